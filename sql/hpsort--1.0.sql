@@ -1,0 +1,229 @@
+/* hpsort 1.0 */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION hpsort" to load this file. \quit
+
+-- A run: a key and how often it occurs.
+
+CREATE TYPE hpsort_run AS (key int4, count int8);
+
+COMMENT ON TYPE hpsort_run IS
+'a key and the number of times it occurs';
+
+-- Arrays
+
+CREATE FUNCTION hpsort(keys int4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION hpsort(int4[], bool, bool) IS
+'sorts an array, with the semantics of array_sort';
+
+CREATE FUNCTION hpsort(keys int4[], lo int4, hi int4, descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_bounds'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION hpsort(int4[], int4, int4, bool, bool) IS
+'sorts an array whose elements are promised to be between lo and hi';
+
+CREATE FUNCTION hpsort_order(keys int4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_order'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+
+COMMENT ON FUNCTION hpsort_order(int4[], bool, bool) IS
+'positions of an array''s elements in sorted order, equal elements in input order';
+
+-- Support function for the row estimate of the set forms
+
+CREATE FUNCTION hpsort_set_support(internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_set_support'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_set_support(internal) IS
+'planner support for hpsort_set and hpsort_runs';
+
+-- Sets
+
+CREATE FUNCTION hpsort_set(keys int4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF int4
+AS 'MODULE_PATHNAME', 'hpsort_set'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT hpsort_set_support;
+
+COMMENT ON FUNCTION hpsort_set(int4[], bool, bool) IS
+'elements of an array in order, as a set';
+
+CREATE FUNCTION hpsort_runs(keys int4[])
+RETURNS SETOF hpsort_run
+AS 'MODULE_PATHNAME', 'hpsort_runs'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT hpsort_set_support;
+
+COMMENT ON FUNCTION hpsort_runs(int4[]) IS
+'distinct elements of an array in ascending order, with their counts';
+
+CREATE FUNCTION hpsort_query(query text, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF int4
+AS 'MODULE_PATHNAME', 'hpsort_query'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000 ROWS 1000000;
+
+COMMENT ON FUNCTION hpsort_query(text, int4, int4, bool, bool) IS
+'runs a query that returns one integer column and returns its values in order';
+
+-- Aggregates
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int4)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int4, int4, int4)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4, int4, int4) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int4, int4, int4, bool)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4, int4, int4, bool) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_combine(internal, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_combine'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_combine(internal, internal) IS
+'aggregate combine function';
+
+CREATE FUNCTION hpsort_agg_serialize(internal)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'hpsort_agg_serialize'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_serialize(internal) IS
+'aggregate serial function';
+
+CREATE FUNCTION hpsort_agg_deserialize(bytea, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_deserialize'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_deserialize(bytea, internal) IS
+'aggregate deserial function';
+
+CREATE FUNCTION hpsort_agg_finalfn(internal)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_finalfn(internal) IS
+'aggregate final function';
+
+CREATE FUNCTION hpsort_runs_agg_finalfn(internal)
+RETURNS hpsort_run[]
+AS 'MODULE_PATHNAME', 'hpsort_runs_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_runs_agg_finalfn(internal) IS
+'aggregate final function';
+
+-- SSPACE: what a group of a few keys takes; larger groups are counted by the
+-- executor as they grow.
+
+CREATE AGGREGATE hpsort_agg(int4) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 160,
+	FINALFUNC = hpsort_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int4) IS
+'collects values into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 160,
+	FINALFUNC = hpsort_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4) IS
+'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4, descending bool) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 160,
+	FINALFUNC = hpsort_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4, bool) IS
+'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
+
+CREATE AGGREGATE hpsort_runs_agg(int4) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 160,
+	FINALFUNC = hpsort_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
+'collects distinct values in ascending order with their counts, the run of NULLs last';
+
+-- Information
+
+CREATE FUNCTION hpsort_algorithms(OUT algorithm text, OUT paper text, OUT devices text[],
+	OUT automatic bool, OUT stable bool, OUT limits text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_algorithms'
+LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 8;
+
+COMMENT ON FUNCTION hpsort_algorithms() IS
+'the algorithms that hpsort.algorithm names, and the devices each runs on in this build';
+
+CREATE FUNCTION hpsort_devices(OUT device text, OUT name text, OUT usable bool, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_devices'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 2;
+
+COMMENT ON FUNCTION hpsort_devices() IS
+'the devices that hpsort.device names; if one cannot be used, why';
+
+CREATE FUNCTION hpsort_last(OUT function text, OUT device text, OUT algorithm text, OUT reason text,
+	OUT n int8, OUT nulls int8, OUT lo int4, OUT hi int4, OUT "distinct" int8,
+	OUT delta float8, OUT sigma float8,
+	OUT gather_us int8, OUT sort_us int8, OUT read_us int8, OUT bytes_moved int8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_last'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;
+
+COMMENT ON FUNCTION hpsort_last() IS
+'what the last hpsort call of this session did; no row before the first';

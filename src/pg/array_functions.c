@@ -1,0 +1,135 @@
+/*
+ * array_functions.c
+ *		hpsort(int4[] ...) and hpsort_order(): arrays to arrays.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "pg_sorter.h"
+
+PG_FUNCTION_INFO_V1(hpsort);
+PG_FUNCTION_INFO_V1(hpsort_bounds);
+PG_FUNCTION_INFO_V1(hpsort_order);
+
+/* The sorted copy of an array, whose keys are checked against the bounds. */
+static ArrayType *
+sort_array(ArrayType *array, int32 lo, int32 hi, SortOrder order)
+{
+	int			n;
+	int			nulls;
+	const int32 *keys = int4_array_keys(array, &n, &nulls);
+	SortContext context;
+	SortError	err;
+	Sorter		sorter;
+	ArrayType  *result;
+	int32	   *out;
+
+	/* Nothing to order, and core returns such an array as it is. */
+	if (n + nulls < 2 && lo == PG_INT32_MIN && hi == PG_INT32_MAX)
+		return array;
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	sorter_init(&sorter, &context, lo, hi);
+	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
+	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
+	if (n + nulls == 0)
+		result = array;
+	else
+	{
+		result = int4_array_make(n, nulls, ARR_LBOUND(array)[0], order.nulls_first, &out);
+		pg_sort_check(sorter_read_keys(&sorter, order.descending, out, &err), &err);
+		last_sort_record("hpsort", &sorter, out, nulls);
+	}
+	sorter_reset(&sorter);
+	return result;
+}
+
+/* hpsort(keys int4[], descending bool, nulls_first bool) returns int4[] */
+Datum
+hpsort(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(sort_array(PG_GETARG_ARRAYTYPE_P(0), PG_INT32_MIN, PG_INT32_MAX,
+									 sort_order_from_args(fcinfo, 1)));
+}
+
+/* hpsort(keys int4[], lo int4, hi int4, descending bool, nulls_first bool) returns int4[] */
+Datum
+hpsort_bounds(PG_FUNCTION_ARGS)
+{
+	int32		lo;
+	int32		hi;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(3))
+		PG_RETURN_NULL();
+	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
+	PG_RETURN_ARRAYTYPE_P(sort_array(PG_GETARG_ARRAYTYPE_P(0), lo, hi,
+									 sort_order_from_args(fcinfo, 3)));
+}
+
+/*
+ * hpsort_order(keys int4[], descending bool, nulls_first bool) returns int4[]
+ *
+ * Positions count from 1 whatever the array's lower bound.
+ */
+Datum
+hpsort_order(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array;
+	SortOrder	order;
+	int			n;
+	int			nulls;
+	const int32 *keys;
+	SortContext context;
+	SortError	err;
+	Sorter		sorter;
+	ArrayType  *result;
+	int32	   *out;
+	int32	   *key_places;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	array = PG_GETARG_ARRAYTYPE_P(0);
+	order = sort_order_from_args(fcinfo, 1);
+	keys = int4_array_keys(array, &n, &nulls);
+
+	result = int4_array_make((int64) n + nulls, 0, 1, false, &out);
+	if (n + nulls == 0)
+		PG_RETURN_ARRAYTYPE_P(result);
+	key_places = out + (order.nulls_first ? nulls : 0);
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
+	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
+	pg_sort_check(sorter_finish(&sorter, SORT_WANT_PERMUTATION, &err), &err);
+	pg_sort_check(sorter_read_permutation(&sorter, order.descending, 1,
+										  (uint32 *) key_places, &err), &err);
+	last_sort_record("hpsort_order", &sorter, NULL, nulls);
+	sorter_reset(&sorter);
+
+	if (nulls > 0)
+	{
+		/* The keys' positions among themselves become those in the array. */
+		const bits8 *bitmap = ARR_NULLBITMAP(array);
+		int32	   *null_places = order.nulls_first ? out : out + n;
+		int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));
+		int			key = 0;
+		int			null = 0;
+		int			i;
+
+		for (i = 0; i < n + nulls; i++)
+		{
+			if (bitmap[i / 8] & (1 << (i % 8)))
+				position[key++] = i + 1;
+			else
+				null_places[null++] = i + 1;
+		}
+		for (i = 0; i < n; i++)
+			key_places[i] = position[key_places[i] - 1];
+		pfree(position);
+	}
+	PG_RETURN_ARRAYTYPE_P(result);
+}

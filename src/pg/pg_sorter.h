@@ -1,0 +1,64 @@
+/*
+ * pg_sorter.h
+ *		Between PostgreSQL and src/sort: memory, errors, interrupts, and the
+ *		record of what the last sort did.
+ */
+#ifndef HPSORT_PG_SORTER_H
+#define HPSORT_PG_SORTER_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "sorter.h"
+#include "utils/array.h"
+
+/*
+ * What one sort is asked for beyond its keys.  Filled from arguments by
+ * sort_order_from_args.
+ */
+typedef struct SortOrder
+{
+	bool		descending;
+	bool		nulls_first;
+} SortOrder;
+
+/* Reads arguments number arg (descending) and arg + 1 (nulls_first, or NULL). */
+extern SortOrder sort_order_from_args(FunctionCallInfo fcinfo, int arg);
+
+/* Bounds from arguments arg and arg + 1, either NULL; complains if lo > hi. */
+extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi);
+
+/* Fills context from the settings, with all memory to come from memory. */
+extern void pg_sort_context(SortContext *context, MemoryContext memory);
+
+/* Why no GPU can be used here, a phrase. */
+extern const char *pg_gpu_reason(void);
+
+/* Raises err as a PostgreSQL error. */
+extern void pg_sort_error(const SortError *err) pg_attribute_noreturn();
+
+/* The usual way to call src/sort. */
+static inline void
+pg_sort_check(SortStatus status, const SortError *err)
+{
+	if (unlikely(status != SORT_OK))
+		pg_sort_error(err);
+}
+
+/*
+ * The non-null elements of a one-dimensional int4[] where they lie, or an
+ * error if it has more dimensions.  *n elements, *nulls of the rest.
+ */
+extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
+
+/*
+ * A new one-dimensional int4[] for n keys and nulls NULLs, which are placed;
+ * *keys is where the keys go.  Complains if it would be too large.
+ */
+extern ArrayType *int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first,
+								  int32 **keys);
+
+/* Remembers what s has just done, out being all its ordered keys or NULL. */
+extern void last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls);
+
+#endif							/* HPSORT_PG_SORTER_H */

@@ -1,0 +1,36 @@
+/*
+ * algorithms.h
+ *		The algorithms by name: where each comes from, where it runs.
+ */
+#ifndef HPSORT_ALGORITHMS_H
+#define HPSORT_ALGORITHMS_H
+
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct AlgorithmInfo
+{
+	const char *name;			/* as in SQL */
+	const char *paper;			/* authors, year, algorithm number */
+	bool		cpu;			/* this build runs it on the CPU */
+	bool		gpu;			/* ... on a GPU */
+	bool		automatic;		/* hpsort.algorithm = auto considers it */
+	bool		permutation;	/* can return the stable permutation */
+	const char *limits;			/* of keys and memory, a phrase */
+} AlgorithmInfo;
+
+/* Of any value of SortAlgorithm but SORT_ALGORITHM_AUTO. */
+extern const AlgorithmInfo *algorithm_info(SortAlgorithm algorithm);
+
+extern bool algorithm_runs_on(SortAlgorithm algorithm, SortDeviceKind device, SortWant want);
+extern bool algorithm_is_automatic(SortAlgorithm algorithm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_ALGORITHMS_H */

@@ -1,0 +1,295 @@
+/*
+ * cpu_device.c
+ *		The CPU as a device (see device.h).
+ *
+ * Reads the chunks where they are; what it allocates is the histogram, the
+ * pairs of a wide permutation, and nothing else.
+ */
+#include <string.h>
+
+#include "comparison_free.h"
+#include "device.h"
+#include "histogram.h"
+#include "kernels.h"
+#include "permutation.h"
+#include "wide.h"
+
+/* Keys counted between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 1 << 20)
+
+typedef struct Chunk
+{
+	const int32_t *keys;
+	size_t		n;
+} Chunk;
+
+struct SortJob
+{
+	const SortContext *context;
+	SortJobSpec spec;
+	Chunk	   *chunks;
+	size_t		nchunks;
+	size_t		capacity;
+	uint64_t	n;				/* keys added */
+	Histogram	histogram;		/* zero_compressed, after finish */
+};
+
+static SortStatus
+out_of_memory(SortError *err)
+{
+	return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+}
+
+static SortStatus
+cancelled(SortError *err)
+{
+	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+}
+
+static SortStatus
+cpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+{
+	const SortAllocator *a = &context->allocator;
+
+	*job = a->alloc(a->arena, sizeof(SortJob));
+	if (*job == NULL)
+		return out_of_memory(err);
+	memset(*job, 0, sizeof(SortJob));
+	(*job)->context = context;
+	(*job)->spec = *spec;
+	return SORT_OK;
+}
+
+static void
+cpu_close(SortJob *job)
+{
+	const SortAllocator *a;
+
+	if (job == NULL)
+		return;
+	a = &job->context->allocator;
+	histogram_release(&job->histogram, a);
+	if (job->chunks)
+		a->release(a->arena, job->chunks);
+	a->release(a->arena, job);
+}
+
+static SortStatus
+cpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+{
+	const SortAllocator *a = &job->context->allocator;
+
+	if (job->nchunks == job->capacity)
+	{
+		size_t		capacity = job->capacity ? job->capacity * 2 : 4;
+		Chunk	   *chunks = a->grow(a->arena, job->chunks, job->capacity * sizeof(Chunk),
+									 capacity * sizeof(Chunk));
+
+		if (chunks == NULL)
+			return out_of_memory(err);
+		job->chunks = chunks;
+		job->capacity = capacity;
+	}
+	job->chunks[job->nchunks].keys = keys;
+	job->chunks[job->nchunks].n = n;
+	job->nchunks++;
+	job->n += n;
+	return SORT_OK;
+}
+
+/* The first phase of the H-P algorithms: the histogram of all chunks. */
+static SortStatus
+count_chunks(SortJob *job, SortError *err)
+{
+	const SortAllocator *a = &job->context->allocator;
+	size_t		c;
+
+	if (!histogram_init(&job->histogram, job->spec.lo, job->spec.hi, a))
+		return out_of_memory(err);
+	for (c = 0; c < job->nchunks; c++)
+	{
+		const int32_t *keys = job->chunks[c].keys;
+		size_t		left = job->chunks[c].n;
+
+		while (left > 0)
+		{
+			size_t		part = left < 4096 ? left : 4096;
+			int32_t		outside[4096];
+			size_t		noutside;
+
+			if (!histogram_add(&job->histogram, keys, part, outside, &noutside, a))
+				return out_of_memory(err);
+			if (noutside > 0)
+			{
+				sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", outside[0]);
+				err->key = outside[0];
+				err->lo = job->spec.lo;
+				err->hi = job->spec.hi;
+				return SORT_KEY_OUT_OF_BOUNDS;
+			}
+			keys += part;
+			left -= part;
+			if (left % CHECK_EVERY < part && sort_interrupted(job->context))
+				return cancelled(err);
+		}
+	}
+	histogram_gather_tables(&job->histogram);
+	return SORT_OK;
+}
+
+static SortStatus
+cpu_finish(SortJob *job, SortError *err)
+{
+	/* For a permutation the counts become offsets, made anew by every read. */
+	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0 &&
+		job->spec.want != SORT_WANT_PERMUTATION)
+		return count_chunks(job, err);
+	return SORT_OK;
+}
+
+/* All chunks one after the other at out, unless they are there already. */
+static void
+copy_chunks(SortJob *job, int32_t *out)
+{
+	size_t		c;
+
+	for (c = 0; c < job->nchunks; c++)
+	{
+		if (job->chunks[c].keys != out)
+			memcpy(out, job->chunks[c].keys, job->chunks[c].n * sizeof(int32_t));
+		out += job->chunks[c].n;
+	}
+}
+
+static SortStatus
+cpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+{
+	if (job->n == 0)
+		return SORT_OK;
+	switch (job->spec.algorithm)
+	{
+		case SORT_ALGORITHM_ZERO_COMPRESSED:
+			{
+				uint64_t	at = descending ? job->histogram.range : 0;
+				uint64_t	used = 0;
+				uint64_t	done = 0;
+
+				while (done < job->n)
+				{
+					uint64_t	left = job->n - done;
+
+					done += histogram_expand(&job->histogram, descending, &at, &used, out + done,
+											 left < CHECK_EVERY ? (size_t) left : CHECK_EVERY);
+					if (sort_interrupted(job->context))
+						return cancelled(err);
+				}
+				return SORT_OK;
+			}
+		case SORT_ALGORITHM_COMPARISON_FREE:
+			copy_chunks(job, out);
+			return comparison_free_sort(out, (size_t) job->n, job->spec.lo, job->spec.hi,
+										descending, job->context, err);
+		default:
+			copy_chunks(job, out);
+			if (!wide_sort_keys(out, (size_t) job->n, descending, job->context))
+				return cancelled(err);
+			return SORT_OK;
+	}
+}
+
+static SortStatus
+cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
+{
+	const SortAllocator *a = &job->context->allocator;
+	Histogram  *h = &job->histogram;
+	Runs		mine = {0};
+	bool		done;
+
+	if (job->n == 0)
+		return SORT_OK;
+	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+	{
+		uint64_t	v;
+
+		done = runs_reserve(&mine, (size_t) histogram_distinct(h), a);
+		if (done)
+			for (v = histogram_next(h, 0); v < h->range; v = histogram_next(h, v + 1))
+				runs_append(&mine, (int32_t) (h->lo + (int64_t) v), histogram_count(h, v));
+	}
+	else
+	{
+		int32_t    *ordered = a->alloc(a->arena, (size_t) job->n * sizeof(int32_t));
+		SortStatus	status;
+
+		if (ordered == NULL)
+			return out_of_memory(err);
+		status = cpu_read_keys(job, false, ordered, err);
+		done = status == SORT_OK && runs_of_ordered(&mine, ordered, (size_t) job->n, a);
+		a->release(a->arena, ordered);
+		if (status != SORT_OK)
+			return status;
+	}
+	done = done && runs_merge(runs, mine.keys, mine.counts, mine.len, a);
+	runs_release(&mine, a);
+	return done ? SORT_OK : out_of_memory(err);
+}
+
+static SortStatus
+cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out,
+					 SortError *err)
+{
+	size_t		c;
+
+	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0)
+	{
+		Histogram  *h = &job->histogram;
+		uint32_t	first = base;
+		SortStatus	status = count_chunks(job, err);
+
+		if (status != SORT_OK)
+			return status;
+		/* n < 2^32, so the 32-bit counters were never folded. */
+		permutation_offsets(h->bins, h->range, descending);
+		for (c = 0; c < job->nchunks && status == SORT_OK; c++)
+		{
+			if (!permutation_scatter(h->bins, h->lo, job->chunks[c].keys, job->chunks[c].n,
+									 first, out, job->context))
+				status = cancelled(err);
+			first += (uint32_t) job->chunks[c].n;
+		}
+		histogram_release(h, &job->context->allocator);
+		return status;
+	}
+	else
+	{
+		const SortAllocator *a = &job->context->allocator;
+		uint64_t   *pairs = a->alloc(a->arena, ((size_t) job->n | 1) * sizeof(uint64_t));
+		size_t		at = 0;
+		bool		sorted;
+
+		if (pairs == NULL)
+			return out_of_memory(err);
+		for (c = 0; c < job->nchunks; c++)
+		{
+			permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
+							 base + (uint32_t) at, pairs + at);
+			at += job->chunks[c].n;
+		}
+		sorted = wide_sort_pairs(pairs, at, job->context);
+		if (sorted)
+			permutation_unpack(pairs, at, out);
+		a->release(a->arena, pairs);
+		return sorted ? SORT_OK : cancelled(err);
+	}
+}
+
+const SortDevice cpu_device = {
+	.kind = SORT_DEVICE_CPU,
+	.open = cpu_open,
+	.add = cpu_add,
+	.finish = cpu_finish,
+	.read_keys = cpu_read_keys,
+	.read_runs = cpu_read_runs,
+	.read_permutation = cpu_read_permutation,
+	.close = cpu_close,
+};

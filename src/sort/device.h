@@ -1,0 +1,73 @@
+/*
+ * device.h
+ *		The interface every device implements: a job takes keys and gives back
+ *		keys in order, runs or the permutation.
+ *
+ * The CPU implements it in process (cpu_device.c); the GPU's client and the
+ * GPU service implement the same calls.  A sorter opens a job for the keys
+ * that its own histogram does not already hold.
+ *
+ * Calls come in the order open, add ..., finish, read ..., close.  Each
+ * returns SORT_OK or fills err; after an error only close may follow.  close
+ * is also how a job is cancelled, at any point.
+ */
+#ifndef HPSORT_DEVICE_H
+#define HPSORT_DEVICE_H
+
+#include "runs.h"
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct SortJobSpec
+{
+	SortAlgorithm algorithm;	/* chosen by the plan, never AUTO */
+	SortWant	want;
+	int32_t		lo;				/* inclusive bounds of all keys to come */
+	int32_t		hi;
+	uint64_t	n;				/* number of keys to come */
+} SortJobSpec;
+
+typedef struct SortJob SortJob;
+
+typedef struct SortDevice
+{
+	SortDeviceKind kind;
+
+	/* context must outlive the job. */
+	SortStatus	(*open) (const SortContext *context, const SortJobSpec *spec,
+						 SortJob **job, SortError *err);
+
+	/* Adds a chunk, which stays where it is and unchanged until close. */
+	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
+
+	/* No more keys will come; spec.n of them have. */
+	SortStatus	(*finish) (SortJob *job, SortError *err);
+
+	/*
+	 * Writes all keys in order.  out may be the chunk itself when the job has
+	 * only one and nothing is read afterwards.
+	 */
+	SortStatus	(*read_keys) (SortJob *job, bool descending, int32_t *out, SortError *err);
+
+	/* Adds all keys to runs, which belongs to the caller. */
+	SortStatus	(*read_runs) (SortJob *job, Runs *runs, SortError *err);
+
+	/* out[i] = base + position, in the order of adding, of the i-th key. */
+	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t base,
+									 uint32_t *out, SortError *err);
+
+	/* Frees the job; NULL is allowed. */
+	void		(*close) (SortJob *job);
+} SortDevice;
+
+extern const SortDevice cpu_device;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_DEVICE_H */

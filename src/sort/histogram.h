@@ -1,0 +1,93 @@
+/*
+ * histogram.h
+ *		Histogram: dense counters for one contiguous range of keys.
+ *
+ * bins[k - lo] counts key k (the papers' A[v]).  Counters are 32 bits wide so
+ * that a range of a million keys stays in the second-level cache; when 2^32
+ * keys could have been added to one of them, they are folded into a second
+ * array of 64-bit counters that exists only then.
+ *
+ * Narrow histograms are kept as HISTOGRAM_TABLES interleaved tables, so that
+ * equal keys in a row do not wait for each other's store; readers see the
+ * sum through histogram_gather_tables().
+ */
+#ifndef HPSORT_HISTOGRAM_H
+#define HPSORT_HISTOGRAM_H
+
+#include "runs.h"
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct Histogram
+{
+	uint32_t   *bins;			/* tables * stride counters */
+	uint64_t   *folded;			/* range counters, or NULL */
+	int32_t		lo;
+	uint64_t	range;			/* bins in use; 0: no histogram */
+	size_t		stride;			/* counters from one table to the next */
+	int			tables;			/* 1 or HISTOGRAM_TABLES */
+	uint64_t	n;				/* keys counted */
+	uint64_t	unfolded;		/* of them, since the last fold */
+	uint64_t	fold_at;		/* fold before unfolded exceeds this */
+} Histogram;
+
+/* Makes an empty histogram of keys lo .. hi; false when there is no memory. */
+extern bool histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *allocator);
+
+/* Frees it; h->range becomes 0. */
+extern void histogram_release(Histogram *h, const SortAllocator *allocator);
+
+/* Widens it to lo .. hi, which must include its own bounds. */
+extern bool histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *allocator);
+
+/*
+ * Counts n keys.  Those outside the bounds are written to outside, which has
+ * room for n and may be keys itself; their number is *noutside.  False when
+ * there is no memory to fold.
+ */
+extern bool histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
+						  size_t *noutside, const SortAllocator *allocator);
+
+/* Adds count to one key inside the bounds. */
+extern bool histogram_add_run(Histogram *h, int32_t key, uint64_t count,
+							  const SortAllocator *allocator);
+
+/* Sums the tables into the first one; cheap when there is only one. */
+extern void histogram_gather_tables(Histogram *h);
+
+/* Count of bin v (0 .. range - 1), after histogram_gather_tables. */
+static inline uint64_t
+histogram_count(const Histogram *h, uint64_t v)
+{
+	return h->folded ? h->folded[v] + h->bins[v] : h->bins[v];
+}
+
+/* First non-empty bin at or above v (range if none); after gather_tables. */
+extern uint64_t histogram_next(const Histogram *h, uint64_t v);
+
+/* Last non-empty bin below v, plus one (0 if none); after gather_tables. */
+extern uint64_t histogram_previous(const Histogram *h, uint64_t v);
+
+/* Number of non-empty bins; after gather_tables. */
+extern uint64_t histogram_distinct(const Histogram *h);
+
+/*
+ * Writes up to max keys in order to out, from bin *at on, *used keys of which
+ * were already taken; moves both on and returns the number written.  Going
+ * down, *at is one above the bin to read.  After gather_tables.
+ */
+extern size_t histogram_expand(const Histogram *h, bool descending, uint64_t *at,
+							   uint64_t *used, int32_t *out, size_t max);
+
+/* Bytes held. */
+extern size_t histogram_memory(const Histogram *h);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_HISTOGRAM_H */

@@ -1,0 +1,505 @@
+/*
+ * kernels.cpp
+ *		The inner loops of src/sort, vectorised with Highway (see kernels.h).
+ *
+ * Highway includes this file once for every instruction set it can compile
+ * for; the functions at the end pick the best one the processor has.
+ */
+#include "kernels.h"
+
+#include <string.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/sort/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hpsort
+{
+namespace HWY_NAMESPACE
+{
+namespace hn = hwy::HWY_NAMESPACE;
+
+/*
+ * Keys written at once for a short run, whatever its length: a store past the
+ * run's end is overwritten by the next run and costs less than a mispredicted
+ * loop.
+ */
+constexpr size_t kBurst = 16;
+
+void
+MinMax(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
+{
+	const hn::ScalableTag<int32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	size_t		i = 0;
+	int32_t		low = keys[0];
+	int32_t		high = keys[0];
+
+	if (n >= 4 * lanes)
+	{
+		auto		lo0 = hn::Set(d, low), lo1 = lo0, lo2 = lo0, lo3 = lo0;
+		auto		hi0 = lo0, hi1 = lo0, hi2 = lo0, hi3 = lo0;
+
+		for (; i + 4 * lanes <= n; i += 4 * lanes)
+		{
+			const auto	a = hn::LoadU(d, keys + i);
+			const auto	b = hn::LoadU(d, keys + i + lanes);
+			const auto	c = hn::LoadU(d, keys + i + 2 * lanes);
+			const auto	e = hn::LoadU(d, keys + i + 3 * lanes);
+
+			lo0 = hn::Min(lo0, a);
+			hi0 = hn::Max(hi0, a);
+			lo1 = hn::Min(lo1, b);
+			hi1 = hn::Max(hi1, b);
+			lo2 = hn::Min(lo2, c);
+			hi2 = hn::Max(hi2, c);
+			lo3 = hn::Min(lo3, e);
+			hi3 = hn::Max(hi3, e);
+		}
+		lo0 = hn::Min(hn::Min(lo0, lo1), hn::Min(lo2, lo3));
+		hi0 = hn::Max(hn::Max(hi0, hi1), hn::Max(hi2, hi3));
+		low = hn::GetLane(hn::MinOfLanes(d, lo0));
+		high = hn::GetLane(hn::MaxOfLanes(d, hi0));
+	}
+	for (; i < n; i++)
+	{
+		low = keys[i] < low ? keys[i] : low;
+		high = keys[i] > high ? keys[i] : high;
+	}
+	*lo = low;
+	*hi = high;
+}
+
+/* A few keys one by one, sorting out those outside the range. */
+static HWY_INLINE size_t
+CountFew(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t *bins,
+		 int32_t *outside)
+{
+	size_t		out = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const int32_t key = keys[i];
+		const uint32_t v = (uint32_t) key - lo;
+
+		if (v <= last)
+			bins[v]++;
+		else
+			outside[out++] = key;
+	}
+	return out;
+}
+
+/* Two keys from one 8-byte load; which is first does not matter. */
+template <int kTables>
+static HWY_INLINE void
+CountTwo(const int32_t *keys, uint32_t lo, uint32_t *even, uint32_t *odd)
+{
+	uint64_t	two;
+
+	memcpy(&two, keys, sizeof(two));
+	even[(uint32_t) two - lo]++;
+	odd[(uint32_t) (two >> 32) - lo]++;
+}
+
+/*
+ * The histogram of one range.  The check that all keys are in range is done on
+ * whole vectors and costs a few instructions per 32 keys; only a vector with a
+ * key outside is taken apart.
+ */
+template <int kTables>
+size_t
+CountTables(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t *bins,
+			size_t stride, int32_t *outside)
+{
+	const hn::CappedTag<uint32_t, 16> d;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vlo = hn::Set(d, lo);
+	const auto	vlast = hn::Set(d, last);
+	uint32_t   *const t0 = bins;
+	uint32_t   *const t1 = bins + stride * (1 % kTables);
+	uint32_t   *const t2 = bins + stride * (2 % kTables);
+	uint32_t   *const t3 = bins + stride * (3 % kTables);
+	const size_t step = 2 * lanes < 8 ? 8 : 2 * lanes;
+	size_t		out = 0;
+	size_t		i = 0;
+
+	for (; i + step <= n; i += step)
+	{
+		auto		worst = hn::Zero(d);
+
+		for (size_t j = 0; j < step; j += lanes)
+			worst = hn::Max(worst, hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + j), vlo));
+		if (HWY_LIKELY(hn::AllFalse(d, hn::Gt(worst, vlast))))
+		{
+			for (size_t j = 0; j < step; j += 8)
+			{
+				CountTwo<kTables>(keys + i + j, lo, t0, t1);
+				CountTwo<kTables>(keys + i + j + 2, lo, t2, t3);
+				CountTwo<kTables>(keys + i + j + 4, lo, t0, t1);
+				CountTwo<kTables>(keys + i + j + 6, lo, t2, t3);
+			}
+		}
+		else
+			out += CountFew(keys + i, step, lo, last, bins, outside + out);
+	}
+	return out + CountFew(keys + i, n - i, lo, last, bins, outside + out);
+}
+
+/*
+ * Up to four bins need no table at all: comparisons counted in registers, at
+ * the speed of reading the keys.
+ */
+template <int kBins>
+size_t
+CountTiny(const int32_t *keys, size_t n, uint32_t lo, uint32_t *bins, int32_t *outside)
+{
+	const hn::CappedTag<uint32_t, 16> d;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vlo = hn::Set(d, lo);
+	const auto	vlast = hn::Set(d, (uint32_t) (kBins - 1));
+	const auto	one = hn::Set(d, 1u);
+	const auto	two = hn::Set(d, 2u);
+	auto		ones = hn::Zero(d), twos = hn::Zero(d), threes = hn::Zero(d);
+	size_t		out = 0;
+	size_t		counted = 0;
+	size_t		i = 0;
+
+	for (; i + 4 * lanes <= n; i += 4 * lanes)
+	{
+		const auto	a = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i), vlo);
+		const auto	b = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + lanes), vlo);
+		const auto	c = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + 2 * lanes), vlo);
+		const auto	e = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + 3 * lanes), vlo);
+		const auto	worst = hn::Max(hn::Max(a, b), hn::Max(c, e));
+
+		if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Gt(worst, vlast))))
+		{
+			out += CountFew(keys + i, 4 * lanes, lo, kBins - 1, bins, outside + out);
+			continue;
+		}
+		counted += 4 * lanes;
+		/* An equal lane is all ones, which is -1. */
+		if (kBins == 2)
+			ones = hn::Add(ones, hn::Add(hn::Add(a, b), hn::Add(c, e)));
+		if (kBins > 2)
+		{
+			for (const auto v : {a, b, c, e})
+			{
+				ones = hn::Sub(ones, hn::VecFromMask(d, hn::Eq(v, one)));
+				twos = hn::Sub(twos, hn::VecFromMask(d, hn::Eq(v, two)));
+				if (kBins > 3)
+					threes = hn::Sub(threes, hn::VecFromMask(d, hn::Gt(v, two)));
+			}
+		}
+	}
+	if (kBins > 1)
+	{
+		const uint32_t n1 = hn::GetLane(hn::SumOfLanes(d, ones));
+		const uint32_t n2 = kBins > 2 ? hn::GetLane(hn::SumOfLanes(d, twos)) : 0;
+		const uint32_t n3 = kBins > 3 ? hn::GetLane(hn::SumOfLanes(d, threes)) : 0;
+
+		bins[1] += n1;
+		if (kBins > 2)
+			bins[2] += n2;
+		if (kBins > 3)
+			bins[3] += n3;
+		counted -= (size_t) n1 + n2 + n3;
+	}
+	bins[0] += (uint32_t) counted;
+	return out + CountFew(keys + i, n - i, lo, kBins - 1, bins, outside + out);
+}
+
+size_t
+Count(const int32_t *keys, size_t n, int32_t lo, uint64_t range, uint32_t *bins,
+	  size_t stride, int tables, int32_t *outside)
+{
+	const uint32_t ulo = (uint32_t) lo;
+	const uint32_t last = (uint32_t) (range - 1);
+
+	switch (range)
+	{
+		case 1:
+			return CountTiny<1>(keys, n, ulo, bins, outside);
+		case 2:
+			return CountTiny<2>(keys, n, ulo, bins, outside);
+		case 3:
+			return CountTiny<3>(keys, n, ulo, bins, outside);
+		case 4:
+			return CountTiny<4>(keys, n, ulo, bins, outside);
+	}
+	if (tables == 4)
+		return CountTables<4>(keys, n, ulo, last, bins, stride, outside);
+	return CountTables<1>(keys, n, ulo, last, bins, stride, outside);
+}
+
+void
+Fill(int32_t *out, size_t count, int32_t key)
+{
+	const hn::ScalableTag<int32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	const auto	v = hn::Set(d, key);
+	size_t		i = 0;
+
+	for (; i + 4 * lanes <= count; i += 4 * lanes)
+	{
+		hn::StoreU(v, d, out + i);
+		hn::StoreU(v, d, out + i + lanes);
+		hn::StoreU(v, d, out + i + 2 * lanes);
+		hn::StoreU(v, d, out + i + 3 * lanes);
+	}
+	for (; i + lanes <= count; i += lanes)
+		hn::StoreU(v, d, out + i);
+	for (; i < count; i++)
+		out[i] = key;
+}
+
+static HWY_INLINE bool
+AllZero(const uint32_t *bins)
+{
+	const hn::CappedTag<uint32_t, kBurst> d;
+	auto		any = hn::Zero(d);
+
+	for (size_t j = 0; j < kBurst; j += hn::Lanes(d))
+		any = hn::Or(any, hn::LoadU(d, bins + j));
+	return hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
+}
+
+static HWY_INLINE void
+Burst(int32_t *out, int32_t key)
+{
+	const hn::CappedTag<int32_t, kBurst> d;
+	const auto	v = hn::Set(d, key);
+
+	for (size_t j = 0; j < kBurst; j += hn::Lanes(d))
+		hn::StoreU(v, d, out + j);
+}
+
+size_t
+ExpandUp(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
+		 size_t max, uint64_t *stop)
+{
+	size_t		at = 0;
+	uint64_t	v = v0;
+
+	while (v < v1)
+	{
+		const uint32_t count = bins[v];
+		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) v);
+
+		if (count <= kBurst && max - at >= kBurst)
+		{
+			if (count == 0 && v % kBurst == 0)
+			{
+				while (v + kBurst <= v1 && AllZero(bins + v))
+					v += kBurst;
+				if (v >= v1 || bins[v] > kBurst)
+					continue;
+				Burst(out + at, (int32_t) ((uint32_t) lo + (uint32_t) v));
+				at += bins[v++];
+				continue;
+			}
+			Burst(out + at, key);
+		}
+		else if (count <= max - at)
+			Fill(out + at, count, key);
+		else
+			break;
+		at += count;
+		v++;
+	}
+	*stop = v;
+	return at;
+}
+
+size_t
+ExpandDown(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
+		   size_t max, uint64_t *stop)
+{
+	size_t		at = 0;
+	uint64_t	v = v1;
+
+	while (v > v0)
+	{
+		const uint32_t count = bins[v - 1];
+		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) (v - 1));
+
+		if (count <= kBurst && max - at >= kBurst)
+		{
+			if (count == 0 && v % kBurst == 0)
+			{
+				const uint64_t before = v;
+
+				while (v >= v0 + kBurst && AllZero(bins + v - kBurst))
+					v -= kBurst;
+				if (v != before)
+					continue;
+			}
+			Burst(out + at, key);
+		}
+		else if (count <= max - at)
+			Fill(out + at, count, key);
+		else
+			break;
+		at += count;
+		v--;
+	}
+	*stop = v;
+	return at;
+}
+
+uint64_t
+NextNonzero(const uint32_t *bins, uint64_t v0, uint64_t v1)
+{
+	uint64_t	v = v0;
+
+	while (v + kBurst <= v1 && AllZero(bins + v))
+		v += kBurst;
+	while (v < v1 && bins[v] == 0)
+		v++;
+	return v;
+}
+
+uint64_t
+CountNonzero(const uint32_t *bins, uint64_t n)
+{
+	const hn::ScalableTag<uint32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	uint64_t	zeros = 0;
+	uint64_t	v = 0;
+
+	for (; v + lanes <= n; v += lanes)
+		zeros += hn::CountTrue(d, hn::Eq(hn::LoadU(d, bins + v), hn::Zero(d)));
+	for (; v < n; v++)
+		zeros += bins[v] == 0;
+	return n - zeros;
+}
+
+void
+TakeBins(uint32_t *into, uint32_t *from, size_t n)
+{
+	const hn::ScalableTag<uint32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	size_t		i = 0;
+
+	for (; i + lanes <= n; i += lanes)
+	{
+		hn::StoreU(hn::Add(hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+		hn::StoreU(hn::Zero(d), d, from + i);
+	}
+	for (; i < n; i++)
+	{
+		into[i] += from[i];
+		from[i] = 0;
+	}
+}
+
+uint64_t
+CountChanges(const int32_t *keys, size_t n)
+{
+	const hn::ScalableTag<int32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	uint64_t	changes = 0;
+	size_t		i = 0;
+
+	for (; i + lanes + 1 <= n; i += lanes)
+		changes += lanes - hn::CountTrue(d, hn::Eq(hn::LoadU(d, keys + i),
+												  hn::LoadU(d, keys + i + 1)));
+	for (; i + 1 < n; i++)
+		changes += keys[i] != keys[i + 1];
+	return changes;
+}
+
+const char *
+Target()
+{
+	return hwy::TargetName(HWY_TARGET);
+}
+
+}								/* namespace HWY_NAMESPACE */
+}								/* namespace hpsort */
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hpsort
+{
+HWY_EXPORT(MinMax);
+HWY_EXPORT(Count);
+HWY_EXPORT(Fill);
+HWY_EXPORT(ExpandUp);
+HWY_EXPORT(ExpandDown);
+HWY_EXPORT(NextNonzero);
+HWY_EXPORT(CountNonzero);
+HWY_EXPORT(TakeBins);
+HWY_EXPORT(CountChanges);
+HWY_EXPORT(Target);
+
+extern "C"
+{
+void
+kernel_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
+{
+	HWY_DYNAMIC_DISPATCH(MinMax)(keys, n, lo, hi);
+}
+
+size_t
+kernel_count(const int32_t *keys, size_t n, int32_t lo, uint64_t range, uint32_t *bins,
+			 size_t stride, int tables, int32_t *outside)
+{
+	return HWY_DYNAMIC_DISPATCH(Count)(keys, n, lo, range, bins, stride, tables, outside);
+}
+
+void
+kernel_fill(int32_t *out, size_t count, int32_t key)
+{
+	HWY_DYNAMIC_DISPATCH(Fill)(out, count, key);
+}
+
+size_t
+kernel_expand_up(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
+				 size_t max, uint64_t *stop)
+{
+	return HWY_DYNAMIC_DISPATCH(ExpandUp)(bins, v0, v1, lo, out, max, stop);
+}
+
+size_t
+kernel_expand_down(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
+				   size_t max, uint64_t *stop)
+{
+	return HWY_DYNAMIC_DISPATCH(ExpandDown)(bins, v0, v1, lo, out, max, stop);
+}
+
+uint64_t
+kernel_next_nonzero(const uint32_t *bins, uint64_t v0, uint64_t v1)
+{
+	return HWY_DYNAMIC_DISPATCH(NextNonzero)(bins, v0, v1);
+}
+
+uint64_t
+kernel_count_nonzero(const uint32_t *bins, uint64_t n)
+{
+	return HWY_DYNAMIC_DISPATCH(CountNonzero)(bins, n);
+}
+
+void
+kernel_take_bins(uint32_t *into, uint32_t *from, size_t n)
+{
+	HWY_DYNAMIC_DISPATCH(TakeBins)(into, from, n);
+}
+
+uint64_t
+kernel_count_changes(const int32_t *keys, size_t n)
+{
+	return HWY_DYNAMIC_DISPATCH(CountChanges)(keys, n);
+}
+
+const char *
+kernel_target(void)
+{
+	return HWY_DYNAMIC_DISPATCH(Target)();
+}
+}
+}								/* namespace hpsort */
+#endif

@@ -1,0 +1,67 @@
+/*
+ * permutation.c
+ *		The stable sorting permutation (see permutation.h).
+ */
+#include "permutation.h"
+
+#include "wide.h"
+
+/* Keys handled between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 1 << 20)
+
+void
+permutation_offsets(uint32_t *bins, uint64_t range, bool descending)
+{
+	uint32_t	sum = 0;
+	uint64_t	i;
+
+	for (i = 0; i < range; i++)
+	{
+		uint64_t	v = descending ? range - 1 - i : i;
+		uint32_t	count = bins[v];
+
+		bins[v] = sum;
+		sum += count;
+	}
+}
+
+bool
+permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *keys, size_t n,
+					uint32_t first, uint32_t *out, const SortContext *context)
+{
+	while (n > 0)
+	{
+		size_t		part = n < CHECK_EVERY ? n : CHECK_EVERY;
+		size_t		i;
+
+		for (i = 0; i < part; i++)
+			out[offsets[(uint32_t) keys[i] - (uint32_t) lo]++] = first + (uint32_t) i;
+		keys += part;
+		first += (uint32_t) part;
+		n -= part;
+		if (sort_interrupted(context))
+			return false;
+	}
+	return true;
+}
+
+void
+permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
+				 uint64_t *pairs)
+{
+	/* The sign bit flipped makes signed order unsigned; all bits, reversed. */
+	const uint32_t flip = descending ? UINT32_C(0x7fffffff) : UINT32_C(0x80000000);
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		pairs[i] = (uint64_t) ((uint32_t) keys[i] ^ flip) << 32 | (first + (uint32_t) i);
+}
+
+void
+permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		out[i] = (uint32_t) pairs[i];
+}

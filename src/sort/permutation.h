@@ -1,0 +1,41 @@
+/*
+ * permutation.h
+ *		The stable sorting permutation: by counting, or by sorting pairs.
+ */
+#ifndef HPSORT_PERMUTATION_H
+#define HPSORT_PERMUTATION_H
+
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/*
+ * Turns the counts of range bins into the position of each bin's first key:
+ * the first prefix sums of the H-P algorithm, exclusive.  Downwards, the
+ * highest bin comes first.
+ */
+extern void permutation_offsets(uint32_t *bins, uint64_t range, bool descending);
+
+/*
+ * Writes first, first + 1, ... to the places that offsets gives to keys, in
+ * input order, and moves the offsets on: stable.  False if interrupted.
+ */
+extern bool permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *keys, size_t n,
+								uint32_t first, uint32_t *out, const SortContext *context);
+
+/*
+ * Makes pairs (key << 32 | index) whose unsigned order is the wanted order of
+ * keys and, among equal keys, the input order; and takes the indexes out.
+ */
+extern void permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
+							 uint64_t *pairs);
+extern void permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_PERMUTATION_H */

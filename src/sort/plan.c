@@ -1,0 +1,248 @@
+/*
+ * plan.c
+ *		The plan: which device and algorithm, and why (see plan.h).
+ */
+#include "plan.h"
+
+#include <stdio.h>
+
+#include "algorithms.h"
+
+/*
+ * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with
+ * others), gcc 12, Highway 1.0.3 with AVX-512, one thread; from
+ * "bench/sort_bench --calibrate", medians.
+ */
+const SortDeviceCosts plan_cpu_costs = {
+	.startup_ns = 0,
+	.transfer_ns = 0,
+	/* bins:        1     4    16    64   256  1 Ki  4 Ki  16 Ki  64 Ki */
+	.counting_ns = {0.15, 0.20, 0.25, 0.25, 0.25, 0.25, 0.30, 0.40, 0.60,
+		/* 256 Ki, 1 Mi, 4 Mi, 16 Mi, 64 Mi, 256 Mi */
+	0.65, 0.75, 1.60, 4.60, 6.00, 8.00},
+	.bin_ns = 0.25,
+	.run_ns = 0.50,
+	.expand_ns = 0.13,
+	.wide_ns = 0.30,
+	.wide_log_ns = 0.11,
+	.scatter_ns = {0.50, 0.60, 0.70, 0.80, 1.00, 1.50, 2.50, 3.50, 4.50,
+	5.00, 6.00, 9.00, 14.0, 18.0, 20.0},
+	.pair_ns = 1.20,
+	.pair_log_ns = 0.25,
+};
+
+/* log2 for the cost model: exact at powers of two, linear between them. */
+static double
+log2_of(uint64_t x)
+{
+	int			whole = 63 - __builtin_clzll(x | 1);
+
+	return whole + ((double) x / (double) (UINT64_C(1) << whole) - 1.0);
+}
+
+/* A table given for 2^0, 2^2, ... bins, read between its points. */
+static double
+at_bins(const double *table, uint64_t range)
+{
+	double		place = log2_of(range) / 2.0;
+	int			step = (int) place;
+
+	if (step >= PLAN_BIN_STEPS - 1)
+		return table[PLAN_BIN_STEPS - 1];
+	return table[step] + (place - step) * (table[step + 1] - table[step]);
+}
+
+/* Nanoseconds, or < 0 if the algorithm cannot do the job. */
+static double
+cost(const SortDeviceCosts *c, SortAlgorithm algorithm, SortWant want, uint64_t n,
+	 uint64_t range)
+{
+	double		keys = (double) n;
+	double		runs = (double) (n < range ? n : range);
+	double		result = want == SORT_WANT_RUNS ? runs : keys;
+	double		ns = c->startup_ns + c->transfer_ns * (keys + result);
+
+	switch (algorithm)
+	{
+		case SORT_ALGORITHM_ZERO_COMPRESSED:
+		case SORT_ALGORITHM_COMPARISON_FREE:
+			if (range > PLAN_MAX_BINS)
+				return -1.0;
+			ns += keys * at_bins(c->counting_ns, range) + (double) range * c->bin_ns;
+			if (want == SORT_WANT_PERMUTATION)
+				return ns + keys * at_bins(c->scatter_ns, range);
+			return ns + runs * c->run_ns + result * c->expand_ns;
+		case SORT_ALGORITHM_RADIX:
+			if (want == SORT_WANT_PERMUTATION)
+				return ns + keys * (c->pair_ns + c->pair_log_ns * log2_of(n));
+			return ns + keys * (c->wide_ns + c->wide_log_ns * log2_of(n));
+		default:
+			return -1.0;
+	}
+}
+
+bool
+plan_gathers_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
+{
+	if (range > PLAN_MAX_BINS)
+		return false;
+	switch (algorithm)
+	{
+		case SORT_ALGORITHM_ZERO_COMPRESSED:
+			return true;
+		case SORT_ALGORITHM_AUTO:
+
+			/*
+			 * Later keys only make counting better: the bins are paid for
+			 * once, the cost of a key is the same or less.
+			 */
+			return cost(&plan_cpu_costs, SORT_ALGORITHM_ZERO_COMPRESSED, SORT_WANT_KEYS, n, range) <
+				cost(&plan_cpu_costs, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, n, range);
+		default:
+			return false;
+	}
+}
+
+/* Considers one device's algorithms; keeps the cheapest two in *plan. */
+static void
+consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device, const SortDeviceCosts *costs)
+{
+	int			a;
+
+	for (a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
+	{
+		SortAlgorithm algorithm = (SortAlgorithm) a;
+		double		ns;
+
+		if (!algorithm_runs_on(algorithm, device, in->want))
+			continue;
+		if (in->algorithm == SORT_ALGORITHM_AUTO
+			? !algorithm_is_automatic(algorithm)
+			: in->algorithm != algorithm)
+			continue;
+		ns = cost(costs, algorithm, in->want, in->n, plan->range);
+		if (ns < 0)
+			continue;
+		if (plan->cost_ns < 0 || ns < plan->cost_ns)
+		{
+			plan->other_ns = plan->cost_ns;
+			plan->cost_ns = ns;
+			plan->device = device;
+			plan->algorithm = algorithm;
+		}
+		else if (plan->other_ns < 0 || ns < plan->other_ns)
+			plan->other_ns = ns;
+	}
+}
+
+static SortStatus
+refuse(const SortPlanInput *in, uint64_t range, SortError *err)
+{
+	const char *algorithm = sort_algorithm_name(in->algorithm);
+	bool		cpu = in->device != SORT_DEVICE_GPU;
+
+	if (algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, in->want))
+	{
+		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot sort keys from %d to %d",
+				  algorithm, in->lo, in->hi);
+		snprintf(err->detail, sizeof(err->detail),
+				 "It needs a counter for each of %llu values; at most %llu are possible.",
+				 (unsigned long long) range, (unsigned long long) PLAN_MAX_BINS);
+	}
+	else if (in->want == SORT_WANT_PERMUTATION &&
+			 algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, SORT_WANT_KEYS))
+	{
+		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
+		snprintf(err->detail, sizeof(err->detail), "It moves keys only, not their positions.");
+	}
+	else
+	{
+		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" is not available on device \"%s\"",
+				  algorithm, cpu ? "cpu" : "gpu");
+		if (in->device == SORT_DEVICE_AUTO && in->gpu_reason)
+			snprintf(err->detail, sizeof(err->detail), "Device \"gpu\" cannot be used: %s.",
+					 in->gpu_reason);
+	}
+	return SORT_UNSUPPORTED;
+}
+
+SortStatus
+plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
+{
+	plan->device = SORT_DEVICE_CPU;
+	plan->algorithm = in->algorithm;
+	plan->n = in->n;
+	plan->range = in->n == 0 ? 0 : plan_range(in->lo, in->hi);
+	plan->cost_ns = -1.0;
+	plan->other_ns = -1.0;
+	plan->reason = in->algorithm == SORT_ALGORITHM_AUTO ? PLAN_CHEAPEST : PLAN_FORCED;
+
+	if (in->device == SORT_DEVICE_GPU && in->gpu == NULL)
+	{
+		sort_fail(err, SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available");
+		if (in->gpu_reason)
+			snprintf(err->detail, sizeof(err->detail), "%c%s.",
+					 in->gpu_reason[0] >= 'a' && in->gpu_reason[0] <= 'z'
+					 ? in->gpu_reason[0] - 'a' + 'A' : in->gpu_reason[0],
+					 in->gpu_reason + 1);
+		return SORT_DEVICE_UNAVAILABLE;
+	}
+	if (in->device != SORT_DEVICE_GPU)
+		consider(plan, in, SORT_DEVICE_CPU, &plan_cpu_costs);
+	if (in->device != SORT_DEVICE_CPU && in->gpu != NULL)
+		consider(plan, in, SORT_DEVICE_GPU, in->gpu);
+	if (plan->cost_ns < 0)
+		return refuse(in, plan->range, err);
+	if (in->n == 0 && in->algorithm == SORT_ALGORITHM_AUTO)
+		plan->reason = PLAN_NO_KEYS;
+	return SORT_OK;
+}
+
+/* "850 ns", "4.2 us", "31 ms" */
+static void
+format_time(double ns, char *text, size_t size)
+{
+	if (ns < 1e3)
+		snprintf(text, size, "%.0f ns", ns);
+	else if (ns < 1e6)
+		snprintf(text, size, "%.3g us", ns / 1e3);
+	else if (ns < 1e9)
+		snprintf(text, size, "%.3g ms", ns / 1e6);
+	else
+		snprintf(text, size, "%.3g s", ns / 1e9);
+}
+
+void
+plan_explain(const SortPlan *plan, char *text, size_t size)
+{
+	char		mine[32];
+	char		other[32];
+
+	switch (plan->reason)
+	{
+		case PLAN_NO_KEYS:
+			snprintf(text, size, "no keys");
+			break;
+		case PLAN_FORCED:
+			snprintf(text, size, "forced by hpsort.algorithm");
+			break;
+		case PLAN_FEW:
+			snprintf(text, size, "few keys: sorted where they are");
+			break;
+		case PLAN_COUNTED:
+			snprintf(text, size, "keys repeat: kept as runs while gathering");
+			break;
+		case PLAN_CHEAPEST:
+			format_time(plan->cost_ns, mine, sizeof(mine));
+			if (plan->other_ns < 0)
+				snprintf(text, size, "only choice for %llu keys in a range of %llu (%s expected)",
+						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine);
+			else
+			{
+				format_time(plan->other_ns, other, sizeof(other));
+				snprintf(text, size, "cheapest for %llu keys in a range of %llu (%s expected, %s otherwise)",
+						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine, other);
+			}
+			break;
+	}
+}

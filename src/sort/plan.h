@@ -1,0 +1,104 @@
+/*
+ * plan.h
+ *		The plan: which device and algorithm serve a job best, and why.
+ *
+ * Pure functions of their arguments: no state, no clock, no I/O.  All choices
+ * of the sorter are made here, so that a table of inputs tests them.
+ */
+#ifndef HPSORT_PLAN_H
+#define HPSORT_PLAN_H
+
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* Bins a histogram may have at most: 1 GiB of 4-byte counters. */
+#define PLAN_MAX_BINS (UINT64_C(1) << 28)
+
+/* counting_ns is given for 2^0, 2^2, 2^4, ... 2^28 bins. */
+#define PLAN_BIN_STEPS 15
+
+/*
+ * What work costs on a device, in nanoseconds, measured.  The CPU's table is
+ * in plan.c with its measurement; a GPU service measures its own at start.
+ */
+typedef struct SortDeviceCosts
+{
+	double		startup_ns;		/* once a job: latency, launches */
+	double		transfer_ns;	/* a key to the device, or a result back */
+	double		counting_ns[PLAN_BIN_STEPS];	/* a key into a histogram */
+	double		bin_ns;			/* a bin zeroed and later looked at */
+	double		run_ns;			/* a run expanded, besides its keys */
+	double		expand_ns;		/* a key written in order */
+	double		wide_ns;		/* a key in a wide sort, besides ... */
+	double		wide_log_ns;	/* ... this times log2(n) */
+	double		scatter_ns[PLAN_BIN_STEPS]; /* a row index to its bin's place */
+	double		pair_ns;		/* a (key, index) pair in a wide sort, besides ... */
+	double		pair_log_ns;	/* ... this times log2(n) */
+} SortDeviceCosts;
+
+extern const SortDeviceCosts plan_cpu_costs;
+
+typedef struct SortPlanInput
+{
+	uint64_t	n;				/* keys, so far or in all */
+	int32_t		lo;				/* bounds of the keys, found or estimated */
+	int32_t		hi;
+	SortWant	want;
+	SortDeviceKind device;		/* AUTO, or forced */
+	SortAlgorithm algorithm;	/* AUTO, or forced */
+	const SortDeviceCosts *gpu; /* NULL when no GPU can be used */
+	const char *gpu_reason;		/* why it cannot, for the error; may be NULL */
+} SortPlanInput;
+
+typedef enum SortPlanReason
+{
+	PLAN_NO_KEYS,				/* nothing to sort */
+	PLAN_CHEAPEST,				/* by the cost table */
+	PLAN_FEW,					/* too few keys to be worth a choice */
+	PLAN_COUNTED,				/* counted or compressed while gathering */
+	PLAN_FORCED					/* hpsort.algorithm */
+} SortPlanReason;
+
+typedef struct SortPlan
+{
+	SortDeviceKind device;
+	SortAlgorithm algorithm;
+	SortPlanReason	reason;
+	uint64_t	n;
+	uint64_t	range;			/* hi - lo + 1 */
+	double		cost_ns;		/* of this plan, estimated */
+	double		other_ns;		/* of the best other algorithm; < 0: none */
+} SortPlan;
+
+/*
+ * Chooses.  SORT_UNSUPPORTED when the forced algorithm cannot do the job on
+ * any allowed device, SORT_DEVICE_UNAVAILABLE when the forced device is not
+ * there; both with message and detail.
+ */
+extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortError *err);
+
+/*
+ * Whether keys still arriving are better counted into a histogram of range
+ * bins now than kept, given that n of them are in already.
+ */
+extern bool plan_gathers_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
+
+/* One phrase that says why, for people; at most size bytes with its NUL. */
+extern void plan_explain(const SortPlan *plan, char *text, size_t size);
+
+/* hi - lo + 1 without overflow. */
+static inline uint64_t
+plan_range(int32_t lo, int32_t hi)
+{
+	return (uint64_t) ((int64_t) hi - lo) + 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_PLAN_H */

@@ -1,0 +1,69 @@
+/*
+ * runs.h
+ *		Runs: the 0-compressed histogram as a list, keys strictly ascending.
+ *
+ * keys[j] and counts[j] are the papers' iC[j] and C[j].  The list is the
+ * exchange format of the whole system: two lists merge by adding counts.
+ */
+#ifndef HPSORT_RUNS_H
+#define HPSORT_RUNS_H
+
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct Runs
+{
+	int32_t    *keys;			/* strictly ascending */
+	uint64_t   *counts;			/* each > 0 */
+	size_t		len;
+	size_t		capacity;
+} Runs;
+
+/* Makes room for capacity runs in all; false when there is no memory. */
+extern bool runs_reserve(Runs *runs, size_t capacity, const SortAllocator *allocator);
+
+/* Frees the list and leaves it empty. */
+extern void runs_release(Runs *runs, const SortAllocator *allocator);
+
+/* Appends a run whose key is above the last one's; room must be reserved. */
+static inline void
+runs_append(Runs *runs, int32_t key, uint64_t count)
+{
+	runs->keys[runs->len] = key;
+	runs->counts[runs->len] = count;
+	runs->len++;
+}
+
+/*
+ * Adds len further runs (ascending, counts > 0) to the list: a merge of two
+ * sorted lists, equal keys' counts added.  False when there is no memory; the
+ * list is then unchanged.
+ */
+extern bool runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
+					   const SortAllocator *allocator);
+
+/*
+ * Makes an empty list the runs of n keys in ascending order; false when there
+ * is no memory.
+ */
+extern bool runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n,
+							const SortAllocator *allocator);
+
+/* Index of the first run with a key >= key; len if there is none. */
+extern size_t runs_lower_bound(const Runs *runs, int32_t key);
+
+/* Removes the runs at positions from .. to - 1. */
+extern void runs_delete(Runs *runs, size_t from, size_t to);
+
+/* Distinct keys among n keys in ascending or descending order. */
+extern uint64_t runs_count_distinct(const int32_t *ordered, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_RUNS_H */

@@ -1,0 +1,126 @@
+/*
+ * sort_types.h
+ *		The words that every file of src/sort shares: algorithms, devices,
+ *		errors, and what the caller lends (memory, a way to be interrupted).
+ *
+ * Nothing below src/sort knows PostgreSQL or CUDA.  Functions return a
+ * SortStatus and fill a SortError; they never jump out of a caller's frame.
+ */
+#ifndef HPSORT_SORT_TYPES_H
+#define HPSORT_SORT_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/*
+ * Algorithms by the names that SQL and the papers use.  Which of them a
+ * device can run is said by algorithms.c.
+ */
+typedef enum SortAlgorithm
+{
+	SORT_ALGORITHM_AUTO = 0,
+	SORT_ALGORITHM_ZERO_COMPRESSED,
+	SORT_ALGORITHM_HP,
+	SORT_ALGORITHM_ONE_HP,
+	SORT_ALGORITHM_BUCKET_RADIX,
+	SORT_ALGORITHM_COMPARISON_FREE,
+	SORT_ALGORITHM_COMPARISON_FREE_ONEHOT,
+	SORT_ALGORITHM_BUCKET_BITONIC,
+	SORT_ALGORITHM_RADIX
+} SortAlgorithm;
+
+#define SORT_ALGORITHM_COUNT (SORT_ALGORITHM_RADIX + 1)
+
+typedef enum SortDeviceKind
+{
+	SORT_DEVICE_AUTO = 0,
+	SORT_DEVICE_CPU,
+	SORT_DEVICE_GPU
+} SortDeviceKind;
+
+/* What is to be read from a sorter once all keys are in. */
+typedef enum SortWant
+{
+	SORT_WANT_KEYS = 0,			/* keys in order; runs can be read too */
+	SORT_WANT_RUNS,				/* (key, count) only */
+	SORT_WANT_PERMUTATION		/* the stable sorting permutation */
+} SortWant;
+
+typedef enum SortStatus
+{
+	SORT_OK = 0,
+	SORT_OUT_OF_MEMORY,			/* the allocator returned NULL */
+	SORT_KEY_OUT_OF_BOUNDS,		/* error.key is outside error.lo .. error.hi */
+	SORT_UNSUPPORTED,			/* a forced algorithm cannot do this job */
+	SORT_DEVICE_UNAVAILABLE,	/* a forced device cannot be used */
+	SORT_CANCELLED,				/* the interrupt callback said so */
+	SORT_CORRUPT,				/* serialized input is not valid */
+	SORT_LIMIT_EXCEEDED			/* more than a format can hold */
+} SortStatus;
+
+/*
+ * An error, by value.  message and detail follow PostgreSQL's style guide:
+ * message is a lower-case phrase, detail a sentence (or empty).  key, lo and
+ * hi are set for SORT_KEY_OUT_OF_BOUNDS only.
+ */
+typedef struct SortError
+{
+	SortStatus	status;
+	int32_t		key;
+	int32_t		lo;
+	int32_t		hi;
+	char		message[160];
+	char		detail[200];
+} SortError;
+
+/*
+ * Memory lent by the caller.  alloc and grow return NULL when there is none;
+ * grow keeps the old block in that case.  Sizes are bytes; the old size is
+ * given so that an allocator without a reallocation can copy.  What a sorter
+ * takes it gives back in sorter_reset(), or the caller frees the whole arena.
+ */
+typedef struct SortAllocator
+{
+	void	   *(*alloc) (void *arena, size_t size);
+	void	   *(*grow) (void *arena, void *block, size_t old_size, size_t size);
+	void		(*release) (void *arena, void *block);
+	void	   *arena;
+} SortAllocator;
+
+/*
+ * Everything that stays the same for all sorters of one query.  interrupted
+ * (may be NULL) is called at least every few milliseconds of work; true makes
+ * the call in progress return SORT_CANCELLED.
+ */
+typedef struct SortContext
+{
+	SortAllocator allocator;
+	bool		(*interrupted) (void *arg);
+	void	   *interrupted_arg;
+	SortDeviceKind device;		/* AUTO, or forced */
+	SortAlgorithm algorithm;	/* AUTO, or forced */
+	int			threads;		/* most threads one sort may use, >= 1 */
+	const struct SortDevice *gpu;	/* NULL when no GPU can be used ... */
+	const struct SortDeviceCosts *gpu_costs;
+	const char *gpu_reason;		/* ... and why, a phrase; may be NULL */
+} SortContext;
+
+/* Names as in SQL ("zero_compressed", "cpu"); never NULL. */
+extern const char *sort_algorithm_name(SortAlgorithm algorithm);
+extern const char *sort_device_name(SortDeviceKind device);
+
+/* Fills err and returns status; format as printf, message only. */
+extern SortStatus sort_fail(SortError *err, SortStatus status, const char *format,...)
+			__attribute__((format(printf, 3, 4)));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_SORT_TYPES_H */

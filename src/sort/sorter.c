@@ -1,0 +1,629 @@
+/*
+ * sorter.c
+ *		The gathering half of the sorter: from a few keys to whatever holds
+ *		them best (see sorter.h).
+ *
+ * Every decision is plan.c's.  What is done here is moving keys between the
+ * three parts of a sorter without losing any:
+ *
+ *	buf -> dense	counting, when keys lie in the histogram's bounds
+ *	buf -> sparse	compressing, when the buffer repeats itself
+ *	sparse -> dense when the histogram is widened over them
+ *	dense -> dense	widening
+ */
+#include "sorter.h"
+
+#include <string.h>
+
+#include "kernels.h"
+#include "sorter_internal.h"
+
+/* Keys looked at to judge a buffer or an array. */
+#define SAMPLE 1024
+
+/*
+ * Of a sample that is too wide to count, how many keys at either end may be
+ * outliers: 1.6 % in all stay in the buffer while the rest is counted.
+ */
+#define SAMPLE_OUTLIERS 8
+
+/* Fewest keys worth compressing to runs: 256 KiB of them. */
+#define COMPRESS_MIN ((size_t) 65536)
+
+void
+sorter_init(Sorter *s, const SortContext *context, int32_t lo, int32_t hi)
+{
+	s->buf = s->inline_keys;
+	s->nbuf = 0;
+	s->capacity = SORTER_INLINE_KEYS;
+	s->big = NULL;
+	s->context = context;
+	s->lo = lo;
+	s->hi = hi;
+}
+
+void
+sorter_reset(Sorter *s)
+{
+	const SortAllocator *a = sorter_allocator(s);
+
+	if (s->big)
+	{
+		histogram_release(&s->big->dense, a);
+		runs_release(&s->big->sparse, a);
+		a->release(a->arena, s->big);
+	}
+	if (s->buf != s->inline_keys)
+		a->release(a->arena, s->buf);
+	sorter_init(s, s->context, s->lo, s->hi);
+}
+
+uint64_t
+sorter_count(const Sorter *s)
+{
+	if (s->big == NULL)
+		return s->nbuf;
+	return s->nbuf + s->big->dense.n + s->big->sparse_n + s->big->narray;
+}
+
+size_t
+sorter_memory(const Sorter *s)
+{
+	size_t		bytes = s->buf == s->inline_keys ? 0 : s->capacity * sizeof(int32_t);
+
+	if (s->big)
+		bytes += sizeof(SorterBig) + histogram_memory(&s->big->dense) +
+			s->big->sparse.capacity * (sizeof(int32_t) + sizeof(uint64_t));
+	return bytes;
+}
+
+SortStatus
+sorter_make_big(Sorter *s, SortError *err)
+{
+	const SortAllocator *a = sorter_allocator(s);
+
+	if (s->big)
+		return SORT_OK;
+	s->big = a->alloc(a->arena, sizeof(SorterBig));
+	if (s->big == NULL)
+		return sorter_no_memory(err);
+	memset(s->big, 0, sizeof(SorterBig));
+	s->big->compress_at = COMPRESS_MIN;
+	return SORT_OK;
+}
+
+SortStatus
+sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
+{
+	const SortAllocator *a = sorter_allocator(s);
+	int32_t    *buf;
+
+	if (capacity > SIZE_MAX / sizeof(int32_t))
+		return sorter_no_memory(err);
+	if (s->buf == s->inline_keys)
+	{
+		buf = a->alloc(a->arena, capacity * sizeof(int32_t));
+		if (buf)
+			memcpy(buf, s->buf, s->nbuf * sizeof(int32_t));
+	}
+	else
+		buf = a->grow(a->arena, s->buf, s->capacity * sizeof(int32_t),
+					  capacity * sizeof(int32_t));
+	if (buf == NULL)
+		return sorter_no_memory(err);
+	s->buf = buf;
+	s->capacity = capacity;
+	return SORT_OK;
+}
+
+SortStatus
+sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n, SortError *err)
+{
+	int32_t		lo;
+	int32_t		hi;
+	size_t		i;
+
+	if (n == 0 || (s->lo == INT32_MIN && s->hi == INT32_MAX))
+		return SORT_OK;
+	kernel_min_max(keys, n, &lo, &hi);
+	if (lo >= s->lo && hi <= s->hi)
+		return SORT_OK;
+	for (i = 0; keys[i] >= s->lo && keys[i] <= s->hi; i++)
+		;
+	sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", keys[i]);
+	err->key = keys[i];
+	err->lo = s->lo;
+	err->hi = s->hi;
+	return SORT_KEY_OUT_OF_BOUNDS;
+}
+
+/*
+ * Counts n keys from anywhere into dense and leaves those outside its bounds,
+ * checked against the promise, at the end of buf, which has room for them.
+ */
+static SortStatus
+absorb(Sorter *s, const int32_t *keys, size_t n, SortError *err)
+{
+	SorterBig  *big = s->big;
+	int32_t    *outside = s->buf + big->nkept;
+	size_t		noutside;
+	uint64_t	since = sorter_clock();
+
+	if (!histogram_add(&big->dense, keys, n, outside, &noutside, sorter_allocator(s)))
+		return sorter_no_memory(err);
+	big->count_ns += sorter_clock() - since;
+	big->bytes_moved += n * sizeof(int32_t);
+	if (noutside > 0)
+	{
+		SortStatus	status = sorter_check_bounds(s, outside, noutside, err);
+
+		if (status != SORT_OK)
+			return status;
+		big->ordered = false;
+	}
+	big->nkept += noutside;
+	s->nbuf = big->nkept;
+	return SORT_OK;
+}
+
+SortStatus
+sorter_absorb_pending(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	SortStatus	status;
+
+	if (big->nkept == s->nbuf)
+		return SORT_OK;
+	if (big->dense.range > 0)
+		return absorb(s, s->buf + big->nkept, s->nbuf - big->nkept, err);
+	status = sorter_check_bounds(s, s->buf + big->nkept, s->nbuf - big->nkept, err);
+	big->ordered = false;
+	big->nkept = s->nbuf;
+	return status;
+}
+
+SortStatus
+sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
+{
+	SorterBig  *big = s->big;
+	const SortAllocator *a = sorter_allocator(s);
+	size_t		from;
+	size_t		to;
+	size_t		j;
+	bool		done;
+
+	done = big->dense.range > 0 ? histogram_widen(&big->dense, lo, hi, a)
+		: histogram_init(&big->dense, lo, hi, a);
+	if (!done)
+		return sorter_no_memory(err);
+	big->bytes_moved += histogram_memory(&big->dense);
+
+	from = runs_lower_bound(&big->sparse, lo);
+	for (to = from; to < big->sparse.len && big->sparse.keys[to] <= hi; to++)
+		;
+	for (j = from; j < to; j++)
+	{
+		if (!histogram_add_run(&big->dense, big->sparse.keys[j], big->sparse.counts[j], a))
+			return sorter_no_memory(err);
+		big->sparse_n -= big->sparse.counts[j];
+	}
+	runs_delete(&big->sparse, from, to);
+
+	/* Everything in buf may lie inside now. */
+	big->nkept = 0;
+	return sorter_absorb_pending(s, err);
+}
+
+SortStatus
+sorter_order_buffer(Sorter *s, SortError *err)
+{
+	uint64_t	since;
+
+	if (s->big->ordered || s->nbuf < 2)
+		return SORT_OK;
+	since = sorter_clock();
+	if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
+		return sorter_cancelled(err);
+	s->big->ordered = true;
+	s->big->sort_ns += sorter_clock() - since;
+	s->big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
+	return SORT_OK;
+}
+
+SortStatus
+sorter_compress(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	const SortAllocator *a = sorter_allocator(s);
+	Runs		fresh = {0};
+	SortStatus	status = sorter_order_buffer(s, err);
+	bool		done;
+
+	if (status != SORT_OK)
+		return status;
+	done = runs_of_ordered(&fresh, s->buf, s->nbuf, a) &&
+		runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a);
+	runs_release(&fresh, a);
+	if (!done)
+		return sorter_no_memory(err);
+	big->sparse_n += s->nbuf;
+	big->bytes_moved += s->nbuf * sizeof(int32_t);
+	big->runs_only = true;
+	s->nbuf = big->nkept = 0;
+	return SORT_OK;
+}
+
+/* A sample of n keys, spread evenly, in order; n is at least SAMPLE. */
+static void
+take_sample(const Sorter *s, const int32_t *keys, size_t n, int32_t *sample)
+{
+	size_t		i;
+
+	for (i = 0; i < SAMPLE; i++)
+		sample[i] = keys[n / SAMPLE * i + n % SAMPLE * i / SAMPLE];
+	(void) wide_sort_keys(sample, SAMPLE, false, s->context);
+}
+
+/*
+ * Bounds to give a histogram that must reach from *lo to *hi: a little more on
+ * the sides that moved, so that keys arriving in order widen it rarely, but
+ * never beyond the promise or what the plan would still count.
+ */
+static void
+add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
+{
+	const Histogram *dense = &s->big->dense;
+	int64_t		slack = (int64_t) (plan_range(*lo, *hi) / 4);
+	int64_t		low = *lo;
+	int64_t		high = *hi;
+
+	if (dense->range == 0)
+		slack /= 8;
+	if (dense->range == 0 || *lo < dense->lo)
+		low -= slack;
+	if (dense->range == 0 || *hi >= dense->lo + (int64_t) dense->range)
+		high += slack;
+	low = low < s->lo ? s->lo : low;
+	high = high > s->hi ? s->hi : high;
+	if (plan_gathers_dense(n, plan_range((int32_t) low, (int32_t) high), s->context->algorithm))
+	{
+		*lo = (int32_t) low;
+		*hi = (int32_t) high;
+	}
+}
+
+/* Extends *lo .. *hi to dense's bounds. */
+static void
+include_dense(const Sorter *s, int32_t *lo, int32_t *hi)
+{
+	const Histogram *dense = &s->big->dense;
+
+	if (dense->range > 0)
+	{
+		int32_t		high = (int32_t) (dense->lo + (int64_t) dense->range - 1);
+
+		*lo = dense->lo < *lo ? dense->lo : *lo;
+		*hi = high > *hi ? high : *hi;
+	}
+}
+
+/*
+ * Tries to count keys from lo to hi, n keys being in the sorter; *done says
+ * whether the plan agreed.
+ */
+static SortStatus
+try_dense(Sorter *s, uint64_t n, int32_t lo, int32_t hi, bool *done, SortError *err)
+{
+	const Histogram *dense = &s->big->dense;
+
+	include_dense(s, &lo, &hi);
+	*done = plan_gathers_dense(n, plan_range(lo, hi), s->context->algorithm);
+	if (!*done || (dense->range > 0 && dense->range == plan_range(lo, hi)))
+		return SORT_OK;
+	add_slack(s, n, &lo, &hi);
+	return sorter_make_dense(s, lo, hi, err);
+}
+
+/*
+ * Keys repeat enough to be kept as runs?  Among m keys drawn from D equally
+ * frequent ones, about m * m / 2D are repeats; runs pay when D is at most a
+ * quarter of the buffer.
+ */
+static bool
+sample_repeats(const int32_t *sample, size_t nbuf)
+{
+	size_t		repeats = SAMPLE - (size_t) runs_count_distinct(sample, SAMPLE);
+	size_t		wanted = 2 * (size_t) SAMPLE * SAMPLE / nbuf;
+
+	return repeats >= (wanted < 8 ? 8 : wanted);
+}
+
+/*
+ * buf is full of keys that dense, if there is one, does not reach.  Finds the
+ * best way to go on, and makes sure that at least a chunk fits.
+ */
+static SortStatus
+rearrange(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	uint64_t	n = sorter_count(s);
+	int32_t		sample[SAMPLE];
+	int32_t		lo;
+	int32_t		hi;
+	SortStatus	status = SORT_OK;
+	bool		done = false;
+
+	if (sort_interrupted(s->context))
+		return sorter_cancelled(err);
+	if (s->context->algorithm == SORT_ALGORITHM_AUTO ||
+		s->context->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+	{
+		/* All of it, the runs included? */
+		kernel_min_max(s->buf, s->nbuf, &lo, &hi);
+		if (big->sparse.len > 0)
+		{
+			lo = big->sparse.keys[0] < lo ? big->sparse.keys[0] : lo;
+			hi = big->sparse.keys[big->sparse.len - 1] > hi
+				? big->sparse.keys[big->sparse.len - 1] : hi;
+		}
+		status = try_dense(s, n, lo, hi, &done, err);
+	}
+	if (status == SORT_OK && !done && s->context->algorithm == SORT_ALGORITHM_AUTO &&
+		s->nbuf >= SAMPLE)
+	{
+		/* All but a few outliers? */
+		take_sample(s, s->buf, s->nbuf, sample);
+		status = try_dense(s, n, sample[SAMPLE_OUTLIERS], sample[SAMPLE - 1 - SAMPLE_OUTLIERS],
+						   &done, err);
+
+		/* Few distinct keys, wherever they are? */
+		if (status == SORT_OK && !done && s->nbuf >= big->compress_at &&
+			sample_repeats(sample, s->nbuf))
+		{
+			size_t		before = s->nbuf;
+			size_t		runs = big->sparse.len;
+
+			status = sorter_compress(s, err);
+			/* If that did not help, wait longer before the next attempt. */
+			if (status == SORT_OK && big->sparse.len - runs > before / 2)
+				big->compress_at = before * 4;
+		}
+	}
+	if (status != SORT_OK)
+		return status;
+
+	/* Little room left: what is in buf is to stay there. */
+	if (s->capacity - s->nbuf < s->capacity / 2)
+		status = sorter_grow_buffer(s, s->capacity * 2, err);
+	return status;
+}
+
+SortStatus
+sorter_flush(Sorter *s, SortError *err)
+{
+	SortStatus	status;
+
+	if (s->capacity < SORTER_CHUNK)
+	{
+		/* Still small: twice the room, and nothing else. */
+		if (s->nbuf < s->capacity)
+			return SORT_OK;
+		return sorter_grow_buffer(s, s->capacity * 2, err);
+	}
+	status = sorter_make_big(s, err);
+	if (status == SORT_OK)
+		status = sorter_absorb_pending(s, err);
+	if (status == SORT_OK && s->capacity - s->nbuf < SORTER_CHUNK / 2)
+		status = rearrange(s, err);
+	return status;
+}
+
+/*
+ * Adds n keys from the caller's memory.  With a histogram they are counted
+ * where they are; otherwise copied until one exists.
+ */
+SortStatus
+sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
+{
+	SortStatus	status;
+	size_t		since_check = 0;
+
+	while (n > 0)
+	{
+		size_t		part;
+
+		if (s->big && s->big->dense.range > 0)
+		{
+			/* Whatever falls outside must fit behind what is kept. */
+			status = sorter_absorb_pending(s, err);
+			if (status == SORT_OK && s->nbuf >= SORTER_CHUNK / 2 &&
+				s->capacity - s->nbuf < SORTER_CHUNK)
+				status = rearrange(s, err);
+			if (status == SORT_OK && s->capacity - s->nbuf < SORTER_CHUNK)
+				status = sorter_grow_buffer(s, s->nbuf + 2 * SORTER_CHUNK, err);
+			if (status != SORT_OK)
+				return status;
+			part = n < SORTER_CHUNK ? n : SORTER_CHUNK;
+			status = absorb(s, keys, part, err);
+			if (status != SORT_OK)
+				return status;
+
+			since_check += part;
+			if (since_check >= (size_t) 1 << 20)
+			{
+				since_check = 0;
+				if (sort_interrupted(s->context))
+					return sorter_cancelled(err);
+			}
+		}
+		else
+		{
+			if (s->nbuf == s->capacity)
+			{
+				status = sorter_flush(s, err);
+				if (status != SORT_OK)
+					return status;
+				continue;
+			}
+			part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
+			memcpy(s->buf + s->nbuf, keys, part * sizeof(int32_t));
+			s->nbuf += part;
+			if (s->big)
+				s->big->bytes_moved += 2 * part * sizeof(int32_t);
+		}
+		keys += part;
+		n -= part;
+	}
+	return SORT_OK;
+}
+
+SortStatus
+sorter_add_array(Sorter *s, const int32_t *keys, size_t n, SortError *err)
+{
+	SortStatus	status = sorter_make_big(s, err);
+
+	if (status != SORT_OK)
+		return status;
+
+	/*
+	 * A sample tells whether to count the array where it is, in one pass that
+	 * finds the bounds as it goes.  If it lied, outliers pile up in buf and
+	 * the sorter adapts as ever.  Otherwise the array is left for finish.
+	 */
+	if (n >= SORTER_CHUNK && s->context->algorithm == SORT_ALGORITHM_AUTO)
+	{
+		int32_t		sample[SAMPLE];
+		int32_t		lo;
+		int32_t		hi;
+		bool		done;
+
+		take_sample(s, keys, n, sample);
+		lo = sample[0] < s->lo ? s->lo : sample[0];
+		hi = sample[SAMPLE - 1] > s->hi ? s->hi : sample[SAMPLE - 1];
+		if (lo <= hi)
+		{
+			status = try_dense(s, n, lo, hi, &done, err);
+			if (status == SORT_OK && !done)
+			{
+				lo = sample[SAMPLE_OUTLIERS];
+				hi = sample[SAMPLE - 1 - SAMPLE_OUTLIERS];
+				if (lo >= s->lo && hi <= s->hi)
+					status = try_dense(s, n, lo, hi, &done, err);
+			}
+			if (status != SORT_OK)
+				return status;
+			if (done)
+			{
+				if (s->capacity < SORTER_CHUNK)
+					status = sorter_grow_buffer(s, SORTER_CHUNK * 2, err);
+				return status == SORT_OK ? sorter_add(s, keys, n, err) : status;
+			}
+		}
+	}
+	s->big->array = keys;
+	s->big->narray = n;
+	return SORT_OK;
+}
+
+SortStatus
+sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t len,
+				SortError *err)
+{
+	const SortAllocator *a = sorter_allocator(s);
+	SorterBig  *big;
+	SortStatus	status;
+	uint64_t	n = 0;
+	int32_t		lo;
+	int32_t		hi;
+	bool		done;
+	size_t		from;
+	size_t		to;
+	size_t		i;
+
+	if (len == 0)
+		return SORT_OK;
+	status = sorter_check_bounds(s, keys, len, err);
+	if (status == SORT_OK)
+		status = sorter_make_big(s, err);
+	if (status == SORT_OK)
+		status = sorter_absorb_pending(s, err);
+	if (status != SORT_OK)
+		return status;
+	big = s->big;
+
+	/* Counting them is best if the runs, and what is here, make it so. */
+	for (i = 0; i < len; i++)
+		n += counts[i];
+	lo = keys[0];
+	hi = keys[len - 1];
+	status = try_dense(s, sorter_count(s) + n, lo, hi, &done, err);
+	if (status != SORT_OK)
+		return status;
+
+	/* Those inside dense first, then those on either side of it. */
+	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
+		;
+	for (to = from; to < len &&
+		 (int64_t) keys[to] - big->dense.lo < (int64_t) big->dense.range; to++)
+	{
+		if (!histogram_add_run(&big->dense, keys[to], counts[to], a))
+			return sorter_no_memory(err);
+		n -= counts[to];
+	}
+	if (!runs_merge(&big->sparse, keys, counts, from, a) ||
+		!runs_merge(&big->sparse, keys + to, counts + to, len - to, a))
+		return sorter_no_memory(err);
+	big->sparse_n += n;
+	big->runs_only = true;
+	return SORT_OK;
+}
+
+SortStatus
+sorter_merge(Sorter *s, Sorter *src, SortError *err)
+{
+	SorterBig  *big = src->big;
+	SortStatus	status = SORT_OK;
+
+	if (big)
+	{
+		status = sorter_absorb_pending(src, err);
+		if (status == SORT_OK && big->narray > 0)
+			status = sorter_add(s, big->array, big->narray, err);
+		if (status == SORT_OK && big->dense.range > 0)
+		{
+			/* A batch of bins at a time, as runs: no second histogram. */
+			int32_t		keys[SORTER_CHUNK];
+			uint64_t	counts[SORTER_CHUNK];
+			size_t		len = 0;
+			uint64_t	v;
+			bool		done;
+
+			histogram_gather_tables(&big->dense);
+			status = sorter_make_big(s, err);
+			if (status == SORT_OK)
+				status = sorter_absorb_pending(s, err);
+			if (status == SORT_OK)
+				status = try_dense(s, sorter_count(s) + big->dense.n, big->dense.lo,
+								   (int32_t) (big->dense.lo + (int64_t) big->dense.range - 1),
+								   &done, err);
+			for (v = histogram_next(&big->dense, 0); v < big->dense.range && status == SORT_OK;
+				 v = histogram_next(&big->dense, v + 1))
+			{
+				keys[len] = (int32_t) (big->dense.lo + (int64_t) v);
+				counts[len++] = histogram_count(&big->dense, v);
+				if (len == SORTER_CHUNK)
+				{
+					status = sorter_add_runs(s, keys, counts, len, err);
+					len = 0;
+				}
+			}
+			if (status == SORT_OK)
+				status = sorter_add_runs(s, keys, counts, len, err);
+		}
+		if (status == SORT_OK)
+			status = sorter_add_runs(s, big->sparse.keys, big->sparse.counts, big->sparse.len, err);
+	}
+	if (status == SORT_OK)
+		status = sorter_add(s, src->buf, src->nbuf, err);
+	return status;
+}

@@ -1,0 +1,100 @@
+/*
+ * sorter_internal.h
+ *		What sorter.c, sorter_read.c and sorter_serialize.c share, nobody else.
+ */
+#ifndef HPSORT_SORTER_INTERNAL_H
+#define HPSORT_SORTER_INTERNAL_H
+
+#include <time.h>
+
+#include "histogram.h"
+#include "sorter.h"
+#include "wide.h"
+
+/*
+ * Keys handled at once: 16 KiB, which stay in the first-level cache between
+ * being added and being counted.  A sorter with fewer keys is only a buffer.
+ */
+#define SORTER_CHUNK 4096
+
+/* Allocated when the buffer first reaches SORTER_CHUNK keys, or at finish. */
+struct SorterBig
+{
+	size_t		nkept;			/* buf[0 .. nkept) were looked at and stay */
+	Histogram	dense;			/* range 0: none */
+	Runs		sparse;			/* never inside dense's bounds */
+	uint64_t	sparse_n;		/* keys in sparse */
+	const int32_t *array;		/* of sorter_add_array, if kept as it is */
+	size_t		narray;
+	int32_t		kept_lo;		/* bounds of array or buf, set by finish */
+	int32_t		kept_hi;
+	bool		ordered;		/* buf is in ascending order */
+	bool		runs_only;		/* keys were compressed while gathering */
+	size_t		compress_at;	/* keys in buf that make compressing worth a try */
+	SortPlan	plan;
+	uint64_t	bytes_moved;
+	uint64_t	count_ns;
+	uint64_t	sort_ns;
+	uint64_t	read_ns;
+};
+
+static inline const SortAllocator *
+sorter_allocator(const Sorter *s)
+{
+	return &s->context->allocator;
+}
+
+static inline SortStatus
+sorter_no_memory(SortError *err)
+{
+	return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+}
+
+static inline SortStatus
+sorter_cancelled(SortError *err)
+{
+	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+}
+
+static inline uint64_t
+sorter_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
+}
+
+/* Allocates s->big if there is none yet. */
+extern SortStatus sorter_make_big(Sorter *s, SortError *err);
+
+/* Gives buf room for capacity keys. */
+extern SortStatus sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err);
+
+/*
+ * Checks n keys against the promised bounds; the error names the first one
+ * outside them.
+ */
+extern SortStatus sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n,
+									  SortError *err);
+
+/* Counts what is pending in buf, as far as dense reaches. */
+extern SortStatus sorter_absorb_pending(Sorter *s, SortError *err);
+
+/* Makes dense reach from lo to hi, and moves in what lies there. */
+extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err);
+
+/* Turns buf into runs and adds them to sparse. */
+extern SortStatus sorter_compress(Sorter *s, SortError *err);
+
+/* Sorts buf, if it is not. */
+extern SortStatus sorter_order_buffer(Sorter *s, SortError *err);
+
+/* A cursor before the first part, nothing sorted for it. */
+extern void sorter_cursor_at_start(Sorter *s, SorterCursor *cursor);
+
+/* sorter_cursor_runs without a look at the interrupt callback. */
+extern size_t sorter_cursor_take_runs(SorterCursor *cursor, int32_t *keys, uint64_t *counts,
+									  size_t max);
+
+#endif							/* HPSORT_SORTER_INTERNAL_H */

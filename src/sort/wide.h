@@ -1,0 +1,35 @@
+/*
+ * wide.h
+ *		Sorting keys whose range is too wide to count, in place.
+ *
+ * Highway's VQSort does the work.  It cannot be interrupted, so what would
+ * take it longer than a few tens of milliseconds is first split by leading
+ * bits (the bucket step of Zhang and Wu) until each part is small enough.
+ */
+#ifndef HPSORT_WIDE_H
+#define HPSORT_WIDE_H
+
+#include "sort_types.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* Sorts n keys in place; false if interrupted, in any order then. */
+extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *context);
+
+/* Sorts n (key << 32 | index) pairs upwards in place; likewise. */
+extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context);
+
+static inline bool
+sort_interrupted(const SortContext *context)
+{
+	return context->interrupted && context->interrupted(context->interrupted_arg);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_WIDE_H */
