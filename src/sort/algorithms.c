@@ -16,7 +16,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.cpu = true,
 		.automatic = true,
 		.permutation = true,
-		.limits = "range up to 2^28; 4 bytes a value of the range",
+		.limits = "range up to 2^26; 4 bytes a value of the range",
 	},
 	[SORT_ALGORITHM_HP] = {
 		.name = "hp",
@@ -37,7 +37,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "comparison_free",
 		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker: comparison-free sort (Figs. 2 and 3)",
 		.cpu = true,
-		.limits = "range up to 2^28; 4 bytes a value of the range, shared by all threads",
+		.limits = "range up to 2^26; 4 bytes a value of the range, shared by all threads",
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE_ONEHOT] = {
 		.name = "comparison_free_onehot",

@@ -147,18 +147,38 @@ cpu_finish(SortJob *job, SortError *err)
 	return SORT_OK;
 }
 
-/* All chunks one after the other at out, unless they are there already. */
-static void
+/*
+ * All chunks one after the other at out, unless they are there already; false
+ * if interrupted.
+ */
+static bool
 copy_chunks(SortJob *job, int32_t *out)
 {
 	size_t		c;
 
 	for (c = 0; c < job->nchunks; c++)
 	{
-		if (job->chunks[c].keys != out)
-			memcpy(out, job->chunks[c].keys, job->chunks[c].n * sizeof(int32_t));
-		out += job->chunks[c].n;
+		const int32_t *keys = job->chunks[c].keys;
+		size_t		left = job->chunks[c].n;
+
+		if (keys == out)
+		{
+			out += left;
+			continue;
+		}
+		while (left > 0)
+		{
+			size_t		part = left < CHECK_EVERY ? left : CHECK_EVERY;
+
+			memcpy(out, keys, part * sizeof(int32_t));
+			out += part;
+			keys += part;
+			left -= part;
+			if (sort_interrupted(job->context))
+				return false;
+		}
 	}
+	return true;
 }
 
 static SortStatus
@@ -186,12 +206,13 @@ cpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 				return SORT_OK;
 			}
 		case SORT_ALGORITHM_COMPARISON_FREE:
-			copy_chunks(job, out);
+			if (!copy_chunks(job, out))
+				return cancelled(err);
 			return comparison_free_sort(out, (size_t) job->n, job->spec.lo, job->spec.hi,
 										descending, job->context, err);
 		default:
-			copy_chunks(job, out);
-			if (!wide_sort_keys(out, (size_t) job->n, descending, job->context))
+			if (!copy_chunks(job, out) ||
+				!wide_sort_keys(out, (size_t) job->n, descending, job->context))
 				return cancelled(err);
 			return SORT_OK;
 	}
@@ -265,19 +286,18 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		const SortAllocator *a = &job->context->allocator;
 		uint64_t   *pairs = a->alloc(a->arena, ((size_t) job->n | 1) * sizeof(uint64_t));
 		size_t		at = 0;
-		bool		sorted;
+		bool		sorted = true;
 
 		if (pairs == NULL)
 			return out_of_memory(err);
-		for (c = 0; c < job->nchunks; c++)
+		for (c = 0; c < job->nchunks && sorted; c++)
 		{
-			permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
-							 base + (uint32_t) at, pairs + at);
+			sorted = permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
+									  base + (uint32_t) at, pairs + at, job->context);
 			at += job->chunks[c].n;
 		}
-		sorted = wide_sort_pairs(pairs, at, job->context);
-		if (sorted)
-			permutation_unpack(pairs, at, out);
+		sorted = sorted && wide_sort_pairs(pairs, at, job->context) &&
+			permutation_unpack(pairs, at, out, job->context);
 		a->release(a->arena, pairs);
 		return sorted ? SORT_OK : cancelled(err);
 	}

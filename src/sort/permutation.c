@@ -45,23 +45,39 @@ permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *keys, size_t n
 	return true;
 }
 
-void
+bool
 permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
-				 uint64_t *pairs)
+				 uint64_t *pairs, const SortContext *context)
 {
 	/* The sign bit flipped makes signed order unsigned; all bits, reversed. */
 	const uint32_t flip = descending ? UINT32_C(0x7fffffff) : UINT32_C(0x80000000);
-	size_t		i;
+	size_t		i = 0;
 
-	for (i = 0; i < n; i++)
-		pairs[i] = (uint64_t) ((uint32_t) keys[i] ^ flip) << 32 | (first + (uint32_t) i);
+	while (i < n)
+	{
+		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		for (; i < end; i++)
+			pairs[i] = (uint64_t) ((uint32_t) keys[i] ^ flip) << 32 | (first + (uint32_t) i);
+		if (sort_interrupted(context))
+			return false;
+	}
+	return true;
 }
 
-void
-permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out)
+bool
+permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out, const SortContext *context)
 {
-	size_t		i;
+	size_t		i = 0;
 
-	for (i = 0; i < n; i++)
-		out[i] = (uint32_t) pairs[i];
+	while (i < n)
+	{
+		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		for (; i < end; i++)
+			out[i] = (uint32_t) pairs[i];
+		if (sort_interrupted(context))
+			return false;
+	}
+	return true;
 }

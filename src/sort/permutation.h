@@ -29,10 +29,12 @@ extern bool permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *ke
 /*
  * Makes pairs (key << 32 | index) whose unsigned order is the wanted order of
  * keys and, among equal keys, the input order; and takes the indexes out.
+ * False if interrupted.
  */
-extern void permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
-							 uint64_t *pairs);
-extern void permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out);
+extern bool permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
+							 uint64_t *pairs, const SortContext *context);
+extern bool permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out,
+							   const SortContext *context);
 
 #ifdef __cplusplus
 }

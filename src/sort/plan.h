@@ -15,11 +15,15 @@ extern "C"
 {
 #endif
 
-/* Bins a histogram may have at most: 1 GiB of 4-byte counters. */
-#define PLAN_MAX_BINS (UINT64_C(1) << 28)
+/*
+ * Bins a histogram may have at most: 256 MiB of 4-byte counters, which can
+ * still be zeroed or walked within the time a cancel may take.  Vectorised
+ * sorting wins long before (see plan_cpu_costs).
+ */
+#define PLAN_MAX_BINS (UINT64_C(1) << 26)
 
-/* counting_ns is given for 2^0, 2^2, 2^4, ... 2^28 bins. */
-#define PLAN_BIN_STEPS 15
+/* counting_ns is given for 2^0, 2^2, 2^4, ... 2^26 bins. */
+#define PLAN_BIN_STEPS 14
 
 /*
  * What work costs on a device, in nanoseconds, measured.  The CPU's table is

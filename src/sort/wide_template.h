@@ -62,6 +62,12 @@ WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, const SortContext *con
 
 				elements[next[digit]++] = carried;
 				carried = found;
+				if (++i % WIDE_CHECK_EVERY == 0 && sort_interrupted(context))
+				{
+					/* Whoever reads on must still find all the elements. */
+					elements[next[b]] = carried;
+					return false;
+				}
 			}
 			elements[next[b]++] = carried;
 			if (++i % WIDE_CHECK_EVERY == 0 && sort_interrupted(context))
