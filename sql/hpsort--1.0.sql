@@ -139,13 +139,13 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_runs_agg_finalfn(internal) IS
 'aggregate final function';
 
--- SSPACE: what a group of a few keys takes; larger groups are counted by the
--- executor as they grow.
+-- No SSPACE: like array_agg, a group is assumed to take 8 kB.  Small groups take
+-- much less (160 bytes), but if the planner knew, it would hash where sorting by
+-- the grouping key, as it does for array_agg(x ORDER BY x), spills less.
 
 CREATE AGGREGATE hpsort_agg(int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
-	SSPACE = 160,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -159,7 +159,6 @@ COMMENT ON AGGREGATE hpsort_agg(int4) IS
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
-	SSPACE = 160,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -173,7 +172,6 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4) IS
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4, descending bool) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
-	SSPACE = 160,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -187,7 +185,6 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4, bool) IS
 CREATE AGGREGATE hpsort_runs_agg(int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
-	SSPACE = 160,
 	FINALFUNC = hpsort_runs_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,

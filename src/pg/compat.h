@@ -23,6 +23,11 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
+/* PG 18 writes it before the declaration; pg_attribute_noreturn() is gone. */
+#ifndef pg_noreturn
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* PG 17 passes the planner's state, and returns a double. */
 static inline double
 compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)

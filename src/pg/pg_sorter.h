@@ -8,6 +8,7 @@
 
 #include "postgres.h"
 
+#include "compat.h"
 #include "fmgr.h"
 #include "sorter.h"
 #include "utils/array.h"
@@ -35,7 +36,7 @@ extern void pg_sort_context(SortContext *context, MemoryContext memory);
 extern const char *pg_gpu_reason(void);
 
 /* Raises err as a PostgreSQL error. */
-extern void pg_sort_error(const SortError *err) pg_attribute_noreturn();
+pg_noreturn extern void pg_sort_error(const SortError *err);
 
 /* The usual way to call src/sort. */
 static inline void

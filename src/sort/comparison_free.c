@@ -37,11 +37,13 @@ typedef struct Phases
 	atomic_bool stop;
 } Phases;
 
-/* First value of part p of the range. */
+/* First value of part p of the range: the first v with v * threads / range = p. */
 static uint64_t
 part_start(const Phases *s, int p)
 {
-	return s->range * (uint64_t) p / (uint64_t) s->threads;
+	uint64_t	threads = (uint64_t) s->threads;
+
+	return (s->range * (uint64_t) p + threads - 1) / threads;
 }
 
 /* Only the calling thread may ask the caller; the others see what it saw. */

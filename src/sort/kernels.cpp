@@ -12,6 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/sort/kernels.cpp"
 #include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -28,6 +29,30 @@ namespace hn = hwy::HWY_NAMESPACE;
  */
 constexpr size_t kBurst = 16;
 
+/*
+ * How far ahead passes over keys ask for them, further than the processor's
+ * own prefetcher looks: 16 KiB.  Finding the bounds of 40 MB that are in no
+ * cache takes 0.93 ms without this, 0.83 with 4 KiB, 0.68 with 16 KiB; counting
+ * 1e7 keys of range 10,000 in chunks, 4.3 ms without, 2.6 with (AMD EPYC, Zen 5).
+ */
+constexpr size_t kPrefetchKeys = 4096;
+
+/* Asks for the cache lines of the count keys that come kPrefetchKeys later. */
+static HWY_INLINE void
+PrefetchAhead(const int32_t *keys, size_t count)
+{
+	/* An address past the end is allowed: it is only a hint. */
+	for (size_t j = 0; j < count; j += 16)
+		hwy::Prefetch((const char *) keys + (kPrefetchKeys + j) * sizeof(int32_t));
+}
+
+/* Keys before the first one that is vector-aligned; at least one, at most lanes. */
+static HWY_INLINE size_t
+AlignedAfter(const int32_t *keys, size_t lanes)
+{
+	return lanes - ((uintptr_t) keys / sizeof(int32_t)) % lanes;
+}
+
 void
 MinMax(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 {
@@ -37,29 +62,30 @@ MinMax(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
 	int32_t		low = keys[0];
 	int32_t		high = keys[0];
 
-	if (n >= 4 * lanes)
+	if (n >= 2 * lanes)
 	{
-		auto		lo0 = hn::Set(d, low), lo1 = lo0, lo2 = lo0, lo3 = lo0;
-		auto		hi0 = lo0, hi1 = lo0, hi2 = lo0, hi3 = lo0;
+		/*
+		 * Aligned from the second vector on, which overlaps the first: loads
+		 * across cache lines, twice each, would cost 1.4 ms instead of 0.7.
+		 */
+		auto		lo0 = hn::LoadU(d, keys), lo1 = lo0;
+		auto		hi0 = lo0, hi1 = lo0;
 
-		for (; i + 4 * lanes <= n; i += 4 * lanes)
+		i = AlignedAfter(keys, lanes);
+		for (; i + 2 * lanes <= n; i += 2 * lanes)
 		{
+			PrefetchAhead(keys + i, 2 * lanes);
+
 			const auto	a = hn::LoadU(d, keys + i);
 			const auto	b = hn::LoadU(d, keys + i + lanes);
-			const auto	c = hn::LoadU(d, keys + i + 2 * lanes);
-			const auto	e = hn::LoadU(d, keys + i + 3 * lanes);
 
 			lo0 = hn::Min(lo0, a);
 			hi0 = hn::Max(hi0, a);
 			lo1 = hn::Min(lo1, b);
 			hi1 = hn::Max(hi1, b);
-			lo2 = hn::Min(lo2, c);
-			hi2 = hn::Max(hi2, c);
-			lo3 = hn::Min(lo3, e);
-			hi3 = hn::Max(hi3, e);
 		}
-		lo0 = hn::Min(hn::Min(lo0, lo1), hn::Min(lo2, lo3));
-		hi0 = hn::Max(hn::Max(hi0, hi1), hn::Max(hi2, hi3));
+		lo0 = hn::Min(lo0, lo1);
+		hi0 = hn::Max(hi0, hi1);
 		low = hn::GetLane(hn::MinOfLanes(d, lo0));
 		high = hn::GetLane(hn::MaxOfLanes(d, hi0));
 	}
@@ -130,6 +156,7 @@ CountTables(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t 
 	{
 		auto		worst = hn::Zero(d);
 
+		PrefetchAhead(keys + i, step);
 		for (size_t j = 0; j < step; j += lanes)
 			worst = hn::Max(worst, hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + j), vlo));
 		if (HWY_LIKELY(hn::AllFalse(d, hn::Gt(worst, vlast))))
@@ -169,6 +196,8 @@ CountTiny(const int32_t *keys, size_t n, uint32_t lo, uint32_t *bins, int32_t *o
 
 	for (; i + 4 * lanes <= n; i += 4 * lanes)
 	{
+		PrefetchAhead(keys + i, 4 * lanes);
+
 		const auto	a = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i), vlo);
 		const auto	b = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + lanes), vlo);
 		const auto	c = hn::Sub(hn::LoadU(d, (const uint32_t *) keys + i + 2 * lanes), vlo);
@@ -412,6 +441,58 @@ CountChanges(const int32_t *keys, size_t n)
 	return changes;
 }
 
+bool
+AllEqual(const int32_t *keys, size_t n)
+{
+	const hn::ScalableTag<int32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	const size_t block = 8 * lanes;
+	const auto	first = hn::Set(d, keys[0]);
+	size_t		i = 0;
+
+	for (; i + block <= n; i += block)
+	{
+		auto		any = hn::Zero(d);
+
+		PrefetchAhead(keys + i, block);
+		for (size_t j = 0; j < block; j += lanes)
+			any = hn::Or(any, hn::Xor(hn::LoadU(d, keys + i + j), first));
+		if (!hn::AllTrue(d, hn::Eq(any, hn::Zero(d))))
+			return false;
+	}
+	for (; i < n; i++)
+		if (keys[i] != keys[0])
+			return false;
+	return true;
+}
+
+size_t
+OrderedPrefix(const int32_t *keys, size_t n)
+{
+	const hn::ScalableTag<int32_t> d;
+	const size_t lanes = hn::Lanes(d);
+	size_t		i = 0;
+
+	/* One of each two loads is aligned. */
+	if (n > 2 * lanes && hn::AllFalse(d, hn::Gt(hn::LoadU(d, keys), hn::LoadU(d, keys + 1))))
+		i = AlignedAfter(keys, lanes);
+	for (; i + 2 * lanes + 1 <= n; i += 2 * lanes)
+	{
+		const int32_t *k = keys + i;
+
+		PrefetchAhead(k, 2 * lanes);
+
+		const auto	a = hn::Gt(hn::LoadU(d, k), hn::LoadU(d, k + 1));
+		const auto	b = hn::Gt(hn::LoadU(d, k + lanes), hn::LoadU(d, k + lanes + 1));
+
+		if (!hn::AllFalse(d, hn::Or(a, b)))
+			break;
+	}
+	while (i + 1 < n && keys[i] <= keys[i + 1])
+		i++;
+	return n == 0 ? 0 : i + 1;
+}
+
 const char *
 Target()
 {
@@ -434,6 +515,8 @@ HWY_EXPORT(NextNonzero);
 HWY_EXPORT(CountNonzero);
 HWY_EXPORT(TakeBins);
 HWY_EXPORT(CountChanges);
+HWY_EXPORT(AllEqual);
+HWY_EXPORT(OrderedPrefix);
 HWY_EXPORT(Target);
 
 extern "C"
@@ -493,6 +576,18 @@ uint64_t
 kernel_count_changes(const int32_t *keys, size_t n)
 {
 	return HWY_DYNAMIC_DISPATCH(CountChanges)(keys, n);
+}
+
+bool
+kernel_all_equal(const int32_t *keys, size_t n)
+{
+	return HWY_DYNAMIC_DISPATCH(AllEqual)(keys, n);
+}
+
+size_t
+kernel_ordered_prefix(const int32_t *keys, size_t n)
+{
+	return HWY_DYNAMIC_DISPATCH(OrderedPrefix)(keys, n);
 }
 
 const char *

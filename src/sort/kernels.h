@@ -2,13 +2,14 @@
  * kernels.h
  *		The inner loops, vectorised for the processor found at run time.
  *
- * Implemented with Highway (kernels.cpp, vqsort.cpp): one source, compiled for
+ * Implemented with Highway (kernels.cpp, partition.cpp, vqsort.cpp): one source, compiled for
  * every instruction set of the architecture, chosen at the first call.  Plain
  * C linkage; nothing here allocates, fails or throws.
  */
 #ifndef HPSORT_KERNELS_H
 #define HPSORT_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,8 +52,24 @@ extern uint64_t kernel_count_nonzero(const uint32_t *bins, uint64_t n);
 /* into[i] += from[i], and from[i] = 0. */
 extern void kernel_take_bins(uint32_t *into, uint32_t *from, size_t n);
 
+/* Whether n > 0 keys are all the same. */
+extern bool kernel_all_equal(const int32_t *keys, size_t n);
+
+/* Length of the longest prefix in ascending order. */
+extern size_t kernel_ordered_prefix(const int32_t *keys, size_t n);
+
 /* Positions i with keys[i] != keys[i + 1], i < n - 1. */
 extern uint64_t kernel_count_changes(const int32_t *keys, size_t n);
+
+/*
+ * Moves the keys <= pivot (or > pivot when descending) to the front and says
+ * how many they are.  interrupted (may be NULL) is called now and then; when
+ * it says so the keys are left in some order and the result is false.
+ */
+extern bool kernel_partition_keys(int32_t *keys, size_t n, int32_t pivot, bool descending,
+								  size_t *nleft, bool (*interrupted) (void *), void *arg);
+extern bool kernel_partition_pairs(uint64_t *pairs, size_t n, uint64_t pivot, size_t *nleft,
+								   bool (*interrupted) (void *), void *arg);
 
 /* Highway's vectorised quicksort, in place. */
 extern void vqsort_keys(int32_t *keys, size_t n, int descending);

@@ -62,6 +62,7 @@ typedef enum SortPlanReason
 {
 	PLAN_NO_KEYS,				/* nothing to sort */
 	PLAN_CHEAPEST,				/* by the cost table */
+	PLAN_ORDERED,				/* an array in ascending order already */
 	PLAN_FEW,					/* too few keys to be worth a choice */
 	PLAN_COUNTED,				/* counted or compressed while gathering */
 	PLAN_FORCED					/* hpsort.algorithm */

@@ -65,8 +65,15 @@ runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
 	size_t		j;
 	size_t		at;
 
-	/* How many keys are new decides the room; usually none are. */
-	for (i = 0, j = 0; j < len; j++)
+	if (len == 0)
+		return true;
+
+	/*
+	 * How many keys are new decides the room; usually none are.  Looked for
+	 * from the first one on, so that a long list appended piece by piece
+	 * costs its length only.
+	 */
+	for (i = runs_lower_bound(runs, keys[0]), j = 0; j < len; j++)
 	{
 		while (i < runs->len && runs->keys[i] < keys[j])
 			i++;

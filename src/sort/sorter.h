@@ -60,7 +60,8 @@ typedef struct SorterStats
 	int32_t		hi;				/* largest key present */
 	uint64_t	distinct;		/* runs; 0 when not counted */
 	uint64_t	bytes_moved;	/* read and written by the sorter's own passes */
-	uint64_t	count_ns;		/* in gathering: counting, widening, merging */
+	uint64_t	gather_ns;		/* from the first full chunk to finish: whatever
+								 * produced the keys, and counting them */
 	uint64_t	sort_ns;		/* in finish and reads: sorting what was wide */
 	uint64_t	read_ns;		/* in reads: expanding, copying */
 } SorterStats;
@@ -128,7 +129,8 @@ extern SortStatus sorter_finish(Sorter *s, SortWant want, SortError *err);
 extern SortStatus sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err);
 
 /*
- * Writes the stable sorting permutation to out: out[i] is base plus the
+ * After sorter_finish(SORT_WANT_PERMUTATION), of keys from sorter_add_array:
+ * writes the stable sorting permutation to out: out[i] is base plus the
  * 0-based position of the i-th key in order, equal keys in input order, also
  * when descending.  At most UINT32_MAX keys.
  */

@@ -24,8 +24,9 @@ struct SorterBig
 	Histogram	dense;			/* range 0: none */
 	Runs		sparse;			/* never inside dense's bounds */
 	uint64_t	sparse_n;		/* keys in sparse */
-	const int32_t *array;		/* of sorter_add_array, if kept as it is */
+	const int32_t *array;		/* of sorter_add_array, while kept as it is */
 	size_t		narray;
+	bool		array_ordered;	/* array is in ascending order, found by finish */
 	int32_t		kept_lo;		/* bounds of array or buf, set by finish */
 	int32_t		kept_hi;
 	bool		ordered;		/* buf is in ascending order */
@@ -33,7 +34,8 @@ struct SorterBig
 	size_t		compress_at;	/* keys in buf that make compressing worth a try */
 	SortPlan	plan;
 	uint64_t	bytes_moved;
-	uint64_t	count_ns;
+	uint64_t	started;		/* clock when the first chunk was full */
+	uint64_t	gather_ns;		/* from then to finish, producing keys included */
 	uint64_t	sort_ns;
 	uint64_t	read_ns;
 };
@@ -83,6 +85,9 @@ extern SortStatus sorter_absorb_pending(Sorter *s, SortError *err);
 
 /* Makes dense reach from lo to hi, and moves in what lies there. */
 extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err);
+
+/* Counts the array of sorter_add_array, if that is best. */
+extern SortStatus sorter_count_array(Sorter *s, SortError *err);
 
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);

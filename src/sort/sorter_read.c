@@ -71,6 +71,39 @@ find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 	return found;
 }
 
+/*
+ * An array that is in order needs no sorting.  To find that out takes one
+ * read of it; to find that it is not, usually that of a few keys.
+ */
+static SortStatus
+look_for_order(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	size_t		ordered = 1;
+	bool		same;
+
+	if (big->narray < SORTER_CHUNK || s->context->algorithm != SORT_ALGORITHM_AUTO ||
+		s->context->device == SORT_DEVICE_GPU)
+		return SORT_OK;
+	/* Same first and last key: in order only if all are the same, a faster look. */
+	same = big->array[0] == big->array[big->narray - 1];
+	while (ordered < big->narray)
+	{
+		size_t		left = big->narray - ordered + 1;
+		size_t		part = left < READ_BATCH ? left : READ_BATCH;
+
+		if (sort_interrupted(s->context))
+			return sorter_cancelled(err);
+		if (same ? !kernel_all_equal(big->array + ordered - 1, part)
+			: kernel_ordered_prefix(big->array + ordered - 1, part) < part)
+			return SORT_OK;
+		ordered += part - 1;
+	}
+	big->array_ordered = true;
+	big->bytes_moved += big->narray * sizeof(int32_t);
+	return SORT_OK;
+}
+
 SortStatus
 sorter_finish(Sorter *s, SortWant want, SortError *err)
 {
@@ -83,6 +116,11 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 		return sorter_check_bounds(s, s->buf, s->nbuf, err);
 
 	status = sorter_make_big(s, err);
+	if (status == SORT_OK && s->big->narray > 0 && want == SORT_WANT_KEYS)
+		status = look_for_order(s, err);
+	if (status == SORT_OK && s->big->narray > 0 && want != SORT_WANT_PERMUTATION &&
+		!s->big->array_ordered)
+		status = sorter_count_array(s, err);
 	if (status == SORT_OK)
 		status = sorter_absorb_pending(s, err);
 	if (status == SORT_OK && s->big->narray > 0)
@@ -91,6 +129,7 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 		return status;
 	big = s->big;
 	histogram_gather_tables(&big->dense);
+	big->gather_ns = sorter_clock() - big->started;
 
 	/* Keys and runs outside dense could interleave: make them all runs. */
 	if (big->sparse.len > 0 && s->nbuf > 0)
@@ -101,6 +140,11 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	}
 	if (s->nbuf > 0)
 		kernel_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi);
+	else if (big->array_ordered)
+	{
+		big->kept_lo = big->array[0];
+		big->kept_hi = big->array[big->narray - 1];
+	}
 	else if (big->narray > 0)
 		kernel_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi);
 
@@ -116,6 +160,13 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	if (status != SORT_OK)
 		return status;
 
+	if (big->array_ordered)
+	{
+		big->plan.device = SORT_DEVICE_CPU;
+		big->plan.algorithm = SORT_ALGORITHM_RADIX;
+		big->plan.reason = PLAN_ORDERED;
+		return SORT_OK;
+	}
 	counted = big->dense.n > 0 || big->sparse.len > 0;
 	if (counted && in.algorithm == SORT_ALGORITHM_AUTO &&
 		big->plan.algorithm != SORT_ALGORITHM_ZERO_COMPRESSED)
@@ -164,14 +215,62 @@ open_job(Sorter *s, SortWant want, SortJob **job, SortError *err)
 	return status;
 }
 
+/* An array in ascending order, as it is or turned round; out may be the array. */
+static bool
+copy_ordered(const Sorter *s, bool descending, int32_t *out)
+{
+	const int32_t *keys = s->big->array;
+	size_t		n = s->big->narray;
+	size_t		done = 0;
+
+	if (!descending && out == keys)
+		return true;
+	while (done < (descending ? (n + 1) / 2 : n))
+	{
+		size_t		end = (descending ? (n + 1) / 2 : n) - done;
+
+		end = done + (end < READ_BATCH ? end : READ_BATCH);
+		if (!descending)
+			memcpy(out + done, keys + done, (end - done) * sizeof(int32_t));
+		else
+		{
+			size_t		i;
+
+			/* Both ends at once, so that it also works in place. */
+			for (i = done; i < end; i++)
+			{
+				int32_t		low = keys[i];
+				int32_t		high = keys[n - 1 - i];
+
+				out[i] = high;
+				out[n - 1 - i] = low;
+			}
+		}
+		done = end;
+		if (sort_interrupted(s->context))
+			return false;
+	}
+	return true;
+}
+
 /* All of the keys that are still keys, in order; out may be where they are. */
 static SortStatus
 sort_kept(Sorter *s, bool descending, int32_t *out, SortError *err)
 {
 	uint64_t	since = sorter_clock();
 	SortJob    *job;
-	SortStatus	status = open_job(s, SORT_WANT_KEYS, &job, err);
+	SortStatus	status;
 
+	if (s->big->array_ordered)
+	{
+		bool		done = copy_ordered(s, descending, out);
+
+		s->big->read_ns += sorter_clock() - since;
+		if (out != s->big->array || descending)
+			s->big->bytes_moved += 2 * s->big->narray * sizeof(int32_t);
+		return done ? SORT_OK : sorter_cancelled(err);
+	}
+	status = open_job(s, SORT_WANT_KEYS, &job, err);
 	if (status == SORT_OK)
 		status = planned_device(s)->read_keys(job, descending, out, err);
 	planned_device(s)->close(job);
@@ -225,6 +324,8 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 	SortJob    *job;
 	SortStatus	status;
 
+	if (s->big == NULL || s->big->narray != n)
+		return sort_fail(err, SORT_UNSUPPORTED, "positions are known of keys in one array only");
 	if (n > UINT32_MAX)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot number more than %u keys", UINT32_MAX);
 	status = open_job(s, SORT_WANT_PERMUTATION, &job, err);
@@ -334,6 +435,7 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 			return status;
 		s->nbuf = big->nkept = big->narray;
 		big->narray = 0;
+		big->array_ordered = false;
 		big->ordered = true;
 	}
 	else if (big->plan.algorithm == SORT_ALGORITHM_COMPARISON_FREE && !big->ordered)
@@ -555,7 +657,7 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 		stats->plan = big->plan;
 		(void) find_bounds(s, &stats->lo, &stats->hi);
 		stats->bytes_moved = big->bytes_moved;
-		stats->count_ns = big->count_ns;
+		stats->gather_ns = big->gather_ns;
 		stats->sort_ns = big->sort_ns;
 		stats->read_ns = big->read_ns;
 	}
@@ -563,7 +665,7 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 	/* Everything outside the buffer is counted already; buf if in order. */
 	if (out || (big == NULL && is_ascending(s->buf, s->nbuf)))
 		stats->distinct = runs_count_distinct(out ? out : s->buf, (size_t) stats->n);
-	else if (big && big->narray == 0 && (s->nbuf == 0 || big->ordered))
+	else if (big && big->narray == 0 && (s->nbuf < 2 || big->ordered))
 		stats->distinct = histogram_distinct(&big->dense) + big->sparse.len +
 			runs_count_distinct(s->buf, s->nbuf);
 }

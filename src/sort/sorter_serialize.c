@@ -166,6 +166,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 		header.nkeys > size / sizeof(int32_t) ||
 		header.nruns * (header.count_width + sizeof(int32_t)) + header.nkeys * sizeof(int32_t) != size)
 		return corrupt(err, "length does not match");
+	total += header.nkeys;
 	if (header.nruns > 0)
 	{
 		if (!runs_reserve(&runs, (size_t) header.nruns, a))
@@ -182,7 +183,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 			}
 			else
 				memcpy(&count, at + i * 8, sizeof(count));
-			if (count == 0 || count > INT64_MAX - total)
+			if (count == 0 || total > INT64_MAX || count > INT64_MAX - total)
 			{
 				status = corrupt(err, "impossible count");
 				break;

@@ -4,8 +4,6 @@
  */
 #include "wide.h"
 
-#include <string.h>
-
 #include "kernels.h"
 
 /*
@@ -15,65 +13,35 @@
  */
 #define WIDE_UNINTERRUPTED ((size_t) 32 << 20)
 
-/* Elements handled in plain loops between two looks at it. */
-#define WIDE_CHECK_EVERY ((size_t) 1 << 20)
+/* Elements whose median splits a part. */
+#define WIDE_SAMPLE 1024
 
-/*
- * Few enough buckets that the place each one grows at stays in the
- * first-level TLB and cache.
- */
-#define WIDE_BUCKET_BITS 6
-#define WIDE_BUCKETS (1 << WIDE_BUCKET_BITS)
-
-/* Bits to shift a difference right by so that it is below WIDE_BUCKETS. */
-static int
-digit_shift(uint64_t span)
+static void
+pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
 {
-	int			bits = span == 0 ? 0 : 64 - __builtin_clzll(span);
-
-	return bits > WIDE_BUCKET_BITS ? bits - WIDE_BUCKET_BITS : 0;
-}
-
-static bool
-key_bounds(const int32_t *keys, size_t n, uint64_t *low, int *shift)
-{
-	int32_t		lo;
-	int32_t		hi;
-
-	kernel_min_max(keys, n, &lo, &hi);
-	*low = (uint32_t) lo;
-	*shift = digit_shift((uint32_t) hi - (uint32_t) lo);
-	return lo != hi;
-}
-
-static bool
-pair_bounds(const uint64_t *pairs, size_t n, uint64_t *low, int *shift)
-{
-	uint64_t	lo = pairs[0];
-	uint64_t	hi = pairs[0];
 	size_t		i;
 
+	*low = *high = pairs[0];
 	for (i = 1; i < n; i++)
 	{
-		lo = pairs[i] < lo ? pairs[i] : lo;
-		hi = pairs[i] > hi ? pairs[i] : hi;
+		*low = pairs[i] < *low ? pairs[i] : *low;
+		*high = pairs[i] > *high ? pairs[i] : *high;
 	}
-	*low = lo;
-	*shift = digit_shift(hi - lo);
-	return lo != hi;
 }
 
 #define WIDE_NAME sort_keys_split
 #define WIDE_TYPE int32_t
-#define WIDE_DIGIT(x, low, shift) (((uint32_t) (x) - (uint32_t) (low)) >> (shift))
-#define WIDE_BOUNDS(e, n, low, shift) key_bounds(e, n, &(low), &(shift))
+#define WIDE_BOUNDS(e, n, low, high) kernel_min_max(e, n, &(low), &(high))
+#define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
+	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_keys(e, n, descending)
 #include "wide_template.h"
 
 #define WIDE_NAME sort_pairs_split
 #define WIDE_TYPE uint64_t
-#define WIDE_DIGIT(x, low, shift) (((x) - (low)) >> (shift))
-#define WIDE_BOUNDS(e, n, low, shift) pair_bounds(e, n, &(low), &(shift))
+#define WIDE_BOUNDS(e, n, low, high) pair_min_max(e, n, &(low), &(high))
+#define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
+	kernel_partition_pairs(e, n, pivot, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_pairs(e, n)
 #include "wide_template.h"
 
@@ -88,7 +56,7 @@ wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *cont
 	size_t		i;
 
 	if (n > INSERTION_MAX)
-		return sort_keys_split(keys, n, descending, context);
+		return sort_keys_split(keys, n, descending, false, context);
 	for (i = 1; i < n; i++)
 	{
 		int32_t		key = keys[i];
@@ -104,5 +72,5 @@ wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortContext *cont
 bool
 wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context)
 {
-	return sort_pairs_split(pairs, n, false, context);
+	return sort_pairs_split(pairs, n, false, false, context);
 }

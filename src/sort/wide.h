@@ -3,8 +3,8 @@
  *		Sorting keys whose range is too wide to count, in place.
  *
  * Highway's VQSort does the work.  It cannot be interrupted, so what would
- * take it longer than a few tens of milliseconds is first split by leading
- * bits (the bucket step of Zhang and Wu) until each part is small enough.
+ * take it longer than a few tens of milliseconds is first partitioned, as it
+ * would itself, until each part is small enough.
  */
 #ifndef HPSORT_WIDE_H
 #define HPSORT_WIDE_H

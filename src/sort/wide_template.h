@@ -1,88 +1,71 @@
 /*
  * wide_template.h
- *		Splitting a large array by leading bits, for one element type.
+ *		Quicksort down to parts small enough for VQSort, for one element type.
  *
  * Included by wide.c once a type, after defining
  *	WIDE_NAME		name of the function
  *	WIDE_TYPE		element
- *	WIDE_DIGIT(x, low, shift)	position of element x's bucket, 0 .. WIDE_BUCKETS - 1
- *	WIDE_BOUNDS(elements, n, low, shift)	finds them; false if all are equal
- *	WIDE_SORT(elements, n, descending)		sorts a small part
+ *	WIDE_BOUNDS(elements, n, low, high)	finds the smallest and the largest
+ *	WIDE_PARTITION(elements, n, pivot, descending, nleft, context)	as kernel_partition_keys
+ *	WIDE_SORT(elements, n, descending)	sorts a small part
+ *
+ * bisect: split in the middle between the smallest and the largest element, not
+ * at the median of a sample.  Asked for after a sample has misled us, it bounds
+ * the depth whatever the input: by the bits of an element.
  */
 static bool
-WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, const SortContext *context)
+WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const SortContext *context)
 {
-	size_t		start[WIDE_BUCKETS];
-	size_t		next[WIDE_BUCKETS];
-	size_t		end[WIDE_BUCKETS];
-	uint64_t	low;
-	int			shift;
-	size_t		i;
-	int			b;
-
-	if (n <= WIDE_UNINTERRUPTED / sizeof(WIDE_TYPE))
+	while (n > WIDE_UNINTERRUPTED / sizeof(WIDE_TYPE))
 	{
-		WIDE_SORT(elements, n, descending);
-		return !sort_interrupted(context);
-	}
-	if (!WIDE_BOUNDS(elements, n, low, shift))
-		return !sort_interrupted(context);
+		WIDE_TYPE	sample[WIDE_SAMPLE];
+		WIDE_TYPE	pivot;
+		size_t		nleft;
+		int			i;
 
-	memset(end, 0, sizeof(end));
-	for (i = 0; i < n; i++)
-	{
-		end[WIDE_DIGIT(elements[i], low, shift)]++;
-		if (i % WIDE_CHECK_EVERY == 0 && sort_interrupted(context))
-			return false;
-	}
-	for (i = 0, b = 0; b < WIDE_BUCKETS; b++)
-	{
-		/* Downwards, the highest bucket comes first. */
-		int			place = descending ? WIDE_BUCKETS - 1 - b : b;
+		for (i = 0; i < WIDE_SAMPLE; i++)
+			sample[i] = elements[n / WIDE_SAMPLE * (size_t) i + (size_t) i];
+		WIDE_SORT(sample, WIDE_SAMPLE, false);
 
-		start[place] = next[place] = i;
-		i += end[place];
-		end[place] = i;
-	}
-
-	/*
-	 * American flag sort's permutation: each element is carried straight to
-	 * the next free place of its bucket, the one found there carried on.
-	 */
-	for (i = 0, b = 0; b < WIDE_BUCKETS; b++)
-	{
-		while (next[b] < end[b])
+		/* Neither side may be empty, so not at the largest of the sample. */
+		for (i = WIDE_SAMPLE / 2; i > 0 && sample[i] == sample[WIDE_SAMPLE - 1]; i--)
+			;
+		pivot = sample[i];
+		if (bisect || pivot == sample[WIDE_SAMPLE - 1])
 		{
-			WIDE_TYPE	carried = elements[next[b]];
-			int			digit;
+			WIDE_TYPE	low;
+			WIDE_TYPE	high;
 
-			while ((digit = (int) WIDE_DIGIT(carried, low, shift)) != b)
-			{
-				WIDE_TYPE	found = elements[next[digit]];
+			WIDE_BOUNDS(elements, n, low, high);
+			if (low == high)
+				return !sort_interrupted(context);
+			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((uint64_t) high - (uint64_t) low) / 2));
+		}
+		if (!WIDE_PARTITION(elements, n, pivot, descending, &nleft, context))
+			return false;
 
-				elements[next[digit]++] = carried;
-				carried = found;
-				if (++i % WIDE_CHECK_EVERY == 0 && sort_interrupted(context))
-				{
-					/* Whoever reads on must still find all the elements. */
-					elements[next[b]] = carried;
-					return false;
-				}
-			}
-			elements[next[b]++] = carried;
-			if (++i % WIDE_CHECK_EVERY == 0 && sort_interrupted(context))
+		/* The smaller part first, so that at most 64 calls are nested. */
+		bisect = nleft < n / 16 || n - nleft < n / 16;
+		if (nleft < n / 2)
+		{
+			if (!WIDE_NAME(elements, nleft, descending, bisect, context))
 				return false;
+			elements += nleft;
+			n -= nleft;
+		}
+		else
+		{
+			if (!WIDE_NAME(elements + nleft, n - nleft, descending, bisect, context))
+				return false;
+			n = nleft;
 		}
 	}
-
-	for (b = 0; b < WIDE_BUCKETS; b++)
-		if (!WIDE_NAME(elements + start[b], end[b] - start[b], descending, context))
-			return false;
-	return true;
+	WIDE_SORT(elements, n, descending);
+	return !sort_interrupted(context);
 }
 
 #undef WIDE_NAME
 #undef WIDE_TYPE
-#undef WIDE_DIGIT
 #undef WIDE_BOUNDS
+#undef WIDE_PARTITION
 #undef WIDE_SORT
