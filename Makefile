@@ -1,0 +1,106 @@
+# hpsort: make && make install, as every PostgreSQL extension.  See README.md.
+#
+# PG_CONFIG=/path/to/pg_config	the PostgreSQL to build for
+# COPT=-Werror			further compiler flags, for C and C++
+# WITH_CUDA=auto|yes|no		the targets of cuda/cuda.mk: where nvcc is, always, never
+# with_llvm=no			no bitcode for JIT inlining (where clang is missing)
+
+EXTENSION = hpsort
+MODULE_big = hpsort
+DATA = sql/hpsort--1.0.sql
+PGFILEDESC = "hpsort - ordered arrays and sets of bounded integers"
+
+SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c)))
+OBJS = $(SORT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
+ALL_HEADERS = $(wildcard src/*/*.h)
+
+# C++ is kept out of OBJS: PGXS wants clang bitcode of whatever is in there.
+CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))
+HPSORT_CXXFLAGS = -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -fvisibility-inlines-hidden
+CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
+
+PG_CPPFLAGS = -I$(srcdir)/src/sort
+# Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
+SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic
+EXTRA_CLEAN = $(CXX_OBJS) build
+
+REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
+REGRESS_OPTS = --inputdir=test
+PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
+PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
+PGTAP_DB = hpsort_pgtap
+
+.PHONY: all unit test demo bench pgtap prove_installcheck dist
+all:
+
+# Everything below src/pg is built and tested without PostgreSQL ...
+
+include test/unit.mk
+
+test:
+	@test/run.sh
+
+demo:
+	@test/demo.sh
+
+bench:
+	@bench/run.sh
+
+DISTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)
+
+dist:
+	git archive --format zip --prefix=hpsort-$(DISTVERSION)/ -o hpsort-$(DISTVERSION).zip HEAD
+
+# ... the CUDA library too, and it is no part of hpsort.so.
+
+WITH_CUDA ?= auto
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+ifeq ($(WITH_CUDA)$(NVCC),yes)
+$(error WITH_CUDA=yes, but there is no nvcc: install the CUDA toolkit or give NVCC=/path/to/nvcc)
+endif
+ifneq ($(wildcard cuda/cuda.mk),)
+ifneq ($(WITH_CUDA),no)
+.PHONY: cuda cuda-test-host cuda-clean gputest gpubench
+include cuda/cuda.mk
+endif
+ifneq ($(filter all,$(or $(MAKECMDGOALS),all)),)
+$(info hpsort: CUDA library: $(if $(filter no,$(WITH_CUDA)),not built (WITH_CUDA=no),$(if $(NVCC),"make cuda" builds it with $(NVCC),not built (no nvcc))))
+endif
+endif
+
+# The rest needs PostgreSQL, headers included: Debian has pgxs.mk without them.
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+
+ifneq ($(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h),)
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc) $(CXX_OBJS): $(ALL_HEADERS) Makefile
+$(shlib): $(CXX_OBJS)
+
+# -O2 first: PostgreSQL may be built without, but Highway is hopeless then.
+$(CXX_OBJS): %.o: %.cpp
+	@$(find_highway)
+	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -I$(srcdir) -c -o $@ $<
+
+# Perl tests start their own servers; not as root.
+prove_installcheck:
+	@test -n "$(PROVE_TESTS)" || { echo "no tests in test/t" >&2; exit 1; }
+	$(prove_installcheck)
+
+# pgTAP tests run on the server that psql finds, as installcheck does.
+pgtap:
+	@test -n "$(PGTAP_TESTS)" || { echo "no tests in test/pgtap" >&2; exit 1; }
+	@command -v pg_prove >/dev/null || { echo "pg_prove not found: install libtap-parser-sourcehandler-pgtap-perl" >&2; exit 1; }
+	'$(bindir)/dropdb' --if-exists $(PGTAP_DB)
+	'$(bindir)/createdb' $(PGTAP_DB)
+	'$(bindir)/psql' -qX -v ON_ERROR_STOP=1 -d $(PGTAP_DB) -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION hpsort'
+	pg_prove --psql-bin '$(bindir)/psql' -d $(PGTAP_DB) $(PGTAP_TESTS)
+else
+all install uninstall installcheck prove_installcheck pgtap:
+	@echo "PostgreSQL's server headers not found with PG_CONFIG=$(PG_CONFIG): install postgresql-server-dev-NN" >&2; exit 1
+
+clean:
+	rm -rf $(OBJS) $(OBJS:.o=.bc) hpsort.so $(EXTRA_CLEAN)
+endif

@@ -1,0 +1,29 @@
+#!/bin/bash
+# demo.sh: hpsort at work on real data, beside PostgreSQL's own (make demo).
+#
+#	PG_CONFIG=/path/to/pg_config	this PostgreSQL, not the newest found
+#
+# Installs what is missing where it may, builds and installs hpsort, starts a
+# server of its own, runs demo.sql there, and stops the server.  Fails if any
+# result differs from PostgreSQL's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source test/lib.sh
+
+need build
+find_postgres
+[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
+use_postgres "${postgres_list[-1]}"
+
+echo "building hpsort for PostgreSQL $version in $bindir"
+copy_tree "$work/demo"
+if ! { build "$work/demo" && install_built "$work/demo"; } >"$work/build.log" 2>&1; then
+	tail -n 50 "$work/build.log" >&2
+	exit 1
+fi
+
+# Memory enough for PostgreSQL to sort all rows without a file.
+start_server shared_buffers=256MB work_mem=256MB
+gunzip -c test/data/flights-sample.csv.gz >"$work/flights.csv"
+echo
+as_user "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -v flights="$work/flights.csv" -f "$work/demo/test/demo.sql" 2>&1

@@ -1,0 +1,246 @@
+# lib.sh: what run.sh, demo.sh and other scripts that need a PostgreSQL of
+# their own share.  Sourced by bash scripts with "set -euo pipefail".
+#
+#	need TOOLS...				installs what is missing, or says what to install
+#	find_postgres				fills postgres_list with pg_config paths, by version
+#	use_postgres PG_CONFIG		sets bindir, major and name (pg17) for the functions below
+#	copy_tree DIR				the working tree, uncommitted work included
+#	build DIR / install_built DIR
+#	start_server / stop_server	a throw-away one, on a socket only
+#	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The make that called us has no say in the makes that we call.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/hpsort.XXXXXX")
+chmod 755 "$work"
+server_bindir=
+
+finish()
+{
+	stop_server
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+die()
+{
+	echo "$*" >&2
+	exit 2
+}
+
+# --- who we are, and who runs the server
+
+test_user=
+if [ "$(id -u)" = 0 ]; then
+	for user in postgres nobody; do
+		if id -u "$user" >/dev/null 2>&1; then
+			test_user=$user
+			break
+		fi
+	done
+	[ -n "$test_user" ] || die "PostgreSQL does not run as root, and there is neither a user postgres nor nobody"
+fi
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+may_be_root()
+{
+	[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
+}
+
+# From a directory that this user may enter, which the tree need not be in.
+as_user()
+(
+	cd "$work"
+	if [ -n "$test_user" ]; then
+		runuser -u "$test_user" -- env HOME="$work" "$@"
+	else
+		env HOME="$work" "$@"
+	fi
+)
+
+# --- what has to be there
+
+# need_packages PACKAGE...: installs them with apt, or says that it cannot.
+need_packages()
+{
+	[ $# -gt 0 ] || return 0
+	if ! command -v apt-get >/dev/null; then
+		die "missing; install what your system calls these Debian packages: $*"
+	elif ! may_be_root; then
+		die "missing packages; run: sudo apt-get install $*"
+	fi
+	echo "installing $*"
+	as_root apt-get -qq update
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >"$work/apt.log" 2>&1 ||
+		{ tail -20 "$work/apt.log" >&2; die "apt-get could not install: $*"; }
+}
+
+# Debian's clients have pg_config, and pgxs.mk, without a server's headers.
+has_headers()
+{
+	[ -e "$("$1" --includedir-server)/postgres.h" ]
+}
+
+# need TOOL...: installs what these lack (build, unit, pgtap, perl), and what
+# Debian's PostgreSQLs do; one of those if there is none.  PG_CONFIGS says that
+# the caller has chosen a PostgreSQL and sees to it.
+need()
+{
+	local tool dir missing=()
+
+	if [ -z "${PG_CONFIGS:-${PG_CONFIG:-}}" ]; then
+		find_postgres
+		if [ ${#postgres_list[@]} -eq 0 ] && ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
+			need_packages postgresql
+		fi
+		for dir in /usr/lib/postgresql/*; do
+			[ -x "$dir/bin/postgres" ] || continue
+			[ -x "$dir/bin/pg_config" ] && has_headers "$dir/bin/pg_config" ||
+				missing+=("postgresql-server-dev-${dir##*/}")
+			[[ " $* " != *" pgtap "* ]] || [ -e "/usr/share/postgresql/${dir##*/}/extension/pgtap.control" ] ||
+				missing+=("postgresql-${dir##*/}-pgtap")
+		done
+	fi
+	for tool; do
+		case $tool in
+			build)
+				command -v git >/dev/null || missing+=(git)
+				command -v make >/dev/null || missing+=(make)
+				command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+				command -v g++ >/dev/null || missing+=(g++)
+				[ -e /usr/include/hwy/contrib/sort/vqsort.h ] || missing+=(libhwy-dev)
+				;;
+			unit)
+				[ -e /usr/include/cmocka.h ] || missing+=(libcmocka-dev)
+				;;
+			pgtap)
+				command -v pg_prove >/dev/null || missing+=(libtap-parser-sourcehandler-pgtap-perl)
+				;;
+			perl)
+				perl -MIPC::Run -e 1 2>/dev/null || missing+=(libipc-run-perl)
+				;;
+		esac
+	done
+	need_packages "${missing[@]}"
+}
+
+# --- the PostgreSQLs
+
+# Oldest first.  PG_CONFIGS (or PG_CONFIG) in the environment replaces the search.
+find_postgres()
+{
+	local config bindir major found=
+
+	for config in ${PG_CONFIGS:-${PG_CONFIG:-/usr/lib/postgresql/*/bin/pg_config /opt/pg*/bin/pg_config \
+		/usr/local/pgsql/bin/pg_config $(command -v pg_config)}}; do
+		config=$(command -v "$config") || continue
+		bindir=$("$config" --bindir)
+		[ -x "$bindir/postgres" ] && has_headers "$config" || continue
+		[[ "$found" != *" $bindir"$'\n'* ]] || continue
+		major=$("$bindir/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+		if [ "$major" -lt 15 ]; then
+			echo "PostgreSQL $major in $bindir is too old for hpsort, skipped"
+			continue
+		fi
+		found+="$major $config $bindir"$'\n'
+	done
+	mapfile -t postgres_list < <(printf %s "$found" | sort -n -s -k1,1 | cut -d' ' -f2)
+}
+
+use_postgres()
+{
+	local global
+
+	pg_config=$1
+	bindir=$("$pg_config" --bindir)
+	version=$("$bindir/postgres" --version | sed 's/^[^0-9]*//')
+	major=${version%%[!0-9]*}
+	name=pg$major
+
+	# A PostgreSQL with JIT wants clang, the very one that it was built with.
+	global=$(dirname "$("$pg_config" --pgxs)")/../Makefile.global
+	make_flags=(-s PG_CONFIG="$pg_config" WITH_CUDA=no)
+	if grep -q '^with_llvm[[:space:]]*= yes' "$global" &&
+		! command -v "$(sed -n 's/^CLANG = //p' "$global")" >/dev/null; then
+		make_flags+=(with_llvm=no)
+	fi
+}
+
+# --- building
+
+# Tracked and new files as they are now, not as they were committed.
+copy_tree()
+{
+	local file
+
+	mkdir -p "$1"
+	if git -c safe.directory='*' -C "$root" rev-parse --git-dir >/dev/null 2>&1; then
+		git -c safe.directory='*' -C "$root" ls-files -z --cached --others --exclude-standard |
+			while IFS= read -r -d '' file; do
+				[ ! -e "$root/$file" ] || printf '%s\0' "$file"
+			done | tar -C "$root" --null -T - -cf - | tar -C "$1" -xf -
+	else
+		cp -R "$root/." "$1"
+	fi
+	[ -z "$test_user" ] || chown -R "$test_user": "$1"
+}
+
+build()
+{
+	as_user make -C "$1" -j"$(nproc)" "${make_flags[@]}" all
+}
+
+install_built()
+{
+	local libdir
+
+	libdir=$("$pg_config" --pkglibdir)
+	if [ -w "$libdir" ]; then
+		make -C "$1" "${make_flags[@]}" install
+	elif may_be_root; then
+		as_root make -C "$1" "${make_flags[@]}" install
+	else
+		echo "no right to install into $libdir: run as root, or set PG_CONFIGS to a PostgreSQL of your own" >&2
+		return 1
+	fi
+}
+
+# --- the server
+
+# start_server [SETTING=VALUE...]: a new cluster; psql and friends find it.
+start_server()
+{
+	local setting
+
+	# A short path: a socket's may have about 100 bytes.
+	data=$work/data
+	export PGHOST=$work PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+	unset PGSERVICE PGOPTIONS PGPASSWORD PGHOSTADDR
+	[ -z "$test_user" ] || chown "$test_user": "$work"
+
+	as_user "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$work/initdb.log" 2>&1 ||
+		{ cat "$work/initdb.log" >&2; return 1; }
+	for setting in listen_addresses= "unix_socket_directories=$work" fsync=off autovacuum=off "$@"; do
+		echo "${setting%%=*} = '${setting#*=}'"
+	done | as_user tee -a "$data/postgresql.conf" >/dev/null
+	server_bindir=$bindir
+	as_user "$bindir/pg_ctl" -D "$data" -l "$work/server.log" -w -s start ||
+		{ tail -20 "$work/server.log" >&2; return 1; }
+}
+
+stop_server()
+{
+	[ -n "$server_bindir" ] || return 0
+	as_user "$server_bindir/pg_ctl" -D "$data" -m immediate -s stop >/dev/null 2>&1 || true
+	server_bindir=
+	rm -rf "$data"
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# run.sh: the whole test suite, on every PostgreSQL found (make test).
+#
+#	PG_CONFIGS="/path/to/pg_config ..."		only these
+#	VERBOSE=1								all output, not only of failures
+#
+# Installs what is missing where it may.  hpsort is installed into each
+# PostgreSQL tested; its server is our own, started and stopped here.  The
+# last line is "N passed, N failed"; one suite of one version counts one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source test/lib.sh
+
+passed=0
+failed=0
+
+# suite NAME COMMAND...: runs it, and says PASS or FAIL.  No "set -e" inside a
+# function run so, hence the && in those below.
+suite()
+{
+	local name=$1 log start=$SECONDS
+	shift
+
+	log=$work/${name// /-}.log
+	if "$@" >"$log" 2>&1 </dev/null; then
+		passed=$((passed + 1))
+		[ -z "${VERBOSE:-}" ] || cat "$log"
+		echo "PASS $name ($((SECONDS - start)) s)"
+	else
+		failed=$((failed + 1))
+		tail -n 200 "$log"
+		echo "FAIL $name ($((SECONDS - start)) s)"
+		return 1
+	fi
+}
+
+# An empty suite proves nothing.
+some()
+{
+	compgen -G "$1" >/dev/null || { echo "no tests: $1"; return 1; }
+}
+
+# A crash that leaves a right answer behind is still a failure.
+no_crash()
+{
+	! grep -E 'terminated by signal|PANIC:|TRAP:' "$work/server.log"
+}
+
+build_and_install()
+{
+	build "$1" && install_built "$1"
+}
+
+regress()
+{
+	some "$1/test/sql/*.sql" &&
+		{ as_user make -C "$1" "${make_flags[@]}" installcheck ||
+			{ cat "$1/regression.diffs"; false; }; } && no_crash
+}
+
+# pgTAP is plain SQL: where it was not packaged for this PostgreSQL, another's will do.
+pgtap()
+{
+	local to other
+
+	some "$1/test/pgtap/*.sql" || return
+	to=$("$pg_config" --sharedir)/extension
+	if [ ! -e "$to/pgtap.control" ]; then
+		other=$(ls /usr/share/postgresql/*/extension/pgtap.control 2>/dev/null | tail -1)
+		[ -n "$other" ] || { echo "no pgTAP: install postgresql-$major-pgtap"; return 1; }
+		as_root cp "${other%.control}"* "$to" || return
+	fi
+	as_user make -C "$1" "${make_flags[@]}" pgtap && no_crash
+}
+
+# PGXS only says so, and succeeds, where PostgreSQL was built without TAP tests.
+perl_tap()
+{
+	some "$1/test/t/*.pl" &&
+		as_user make -C "$1" "${make_flags[@]}" prove_installcheck | tee "$work/prove" &&
+		grep -q '^Result: PASS' "$work/prove"
+}
+
+need build unit pgtap perl
+find_postgres
+[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
+for pg_config in "${postgres_list[@]}"; do
+	use_postgres "$pg_config"
+	echo "found PostgreSQL $version in $bindir"
+done
+
+for pg_config in "${postgres_list[@]}"; do
+	use_postgres "$pg_config"
+	make_flags+=(COPT=-Werror)
+	tree=$work/$name
+	rm -rf "$tree"
+	copy_tree "$tree"
+	suite "$name build" build_and_install "$tree" || continue
+	suite "$name server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 || continue
+	suite "$name regress" regress "$tree" || true
+	suite "$name pgtap" pgtap "$tree" || true
+	suite "$name tap" perl_tap "$tree" || true
+	stop_server
+done
+
+tree=$work/unit
+copy_tree "$tree"
+suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

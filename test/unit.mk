@@ -1,0 +1,43 @@
+# make unit: the cmocka tests of src/sort, without PostgreSQL, twice: as
+# compiled for use, and under the address and undefined-behaviour sanitizers.
+# One program for each test/unit/*_test.c; what it needs besides src/sort is
+# in test/unit/*.c without _test.
+
+CXX ?= g++
+UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc/sort -I.
+UNIT_SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
+UNIT_MAIN = $(filter %_test.c,$(UNIT_SRCS))
+UNIT_HELP = $(filter-out %_test.c,$(UNIT_SRCS))
+UNIT_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(UNIT_HELP:.c=.o)
+
+# A recipe's first line: fails with advice where Highway is missing.
+find_highway = echo '\#include <hwy/contrib/sort/vqsort.h>' | $(CXX) -std=c++17 -E -x c++ - >/dev/null 2>&1 || \
+	{ echo "Highway's headers not found: install libhwy-dev (Debian, Ubuntu) or highway-devel (Fedora)" >&2; exit 1; }
+
+# $(1) directory under build/, $(2) flags
+define unit_variant
+build/$(1)/%.o: %.c $$(ALL_HEADERS) $$(wildcard test/unit/*.h)
+	@mkdir -p $$(@D)
+	$$(CC) -std=gnu11 $(2) $$(UNIT_FLAGS) -c -o $$@ $$<
+
+build/$(1)/%.o: %.cpp $$(ALL_HEADERS)
+	@$$(find_highway)
+	@mkdir -p $$(@D)
+	$$(CXX) $(2) $$(UNIT_FLAGS) $$(HPSORT_CXXFLAGS) -c -o $$@ $$<
+
+build/$(1)/%_test: build/$(1)/test/unit/%_test.o $$(addprefix build/$(1)/,$$(UNIT_OBJS))
+	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS) -lcmocka
+
+.PHONY: run-$(1)
+run-$(1): $$(patsubst test/unit/%.c,build/$(1)/%,$$(UNIT_MAIN))
+	@test -n "$$^" || { echo "no tests in test/unit" >&2; exit 1; }
+	@failed=; for t in $$^; do echo "# $$$$t"; $$$$t || failed="$$$$failed $$$$t"; done; \
+	test -z "$$$$failed" || { echo "failed:$$$$failed" >&2; exit 1; }
+endef
+
+$(eval $(call unit_variant,unit,-O2))
+$(eval $(call unit_variant,unit-asan,$(UNIT_SANITIZE)))
+
+.SECONDARY:
+unit: run-unit run-unit-asan
