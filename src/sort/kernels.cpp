@@ -23,9 +23,8 @@ namespace HWY_NAMESPACE
 namespace hn = hwy::HWY_NAMESPACE;
 
 /*
- * Keys written at once for a short run, whatever its length: a store past the
- * run's end is overwritten by the next run and costs less than a mispredicted
- * loop.
+ * Keys written at once for a short run, whatever its length, and bins looked
+ * at together.
  */
 constexpr size_t kBurst = 16;
 
@@ -296,87 +295,134 @@ AllZero(const uint32_t *bins)
 	return hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
 }
 
+/* Writes kKeys copies of key, whatever the run's length. */
+template <size_t kKeys>
 static HWY_INLINE void
 Burst(int32_t *out, int32_t key)
 {
-	const hn::CappedTag<int32_t, kBurst> d;
+	const hn::CappedTag<int32_t, kKeys> d;
 	const auto	v = hn::Set(d, key);
 
-	for (size_t j = 0; j < kBurst; j += hn::Lanes(d))
+	for (size_t j = 0; j < kKeys; j += hn::Lanes(d))
 		hn::StoreU(v, d, out + j);
+}
+
+/* A block of bins of which none has more than kKeys keys: no branches. */
+template <size_t kKeys, bool kDown>
+static HWY_INLINE size_t
+ExpandShort(const uint32_t *bins, size_t block, int32_t key, int32_t *out)
+{
+	size_t		at = 0;
+
+	for (size_t j = 0; j < block; j++)
+	{
+		Burst<kKeys>(out + at, kDown ? key - (int32_t) j : key + (int32_t) j);
+		at += bins[kDown ? block - 1 - j : j];
+	}
+	return at;
+}
+
+/*
+ * Branches on single bins would be mispredicted wherever empty and other bins
+ * alternate, at 15 cycles each.  So a vector of bins is looked at as a whole:
+ * all at most one key (the keys are the indexes, compressed), all few (stores
+ * of a fixed length, of which the next run overwrites what is too much), or
+ * some many.  1e5 keys among 1e6 bins 1.9 ms bin by bin, 0.2 so; 1e7 keys
+ * among 1e6 bins 1.5 and 1.2 (AMD EPYC, Zen 5).
+ */
+template <bool kDown>
+static HWY_INLINE size_t
+Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out, size_t max,
+	   uint64_t *stop)
+{
+	const hn::CappedTag<uint32_t, kBurst> d;
+	const hn::RebindToSigned<decltype(d)> di;
+	const size_t lanes = hn::Lanes(d);
+	const auto	iota = hn::Iota(di, 0);
+	size_t		at = 0;
+	uint64_t	left = v1 - v0;
+
+	while (left > 0)
+	{
+		/* Going down, this is the last bin of those left, not the first. */
+		const uint64_t v = kDown ? v0 + left - 1 : v1 - left;
+		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) v);
+		size_t		some = 1;
+
+		if (left >= lanes && max - at >= lanes)
+		{
+			const uint32_t *block = kDown ? bins + v + 1 - lanes : bins + v;
+			const size_t room = (max - at) / lanes;
+			const auto	counts = hn::LoadU(d, block);
+			const auto	most = [&](uint32_t n) { return hn::AllFalse(d, hn::Gt(counts, hn::Set(d, n))); };
+
+			some = 0;
+			if (most(1))
+			{
+				const auto	used = hn::Ne(counts, hn::Zero(d));
+
+				if (!hn::AllFalse(d, used))
+				{
+					const auto	keys = hn::Add(hn::Set(di, (int32_t) ((uint32_t) lo + (uint32_t) (block - bins))), iota);
+
+					if (kDown)
+						hn::StoreU(hn::Compress(hn::Reverse(di, keys),
+												hn::RebindMask(di, hn::Ne(hn::Reverse(d, counts), hn::Zero(d)))),
+								   di, out + at);
+					else
+						hn::StoreU(hn::Compress(keys, hn::RebindMask(di, used)), di, out + at);
+					at += hn::CountTrue(d, used);
+				}
+			}
+			else if (room >= 4 && most(4))
+				at += ExpandShort<4, kDown>(block, lanes, key, out + at);
+			else if (room >= kBurst && most(kBurst))
+				at += ExpandShort<kBurst, kDown>(block, lanes, key, out + at);
+			else if (room >= 4 * kBurst && most(4 * kBurst))
+				at += ExpandShort<4 * kBurst, kDown>(block, lanes, key, out + at);
+			else
+				some = lanes;
+			if (some == 0)
+			{
+				left -= lanes;
+				continue;
+			}
+		}
+		for (size_t j = 0; j < some; j++)
+		{
+			const uint32_t count = bins[kDown ? v - j : v + j];
+			const int32_t mine = kDown ? key - (int32_t) j : key + (int32_t) j;
+
+			if (count > max - at)
+			{
+				*stop = kDown ? v - j + 1 : v + j;
+				return at;
+			}
+			if (max - at - count >= 4 * kBurst)
+				for (size_t i = 0; i < count; i += 4 * kBurst)
+					Burst<4 * kBurst>(out + at + i, mine);
+			else
+				Fill(out + at, count, mine);
+			at += count;
+			left--;
+		}
+	}
+	*stop = kDown ? v0 : v1;
+	return at;
 }
 
 size_t
 ExpandUp(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 		 size_t max, uint64_t *stop)
 {
-	size_t		at = 0;
-	uint64_t	v = v0;
-
-	while (v < v1)
-	{
-		const uint32_t count = bins[v];
-		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) v);
-
-		if (count <= kBurst && max - at >= kBurst)
-		{
-			if (count == 0 && v % kBurst == 0)
-			{
-				while (v + kBurst <= v1 && AllZero(bins + v))
-					v += kBurst;
-				if (v >= v1 || bins[v] > kBurst)
-					continue;
-				Burst(out + at, (int32_t) ((uint32_t) lo + (uint32_t) v));
-				at += bins[v++];
-				continue;
-			}
-			Burst(out + at, key);
-		}
-		else if (count <= max - at)
-			Fill(out + at, count, key);
-		else
-			break;
-		at += count;
-		v++;
-	}
-	*stop = v;
-	return at;
+	return Expand<false>(bins, v0, v1, lo, out, max, stop);
 }
 
 size_t
 ExpandDown(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 		   size_t max, uint64_t *stop)
 {
-	size_t		at = 0;
-	uint64_t	v = v1;
-
-	while (v > v0)
-	{
-		const uint32_t count = bins[v - 1];
-		const int32_t key = (int32_t) ((uint32_t) lo + (uint32_t) (v - 1));
-
-		if (count <= kBurst && max - at >= kBurst)
-		{
-			if (count == 0 && v % kBurst == 0)
-			{
-				const uint64_t before = v;
-
-				while (v >= v0 + kBurst && AllZero(bins + v - kBurst))
-					v -= kBurst;
-				if (v != before)
-					continue;
-			}
-			Burst(out + at, key);
-		}
-		else if (count <= max - at)
-			Fill(out + at, count, key);
-		else
-			break;
-		at += count;
-		v--;
-	}
-	*stop = v;
-	return at;
+	return Expand<true>(bins, v0, v1, lo, out, max, stop);
 }
 
 uint64_t

@@ -160,7 +160,10 @@ typedef struct SorterCursor
 extern SortStatus sorter_open_cursor(Sorter *s, bool descending, SorterCursor *cursor,
 									 SortError *err);
 
-/* Writes up to max keys to out; *got < max only at the end. */
+/*
+ * Writes up to max keys to out; *got < max only at the end.  What of out's
+ * room is not needed may be overwritten, too.
+ */
 extern SortStatus sorter_cursor_keys(SorterCursor *cursor, int32_t *out, size_t max,
 									 size_t *got, SortError *err);
 

@@ -30,7 +30,6 @@ struct SorterBig
 	int32_t		kept_lo;		/* bounds of array or buf, set by finish */
 	int32_t		kept_hi;
 	bool		ordered;		/* buf is in ascending order */
-	bool		runs_only;		/* keys were compressed while gathering */
 	size_t		compress_at;	/* keys in buf that make compressing worth a try */
 	SortPlan	plan;
 	uint64_t	bytes_moved;
