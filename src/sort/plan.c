@@ -11,10 +11,12 @@
 /*
  * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with
  * others), gcc 12, Highway 1.0.3 with AVX-512, one thread.  Tables from
- * "build/bench/sort_bench --calibrate", 1e7 keys, smallest of 9.  What a bin,
- * a run and a wide key cost depends on how many there are; these are the
- * values with which the choice was right, to 10 %, in all 165 cases of
- * "build/bench/sort_bench --plan" (n 1e3 to 1e7, ranges 2^0 to 2^32).
+ * "build/bench/sort_bench --calibrate", 1e7 keys, smallest of 9; scatter_ns
+ * is 0.4 of that, because fewer keys scatter within the cache.  What a bin, a
+ * run, a wide key or a pair costs depends on how many there are; these are the
+ * values that make the choice right, to 10 %, in the 165 cases each of
+ * "build/bench/sort_bench --plan" and "--plan-order" (n 1e3 to 1e7, ranges 2^0
+ * to 2^32), but for one or two that change from run to run.
  */
 const SortDeviceCosts plan_cpu_costs = {
 	.startup_ns = 0,
@@ -23,15 +25,16 @@ const SortDeviceCosts plan_cpu_costs = {
 	.counting_ns = {0.08, 0.09, 0.27, 0.25, 0.25, 0.26, 0.25, 0.27, 0.38,
 		/* 256 Ki, 1 Mi, 4 Mi, 16 Mi, 64 Mi */
 	0.44, 0.53, 1.77, 4.67, 5.77},
-	.bin_ns = 0.66,
+	.bin_ns = 0.70,
+	.offset_ns = 0.42,
 	.run_ns = 0.10,
 	.expand_ns = 0.10,
 	.wide_ns = 0.45,
 	.wide_log_ns = 0.115,
-	.scatter_ns = {0.55, 0.70, 0.73, 0.80, 0.95, 1.18, 2.75, 3.06, 3.65,
-	4.71, 5.94, 10.4, 12.4, 14.9},
-	.pair_ns = 0.50,
-	.pair_log_ns = 0.25,
+	.scatter_ns = {0.22, 0.28, 0.29, 0.32, 0.38, 0.47, 1.10, 1.22, 1.46,
+	1.88, 2.38, 4.16, 4.96, 5.96},
+	.pair_ns = 1.50,
+	.pair_log_ns = 0.20,
 };
 
 /* log2 for the cost model: exact at powers of two, linear between them. */
@@ -71,9 +74,10 @@ cost(const SortDeviceCosts *c, SortAlgorithm algorithm, SortWant want, uint64_t 
 		case SORT_ALGORITHM_COMPARISON_FREE:
 			if (range > PLAN_MAX_BINS)
 				return -1.0;
-			ns += keys * at_bins(c->counting_ns, range) + (double) range * c->bin_ns;
+			ns += keys * at_bins(c->counting_ns, range);
 			if (want == SORT_WANT_PERMUTATION)
-				return ns + keys * at_bins(c->scatter_ns, range);
+				return ns + (double) range * c->offset_ns + keys * at_bins(c->scatter_ns, range);
+			ns += (double) range * c->bin_ns;
 			return ns + runs * c->run_ns + result * c->expand_ns;
 		case SORT_ALGORITHM_RADIX:
 			if (want == SORT_WANT_PERMUTATION)

@@ -35,6 +35,7 @@ typedef struct SortDeviceCosts
 	double		transfer_ns;	/* a key to the device, or a result back */
 	double		counting_ns[PLAN_BIN_STEPS];	/* a key into a histogram */
 	double		bin_ns;			/* a bin zeroed and later looked at */
+	double		offset_ns;		/* a bin zeroed and made the place of its first key */
 	double		run_ns;			/* a run expanded, besides its keys */
 	double		expand_ns;		/* a key written in order */
 	double		wide_ns;		/* a key in a wide sort, besides ... */

@@ -230,7 +230,9 @@ copy_ordered(const Sorter *s, bool descending, int32_t *out)
 		size_t		end = (descending ? (n + 1) / 2 : n) - done;
 
 		end = done + (end < READ_BATCH ? end : READ_BATCH);
-		if (!descending)
+		if (!descending && keys[0] == keys[n - 1])
+			kernel_fill(out + done, end - done, keys[0]);
+		else if (!descending)
 			memcpy(out + done, keys + done, (end - done) * sizeof(int32_t));
 		else
 		{
