@@ -1,0 +1,569 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpubench.cu
+ *	  The engine beside CUB, device to device, in one run.
+ *
+ * usage: gpubench [csv file] [--only text]
+ *
+ * Times are between two events on one stream, with the work before the first
+ * one long enough for the host to be ahead: kernels, their launches as the GPU
+ * sees them, and every wait for the host that the engine needs.  Before each
+ * repetition 512 MB of other memory are read, so that L2 holds neither keys nor
+ * lines that must be written back.  Medians of 11
+ * after 2 repetitions for warming up; the order of the contestants alternates
+ * by row.  Every result is checked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/version.cuh>
+
+#include "generate.cuh"
+#include "hpsort_cuda.h"
+
+#define CUDA(call) \
+	do { \
+		cudaError_t rc_ = (call); \
+		if (rc_ != cudaSuccess) \
+		{ \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
+					cudaGetErrorString(rc_)); \
+			exit(1); \
+		} \
+	} while (0)
+
+#define ENGINE(call) \
+	do { \
+		if ((call) != HPSORT_CUDA_OK) \
+		{ \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
+			exit(1); \
+		} \
+	} while (0)
+
+static const int repetitions = 11;
+static HpsortCuda *context;
+static HpsortCudaError err;
+static HpsortCudaVerdict *verdict;
+static cudaStream_t stream;
+static void *flush;
+static const size_t flush_bytes = (size_t) 512 << 20;
+static int32_t *keys;
+static int32_t *out;
+static uint32_t *rows_in;
+static uint32_t *rows_out;
+static void *workspace;
+static size_t workspace_bytes;
+static FILE *csv;
+static const char *only = "";
+
+static __global__ void
+read_kernel(const int4 *from, uint64_t n, int *to)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+	int			sum = 0;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
+		 i += 4 * step)
+	{
+		int4		r[4];
+
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			r[j] = i + j * step < n ? __ldcs(from + i + j * step) :
+				make_int4(0, 0, 0, 0);
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			sum += r[j].x ^ r[j].y ^ r[j].z ^ r[j].w;
+	}
+	if (sum == 0x12345678)
+		*to = sum;
+}
+
+/* Median of the repetitions, in milliseconds. */
+static double
+measure(const std::function<void()> &work)
+{
+	std::vector<float> times;
+	cudaEvent_t start;
+	cudaEvent_t stop;
+
+	CUDA(cudaEventCreate(&start));
+	CUDA(cudaEventCreate(&stop));
+	for (int i = -2; i < repetitions; i++)
+	{
+		float		ms;
+
+		read_kernel<<<1024, 512, 0, stream>>>((const int4 *) flush, flush_bytes / 16,
+											  (int *) flush);
+		CUDA(cudaEventRecord(start, stream));
+		work();
+		CUDA(cudaEventRecord(stop, stream));
+		CUDA(cudaEventSynchronize(stop));
+		CUDA(cudaEventElapsedTime(&ms, start, stop));
+		if (i >= 0)
+			times.push_back(ms);
+	}
+	CUDA(cudaEventDestroy(start));
+	CUDA(cudaEventDestroy(stop));
+	std::sort(times.begin(), times.end());
+	return times[times.size() / 2];
+}
+
+/* Order and an order-independent sum, so that no wrong sort is ever timed. */
+static Audit
+audit(const int32_t *what, uint64_t n)
+{
+	Audit	   *device;
+	Audit		result;
+
+	CUDA(cudaMalloc(&device, sizeof(Audit)));
+	CUDA(cudaMemsetAsync(device, 0, sizeof(Audit), stream));
+	audit_kernel<<<1024, 256, 0, stream>>>(what, n, false, device);
+	CUDA(cudaMemcpyAsync(&result, device, sizeof(Audit), cudaMemcpyDeviceToHost,
+						 stream));
+	CUDA(cudaStreamSynchronize(stream));
+	CUDA(cudaFree(device));
+	return result;
+}
+
+static void
+check_sorted(uint64_t n, const char *what)
+{
+	Audit		before = audit(keys, n);
+	Audit		after = audit(out, n);
+
+	if (after.disorder != 0 || after.sum != before.sum)
+	{
+		fprintf(stderr, "%s: wrong result\n", what);
+		exit(1);
+	}
+}
+
+static void
+need_workspace(size_t bytes)
+{
+	if (bytes <= workspace_bytes)
+		return;
+	CUDA(cudaFree(workspace));
+	CUDA(cudaMalloc(&workspace, bytes));
+	workspace_bytes = bytes;
+}
+
+/* The peer at its best: 32-bit sizes, workspace at hand, bits cut by hand. */
+static double
+cub_keys(uint64_t n, int bits)
+{
+	size_t		bytes = 0;
+
+	CUDA(cub::DeviceRadixSort::SortKeys(nullptr, bytes, keys, out, (uint32_t) n, 0,
+										bits, stream));
+	need_workspace(bytes);
+	return measure([&] {
+		CUDA(cub::DeviceRadixSort::SortKeys(workspace, bytes, keys, out,
+											(uint32_t) n, 0, bits, stream));
+	});
+}
+
+/* Its row numbers are there already, which the engine has to make up. */
+static double
+cub_pairs(uint64_t n, int bits)
+{
+	size_t		bytes = 0;
+
+	CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, out, rows_in,
+										 rows_out, (uint32_t) n, 0, bits, stream));
+	need_workspace(bytes);
+	return measure([&] {
+		CUDA(cub::DeviceRadixSort::SortPairs(workspace, bytes, keys, out, rows_in,
+											 rows_out, (uint32_t) n, 0, bits,
+											 stream));
+	});
+}
+
+/* The floor for anything that reads and writes every key once. */
+static double
+copy_time(uint64_t n)
+{
+	return measure([&] {
+		CUDA(cudaMemcpyAsync(out, keys, n * 4, cudaMemcpyDeviceToDevice, stream));
+	});
+}
+
+/* The engine, told lo and hi if known. */
+static double
+engine_keys(const Recipe &recipe, bool bounds_known, uint64_t distinct_hint,
+			HpsortCudaChoice *choice, const char *what)
+{
+	HpsortCudaSpec spec = {};
+
+	spec.distinct_hint = distinct_hint;
+
+	spec.bounds_known = bounds_known;
+	spec.lo = (int32_t) recipe.lo;
+	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
+	spec.wanted = HPSORT_CUDA_KEYS;
+	CUDA(cudaMemsetAsync(out, 0xa5, recipe.n * 4, stream));
+
+	double		ms = measure([&] {
+		ENGINE(hpsort_cuda_sort(context, &spec, keys, recipe.n, out, stream,
+								verdict, choice, &err));
+	});
+
+	check_sorted(recipe.n, what);
+	return ms;
+}
+
+/* One line of the table, and of the CSV. */
+static void
+emit(const std::string &row, const std::string &target, double ms, double cub,
+	 double restricted, double copy, const char *regime, const char *pass)
+{
+	double		best = restricted > 0 && (cub == 0 || restricted < cub) ?
+		restricted : cub;
+
+	printf("%-44s %9.4f %9.4f %9.4f %9.4f %7.2f %7.2f  %-16s %-18s %s\n",
+		   row.c_str(), ms, cub, restricted, copy, best > 0 ? best / ms : 0.0,
+		   copy > 0 ? ms / copy : 0.0, regime, target.c_str(), pass);
+	fflush(stdout);
+	if (csv)
+		fprintf(csv, "\"%s\",%.5f,%.5f,%.5f,%.5f,%.3f,%.3f,%s,\"%s\",%s\n",
+				row.c_str(), ms, cub, restricted, copy,
+				best > 0 ? best / ms : 0.0, copy > 0 ? ms / copy : 0.0, regime,
+				target.c_str(), pass);
+}
+
+static int
+bits_of(uint64_t range)
+{
+	int			bits = 0;
+
+	while (bits < 32 && ((uint64_t) 1 << bits) < range)
+		bits++;
+	return bits > 0 ? bits : 1;
+}
+
+static bool
+skip(const std::string &row)
+{
+	return row.find(only) == std::string::npos;
+}
+
+/*
+ * One row: keys uniform over `distinct` values, starting at 0 or anywhere.
+ * ratio: against CUB with restricted bits where the bounds are known, else
+ * against CUB with 32 bits; times_copy 0: no such target.  told: the engine is
+ * given the number of distinct keys and takes no sample.
+ */
+static void
+row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio,
+		 double times_copy, double most_ms, bool told = false)
+{
+	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 12345};
+	HpsortCudaChoice choice;
+	char		row[128];
+	char		target[64] = "";
+	bool		pass = true;
+
+	snprintf(row, sizeof(row), "keys n %.0e %s %llu%s", (double) n,
+			 anywhere ? "range 2^32 distinct" : "range",
+			 (unsigned long long) distinct, told ? " told" : "");
+	if (skip(row))
+		return;
+	generate(recipe, keys, stream);
+
+	double		copy = copy_time(n);
+	double		restricted = anywhere ? 0 : cub_keys(n, bits_of(distinct));
+	double		full = cub_keys(n, 32);
+	double		ms = engine_keys(recipe, !anywhere, told ? distinct : 0, &choice, row);
+	double		peer = anywhere ? full : restricted;
+
+	if (ratio > 0)
+	{
+		snprintf(target, sizeof(target), ">=%.1fx", ratio);
+		pass = pass && peer / ms >= ratio;
+	}
+	if (times_copy > 0)
+	{
+		snprintf(target + strlen(target), sizeof(target) - strlen(target),
+				 " <=%.2f D2D", times_copy);
+		pass = pass && ms <= times_copy * copy;
+	}
+	if (most_ms > 0)
+	{
+		snprintf(target + strlen(target), sizeof(target) - strlen(target),
+				 " <=%.3fms", most_ms);
+		pass = pass && ms <= most_ms;
+	}
+	emit(row, target, ms, full, restricted, copy,
+		 hpsort_cuda_regime_name(choice.regime),
+		 ratio + times_copy + most_ms == 0 ? "-" : pass ? "met" : "MISSED");
+}
+
+/* Runs only; the target is a share of what a read of the keys takes. */
+static void
+row_runs(uint64_t n, uint64_t range, double read_ms)
+{
+	Recipe		recipe = {UNIFORM, n, range, 0, false, 12345};
+	HpsortCudaSpec spec = {};
+	char		row[128];
+	char		target[64];
+
+	snprintf(row, sizeof(row), "runs n %.0e range %llu", (double) n,
+			 (unsigned long long) range);
+	if (skip(row))
+		return;
+	generate(recipe, keys, stream);
+	spec.bounds_known = 1;
+	spec.hi = (int32_t) (range - 1);
+	spec.wanted = HPSORT_CUDA_RUNS;
+
+	double		ms = measure([&] {
+		ENGINE(hpsort_cuda_runs(context, &spec, keys, n, out,
+								(uint64_t *) workspace, stream, verdict, &err));
+	});
+
+	if (verdict->distinct != range)
+	{
+		fprintf(stderr, "%s: %llu runs\n", row,
+				(unsigned long long) verdict->distinct);
+		exit(1);
+	}
+	snprintf(target, sizeof(target), ">=90%% read, is %.1f%%", read_ms / ms * 100);
+	emit(row, target, ms, 0, 0, read_ms, "shared_histogram",
+		 read_ms / ms >= 0.9 ? "met" : "MISSED");
+}
+
+static __global__ void
+disorder_kernel(const int32_t *sorted_by, const uint32_t *rows, uint64_t n,
+				unsigned long long *wrong)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i + 1 < n;
+		 i += step)
+	{
+		int32_t		a = sorted_by[rows[i]];
+		int32_t		b = sorted_by[rows[i + 1]];
+
+		if (a > b || (a == b && rows[i] >= rows[i + 1]))
+			atomicAdd(wrong, 1ull);
+	}
+}
+
+/* The stable permutation beside CUB's pair sort of 32 bits. */
+static void
+row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
+{
+	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 999};
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	unsigned long long *wrong;
+	unsigned long long wrong_host;
+	char		row[128];
+	char		target[64] = "";
+
+	snprintf(row, sizeof(row), "permutation n %.0e %s %llu", (double) n,
+			 anywhere ? "range 2^32 distinct" : "range",
+			 (unsigned long long) distinct);
+	if (skip(row))
+		return;
+	generate(recipe, keys, stream);
+	spec.bounds_known = !anywhere;
+	spec.hi = (int32_t) (distinct - 1);
+	spec.wanted = HPSORT_CUDA_PERMUTATION;
+
+	double		full = cub_pairs(n, 32);
+	double		restricted = anywhere ? 0 : cub_pairs(n, bits_of(distinct));
+
+	CUDA(cudaMemsetAsync(rows_out, 0xa5, n * 4, stream));
+	double		ms = measure([&] {
+		ENGINE(hpsort_cuda_permutation(context, &spec, keys, n, rows_out, stream,
+									   &choice, &err));
+	});
+
+	CUDA(cudaMalloc(&wrong, sizeof(*wrong)));
+	CUDA(cudaMemset(wrong, 0, sizeof(*wrong)));
+	disorder_kernel<<<2048, 256>>>(keys, rows_out, n, wrong);
+	CUDA(cudaMemcpy(&wrong_host, wrong, sizeof(wrong_host),
+					cudaMemcpyDeviceToHost));
+	CUDA(cudaFree(wrong));
+	if (wrong_host != 0)
+	{
+		fprintf(stderr, "%s: %llu rows out of order\n", row, wrong_host);
+		exit(1);
+	}
+	if (ratio > 0)
+		snprintf(target, sizeof(target), ">=%.1fx pairs 32", ratio);
+	emit(row, target, ms, full, restricted, 0,
+		 hpsort_cuda_regime_name(choice.regime),
+		 ratio == 0 ? "-" : full / ms >= ratio ? "met" : "MISSED");
+}
+
+/* Equal n and range, different distributions. */
+static void
+row_spread(uint64_t n, uint64_t range, double most)
+{
+	double		slowest = 0;
+	double		fastest = 1e9;
+	double		uniform = 0;
+	char		row[128];
+
+	snprintf(row, sizeof(row), "spread n %.0e range %llu", (double) n,
+			 (unsigned long long) range);
+	if (skip(row))
+		return;
+	for (int d = 0; d < DISTRIBUTIONS; d++)
+	{
+		Recipe		recipe = {(Distribution) d, n, range, 0, false, 12345};
+		HpsortCudaChoice choice;
+
+		generate(recipe, keys, stream);
+
+		double		full = cub_keys(n, 32);
+		double		restricted = cub_keys(n, bits_of(range));
+		double		ms = engine_keys(recipe, true, 0, &choice, row);
+		std::string name = std::string(row) + " " + distribution_names[d];
+
+		emit(name, "", ms, full, restricted, 0,
+			 hpsort_cuda_regime_name(choice.regime), "-");
+		slowest = std::max(slowest, ms);
+		fastest = std::min(fastest, ms);
+		if (d == UNIFORM)
+			uniform = ms;
+	}
+
+	/* being faster than uniform is no fault: the spread is what is lost */
+	double		lost = (slowest / uniform - 1) * 100;
+	char		target[96];
+
+	snprintf(target, sizeof(target), "<=%.0f%% slower, is %.1f%%", most, lost);
+	emit(std::string(row) + " slowest", target, slowest, 0, 0, 0, "-",
+		 lost <= most ? "met" : "MISSED");
+	emit(std::string(row) + " fastest", "", fastest, 0, 0, 0, "-", "-");
+}
+
+int
+main(int argc, char **argv)
+{
+	const uint64_t most = 100000000;
+	HpsortCudaDeviceInfo info;
+	int			device = 0;
+
+	for (int i = 1; i < argc; i++)
+	{
+		if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+			only = argv[++i];
+		else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+			device = atoi(argv[++i]);
+		else if ((csv = fopen(argv[i], "w")) == nullptr)
+		{
+			perror(argv[i]);
+			return 1;
+		}
+	}
+	CUDA(cudaSetDevice(device));
+	ENGINE(hpsort_cuda_open(device, 0, &context, &err));
+	ENGINE(hpsort_cuda_device_info(device, &info, &err));
+	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
+									&err));
+	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	CUDA(cudaMalloc(&flush, flush_bytes));
+	CUDA(cudaMemset(flush, 1, flush_bytes));
+	CUDA(cudaMalloc(&keys, most * 4 + 64));
+	CUDA(cudaMalloc(&out, most * 4 + 64));
+	CUDA(cudaMalloc(&rows_in, most * 4));
+	CUDA(cudaMalloc(&rows_out, most * 4));
+	need_workspace((size_t) 64 << 20);
+	CUDA(cudaMemset(rows_in, 0, most * 4));
+
+	char		head[512];
+
+	snprintf(head, sizeof(head),
+			 "# gpu: %s, %u SMs, driver %d.%d, cuda runtime %d.%d, cub %d.%d.%d\n"
+			 "# command: make gpubench (build/cuda/gpubench <csv>)\n"
+			 "# ms, median of %d, cold L2; ratio is the better CUB / hpsort; "
+			 "of_copy is hpsort / D2D copy (runs: / read)\n",
+			 info.name, info.limits.sms, info.driver_version / 1000,
+			 info.driver_version % 1000 / 10, info.runtime_version / 1000,
+			 info.runtime_version % 1000 / 10, CUB_VERSION / 100000,
+			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, repetitions);
+	fputs(head, stdout);
+	if (csv)
+	{
+		fputs(head, csv);
+		fputs("case,hpsort_ms,cub32_ms,cub_restricted_ms,copy_ms,ratio,of_copy,"
+			  "regime,target,verdict\n", csv);
+	}
+	printf("%-44s %9s %9s %9s %9s %7s %7s  %-16s %-18s\n", "case", "hpsort",
+		   "cub 32", "cub bits", "copy/read", "ratio", "of copy", "regime",
+		   "target");
+
+	double		read_ms = measure([&] {
+		read_kernel<<<info.limits.sms * 8, 512, 0, stream>>>
+			((const int4 *) keys, most / 4, (int *) workspace);
+	});
+	double		empty_ms = measure([&] {
+		read_kernel<<<1, 32, 0, stream>>>((const int4 *) keys, 0,
+										  (int *) workspace);
+	});
+
+	emit("read n 1e+08", "", read_ms, 0, 0, 0, "-", "-");
+	emit("empty kernel", "", empty_ms, 0, 0, 0, "-", "-");
+
+	row_keys(100000000, 1, false, 2.0, 1.05, 0);
+	row_keys(100000000, 100, false, 2.5, 1.05, 0);
+	row_keys(100000000, 1000, false, 4.3, 1.05, 0);
+	row_keys(100000000, 10000, false, 4.5, 1.09, 0);
+	row_keys(100000000, 50000, false, 4.2, 1.09, 0);
+	row_keys(100000000, 200000, false, 2.2, 0, 0);
+	row_keys(100000000, 2000000, false, 2.2, 0, 0);
+	row_keys(100000000, 16000000, false, 2.2, 0, 0);
+	row_keys(100000000, 30000000, false, 0, 0, 0);
+	row_keys(100000000, 60000000, false, 0, 0, 0);
+	row_keys(100000000, 100000000, false, 0, 0, 0);
+	row_keys(100000000, 100, true, 4.0, 0, 0);
+	row_keys(100000000, 8192, true, 4.0, 0, 0);
+	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0, 0, 0);
+	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0, 0, 0, true);
+	row_keys(10000000, 1000, false, 4.5, 0, 0);
+	row_keys(10000000, 50000, false, 4.0, 0, 0);
+	row_keys(10000000, 1000000, false, 0, 0, 0);
+	row_keys(10000000, 10000000, false, 0, 0, 0);
+	row_keys(10000000, 40000000, false, 0, 0, 0);
+	row_keys(10000000, 8192, true, 0, 0, 0);
+	row_keys(1000000, 100, false, 3.0, 0, 0.015);
+	row_keys(1000000, 10000, false, 3.0, 0, 0.015);
+	row_keys(1000000, 1000000, false, 0, 0, 0);
+	row_keys(1000000, 4000000, false, 0, 0, 0);
+	row_keys(600000, 100000, false, 0, 0, 0);
+	row_keys(100000, 1000, false, 0, 0, 0);
+	row_runs(100000000, 1000, read_ms);
+	row_runs(100000000, 10000, read_ms);
+	row_runs(100000000, 50000, read_ms);
+	row_permutation(100000000, 256, false, 3.5);
+	row_permutation(100000000, 256, true, 3.5);
+	row_permutation(100000000, 8192, true, 2.0);
+	row_permutation(100000000, 50000, false, 2.0);
+	row_permutation(100000000, 65536, true, 2.0);
+	row_permutation(10000000, 256, true, 0);
+	row_permutation(10000000, (uint64_t) 1 << 32, true, 0);
+	row_spread(100000000, 1000, 10);
+	row_spread(100000000, 50000, 10);
+	row_spread(100000000, 200000, 25);
+	row_spread(100000000, 16000000, 25);
+
+	if (csv)
+		fclose(csv);
+	hpsort_cuda_pinned_free(context, verdict);
+	hpsort_cuda_close(context);
+	return 0;
+}

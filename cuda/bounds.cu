@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * bounds.cu
+ *	  Smallest and largest key, when the caller does not know them.
+ *
+ * A job finds them chunk by chunk as they arrive, hidden behind the transfer;
+ * for keys that are on the device already it costs one read of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <climits>
+
+#include "device.cuh"
+
+namespace hpsort
+{
+
+static constexpr int threads = 512;
+
+__global__ void
+reset_kernel(Bounds *bounds)
+{
+	bounds->lo = INT_MAX;
+	bounds->hi = INT_MIN;
+}
+
+/* Per thread, per warp, per block: one pair of atomics per block is left. */
+__global__ void __launch_bounds__(threads)
+bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
+{
+	int32_t		lo = INT_MAX;
+	int32_t		hi = INT_MIN;
+
+	for_each_key<4>(keys, n, [&](int32_t key) {
+		lo = min(lo, key);
+		hi = max(hi, key);
+	});
+	/* __reduce_min_sync would need sm_80; once per thread it does not matter */
+#pragma unroll
+	for (int step = 16; step > 0; step /= 2)
+	{
+		lo = min(lo, __shfl_xor_sync(0xffffffffu, lo, step));
+		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
+	}
+
+	__shared__ int32_t warp_lo[threads / 32];
+	__shared__ int32_t warp_hi[threads / 32];
+
+	if (threadIdx.x % 32 == 0)
+	{
+		warp_lo[threadIdx.x / 32] = lo;
+		warp_hi[threadIdx.x / 32] = hi;
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		for (int i = 1; i < threads / 32; i++)
+		{
+			lo = min(lo, warp_lo[i]);
+			hi = max(hi, warp_hi[i]);
+		}
+		if (lo <= hi)
+		{
+			atomicMin(&bounds->lo, lo);
+			atomicMax(&bounds->hi, hi);
+		}
+	}
+}
+
+/*
+ * For RADIX, which looks at bits and not at bounds.  On the stream, without a
+ * wait: the answer is in the verdict with the result.
+ */
+__global__ void __launch_bounds__(threads)
+check_kernel(const int32_t *keys, uint64_t n, Bounds bounds,
+			 HpsortCudaVerdict *verdict)
+{
+	for_each_key<4>(keys, n, [&](int32_t key) {
+		if (key < bounds.lo || key > bounds.hi)
+			report_outside(verdict, key);
+	});
+}
+
+/* Blocks that read n keys at full speed: four per SM, or fewer with work. */
+static uint32_t
+blocks_for(const HpsortCuda *context, uint64_t n)
+{
+	uint64_t	blocks = (n + threads * 16 - 1) / (threads * 16);
+	uint64_t	most = static_cast<uint64_t>(context->limits.sms) * 4;
+
+	return static_cast<uint32_t>(blocks < most ? blocks : most);
+}
+
+void
+bounds_reset(cudaStream_t stream, Bounds *device)
+{
+	reset_kernel<<<1, 1, 0, stream>>>(device);
+	check_launch("reset the bounds");
+}
+
+void
+bounds_add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+		   uint64_t n, Bounds *device)
+{
+	if (n == 0)
+		return;
+	bounds_kernel<<<blocks_for(context, n), threads, 0, stream>>>(keys, n, device);
+	check_launch("find the bounds");
+}
+
+void
+check_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			 uint64_t n, const Bounds &bounds, HpsortCudaVerdict *verdict)
+{
+	if (n == 0)
+		return;
+	check_kernel<<<blocks_for(context, n), threads, 0, stream>>>(keys, n, bounds,
+																verdict);
+	check_launch("check the bounds");
+}
+
+Bounds
+find_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			uint64_t n)
+{
+	DeviceBuffer device(context, stream, sizeof(Bounds), "the bounds");
+	Bounds		bounds;
+
+	bounds_reset(stream, device.as<Bounds>());
+	bounds_add(context, stream, keys, n, device.as<Bounds>());
+	check(cudaMemcpyAsync(&bounds, device.as<Bounds>(), sizeof(bounds),
+						  cudaMemcpyDeviceToHost, stream), "read the bounds");
+	check(cudaStreamSynchronize(stream), "find the bounds");
+	return bounds;
+}
+
+} /* namespace hpsort */

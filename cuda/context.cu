@@ -1,0 +1,441 @@
+/*-------------------------------------------------------------------------
+ *
+ * context.cu
+ *	  Devices, contexts, the memory pool and errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine.cuh"
+#include "kernels.cuh"
+
+#include <cub/version.cuh>
+
+namespace hpsort
+{
+
+/* An error that the engine found by itself, CUDA not involved. */
+void
+fail(HpsortCudaCode code, const char *format, ...)
+{
+	Failure		failure = {};
+	va_list		args;
+
+	failure.error.code = code;
+	va_start(args, format);
+	vsnprintf(failure.error.text, sizeof(failure.error.text), format, args);
+	va_end(args);
+	throw failure;
+}
+
+/* The promise of the bounds was broken: names the key and both bounds. */
+void
+fail_outside(int32_t key, int32_t lo, int32_t hi)
+{
+	Failure		failure = {};
+
+	failure.error.code = HPSORT_CUDA_OUT_OF_BOUNDS;
+	failure.error.key = key;
+	snprintf(failure.error.text, sizeof(failure.error.text),
+			 "key %d is outside the bounds %d to %d", key, lo, hi);
+	throw failure;
+}
+
+/*
+ * Tells sticky errors from others by asking again: a sticky error is reported
+ * by every later call, whatever that call is.
+ */
+void
+fail_cuda(cudaError_t cuda_error, const char *what)
+{
+	Failure		failure = {};
+
+	(void) cudaGetLastError();
+	failure.error.code = cuda_error == cudaErrorMemoryAllocation ?
+		HPSORT_CUDA_NO_MEMORY : HPSORT_CUDA_FAILED;
+	if (cuda_error == cudaErrorNoDevice ||
+		cuda_error == cudaErrorInsufficientDriver ||
+		cuda_error == cudaErrorInvalidDevice ||
+		cuda_error == cudaErrorNoKernelImageForDevice)
+		failure.error.code = HPSORT_CUDA_NO_DEVICE;
+	else if (cuda_error != cudaErrorMemoryAllocation)
+	{
+		void	   *probe = nullptr;
+
+		failure.error.sticky = cudaFree(probe) != cudaSuccess;
+		(void) cudaGetLastError();
+	}
+	failure.error.cuda_error = static_cast<int>(cuda_error);
+	snprintf(failure.error.text, sizeof(failure.error.text),
+			 "could not %s: %s", what, cudaGetErrorString(cuda_error));
+	throw failure;
+}
+
+void
+fill_error(HpsortCudaError *err, const HpsortCudaError &from)
+{
+	if (err)
+		*err = from;
+}
+
+/*
+ * Takes bytes out of the limit first, so that two threads cannot both pass it,
+ * and gives them back if the driver has no memory.
+ */
+DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
+						   uint64_t bytes, const char *what)
+	: context_(context), stream_(stream)
+{
+	uint64_t	limit = context->limit.load();
+	cudaError_t rc;
+
+	/* a non-empty buffer is simpler for everyone than a null pointer */
+	bytes = (bytes + 255) / 256 * 256;
+	if (bytes == 0)
+		bytes = 256;
+	{
+		std::lock_guard<std::mutex> guard(context->lock);
+
+		if (context->used + bytes > limit || context->used + bytes < bytes)
+		{
+			Failure		failure = {};
+
+			failure.error.code = HPSORT_CUDA_NO_MEMORY;
+			failure.error.need = bytes;
+			snprintf(failure.error.text, sizeof(failure.error.text),
+					 "%s needs %llu bytes of gpu memory, %llu of %llu are in use",
+					 what, (unsigned long long) bytes,
+					 (unsigned long long) context->used,
+					 (unsigned long long) limit);
+			throw failure;
+		}
+		context->used += bytes;
+		if (context->used > context->peak)
+			context->peak = context->used;
+	}
+	rc = cudaMallocFromPoolAsync(&memory_, bytes, context->pool, stream);
+	if (rc != cudaSuccess)
+	{
+		std::lock_guard<std::mutex> guard(context->lock);
+
+		context->used -= bytes;
+		memory_ = nullptr;
+		fail_cuda(rc, what);
+	}
+	bytes_ = bytes;
+}
+
+/*
+ * Errors are ignored: after a sticky error there is nothing left to free, and
+ * no other error is possible for memory that the pool gave out.
+ */
+void
+DeviceBuffer::release()
+{
+	if (memory_ == nullptr)
+		return;
+	(void) cudaFreeAsync(memory_, stream_);
+	{
+		std::lock_guard<std::mutex> guard(context_->lock);
+
+		context_->used -= bytes_;
+	}
+	memory_ = nullptr;
+	bytes_ = 0;
+}
+
+/*
+ * Pinned memory is slow to get (some 100 us), so verdicts are never given back
+ * before the context is closed; as many exist as calls were at work at once.
+ */
+VerdictSlot::VerdictSlot(HpsortCuda *context, cudaStream_t stream)
+	: context_(context), stream_(stream), verdict_(nullptr)
+{
+	{
+		std::lock_guard<std::mutex> guard(context->lock);
+
+		if (!context->idle_verdicts.empty())
+		{
+			verdict_ = context->idle_verdicts.back();
+			context->idle_verdicts.pop_back();
+		}
+		/* so that giving it back never needs memory */
+		context->idle_verdicts.reserve(context->idle_verdicts.size() + 64);
+	}
+	if (verdict_ == nullptr)
+		check(cudaMallocHost(reinterpret_cast<void **>(&verdict_),
+							 VerdictSlot::bytes), "allocate pinned memory");
+	clear_verdict(verdict_);
+}
+
+VerdictSlot::~VerdictSlot()
+{
+	/* on the way out of an error, kernels may still be about to write to it */
+	if (std::uncaught_exceptions() > 0)
+		(void) cudaStreamSynchronize(stream_);
+
+	std::lock_guard<std::mutex> guard(context_->lock);
+
+	if (context_->idle_verdicts.size() < context_->idle_verdicts.capacity())
+		context_->idle_verdicts.push_back(verdict_);
+	else
+		(void) cudaFreeHost(verdict_);
+}
+
+/*
+ * Memory for at most that many runs; how many there are is known later.  Starts
+ * are 64-bit although runs are few: they count keys, of which there may be more
+ * than 2^32.
+ */
+void
+Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
+{
+	memory = DeviceBuffer(context, stream, regime_runs_bytes(most), "runs");
+
+	Carver		carver(memory);
+
+	keys = carver.take<int32_t>(most);
+	starts = carver.take<uint64_t>(most + 1);
+	distinct = 0;
+}
+
+/* One attribute: cheaper than all properties, which take a millisecond. */
+static int
+attribute(cudaDeviceAttr which, int ordinal)
+{
+	int			value = 0;
+
+	check(cudaDeviceGetAttribute(&value, which, ordinal),
+		  "read a device attribute");
+	return value;
+}
+
+/* What regime.c wants to know; the rest of the engine asks nothing else. */
+static void
+read_limits(int ordinal, HpsortCudaLimits *limits)
+{
+	cudaDeviceProp properties;
+
+	check(cudaGetDeviceProperties(&properties, ordinal),
+		  "read the device's properties");
+	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+	limits->shared_bytes =
+		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+	limits->shared_per_sm =
+		attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal);
+	limits->memory_bytes = properties.totalGlobalMem;
+}
+
+} /* namespace hpsort */
+
+using namespace hpsort;
+
+/* No driver is not an error: a host without a GPU has none, and says so. */
+extern "C" HpsortCudaCode
+hpsort_cuda_device_count(int *count, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaError_t rc = cudaGetDeviceCount(count);
+
+		if (rc == cudaErrorNoDevice || rc == cudaErrorInsufficientDriver)
+		{
+			(void) cudaGetLastError();
+			*count = 0;
+			return;
+		}
+		check(rc, "count devices");
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
+						HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaDeviceProp properties;
+		size_t		memory_free;
+		size_t		memory_total;
+
+		memset(info, 0, sizeof(*info));
+		check(cudaGetDeviceProperties(&properties, ordinal),
+			  "read the device's properties");
+		DeviceScope scope(ordinal);
+
+		info->ordinal = ordinal;
+		snprintf(info->name, sizeof(info->name), "%s", properties.name);
+		info->major = properties.major;
+		info->minor = properties.minor;
+		check(cudaDriverGetVersion(&info->driver_version),
+			  "read the driver's version");
+		check(cudaRuntimeGetVersion(&info->runtime_version),
+			  "read the runtime's version");
+		info->cub_version = CUB_VERSION;
+		check(cudaMemGetInfo(&memory_free, &memory_total),
+			  "read the device's memory");
+		info->memory_total = memory_total;
+		info->memory_free = memory_free;
+		read_limits(ordinal, &info->limits);
+	});
+}
+
+/*
+ * Everything that can fail for good on a device (no kernel image, no pools, no
+ * cooperative launches) fails here and not in the middle of a job.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
+				 HpsortCudaError *err)
+{
+	*result = nullptr;
+	return guarded(err, [&] {
+		int			count = 0;
+		cudaError_t rc = cudaGetDeviceCount(&count);
+
+		if (rc != cudaSuccess)
+			fail_cuda(rc, "count devices");
+		if (ordinal < 0 || ordinal >= count)
+			fail(HPSORT_CUDA_NO_DEVICE, "no device %d, there are %d",
+				 ordinal, count);
+
+		DeviceScope scope(ordinal);
+		cudaMemPoolProps properties = {};
+		uint64_t	keep = UINT64_MAX;
+		HpsortCuda *context = new HpsortCuda;
+
+		try
+		{
+			context->ordinal = ordinal;
+			read_limits(ordinal, &context->limits);
+			if (!attribute(cudaDevAttrMemoryPoolsSupported, ordinal) ||
+				!attribute(cudaDevAttrCooperativeLaunch, ordinal))
+				fail(HPSORT_CUDA_NO_DEVICE,
+					 "device %d lacks memory pools or cooperative launches",
+					 ordinal);
+			hpsort_cuda_set_memory_limit(context, memory_limit);
+			properties.allocType = cudaMemAllocationTypePinned;
+			properties.location.type = cudaMemLocationTypeDevice;
+			properties.location.id = ordinal;
+			check(cudaMemPoolCreate(&context->pool, &properties),
+				  "create a memory pool");
+			/* keep freed memory: getting it from the driver again is slow */
+			check(cudaMemPoolSetAttribute(context->pool,
+										  cudaMemPoolAttrReleaseThreshold,
+										  &keep), "set up the memory pool");
+			configure_kernels(context->limits);
+			context->crew_blocks = shared_crew_blocks(context->limits);
+		}
+		catch (...)
+		{
+			if (context->pool)
+				(void) cudaMemPoolDestroy(context->pool);
+			delete context;
+			throw;
+		}
+		*result = context;
+	});
+}
+
+/*
+ * Waits for the device, because calls with a caller's stream may still be
+ * running on memory of the pool that is about to go.
+ */
+extern "C" void
+hpsort_cuda_close(HpsortCuda *context)
+{
+	if (context == nullptr)
+		return;
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(context->ordinal);
+
+		(void) cudaDeviceSynchronize();
+		for (HpsortCudaVerdict *verdict : context->idle_verdicts)
+			(void) cudaFreeHost(verdict);
+		(void) cudaMemPoolDestroy(context->pool);
+	});
+	delete context;
+}
+
+extern "C" void
+hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
+{
+	context->limit.store(bytes == 0 ? context->limits.memory_bytes : bytes);
+}
+
+/* Accounted memory: what buffers hold, not what the pool keeps for reuse. */
+extern "C" void
+hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
+				   int reset_peak)
+{
+	std::lock_guard<std::mutex> guard(context->lock);
+
+	if (used)
+		*used = context->used;
+	if (peak)
+		*peak = context->peak;
+	if (reset_peak)
+		context->peak = context->used;
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaMemPoolTrimTo(context->pool, 0), "trim the memory pool");
+	});
+}
+
+extern "C" const HpsortCudaLimits *
+hpsort_cuda_limits(const HpsortCuda *context)
+{
+	return &context->limits;
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
+						 HpsortCudaError *err)
+{
+	*memory = nullptr;
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable),
+			  "allocate pinned memory");
+	});
+}
+
+extern "C" void
+hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
+{
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(context->ordinal);
+
+		(void) cudaFreeHost(memory);
+	});
+}
+
+/*
+ * For memory that several processes share (a memfd): each of them maps it, one
+ * pins it.  Touch it before, else pinning also has to find its pages.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
+				HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable),
+			  "pin memory");
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_unpin(HpsortCuda *context, void *memory, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostUnregister(memory), "unpin memory");
+	});
+}

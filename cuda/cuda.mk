@@ -1,0 +1,95 @@
+# cuda.mk: the CUDA engine; self-contained, included by the root Makefile.
+#
+#   make -f cuda/cuda.mk cuda              build/cuda/libhpsort_cuda.a
+#   make -f cuda/cuda.mk cuda-test-host    tests that need neither GPU nor driver
+#   make -f cuda/cuda.mk gputest           tests on a GPU (GPUTEST_ARGS=--huge ...)
+#   make -f cuda/cuda.mk gpubench          benchmark on a GPU, CSV in bench/results/
+#   make -f cuda/cuda.mk cuda-clean
+#
+# CUDA_ARCHS lists the compute capabilities to compile for; the newest one is
+# also kept as PTX, so that later GPUs work.  CUDA_ARCHS=native is quick to build
+# and enough for gputest and gpubench.
+
+CUDA_ROOT := $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))))
+ifeq ($(CUDA_ROOT),)
+CUDA_ROOT := .
+endif
+
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_CC ?= cc
+CUDA_BUILD ?= $(CUDA_ROOT)/build/cuda
+CUDA_ARCHS ?= 75 80 86 89 90 100 120
+
+# architectures compiled at the same time within one file
+CUDA_THREADS ?= 2
+
+ifeq ($(CUDA_ARCHS),native)
+CUDA_GENCODE := -arch=native
+else
+CUDA_GENCODE := $(foreach arch,$(CUDA_ARCHS),-gencode arch=compute_$(arch),code=sm_$(arch)) \
+	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
+endif
+
+CUDA_CFLAGS := -std=c11 -O2 -Wall -Wextra -fPIC
+NVCC_FLAGS := -std=c++17 -O3 $(CUDA_GENCODE) -t $(CUDA_THREADS) -cudart static \
+	-Xcompiler -Wall,-Wextra,-fPIC -I$(CUDA_ROOT)/cuda $(NVCC_EXTRA)
+
+CUDA_LIB := $(CUDA_BUILD)/libhpsort_cuda.a
+CUDA_HEADERS := $(wildcard $(CUDA_ROOT)/cuda/*.h $(CUDA_ROOT)/cuda/*.cuh)
+CUDA_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/*.cu)
+CUDA_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/%.cu,$(CUDA_BUILD)/%.o,$(CUDA_SOURCES)) \
+	$(CUDA_BUILD)/regime.o
+CUDA_TEST_HEADERS := $(wildcard $(CUDA_ROOT)/test/cuda/*.cuh)
+CUDA_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
+	$(wildcard $(CUDA_ROOT)/test/cuda/*.cu))
+
+.PHONY: cuda cuda-tools cuda-test-host gputest gpubench cuda-clean cuda-nvcc
+
+cuda: $(CUDA_LIB)
+
+# test and benchmark programs, for a host that has a GPU but no nvcc
+cuda-tools: $(CUDA_BUILD)/gputest $(CUDA_BUILD)/gpubench
+
+cuda-nvcc:
+	@test -n "$(NVCC)" || { echo "nvcc not found: set NVCC" >&2; exit 1; }
+
+$(CUDA_BUILD)/%.o: $(CUDA_ROOT)/cuda/%.cu $(CUDA_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -c $< -o $@
+
+$(CUDA_BUILD)/regime.o: $(CUDA_ROOT)/cuda/regime.c $(CUDA_HEADERS)
+	@mkdir -p $(@D)
+	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda -c $< -o $@
+
+$(CUDA_LIB): $(CUDA_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(CUDA_BUILD)/test/%.o: $(CUDA_ROOT)/test/cuda/%.cu $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda -c $< -o $@
+
+$(CUDA_BUILD)/gputest: $(CUDA_TEST_OBJECTS) $(CUDA_LIB)
+	$(NVCC) $(NVCC_FLAGS) $^ -o $@
+
+$(CUDA_BUILD)/gpubench: $(CUDA_ROOT)/bench/gpu/gpubench.cu $(CUDA_LIB) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
+
+$(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(CUDA_BUILD)/regime.o
+	@mkdir -p $(@D)
+	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda $^ -lcmocka -o $@
+
+cuda-test-host: $(CUDA_BUILD)/test_regime
+	$(CUDA_BUILD)/test_regime
+
+# With programs built elsewhere (same names, in CUDA_BUILD), nvcc is not needed:
+# the scripts build only what is missing.
+gputest:
+	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/test/cuda/gputest.sh $(GPUTEST_ARGS)
+
+gpubench:
+	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/bench/gpu/gpubench.sh $(GPUBENCH_ARGS)
+
+cuda-clean:
+	rm -rf $(CUDA_BUILD)

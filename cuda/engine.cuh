@@ -1,0 +1,263 @@
+/*-------------------------------------------------------------------------
+ *
+ * engine.cuh
+ *	  What the rooms of the engine share: errors, contexts, device memory.
+ *
+ * Inside cuda/ errors are C++ exceptions of type Failure and memory is owned
+ * by DeviceBuffer, so that every error path frees what it took.  Neither leaves
+ * the library: each function of hpsort_cuda.h runs its body in guarded().
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_ENGINE_CUH
+#define HPSORT_CUDA_ENGINE_CUH
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "hpsort_cuda.h"
+#include "regime.h"
+
+namespace hpsort
+{
+
+/* An error on its way to the border; the same fields as the public one. */
+struct Failure
+{
+	HpsortCudaError error;
+};
+
+[[noreturn]] void fail(HpsortCudaCode code, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+[[noreturn]] void fail_cuda(cudaError_t cuda_error, const char *what);
+[[noreturn]] void fail_outside(int32_t key, int32_t lo, int32_t hi);
+
+/* what: the thing being done, for the error's text ("copy a chunk"). */
+inline void
+check(cudaError_t cuda_error, const char *what)
+{
+	if (cuda_error != cudaSuccess)
+		fail_cuda(cuda_error, what);
+}
+
+/* After a kernel launch: configuration errors only; faults come later. */
+inline void
+check_launch(const char *kernel)
+{
+	check(cudaGetLastError(), kernel);
+}
+
+/*
+ * Makes a device current for a scope.  Every public function has one, so a
+ * caller's own choice of device is never disturbed.
+ */
+class DeviceScope
+{
+public:
+	explicit DeviceScope(int ordinal)
+	{
+		check(cudaGetDevice(&before_), "get the current device");
+		if (before_ != ordinal)
+			check(cudaSetDevice(ordinal), "set the device");
+		changed_ = before_ != ordinal;
+	}
+	~DeviceScope()
+	{
+		if (changed_)
+			(void) cudaSetDevice(before_);
+	}
+	DeviceScope(const DeviceScope &) = delete;
+	DeviceScope &operator=(const DeviceScope &) = delete;
+
+private:
+	int			before_ = 0;
+	bool		changed_ = false;
+};
+
+} /* namespace hpsort */
+
+/*
+ * The public, opaque context.  The pool is private to it: its limit is kept
+ * here by accounting, because the driver's pools have no limit below the
+ * device's memory.
+ */
+struct HpsortCuda
+{
+	int			ordinal = 0;
+	HpsortCudaLimits limits = {};
+	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
+	cudaMemPool_t pool = nullptr;
+	std::atomic<uint64_t> limit{0};
+	std::mutex	lock;			/* protects what follows */
+	uint64_t	used = 0;
+	uint64_t	peak = 0;
+	std::vector<HpsortCudaVerdict *> idle_verdicts;
+};
+
+namespace hpsort
+{
+
+/*
+ * Device memory from the context's pool, in stream order: usable by work put
+ * on the stream after the constructor, given back after the work put on the
+ * stream before release().  Counts against the context's limit from the
+ * constructor to release().
+ */
+class DeviceBuffer
+{
+public:
+	DeviceBuffer() = default;
+	DeviceBuffer(HpsortCuda *context, cudaStream_t stream, uint64_t bytes,
+				 const char *what);
+	DeviceBuffer(DeviceBuffer &&other) noexcept { *this = std::move(other); }
+	DeviceBuffer &operator=(DeviceBuffer &&other) noexcept
+	{
+		if (this != &other)
+		{
+			release();
+			context_ = other.context_;
+			stream_ = other.stream_;
+			memory_ = other.memory_;
+			bytes_ = other.bytes_;
+			other.memory_ = nullptr;
+			other.bytes_ = 0;
+		}
+		return *this;
+	}
+	~DeviceBuffer() { release(); }
+	DeviceBuffer(const DeviceBuffer &) = delete;
+	DeviceBuffer &operator=(const DeviceBuffer &) = delete;
+
+	void		release();
+	/* for memory that later work on another stream uses */
+	void		release_on(cudaStream_t stream)
+	{
+		stream_ = stream;
+		release();
+	}
+
+	template <typename T> T *as() const { return static_cast<T *>(memory_); }
+	uint64_t	bytes() const { return bytes_; }
+
+private:
+	HpsortCuda *context_ = nullptr;
+	cudaStream_t stream_ = nullptr;
+	void	   *memory_ = nullptr;
+	uint64_t	bytes_ = 0;
+};
+
+/* Cuts one DeviceBuffer into arrays, each on a 256-byte boundary. */
+class Carver
+{
+public:
+	explicit Carver(const DeviceBuffer &buffer)
+		: next_(buffer.as<char>()), end_(next_ + buffer.bytes()) {}
+	template <typename T> T *take(uint64_t count)
+	{
+		T		   *part = reinterpret_cast<T *>(next_);
+
+		next_ += (count * sizeof(T) + 255) / 256 * 256;
+		if (next_ > end_)
+			fail(HPSORT_CUDA_FAILED, "workspace arithmetic is wrong");
+		return part;
+	}
+
+private:
+	char	   *next_;
+	char	   *end_;
+};
+
+/*
+ * A verdict in pinned memory, which kernels write to directly: no copy and no
+ * extra launch.  Kept by the context for reuse.
+ */
+class VerdictSlot
+{
+public:
+	/* a sample's report is put there as well */
+	static constexpr size_t bytes = 64;
+
+	/* stream: where the kernels that may write to it run */
+	VerdictSlot(HpsortCuda *context, cudaStream_t stream);
+	~VerdictSlot();
+	VerdictSlot(const VerdictSlot &) = delete;
+	VerdictSlot &operator=(const VerdictSlot &) = delete;
+	HpsortCudaVerdict *operator->() const { return verdict_; }
+	HpsortCudaVerdict *get() const { return verdict_; }
+
+private:
+	HpsortCuda *context_;
+	cudaStream_t stream_;
+	HpsortCudaVerdict *verdict_;
+};
+
+inline void
+clear_verdict(HpsortCudaVerdict *verdict)
+{
+	verdict->n_outside = 0;
+	verdict->key = 0;
+	verdict->distinct = 0;
+}
+
+/* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
+struct Runs
+{
+	DeviceBuffer memory;
+	int32_t    *keys = nullptr;
+	uint64_t   *starts = nullptr;	/* distinct + 1 of them */
+	uint64_t	distinct = 0;
+
+	void		allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most);
+};
+
+void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
+
+/* Runs body at the library's border. */
+template <typename Body>
+HpsortCudaCode
+guarded(HpsortCudaError *err, Body body) noexcept
+{
+	if (err)
+		memset(err, 0, sizeof(*err));
+	try
+	{
+		body();
+		return HPSORT_CUDA_OK;
+	}
+	catch (const Failure &failure)
+	{
+		fill_error(err, failure.error);
+		return failure.error.code;
+	}
+	catch (const std::bad_alloc &)
+	{
+		HpsortCudaError error = {};
+
+		error.code = HPSORT_CUDA_NO_MEMORY;
+		snprintf(error.text, sizeof(error.text), "out of host memory");
+		fill_error(err, error);
+		return error.code;
+	}
+	catch (...)
+	{
+		HpsortCudaError error = {};
+
+		error.code = HPSORT_CUDA_FAILED;
+		snprintf(error.text, sizeof(error.text), "unexpected failure");
+		fill_error(err, error);
+		return error.code;
+	}
+}
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_ENGINE_CUH */

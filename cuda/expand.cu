@@ -1,0 +1,299 @@
+/*-------------------------------------------------------------------------
+ *
+ * expand.cu
+ *	  Runs to keys, and sorted keys to runs.
+ *
+ * Runs are the 0-compressed histogram of the paper; their expansion replaces
+ * its second histogram and second prefix sum (Algorithm 5, lines 16 to 18).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "device.cuh"
+
+namespace hpsort
+{
+
+static constexpr int threads = ExpandTuning::threads;
+static constexpr int batch_runs = ExpandTuning::batch;
+
+/* Blocks of a simple kernel that walks over n things with a grid stride. */
+static int
+simple_blocks(uint64_t n, int block)
+{
+	uint64_t	blocks = (n + block - 1) / block;
+
+	return static_cast<int>(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
+}
+
+/*
+ * Runs in either direction: run j of the reversed order is run distinct-1-j,
+ * and starts where the keys after it end.
+ */
+struct RunView
+{
+	const int32_t *keys;
+	const uint64_t *starts;
+	uint64_t	distinct;
+	uint64_t	total;
+	bool		descending;
+
+	__device__ __forceinline__ uint64_t
+	start(uint64_t j) const
+	{
+		return descending ? total - starts[distinct - j] : starts[j];
+	}
+	__device__ __forceinline__ int32_t
+	key(uint64_t j) const
+	{
+		return keys[descending ? distinct - 1 - j : j];
+	}
+	/* the run that position lies in */
+	__device__ __forceinline__ uint64_t
+	find(uint64_t position) const
+	{
+		uint64_t	lo = 0;
+		uint64_t	hi = distinct - 1;
+
+		while (lo < hi)
+		{
+			const uint64_t middle = lo + (hi - lo + 1) / 2;
+
+			if (start(middle) <= position)
+				lo = middle;
+			else
+				hi = middle - 1;
+		}
+		return lo;
+	}
+};
+
+/*
+ * One block writes one tile of the output.  out is where position first goes;
+ * tiles are cut at 16-byte boundaries of the output, so only its two ends are
+ * written key by key.
+ */
+__global__ void __launch_bounds__(threads)
+expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
+{
+	__shared__ uint32_t starts[batch_runs + 1];
+	__shared__ int32_t keys[batch_runs];
+	__shared__ uint64_t range[2];
+	const uint32_t phase =
+		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(out) % 16 / 4);
+	/* tile borders as positions counted from the boundary before out */
+	const uint64_t tile = static_cast<uint64_t>(blockIdx.x) * ExpandTuning::tile;
+	const uint64_t from = tile == 0 ? phase : tile;
+	const uint64_t to = min(tile + ExpandTuning::tile, count + phase);
+
+	if (from >= to)
+		return;
+	if (threadIdx.x < 2)
+		range[threadIdx.x] = runs.find((threadIdx.x == 0 ? from : to - 1) -
+									   phase + first);
+	__syncthreads();
+
+	const uint64_t last_run = range[1];
+
+	for (uint64_t run = range[0]; run <= last_run; run += batch_runs)
+	{
+		const uint32_t m = static_cast<uint32_t>(
+			min(static_cast<uint64_t>(batch_runs), last_run - run + 1));
+
+		for (uint32_t j = threadIdx.x; j <= m; j += threads)
+		{
+			/* as a position relative to the tile, cut to it */
+			const uint64_t start = runs.start(run + j);
+			const uint64_t low = from - phase + first;
+			const uint64_t high = to - phase + first;
+
+			starts[j] = static_cast<uint32_t>(
+				(start <= low ? from : start >= high ? to : start - first + phase) -
+				tile);
+			if (j < m)
+				keys[j] = runs.key(run + j);
+		}
+		__syncthreads();
+		expand_block(out - phase + tile, starts[0], starts[m], starts, m,
+					 [&](uint32_t j) { return keys[j]; });
+		__syncthreads();
+	}
+}
+
+/* Starts are what expanding needs; counts are what callers want to see. */
+__global__ void
+counts_kernel(const uint64_t *starts, uint64_t first, uint64_t count,
+			  uint64_t *counts)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+		counts[i] = starts[first + i + 1] - starts[first + i];
+}
+
+/* Only for keys that were never runs; not tuned, since a copy bounds it. */
+__global__ void
+reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
+			   int32_t *out)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+		out[i] = keys[n - 1 - first - i];
+}
+
+/*
+ * Sorted keys to runs: a run starts where a key differs from the one before.
+ * Two passes over the keys (count the starts of a tile, write them), so that
+ * exactly the memory of the runs is needed.
+ */
+static constexpr int encode_threads = 256;
+static constexpr int encode_items = 16;
+static constexpr int encode_tile = encode_threads * encode_items;
+
+/* Bit i: a run starts at this thread's i-th key. */
+__device__ __forceinline__ uint32_t
+starts_mask(const int32_t *sorted, uint64_t n, uint64_t at)
+{
+	uint32_t	mask = 0;
+
+#pragma unroll
+	for (int i = 0; i < encode_items; i++)
+		if (at + i < n && (at + i == 0 || sorted[at + i] != sorted[at + i - 1]))
+			mask |= 1u << i;
+	return mask;
+}
+
+__global__ void __launch_bounds__(encode_threads)
+count_starts_kernel(const int32_t *sorted, uint64_t n, uint64_t *tile_runs)
+{
+	using Reduce = cub::BlockReduce<uint32_t, encode_threads>;
+	__shared__ typename Reduce::TempStorage temp;
+	const uint64_t at = static_cast<uint64_t>(blockIdx.x) * encode_tile +
+		threadIdx.x * encode_items;
+	const uint32_t runs = Reduce(temp).Sum(__popc(starts_mask(sorted, n, at)));
+
+	if (threadIdx.x == 0)
+		tile_runs[blockIdx.x] = runs;
+}
+
+/* The same again, now that the number of runs before each tile is known. */
+__global__ void __launch_bounds__(encode_threads)
+write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs,
+					uint64_t distinct, int32_t *keys, uint64_t *starts)
+{
+	using Scan = cub::BlockScan<uint32_t, encode_threads>;
+	__shared__ typename Scan::TempStorage temp;
+	const uint64_t at = static_cast<uint64_t>(blockIdx.x) * encode_tile +
+		threadIdx.x * encode_items;
+	const uint32_t mask = starts_mask(sorted, n, at);
+	uint32_t	before;
+
+	Scan(temp).ExclusiveSum(__popc(mask), before);
+
+	uint64_t	run = tile_runs[blockIdx.x] + before;
+
+#pragma unroll
+	for (int i = 0; i < encode_items; i++)
+		if (mask >> i & 1)
+		{
+			keys[run] = sorted[at + i];
+			starts[run] = at + i;
+			run++;
+		}
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		starts[distinct] = n;
+}
+
+/*
+ * The grid covers the output, not the runs: blocks without work do not exist,
+ * and a block's work does not depend on how long its runs are.
+ */
+void
+expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
+			uint64_t first, uint64_t count, bool descending, int32_t *out)
+{
+	RunView		view = {runs.keys, runs.starts, runs.distinct, total, descending};
+	/* one tile more, for what the phase of out pushes over the end */
+	uint64_t	tiles = (count + 3) / ExpandTuning::tile + 1;
+
+	if (count == 0)
+		return;
+	expand_kernel<<<static_cast<uint32_t>(tiles), threads, 0, stream>>>
+		(view, first, count, out);
+	check_launch("expand the runs");
+}
+
+void
+run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
+		   uint64_t count, uint64_t *counts)
+{
+	if (count == 0)
+		return;
+	counts_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>
+		(runs.starts, first, count, counts);
+	check_launch("count the runs");
+}
+
+void
+reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
+			 uint64_t first, uint64_t count, int32_t *out)
+{
+	if (count == 0)
+		return;
+	reverse_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>
+		(keys, n, first, count, out);
+	check_launch("reverse the keys");
+}
+
+/* The paper's C and iC from sorted keys, for regimes that had no histogram. */
+void
+encode_runs(HpsortCuda *context, cudaStream_t stream, const int32_t *sorted,
+			uint64_t n, Runs *runs)
+{
+	const uint64_t tiles = (n + encode_tile - 1) / encode_tile;
+	size_t		scan_bytes = 0;
+	uint64_t	distinct = 0;
+	uint64_t   *tile_runs;
+
+	if (n == 0)
+	{
+		runs->allocate(context, stream, 0);
+		return;
+	}
+	check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes,
+										static_cast<uint64_t *>(nullptr),
+										static_cast<uint64_t *>(nullptr),
+										static_cast<int64_t>(tiles + 1), stream),
+		  "size a prefix sum");
+
+	DeviceBuffer counts(context, stream, (tiles + 1) * sizeof(uint64_t),
+						"finding the runs");
+	DeviceBuffer scan(context, stream, scan_bytes, "finding the runs");
+
+	tile_runs = counts.as<uint64_t>();
+	check(cudaMemsetAsync(tile_runs + tiles, 0, sizeof(uint64_t), stream),
+		  "clear a counter");
+	count_starts_kernel<<<static_cast<uint32_t>(tiles), encode_threads, 0,
+		stream>>>(sorted, n, tile_runs);
+	check_launch("find the runs");
+	check(cub::DeviceScan::ExclusiveSum(scan.as<void>(), scan_bytes, tile_runs,
+										tile_runs,
+										static_cast<int64_t>(tiles + 1), stream),
+		  "sum up the runs");
+	check(cudaMemcpyAsync(&distinct, tile_runs + tiles, sizeof(distinct),
+						  cudaMemcpyDeviceToHost, stream), "read the number of runs");
+	check(cudaStreamSynchronize(stream), "find the runs");
+	runs->allocate(context, stream, distinct);
+	runs->distinct = distinct;
+	write_starts_kernel<<<static_cast<uint32_t>(tiles), encode_threads, 0,
+		stream>>>(sorted, n, tile_runs, distinct, runs->keys, runs->starts);
+	check_launch("write the runs");
+}
+
+} /* namespace hpsort */

@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * few_distinct.cu
+ *	  Regime FEW_DISTINCT: few distinct values, anywhere in 2^32.
+ *
+ * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without its one term
+ * in the range: the bins that occur live in a hash table in shared memory, so
+ * C and iC exist from the start and A never does.
+ *	- sample_kernel estimates the number of distinct values from a sample;
+ *	- count_few_kernel counts every key in its block's table and adds the
+ *	  tables up in one table in L2; when a table overflows, everything stops
+ *	  and the caller takes another regime: the sample is only a hint;
+ *	- rank_kernel puts the values in order by counting the smaller ones (the
+ *	  comparison-free idea: at most 16 K values, all pairs, spread over the
+ *	  whole GPU), which takes less time than launching a sort.
+ *
+ * Bytes per key: 4 read, 4 written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <climits>
+#include <cmath>
+
+#include "device.cuh"
+#include "hash.cuh"
+
+namespace hpsort
+{
+
+static constexpr int threads = FewTuning::threads;
+
+struct FewState
+{
+	uint32_t	distinct;
+	uint32_t	abandoned;
+	uint32_t	empty_listed;	/* the key equal to empty is in the list */
+	uint32_t	unused;
+};
+
+/* The table in memory, shared by all blocks. */
+struct FewTable
+{
+	uint32_t   *keys;
+	unsigned long long *counts;
+	uint32_t   *list;			/* slots taken, in no order */
+	FewState   *state;
+	uint32_t	slots;
+	uint32_t	capacity;
+};
+
+/* The common table: linear probing, four slots per value. */
+__device__ __forceinline__ uint32_t
+slot_of(uint32_t key, uint32_t slots)
+{
+	return pair_of(key, slots);
+}
+
+/* taken is this when a block's table has overflowed */
+static constexpr uint32_t overflow = 0x80000000u;
+
+/* One block's table in shared memory. */
+struct BlockTable
+{
+	uint32_t   *slots;			/* pairs of keys */
+	uint32_t   *counts;			/* of each slot */
+	uint32_t   *taken;
+	uint32_t	pairs;
+	uint32_t	capacity;
+
+	__device__ __forceinline__ void
+	clear()
+	{
+		uint4	   *keys_out = reinterpret_cast<uint4 *>(slots);
+		uint4	   *counts_out = reinterpret_cast<uint4 *>(counts);
+
+		for (uint32_t i = threadIdx.x; i < pairs / 2; i += blockDim.x)
+		{
+			keys_out[i] = make_uint4(empty_slot, empty_slot, empty_slot, empty_slot);
+			counts_out[i] = make_uint4(0, 0, 0, 0);
+		}
+		if (threadIdx.x == 0)
+			*taken = 0;
+		__syncthreads();
+	}
+
+	/* a key that may not be in the table yet */
+	__device__ __forceinline__ void
+	count_slowly(uint32_t key)
+	{
+		const uint32_t slot = take_slot(slots, pairs, capacity, taken, key,
+										pair_of(key, pairs));
+
+		if (slot != no_slot)
+			atomicAdd(&counts[slot], 1u);
+		else
+			*const_cast<volatile uint32_t *>(taken) = overflow;
+	}
+
+	/*
+	 * All first looks of a batch are issued before any is used; the few keys
+	 * that need more are then taken one after the other, so that a warp pays
+	 * for its unluckiest lane once per batch and not once per key.
+	 */
+	template <int VECTORS>
+	__device__ __forceinline__ void
+	count_batch(const int4 (&r)[VECTORS], uint32_t valid)
+	{
+		constexpr int batch = VECTORS * 4;
+		uint32_t	key[batch];
+		uint32_t	pair[batch];
+		uint2		found[batch];
+		uint32_t	missed = 0;
+
+#pragma unroll
+		for (int i = 0; i < VECTORS; i++)
+		{
+			key[i * 4] = static_cast<uint32_t>(r[i].x);
+			key[i * 4 + 1] = static_cast<uint32_t>(r[i].y);
+			key[i * 4 + 2] = static_cast<uint32_t>(r[i].z);
+			key[i * 4 + 3] = static_cast<uint32_t>(r[i].w);
+		}
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+		{
+			pair[i] = pair_of(key[i], pairs);
+			found[i] = reinterpret_cast<const uint2 *>(slots)[pair[i]];
+		}
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+			if (valid >> i / 4 & 1)
+			{
+				const uint32_t slot = slot_in_pair(found[i], pair[i], key[i]);
+
+				if (slot != no_slot)
+					atomicAdd(&counts[slot], 1u);
+				else
+					missed |= 1u << i;
+			}
+		while (missed != 0)
+		{
+			const int	which = __ffs(missed) - 1;
+			uint32_t	late = key[0];
+
+			/* registers cannot be indexed */
+#pragma unroll
+			for (int i = 1; i < batch; i++)
+				late = i == which ? key[i] : late;
+			missed &= missed - 1;
+
+			/* the key in reserved slots is found at the first look, always */
+			const uint32_t slot =
+				find_slot(reinterpret_cast<const uint2 *>(slots), pairs, late);
+
+			if (slot != no_slot)
+				atomicAdd(&counts[slot], 1u);
+			else
+				count_slowly(late);
+		}
+	}
+};
+
+/* What the sample says: values seen, seen once, seen twice; their bounds. */
+struct SampleReport
+{
+	uint32_t	seen;
+	uint32_t	once;
+	uint32_t	twice;
+	int32_t		lo;
+	int32_t		hi;
+};
+
+static constexpr int sample_items = FewTuning::sample / threads;
+
+/*
+ * A stratified sample: one key at a pseudo-random place of each of `sampled`
+ * equal parts, so that sorted and periodic inputs are seen as they are.  By
+ * many blocks: one SM alone would wait long for so many translations of
+ * addresses (28 us instead of 3).
+ */
+__global__ void
+gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
+					 int32_t *sample)
+{
+	const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+	const uint64_t part = n / sampled;
+	const uint32_t jitter = (i * 0x9e3779b1u) ^ (i * 0x85ebca6bu >> 13);
+
+	if (i < sampled)
+		sample[i] = __ldg(keys + i * part + jitter % part);
+}
+
+/* What there is in the sample, by one block. */
+__global__ void __launch_bounds__(threads, 1)
+sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
+			  SampleReport *report)
+{
+	extern __shared__ __align__(16) uint32_t memory[];
+	__shared__ uint32_t taken;
+	__shared__ SampleReport sums;
+	BlockTable	table = {memory, memory + pairs * 2, &taken, pairs, pairs * 2};
+	const uint32_t lane = threadIdx.x % 32;
+	int32_t		key[sample_items];
+	int32_t		lo = INT_MAX;
+	int32_t		hi = INT_MIN;
+	uint32_t	seen = 0;
+	uint32_t	once = 0;
+	uint32_t	twice = 0;
+
+#pragma unroll
+	for (int j = 0; j < sample_items; j++)
+	{
+		const uint32_t i = j * threads + threadIdx.x;
+
+		key[j] = sample[i < sampled ? i : 0];
+	}
+	if (threadIdx.x == 0)
+		sums = {0, 0, 0, INT_MAX, INT_MIN};
+	table.clear();
+#pragma unroll
+	for (int j = 0; j < sample_items; j++)
+		if (j * threads + threadIdx.x < sampled)
+		{
+			table.count_slowly(static_cast<uint32_t>(key[j]));
+			lo = min(lo, key[j]);
+			hi = max(hi, key[j]);
+		}
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < pairs * 2; i += threads)
+	{
+		const uint32_t count = table.counts[i];
+
+		seen += count != 0;
+		once += count == 1;
+		twice += count == 2;
+	}
+#pragma unroll
+	for (int step = 16; step > 0; step /= 2)
+	{
+		lo = min(lo, __shfl_xor_sync(0xffffffffu, lo, step));
+		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
+	}
+	seen = warp_sum(seen);
+	once = warp_sum(once);
+	twice = warp_sum(twice);
+	if (lane == 0)
+	{
+		atomicAdd(&sums.seen, seen);
+		atomicAdd(&sums.once, once);
+		atomicAdd(&sums.twice, twice);
+		atomicMin(&sums.lo, lo);
+		atomicMax(&sums.hi, hi);
+	}
+	__syncthreads();
+	/* to pinned memory: no copy to wait for */
+	if (threadIdx.x == 0)
+		*report = sums;
+}
+
+/*
+ * Adds a block's table to the common one.  A slot newly taken is put on the
+ * list, which is what rank_kernel works from.
+ */
+__device__ __forceinline__ void
+merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
+			const FewTable &all)
+{
+	const uint32_t turn = static_cast<uint32_t>(
+		static_cast<uint64_t>(blockIdx.x) * slots / gridDim.x);
+	const uint32_t reserved = slot_of(empty_slot, all.slots);
+
+	for (uint32_t i = threadIdx.x; i < slots; i += blockDim.x)
+	{
+		const uint32_t from = i + turn < slots ? i + turn : i + turn - slots;
+		const uint32_t count = counts[from];
+		const uint32_t key = table[from];
+		uint32_t	slot;
+		bool		fresh = false;
+
+		if (count == 0)
+			continue;
+		slot = slot_of(key, all.slots);
+		if (key == empty_slot)
+			fresh = atomicExch(&all.state->empty_listed, 1u) == 0;
+		else
+			for (;; slot = slot + 1 == all.slots ? 0 : slot + 1)
+			{
+				if (slot == reserved)
+					continue;
+
+				uint32_t	found = __ldcg(&all.keys[slot]);
+
+				if (found == empty_slot)
+				{
+					found = atomicCAS(&all.keys[slot], empty_slot, key);
+					fresh = found == empty_slot;
+				}
+				if (found == key || fresh)
+					break;
+				/* the table has four slots per value: full means abandoned */
+				if (*const_cast<volatile uint32_t *>(&all.state->abandoned))
+					return;
+			}
+		if (fresh)
+		{
+			const uint32_t at = atomicAdd(&all.state->distinct, 1u);
+
+			if (at >= all.capacity)
+			{
+				all.state->abandoned = 1;
+				return;
+			}
+			all.list[at] = slot;
+		}
+		atomicAdd(&all.counts[slot], static_cast<unsigned long long>(count));
+	}
+}
+
+/*
+ * Counting.  A block stops reading as soon as its own table overflows, so that
+ * a wrong guess costs less than the reading of all keys; the blocks' tables may
+ * also fit one by one and not together, which merge_table() finds out.
+ */
+__global__ void __launch_bounds__(threads, 1)
+count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
+{
+	extern __shared__ __align__(16) uint32_t memory[];
+	__shared__ uint32_t taken;
+	BlockTable	table = {memory, memory + slots, &taken, slots / 2, all.capacity};
+
+	table.clear();
+	for_each_batch<FewTuning::vectors>(
+		keys, n,
+		[&](const int4 (&r)[FewTuning::vectors], uint32_t valid) {
+			table.count_batch(r, valid);
+		},
+		[&](int32_t key) { table.count_slowly(static_cast<uint32_t>(key)); },
+		[&] { return *const_cast<volatile uint32_t *>(&taken) >= overflow; });
+	__syncthreads();
+	if (taken >= overflow)
+	{
+		if (threadIdx.x == 0)
+			all.state->abandoned = 1;
+		return;
+	}
+	merge_table(table.slots, table.counts, slots, all);
+}
+
+/*
+ * Ranks of 32 values per block: each warp compares them, one per lane, with
+ * its share of all values, four to a load that the whole warp shares.
+ */
+__global__ void __launch_bounds__(FewTuning::rank_threads)
+rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
+			HpsortCudaVerdict *verdict)
+{
+	constexpr uint32_t warps = FewTuning::rank_threads / 32;
+	constexpr uint32_t chunk = 4096;
+	__shared__ __align__(16) uint32_t values[chunk];
+	__shared__ uint32_t smaller[warps][32];
+	const uint32_t distinct = min(all.state->distinct, all.capacity);
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t warp = threadIdx.x / 32;
+	const uint32_t mine = blockIdx.x * 32 + lane;
+
+	if (blockIdx.x * 32 >= distinct || all.state->abandoned)
+		return;
+
+	const uint32_t slot = all.list[min(mine, distinct - 1)];
+	const int32_t key = static_cast<int32_t>(all.keys[slot]);
+	const uint32_t order = static_cast<uint32_t>(key) ^ 0x80000000u;
+	uint32_t	rank = 0;
+
+	for (uint32_t at = 0; at < distinct; at += chunk)
+	{
+		__syncthreads();
+		for (uint32_t i = threadIdx.x; i < chunk; i += FewTuning::rank_threads)
+			/* what is missing is larger than everything, or equal */
+			values[i] = at + i < distinct ?
+				all.keys[all.list[at + i]] ^ 0x80000000u : 0xffffffffu;
+		__syncthreads();
+#pragma unroll 8
+		for (uint32_t i = warp; i < chunk / 4; i += warps)
+		{
+			const uint4 four = reinterpret_cast<const uint4 *>(values)[i];
+
+			rank += four.x < order;
+			rank += four.y < order;
+			rank += four.z < order;
+			rank += four.w < order;
+		}
+	}
+	smaller[warp][lane] = rank;
+	__syncthreads();
+	if (warp == 0 && mine < distinct)
+	{
+		for (uint32_t w = 1; w < warps; w++)
+			rank += smaller[w][lane];
+		run_keys[rank] = key;
+		counts[rank] = all.counts[slot];
+		if (to_bin(map, key) > map.last)
+			report_outside(verdict, key);
+	}
+}
+
+/* Counts to starts, in place, by one block: there are few. */
+__global__ void __launch_bounds__(FewTuning::rank_threads)
+sum_kernel(FewTable all, uint64_t *counts)
+{
+	const uint32_t distinct = min(all.state->distinct, all.capacity);
+	uint64_t	before = 0;
+	__shared__ uint64_t sums[FewTuning::rank_threads / 32];
+
+	if (all.state->abandoned)
+		return;
+	for (uint32_t at = 0; at < distinct; at += FewTuning::rank_threads * 4)
+	{
+		const uint32_t i = at + threadIdx.x * 4;
+		uint64_t	four[4];
+		uint64_t	sum = 0;
+		uint64_t	total;
+
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+		{
+			four[j] = i + j < distinct ? counts[i + j] : 0;
+			sum += four[j];
+		}
+		sum = before + block_exclusive_sum<FewTuning::rank_threads>(sum, sums, &total);
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+		{
+			if (i + j < distinct)
+				counts[i + j] = sum;
+			sum += four[j];
+		}
+		before += total;
+	}
+	if (threadIdx.x == 0)
+		counts[distinct] = before;
+}
+
+void
+configure_few_distinct(const HpsortCudaLimits &limits)
+{
+	int			bytes = (regime_few_slots(&limits) & ~3u) * 2 * sizeof(uint32_t);
+
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sample_kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+		  "set up a kernel");
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(count_few_kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+		  "set up a kernel");
+}
+
+/*
+ * Chao's estimate: values not seen are about once^2 / (2 twice).  Low when the
+ * rare values are very many; count_few_kernel finds that out.
+ */
+Sample
+take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+				  uint64_t n)
+{
+	uint32_t	slots = regime_few_slots(&context->limits);
+	uint32_t	sampled = FewTuning::sample;
+	VerdictSlot pinned(context, stream);
+	SampleReport *report = reinterpret_cast<SampleReport *>(pinned.get());
+	Sample		sample;
+	double		estimate;
+
+	static_assert(sizeof(SampleReport) <= VerdictSlot::bytes, "it must fit");
+	if (slots > FewTuning::sample * 2)
+		slots = FewTuning::sample * 2;
+	slots &= ~3u;
+	if (sampled > slots / 2)
+		sampled = slots / 2;
+	if (sampled > n)
+		sampled = static_cast<uint32_t>(n);
+	DeviceBuffer gathered(context, stream, sampled * sizeof(int32_t), "a sample");
+
+	gather_sample_kernel<<<(sampled + 127) / 128, 128, 0, stream>>>
+		(keys, n, sampled, gathered.as<int32_t>());
+	check_launch("sample the keys");
+	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
+		(gathered.as<int32_t>(), slots / 2, sampled, report);
+	check_launch("sample the keys");
+	check(cudaStreamSynchronize(stream), "sample the keys");
+	estimate = report->seen + static_cast<double>(report->once) * report->once /
+		(2.0 * (report->twice > 0 ? report->twice : 1));
+	sample.distinct = estimate < static_cast<double>(n) ?
+		static_cast<uint64_t>(std::llround(estimate)) : n;
+	sample.bounds = {report->lo, report->hi};
+	return sample;
+}
+
+/*
+ * All kernels are put on the stream without waiting; the one wait at the end
+ * brings both the number of runs and whether the attempt was given up.
+ */
+bool
+few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict)
+{
+	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
+	FewTable	all;
+	FewState	state;
+	uint64_t	blocks = (n + threads * 16 - 1) / (threads * 16);
+
+	all.capacity = regime_few_capacity(&context->limits);
+	all.slots = all.capacity * 4;
+
+	DeviceBuffer memory(context, stream, regime_few_bytes(&context->limits),
+						"a hash table");
+	Carver		carver(memory);
+
+	all.keys = carver.take<uint32_t>(all.slots);
+	all.counts = carver.take<unsigned long long>(all.slots);
+	all.list = carver.take<uint32_t>(all.capacity);
+	all.state = carver.take<FewState>(1);
+	check(cudaMemsetAsync(all.keys, 0xff, all.slots * sizeof(uint32_t), stream),
+		  "clear a hash table");
+	/* counts, list and state follow each other */
+	check(cudaMemsetAsync(all.counts, 0,
+						  reinterpret_cast<char *>(all.state + 1) -
+						  reinterpret_cast<char *>(all.counts), stream),
+		  "clear a hash table");
+	if (blocks > context->limits.sms)
+		blocks = context->limits.sms;
+	count_few_kernel<<<static_cast<uint32_t>(blocks), threads,
+		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
+	check_launch("count the distinct values");
+	runs->allocate(context, stream, all.capacity);
+	rank_kernel<<<(all.capacity + 31) / 32, FewTuning::rank_threads, 0, stream>>>
+		(all, map, runs->keys, runs->starts, verdict);
+	check_launch("rank the distinct values");
+	sum_kernel<<<1, FewTuning::rank_threads, 0, stream>>>(all, runs->starts);
+	check_launch("sum up the distinct values");
+	check(cudaMemcpyAsync(&state, all.state, sizeof(state),
+						  cudaMemcpyDeviceToHost, stream),
+		  "read the number of distinct values");
+	check(cudaStreamSynchronize(stream), "count the distinct values");
+	if (state.abandoned)
+	{
+		*runs = Runs();
+		return false;
+	}
+	runs->distinct = state.distinct;
+	return true;
+}
+
+} /* namespace hpsort */

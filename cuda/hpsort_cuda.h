@@ -1,0 +1,392 @@
+/*-------------------------------------------------------------------------
+ *
+ * hpsort_cuda.h
+ *	  The GPU engine: 0-compressed histogram and prefix-sum (H-P) sorting of
+ *	  int32 keys on NVIDIA GPUs, behind a plain C interface.
+ *
+ * This is the only header of cuda/ that other rooms include.  It knows keys,
+ * bounds, runs and devices; it does not know PostgreSQL, sockets or processes.
+ *
+ * The method is that of Kozakai, Fujimoto and Wada, "Efficient GPU-
+ * Implementation for Integer Sorting Based on Histogram and Prefix-Sums",
+ * Algorithm 5 (0-compressed H-P): histogram, prefix sums over the bins that
+ * occur, expansion.  The expansion is output-centric here, so the second
+ * histogram of the paper and its prefix sum over n elements do not exist.
+ *
+ * Conventions
+ *	- Every function that can fail returns an HpsortCudaCode and fills *err
+ *	  (err may be NULL).  No exception and no signal crosses this border.
+ *	- Counts and sizes are 64-bit; sizes are bytes, everything else is keys.
+ *	- A context belongs to one device (by ordinal) and may be used by several
+ *	  threads at once.  A job belongs to one thread at a time, except for
+ *	  hpsort_cuda_job_cancel(), which any thread may call.
+ *	- Streams are passed as void * (a cudaStream_t, which is also a CUstream).
+ *	- The calling thread's current device is put back before returning.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_H
+#define HPSORT_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------
+ * Errors
+ * ------------------------------------------------------------------------
+ */
+typedef enum HpsortCudaCode
+{
+	HPSORT_CUDA_OK = 0,
+	HPSORT_CUDA_BAD_ARGUMENT,	/* the caller broke this header's contract */
+	HPSORT_CUDA_OUT_OF_BOUNDS,	/* a key lies outside the given bounds */
+	HPSORT_CUDA_NO_MEMORY,		/* the pool's limit or the device is full */
+	HPSORT_CUDA_NO_DEVICE,		/* no driver, no such ordinal, too old */
+	HPSORT_CUDA_CANCELLED,		/* hpsort_cuda_job_cancel() was called */
+	HPSORT_CUDA_FAILED			/* a CUDA call failed; see cuda_error */
+} HpsortCudaCode;
+
+/*
+ * sticky is 1 when the device's CUDA context of this process is lost (illegal
+ * address, hardware fault, ...): every later call fails as well and only a new
+ * process helps.  After any other error the context and its other jobs go on.
+ * text is lower case, without a final period, and never empty on error.
+ */
+typedef struct HpsortCudaError
+{
+	HpsortCudaCode code;
+	int			cuda_error;		/* cudaError_t, 0 if CUDA was not involved */
+	int			sticky;
+	int32_t		key;			/* OUT_OF_BOUNDS: one offending key */
+	uint64_t	need;			/* NO_MEMORY: bytes asked for */
+	char		text[256];
+} HpsortCudaError;
+
+/* ------------------------------------------------------------------------
+ * What is wanted, and how it is done
+ * ------------------------------------------------------------------------
+ */
+#define HPSORT_CUDA_RUNS		1u	/* (key, count), keys strictly ascending */
+#define HPSORT_CUDA_KEYS		2u	/* all keys in order */
+#define HPSORT_CUDA_PERMUTATION	4u	/* stable: row index of each position */
+
+/*
+ * bounds_known: lo and hi (inclusive) are a promise by the caller; a key
+ * outside is an error that names it.  Otherwise they are ignored and found on
+ * the device.  n_hint is the expected number of keys (0: unknown); exceeding
+ * it costs a device-to-device copy, never an error.  distinct_hint is an
+ * estimate of the number of distinct keys (0: unknown); it saves taking a
+ * sample, and a wrong one costs time only.  wanted is a set of the
+ * HPSORT_CUDA_* bits above.
+ */
+typedef struct HpsortCudaSpec
+{
+	uint64_t	n_hint;
+	uint64_t	distinct_hint;
+	int32_t		lo;
+	int32_t		hi;
+	int			bounds_known;
+	int			descending;		/* the permutation's direction, and the
+								 * default one of sorting device to device */
+	uint32_t	wanted;
+} HpsortCudaSpec;
+
+typedef enum HpsortCudaRegime
+{
+	HPSORT_CUDA_NOTHING = 0,	/* n = 0: nothing to sort */
+	HPSORT_CUDA_SHARED_HISTOGRAM,	/* all bins in shared memory */
+	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
+	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
+	HPSORT_CUDA_RADIX,			/* cub::DeviceRadixSort */
+	HPSORT_CUDA_REGIMES
+} HpsortCudaRegime;
+
+/* What the choice and the size arithmetic need to know about a device. */
+typedef struct HpsortCudaLimits
+{
+	uint32_t	sms;			/* multiprocessors */
+	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
+	uint32_t	shared_per_sm;	/* shared memory of a multiprocessor */
+	uint64_t	memory_bytes;	/* device memory */
+} HpsortCudaLimits;
+
+/* The shape of one input, as far as it is known. */
+typedef struct HpsortCudaShape
+{
+	uint64_t	n;
+	int32_t		lo;
+	int32_t		hi;
+	int			bounds_known;	/* lo and hi are given or were found */
+	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
+	uint32_t	wanted;
+} HpsortCudaShape;
+
+typedef struct HpsortCudaChoice
+{
+	HpsortCudaRegime regime;
+	uint32_t	shift;			/* PARTITION: log2 of the bins per bucket */
+	uint32_t	buckets;		/* PARTITION: number of buckets */
+	uint32_t	bits;			/* RADIX: significant low bits of the keys */
+	char		reason[160];	/* one line for a person */
+} HpsortCudaChoice;
+
+/*
+ * The one place where a regime is chosen.  Pure: same arguments, same answer,
+ * no CUDA call; lives in regime.c, which compiles without CUDA.
+ */
+extern void hpsort_cuda_choose(const HpsortCudaLimits *limits,
+							   const HpsortCudaShape *shape,
+							   HpsortCudaChoice *choice);
+
+/* Whether sampling the keys first can change the choice (and is worth it). */
+extern int	hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
+									 const HpsortCudaShape *shape);
+
+extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
+
+/*
+ * Upper bound of the device memory, in bytes, that a job of n keys allocates
+ * at any moment, whatever its keys are.  n overrides spec->n_hint; when the
+ * hint given to hpsort_cuda_job_open() is smaller than the real n the buffers
+ * grow by doubling and this bound does not hold.  Chunks given from host
+ * memory add their own size until they are consumed when the job only counts
+ * (bounds given, narrow range, no permutation); the bound includes
+ * HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for that.
+ * Pure, in regime.c.
+ */
+#define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)
+#define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4
+extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
+									 const HpsortCudaSpec *spec, uint64_t n);
+
+/* The same for hpsort_cuda_sort() and hpsort_cuda_runs(): workspace only. */
+extern uint64_t hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
+									  const HpsortCudaSpec *spec, uint64_t n);
+
+/* ------------------------------------------------------------------------
+ * Devices and contexts
+ * ------------------------------------------------------------------------
+ */
+typedef struct HpsortCuda HpsortCuda;
+
+typedef struct HpsortCudaDeviceInfo
+{
+	int			ordinal;
+	char		name[256];
+	int			major;			/* compute capability */
+	int			minor;
+	int			driver_version;	/* as in cudaDriverGetVersion: 13000 = 13.0 */
+	int			runtime_version;
+	int			cub_version;	/* as CUB_VERSION: 300001 = 3.0.1 */
+	uint64_t	memory_total;
+	uint64_t	memory_free;	/* at the time of the call */
+	HpsortCudaLimits limits;
+} HpsortCudaDeviceInfo;
+
+/* Number of usable devices; 0 with HPSORT_CUDA_OK when there is no driver. */
+extern HpsortCudaCode hpsort_cuda_device_count(int *count, HpsortCudaError *err);
+
+extern HpsortCudaCode hpsort_cuda_device_info(int ordinal,
+											  HpsortCudaDeviceInfo *info,
+											  HpsortCudaError *err);
+
+/*
+ * Open a device.  memory_limit is in bytes, 0 for no limit but the device's.
+ * The first open of a device in a process creates its CUDA context (0.3 s and
+ * half a gigabyte of device memory on an H100).  Close after all its jobs.
+ */
+extern HpsortCudaCode hpsort_cuda_open(int ordinal, uint64_t memory_limit,
+									   HpsortCuda **context,
+									   HpsortCudaError *err);
+extern void hpsort_cuda_close(HpsortCuda *context);
+
+/* A lower limit than what is in use lets running jobs go on. */
+extern void hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes);
+
+/* Bytes in use now, and the most since open or the last call with reset. */
+extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
+							   uint64_t *peak, int reset_peak);
+
+/* Give memory that the pool keeps for reuse back to the device. */
+extern HpsortCudaCode hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err);
+
+extern const HpsortCudaLimits *hpsort_cuda_limits(const HpsortCuda *context);
+
+/*
+ * Host memory that the device reads at full speed, for chunks and results
+ * (cudaMallocHost / cudaHostRegister; the second is for shared memory areas).
+ */
+extern HpsortCudaCode hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes,
+											   void **memory,
+											   HpsortCudaError *err);
+extern void hpsort_cuda_pinned_free(HpsortCuda *context, void *memory);
+extern HpsortCudaCode hpsort_cuda_pin(HpsortCuda *context, void *memory,
+									  size_t bytes, HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_unpin(HpsortCuda *context, void *memory,
+										HpsortCudaError *err);
+
+/* ------------------------------------------------------------------------
+ * Jobs: keys arrive in chunks, the result is read in parts
+ * ------------------------------------------------------------------------
+ */
+typedef struct HpsortCudaJob HpsortCudaJob;
+
+typedef struct HpsortCudaResult
+{
+	uint64_t	n;				/* keys added */
+	uint64_t	distinct;		/* number of runs; 0 when not known yet */
+	int32_t		lo;				/* smallest and largest key present (n > 0) */
+	int32_t		hi;
+	HpsortCudaRegime regime;
+	char		reason[160];
+} HpsortCudaResult;
+
+/*
+ * Open a job.  NO_MEMORY at once when n_hint is given and the job's need
+ * exceeds what the limit leaves.  A job has two streams of its own, so that
+ * chunks cross the bus while earlier ones are counted, and jobs of the same
+ * context run beside each other.
+ */
+extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
+										   const HpsortCudaSpec *spec,
+										   HpsortCudaJob **job,
+										   HpsortCudaError *err);
+
+/*
+ * Add n keys from host memory (pinned or not) or from memory of the job's
+ * device; they must be complete when this is called.  Returns before they are
+ * consumed: the memory may be reused once hpsort_cuda_job_consumed() reports
+ * at least this call's number, which is stored in *number (calls count from
+ * 1; number may be NULL).  Unpinned host memory may be reused on return.  After
+ * an error, pinned memory may be in use until the job is closed.
+ */
+extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
+										  const int32_t *keys, uint64_t n,
+										  uint64_t *number,
+										  HpsortCudaError *err);
+
+/* Highest number whose keys are no longer needed; wait != 0: wait for all. */
+extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
+											   uint64_t *number,
+											   HpsortCudaError *err);
+
+/*
+ * No more keys: sort.  Returns when the result is ready to be read.
+ * OUT_OF_BOUNDS names a key outside the given bounds.
+ */
+extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
+											 HpsortCudaResult *result,
+											 HpsortCudaError *err);
+
+/*
+ * Read count elements from position first on into host or device memory.
+ * They return when the destination is complete, may be called repeatedly and
+ * in any order, and need the matching bit of spec->wanted.
+ *
+ * runs: keys ascending and their counts; either destination may be NULL.
+ *		positions are run numbers, 0 to distinct - 1.  After a job that ended
+ *		with sorted keys (PARTITION, RADIX), the first call makes the runs;
+ *		hpsort_cuda_job_distinct() does that too.
+ * keys: in the direction asked for here, whatever spec->descending says.
+ * permutation: row indexes, counted from 0 in the order of adding; equal keys
+ *		keep their order.  Rows are numbered in 32 bits: a permutation of more
+ *		than 2^32 - 1 rows is refused with BAD_ARGUMENT.
+ */
+extern HpsortCudaCode hpsort_cuda_job_distinct(HpsortCudaJob *job,
+											   uint64_t *distinct,
+											   HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_runs(HpsortCudaJob *job,
+												uint64_t first, uint64_t count,
+												int32_t *keys, uint64_t *counts,
+												HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job,
+												uint64_t first, uint64_t count,
+												int descending, int32_t *keys,
+												HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
+													   uint64_t first,
+													   uint64_t count,
+													   uint32_t *rows,
+													   HpsortCudaError *err);
+
+/*
+ * Cancel: from any thread; the job's calls in progress and later ones return
+ * CANCELLED at their next step (a kernel on its way is waited for).
+ */
+extern void hpsort_cuda_job_cancel(HpsortCudaJob *job);
+
+/* Close in any state; waits for the job's work on the device, frees all. */
+extern void hpsort_cuda_job_close(HpsortCudaJob *job);
+
+/* ------------------------------------------------------------------------
+ * Device to device: pointer in, pointer out, on the caller's stream
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Where an asynchronous call reports keys outside the bounds: memory from
+ * hpsort_cuda_pinned_alloc(), written by the stream, valid once the stream has
+ * come past the call.  n_outside != 0: key is one of them, the output is
+ * undefined (but nothing outside the output is written).
+ */
+typedef struct HpsortCudaVerdict
+{
+	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
+	int32_t		key;
+	uint64_t	distinct;		/* runs written, by hpsort_cuda_runs() */
+} HpsortCudaVerdict;
+
+/*
+ * Sort n keys of device memory into out (device memory, n keys, not
+ * overlapping keys; any 4-byte alignment).  stream may be NULL for the default
+ * stream.  Workspace comes from the context's pool.
+ *
+ * When the bounds are given and their range fits in shared memory (regime
+ * SHARED_HISTOGRAM) and verdict is not NULL, the call only enqueues one kernel
+ * and returns.  In all other cases it waits for the stream where it needs an
+ * answer from the device, and with verdict = NULL it also waits for the end
+ * and reports OUT_OF_BOUNDS itself.  choice may be NULL; it receives what was
+ * done.
+ */
+extern HpsortCudaCode hpsort_cuda_sort(HpsortCuda *context,
+									   const HpsortCudaSpec *spec,
+									   const int32_t *keys, uint64_t n,
+									   int32_t *out, void *stream,
+									   HpsortCudaVerdict *verdict,
+									   HpsortCudaChoice *choice,
+									   HpsortCudaError *err);
+
+/*
+ * The runs of n keys of device memory, into device memory.  For bounds whose
+ * range fits in shared memory only (else BAD_ARGUMENT: use a job); run_keys
+ * and run_counts hold min(range, n) elements.  Same rules as above otherwise;
+ * verdict is required and receives the number of runs.
+ */
+extern HpsortCudaCode hpsort_cuda_runs(HpsortCuda *context,
+									   const HpsortCudaSpec *spec,
+									   const int32_t *keys, uint64_t n,
+									   int32_t *run_keys, uint64_t *run_counts,
+									   void *stream, HpsortCudaVerdict *verdict,
+									   HpsortCudaError *err);
+
+/*
+ * The stable permutation of n keys of device memory: rows[i] is the index of
+ * the key at position i of the order asked for by spec (n < 2^32).  Returns
+ * when done.  choice receives how the distinct values were found.
+ */
+extern HpsortCudaCode hpsort_cuda_permutation(HpsortCuda *context,
+											  const HpsortCudaSpec *spec,
+											  const int32_t *keys, uint64_t n,
+											  uint32_t *rows, void *stream,
+											  HpsortCudaChoice *choice,
+											  HpsortCudaError *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_CUDA_H */

@@ -1,0 +1,746 @@
+/*-------------------------------------------------------------------------
+ *
+ * job.cu
+ *	  Jobs: keys arrive in chunks, are sorted at the end, are read in parts.
+ *
+ * A job has two streams.  Chunks are copied on one; on the other they are
+ * counted, or looked through for their bounds, as soon as they are there.  It
+ * is in one of two modes from its opening on:
+ *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
+ *	  through a ring of buffers into 64-bit bins and are forgotten;
+ *	- keeping: all keys are kept side by side and sorted in finish.
+ * Either ends with runs, or with keys in order from which runs can be made.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "sort.cuh"
+
+#include <climits>
+#include <deque>
+#include <memory>
+
+using namespace hpsort;
+
+namespace
+{
+
+/* Events without timing, owned. */
+class Event
+{
+public:
+	Event()
+	{
+		check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
+			  "create an event");
+	}
+	~Event()
+	{
+		if (event_)
+			(void) cudaEventDestroy(event_);
+	}
+	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
+	Event(const Event &) = delete;
+	Event &operator=(const Event &) = delete;
+
+	void record(cudaStream_t stream)
+	{
+		check(cudaEventRecord(event_, stream), "record an event");
+	}
+	void make_wait(cudaStream_t stream)
+	{
+		check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event");
+	}
+	bool is_done()
+	{
+		cudaError_t rc = cudaEventQuery(event_);
+
+		if (rc == cudaErrorNotReady)
+		{
+			(void) cudaGetLastError();
+			return false;
+		}
+		check(rc, "query an event");
+		return true;
+	}
+	void wait() { check(cudaEventSynchronize(event_), "wait for an event"); }
+
+private:
+	cudaEvent_t event_ = nullptr;
+};
+
+class Stream
+{
+public:
+	Stream()
+	{
+		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+			  "create a stream");
+	}
+	~Stream() { (void) cudaStreamDestroy(stream_); }
+	Stream(const Stream &) = delete;
+	Stream &operator=(const Stream &) = delete;
+	operator cudaStream_t() const { return stream_; }
+
+private:
+	cudaStream_t stream_ = nullptr;
+};
+
+/* A buffer that chunks pass through, and when its last one was counted. */
+struct RingSlot
+{
+	DeviceBuffer memory;
+	Event		counted;
+};
+
+/* An add() whose keys the caller may not touch yet. */
+struct Added
+{
+	uint64_t	number;
+	Event		copied;
+};
+
+} /* namespace */
+
+/*
+ * Members are destroyed from the last to the first: buffers give their memory
+ * back on the streams, so the streams come before them.
+ */
+struct HpsortCudaJob
+{
+	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
+		: context(of), spec(wanted), verdict(of, compute) {}
+
+	HpsortCuda *context;
+	HpsortCudaSpec spec;
+	Stream		copy;
+	Stream		compute;
+	VerdictSlot verdict;
+	std::atomic<bool> cancelled{false};
+	bool		counting = false;
+	bool		finished = false;
+	uint64_t	n = 0;
+	uint64_t	number = 0;		/* of the last add() */
+	std::deque<Added> added;
+	uint64_t	consumed = 0;
+
+	/* counting */
+	Bins		bins;
+	RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
+	uint32_t	next_slot = 0;
+
+	/* keeping */
+	DeviceBuffer keys;
+	uint64_t	capacity = 0;
+	DeviceBuffer bounds;
+
+	/* the result */
+	HpsortCudaResult result = {};
+	bool		have_runs = false;
+	Runs		runs;
+	DeviceBuffer sorted;		/* else */
+	bool		sorted_descending = false;
+	DeviceBuffer rows;
+};
+
+namespace
+{
+
+/* Called between steps; a kernel on its way is never interrupted. */
+void
+check_cancelled(const HpsortCudaJob *job)
+{
+	if (job->cancelled.load())
+		fail(HPSORT_CUDA_CANCELLED, "cancelled");
+}
+
+/* Every entry to a job: its device, and whether it is to go on at all. */
+template <typename Body>
+HpsortCudaCode
+job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(job->context->ordinal);
+
+		check_cancelled(job);
+		body();
+	});
+}
+
+/* Whether memory is on the job's device. */
+bool
+is_on_device(const HpsortCudaJob *job, const void *memory)
+{
+	cudaPointerAttributes attributes;
+
+	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
+	if (attributes.type != cudaMemoryTypeDevice)
+		return false;
+	if (attributes.device != job->context->ordinal)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "memory is on device %d, the job on device %d",
+			 attributes.device, job->context->ordinal);
+	return true;
+}
+
+/*
+ * Room for more keys.  Growing copies what is there; the old buffer may still
+ * be read for its bounds, so its end is put behind that.
+ */
+void
+reserve(HpsortCudaJob *job, uint64_t n)
+{
+	uint64_t	capacity = job->capacity * 2;
+	Event		looked_through;
+
+	if (n <= job->capacity)
+		return;
+	if (capacity < n)
+		capacity = n;
+
+	DeviceBuffer larger(job->context, job->copy, capacity * sizeof(int32_t),
+						"the keys");
+
+	if (job->n > 0)
+		check(cudaMemcpyAsync(larger.as<int32_t>(), job->keys.as<int32_t>(),
+							  job->n * sizeof(int32_t),
+							  cudaMemcpyDeviceToDevice, job->copy),
+			  "move the keys");
+	looked_through.record(job->compute);
+	looked_through.make_wait(job->copy);
+	job->keys = std::move(larger);
+	job->capacity = capacity;
+}
+
+/* Counts one piece of host memory through the ring. */
+void
+count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
+{
+	RingSlot   &slot = job->ring[job->next_slot];
+	const uint64_t bytes = n * sizeof(int32_t);
+	Event		copied;
+
+	job->next_slot = (job->next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
+	slot.counted.make_wait(job->copy);
+	if (slot.memory.bytes() < bytes)
+	{
+		slot.memory.release_on(job->copy);
+		slot.memory = DeviceBuffer(job->context, job->copy, bytes, "a chunk");
+	}
+	check(cudaMemcpyAsync(slot.memory.as<int32_t>(), keys, bytes,
+						  cudaMemcpyHostToDevice, job->copy), "copy a chunk");
+	copied.record(job->copy);
+	copied.make_wait(job->compute);
+	job->bins.add(job->context, job->compute, slot.memory.as<int32_t>(), n,
+				  job->verdict.get());
+	slot.counted.record(job->compute);
+}
+
+/*
+ * Counting mode.  Keys in device memory are counted where they are; host memory
+ * goes through the ring in pieces of at most a chunk, so that a caller's large
+ * array needs no more device memory than many small ones.  copied is recorded
+ * where the caller's memory is last read.
+ */
+void
+add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
+{
+	const uint64_t most = HPSORT_CUDA_CHUNK_MAX / sizeof(int32_t);
+
+	if (is_on_device(job, keys))
+	{
+		job->bins.add(job->context, job->compute, keys, n, job->verdict.get());
+		copied->record(job->compute);
+		return;
+	}
+	for (uint64_t at = 0; at < n; at += most)
+	{
+		check_cancelled(job);
+		count_piece(job, keys + at, n - at < most ? n - at : most);
+	}
+	copied->record(job->copy);
+}
+
+/*
+ * Keeping mode: the keys go to their final place, and their bounds are found
+ * while the next ones are on the bus.
+ */
+void
+add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
+{
+	int32_t    *to;
+
+	reserve(job, job->n + n);
+	to = job->keys.as<int32_t>() + job->n;
+	check(cudaMemcpyAsync(to, keys, n * sizeof(int32_t), cudaMemcpyDefault,
+						  job->copy), "copy a chunk");
+	copied->record(job->copy);
+	copied->make_wait(job->compute);
+	bounds_add(job->context, job->compute, to, n, job->bounds.as<Bounds>());
+}
+
+/*
+ * Counting mode ends: everything has been counted already but for the last
+ * chunk, so this is one small kernel whatever n was.
+ */
+void
+finish_counting(HpsortCudaJob *job)
+{
+	const uint64_t range = static_cast<uint64_t>(job->bins.map.last) + 1;
+
+	job->runs.allocate(job->context, job->compute,
+					   range < job->n ? range : job->n);
+	job->bins.compact(job->compute, job->runs, job->verdict.get());
+	check(cudaStreamSynchronize(job->compute), "count the keys");
+	check_verdict(job->verdict.get(), shape_of(job->spec, job->n));
+	job->runs.distinct = job->verdict->distinct;
+	job->have_runs = true;
+	for (RingSlot &slot : job->ring)
+		slot.memory.release_on(job->compute);
+	job->bins.memory.release();
+}
+
+/* Smallest and largest key of the runs. */
+void
+read_ends(HpsortCudaJob *job)
+{
+	check(cudaMemcpyAsync(&job->result.lo, job->runs.keys, sizeof(int32_t),
+						  cudaMemcpyDeviceToHost, job->compute), "read a run");
+	check(cudaMemcpyAsync(&job->result.hi,
+						  job->runs.keys + job->runs.distinct - 1,
+						  sizeof(int32_t), cudaMemcpyDeviceToHost, job->compute),
+		  "read a run");
+	check(cudaStreamSynchronize(job->compute), "read a run");
+}
+
+/*
+ * Keeping mode ends: now all is known that regime.c asks for, since the bounds
+ * were found on arrival.  Runs are kept rather than keys wherever a regime gives
+ * runs: they are smaller, and both directions and any part can be expanded from
+ * them.  The permutation's regimes give keys or runs as a by-product.
+ */
+void
+finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+{
+	const HpsortCudaLimits *limits = &job->context->limits;
+	const int32_t *keys = job->keys.as<int32_t>();
+	HpsortCudaShape shape = shape_of(job->spec, job->n);
+	HpsortCudaVerdict *verdict = job->verdict.get();
+	bool		permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
+	bool		need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
+	Bounds		found;
+	Event		copied;
+
+	copied.record(job->copy);
+	copied.make_wait(job->compute);
+	check(cudaMemcpyAsync(&found, job->bounds.as<Bounds>(), sizeof(found),
+						  cudaMemcpyDeviceToHost, job->compute), "read the bounds");
+	check(cudaStreamSynchronize(job->compute), "find the bounds");
+	if (job->spec.bounds_known &&
+		(found.lo < job->spec.lo || found.hi > job->spec.hi))
+		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
+					 job->spec.lo, job->spec.hi);
+
+	/* what was found is tighter than what was given */
+	shape.lo = job->result.lo = found.lo;
+	shape.hi = job->result.hi = found.hi;
+	shape.bounds_known = 1;
+	if (hpsort_cuda_wants_sample(limits, &shape))
+		shape.distinct = take_sample(job->context, job->compute, keys,
+									 job->n).distinct;
+	hpsort_cuda_choose(limits, &shape, choice);
+	check_cancelled(job);
+
+	if (!permute && choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+	{
+		const KeyMap map = map_of(shape, false);
+		const uint64_t range = static_cast<uint64_t>(map.last) + 1;
+
+		job->runs.allocate(job->context, job->compute,
+						   range < job->n ? range : job->n);
+		shared_runs(job->context, job->compute, map, keys, job->n,
+					job->runs.keys, nullptr, job->runs.starts, verdict);
+		check(cudaStreamSynchronize(job->compute), "find the runs");
+		job->runs.distinct = verdict->distinct;
+		job->have_runs = true;
+	}
+	else
+	{
+		if (need_order || !permute)
+			job->sorted = DeviceBuffer(job->context, job->compute,
+									   job->n * sizeof(int32_t), "sorted keys");
+		if (permute)
+		{
+			job->rows = DeviceBuffer(job->context, job->compute,
+									 job->n * sizeof(uint32_t), "row numbers");
+			job->sorted_descending = job->spec.descending != 0;
+			job->have_runs =
+				permute_into(job->context, job->compute, keys, &shape, false,
+							 job->sorted_descending,
+							 need_order ? job->sorted.as<int32_t>() : nullptr,
+							 job->rows.as<uint32_t>(), &job->runs, verdict,
+							 choice);
+		}
+		else
+			job->have_runs =
+				sort_into(job->context, job->compute, keys, &shape, false, false,
+						  job->sorted.as<int32_t>(), &job->runs, verdict, choice);
+		check(cudaStreamSynchronize(job->compute), "sort");
+		if (job->have_runs)
+			job->sorted.release();
+	}
+	job->keys.release_on(job->compute);
+	job->bounds.release();
+}
+
+/* Runs from sorted keys, when they are asked for. */
+void
+need_runs(HpsortCudaJob *job)
+{
+	if (job->have_runs)
+		return;
+	if (job->sorted_descending)
+	{
+		DeviceBuffer turned(job->context, job->compute,
+							job->n * sizeof(int32_t), "sorted keys");
+
+		reverse_keys(job->compute, job->sorted.as<int32_t>(), job->n, 0, job->n,
+					 turned.as<int32_t>());
+		job->sorted = std::move(turned);
+		job->sorted_descending = false;
+	}
+	encode_runs(job->context, job->compute, job->sorted.as<int32_t>(), job->n,
+				&job->runs);
+	check(cudaStreamSynchronize(job->compute), "find the runs");
+	/* keys come from the runs from now on */
+	job->sorted.release();
+	job->have_runs = true;
+	job->result.distinct = job->runs.distinct;
+}
+
+/* A part to be read must exist, and must have been asked for at the start. */
+void
+check_read(const HpsortCudaJob *job, uint32_t what, uint64_t first,
+		   uint64_t count, uint64_t most)
+{
+	if (!job->finished)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is not finished");
+	if (!(job->spec.wanted & what))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "this result was not wanted");
+	if (first > most || count > most - first)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "cannot read %llu elements from position %llu, there are %llu",
+			 (unsigned long long) count, (unsigned long long) first,
+			 (unsigned long long) most);
+}
+
+/* Waits for a stream at the end of a scope: nothing outlives an error. */
+class Settle
+{
+public:
+	explicit Settle(cudaStream_t stream) : stream_(stream) {}
+	~Settle() { (void) cudaStreamSynchronize(stream_); }
+	Settle(const Settle &) = delete;
+	Settle &operator=(const Settle &) = delete;
+
+private:
+	cudaStream_t stream_;
+};
+
+/*
+ * Brings count elements to `to`.  produce(at, m, place) puts the work on the
+ * compute stream that writes m elements, from the at-th of them on, to device
+ * memory.  For host memory two slices take turns: one is copied while the
+ * other is produced.
+ */
+template <typename T, typename Produce>
+void
+deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
+{
+	const uint64_t most = REGIME_READ_SLICE / sizeof(T);
+
+	if (count == 0 || to == nullptr)
+		return;
+	if (is_on_device(job, to))
+	{
+		produce(0, count, to);
+		check(cudaStreamSynchronize(job->compute), "read the result");
+		return;
+	}
+
+	const uint64_t slice = count < most ? count : most;
+	DeviceBuffer slices[2] = {
+		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading"),
+		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading")};
+	Event		produced[2];
+	Event		copied[2];
+	Settle		settle(job->copy);
+	int			turn = 0;
+
+	for (uint64_t at = 0; at < count; at += slice, turn = 1 - turn)
+	{
+		const uint64_t m = count - at < slice ? count - at : slice;
+
+		check_cancelled(job);
+		copied[turn].make_wait(job->compute);
+		produce(at, m, slices[turn].template as<T>());
+		produced[turn].record(job->compute);
+		produced[turn].make_wait(job->copy);
+		check(cudaMemcpyAsync(to + at, slices[turn].template as<T>(),
+							  m * sizeof(T), cudaMemcpyDeviceToHost, job->copy),
+			  "copy the result");
+		copied[turn].record(job->copy);
+	}
+	check(cudaStreamSynchronize(job->copy), "copy the result");
+}
+
+/* The same for an array that is there already. */
+template <typename T>
+void
+deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
+{
+	if (count == 0 || to == nullptr)
+		return;
+	check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault,
+						  job->compute), "copy the result");
+	check(cudaStreamSynchronize(job->compute), "copy the result");
+}
+
+} /* namespace */
+
+/*
+ * The need is checked before anything is allocated, so that a service can turn
+ * a job down at once instead of half-way through its keys.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
+					 HpsortCudaJob **result, HpsortCudaError *err)
+{
+	*result = nullptr;
+	return guarded(err, [&] {
+		HpsortCudaShape shape;
+		HpsortCudaChoice choice;
+		uint64_t	used;
+		uint64_t	need;
+
+		check_spec(spec);
+		if (spec->wanted == 0)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
+
+		/* before anything is allocated: can it fit at all? */
+		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
+		hpsort_cuda_memory(context, &used, nullptr, 0);
+		if (spec->n_hint > 0 && (need > context->limit.load() ||
+								 used > context->limit.load() - need))
+		{
+			Failure		failure = {};
+
+			failure.error.code = HPSORT_CUDA_NO_MEMORY;
+			failure.error.need = need;
+			snprintf(failure.error.text, sizeof(failure.error.text),
+					 "a job of %llu keys needs up to %llu bytes of gpu memory, "
+					 "%llu of %llu are in use",
+					 (unsigned long long) spec->n_hint, (unsigned long long) need,
+					 (unsigned long long) used,
+					 (unsigned long long) context->limit.load());
+			throw failure;
+		}
+
+		DeviceScope scope(context->ordinal);
+		std::unique_ptr<HpsortCudaJob> job(new HpsortCudaJob(context, *spec));
+
+		shape = shape_of(*spec, spec->n_hint > 0 ? spec->n_hint : 1);
+		hpsort_cuda_choose(&context->limits, &shape, &choice);
+		job->counting = choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
+			!(spec->wanted & HPSORT_CUDA_PERMUTATION);
+		if (job->counting)
+			job->bins.allocate(context, job->compute, map_of(shape, false));
+		else
+		{
+			job->bounds = DeviceBuffer(context, job->compute, sizeof(Bounds),
+									   "the bounds");
+			bounds_reset(job->compute, job->bounds.as<Bounds>());
+			reserve(job.get(), spec->n_hint);
+		}
+		*result = job.release();
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
+					uint64_t *number, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		if (job->finished)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+		if (n > 0 && (keys == nullptr || reinterpret_cast<uintptr_t>(keys) & 3))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no keys, or not aligned to 4 bytes");
+
+		Added		entry;
+
+		entry.number = job->number + 1;
+		if (n == 0)
+			entry.copied.record(job->copy);
+		else if (job->counting)
+			add_counting(job, keys, n, &entry.copied);
+		else
+			add_keeping(job, keys, n, &entry.copied);
+		job->added.push_back(std::move(entry));
+		job->number++;
+		job->n += n;
+		if (number)
+			*number = job->number;
+	});
+}
+
+/* Events complete in the order of adding, so the first pending one ends it. */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
+						 HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		while (!job->added.empty())
+		{
+			Added	   &oldest = job->added.front();
+
+			if (wait)
+				oldest.copied.wait();
+			else if (!oldest.copied.is_done())
+				break;
+			job->consumed = oldest.number;
+			job->added.pop_front();
+		}
+		if (number)
+			*number = job->consumed;
+	});
+}
+
+/*
+ * The choice made here for counting and for empty jobs only reports what mode
+ * they were in; finish_keeping() makes its own, from what it found.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
+					   HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		HpsortCudaShape shape = shape_of(job->spec, job->n);
+		HpsortCudaChoice choice;
+
+		if (job->finished)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+		if ((job->spec.wanted & HPSORT_CUDA_PERMUTATION) && job->n > UINT32_MAX)
+			fail(HPSORT_CUDA_BAD_ARGUMENT,
+				 "a permutation numbers at most 4294967295 rows, not %llu",
+				 (unsigned long long) job->n);
+		hpsort_cuda_choose(&job->context->limits, &shape, &choice);
+		if (job->n == 0)
+		{
+			job->runs.allocate(job->context, job->compute, 0);
+			job->have_runs = true;
+		}
+		else if (job->counting)
+			finish_counting(job);
+		else
+			finish_keeping(job, &choice);
+		if (job->have_runs && job->runs.distinct > 0)
+			read_ends(job);
+		check_cancelled(job);
+		job->result.n = job->n;
+		job->result.distinct = job->have_runs ? job->runs.distinct : 0;
+		job->result.regime = choice.regime;
+		snprintf(job->result.reason, sizeof(job->result.reason), "%s",
+				 choice.reason);
+		job->finished = true;
+		if (result)
+			*result = job->result;
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
+						 HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		check_read(job, HPSORT_CUDA_RUNS, 0, 0, 0);
+		need_runs(job);
+		*distinct = job->runs.distinct;
+	});
+}
+
+/* Keys and counts separately: callers want them as two arrays, or one only. */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
+						  int32_t *keys, uint64_t *counts, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		check_read(job, HPSORT_CUDA_RUNS, 0, 0, 0);
+		need_runs(job);
+		check_read(job, HPSORT_CUDA_RUNS, first, count, job->runs.distinct);
+		deliver_array(job, job->runs.keys + first, count, keys);
+		deliver(job, count, counts, [&](uint64_t at, uint64_t m, uint64_t *place) {
+			run_counts(job->compute, job->runs, first + at, m, place);
+		});
+	});
+}
+
+/*
+ * Expanded at the last moment, straight into device memory or slice by slice on
+ * the way to host memory: the sorted keys of a job with runs exist nowhere else.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
+						  int descending, int32_t *keys, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		const bool	down = descending != 0;
+
+		check_read(job, HPSORT_CUDA_KEYS, first, count, job->n);
+		if (job->have_runs)
+			deliver(job, count, keys,
+					[&](uint64_t at, uint64_t m, int32_t *place) {
+						expand_runs(job->compute, job->runs, job->n, first + at,
+									m, down, place);
+					});
+		else if (job->sorted_descending == down)
+			deliver_array(job, job->sorted.as<int32_t>() + first, count, keys);
+		else
+			deliver(job, count, keys,
+					[&](uint64_t at, uint64_t m, int32_t *place) {
+						reverse_keys(job->compute, job->sorted.as<int32_t>(),
+									 job->n, first + at, m, place);
+					});
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
+								 uint64_t count, uint32_t *rows,
+								 HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		check_read(job, HPSORT_CUDA_PERMUTATION, first, count, job->n);
+		deliver_array(job, job->rows.as<uint32_t>() + first, count, rows);
+	});
+}
+
+/* Only a flag: the job's own thread sees it at its next step. */
+extern "C" void
+hpsort_cuda_job_cancel(HpsortCudaJob *job)
+{
+	job->cancelled.store(true);
+}
+
+extern "C" void
+hpsort_cuda_job_close(HpsortCudaJob *job)
+{
+	if (job == nullptr)
+		return;
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(job->context->ordinal);
+
+		/* pinned memory of the caller and of the verdict is in use until then */
+		(void) cudaStreamSynchronize(job->copy);
+		(void) cudaStreamSynchronize(job->compute);
+		delete job;
+	});
+}

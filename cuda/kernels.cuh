@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernels.cuh
+ *	  The host side of each regime: what sort.cu and job.cu call.
+ *
+ * All of them put work on the given stream and, unless said otherwise, do not
+ * wait.  Keys are in device memory, of any 4-byte alignment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_KERNELS_CUH
+#define HPSORT_CUDA_KERNELS_CUH
+
+#include "engine.cuh"
+
+namespace hpsort
+{
+
+/*
+ * Keys as bins 0 .. last in the order asked for: bin = (key ^ flip) - base.
+ * Complementing reverses the order of int32, so descending needs no other code.
+ */
+struct KeyMap
+{
+	uint32_t	flip;
+	uint32_t	base;
+	uint32_t	last;			/* range - 1 */
+};
+
+inline KeyMap
+make_key_map(int32_t lo, int32_t hi, bool descending)
+{
+	KeyMap		map;
+
+	map.flip = descending ? ~0u : 0u;
+	map.base = descending ? ~static_cast<uint32_t>(hi) : static_cast<uint32_t>(lo);
+	map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
+	return map;
+}
+
+struct Bounds
+{
+	int32_t		lo;
+	int32_t		hi;
+};
+
+/* Raises the shared memory limits of all kernels, once per device. */
+void		configure_kernels(const HpsortCudaLimits &limits);
+void		configure_shared_histogram(const HpsortCudaLimits &limits);
+void		configure_few_distinct(const HpsortCudaLimits &limits);
+void		configure_partition(const HpsortCudaLimits &limits);
+void		configure_permutation(const HpsortCudaLimits &limits);
+
+/* ---- shared_histogram.cu ---- */
+
+/* Blocks that fit at once when they come in clusters; 0: no clusters. */
+uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
+
+/* Everything in one kernel: count, prefix sums, expand. */
+void		shared_sort(HpsortCuda *context, cudaStream_t stream,
+						const KeyMap &map, const int32_t *keys, uint64_t n,
+						int32_t *out, HpsortCudaVerdict *verdict);
+
+/* Count and compact in one kernel; verdict->distinct gets the number of runs.
+ * counts or starts may be null. */
+void		shared_runs(HpsortCuda *context, cudaStream_t stream,
+						const KeyMap &map, const int32_t *keys, uint64_t n,
+						int32_t *run_keys, uint64_t *counts, uint64_t *starts,
+						HpsortCudaVerdict *verdict);
+
+/* For jobs: bins of 64 bits that live from chunk to chunk. */
+struct Bins
+{
+	DeviceBuffer memory;
+	KeyMap		map;
+	unsigned long long *bins = nullptr;
+	unsigned long long *slices = nullptr;
+
+	void		allocate(HpsortCuda *context, cudaStream_t stream,
+						 const KeyMap &key_map);
+	void		add(HpsortCuda *context, cudaStream_t stream,
+					const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict);
+	void		compact(cudaStream_t stream, const Runs &runs,
+						HpsortCudaVerdict *verdict);
+};
+
+/* ---- expand.cu ---- */
+
+/* Positions [first, first + count) of the keys in the order asked for. */
+void		expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
+						uint64_t first, uint64_t count, bool descending,
+						int32_t *out);
+/* counts[i] of runs [first, first + count) from their starts. */
+void		run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
+					   uint64_t count, uint64_t *counts);
+/* Positions [first, first + count) of sorted keys[n] read backwards. */
+void		reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
+						 uint64_t first, uint64_t count, int32_t *out);
+/* Sorted keys to runs; waits for the stream. */
+void		encode_runs(HpsortCuda *context, cudaStream_t stream,
+						const int32_t *sorted, uint64_t n, Runs *runs);
+
+/* ---- bounds.cu ---- */
+
+void		bounds_reset(cudaStream_t stream, Bounds *device);
+void		bounds_add(HpsortCuda *context, cudaStream_t stream,
+					   const int32_t *keys, uint64_t n, Bounds *device);
+/* Reports a key outside the bounds, if there is one. */
+void		check_bounds(HpsortCuda *context, cudaStream_t stream,
+						 const int32_t *keys, uint64_t n, const Bounds &bounds,
+						 HpsortCudaVerdict *verdict);
+/* All of it for one array; waits for the stream. */
+Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,
+						const int32_t *keys, uint64_t n);
+
+/* ---- few_distinct.cu ---- */
+
+/* What a sample of n > 0 keys says; waits for the stream. */
+struct Sample
+{
+	uint64_t	distinct;		/* an estimate */
+	Bounds		bounds;			/* all keys' bounds are at least as wide */
+};
+Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
+						const int32_t *keys, uint64_t n);
+/* The runs, ascending; map is too; false: too many distinct values, nothing
+ * done.  Keys outside map's bounds are reported.  Waits for the stream. */
+bool		few_runs(HpsortCuda *context, cudaStream_t stream,
+					 const KeyMap &map, const int32_t *keys, uint64_t n,
+					 Runs *runs, HpsortCudaVerdict *verdict);
+
+/* ---- partition.cu ---- */
+
+void		partition_sort(HpsortCuda *context, cudaStream_t stream,
+						   const KeyMap &map, uint32_t shift, uint32_t buckets,
+						   const int32_t *keys, uint64_t n, int32_t *out,
+						   HpsortCudaVerdict *verdict);
+
+/* ---- radix.cu ---- */
+
+void		radix_sort(HpsortCuda *context, cudaStream_t stream,
+					   const Bounds &bounds, bool descending,
+					   const int32_t *keys, uint64_t n, int32_t *out);
+/* Stable; sorted_keys may be null when only the rows are wanted. */
+void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
+							  const Bounds &bounds, bool descending,
+							  const int32_t *keys, uint64_t n,
+							  int32_t *sorted_keys, uint32_t *rows);
+
+/* ---- permutation.cu ---- */
+
+/* Stable rows by dense rank among runs (ascending, at most 65,536); narrow:
+ * the bins of map, which is ascending, fit in shared memory. */
+void		ranked_permutation(HpsortCuda *context, cudaStream_t stream,
+							   const KeyMap &map, bool narrow, bool descending,
+							   const Runs &runs, const int32_t *keys, uint64_t n,
+							   uint32_t *rows);
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_KERNELS_CUH */

@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * regime.c
+ *	  Which way an input is sorted, and how much memory that takes.
+ *
+ * One pure function chooses; nothing else in the engine decides.  Compiles
+ * without CUDA and is tested as a table on the host (test/cuda/).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "regime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Where one regime stops being the best, measured on an H100 80GB HBM3 with
+ * CUDA 13.0 (docs/gpu-engine.md, "Where the regimes meet").
+ */
+typedef struct RegimeTuning
+{
+	uint64_t	few_min_n;		/* below, sampling costs more than it saves */
+	uint64_t	partition_min_n;	/* below, CUB's launches are cheaper */
+	uint32_t	partition_max_buckets;	/* more leave too little per write */
+	uint32_t	partition_bins_per_key; /* sparser than this: sort instead */
+	uint32_t	partition_buckets;	/* aimed at: balance against write size */
+	uint32_t	partition_shift;	/* bins of a bucket: three blocks an SM */
+	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
+	uint32_t	few_capacity;	/* distinct values hashed at most */
+} RegimeTuning;
+
+static const RegimeTuning tuning = {
+	.few_min_n = (uint64_t) 1 << 20,
+	.partition_min_n = (uint64_t) 1 << 19,
+	.partition_max_buckets = 4096,
+	.partition_bins_per_key = 4,
+	.partition_buckets = 512,
+	.partition_shift = 14,
+	.partition_max_shift = 15,
+	.few_capacity = 16384,
+};
+
+/* Shared memory that the kernels use beside the bins or slots. */
+#define SHARED_RESERVED		2048
+
+static uint64_t
+round_up(uint64_t x, uint64_t unit)
+{
+	return (x + unit - 1) / unit * unit;
+}
+
+uint32_t
+regime_bits(uint64_t x)
+{
+	uint32_t	bits = 0;
+
+	for (; x != 0; x >>= 1)
+		bits++;
+	return bits;
+}
+
+uint64_t
+regime_range(const HpsortCudaShape *shape)
+{
+	if (!shape->bounds_known)
+		return (uint64_t) 1 << 32;
+	return (uint64_t) ((int64_t) shape->hi - (int64_t) shape->lo) + 1;
+}
+
+uint32_t
+regime_shared_bins(const HpsortCudaLimits *limits)
+{
+	return limits->shared_bytes <= SHARED_RESERVED ? 0 :
+		(limits->shared_bytes - SHARED_RESERVED) / sizeof(uint32_t);
+}
+
+uint32_t
+regime_few_slots(const HpsortCudaLimits *limits)
+{
+	/* a slot is a key and a count */
+	return regime_shared_bins(limits) / 2;
+}
+
+uint32_t
+regime_few_capacity(const HpsortCudaLimits *limits)
+{
+	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
+	uint32_t	capacity = regime_few_slots(limits) / 8 * 5;
+
+	return capacity < tuning.few_capacity ? capacity : tuning.few_capacity;
+}
+
+uint32_t
+regime_partition_max_buckets(const HpsortCudaLimits *limits)
+{
+	/* two words of shared memory each, beside the small tile's staging */
+	uint32_t	words = regime_shared_bins(limits);
+	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
+		(words - REGIME_PARTITION_SMALL_TILE) / 2;
+
+	return room < tuning.partition_max_buckets ?
+		room : tuning.partition_max_buckets;
+}
+
+uint64_t
+regime_partition_segment(uint64_t n, uint32_t buckets)
+{
+	/* twice a fair share: a crowded bucket then keeps all SMs busy */
+	uint64_t	segment = n / buckets * 2;
+
+	return round_up(segment < 65536 ? 65536 : segment, 4096);
+}
+
+uint64_t
+regime_partition_items(uint64_t n, uint32_t buckets)
+{
+	return buckets + n / regime_partition_segment(n, buckets);
+}
+
+uint64_t
+regime_partition_crowded(uint64_t n, uint32_t buckets)
+{
+	uint64_t	crowded = n / regime_partition_segment(n, buckets);
+
+	return crowded < buckets ? crowded : buckets;
+}
+
+uint64_t
+regime_bins_bytes(uint64_t range, uint32_t count_bytes)
+{
+	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
+
+	/* and the kernel's two counters of tiles */
+	return round_up((slices * REGIME_SLICE_BINS + slices + 2) * count_bytes, 256);
+}
+
+uint64_t
+regime_runs_bytes(uint64_t runs)
+{
+	/* keys, and one start more than runs */
+	return round_up(runs * sizeof(int32_t), 256) +
+		round_up((runs + 1) * sizeof(uint64_t), 256);
+}
+
+uint64_t
+regime_few_bytes(const HpsortCudaLimits *limits)
+{
+	uint64_t	capacity = regime_few_capacity(limits);
+
+	/* the table in memory: four slots per value, key and 64-bit count; a list
+	 * of the slots taken; state */
+	return 4 * capacity * (sizeof(uint32_t) + sizeof(uint64_t)) +
+		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
+}
+
+uint64_t
+regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
+{
+	uint64_t	items = regime_partition_items(n, buckets);
+	uint64_t	crowded = regime_partition_crowded(n, buckets);
+
+	return round_up(n * sizeof(uint16_t), 256)	/* residues */
+		+ regime_bins_bytes(buckets, sizeof(uint32_t))	/* histogram */
+		+ round_up((uint64_t) (buckets + 1) * 2 * sizeof(uint32_t), 256)
+		+ round_up(items * 4 * sizeof(uint32_t), 256)	/* work items */
+		+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
+}
+
+uint64_t
+regime_radix_bytes(uint64_t n, uint32_t value_bytes)
+{
+	/* CUB's alternate buffers, and its look-back tables with ample room */
+	return n * (sizeof(uint32_t) + value_bytes) + n / 2 + ((uint64_t) 8 << 20);
+}
+
+uint64_t
+regime_ranks_bytes(uint64_t n)
+{
+	uint64_t	tiles = n / REGIME_SCATTER_TILE + 1;
+
+	/* two-byte ranks, one intermediate pass (row and digit), and the digit
+	 * counts of every tile with their prefix sums' workspace */
+	return n * sizeof(uint16_t) + n * (sizeof(uint32_t) + 1) +
+		tiles * 256 * sizeof(uint32_t) * 2 + ((uint64_t) 1 << 20);
+}
+
+const char *
+hpsort_cuda_regime_name(HpsortCudaRegime regime)
+{
+	switch (regime)
+	{
+		case HPSORT_CUDA_NOTHING:
+			return "nothing";
+		case HPSORT_CUDA_SHARED_HISTOGRAM:
+			return "shared_histogram";
+		case HPSORT_CUDA_PARTITION:
+			return "partition";
+		case HPSORT_CUDA_FEW_DISTINCT:
+			return "few_distinct";
+		case HPSORT_CUDA_RADIX:
+			return "radix";
+		case HPSORT_CUDA_REGIMES:
+			break;
+	}
+	return "unknown";
+}
+
+int
+hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
+						 const HpsortCudaShape *shape)
+{
+	return shape->n >= tuning.few_min_n && shape->distinct == 0 &&
+		regime_range(shape) > regime_shared_bins(limits);
+}
+
+/*
+ * Buckets of equal width, a power of two, about tuning.partition_buckets of
+ * them: enough that the blocks of a large GPU are evenly loaded, few enough
+ * that a tile still writes a sector per bucket.  Wider ranges take more bins
+ * per bucket, then more buckets, as far as shared memory goes.  Returns 0 when
+ * the range is too wide for one pass on this device.
+ */
+static int
+choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
+			   HpsortCudaChoice *choice)
+{
+	uint32_t	room = regime_shared_bins(limits);
+	uint32_t	most = regime_partition_max_buckets(limits);
+	uint32_t	shift = 0;
+
+	while (shift < tuning.partition_max_shift && (2u << shift) <= room &&
+		   (range >> shift) > (shift < tuning.partition_shift ?
+							   tuning.partition_buckets :
+							   4 * tuning.partition_buckets))
+		shift++;
+	if (((range - 1) >> shift) >= most)
+		return 0;
+	choice->shift = shift;
+	choice->buckets = (uint32_t) (((range - 1) >> shift) + 1);
+	return 1;
+}
+
+void
+hpsort_cuda_choose(const HpsortCudaLimits *limits,
+				   const HpsortCudaShape *shape, HpsortCudaChoice *choice)
+{
+	uint64_t	range = regime_range(shape);
+	uint64_t	n = shape->n;
+	uint32_t	bins = regime_shared_bins(limits);
+	uint32_t	capacity = regime_few_capacity(limits);
+	uint32_t	bits = regime_bits(range - 1);
+
+	memset(choice, 0, sizeof(*choice));
+	choice->bits = shape->bounds_known ? bits : 32;
+
+	if (n == 0)
+	{
+		choice->regime = HPSORT_CUDA_NOTHING;
+		snprintf(choice->reason, sizeof(choice->reason), "no keys");
+	}
+	else if (range <= bins)
+	{
+		choice->regime = HPSORT_CUDA_SHARED_HISTOGRAM;
+		snprintf(choice->reason, sizeof(choice->reason),
+				 "range %llu fits in the %u bins of shared memory",
+				 (unsigned long long) range, bins);
+	}
+	else if (shape->distinct != 0 && n >= tuning.few_min_n &&
+			 shape->distinct <= (uint64_t) capacity / 8 * 5)
+	{
+		/* the estimate may be low by half before the table overflows */
+		choice->regime = HPSORT_CUDA_FEW_DISTINCT;
+		snprintf(choice->reason, sizeof(choice->reason),
+				 "about %llu distinct values, a hash table in shared memory holds %u",
+				 (unsigned long long) shape->distinct, capacity);
+	}
+	else if (shape->bounds_known && n >= tuning.partition_min_n &&
+			 n <= UINT32_MAX &&
+			 range / tuning.partition_bins_per_key <= n &&
+			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
+			 choose_buckets(limits, range, choice))
+	{
+		choice->regime = HPSORT_CUDA_PARTITION;
+		snprintf(choice->reason, sizeof(choice->reason),
+				 "range %llu in %u buckets of %u bins, n / range %.3g",
+				 (unsigned long long) range, choice->buckets,
+				 1u << choice->shift, (double) n / (double) range);
+	}
+	else
+	{
+		const char *why;
+
+		if (shape->wanted & HPSORT_CUDA_PERMUTATION)
+			why = "too many distinct values for dense ranks";
+		else if (!shape->bounds_known)
+			why = "bounds not known";
+		else if (n < tuning.partition_min_n)
+			why = "too few keys to partition";
+		else if (n > UINT32_MAX)
+			why = "too many keys to partition";
+		else
+			why = "range too wide for the number of keys";
+		choice->regime = HPSORT_CUDA_RADIX;
+		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
+				 why, choice->bits);
+	}
+}
+
+static uint64_t
+max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Bounds given and narrow: keys are counted where they are and not kept.
+ */
+static int
+is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
+{
+	return spec->bounds_known && spec->hi >= spec->lo &&
+		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
+		regime_shared_bins(limits);
+}
+
+/* Workspace to bring n keys in order, whichever wide regime is taken. */
+static uint64_t
+wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
+{
+	uint64_t	most;
+
+	/* keys biased by lo need a copy besides CUB's own buffers */
+	most = regime_radix_bytes(n, 0) + n * sizeof(int32_t);
+	if (n >= tuning.partition_min_n && n <= UINT32_MAX)
+	{
+		uint32_t	shift = tuning.partition_max_shift;
+
+		/* crowded buckets' bins grow with the bins, the rest with buckets */
+		most = max64(most, regime_partition_bytes(n, shift,
+												  tuning.partition_max_buckets));
+		most = max64(most, regime_partition_bytes(n, shift, 1));
+	}
+	return most + regime_few_bytes(limits);
+}
+
+uint64_t
+hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
+					  const HpsortCudaSpec *spec, uint64_t n)
+{
+	uint64_t	need = regime_bins_bytes(regime_shared_bins(limits),
+										 sizeof(uint64_t)) +
+		regime_runs_bytes(regime_shared_bins(limits)) + 65536;
+
+	if (n == 0)
+		return 0;
+	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
+		return need + regime_few_bytes(limits) +
+			max64(regime_ranks_bytes(n),
+				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
+	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
+}
+
+uint64_t
+hpsort_cuda_job_need(const HpsortCudaLimits *limits,
+					 const HpsortCudaSpec *spec, uint64_t n)
+{
+	uint64_t	bins = regime_shared_bins(limits);
+	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
+		regime_runs_bytes(bins) + 2 * REGIME_READ_SLICE * 3 + 65536;
+	uint64_t	sorting;
+
+	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
+		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT * HPSORT_CUDA_CHUNK_MAX;
+
+	/* the keys as they came, their order beside them, and its workspace */
+	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
+	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
+		sorting += n * sizeof(uint32_t) +
+			max64(regime_ranks_bytes(n),
+				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
+	else
+		sorting += wide_bytes(limits, n);
+	sorting += regime_few_bytes(limits);
+
+	/* making runs from sorted keys, when there are about as many of them */
+	if (spec->wanted & HPSORT_CUDA_RUNS)
+		sorting = max64(sorting, n * sizeof(int32_t) * 2 + regime_runs_bytes(n) +
+						n / 256 + 65536);
+	return need + sorting;
+}

@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * regime.h
+ *	  Size arithmetic shared by the choice of a regime (regime.c) and by the
+ *	  code that allocates and launches.
+ *
+ * Plain C without CUDA, so that the host tests and a planner can use it.  What
+ * hpsort_cuda_job_need() promises and what the engine allocates come from the
+ * same functions; that is the point of this file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_REGIME_H
+#define HPSORT_CUDA_REGIME_H
+
+#include "hpsort_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bins whose counts are also summed, so that a block can skip to its part. */
+#define REGIME_SLICE_BINS		256
+
+/* Keys that one block of the smaller partition kernel works on at a time. */
+#define REGIME_PARTITION_SMALL_TILE	4096
+
+/* Rows that one block of the permutation's passes works on at a time. */
+#define REGIME_SCATTER_TILE		7680
+
+/* Bytes of a slice of the output on its way to host memory (two are used). */
+#define REGIME_READ_SLICE		((uint64_t) 16 << 20)
+
+/* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
+extern uint64_t regime_range(const HpsortCudaShape *shape);
+
+/* Most bins that SHARED_HISTOGRAM can hold on this device. */
+extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
+
+/* Slots of FEW_DISTINCT's hash table, and how many may be taken. */
+extern uint32_t regime_few_slots(const HpsortCudaLimits *limits);
+extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
+
+/* PARTITION: most buckets that one pass can write to on this device. */
+extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
+
+/* PARTITION: keys per segment of a crowded bucket, most work items. */
+extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets);
+extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);
+
+/* PARTITION: buckets that may be crowded, that is, need bins in memory. */
+extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);
+
+/* Bits in which x differs from zero: 0 for 0, 32 for 2^32 - 1. */
+extern uint32_t regime_bits(uint64_t x);
+
+/* Device memory in bytes, one function per kind of buffer. */
+extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
+extern uint64_t regime_runs_bytes(uint64_t runs);
+extern uint64_t regime_few_bytes(const HpsortCudaLimits *limits);
+extern uint64_t regime_partition_bytes(uint64_t n, uint32_t shift,
+									   uint32_t buckets);
+extern uint64_t regime_radix_bytes(uint64_t n, uint32_t value_bytes);
+extern uint64_t regime_ranks_bytes(uint64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_CUDA_REGIME_H */

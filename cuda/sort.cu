@@ -1,0 +1,371 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort.cu
+ *	  Device to device: finds out what is not known, asks regime.c, and calls
+ *	  the regime.  job.cu uses the same steps for keys that it has collected.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "kernels.cuh"
+#include "sort.cuh"
+
+#include <climits>
+
+namespace hpsort
+{
+
+/* Attributes belong to a device and a process; setting them twice is harmless. */
+void
+configure_kernels(const HpsortCudaLimits &limits)
+{
+	configure_shared_histogram(limits);
+	configure_few_distinct(limits);
+	configure_partition(limits);
+	configure_permutation(limits);
+}
+
+/* The caller's contract, as far as it can be checked without looking at keys. */
+void
+check_spec(const HpsortCudaSpec *spec)
+{
+	if (spec == nullptr)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no specification");
+	if (spec->bounds_known && spec->lo > spec->hi)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "lower bound %d is above upper bound %d",
+			 spec->lo, spec->hi);
+	if (spec->wanted & ~(HPSORT_CUDA_RUNS | HPSORT_CUDA_KEYS |
+						 HPSORT_CUDA_PERMUTATION))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "unknown result wanted");
+}
+
+void
+check_verdict(const HpsortCudaVerdict *verdict, const HpsortCudaShape &shape)
+{
+	if (verdict->n_outside != 0)
+		fail_outside(verdict->key, shape.lo, shape.hi);
+}
+
+/* What is known at the start; unknown bounds are those of the type. */
+HpsortCudaShape
+shape_of(const HpsortCudaSpec &spec, uint64_t n)
+{
+	HpsortCudaShape shape = {};
+
+	shape.n = n;
+	shape.wanted = spec.wanted;
+	shape.distinct = spec.distinct_hint;
+	shape.bounds_known = spec.bounds_known;
+	shape.lo = spec.bounds_known ? spec.lo : INT_MIN;
+	shape.hi = spec.bounds_known ? spec.hi : INT_MAX;
+	return shape;
+}
+
+KeyMap
+map_of(const HpsortCudaShape &shape, bool descending)
+{
+	return make_key_map(shape.lo, shape.hi, descending);
+}
+
+/*
+ * The sample first: if few values are found, the bounds are not needed at all;
+ * if it spans more than any other regime can take, neither.
+ */
+HpsortCudaChoice
+investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			HpsortCudaShape *shape)
+{
+	const HpsortCudaLimits *limits = &context->limits;
+	HpsortCudaChoice choice;
+
+	if (hpsort_cuda_wants_sample(limits, shape))
+	{
+		const Sample sample = take_sample(context, stream, keys, shape->n);
+		HpsortCudaShape at_least = *shape;
+
+		shape->distinct = sample.distinct;
+		hpsort_cuda_choose(limits, shape, &choice);
+		if (choice.regime != HPSORT_CUDA_RADIX || shape->bounds_known)
+			return choice;
+
+		/* would the narrowest bounds there can be change anything? */
+		at_least.bounds_known = 1;
+		at_least.distinct = sample.distinct;
+		at_least.lo = sample.bounds.lo;
+		at_least.hi = sample.bounds.hi;
+		hpsort_cuda_choose(limits, &at_least, &choice);
+		if (choice.regime == HPSORT_CUDA_RADIX && choice.bits > 24)
+		{
+			hpsort_cuda_choose(limits, shape, &choice);
+			return choice;
+		}
+	}
+	/* told that most keys are different: sort them all, whatever their bounds */
+	else if (!shape->bounds_known && shape->distinct >= shape->n / 2 &&
+			 shape->distinct > 0)
+	{
+		hpsort_cuda_choose(limits, shape, &choice);
+		return choice;
+	}
+	if (!shape->bounds_known && shape->n > 0)
+		settle_bounds(context, stream, keys, shape);
+	hpsort_cuda_choose(limits, shape, &choice);
+	return choice;
+}
+
+/* The bounds of the keys, into shape; waits for the stream. */
+void
+settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			  HpsortCudaShape *shape)
+{
+	const Bounds found = find_bounds(context, stream, keys, shape->n);
+
+	shape->lo = found.lo;
+	shape->hi = found.hi;
+	shape->bounds_known = 1;
+}
+
+/* After FEW_DISTINCT has given up: what is known now, and the next choice. */
+static HpsortCudaChoice
+think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			HpsortCudaShape *shape)
+{
+	HpsortCudaChoice choice;
+
+	shape->distinct = shape->n;
+	if (!shape->bounds_known)
+		settle_bounds(context, stream, keys, shape);
+	hpsort_cuda_choose(&context->limits, shape, &choice);
+	return choice;
+}
+
+/*
+ * Bounds that the caller gave are a promise, which every regime checks on its
+ * way except RADIX: checked here for it, on the stream.
+ */
+static void
+check_for_radix(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+				const HpsortCudaShape *shape, HpsortCudaVerdict *verdict)
+{
+	if (shape->lo > INT_MIN || shape->hi < INT_MAX)
+		check_bounds(context, stream, keys, shape->n, {shape->lo, shape->hi},
+					 verdict);
+}
+
+/*
+ * The one switch over regimes.  FEW_DISTINCT is tried first because it alone can
+ * turn out to be wrong, and leaves nothing behind when it does.
+ */
+bool
+sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+		  HpsortCudaShape *shape, bool verify, bool descending, int32_t *out,
+		  Runs *runs, HpsortCudaVerdict *verdict, HpsortCudaChoice *choice)
+{
+	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
+	{
+		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
+					 verdict))
+			return true;
+		*choice = think_again(context, stream, keys, shape);
+	}
+	switch (choice->regime)
+	{
+		case HPSORT_CUDA_SHARED_HISTOGRAM:
+			shared_sort(context, stream, map_of(*shape, descending), keys,
+						shape->n, out, verdict);
+			break;
+		case HPSORT_CUDA_PARTITION:
+			partition_sort(context, stream, map_of(*shape, descending),
+						   choice->shift, choice->buckets, keys, shape->n, out,
+						   verdict);
+			break;
+		case HPSORT_CUDA_RADIX:
+			if (verify)
+				check_for_radix(context, stream, keys, shape, verdict);
+			radix_sort(context, stream, {shape->lo, shape->hi}, descending, keys,
+					   shape->n, out);
+			break;
+		case HPSORT_CUDA_NOTHING:
+		case HPSORT_CUDA_FEW_DISTINCT:
+		case HPSORT_CUDA_REGIMES:
+			break;
+	}
+	return false;
+}
+
+/*
+ * Dense ranks where the distinct values fit a table in shared memory; a sort of
+ * (key, row) pairs else.  Nothing scattered by atomics may be used here: the
+ * order of equal keys is part of the result.
+ */
+bool
+permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			 HpsortCudaShape *shape, bool verify, bool descending,
+			 int32_t *sorted_keys, uint32_t *rows, Runs *runs,
+			 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice)
+{
+	if (shape->n > UINT32_MAX)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "a permutation numbers at most 4294967295 rows, not %llu",
+			 (unsigned long long) shape->n);
+	if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+	{
+		const KeyMap map = map_of(*shape, false);
+		const uint64_t bins = static_cast<uint64_t>(map.last) + 1;
+
+		runs->allocate(context, stream, bins < shape->n ? bins : shape->n);
+		shared_runs(context, stream, map, keys, shape->n, runs->keys, nullptr,
+					runs->starts, verdict);
+		check(cudaStreamSynchronize(stream), "find the runs");
+		if (verdict->n_outside != 0)
+			return false;
+		runs->distinct = verdict->distinct;
+		ranked_permutation(context, stream, map, true, descending, *runs, keys,
+						   shape->n, rows);
+		return true;
+	}
+	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
+	{
+		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
+					 verdict))
+		{
+			if (verdict->n_outside == 0)
+				ranked_permutation(context, stream, map_of(*shape, false), false,
+								   descending, *runs, keys, shape->n, rows);
+			return true;
+		}
+		*choice = think_again(context, stream, keys, shape);
+		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+			return permute_into(context, stream, keys, shape, verify, descending,
+								sorted_keys, rows, runs, verdict, choice);
+	}
+	if (verify)
+		check_for_radix(context, stream, keys, shape, verdict);
+	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
+					  shape->n, sorted_keys, rows);
+	return false;
+}
+
+} /* namespace hpsort */
+
+using namespace hpsort;
+
+/* Kernels use 16-byte accesses but find the 16-byte boundaries themselves. */
+static void
+check_arrays(const void *keys, const void *out, uint64_t n)
+{
+	if (n == 0)
+		return;
+	if (keys == nullptr || out == nullptr)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no keys or no place for the result");
+	if ((reinterpret_cast<uintptr_t>(keys) | reinterpret_cast<uintptr_t>(out)) & 3)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "keys are not aligned to 4 bytes");
+}
+
+/*
+ * With a verdict of the caller's, nothing waits at the end; with none, a slot
+ * of the context's serves, and has to be read before it is given back.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
+				 const int32_t *keys, uint64_t n, int32_t *out, void *stream_,
+				 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
+				 HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
+		HpsortCudaChoice made;
+		HpsortCudaShape shape;
+		Runs		runs;
+
+		check_spec(spec);
+		check_arrays(keys, out, n);
+
+		DeviceScope scope(context->ordinal);
+		VerdictSlot slot(context, stream);
+		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
+
+		clear_verdict(to);
+		shape = shape_of(*spec, n);
+		shape.wanted = HPSORT_CUDA_KEYS;
+		made = investigate(context, stream, keys, &shape);
+		if (sort_into(context, stream, keys, &shape, spec->bounds_known != 0,
+					  spec->descending != 0, out, &runs, to, &made))
+		{
+			to->distinct = runs.distinct;
+			if (to->n_outside == 0)
+				expand_runs(stream, runs, n, 0, n, spec->descending != 0, out);
+		}
+		if (choice)
+			*choice = made;
+		if (verdict == nullptr)
+		{
+			check(cudaStreamSynchronize(stream), "sort");
+			check_verdict(to, shape);
+		}
+	});
+}
+
+/* One kernel, always asynchronous: what the planner's histogram path costs. */
+extern "C" HpsortCudaCode
+hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
+				 const int32_t *keys, uint64_t n, int32_t *run_keys,
+				 uint64_t *run_counts, void *stream, HpsortCudaVerdict *verdict,
+				 HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		HpsortCudaShape shape;
+		HpsortCudaChoice choice;
+
+		check_spec(spec);
+		check_arrays(keys, run_keys, n);
+		if (verdict == nullptr)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no verdict");
+		clear_verdict(verdict);
+		if (n == 0)
+			return;
+		shape = shape_of(*spec, n);
+		hpsort_cuda_choose(&context->limits, &shape, &choice);
+		if (choice.regime != HPSORT_CUDA_SHARED_HISTOGRAM)
+			fail(HPSORT_CUDA_BAD_ARGUMENT,
+				 "runs from device to device need bounds of at most %u bins",
+				 regime_shared_bins(&context->limits));
+
+		DeviceScope scope(context->ordinal);
+
+		shared_runs(context, static_cast<cudaStream_t>(stream),
+					map_of(shape, false), keys, n, run_keys, run_counts, nullptr,
+					verdict);
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
+						const int32_t *keys, uint64_t n, uint32_t *rows,
+						void *stream_, HpsortCudaChoice *choice,
+						HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
+		HpsortCudaChoice made;
+		HpsortCudaShape shape;
+		Runs		runs;
+
+		check_spec(spec);
+		check_arrays(keys, rows, n);
+
+		DeviceScope scope(context->ordinal);
+		VerdictSlot verdict(context, stream);
+
+		shape = shape_of(*spec, n);
+		shape.wanted = HPSORT_CUDA_PERMUTATION;
+		made = investigate(context, stream, keys, &shape);
+		if (n > 0)
+			(void) permute_into(context, stream, keys, &shape,
+								spec->bounds_known != 0, spec->descending != 0,
+								nullptr, rows, &runs, verdict.get(), &made);
+		if (choice)
+			*choice = made;
+		check(cudaStreamSynchronize(stream), "permute");
+		check_verdict(verdict.get(), shape);
+	});
+}

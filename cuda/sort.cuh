@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * sort.cuh
+ *	  The steps of sort.cu that job.cu takes as well.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_SORT_CUH
+#define HPSORT_CUDA_SORT_CUH
+
+#include "kernels.cuh"
+
+namespace hpsort
+{
+
+void		check_spec(const HpsortCudaSpec *spec);
+void		check_verdict(const HpsortCudaVerdict *verdict,
+						  const HpsortCudaShape &shape);
+HpsortCudaShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
+KeyMap		map_of(const HpsortCudaShape &shape, bool descending);
+
+/* Finds what is missing in shape and chooses; may wait for the stream. */
+HpsortCudaChoice investigate(HpsortCuda *context, cudaStream_t stream,
+							 const int32_t *keys, HpsortCudaShape *shape);
+void		settle_bounds(HpsortCuda *context, cudaStream_t stream,
+						  const int32_t *keys, HpsortCudaShape *shape);
+
+/*
+ * Sorts by *choice, which is changed when FEW_DISTINCT has to give up.  True:
+ * runs (ascending) are the result and out is untouched; false: keys are in out
+ * (or on their way).  verify: the bounds are a promise, not a finding.
+ */
+bool		sort_into(HpsortCuda *context, cudaStream_t stream,
+					  const int32_t *keys, HpsortCudaShape *shape, bool verify,
+					  bool descending, int32_t *out, Runs *runs,
+					  HpsortCudaVerdict *verdict, HpsortCudaChoice *choice);
+
+/*
+ * The permutation into rows.  True: runs (ascending) are known as well; false:
+ * keys are in sorted_keys, in the permutation's direction, unless it is null.
+ */
+bool		permute_into(HpsortCuda *context, cudaStream_t stream,
+						 const int32_t *keys, HpsortCudaShape *shape,
+						 bool verify, bool descending, int32_t *sorted_keys,
+						 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
+						 HpsortCudaChoice *choice);
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_SORT_CUH */

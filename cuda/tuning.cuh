@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * tuning.cuh
+ *	  Launch shapes of every kernel, in one place, with what was measured.
+ *
+ * All scores: NVIDIA H100 80GB HBM3 (132 SMs), driver 580, CUDA 13.0, n = 1e8
+ * uniform unless said otherwise; ms for the whole sort, median of 11, cold L2.
+ * "a / b / c" are the scores of the values named in the same order.
+ * Thresholds between regimes are in regime.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_TUNING_CUH
+#define HPSORT_CUDA_TUNING_CUH
+
+#include <cstdint>
+
+namespace hpsort
+{
+
+/* Counting in shared memory, one block per SM so that it owns all bins. */
+struct HistogramTuning
+{
+	static constexpr int threads = 1024;
+	static constexpr int vectors = 4;	/* 16-byte loads in flight per thread */
+	static constexpr int batch = 4096;	/* bins scanned at a time: 4 a thread */
+
+	/*
+	 * From this n on, part of the keys and of the output is drawn tile by tile
+	 * instead of dealt out.  Range 1,000: nothing drawn, 2/8 of the keys only,
+	 * 1/8 of both, 2/8 of both: 0.277 / 0.270 / 0.267 / 0.265.
+	 */
+	static constexpr uint64_t dynamic_min_n = 30000000;
+	static constexpr int eighths = 6;	/* dealt out beforehand */
+	static constexpr uint32_t expand_tile = 65536;	/* keys, when drawn */
+
+	/*
+	 * Blocks of a cluster add their bins up before the atomics.  Range 5e4,
+	 * clusters of 1 / 2 / 4 / 8: n 1e8 0.303 / 0.295 / 0.291 / 0.292; n 1e7
+	 * 0.060 / 0.052 / 0.055 / 0.056.  Range 1e4, n 1e8: none is best, 0.279.
+	 */
+	static constexpr uint32_t crew = 2;
+	static constexpr uint32_t crew_min_bins = 6000;
+	static constexpr uint32_t large_crew = 4;	/* from dynamic_min_n on */
+	static constexpr uint32_t large_crew_min_bins = 20000;
+};
+
+/* Runs to keys: 0.136 ms for 4e8 bytes, 2.94 TB/s. */
+struct ExpandTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int tile = 65536;	/* keys written by one block */
+	static constexpr int batch = 2048;	/* runs held in shared memory */
+	static constexpr int warp_tile = 512;	/* keys between two searches */
+};
+
+/* Distinct values hashed in shared memory. */
+struct FewTuning
+{
+	static constexpr int threads = 1024;
+	static constexpr int vectors = 2;	/* a batch of eight first looks */
+	/* 8,192 keys cost 10 us more than 4,096 and tell no more */
+	static constexpr int sample = 4096;
+	static constexpr int rank_threads = 1024;
+};
+
+/*
+ * Keys to buckets, then bins per bucket.  Scatter, threads x items (blocks an
+ * SM): range 2e6, 512 x 32 (2) / 512 x 24 (2) / 256 x 32 (4) / 1024 x 32 (1) /
+ * 1024 x 16 (1): 0.777 / 0.791 / 0.876 / 0.801 / 0.836.
+ */
+struct PartitionTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int blocks = 2;
+	static constexpr int items = 32;
+	static constexpr int small_items = 8;	/* with little shared memory */
+	static constexpr int bucket_threads = 512;
+	static constexpr uint32_t wide_shift = 14;	/* more bins: one block an SM, */
+	static constexpr int wide_threads = 1024;	/* range 1e8: 1.156 -> 0.753 */
+};
+
+/* Stable scatter of row indexes by dense rank: CUB's shape for pairs. */
+struct ScatterTuning
+{
+	static constexpr int threads = 384;
+	static constexpr int items = 20;
+	static constexpr int rank_threads = 1024;
+};
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_TUNING_CUH */

@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_edges.cu
+ *	  The public device-to-device functions: sizes, bounds and distributions at
+ *	  and around the places where one regime takes over from another; errors;
+ *	  random shapes; sizes beyond 32 bits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "check.cuh"
+#include "regime.h"
+
+static uint64_t seen[HPSORT_CUDA_REGIMES];
+
+/* bounds: 0 unknown, 1 tight, 2 wider than the keys by slack on each side. */
+static void
+try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
+		 uint32_t to, bool permute)
+{
+	const std::vector<int32_t> keys = make_keys(recipe);
+	const Reference reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	char		text[256];
+	uint64_t	peak;
+
+	spec.bounds_known = bounds != 0;
+	spec.descending = descending;
+	spec.lo = INT32_MIN;
+	spec.hi = INT32_MAX;
+	if (!keys.empty() && bounds != 0)
+	{
+		int64_t		slack = bounds == 2 ? 1000 : 0;
+		int64_t		lo = *std::min_element(keys.begin(), keys.end()) - slack;
+		int64_t		hi = *std::max_element(keys.begin(), keys.end()) + slack;
+
+		spec.lo = (int32_t) std::max<int64_t>(lo, INT32_MIN);
+		spec.hi = (int32_t) std::min<int64_t>(hi, INT32_MAX);
+	}
+	input.put(keys);
+	hpsort_cuda_memory(context, nullptr, &peak, 1);
+	snprintf(text, sizeof(text),
+			 "sort n %llu distinct %llu lo %lld %s%s%s bounds %d offsets %u %u seed %llu",
+			 (unsigned long long) recipe.n, (unsigned long long) recipe.distinct,
+			 (long long) recipe.lo, distribution_names[recipe.distribution],
+			 recipe.anywhere ? " anywhere" : "", descending ? " descending" : "",
+			 bounds, in, to, (unsigned long long) recipe.seed);
+	current = text;
+	ENGINE(hpsort_cuda_sort(context, &spec, input.get(), keys.size(),
+							output.get(), nullptr, nullptr, &choice, &err));
+	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
+	seen[choice.regime]++;
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(output.intact());
+	spec.wanted = HPSORT_CUDA_KEYS;
+	hpsort_cuda_memory(context, nullptr, &peak, 1);
+	CHECK(peak <= hpsort_cuda_sort_need(hpsort_cuda_limits(context), &spec,
+										keys.size()) || keys.empty());
+	if (!permute)
+		return;
+
+	Guarded<uint32_t> rows(keys.size(), to);
+
+	current += " permutation";
+	ENGINE(hpsort_cuda_permutation(context, &spec, input.get(), keys.size(),
+								   rows.get(), nullptr, &choice, &err));
+	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
+	CHECK(rows.take(keys.size()) == reference.rows);
+	CHECK(rows.intact());
+	spec.wanted = HPSORT_CUDA_PERMUTATION;
+	hpsort_cuda_memory(context, nullptr, &peak, 1);
+	CHECK(peak <= hpsort_cuda_sort_need(hpsort_cuda_limits(context), &spec,
+										keys.size()) || keys.empty());
+}
+
+/* A key outside the bounds is named, in every regime. */
+static void
+try_outside(uint64_t n, uint64_t distinct, bool few, int32_t stranger)
+{
+	Recipe		recipe = {UNIFORM, n, distinct, 0, false, 5};
+	std::vector<int32_t> keys = make_keys(recipe);
+	Guarded<int32_t> input(n, 0);
+	Guarded<int32_t> output(n, 0);
+	Guarded<uint32_t> rows(n, 0);
+	HpsortCudaSpec spec = {};
+	int			stretch = few ? 100000 : 1;
+
+	/* few values far apart: beyond shared memory, but hashed */
+	for (int32_t &key : keys)
+		key *= stretch;
+	keys[n * 2 / 3] = stranger;
+	current = "outside n " + std::to_string(n) + " distinct " +
+		std::to_string(distinct);
+	spec.bounds_known = 1;
+	spec.lo = 0;
+	spec.hi = (int32_t) ((distinct - 1) * stretch);
+	input.put(keys);
+	CHECK(hpsort_cuda_sort(context, &spec, input.get(), n, output.get(), nullptr,
+						   nullptr, nullptr, &err) == HPSORT_CUDA_OUT_OF_BOUNDS);
+	CHECK(err.key == stranger && !err.sticky);
+	CHECK(strstr(err.text, std::to_string(stranger).c_str()) != nullptr);
+	CHECK(output.intact());
+	CHECK(hpsort_cuda_permutation(context, &spec, input.get(), n, rows.get(),
+								  nullptr, nullptr, &err) ==
+		  HPSORT_CUDA_OUT_OF_BOUNDS);
+	CHECK(err.key == stranger);
+	CHECK(rows.intact());
+}
+
+/* Refusals come before anything is launched, and name what is wrong. */
+static void
+test_errors(void)
+{
+	HpsortCudaSpec spec = {};
+	HpsortCuda *other;
+	Guarded<int32_t> memory(100, 0);
+
+	current = "errors";
+	CHECK(hpsort_cuda_open(1000, 0, &other, &err) == HPSORT_CUDA_NO_DEVICE);
+	CHECK(err.text[0] != '\0' && other == nullptr);
+	CHECK(hpsort_cuda_open(-1, 0, &other, nullptr) == HPSORT_CUDA_NO_DEVICE);
+	spec.bounds_known = 1;
+	spec.lo = 5;
+	spec.hi = 4;
+	CHECK(hpsort_cuda_sort(context, &spec, memory.get(), 10, memory.get(), nullptr,
+						   nullptr, nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	spec.bounds_known = 0;
+	CHECK(hpsort_cuda_sort(context, &spec, nullptr, 10, memory.get(), nullptr,
+						   nullptr, nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(hpsort_cuda_sort(context, &spec, (int32_t *) ((char *) memory.get() + 1),
+						   10, memory.get(), nullptr, nullptr, nullptr, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	spec.wanted = 64;
+	CHECK(hpsort_cuda_sort(context, &spec, memory.get(), 10, memory.get(), nullptr,
+						   nullptr, nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	for (int32_t stranger : {-1, 1000000000, INT32_MIN, INT32_MAX})
+	{
+		try_outside(50000, 1000, false, stranger);
+		try_outside(3000000, 50000, false, stranger);
+		try_outside(3000000, 1000000, false, stranger);
+		try_outside(50000, 1000000, false, stranger);
+		try_outside(3000000, 5000, true, stranger);
+	}
+}
+
+/* As in test_regimes(), what is not the point of a case goes round. */
+void
+test_edges(bool quick)
+{
+	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const uint64_t bins = regime_shared_bins(limits);
+	const uint64_t million = (uint64_t) 1 << 20;
+	std::vector<uint64_t> sizes = {0, 1, 2, 3, 4, 5, 127, 4097};
+	std::vector<uint64_t> large = {million - 1, million};
+	uint64_t	seed = 1000;
+
+	test_errors();
+	if (!quick)
+	{
+		sizes.insert(sizes.end(), {6, 7, 15, 16, 17, 31, 32, 33, 128, 129, 511, 512,
+					 513, 1023, 1025, 4095, 4096, 16383, 16384, 16385, 65535,
+					 65536, 65537, 262143});
+		large.insert(large.end(), {million + 1, 4 * million + 3});
+	}
+	for (uint64_t n : sizes)
+		for (int d = 0; d < DISTRIBUTIONS; d++)
+			for (uint64_t distinct : {(uint64_t) 1, (uint64_t) 1000, bins, bins + 1,
+				 (uint64_t) 1 << 32})
+			{
+				const bool	anywhere = distinct > bins + 1;
+
+				try_sort({(Distribution) d, n, distinct, -500, anywhere, seed},
+						 (int) (seed % 3), seed / 3 % 2, seed / 7 % 4,
+						 seed / 11 % 4, true);
+				seed++;
+			}
+
+	/* the ends of int32 */
+	for (uint64_t n : {(uint64_t) 10, (uint64_t) 5000, million + 7})
+		for (int bounds = 0; bounds < (quick ? 1 : 3); bounds++)
+		{
+			try_sort({UNIFORM, n, 1000, INT32_MIN, false, seed++}, bounds, false, 1,
+					 2, true);
+			try_sort({UNIFORM, n, 1000, INT32_MAX - 999, false, seed++}, bounds,
+					 true, 2, 1, true);
+			try_sort({UNIFORM, n, (uint64_t) 1 << 32, INT32_MIN, false, seed++},
+					 bounds, bounds == 1, 0, 3, true);
+		}
+
+	/* where the regimes meet, seen from both sides */
+	for (uint64_t n : large)
+		for (int d = 0; d < DISTRIBUTIONS; d++)
+		{
+			if (quick && d != UNIFORM && d != ZIPF)
+				continue;
+			for (uint64_t distinct : {bins - 1, bins, bins + 1, bins * 2, n, n * 4 - 1,
+				 n * 4 + 1, (uint64_t) 1 << 24})
+			{
+				if (quick && distinct > n)
+					continue;
+				try_sort({(Distribution) d, n, distinct, -40000, false, seed},
+						 1 + (int) (seed % 2), seed / 3 % 2, seed / 7 % 4,
+						 seed / 11 % 4, seed % 4 == 0);
+				seed++;
+			}
+			for (uint64_t distinct : {(uint64_t) 100, (uint64_t) 8192,
+				 (uint64_t) 10000, (uint64_t) 17000, (uint64_t) 65536,
+				 (uint64_t) 200000})
+			{
+				if (quick && distinct > 8192)
+					continue;
+				try_sort({(Distribution) d, n, distinct, 0, true, seed},
+						 (int) (seed % 2), seed / 3 % 2, seed / 7 % 4,
+						 seed / 11 % 4, seed % 4 < 2);
+				seed++;
+			}
+		}
+	current = "coverage";
+	for (int r = HPSORT_CUDA_NOTHING; r < HPSORT_CUDA_REGIMES; r++)
+		CHECK(seen[r] > 0);
+	printf("regimes seen: shared_histogram %llu, partition %llu, few_distinct %llu, "
+		   "radix %llu\n",
+		   (unsigned long long) seen[HPSORT_CUDA_SHARED_HISTOGRAM],
+		   (unsigned long long) seen[HPSORT_CUDA_PARTITION],
+		   (unsigned long long) seen[HPSORT_CUDA_FEW_DISTINCT],
+		   (unsigned long long) seen[HPSORT_CUDA_RADIX]);
+}
+
+/* Sizes and ranges with every order of magnitude equally likely. */
+static uint64_t
+log_uniform(uint64_t h, uint64_t most)
+{
+	double		u = (double) (h >> 11) * 0x1p-53;
+
+	return (uint64_t) exp(u * log((double) most + 1));
+}
+
+/*
+ * A shape is a function of the seed and its number, so that one failing case
+ * can be repeated by itself.
+ */
+void
+test_random(uint64_t shapes, uint64_t seed)
+{
+	for (uint64_t i = 0; i < shapes; i++)
+	{
+		auto		draw = [&, k = (uint64_t) 0]() mutable {
+			return mix64(seed * 1000003 + i * 64 + k++);
+		};
+		const bool	large = draw() % 50 == 0;
+		Recipe		recipe;
+
+		recipe.n = log_uniform(draw(), large ? 4000000 : 60000);
+		recipe.distinct = log_uniform(draw(), draw() % 2 ? 100000 :
+									  (uint64_t) 1 << 32);
+		recipe.distinct = std::max<uint64_t>(recipe.distinct, 1);
+		recipe.anywhere = draw() % 3 == 0;
+		recipe.distribution = (Distribution) (draw() % DISTRIBUTIONS);
+		/* all values fit between lo and INT32_MAX */
+		recipe.lo = INT32_MIN + (int64_t) (draw() %
+										   (((uint64_t) 1 << 32) - recipe.distinct + 1));
+		recipe.seed = draw();
+		try_sort(recipe, (int) (draw() % 3), draw() % 2, draw() % 4, draw() % 4,
+				 draw() % 2);
+	}
+}
+
+/* More keys than 32 bits count; checked on the device. */
+static void
+try_huge(const Recipe &recipe, bool bounds_known)
+{
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	int32_t    *keys;
+	int32_t    *out;
+	Audit	   *audits;
+	Audit		result[2];
+
+	spec.bounds_known = bounds_known;
+	spec.lo = (int32_t) recipe.lo;
+	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
+	CUDA(cudaMalloc(&keys, recipe.n * 4));
+	CUDA(cudaMalloc(&out, recipe.n * 4));
+	CUDA(cudaMalloc(&audits, sizeof(result)));
+	CUDA(cudaMemset(audits, 0, sizeof(result)));
+	CUDA(cudaMemset(out, 0xa5, recipe.n * 4));
+	generate(recipe, keys);
+	CUDA(cudaDeviceSynchronize());
+	current = "huge n " + std::to_string(recipe.n) + " distinct " +
+		std::to_string(recipe.distinct) + " " +
+		distribution_names[recipe.distribution];
+	ENGINE(hpsort_cuda_sort(context, &spec, keys, recipe.n, out, nullptr, nullptr,
+							&choice, &err));
+	audit_kernel<<<4096, 256>>>(keys, recipe.n, false, audits);
+	audit_kernel<<<4096, 256>>>(out, recipe.n, false, audits + 1);
+	CUDA(cudaMemcpy(result, audits, sizeof(result), cudaMemcpyDeviceToHost));
+	CHECK(result[1].disorder == 0);
+	CHECK(result[0].sum == result[1].sum);
+	printf("%s -> %s: %llu out of order, sums %s\n", current.c_str(),
+		   hpsort_cuda_regime_name(choice.regime), result[1].disorder,
+		   result[0].sum == result[1].sum ? "equal" : "differ");
+	fflush(stdout);
+	CUDA(cudaFree(keys));
+	CUDA(cudaFree(out));
+	CUDA(cudaFree(audits));
+	ENGINE(hpsort_cuda_trim(context, &err));
+}
+
+/* Beyond 2^31 in every regime, beyond 2^32 where the regime goes that far. */
+void
+test_huge(void)
+{
+	const uint64_t large = 3000000000u;
+	const uint64_t larger = 4500000000u;
+
+	try_huge({UNIFORM, large, 1000, -500, false, 1}, true);
+	try_huge({ZIPF, large, 50000, 0, false, 2}, false);
+	try_huge({UNIFORM, large, 5000, 0, true, 3}, false);
+	try_huge({UNIFORM, large, 10000000, -5000000, false, 4}, true);
+	try_huge({UNIFORM, large, (uint64_t) 1 << 32, 0, true, 5}, false);
+	try_huge({CONSTANT, larger, 1000, -500, false, 6}, true);
+	try_huge({UNIFORM, larger, 50000, 0, false, 7}, true);
+	try_huge({CONSTANT, larger, 5000, 0, true, 8}, false);
+	try_huge({UNIFORM, larger, (uint64_t) 1 << 32, 0, true, 9}, false);
+}

@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_regime.c
+ *	  The choice of a regime and the size arithmetic, on the host: no GPU, no
+ *	  driver, no CUDA.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hpsort_cuda.h"
+#include "regime.h"
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+/* shared memory a block may opt in to, by generation */
+static const HpsortCudaLimits h100 = {132, 232448, 233472, (uint64_t) 80 << 30};
+static const HpsortCudaLimits a10 = {72, 101376, 102400, (uint64_t) 24 << 30};
+static const HpsortCudaLimits t4 = {40, 65536, 65536, (uint64_t) 16 << 30};
+
+static HpsortCudaChoice
+choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
+	   int bounds_known, uint64_t distinct, uint32_t wanted)
+{
+	HpsortCudaShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
+		distinct, wanted};
+	HpsortCudaChoice choice;
+
+	memset(&choice, 0xa5, sizeof(choice));
+	hpsort_cuda_choose(limits, &shape, &choice);
+	return choice;
+}
+
+typedef struct Case
+{
+	const HpsortCudaLimits *limits;
+	uint64_t	n;
+	int64_t		lo;
+	int64_t		hi;
+	int			bounds_known;
+	uint64_t	distinct;
+	uint32_t	wanted;
+	HpsortCudaRegime regime;
+} Case;
+
+#define K HPSORT_CUDA_KEYS
+#define P HPSORT_CUDA_PERMUTATION
+
+static const Case cases[] = {
+	{&h100, 0, 0, 9, 1, 0, K, HPSORT_CUDA_NOTHING},
+	{&h100, 1, 0, 0, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, -25000, 24999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 5000000000, 0, 999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 999, 1, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	/* the widest range that fits, and one more */
+	{&h100, 100000000, 1, 57600, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 1, 57601, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&a10, 100000000, 1, 24832, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&a10, 100000000, 1, 24833, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&t4, 100000000, 1, 15872, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&t4, 100000000, 1, 15873, 1, 0, K, HPSORT_CUDA_PARTITION},
+	/* few distinct values, where the bins do not fit */
+	{&h100, 100000000, 0, 999, 1, 500, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 8192, P, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, INT_MIN, INT_MAX, 1, 1, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 10240, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 10241, K, HPSORT_CUDA_RADIX},
+	{&h100, 1000, 0, 0, 0, 10, K, HPSORT_CUDA_RADIX},
+	{&h100, 5000000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
+	/* dense enough for bins, or not */
+	{&h100, 100000000, 0, 15999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 99999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 134217727, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 134217728, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 1000000, 0, 3999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 1000000, 0, 4000003, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 524288, 0, 99999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 524287, 0, 99999, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 4294967295, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 4294967296, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
+	/* a partition has no stable order */
+	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, INT_MIN, INT_MAX, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 0, K, HPSORT_CUDA_RADIX},
+};
+
+static void
+test_table(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < LENGTH(cases); i++)
+	{
+		const Case *c = &cases[i];
+		HpsortCudaChoice choice = choose(c->limits, c->n, c->lo, c->hi,
+										 c->bounds_known, c->distinct, c->wanted);
+
+		if (choice.regime != c->regime)
+			fail_msg("case %zu: %s (%s), expected %s", i,
+					 hpsort_cuda_regime_name(choice.regime), choice.reason,
+					 hpsort_cuda_regime_name(c->regime));
+		assert_true(choice.reason[0] != '\0');
+		assert_true(strlen(choice.reason) < sizeof(choice.reason));
+	}
+}
+
+/* Buckets cover the range, fit the kernels, and none is superfluous. */
+static void
+test_buckets(void **state)
+{
+	static const HpsortCudaLimits *const all[] = {&h100, &a10, &t4};
+
+	(void) state;
+	for (size_t d = 0; d < LENGTH(all); d++)
+		for (uint64_t range = 2; range <= (uint64_t) 1 << 32; range += range / 7 + 1)
+		{
+			HpsortCudaChoice c = choose(all[d], 4000000000, INT_MIN,
+										(int64_t) INT_MIN + (int64_t) range - 1, 1,
+										0, K);
+
+			assert_int_equal(c.bits, regime_bits(range - 1));
+			if (c.regime != HPSORT_CUDA_PARTITION)
+				continue;
+			assert_true((uint64_t) c.buckets << c.shift >= range);
+			assert_true((uint64_t) (c.buckets - 1) << c.shift < range);
+			assert_true(c.shift <= 15);
+			assert_true(c.buckets <= regime_partition_max_buckets(all[d]));
+			assert_true((1u << c.shift) + 4 <= regime_shared_bins(all[d]));
+			assert_true((REGIME_PARTITION_SMALL_TILE + 2 * c.buckets) * 4 <=
+						all[d]->shared_bytes);
+		}
+}
+
+/* Work items: every key in one, no bucket's segments forgotten. */
+static void
+test_segments(void **state)
+{
+	(void) state;
+	for (uint64_t n = 1; n <= UINT32_MAX; n = n * 3 + 1)
+		for (uint32_t buckets = 1; buckets <= 4096; buckets = buckets * 5 + 1)
+		{
+			uint64_t	segment = regime_partition_segment(n, buckets);
+
+			/* the worst case: all keys in crowded buckets just above a segment */
+			assert_true(segment >= 65536);
+			assert_true(regime_partition_items(n, buckets) >= buckets);
+			assert_true(regime_partition_items(n, buckets) >=
+						(n + segment - 1) / segment);
+			assert_true(regime_partition_crowded(n, buckets) >=
+						(n / (segment + 1) < buckets ? n / (segment + 1) : buckets));
+		}
+}
+
+static void
+test_bits(void **state)
+{
+	(void) state;
+	assert_int_equal(regime_bits(0), 0);
+	assert_int_equal(regime_bits(1), 1);
+	assert_int_equal(regime_bits(255), 8);
+	assert_int_equal(regime_bits(256), 9);
+	assert_int_equal(regime_bits(UINT32_MAX), 32);
+	assert_int_equal(regime_bits((uint64_t) 1 << 32), 33);
+}
+
+static void
+test_sample(void **state)
+{
+	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K};
+
+	(void) state;
+	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.distinct = 5;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.distinct = 0;
+	shape.n = 1000;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = 100000000;
+	shape.bounds_known = 1;
+	shape.hi = 1000;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+}
+
+/* The need grows with n, never overflows, and narrow jobs do not keep keys. */
+static void
+test_need(void **state)
+{
+	static const uint32_t wanted[] = {HPSORT_CUDA_RUNS, K, P,
+		HPSORT_CUDA_RUNS | K | P};
+
+	(void) state;
+	for (size_t w = 0; w < LENGTH(wanted); w++)
+	{
+		HpsortCudaSpec spec = {0};
+		uint64_t	before = 0;
+		uint64_t	narrow;
+
+		spec.wanted = wanted[w];
+		for (uint64_t n = 1; n < (uint64_t) 1 << 40; n *= 2)
+		{
+			uint64_t	need = hpsort_cuda_job_need(&h100, &spec, n);
+
+			assert_true(need >= n * 4);
+			assert_true(need < n * 64 + ((uint64_t) 1 << 30));
+			/* beyond 32 bits a partition is no longer considered */
+			if (n != (uint64_t) 1 << 32)
+				assert_true(need >= before);
+			before = need;
+		}
+		spec.bounds_known = 1;
+		spec.hi = 999;
+		narrow = hpsort_cuda_job_need(&h100, &spec, (uint64_t) 1 << 40);
+		if (wanted[w] & P)
+			assert_true(narrow > (uint64_t) 1 << 42);
+		else
+			assert_true(narrow < (uint64_t) 1 << 28);
+	}
+}
+
+static void
+test_names(void **state)
+{
+	(void) state;
+	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
+						"shared_histogram");
+	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_PARTITION), "partition");
+	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_FEW_DISTINCT),
+						"few_distinct");
+	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_RADIX), "radix");
+	assert_string_equal(hpsort_cuda_regime_name((HpsortCudaRegime) 99), "unknown");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_regimes.cu
+ *	  Each regime by itself, at the edges of its own tiles and tables, through
+ *	  the internal interface: the public one would not choose it there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "check.cuh"
+#include "kernels.cuh"
+
+using namespace hpsort;
+
+/* For a message that is enough to repeat the case. */
+static std::string
+describe(const char *regime, const Recipe &recipe, bool descending,
+		 uint32_t in_offset, uint32_t out_offset)
+{
+	char		text[256];
+
+	snprintf(text, sizeof(text),
+			 "%s n %llu distinct %llu lo %lld %s%s%s offsets %u %u seed %llu",
+			 regime, (unsigned long long) recipe.n,
+			 (unsigned long long) recipe.distinct, (long long) recipe.lo,
+			 distribution_names[recipe.distribution],
+			 recipe.anywhere ? " anywhere" : "", descending ? " descending" : "",
+			 in_offset, out_offset, (unsigned long long) recipe.seed);
+	return text;
+}
+
+/* Bounds that the recipe's keys keep, not necessarily tight. */
+static Bounds
+bounds_of(const Recipe &recipe)
+{
+	if (recipe.anywhere)
+		return {INT32_MIN, INT32_MAX};
+	return {(int32_t) recipe.lo, (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1)};
+}
+
+/* Keys and runs of the fused kernel, in 32-bit counts. */
+static void
+try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	Bounds		b = bounds_of(recipe);
+	HpsortCudaVerdict *verdict;
+
+	current = describe("shared", recipe, descending, in, to);
+	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
+									&err));
+	clear_verdict(verdict);
+	input.put(keys);
+	if (!keys.empty())
+		shared_sort(context, nullptr, make_key_map(b.lo, b.hi, descending),
+					input.get(), keys.size(), output.get(), verdict);
+	CUDA(cudaDeviceSynchronize());
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(output.intact());
+	CHECK(verdict->n_outside == 0);
+
+	/* the runs of the same keys */
+	Guarded<int32_t> run_keys(reference.run_keys.size(), 0);
+	Guarded<uint64_t> counts(reference.run_keys.size(), 0);
+
+	if (!keys.empty())
+		shared_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
+					input.get(), keys.size(), run_keys.get(), counts.get(),
+					nullptr, verdict);
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->distinct == reference.run_keys.size());
+	CHECK(run_keys.take(reference.run_keys.size()) == reference.run_keys);
+	CHECK(counts.take(reference.run_keys.size()) == reference.run_counts);
+	CHECK(run_keys.intact() && counts.intact());
+	hpsort_cuda_pinned_free(context, verdict);
+}
+
+/* Any number of buckets and bins, also those that regime.c would not take. */
+static void
+try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
+			  uint32_t shift)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	Bounds		b = bounds_of(recipe);
+	VerdictSlot verdict(context, nullptr);
+	uint32_t	buckets = (uint32_t) ((recipe.distinct - 1) >> shift) + 1;
+
+	current = describe("partition", recipe, descending, in, to) + " shift " +
+		std::to_string(shift);
+	input.put(keys);
+	if (!keys.empty())
+		partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending),
+					   shift, buckets, input.get(), keys.size(), output.get(),
+					   verdict.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(output.intact());
+	CHECK(verdict->n_outside == 0);
+}
+
+/* expected: whether the table must hold the values, must not, or either (-1). */
+static void
+try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
+		int expected)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	Guarded<uint32_t> rows(keys.size(), to);
+	Bounds		b = bounds_of(recipe);
+	VerdictSlot verdict(context, nullptr);
+	Runs		runs;
+	bool		found;
+
+	current = describe("few", recipe, descending, in, to);
+	if (keys.empty())
+		return;
+	input.put(keys);
+	found = few_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
+					 input.get(), keys.size(), &runs, verdict.get());
+	CHECK(expected < 0 || found == (expected == 1));
+	CHECK(verdict->n_outside == 0);
+	if (!found)
+		return;
+	CHECK(runs.distinct == reference.run_keys.size());
+	expand_runs(nullptr, runs, keys.size(), 0, keys.size(), descending,
+				output.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(output.intact());
+
+	ranked_permutation(context, nullptr, make_key_map(b.lo, b.hi, false), false,
+					   descending, runs, input.get(), keys.size(), rows.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(rows.take(keys.size()) == reference.rows);
+	CHECK(rows.intact());
+
+	/* a window of the keys, both ends inside */
+	const uint64_t first = keys.size() / 3;
+	const uint64_t count = (keys.size() - first) / 2;
+	Guarded<int32_t> window(count, to);
+
+	expand_runs(nullptr, runs, keys.size(), first, count, descending,
+				window.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(window.take(count) ==
+		  std::vector<int32_t>(reference.keys.begin() + first,
+							   reference.keys.begin() + first + count));
+	CHECK(window.intact());
+}
+
+/* Keys, runs made of them, and pairs; biased or not as the bounds have it. */
+static void
+try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	Guarded<uint32_t> rows(keys.size(), to);
+	Bounds		b = bounds_of(recipe);
+	Runs		runs;
+
+	current = describe("radix", recipe, descending, in, to);
+	if (keys.empty())
+		return;
+	input.put(keys);
+	radix_sort(context, nullptr, b, descending, input.get(), keys.size(),
+			   output.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(output.intact());
+	if (!descending)
+	{
+		encode_runs(context, nullptr, output.get(), keys.size(), &runs);
+		CUDA(cudaDeviceSynchronize());
+		CHECK(runs.distinct == reference.run_keys.size());
+	}
+	CUDA(cudaMemset(output.get(), 0xa5, keys.size() * 4));
+	radix_permutation(context, nullptr, b, descending, input.get(), keys.size(),
+					  output.get(), rows.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(output.take(keys.size()) == reference.keys);
+	CHECK(rows.take(keys.size()) == reference.rows);
+	CHECK(output.intact() && rows.intact());
+}
+
+/*
+ * Sizes around the tiles of each kernel, ranges around its batches and tables.
+ * Alignment, direction and seed go round with the case number, so that every
+ * combination turns up without multiplying the number of cases.
+ */
+void
+test_regimes(bool quick, bool tiny)
+{
+	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	const uint64_t bins = regime_shared_bins(limits);
+	const uint64_t few = regime_few_capacity(limits);
+	std::vector<uint64_t> sizes = {1, 3, 7680, 7681, 16383, 16385, 70001};
+	std::vector<uint64_t> ranges = {1, 2, 255, 257, 4096, 4097, bins - 1, bins};
+	std::vector<uint32_t> shifts = {4, 7, 11, 13};
+	uint64_t	seed = 1;
+
+	if (tiny)
+	{
+		sizes = {3, 20001};
+		ranges = {257, 5000, bins};
+		shifts = {7};
+		quick = true;
+	}
+	if (!quick)
+	{
+		sizes.insert(sizes.end(), {2, 4, 5, 31, 511, 513, 4095, 7679, 16384,
+					 65536, 131073, 500000, 2000003});
+		ranges.insert(ranges.end(), {3, 31, 32, 33, 256, 8191, 12289, 40000});
+		shifts.insert(shifts.end(), {5, 9, 12, 14});
+		if (bins > 32768)
+			shifts.push_back(15);
+	}
+	for (uint64_t n : sizes)
+		for (int d = 0; d < DISTRIBUTIONS; d++)
+		{
+			const Distribution distribution = (Distribution) d;
+
+			if (tiny && d != UNIFORM && d != ZIPF)
+				continue;
+
+			const uint32_t in = seed % 4;
+			const uint32_t to = seed / 4 % 4;
+			const bool	down = seed % 3 == 0;
+
+			for (uint64_t range : ranges)
+				if (!quick || (range * 7 + n + d) % 5 == 0)
+				{
+					try_shared({distribution, n, range, -(int64_t) range / 2, false,
+							   seed}, down, in, to);
+					seed++;
+				}
+			for (uint32_t shift : shifts)
+			{
+				const uint64_t most = regime_partition_max_buckets(limits);
+
+				for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 5,
+					 (uint64_t) 513, most})
+				{
+					if ((quick || n < 100000) && (shift + buckets + n + d) % 4 != 0)
+						continue;
+					try_partition({distribution, n, (buckets << shift) - shift,
+								  -1000000, false, seed}, down, in, to, shift);
+					seed++;
+				}
+			}
+			for (uint64_t distinct : {(uint64_t) 1, (uint64_t) 2, (uint64_t) 255,
+				 (uint64_t) 256, (uint64_t) 257, (uint64_t) 8192, few})
+			{
+				if (quick && (distinct + n + d) % 3 != 0)
+					continue;
+				try_few({distribution, n, distinct, 0, true, seed}, down, in, to, 1);
+				seed++;
+			}
+			/* the key that equals the hash tables' mark for an empty slot */
+			try_few({distribution, n, 99, -50, false, seed++}, down, in, to, 1);
+			for (uint64_t range : {(uint64_t) 300, (uint64_t) 70000,
+				 (uint64_t) 20000000})
+			{
+				try_radix({distribution, n, range, -(int64_t) range / 2, false,
+						  seed++}, down, in, to);
+				try_radix({distribution, n, range, 1000, false, seed++}, down, in,
+						  to);
+			}
+			try_radix({distribution, n, (uint64_t) 1 << 32, 0, true, seed++}, down,
+					  in, to);
+		}
+
+	if (tiny)
+		return;
+
+	/* a hash table that overflows: in one block, and only when merged */
+	for (uint64_t more : {(uint64_t) 1, (uint64_t) 1000, few * 4})
+	{
+		try_few({SORTED, 20 * (few + more), few + more, 0, true, seed++}, false, 0,
+				0, 0);
+		try_few({SORTED, (few + more) * 2, few + more, 0, true, seed++}, false, 0,
+				0, 0);
+		try_few({UNIFORM, 40 * (few + more), few + more, 0, true, seed++}, false,
+				0, 0, 0);
+	}
+}
