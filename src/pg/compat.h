@@ -28,6 +28,11 @@
 #define pg_noreturn __attribute__((noreturn))
 #endif
 
+/* PG 17 has transaction_timeout. */
+#if PG_VERSION_NUM < 170000
+#define TransactionTimeoutPending false
+#endif
+
 /* PG 17 passes the planner's state, and returns a double. */
 static inline double
 compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)

@@ -44,7 +44,8 @@ pg_release(void *arena, void *block)
 static bool
 pg_interrupted(void *arg)
 {
-	return InterruptPending && (QueryCancelPending || ProcDiePending) &&
+	return InterruptPending &&
+		(QueryCancelPending || ProcDiePending || TransactionTimeoutPending) &&
 		INTERRUPTS_CAN_BE_PROCESSED();
 }
 

@@ -310,6 +310,11 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 
 		status = sorter_cursor_keys(&cursor, out, n < READ_BATCH ? (size_t) n : READ_BATCH,
 									&got, err);
+		/* Cannot happen; but a wrong count must not become an endless loop. */
+		if (status == SORT_OK && got == 0)
+			status = sort_fail(err, SORT_CORRUPT, "sorter holds fewer keys than it counted");
+		if (status != SORT_OK)
+			break;
 		out += got;
 		n -= got;
 	}

@@ -1,0 +1,62 @@
+--
+-- hpsort_agg() and hpsort_runs_agg()
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS hpsort;
+RESET client_min_messages;
+
+CREATE TEMP TABLE data (g text, x int);
+INSERT INTO data VALUES
+	('a', 3), ('a', 1), ('a', NULL), ('a', 2), ('a', 1),
+	('b', 2147483647), ('b', -2147483648),
+	('c', NULL), ('c', NULL),
+	('d', 7);
+
+-- all forms
+SELECT hpsort_agg(x) FROM data;
+SELECT hpsort_agg(x, 0, 9) FROM data WHERE g <> 'b';
+SELECT hpsort_agg(x, 0, 9, false) FROM data WHERE g <> 'b';
+SELECT hpsort_agg(x, 0, 9, true) FROM data WHERE g <> 'b';
+SELECT hpsort_agg(x, NULL, NULL, true) FROM data;
+SELECT hpsort_agg(x, NULL, 9, NULL) FROM data WHERE g <> 'b';
+SELECT hpsort_runs_agg(x) FROM data;
+SELECT pg_typeof(hpsort_agg(x)), pg_typeof(hpsort_runs_agg(x)) FROM data;
+
+-- no rows: NULL, as array_agg
+SELECT array_agg(x ORDER BY x) AS core, hpsort_agg(x), hpsort_agg(x, 0, 9), hpsort_agg(x, 0, 9, true), hpsort_runs_agg(x)
+FROM data WHERE false;
+-- nothing but NULLs: an array of them
+SELECT array_agg(x ORDER BY x) AS core, hpsort_agg(x), hpsort_agg(x, 0, 9, true), hpsort_runs_agg(x)
+FROM data WHERE g = 'c';
+
+-- groups, beside PostgreSQL's own
+SELECT g, array_agg(x ORDER BY x) AS core, hpsort_agg(x), hpsort_runs_agg(x)
+FROM data GROUP BY g ORDER BY g;
+SELECT g, array_agg(x ORDER BY x DESC) AS core, hpsort_agg(x, NULL, NULL, true)
+FROM data GROUP BY g ORDER BY g;
+SELECT g, array_agg(x ORDER BY x) FILTER (WHERE x > 1) AS core,
+       hpsort_agg(x) FILTER (WHERE x > 1), hpsort_runs_agg(x) FILTER (WHERE x > 1)
+FROM data GROUP BY g ORDER BY g;
+SELECT g, array_agg(DISTINCT x ORDER BY x) AS core, hpsort_agg(DISTINCT x), hpsort_runs_agg(DISTINCT x)
+FROM data GROUP BY g ORDER BY g;
+SELECT g, array_agg(x ORDER BY x) AS core, hpsort_agg(x), hpsort_agg(x ORDER BY x DESC) AS ordered
+FROM data GROUP BY ROLLUP (g) HAVING count(*) > 1 ORDER BY g;
+
+-- windows, running and sliding
+SELECT x, array_agg(x) OVER (ORDER BY x) AS core, hpsort_agg(x) OVER (ORDER BY x), hpsort_runs_agg(x) OVER (ORDER BY x)
+FROM data WHERE g = 'a' ORDER BY x;
+SELECT x, hpsort_agg(x) OVER w, hpsort_runs_agg(x) OVER w
+FROM data WHERE g = 'a'
+WINDOW w AS (ORDER BY x ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) ORDER BY x;
+
+-- runs are an array of a type that has everything a type has
+SELECT r.key, r.count, r.key * r.count AS product
+FROM (SELECT hpsort_runs_agg(x) AS runs FROM data) s, unnest(runs) r;
+SELECT (hpsort_runs_agg(x))[2], ((hpsort_runs_agg(x))[2]).count FROM data WHERE g = 'a';
+SELECT ROW(1, 2)::hpsort_run = ROW(1, 2)::hpsort_run AS equal, ROW(1, 2)::hpsort_run < ROW(1, 3)::hpsort_run AS less;
+
+-- enough keys to be counted while they come, and to be kept
+SELECT hpsort_agg(x % 3) = array_agg(x % 3 ORDER BY x % 3) AS narrow,
+       hpsort_agg(x * 200000) = array_agg(x * 200000 ORDER BY x * 200000) AS wide,
+       hpsort_runs_agg(x % 3)
+FROM generate_series(1, 10000) x;

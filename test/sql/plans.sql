@@ -1,0 +1,82 @@
+--
+-- What the planner makes of it
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS hpsort;
+RESET client_min_messages;
+
+CREATE TABLE plan_data (g int, x int);
+INSERT INTO plan_data SELECT i % 10, i % 1000 FROM generate_series(1, 20000) i;
+ANALYZE plan_data;
+
+-- aggregates in parallel
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM plan_data;
+EXPLAIN (COSTS OFF) SELECT hpsort_agg(x, 0, 999), hpsort_agg(x, 0, 999, true), hpsort_runs_agg(x) FROM plan_data;
+EXPLAIN (COSTS OFF) SELECT g, hpsort_agg(x) FROM plan_data GROUP BY g;
+
+-- the nodes of a plan, in words that all versions share
+CREATE FUNCTION pg_temp.nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (COSTS OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN (
+		WITH RECURSIVE node(depth, p) AS (
+			SELECT 0, plan -> 0 -> 'Plan'
+			UNION ALL
+			SELECT depth + 1, child FROM node, jsonb_array_elements(p -> 'Plans') child
+		)
+		SELECT string_agg(replace(concat_ws(' ', nullif(p ->> 'Partial Mode', 'Simple'),
+			nullif(nullif(p ->> 'Strategy', 'Plain'), 'Sorted'), p ->> 'Node Type'), 'Gather Merge', 'Gather'), ' < ' ORDER BY depth)
+		FROM node WHERE p ->> 'Node Type' <> 'Sort');
+END $$;
+-- but not where PostgreSQL cannot
+SELECT pg_temp.nodes('SELECT hpsort_agg(DISTINCT x) FROM plan_data');
+SELECT pg_temp.nodes('SELECT hpsort_agg(x ORDER BY x) FROM plan_data');
+-- functions of arrays may run in workers; hpsort_query may not
+EXPLAIN (COSTS OFF) SELECT count(*) FROM plan_data WHERE hpsort(ARRAY[x, g]) = '{1,2}';
+SELECT pg_temp.nodes('SELECT count(*) FROM plan_data WHERE x = (SELECT count(*) FROM hpsort_algorithms())') ~ 'Gather' AS algorithms,
+       pg_temp.nodes('SELECT count(*) FROM plan_data WHERE EXISTS (SELECT FROM hpsort_query(x::text))') ~ 'Gather' AS query;
+RESET enable_sort;
+RESET max_parallel_workers_per_gather;
+RESET min_parallel_table_scan_size;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+
+-- many groups are hashed where they fit
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '64MB';
+EXPLAIN (COSTS OFF) SELECT x, hpsort_agg(g) FROM plan_data GROUP BY x;
+RESET work_mem;
+SELECT pg_temp.nodes('SELECT hpsort_agg(x) OVER (PARTITION BY g) FROM plan_data');
+
+-- row estimates: as many as the array has elements
+CREATE FUNCTION pg_temp.planned_rows(query text) RETURNS int8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+SELECT pg_temp.planned_rows($$SELECT * FROM hpsort_set('{1,2,3,4,5}')$$) AS set,
+       pg_temp.planned_rows($$SELECT * FROM hpsort_set('{1,2,3,4,5}', true, false)$$) AS set_args,
+       pg_temp.planned_rows($$SELECT * FROM hpsort_set(nulls_first => true, keys => '{1,2,3}')$$) AS set_named,
+       pg_temp.planned_rows($$SELECT * FROM hpsort_set(ARRAY[1, 2, random()::int])$$) AS set_expression,
+       pg_temp.planned_rows($$SELECT hpsort_set('{1,2,3,4,5}')$$) AS set_target,
+       pg_temp.planned_rows($$SELECT * FROM hpsort_runs('{1,2,3,4}')$$) AS runs,
+       pg_temp.planned_rows($$SELECT * FROM hpsort_query('SELECT 1')$$) AS query;
+-- the same as unnest's, whatever PostgreSQL makes of an array it knows nothing of
+SELECT pg_temp.planned_rows($$SELECT * FROM hpsort_set((SELECT array_agg(x) FROM plan_data))$$) =
+       pg_temp.planned_rows($$SELECT * FROM unnest((SELECT array_agg(x) FROM plan_data))$$) AS same;
+
+-- constants are folded: nothing is left to do at run time
+EXPLAIN (COSTS OFF, VERBOSE) SELECT hpsort('{3,1,2}'), hpsort_order('{3,1,2}', true);
+-- LIMIT does not need all of a set
+EXPLAIN (COSTS OFF, VERBOSE) SELECT hpsort_set('{3,1,2}') LIMIT 1;
+
+DROP TABLE plan_data;

@@ -1,0 +1,86 @@
+--
+-- hpsort_set(), hpsort_runs() and hpsort_query(): sets in order
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS hpsort;
+RESET client_min_messages;
+
+-- hpsort_set
+SELECT * FROM hpsort_set('{3,NULL,1,2,1}');
+SELECT * FROM hpsort_set('{3,NULL,1,2,1}', true);
+SELECT array_agg(x) FROM hpsort_set('{3,NULL,1}', false, true) x;
+SELECT array_agg(x) FROM hpsort_set(nulls_first => false, keys => '{3,NULL,1}', descending => true) x;
+SELECT hpsort_set('{3,NULL,1}') AS x, generate_series(1, 4) AS i;
+SELECT count(*) FROM hpsort_set('{}');
+SELECT count(*) FROM hpsort_set(NULL);
+SELECT count(*) FROM hpsort_set('{1,2}', NULL);
+SELECT count(*), count(x) FROM hpsort_set('{NULL,NULL}') x;
+SELECT x, i FROM hpsort_set('[5:7]={30,10,20}') WITH ORDINALITY s(x, i);
+
+-- hpsort_runs
+SELECT * FROM hpsort_runs('{3,NULL,1,3,1,3,NULL}');
+SELECT (r).key, (r).count FROM (SELECT hpsort_runs('{5,5,2147483647,-2147483648}') AS r) s;
+SELECT r FROM hpsort_runs(keys => '{5}') r;
+SELECT count(*) FROM hpsort_runs('{}');
+SELECT count(*) FROM hpsort_runs(NULL);
+SELECT * FROM hpsort_runs('{NULL}');
+SELECT pg_typeof(r), pg_typeof(r.key), pg_typeof(r.count) FROM hpsort_runs('{1}') r;
+
+-- hpsort_query: columns of every integer type, and of domains over them
+SELECT * FROM hpsort_query('SELECT x FROM (VALUES (3), (NULL), (1), (2), (1)) v(x)');
+SELECT array_agg(x) FROM hpsort_query('VALUES (3), (1), (NULL), (2)', 1, 3, true) x;
+SELECT array_agg(x) FROM hpsort_query('VALUES (3), (1), (NULL), (2)', descending => true, nulls_first => false) x;
+SELECT array_agg(x) FROM hpsort_query('VALUES (3), (1), (NULL), (2)', nulls_first => true) x;
+SELECT array_agg(x) FROM hpsort_query(query => 'VALUES (3), (1), (2)', hi => 3) x;
+SELECT array_agg(x) FROM hpsort_query('SELECT x::int2 FROM generate_series(3, 1, -1) x') x;
+SELECT array_agg(x) FROM hpsort_query('SELECT x::int8 FROM generate_series(3, 1, -1) x') x;
+SELECT array_agg(x) FROM hpsort_query('SELECT count(*) FROM generate_series(1, 5)') x;
+CREATE DOMAIN small AS int2 CHECK (VALUE < 100);
+CREATE DOMAIN smaller AS small CHECK (VALUE < 50);
+SELECT array_agg(x) FROM hpsort_query('SELECT x::smaller FROM generate_series(3, 1, -1) x') x;
+SELECT array_agg(x), pg_typeof(min(x)) FROM hpsort_query('VALUES (2147483647::int8), (-2147483648)') x GROUP BY ();
+SELECT count(*) FROM hpsort_query('SELECT 1 WHERE false');
+SELECT count(*) FROM hpsort_query(NULL);
+SELECT count(*) FROM hpsort_query('SELECT 1', descending => NULL);
+SELECT hpsort_query('VALUES (2), (1)');
+SELECT array_agg(x) FROM hpsort_query('SELECT 2 UNION SELECT 1;') x;
+SELECT array_agg(x) FROM hpsort_query('WITH w AS (SELECT 5 AS n) SELECT n FROM w -- a comment') x;
+SELECT array_agg(x) FROM hpsort_query('SELECT x FROM hpsort_query(''VALUES (2), (1)'', descending => true) x') x;
+
+-- it sees what its caller's transaction has done ...
+CREATE TABLE numbers (x int);
+INSERT INTO numbers VALUES (3), (1), (2);
+SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
+SELECT array_agg(x) FROM hpsort_query('TABLE numbers') x;
+BEGIN;
+INSERT INTO numbers VALUES (0);
+SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
+ROLLBACK;
+SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
+-- ... runs what returns rows ...
+SELECT array_agg(x) FROM hpsort_query('DELETE FROM numbers WHERE x > 1 RETURNING x') x;
+SELECT x FROM numbers;
+-- ... and obeys the transaction's mode
+BEGIN READ ONLY;
+SELECT * FROM hpsort_query('INSERT INTO numbers VALUES (4) RETURNING x');
+ROLLBACK;
+DROP TABLE numbers;
+
+-- with the rights of the caller
+CREATE ROLE regress_hpsort_user;
+CREATE TABLE secret (x int);
+INSERT INTO secret VALUES (42);
+SET ROLE regress_hpsort_user;
+SELECT * FROM hpsort_query('SELECT x FROM secret');
+RESET ROLE;
+GRANT SELECT ON secret TO regress_hpsort_user;
+SET ROLE regress_hpsort_user;
+SELECT * FROM hpsort_query('SELECT x FROM secret');
+RESET ROLE;
+DROP TABLE secret;
+DROP ROLE regress_hpsort_user;
+
+-- the error of a query is reported with the query
+SELECT * FROM hpsort_query('SELECT 1/x FROM generate_series(-2, 2) x');
+
+DROP DOMAIN smaller, small;

@@ -1,0 +1,180 @@
+# A cancel is obeyed in the middle of a sort of any kind, the session goes on,
+# and no memory stays behind.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use IPC::Run ();
+use Time::HiRes qw(time);
+use Test::More;
+
+my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+srand($seed);
+diag("seed $seed");
+
+# What is freed goes back to the system at once, so that it shows if it is not freed.
+$ENV{MALLOC_MMAP_THRESHOLD_} = 1 << 17;
+$ENV{MALLOC_TRIM_THRESHOLD_} = 1 << 17;
+
+my $node = PostgreSQL::Test::Cluster->new('cancel');
+$node->init;
+$node->append_conf('postgresql.conf', "log_line_prefix = '%p '\nmax_parallel_workers_per_gather = 0\nautovacuum = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
+
+# One session in which everything happens, and what it says.
+my $in = '';
+my $out = '';
+my $err = '';
+my $session = IPC::Run::start(
+	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>', \$err,
+	my $deadline = IPC::Run::timer(300));
+
+sub run
+{
+	my ($sql) = @_;
+	$out = '';
+	$err = '';
+	$in .= "$sql\n;\n\\echo done\n";
+	$session->pump until $out =~ s/^done\n//m || $deadline->is_expired;
+	die "session hangs at: $sql" if $deadline->is_expired;
+	return $out;
+}
+
+sub memory { return run('SELECT sum(total_bytes) FROM pg_backend_memory_contexts'); }
+
+# Resident memory in kB, or undef where there is no /proc.
+sub resident
+{
+	my ($pid) = @_;
+	open(my $file, '<', "/proc/$pid/status") or return undef;
+	return (map { /^VmRSS:\s+(\d+) kB/ ? $1 : () } <$file>)[0];
+}
+
+chomp(my $pid = run('SELECT pg_backend_pid()'));
+
+# An array of n keys: the first million arbitrary, then doubled, for speed.
+my $make = q{
+	a := ARRAY(SELECT %s FROM generate_series(1, 1000000) i);
+	WHILE cardinality(a) < %d LOOP a := a || a; END LOOP;
+};
+my $wide = '(i::int8 * 2654435761 % 4294967296 - 2147483648)::int4';
+my $narrow = '(i::int8 * 2654435761 % 1000)::int4';
+my $middle = '(i::int8 * 2654435761 % 30000000)::int4';
+
+# Sorts without an end, cancelled again and again: how long each cancel took.
+sub cancels
+{
+	my ($name, $keys, $expression, %options) = @_;
+	my $n = 1000000 * ($options{millions} // 16);
+	my $settings = join '', map { "SET $_ = $options{set}{$_};\n" } sort keys %{ $options{set} // {} };
+	my $reset = join '', map { "RESET $_;\n" } sort keys %{ $options{set} // {} };
+	my $times = 3;
+
+	# The first sort is let be, to see how long it takes.
+	run($settings);
+	my $before = memory();
+	my $resident = resident($pid);
+	$in .= "DO \$\$ DECLARE a int4[]; t timestamptz; BEGIN " . sprintf($make, $keys, $n) . qq{
+		t := clock_timestamp();
+		PERFORM $expression;
+		RAISE INFO 'took %', extract(epoch FROM clock_timestamp() - t);
+		FOR i IN 1 .. $times LOOP
+			BEGIN
+				LOOP PERFORM $expression; END LOOP;
+			EXCEPTION WHEN query_canceled THEN
+				RAISE INFO 'obeyed %', extract(epoch FROM clock_timestamp());
+			END;
+		END LOOP; END \$\$;
+		\\echo done\n};
+	$out = $err = '';
+	$session->pump until $err =~ /took .*\n/ || $out =~ /done/ || $deadline->is_expired;
+	$err =~ /took ([0-9.]+)/ or return fail("$name: $err");
+	my $full = $1;
+	my @latencies;
+	for my $i (1 .. $times)
+	{
+		# early in a sort: another begins as soon as one is cancelled
+		Time::HiRes::sleep($full * 0.3 * rand());
+		my $asked = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) FROM pg_cancel_backend($pid)");
+		$session->pump until (() = $err =~ /obeyed .*\n/g) >= $i || $out =~ /done/ || $deadline->is_expired;
+		my @obeyed = $err =~ /obeyed ([0-9.]+)/g;
+		last if @obeyed < $i;
+		push @latencies, $obeyed[ $i - 1 ] - $asked;
+	}
+	$session->pump until $out =~ /done/ || $deadline->is_expired;
+	@latencies = sort { $a <=> $b } @latencies;
+	note(sprintf('%s: %.3f s, cancelled after %s', $name, $full, join ' ', map { sprintf '%.3f', $_ } @latencies));
+
+	is(scalar(@latencies), $times, "$name: cancelled") or diag($err);
+	cmp_ok($latencies[-1], '<', 1, "$name: each within a second");
+	# Were a cancel only seen after the sort, most would take more than half of it.
+	SKIP:
+	{
+		skip "$name: too fast to tell", 1 if $full < 0.3;
+		cmp_ok($latencies[ $times / 2 ], '<', $full / 3, "$name: in the middle of it");
+	}
+	is(run("SELECT hpsort('{3,1,2}')"), "{1,2,3}\n", "$name: session usable");
+	run($reset);
+	cmp_ok(memory() - $before, '<', 2 << 20, "$name: no memory left");
+	cmp_ok(resident($pid) - $resident, '<', 32 << 10, "$name: no memory left outside the contexts") if defined $resident;
+}
+
+# Once, small, for what a session keeps: plans, types, the functions themselves.
+run("DO \$\$ DECLARE a int4[] := ARRAY(SELECT i FROM generate_series(1, 10000) i); BEGIN
+	PERFORM hpsort(a), hpsort_order(a), (SELECT hpsort_agg(x) FROM unnest(a) x), (SELECT count(*) FROM hpsort_query('SELECT 1'));
+	BEGIN PERFORM hpsort(a, 1, 2); EXCEPTION WHEN OTHERS THEN RAISE INFO 'error'; END; END \$\$");
+memory();
+
+cancels('hpsort, wide', $wide, 'hpsort(a)', millions => 32);
+cancels('hpsort, wide, descending', $wide, 'hpsort(a, true)', millions => 32);
+cancels('hpsort, narrow', $narrow, 'hpsort(a)', millions => 32);
+cancels('hpsort, zero_compressed', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'zero_compressed' });
+cancels('hpsort, comparison_free', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'comparison_free' });
+cancels('hpsort, comparison_free, 3 threads', $middle, 'hpsort(a)',
+	set => { 'hpsort.algorithm' => 'comparison_free', 'hpsort.threads' => 3 });
+cancels('hpsort_order, wide', $wide, 'hpsort_order(a)');
+cancels('hpsort_order, narrow', $narrow, 'hpsort_order(a)', millions => 32);
+cancels('hpsort_set', $wide, '(SELECT count(x) FROM hpsort_set(a) x)', millions => 4);
+cancels('hpsort_runs', $wide, '(SELECT count(r) FROM hpsort_runs(a) r)', millions => 4);
+cancels('hpsort_agg, wide', $wide, '(SELECT hpsort_agg(x) FROM unnest(a) x)', millions => 4);
+cancels('hpsort_agg, narrow', $narrow, '(SELECT hpsort_agg(x) FROM unnest(a) x)', millions => 4);
+cancels('hpsort_runs_agg', $wide, '(SELECT hpsort_runs_agg(x) FROM unnest(a) x)', millions => 1);
+cancels('hpsort_query', 'i', "(SELECT count(*) FROM hpsort_query('SELECT hashint4(i) FROM generate_series(1, 1000000) i'))", millions => 1);
+
+# Where there is no call to the executor for seconds: a hundred sorts of few
+# keys in one expression, each with a counter for every value between them.
+my $many = join ' + ', map { "cardinality(hpsort(ARRAY[i, i + 50000000 + $_]))" } 1 .. 100;
+run("SET hpsort.algorithm = zero_compressed; SET statement_timeout = '300ms'");
+my $start = time();
+run("SELECT $many FROM generate_series(1, 1) i");
+my $took = time() - $start;
+like($err, qr/canceling statement due to statement timeout/, 'statement_timeout within an expression');
+cmp_ok($took, '<', 0.3 + 1.5, 'statement_timeout honoured in time');
+
+# statement_timeout while rows are gathered, and with threads
+run("RESET hpsort.algorithm");
+for my $query (
+	'SELECT hpsort_agg(hashint4(i)) FROM (SELECT generate_series(1, 1000000000) AS i) s',
+	'SELECT hpsort_agg(i % 1000, 0, 999) FROM (SELECT generate_series(1, 1000000000) AS i) s',
+	'SELECT hpsort_runs_agg(i % 1000) FROM (SELECT generate_series(1, 1000000000) AS i) s',
+	q{SELECT count(*) FROM hpsort_query('SELECT generate_series(1, 1000000000)', 1, 1000000000)},
+	q{SELECT hpsort_query('SELECT hashint4(i) FROM generate_series(1, 1000000000) i') LIMIT 1})
+{
+	$start = time();
+	run($query);
+	$took = time() - $start;
+	like($err, qr/canceling statement due to statement timeout/, "statement_timeout: $query");
+	cmp_ok($took, '<', 0.3 + 1.5, 'honoured in time');
+}
+run('RESET statement_timeout');
+is(run('SELECT hpsort_agg(x) FROM generate_series(3, 1, -1) x'), "{1,2,3}\n", 'session usable at last');
+is(run('SELECT pg_backend_pid()'), "$pid\n", 'the same session');
+
+$in .= "\\q\n";
+$session->finish;
+$node->stop;
+is(join('', grep { /WARNING:|PANIC:|TRAP:|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing else in the log');
+
+done_testing();
