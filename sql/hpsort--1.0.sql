@@ -139,13 +139,14 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_runs_agg_finalfn(internal) IS
 'aggregate final function';
 
--- No SSPACE: like array_agg, a group is assumed to take 8 kB.  Small groups take
--- much less (160 bytes), but if the planner knew, it would hash where sorting by
--- the grouping key, as it does for array_agg(x ORDER BY x), spills less.
+-- SSPACE: what a group of up to 16 keys takes.  With the default of 8 kB a
+-- HashAggregate of 1,000,000 groups of 10 goes to disk early: 2.5 to 2.7 s
+-- instead of 2.0 to 2.3.  Larger groups are counted by the executor as they grow.
 
 CREATE AGGREGATE hpsort_agg(int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
+	SSPACE = 192,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -159,6 +160,7 @@ COMMENT ON AGGREGATE hpsort_agg(int4) IS
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
+	SSPACE = 192,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -172,6 +174,7 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4) IS
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4, descending bool) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
+	SSPACE = 192,
 	FINALFUNC = hpsort_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,
@@ -185,6 +188,7 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4, bool) IS
 CREATE AGGREGATE hpsort_runs_agg(int4) (
 	SFUNC = hpsort_agg_transfn,
 	STYPE = internal,
+	SSPACE = 192,
 	FINALFUNC = hpsort_runs_agg_finalfn,
 	COMBINEFUNC = hpsort_agg_combine,
 	SERIALFUNC = hpsort_agg_serialize,

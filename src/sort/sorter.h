@@ -41,14 +41,18 @@ typedef struct SorterBig SorterBig;
 
 typedef struct Sorter
 {
+	/*
+	 * What adding a key touches comes first: with millions of groups it is one
+	 * cache line a key, not two.
+	 */
 	int32_t    *buf;			/* inline_keys, or a block of the allocator */
 	size_t		nbuf;			/* keys in buf */
 	size_t		capacity;		/* keys buf has room for */
+	int32_t		inline_keys[SORTER_INLINE_KEYS];
 	SorterBig  *big;			/* NULL while only buf is used */
 	const SortContext *context; /* must outlive the sorter */
 	int32_t		lo;				/* promised bounds, inclusive; the whole int4 */
 	int32_t		hi;				/* range when nothing is promised */
-	int32_t		inline_keys[SORTER_INLINE_KEYS];
 } Sorter;
 
 /* What the last finish and reads did, for hpsort_last() and the benches. */
