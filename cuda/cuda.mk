@@ -2,6 +2,7 @@
 #
 #   make -f cuda/cuda.mk cuda              build/cuda/libhpsort_cuda.a
 #   make -f cuda/cuda.mk cuda-test-host    tests that need neither GPU nor driver
+#   make -f cuda/cuda.mk cuda-test-link    the library from C, with or without a GPU
 #   make -f cuda/cuda.mk gputest           tests on a GPU (GPUTEST_ARGS=--huge ...)
 #   make -f cuda/cuda.mk gpubench          benchmark on a GPU, CSV in bench/results/
 #   make -f cuda/cuda.mk cuda-clean
@@ -35,6 +36,11 @@ NVCC_FLAGS := -std=c++17 -O3 $(CUDA_GENCODE) -t $(CUDA_THREADS) -cudart static \
 	-Xcompiler -Wall,-Wextra,-fPIC -I$(CUDA_ROOT)/cuda $(NVCC_EXTRA)
 
 CUDA_LIB := $(CUDA_BUILD)/libhpsort_cuda.a
+
+# what a C program links after $(CUDA_LIB); the runtime is static, so that a
+# host needs nothing but the driver
+CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -lpthread -ldl -lrt
 CUDA_HEADERS := $(wildcard $(CUDA_ROOT)/cuda/*.h $(CUDA_ROOT)/cuda/*.cuh)
 CUDA_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/*.cu)
 CUDA_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/%.cu,$(CUDA_BUILD)/%.o,$(CUDA_SOURCES)) \
@@ -43,7 +49,7 @@ CUDA_TEST_HEADERS := $(wildcard $(CUDA_ROOT)/test/cuda/*.cuh)
 CUDA_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
 	$(wildcard $(CUDA_ROOT)/test/cuda/*.cu))
 
-.PHONY: cuda cuda-tools cuda-test-host gputest gpubench cuda-clean cuda-nvcc
+.PHONY: cuda cuda-tools cuda-test-host cuda-test-link gputest gpubench cuda-clean cuda-nvcc
 
 cuda: $(CUDA_LIB)
 
@@ -82,6 +88,13 @@ $(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(CUDA_BUILD)/re
 
 cuda-test-host: $(CUDA_BUILD)/test_regime
 	$(CUDA_BUILD)/test_regime
+
+$(CUDA_BUILD)/test_link: $(CUDA_ROOT)/test/cuda/test_link.c $(CUDA_LIB)
+	@mkdir -p $(@D)
+	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda $< $(CUDA_LIB) $(CUDA_LIBS) -o $@
+
+cuda-test-link: $(CUDA_BUILD)/test_link
+	$(CUDA_BUILD)/test_link
 
 # With programs built elsewhere (same names, in CUDA_BUILD), nvcc is not needed:
 # the scripts build only what is missing.

@@ -314,8 +314,9 @@ warp_sum(uint32_t x)
  * Exclusive prefix sum over a block of THREADS, and its total.  One barrier on
  * the way: each warp sums up the warps before it by itself.  sums must hold a
  * word per warp, and may be used again after a barrier (one is at the end).
- * 2.6 us against cub::BlockScan's 4.6 us for a batch of 4096 bins, by far
- * fewer steps in a row with 32 warps (H100).
+ * cub::BlockScan takes more steps in a row with 32 warps: with it, and with the
+ * slices scanned even where one batch holds all bins, bringing the bins back
+ * took 4.6 us instead of 1.4 (H100, n 1e6, range 1,000).
  */
 template <int THREADS, typename T>
 __device__ __forceinline__ T

@@ -19,7 +19,6 @@
  *-------------------------------------------------------------------------
  */
 #include <climits>
-#include <cmath>
 
 #include "device.cuh"
 #include "hash.cuh"
@@ -487,7 +486,7 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	estimate = report->seen + static_cast<double>(report->once) * report->once /
 		(2.0 * (report->twice > 0 ? report->twice : 1));
 	sample.distinct = estimate < static_cast<double>(n) ?
-		static_cast<uint64_t>(std::llround(estimate)) : n;
+		static_cast<uint64_t>(estimate + 0.5) : n;
 	sample.bounds = {report->lo, report->hi};
 	return sample;
 }

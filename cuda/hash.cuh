@@ -5,8 +5,9 @@
  *
  * Slots come in pairs that one 8-byte load reads: with the table a quarter
  * full, 96 % of the keys are in the first pair they look at, so a warp seldom
- * needs a second look.  (One slot at a time, nearly every warp did, and
- * counting 8,192 distinct values took 1.35 ms instead of 0.2 ms; H100, n 1e8.)
+ * needs a second look.  One slot at a time, nearly every warp did: counting
+ * 8,192 distinct values took 1.35 ms; pairs brought that to 0.56, and the vote
+ * in for_each_vector() to 0.26 (H100, n 1e8).
  *
  *-------------------------------------------------------------------------
  */

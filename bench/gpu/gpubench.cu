@@ -16,6 +16,7 @@
  *-------------------------------------------------------------------------
  */
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -451,6 +452,80 @@ row_spread(uint64_t n, uint64_t range, double most)
 	emit(std::string(row) + " fastest", "", fastest, 0, 0, 0, "-", "-");
 }
 
+/*
+ * A job from host to host, by the clock on the wall: pinned 4 MiB chunks in,
+ * runs or keys out.  The bus is the floor, 53 GB/s each way on this host.
+ */
+static void
+row_job(uint64_t n, uint64_t distinct, bool anywhere, uint32_t wanted)
+{
+	const uint64_t chunk = 1 << 20;
+	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 4};
+	HpsortCudaSpec spec = {};
+	HpsortCudaResult result;
+	std::vector<double> adding;
+	std::vector<double> reading;
+	int32_t    *host;
+	char		row[128];
+	char		target[64];
+
+	snprintf(row, sizeof(row), "job n %.0e %s %llu %s", (double) n,
+			 anywhere ? "range 2^32 distinct" : "range",
+			 (unsigned long long) distinct,
+			 wanted == HPSORT_CUDA_RUNS ? "runs" : "keys");
+	if (skip(row))
+		return;
+	ENGINE(hpsort_cuda_pinned_alloc(context, n * 4, (void **) &host, &err));
+	spec.n_hint = n;
+	spec.bounds_known = !anywhere;
+	spec.hi = (int32_t) (distinct - 1);
+	spec.wanted = wanted;
+	for (int i = 0; i < 5; i++)
+	{
+		HpsortCudaJob *job;
+
+		generate(recipe, keys, stream);
+		CUDA(cudaMemcpyAsync(host, keys, n * 4, cudaMemcpyDeviceToHost, stream));
+		CUDA(cudaStreamSynchronize(stream));
+
+		auto		start = std::chrono::steady_clock::now();
+
+		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+		for (uint64_t at = 0; at < n; at += chunk)
+			ENGINE(hpsort_cuda_job_add(job, host + at, std::min(chunk, n - at),
+									   nullptr, &err));
+		ENGINE(hpsort_cuda_job_finish(job, &result, &err));
+
+		auto		finished = std::chrono::steady_clock::now();
+
+		if (wanted == HPSORT_CUDA_RUNS)
+			ENGINE(hpsort_cuda_job_read_runs(job, 0, result.distinct, host,
+											 nullptr, &err));
+		else
+			ENGINE(hpsort_cuda_job_read_keys(job, 0, n, 0, host, &err));
+
+		auto		end = std::chrono::steady_clock::now();
+
+		hpsort_cuda_job_close(job);
+		adding.push_back(std::chrono::duration<double, std::milli>(finished -
+																   start).count());
+		reading.push_back(std::chrono::duration<double, std::milli>(end -
+																	finished).count());
+		if (wanted == HPSORT_CUDA_KEYS && !std::is_sorted(host, host + n))
+		{
+			fprintf(stderr, "%s: wrong result\n", row);
+			exit(1);
+		}
+	}
+	hpsort_cuda_pinned_free(context, host);
+	std::sort(adding.begin(), adding.end());
+	std::sort(reading.begin(), reading.end());
+	snprintf(target, sizeof(target), "in %.1f GB/s, read %.2f ms",
+			 n * 4 / adding[2] / 1e6, reading[2]);
+	emit(row, target, adding[2], 0, 0, 0, hpsort_cuda_regime_name(result.regime),
+		 "-");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -560,6 +635,11 @@ main(int argc, char **argv)
 	row_spread(100000000, 50000, 10);
 	row_spread(100000000, 200000, 25);
 	row_spread(100000000, 16000000, 25);
+
+	row_job(100000000, 1000, false, HPSORT_CUDA_RUNS);
+	row_job(100000000, 1000, false, HPSORT_CUDA_KEYS);
+	row_job(100000000, 10000000, false, HPSORT_CUDA_KEYS);
+	row_job(100000000, (uint64_t) 1 << 32, true, HPSORT_CUDA_KEYS);
 
 	if (csv)
 		fclose(csv);

@@ -195,8 +195,8 @@ test_edges(bool quick)
 		{
 			if (quick && d != UNIFORM && d != ZIPF)
 				continue;
-			for (uint64_t distinct : {bins - 1, bins, bins + 1, bins * 2, n, n * 2 - 1,
-				 n * 2 + 2, (uint64_t) 1 << 24})
+			for (uint64_t distinct : {bins - 1, bins, bins + 1, bins * 2, n, n * 4 - 1,
+				 n * 4 + 4, (uint64_t) 1 << 24})
 			{
 				if (quick && distinct > n)
 					continue;

@@ -242,6 +242,54 @@ test_at_once(int jobs, uint64_t n)
 	CHECK(wrong == 0);
 }
 
+/*
+ * Device to device on a stream per thread: cooperative kernels, each of which
+ * wants all SMs, must not wait for each other for ever.
+ */
+static void
+test_sorts_at_once(int sorts, uint64_t n)
+{
+	std::vector<std::thread> threads;
+	std::atomic<int> wrong{0};
+
+	current = "several sorts at once";
+	for (int j = 0; j < sorts; j++)
+		threads.emplace_back([&, j] {
+			static const uint64_t distinct[] = {100, 50000, 20000, 200000};
+			Recipe		recipe = {UNIFORM, n + j, distinct[j % 4], -77, false,
+				(uint64_t) j};
+			std::vector<int32_t> keys = make_keys(recipe);
+			std::vector<int32_t> got(keys.size());
+			HpsortCudaSpec spec = {};
+			HpsortCudaError error;
+			cudaStream_t stream;
+
+			spec.bounds_known = 1;
+			spec.lo = -77;
+			spec.hi = (int32_t) (distinct[j % 4] - 78);
+			CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+			{
+				Guarded<int32_t> input(keys.size(), j % 4);
+				Guarded<int32_t> output(keys.size(), 0);
+
+				input.put(keys);
+				for (int i = 0; i < 50; i++)
+					if (hpsort_cuda_sort(context, &spec, input.get(), keys.size(),
+										 output.get(), stream, nullptr, nullptr,
+										 &error) != HPSORT_CUDA_OK)
+						wrong++;
+				got = output.take(keys.size());
+			}
+			CUDA(cudaStreamDestroy(stream));
+			std::sort(keys.begin(), keys.end());
+			if (keys != got)
+				wrong++;
+		});
+	for (std::thread &thread : threads)
+		thread.join();
+	CHECK(wrong == 0);
+}
+
 /* Two jobs of one thread, chunk by chunk in turn. */
 static void
 test_in_turn(void)
@@ -463,6 +511,7 @@ test_jobs(bool quick)
 				HPSORT_CUDA_RUNS | HPSORT_CUDA_KEYS, PINNED, 0, 9000000, false);
 	test_in_turn();
 	test_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
+	test_sorts_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
 	test_cancel(quick ? 20000 : 2000000);
 	test_memory_limit();
 }

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * job.cuh
+ *	  What a job consists of, for job.cu (adding, sorting) and job_read.cu.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_JOB_CUH
+#define HPSORT_CUDA_JOB_CUH
+
+#include <deque>
+
+#include "kernels.cuh"
+
+namespace hpsort
+{
+
+/* Events without timing, owned. */
+class Event
+{
+public:
+	Event()
+	{
+		check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
+			  "create an event");
+	}
+	~Event()
+	{
+		if (event_)
+			(void) cudaEventDestroy(event_);
+	}
+	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
+	Event(const Event &) = delete;
+	Event &operator=(const Event &) = delete;
+
+	void record(cudaStream_t stream)
+	{
+		check(cudaEventRecord(event_, stream), "record an event");
+	}
+	void make_wait(cudaStream_t stream)
+	{
+		check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event");
+	}
+	bool is_done()
+	{
+		cudaError_t rc = cudaEventQuery(event_);
+
+		if (rc == cudaErrorNotReady)
+		{
+			(void) cudaGetLastError();
+			return false;
+		}
+		check(rc, "query an event");
+		return true;
+	}
+	void wait() { check(cudaEventSynchronize(event_), "wait for an event"); }
+
+private:
+	cudaEvent_t event_ = nullptr;
+};
+
+class Stream
+{
+public:
+	Stream()
+	{
+		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+			  "create a stream");
+	}
+	~Stream() { (void) cudaStreamDestroy(stream_); }
+	Stream(const Stream &) = delete;
+	Stream &operator=(const Stream &) = delete;
+	operator cudaStream_t() const { return stream_; }
+
+private:
+	cudaStream_t stream_ = nullptr;
+};
+
+/* A buffer that chunks pass through, and when its last one was counted. */
+struct RingSlot
+{
+	DeviceBuffer memory;
+	Event		counted;
+};
+
+/* An add() whose keys the caller may not touch yet. */
+struct Added
+{
+	uint64_t	number;
+	Event		copied;
+};
+
+} /* namespace hpsort */
+
+/*
+ * Members are destroyed from the last to the first: buffers give their memory
+ * back on the streams, so the streams come before them.
+ */
+struct HpsortCudaJob
+{
+	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
+		: context(of), spec(wanted), verdict(of, compute) {}
+
+	HpsortCuda *context;
+	HpsortCudaSpec spec;
+	hpsort::Stream		copy;
+	hpsort::Stream		compute;
+	hpsort::VerdictSlot verdict;
+	std::atomic<bool> cancelled{false};
+	bool		counting = false;
+	bool		finished = false;
+	uint64_t	n = 0;
+	uint64_t	number = 0;		/* of the last add() */
+	std::deque<hpsort::Added> added;
+	uint64_t	consumed = 0;
+
+	/* counting */
+	hpsort::Bins		bins;
+	hpsort::RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
+	uint32_t	next_slot = 0;
+
+	/* keeping */
+	hpsort::DeviceBuffer keys;
+	uint64_t	capacity = 0;
+	hpsort::DeviceBuffer bounds;
+
+	/* the result */
+	HpsortCudaResult result = {};
+	bool		have_runs = false;
+	hpsort::Runs		runs;
+	hpsort::DeviceBuffer sorted;		/* else */
+	bool		sorted_descending = false;
+	hpsort::DeviceBuffer rows;
+};
+
+namespace hpsort
+{
+
+/* Called between steps; a kernel on its way is never interrupted. */
+inline void
+check_cancelled(const HpsortCudaJob *job)
+{
+	if (job->cancelled.load())
+		fail(HPSORT_CUDA_CANCELLED, "cancelled");
+}
+
+/* Every entry to a job: its device, and whether it is to go on at all. */
+template <typename Body>
+HpsortCudaCode
+job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(job->context->ordinal);
+
+		check_cancelled(job);
+		body();
+	});
+}
+
+/* Whether memory is on the job's device. */
+inline bool
+is_on_device(const HpsortCudaJob *job, const void *memory)
+{
+	cudaPointerAttributes attributes;
+
+	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
+	if (attributes.type != cudaMemoryTypeDevice)
+		return false;
+	if (attributes.device != job->context->ordinal)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "memory is on device %d, the job on device %d",
+			 attributes.device, job->context->ordinal);
+	return true;
+}
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_JOB_CUH */
