@@ -100,8 +100,17 @@ first_row(FunctionCallInfo fcinfo)
 	return make_state(shared_context(fcinfo->flinfo, aggcontext), lo, hi, descending);
 }
 
+/* Whether a row repeats what the state has: the usual case, decided in line. */
+static inline bool
+same_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
+{
+	return !PG_ARGISNULL(2) && PG_GETARG_INT32(2) == state->sorter.lo &&
+		!PG_ARGISNULL(3) && PG_GETARG_INT32(3) == state->sorter.hi &&
+		(PG_NARGS() == 4 || (!PG_ARGISNULL(4) && PG_GETARG_BOOL(4) == state->descending));
+}
+
 /* The bounds are one promise for the whole group. */
-static void
+static pg_noinline void
 check_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 {
 	int32		lo;
@@ -136,7 +145,7 @@ hpsort_agg_transfn(PG_FUNCTION_ARGS)
 	{
 		/* A state can only come from us: SQL has no values of type internal. */
 		state = (AggregateState *) PG_GETARG_POINTER(0);
-		if (PG_NARGS() > 2)
+		if (PG_NARGS() > 2 && !same_row_options(fcinfo, state))
 			check_row_options(fcinfo, state);
 	}
 
