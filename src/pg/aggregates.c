@@ -155,9 +155,9 @@ hpsort_agg_transfn(PG_FUNCTION_ARGS)
 	{
 		Sorter	   *sorter = &state->sorter;
 
-		if (unlikely(sorter->nbuf == sorter->capacity))
+		if (sorter_is_full(sorter))
 			flush_sorter(sorter);
-		sorter->buf[sorter->nbuf++] = PG_GETARG_INT32(1);
+		sorter_put_key(sorter, PG_GETARG_INT32(1));
 	}
 	PG_RETURN_POINTER(state);
 }

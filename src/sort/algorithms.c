@@ -21,33 +21,33 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	[SORT_ALGORITHM_HP] = {
 		.name = "hp",
 		.paper = "Kozakai, Fujimoto, Wada: H-P algorithm (Algorithms 1 and 2)",
-		.limits = "any bounds; 8 bytes a value of the range and 4 a key",
+		.limits = "not in this build",
 	},
 	[SORT_ALGORITHM_ONE_HP] = {
 		.name = "one_hp",
 		.paper = "Kozakai, Fujimoto, Wada: 1-H-P algorithm (Algorithm 3)",
-		.limits = "distinct keys only; 8 bytes a value of the range",
+		.limits = "not in this build",
 	},
 	[SORT_ALGORITHM_BUCKET_RADIX] = {
 		.name = "bucket_radix",
 		.paper = "Zhang, Wu: radix sort with bucket partition preprocess",
-		.limits = "any keys",
+		.limits = "not in this build",
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE] = {
 		.name = "comparison_free",
 		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker: comparison-free sort (Figs. 2 and 3)",
 		.cpu = true,
-		.limits = "range up to 2^26; 4 bytes a value of the range, shared by all threads",
+		.limits = "range up to 2^26; 4 bytes a value of the range for each thread",
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE_ONEHOT] = {
 		.name = "comparison_free_onehot",
 		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker: comparison-free sort, method 1",
-		.limits = "n * n one-hot elements of memory",
+		.limits = "not in this build",
 	},
 	[SORT_ALGORITHM_BUCKET_BITONIC] = {
 		.name = "bucket_bitonic",
 		.paper = "Chen, Qin, Xie, Zhao, Heng: bucket and bitonic sort",
-		.limits = "any keys",
+		.limits = "not in this build",
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
@@ -55,7 +55,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.cpu = true,
 		.automatic = true,
 		.permutation = true,
-		.limits = "any keys; in place",
+		.limits = "any keys; in place, or 8 bytes a key for a permutation",
 	},
 };
 

@@ -83,18 +83,32 @@ extern void sorter_reset(Sorter *s);
 /* Moves buf's pending keys on and makes room for at least one more. */
 extern SortStatus sorter_flush(Sorter *s, SortError *err);
 
+/* Whether buf must be flushed before another key is put into it. */
+static inline bool
+sorter_is_full(const Sorter *s)
+{
+	return __builtin_expect(s->nbuf == s->capacity, 0);
+}
+
+/* Adds one key to a sorter that is not full. */
+static inline void
+sorter_put_key(Sorter *s, int32_t key)
+{
+	s->buf[s->nbuf++] = key;
+}
+
 /* Adds one key.  Bounds are checked when buf is next flushed. */
 static inline SortStatus
 sorter_add_key(Sorter *s, int32_t key, SortError *err)
 {
-	if (__builtin_expect(s->nbuf == s->capacity, 0))
+	if (sorter_is_full(s))
 	{
 		SortStatus	status = sorter_flush(s, err);
 
 		if (status != SORT_OK)
 			return status;
 	}
-	s->buf[s->nbuf++] = key;
+	sorter_put_key(s, key);
 	return SORT_OK;
 }
 
