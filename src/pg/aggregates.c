@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "nodes/execnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -47,8 +48,9 @@ typedef struct ContextCache
 } ContextCache;
 
 static const SortContext *
-shared_context(FmgrInfo *flinfo, MemoryContext aggcontext)
+shared_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
+	FmgrInfo   *flinfo = fcinfo->flinfo;
 	ContextCache *c;
 
 	for (c = (ContextCache *) flinfo->fn_extra; c != NULL; c = c->next)
@@ -56,7 +58,13 @@ shared_context(FmgrInfo *flinfo, MemoryContext aggcontext)
 			return &c->context;
 
 	c = (ContextCache *) MemoryContextAlloc(flinfo->fn_mcxt, sizeof(ContextCache));
-	pg_sort_context(&c->context, aggcontext);
+
+	/* A partial state goes to the leader as it is; nothing is sorted here. */
+	if (IsA(fcinfo->context, AggState) &&
+		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit))
+		pg_sort_context_partial(&c->context, aggcontext);
+	else
+		pg_sort_context(&c->context, aggcontext);
 	c->next = (ContextCache *) flinfo->fn_extra;
 	flinfo->fn_extra = c;
 	return &c->context;
@@ -97,7 +105,7 @@ first_row(FunctionCallInfo fcinfo)
 	if (!AggCheckCallContext(fcinfo, &aggcontext))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	row_options(fcinfo, &lo, &hi, &descending);
-	return make_state(shared_context(fcinfo->flinfo, aggcontext), lo, hi, descending);
+	return make_state(shared_context(fcinfo, aggcontext), lo, hi, descending);
 }
 
 /* Whether a row repeats what the state has: the usual case, decided in line. */
@@ -182,7 +190,7 @@ hpsort_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 	if (state == NULL)
-		state = make_state(shared_context(fcinfo->flinfo, aggcontext),
+		state = make_state(shared_context(fcinfo, aggcontext),
 						   other->sorter.lo, other->sorter.hi, other->descending);
 	else if (state->sorter.lo != other->sorter.lo || state->sorter.hi != other->sorter.hi ||
 			 state->descending != other->descending)
@@ -260,7 +268,7 @@ hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 				 errmsg("serialized keys are corrupt: impossible header")));
 
 	context = (SortContext *) palloc(sizeof(SortContext));
-	pg_sort_context(context, CurrentMemoryContext);
+	pg_sort_context_partial(context, CurrentMemoryContext);
 	state = make_state(context, header.lo, header.hi, header.descending != 0);
 	state->nulls = header.nulls;
 	pg_sort_check(sorter_deserialize(&state->sorter, VARDATA_ANY(data) + sizeof(header),

@@ -13,6 +13,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
 #error "hpsort needs PostgreSQL 15 or later"
@@ -32,6 +33,18 @@
 #if PG_VERSION_NUM < 170000
 #define TransactionTimeoutPending false
 #endif
+
+/* PG 17 names the wait events of extensions. */
+static inline uint32
+compat_wait_event_extension(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	(void) name;
+	return PG_WAIT_EXTENSION;
+#endif
+}
 
 /* PG 17 passes the planner's state, and returns a double. */
 static inline double

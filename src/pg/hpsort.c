@@ -6,7 +6,10 @@
 
 #include "compat.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "service_state.h"
 #include "settings.h"
+#include "supervisor.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");
 
@@ -16,4 +19,12 @@ void
 _PG_init(void)
 {
 	settings_define();
+
+	/* pg_upgrade's servers run nothing that is not asked for. */
+	if (process_shared_preload_libraries_in_progress && !IsBinaryUpgrade)
+	{
+		service_state_preload();
+		if (hpsort_gpu)
+			supervisor_register();
+	}
 }

@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "gpu_backend.h"
 #include "pg_sorter.h"
 #include "settings.h"
 
@@ -44,9 +45,7 @@ pg_release(void *arena, void *block)
 static bool
 pg_interrupted(void *arg)
 {
-	return InterruptPending &&
-		(QueryCancelPending || ProcDiePending || TransactionTimeoutPending) &&
-		INTERRUPTS_CAN_BE_PROCESSED();
+	return pg_interrupt_pending();
 }
 
 void
@@ -61,18 +60,21 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
 	context->threads = hpsort_threads;
-	context->gpu_reason = pg_gpu_reason();
+	context->gpu = &gpu_backend;
 }
 
-const char *
-pg_gpu_reason(void)
+void
+pg_sort_context_partial(SortContext *context, MemoryContext memory)
 {
-	return "this build of hpsort has no GPU service";
+	pg_sort_context(context, memory);
+	context->gpu = NULL;
 }
 
 void
 pg_sort_error(const SortError *err)
 {
+	/* A wait that was interrupted may look like anything. */
+	CHECK_FOR_INTERRUPTS();
 	switch (err->status)
 	{
 		case SORT_OUT_OF_MEMORY:
@@ -102,7 +104,6 @@ pg_sort_error(const SortError *err)
 					 errhint("Set hpsort.device to \"auto\", or see hpsort_devices().")));
 			break;
 		case SORT_CANCELLED:
-			CHECK_FOR_INTERRUPTS();
 			/* The cancel was withdrawn meanwhile, but so is the sort. */
 			ereport(ERROR,
 					(errcode(ERRCODE_QUERY_CANCELED),

@@ -32,8 +32,8 @@ extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, i
 /* Fills context from the settings, with all memory to come from memory. */
 extern void pg_sort_context(SortContext *context, MemoryContext memory);
 
-/* Why no GPU can be used here, a phrase. */
-extern const char *pg_gpu_reason(void);
+/* For a sorter that will only be merged into another: no GPU is of use to it. */
+extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
 /* Raises err as a PostgreSQL error. */
 pg_noreturn extern void pg_sort_error(const SortError *err);
