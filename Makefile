@@ -72,6 +72,7 @@ endif
 
 include src/gpu/gpud.mk
 include test/unit.mk
+include test/fuzz/fuzz.mk
 
 # The rest needs PostgreSQL, headers included: Debian has pgxs.mk without them.
 
