@@ -15,6 +15,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_namespace.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -24,6 +25,11 @@
 #include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
+
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 
 #if PG_VERSION_NUM < 150000
 #error "hpsort needs PostgreSQL 15 or later"
@@ -78,6 +84,18 @@ compat_repalloc_no_oom(void *pointer, Size size)
 	}
 	PG_END_TRY();
 	return result;
+#endif
+}
+
+/* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
+static inline void
+compat_add_disabled_nodes(Path *path, const Path *child)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += child->disabled_nodes;
+#else
+	(void) path;
+	(void) child;
 #endif
 }
 

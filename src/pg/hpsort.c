@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "fmgr.h"
+#include "gather.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");
@@ -16,4 +17,5 @@ void
 _PG_init(void)
 {
 	settings_define();
+	gather_install();
 }

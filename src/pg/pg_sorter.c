@@ -143,10 +143,16 @@ sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi)
 {
 	*lo = PG_ARGISNULL(arg) ? PG_INT32_MIN : PG_GETARG_INT32(arg);
 	*hi = PG_ARGISNULL(arg + 1) ? PG_INT32_MAX : PG_GETARG_INT32(arg + 1);
-	if (*lo > *hi)
+	sort_bounds_check(*lo, *hi);
+}
+
+void
+sort_bounds_check(int32 lo, int32 hi)
+{
+	if (lo > hi)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lower bound %d is greater than upper bound %d", *lo, *hi)));
+				 errmsg("lower bound %d is greater than upper bound %d", lo, hi)));
 }
 
 const int32 *

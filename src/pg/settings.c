@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "gather.h"
 #include "settings.h"
 #include "sort_types.h"
 #include "utils/guc.h"
@@ -11,6 +12,8 @@
 int			hpsort_device_setting = SORT_DEVICE_AUTO;
 int			hpsort_algorithm_setting = SORT_ALGORITHM_AUTO;
 int			hpsort_threads = 1;
+bool		hpsort_enable_gather = true;
+int			hpsort_debug_gather = GATHER_ALLOW;
 
 static const struct config_enum_entry device_options[] = {
 	{"auto", SORT_DEVICE_AUTO, false},
@@ -29,6 +32,13 @@ static const struct config_enum_entry algorithm_options[] = {
 	{"comparison_free_onehot", SORT_ALGORITHM_COMPARISON_FREE_ONEHOT, false},
 	{"bucket_bitonic", SORT_ALGORITHM_BUCKET_BITONIC, false},
 	{"radix", SORT_ALGORITHM_RADIX, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry debug_gather_options[] = {
+	{"forbid", GATHER_FORBID, false},
+	{"allow", GATHER_ALLOW, false},
+	{"force", GATHER_FORCE, false},
 	{NULL, 0, false}
 };
 
@@ -59,5 +69,19 @@ settings_define(void)
 							1, 1, 1024,
 							PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.enable_gather",
+							 "Enables the planner's use of HpSort Gather plans.",
+							 "They read columns for hpsort's aggregates without a scan node.",
+							 &hpsort_enable_gather,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_gather",
+							 "Forbids HpSort Gather plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to the planner.",
+							 &hpsort_debug_gather,
+							 GATHER_ALLOW, debug_gather_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hpsort");
 }
