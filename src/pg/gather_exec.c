@@ -444,15 +444,18 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 	List	   *columns = NIL;
 	List	   *algorithms = NIL;
 	List	   *keys = NIL;
-	int			i;
+	int			c;
 
-	for (i = 0; i < gather->nstates; i++)
+	for (c = 0; c < gather->ncolumns; c++)
 	{
-		GatherTransition *state = &gather->states[i];
-		Expr	   *column = linitial_node(TargetEntry, state->aggref->args)->expr;
-		char	   *name = deparse_expression((Node *) column, context, prefix, false);
+		GatherTransition *state = gather->states;
+		Expr	   *column;
 
-		columns = lappend(columns, state->descending ? psprintf("%s DESC", name) : name);
+		/* One line a column, whatever the bounds it is also sorted with. */
+		while (state->column != c)
+			state++;
+		column = linitial_node(TargetEntry, state->aggref->args)->expr;
+		columns = lappend(columns, deparse_expression((Node *) column, context, prefix, false));
 		if (!state->sorted)
 			continue;
 		algorithms = lappend(algorithms,
