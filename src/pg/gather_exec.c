@@ -8,15 +8,11 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/relscan.h"
-#include "access/tableam.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "aggregates.h"
@@ -24,6 +20,7 @@
 #include "column_reader.h"
 #include "compat.h"
 #include "gather.h"
+#include "gather_sources.h"
 #include "pg_sorter.h"
 
 /* One transition: aggregates of the same column and bounds share it. */
@@ -54,17 +51,12 @@ typedef struct GatherScanState
 	MemoryContext memory;		/* all below that depends on the rows */
 	SortContext context;
 
-	int			ncolumns;
-	int			nsources;
-	ScanState **scans;			/* of custom_plans, by source */
-	AttrNumber **attnums;		/* by source and column */
-
+	GatherSources sources;
 	int			nstates;
 	GatherTransition *states;
 	int			noutputs;
 	GatherOutput *outputs;
 
-	ParallelTableScanDesc *parallel;	/* by source, or NULL: we read all */
 	bool		done;			/* the row has been returned */
 } GatherScanState;
 
@@ -147,7 +139,7 @@ describe_outputs(GatherScanState *gather, CustomScan *scan)
 			;
 		if (i == gather->nstates)
 		{
-			AttrNumber	attnum = gather_column(aggref)->varattno;
+			AttrNumber	attnum = gather_argument(aggref)->varattno;
 
 			transnos[gather->nstates++] = aggref->aggtransno;
 			gather->states[i].aggref = aggref;
@@ -163,38 +155,19 @@ static void
 begin_gather(CustomScanState *css, EState *estate, int eflags)
 {
 	GatherScanState *gather = (GatherScanState *) css;
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	int			i;
 
 	gather->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Gather",
 										   ALLOCSET_DEFAULT_SIZES);
-	gather->ncolumns = list_length(linitial(scan->custom_private));
-	gather->nsources = list_length(scan->custom_plans);
-	gather->scans = palloc_array(ScanState *, gather->nsources);
-	gather->attnums = palloc_array(AttrNumber *, gather->nsources);
-	for (i = 0; i < gather->nsources; i++)
-	{
-		List	   *attnums = list_nth(scan->custom_private, i + 1);
-		int			c;
-
-		/* Not among custom_ps, or EXPLAIN would show what is never executed. */
-		gather->scans[i] = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i), estate,
-													  eflags);
-		gather->attnums[i] = palloc_array(AttrNumber, gather->ncolumns);
-		for (c = 0; c < gather->ncolumns; c++)
-			gather->attnums[i][c] = list_nth_int(attnums, c);
-	}
-	describe_outputs(gather, scan);
+	gather_sources_begin(&gather->sources, css, eflags);
+	describe_outputs(gather, (CustomScan *) css->ss.ps.plan);
 }
 
 static void
 end_gather(CustomScanState *css)
 {
 	GatherScanState *gather = (GatherScanState *) css;
-	int			i;
 
-	for (i = 0; i < gather->nsources; i++)
-		ExecEndNode(&gather->scans[i]->ps);
+	gather_sources_end(&gather->sources);
 	MemoryContextDelete(gather->memory);
 }
 
@@ -204,12 +177,7 @@ rescan_gather(CustomScanState *css)
 	GatherScanState *gather = (GatherScanState *) css;
 	int			i;
 
-	for (i = 0; i < gather->nsources; i++)
-	{
-		if (css->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(&gather->scans[i]->ps, css->ss.ps.chgParam);
-		ExecReScan(&gather->scans[i]->ps);
-	}
+	gather_sources_rescan(&gather->sources);
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	for (i = 0; i < gather->nstates; i++)
 		gather->states[i].state = NULL;
@@ -238,42 +206,13 @@ add_batch(GatherScanState *gather, GatherTransition *state, const ColumnBatch *b
 }
 
 static void
-read_sources(GatherScanState *gather)
+add_batches(void *arg, const ColumnBatch *batches)
 {
-	ColumnBatch *batches = palloc_array(ColumnBatch, gather->ncolumns);
-	Snapshot	snapshot = gather->css.ss.ps.state->es_snapshot;
-	bool		more;
-	int			c;
+	GatherScanState *gather = (GatherScanState *) arg;
 	int			i;
-	int			source;
 
-	for (c = 0; c < gather->ncolumns; c++)
-		batches[c].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
-	for (source = 0; source < gather->nsources; source++)
-	{
-		ScanState  *scan = gather->scans[source];
-		ColumnReader *reader;
-
-		reader = column_reader_open(scan->ss_currentRelation, gather->ncolumns,
-									gather->attnums[source], snapshot,
-									gather->parallel ? gather->parallel[source] : NULL);
-		if (scan->ps.qual)
-			column_reader_filter(reader, scan->ps.qual, scan->ps.ps_ExprContext,
-								 scan->ss_ScanTupleSlot);
-		do
-		{
-			for (c = 0; c < gather->ncolumns; c++)
-				batches[c].nulls = 0;
-			more = column_reader_next(reader, batches);
-			for (i = 0; i < gather->nstates; i++)
-				add_batch(gather, &gather->states[i], &batches[gather->states[i].column]);
-		} while (more);
-		InstrCountFiltered2(&gather->css.ss, column_reader_filtered(reader));
-		column_reader_close(reader);
-	}
-	for (c = 0; c < gather->ncolumns; c++)
-		pfree(batches[c].keys);
-	pfree(batches);
+	for (i = 0; i < gather->nstates; i++)
+		add_batch(gather, &gather->states[i], &batches[gather->states[i].column]);
 }
 
 /* The aggregates' values, into the scan tuple. */
@@ -329,7 +268,7 @@ exec_gather(CustomScanState *css)
 		read_options(gather, &gather->states[i]);
 	old = MemoryContextSwitchTo(gather->memory);
 	pg_sort_context(&gather->context, gather->memory);
-	read_sources(gather);
+	gather_sources_read(&gather->sources, add_batches, gather);
 	ExecClearTuple(slot);
 	fill_outputs(gather, slot);
 	MemoryContextSwitchTo(old);
@@ -344,96 +283,33 @@ exec_gather(CustomScanState *css)
 	return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
 }
 
-/* --- parallel: one table after the other, block by block, as a parallel SeqScan */
-
-static Size
-scan_size(GatherScanState *gather, int source)
-{
-	return MAXALIGN(table_parallelscan_estimate(gather->scans[source]->ss_currentRelation,
-												gather->css.ss.ps.state->es_snapshot));
-}
+/* --- parallel */
 
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	GatherScanState *gather = (GatherScanState *) css;
-	Size		size = 0;
-	int			i;
-
-	for (i = 0; i < gather->nsources; i++)
-		size = add_size(size, scan_size(gather, i));
-	return size;
-}
-
-/* Where each table's scan is; sizes are the same in all processes. */
-static void
-find_scans(GatherScanState *gather, char *coordinate)
-{
-	int			i;
-
-	gather->parallel = MemoryContextAlloc(gather->css.ss.ps.state->es_query_cxt,
-										  gather->nsources * sizeof(ParallelTableScanDesc));
-	for (i = 0; i < gather->nsources; i++)
-	{
-		gather->parallel[i] = (ParallelTableScanDesc) coordinate;
-		coordinate += scan_size(gather, i);
-	}
+	return gather_sources_estimate(&((GatherScanState *) css)->sources);
 }
 
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	GatherScanState *gather = (GatherScanState *) css;
-	int			i;
-
-	find_scans(gather, coordinate);
-	for (i = 0; i < gather->nsources; i++)
-		table_parallelscan_initialize(gather->scans[i]->ss_currentRelation, gather->parallel[i],
-									  css->ss.ps.state->es_snapshot);
+	gather_sources_share(&((GatherScanState *) css)->sources, coordinate);
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	GatherScanState *gather = (GatherScanState *) css;
-	int			i;
-
-	for (i = 0; i < gather->nsources; i++)
-		table_parallelscan_reinitialize(gather->scans[i]->ss_currentRelation,
-										gather->parallel[i]);
+	gather_sources_reshare(&((GatherScanState *) css)->sources);
 }
 
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
-	find_scans((GatherScanState *) css, coordinate);
+	gather_sources_attach(&((GatherScanState *) css)->sources, coordinate);
 }
 
 /* --- EXPLAIN */
-
-/*
- * The filter of the rows read, as core shows one.  Core itself shows HAVING as
- * this node's filter; then ours has another name.
- */
-static void
-explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
-{
-	bool		having = css->ss.ps.plan->qual != NIL;
-	bool		prefix = es->verbose || list_length(es->rtable) > 1;
-	Instrumentation *instrument = css->ss.ps.instrument;
-	List	   *context;
-
-	if (scan->ps.plan->qual == NIL)
-		return;
-	context = set_deparse_context_plan(es->deparse_cxt, scan->ps.plan, ancestors);
-	ExplainPropertyText(having ? "Scan Filter" : "Filter",
-						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
-										   context, prefix, false), es);
-	if (es->analyze && instrument && instrument->nloops > 0 &&
-		(instrument->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
-		ExplainPropertyFloat(having ? "Rows Removed by Scan Filter" : "Rows Removed by Filter",
-							 NULL, instrument->nfiltered2 / instrument->nloops, 0, es);
-}
 
 static void
 explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
@@ -446,7 +322,7 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 	List	   *keys = NIL;
 	int			c;
 
-	for (c = 0; c < gather->ncolumns; c++)
+	for (c = 0; c < gather->sources.ncolumns; c++)
 	{
 		GatherTransition *state = gather->states;
 		Expr	   *column;
@@ -464,9 +340,7 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 		keys = lappend(keys, psprintf(UINT64_FORMAT, state->stats.n));
 	}
 	ExplainPropertyList("Sort Key", columns, es);
-	if (gather->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyInteger("Tables", NULL, gather->nsources, es);
-	explain_filter(css, gather->scans[0], ancestors, es);
+	gather_sources_explain(&gather->sources, ancestors, es);
 	/* Partial results are sorted by the leader, which is not us. */
 	if (es->analyze && algorithms != NIL && !gather->outputs[0].partial)
 	{

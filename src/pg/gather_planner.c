@@ -31,6 +31,7 @@
 #include "aggregates.h"
 #include "compat.h"
 #include "gather.h"
+#include "gather_query.h"
 #include "settings.h"
 
 /*
@@ -84,16 +85,20 @@ gather_kind(const Aggref *aggref)
 }
 
 Var *
-gather_column(const Aggref *aggref)
+gather_column(Node *arg)
 {
-	Node	   *arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
-
 	/* int2 becomes int4 by a function, a domain by a relabel. */
 	if (IsA(arg, FuncExpr) && ((FuncExpr *) arg)->funcid == F_INT4_INT2)
 		arg = linitial(((FuncExpr *) arg)->args);
 	while (IsA(arg, RelabelType))
 		arg = (Node *) ((RelabelType *) arg)->arg;
 	return IsA(arg, Var) ? (Var *) arg : NULL;
+}
+
+Var *
+gather_argument(const Aggref *aggref)
+{
+	return gather_column((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }
 
 /*
@@ -110,7 +115,7 @@ is_gathered(const Aggref *aggref, Index rti)
 	if (gather_kind(aggref) == GATHER_NONE || aggref->aggorder != NIL ||
 		aggref->aggdistinct != NIL || aggref->aggfilter != NULL || aggref->agglevelsup != 0)
 		return false;
-	column = gather_column(aggref);
+	column = gather_argument(aggref);
 	if (column == NULL || column->varno != rti || column->varlevelsup != 0 || column->varattno <= 0)
 		return false;
 	/* A relabel may hide any type of four bytes, such as oid. */
@@ -209,8 +214,8 @@ is_descendant(PlannerInfo *root, Index relid, Index top)
  * The tables that rel stands for: itself, or those that inherit from it and
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
  */
-static List *
-find_tables(PlannerInfo *root, RelOptInfo *rel)
+List *
+gather_find_tables(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *tables = NIL;
 	Index		i;
@@ -233,18 +238,14 @@ find_tables(PlannerInfo *root, RelOptInfo *rel)
 	return tables;
 }
 
-/* The columns to read, once each, then what they are in each of the tables. */
-static List *
-list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *aggregates)
+/* columns, then what they are in each of the tables; NIL if they are not there. */
+List *
+gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
-	List	   *columns = NIL;
-	List	   *result;
+	List	   *result = list_make1(columns);
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	foreach(lc, aggregates)
-		columns = list_append_unique_int(columns, gather_column(lfirst_node(Aggref, lc))->varattno);
-	result = list_make1(columns);
 	foreach(lc, tables)
 	{
 		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
@@ -298,15 +299,9 @@ static const CustomPathMethods gather_path_methods = {
 	.PlanCustomPath = plan_gather,
 };
 
-/*
- * A path that reads tables, with that many workers (0: none), into target.
- * costs are those of the aggregates.
- */
-static CustomPath *
-make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, List *tables, List *columns,
-		  List *having, int workers, const AggClauseCosts *costs)
+Cost
+gather_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers)
 {
-	CustomPath *path = makeNode(CustomPath);
 	Cost		total = 0;
 	ListCell   *lc;
 
@@ -324,6 +319,20 @@ make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, List *table
 			rows *= scan->rows / table->rows;
 		total += scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
 	}
+	return total;
+}
+
+/*
+ * A path that reads tables, with that many workers (0: none), into target.
+ * costs are those of the aggregates.
+ */
+static CustomPath *
+make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, List *tables, List *columns,
+		  List *having, int workers, const AggClauseCosts *costs)
+{
+	CustomPath *path = makeNode(CustomPath);
+	Cost		total = gather_scan_tables(root, path, tables, workers);
+
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = parent;
 	path->path.pathtarget = target;
@@ -387,7 +396,8 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 	List	   *having = (List *) extra->havingQual;
 	List	   *tables;
 	List	   *aggregates;
-	List	   *columns;
+	List	   *columns = NIL;
+	ListCell   *lc;
 	AggClauseCosts costs;
 	Path	   *serial;
 	Path	   *parallel;
@@ -396,10 +406,13 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 	aggregates = gathered_aggregates(grouped_rel->reltarget, (Node *) having, input_rel->relid);
 	if (aggregates == NIL)
 		return;
-	tables = find_tables(root, input_rel);
+	tables = gather_find_tables(root, input_rel);
 	if (tables == NIL)
 		return;
-	columns = list_columns(root, input_rel, tables, aggregates);
+	foreach(lc, aggregates)
+		columns = list_append_unique_int(columns,
+										 gather_argument(lfirst_node(Aggref, lc))->varattno);
+	columns = gather_list_columns(root, input_rel, tables, columns);
 	if (columns == NIL)
 		return;
 
@@ -424,13 +437,19 @@ gather_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (previous_upper_paths_hook)
 		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 
-	/* Aggregates over all rows of one table: everything else is not for us. */
-	if (stage != UPPERREL_GROUP_AGG || !hpsort_enable_gather ||
-		hpsort_debug_gather == GATHER_FORBID || !parse->hasAggs || parse->groupClause != NIL ||
+	/* All rows of one table or tree of them: everything else is not for us. */
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_FINAL) || !hpsort_enable_gather ||
+		hpsort_debug_gather == GATHER_FORBID || parse->groupClause != NIL ||
 		parse->groupingSets != NIL || input_rel->reloptkind != RELOPT_BASEREL ||
 		input_rel->rtekind != RTE_RELATION || IS_DUMMY_REL(input_rel) || extra == NULL)
 		return;
-	add_gather_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
+	if (stage == UPPERREL_FINAL)
+	{
+		gather_query_path(root, input_rel, output_rel);
+		return;
+	}
+	if (parse->hasAggs)
+		add_gather_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
 }
 
 void
@@ -439,4 +458,5 @@ gather_install(void)
 	RegisterCustomScanMethods(&gather_scan_methods);
 	previous_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = gather_upper_paths;
+	gather_query_install();
 }

@@ -12,6 +12,7 @@
 #include "utils/plancache.h"
 
 #include "column_reader.h"
+#include "gather_query.h"
 #include "pg_sorter.h"
 #include "query_gather.h"
 
@@ -107,6 +108,8 @@ query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 
 		.nulls = nulls
 	};
 	SPIExecuteOptions options = {0};
+	GatherSink	sink = {.sorter = sorter, .nulls = nulls};
+	const GatherSink *previous;
 	SPIPlanPtr	plan;
 	int			rc;
 
@@ -118,7 +121,20 @@ query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 
 	receiver.type = OidIsValid(type) ? getBaseType(type) : integer_column(plan);
 	options.read_only = read_only;
 	options.dest = (DestReceiver *) &receiver;
-	rc = SPI_execute_plan_extended(plan, &options);
+
+	/* Planned and run in one go: the plan may fill the sorter itself. */
+	sink.query_string =
+		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
+	previous = gather_query_offer(&sink);
+	PG_TRY();
+	{
+		rc = SPI_execute_plan_extended(plan, &options);
+	}
+	PG_FINALLY();
+	{
+		gather_query_offer(previous);
+	}
+	PG_END_TRY();
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(rc));
 	if (SPI_finish() != SPI_OK_FINISH)
