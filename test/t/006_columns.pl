@@ -219,6 +219,16 @@ for my $table (qw(tree tree_3 parent child))
 	push @all, [ $table, $checks, '' ];
 }
 
+# hpsort_query's own query, which nobody can EXPLAIN, as auto_explain sees it
+$primary->safe_psql('postgres', <<'SQL');
+LOAD 'auto_explain';
+SET auto_explain.log_min_duration = 0;
+SET auto_explain.log_nested_statements = on;
+LOAD 'hpsort';
+SELECT hpsort_query('SELECT x FROM tree WHERE id > 10') LIMIT 1;
+SQL
+like(slurp_file($primary->logfile), qr/SELECT x FROM tree WHERE id > 10\s+Custom Scan \(HpSort Gather\)/, 'the plan of hpsort_query');
+
 # many sessions on one table that changes all the time, each beside core in one statement
 $primary->safe_psql('postgres', 'CREATE TABLE busy (id int8, x int4); INSERT INTO busy SELECT i, i % 100 FROM generate_series(1, 20000) i; VACUUM busy');
 my $script = $primary->basedir . '/busy.sql';
@@ -251,7 +261,7 @@ $standby->stop;
 $primary->stop;
 for my $node ($primary, $standby)
 {
-	is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak/ } split /^/m, slurp_file($node->logfile)), '',
+	is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak|resource was not closed/ } split /^/m, slurp_file($node->logfile)), '',
 		'nothing in the log of the ' . $node->name);
 }
 
