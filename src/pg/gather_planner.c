@@ -11,6 +11,8 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/makefuncs.h"
@@ -24,6 +26,7 @@
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -47,14 +50,30 @@ static create_upper_paths_hook_type previous_upper_paths_hook = NULL;
 
 /* --- our aggregates */
 
-/* Whether a function is this one of ours. */
+/*
+ * Whether a function is this one of ours.  Its symbol is compared first: what
+ * other libraries there are is not to be loaded by looking at them.
+ */
 static bool
-is_function(Oid oid, PGFunction address)
+is_function(Oid oid, PGFunction address, const char *symbol)
 {
+	HeapTuple	tuple;
+	Datum		source;
+	bool		isnull;
+	bool		same;
 	FmgrInfo	flinfo;
 
 	/* None of ours is among those PostgreSQL has itself. */
 	if (oid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(oid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	same = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId && !isnull &&
+		strcmp(TextDatumGetCString(source), symbol) == 0;
+	ReleaseSysCache(tuple);
+	if (!same)
 		return false;
 	fmgr_info(oid, &flinfo);
 	return flinfo.fn_addr == address;
@@ -71,13 +90,14 @@ gather_kind(const Aggref *aggref)
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	if (!HeapTupleIsValid(tuple))
 		return GATHER_NONE;
-	if (is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, hpsort_agg_transfn))
+	if (is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, hpsort_agg_transfn,
+					"hpsort_agg_transfn"))
 	{
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
-		if (is_function(final, hpsort_agg_finalfn))
+		if (is_function(final, hpsort_agg_finalfn, "hpsort_agg_finalfn"))
 			kind = GATHER_ARRAY;
-		else if (is_function(final, hpsort_runs_agg_finalfn))
+		else if (is_function(final, hpsort_runs_agg_finalfn, "hpsort_runs_agg_finalfn"))
 			kind = GATHER_RUNS;
 	}
 	ReleaseSysCache(tuple);

@@ -229,6 +229,28 @@ SELECT hpsort_query('SELECT x FROM tree WHERE id > 10') LIMIT 1;
 SQL
 like(slurp_file($primary->logfile), qr/SELECT x FROM tree WHERE id > 10\s+Custom Scan \(HpSort Gather\)/, 'the plan of hpsort_query');
 
+# errors in the middle of a scan, in the session and in its workers, leave nothing behind
+for my $workers (0, 2)
+{
+	my $settings = "SET max_parallel_workers_per_gather = $workers; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; " .
+		"SET parallel_tuple_cost = 0; SET parallel_leader_participation = off; LOAD 'hpsort'; SET hpsort.debug_gather = force;";
+
+	for my $query ("SELECT hpsort_column_array('tree', 'x', 0, 10)", 'SELECT hpsort_agg(x, 0, 10) FROM tree',
+		'SELECT hpsort_agg(x) FROM tree WHERE 1 / (x - 400) IS NOT NULL')
+	{
+		my ($rc, $out, $err) = $primary->psql('postgres',
+			"$settings\n$query;\nSELECT 'still ' || (hpsort_column_array('tree', 'x') = array_agg(x ORDER BY x)) FROM tree;", on_error_stop => 0);
+
+		like($err, qr/ERROR:  (key \d+ is out of bounds|division by zero)/, "$workers workers: $query");
+		is($out, 'still true', 'and goes on');
+	}
+	my ($rc, $out, $err) = $primary->psql('postgres', "$settings\nSET statement_timeout = 100;\n" .
+		"SELECT hpsort_agg(x) FROM tree WHERE pg_sleep(0.01) IS NOT NULL;\nRESET statement_timeout;\n" .
+		"SELECT 'still ' || (hpsort_column_array('tree', 'x') = array_agg(x ORDER BY x)) FROM tree;", on_error_stop => 0);
+	like($err, qr/canceling statement due to statement timeout/, "$workers workers: cancelled");
+	is($out, 'still true', 'and goes on');
+}
+
 # many sessions on one table that changes all the time, each beside core in one statement
 $primary->safe_psql('postgres', 'CREATE TABLE busy (id int8, x int4); INSERT INTO busy SELECT i, i % 100 FROM generate_series(1, 20000) i; VACUUM busy');
 my $script = $primary->basedir . '/busy.sql';
