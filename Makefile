@@ -74,6 +74,7 @@ endif
 
 include src/gpu/gpud.mk
 include test/unit.mk
+include test/fuzz/fuzz.mk
 
 # The rest needs PostgreSQL, headers included: Debian has pgxs.mk without them.
 

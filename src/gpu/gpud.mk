@@ -52,3 +52,14 @@ uninstall-gpud:
 # bench/gpu/service_bench SOCKET ...: the service as a client sees it.
 build/service_bench: bench/gpu/service_bench.c $(GPU_CLIENT_OBJS:%=build/gpud/%) $(SORT_OBJS) $(CXX_OBJS)
 	$(CC) $(GPUD_CFLAGS) -o $@ $^ $(CXX_LIBS) -lm
+
+# On a host with a GPU, with hpsort installed into the PostgreSQL of PG_CONFIG:
+# the SQL suite after the engine's own tests, the SQL grid after its benchmark.
+.PHONY: gputest-sql gpubench-sql
+gputest: gputest-sql
+gputest-sql:
+	test/gpu_sql.sh
+gpubench: gpubench-sql
+gpubench-sql:
+	bench/gpu/sql_grid.sh
+	bench/gpu/plot.sh build/bench/gpu_sql.csv

@@ -37,6 +37,9 @@
 #define AVOID_MS 5000
 #define AVOID_HUNG_MS 60000
 
+/* How often a socket is looked at when no descriptor is left to wait with. */
+#define LOOK_MS 2
+
 /* A lost wake-up must not cost the whole start timeout. */
 #define START_POLL_MS 100
 
@@ -111,6 +114,46 @@ wait_event(void)
 	return event;
 }
 
+/*
+ * WaitLatchOrSocket, which needs a descriptor of its own and raises an error
+ * if there is none.  Nobody below us could stand that, and there is a way
+ * without: look at the socket now and then.
+ */
+static int
+wait_latch_or_socket(int wanted, int fd, long timeout_ms)
+{
+	MemoryContext context = CurrentMemoryContext;
+	uint32		holdoff = InterruptHoldoffCount;
+	uint32		cancel_holdoff = QueryCancelHoldoffCount;
+	struct pollfd look = {.fd = fd};
+	volatile int got = 0;
+	volatile bool failed = false;
+
+	PG_TRY();
+	{
+		got = WaitLatchOrSocket(MyLatch, wanted, fd, timeout_ms, wait_event());
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		InterruptHoldoffCount = holdoff;
+		QueryCancelHoldoffCount = cancel_holdoff;
+		failed = true;
+	}
+	PG_END_TRY();
+	if (!failed)
+		return got;
+
+	look.events = (short) (((wanted & WL_SOCKET_READABLE) ? POLLIN : 0) |
+						   ((wanted & WL_SOCKET_WRITEABLE) ? POLLOUT : 0));
+	if (poll(&look, 1, 0) > 0)
+		return wanted & (((look.revents & ~POLLOUT) ? WL_SOCKET_READABLE : 0) |
+						 ((look.revents & ~POLLIN) ? WL_SOCKET_WRITEABLE : 0));
+	return WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 (wanted & WL_TIMEOUT) ? Min(timeout_ms, LOOK_MS) : LOOK_MS, wait_event());
+}
+
 /* As GpuClientHooks wants it. */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
@@ -131,7 +174,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 
 		if (pg_interrupt_pending())
 			return -1;
-		got = WaitLatchOrSocket(MyLatch, wanted, fd, left, wait_event());
+		got = wait_latch_or_socket(wanted, fd, left);
 		if (got & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (got & (WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
@@ -386,7 +429,7 @@ backend_costs(void *arg, uint64_t n, bool required, const char **reason)
 static void
 backend_failed(void *arg, const SortError *err)
 {
-	service_count_fallback(last_failure);
+	service_count_fallback(err->status == SORT_UNSUPPORTED ? GPU_UNSUPPORTED : last_failure);
 }
 
 /* ------------------------------------------------------------------------
@@ -624,15 +667,10 @@ backend_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t 
 	return job_status(job, status, err);
 }
 
-/* The service's words begin with its regime; only one is no histogram. */
 static const char *
 backend_describe(const SortJob *job, SortAlgorithm *algorithm)
 {
-	const char *words = gpu_client_job_reason(job->inner);
-
-	*algorithm = strncmp(words, "radix", strlen("radix")) == 0
-		? SORT_ALGORITHM_RADIX : SORT_ALGORITHM_ZERO_COMPRESSED;
-	return words;
+	return gpu_client_device.describe(job->inner, algorithm);
 }
 
 static const SortDevice backend_device = {

@@ -116,7 +116,7 @@ define_gpu_settings(void)
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.gpu_idle_shutdown",
-							"Sets the time after which a GPU service without connections stops.",
+							"Sets the time after which a GPU service without work stops.",
 							"The next sort that needs it starts it again. 0 means never.",
 							&hpsort_gpu_idle_shutdown,
 							0, 0, INT_MAX / 1000,

@@ -295,6 +295,10 @@ run_job(Sorter *s, const SortDevice *device, const SorterRead *read, SortError *
 		SortAlgorithm algorithm = big->plan.algorithm;
 		const char *words = device->describe(job, &algorithm);
 
+		/* What is forced is used, or it is an error: no other is as good. */
+		if (s->context->algorithm != SORT_ALGORITHM_AUTO && algorithm != s->context->algorithm)
+			status = sort_fail(err, SORT_UNSUPPORTED, "the GPU sorts such keys with algorithm \"%s\" only",
+							   sort_algorithm_name(algorithm));
 		big->plan.algorithm = algorithm;
 		snprintf(big->plan.note, sizeof(big->plan.note), "%s", words ? words : "");
 	}

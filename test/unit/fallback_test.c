@@ -492,6 +492,44 @@ test_not_used(void **state)
 	end(&u, &s);
 }
 
+/* An algorithm that is forced, and another that the device takes instead. */
+static void
+test_other_algorithm(void **state)
+{
+	int			way;
+	int			forced;
+
+	(void) state;
+	for (way = 0; way < WAYS; way++)
+		for (forced = 0; forced < 2; forced++)
+		{
+			Unit		u;
+			Sorter		s;
+			SortError	err;
+			SorterStats stats;
+
+			unit_fill(SHAPE_WIDE, keys, N);
+			begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+			u.context.algorithm = SORT_ALGORITHM_RADIX;
+			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
+			if (forced)
+			{
+				assert_int_equal(go(&s, (Way) way, false, &err), SORT_UNSUPPORTED);
+				assert_string_equal(err.message,
+									"the GPU sorts such keys with algorithm \"zero_compressed\" only");
+			}
+			else
+			{
+				assert_sort_ok(go(&s, (Way) way, false, &err), err);
+				sorter_stats(&s, NULL, &stats);
+				assert_int_equal(stats.plan.device, SORT_DEVICE_CPU);
+				assert_int_equal(stats.plan.algorithm, SORT_ALGORITHM_RADIX);
+				assert_int_equal(stats.plan.reason, PLAN_FALLBACK);
+			}
+			end(&u, &s);
+		}
+}
+
 /* Nothing, one key and a few: forced, the GPU is asked for them, too. */
 static void
 test_few(void **state)
@@ -765,6 +803,7 @@ main(void)
 		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_not_used),
+		cmocka_unit_test(test_other_algorithm),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_stream_failures),

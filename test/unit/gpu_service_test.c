@@ -417,37 +417,44 @@ test_many_sessions(void **state)
 }
 
 /*
- * All chunks with a session that sits on them: who comes next waits, and then
- * hears why; when it lets go, all is well again.
+ * All chunks with sessions that sit on them: who comes next waits, and then
+ * hears why; when they let go, all is well again.
  */
 static void
 test_no_chunks(void **state)
 {
 	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "8192", NULL};
 	GpuService	s;
-	GpuUnit		holder;
-	SortJob    *held;
+	GpuUnit		holders[2];
+	SortJob    *held[2];
+	int			i;
 	GpuUnit		u;
 	SortError	err;
 	int32_t		keys[3000];
-	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 2000};
+	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 1};
 	char		text[200];
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
 	gpu_service_start(&s, args);
-	/* two chunks' worth of keys are announced, so it gets both */
-	gpu_unit_connect_ok(&holder, &s);
-	assert_sort_ok(gpu_client_device.open(&holder.unit.context, &spec, &held, &err), err);
-	assert_sort_ok(gpu_client_device.add(held, keys, 1, &err), err);
+	/* one key is announced, so each gets one chunk, and has it in hand */
+	for (i = 0; i < 2; i++)
+	{
+		gpu_unit_connect_ok(&holders[i], &s);
+		assert_sort_ok(gpu_client_device.open(&holders[i].unit.context, &spec, &held[i], &err), err);
+		assert_sort_ok(gpu_client_device.add(held[i], keys, 1, &err), err);
+	}
 	gpu_unit_init(&u);
 	assert_int_equal(gpu_unit_connect(&u, s.socket, 1000, text), GPU_OK);
 	assert_int_equal(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
 								   false, &err), SORT_DEVICE_UNAVAILABLE);
 	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_CHUNKS);
 	assert_true(gpu_client_is_usable(u.ref.client));
-	gpu_client_device.close(held);
-	gpu_unit_disconnect(&holder);
+	for (i = 0; i < 2; i++)
+	{
+		gpu_client_device.close(held[i]);
+		gpu_unit_disconnect(&holders[i]);
+	}
 	assert_sort_ok(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
 								 false, &err), err);
 	gpu_unit_disconnect(&u);
@@ -919,5 +926,7 @@ main(void)
 	};
 
 	unit_seed("gpu_service_test");
+	if (getenv("HPSORT_TEST_FILTER"))
+		cmocka_set_test_filter(getenv("HPSORT_TEST_FILTER"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
