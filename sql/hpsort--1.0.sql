@@ -73,6 +73,44 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000 ROWS 1000000;
 COMMENT ON FUNCTION hpsort_query(text, int4, int4, bool, bool) IS
 'runs a query that returns one integer column and returns its values in order';
 
+-- Columns of tables.  Stable: they read as the calling query reads.  Restricted:
+-- in the leader they have workers of their own.
+
+CREATE FUNCTION hpsort_column_support(internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_column_support'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_column_support(internal) IS
+'planner support for hpsort_column';
+
+CREATE FUNCTION hpsort_column(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF int4
+AS 'MODULE_PATHNAME', 'hpsort_column'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 1000000 SUPPORT hpsort_column_support;
+
+COMMENT ON FUNCTION hpsort_column(regclass, name, int4, int4, bool, bool) IS
+'values of a table''s integer column in order, as a set';
+
+CREATE FUNCTION hpsort_column_array(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_column_array'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+
+COMMENT ON FUNCTION hpsort_column_array(regclass, name, int4, int4, bool, bool) IS
+'values of a table''s integer column in order, as an array';
+
+CREATE FUNCTION hpsort_column_runs(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF hpsort_run
+AS 'MODULE_PATHNAME', 'hpsort_column_runs'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+
+COMMENT ON FUNCTION hpsort_column_runs(regclass, name, int4, int4, bool, bool) IS
+'distinct values of a table''s integer column in order, with their counts';
+
 -- Aggregates
 
 CREATE FUNCTION hpsort_agg_transfn(internal, int4)

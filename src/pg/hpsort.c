@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "fmgr.h"
+#include "gather.h"
 #include "miscadmin.h"
 #include "service_state.h"
 #include "settings.h"
@@ -27,4 +28,6 @@ _PG_init(void)
 		if (hpsort_gpu)
 			supervisor_register();
 	}
+
+	gather_install();
 }

@@ -29,6 +29,8 @@ extern SortOrder sort_order_from_args(FunctionCallInfo fcinfo, int arg);
 /* Bounds from arguments arg and arg + 1, either NULL; complains if lo > hi. */
 extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi);
 
+extern void sort_bounds_check(int32 lo, int32 hi);
+
 /* Fills context from the settings, with all memory to come from memory. */
 extern void pg_sort_context(SortContext *context, MemoryContext memory);
 

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "gather.h"
 #include "settings.h"
 #include "sort_types.h"
 #include "utils/guc.h"
@@ -13,6 +14,8 @@
 int			hpsort_device_setting = SORT_DEVICE_AUTO;
 int			hpsort_algorithm_setting = SORT_ALGORITHM_AUTO;
 int			hpsort_threads = 1;
+bool		hpsort_enable_gather = true;
+int			hpsort_debug_gather = GATHER_ALLOW;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
@@ -163,6 +166,13 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 }
 
+static const struct config_enum_entry debug_gather_options[] = {
+	{"forbid", GATHER_FORBID, false},
+	{"allow", GATHER_ALLOW, false},
+	{"force", GATHER_FORCE, false},
+	{NULL, 0, false}
+};
+
 void
 settings_define(void)
 {
@@ -191,5 +201,19 @@ settings_define(void)
 							PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
 	define_gpu_settings();
+	DefineCustomBoolVariable("hpsort.enable_gather",
+							 "Enables the planner's use of HpSort Gather plans.",
+							 "They read columns for hpsort's aggregates without a scan node.",
+							 &hpsort_enable_gather,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_gather",
+							 "Forbids HpSort Gather plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to the planner.",
+							 &hpsort_debug_gather,
+							 GATHER_ALLOW, debug_gather_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hpsort");
 }

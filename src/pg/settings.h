@@ -26,6 +26,10 @@ extern int	hpsort_gpu_start_timeout;	/* ms */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;
 
+/* Of the custom scan HpSort Gather; a GatherDebug. */
+extern bool hpsort_enable_gather;
+extern int	hpsort_debug_gather;
+
 extern void settings_define(void);
 
 #endif							/* HPSORT_SETTINGS_H */
