@@ -52,7 +52,7 @@ hpsort(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(sort_array(PG_GETARG_ARRAYTYPE_P(0), PG_INT32_MIN, PG_INT32_MAX,
+	PG_RETURN_ARRAYTYPE_P(sort_array(int4_array_arg(PG_GETARG_DATUM(0)), PG_INT32_MIN, PG_INT32_MAX,
 									 sort_order_from_args(fcinfo, 1)));
 }
 
@@ -66,7 +66,7 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
-	PG_RETURN_ARRAYTYPE_P(sort_array(PG_GETARG_ARRAYTYPE_P(0), lo, hi,
+	PG_RETURN_ARRAYTYPE_P(sort_array(int4_array_arg(PG_GETARG_DATUM(0)), lo, hi,
 									 sort_order_from_args(fcinfo, 3)));
 }
 
@@ -92,7 +92,7 @@ hpsort_order(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	array = PG_GETARG_ARRAYTYPE_P(0);
+	array = int4_array_arg(PG_GETARG_DATUM(0));
 	order = sort_order_from_args(fcinfo, 1);
 	keys = int4_array_keys(array, &n, &nulls);
 

@@ -49,6 +49,12 @@ pg_sort_check(SortStatus status, const SortError *err)
 }
 
 /*
+ * An int4[] argument, detoasted, and where possible not copied: good for as
+ * long as the call.
+ */
+extern ArrayType *int4_array_arg(Datum arg);
+
+/*
  * The non-null elements of a one-dimensional int4[] where they lie, or an
  * error if it has more dimensions.  *n elements, *nulls of the rest.
  */

@@ -104,14 +104,9 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 	double		result = want == SORT_WANT_RUNS ? runs : keys;
 	double		ns = c->startup_ns;
 
-	if (device == SORT_DEVICE_GPU)
-	{
-		/* Back come positions, or the smaller of runs and keys. */
-		double		back = want != SORT_WANT_PERMUTATION && runs * KEYS_PER_RUN < keys
-			? runs * KEYS_PER_RUN : keys;
-
-		ns += c->transfer_ns * (keys + back);
-	}
+	/* Back comes the smaller of runs and keys. */
+	if (device == SORT_DEVICE_GPU && want != SORT_WANT_PERMUTATION)
+		ns += c->transfer_ns * (keys + (runs * KEYS_PER_RUN < keys ? runs * KEYS_PER_RUN : keys));
 
 	switch (algorithm)
 	{

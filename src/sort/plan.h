@@ -32,7 +32,7 @@ extern "C"
 typedef struct SortDeviceCosts
 {
 	double		startup_ns;		/* once a job: latency, launches */
-	double		transfer_ns;	/* a key to the device, or a result back */
+	double		transfer_ns;	/* a key to the device, or a key or run back */
 	double		counting_ns[PLAN_BIN_STEPS];	/* a key into a histogram */
 	double		bin_ns;			/* a bin zeroed and later looked at */
 	double		offset_ns;		/* a bin zeroed and made the place of its first key */
@@ -40,8 +40,8 @@ typedef struct SortDeviceCosts
 	double		expand_ns;		/* a key written in order */
 	double		wide_ns;		/* a key in a wide sort, besides ... */
 	double		wide_log_ns;	/* ... this times log2(n) */
-	double		scatter_ns[PLAN_BIN_STEPS]; /* a row index to its bin's place */
-	double		pair_ns;		/* a (key, index) pair in a wide sort, besides ... */
+	double		scatter_ns[PLAN_BIN_STEPS]; /* a row index to its bin's place; transfers included */
+	double		pair_ns;		/* a (key, index) pair in a wide sort, transfers included, besides ... */
 	double		pair_log_ns;	/* ... this times log2(n) */
 } SortDeviceCosts;
 

@@ -584,7 +584,10 @@ test_faults(void **state)
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, N);
 	for (i = 0; i < lengthof(fault_cases); i++)
+	{
+		print_message("fault %s\n", fault_cases[i].fault);
 		check_fault(&fault_cases[i], keys, N);
+	}
 	free(keys);
 }
 
