@@ -7,6 +7,7 @@
 CXX ?= g++
 UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc/sort -Isrc/gpu -I. $(GPU_CPPFLAGS)
 UNIT_SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_TSAN = -O1 -fno-omit-frame-pointer -fsanitize=thread
 UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
 UNIT_MAIN = $(filter %_test.c,$(UNIT_SRCS))
 UNIT_HELP = $(filter-out %_test.c,$(UNIT_SRCS))
@@ -43,6 +44,7 @@ endef
 
 $(eval $(call unit_variant,unit,-O2))
 $(eval $(call unit_variant,unit-asan,$(UNIT_SANITIZE)))
+$(eval $(call unit_variant,unit-tsan,$(UNIT_TSAN)))
 
 .SECONDARY:
 unit: run-unit run-unit-asan

@@ -75,9 +75,10 @@ SQL
 	done 2>&1 | sed 's/^.*NOTICE: *//'
 	before=$(memory_used)
 	for i in $(seq 100); do
-		(echo "SET hpsort.device = gpu; SELECT cardinality(hpsort(array_agg(i))) FROM generate_series(1, 100000) i;"; sleep 12) | sql >/dev/null &
+		(echo "SET hpsort.device = gpu; SELECT cardinality(hpsort(array_agg(i))) FROM generate_series(1, 100000) i;"; sleep 25) | sql >/dev/null &
 	done
-	sleep 9
+	# the service gives its memory pool back after 10 s without a job
+	sleep 22
 	echo "GPU memory with 0 and with 100 more idle sessions: $before and $(memory_used) MiB"
 	wait
 	cat >"$work/one.sql" <<'SQL'
