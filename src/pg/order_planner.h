@@ -1,0 +1,44 @@
+/*
+ * order_planner.h
+ *		The planner's side of Custom Scan (HpSort).
+ */
+#ifndef HPSORT_ORDER_PLANNER_H
+#define HPSORT_ORDER_PLANNER_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* hpsort.debug_sort */
+typedef enum OrderDebug
+{
+	ORDER_FORBID,				/* never */
+	ORDER_ALLOW,				/* where it is cheaper */
+	ORDER_FORCE					/* wherever it can sort */
+} OrderDebug;
+
+extern bool hpsort_enable_sort;
+extern int	hpsort_debug_sort;
+
+/* Called when the module is loaded: settings, hooks, the node. */
+extern void order_planner_init(void);
+
+/* What the cost of a sort depends on. */
+typedef struct OrderCostInput
+{
+	double		rows;
+	int			width;			/* bytes of a row, as planned */
+	int			nmapped;
+	bool		narrow;			/* one mapped key of at most 32 bits */
+	bool		rest;			/* keys are left to core's comparison */
+	bool		key_only;
+	double		limit;			/* rows wanted; < 0: all */
+} OrderCostInput;
+
+/* Costs beyond the input's: until the first row, and for returning all. */
+extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
+
+/* Fewer rows are not worth a look. */
+#define ORDER_MIN_ROWS 2000.0
+
+#endif							/* HPSORT_ORDER_PLANNER_H */
