@@ -30,7 +30,7 @@ PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
 PGTAP_DB = hpsort_pgtap
 
-.PHONY: all unit test demo bench pgtap prove_installcheck dist
+.PHONY: all unit test coreregress demo bench pgtap prove_installcheck dist
 all:
 
 # Everything below src/pg is built and tested without PostgreSQL ...
@@ -39,6 +39,9 @@ include test/unit.mk
 
 test:
 	@test/run.sh
+
+coreregress:
+	@test/coreregress.sh
 
 demo:
 	@test/demo.sh

@@ -316,7 +316,7 @@ static void
 add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	Path	   *cheapest = input_rel->cheapest_total_path;
-	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	PathTarget *target;
 	OrderColumns columns;
 	List	   *bound;
 	double		limit;
@@ -325,6 +325,11 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		!target_is_usable(cheapest->pathtarget) ||
 		!find_columns(cheapest->pathtarget, root->sort_pathkeys, &columns))
 		return;
+
+	/* Of a set operation, root->upper_targets does not know. */
+	if (ordered_rel->pathlist == NIL)
+		return;
+	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
 	bound = limit_bound(root, &limit);
 	if (columns.nmapped < list_length(root->sort_pathkeys))
 	{
