@@ -11,7 +11,10 @@ DATA = sql/hpsort--1.0.sql
 PGFILEDESC = "hpsort - ordered arrays and sets of bounded integers"
 
 SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c)))
-OBJS = $(SORT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
+# What of src/gpu runs inside PostgreSQL; the rest is hpsort-gpud, see src/gpu/gpud.mk.
+GPU_CLIENT_OBJS = src/gpu/client.o src/gpu/client_job.o src/gpu/protocol.o
+OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) src/gpu/service_state.o src/gpu/supervisor.o \
+	$(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
 ALL_HEADERS = $(wildcard src/*/*.h)
 
 # C++ is kept out of OBJS: PGXS wants clang bitcode of whatever is in there.
@@ -19,23 +22,21 @@ CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))
 HPSORT_CXXFLAGS = -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -fvisibility-inlines-hidden
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
-PG_CPPFLAGS = -I$(srcdir)/src/sort
+PG_CPPFLAGS = -I$(srcdir)/src/sort -I$(srcdir)/src/gpu -I$(srcdir)/src/pg $(GPU_CPPFLAGS)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic
 EXTRA_CLEAN = $(CXX_OBJS) build
 
 REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test
+ISOLATION = $(basename $(notdir $(sort $(wildcard test/specs/*.spec))))
+ISOLATION_OPTS = --inputdir=test --load-extension=hpsort
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
 PGTAP_DB = hpsort_pgtap
 
 .PHONY: all unit test coreregress demo bench pgtap prove_installcheck dist
 all:
-
-# Everything below src/pg is built and tested without PostgreSQL ...
-
-include test/unit.mk
 
 test:
 	@test/run.sh
@@ -54,7 +55,8 @@ DISTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control
 dist:
 	git archive --format zip --prefix=hpsort-$(DISTVERSION)/ -o hpsort-$(DISTVERSION).zip HEAD
 
-# ... the CUDA library too, and it is no part of hpsort.so.
+# Everything below src/pg is built and tested without PostgreSQL: the CUDA
+# library, which is no part of hpsort.so ...
 
 WITH_CUDA ?= auto
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
@@ -70,6 +72,12 @@ ifneq ($(filter all,$(or $(MAKECMDGOALS),all)),)
 $(info hpsort: CUDA library: $(if $(filter no,$(WITH_CUDA)),not built (WITH_CUDA=no),$(if $(NVCC),"make cuda" builds it with $(NVCC),not built (no nvcc))))
 endif
 endif
+
+# ... the GPU service, a program of its own, and the unit tests.
+
+include src/gpu/gpud.mk
+include test/unit.mk
+include test/fuzz/fuzz.mk
 
 # The rest needs PostgreSQL, headers included: Debian has pgxs.mk without them.
 

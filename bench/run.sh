@@ -2,11 +2,12 @@
 #
 # run.sh: make bench.  Everything measured, as CSV in build/bench.
 #
-#	run.sh [--quick | --full] [--memory | --sql] [--save]
+#	run.sh [--quick | --full] [--memory | --sql | --columns] [--save]
 #
 #	--quick		a small grid and a tenth of the rows: minutes
 #	--full		1e8 rows as well
-#	--memory	only sorting in memory; --sql: only PostgreSQL
+#	--memory	only sorting in memory; --sql: only PostgreSQL; --columns: only
+#				what reads columns of tables there
 #	--save		copies the CSV to bench/results/DATE-CPU-*.csv
 
 set -euo pipefail
@@ -19,12 +20,14 @@ sql_options=()
 memory=1
 sql=1
 save=
+part=
 for option; do
 	case $option in
-		--quick) quick=(--quick) sql_options=(--quick) ;;
-		--full) sql_options=(--full) ;;
+		--quick) quick=(--quick) sql_options+=(--quick) ;;
+		--full) sql_options+=(--full) ;;
 		--memory) sql= ;;
 		--sql) memory= ;;
+		--columns) memory= sql_options+=(--columns) part=columns- ;;
 		--save) save=1 ;;
 		*) sed -n 's/^#\( \|\t\|$\)//p' "$0" >&2; exit 2 ;;
 	esac
@@ -67,8 +70,8 @@ if [ -n "$memory" ]; then
 	echo "sorting in memory: all cases, to $out/sort.csv"
 	$out/sort_bench "${quick[@]}" >$out/sort.csv
 	written+=(sort_targets plan plan_order sort)
-	for part in "${written[@]}"; do
-		header $out/$part.csv
+	for file in "${written[@]}"; do
+		header $out/$file.csv
 	done
 fi
 if [ -n "$sql" ]; then
@@ -97,8 +100,8 @@ fi
 if [ -n "$save" ]; then
 	mkdir -p bench/results
 	name=$(date -u +%Y-%m-%d)-$(echo "$cpu" | tr -cs 'A-Za-z0-9\n' - | sed 's/-*$//')
-	for part in "${written[@]}"; do
-		cp $out/$part.csv "bench/results/$name-$part.csv"
+	for file in "${written[@]}"; do
+		cp $out/$file.csv "bench/results/$name-$part$file.csv"
 	done
 	echo "saved to bench/results/$name-*.csv"
 fi

@@ -2,7 +2,9 @@
 #
 # sql_bench.sh: hpsort beside PostgreSQL's own ways, in a throw-away server.
 #
-#	sql_bench.sh [--quick | --full] [--rows N] [--reps N] [--out DIR]
+#	sql_bench.sh [--quick | --full] [--columns] [--rows N] [--reps N] [--out DIR]
+#
+#	--columns	only what reads columns of tables
 #
 # Writes sql.csv and sql_targets.csv to DIR (build/bench).  Of each pair both
 # are run in turn, A B A B ..., in one session, after one run of each that does
@@ -13,15 +15,17 @@ set -euo pipefail
 rows=10000000
 reps=7
 full=
+columns_only=
 out=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--full) full=1 ;;
+		--columns) columns_only=1 ;;
 		--rows) rows=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: sql_bench.sh [--quick | --full] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: sql_bench.sh [--quick | --full] [--columns] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -124,32 +128,43 @@ equal=$(run_psql -c "SELECT hpsort_agg(x) = array_agg(x ORDER BY x) AND hpsort_a
 	AND hpsort_agg(z) = array_agg(z ORDER BY z) FROM t")
 [ "$equal" = t ] || die "hpsort_agg and array_agg differ"
 
-# --- aggregates
+# --- columns
 
-agg() { echo "SELECT array_length($1, 1) FROM t"; }
+column() { echo "SELECT array_length(hpsort_column_array('$1', '$2'), 1)"; }
+agg() { echo "SELECT array_length($1, 1) FROM ${2:-t}"; }
+share() { awk -v f="$faster" 'BEGIN { print 1 / f }'; }
+gather="LOAD 'hpsort';"
 
-serial_ms=
+run_psql -f "$sql/load_columns.sql" >"$work/load.log" 2>&1 || { tail -5 "$work/load.log" >&2; exit 1; }
 for workers in 0 2; do
-	pair "sum(x)" "$workers" "" hpsort_agg "SELECT array_length(hpsort_agg(x), 1) * 0 FROM t" sum "SELECT sum(x) * 0 FROM t"
-	if [ "$workers" = 0 ]; then
-		target "hpsort_agg(x) / sum(x) serial" at-most 1.25 "$(awk -v f="$faster" 'BEGIN { print 1 / f }')"
-		serial_ms=$a_ms
-	else
-		target "hpsort_agg(x) serial / with 2 workers" at-least 1.0 "$(div "$serial_ms" "$a_ms")"
-	fi
-	pair "array_agg(x) unordered" "$workers" "" hpsort_agg "$(agg "hpsort_agg(x)")" array_agg "$(agg "array_agg(x)")"
-	for column in x y z; do
-		pair "ordered array of $column" "$workers" "" hpsort_agg "$(agg "hpsort_agg($column)")" \
-			"array_agg ORDER BY" "$(agg "array_agg($column ORDER BY $column)")"
-		if [ "$workers$column" = 0x ]; then
-			target "hpsort_agg(x) faster than array_agg(x ORDER BY x) serial (about 4)" at-least 3.5 "$faster"
-		fi
+	pair "column beside sum(x)" "$workers" "" hpsort_column_array "$(column t x) * 0" "sum(x)" "SELECT sum(x) * 0 FROM t"
+	[ "$workers" = 2 ] || target "hpsort_column_array / sum(x) serial" at-most 0.45 "$(share)"
+	for key in x y z; do
+		pair "column $key" "$workers" "" hpsort_column_array "$(column t $key)" "array_agg ORDER BY" "$(agg "array_agg($key ORDER BY $key)")"
+		case $workers$key in
+			0x) target "hpsort_column_array faster than array_agg(x ORDER BY x) serial" at-least 12 "$faster" ;;
+			2x) target "hpsort_column_array faster than array_agg(x ORDER BY x) 2 workers" at-least 20 "$faster" ;;
+		esac
 	done
+	pair "hpsort_agg(x) by HpSort Gather" "$workers" "$gather" hpsort_agg "$(agg "hpsort_agg(x)")" hpsort_column_array "$(column t x)"
+	target "hpsort_agg(x) / hpsort_column_array with $workers workers" at-most 1.1 "$(share)"
+	pair "… with a filter" "$workers" "$gather" hpsort_agg "SELECT array_length(hpsort_agg(x), 1) * 0 FROM t WHERE y >= 0" \
+		"sum(x)" "SELECT sum(x) * 0 FROM t WHERE y >= 0"
 done
-pair "promised bounds" 0 "" "hpsort_agg(x lo hi)" "$(agg "hpsort_agg(x, 0, 999)")" hpsort_agg "$(agg "hpsort_agg(x)")"
-pair "percentile of x" 0 "" hpsort_runs_agg "SELECT min(key) FROM (SELECT (r).key, sum((r).count) OVER (ORDER BY (r).key) AS upto,
-	sum((r).count) OVER () AS n FROM (SELECT unnest(hpsort_runs_agg(x)) AS r FROM t) s) s WHERE upto >= n * 0.5" \
-	percentile_disc "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM t"
+pair "two columns" 0 "$gather" hpsort_agg "SELECT (array_length(hpsort_agg(x), 1) + array_length(hpsort_agg(y), 1)) * 0 FROM t" \
+	"sum(x) sum(y)" "SELECT (sum(x) + sum(y)) * 0 FROM t"
+pair "runs of a column" 0 "" hpsort_column_runs "SELECT sum(count) FROM hpsort_column_runs('t', 'x')" \
+	"GROUP BY" "SELECT sum(n) FROM (SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY x) s"
+pair "set of a column" 0 "" hpsort_column "SELECT max(v) FROM (SELECT hpsort_column('t', 'x') AS v OFFSET 0) s" \
+	"ORDER BY" "SELECT max(v) FROM (SELECT x AS v FROM t ORDER BY x OFFSET 0) s"
+for table in fresh text_first nulls_first; do
+	pair "column of $table" 0 "" hpsort_column_array "$(column $table x) * 0" "sum(x)" "SELECT sum(x) * 0 FROM $table"
+	case $table in
+		fresh) target "not all-visible: hpsort_column_array / sum(x)" at-most 0.7 "$(share)" ;;
+		text_first) target "text before the key: hpsort_column_array / sum(x)" at-most 0.8 "$(share)" ;;
+	esac
+done
+run_psql -c "DROP TABLE fresh, text_first, nulls_first"
 
 # --- sets
 
@@ -159,6 +174,35 @@ for column in x y z; do
 done
 pair "ordered set in FROM" 0 "" hpsort_query "SELECT max(v) FROM hpsort_query('SELECT x FROM t') v" \
 	"ORDER BY" "SELECT max(v) FROM (SELECT x AS v FROM t ORDER BY x OFFSET 0) s"
+
+[ -z "$columns_only" ] || exit 0
+
+# --- aggregates, as they are in groups and over joins: with the executor's rows
+
+rows_only="SET hpsort.enable_gather = off;"
+
+serial_ms=
+for workers in 0 2; do
+	pair "sum(x)" "$workers" "$rows_only" hpsort_agg "SELECT array_length(hpsort_agg(x), 1) * 0 FROM t" sum "SELECT sum(x) * 0 FROM t"
+	if [ "$workers" = 0 ]; then
+		target "hpsort_agg(x) / sum(x) serial" at-most 1.25 "$(awk -v f="$faster" 'BEGIN { print 1 / f }')"
+		serial_ms=$a_ms
+	else
+		target "hpsort_agg(x) serial / with 2 workers" at-least 1.0 "$(div "$serial_ms" "$a_ms")"
+	fi
+	pair "array_agg(x) unordered" "$workers" "$rows_only" hpsort_agg "$(agg "hpsort_agg(x)")" array_agg "$(agg "array_agg(x)")"
+	for column in x y z; do
+		pair "ordered array of $column" "$workers" "$rows_only" hpsort_agg "$(agg "hpsort_agg($column)")" \
+			"array_agg ORDER BY" "$(agg "array_agg($column ORDER BY $column)")"
+		if [ "$workers$column" = 0x ]; then
+			target "hpsort_agg(x) faster than array_agg(x ORDER BY x) serial (about 4)" at-least 3.5 "$faster"
+		fi
+	done
+done
+pair "promised bounds" 0 "$rows_only" "hpsort_agg(x lo hi)" "$(agg "hpsort_agg(x, 0, 999)")" hpsort_agg "$(agg "hpsort_agg(x)")"
+pair "percentile of x" 0 "$rows_only" hpsort_runs_agg "SELECT min(key) FROM (SELECT (r).key, sum((r).count) OVER (ORDER BY (r).key) AS upto,
+	sum((r).count) OVER () AS n FROM (SELECT unnest(hpsort_runs_agg(x)) AS r FROM t) s) s WHERE upto >= n * 0.5" \
+	percentile_disc "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM t"
 
 # --- arrays
 

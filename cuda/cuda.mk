@@ -5,6 +5,8 @@
 #   make -f cuda/cuda.mk cuda-test-link    the library from C, with or without a GPU
 #   make -f cuda/cuda.mk gputest           tests on a GPU (GPUTEST_ARGS=--huge ...)
 #   make -f cuda/cuda.mk gpubench          benchmark on a GPU, CSV in bench/results/
+#   make -f cuda/cuda.mk publishedtest     tests of the papers' algorithms (cuda/published)
+#   make -f cuda/cuda.mk papersbench       their papers' figures, CSV in bench/results/
 #   make -f cuda/cuda.mk cuda-clean
 #
 # CUDA_ARCHS lists the compute capabilities to compile for; the newest one is
@@ -47,7 +49,7 @@ CUDA_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/%.cu,$(CUDA_BUILD)/%.o,$(CUDA_SOURC
 	$(CUDA_BUILD)/regime.o
 CUDA_TEST_HEADERS := $(wildcard $(CUDA_ROOT)/test/cuda/*.cuh)
 CUDA_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
-	$(wildcard $(CUDA_ROOT)/test/cuda/*.cu))
+	$(filter-out $(CUDA_ROOT)/test/cuda/test_published%,$(wildcard $(CUDA_ROOT)/test/cuda/*.cu)))
 
 .PHONY: cuda cuda-tools cuda-test-host cuda-test-link gputest gpubench cuda-clean cuda-nvcc
 
@@ -103,6 +105,60 @@ gputest:
 
 gpubench:
 	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/bench/gpu/gpubench.sh $(GPUBENCH_ARGS)
+
+# The papers' algorithms: in the same library, with a test and a benchmark program
+# of their own.  The benchmark compares with src/sort on the CPU, and so with
+# Highway (libhwy-dev).
+
+PUBLISHED_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/published/*.cu)
+PUBLISHED_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/published/%.cu,$(CUDA_BUILD)/published/%.o,\
+	$(PUBLISHED_SOURCES))
+PUBLISHED_HEADERS := $(wildcard $(CUDA_ROOT)/cuda/published/*.h $(CUDA_ROOT)/cuda/published/*.cuh)
+PUBLISHED_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
+	$(wildcard $(CUDA_ROOT)/test/cuda/test_published*.cu))
+PAPERS_OBJECTS := $(patsubst $(CUDA_ROOT)/bench/papers/%.cu,$(CUDA_BUILD)/papers/%.o,\
+	$(wildcard $(CUDA_ROOT)/bench/papers/*.cu))
+PAPERS_CPU_OBJECTS := $(patsubst %,$(CUDA_BUILD)/papers/sort_%.o,\
+	algorithms comparison_free threads vqsort)
+
+.PHONY: publishedtest papersbench published-tools
+
+published-tools: $(CUDA_BUILD)/publishedtest $(CUDA_BUILD)/papersbench
+
+$(CUDA_LIB): $(PUBLISHED_OBJECTS)
+
+$(CUDA_BUILD)/published/%.o: $(CUDA_ROOT)/cuda/published/%.cu $(CUDA_HEADERS) $(PUBLISHED_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -c $< -o $@
+
+$(PUBLISHED_TEST_OBJECTS): $(PUBLISHED_HEADERS) $(CUDA_ROOT)/test/cuda/test_published.cuh
+$(PUBLISHED_TEST_OBJECTS): NVCC_FLAGS += -I$(CUDA_ROOT)/cuda/published
+
+$(CUDA_BUILD)/publishedtest: $(PUBLISHED_TEST_OBJECTS) $(CUDA_LIB)
+	$(NVCC) $(NVCC_FLAGS) $^ -o $@
+
+$(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh \
+		$(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda \
+		-I$(CUDA_ROOT)/src/sort -c $< -o $@
+
+$(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.c
+	@mkdir -p $(@D)
+	$(CUDA_CC) -std=gnu11 -O2 -Wall -Wextra -I$(CUDA_ROOT)/src/sort -c $< -o $@
+
+$(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O2 -fno-exceptions -fno-rtti -I$(CUDA_ROOT) -I$(CUDA_ROOT)/src/sort -c $< -o $@
+
+$(CUDA_BUILD)/papersbench: $(PAPERS_OBJECTS) $(PAPERS_CPU_OBJECTS) $(CUDA_LIB)
+	$(NVCC) $(NVCC_FLAGS) $^ -lhwy_contrib -lhwy -o $@
+
+publishedtest:
+	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/test/cuda/publishedtest.sh $(GPUTEST_ARGS)
+
+papersbench:
+	MAKE="$(MAKE)" CUDA_BUILD="$(CUDA_BUILD)" $(CUDA_ROOT)/bench/papers/papersbench.sh $(PAPERSBENCH_ARGS)
 
 cuda-clean:
 	rm -rf $(CUDA_BUILD)

@@ -166,7 +166,19 @@ struct SampleReport
 	uint32_t	twice;
 	int32_t		lo;
 	int32_t		hi;
+	uint32_t	skip;			/* what the kernels behind it were told */
 };
+
+/*
+ * Chao's estimate: values not seen are about once^2 / (2 twice).  Low when the
+ * rare values are very many; count_few_kernel finds that out.
+ */
+__host__ __device__ inline double
+estimate(const SampleReport &report)
+{
+	return report.seen + static_cast<double>(report.once) * report.once /
+		(2.0 * (report.twice > 0 ? report.twice : 1));
+}
 
 static constexpr int sample_items = FewTuning::sample / threads;
 
@@ -191,7 +203,8 @@ gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
 /* What there is in the sample, by one block. */
 __global__ void __launch_bounds__(threads, 1)
 sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
-			  SampleReport *report)
+			  uint64_t few_most, uint32_t narrow_bits, SampleReport *report,
+			  uint32_t *skip)
 {
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t taken;
@@ -213,7 +226,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		key[j] = sample[i < sampled ? i : 0];
 	}
 	if (threadIdx.x == 0)
-		sums = {0, 0, 0, INT_MAX, INT_MIN};
+		sums = {0, 0, 0, INT_MAX, INT_MIN, 0};
 	table.clear();
 #pragma unroll
 	for (int j = 0; j < sample_items; j++)
@@ -252,7 +265,15 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	__syncthreads();
 	/* to pinned memory: no copy to wait for */
 	if (threadIdx.x == 0)
+	{
+		const uint32_t span =
+			static_cast<uint32_t>(sums.hi) - static_cast<uint32_t>(sums.lo);
+
+		sums.skip = estimate(sums) <= static_cast<double>(few_most) ||
+			(span >> (narrow_bits - 1)) >> 1 == 0;
+		*skip = sums.skip;
 		*report = sums;
+	}
 }
 
 /*
@@ -451,20 +472,14 @@ configure_few_distinct(const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/*
- * Chao's estimate: values not seen are about once^2 / (2 twice).  Low when the
- * rare values are very many; count_few_kernel finds that out.
- */
-Sample
-take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-				  uint64_t n)
+/* Two kernels; the report is in pinned memory, which no copy has to fetch. */
+Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+				   uint64_t n, uint64_t few_most, uint32_t narrow_bits)
+	: n_(n), report_(context, stream)
 {
 	uint32_t	slots = regime_few_slots(&context->limits);
 	uint32_t	sampled = FewTuning::sample;
-	VerdictSlot pinned(context, stream);
-	SampleReport *report = reinterpret_cast<SampleReport *>(pinned.get());
-	Sample		sample;
-	double		estimate;
+	SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
 
 	static_assert(sizeof(SampleReport) <= VerdictSlot::bytes, "it must fit");
 	if (slots > FewTuning::sample * 2)
@@ -474,21 +489,55 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		sampled = slots / 2;
 	if (sampled > n)
 		sampled = static_cast<uint32_t>(n);
-	DeviceBuffer gathered(context, stream, sampled * sizeof(int32_t), "a sample");
-
+	gathered_ = DeviceBuffer(context, stream, sampled * sizeof(int32_t), "a sample");
+	skip_ = DeviceBuffer(context, stream, sizeof(uint32_t), "a sample");
 	gather_sample_kernel<<<(sampled + 127) / 128, 128, 0, stream>>>
-		(keys, n, sampled, gathered.as<int32_t>());
+		(keys, n, sampled, gathered_.as<int32_t>());
 	check_launch("sample the keys");
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
-		(gathered.as<int32_t>(), slots / 2, sampled, report);
+		(gathered_.as<int32_t>(), slots / 2, sampled, few_most, narrow_bits,
+		 report, skip_.as<uint32_t>());
 	check_launch("sample the keys");
-	check(cudaStreamSynchronize(stream), "sample the keys");
-	estimate = report->seen + static_cast<double>(report->once) * report->once /
-		(2.0 * (report->twice > 0 ? report->twice : 1));
-	sample.distinct = estimate < static_cast<double>(n) ?
-		static_cast<uint64_t>(estimate + 0.5) : n;
+	check(cudaEventCreateWithFlags(&taken_, cudaEventDisableTiming),
+		  "create an event");
+
+	const cudaError_t rc = cudaEventRecord(taken_, stream);
+
+	/* no destructor runs for what was not constructed */
+	if (rc != cudaSuccess)
+	{
+		(void) cudaEventDestroy(taken_);
+		fail_cuda(rc, "record an event");
+	}
+}
+
+Sampling::~Sampling()
+{
+	(void) cudaEventDestroy(taken_);
+}
+
+Sample
+Sampling::result()
+{
+	const SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
+	Sample		sample;
+
+	check(cudaEventSynchronize(taken_), "sample the keys");
+
+	const double distinct = estimate(*report);
+
+	sample.distinct = distinct < static_cast<double>(n_) ?
+		static_cast<uint64_t>(distinct + 0.5) : n_;
 	sample.bounds = {report->lo, report->hi};
+	sample.skipped = report->skip != 0;
 	return sample;
+}
+
+Sample
+take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			uint64_t n)
+{
+	return Sampling(context, stream, keys, n, 0, 1).result();
 }
 
 /*

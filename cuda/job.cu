@@ -215,16 +215,17 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 									 job->n * sizeof(uint32_t), "row numbers");
 			job->sorted_descending = job->spec.descending != 0;
 			job->have_runs =
-				permute_into(job->context, job->compute, keys, &shape, false,
+				permute_into(job->context, job->compute, keys, &shape,
 							 job->sorted_descending,
 							 need_order ? job->sorted.as<int32_t>() : nullptr,
 							 job->rows.as<uint32_t>(), &job->runs, verdict,
-							 choice);
+							 choice, nullptr);
 		}
 		else
 			job->have_runs =
-				sort_into(job->context, job->compute, keys, &shape, false, false,
-						  job->sorted.as<int32_t>(), &job->runs, verdict, choice);
+				sort_into(job->context, job->compute, keys, &shape, false,
+						  job->sorted.as<int32_t>(), &job->runs, verdict, choice,
+						  nullptr);
 		check(cudaStreamSynchronize(job->compute), "sort");
 		if (job->have_runs)
 			job->sorted.release();

@@ -38,6 +38,18 @@ make_key_map(int32_t lo, int32_t hi, bool descending)
 	return map;
 }
 
+/* The map of the same bounds in the other direction. */
+inline KeyMap
+descending_map(const KeyMap &ascending)
+{
+	KeyMap		map;
+
+	map.flip = ~0u;
+	map.base = ~(ascending.base + ascending.last);
+	map.last = ascending.last;
+	return map;
+}
+
 struct Bounds
 {
 	int32_t		lo;
@@ -115,12 +127,41 @@ Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,
 
 /* ---- few_distinct.cu ---- */
 
-/* What a sample of n > 0 keys says; waits for the stream. */
+/* What a sample of n > 0 keys says. */
 struct Sample
 {
 	uint64_t	distinct;		/* an estimate */
 	Bounds		bounds;			/* all keys' bounds are at least as wide */
+	bool		skipped;		/* the kernels behind it were told to skip */
 };
+
+/*
+ * Taking one: the constructor puts it on the stream, result() waits for it, and
+ * for nothing that was put there in between.  skip() is a word on the device for
+ * the kernels in between: not 0 when at most few_most values were found, or when
+ * the sample spans no more than 2^narrow_bits.
+ */
+class Sampling
+{
+public:
+	Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			 uint64_t n, uint64_t few_most, uint32_t narrow_bits);
+	~Sampling();
+	Sampling(const Sampling &) = delete;
+	Sampling &operator=(const Sampling &) = delete;
+
+	const uint32_t *skip() const { return skip_.as<uint32_t>(); }
+	Sample		result();
+
+private:
+	uint64_t	n_;
+	VerdictSlot report_;
+	DeviceBuffer gathered_;
+	DeviceBuffer skip_;
+	cudaEvent_t taken_ = nullptr;
+};
+
+/* The same with nothing in between. */
 Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *keys, uint64_t n);
 /* The runs, ascending; map is too; false: too many distinct values, nothing
@@ -138,14 +179,26 @@ void		partition_sort(HpsortCuda *context, cudaStream_t stream,
 
 /* ---- radix.cu ---- */
 
+struct RadixStart;				/* radix.cuh */
+
+/* Whether a sort of n keys has a first half that can be begun early. */
+bool		radix_can_begin(uint64_t n);
+
+/*
+ * Keys outside the bounds are reported; the output is undefined then.  begun:
+ * null, or what was begun already; it is used if it is for these bounds.
+ */
 void		radix_sort(HpsortCuda *context, cudaStream_t stream,
 					   const Bounds &bounds, bool descending,
-					   const int32_t *keys, uint64_t n, int32_t *out);
+					   const int32_t *keys, uint64_t n, int32_t *out,
+					   HpsortCudaVerdict *verdict, RadixStart *begun = nullptr);
 /* Stable; sorted_keys may be null when only the rows are wanted. */
 void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
 							  const Bounds &bounds, bool descending,
 							  const int32_t *keys, uint64_t n,
-							  int32_t *sorted_keys, uint32_t *rows);
+							  int32_t *sorted_keys, uint32_t *rows,
+							  HpsortCudaVerdict *verdict,
+							  RadixStart *begun = nullptr);
 
 /* ---- permutation.cu ---- */
 

@@ -1,479 +1,601 @@
 /*-------------------------------------------------------------------------
  *
  * permutation.cu
- *	  The stable permutation by dense ranks.
+ *	  The stable permutation by bins or dense ranks.
  *
  * The published H-P sorts have no payload and no order among equal keys.  Here
  * the runs make one possible at a fraction of a pair sort's traffic:
- *	- rank_kernel replaces each key by its rank among the distinct values, one
- *	  byte or two; the lookup table is in shared memory, by bin or hashed;
- *	- the ranks are sorted stably, 8 bits at a time: only ceil(log2(distinct))
- *	  bits, so one pass up to 256 values and two up to 65,536.  A pass counts
- *	  the digits of each tile, sums them up over all tiles, and scatters;
- *	- the row index is made up in the first pass, and no key is ever scattered:
- *	  in the last pass, not even the rank.
+ *	- a key becomes its bin (narrow ranges) or its rank among the distinct
+ *	  values (hashed): 16 bits at most, and 8 where there are at most 256;
+ *	- those are sorted stably, 8 bits at a time, by the passes of sweep.cuh; the
+ *	  digits' counts come from the runs and cost no reading of keys;
+ *	- the row number is made up in the first pass, and no key is ever scattered.
  *
- * Bytes per row, beyond finding the runs: up to 256 values 4 + 1 ranks, 1 + 4
- * pass: 10; up to 65,536 values 4 + 2 ranks, 2 + 5 and 1 + 5 + 4 passes: 23.  A
- * pair sort by 32 bits moves 68.
+ * Between two passes a row is one word, 8 bits of which are the digit to come.
+ * The other 24 are its number within a chunk of 2^24 rows; which chunk, is known
+ * from the word's position, since the rows of a digit ascend: the first pass
+ * notes where each chunk begins among the rows of each digit.  Row number and
+ * digit as 4 and 1 bytes took 641 us in that pass instead of 487: stores of single
+ * bytes are slow to merge in L2 (n 1e8, range 5e4).
+ *
+ * Bytes per row, beyond finding the runs: bins 4 + 4 and, above 256, 4 + 4 more;
+ * hashed, above 256: 4 + 2 ranks, 2 + 4 and 4 + 4 passes.  A pair sort by 32
+ * bits moves 68.
  *
  *-------------------------------------------------------------------------
  */
-#include <cub/block/block_radix_rank.cuh>
-#include <cub/device/device_scan.cuh>
-
-#include "device.cuh"
 #include "hash.cuh"
+#include "sweep.cuh"
 
 namespace hpsort
 {
 
-static constexpr int rank_threads = ScatterTuning::rank_threads;
-static constexpr int threads = ScatterTuning::threads;
-static constexpr int items = ScatterTuning::items;
-static constexpr int tile = threads * items;
-static constexpr int digits = 256;
+static constexpr int rank_threads = RankTuning::threads;
 
-static_assert(tile == REGIME_SCATTER_TILE, "regime.c sizes for this tile");
-static_assert(threads >= digits, "a thread looks after one digit");
+/* An item on its way through the first pass: its place in the tile, its bin. */
+static constexpr int place_bits = 14;
 
-/* Ranks by bin, for narrow ranges. */
-struct BinRanks
+static_assert(FirstRowsTuning::threads * FirstRowsTuning::items <= 1 << place_bits,
+			  "a place must fit");
+
+/* Rows that 24 bits number; whole tiles, so that a tile lies in one chunk. */
+static constexpr uint32_t first_tile =
+	FirstRowsTuning::threads * FirstRowsTuning::items;
+static constexpr uint32_t chunk_tiles = (1u << 24) / first_tile;
+static constexpr uint32_t chunk_rows = chunk_tiles * first_tile;
+
+/* ---- what the first pass reads ---- */
+
+struct Nothing
 {
-	uint16_t   *ranks;
+	static constexpr bool by_value = false;
+};
+
+/* Bins of keys. */
+struct BinSource
+{
+	using Shape = FirstRowsTuning;
+	using Shared = Nothing;
+	using Local = Nothing;
+	const int32_t *keys;
 	KeyMap		map;
 
-	__device__ __forceinline__ void
-	build(const int32_t *run_keys, uint32_t distinct)
+	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at) const
 	{
-		for (uint32_t j = threadIdx.x; j < distinct; j += rank_threads)
-			ranks[to_bin(map, run_keys[j])] = static_cast<uint16_t>(j);
-		__syncthreads();
+		return to_bin(map, keys[at]);
 	}
 	__device__ __forceinline__ uint32_t
-	rank(int32_t key) const
+	digits(const Shared &, const Local &, uint32_t loaded) const
 	{
-		return ranks[to_bin(map, key)];
+		return loaded;
 	}
 };
 
-/* Ranks by hash, for values anywhere. */
-struct HashRanks
+/* Ranks that rank_rows_kernel made. */
+struct RankSource
 {
-	uint32_t   *slots;
-	uint16_t   *ranks;
-	uint32_t	pairs;
+	using Shape = FirstRowsTuning;
+	using Shared = Nothing;
+	using Local = Nothing;
+	const uint16_t *ranks;
 
-	__device__ __forceinline__ void
-	build(const int32_t *run_keys, uint32_t distinct)
+	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
+	__device__ __forceinline__ uint32_t load(uint32_t at) const { return ranks[at]; }
+	__device__ __forceinline__ uint32_t
+	digits(const Shared &, const Local &, uint32_t loaded) const
 	{
-		__shared__ uint32_t taken;
+		return loaded;
+	}
+};
 
-		for (uint32_t i = threadIdx.x; i < pairs * 2; i += rank_threads)
-			slots[i] = empty_slot;
-		if (threadIdx.x == 0)
-			taken = 0;
-		__syncthreads();
-		for (uint32_t j = threadIdx.x; j < distinct; j += rank_threads)
-		{
-			const uint32_t key = static_cast<uint32_t>(run_keys[j]);
+/*
+ * Ranks of at most 256 values, looked up on the way.  All values are known, so
+ * a hash function can be sought under which no two of them meet; then a byte at
+ * the place of a key is its rank, and no key has to be compared.  One function
+ * in 55 is such for 256 values in 8,192 places; hundreds are tried at once.
+ * (With keys in the table, in pairs of slots, this pass took 638 us; with ranks
+ * from a pass of their own, 380 and 228.)
+ */
+static constexpr uint32_t perfect_bits = 13;
+static constexpr uint32_t perfect_tries = 64;	/* per block */
+static constexpr uint32_t perfect_blocks = 64;
 
-			ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
-							pair_of(key, pairs))] = static_cast<uint16_t>(j);
-		}
+struct SmallTable
+{
+	uint8_t		ranks[1 << perfect_bits];
+	uint32_t	factor;			/* of the hash function; 0: none found */
+};
+
+__device__ __forceinline__ uint32_t
+perfect_place(uint32_t key, uint32_t factor)
+{
+	return (key ^ key >> 15) * factor >> (32 - perfect_bits);
+}
+
+struct SmallSource
+{
+	using Shape = SmallRowsTuning;
+	struct Shared
+	{
+		__align__(16) uint8_t ranks[1 << perfect_bits];
+	};
+	struct Local
+	{
+		uint32_t	factor;
+		static constexpr bool by_value = false;
+	};
+	const int32_t *keys;
+	const SmallTable *table;
+	const int32_t *run_keys;
+	uint32_t	distinct;
+	bool		descending;
+
+	__device__ __forceinline__ Local
+	begin(Shared &shared) const
+	{
+		for (uint32_t i = threadIdx.x; i < sizeof(shared.ranks) / 16; i += blockDim.x)
+			reinterpret_cast<uint4 *>(shared.ranks)[i] =
+				__ldg(reinterpret_cast<const uint4 *>(table->ranks) + i);
 		__syncthreads();
+		return {__ldg(&table->factor)};
+	}
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at) const
+	{
+		return static_cast<uint32_t>(keys[at]);
 	}
 	/* every key is there: the runs came from these keys */
 	__device__ __forceinline__ uint32_t
-	rank(int32_t key) const
+	digits(const Shared &shared, const Local &local, uint32_t key) const
 	{
-		const uint2 *table = reinterpret_cast<const uint2 *>(slots);
-		const uint32_t pair = pair_of(static_cast<uint32_t>(key), pairs);
-		uint32_t	slot = slot_in_pair(table[pair], pair,
-										static_cast<uint32_t>(key));
+		if (local.factor != 0)
+			return shared.ranks[perfect_place(key, local.factor)];
 
-		if (slot == no_slot)
-			slot = find_slot(table, pairs, static_cast<uint32_t>(key));
-		return ranks[slot];
+		/* 4,096 functions have failed: very slow, very rare, and right */
+		const uint32_t rank = last_at_or_before(run_keys, 0u, distinct - 1,
+												static_cast<int32_t>(key));
+
+		return descending ? distinct - 1 - rank : rank;
 	}
 };
 
-/* Four ranks in one store. */
-__device__ __forceinline__ void
-store_four(uint8_t *at, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-{
-	*reinterpret_cast<uint32_t *>(at) = a | b << 8 | c << 16 | d << 24;
-}
-
-__device__ __forceinline__ void
-store_four(uint16_t *at, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-{
-	*reinterpret_cast<uint2 *>(at) = make_uint2(a | b << 16, c | d << 16);
-}
+/* ---- the passes ---- */
 
 /*
- * Keys to ranks, and the lower digits of each tile of ranks counted on the way
- * (a pass over the ranks for that alone took 80 us more; n 1e8).  A block takes
- * every gridDim.x-th tile; the next one's keys are asked for before the current
- * one is looked up, and its counters are others, so that one barrier per tile
- * is enough.  ranks is aligned; keys usually are, else they come one by one.
+ * From bins or ranks to rows (LAST), or to rows of a chunk and the upper digit.
  */
-template <typename Table, typename Rank>
-__global__ void __launch_bounds__(rank_threads, 1)
-rank_rows_kernel(Table table, const int32_t *__restrict__ keys, uint64_t n,
-				 const int32_t *run_keys, uint32_t distinct, bool descending,
-				 Rank *ranks, uint32_t tiles, uint32_t *counts)
+template <typename Source, bool LAST>
+struct FirstRows
 {
-	extern __shared__ __align__(16) char memory[];
-	constexpr uint32_t vectors = tile / 4;
-	constexpr int rounds = (vectors + rank_threads - 1) / rank_threads;
-	__shared__ uint32_t bins[2][digits];
-	const bool	aligned = misaligned(keys) == 0;
-	const uint32_t full_tiles = aligned ? static_cast<uint32_t>(n / tile) : 0;
-	const int4 *fours = reinterpret_cast<const int4 *>(keys);
-	int4		next[rounds];
-	uint32_t	turn = 0;
+	using Shape = typename Source::Shape;
+	using Shared = typename Source::Shared;
+	using Local = typename Source::Local;
+	static constexpr bool made = true;
+	static constexpr bool values = false;
 
-	if (threadIdx.x < 2 * digits)
-		bins[threadIdx.x / digits][threadIdx.x % digits] = 0;
-	table.place(memory);
-	table.build(run_keys, distinct);
+	Source		source;
+	uint32_t	bits;			/* of the lower digit */
+	uint32_t   *out;
+	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
+	uint32_t	chunks;
 
-	auto		rank = [&](int32_t key) {
-		const uint32_t r = table.rank(key);
-		const uint32_t turned = descending ? distinct - 1 - r : r;
-
-		atomicAdd(&bins[turn][turned & (digits - 1)], 1u);
-		return turned;
-	};
-	auto		load = [&](uint32_t t) {
-		if (t < full_tiles)
-#pragma unroll
-			for (int i = 0; i < rounds; i++)
-				if (i * rank_threads + threadIdx.x < vectors)
-					next[i] = __ldcs(fours + static_cast<uint64_t>(t) * vectors +
-									 i * rank_threads + threadIdx.x);
-	};
-
-	load(blockIdx.x);
-	for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x)
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at, bool inside) const
 	{
-		const uint64_t begin = static_cast<uint64_t>(t) * tile;
+		return inside ? source.load(at) : 0;
+	}
+	__device__ __forceinline__ Local
+	begin(Shared &shared, uint32_t, uint32_t) const
+	{
+		return source.begin(shared);
+	}
+	__device__ __forceinline__ uint32_t
+	prepare(Shared &shared, const Local &local, uint32_t loaded, uint32_t at,
+			uint32_t m) const
+	{
+		return (at < m ? source.digits(shared, local, loaded) : 0xffffu) <<
+			place_bits | at;
+	}
+	__device__ __forceinline__ uint32_t
+	digit(uint32_t word) const
+	{
+		return word >> place_bits & ((1u << bits) - 1);
+	}
+	__device__ __forceinline__ void
+	place(uint32_t digit, uint32_t position, uint32_t tile_begin) const
+	{
+		if (!LAST && tile_begin / first_tile % chunk_tiles == 0)
+			segments[digit * chunks + tile_begin / chunk_rows] = position;
+	}
+	__device__ __forceinline__ void
+	store(const Local &, uint32_t target, uint32_t word, uint32_t tile_begin) const
+	{
+		const uint32_t row = tile_begin + (word & ((1u << place_bits) - 1));
 
-		if (t < full_tiles)
+		out[target] = LAST ? row :
+			(row - tile_begin / chunk_rows * chunk_rows) |
+			word >> (place_bits + bits) << 24;
+	}
+};
+
+/* Largest j below count with starts[j] <= position, by one warp. */
+__device__ __forceinline__ uint32_t
+warp_search(const uint32_t *starts, uint32_t count, uint32_t position)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	uint32_t	lo = 0;
+
+	/* 33 parts a step: three steps for what takes eleven one by one */
+	while (count > 1)
+	{
+		const uint32_t step = (count + 31) / 32;
+		const uint32_t at = lane * step;
+		const uint32_t votes = __ballot_sync(
+			0xffffffffu, at < count && starts[lo + at] <= position);
+		const uint32_t last = (31 - __clz(votes)) * step;
+
+		lo += last;
+		count = min(step, count - last);
+	}
+	return lo;
+}
+
+/* From words of the first pass to rows. */
+struct SecondRows
+{
+	using Shape = SecondRowsTuning;
+	struct Shared
+	{
+		uint32_t	range[2];
+	};
+	struct Local
+	{
+		/*
+		 * Within one segment a word says it all.  Else its chunk follows from
+		 * its position, which it leaves: its row then goes the way of a value.
+		 */
+		bool		by_value;
+		uint32_t	first_row;	/* of the chunk, if there is but one */
+	};
+	static constexpr bool made = false;
+	static constexpr bool values = true;
+
+	const uint32_t *in;
+	uint32_t   *out;
+	const uint32_t *segments;
+	uint32_t	chunks;
+
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at, bool inside) const
+	{
+		return inside ? in[at] : 0xffffffffu;
+	}
+	/* the segments that the tile's words come from: one or two, usually */
+	__device__ __forceinline__ Local
+	begin(Shared &shared, uint32_t tile_begin, uint32_t m) const
+	{
+		const uint32_t warp = threadIdx.x / 32;
+
+		if (warp < 2)
 		{
-			int4		r[rounds];
+			const uint32_t segment =
+				warp_search(segments, chunks * sweep_digits,
+							warp == 0 ? tile_begin : tile_begin + m - 1);
 
-#pragma unroll
-			for (int i = 0; i < rounds; i++)
-				r[i] = next[i];
-			load(t + gridDim.x);
-#pragma unroll
-			for (int i = 0; i < rounds; i++)
-				if (i * rank_threads + threadIdx.x < vectors)
-					store_four(ranks + begin + (i * rank_threads + threadIdx.x) * 4,
-							   rank(r[i].x), rank(r[i].y), rank(r[i].z),
-							   rank(r[i].w));
-		}
-		else
-		{
-			const uint64_t end = min(begin + tile, n);
-
-			for (uint64_t i = begin + threadIdx.x; i < end; i += rank_threads)
-				ranks[i] = static_cast<Rank>(rank(keys[i]));
+			if (threadIdx.x % 32 == 0)
+				shared.range[warp] = segment;
 		}
 		__syncthreads();
-		if (threadIdx.x < digits)
-		{
-			counts[static_cast<uint64_t>(threadIdx.x) * tiles + t] =
-				bins[turn][threadIdx.x];
-			/* used again after the next barrier */
-			bins[turn][threadIdx.x] = 0;
-		}
-		turn = 1 - turn;
+		return {shared.range[0] != shared.range[1],
+			shared.range[0] % chunks * chunk_rows};
 	}
-}
-
-/* The two tables find their parts of shared memory themselves. */
-struct PlacedBinRanks : BinRanks
-{
-	__device__ __forceinline__ void
-	place(char *memory)
-	{
-		ranks = reinterpret_cast<uint16_t *>(memory);
-	}
-};
-
-struct PlacedHashRanks : HashRanks
-{
-	__device__ __forceinline__ void
-	place(char *memory)
-	{
-		slots = reinterpret_cast<uint32_t *>(memory);
-		ranks = reinterpret_cast<uint16_t *>(slots + pairs * 2);
-	}
-};
-
-/*
- * Digits of each tile for the second pass, whose tiles the first one makes.
- * Digit-major, so that one prefix sum orders them all.
- */
-__global__ void __launch_bounds__(threads)
-count_digits_kernel(const uint8_t *ranks, uint64_t n, uint32_t tiles,
-					uint32_t *counts)
-{
-	constexpr int loads = tile / 16;
-	constexpr int rounds = (loads + threads - 1) / threads;
-	__shared__ uint32_t bins[digits];
-	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
-	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
-												 n - begin));
-
-	if (threadIdx.x < digits)
-		bins[threadIdx.x] = 0;
-	__syncthreads();
-	if (m == tile)
-	{
-		const uint4 *from = reinterpret_cast<const uint4 *>(ranks + begin);
-		uint4		r[rounds];
-
-#pragma unroll
-		for (int i = 0; i < rounds; i++)
-			if (i * threads + threadIdx.x < loads)
-				r[i] = __ldg(from + i * threads + threadIdx.x);
-#pragma unroll
-		for (int i = 0; i < rounds; i++)
-			if (i * threads + threadIdx.x < loads)
-			{
-				const uint32_t words[4] = {r[i].x, r[i].y, r[i].z, r[i].w};
-
-#pragma unroll
-				for (int w = 0; w < 4; w++)
-#pragma unroll
-					for (int b = 0; b < 32; b += 8)
-						atomicAdd(&bins[words[w] >> b & (digits - 1)], 1u);
-			}
-	}
-	else
-		for (uint32_t at = threadIdx.x; at < m; at += threads)
-			atomicAdd(&bins[ranks[begin + at]], 1u);
-	__syncthreads();
-	if (threadIdx.x < digits)
-		counts[static_cast<uint64_t>(threadIdx.x) * tiles + blockIdx.x] =
-			bins[threadIdx.x];
-}
-
-/* Keeps a rank's digit where CUB's ranking looks for it. */
-struct LowDigit
-{
 	__device__ __forceinline__ uint32_t
-	Digit(uint32_t rank) const
+	prepare(Shared &, const Local &, uint32_t word, uint32_t, uint32_t) const
 	{
-		return rank & (digits - 1);
+		return word;
+	}
+	__device__ __forceinline__ uint32_t digit(uint32_t word) const { return word >> 24; }
+	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
+	__device__ __forceinline__ void
+	store(const Local &local, uint32_t target, uint32_t word, uint32_t) const
+	{
+		if (!local.by_value)
+			out[target] = (word & 0xffffffu) + local.first_row;
+	}
+	__device__ __forceinline__ uint32_t
+	value(const Shared &shared, uint32_t word, uint32_t position) const
+	{
+		const uint32_t segment = last_at_or_before(
+			segments, shared.range[0], shared.range[1], position);
+
+		return (word & 0xffffffu) + segment % chunks * chunk_rows;
+	}
+	__device__ __forceinline__ void
+	store_value(uint32_t target, uint32_t row) const
+	{
+		out[target] = row;
 	}
 };
 
-using DigitRank = cub::BlockRadixRankMatchEarlyCounts<
-	threads, 8, false, cub::BLOCK_SCAN_WARP_SCANS, cub::WARP_MATCH_ANY>;
+/* ---- digits and ranks ---- */
+
+/* What the passes make of run j's key: its bin, or its rank. */
+struct RunDigits
+{
+	const int32_t *keys;
+	const uint64_t *starts;
+	uint32_t	distinct;
+	bool		binned;
+	bool		descending;
+	KeyMap		map;
+
+	__device__ __forceinline__ uint32_t
+	operator()(uint32_t j) const
+	{
+		return binned ? to_bin(map, keys[j]) : descending ? distinct - 1 - j : j;
+	}
+};
+
+static constexpr int digit_threads = 256;
+
+/* Both passes' digits, from the runs; stride: words between the passes'. */
+__global__ void __launch_bounds__(digit_threads)
+run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *counts,
+				  uint32_t stride, uint32_t *ticket)
+{
+	__shared__ uint32_t bins[2][sweep_digits];
+	const uint32_t j = blockIdx.x * digit_threads + threadIdx.x;
+
+	bins[0][threadIdx.x] = 0;
+	bins[1][threadIdx.x] = 0;
+	__syncthreads();
+	if (j < runs.distinct)
+	{
+		const uint32_t count =
+			static_cast<uint32_t>(runs.starts[j + 1] - runs.starts[j]);
+		const uint32_t word = runs(j);
+
+		atomicAdd(&bins[0][word & ((1u << bits) - 1)], count);
+		if (passes > 1)
+			atomicAdd(&bins[1][word >> bits], count);
+	}
+	__syncthreads();
+	for (uint32_t p = 0; p < passes; p++)
+		if (bins[p][threadIdx.x] != 0)
+			atomicAdd(&counts[p * stride + threadIdx.x], bins[p][threadIdx.x]);
+	sum_by_last_block(counts, passes, stride, ticket);
+}
 
 /*
- * One stable pass.  Rank is what is read beside the row: two bytes in the
- * first of two passes, one otherwise.  FIRST: rows are numbered here instead
- * of read.  LAST: only rows are written; else the upper digit goes with them.
+ * SmallSource's table: blocks try one hash function after the other, and the
+ * first to find one without collisions fills the table, which is zeroed.
  */
-template <typename Rank, bool FIRST, bool LAST>
-__global__ void __launch_bounds__(threads)
-scatter_rows_kernel(const Rank *__restrict__ ranks,
-					const uint32_t *__restrict__ rows, uint64_t n,
-					uint32_t tiles, const uint32_t *__restrict__ offsets,
-					uint8_t *upper_out, uint32_t *rows_out)
+__global__ void __launch_bounds__(digit_threads)
+small_table_kernel(RunDigits runs, SmallTable *table)
 {
-	struct Staged
-	{
-		uint32_t	rows[tile];
-		Rank		ranks[tile];
-	};
-	union Shared
-	{
-		typename DigitRank::TempStorage rank;
-		Staged		staged;
-	};
-	__shared__ Shared shared;
-	__shared__ uint32_t bases[digits];
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t warp_at = threadIdx.x / 32 * 32 * items;
-	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
-	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
-												 n - begin));
-	uint32_t	rank[items];
-	int			place[items];
-	int			prefix[DigitRank::BINS_TRACKED_PER_THREAD];
-	uint32_t	offset = 0;
+	__shared__ uint32_t taken[(1 << perfect_bits) / 32];
+	__shared__ bool won;
+	const uint32_t j = threadIdx.x;
+	const uint32_t key =
+		static_cast<uint32_t>(runs.keys[j < runs.distinct ? j : 0]);
 
-	if (threadIdx.x < digits)
-		offset = offsets[static_cast<uint64_t>(threadIdx.x) * tiles + blockIdx.x];
-
-	/* warp by warp in order, which is what makes the ranking stable; what is
-	 * missing in the last tile sorts behind all that is there */
-#pragma unroll
-	for (int i = 0; i < items; i++)
+	static_assert(sizeof(taken) == digit_threads * sizeof(uint32_t),
+				  "a thread clears a word");
+	for (uint32_t i = 0; i < perfect_tries; i++)
 	{
-		const uint32_t at = warp_at + i * 32 + lane;
+		/* odd, whatever the try */
+		const uint32_t factor =
+			0x9e3779b1u * (2 * (i * perfect_blocks + blockIdx.x) + 1);
+		const uint32_t place = perfect_place(key, factor);
+		bool		met = false;
 
-		rank[i] = at < m ? ranks[begin + at] : 0xffffu;
-	}
-	DigitRank(shared.rank).RankKeys(rank, place, LowDigit(), prefix);
-	if (threadIdx.x < digits)
-		bases[threadIdx.x] = offset - static_cast<uint32_t>(prefix[0]);
-	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < items; i++)
-	{
-		const uint32_t at = warp_at + i * 32 + lane;
-
-		shared.staged.rows[place[i]] = FIRST ? static_cast<uint32_t>(begin) + at :
-			at < m ? rows[begin + at] : 0;
-		shared.staged.ranks[place[i]] = static_cast<Rank>(rank[i]);
-	}
-	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < items; i++)
-	{
-		const uint32_t at = i * threads + threadIdx.x;
-
-		if (at < m)
+		taken[j] = 0;
+		if (j == 0)
+			won = false;
+		__syncthreads();
+		if (j < runs.distinct)
+			met = atomicOr(&taken[place / 32], 1u << place % 32) >> place % 32 & 1;
+		if (__syncthreads_or(met ||
+							 *const_cast<volatile uint32_t *>(&table->factor) != 0))
 		{
-			const uint32_t value = shared.staged.ranks[at];
-			const uint32_t target = bases[value & (digits - 1)] + at;
-
-			rows_out[target] = shared.staged.rows[at];
-			if (!LAST)
-				upper_out[target] = static_cast<uint8_t>(value >> 8);
+			/* one of the two: another try, or another block was first */
+			if (__syncthreads_or(*const_cast<volatile uint32_t *>(&table->factor) != 0))
+				return;
+			continue;
 		}
+		if (j == 0)
+			won = atomicCAS(&table->factor, 0u, factor) == 0;
+		__syncthreads();
+		if (won && j < runs.distinct)
+			table->ranks[place] = static_cast<uint8_t>(runs(j));
+		return;
+	}
+}
+
+/*
+ * Keys to ranks of two bytes, by a hash table in shared memory.  A kernel of its
+ * own: the table leaves no room for the first pass's data beside it.
+ */
+__global__ void __launch_bounds__(rank_threads, 1)
+rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
+				 uint32_t pairs, uint16_t *out)
+{
+	extern __shared__ __align__(16) uint32_t slots[];
+	__shared__ uint32_t taken;
+	uint16_t   *ranks = reinterpret_cast<uint16_t *>(slots + pairs * 2);
+	const uint2 *table = reinterpret_cast<const uint2 *>(slots);
+	const KeyVectors all(keys, n);
+	uint64_t	begin;
+	uint64_t	end;
+
+	for (uint32_t i = threadIdx.x; i < pairs * 2; i += rank_threads)
+		slots[i] = empty_slot;
+	if (threadIdx.x == 0)
+		taken = 0;
+	__syncthreads();
+	for (uint32_t j = threadIdx.x; j < runs.distinct; j += rank_threads)
+	{
+		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
+
+		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
+						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
+	}
+	__syncthreads();
+
+	/* every key is there: the runs came from these keys */
+	auto		rank = [&](int32_t signed_key) {
+		const uint32_t key = static_cast<uint32_t>(signed_key);
+		const uint32_t pair = pair_of(key, pairs);
+		uint32_t	slot = slot_in_pair(table[pair], pair, key);
+
+		if (slot == no_slot)
+			slot = find_slot(table, pairs, key);
+		return static_cast<uint32_t>(ranks[slot]);
+	};
+
+	/* ranks of a vector of keys are stored together: out is aligned like keys */
+	block_span(all.count, &begin, &end);
+
+	uint2	   *pairs_out = reinterpret_cast<uint2 *>(out + all.head);
+	constexpr int vectors = RankTuning::vectors;
+	uint64_t	at = begin + threadIdx.x;
+
+	for_each_vector<vectors>(
+		all.vectors, begin, end,
+		[&](const int4 (&r)[vectors], uint32_t valid) {
+			uint32_t	found[vectors * 4];
+
+#pragma unroll
+			for (int i = 0; i < vectors; i++)
+				if (valid >> i & 1)
+				{
+					found[i * 4] = rank(r[i].x);
+					found[i * 4 + 1] = rank(r[i].y);
+					found[i * 4 + 2] = rank(r[i].z);
+					found[i * 4 + 3] = rank(r[i].w);
+				}
+			__syncwarp();
+#pragma unroll
+			for (int i = 0; i < vectors; i++)
+				if (valid >> i & 1)
+					pairs_out[at + i * rank_threads] =
+						make_uint2(found[i * 4] | found[i * 4 + 1] << 16,
+								   found[i * 4 + 2] | found[i * 4 + 3] << 16);
+			at += vectors * rank_threads;
+		},
+		NeverStop());
+	if (blockIdx.x == gridDim.x - 1)
+	{
+		if (threadIdx.x < all.head)
+			out[threadIdx.x] = static_cast<uint16_t>(rank(keys[threadIdx.x]));
+		if (threadIdx.x < all.tail)
+			out[n - all.tail + threadIdx.x] =
+				static_cast<uint16_t>(rank(keys[n - all.tail + threadIdx.x]));
 	}
 }
 
 void
 configure_permutation(const HpsortCudaLimits &limits)
 {
-	/* a slot and its rank, of which there are half as many as bins; a bin's
-	 * rank alone takes less */
+	/* a slot and its rank, of which there are half as many as bins */
 	int			bytes = regime_few_slots(&limits) *
 		(sizeof(uint32_t) + sizeof(uint16_t));
-	const void *kernels[] = {
-		reinterpret_cast<const void *>(&rank_rows_kernel<PlacedBinRanks, uint8_t>),
-		reinterpret_cast<const void *>(&rank_rows_kernel<PlacedBinRanks, uint16_t>),
-		reinterpret_cast<const void *>(&rank_rows_kernel<PlacedHashRanks, uint8_t>),
-		reinterpret_cast<const void *>(&rank_rows_kernel<PlacedHashRanks, uint16_t>),
-	};
 
-	for (const void *kernel : kernels)
-		check(cudaFuncSetAttribute(kernel,
-								   cudaFuncAttributeMaxDynamicSharedMemorySize,
-								   bytes), "set up a kernel");
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_rows_kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+		  "set up a kernel");
 }
 
-/* The ranks of all rows, through whichever table fits. */
-template <typename Rank>
+/* Two passes from a source of 16 bits. */
+template <typename Source>
 static void
-rank_rows(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-		  bool narrow, bool descending, const Runs &runs, const int32_t *keys,
-		  uint64_t n, Rank *ranks, uint32_t tiles, uint32_t *counts)
+sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
+			uint32_t bits, uint64_t n, Sweeps *sweeps, uint32_t *rows)
 {
-	const uint32_t distinct = static_cast<uint32_t>(runs.distinct);
-	const uint32_t blocks =
-		tiles < context->limits.sms ? tiles : context->limits.sms;
-	if (narrow)
-	{
-		PlacedBinRanks table;
+	const uint32_t chunks = static_cast<uint32_t>((n + chunk_rows - 1) / chunk_rows);
+	DeviceBuffer words(context, stream, n * sizeof(uint32_t), "a permutation");
+	DeviceBuffer segments(context, stream,
+						  static_cast<uint64_t>(chunks) * sweep_digits *
+						  sizeof(uint32_t), "a permutation");
+	FirstRows<Source, false> first = {source, bits, words.as<uint32_t>(),
+		segments.as<uint32_t>(), chunks};
+	SecondRows	second = {words.as<uint32_t>(), rows, segments.as<uint32_t>(),
+		chunks};
 
-		table.map = map;
-		table.ranks = nullptr;
-		rank_rows_kernel<<<blocks, rank_threads,
-			(static_cast<size_t>(map.last) + 1) * sizeof(uint16_t), stream>>>
-			(table, keys, n, runs.keys, distinct, descending, ranks, tiles, counts);
-	}
-	else
-	{
-		PlacedHashRanks table;
-
-		table.pairs = regime_few_slots(&context->limits) / 2;
-		table.slots = nullptr;
-		table.ranks = nullptr;
-		rank_rows_kernel<<<blocks, rank_threads,
-			static_cast<size_t>(table.pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
-			stream>>>(table, keys, n, runs.keys, distinct, descending, ranks, tiles,
-					  counts);
-	}
-	check_launch("rank the rows");
-}
-
-/* Counts of digits to where they start: offsets[digit][tile], in place. */
-static void
-sum_digits(HpsortCuda *context, cudaStream_t stream, uint32_t tiles,
-		   uint32_t *offsets)
-{
-	const int64_t words = static_cast<int64_t>(tiles) * digits;
-	size_t		bytes = 0;
-
-	check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, offsets, offsets, words,
-										stream), "size a prefix sum");
-
-	DeviceBuffer workspace(context, stream, bytes, "a prefix sum");
-
-	check(cub::DeviceScan::ExclusiveSum(workspace.as<void>(), bytes, offsets,
-										offsets, words, stream),
-		  "sum up the digits");
+	sweeps->run(stream, 0, first);
+	sweeps->run(stream, 1, second);
 }
 
 /*
- * One pass or two.  Two passes of 8 bits cost the same whether 9 or 16 bits are
- * in use: it is the number of passes that counts, as for CUB.
+ * One pass or two.  Bins are used as they are, without ranks, except where
+ * ranks save a pass.
  */
 void
 ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				   bool narrow, bool descending, const Runs &runs,
 				   const int32_t *keys, uint64_t n, uint32_t *rows)
 {
-	const uint32_t tiles = static_cast<uint32_t>((n + tile - 1) / tile);
-	DeviceBuffer offsets(context, stream,
-						 static_cast<uint64_t>(tiles) * digits * sizeof(uint32_t),
-						 "a permutation");
+	const uint32_t distinct = static_cast<uint32_t>(runs.distinct);
+	const bool	binned = narrow && (map.last < sweep_digits ||
+									distinct > sweep_digits);
+	const uint32_t width = regime_bits(binned ? map.last : distinct - 1);
+	const uint32_t passes = width > sweep_bits ? 2 : 1;
+	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
+	RunDigits	digits = {runs.keys, runs.starts, distinct, binned, descending, map};
+	Sweeps		sweeps;
 
-	if (runs.distinct <= digits)
-	{
-		DeviceBuffer memory(context, stream, n, "a permutation");
-		uint8_t    *ranks = memory.as<uint8_t>();
-
-		rank_rows(context, stream, map, narrow, descending, runs, keys, n, ranks,
-				  tiles, offsets.as<uint32_t>());
-		sum_digits(context, stream, tiles, offsets.as<uint32_t>());
-		scatter_rows_kernel<uint8_t, true, true><<<tiles, threads, 0, stream>>>
-			(ranks, nullptr, n, tiles, offsets.as<uint32_t>(), nullptr, rows);
-		check_launch("scatter the rows");
-		return;
-	}
-
-	DeviceBuffer memory(context, stream, n * sizeof(uint16_t), "a permutation");
-	DeviceBuffer upper(context, stream, n, "a permutation");
-	DeviceBuffer half(context, stream, n * sizeof(uint32_t), "a permutation");
-	uint16_t   *ranks = memory.as<uint16_t>();
-
-	rank_rows(context, stream, map, narrow, descending, runs, keys, n, ranks, tiles,
-			  offsets.as<uint32_t>());
-	sum_digits(context, stream, tiles, offsets.as<uint32_t>());
-	scatter_rows_kernel<uint16_t, true, false><<<tiles, threads, 0, stream>>>
-		(ranks, nullptr, n, tiles, offsets.as<uint32_t>(), upper.as<uint8_t>(),
-		 half.as<uint32_t>());
-	check_launch("scatter the rows");
-	count_digits_kernel<<<tiles, threads, 0, stream>>>
-		(upper.as<uint8_t>(), n, tiles, offsets.as<uint32_t>());
+	if (descending)
+		digits.map = descending_map(map);
+	sweeps.allocate(context, stream, n, passes);
+	run_digits_kernel<<<(distinct + digit_threads - 1) / digit_threads,
+		digit_threads, 0, stream>>>(digits, bits, passes, sweeps.starts(0),
+									sweeps.portions * sweep_digits,
+									sweeps.count_ticket());
 	check_launch("count the digits");
-	sum_digits(context, stream, tiles, offsets.as<uint32_t>());
-	scatter_rows_kernel<uint8_t, false, true><<<tiles, threads, 0, stream>>>
-		(upper.as<uint8_t>(), half.as<uint32_t>(), n, tiles,
-		 offsets.as<uint32_t>(), nullptr, rows);
-	check_launch("scatter the rows");
+	if (binned)
+	{
+		const BinSource source = {keys, digits.map};
+
+		if (passes == 1)
+			sweeps.run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
+					   nullptr, 1});
+		else
+			sweep_twice(context, stream, source, bits, n, &sweeps, rows);
+	}
+	else if (passes == 1)
+	{
+		DeviceBuffer table(context, stream, sizeof(SmallTable), "a permutation");
+
+		check(cudaMemsetAsync(table.as<void>(), 0, sizeof(SmallTable), stream),
+			  "clear a table of ranks");
+		small_table_kernel<<<perfect_blocks, digit_threads, 0, stream>>>
+			(digits, table.as<SmallTable>());
+		check_launch("build a table of ranks");
+		sweeps.run(stream, 0, FirstRows<SmallSource, true>{
+				   {keys, table.as<SmallTable>(), runs.keys, distinct, descending},
+				   bits, rows, nullptr, 1});
+	}
+	else
+	{
+		/* aligned like the keys, so that four ranks can be stored together */
+		const uint32_t skew = static_cast<uint32_t>(
+			reinterpret_cast<uintptr_t>(keys) % 16 / sizeof(int32_t));
+		DeviceBuffer memory(context, stream, (n + 4) * sizeof(uint16_t),
+							"a permutation");
+		uint16_t   *ranks = memory.as<uint16_t>() + skew;
+		const uint32_t pairs = regime_few_slots(&context->limits) / 2;
+		const uint64_t blocks = (n + rank_threads * 8 - 1) / (rank_threads * 8);
+
+		rank_rows_kernel<<<static_cast<uint32_t>(
+			blocks < context->limits.sms ? blocks : context->limits.sms),
+			rank_threads,
+			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
+			stream>>>(keys, n, digits, pairs, ranks);
+		check_launch("rank the rows");
+		sweep_twice(context, stream, RankSource{ranks}, bits, n, &sweeps, rows);
+	}
 }
 
 } /* namespace hpsort */

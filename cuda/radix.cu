@@ -1,118 +1,239 @@
 /*-------------------------------------------------------------------------
  *
  * radix.cu
- *	  Regime RADIX: CUB's radix sort, told as much as is known.
+ *	  Regime RADIX: a radix sort, told as much as is known.
  *
- * For inputs whose bins would be more than their keys.  All instantiations of
- * CUB's radix sort are in this file: they are most of the library's compile
- * time.  Its passes look at 8 bits each, so what counts is ceil(bits / 8):
- *	- bits above the highest one in which lo and hi differ are left out;
- *	- keys are biased by lo first when that saves more than it costs (a range
- *	  that straddles zero differs in bit 31, however narrow it is).
+ * For inputs whose bins would be more than their keys.  The passes are those of
+ * sweep.cuh, so what surrounds CUB's costs nothing here:
+ *	- keys are sorted as bins, that is, with the lower bound subtracted, in as
+ *	  few bits as the range has: the first pass subtracts, the last one adds (a
+ *	  range that straddles zero differs in bit 31, however narrow it is);
+ *	- the kernel that counts all passes' digits checks the bounds on its way;
+ *	- row numbers are made up in the first pass of a permutation;
+ *	- the last pass writes no keys when only the permutation is wanted.
+ * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * Bytes per key: 4 + 8 per pass; rows as well: 4 + 16 per pass.
+ * CUB itself is left with few keys, where its launches overlap and these do not
+ * (SweepTuning), and with what 32-bit positions cannot number.
+ *
+ * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass, and
+ * 4 less in the last.
  *
  *-------------------------------------------------------------------------
  */
 #include <cub/device/device_radix_sort.cuh>
 
-#include "device.cuh"
+#include "radix.cuh"
 
 namespace hpsort
 {
 
-static constexpr int threads = 256;
+static constexpr int count_threads = 1024;
 
-static int
-blocks_of(uint64_t n)
+/* How the bits of a range are dealt to passes. */
+struct Digits
 {
-	uint64_t	blocks = (n + threads * 4 - 1) / (threads * 4);
+	uint32_t	passes;
+	uint32_t	bits;			/* of each digit; the last may have less */
+};
 
-	return static_cast<int>(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
+static Digits
+digits_of(uint32_t range_bits)
+{
+	Digits		digits;
+
+	/* a range of one value still has to be copied */
+	if (range_bits == 0)
+		range_bits = 1;
+	digits.passes = (range_bits + sweep_bits - 1) / sweep_bits;
+	digits.bits = (range_bits + digits.passes - 1) / digits.passes;
+	return digits;
 }
 
 /*
- * How CUB sees a key: as it is; complemented, which reverses the order; or as
- * a bin, when that has fewer bits.  A bin of 32 bits would need its sign bit
- * back, so it is never used then.
+ * All passes' digits counted in one read, and keys outside the bounds found.
+ * Digits are cut to their bits, so that such keys are counted as they will be
+ * sorted, and nothing is written where it should not be.
  */
-struct Disguise
+template <int PASSES>
+__global__ void __launch_bounds__(count_threads)
+count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
+					uint32_t *counts, uint32_t stride, uint32_t *ticket,
+					const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	KeyMap		map;
-	bool		biased;
+	if (skip != nullptr && *skip != 0)
+		return;
 
-	__device__ __forceinline__ int32_t
-	put_on(int32_t key) const
+	__shared__ uint32_t bins[PASSES][sweep_digits];
+	const uint32_t mask = (1u << bits) - 1;
+	bool		bad = false;
+	int32_t		outside = 0;
+
+	for (uint32_t i = threadIdx.x; i < PASSES * sweep_digits; i += count_threads)
+		bins[i / sweep_digits][i % sweep_digits] = 0;
+	__syncthreads();
+	for_each_key<2>(keys, n, [&](int32_t key) {
+		const uint32_t bin = to_bin(map, key);
+
+		if (bin > map.last)
+		{
+			bad = true;
+			outside = key;
+		}
+#pragma unroll
+		for (int p = 0; p < PASSES; p++)
+			atomicAdd(&bins[p][bin >> p * bits & mask], 1u);
+	});
+	if (bad)
+		report_outside(verdict, outside);
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < PASSES * sweep_digits; i += count_threads)
 	{
-		return biased ? static_cast<int32_t>(to_bin(map, key)) :
-			static_cast<int32_t>(static_cast<uint32_t>(key) ^ map.flip);
+		const uint32_t count = bins[i / sweep_digits][i % sweep_digits];
+
+		if (count != 0)
+			atomicAdd(&counts[i / sweep_digits * stride + i % sweep_digits], count);
 	}
-	__device__ __forceinline__ int32_t
-	take_off(int32_t key) const
+	sum_by_last_block(counts, PASSES, stride, ticket);
+}
+
+/* What the passes of both sorts do with keys. */
+struct KeyWords
+{
+	const int32_t *keys_in;
+	int32_t    *keys_out;
+	KeyMap		in;				/* keys to bins in the first pass, else nothing */
+	KeyMap		out;
+	uint32_t	shift;
+	uint32_t	mask;
+
+
+	struct Shared
 	{
-		return biased ? to_key(map, static_cast<uint32_t>(key)) :
-			static_cast<int32_t>(static_cast<uint32_t>(key) ^ map.flip);
+	};
+	struct Local
+	{
+		static constexpr bool by_value = true;
+	};
+	static constexpr bool made = false;
+
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at, bool inside) const
+	{
+		return inside ? to_bin(in, keys_in[at]) : 0xffffffffu;
+	}
+	__device__ __forceinline__ Local
+	begin(Shared &, uint32_t, uint32_t) const
+	{
+		return {};
+	}
+	__device__ __forceinline__ uint32_t
+	prepare(Shared &, const Local &, uint32_t word, uint32_t, uint32_t) const
+	{
+		return word;
+	}
+	__device__ __forceinline__ uint32_t
+	digit(uint32_t word) const
+	{
+		return word >> shift & mask;
+	}
+	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
+};
+
+struct KeysPass : KeyWords
+{
+	using Shape = KeysTuning;
+	static constexpr bool values = false;
+
+	__device__ __forceinline__ void
+	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
+	{
+		keys_out[target] = to_key(out, word);
 	}
 };
 
-/* Two streams of memory, no arithmetic to speak of: not tuned further. */
-__global__ void
-put_on_kernel(Disguise disguise, const int32_t *keys, uint64_t n, int32_t *out)
+template <bool FIRST, bool KEYS>
+struct PairsPass : KeyWords
 {
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * threads;
+	using Shape = PairsTuning;
+	static constexpr bool values = true;
+	const uint32_t *rows_in;
+	uint32_t   *rows_out;
 
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
-		 i < n; i += step)
-		out[i] = disguise.put_on(keys[i]);
-}
+	__device__ __forceinline__ void
+	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
+	{
+		if (KEYS)
+			keys_out[target] = to_key(out, word);
+	}
+	__device__ __forceinline__ uint32_t
+	value(const Shared &, uint32_t, uint32_t at) const
+	{
+		return FIRST ? at : rows_in[at];
+	}
+	__device__ __forceinline__ void
+	store_value(uint32_t target, uint32_t row) const
+	{
+		rows_out[target] = row;
+	}
+};
 
-__global__ void
-take_off_kernel(Disguise disguise, const int32_t *keys, uint64_t n, int32_t *out)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * threads;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
-		 i < n; i += step)
-		out[i] = disguise.take_off(keys[i]);
-}
-
-/* CUB cannot make up values on its own, unlike permutation.cu. */
-__global__ void
-number_rows_kernel(uint32_t *rows, uint64_t n)
-{
-	const uint64_t step = static_cast<uint64_t>(gridDim.x) * threads;
-
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
-		 i < n; i += step)
-		rows[i] = static_cast<uint32_t>(i);
-}
-
-/* CUB's digits have 8 bits for 4-byte keys on every device. */
+/* Blocks that read n keys at full speed, and add their counts up seldom. */
 static uint32_t
-passes(uint32_t bits)
+count_blocks(const HpsortCuda *context, uint64_t n)
 {
-	return (bits + 7) / 8;
+	uint64_t	blocks = (n + count_threads * 8 - 1) / (count_threads * 8);
+	uint64_t	most = static_cast<uint64_t>(context->limits.sms) * 2;
+
+	return static_cast<uint32_t>(blocks < most ? blocks : most);
 }
 
-/* Bits that differ among keys taken as they are: up to where lo and hi agree. */
-static uint32_t
-plain_bits(const Bounds &bounds)
+static void
+count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			 const Digits &digits, const int32_t *keys, uint64_t n,
+			 const Sweeps &sweeps, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	return regime_bits(static_cast<uint32_t>(bounds.lo) ^
-					   static_cast<uint32_t>(bounds.hi));
+	const uint32_t blocks = count_blocks(context, n);
+	const uint32_t stride = sweeps.portions * sweep_digits;
+
+#define COUNT(passes) \
+	count_digits_kernel<passes><<<blocks, count_threads, 0, stream>>>( \
+		keys, n, map, digits.bits, sweeps.starts(0), stride, \
+		sweeps.count_ticket(), skip, verdict)
+	switch (digits.passes)
+	{
+		case 1:
+			COUNT(1);
+			break;
+		case 2:
+			COUNT(2);
+			break;
+		case 3:
+			COUNT(3);
+			break;
+		default:
+			COUNT(4);
+			break;
+	}
+#undef COUNT
+	check_launch("count the digits");
 }
 
-/* Bits of the range, which is all that biased keys differ in. */
-static uint32_t
-biased_bits(const Bounds &bounds)
+static const KeyMap no_map = {0, 0, 0xffffffffu};
+
+/* Pass number p of a sort: where its digit is, and which ends turn keys. */
+static void
+set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
 {
-	return regime_bits(static_cast<uint32_t>(bounds.hi) -
-					   static_cast<uint32_t>(bounds.lo));
+	pass->in = p == 0 ? map : no_map;
+	pass->out = p + 1 == digits.passes ? map : no_map;
+	pass->shift = p * digits.bits;
+	pass->mask = (1u << digits.bits) - 1;
 }
 
 /*
- * CUB with the bits below end_bit, from in to out; in is kept.  Offset is
- * 32-bit where n allows it: CUB's tiles are larger then.
+ * CUB for keys as they are, from in to out; in is kept.  Offset is 32-bit where n
+ * allows it: CUB's tiles are larger then.
  */
 template <typename Offset>
 static void
@@ -137,92 +258,38 @@ cub_sort_keys(HpsortCuda *context, cudaStream_t stream, bool descending,
 	check(call(workspace.as<void>(), bytes), "sort by radix");
 }
 
-/* 64-bit offsets make CUB's tiles smaller, so only where they must be. */
+/* CUB cannot make up values on its own. */
+__global__ void
+number_rows_kernel(uint32_t *rows, uint32_t n)
+{
+	const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		rows[i] = i;
+}
+
 static void
-sort_bits(HpsortCuda *context, cudaStream_t stream, bool descending,
-		  const int32_t *in, int32_t *out, uint64_t n, uint32_t bits)
+cub_sort_rows(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			  int32_t *sorted_keys, uint64_t n, uint32_t *rows, uint32_t bits)
 {
-	/* with no bit to look at, CUB copies; it wants at least one */
-	if (bits == 0)
-		bits = 1;
-	if (n <= UINT32_MAX)
-		cub_sort_keys<uint32_t>(context, stream, descending, in, out, n, bits);
-	else
-		cub_sort_keys<uint64_t>(context, stream, descending, in, out, n, bits);
-}
-
-void
-radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-		   bool descending, const int32_t *keys, uint64_t n, int32_t *out)
-{
-	const uint32_t plain = plain_bits(bounds);
-	const uint32_t biased = biased_bits(bounds);
-
-	/* biasing there and back moves as many bytes as two passes */
-	if (passes(biased) + 2 >= passes(plain))
-	{
-		sort_bits(context, stream, descending, keys, out, n, plain);
-		return;
-	}
-
-	Disguise	disguise = {make_key_map(bounds.lo, bounds.hi, descending), true};
-	DeviceBuffer copy(context, stream, n * sizeof(int32_t), "biased keys");
-
-	put_on_kernel<<<blocks_of(n), threads, 0, stream>>>(disguise, keys, n,
-													   copy.as<int32_t>());
-	check_launch("bias the keys");
-	sort_bits(context, stream, false, copy.as<int32_t>(), out, n, biased);
-	take_off_kernel<<<blocks_of(n), threads, 0, stream>>>(disguise, out, n, out);
-	check_launch("unbias the keys");
-}
-
-/*
- * Pairs of key and row.  Descending order comes from complemented keys, because
- * equal keys keep their order only in an ascending sort; it also saves compiling
- * CUB's descending pair sort for all architectures.
- */
-void
-radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-				  bool descending, const int32_t *keys, uint64_t n,
-				  int32_t *sorted_keys, uint32_t *rows)
-{
-	uint32_t	bits = plain_bits(bounds);
-	Disguise	disguise = {make_key_map(bounds.lo, bounds.hi, descending), false};
-	DeviceBuffer copy;
+	const uint32_t count = static_cast<uint32_t>(n);
+	DeviceBuffer numbers(context, stream, n * sizeof(uint32_t), "row numbers");
 	DeviceBuffer sorted;
-	const int32_t *in = keys;
 	size_t		bytes = 0;
 
-	/* a pass with rows moves twice what biasing does */
-	if (passes(biased_bits(bounds)) < passes(bits))
-	{
-		disguise.biased = true;
-		bits = biased_bits(bounds);
-	}
-	if (bits == 0)
-		bits = 1;
-	if (descending || disguise.biased)
-	{
-		copy = DeviceBuffer(context, stream, n * sizeof(int32_t), "biased keys");
-		put_on_kernel<<<blocks_of(n), threads, 0, stream>>>(disguise, keys, n,
-														   copy.as<int32_t>());
-		check_launch("bias the keys");
-		in = copy.as<int32_t>();
-	}
-	if (sorted_keys == nullptr)
-		sorted = DeviceBuffer(context, stream, n * sizeof(int32_t), "sorted keys");
-
-	int32_t    *out = sorted_keys ? sorted_keys : sorted.as<int32_t>();
-	DeviceBuffer numbers(context, stream, n * sizeof(uint32_t), "row numbers");
-
-	number_rows_kernel<<<blocks_of(n), threads, 0, stream>>>
-		(numbers.as<uint32_t>(), n);
+	number_rows_kernel<<<(count + 255) / 256, 256, 0, stream>>>
+		(numbers.as<uint32_t>(), count);
 	check_launch("number the rows");
+	if (sorted_keys == nullptr)
+	{
+		sorted = DeviceBuffer(context, stream, n * sizeof(int32_t), "sorted keys");
+		sorted_keys = sorted.as<int32_t>();
+	}
 
 	auto		call = [&](void *workspace) {
 		return cub::DeviceRadixSort::SortPairs(
-			workspace, bytes, in, out, numbers.as<uint32_t>(), rows,
-			static_cast<uint32_t>(n), 0, static_cast<int>(bits), stream);
+			workspace, bytes, keys, sorted_keys, numbers.as<uint32_t>(), rows,
+			count, 0, static_cast<int>(bits), stream);
 	};
 
 	check(call(nullptr), "size a radix sort");
@@ -230,11 +297,172 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	DeviceBuffer workspace(context, stream, bytes, "a radix sort");
 
 	check(call(workspace.as<void>()), "sort by radix");
-	if (sorted_keys != nullptr && in != keys)
+}
+
+/*
+ * Bits for CUB, which takes keys as they are: up to where lo and hi agree.
+ * 0: it is not the one to take, either because there are enough keys to make up
+ * for what it overlaps between its launches, or because it would need more
+ * passes than bins do.
+ */
+static uint32_t
+cub_bits(const Bounds &bounds, const Digits &digits, uint64_t n)
+{
+	const uint32_t bits = regime_bits(static_cast<uint32_t>(bounds.lo) ^
+									  static_cast<uint32_t>(bounds.hi));
+
+	if (n >= SweepTuning::min_n || (bits + 7) / 8 > digits.passes)
+		return 0;
+	return bits > 0 ? bits : 1;
+}
+
+/* CUB looks at bits and not at bounds. */
+static void
+check_for_cub(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+			  const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict)
+{
+	if (bounds.lo > INT32_MIN || bounds.hi < INT32_MAX)
+		check_bounds(context, stream, keys, n, bounds, verdict);
+}
+
+/*
+ * What both sorts begin with, and all that can be done before it is known that
+ * the keys are to be sorted by radix at all: the kernel looks at *skip when it
+ * starts.
+ */
+void
+RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+				  bool descending, const int32_t *keys, uint64_t n,
+				  const uint32_t *skip, HpsortCudaVerdict *verdict)
+{
+	map = make_key_map(bounds.lo, bounds.hi, descending);
+	passes = digits_of(regime_bits(map.last)).passes;
+	sweeps.allocate(context, stream, n, passes);
+	count_digits(context, stream, map, digits_of(regime_bits(map.last)), keys, n,
+				 sweeps, skip, verdict);
+	begun = true;
+}
+
+/* Whether it was begun for these bounds. */
+static bool
+is_begun(const RadixStart *start, const KeyMap &map)
+{
+	return start != nullptr && start->begun && start->map.flip == map.flip &&
+		start->map.base == map.base && start->map.last == map.last;
+}
+
+bool
+radix_can_begin(uint64_t n)
+{
+	return n >= SweepTuning::min_n && n <= UINT32_MAX;
+}
+
+void
+radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
+		   HpsortCudaVerdict *verdict, RadixStart *begun)
+{
+	const KeyMap map = make_key_map(bounds.lo, bounds.hi, descending);
+	const Digits digits = digits_of(regime_bits(map.last));
+	RadixStart	mine;
+	RadixStart *start = is_begun(begun, map) ? begun : &mine;
+	DeviceBuffer other;
+	const int32_t *from = keys;
+
+	if (n > UINT32_MAX)
 	{
-		take_off_kernel<<<blocks_of(n), threads, 0, stream>>>(disguise, out, n,
-															 out);
-		check_launch("unbias the keys");
+		check_for_cub(context, stream, bounds, keys, n, verdict);
+		cub_sort_keys<uint64_t>(context, stream, descending, keys, out, n, 32);
+		return;
+	}
+	if (const uint32_t bits = cub_bits(bounds, digits, n))
+	{
+		check_for_cub(context, stream, bounds, keys, n, verdict);
+		cub_sort_keys<uint32_t>(context, stream, descending, keys, out, n, bits);
+		return;
+	}
+	if (!start->begun)
+		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
+	if (digits.passes > 1)
+		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
+	for (uint32_t p = 0; p < digits.passes; p++)
+	{
+		KeysPass	pass;
+
+		set_pass(&pass, map, digits, p);
+		/* to and fro, so that the last pass ends in out */
+		pass.keys_in = from;
+		pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
+		start->sweeps.run(stream, p, pass);
+		from = pass.keys_out;
+	}
+}
+
+void
+radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+				  bool descending, const int32_t *keys, uint64_t n,
+				  int32_t *sorted_keys, uint32_t *rows,
+				  HpsortCudaVerdict *verdict, RadixStart *begun)
+{
+	const KeyMap map = make_key_map(bounds.lo, bounds.hi, descending);
+	const Digits digits = digits_of(regime_bits(map.last));
+	const uint64_t bytes = n * sizeof(int32_t);
+	RadixStart	mine;
+	RadixStart *start = is_begun(begun, map) ? begun : &mine;
+	DeviceBuffer other_keys;
+	DeviceBuffer last_keys;
+	DeviceBuffer other_rows;
+	int32_t    *keys_to[2] = {nullptr, sorted_keys};
+	uint32_t   *rows_to[2] = {nullptr, rows};
+	const int32_t *keys_from = keys;
+	const uint32_t *rows_from = nullptr;
+
+	/* equal keys keep their order only in an ascending sort of CUB's */
+	const uint32_t bits = descending ? 0 : cub_bits(bounds, digits, n);
+
+	if (bits != 0)
+	{
+		check_for_cub(context, stream, bounds, keys, n, verdict);
+		cub_sort_rows(context, stream, keys, sorted_keys, n, rows, bits);
+		return;
+	}
+	if (!start->begun)
+		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
+	if (digits.passes > 1)
+	{
+		other_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
+		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
+		keys_to[0] = other_keys.as<int32_t>();
+		rows_to[0] = other_rows.as<uint32_t>();
+	}
+	if (digits.passes > 2 && sorted_keys == nullptr)
+	{
+		last_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
+		keys_to[1] = last_keys.as<int32_t>();
+	}
+	for (uint32_t p = 0; p < digits.passes; p++)
+	{
+		const int	to = (digits.passes - p) % 2;
+		const bool	last = p + 1 == digits.passes;
+		auto		run = [&](auto pass) {
+			set_pass(&pass, map, digits, p);
+			pass.keys_in = keys_from;
+			pass.keys_out = keys_to[to];
+			pass.rows_in = rows_from;
+			pass.rows_out = rows_to[to];
+			start->sweeps.run(stream, p, pass);
+		};
+
+		if (p == 0 && last && sorted_keys == nullptr)
+			run(PairsPass<true, false>());
+		else if (p == 0)
+			run(PairsPass<true, true>());
+		else if (last && sorted_keys == nullptr)
+			run(PairsPass<false, false>());
+		else
+			run(PairsPass<false, true>());
+		keys_from = keys_to[to];
+		rows_from = rows_to[to];
 	}
 }
 

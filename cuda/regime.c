@@ -23,6 +23,7 @@ typedef struct RegimeTuning
 	uint64_t	partition_min_n;	/* below, CUB's launches are cheaper */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
 	uint32_t	partition_bins_per_key; /* sparser than this: sort instead */
+	uint64_t	sparse_max_n;	/* from here on, sparser than half of it */
 	uint32_t	partition_buckets;	/* aimed at: balance against write size */
 	uint32_t	partition_shift;	/* bins of a bucket: three blocks an SM */
 	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
@@ -34,6 +35,7 @@ static const RegimeTuning tuning = {
 	.partition_min_n = (uint64_t) 1 << 19,
 	.partition_max_buckets = 4096,
 	.partition_bins_per_key = 4,
+	.sparse_max_n = (uint64_t) 1 << 22,
 	.partition_buckets = 512,
 	.partition_shift = 14,
 	.partition_max_shift = 15,
@@ -88,6 +90,13 @@ regime_few_capacity(const HpsortCudaLimits *limits)
 	uint32_t	capacity = regime_few_slots(limits) / 8 * 5;
 
 	return capacity < tuning.few_capacity ? capacity : tuning.few_capacity;
+}
+
+uint64_t
+regime_few_most(const HpsortCudaLimits *limits)
+{
+	/* the estimate may be low by half before the table overflows */
+	return regime_few_capacity(limits) / 8 * 5;
 }
 
 uint32_t
@@ -167,21 +176,33 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 }
 
 uint64_t
+regime_sweep_bytes(uint64_t n, uint32_t passes)
+{
+	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
+	 * one per digit and tile of those; a page for the rest */
+	uint64_t	portions = (n >> 29) + 2;
+	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
+	uint64_t	tiles = items / REGIME_SCATTER_TILE + 1;
+
+	return passes * portions * 256 * sizeof(uint32_t) +
+		tiles * 256 * sizeof(uint32_t) + 4096;
+}
+
+uint64_t
 regime_radix_bytes(uint64_t n, uint32_t value_bytes)
 {
-	/* CUB's alternate buffers, and its look-back tables with ample room */
+	/* alternate buffers, and look-back tables with ample room: CUB's tiles are
+	 * as small as 4,096, and its small kernels' workspace has no formula */
 	return n * (sizeof(uint32_t) + value_bytes) + n / 2 + ((uint64_t) 8 << 20);
 }
 
 uint64_t
 regime_ranks_bytes(uint64_t n)
 {
-	uint64_t	tiles = n / REGIME_SCATTER_TILE + 1;
-
-	/* two-byte ranks, one intermediate pass (row and digit), and the digit
-	 * counts of every tile with their prefix sums' workspace */
-	return n * sizeof(uint16_t) + n * (sizeof(uint32_t) + 1) +
-		tiles * 256 * sizeof(uint32_t) * 2 + ((uint64_t) 1 << 20);
+	/* two-byte ranks, a word between the passes, what the passes share, and where
+	 * chunks of rows begin (1 kB for nearly 2^24 rows) */
+	return (n + 4) * sizeof(uint16_t) + n * sizeof(uint32_t) +
+		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
 }
 
 const char *
@@ -266,9 +287,8 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 (unsigned long long) range, bins);
 	}
 	else if (shape->distinct != 0 && n >= tuning.few_min_n &&
-			 shape->distinct <= (uint64_t) capacity / 8 * 5)
+			 shape->distinct <= regime_few_most(limits))
 	{
-		/* the estimate may be low by half before the table overflows */
 		choice->regime = HPSORT_CUDA_FEW_DISTINCT;
 		snprintf(choice->reason, sizeof(choice->reason),
 				 "about %llu distinct values, a hash table in shared memory holds %u",
@@ -276,7 +296,8 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
 			 n <= UINT32_MAX &&
-			 range / tuning.partition_bins_per_key <= n &&
+			 range / (n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
+					  tuning.partition_bins_per_key / 2) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 			 choose_buckets(limits, range, choice))
 	{
@@ -329,8 +350,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 {
 	uint64_t	most;
 
-	/* keys biased by lo need a copy besides CUB's own buffers */
-	most = regime_radix_bytes(n, 0) + n * sizeof(int32_t);
+	most = regime_radix_bytes(n, 0);
 	if (n >= tuning.partition_min_n && n <= UINT32_MAX)
 	{
 		uint32_t	shift = tuning.partition_max_shift;

@@ -25,7 +25,7 @@ extern "C" {
 /* Keys that one block of the smaller partition kernel works on at a time. */
 #define REGIME_PARTITION_SMALL_TILE	4096
 
-/* Rows that one block of the permutation's passes works on at a time. */
+/* Items of a tile of a sorting pass (sweep.cuh), at least. */
 #define REGIME_SCATTER_TILE		7680
 
 /* Bytes of a slice of the output on its way to host memory (two are used). */
@@ -40,6 +40,9 @@ extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
 /* Slots of FEW_DISTINCT's hash table, and how many may be taken. */
 extern uint32_t regime_few_slots(const HpsortCudaLimits *limits);
 extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
+
+/* FEW_DISTINCT: the largest estimate it is tried for. */
+extern uint64_t regime_few_most(const HpsortCudaLimits *limits);
 
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
@@ -60,6 +63,7 @@ extern uint64_t regime_runs_bytes(uint64_t runs);
 extern uint64_t regime_few_bytes(const HpsortCudaLimits *limits);
 extern uint64_t regime_partition_bytes(uint64_t n, uint32_t shift,
 									   uint32_t buckets);
+extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);
 extern uint64_t regime_radix_bytes(uint64_t n, uint32_t value_bytes);
 extern uint64_t regime_ranks_bytes(uint64_t n);
 

@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "kernels.cuh"
+#include "radix.cuh"
 #include "sort.cuh"
 
 #include <climits>
@@ -72,15 +72,31 @@ map_of(const HpsortCudaShape &shape, bool descending)
  */
 HpsortCudaChoice
 investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaShape *shape)
+			HpsortCudaShape *shape, bool descending, HpsortCudaVerdict *verdict,
+			RadixStart *start)
 {
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaChoice choice;
 
 	if (hpsort_cuda_wants_sample(limits, shape))
 	{
-		const Sample sample = take_sample(context, stream, keys, shape->n);
 		HpsortCudaShape at_least = *shape;
+		Sampling	sampling(context, stream, keys, shape->n,
+							 regime_few_most(limits), shape->bounds_known ? 1 : 24);
+
+		/* what will be needed, unless the sample's kernel says otherwise */
+		at_least.distinct = shape->n;
+		hpsort_cuda_choose(limits, &at_least, &choice);
+		if (choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(shape->n))
+			start->begin(context, stream, {shape->lo, shape->hi}, descending, keys,
+						 shape->n, sampling.skip(), verdict);
+
+		const Sample sample = sampling.result();
+
+		/* nothing was counted: it must not pass for begun, should the other way
+		 * turn out to be closed */
+		if (sample.skipped)
+			*start = RadixStart();
 
 		shape->distinct = sample.distinct;
 		hpsort_cuda_choose(limits, shape, &choice);
@@ -139,26 +155,14 @@ think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * Bounds that the caller gave are a promise, which every regime checks on its
- * way except RADIX: checked here for it, on the stream.
- */
-static void
-check_for_radix(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-				const HpsortCudaShape *shape, HpsortCudaVerdict *verdict)
-{
-	if (shape->lo > INT_MIN || shape->hi < INT_MAX)
-		check_bounds(context, stream, keys, shape->n, {shape->lo, shape->hi},
-					 verdict);
-}
-
-/*
  * The one switch over regimes.  FEW_DISTINCT is tried first because it alone can
  * turn out to be wrong, and leaves nothing behind when it does.
  */
 bool
 sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-		  HpsortCudaShape *shape, bool verify, bool descending, int32_t *out,
-		  Runs *runs, HpsortCudaVerdict *verdict, HpsortCudaChoice *choice)
+		  HpsortCudaShape *shape, bool descending, int32_t *out,
+		  Runs *runs, HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
+		  RadixStart *start)
 {
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
@@ -179,10 +183,8 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 						   verdict);
 			break;
 		case HPSORT_CUDA_RADIX:
-			if (verify)
-				check_for_radix(context, stream, keys, shape, verdict);
 			radix_sort(context, stream, {shape->lo, shape->hi}, descending, keys,
-					   shape->n, out);
+					   shape->n, out, verdict, start);
 			break;
 		case HPSORT_CUDA_NOTHING:
 		case HPSORT_CUDA_FEW_DISTINCT:
@@ -199,9 +201,10 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  */
 bool
 permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			 HpsortCudaShape *shape, bool verify, bool descending,
+			 HpsortCudaShape *shape, bool descending,
 			 int32_t *sorted_keys, uint32_t *rows, Runs *runs,
-			 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice)
+			 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
+		  RadixStart *start)
 {
 	if (shape->n > UINT32_MAX)
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
@@ -235,13 +238,11 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		}
 		*choice = think_again(context, stream, keys, shape);
 		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
-			return permute_into(context, stream, keys, shape, verify, descending,
-								sorted_keys, rows, runs, verdict, choice);
+			return permute_into(context, stream, keys, shape, descending,
+								sorted_keys, rows, runs, verdict, choice, start);
 	}
-	if (verify)
-		check_for_radix(context, stream, keys, shape, verdict);
 	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
-					  shape->n, sorted_keys, rows);
+					  shape->n, sorted_keys, rows, verdict, start);
 	return false;
 }
 
@@ -275,6 +276,7 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 		HpsortCudaChoice made;
 		HpsortCudaShape shape;
+		RadixStart	start;
 		Runs		runs;
 
 		check_spec(spec);
@@ -287,9 +289,10 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		clear_verdict(to);
 		shape = shape_of(*spec, n);
 		shape.wanted = HPSORT_CUDA_KEYS;
-		made = investigate(context, stream, keys, &shape);
-		if (sort_into(context, stream, keys, &shape, spec->bounds_known != 0,
-					  spec->descending != 0, out, &runs, to, &made))
+		made = investigate(context, stream, keys, &shape, spec->descending != 0, to,
+						   &start);
+		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
+					  &runs, to, &made, &start))
 		{
 			to->distinct = runs.distinct;
 			if (to->n_outside == 0)
@@ -348,6 +351,7 @@ hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 		HpsortCudaChoice made;
 		HpsortCudaShape shape;
+		RadixStart	start;
 		Runs		runs;
 
 		check_spec(spec);
@@ -358,11 +362,11 @@ hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 
 		shape = shape_of(*spec, n);
 		shape.wanted = HPSORT_CUDA_PERMUTATION;
-		made = investigate(context, stream, keys, &shape);
+		made = investigate(context, stream, keys, &shape, spec->descending != 0,
+						   verdict.get(), &start);
 		if (n > 0)
 			(void) permute_into(context, stream, keys, &shape,
-								spec->bounds_known != 0, spec->descending != 0,
-								nullptr, rows, &runs, verdict.get(), &made);
+								spec->descending != 0, nullptr, rows, &runs, verdict.get(), &made, &start);
 		if (choice)
 			*choice = made;
 		check(cudaStreamSynchronize(stream), "permute");

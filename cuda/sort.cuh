@@ -19,21 +19,27 @@ void		check_verdict(const HpsortCudaVerdict *verdict,
 HpsortCudaShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 KeyMap		map_of(const HpsortCudaShape &shape, bool descending);
 
-/* Finds what is missing in shape and chooses; may wait for the stream. */
+/*
+ * Finds what is missing in shape and chooses; may wait for the stream.  What of
+ * the likely work was begun meanwhile is in *start, for the steps below.
+ */
 HpsortCudaChoice investigate(HpsortCuda *context, cudaStream_t stream,
-							 const int32_t *keys, HpsortCudaShape *shape);
+							 const int32_t *keys, HpsortCudaShape *shape,
+							 bool descending, HpsortCudaVerdict *verdict,
+							 RadixStart *start);
 void		settle_bounds(HpsortCuda *context, cudaStream_t stream,
 						  const int32_t *keys, HpsortCudaShape *shape);
 
 /*
  * Sorts by *choice, which is changed when FEW_DISTINCT has to give up.  True:
  * runs (ascending) are the result and out is untouched; false: keys are in out
- * (or on their way).  verify: the bounds are a promise, not a finding.
+ * (or on their way).  Keys outside the shape's bounds are reported.
  */
 bool		sort_into(HpsortCuda *context, cudaStream_t stream,
-					  const int32_t *keys, HpsortCudaShape *shape, bool verify,
+					  const int32_t *keys, HpsortCudaShape *shape,
 					  bool descending, int32_t *out, Runs *runs,
-					  HpsortCudaVerdict *verdict, HpsortCudaChoice *choice);
+					  HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
+					  RadixStart *start);
 
 /*
  * The permutation into rows.  True: runs (ascending) are known as well; false:
@@ -41,9 +47,9 @@ bool		sort_into(HpsortCuda *context, cudaStream_t stream,
  */
 bool		permute_into(HpsortCuda *context, cudaStream_t stream,
 						 const int32_t *keys, HpsortCudaShape *shape,
-						 bool verify, bool descending, int32_t *sorted_keys,
+						 bool descending, int32_t *sorted_keys,
 						 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
-						 HpsortCudaChoice *choice);
+						 HpsortCudaChoice *choice, RadixStart *start);
 
 } /* namespace hpsort */
 

@@ -80,12 +80,66 @@ struct PartitionTuning
 	static constexpr int wide_threads = 1024;	/* range 1e8: 1.156 -> 0.753 */
 };
 
-/* Stable scatter of row indexes by dense rank: CUB's shape for pairs. */
-struct ScatterTuning
+/*
+ * The passes of sweep.cuh; blocks: an SM, at least.  Larger tiles write longer
+ * stretches per digit, until their registers spill: then a pass writes up to
+ * twice its bytes.  Keys, whole sort of 32 bits, threads x items: 384 x 20 /
+ * 512 x 16 / 512 x 20 / 512 x 22 / 1024 x 10 / 256 x 32: 2.254 / 2.141 / 2.030 /
+ * 2.002 / 2.655 / 2.362; three blocks an SM spill (384 x 20, pairs: 5.43 instead of 3.39).
+ */
+struct SweepTuning
 {
-	static constexpr int threads = 384;
+	/* below, CUB is faster: it overlaps launches (n 1e6, 32 bits: 0.075, this
+	 * 0.088; n 1e7: 0.282, this 0.278) */
+	static constexpr uint64_t min_n = (uint64_t) 1 << 22;
+};
+
+struct KeysTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 22;
+	static constexpr int blocks = 2;
+};
+
+/* Pairs, whole sort of 32 bits: 384 x 22 / 384 x 20 / 512 x 16 / 448 x 20: 3.309
+ * / 3.275 / 3.200 / 3.394. */
+struct PairsTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 16;
+	static constexpr int blocks = 2;
+};
+
+/* Permutation of range 5e4, first pass 512 x 20 or 18, second 512 x 18 or
+ * 384 x 24: 1.212 / 1.342. */
+struct FirstRowsTuning
+{
+	static constexpr int threads = 512;
 	static constexpr int items = 20;
-	static constexpr int rank_threads = 1024;
+	static constexpr int blocks = 2;
+};
+
+struct SecondRowsTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 18;
+	static constexpr int blocks = 2;
+};
+
+/* A pass with a table of ranks beside its tile; 256 anywhere, 512 x 16 / 18:
+ * 0.816 / 0.828. */
+struct SmallRowsTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 16;
+	static constexpr int blocks = 2;
+};
+
+/* Keys to ranks. */
+struct RankTuning
+{
+	static constexpr int threads = 1024;
+	static constexpr int vectors = 2;
 };
 
 } /* namespace hpsort */

@@ -73,6 +73,44 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000 ROWS 1000000;
 COMMENT ON FUNCTION hpsort_query(text, int4, int4, bool, bool) IS
 'runs a query that returns one integer column and returns its values in order';
 
+-- Columns of tables.  Stable: they read as the calling query reads.  Restricted:
+-- in the leader they have workers of their own.
+
+CREATE FUNCTION hpsort_column_support(internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_column_support'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_column_support(internal) IS
+'planner support for hpsort_column';
+
+CREATE FUNCTION hpsort_column(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF int4
+AS 'MODULE_PATHNAME', 'hpsort_column'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 1000000 SUPPORT hpsort_column_support;
+
+COMMENT ON FUNCTION hpsort_column(regclass, name, int4, int4, bool, bool) IS
+'values of a table''s integer column in order, as a set';
+
+CREATE FUNCTION hpsort_column_array(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_column_array'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+
+COMMENT ON FUNCTION hpsort_column_array(regclass, name, int4, int4, bool, bool) IS
+'values of a table''s integer column in order, as an array';
+
+CREATE FUNCTION hpsort_column_runs(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
+	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS SETOF hpsort_run
+AS 'MODULE_PATHNAME', 'hpsort_column_runs'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+
+COMMENT ON FUNCTION hpsort_column_runs(regclass, name, int4, int4, bool, bool) IS
+'distinct values of a table''s integer column in order, with their counts';
+
 -- Aggregates
 
 CREATE FUNCTION hpsort_agg_transfn(internal, int4)
@@ -210,13 +248,44 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 8;
 COMMENT ON FUNCTION hpsort_algorithms() IS
 'the algorithms that hpsort.algorithm names, and the devices each runs on in this build';
 
-CREATE FUNCTION hpsort_devices(OUT device text, OUT name text, OUT usable bool, OUT reason text)
+CREATE FUNCTION hpsort_devices(OUT device text, OUT ordinal int4, OUT name text, OUT usable bool,
+	OUT state text, OUT reason text, OUT memory int8, OUT memory_free int8, OUT memory_used int8,
+	OUT jobs_running int4, OUT jobs int8, OUT last_error text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_devices'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 2;
 
 COMMENT ON FUNCTION hpsort_devices() IS
 'the devices that hpsort.device names; if one cannot be used, why';
+
+CREATE FUNCTION hpsort_stat_gpu(OUT state text, OUT pid int4, OUT jobs int8, OUT keys int8,
+	OUT bytes_sent int8, OUT bytes_received int8, OUT restarts int8, OUT fallbacks int8,
+	OUT not_running int8, OUT no_device int8, OUT connect int8, OUT protocol int8, OUT timeout int8,
+	OUT lost int8, OUT no_memory int8, OUT no_chunks int8, OUT resources int8, OUT device_error int8,
+	OUT unsupported int8, OUT stats_reset timestamptz)
+AS 'MODULE_PATHNAME', 'hpsort_stat_gpu'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_stat_gpu() IS
+'state and statistics of the GPU service';
+
+CREATE VIEW hpsort_stat_gpu AS
+SELECT * FROM hpsort_stat_gpu();
+
+COMMENT ON VIEW hpsort_stat_gpu IS
+'state of the GPU service, what it sorted, and how often the CPU had to take over, by reason';
+
+GRANT SELECT ON hpsort_stat_gpu TO PUBLIC;
+
+CREATE FUNCTION hpsort_stat_gpu_reset()
+RETURNS void
+AS 'MODULE_PATHNAME', 'hpsort_stat_gpu_reset'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_stat_gpu_reset() IS
+'sets the counters of hpsort_stat_gpu to zero';
+
+REVOKE ALL ON FUNCTION hpsort_stat_gpu_reset() FROM PUBLIC;
 
 CREATE FUNCTION hpsort_last(OUT function text, OUT device text, OUT algorithm text, OUT reason text,
 	OUT n int8, OUT nulls int8, OUT lo int4, OUT hi int4, OUT "distinct" int8,

@@ -15,6 +15,11 @@ find_postgres
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
 use_postgres "${postgres_list[-1]}"
 
+# Where there is a GPU, it is to be seen at work.
+if command -v nvidia-smi >/dev/null && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then
+	make_flags+=(WITH_CUDA=yes CUDA_ARCHS=native)
+fi
+
 echo "building hpsort for PostgreSQL $version in $bindir"
 copy_tree "$work/demo"
 if ! { build "$work/demo" && install_built "$work/demo"; } >"$work/build.log" 2>&1; then

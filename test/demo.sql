@@ -184,6 +184,34 @@ SELECT * FROM hpsort_last();
 \pset expanded off
 \set ECHO none
 
+-- With the GPU's answer and time, or the reason why there is none.
+CREATE FUNCTION pg_temp.on_gpu(wide int[], OUT device text, OUT hpsort_ms numeric, OUT equal_to_cpu bool, OUT reason text)
+LANGUAGE plpgsql AS $$
+DECLARE
+	sorted int[];
+	started timestamptz;
+BEGIN
+	BEGIN
+		SET LOCAL hpsort.device = gpu;
+		sorted := hpsort(wide);		-- also starts the service
+		started := clock_timestamp();
+		sorted := hpsort(wide);
+		hpsort_ms := round((extract(epoch FROM clock_timestamp() - started) * 1000)::numeric, 1);
+		SELECT l.device, l.reason INTO on_gpu.device, on_gpu.reason FROM hpsort_last() l;
+		SET LOCAL hpsort.device = cpu;
+		equal_to_cpu := sorted = hpsort(wide);
+	EXCEPTION WHEN feature_not_supported THEN
+		GET STACKED DIAGNOSTICS reason = PG_EXCEPTION_DETAIL;
+	END;
+END $$;
+
+\echo '9. The GPU, if there is one: a key of 32 bits for each flight'
+\echo
+\set ECHO queries
+SELECT g.* FROM pg_temp.on_gpu((SELECT array_agg(hashint4(id)) FROM flights)) g;
+SELECT device, name, state FROM hpsort_devices();
+\set ECHO none
+
 \echo 'Results beside PostgreSQL''s own, times in milliseconds (medians of five):'
 \echo
 SELECT step, what, hpsort_ms, postgresql_ms, round(postgresql_ms / nullif(hpsort_ms, 0), 1) AS times_faster, equal

@@ -122,6 +122,11 @@ need()
 			unit)
 				[ -e /usr/include/cmocka.h ] || missing+=(libcmocka-dev)
 				;;
+			fuzz)
+				# a plain clang package brings libFuzzer only as a suggestion
+				echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && !n && 0; }' |
+					clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null || missing+=(clang libclang-rt-14-dev)
+				;;
 			pgtap)
 				command -v pg_prove >/dev/null || missing+=(libtap-parser-sourcehandler-pgtap-perl)
 				;;

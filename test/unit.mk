@@ -1,15 +1,16 @@
-# make unit: the cmocka tests of src/sort, without PostgreSQL, twice: as
-# compiled for use, and under the address and undefined-behaviour sanitizers.
-# One program for each test/unit/*_test.c; what it needs besides src/sort is
-# in test/unit/*.c without _test.
+# make unit: the cmocka tests of src/sort and src/gpu, without PostgreSQL, twice:
+# as compiled for use, and under the address and undefined-behaviour sanitizers.
+# One program for each test/unit/*_test.c; what it needs besides src/sort and
+# the GPU's client is in test/unit/*.c without _test.  Each variant has a
+# hpsort-gpud of its own, with the CPU device only.
 
 CXX ?= g++
-UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc/sort -I.
+UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc/sort -Isrc/gpu -I. $(GPU_CPPFLAGS)
 UNIT_SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
 UNIT_MAIN = $(filter %_test.c,$(UNIT_SRCS))
 UNIT_HELP = $(filter-out %_test.c,$(UNIT_SRCS))
-UNIT_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(UNIT_HELP:.c=.o)
+UNIT_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(GPU_CLIENT_OBJS) $(UNIT_HELP:.c=.o)
 
 # A recipe's first line: fails with advice where Highway is missing.
 find_highway = echo '\#include <hwy/contrib/sort/vqsort.h>' | $(CXX) -std=c++17 -E -x c++ - >/dev/null 2>&1 || \
@@ -29,10 +30,14 @@ build/$(1)/%.o: %.cpp $$(ALL_HEADERS)
 build/$(1)/%_test: build/$(1)/test/unit/%_test.o $$(addprefix build/$(1)/,$$(UNIT_OBJS))
 	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS) -lcmocka
 
+build/$(1)/hpsort-gpud: $$(addprefix build/$(1)/,$$(SORT_OBJS) $$(CXX_OBJS) $$(GPUD_OBJS))
+	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS)
+
 .PHONY: run-$(1)
+run-$(1): build/$(1)/hpsort-gpud
 run-$(1): $$(patsubst test/unit/%.c,build/$(1)/%,$$(UNIT_MAIN))
-	@test -n "$$^" || { echo "no tests in test/unit" >&2; exit 1; }
-	@failed=; for t in $$^; do echo "# $$$$t"; $$$$t || failed="$$$$failed $$$$t"; done; \
+	@test -n "$$(UNIT_MAIN)" || { echo "no tests in test/unit" >&2; exit 1; }
+	@failed=; for t in $$(filter %_test,$$^); do echo "# $$$$t"; HPSORT_GPUD=build/$(1)/hpsort-gpud $$$$t || failed="$$$$failed $$$$t"; done; \
 	test -z "$$$$failed" || { echo "failed:$$$$failed" >&2; exit 1; }
 endef
 

@@ -609,6 +609,11 @@ main(int argc, char **argv)
 	row_keys(100000000, 8192, true, 4.0, 0, 0);
 	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0, 0, 0);
 	row_keys(100000000, (uint64_t) 1 << 32, true, 1.0, 0, 0, true);
+	row_keys(10000000, (uint64_t) 1 << 32, true, 0, 0, 0);
+	row_keys(1000000, (uint64_t) 1 << 32, true, 0, 0, 0);
+	row_keys(100000, (uint64_t) 1 << 32, true, 0, 0, 0);
+	row_keys(10000, (uint64_t) 1 << 32, true, 0, 0, 0);
+	row_keys(100000000, (uint64_t) 1 << 30, false, 0, 0, 0);
 	row_keys(10000000, 1000, false, 4.5, 0, 0);
 	row_keys(10000000, 50000, false, 4.0, 0, 0);
 	row_keys(10000000, 1000000, false, 0, 0, 0);
@@ -631,6 +636,11 @@ main(int argc, char **argv)
 	row_permutation(100000000, 65536, true, 2.0);
 	row_permutation(10000000, 256, true, 0);
 	row_permutation(10000000, (uint64_t) 1 << 32, true, 0);
+	row_permutation(100000000, (uint64_t) 1 << 32, true, 0);
+	row_permutation(1000000, (uint64_t) 1 << 32, true, 0);
+	row_permutation(100000, (uint64_t) 1 << 32, true, 0);
+	row_permutation(10000, (uint64_t) 1 << 32, true, 0);
+	row_permutation(100000000, 1000000, false, 0);
 	row_spread(100000000, 1000, 10);
 	row_spread(100000000, 50000, 10);
 	row_spread(100000000, 200000, 25);

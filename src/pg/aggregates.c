@@ -14,11 +14,13 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "nodes/execnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "aggregates.h"
 #include "pg_sorter.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
@@ -27,14 +29,6 @@ PG_FUNCTION_INFO_V1(hpsort_agg_serialize);
 PG_FUNCTION_INFO_V1(hpsort_agg_deserialize);
 PG_FUNCTION_INFO_V1(hpsort_agg_finalfn);
 PG_FUNCTION_INFO_V1(hpsort_runs_agg_finalfn);
-
-/* One group; 128 bytes, so that millions of them cost what they must. */
-typedef struct AggregateState
-{
-	Sorter		sorter;
-	int64		nulls;
-	bool		descending;
-} AggregateState;
 
 /*
  * SortContexts are shared by all groups whose states live in one memory
@@ -47,8 +41,9 @@ typedef struct ContextCache
 } ContextCache;
 
 static const SortContext *
-shared_context(FmgrInfo *flinfo, MemoryContext aggcontext)
+shared_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
+	FmgrInfo   *flinfo = fcinfo->flinfo;
 	ContextCache *c;
 
 	for (c = (ContextCache *) flinfo->fn_extra; c != NULL; c = c->next)
@@ -56,14 +51,20 @@ shared_context(FmgrInfo *flinfo, MemoryContext aggcontext)
 			return &c->context;
 
 	c = (ContextCache *) MemoryContextAlloc(flinfo->fn_mcxt, sizeof(ContextCache));
-	pg_sort_context(&c->context, aggcontext);
+
+	/* A partial state goes to the leader as it is; nothing is sorted here. */
+	if (IsA(fcinfo->context, AggState) &&
+		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit))
+		pg_sort_context_partial(&c->context, aggcontext);
+	else
+		pg_sort_context(&c->context, aggcontext);
 	c->next = (ContextCache *) flinfo->fn_extra;
 	flinfo->fn_extra = c;
 	return &c->context;
 }
 
-static AggregateState *
-make_state(const SortContext *context, int32 lo, int32 hi, bool descending)
+AggregateState *
+aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descending)
 {
 	AggregateState *state;
 
@@ -97,7 +98,7 @@ first_row(FunctionCallInfo fcinfo)
 	if (!AggCheckCallContext(fcinfo, &aggcontext))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	row_options(fcinfo, &lo, &hi, &descending);
-	return make_state(shared_context(fcinfo->flinfo, aggcontext), lo, hi, descending);
+	return aggregate_state_make(shared_context(fcinfo, aggcontext), lo, hi, descending);
 }
 
 /* Whether a row repeats what the state has: the usual case, decided in line. */
@@ -182,8 +183,8 @@ hpsort_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 	if (state == NULL)
-		state = make_state(shared_context(fcinfo->flinfo, aggcontext),
-						   other->sorter.lo, other->sorter.hi, other->descending);
+		state = aggregate_state_make(shared_context(fcinfo, aggcontext),
+									 other->sorter.lo, other->sorter.hi, other->descending);
 	else if (state->sorter.lo != other->sorter.lo || state->sorter.hi != other->sorter.hi ||
 			 state->descending != other->descending)
 		ereport(ERROR,
@@ -203,19 +204,14 @@ typedef struct SerializedState
 	int32		descending;
 } SerializedState;
 
-/* (internal) returns bytea */
 Datum
-hpsort_agg_serialize(PG_FUNCTION_ARGS)
+aggregate_state_serialize(AggregateState *state)
 {
-	AggregateState *state;
 	SerializedState header;
 	SortError	err;
 	size_t		size;
 	bytea	   *result;
 
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	state = (AggregateState *) PG_GETARG_POINTER(0);
 	pg_sort_check(sorter_serialize_size(&state->sorter, &size, &err), &err);
 	if (size > MaxAllocSize - VARHDRSZ - sizeof(header))
 		ereport(ERROR,
@@ -233,7 +229,16 @@ hpsort_agg_serialize(PG_FUNCTION_ARGS)
 	SET_VARSIZE(result, VARHDRSZ + sizeof(header) + size);
 	memcpy(VARDATA(result), &header, sizeof(header));
 	sorter_serialize(&state->sorter, VARDATA(result) + sizeof(header));
-	PG_RETURN_BYTEA_P(result);
+	return PointerGetDatum(result);
+}
+
+/* (internal) returns bytea */
+Datum
+hpsort_agg_serialize(PG_FUNCTION_ARGS)
+{
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return aggregate_state_serialize((AggregateState *) PG_GETARG_POINTER(0));
 }
 
 /* (bytea, internal) returns internal, in the calling context */
@@ -260,29 +265,20 @@ hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 				 errmsg("serialized keys are corrupt: impossible header")));
 
 	context = (SortContext *) palloc(sizeof(SortContext));
-	pg_sort_context(context, CurrentMemoryContext);
-	state = make_state(context, header.lo, header.hi, header.descending != 0);
+	pg_sort_context_partial(context, CurrentMemoryContext);
+	state = aggregate_state_make(context, header.lo, header.hi, header.descending != 0);
 	state->nulls = header.nulls;
 	pg_sort_check(sorter_deserialize(&state->sorter, VARDATA_ANY(data) + sizeof(header),
 									 VARSIZE_ANY_EXHDR(data) - sizeof(header), &err), &err);
 	PG_RETURN_POINTER(state);
 }
 
-/* (internal) returns int4[] */
 Datum
-hpsort_agg_finalfn(PG_FUNCTION_ARGS)
+aggregate_state_array(AggregateState *state)
 {
-	AggregateState *state;
 	ArrayType  *result;
 	SortError	err;
 	int32	   *out;
-
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	/* No rows: NULL, as array_agg. */
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	state = (AggregateState *) PG_GETARG_POINTER(0);
 
 	/* NULLs where ORDER BY puts them: first if descending. */
 	result = int4_array_make((int64) sorter_count(&state->sorter), state->nulls, 1,
@@ -290,18 +286,38 @@ hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
 	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
 	last_sort_record("hpsort_agg", &state->sorter, out, state->nulls);
-	PG_RETURN_ARRAYTYPE_P(result);
+	return PointerGetDatum(result);
+}
+
+/* (internal) returns int4[] */
+Datum
+hpsort_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	/* No rows: NULL, as array_agg. */
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0));
 }
 
 /* Runs read from a sorter at once. */
 #define RUN_BATCH 1024
 
-/* (internal) returns hpsort_run[] */
-Datum
-hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
+/* The type may be in any schema: it is what the aggregate is declared to return. */
+TupleDesc
+aggregate_run_type(Oid result_type)
 {
-	AggregateState *state;
-	TupleDesc	tupdesc = (TupleDesc) fcinfo->flinfo->fn_extra;
+	Oid			element = get_element_type(result_type);
+
+	if (!OidIsValid(element))
+		elog(ERROR, "could not determine the element type of the result");
+	return BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
+}
+
+Datum
+aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
+{
 	SorterCursor cursor;
 	SortError	err;
 	Datum	   *elements;
@@ -309,26 +325,6 @@ hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	int64		n = 0;
 	Size		bytes = 0;
 	size_t		got;
-
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	state = (AggregateState *) PG_GETARG_POINTER(0);
-
-	if (tupdesc == NULL)
-	{
-		/* The type may be in any schema: it is what we are declared to return. */
-		Oid			element = get_element_type(get_fn_expr_rettype(fcinfo->flinfo));
-		MemoryContext old;
-
-		if (!OidIsValid(element))
-			elog(ERROR, "could not determine the element type of the result");
-		old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-		tupdesc = BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
-		MemoryContextSwitchTo(old);
-		fcinfo->flinfo->fn_extra = tupdesc;
-	}
 
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_RUNS, &err), &err);
 	pg_sort_check(sorter_open_cursor(&state->sorter, false, &cursor, &err), &err);
@@ -366,6 +362,25 @@ hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	} while (got == RUN_BATCH);
 	last_sort_record("hpsort_runs_agg", &state->sorter, NULL, state->nulls);
 
-	PG_RETURN_ARRAYTYPE_P(construct_array(elements, (int) n, tupdesc->tdtypeid, -1, false,
-										  TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_array(elements, (int) n, tupdesc->tdtypeid, -1, false,
+										   TYPALIGN_DOUBLE));
+}
+
+/* (internal) returns hpsort_run[] */
+Datum
+hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (fcinfo->flinfo->fn_extra == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		fcinfo->flinfo->fn_extra = aggregate_run_type(get_fn_expr_rettype(fcinfo->flinfo));
+		MemoryContextSwitchTo(old);
+	}
+	return aggregate_state_runs((AggregateState *) PG_GETARG_POINTER(0),
+								(TupleDesc) fcinfo->flinfo->fn_extra);
 }

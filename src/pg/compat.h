@@ -9,23 +9,35 @@
 
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/stratnum.h"
+#include "access/syncscan.h"
+#include "access/sysattr.h"
+#include "access/tableam.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_namespace.h"
 #include "commands/explain.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "parser/parse_node.h"
+#include "storage/buffile.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/selfuncs.h"
+#include "utils/wait_event.h"
+
 #if PG_VERSION_NUM >= 180000
 #include "access/cmptype.h"
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
-#include "executor/executor.h"
-#include "fmgr.h"
-#include "nodes/pathnodes.h"
-#include "optimizer/cost.h"
-#include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
-#include "storage/buffile.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/selfuncs.h"
 
 #if PG_VERSION_NUM < 150000
 #error "hpsort needs PostgreSQL 15 or later"
@@ -45,6 +57,18 @@
 #if PG_VERSION_NUM < 170000
 #define TransactionTimeoutPending false
 #endif
+
+/* PG 17 names the wait events of extensions. */
+static inline uint32
+compat_wait_event_extension(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	(void) name;
+	return PG_WAIT_EXTENSION;
+#endif
+}
 
 /* PG 17 passes the planner's state, and returns a double. */
 static inline double
@@ -153,6 +177,18 @@ compat_gather_rows(Path *path)
 #endif
 }
 
+/* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
+static inline void
+compat_add_disabled_nodes(Path *path, const Path *child)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += child->disabled_nodes;
+#else
+	(void) path;
+	(void) child;
+#endif
+}
+
 /*
  * The kind of slot that a custom scan returns.  PG 16 takes it from the state
  * when that is created; before, the slot is made anew when the scan begins.
@@ -188,6 +224,96 @@ compat_buffile_read(BufFile *file, void *data, size_t size)
 				(errcode_for_file_access(),
 				 errmsg("could not read from temporary file: read only %zu of %zu bytes",
 						got, size)));
+#endif
+}
+
+/*
+ * --- rights ---
+ */
+
+/* PG 18 computes such columns when they are read. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL ATTRIBUTE_GENERATED_VIRTUAL
+#else
+#define COMPAT_ATTRIBUTE_GENERATED_VIRTUAL 'v'
+#endif
+
+static inline bool
+compat_may_use_namespace(Oid namespace)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_namespace_aclcheck(namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+/* PG 16 keeps what is to be checked apart from the range table. */
+static inline void
+compat_check_select(ParseState *pstate, ParseNamespaceItem *nsitem, AttrNumber attnum)
+{
+	int			column = attnum - FirstLowInvalidHeapAttributeNumber;
+
+#if PG_VERSION_NUM >= 160000
+	nsitem->p_perminfo->requiredPerms = ACL_SELECT;
+	nsitem->p_perminfo->selectedCols = bms_add_member(nsitem->p_perminfo->selectedCols, column);
+	ExecCheckPermissions(pstate->p_rtable, list_make1(nsitem->p_perminfo), true);
+#else
+	nsitem->p_rte->requiredPerms = ACL_SELECT;
+	nsitem->p_rte->selectedCols = bms_add_member(nsitem->p_rte->selectedCols, column);
+	ExecCheckRTPerms(pstate->p_rtable, true);
+#endif
+}
+
+/*
+ * --- heap scans ---
+ *
+ * PG 17 has a read stream in every sequential scan, which picks the blocks.
+ * Before, heapam.c does that in functions of its own, repeated here.
+ */
+
+/* PG 17 has no old_snapshot_threshold. */
+#if PG_VERSION_NUM >= 170000
+#define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
+#endif
+
+/*
+ * Reads and pins the next block of a sequential scan, or InvalidBuffer at the
+ * end.  The pin is the caller's.  *block is the last block read: a place that
+ * the caller keeps for us, InvalidBlockNumber before the first call.
+ */
+static inline Buffer
+compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
+{
+#if PG_VERSION_NUM >= 170000
+	(void) block;
+	return read_stream_next_buffer(scan->rs_read_stream, NULL);
+#else
+	Relation	rel = scan->rs_base.rs_rd;
+	ParallelBlockTableScanDesc parallel = (ParallelBlockTableScanDesc) scan->rs_base.rs_parallel;
+
+	if (parallel != NULL)
+	{
+		if (!scan->rs_inited)
+			table_block_parallelscan_startblock_init(rel, scan->rs_parallelworkerdata, parallel);
+		*block = table_block_parallelscan_nextpage(rel, scan->rs_parallelworkerdata, parallel);
+	}
+	else if (!scan->rs_inited)
+		*block = scan->rs_nblocks > 0 ? scan->rs_startblock : InvalidBlockNumber;
+	else if (*block != InvalidBlockNumber)
+	{
+		if (++*block >= scan->rs_nblocks)
+			*block = 0;
+		/* Also when it was the last one: the next scan starts where we did. */
+		if (scan->rs_base.rs_flags & SO_ALLOW_SYNC)
+			ss_report_location(rel, *block);
+		if (*block == scan->rs_startblock)
+			*block = InvalidBlockNumber;
+	}
+	scan->rs_inited = true;
+	if (*block == InvalidBlockNumber)
+		return InvalidBuffer;
+	return ReadBufferExtended(rel, MAIN_FORKNUM, *block, RBM_NORMAL, scan->rs_strategy);
 #endif
 }
 

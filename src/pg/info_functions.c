@@ -1,23 +1,30 @@
 /*
  * info_functions.c
- *		hpsort_algorithms() and hpsort_devices(): what exists, what is usable.
+ *		hpsort_algorithms(), hpsort_devices() and hpsort_stat_gpu(): what exists,
+ *		what is usable, what was done.
  */
 #include "postgres.h"
 
 #include <unistd.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "algorithms.h"
+#include "gpu_backend.h"
 #include "kernels.h"
-#include "pg_sorter.h"
+#include "service_state.h"
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);
+PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
+PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
 
 /* hpsort_algorithms() returns SETOF record */
 Datum
@@ -50,29 +57,123 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* hpsort_devices() returns SETOF record */
+/* Most GPUs of one host that are shown. */
+#define DEVICES_MAX 64
+
+#define DEVICE_COLUMNS 12
+
+/* hpsort_devices() returns SETOF record; starts no service */
 Datum
 hpsort_devices(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Datum		values[4];
-	bool		isnull[4] = {0};
-	char	   *name;
+	Datum		values[DEVICE_COLUMNS] = {0};
+	bool		isnull[DEVICE_COLUMNS];
+	GpuDeviceStatus *devices = palloc(DEVICES_MAX * sizeof(GpuDeviceStatus));
+	const char *state;
+	char		text[192];
+	int			count;
+	int			i;
 
 	InitMaterializedSRF(fcinfo, 0);
 
-	name = psprintf("%ld processors, %s", sysconf(_SC_NPROCESSORS_ONLN), kernel_target());
+	memset(isnull, true, sizeof(isnull));
 	values[0] = CStringGetTextDatum("cpu");
-	values[1] = CStringGetTextDatum(name);
-	values[2] = BoolGetDatum(true);
-	isnull[3] = true;
+	values[2] = CStringGetTextDatum(psprintf("%ld processors, %s", sysconf(_SC_NPROCESSORS_ONLN),
+											 kernel_target()));
+	values[3] = BoolGetDatum(true);
+	values[4] = CStringGetTextDatum("ready");
+	isnull[0] = isnull[2] = isnull[3] = isnull[4] = false;
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 
 	values[0] = CStringGetTextDatum("gpu");
-	isnull[1] = true;
-	values[2] = BoolGetDatum(false);
-	values[3] = CStringGetTextDatum(pg_gpu_reason());
-	isnull[3] = false;
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	count = gpu_backend_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
+	/* A cancel ends its wait, but raises nothing there. */
+	CHECK_FOR_INTERRUPTS();
+	if (count == 0)
+	{
+		memset(isnull, true, sizeof(isnull));
+		values[3] = BoolGetDatum(false);
+		values[4] = CStringGetTextDatum(state);
+		values[5] = CStringGetTextDatum(text);
+		isnull[0] = isnull[3] = isnull[4] = isnull[5] = false;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
+	for (i = 0; i < count; i++)
+	{
+		const GpuDeviceStatus *d = &devices[i];
+		bool		ready = strcmp(d->state, "ready") == 0;
+
+		memset(isnull, false, sizeof(isnull));
+		values[1] = Int32GetDatum(d->ordinal);
+		values[2] = CStringGetTextDatum(d->name);
+		values[3] = BoolGetDatum(ready);
+		values[4] = CStringGetTextDatum(d->state);
+		values[5] = CStringGetTextDatum(d->last_error);
+		values[6] = Int64GetDatum((int64) d->memory_total);
+		values[7] = Int64GetDatum((int64) d->memory_free);
+		values[8] = Int64GetDatum((int64) d->memory_used);
+		values[9] = Int32GetDatum((int32) d->jobs_running);
+		values[10] = Int64GetDatum((int64) d->jobs_done);
+		values[11] = CStringGetTextDatum(d->last_error);
+		/* The service's CPU device is none of the host's GPUs. */
+		isnull[1] = d->ordinal < 0;
+		isnull[5] = ready;
+		isnull[11] = d->last_error[0] == '\0';
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
 	return (Datum) 0;
+}
+
+/* Failures that are counted, in the order of the columns. */
+static const GpuFailure shown_failures[] = {
+	GPU_NOT_RUNNING, GPU_NO_DEVICE, GPU_CONNECT, GPU_PROTOCOL, GPU_TIMEOUT, GPU_LOST,
+	GPU_NO_MEMORY, GPU_NO_CHUNKS, GPU_RESOURCES, GPU_DEVICE_ERROR, GPU_UNSUPPORTED
+};
+
+#define STAT_COLUMNS (9 + lengthof(shown_failures))
+
+/* hpsort_stat_gpu() returns record */
+Datum
+hpsort_stat_gpu(PG_FUNCTION_ARGS)
+{
+	TupleDesc	tupdesc;
+	Datum		values[STAT_COLUMNS];
+	bool		isnull[STAT_COLUMNS] = {0};
+	ServiceStatus status;
+	ServiceCounters counters;
+	int64		fallbacks = 0;
+	size_t		i;
+	int			n = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	(void) service_status(&status);
+	(void) service_counters(&counters);
+	for (i = 0; i < lengthof(shown_failures); i++)
+		fallbacks += (int64) counters.fallbacks[shown_failures[i]];
+
+	values[n++] = CStringGetTextDatum(service_state_name(status.state));
+	isnull[n] = status.service_pid == 0;
+	values[n++] = Int32GetDatum(status.service_pid);
+	values[n++] = Int64GetDatum((int64) counters.jobs);
+	values[n++] = Int64GetDatum((int64) counters.keys);
+	values[n++] = Int64GetDatum((int64) counters.bytes_sent);
+	values[n++] = Int64GetDatum((int64) counters.bytes_received);
+	values[n++] = Int64GetDatum((int64) counters.restarts);
+	values[n++] = Int64GetDatum(fallbacks);
+	for (i = 0; i < lengthof(shown_failures); i++)
+		values[n++] = Int64GetDatum((int64) counters.fallbacks[shown_failures[i]]);
+	isnull[n] = counters.since == 0;
+	values[n++] = TimestampTzGetDatum(counters.since);
+	Assert(n == (int) STAT_COLUMNS);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values, isnull)));
+}
+
+/* hpsort_stat_gpu_reset() returns void */
+Datum
+hpsort_stat_gpu_reset(PG_FUNCTION_ARGS)
+{
+	service_reset_counters();
+	PG_RETURN_VOID();
 }

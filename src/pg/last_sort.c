@@ -38,7 +38,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	Datum		values[LAST_SORT_COLUMNS] = {0};
 	bool		isnull[LAST_SORT_COLUMNS] = {0};
 	double		range;
-	char		reason[256];
+	char		reason[512];
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (last_sort.function == NULL)

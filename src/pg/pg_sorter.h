@@ -29,11 +29,13 @@ extern SortOrder sort_order_from_args(FunctionCallInfo fcinfo, int arg);
 /* Bounds from arguments arg and arg + 1, either NULL; complains if lo > hi. */
 extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, int32 *hi);
 
+extern void sort_bounds_check(int32 lo, int32 hi);
+
 /* Fills context from the settings, with all memory to come from memory. */
 extern void pg_sort_context(SortContext *context, MemoryContext memory);
 
-/* Why no GPU can be used here, a phrase. */
-extern const char *pg_gpu_reason(void);
+/* For a sorter that will only be merged into another: no GPU is of use to it. */
+extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
 /* Raises err as a PostgreSQL error. */
 pg_noreturn extern void pg_sort_error(const SortError *err);

@@ -4,6 +4,9 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
+#include "gather.h"
 #include "settings.h"
 #include "sort_types.h"
 #include "utils/guc.h"
@@ -11,6 +14,28 @@
 int			hpsort_device_setting = SORT_DEVICE_AUTO;
 int			hpsort_algorithm_setting = SORT_ALGORITHM_AUTO;
 int			hpsort_threads = 1;
+bool		hpsort_enable_gather = true;
+int			hpsort_debug_gather = GATHER_ALLOW;
+
+bool		hpsort_gpu = true;
+char	   *hpsort_gpu_devices;
+int			hpsort_gpu_pinned_memory = 256;
+int			hpsort_gpu_memory_limit = 0;
+int			hpsort_gpu_idle_shutdown = 0;
+int			hpsort_gpu_restart_delay = 1000;
+int			hpsort_gpu_log_level = 1;
+char	   *hpsort_gpu_fault;
+int			hpsort_gpu_start_timeout = 15000;
+int			hpsort_gpu_wait_timeout = 30000;
+double		hpsort_gpu_cost_factor = 1.0;
+
+static const struct config_enum_entry log_level_options[] = {
+	{"debug", 0, false},
+	{"info", 1, false},
+	{"warning", 2, false},
+	{"error", 3, false},
+	{NULL, 0, false}
+};
 
 static const struct config_enum_entry device_options[] = {
 	{"auto", SORT_DEVICE_AUTO, false},
@@ -29,6 +54,122 @@ static const struct config_enum_entry algorithm_options[] = {
 	{"comparison_free_onehot", SORT_ALGORITHM_COMPARISON_FREE_ONEHOT, false},
 	{"bucket_bitonic", SORT_ALGORITHM_BUCKET_BITONIC, false},
 	{"radix", SORT_ALGORITHM_RADIX, false},
+	{NULL, 0, false}
+};
+
+/* "auto", "cpu", or ordinals with commas between them. */
+static bool
+check_gpu_devices(char **newval, void **extra, GucSource source)
+{
+	const char *at = *newval;
+
+	if (strcmp(at, "auto") == 0 || strcmp(at, "cpu") == 0)
+		return true;
+	for (;;)
+	{
+		size_t		digits = strspn(at, "0123456789");
+
+		/* A host has fewer than a thousand. */
+		if (digits == 0 || digits > 3)
+			break;
+		at += digits;
+		if (*at == '\0')
+			return true;
+		if (*at++ != ',')
+			break;
+	}
+	GUC_check_errdetail("It must be \"auto\", \"cpu\", or a list of GPU ordinals such as \"0,1\".");
+	return false;
+}
+
+static void
+define_gpu_settings(void)
+{
+	DefineCustomBoolVariable("hpsort.gpu",
+							 "Enables the GPU service.",
+							 "It is started when a sort first needs it, or with the server if "
+							 "hpsort is in shared_preload_libraries.",
+							 &hpsort_gpu,
+							 true,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+	DefineCustomStringVariable("hpsort.gpu_devices",
+							   "Sets the GPUs that the GPU service uses.",
+							   "\"auto\" is the first one, \"0,1\" those two; \"cpu\" has the service "
+							   "sort on the CPU, for tests.",
+							   &hpsort_gpu_devices,
+							   "auto",
+							   PGC_SIGHUP, 0,
+							   check_gpu_devices, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_pinned_memory",
+							"Sets the memory through which keys and results pass to and from the GPU.",
+							"It is shared by all sessions and locked in memory.",
+							&hpsort_gpu_pinned_memory,
+							256, 1, 1024 * 1024,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_memory_limit",
+							"Sets the GPU memory that sorts may use at a time, on each GPU.",
+							"0 means all that there is.",
+							&hpsort_gpu_memory_limit,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_idle_shutdown",
+							"Sets the time after which a GPU service without work stops.",
+							"The next sort that needs it starts it again. 0 means never.",
+							&hpsort_gpu_idle_shutdown,
+							0, 0, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_restart_delay",
+							"Sets the wait before a GPU service that failed is restarted.",
+							"It doubles with every failure in a row, up to a minute.",
+							&hpsort_gpu_restart_delay,
+							1000, 1, 60000,
+							PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.gpu_log_level",
+							 "Sets how much the GPU service writes to the server log.",
+							 NULL,
+							 &hpsort_gpu_log_level,
+							 1, log_level_options,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+	DefineCustomStringVariable("hpsort.gpu_fault",
+							   "Makes the GPU service fail on purpose, for tests.",
+							   NULL,
+							   &hpsort_gpu_fault,
+							   "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL | GUC_SUPERUSER_ONLY,
+							   NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_start_timeout",
+							"Sets how long a sort that insists on the GPU waits for its service to start.",
+							"Only with hpsort.device = gpu; otherwise the CPU sorts meanwhile.",
+							&hpsort_gpu_start_timeout,
+							15000, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.gpu_wait_timeout",
+							"Sets how long a sort waits for a sign of life from the GPU service.",
+							"0 means no limit.",
+							&hpsort_gpu_wait_timeout,
+							30000, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomRealVariable("hpsort.gpu_cost_factor",
+							 "Sets what the choice of a device multiplies the GPU's expected time by.",
+							 "Less than 1 makes \"auto\" prefer the GPU, more the CPU.",
+							 &hpsort_gpu_cost_factor,
+							 1.0, 0.0, 1e6,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+}
+
+static const struct config_enum_entry debug_gather_options[] = {
+	{"forbid", GATHER_FORBID, false},
+	{"allow", GATHER_ALLOW, false},
+	{"force", GATHER_FORCE, false},
 	{NULL, 0, false}
 };
 
@@ -59,5 +200,20 @@ settings_define(void)
 							1, 1, 1024,
 							PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
+	define_gpu_settings();
+	DefineCustomBoolVariable("hpsort.enable_gather",
+							 "Enables the planner's use of HpSort Gather plans.",
+							 "They read columns for hpsort's aggregates without a scan node.",
+							 &hpsort_enable_gather,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_gather",
+							 "Forbids HpSort Gather plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to the planner.",
+							 &hpsort_debug_gather,
+							 GATHER_ALLOW, debug_gather_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hpsort");
 }

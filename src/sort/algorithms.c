@@ -14,9 +14,10 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "zero_compressed",
 		.paper = "Kozakai, Fujimoto, Wada: 0-compressed H-P algorithm (Algorithms 4 and 5)",
 		.cpu = true,
+		.gpu = true,
 		.automatic = true,
 		.permutation = true,
-		.limits = "range up to 2^26; 4 bytes a value of the range",
+		.limits = "on the CPU range up to 2^26; 4 bytes a value of the range",
 	},
 	[SORT_ALGORITHM_HP] = {
 		.name = "hp",
@@ -51,8 +52,9 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
-		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (on the CPU)",
+		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep (GPU)",
 		.cpu = true,
+		.gpu = true,
 		.automatic = true,
 		.permutation = true,
 		.limits = "any keys; in place, or 8 bytes a key for a permutation",

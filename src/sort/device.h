@@ -26,6 +26,7 @@ typedef struct SortJobSpec
 {
 	SortAlgorithm algorithm;	/* chosen by the plan, never AUTO */
 	SortWant	want;
+	bool		descending;		/* direction of the permutation, if one is wanted */
 	int32_t		lo;				/* inclusive bounds of all keys to come */
 	int32_t		hi;
 	uint64_t	n;				/* number of keys to come */
@@ -36,15 +37,19 @@ typedef struct SortJob SortJob;
 typedef struct SortDevice
 {
 	SortDeviceKind kind;
+	bool		add_copies;		/* chunks may move or change after add */
 
-	/* context must outlive the job. */
+	/*
+	 * context must outlive the job.  spec->n may be 0 for a device whose add
+	 * copies: then the number of keys is not known yet.
+	 */
 	SortStatus	(*open) (const SortContext *context, const SortJobSpec *spec,
 						 SortJob **job, SortError *err);
 
-	/* Adds a chunk, which stays where it is and unchanged until close. */
+	/* Adds a chunk, which stays where it is and unchanged (but see above) until close. */
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
 
-	/* No more keys will come; spec.n of them have. */
+	/* No more keys will come; spec.n of them have, if it was known. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);
 
 	/*
@@ -59,6 +64,13 @@ typedef struct SortDevice
 	/* out[i] = base + position, in the order of adding, of the i-th key. */
 	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t base,
 									 uint32_t *out, SortError *err);
+
+	/*
+	 * After finish: how the device sorted, as one line for people, valid until
+	 * close, and in *algorithm the algorithm that it really was, if it is
+	 * another one than the spec's.  NULL for a device that does as it is told.
+	 */
+	const char *(*describe) (const SortJob *job, SortAlgorithm *algorithm);
 
 	/* Frees the job; NULL is allowed. */
 	void		(*close) (SortJob *job);

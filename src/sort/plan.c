@@ -5,16 +5,17 @@
 #include "plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "algorithms.h"
 
 /*
  * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with
  * others), gcc 12, Highway 1.0.3 with AVX-512, one thread.  Tables from
- * "build/bench/sort_bench --calibrate", 1e7 keys, smallest of 9; scatter_ns
- * is 0.4 of that, because fewer keys scatter within the cache.  What a bin, a
- * run, a wide key or a pair costs depends on how many there are; these are the
- * values that make the choice right, to 10 %, in the 165 cases each of
+ * "build/bench/sort_bench --calibrate", 1e7 keys, smallest of 9; what a row
+ * index or a pair costs is given within the cache, see beyond_cache.  What a
+ * bin, a run, a wide key or a pair costs depends on how many there are; these
+ * are the values that make the choice right, to 10 %, in the 165 cases each of
  * "build/bench/sort_bench --plan" and "--plan-order" (n 1e3 to 1e7, ranges 2^0
  * to 2^32), but for one or two that change from run to run.
  */
@@ -58,30 +59,77 @@ at_bins(const double *table, uint64_t range)
 	return table[step] + (place - step) * (table[step + 1] - table[step]);
 }
 
-/* Nanoseconds, or < 0 if the algorithm cannot do the job. */
+/*
+ * The CPU's permutations: how much more a row index, or a pair, costs when
+ * they are too many for the cache.  On the machine above, at 1e7 rows beside
+ * up to 1e6: scattering 2.0 to 2.5 times for every number of bins, pairs 2.1
+ * times (13.2 ns of 6.2).  Both alike, so that it moves no choice between them,
+ * but it does the choice between CPU and GPU.
+ */
 static double
-cost(const SortDeviceCosts *c, SortAlgorithm algorithm, SortWant want, uint64_t n,
-	 uint64_t range)
+beyond_cache(SortDeviceKind device, uint64_t n)
+{
+	double		steps = log2_of(n) - 20.0;
+
+	if (device != SORT_DEVICE_CPU || steps <= 0)
+		return 1.0;
+	return steps >= 3.0 ? 2.2 : 1.0 + 1.2 * steps / 3.0;
+}
+
+/*
+ * The best any GPU can hope for, with which it is decided whether to ask for
+ * one at all: the smallest transfer there and back, and every key copied once
+ * into shared memory.  Below what was measured on a host with an H100 (20 us
+ * each way, 0.43 ns a key), so that no GPU is left out by mistake; asking one
+ * in vain costs a few microseconds.
+ */
+#define GPU_LEAST_NS 40000.0
+#define GPU_LEAST_KEY_NS 0.3
+
+/* A run in transit takes the room of this many keys: a key and a 64-bit count. */
+#define KEYS_PER_RUN 3
+
+/*
+ * Nanoseconds, or < 0 if the algorithm cannot do the job.  A GPU's engine
+ * takes any range under the name "zero_compressed", and chooses by itself how;
+ * what its service has measured ends at PLAN_MAX_BINS, so that beyond it is
+ * only thought of when the algorithm is forced.
+ */
+static double
+cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, bool forced,
+	 SortWant want, uint64_t n, uint64_t range)
 {
 	double		keys = (double) n;
 	double		runs = (double) (n < range ? n : range);
 	double		result = want == SORT_WANT_RUNS ? runs : keys;
-	double		ns = c->startup_ns + c->transfer_ns * (keys + result);
+	double		ns = c->startup_ns;
+
+	if (device == SORT_DEVICE_GPU)
+	{
+		/* Back come positions, or the smaller of runs and keys. */
+		double		back = want != SORT_WANT_PERMUTATION && runs * KEYS_PER_RUN < keys
+			? runs * KEYS_PER_RUN : keys;
+
+		ns += c->transfer_ns * (keys + back);
+	}
 
 	switch (algorithm)
 	{
 		case SORT_ALGORITHM_ZERO_COMPRESSED:
 		case SORT_ALGORITHM_COMPARISON_FREE:
-			if (range > PLAN_MAX_BINS)
+			if (range > PLAN_MAX_BINS && (device == SORT_DEVICE_CPU || !forced))
 				return -1.0;
+			if (range > PLAN_MAX_BINS)
+				range = PLAN_MAX_BINS;
 			ns += keys * at_bins(c->counting_ns, range);
 			if (want == SORT_WANT_PERMUTATION)
-				return ns + (double) range * c->offset_ns + keys * at_bins(c->scatter_ns, range);
+				return ns + (double) range * c->offset_ns +
+					keys * at_bins(c->scatter_ns, range) * beyond_cache(device, n);
 			ns += (double) range * c->bin_ns;
 			return ns + runs * c->run_ns + result * c->expand_ns;
 		case SORT_ALGORITHM_RADIX:
 			if (want == SORT_WANT_PERMUTATION)
-				return ns + keys * (c->pair_ns + c->pair_log_ns * log2_of(n));
+				return ns + keys * (c->pair_ns + c->pair_log_ns * log2_of(n)) * beyond_cache(device, n);
 			return ns + keys * (c->wide_ns + c->wide_log_ns * log2_of(n));
 		default:
 			return -1.0;
@@ -103,8 +151,10 @@ plan_gathers_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
 			 * Later keys only make counting better: the bins are paid for
 			 * once, the cost of a key is the same or less.
 			 */
-			return cost(&plan_cpu_costs, SORT_ALGORITHM_ZERO_COMPRESSED, SORT_WANT_KEYS, n, range) <
-				cost(&plan_cpu_costs, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, n, range);
+			return cost(&plan_cpu_costs, SORT_DEVICE_CPU, SORT_ALGORITHM_ZERO_COMPRESSED, false,
+						SORT_WANT_KEYS, n, range) <
+				cost(&plan_cpu_costs, SORT_DEVICE_CPU, SORT_ALGORITHM_RADIX, false,
+					 SORT_WANT_KEYS, n, range);
 		default:
 			return false;
 	}
@@ -127,7 +177,8 @@ consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device, const S
 			? !algorithm_is_automatic(algorithm)
 			: in->algorithm != algorithm)
 			continue;
-		ns = cost(costs, algorithm, in->want, in->n, plan->range);
+		ns = cost(costs, device, algorithm, in->algorithm == algorithm, in->want, in->n,
+				  plan->range);
 		if (ns < 0)
 			continue;
 		if (plan->cost_ns < 0 || ns < plan->cost_ns)
@@ -173,8 +224,9 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 	return SORT_UNSUPPORTED;
 }
 
-SortStatus
-plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
+/* A plan with nothing chosen yet. */
+static void
+start_plan(const SortPlanInput *in, SortPlan *plan)
 {
 	plan->device = SORT_DEVICE_CPU;
 	plan->algorithm = in->algorithm;
@@ -183,7 +235,30 @@ plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
 	plan->cost_ns = -1.0;
 	plan->other_ns = -1.0;
 	plan->reason = in->algorithm == SORT_ALGORITHM_AUTO ? PLAN_CHEAPEST : PLAN_FORCED;
+	plan->note[0] = '\0';
+}
 
+bool
+plan_asks_gpu(const SortPlanInput *in)
+{
+	SortPlan	plan;
+
+	if (in->device != SORT_DEVICE_AUTO)
+		return in->device == SORT_DEVICE_GPU;
+	if (in->algorithm != SORT_ALGORITHM_AUTO &&
+		!algorithm_runs_on(in->algorithm, SORT_DEVICE_GPU, in->want))
+		return false;
+	start_plan(in, &plan);
+	consider(&plan, in, SORT_DEVICE_CPU, &plan_cpu_costs);
+	/* What only a GPU can do is asked of it, however little it is. */
+	return plan.cost_ns < 0 ||
+		plan.cost_ns > GPU_LEAST_NS + GPU_LEAST_KEY_NS * (double) in->n;
+}
+
+SortStatus
+plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
+{
+	start_plan(in, plan);
 	if (in->device == SORT_DEVICE_GPU && in->gpu == NULL)
 	{
 		sort_fail(err, SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available");
@@ -224,6 +299,7 @@ plan_explain(const SortPlan *plan, char *text, size_t size)
 {
 	char		mine[32];
 	char		other[32];
+	size_t		length;
 
 	switch (plan->reason)
 	{
@@ -254,5 +330,14 @@ plan_explain(const SortPlan *plan, char *text, size_t size)
 						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine, other);
 			}
 			break;
+		case PLAN_FALLBACK:
+			/* The note is the device's own words. */
+			snprintf(text, size, "%s: sorted on the CPU",
+					 plan->note[0] ? plan->note : "the GPU failed");
+			return;
 	}
+	length = strlen(text);
+	if (plan->note[0] && length < size)
+		snprintf(text + length, size - length, "; %s%s",
+				 plan->device == SORT_DEVICE_GPU ? "" : "no GPU: ", plan->note);
 }

@@ -66,7 +66,8 @@ typedef enum SortPlanReason
 	PLAN_ORDERED,				/* an array in ascending order already */
 	PLAN_FEW,					/* too few keys to be worth a choice */
 	PLAN_COUNTED,				/* counted or compressed while gathering */
-	PLAN_FORCED					/* hpsort.algorithm */
+	PLAN_FORCED,				/* hpsort.algorithm */
+	PLAN_FALLBACK				/* the GPU was chosen and failed */
 } SortPlanReason;
 
 typedef struct SortPlan
@@ -78,6 +79,13 @@ typedef struct SortPlan
 	uint64_t	range;			/* hi - lo + 1 */
 	double		cost_ns;		/* of this plan, estimated */
 	double		other_ns;		/* of the best other algorithm; < 0: none */
+
+	/*
+	 * Of the GPU, for people: how it sorted, or why it was not used although
+	 * it might have paid.  Set by the sorter; empty when there is nothing to
+	 * say.
+	 */
+	char		note[192];
 } SortPlan;
 
 /*
@@ -86,6 +94,13 @@ typedef struct SortPlan
  * there; both with message and detail.
  */
 extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortError *err);
+
+/*
+ * Whether a GPU might be cheaper than the CPU, so that it is worth being asked
+ * for its costs: asking connects to its service, or starts one.  Always when
+ * device "gpu" is forced.  in->gpu is not looked at.
+ */
+extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
  * Whether keys still arriving are better counted into a histogram of range

@@ -94,6 +94,23 @@ typedef struct SortAllocator
 } SortAllocator;
 
 /*
+ * The way to a GPU, lent by the caller.  costs is asked when a job is large
+ * enough that a GPU might pay (n keys so far or in all), or when device "gpu"
+ * is forced (required); only then may it wait.  It returns NULL, and in
+ * *reason a phrase that says why, when no GPU can be used now.  What it
+ * returns stays valid until the context is used for another sort.  failed is
+ * told of every job that the CPU had to take over, with the device's words.
+ */
+typedef struct SortGpu
+{
+	const struct SortDevice *device;
+	const struct SortDeviceCosts *(*costs) (void *arg, uint64_t n, bool required,
+											const char **reason);
+	void		(*failed) (void *arg, const SortError *err);
+	void	   *arg;			/* of the three above, and of device's open */
+} SortGpu;
+
+/*
  * Everything that stays the same for all sorters of one query.  interrupted
  * (may be NULL) is called at least every few milliseconds of work; true makes
  * the call in progress return SORT_CANCELLED.
@@ -106,9 +123,7 @@ typedef struct SortContext
 	SortDeviceKind device;		/* AUTO, or forced */
 	SortAlgorithm algorithm;	/* AUTO, or forced */
 	int			threads;		/* most threads one sort may use, >= 1 */
-	const struct SortDevice *gpu;	/* NULL when no GPU can be used ... */
-	const struct SortDeviceCosts *gpu_costs;
-	const char *gpu_reason;		/* ... and why, a phrase; may be NULL */
+	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
 
 /* Names as in SQL ("zero_compressed", "cpu"); never NULL. */

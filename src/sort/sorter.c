@@ -62,6 +62,7 @@ sorter_reset(Sorter *s)
 
 	if (s->big)
 	{
+		sorter_stream_drop(s);
 		histogram_release(&s->big->dense, a);
 		runs_release(&s->big->sparse, a);
 		a->release(a->arena, s->big);
@@ -82,7 +83,7 @@ sorter_count(const Sorter *s)
 size_t
 sorter_memory(const Sorter *s)
 {
-	size_t		bytes = s->buf == s->inline_keys ? 0 : s->capacity * sizeof(int32_t);
+	size_t		bytes = s->buf == s->inline_keys ? 0 : sorter_room(s) * sizeof(int32_t);
 
 	if (s->big)
 		bytes += sizeof(SorterBig) + histogram_memory(&s->big->dense) +
@@ -121,12 +122,14 @@ sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 			memcpy(buf, s->buf, s->nbuf * sizeof(int32_t));
 	}
 	else
-		buf = a->grow(a->arena, s->buf, s->capacity * sizeof(int32_t),
+		buf = a->grow(a->arena, s->buf, sorter_room(s) * sizeof(int32_t),
 					  capacity * sizeof(int32_t));
 	if (buf == NULL)
 		return sorter_no_memory(err);
 	s->buf = buf;
 	s->capacity = capacity;
+	if (s->big)
+		s->big->room = capacity;
 	return SORT_OK;
 }
 
@@ -204,6 +207,7 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 	size_t		j;
 	bool		done;
 
+	sorter_stream_drop(s);
 	done = big->dense.range > 0 ? histogram_widen(&big->dense, lo, hi, a)
 		: histogram_init(&big->dense, lo, hi, a);
 	if (!done)
@@ -248,9 +252,11 @@ sorter_compress(Sorter *s, SortError *err)
 	SorterBig  *big = s->big;
 	const SortAllocator *a = sorter_allocator(s);
 	Runs		fresh = {0};
-	SortStatus	status = sorter_order_buffer(s, err);
+	SortStatus	status;
 	bool		done;
 
+	sorter_stream_drop(s);
+	status = sorter_order_buffer(s, err);
 	if (status != SORT_OK)
 		return status;
 	done = runs_of_ordered(&fresh, s->buf, s->nbuf, a) &&
@@ -355,6 +361,15 @@ sample_repeats(const int32_t *sample, size_t nbuf)
 	return repeats >= (wanted < 8 ? 8 : wanted);
 }
 
+bool
+sorter_sample_repeats(const Sorter *s, const int32_t *keys, size_t n)
+{
+	int32_t		sample[SAMPLE];
+
+	take_sample(s, keys, n, sample);
+	return sample_repeats(sample, n);
+}
+
 /*
  * buf is full of keys that dense, if there is one, does not reach.  Finds the
  * best way to go on, and makes sure that at least a chunk fits.
@@ -372,8 +387,11 @@ rearrange(Sorter *s, SortError *err)
 
 	if (sort_interrupted(s->context))
 		return sorter_cancelled(err);
-	if (s->context->algorithm == SORT_ALGORITHM_AUTO ||
-		s->context->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+
+	/* A GPU that is insisted on gets keys, however much they repeat. */
+	if (s->context->device != SORT_DEVICE_GPU &&
+		(s->context->algorithm == SORT_ALGORITHM_AUTO ||
+		 s->context->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED))
 	{
 		/* All of it, the runs included? */
 		kernel_min_max(s->buf, s->nbuf, &lo, &hi);
@@ -386,7 +404,7 @@ rearrange(Sorter *s, SortError *err)
 		status = try_dense(s, n, s->nbuf, lo, hi, &done, err);
 	}
 	if (status == SORT_OK && !done && s->context->algorithm == SORT_ALGORITHM_AUTO &&
-		s->nbuf >= SAMPLE)
+		s->context->device != SORT_DEVICE_GPU && s->nbuf >= SAMPLE)
 	{
 		/* All but a few outliers? */
 		take_sample(s, s->buf, s->nbuf, sample);
@@ -394,7 +412,7 @@ rearrange(Sorter *s, SortError *err)
 						   sample[SAMPLE - 1 - SAMPLE_OUTLIERS], &done, err);
 
 		/* Few distinct keys, wherever they are? */
-		if (status == SORT_OK && !done && s->nbuf >= big->compress_at &&
+		if (status == SORT_OK && !done && s->nbuf >= big->compress_at && big->stream == NULL &&
 			sample_repeats(sample, s->nbuf))
 		{
 			size_t		before = s->nbuf;
@@ -412,6 +430,8 @@ rearrange(Sorter *s, SortError *err)
 	/* Little room left: what is in buf is to stay there. */
 	if (s->capacity - s->nbuf < s->capacity / 2)
 		status = sorter_grow_buffer(s, s->capacity * 2, err);
+	if (status == SORT_OK)
+		status = sorter_stream_start(s, err);
 	return status;
 }
 
@@ -430,8 +450,19 @@ sorter_flush(Sorter *s, SortError *err)
 	status = sorter_make_big(s, err);
 	if (status == SORT_OK)
 		status = sorter_absorb_pending(s, err);
-	if (status == SORT_OK && s->capacity - s->nbuf < SORTER_CHUNK / 2)
+	if (status == SORT_OK)
+		status = sorter_stream(s, err);
+	if (status != SORT_OK)
+		return status;
+	/* Full only because it is streamed a block at a time? */
+	if (s->capacity < s->big->room)
+		sorter_limit_buffer(s);
+	if (s->capacity - s->nbuf < SORTER_CHUNK / 2)
+	{
 		status = rearrange(s, err);
+		if (status == SORT_OK)
+			sorter_limit_buffer(s);
+	}
 	return status;
 }
 
@@ -513,7 +544,7 @@ sorter_add_array(Sorter *s, const int32_t *keys, size_t n, SortError *err)
  * finish, because a permutation needs it whole.
  */
 SortStatus
-sorter_count_array(Sorter *s, SortError *err)
+sorter_count_array(Sorter *s, SortWant want, SortError *err)
 {
 	const int32_t *keys = s->big->array;
 	size_t		n = s->big->narray;
@@ -523,12 +554,13 @@ sorter_count_array(Sorter *s, SortError *err)
 	bool		done = false;
 	SortStatus	status = SORT_OK;
 
-	if (n < SAMPLE_MIN || s->context->algorithm != SORT_ALGORITHM_AUTO)
+	if (n < SAMPLE_MIN || s->context->algorithm != SORT_ALGORITHM_AUTO ||
+		s->context->device == SORT_DEVICE_GPU)
 		return SORT_OK;
 	take_sample(s, keys, n, sample);
 	lo = sample[0] < s->lo ? s->lo : sample[0];
 	hi = sample[SAMPLE - 1] > s->hi ? s->hi : sample[SAMPLE - 1];
-	if (lo > hi)
+	if (lo > hi || sorter_prefers_gpu(s, want, n, lo, hi))
 		return SORT_OK;
 	status = try_dense(s, n, n, lo, hi, &done, err);
 	if (status == SORT_OK && !done)

@@ -14,6 +14,13 @@
  * histogram, wider bounds, compressed runs or simply more room serves best;
  * every transition moves keys and loses none.
  *
+ * With a GPU in the context, a large buffer of keys that stay keys is given to
+ * it as it fills, and whatever is sorted there is read back into memory that is
+ * not the only copy of the keys: a GPU that fails costs time, nothing else.  If
+ * device "gpu" is forced, keys are kept as keys, however much they repeat; only
+ * runs that are added (sorter_add_runs, a merge of such a sorter) stay runs, and
+ * need no device.
+ *
  * Life: sorter_init, then add / merge / deserialize in any order and number,
  * then sorter_finish, then any of the read functions any number of times.
  * Adding after finish is allowed (window aggregates do) and needs another

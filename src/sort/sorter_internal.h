@@ -1,6 +1,6 @@
 /*
  * sorter_internal.h
- *		What sorter.c, sorter_read.c and sorter_serialize.c share, nobody else.
+ *		What sorter*.c share, nobody else.
  */
 #ifndef HPSORT_SORTER_INTERNAL_H
 #define HPSORT_SORTER_INTERNAL_H
@@ -31,6 +31,13 @@ struct SorterBig
 	int32_t		kept_hi;
 	bool		ordered;		/* buf is in ascending order */
 	size_t		compress_at;	/* keys in buf that make compressing worth a try */
+	size_t		room;			/* keys buf is allocated for, if more than capacity */
+	struct SortJob *stream;		/* a GPU job given buf's keys as they come, or NULL */
+	size_t		streamed;		/* keys of buf given to it */
+	size_t		stream_at;		/* keys in buf that make streaming worth a try */
+	bool		gpu_failed;		/* the CPU took over: no GPU for this sorter */
+	char		gpu_words[160]; /* ... and why */
+	SortWant	want;			/* of the last finish */
 	SortPlan	plan;
 	uint64_t	bytes_moved;
 	uint64_t	started;		/* clock when the first chunk was full */
@@ -86,7 +93,20 @@ extern SortStatus sorter_absorb_pending(Sorter *s, SortError *err);
 extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err);
 
 /* Counts the array of sorter_add_array, if that is best. */
-extern SortStatus sorter_count_array(Sorter *s, SortError *err);
+extern SortStatus sorter_count_array(Sorter *s, SortWant want, SortError *err);
+
+/* Keys buf has memory for. */
+static inline size_t
+sorter_room(const Sorter *s)
+{
+	return s->big && s->big->room > s->capacity ? s->big->room : s->capacity;
+}
+
+/* Whether keys are worth keeping as runs, by a sample; n is at least 1024. */
+extern bool sorter_sample_repeats(const Sorter *s, const int32_t *keys, size_t n);
+
+/* Bounds of everything in the sorter, kept_lo and kept_hi set; false if empty. */
+extern bool sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi);
 
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);
@@ -100,5 +120,50 @@ extern void sorter_cursor_at_start(Sorter *s, SorterCursor *cursor);
 /* sorter_cursor_runs without a look at the interrupt callback. */
 extern size_t sorter_cursor_take_runs(SorterCursor *cursor, int32_t *keys, uint64_t *counts,
 									  size_t max);
+
+/*
+ * sorter_device.c
+ */
+
+/* Makes big->plan for all that was gathered, and counts buf if that is it. */
+extern SortStatus sorter_plan(Sorter *s, SortWant want, SortError *err);
+
+/* Whether the plan would give n keys from lo to hi to the GPU. */
+extern bool sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi);
+
+/* Opens a job early for the keys in buf, if that pays; closes it. */
+extern SortStatus sorter_stream_start(Sorter *s, SortError *err);
+extern void sorter_stream_drop(Sorter *s);
+
+/* Gives the open job, if there is one, what buf has newly kept. */
+extern SortStatus sorter_stream(Sorter *s, SortError *err);
+
+/* Makes buf look full a block at a time while it is streamed. */
+extern void sorter_limit_buffer(Sorter *s);
+
+/* What to read of a job, and where to. */
+typedef struct SorterRead
+{
+	SortWant	want;
+	bool		descending;
+	int32_t    *keys;			/* SORT_WANT_KEYS */
+	Runs	   *runs;			/* SORT_WANT_RUNS: empty */
+	uint32_t   *positions;		/* SORT_WANT_PERMUTATION */
+	uint32_t	base;
+} SorterRead;
+
+/*
+ * Sorts the keys that are still keys on the planned device.  *done is false
+ * when the GPU failed and another plan was made, for the CPU: the caller looks
+ * again where the keys are.
+ */
+extern SortStatus sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err);
+
+/* Whether the keys that are still keys make fewer bytes of runs, by a guess. */
+extern bool sorter_runs_are_smaller(const Sorter *s);
+
+/* The GPU turns the keys into runs, or puts buf in order; likewise. */
+extern SortStatus sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err);
+extern SortStatus sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err);
 
 #endif							/* HPSORT_SORTER_INTERNAL_H */

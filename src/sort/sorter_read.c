@@ -35,9 +35,8 @@ is_small(const Sorter *s)
 		 s->context->algorithm == SORT_ALGORITHM_RADIX);
 }
 
-/* Bounds of everything in the sorter; false if it is empty. */
-static bool
-find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
+bool
+sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 {
 	const SorterBig *big = s->big;
 	const Histogram *dense = &big->dense;
@@ -108,9 +107,7 @@ SortStatus
 sorter_finish(Sorter *s, SortWant want, SortError *err)
 {
 	SorterBig  *big;
-	SortPlanInput	in = {0};
 	SortStatus	status;
-	bool		counted;
 
 	if (is_small(s) && want != SORT_WANT_PERMUTATION)
 		return sorter_check_bounds(s, s->buf, s->nbuf, err);
@@ -120,9 +117,11 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 		status = look_for_order(s, err);
 	if (status == SORT_OK && s->big->narray > 0 && want != SORT_WANT_PERMUTATION &&
 		!s->big->array_ordered)
-		status = sorter_count_array(s, err);
+		status = sorter_count_array(s, want, err);
 	if (status == SORT_OK)
 		status = sorter_absorb_pending(s, err);
+	if (status == SORT_OK)
+		status = sorter_stream(s, err);
 	if (status == SORT_OK && s->big->narray > 0)
 		status = sorter_check_bounds(s, s->big->array, s->big->narray, err);
 	if (status != SORT_OK)
@@ -148,71 +147,7 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	else if (big->narray > 0)
 		kernel_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi);
 
-	in.n = sorter_count(s);
-	in.want = want;
-	in.device = s->context->device;
-	in.algorithm = s->context->algorithm;
-	in.gpu = s->context->gpu_costs;
-	in.gpu_reason = s->context->gpu_reason;
-	if (!find_bounds(s, &in.lo, &in.hi))
-		in.lo = in.hi = 0;
-	status = plan_choose(&in, &big->plan, err);
-	if (status != SORT_OK)
-		return status;
-
-	if (big->array_ordered)
-	{
-		big->plan.device = SORT_DEVICE_CPU;
-		big->plan.algorithm = SORT_ALGORITHM_RADIX;
-		big->plan.reason = PLAN_ORDERED;
-		return SORT_OK;
-	}
-	counted = big->dense.n > 0 || big->sparse.len > 0;
-	if (counted && in.algorithm == SORT_ALGORITHM_AUTO &&
-		big->plan.algorithm != SORT_ALGORITHM_ZERO_COMPRESSED)
-	{
-		/* Gathering has decided already; this is what was done. */
-		big->plan.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
-		big->plan.reason = PLAN_COUNTED;
-	}
-	else if (big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && s->nbuf > 0 && !counted)
-		status = sorter_make_dense(s, in.lo, in.hi, err);
-	if (big->dense.range > 0)
-		histogram_gather_tables(&big->dense);
-	return status;
-}
-
-/* The device that the plan chose. */
-static const SortDevice *
-planned_device(const Sorter *s)
-{
-	return s->big->plan.device == SORT_DEVICE_GPU ? s->context->gpu : &cpu_device;
-}
-
-/* Opens a job for the keys that are still keys, and gives it all of them. */
-static SortStatus
-open_job(Sorter *s, SortWant want, SortJob **job, SortError *err)
-{
-	const SorterBig *big = s->big;
-	const SortDevice *device = planned_device(s);
-	const int32_t *keys = big->narray > 0 ? big->array : s->buf;
-	size_t		n = big->narray > 0 ? big->narray : s->nbuf;
-	SortJobSpec spec = {
-		.algorithm = big->plan.algorithm,
-		.want = want,
-		.lo = n > 0 ? big->kept_lo : 0,
-		.hi = n > 0 ? big->kept_hi : 0,
-		.n = n,
-	};
-	SortStatus	status;
-
-	*job = NULL;
-	status = device->open(s->context, &spec, job, err);
-	if (status == SORT_OK && n > 0)
-		status = device->add(*job, keys, n, err);
-	if (status == SORT_OK)
-		status = device->finish(*job, err);
-	return status;
+	return sorter_plan(s, want, err);
 }
 
 /* An array in ascending order, as it is or turned round; out may be the array. */
@@ -255,30 +190,32 @@ copy_ordered(const Sorter *s, bool descending, int32_t *out)
 	return true;
 }
 
-/* All of the keys that are still keys, in order; out may be where they are. */
+/*
+ * All of the keys that are still keys, in order; out may be where they are.
+ * *done as in sorter_run_job.
+ */
 static SortStatus
-sort_kept(Sorter *s, bool descending, int32_t *out, SortError *err)
+sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 {
 	uint64_t	since = sorter_clock();
-	SortJob    *job;
+	SorterRead	read = {.want = SORT_WANT_KEYS, .descending = descending, .keys = out};
 	SortStatus	status;
 
+	*done = true;
 	if (s->big->array_ordered)
 	{
-		bool		done = copy_ordered(s, descending, out);
+		bool		copied = copy_ordered(s, descending, out);
 
 		s->big->read_ns += sorter_clock() - since;
 		if (out != s->big->array || descending)
 			s->big->bytes_moved += 2 * s->big->narray * sizeof(int32_t);
-		return done ? SORT_OK : sorter_cancelled(err);
+		return copied ? SORT_OK : sorter_cancelled(err);
 	}
-	status = open_job(s, SORT_WANT_KEYS, &job, err);
-	if (status == SORT_OK)
-		status = planned_device(s)->read_keys(job, descending, out, err);
-	planned_device(s)->close(job);
+	status = sorter_run_job(s, &read, done, err);
 	s->big->sort_ns += sorter_clock() - since;
 	/* One read and one write; what a quicksort does in the cache is its own. */
-	s->big->bytes_moved += 2 * (s->nbuf + s->big->narray) * sizeof(int32_t);
+	if (*done)
+		s->big->bytes_moved += 2 * (s->nbuf + s->big->narray) * sizeof(int32_t);
 	return status;
 }
 
@@ -299,8 +236,15 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 			return sorter_cancelled(err);
 		return SORT_OK;
 	}
-	if (s->big->dense.n == 0 && s->big->sparse.len == 0)
-		return sort_kept(s, descending, out, err);
+	while (s->big->dense.n == 0 && s->big->sparse.len == 0)
+	{
+		bool		done;
+
+		/* A second time only if the CPU has to take over, and still sorts keys. */
+		status = sort_kept(s, descending, out, &done, err);
+		if (status != SORT_OK || done)
+			return status;
+	}
 
 	status = sorter_open_cursor(s, descending, &cursor, err);
 	since = sorter_clock();
@@ -328,17 +272,24 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 {
 	uint64_t	since = sorter_clock();
 	uint64_t	n = sorter_count(s);
-	SortJob    *job;
+	SorterRead	read = {
+		.want = SORT_WANT_PERMUTATION,
+		.descending = descending,
+		.positions = out,
+		.base = base
+	};
 	SortStatus	status;
+	bool		done;
 
 	if (s->big == NULL || s->big->narray != n)
 		return sort_fail(err, SORT_UNSUPPORTED, "positions are known of keys in one array only");
 	if (n > UINT32_MAX)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot number more than %u keys", UINT32_MAX);
-	status = open_job(s, SORT_WANT_PERMUTATION, &job, err);
-	if (status == SORT_OK)
-		status = planned_device(s)->read_permutation(job, descending, base, out, err);
-	planned_device(s)->close(job);
+	if (n == 0)
+		return SORT_OK;
+	do
+		status = sorter_run_job(s, &read, &done, err);
+	while (status == SORT_OK && !done);
 	s->big->sort_ns += sorter_clock() - since;
 	/* Keys read to count and again to scatter, indexes written; or pairs. */
 	s->big->bytes_moved += (s->big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED ? 12 : 32) * n;
@@ -429,15 +380,31 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 {
 	SorterBig  *big = s->big;
 	SortStatus	status = SORT_OK;
+	bool		done = false;
 
 	if (big == NULL)
+	{
 		(void) wide_sort_keys(s->buf, s->nbuf, false, s->context);
-	else if (big->narray > 0)
+		cursor_start(s, descending, c);
+		return SORT_OK;
+	}
+
+	/* On the GPU; if it fails, what to do is found out below. */
+	if (big->plan.device == SORT_DEVICE_GPU && s->nbuf + big->narray > 0 && !big->ordered)
+	{
+		if (big->want == SORT_WANT_RUNS && big->stream == NULL && sorter_runs_are_smaller(s))
+			status = sorter_gpu_to_runs(s, &done, err);
+		else if (big->narray == 0)
+			status = sorter_gpu_order_buffer(s, &done, err);
+		if (status != SORT_OK)
+			return status;
+	}
+	if (!done && big->narray > 0)
 	{
 		/* A cursor needs the order kept somewhere: in buf, from here on. */
 		status = sorter_grow_buffer(s, big->narray, err);
-		if (status == SORT_OK)
-			status = sort_kept(s, false, s->buf, err);
+		while (status == SORT_OK && !done)
+			status = sort_kept(s, false, s->buf, &done, err);
 		if (status != SORT_OK)
 			return status;
 		s->nbuf = big->nkept = big->narray;
@@ -445,12 +412,12 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 		big->array_ordered = false;
 		big->ordered = true;
 	}
-	else if (big->plan.algorithm == SORT_ALGORITHM_COMPARISON_FREE && !big->ordered)
+	else if (!done && big->plan.algorithm == SORT_ALGORITHM_COMPARISON_FREE && !big->ordered)
 	{
-		status = sort_kept(s, false, s->buf, err);
+		status = sort_kept(s, false, s->buf, &done, err);
 		big->ordered = status == SORT_OK;
 	}
-	else
+	else if (!done)
 		status = sorter_order_buffer(s, err);
 	if (status == SORT_OK)
 		cursor_start(s, descending, c);
@@ -662,7 +629,7 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 	else
 	{
 		stats->plan = big->plan;
-		(void) find_bounds(s, &stats->lo, &stats->hi);
+		(void) sorter_find_bounds(s, &stats->lo, &stats->hi);
 		stats->bytes_moved = big->bytes_moved;
 		stats->gather_ns = big->gather_ns;
 		stats->sort_ns = big->sort_ns;

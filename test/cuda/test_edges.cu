@@ -308,6 +308,66 @@ try_huge(const Recipe &recipe, bool bounds_known)
 	ENGINE(hpsort_cuda_trim(context, &err));
 }
 
+/*
+ * Rows in the order of (key, row) without a repetition, each of them one of n:
+ * that is the stable permutation.
+ */
+static __global__ void
+audit_rows_kernel(const int32_t *keys, const uint32_t *rows, uint64_t n,
+				  unsigned long long *wrong)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i + 1 < n; i += step)
+	{
+		const uint32_t a = rows[i];
+		const uint32_t b = rows[i + 1];
+
+		if (a >= n || b >= n || keys[a] > keys[b] || (keys[a] == keys[b] && a >= b))
+			atomicAdd(wrong, 1ull);
+	}
+}
+
+/* Passes take 2^30 rows at a time, and words between them 2^24: more of both. */
+static void
+try_huge_permutation(const Recipe &recipe)
+{
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	int32_t    *keys;
+	uint32_t   *rows;
+	unsigned long long *wrong;
+	unsigned long long result = 0;
+
+	spec.bounds_known = !recipe.anywhere;
+	spec.lo = (int32_t) recipe.lo;
+	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
+	spec.wanted = HPSORT_CUDA_PERMUTATION;
+	CUDA(cudaMalloc(&keys, recipe.n * 4));
+	CUDA(cudaMalloc(&rows, recipe.n * 4));
+	CUDA(cudaMalloc(&wrong, sizeof(*wrong)));
+	CUDA(cudaMemset(wrong, 0, sizeof(*wrong)));
+	CUDA(cudaMemset(rows, 0xa5, recipe.n * 4));
+	generate(recipe, keys);
+	CUDA(cudaDeviceSynchronize());
+	current = "huge permutation n " + std::to_string(recipe.n) + " distinct " +
+		std::to_string(recipe.distinct) + " " +
+		distribution_names[recipe.distribution];
+	ENGINE(hpsort_cuda_permutation(context, &spec, keys, recipe.n, rows, nullptr,
+								   &choice, &err));
+	audit_rows_kernel<<<4096, 256>>>(keys, rows, recipe.n, wrong);
+	CUDA(cudaMemcpy(&result, wrong, sizeof(result), cudaMemcpyDeviceToHost));
+	CHECK(result == 0);
+	printf("%s -> %s: %llu out of order\n", current.c_str(),
+		   hpsort_cuda_regime_name(choice.regime), result);
+	fflush(stdout);
+	CUDA(cudaFree(keys));
+	CUDA(cudaFree(rows));
+	CUDA(cudaFree(wrong));
+	ENGINE(hpsort_cuda_trim(context, &err));
+}
+
 /* Beyond 2^31 in every regime, beyond 2^32 where the regime goes that far. */
 void
 test_huge(void)
@@ -324,4 +384,8 @@ test_huge(void)
 	try_huge({UNIFORM, larger, 50000, 0, false, 7}, true);
 	try_huge({CONSTANT, larger, 5000, 0, true, 8}, false);
 	try_huge({UNIFORM, larger, (uint64_t) 1 << 32, 0, true, 9}, false);
+	try_huge_permutation({UNIFORM, large, 200, -100, false, 10});
+	try_huge_permutation({ZIPF, large, 50000, 0, false, 11});
+	try_huge_permutation({UNIFORM, large, 5000, 0, true, 12});
+	try_huge_permutation({UNIFORM, large / 2, (uint64_t) 1 << 32, 0, true, 13});
 }

@@ -165,6 +165,7 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	Guarded<int32_t> output(keys.size(), to);
 	Guarded<uint32_t> rows(keys.size(), to);
 	Bounds		b = bounds_of(recipe);
+	VerdictSlot verdict(context, nullptr);
 	Runs		runs;
 
 	current = describe("radix", recipe, descending, in, to);
@@ -172,7 +173,7 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 		return;
 	input.put(keys);
 	radix_sort(context, nullptr, b, descending, input.get(), keys.size(),
-			   output.get());
+			   output.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -184,8 +185,9 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	}
 	CUDA(cudaMemset(output.get(), 0xa5, keys.size() * 4));
 	radix_permutation(context, nullptr, b, descending, input.get(), keys.size(),
-					  output.get(), rows.get());
+					  output.get(), rows.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside == 0);
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(output.intact() && rows.intact());

@@ -17,6 +17,9 @@ DECLARE
 	how text := format(' (%s, %s threads)', forced, threads);
 BEGIN
 	PERFORM set_config('hpsort.algorithm', forced, true), set_config('hpsort.threads', threads::text, true);
+	-- only the CPU does as it is told; the device is otherwise what test/run.sh says
+	PERFORM set_config('hpsort.device', CASE forced WHEN 'auto' THEN reset_val ELSE 'cpu' END, true)
+	FROM pg_settings WHERE name = 'hpsort.device';
 	RETURN NEXT is_empty(format('SELECT 1 WHERE (SELECT count(*) FROM shapes WHERE %s) < 10', subset), 'enough shapes' || how);
 	RETURN NEXT pg_temp.holds('coalesce((SELECT hpsort_agg(x) FROM unnest(a) x), ''{}'') = asc_last', subset, 'hpsort_agg' || how);
 	IF forced <> 'auto' THEN

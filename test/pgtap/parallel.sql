@@ -117,6 +117,7 @@ SET enable_hashagg = off;
 SELECT pg_temp.check_parallel(', by partition, sorted');
 RESET enable_hashagg;
 RESET enable_partitionwise_aggregate;
+SET hpsort.device = cpu;
 SET hpsort.algorithm = radix;
 SELECT pg_temp.check_parallel(', radix');
 RESET hpsort.algorithm;
@@ -127,6 +128,7 @@ SELECT ok((SELECT hpsort_agg(narrow) FROM parallel_data) = (SELECT a FROM core W
 SELECT is((SELECT algorithm FROM hpsort_last()), 'zero_compressed', 'as told');
 SELECT throws_ok('SELECT hpsort_agg(wide) FROM parallel_data', '0A000', NULL, 'zero_compressed cannot, in workers either');
 RESET hpsort.algorithm;
+RESET hpsort.device;
 
 -- errors come from workers as from anywhere
 SET parallel_leader_participation = off;

@@ -17,7 +17,8 @@ FROM pg_depend d
 	CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) i
 	LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
-WHERE e.extname = 'hpsort' AND d.deptype = 'e' AND coalesce(t.typcategory, ' ') <> 'A';
+WHERE e.extname = 'hpsort' AND d.deptype = 'e' AND coalesce(t.typcategory, ' ') <> 'A'
+	AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'v');
 SELECT type, identity FROM members ORDER BY type, identity COLLATE "C";
 SELECT count(*) AS stray FROM members WHERE identity !~ '^public\.hpsort';
 

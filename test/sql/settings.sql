@@ -55,8 +55,14 @@ SELECT algorithm, limits FROM hpsort_algorithms();
 SELECT (SELECT array_agg(algorithm ORDER BY algorithm) FROM hpsort_algorithms()) =
        (SELECT array_agg(v ORDER BY v) FROM pg_settings, unnest(enumvals) v
         WHERE name = 'hpsort.algorithm' AND v <> 'auto') AS same;
-SELECT device, regexp_replace(name, '^[0-9]+ processors, .+$', 'N processors, ...') AS name, usable, reason
-FROM hpsort_devices();
+SELECT device, regexp_replace(name, '^[0-9]+ processors, .+$', 'N processors, ...') AS name, usable, state, reason
+FROM hpsort_devices() WHERE device = 'cpu';
+-- whatever there is, the GPU has a row: what can be used, or why not
+SELECT count(*) > 0 AS has_row, bool_and(usable OR reason <> '') AS with_reason,
+	bool_and(state IN ('off', 'stopped', 'starting', 'running', 'restarting', 'no device', 'failed', 'ready')) AS state
+FROM hpsort_devices() WHERE device = 'gpu';
+SELECT count(*), min(state) <> '' AS state, min(fallbacks) >= 0 AS counted, min(stats_reset) <= now() AS since
+FROM hpsort_stat_gpu;
 
 -- what was done: everything but times, and the algorithm where it is a close call
 CREATE FUNCTION pg_temp.last() RETURNS TABLE (function text, device text, n int8, nulls int8,

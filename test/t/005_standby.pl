@@ -12,6 +12,7 @@ $primary->start;
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "hpsort.gpu_devices = 'cpu'\n");
 $standby->start;
 
 $primary->safe_psql('postgres', 'CREATE EXTENSION hpsort; CREATE TABLE t AS SELECT i * 7919 % 1000 AS x FROM generate_series(1, 10000) i');
@@ -23,6 +24,7 @@ is($standby->safe_psql('postgres', q{
 		(SELECT array_agg(q) FROM hpsort_query('SELECT x FROM t') q) = array_agg(x ORDER BY x),
 		(SELECT sum(r.count) FROM unnest(hpsort_runs_agg(x)) r) = count(*)
 	FROM t}), 't|t|t|t', 'sorts');
+is($standby->safe_psql('postgres', q{SET hpsort.device = gpu; SELECT hpsort('{3,1,2}'), (SELECT state FROM hpsort_stat_gpu)}), '{1,2,3}|running', 'has a GPU service of its own');
 my ($rc, $out, $err) = $standby->psql('postgres', q{SELECT hpsort_query('DELETE FROM t RETURNING x')});
 like($err, qr/cannot execute DELETE in a read-only transaction/, 'and only reads');
 

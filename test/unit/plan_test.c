@@ -122,6 +122,8 @@ static const RefusedCase refused[] = {
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .gpu_reason = "this build has no GPU service"},
 		SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available",
 	"This build has no GPU service."},
+	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = FREE, .gpu = &plan_cpu_costs},
+	SORT_UNSUPPORTED, "algorithm \"comparison_free\" is not available on device \"gpu\"", ""},
 	{{.n = 0, .device = GPU}, SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available", ""},
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = RADIX, .gpu_reason = "CUDA is missing"},
 		SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available",
@@ -179,21 +181,93 @@ test_too_wide(void **state)
 	}
 }
 
-/* A GPU in the cost table is taken when cheaper, but it must know the job. */
-static void
-test_gpu_without_algorithms(void **state)
+/*
+ * A GPU as they are: no good for little, and beside counting in the cache, but
+ * unmoved by the range.
+ */
+static const SortDeviceCosts gpu_costs = {
+	.startup_ns = 100000,
+	.transfer_ns = 0.45,
+	.counting_ns = {0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02, 0.02, 0.03, 0.04, 0.1},
+	.bin_ns = 0.001,
+	.offset_ns = 0.001,
+	.run_ns = 0.01,
+	.expand_ns = 0.01,
+	.wide_ns = 0.02,
+	.wide_log_ns = 0.001,
+	.scatter_ns = {0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02, 0.02, 0.03, 0.04, 0.05, 0.1},
+	.pair_ns = 0.05,
+	.pair_log_ns = 0.001,
+};
+
+typedef struct GpuCase
 {
-	SortDeviceCosts costs = plan_cpu_costs;
-	SortPlanInput	in = {.n = 1000, .lo = 0, .hi = 9, .gpu = &costs};
-	SortPlan	plan;
-	SortError	err;
+	uint64_t	n;
+	int32_t		lo;
+	int32_t		hi;
+	SortWant	want;
+	SortDeviceKind device;
+	SortAlgorithm algorithm;
+	/* expected */
+	bool		asks;			/* the GPU is worth a question */
+	SortDeviceKind chosen;
+} GpuCase;
+
+static const GpuCase gpu_cases[] = {
+	/* few keys */
+	{0, 0, 0, KEYS, ANY, AUTO, false, CPU},
+	{1000, INT32_MIN, INT32_MAX, KEYS, ANY, AUTO, false, CPU},
+	{10000, INT32_MIN, INT32_MAX, KEYS, ANY, AUTO, false, CPU},
+	{1000, INT32_MIN, INT32_MAX, ORDER, ANY, AUTO, false, CPU},
+	/* many, and wide */
+	{10000000, INT32_MIN, INT32_MAX, KEYS, ANY, AUTO, true, GPU},
+	{10000000, INT32_MIN, INT32_MAX, RUNS, ANY, AUTO, true, GPU},
+	{1000000, INT32_MIN, INT32_MAX, ORDER, ANY, AUTO, true, GPU},
+	{10000000, 0, 999, ORDER, ANY, AUTO, true, GPU},
+	{10000000, 0, BINS - 1, KEYS, ANY, AUTO, true, GPU},
+	/* many, and counted in the cache */
+	{10000000, 0, 0, KEYS, ANY, AUTO, false, CPU},
+	{10000000, 0, 0, RUNS, ANY, AUTO, false, CPU},
+	{10000000, 0, 999, KEYS, CPU, AUTO, false, CPU},
+	/* forced algorithms, on whichever device is cheaper and has them */
+	{10000000, INT32_MIN, INT32_MAX, KEYS, ANY, RADIX, true, GPU},
+	{1000, INT32_MIN, INT32_MAX, KEYS, ANY, RADIX, false, CPU},
+	{10000000, 0, 999, KEYS, ANY, FREE, false, CPU},
+	{10, INT32_MIN, INT32_MAX, KEYS, ANY, ZERO, true, GPU},
+	/* forced device */
+	{0, 0, 0, KEYS, GPU, AUTO, true, GPU},
+	{1, 7, 7, RUNS, GPU, AUTO, true, GPU},
+	{10000000, 0, 0, KEYS, GPU, AUTO, true, GPU},
+	{10, INT32_MIN, INT32_MAX, KEYS, GPU, ZERO, true, GPU},
+	{10, INT32_MIN, INT32_MAX, ORDER, GPU, RADIX, true, GPU},
+	{10000000, INT32_MIN, INT32_MAX, KEYS, CPU, AUTO, false, CPU},
+};
+
+static void
+test_gpu_choices(void **state)
+{
+	size_t		i;
 
 	(void) state;
-	assert_sort_ok(plan_choose(&in, &plan, &err), err);
-	if (!algorithm_runs_on(ZERO, GPU, KEYS) && !algorithm_runs_on(RADIX, GPU, KEYS))
-		assert_int_equal(plan.device, CPU);
-	else
-		assert_int_equal(plan.reason, PLAN_CHEAPEST);
+	for (i = 0; i < lengthof(gpu_cases); i++)
+	{
+		const GpuCase *c = &gpu_cases[i];
+		SortPlanInput	in = {
+			.n = c->n, .lo = c->lo, .hi = c->hi, .want = c->want, .device = c->device,
+			.algorithm = c->algorithm
+		};
+		SortPlan	plan;
+		SortError	err;
+
+		if (plan_asks_gpu(&in) != c->asks)
+			fail_msg("GPU case %zu: asked or not", i);
+		in.gpu = &gpu_costs;
+		assert_sort_ok(plan_choose(&in, &plan, &err), err);
+		if (plan.device != c->chosen)
+			fail_msg("GPU case %zu: %s, %g beside %g ns", i, sort_device_name(plan.device),
+					 plan.cost_ns, plan.other_ns);
+		assert_string_equal(plan.note, "");
+	}
 }
 
 static void
@@ -208,6 +282,13 @@ test_explain(void **state)
 		{{.reason = PLAN_FORCED}, "forced by hpsort.algorithm"},
 		{{.reason = PLAN_FEW}, "few keys: sorted where they are"},
 		{{.reason = PLAN_ORDERED}, "keys came in ascending order"},
+		{{.reason = PLAN_FORCED, .device = GPU, .note = "by magic"},
+		"forced by hpsort.algorithm; by magic"},
+		{{.reason = PLAN_ORDERED, .device = CPU, .note = "it sleeps"},
+		"keys came in ascending order; no GPU: it sleeps"},
+		{{.reason = PLAN_FALLBACK, .device = CPU, .note = "it broke"},
+		"it broke: sorted on the CPU"},
+		{{.reason = PLAN_FALLBACK, .device = CPU}, "the GPU failed: sorted on the CPU"},
 		{{.reason = PLAN_COUNTED}, "keys repeat: kept as runs while gathering"},
 		{{.reason = PLAN_CHEAPEST, .n = 10, .range = 5, .cost_ns = 850, .other_ns = 4200},
 		"cheapest for 10 keys in a range of 5 (850 ns expected, 4.2 us otherwise)"},
@@ -352,7 +433,7 @@ main(void)
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_too_wide),
-		cmocka_unit_test(test_gpu_without_algorithms),
+		cmocka_unit_test(test_gpu_choices),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_explain_any),
 		cmocka_unit_test(test_gathers_dense),

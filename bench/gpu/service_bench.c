@@ -1,0 +1,311 @@
+/*
+ * service_bench.c
+ *		The GPU service as a client sees it: jobs of many sizes and ranges beside
+ *		the CPU in process, first and later jobs, many sessions at once.
+ *
+ *		service_bench SOCKET grid [MAX_N]	CSV: want, n, range, ms of gpu, of cpu,
+ *											and what plan expects of the gpu
+ *		service_bench SOCKET first N		connect, first, second, tenth job
+ *		service_bench SOCKET sessions N S	S processes at once
+ *
+ * Every result is checked.  Times are medians of 5.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "sorter.h"
+
+#define ROUNDS 5
+
+static GpuClientRef ref;
+static SortGpu gpu = {.device = &gpu_client_device,.arg = &ref};
+
+static double
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec * 1e3 + (double) t.tv_nsec / 1e6;
+}
+
+static void *
+bench_alloc(void *arena, size_t size)
+{
+	(void) arena;
+	return malloc(size);
+}
+
+static void *
+bench_grow(void *arena, void *block, size_t old_size, size_t size)
+{
+	(void) arena;
+	(void) old_size;
+	return realloc(block, size);
+}
+
+static void
+bench_release(void *arena, void *block)
+{
+	(void) arena;
+	free(block);
+}
+
+static const SortContext context = {
+	.allocator = {bench_alloc, bench_grow, bench_release, NULL},
+	.threads = 1,
+	.gpu = &gpu,
+};
+
+static void
+die(const char *what, const char *why)
+{
+	fprintf(stderr, "%s: %s\n", what, why);
+	exit(1);
+}
+
+static void
+connect_to(const char *socket)
+{
+	GpuClientOptions options = {.socket_path = socket,.connect_timeout_ms = 10000,
+	.wait_timeout_ms = 60000};
+	GpuFailure	failure;
+	char		text[200];
+
+	if (gpu_client_connect(&options, &ref.client, &failure, text, sizeof(text)) != SORT_OK)
+		die("connect", text);
+}
+
+static void
+fill(int32_t *keys, size_t n, uint64_t range)
+{
+	uint64_t	state = 42;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		keys[i] = range == UINT64_C(1) << 32 ? (int32_t) (state >> 32)
+			: (int32_t) (((state >> 32) * range) >> 32);
+	}
+}
+
+/* Milliseconds of one job; its result is in out, or summed up for runs. */
+static double
+job_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int32_t *keys, size_t n,
+	   uint64_t range, int32_t *out, uint64_t *runs_n, char *reason)
+{
+	SortJobSpec spec = {.algorithm = algorithm,.want = want,.n = n};
+	Runs		runs = {0};
+	SortError	err;
+	SortJob    *job;
+	double		start = now_ms();
+	SortStatus	status;
+	size_t		i;
+
+	spec.lo = range > INT32_MAX ? INT32_MIN : 0;
+	spec.hi = range > INT32_MAX ? INT32_MAX : (int32_t) (range - 1);
+	status = d->open(&context, &spec, &job, &err);
+	if (status != SORT_OK)
+		die("open", err.message);
+	status = d->add(job, keys, n, &err);
+	if (status == SORT_OK)
+		status = d->finish(job, &err);
+	if (status == SORT_OK)
+		status = want == SORT_WANT_KEYS ? d->read_keys(job, false, out, &err) :
+			want == SORT_WANT_RUNS ? d->read_runs(job, &runs, &err) :
+			d->read_permutation(job, false, 0, (uint32_t *) out, &err);
+	if (status != SORT_OK)
+		die("job", err.message);
+	if (reason && d->describe)
+		snprintf(reason, 160, "%s", d->describe(job, &algorithm));
+	d->close(job);
+	start = now_ms() - start;
+	for (*runs_n = 0, i = 0; i < runs.len; i++)
+		*runs_n += runs.counts[i];
+	runs_release(&runs, &context.allocator);
+	return start;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median_ms(const SortDevice *d, SortAlgorithm algorithm, SortWant want, const int32_t *keys,
+		  size_t n, uint64_t range, int32_t *out, char *reason)
+{
+	double		ms[ROUNDS];
+	uint64_t	runs_n;
+	int			i;
+	size_t		k;
+
+	for (i = 0; i < ROUNDS; i++)
+		ms[i] = job_ms(d, algorithm, want, keys, n, range, out, &runs_n, reason);
+	for (k = 1; k < n; k++)
+		if (want == SORT_WANT_KEYS ? out[k - 1] > out[k] : want == SORT_WANT_PERMUTATION &&
+			(keys[out[k - 1]] > keys[out[k]] ||
+			 (keys[out[k - 1]] == keys[out[k]] && out[k - 1] >= out[k])))
+			die("job", "wrong result");
+	if (want == SORT_WANT_RUNS && runs_n != n)
+		die("job", "wrong runs");
+	qsort(ms, ROUNDS, sizeof(double), compare);
+	return ms[ROUNDS / 2];
+}
+
+static void
+grid(size_t max_n)
+{
+	static const char *const wants[] = {"array", "runs", "order"};
+	static const size_t sizes[] = {10000, 100000, 1000000, 10000000, 100000000};
+	static const uint64_t ranges[] = {100, 10000, 1000000, 100000000, UINT64_C(1) << 32};
+	int32_t    *keys = malloc(max_n * sizeof(int32_t));
+	int32_t    *out = malloc(max_n * sizeof(int32_t));
+	size_t		s;
+	size_t		r;
+	int			want;
+
+	if (keys == NULL || out == NULL)
+		die("bench", "out of memory");
+	memset(out, 1, max_n * sizeof(int32_t));
+	puts("want,n,range,gpu_ms,cpu_ms,gpu_plan_ms,cpu_plan_ms,reason");
+	for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]) && sizes[s] <= max_n; s++)
+		for (r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
+		{
+			fill(keys, sizes[s], ranges[r]);
+			for (want = 0; want < 3; want++)
+			{
+				SortPlanInput in = {.n = sizes[s],.want = (SortWant) want,.device = SORT_DEVICE_CPU};
+				SortPlan	cpu_plan;
+				SortPlan	gpu_plan;
+				SortError	err;
+				char		reason[160] = "";
+				double		gpu_ms;
+				double		cpu_ms;
+
+				in.lo = ranges[r] > INT32_MAX ? INT32_MIN : 0;
+				in.hi = ranges[r] > INT32_MAX ? INT32_MAX : (int32_t) (ranges[r] - 1);
+				if (plan_choose(&in, &cpu_plan, &err) != SORT_OK)
+					die("plan", err.message);
+				in.device = SORT_DEVICE_GPU;
+				in.gpu = gpu_client_costs(ref.client);
+				if (plan_choose(&in, &gpu_plan, &err) != SORT_OK)
+					die("plan", err.message);
+				gpu_ms = median_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, (SortWant) want, keys,
+								   sizes[s], ranges[r], out, reason);
+				cpu_ms = sizes[s] > 10000000 ? 0 :
+					median_ms(&cpu_device, cpu_plan.algorithm, (SortWant) want, keys, sizes[s],
+							  ranges[r], out, NULL);
+				printf("%s,%zu,%llu,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", wants[want], sizes[s],
+					   (unsigned long long) ranges[r], gpu_ms, cpu_ms, gpu_plan.cost_ns / 1e6,
+					   cpu_plan.cost_ns / 1e6, reason);
+				fflush(stdout);
+			}
+		}
+}
+
+static void
+first(const char *socket, size_t n)
+{
+	int32_t    *keys = malloc(n * sizeof(int32_t));
+	int32_t    *out = malloc(n * sizeof(int32_t));
+	double		ms[12];
+	double		start;
+	uint64_t	runs_n;
+	int			i;
+
+	fill(keys, n, UINT64_C(1) << 32);
+	memset(out, 1, n * sizeof(int32_t));
+	start = now_ms();
+	connect_to(socket);
+	ms[0] = now_ms() - start;
+	for (i = 1; i < 12; i++)
+	{
+		/* every query's result is memory that nobody has touched */
+		free(out);
+		out = malloc(n * sizeof(int32_t));
+		ms[i] = job_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, keys, n,
+					   UINT64_C(1) << 32, out, &runs_n, NULL);
+	}
+	printf("n %zu: connect %.3f, jobs %.3f %.3f %.3f %.3f ... %.3f ms\n", n, ms[0], ms[1], ms[2],
+		   ms[3], ms[4], ms[11]);
+}
+
+static void
+sessions(const char *socket, size_t n, int count)
+{
+	double	   *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double		start;
+	double		wall;
+	int			rounds = 8;
+	int			i;
+	int			status;
+	bool		good = true;
+
+	start = now_ms() + 1500;
+	for (i = 0; i < count; i++)
+		if (fork() == 0)
+		{
+			int32_t    *keys = malloc(n * sizeof(int32_t));
+			int32_t    *out = malloc(n * sizeof(int32_t));
+			uint64_t	runs_n;
+			int			k;
+			size_t		j;
+
+			fill(keys, n, UINT64_C(1) << 32);
+			memset(out, 1, n * sizeof(int32_t));
+			connect_to(socket);
+			(void) job_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, keys, n,
+						  UINT64_C(1) << 32, out, &runs_n, NULL);
+			while (now_ms() < start)
+				usleep(1000);
+			for (k = 0; k < rounds; k++)
+				(void) job_ms(&gpu_client_device, SORT_ALGORITHM_RADIX, SORT_WANT_KEYS, keys, n,
+							  UINT64_C(1) << 32, out, &runs_n, NULL);
+			shared[i] = now_ms();
+			for (j = 1; j < n; j++)
+				if (out[j - 1] > out[j])
+					die("job", "wrong result");
+			_exit(0);
+		}
+	for (i = 0; i < count; i++)
+	{
+		wait(&status);
+		good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+	wall = 0;
+	for (i = 0; i < count; i++)
+		wall = shared[i] > wall ? shared[i] : wall;
+	wall -= start;
+	printf("sessions %d, n %zu: %.1f million keys/s in all, %s\n", count, n,
+		   (double) n * rounds * count / wall / 1e3, good ? "all right" : "FAILED");
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc >= 3 && strcmp(argv[2], "grid") == 0)
+	{
+		connect_to(argv[1]);
+		grid(argc > 3 ? (size_t) atoll(argv[3]) : 10000000);
+	}
+	else if (argc == 4 && strcmp(argv[2], "first") == 0)
+		first(argv[1], (size_t) atoll(argv[3]));
+	else if (argc == 5 && strcmp(argv[2], "sessions") == 0)
+		sessions(argv[1], (size_t) atoll(argv[3]), atoi(argv[4]));
+	else
+		die("usage", "service_bench SOCKET grid [MAX_N] | first N | sessions N COUNT");
+	return 0;
+}

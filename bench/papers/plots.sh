@@ -1,0 +1,151 @@
+#!/bin/sh
+# plots.sh: the plots of docs/papers.md, from a CSV of papersbench.
+#
+# usage: plots.sh bench/results/papers-<gpu>-<date>.csv
+#
+# Needs gnuplot and awk; writes docs/papers-*.svg.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+csv=$1
+then=$root/bench/papers/kozakai-2021.csv
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# series PAPER FIGURE DATA SERIES: "n ms" lines, into a file whose name it prints
+series() {
+	file=$tmp/$(printf '%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
+	awk -F, -v p="$1" -v f="$2" -v d="$3" -v s="$4" \
+		'$1 == p && $2 == f && (d == "" || $3 == d) && $5 == s { print $4, $6 }' \
+		"$csv" | sort -n > "$file"
+	echo "$file"
+}
+
+# over_cub FIGURE SERIES: "n ratio" of a 2021 figure now
+over_cub() {
+	file=$tmp/over_$1_$2
+	awk -F, -v f="2021-$1" -v s="$2" \
+		'$1 == "hp" && $2 == f { t[$4, $5] = $6; n[$4] = 1 }
+		END { for (i in n) if ((i, s) in t) print i, t[i, "cub"] / t[i, s] }' \
+		"$csv" | sort -n > "$file"
+	echo "$file"
+}
+
+# over_cub_then FIGURE COLUMN: the same from the authors' tables
+over_cub_then() {
+	file=$tmp/then_$1_$2
+	awk -F, -v f="$1" -v c="$2" \
+		'NR > 1 && $1 == f && $c != "" { print $2, $4 / $c }' "$then" > "$file"
+	echo "$file"
+}
+
+head='set style data linespoints; set pointsize 0.4; set grid lw 0.3; set key font ",9"
+set format x "%.0s%c"'
+
+{
+	echo "set terminal svg size 1100,1100 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-hp-2021.svg'"
+	echo "$head"
+	echo "set multiplot layout 4,4 title 'Kozakai, Fujimoto, Wada 2021: times faster than CUB (32 bits), against n; then: Tesla K40c'"
+	echo "set logscale y; set yrange [0.02:6]; set key off; set xtics font ',8'"
+	for f in 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+		[ $f -le 10 ] && echo "set xtics 300000" || echo "set xtics 3000000"
+		[ $f = 8 ] && echo "set key bottom left samplen 1 font ',7'" || echo "set key off"
+		echo "set title 'Fig. $f'"
+		printf "plot 1 lc 'gray' notitle, '%s' title 'H-P then' lc 1 dt 3, '%s' title 'H-P now' lc 1, '%s' title '0-comp then' lc 2 dt 3, '%s' title '0-comp now' lc 2, '%s' title 'hpsort now' lc 7 lw 2" \
+			"$(over_cub_then $f 5)" "$(over_cub $f hp)" "$(over_cub_then $f 6)" \
+			"$(over_cub $f zero_compressed_published)" "$(over_cub $f hpsort)"
+		if [ $f -le 10 ]; then
+			printf ", '%s' title '1-H-P then' lc 4 dt 3, '%s' title '1-H-P now' lc 4" \
+				"$(over_cub_then $f 7)" "$(over_cub $f one_hp)"
+		fi
+		echo
+	done
+	echo "unset multiplot; set autoscale y; set xtics autofreq; set key on top left; unset logscale"
+
+	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-hp-2022.svg'"
+	echo "set multiplot layout 2,2 title 'Kozakai 2022: ms against n'"
+	echo "set logscale xy"
+	for f in 6 7 8 9; do
+		case $f in
+			6) echo "set title 'Fig. 6: distinct, delta 1'" ;;
+			7) echo "set title 'Fig. 7: delta 50, sigma 50'" ;;
+			8) echo "set title 'Fig. 8: delta 1, len 100'" ;;
+			9) echo "set title 'Fig. 9: range 100'" ;;
+		esac
+		printf "plot '%s' title 'CUB', '%s' title 'CUB, bits cut', '%s' title 'H-P', '%s' title '0-comp', '%s' title 'hpsort' lc 7 lw 2" \
+			"$(series hp 2022-$f '' cub)" "$(series hp 2022-$f '' cub_bits)" \
+			"$(series hp 2022-$f '' hp)" \
+			"$(series hp 2022-$f '' zero_compressed_published)" \
+			"$(series hp 2022-$f '' hpsort)"
+		[ $f = 6 ] && printf ", '%s' title '1-H-P'" "$(series hp 2022-6 '' one_hp)"
+		echo
+	done
+	echo "unset multiplot"
+
+	echo "set terminal svg size 900,400 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-zhang-wu.svg'"
+	echo "set multiplot layout 1,2 title 'Zhang, Wu: ms against n'; set logscale x 2; set format x '2^{%L}'"
+	for d in '16 bits' '32 bits'; do
+		echo "set title '$d'"
+		printf "plot '%s' title 'std::sort', '%s' title 'VQSort, 1 thread', '%s' title 'bucket radix', '%s' title 'its partition' dt 3, '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
+			"$(series zhang 6 "$d" std_sort)" "$(series zhang 6 "$d" vqsort_1)" \
+			"$(series zhang 6 "$d" bucket_radix)" \
+			"$(series zhang 7 "$d" 'phase bucket partition')" \
+			"$(series zhang 6 "$d" cub)" "$(series zhang 6 "$d" hpsort)"
+	done
+	echo "unset multiplot"
+
+	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-comparison-free.svg'"
+	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker: ms against n'"
+	echo "set title 'GPU method 2, by distribution (Fig. 12)'"
+	sep='plot '
+	for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
+		printf "%s'%s' title '%s'" "$sep" "$(series free 8-13 "$d" gpu)" "$d"
+		sep=', '
+	done
+	echo
+	echo "set title 'Gaussian (Figs. 8, 9, 13)'"
+	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'VQSort, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
+		"$(series free 8-13 gaussian cpu_1)" "$(series free 8-13 gaussian vqsort_1)" \
+		"$(series free 8-13 gaussian gpu)" "$(series free 8-13 gaussian cub)" \
+		"$(series free 8-13 gaussian hpsort)"
+	echo "set title 'Gaussian, values up to 1000 N (Fig. 16)'"
+	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
+		"$(series free 16 'gaussian 1000 N' cpu_1)" "$(series free 16 'gaussian 1000 N' gpu)" \
+		"$(series free 16 'gaussian 1000 N' cub)" "$(series free 16 'gaussian 1000 N' hpsort)"
+	echo "set title 'Method 1 (one-hot)'"
+	printf "plot '%s' title 'method 1', '%s' title 'method 2', '%s' title 'CUB'\n" \
+		"$(series free 'method 1' random onehot)" "$(series free 'method 1' random gpu)" \
+		"$(series free 'method 1' random cub)"
+	echo "unset multiplot"
+
+	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-chen.svg'"
+	echo "unset logscale; set format x '%.0s%c'; set yrange [0:*]"
+	echo "set multiplot layout 2,2 title 'Chen, Qin, Xie, Zhao, Heng: ms against n'"
+	for t in int float; do
+		[ $t = int ] && f=2 || f=3
+		echo "set title '$t, device to device (Fig. $f)'"
+		printf "plot '%s' title 'uniform', '%s' title 'gaussian', '%s' title 'nearly sorted', '%s' title 'CUB, uniform'\n" \
+			"$(series chen $f "$t uniform" bucket_bitonic)" \
+			"$(series chen $f "$t gaussian" bucket_bitonic)" \
+			"$(series chen $f "$t nearly sorted" bucket_bitonic)" \
+			"$(series chen $f "$t uniform" cub)"
+	done
+	echo "set title 'key and payload (Fig. 3)'"
+	printf "plot '%s' title 'uniform', '%s' title 'gaussian', '%s' title 'nearly sorted', '%s' title 'CUB, uniform'\n" \
+		"$(series chen '3 structures' 'int uniform' bucket_bitonic)" \
+		"$(series chen '3 structures' 'int gaussian' bucket_bitonic)" \
+		"$(series chen '3 structures' 'int nearly sorted' bucket_bitonic)" \
+		"$(series chen '3 structures' 'int uniform' cub)"
+	echo "set title 'host to host (Fig. 5)'"
+	printf "plot '%s' title 'one GPU', '%s' title 'the same GPU twice', '%s' title 'CUB'\n" \
+		"$(series chen 5 'int uniform' 'one gpu')" \
+		"$(series chen 5 'int uniform' 'the same gpu twice')" \
+		"$(series chen 5 'int uniform' 'cub with transfers')"
+	echo "unset multiplot"
+} > "$tmp/plot"
+gnuplot "$tmp/plot"

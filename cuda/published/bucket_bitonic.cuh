@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_bitonic.cuh
+ *	  The parts of bucket_bitonic: the sort of one pass, the merge of two lists.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_PUBLISHED_BUCKET_BITONIC_CUH
+#define HPSORT_PUBLISHED_BUCKET_BITONIC_CUH
+
+#include "element.cuh"
+#include "published.cuh"
+
+namespace hpsort
+{
+namespace published
+{
+
+/* Keys and, unless null, what travels with them. */
+struct Elements
+{
+	uint32_t   *keys;
+	uint32_t   *payload;
+
+	Elements	from(uint64_t offset) const
+	{
+		return {keys + offset, payload ? payload + offset : nullptr};
+	}
+};
+
+/*
+ * Memory for as many elements, taken when first asked for: most inputs need
+ * none besides the output.
+ */
+class Spare
+{
+public:
+	Spare(const Task &task) : task_(task) {}
+	Elements get();
+	/* for a caller who knows that the output's place is not needed */
+	static uint64_t need(bool payload, uint64_t n);
+
+private:
+	const Task &task_;
+	DeviceBuffer memory_;
+	Elements	elements_ = {};
+};
+
+/*
+ * Sorts task.keys[first, first + n) into the same places of the output; n is at
+ * most 2^31.  lo and hi receive the extreme keys in their order.
+ */
+void		bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
+						 uint32_t *lo, uint32_t *hi);
+uint64_t	bitonic_pass_need(uint64_t n);
+
+/* Merges on the stream; from, with a_n and then b_n elements, is kept. */
+void		merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
+						const Elements &a, uint64_t a_n, const Elements &b,
+						uint64_t b_n, const Elements &out);
+uint64_t	merge_need(uint64_t a_n, uint64_t b_n);
+
+/*
+ * Merges sorted parts, which lie side by side in one and are ends[i] long in
+ * sum up to the i-th, two by two; other is as large.  Returns where the result
+ * is: one or other.
+ */
+Elements	merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
+						const Elements &one, const Elements &other,
+						std::vector<uint64_t> ends);
+
+} /* namespace published */
+} /* namespace hpsort */
+
+#endif							/* HPSORT_PUBLISHED_BUCKET_BITONIC_CUH */

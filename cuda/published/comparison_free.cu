@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * comparison_free.cu
+ *	  The comparison-free sort, GPU method 2: count, sum, sort.
+ *
+ * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker, "A comparison-free sorting
+ * algorithm on CPUs and GPUs", 2018, section 5.2 and Fig. 7; for CPUs see
+ * src/sort/comparison_free.c.  16,384 threads in blocks of 16, as they ran it.
+ *
+ * CA counts each value; IS counts the values of each thread's slice of the
+ * range; the prefix sums of IS (SA) tell each thread where its part of the
+ * result begins; it then writes its values in order.
+ *
+ * Their one kernel relies on __syncthreads() between blocks, which CUDA does
+ * not promise; here each phase is a kernel.  Values up to M > N are allowed, as
+ * in their section 6.4.
+ *
+ * Bytes moved: per key 4 read, two atomics, 4 written; per value of the range
+ * 8.  Today's hardware: half of each warp stays empty in blocks of 16, and
+ * 16,384 threads are a sixteenth of an H100.  Neighbouring threads write far
+ * apart.  Where one value is most of the input one thread writes it all: 334 ms
+ * for 2^26 equal keys, 6.7 for 2^26 different ones (CUB 1.1 and 1.4).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "device.cuh"
+#include "published.cuh"
+
+namespace hpsort
+{
+namespace published
+{
+
+namespace
+{
+
+constexpr unsigned block_threads = 16;	/* T */
+constexpr unsigned blocks = 1024;	/* blk */
+constexpr uint32_t workers = block_threads * blocks;
+constexpr unsigned sum_threads = 1024;
+
+} /* namespace */
+
+/* 5.2.1.  is[0] stays zero, so that its inclusive sums are where slices start. */
+__global__ void __launch_bounds__(block_threads)
+count_phase_kernel(const uint32_t *in, uint64_t n, KeyMap map, uint32_t per_worker,
+				   uint32_t *ca, uint32_t *is, HpsortPublishedVerdict *verdict)
+{
+	const uint64_t stride = workers;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * block_threads + threadIdx.x;
+		 i < n; i += stride)
+	{
+		const int32_t key = static_cast<int32_t>(in[i]);
+		const uint32_t bin = to_bin(map, key);
+
+		if (bin > map.last)
+		{
+			report_outside(&verdict->keys, key);
+			continue;
+		}
+		atomicAdd(&ca[bin], 1);
+		atomicAdd(&is[bin / per_worker + 1], 1);
+	}
+}
+
+/*
+ * 5.2.2, the parallel prefix-tree adder: sums of pairs, of pairs of pairs, and
+ * so on upwards, then downwards for those left out.  One block, for its barrier.
+ */
+__global__ void __launch_bounds__(sum_threads)
+sum_phase_kernel(uint32_t *is)
+{
+	constexpr uint32_t size = workers + 1;
+
+	for (uint32_t stride = 1; stride < size; stride *= 2)
+	{
+		for (uint32_t t = threadIdx.x; (t + 1) * stride * 2 - 1 < size;
+			 t += sum_threads)
+		{
+			const uint32_t index = (t + 1) * stride * 2 - 1;
+
+			is[index] += is[index - stride];
+		}
+		__syncthreads();
+	}
+	for (uint32_t stride = workers / 2; stride > 0; stride /= 2)
+	{
+		for (uint32_t t = threadIdx.x; (t + 1) * stride * 2 - 1 + stride < size;
+			 t += sum_threads)
+		{
+			const uint32_t index = (t + 1) * stride * 2 - 1;
+
+			is[index + stride] += is[index];
+		}
+		__syncthreads();
+	}
+}
+
+/* 5.2.3.  The authors count CA down in memory; a register does. */
+__global__ void __launch_bounds__(block_threads)
+sort_phase_kernel(const uint32_t *ca, const uint32_t *sa, uint64_t range,
+				  uint32_t per_worker, KeyMap map, uint32_t *so)
+{
+	const uint32_t worker = blockIdx.x * block_threads + threadIdx.x;
+	const uint64_t first = static_cast<uint64_t>(worker) * per_worker;
+	const uint64_t end = first + per_worker < range ? first + per_worker : range;
+	uint32_t	at = sa[worker];
+
+	for (uint64_t value = first; value < end; value++)
+	{
+		const uint32_t key =
+			static_cast<uint32_t>(to_key(map, static_cast<uint32_t>(value)));
+
+		for (uint32_t left = ca[value]; left > 0; left--)
+			so[at++] = key;
+	}
+}
+
+uint64_t
+comparison_free_need(uint64_t range, uint64_t n)
+{
+	(void) n;
+	return array_bytes(range, 4) + array_bytes(workers + 1, 4);
+}
+
+void
+comparison_free_sort(const Task &task)
+{
+	DeviceBuffer memory(task.context, task.stream,
+						comparison_free_need(task.range, task.n),
+						"comparison_free");
+	Carver		carver(memory);
+	uint32_t   *ca = carver.take<uint32_t>(task.range);
+	uint32_t   *is = carver.take<uint32_t>(workers + 1);
+	const uint32_t per_worker =
+		static_cast<uint32_t>((task.range + workers - 1) / workers);
+
+	task.clock->phase("count");
+	zero(task.stream, ca, task.range * sizeof(uint32_t));
+	zero(task.stream, is, (workers + 1) * sizeof(uint32_t));
+	count_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
+		(task.keys, task.n, task.map, per_worker, ca, is, task.verdict);
+	check_launch("count");
+	task.clock->phase("sum");
+	sum_phase_kernel<<<1, sum_threads, 0, task.stream>>>(is);
+	check_launch("sum up");
+	task.clock->phase("sort");
+	sort_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
+		(ca, is, task.range, per_worker, task.map, task.out);
+	check_launch("write the keys");
+}
+
+} /* namespace published */
+} /* namespace hpsort */

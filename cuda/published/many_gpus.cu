@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * many_gpus.cu
+ *	  bucket_bitonic on several GPUs, from host memory to host memory.
+ *
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI: one host
+ * thread for each device sorts a part of the list.  The parts then go to the
+ * first device, which merges them (section V); CUDA takes them over a direct
+ * link between the devices where there is one.
+ *
+ * Today's hardware (two H200): with 64e6 int4 two GPUs gain 7 % over one, with
+ * less than 32e6 they lose.  The way to the device and back is two thirds of the
+ * time; two GPUs share the first half of it, the result comes from one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "bucket_bitonic.cuh"
+#include "job.cuh"
+
+namespace hpsort
+{
+namespace published
+{
+
+namespace
+{
+
+/* What a thread sorts, and where the result stays until it is fetched. */
+struct Part
+{
+	HpsortCuda *context;
+	uint64_t	first;
+	uint64_t	n;
+	std::unique_ptr<Stream> stream;
+	DeviceBuffer memory;
+	Elements	sorted;
+	HpsortCudaCode code;
+	HpsortCudaError error;
+};
+
+/* Keys, payload, and the same sorted. */
+void
+sort_part(const HpsortPublishedSpec &spec, const uint32_t *keys,
+		  const uint32_t *payload, Part *part)
+{
+	DeviceScope scope(part->context->ordinal);
+
+	part->stream.reset(new Stream);
+
+	const uint64_t n = part->n;
+	const uint64_t bytes = array_bytes(n, 4);
+	const int	lists = payload ? 2 : 1;
+	DeviceBuffer input(part->context, *part->stream, lists * bytes, "the keys");
+	Carver		in(input);
+	uint32_t   *in_keys = in.take<uint32_t>(n);
+	uint32_t   *in_payload = payload ? in.take<uint32_t>(n) : nullptr;
+
+	part->memory = DeviceBuffer(part->context, *part->stream, lists * bytes,
+								"sorted keys");
+
+	Carver		out(part->memory);
+	HpsortCudaError error;
+
+	part->sorted.keys = out.take<uint32_t>(n);
+	part->sorted.payload = payload ? out.take<uint32_t>(n) : nullptr;
+	check(cudaMemcpyAsync(in_keys, keys + part->first, n * 4,
+						  cudaMemcpyHostToDevice, *part->stream), "copy the keys");
+	if (payload)
+		check(cudaMemcpyAsync(in_payload, payload + part->first, n * 4,
+							  cudaMemcpyHostToDevice, *part->stream),
+			  "copy the payload");
+	if (hpsort_published_sort(part->context, &spec, in_keys, in_payload, n,
+							  part->sorted.keys, part->sorted.payload,
+							  static_cast<cudaStream_t>(*part->stream), nullptr,
+							  nullptr, &error) != HPSORT_CUDA_OK)
+		throw Failure{error};
+}
+
+/* From the part's device to the first one's; on the first one's stream. */
+void
+fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stream)
+{
+	auto		copy = [&](uint32_t *target, const uint32_t *source) {
+		check(cudaMemcpyPeerAsync(target, first.context->ordinal, source,
+								  part.context->ordinal, part.n * 4, stream),
+			  "copy between devices");
+	};
+
+	copy(to.keys, part.sorted.keys);
+	if (to.payload)
+		copy(to.payload, part.sorted.payload);
+}
+
+/* All parts side by side on the first device, merged, back to the host. */
+void
+gather(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
+	   uint32_t *out, uint32_t *payload_out)
+{
+	Part	   &first = parts->front();
+	HpsortCuda *context = first.context;
+	DeviceScope scope(context->ordinal);
+	cudaStream_t stream = *first.stream;
+	Elements	result = first.sorted;
+	DeviceBuffer memory;
+
+	if (parts->size() > 1)
+	{
+		const uint64_t lists = payload_out ? 4 : 2;
+		std::vector<uint64_t> ends;
+
+		memory = DeviceBuffer(context, stream, lists * array_bytes(n, 4),
+							  "the parts");
+
+		Carver		carver(memory);
+		Elements	one = {carver.take<uint32_t>(n), nullptr};
+		Elements	other = {carver.take<uint32_t>(n), nullptr};
+
+		if (payload_out)
+		{
+			one.payload = carver.take<uint32_t>(n);
+			other.payload = carver.take<uint32_t>(n);
+		}
+		for (const Part &part : *parts)
+		{
+			fetch(first, part, one.from(part.first), stream);
+			ends.push_back(part.first + part.n);
+		}
+		result = merge_parts(context, stream, order_of(spec), one, other, ends);
+	}
+	check(cudaMemcpyAsync(out, result.keys, n * 4, cudaMemcpyDeviceToHost, stream),
+		  "copy the result");
+	if (payload_out)
+		check(cudaMemcpyAsync(payload_out, result.payload, n * 4,
+							  cudaMemcpyDeviceToHost, stream), "copy the result");
+	check(cudaStreamSynchronize(stream), "merge the parts");
+}
+
+/* Memory and streams belong to their own device. */
+void
+release(std::vector<Part> *parts)
+{
+	for (Part &part : *parts)
+	{
+		if (part.stream == nullptr)
+			continue;
+
+		DeviceScope scope(part.context->ordinal);
+
+		part.memory.release();
+		(void) cudaStreamSynchronize(*part.stream);
+		part.stream.reset();
+	}
+}
+
+} /* namespace */
+
+} /* namespace published */
+} /* namespace hpsort */
+
+using namespace hpsort;
+using namespace hpsort::published;
+
+/*
+ * All threads are joined before any error is reported.  A thread that cannot be
+ * started is done without: its part is sorted here.
+ */
+extern "C" HpsortCudaCode
+hpsort_published_sort_many(HpsortCuda *const *contexts, int count,
+						   const HpsortPublishedSpec *spec, const void *keys,
+						   const uint32_t *payload, uint64_t n, void *out,
+						   uint32_t *payload_out, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		HpsortCudaError refused;
+		std::vector<std::thread> threads;
+		std::vector<Part> parts;
+		uint64_t	first = 0;
+
+		if (count < 1 || contexts == nullptr || spec == nullptr)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no devices or no specification");
+		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)
+			fail(HPSORT_CUDA_BAD_ARGUMENT,
+				 "of the published algorithms only bucket_bitonic uses several gpus");
+		if (hpsort_published_can(spec, n, 0, &refused) != HPSORT_CUDA_OK)
+			throw Failure{refused};
+		if (n > 0 && (keys == nullptr || out == nullptr ||
+					  (spec->payload && (payload == nullptr || payload_out == nullptr))))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no keys or no place for the result");
+		if (n == 0)
+			return;
+
+		/* no part without a key, and the first device has the first */
+		for (int i = 0; i < count; i++)
+		{
+			Part		part = {};
+
+			part.context = contexts[i];
+			part.first = first;
+			part.n = n / count + (static_cast<uint64_t>(i) < n % count ? 1 : 0);
+			if (part.n == 0)
+				break;
+			first += part.n;
+			parts.push_back(std::move(part));
+		}
+
+		auto		work = [&](Part *part) {
+			part->code = guarded(&part->error, [&] {
+				sort_part(*spec, static_cast<const uint32_t *>(keys),
+						  spec->payload ? payload : nullptr, part);
+			});
+		};
+
+		for (size_t i = 1; i < parts.size(); i++)
+			try
+			{
+				threads.emplace_back(work, &parts[i]);
+			}
+			catch (const std::system_error &)
+			{
+				work(&parts[i]);
+			}
+		work(&parts[0]);
+		for (std::thread &thread : threads)
+			thread.join();
+		try
+		{
+			for (const Part &part : parts)
+				if (part.code != HPSORT_CUDA_OK)
+					throw Failure{part.error};
+			gather(*spec, &parts, n, static_cast<uint32_t *>(out),
+				   spec->payload ? payload_out : nullptr);
+		}
+		catch (...)
+		{
+			release(&parts);
+			throw;
+		}
+		release(&parts);
+	});
+}

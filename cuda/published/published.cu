@@ -1,0 +1,401 @@
+/*-------------------------------------------------------------------------
+ *
+ * published.cu
+ *	  The table of published algorithms, their refusals, and the functions of
+ *	  published.h around them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bucket_bitonic.cuh"
+#include "published.cuh"
+
+#include <climits>
+
+namespace hpsort
+{
+namespace published
+{
+
+namespace
+{
+
+/* As wide as the bounds say; without any, as wide as the type. */
+uint64_t
+range_of(const HpsortPublishedSpec *spec)
+{
+	if (!spec->bounds_known)
+		return static_cast<uint64_t>(1) << 32;
+	return static_cast<uint64_t>(static_cast<int64_t>(spec->hi) - spec->lo) + 1;
+}
+
+/* Finding the bounds takes a few bytes as well. */
+template <uint64_t (*Need) (uint64_t range, uint64_t n)>
+uint64_t
+need_by_range(const HpsortPublishedSpec *spec, uint64_t n)
+{
+	const uint64_t need = Need(range_of(spec), n);
+
+	return need + 256 < need ? need : need + 256;
+}
+
+uint64_t
+need_bitonic(const HpsortPublishedSpec *spec, uint64_t n)
+{
+	return bucket_bitonic_need(spec->payload != 0, spec->pass_keys, n);
+}
+
+uint64_t
+need_radix(const HpsortPublishedSpec *spec, uint64_t n)
+{
+	(void) spec;
+	return radix_need(n);
+}
+
+constexpr uint64_t int_max = INT_MAX;
+
+const char *const kozakai = "Kozakai, Fujimoto, Wada 2021; Kozakai 2022";
+const char *const chen = "Chen, Qin, Xie, Zhao, Heng 2009";
+const char *const hafeez = "Abdel-hafeez, Gordon-Ross, Abubaker 2018";
+
+/* In the order of the enum. */
+const HpsortPublishedInfo table[] = {
+	{"hp", kozakai, "Algorithms 1 and 2", 0, 0, 0, 0, int_max,
+	 "any bounds; 8 bytes a value of the range, 4 a key",
+	 need_by_range<hp_need>},
+	{"one_hp", kozakai, "Algorithm 3", 0, 1, 0, 0, int_max,
+	 "distinct keys, any bounds; 8 bytes a value of the range",
+	 need_by_range<one_hp_need>},
+	{"zero_compressed_published", kozakai, "Algorithms 4 and 5", 0, 0, 0, 0, int_max,
+	 "any bounds; 12 bytes a value of the range, 16 a key",
+	 need_by_range<zero_compressed_need>},
+	{"bucket_radix", "Zhang, Wu 2012", "r = 2^16, s = 2^10", 0, 0, 0, 0, int_max,
+	 "one pass for ranges up to 65536, else two; 10 bytes a key",
+	 need_by_range<bucket_radix_need>},
+	{"comparison_free", hafeez, "GPU method 2", 0, 0, 0, 0, UINT32_MAX,
+	 "any bounds; 4 bytes a value of the range",
+	 need_by_range<comparison_free_need>},
+	{"comparison_free_onehot", hafeez, "GPU method 1", 0, 0, 0, 0, int_max,
+	 "any bounds; 1 byte for each key and value of the range",
+	 need_by_range<comparison_free_onehot_need>},
+	{"bucket_bitonic", chen, "Algorithms 1 to 3, merge, several GPUs", 0, 0, 1, 1,
+	 (uint64_t) 1 << 40, "int4 and float4, with or without a payload; 8 bytes a key, "
+	 "4 more with a payload", need_bitonic},
+	{"radix", "CUB", "DeviceRadixSort", 0, 0, 0, 0, UINT32_MAX,
+	 "any keys; 5 bytes a key", need_radix},
+};
+
+static_assert(sizeof(table) / sizeof(table[0]) == HPSORT_PUBLISHED_ALGORITHMS,
+			  "every algorithm has its row");
+
+/* Throws what hpsort_published_can() returns. */
+void
+refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t memory_limit)
+{
+	if (spec == nullptr || spec->algorithm < 0 ||
+		spec->algorithm >= HPSORT_PUBLISHED_ALGORITHMS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such algorithm");
+
+	const HpsortPublishedInfo &info = table[spec->algorithm];
+	const bool	bitonic = spec->algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
+
+	if (spec->type != HPSORT_PUBLISHED_INT4 && spec->type != HPSORT_PUBLISHED_FLOAT4)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such type");
+	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && !info.floats)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts integers only", info.name);
+	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && spec->bounds_known)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "bounds are for integers only");
+	if (spec->bounds_known && spec->lo > spec->hi)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "lower bound %d is above upper bound %d",
+			 spec->lo, spec->hi);
+	if (spec->payload && !info.payload)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts keys alone, without a payload",
+			 info.name);
+	if (!bitonic && (spec->nearly_sorted != 0 || spec->pass_keys != 0))
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "%s knows neither nearly sorted lists nor several passes", info.name);
+	if (spec->pass_keys > HPSORT_PUBLISHED_PASS_KEYS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "a pass sorts at most %llu keys",
+			 (unsigned long long) HPSORT_PUBLISHED_PASS_KEYS);
+	if (n > info.max_n)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts at most %llu keys, not %llu",
+			 info.name, (unsigned long long) info.max_n, (unsigned long long) n);
+	if (memory_limit > 0 && n > 0 && info.need(spec, n) > memory_limit)
+	{
+		Failure		failure = {};
+
+		failure.error.code = HPSORT_CUDA_NO_MEMORY;
+		failure.error.need = info.need(spec, n);
+		snprintf(failure.error.text, sizeof(failure.error.text),
+				 "%s needs %llu bytes of gpu memory for %llu keys%s, of %llu",
+				 info.name, (unsigned long long) failure.error.need,
+				 (unsigned long long) n,
+				 spec->bounds_known ? " within these bounds" : "",
+				 (unsigned long long) memory_limit);
+		throw failure;
+	}
+}
+
+/* One switch over algorithms; bounds are in spec where they are needed. */
+void
+run(const Task &task)
+{
+	switch (task.spec->algorithm)
+	{
+		case HPSORT_PUBLISHED_HP:
+			hp_sort(task);
+			break;
+		case HPSORT_PUBLISHED_ONE_HP:
+			one_hp_sort(task);
+			break;
+		case HPSORT_PUBLISHED_ZERO_COMPRESSED:
+			zero_compressed_sort(task);
+			break;
+		case HPSORT_PUBLISHED_BUCKET_RADIX:
+			bucket_radix_sort(task);
+			break;
+		case HPSORT_PUBLISHED_COMPARISON_FREE:
+			comparison_free_sort(task);
+			break;
+		case HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT:
+			comparison_free_onehot_sort(task);
+			break;
+		case HPSORT_PUBLISHED_BUCKET_BITONIC:
+			bucket_bitonic_sort(task);
+			break;
+		case HPSORT_PUBLISHED_RADIX:
+			radix_peer_sort(task);
+			break;
+		case HPSORT_PUBLISHED_ALGORITHMS:
+			break;
+	}
+}
+
+bool
+needs_bounds(HpsortPublished algorithm)
+{
+	return algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC &&
+		algorithm != HPSORT_PUBLISHED_RADIX;
+}
+
+void
+check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &spec)
+{
+	if (verdict.keys.n_outside != 0)
+		fail_outside(verdict.keys.key, spec.lo, spec.hi);
+	if (verdict.n_duplicate != 0)
+	{
+		Failure		failure = {};
+
+		failure.error.code = HPSORT_CUDA_BAD_ARGUMENT;
+		failure.error.key = verdict.duplicate;
+		snprintf(failure.error.text, sizeof(failure.error.text),
+				 "key %d occurs more than once, and %s sorts distinct keys only",
+				 verdict.duplicate, table[spec.algorithm].name);
+		throw failure;
+	}
+}
+
+/* Finds bounds that are missing, looks at the memory, sorts; does not wait. */
+void
+sort_on(HpsortCuda *context, cudaStream_t stream, HpsortPublishedSpec *spec,
+		const void *keys, const uint32_t *payload, uint64_t n, void *out,
+		uint32_t *payload_out, HpsortPublishedVerdict *verdict, Clock *clock)
+{
+	Task		task = {};
+
+	if (!spec->bounds_known && needs_bounds(spec->algorithm))
+	{
+		clock->phase("bounds");
+
+		const Bounds found = find_bounds(context, stream,
+										 static_cast<const int32_t *>(keys), n);
+
+		spec->lo = found.lo;
+		spec->hi = found.hi;
+		spec->bounds_known = 1;
+	}
+	/* now the range is known: whether it fits, before anything is launched */
+	refuse(spec, n, context->limit.load());
+	task.context = context;
+	task.stream = stream;
+	task.spec = spec;
+	task.map = make_key_map(spec->lo, spec->hi, spec->descending != 0);
+	task.range = range_of(spec);
+	task.keys = static_cast<const uint32_t *>(keys);
+	task.payload = spec->payload ? payload : nullptr;
+	task.n = n;
+	task.out = static_cast<uint32_t *>(out);
+	task.payload_out = spec->payload ? payload_out : nullptr;
+	task.verdict = verdict;
+	task.clock = clock;
+	run(task);
+}
+
+bool
+is_misaligned(const void *memory)
+{
+	return reinterpret_cast<uintptr_t>(memory) & 3;
+}
+
+} /* namespace */
+
+void
+Clock::finish()
+{
+	if (report_ == nullptr)
+		return;
+	if (marks_.empty())
+		return;
+	phase("");
+	check(cudaEventSynchronize(marks_.back().event), "wait for the phases");
+	for (size_t i = 0; i + 1 < marks_.size(); i++)
+	{
+		float		ms;
+		uint32_t	p = 0;
+
+		check(cudaEventElapsedTime(&ms, marks_[i].event, marks_[i + 1].event),
+			  "time a phase");
+		while (p < report_->phases && strcmp(report_->phase[p], marks_[i].name) != 0)
+			p++;
+		if (p == HPSORT_PUBLISHED_PHASES)
+			continue;
+		if (p == report_->phases)
+		{
+			report_->phase[p] = marks_[i].name;
+			report_->phase_ms[p] = 0;
+			report_->phases++;
+		}
+		report_->phase_ms[p] += ms;
+	}
+}
+
+void
+published_into(HpsortCuda *context, cudaStream_t stream, HpsortPublished algorithm,
+			   const Bounds &bounds, bool descending, const int32_t *keys, uint64_t n,
+			   int32_t *out)
+{
+	HpsortPublishedSpec spec = {};
+	VerdictSlot slot(context, stream);
+	HpsortPublishedVerdict *verdict =
+		reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
+	Clock		clock(stream, nullptr);
+
+	spec.algorithm = algorithm;
+	spec.lo = bounds.lo;
+	spec.hi = bounds.hi;
+	spec.bounds_known = 1;
+	spec.descending = descending;
+	memset(verdict, 0, sizeof(*verdict));
+	sort_on(context, stream, &spec, keys, nullptr, n, out, nullptr, verdict, &clock);
+	check(cudaStreamSynchronize(stream), "sort");
+	check_verdict(*verdict, spec);
+}
+
+} /* namespace published */
+} /* namespace hpsort */
+
+using namespace hpsort;
+using namespace hpsort::published;
+
+static_assert(sizeof(HpsortPublishedVerdict) <= VerdictSlot::bytes,
+			  "a verdict fits its slot");
+
+extern "C" const HpsortPublishedInfo *
+hpsort_published_algorithms(int *count)
+{
+	if (count)
+		*count = HPSORT_PUBLISHED_ALGORITHMS;
+	return table;
+}
+
+extern "C" int
+hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
+{
+	for (int i = 0; i < HPSORT_PUBLISHED_ALGORITHMS; i++)
+		if (strcmp(table[i].name, name) == 0)
+		{
+			*algorithm = static_cast<HpsortPublished>(i);
+			return 1;
+		}
+	return 0;
+}
+
+extern "C" HpsortCudaCode
+hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
+					 uint64_t memory_limit, HpsortCudaError *err)
+{
+	return guarded(err, [&] { refuse(spec, n, memory_limit); });
+}
+
+extern "C" HpsortCudaCode
+hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
+					  const void *keys, const uint32_t *payload, uint64_t n,
+					  void *out, uint32_t *payload_out, void *stream_,
+					  HpsortPublishedVerdict *verdict,
+					  HpsortPublishedReport *report, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
+
+		refuse(given, n, 0);
+		if (n > 0 && (keys == nullptr || out == nullptr ||
+					  (given->payload &&
+					   (payload == nullptr || payload_out == nullptr))))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no keys or no place for the result");
+		if (is_misaligned(keys) || is_misaligned(out) || is_misaligned(payload) ||
+			is_misaligned(payload_out))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys are not aligned to 4 bytes");
+
+		DeviceScope scope(context->ordinal);
+		HpsortPublishedSpec spec = *given;
+		VerdictSlot slot(context, stream);
+		HpsortPublishedVerdict *to = verdict ? verdict :
+			reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
+		Clock		clock(stream, report);
+
+		memset(to, 0, sizeof(*to));
+		if (report)
+			memset(report, 0, sizeof(*report));
+		if (n == 0)
+			return;
+		sort_on(context, stream, &spec, keys, payload, n, out, payload_out, to,
+				&clock);
+		clock.finish();
+		if (verdict == nullptr)
+		{
+			check(cudaStreamSynchronize(stream), "sort");
+			check_verdict(*to, spec);
+		}
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
+					   const void *a, const uint32_t *a_payload, uint64_t a_n,
+					   const void *b, const uint32_t *b_payload, uint64_t b_n,
+					   void *out, uint32_t *out_payload, void *stream,
+					   HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		auto		elements = [&](const void *keys, const uint32_t *payload,
+								   uint64_t n) {
+			if (n > 0 && (keys == nullptr || (spec->payload && payload == nullptr)))
+				fail(HPSORT_CUDA_BAD_ARGUMENT, "a list is missing");
+			if (is_misaligned(keys) || is_misaligned(payload))
+				fail(HPSORT_CUDA_BAD_ARGUMENT, "keys are not aligned to 4 bytes");
+			return Elements{static_cast<uint32_t *>(const_cast<void *>(keys)),
+				spec->payload ? const_cast<uint32_t *>(payload) : nullptr};
+		};
+
+		refuse(spec, 0, 0);
+		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)
+			fail(HPSORT_CUDA_BAD_ARGUMENT,
+				 "of the published algorithms only bucket_bitonic merges");
+
+		DeviceScope scope(context->ordinal);
+
+		merge_lists(context, static_cast<cudaStream_t>(stream), order_of(*spec),
+					elements(a, a_payload, a_n), a_n, elements(b, b_payload, b_n),
+					b_n, elements(out, out_payload, a_n + b_n));
+	});
+}

@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * published.h
+ *	  The sorting algorithms of the papers, each as its authors describe it,
+ *	  beside the engine's own tuned way (hpsort_cuda.h), in plain C.
+ *
+ * They exist to be chosen by name, to be compared, and to keep the papers'
+ * tables repeatable.  Contexts, the memory pool, errors and conventions are
+ * those of hpsort_cuda.h.  What this header does not know: when one of them
+ * is worth choosing (docs/papers.md has the measurements).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_PUBLISHED_H
+#define HPSORT_PUBLISHED_H
+
+#include "hpsort_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum HpsortPublished
+{
+	HPSORT_PUBLISHED_HP = 0,
+	HPSORT_PUBLISHED_ONE_HP,
+	HPSORT_PUBLISHED_ZERO_COMPRESSED,
+	HPSORT_PUBLISHED_BUCKET_RADIX,
+	HPSORT_PUBLISHED_COMPARISON_FREE,
+	HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT,
+	HPSORT_PUBLISHED_BUCKET_BITONIC,
+	HPSORT_PUBLISHED_RADIX,		/* CUB, the peer of all of them */
+	HPSORT_PUBLISHED_ALGORITHMS
+} HpsortPublished;
+
+/*
+ * FLOAT4 is a 4-byte IEEE number in PostgreSQL's order: -0 equals 0, every
+ * NaN equals every other and is larger than infinity.  Bits are kept as they
+ * are.
+ */
+typedef enum HpsortPublishedType
+{
+	HPSORT_PUBLISHED_INT4 = 0,
+	HPSORT_PUBLISHED_FLOAT4
+} HpsortPublishedType;
+
+/*
+ * bounds_known: as in HpsortCudaSpec, a promise that is checked; without it
+ * the bounds are found by one more reading of the keys.  Bounds are for INT4
+ * only.  The fields below descending are for bucket_bitonic and must be zero
+ * for the others.
+ */
+typedef struct HpsortPublishedSpec
+{
+	HpsortPublished algorithm;
+	HpsortPublishedType type;
+	int32_t		lo;
+	int32_t		hi;
+	int			bounds_known;
+	int			descending;
+	int			payload;		/* 4 bytes travel with each key */
+	int			nearly_sorted;	/* 1: it is, -1: it is not, 0: to be found out */
+	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted
+								 * and merged; 0: HPSORT_PUBLISHED_PASS_KEYS */
+} HpsortPublishedSpec;
+
+/* One pass numbers elements in 32 bits; the authors' cards held 30e6. */
+#define HPSORT_PUBLISHED_PASS_KEYS	((uint64_t) 1 << 30)
+
+/* One row of the table of algorithms. */
+typedef struct HpsortPublishedInfo
+{
+	const char *name;			/* as in SQL */
+	const char *paper;			/* authors and year */
+	const char *algorithm;		/* which part of it */
+	int			stable;			/* equal keys keep their order (with a payload
+								 * alone this can be seen) */
+	int			distinct_only;	/* a key that occurs twice is an error */
+	int			floats;			/* sorts FLOAT4 too */
+	int			payload;		/* moves a payload too */
+	uint64_t	max_n;
+	const char *limits;			/* for people: what it can sort, what it costs */
+
+	/*
+	 * Upper bound of the device memory in bytes that it takes besides keys and
+	 * result.  With unknown bounds the range counts as 2^32.  Pure.
+	 */
+	uint64_t	(*need) (const HpsortPublishedSpec *spec, uint64_t n);
+} HpsortPublishedInfo;
+
+/* All of them, in the order of the enum; *count is set when not NULL. */
+extern const HpsortPublishedInfo *hpsort_published_algorithms(int *count);
+
+/* 1 and *algorithm when there is one of that name, else 0. */
+extern int	hpsort_published_by_name(const char *name, HpsortPublished *algorithm);
+
+/*
+ * Whether an algorithm can do a job at all; else BAD_ARGUMENT and why, or
+ * NO_MEMORY with the need when that exceeds memory_limit (bytes; 0: not
+ * looked at).  Pure.
+ */
+extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
+										   uint64_t n, uint64_t memory_limit,
+										   HpsortCudaError *err);
+
+/* Where a call that does not wait reports what it found, in pinned memory. */
+typedef struct HpsortPublishedVerdict
+{
+	HpsortCudaVerdict keys;		/* n_outside and key */
+	uint32_t	n_duplicate;	/* one_hp: > 0 when a key occurs twice ... */
+	int32_t		duplicate;		/* ... such as this one */
+} HpsortPublishedVerdict;
+
+/* Times of the steps that the papers' figures show, and how it went. */
+#define HPSORT_PUBLISHED_PHASES 8
+typedef struct HpsortPublishedReport
+{
+	uint32_t	phases;
+	const char *phase[HPSORT_PUBLISHED_PHASES];
+	double		phase_ms[HPSORT_PUBLISHED_PHASES];
+	uint32_t	rounds;			/* bucket_radix: choices of pivots; others:
+								 * levels of recursion */
+	uint32_t	repaired;		/* bucket_radix: groups too disordered for
+								 * insertion */
+	int			nearly_sorted;	/* bucket_bitonic: taken as such */
+} HpsortPublishedReport;
+
+/*
+ * Sort n keys of device memory into out (device memory, not overlapping);
+ * payload and payload_out likewise, when spec->payload is set, else NULL.  On
+ * the caller's stream, which may be NULL for the default one.
+ *
+ * With a verdict the call does not wait at its end (hp, one_hp and
+ * comparison_free then do not wait at all when the bounds are given) and the
+ * caller looks into the verdict; without one it waits and reports
+ *	OUT_OF_BOUNDS	naming a key outside the given bounds
+ *	BAD_ARGUMENT	one_hp: a key occurs twice; err->key is that key
+ *	NO_MEMORY		with the need.
+ * report may be NULL; asking for it costs two events a phase and a wait.
+ */
+extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
+											const HpsortPublishedSpec *spec,
+											const void *keys,
+											const uint32_t *payload, uint64_t n,
+											void *out, uint32_t *payload_out,
+											void *stream,
+											HpsortPublishedVerdict *verdict,
+											HpsortPublishedReport *report,
+											HpsortCudaError *err);
+
+/*
+ * The merge of Chen et al.: two lists in the order that spec asks for (type,
+ * descending, payload) become one; of equal elements those of a come first.
+ * Device memory; out must not overlap.  Does not wait.
+ */
+extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,
+											 const HpsortPublishedSpec *spec,
+											 const void *a,
+											 const uint32_t *a_payload,
+											 uint64_t a_n, const void *b,
+											 const uint32_t *b_payload,
+											 uint64_t b_n, void *out,
+											 uint32_t *out_payload, void *stream,
+											 HpsortCudaError *err);
+
+/*
+ * bucket_bitonic on several GPUs: from host memory to host memory (pinned is
+ * faster).  Each context sorts a part, with a host thread of its own; the
+ * parts are merged on the first.  The same device may be given more than once.
+ */
+extern HpsortCudaCode hpsort_published_sort_many(HpsortCuda *const *contexts,
+												 int count,
+												 const HpsortPublishedSpec *spec,
+												 const void *keys,
+												 const uint32_t *payload,
+												 uint64_t n, void *out,
+												 uint32_t *payload_out,
+												 HpsortCudaError *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_PUBLISHED_H */

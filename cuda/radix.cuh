@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * radix.cuh
+ *	  The first half of a radix sort, for who begins it before it is chosen.
+ *
+ * sort.cu takes a sample and has to wait for its answer.  Meanwhile the device
+ * counts digits, which is what most inputs need that get as far as a sample;
+ * the sample's own kernel tells it not to when few values were found.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_RADIX_CUH
+#define HPSORT_CUDA_RADIX_CUH
+
+#include "sweep.cuh"
+
+namespace hpsort
+{
+
+struct RadixStart
+{
+	bool		begun = false;
+	KeyMap		map = {};
+	uint32_t	passes = 0;
+	Sweeps		sweeps;
+
+	/* skip: a word on the device, other than 0 when this is not wanted; or null */
+	void		begin(HpsortCuda *context, cudaStream_t stream,
+					  const Bounds &bounds, bool descending, const int32_t *keys,
+					  uint64_t n, const uint32_t *skip,
+					  HpsortCudaVerdict *verdict);
+};
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_RADIX_CUH */

@@ -1,0 +1,536 @@
+/*-------------------------------------------------------------------------
+ *
+ * sweep.cuh
+ *	  One stable pass of a radix sort: read once, written once.
+ *
+ * Onesweep (Adinets and Merrill): a block takes the next tile, counts its
+ * digits, learns from the tiles before it how many keys of each digit they hold
+ * (decoupled look-back), and writes its own behind theirs.  CUB has the same
+ * pass, but only from an array of keys to an array of keys.  Here what a key is
+ * made of when it is read, and what is written in its place, is left to a Pass:
+ *	- radix.cu subtracts the lower bound in the first pass and adds it in the
+ *	  last, makes up row numbers in the first, and leaves out the keys in the
+ *	  last when only the rows are wanted;
+ *	- permutation.cu makes digits of ranks, and packs a row number and the digit
+ *	  that is still to be sorted by in one word between its two passes.
+ *
+ * What differs from CUB inside: warps' counters are kept in registers between
+ * the sum over warps and the place where they are needed again, four tiles are
+ * looked back at together, and the words of the look-back need clearing once
+ * and not before every pass.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_SWEEP_CUH
+#define HPSORT_CUDA_SWEEP_CUH
+
+#include "device.cuh"
+
+namespace hpsort
+{
+
+static constexpr int sweep_bits = 8;
+static constexpr int sweep_digits = 1 << sweep_bits;
+static constexpr int sweep_most_passes = 4;
+
+/*
+ * One launch.  A word of the look-back holds a count of 30 bits and a code that
+ * says whether it is of that tile alone (own) or of all tiles up to it (all).
+ * Every word ends a launch with the code `all`; the next launch uses the other
+ * two of three codes, so that it takes what is left there for nothing.
+ */
+struct Sweep
+{
+	uint32_t	n;				/* items of this launch */
+	uint32_t	first;			/* number of the first of them */
+	const uint32_t *starts;		/* of each digit in the output */
+	uint32_t   *next_starts;	/* what the next launch begins with, or null */
+	uint32_t   *lookback;		/* a word per tile and digit */
+	uint32_t   *ticket;			/* tiles given out */
+	uint32_t	own;
+	uint32_t	all;
+};
+
+/* Most items of a launch of tiles of this size: counts have 30 bits. */
+constexpr uint32_t
+sweep_most(uint32_t tile)
+{
+	return ((1u << 30) - 1) / tile * tile;
+}
+
+__device__ __forceinline__ uint32_t
+load_relaxed(const uint32_t *from)
+{
+	uint32_t	value;
+
+	asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from)
+				 : "memory");
+	return value;
+}
+
+__device__ __forceinline__ void
+store_relaxed(uint32_t *to, uint32_t value)
+{
+	asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(to), "r"(value)
+				 : "memory");
+}
+
+/*
+ * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
+ * same in one instruction, but takes longer (as CUB's authors found as well).
+ */
+__device__ __forceinline__ uint32_t
+lanes_with(uint32_t digit)
+{
+	uint32_t	same = 0xffffffffu;
+
+#pragma unroll
+	for (int b = 0; b < sweep_bits; b++)
+	{
+		uint32_t	votes;
+
+		asm("{\n"
+			"	.reg .pred p;\n"
+			"	.reg .b32 t;\n"
+			"	and.b32 t, %1, %2;\n"
+			"	setp.ne.u32 p, t, 0;\n"
+			"	vote.ballot.sync.b32 %0, p, 0xffffffff;\n"
+			"	@!p not.b32 %0, %0;\n"
+			"}" : "=r"(votes) : "r"(digit), "r"(1u << b));
+		same &= votes;
+	}
+	return same;
+}
+
+/*
+ * How many items with this thread's digit the tiles before this one hold.  The
+ * words are complete in themselves, so no fence is needed.  Four at a time: a
+ * step back is a way to L2, and hundreds of tiles are on their way together.
+ */
+__device__ __forceinline__ uint32_t
+look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
+{
+	constexpr int batch = 4;
+	constexpr uint32_t mask = (1u << 30) - 1;
+	int32_t		at = static_cast<int32_t>(tile) - 1;
+	uint32_t	sum = 0;
+
+	while (at >= 0)
+	{
+		uint32_t	words[batch];
+		bool		waiting = false;
+
+#pragma unroll
+		for (int j = 0; j < batch; j++)
+			words[j] = load_relaxed(&sweep.lookback[
+				static_cast<uint32_t>(max(at - j, 0)) * sweep_digits + digit]);
+#pragma unroll
+		for (int j = 0; j < batch; j++)
+		{
+			const uint32_t code = words[j] >> 30;
+
+			if (waiting || at < 0)
+				continue;
+			if (code == sweep.all)
+			{
+				sum += words[j] & mask;
+				at = -1;
+			}
+			else if (code == sweep.own)
+			{
+				sum += words[j] & mask;
+				at--;
+			}
+			else
+				waiting = true;
+		}
+	}
+	return sum;
+}
+
+/*
+ * A Pass has
+ *	load(at, inside)				what item number at is read as
+ *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
+ *									returns what the tile's items need: a Local
+ *	prepare(shared, local, loaded, at, m)	the word of item at of the tile; one
+ *									that is not below m must sort last.  made:
+ *									it is not just what was loaded
+ *	digit(word)
+ *	place(digit, position, tile_begin)	where this tile's items of a digit go
+ *	store(local, target, word, tile_begin)
+ *	and, if values is true, for tiles whose local.by_value holds, value(shared,
+ *	word, at) and store_value(target, value): a second word that goes where the
+ *	first one went.
+ * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
+ */
+template <typename Pass>
+__global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
+sweep_kernel(Pass pass, Sweep sweep)
+{
+	constexpr int sweep_threads = Pass::Shape::threads;
+	constexpr int sweep_items = Pass::Shape::items;
+	constexpr int sweep_tile = sweep_threads * sweep_items;
+	constexpr int sweep_warps = sweep_threads / 32;
+
+	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16, "places in pairs");
+	static_assert(sweep_tile >= REGIME_SCATTER_TILE, "regime.c sizes for this");
+	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
+
+	union Shared
+	{
+		uint32_t	bins[sweep_warps][sweep_digits];
+		uint32_t	staged[sweep_tile];
+	};
+	__shared__ __align__(16) Shared shared;
+	__shared__ typename Pass::Shared own;
+	__shared__ uint32_t offsets[sweep_digits];
+	__shared__ uint32_t sums[sweep_digits / 32];
+	__shared__ uint32_t drawn;
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t warp = threadIdx.x / 32;
+	const uint32_t warp_at = warp * 32 * sweep_items;
+	uint32_t   *bins = shared.bins[warp];
+	uint32_t	word[sweep_items];
+	/* two to a register: registers are what the tile's size is bounded by, and
+	 * 34 spilled words a thread doubled what a pass writes to memory */
+	uint32_t	place[sweep_items / 2];
+
+	/* tiles in the order of starting, so that none waits for a later one */
+	if (threadIdx.x == 0)
+		drawn = atomicAdd(sweep.ticket, 1u);
+#pragma unroll
+	for (int i = 0; i < sweep_digits / 32; i += 4)
+		reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
+	__syncthreads();
+
+	const uint32_t tile = drawn;
+	const uint32_t in_portion = tile * sweep_tile;
+	const uint32_t begin = sweep.first + in_portion;
+	const uint32_t m = min(static_cast<uint32_t>(sweep_tile), sweep.n - in_portion);
+
+	/* warp by warp in order, which is what makes the pass stable */
+	if (m == sweep_tile)
+	{
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+			word[i] = pass.load(begin + warp_at + i * 32 + lane, true);
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+			word[i] = pass.load(begin + warp_at + i * 32 + lane,
+								warp_at + i * 32 + lane < m);
+	}
+	const typename Pass::Local local = pass.begin(own, begin, m);
+
+#pragma unroll
+	for (int i = 0; i < sweep_items; i++)
+	{
+		word[i] = pass.prepare(own, local, word[i], warp_at + i * 32 + lane, m);
+		/* else the compiler keeps what the word was made of as well, and looks
+		 * up more of them at once than there are registers for */
+		if (Pass::made)
+			asm volatile("" : "+r"(word[i]) : : "memory");
+	}
+
+#pragma unroll
+	for (int i = 0; i < sweep_items; i++)
+		atomicAdd(&bins[pass.digit(word[i])], 1u);
+	__syncthreads();
+
+	/* digits' totals, told to later tiles as early as can be */
+	uint32_t	before[sweep_warps];
+	uint32_t	count = 0;
+	uint32_t	inclusive = 0;
+
+	if (threadIdx.x < sweep_digits)
+	{
+#pragma unroll
+		for (int w = 0; w < sweep_warps; w++)
+			before[w] = shared.bins[w][threadIdx.x];
+#pragma unroll
+		for (int w = 0; w < sweep_warps; w++)
+		{
+			const uint32_t here = before[w];
+
+			before[w] = count;
+			count += here;
+		}
+		store_relaxed(&sweep.lookback[tile * sweep_digits + threadIdx.x],
+					  count | (tile == 0 ? sweep.all : sweep.own) << 30);
+		inclusive = count;
+#pragma unroll
+		for (int step = 1; step < 32; step *= 2)
+		{
+			const uint32_t other = __shfl_up_sync(0xffffffffu, inclusive, step);
+
+			if (lane >= step)
+				inclusive += other;
+		}
+		if (lane == 31)
+			sums[warp] = inclusive;
+	}
+
+	/* all items with one digit are in order already */
+	const bool	single = __syncthreads_or(count == sweep_tile);
+	uint32_t	exclusive = inclusive - count;
+
+	if (threadIdx.x < sweep_digits)
+	{
+#pragma unroll
+		for (uint32_t w = 0; w < sweep_digits / 32; w++)
+			exclusive += w < warp ? sums[w] : 0;
+#pragma unroll
+		for (int w = 0; w < sweep_warps; w++)
+			shared.bins[w][threadIdx.x] = exclusive + before[w];
+	}
+	if (!single)
+	{
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+		{
+			const uint32_t digit = pass.digit(word[i]);
+			const uint32_t same = lanes_with(digit);
+			const int	leader = 31 - __clz(same);
+			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
+			uint32_t	base = 0;
+
+			if (lane == leader)
+				base = atomicAdd(&bins[digit], upto);
+			base = __shfl_sync(0xffffffffu, base, leader) + upto - 1;
+			if (i % 2 == 0)
+				place[i / 2] = base;
+			else
+				place[i / 2] |= base << 16;
+		}
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
+	}
+
+	/* asked for long before they are used */
+	uint32_t	value[Pass::values ? sweep_items : 1];
+
+	if constexpr (Pass::values)
+		if (local.by_value)
+		{
+#pragma unroll
+			for (int i = 0; i < sweep_items; i++)
+				value[i] = warp_at + i * 32 + lane < m ?
+					pass.value(own, word[i], begin + warp_at + i * 32 + lane) : 0;
+		}
+
+	/* only now the tiles before are waited for */
+	if (threadIdx.x < sweep_digits)
+	{
+		const uint32_t earlier = look_back(sweep, tile, threadIdx.x);
+		const uint32_t start = sweep.starts[threadIdx.x] + earlier;
+
+		if (tile > 0)
+			store_relaxed(&sweep.lookback[tile * sweep_digits + threadIdx.x],
+						  (earlier + count) | sweep.all << 30);
+		offsets[threadIdx.x] = start - exclusive;
+		pass.place(threadIdx.x, start, begin);
+		if (sweep.next_starts != nullptr && in_portion + m == sweep.n)
+			sweep.next_starts[threadIdx.x] = start + count;
+	}
+	__syncthreads();
+	if (single)
+	{
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+		{
+			const uint32_t at = warp_at + i * 32 + lane;
+
+			if (at < m)
+			{
+				const uint32_t target = offsets[pass.digit(word[i])] + at;
+
+				pass.store(local, target, word[i], begin);
+				if constexpr (Pass::values)
+					if (local.by_value)
+						pass.store_value(target, value[i]);
+			}
+		}
+		return;
+	}
+
+	/* of what this thread writes, four to a register */
+	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
+
+#pragma unroll
+	for (int i = 0; i < sweep_items; i++)
+	{
+		const uint32_t at = i * sweep_threads + threadIdx.x;
+
+		if (at < m)
+		{
+			const uint32_t value = shared.staged[at];
+			const uint32_t digit = pass.digit(value);
+
+			pass.store(local, offsets[digit] + at, value, begin);
+			if constexpr (Pass::values)
+				digits[i / 4] |= digit << i % 4 * 8;
+		}
+	}
+	if constexpr (Pass::values)
+	{
+		/* values through the same memory, by way of the same places */
+		if (!local.by_value)
+			return;
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = value[i];
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+		{
+			const uint32_t at = i * sweep_threads + threadIdx.x;
+
+			if (at < m)
+				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] + at,
+								 shared.staged[at]);
+		}
+	}
+}
+
+/*
+ * Device memory of a sort's passes, and what they have in common.  counts are
+ * digits' counts, one set of 256 per pass, for a kernel to add to and then to
+ * turn into starts.
+ */
+struct Sweeps
+{
+	DeviceBuffer memory;
+	uint64_t	n = 0;
+	uint32_t	portions = 0;
+	uint32_t	launches = 0;
+	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
+	uint32_t   *tickets = nullptr;		/* one of them for who counts */
+	uint32_t   *lookback = nullptr;
+	uint64_t	lookback_bytes = 0;
+
+	static constexpr uint32_t launches_most = sweep_most_passes * 8;
+
+	void
+	allocate(HpsortCuda *context, cudaStream_t stream, uint64_t count,
+			 uint32_t passes)
+	{
+		n = count;
+		constexpr uint64_t most = sweep_most(REGIME_SCATTER_TILE);
+
+		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
+		lookback_bytes = ((n < most ? n : most) / REGIME_SCATTER_TILE + 1) *
+			sweep_digits * sizeof(uint32_t);
+		launches = 0;
+		memory = DeviceBuffer(context, stream,
+							  regime_sweep_bytes(n, passes), "a radix sort");
+
+		Carver		carver(memory);
+
+		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
+		tickets = carver.take<uint32_t>(launches_most);
+		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
+		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
+			  "clear the digits' counts");
+	}
+	uint32_t *starts(uint32_t pass) const
+	{
+		return counts + static_cast<uint64_t>(pass) * portions * sweep_digits;
+	}
+	/* for the kernel that counts: its last block is the one that sums up */
+	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
+
+	template <typename Pass>
+	void
+	run(cudaStream_t stream, uint32_t number, const Pass &pass)
+	{
+		static const uint32_t own[] = {1, 3, 2};
+		static const uint32_t all[] = {2, 1, 3};
+		constexpr uint32_t sweep_tile = Pass::Shape::threads * Pass::Shape::items;
+		constexpr uint64_t most = sweep_most(sweep_tile);
+		const bool	several = n > most;
+
+		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
+		{
+			Sweep		sweep;
+
+			sweep.n = static_cast<uint32_t>(n - first < most ?
+											n - first : most);
+			sweep.first = static_cast<uint32_t>(first);
+			sweep.starts = starts(number) + p * sweep_digits;
+			sweep.next_starts = first + most < n ?
+				starts(number) + (p + 1) * sweep_digits : nullptr;
+			sweep.lookback = lookback;
+			sweep.ticket = tickets + launches;
+			sweep.own = own[launches % 3];
+			sweep.all = all[launches % 3];
+			/* a shorter launch before leaves words with older codes */
+			if (several && launches > 0)
+				check(cudaMemsetAsync(lookback, 0, lookback_bytes, stream),
+					  "clear the look-back");
+			launches++;
+			sweep_kernel<Pass><<<(sweep.n + sweep_tile - 1) / sweep_tile,
+				Pass::Shape::threads, 0, stream>>>(pass, sweep);
+			check_launch("sort by a digit");
+		}
+	}
+};
+
+/*
+ * Counts to starts, for `sets` sets of digits, by the last block that comes
+ * here: the others' counts are complete then.  For counting kernels of at least
+ * 256 threads, after their atomics on counts; stride: between two sets.
+ */
+__device__ __forceinline__ void
+sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
+				  uint32_t *ticket)
+{
+	__shared__ uint32_t sums[sweep_digits / 32];
+	__shared__ bool last;
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t warp = threadIdx.x / 32;
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x == 0)
+		last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+	__syncthreads();
+	if (!last)
+		return;
+	__threadfence();
+	for (uint32_t set = 0; set < sets; set++)
+	{
+		uint32_t	count = 0;
+		uint32_t	inclusive;
+
+		if (threadIdx.x < sweep_digits)
+			count = __ldcg(&counts[set * stride + threadIdx.x]);
+		inclusive = count;
+#pragma unroll
+		for (int step = 1; step < 32; step *= 2)
+		{
+			const uint32_t other = __shfl_up_sync(0xffffffffu, inclusive, step);
+
+			if (lane >= step)
+				inclusive += other;
+		}
+		if (lane == 31 && warp < sweep_digits / 32)
+			sums[warp] = inclusive;
+		__syncthreads();
+		for (uint32_t w = 0; w < warp && w < sweep_digits / 32; w++)
+			inclusive += sums[w];
+		if (threadIdx.x < sweep_digits)
+			counts[set * stride + threadIdx.x] = inclusive - count;
+		__syncthreads();
+	}
+}
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_SWEEP_CUH */

@@ -1,0 +1,554 @@
+/*
+ * gpud.c
+ *		hpsort-gpud, the GPU service: its options, its start, its main loop and
+ *		its end.
+ *
+ * Started by the supervisor (a PostgreSQL background worker), by tests, or by
+ * hand.  stdin is a pipe from the parent, whose end means that the parent is
+ * gone; "ready" goes to stdout once, the log to stderr.  The process leaves
+ * nothing behind but the socket's file, and that only if it is killed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gpud.h"
+
+/* Without a job for so long, the memory kept for the next goes back to the device. */
+#define TRIM_AFTER_MS 10000
+
+/* At the end, threads have so long to say goodbye. */
+#define END_TIMEOUT_MS 1000
+
+/*
+ * 1 MiB: 4 of them on the way keep the bus busy, and a session's first job
+ * touches few pages (bench/gpu/service_bench).
+ */
+#define DEFAULT_CHUNK_BYTES ((uint64_t) 1 << 20)
+
+/* What epoll reports besides connections, which are numbered from 1. */
+#define EVENT_LISTEN (UINT64_MAX - 0)
+#define EVENT_SIGNAL (UINT64_MAX - 1)
+#define EVENT_PARENT (UINT64_MAX - 2)
+#define EVENT_DEVICE (UINT64_MAX - 3)
+
+typedef struct Options
+{
+	const char *socket_path;
+	const char *devices;
+	uint64_t	pinned_memory;
+	uint64_t	chunk_bytes;
+	uint64_t	memory_limit;
+	int64_t		idle_timeout_ms;	/* 0: never */
+} Options;
+
+LogLevel	log_level = LOG_INFO;
+
+static Service service;
+static int	listener = -1;
+static int	signals = -1;
+static int	spare_fd = -1;		/* given up to refuse a connection politely */
+
+void
+log_line(LogLevel level, const char *format,...)
+{
+	static const char *const prefix[] = {"DEBUG: ", "LOG: ", "WARNING: ", "ERROR: "};
+	char		line[512];
+	int			len;
+	va_list		args;
+	ssize_t		rc;
+
+	if (level < log_level)
+		return;
+	len = snprintf(line, sizeof(line), "%s", prefix[level]);
+	va_start(args, format);
+	len += vsnprintf(line + len, sizeof(line) - (size_t) len - 1, format, args);
+	va_end(args);
+	if (len > (int) sizeof(line) - 2)
+		len = (int) sizeof(line) - 2;
+	line[len++] = '\n';
+
+	/* one call, so that lines of several threads do not mix */
+	rc = write(STDERR_FILENO, line, (size_t) len);
+	(void) rc;
+}
+
+static void
+usage(FILE *to)
+{
+	fputs("hpsort-gpud: the GPU service of hpsort, usually started by PostgreSQL\n\n"
+		  "Usage:\n"
+		  "  hpsort-gpud --socket PATH --pinned-memory BYTES --devices auto|cpu|ORDINAL[,...]\n"
+		  "              [--chunk BYTES] [--memory-limit BYTES] [--idle-timeout SECONDS]\n"
+		  "              [--log-level debug|info|warning|error] [--fault SPEC]\n"
+		  "  hpsort-gpud --probe\n"
+		  "  hpsort-gpud --version\n", to);
+}
+
+static bool
+parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+	char	   *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *number <= most;
+}
+
+/* The exit code if there is nothing else to do, or -1. */
+static int
+parse_options(int argc, char **argv, Options *o)
+{
+	enum
+	{
+		OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_DEVICES, OPTION_IDLE,
+		OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
+	};
+	static const struct option options[] = {
+		{"socket", required_argument, NULL, OPTION_SOCKET},
+		{"pinned-memory", required_argument, NULL, OPTION_PINNED},
+		{"chunk", required_argument, NULL, OPTION_CHUNK},
+		{"memory-limit", required_argument, NULL, OPTION_LIMIT},
+		{"devices", required_argument, NULL, OPTION_DEVICES},
+		{"idle-timeout", required_argument, NULL, OPTION_IDLE},
+		{"log-level", required_argument, NULL, OPTION_LOG},
+		{"fault", required_argument, NULL, OPTION_FAULT},
+		{"probe", no_argument, NULL, OPTION_PROBE},
+		{"version", no_argument, NULL, OPTION_VERSION},
+		{"help", no_argument, NULL, OPTION_HELP},
+		{NULL, 0, NULL, 0},
+	};
+	static const char *const levels[] = {"debug", "info", "warning", "error"};
+	const char *why = NULL;
+	uint64_t	number;
+	int			option;
+	int			i;
+
+	memset(o, 0, sizeof(*o));
+	o->chunk_bytes = DEFAULT_CHUNK_BYTES;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	{
+		bool		good = true;
+
+		switch (option)
+		{
+			case OPTION_SOCKET:
+				o->socket_path = optarg;
+				break;
+			case OPTION_PINNED:
+				good = parse_number(optarg, UINT64_C(1) << 44, &o->pinned_memory);
+				break;
+			case OPTION_CHUNK:
+				good = parse_number(optarg, GPU_CHUNK_MAX, &o->chunk_bytes) &&
+					o->chunk_bytes >= GPU_CHUNK_MIN && o->chunk_bytes % GPU_CHUNK_MIN == 0;
+				break;
+			case OPTION_LIMIT:
+				good = parse_number(optarg, UINT64_MAX, &o->memory_limit);
+				break;
+			case OPTION_DEVICES:
+				o->devices = optarg;
+				break;
+			case OPTION_IDLE:
+				good = parse_number(optarg, INT32_MAX, &number);
+				o->idle_timeout_ms = (int64_t) number * 1000;
+				break;
+			case OPTION_LOG:
+				good = false;
+				for (i = 0; i < 4; i++)
+					if (strcmp(optarg, levels[i]) == 0)
+					{
+						log_level = (LogLevel) i;
+						good = true;
+					}
+				break;
+			case OPTION_FAULT:
+				if (!faults_parse(optarg, &why))
+				{
+					log_line(LOG_ERROR, "invalid fault \"%s\": %s", optarg, why);
+					return EXIT_USAGE;
+				}
+				log_line(LOG_WARNING, "faults will be committed: %s", optarg);
+				break;
+			case OPTION_PROBE:
+				return devices_probe();
+			case OPTION_VERSION:
+				printf("hpsort-gpud %s (%s)\n", gpu_build_id(),
+					   cuda_engine() ? "with CUDA" : "without CUDA");
+				return EXIT_ORDERLY;
+			case OPTION_HELP:
+				usage(stdout);
+				return EXIT_ORDERLY;
+			default:
+				usage(stderr);
+				return EXIT_USAGE;
+		}
+		if (!good)
+		{
+			log_line(LOG_ERROR, "invalid value \"%s\"", optarg);
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc || o->socket_path == NULL || o->devices == NULL ||
+		o->pinned_memory < o->chunk_bytes)
+	{
+		if (o->pinned_memory > 0 && o->pinned_memory < o->chunk_bytes)
+			log_line(LOG_ERROR, "pinned memory is smaller than a chunk");
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/*
+ * Whether the file at address is the socket of a service that is gone, which
+ * may be replaced.
+ */
+static bool
+is_stale(const struct sockaddr_un *address)
+{
+	struct stat st;
+	int			fd;
+	bool		stale;
+
+	if (lstat(address->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	stale = connect(fd, (const struct sockaddr *) address, sizeof(*address)) != 0 &&
+		errno == ECONNREFUSED;
+	close(fd);
+	return stale;
+}
+
+/* The exit code if that is not possible, or -1. */
+static int
+start_listening(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int			rc;
+	mode_t		mask;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+	{
+		log_line(LOG_ERROR, "socket path is too long");
+		return EXIT_USAGE;
+	}
+	strcpy(address.sun_path, path);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listener < 0)
+	{
+		log_line(LOG_ERROR, "could not create a socket: %s", strerror(errno));
+		return EXIT_INTERNAL;
+	}
+	mask = umask(0177);
+	rc = bind(listener, (struct sockaddr *) &address, sizeof(address));
+	if (rc != 0 && errno == EADDRINUSE && is_stale(&address) && unlink(path) == 0)
+		rc = bind(listener, (struct sockaddr *) &address, sizeof(address));
+	umask(mask);
+	if (rc != 0)
+	{
+		int			error = errno;
+
+		log_line(LOG_ERROR, "could not listen at \"%s\": %s", path, strerror(error));
+		return error == EADDRINUSE ? EXIT_OCCUPIED : EXIT_INTERNAL;
+	}
+	if (listen(listener, SOMAXCONN) != 0)
+	{
+		log_line(LOG_ERROR, "could not listen at \"%s\": %s", path, strerror(errno));
+		return EXIT_INTERNAL;
+	}
+	return -1;
+}
+
+static void
+stop_immediately(int signal_number)
+{
+	(void) signal_number;
+	_exit(EXIT_INTERNAL);
+}
+
+/*
+ * Stop signals are read from a descriptor; all threads have them blocked.  The
+ * parent's death is told by the kernel, and by the end of stdin in case the
+ * parent was gone before we could ask for that.
+ */
+static bool
+prepare_signals(void)
+{
+	sigset_t	stop;
+	pid_t		parent = getppid();
+	struct sigaction action = {.sa_handler = stop_immediately};
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	sigaction(SIGQUIT, &action, NULL);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGQUIT);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGINT);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	signals = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+	{
+		log_line(LOG_ERROR, "could not prepare for signals: %s", strerror(errno));
+		return false;
+	}
+	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+	{
+		log_line(LOG_ERROR, "parent process is gone");
+		return false;
+	}
+	return true;
+}
+
+static bool
+watch(int fd, uint64_t what)
+{
+	struct epoll_event event = {.events = EPOLLIN,.data.u64 = what};
+
+	if (epoll_ctl(service.epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+
+	/* stdin of someone who started us by hand: a file cannot end */
+	if (what == EVENT_PARENT && errno == EPERM)
+		return true;
+	log_line(LOG_ERROR, "could not watch a descriptor: %s", strerror(errno));
+	return false;
+}
+
+/* As many connections as the hard limit allows; two descriptors each. */
+static void
+raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max)
+	{
+		limit.rlim_cur = limit.rlim_max;
+		(void) setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void
+reserve_spare_fd(void)
+{
+	if (spare_fd < 0)
+		spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Accepts all that wait. */
+static void
+accept_connections(void)
+{
+	for (;;)
+	{
+		int			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0)
+		{
+			if (!connection_start(&service, fd))
+				log_line(LOG_WARNING, "could not serve a connection: no memory or descriptors");
+			continue;
+		}
+		if (errno == EINTR || errno == ECONNABORTED)
+			continue;
+		if ((errno == EMFILE || errno == ENFILE) && spare_fd >= 0)
+		{
+			/*
+			 * Whoever waits would make epoll report it forever: take the
+			 * connection with the spare descriptor, and close it.  The kernel
+			 * looks for a descriptor first, so perhaps nobody waits.
+			 */
+			close(spare_fd);
+			spare_fd = -1;
+			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+			if (fd >= 0)
+			{
+				log_line(LOG_WARNING, "out of file descriptors, refusing a connection");
+				close(fd);
+			}
+			reserve_spare_fd();
+			if (fd >= 0 && spare_fd >= 0)
+				continue;
+			if (fd < 0)
+				return;
+		}
+		if (errno != EAGAIN && errno != EWOULDBLOCK)
+		{
+			struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+			log_line(LOG_WARNING, "could not accept a connection: %s", strerror(errno));
+			nanosleep(&pause, NULL);
+		}
+		return;
+	}
+}
+
+/* Milliseconds until something is due by itself, -1: nothing. */
+static int
+time_to_wait(const Options *o, bool *trimmed)
+{
+	int64_t		idle = devices_idle_ms(&service.devices);
+	int64_t		wait = -1;
+
+	if (idle == 0)
+	{
+		/* looked at again soon enough for what is due after seconds */
+		*trimmed = false;
+		return 1000;
+	}
+	if (!*trimmed && idle >= TRIM_AFTER_MS)
+	{
+		devices_trim(&service.devices);
+		*trimmed = true;
+	}
+	if (!*trimmed)
+		wait = TRIM_AFTER_MS - idle;
+	else
+		wait = 1000;			/* a job may begin and end unnoticed */
+	if (o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
+		wait = o->idle_timeout_ms - idle;
+	return wait > 0 ? (int) wait : 0;
+}
+
+/* Until it is time to stop; returns the exit code. */
+static int
+main_loop(const Options *o)
+{
+	bool		trimmed = true;
+
+	for (;;)
+	{
+		struct epoll_event events[64];
+		int			n;
+		int			i;
+
+		n = epoll_wait(service.epoll, events, 64, time_to_wait(o, &trimmed));
+		if (n < 0 && errno != EINTR)
+		{
+			log_line(LOG_ERROR, "could not wait for events: %s", strerror(errno));
+			return EXIT_INTERNAL;
+		}
+		for (i = 0; i < n; i++)
+		{
+			char		ignored[256];
+			ssize_t		rc;
+
+			switch (events[i].data.u64)
+			{
+				case EVENT_LISTEN:
+					accept_connections();
+					break;
+				case EVENT_SIGNAL:
+					log_line(LOG_INFO, "stopping");
+					return EXIT_ORDERLY;
+				case EVENT_PARENT:
+					rc = read(STDIN_FILENO, ignored, sizeof(ignored));
+					if (rc == 0 || (rc < 0 && errno != EAGAIN && errno != EINTR))
+					{
+						log_line(LOG_INFO, "parent process is gone, stopping");
+						return EXIT_ORDERLY;
+					}
+					break;
+				case EVENT_DEVICE:
+					log_line(LOG_ERROR, "device lost, a new process is needed");
+					return EXIT_DEVICE_LOST;
+				default:
+					connection_gone(&service, events[i].data.u64);
+					break;
+			}
+		}
+		if (o->idle_timeout_ms > 0 && devices_idle_ms(&service.devices) >= o->idle_timeout_ms)
+		{
+			log_line(LOG_INFO, "nothing to do for %lld s, stopping",
+					 (long long) (o->idle_timeout_ms / 1000));
+			return EXIT_ORDERLY;
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	Options		o;
+	char		text[GPU_TEXT_SIZE];
+	int			rc = parse_options(argc, argv, &o);
+
+	if (rc >= 0)
+		return rc;
+	if (!prepare_signals())
+		return EXIT_INTERNAL;
+	raise_descriptor_limit();
+	pthread_mutex_init(&service.lock, NULL);
+	pthread_cond_init(&service.ended, NULL);
+	service.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (service.epoll < 0)
+	{
+		log_line(LOG_ERROR, "could not create an event queue: %s", strerror(errno));
+		return EXIT_INTERNAL;
+	}
+
+	/* The path first: whoever is in the way has the device open, too. */
+	rc = start_listening(o.socket_path);
+	if (rc >= 0)
+		return rc;
+	rc = devices_open(&service.devices, o.devices, o.memory_limit, text);
+	if (rc == EXIT_ORDERLY &&
+		(!chunks_create(&service.chunks, o.pinned_memory, o.chunk_bytes, text) ||
+		 !devices_pin(&service.devices, service.chunks.memory,
+					  (size_t) service.chunks.count * service.chunks.bytes, text)))
+		rc = EXIT_INTERNAL;
+	if (rc != EXIT_ORDERLY)
+	{
+		unlink(o.socket_path);
+		log_line(LOG_ERROR, "%s", text);
+		return rc;
+	}
+	costs_measure(&service);
+	faults_arm();
+
+	reserve_spare_fd();
+	if (!watch(signals, EVENT_SIGNAL) || !watch(STDIN_FILENO, EVENT_PARENT) ||
+		!watch(service.devices.wake, EVENT_DEVICE) || !watch(listener, EVENT_LISTEN))
+		rc = EXIT_INTERNAL;
+	else
+	{
+		ssize_t		written = write(STDOUT_FILENO, "ready\n", 6);
+
+		(void) written;
+		log_line(LOG_INFO, "ready: %u chunks of %llu kB", service.chunks.count,
+				 (unsigned long long) (service.chunks.bytes >> 10));
+		rc = main_loop(&o);
+	}
+	unlink(o.socket_path);
+	close(listener);
+
+	/*
+	 * A thread that does not come back in time is in a call of the driver's;
+	 * the end of the process frees what it holds.
+	 */
+	if (connections_end(&service, rc == EXIT_DEVICE_LOST ? CONNECTION_DEVICE_LOST : CONNECTION_STOP,
+						END_TIMEOUT_MS) && rc != EXIT_DEVICE_LOST)
+		devices_close(&service.devices);
+	fflush(NULL);
+	_exit(rc);
+}

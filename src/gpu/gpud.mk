@@ -1,0 +1,65 @@
+# gpud.mk: hpsort-gpud, the GPU service; included by the root Makefile.
+#
+# The service is built always: without CUDA it knows the CPU as its only device,
+# which is what its tests use.  It shares src/sort's objects with hpsort.so.
+
+# The client, too: the service measures itself through it.
+GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpu/gpud*.c)))
+
+# Both ends compare this: a version, and a stamp of the sources that say what
+# goes over the socket.
+HPSORT_BUILD := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)-$(shell \
+	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/client.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
+GPU_CPPFLAGS = -DHPSORT_BUILD='"$(HPSORT_BUILD)"'
+
+GPUD_CUDA =
+ifneq ($(CUDA_LIB),)
+ifneq ($(NVCC),)
+GPUD_CUDA = $(CUDA_LIB)
+endif
+endif
+
+GPUD = build/hpsort-gpud
+GPUD_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wdeclaration-after-statement $(COPT) \
+	-Isrc/sort -Isrc/gpu $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA -Icuda)
+
+build/gpud/%.o: %.c $(wildcard src/*/*.h cuda/*.h) src/gpu/gpud.mk
+	@mkdir -p $(@D)
+	$(CC) $(GPUD_CFLAGS) -c -o $@ $<
+
+$(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_CUDA)
+	$(CXX) -o $@ $^ $(CXX_LIBS) $(if $(GPUD_CUDA),$(CUDA_LIBS))
+
+# A changed WITH_CUDA must not leave yesterday's objects behind.
+build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
+	@mkdir -p $(@D) && rm -f build/gpud/cuda-*
+	@touch $@
+build/gpud/src/gpu/gpud_cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+
+.PHONY: gpud install-gpud uninstall-gpud
+gpud: $(GPUD)
+all: gpud
+install: install-gpud
+uninstall: uninstall-gpud
+
+install-gpud: $(GPUD)
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
+	$(INSTALL_PROGRAM) $(GPUD) '$(DESTDIR)$(pkglibdir)/hpsort-gpud'
+
+uninstall-gpud:
+	rm -f '$(DESTDIR)$(pkglibdir)/hpsort-gpud'
+
+# bench/gpu/service_bench SOCKET ...: the service as a client sees it.
+build/service_bench: bench/gpu/service_bench.c $(GPU_CLIENT_OBJS:%=build/gpud/%) $(SORT_OBJS) $(CXX_OBJS)
+	$(CC) $(GPUD_CFLAGS) -o $@ $^ $(CXX_LIBS) -lm
+
+# On a host with a GPU, with hpsort installed into the PostgreSQL of PG_CONFIG:
+# the SQL suite after the engine's own tests, the SQL grid after its benchmark.
+.PHONY: gputest-sql gpubench-sql
+gputest: gputest-sql
+gputest-sql:
+	test/gpu_sql.sh
+gpubench: gpubench-sql
+gpubench-sql:
+	bench/gpu/sql_grid.sh
+	bench/gpu/plot.sh build/bench/gpu_sql.csv

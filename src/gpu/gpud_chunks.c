@@ -1,0 +1,252 @@
+/*
+ * gpud_chunks.c
+ *		The shared area: who may use which chunk, and who is next.
+ *
+ * A holder without a chunk queues and is served in turn; a holder with some
+ * gets more only while nobody queues and within its share.  Those who queue
+ * hold nothing, so nobody waits in a circle.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpud.h"
+
+bool
+chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
+{
+	uint64_t	count = total / bytes;
+	uint64_t	size;
+	uint32_t	i;
+
+	memset(chunks, 0, sizeof(*chunks));
+	if (count > GPU_CHUNKS_MAX)
+		count = GPU_CHUNKS_MAX;
+	size = count * bytes;
+	chunks->bytes = bytes;
+	chunks->count = (uint32_t) count;
+	chunks->nfree = chunks->count;
+	pthread_mutex_init(&chunks->lock, NULL);
+	chunks->free = malloc(count * sizeof(uint32_t));
+	if (chunks->free == NULL)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "out of memory");
+		return false;
+	}
+	/* low numbers on top: few chunks in use stay the same few */
+	for (i = 0; i < chunks->count; i++)
+		chunks->free[i] = chunks->count - 1 - i;
+
+	chunks->fd = memfd_create("hpsort-chunks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (chunks->fd < 0 || ftruncate(chunks->fd, (off_t) size) != 0 ||
+		fcntl(chunks->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "could not create shared memory: %s", strerror(errno));
+		return false;
+	}
+	chunks->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, chunks->fd, 0);
+	if (chunks->memory == MAP_FAILED)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "could not map %llu bytes of shared memory: %s",
+				 (unsigned long long) size, strerror(errno));
+		return false;
+	}
+
+	/* Fewer faults and shorter pinning where the kernel has large pages for it. */
+	(void) madvise(chunks->memory, size, MADV_HUGEPAGE);
+	return true;
+}
+
+bool
+chunks_holder_init(Chunks *chunks, ChunkHolder *holder)
+{
+	memset(holder, 0, sizeof(*holder));
+	holder->given = -1;
+	holder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (holder->wake < 0)
+		return false;
+	holder->seen = calloc(chunks->count, 1);
+	if (holder->seen == NULL)
+	{
+		close(holder->wake);
+		return false;
+	}
+	return true;
+}
+
+void
+chunks_holder_release(Chunks *chunks, ChunkHolder *holder)
+{
+	chunks_activate(chunks, holder, false);
+	close(holder->wake);
+	free(holder->seen);
+}
+
+void
+chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active)
+{
+	pthread_mutex_lock(&chunks->lock);
+	if (active != holder->active)
+		chunks->active += active ? 1 : -1;
+	holder->active = active;
+	pthread_mutex_unlock(&chunks->lock);
+}
+
+/* The free chunk that costs holder's peer least, which is taken out. */
+static uint32_t
+take_free(Chunks *chunks, ChunkHolder *holder)
+{
+	uint32_t	at = chunks->nfree - 1;
+	uint32_t	i;
+	uint32_t	chunk;
+
+	for (i = chunks->nfree; i > 0; i--)
+		if (holder->seen[chunks->free[i - 1]])
+		{
+			at = i - 1;
+			break;
+		}
+	chunk = chunks->free[at];
+	memmove(chunks->free + at, chunks->free + at + 1, (chunks->nfree - 1 - at) * sizeof(uint32_t));
+	chunks->nfree--;
+	holder->seen[chunk] = 1;
+	holder->held++;
+	return chunk;
+}
+
+int64_t
+chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most)
+{
+	int64_t		chunk = -1;
+	uint32_t	share;
+
+	pthread_mutex_lock(&chunks->lock);
+	share = chunks->active > 0 ? chunks->count / chunks->active : chunks->count;
+	if (share > most)
+		share = most;
+	if (share == 0)
+		share = 1;
+	if (chunks->nfree > 0 && chunks->first == NULL && holder->held < share)
+		chunk = take_free(chunks, holder);
+	pthread_mutex_unlock(&chunks->lock);
+	return chunk;
+}
+
+static void
+wake_up(ChunkHolder *holder)
+{
+	uint64_t	one = 1;
+	ssize_t		rc = write(holder->wake, &one, sizeof(one));
+
+	(void) rc;					/* full: awake already */
+}
+
+/* Serves the queue as far as chunks are free. */
+static void
+serve_queue(Chunks *chunks)
+{
+	while (chunks->nfree > 0 && chunks->first != NULL)
+	{
+		ChunkHolder *holder = chunks->first;
+
+		chunks->first = holder->next;
+		if (chunks->first == NULL)
+			chunks->last = NULL;
+		holder->next = NULL;
+		holder->waiting = false;
+		holder->given = take_free(chunks, holder);
+		wake_up(holder);
+	}
+}
+
+void
+chunks_queue(Chunks *chunks, ChunkHolder *holder)
+{
+	pthread_mutex_lock(&chunks->lock);
+	if (!holder->waiting && holder->given < 0)
+	{
+		holder->waiting = true;
+		holder->next = NULL;
+		if (chunks->last)
+			chunks->last->next = holder;
+		else
+			chunks->first = holder;
+		chunks->last = holder;
+		serve_queue(chunks);
+	}
+	pthread_mutex_unlock(&chunks->lock);
+}
+
+int64_t
+chunks_given(Chunks *chunks, ChunkHolder *holder)
+{
+	int64_t		chunk;
+	uint64_t	ignored;
+	ssize_t		rc;
+
+	pthread_mutex_lock(&chunks->lock);
+	chunk = holder->given;
+	holder->given = -1;
+	pthread_mutex_unlock(&chunks->lock);
+	if (chunk >= 0)
+	{
+		rc = read(holder->wake, &ignored, sizeof(ignored));
+		(void) rc;
+	}
+	return chunk;
+}
+
+void
+chunks_leave(Chunks *chunks, ChunkHolder *holder)
+{
+	int64_t		chunk;
+
+	pthread_mutex_lock(&chunks->lock);
+	if (holder->waiting)
+	{
+		ChunkHolder *before = NULL;
+		ChunkHolder *h;
+
+		for (h = chunks->first; h != holder; h = h->next)
+			before = h;
+		if (before)
+			before->next = holder->next;
+		else
+			chunks->first = holder->next;
+		if (chunks->last == holder)
+			chunks->last = before;
+		holder->next = NULL;
+		holder->waiting = false;
+	}
+	pthread_mutex_unlock(&chunks->lock);
+	chunk = chunks_given(chunks, holder);
+	if (chunk >= 0)
+		chunks_put(chunks, holder, (uint32_t) chunk);
+}
+
+void
+chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk)
+{
+	pthread_mutex_lock(&chunks->lock);
+	chunks->free[chunks->nfree++] = chunk;
+	holder->held--;
+	serve_queue(chunks);
+	pthread_mutex_unlock(&chunks->lock);
+}
+
+bool
+chunks_scarce(Chunks *chunks)
+{
+	bool		scarce;
+
+	pthread_mutex_lock(&chunks->lock);
+	scarce = chunks->first != NULL || chunks->nfree < chunks->count / 8;
+	pthread_mutex_unlock(&chunks->lock);
+	return scarce;
+}

@@ -1,0 +1,438 @@
+/*
+ * gpud_cpu.c
+ *		The CPU as the service's device, over src/sort: for machines without a
+ *		GPU, and so that everything but the kernels is tested on them.
+ *
+ * Behaves as the CUDA engine does, a memory limit included.  Keys are copied
+ * when they are added; after finish the job holds the keys in order or the
+ * permutation, and the runs if they were found on the way.
+ */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "algorithms.h"
+#include "device.h"
+#include "gpud_engine.h"
+#include "kernels.h"
+#include "plan.h"
+
+typedef struct CpuEngine
+{
+	uint64_t	limit;			/* bytes, 0: none */
+	atomic_uint_fast64_t used;
+} CpuEngine;
+
+typedef struct CpuJob
+{
+	CpuEngine  *engine;
+	EngineSpec	spec;
+	SortContext context;
+	atomic_bool cancelled;
+	uint64_t	adds;
+	int32_t    *keys;			/* in order, after finish */
+	uint64_t	n;
+	uint64_t	capacity;
+	uint32_t   *rows;			/* the permutation, after finish */
+	Runs		runs;
+	bool		have_runs;
+	bool		finished;
+} CpuJob;
+
+bool
+engine_fail(EngineError *err, GpuFailure failure, const char *format,...)
+{
+	va_list		args;
+
+	memset(err, 0, sizeof(*err));
+	err->failure = failure;
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	return false;
+}
+
+/* Memory with its size before it, counted against the limit. */
+#define HEADER 16
+
+static void *
+limited_grow(void *arena, void *block, size_t old_size, size_t size)
+{
+	CpuEngine  *engine = arena;
+	uint64_t	used = atomic_fetch_add(&engine->used, size);
+	char	   *grown;
+
+	if ((engine->limit > 0 && used + size > engine->limit) || size > SIZE_MAX - HEADER)
+	{
+		atomic_fetch_sub(&engine->used, size);
+		return NULL;
+	}
+	grown = realloc(block ? (char *) block - HEADER : NULL, size + HEADER);
+	if (grown == NULL)
+	{
+		atomic_fetch_sub(&engine->used, size);
+		return NULL;
+	}
+	memcpy(grown, &size, sizeof(size));
+	atomic_fetch_sub(&engine->used, block ? old_size : 0);
+	return grown + HEADER;
+}
+
+static void *
+limited_alloc(void *arena, size_t size)
+{
+	return limited_grow(arena, NULL, 0, size);
+}
+
+static void
+limited_release(void *arena, void *block)
+{
+	CpuEngine  *engine = arena;
+	size_t		size;
+
+	if (block == NULL)
+		return;
+	memcpy(&size, (char *) block - HEADER, sizeof(size));
+	atomic_fetch_sub(&engine->used, size);
+	free((char *) block - HEADER);
+}
+
+static bool
+job_interrupted(void *arg)
+{
+	CpuJob	   *job = arg;
+
+	return atomic_load_explicit(&job->cancelled, memory_order_relaxed);
+}
+
+static bool
+no_memory(EngineError *err)
+{
+	return engine_fail(err, GPU_NO_MEMORY, "out of memory on the service's CPU device");
+}
+
+static bool
+cancelled(EngineError *err)
+{
+	engine_fail(err, GPU_LOST, "job was cancelled");
+	err->cancelled = true;
+	return false;
+}
+
+static bool
+sort_failed(const SortError *from, EngineError *err)
+{
+	if (from->status == SORT_OUT_OF_MEMORY)
+		return no_memory(err);
+	if (from->status == SORT_CANCELLED)
+		return cancelled(err);
+	return engine_fail(err, GPU_UNSUPPORTED, "%s", from->message);
+}
+
+static bool
+cpu_count(int *count, EngineError *err)
+{
+	(void) err;
+	*count = 1;
+	return true;
+}
+
+static bool
+cpu_info(int ordinal, EngineInfo *info, EngineError *err)
+{
+	struct sysinfo host;
+
+	(void) ordinal;
+	(void) err;
+	memset(info, 0, sizeof(*info));
+	info->ordinal = -1;
+	snprintf(info->name, sizeof(info->name), "CPU (%s)", kernel_target());
+	if (sysinfo(&host) == 0)
+	{
+		info->memory_total = (uint64_t) host.totalram * host.mem_unit;
+		info->memory_free = (uint64_t) host.freeram * host.mem_unit;
+	}
+	return true;
+}
+
+static bool
+cpu_open_device(int ordinal, uint64_t memory_limit, void **device, EngineError *err)
+{
+	CpuEngine  *engine = calloc(1, sizeof(CpuEngine));
+
+	(void) ordinal;
+	if (engine == NULL)
+		return no_memory(err);
+	engine->limit = memory_limit;
+	*device = engine;
+	return true;
+}
+
+static void
+cpu_close_device(void *device)
+{
+	free(device);
+}
+
+static bool
+cpu_pin(void *device, void *memory, size_t bytes, EngineError *err)
+{
+	(void) device;
+	(void) memory;
+	(void) bytes;
+	(void) err;
+	return true;
+}
+
+static uint64_t
+cpu_memory_used(void *device)
+{
+	return atomic_load(&((CpuEngine *) device)->used);
+}
+
+static void
+cpu_trim(void *device)
+{
+	(void) device;
+}
+
+/* What a job of n keys needs at least; what its shape adds is seen later. */
+static uint64_t
+need(const EngineSpec *spec, uint64_t n)
+{
+	/* keys; for a permutation the pairs and the rows as well */
+	return n * (spec->want == SORT_WANT_PERMUTATION ? 16 : 4);
+}
+
+static bool
+cpu_job_open(void *device, const EngineSpec *spec, void **result, EngineError *err)
+{
+	CpuEngine  *engine = device;
+	CpuJob	   *job;
+
+	if (engine->limit > 0 && (spec->n > UINT64_MAX / 16 ||
+							  need(spec, spec->n) > engine->limit))
+		return no_memory(err);
+	job = calloc(1, sizeof(CpuJob));
+	if (job == NULL)
+		return no_memory(err);
+	job->engine = engine;
+	job->spec = *spec;
+	job->context = (SortContext)
+	{
+		.allocator = {limited_alloc, limited_grow, limited_release, engine},
+		.interrupted = job_interrupted,
+		.interrupted_arg = job,
+		.device = SORT_DEVICE_CPU,
+		.threads = 1,
+	};
+	*result = job;
+	return true;
+}
+
+static bool
+cpu_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, EngineError *err)
+{
+	CpuJob	   *job = arg;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	if (job->n + n > job->capacity)
+	{
+		uint64_t	capacity = job->capacity > 0 ? job->capacity * 2 : job->spec.n;
+		int32_t    *grown;
+
+		/* n is the peer's word: enough for a start, not to be believed. */
+		if (job->capacity == 0 && capacity > (UINT64_C(1) << 26))
+			capacity = UINT64_C(1) << 26;
+		if (capacity < job->n + n)
+			capacity = job->n + n;
+		grown = limited_grow(job->engine, job->keys, job->capacity * sizeof(int32_t),
+							 capacity * sizeof(int32_t));
+		if (grown == NULL)
+			return no_memory(err);
+		job->keys = grown;
+		job->capacity = capacity;
+	}
+	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
+	job->n += n;
+	*number = ++job->adds;
+	return true;
+}
+
+static bool
+cpu_job_consumed(void *arg, bool wait, uint64_t *number, EngineError *err)
+{
+	CpuJob	   *job = arg;
+
+	(void) wait;
+	(void) err;
+	*number = job->adds;
+	return true;
+}
+
+static bool
+find_bounds(CpuJob *job, int32_t *lo, int32_t *hi, EngineError *err)
+{
+	kernel_min_max(job->keys, job->n, lo, hi);
+	if (*lo >= job->spec.lo && *hi <= job->spec.hi)
+		return true;
+	engine_fail(err, GPU_OK, "key out of bounds");
+	err->key = *lo < job->spec.lo ? *lo : *hi;
+	return false;
+}
+
+static bool
+cpu_job_finish(void *arg, EngineResult *result, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	bool		permutation = job->spec.want == SORT_WANT_PERMUTATION;
+	SortPlanInput input = {
+		.n = job->n,
+		.want = permutation ? SORT_WANT_PERMUTATION : SORT_WANT_KEYS,
+		.device = SORT_DEVICE_CPU,
+		.algorithm = SORT_ALGORITHM_AUTO,
+	};
+	SortPlan	plan;
+	SortJobSpec spec;
+	SortJob    *sort;
+	SortError	failed;
+	SortStatus	status;
+
+	memset(result, 0, sizeof(*result));
+	result->n = job->n;
+	job->finished = true;
+	if (job->n == 0)
+	{
+		snprintf(result->reason, sizeof(result->reason), "no keys");
+		return true;
+	}
+	if (permutation && job->n > UINT32_MAX)
+		return engine_fail(err, GPU_UNSUPPORTED, "too many rows for a permutation");
+	if (!find_bounds(job, &input.lo, &input.hi, err))
+		return false;
+	if (plan_choose(&input, &plan, &failed) != SORT_OK)
+		return sort_failed(&failed, err);
+
+	memset(&spec, 0, sizeof(spec));
+	spec.algorithm = plan.algorithm;
+	spec.want = input.want;
+	spec.descending = job->spec.descending;
+	spec.lo = input.lo;
+	spec.hi = input.hi;
+	spec.n = job->n;
+	if (cpu_device.open(&job->context, &spec, &sort, &failed) != SORT_OK)
+		return sort_failed(&failed, err);
+	status = cpu_device.add(sort, job->keys, job->n, &failed);
+	if (status == SORT_OK)
+		status = cpu_device.finish(sort, &failed);
+	if (status == SORT_OK && permutation)
+	{
+		job->rows = limited_alloc(job->engine, job->n * sizeof(uint32_t));
+		if (job->rows == NULL)
+			status = sort_fail(&failed, SORT_OUT_OF_MEMORY, "out of memory");
+		else
+			status = cpu_device.read_permutation(sort, job->spec.descending, 0, job->rows, &failed);
+	}
+	else if (status == SORT_OK)
+	{
+		/* Counted keys give their runs away cheaply; before keys are overwritten. */
+		if (plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+		{
+			status = cpu_device.read_runs(sort, &job->runs, &failed);
+			job->have_runs = status == SORT_OK;
+		}
+		if (status == SORT_OK)
+			status = cpu_device.read_keys(sort, false, job->keys, &failed);
+	}
+	cpu_device.close(sort);
+	if (status != SORT_OK)
+		return sort_failed(&failed, err);
+	result->algorithm = plan.algorithm;
+	result->distinct = job->have_runs ? job->runs.len : 0;
+	snprintf(result->reason, sizeof(result->reason), "%s on the service's CPU device",
+			 sort_algorithm_name(plan.algorithm));
+	return true;
+}
+
+static bool
+cpu_job_distinct(void *arg, uint64_t *distinct, EngineError *err)
+{
+	CpuJob	   *job = arg;
+
+	if (!job->have_runs && job->n > 0 &&
+		!runs_of_ordered(&job->runs, job->keys, job->n, &job->context.allocator))
+		return no_memory(err);
+	job->have_runs = true;
+	*distinct = job->runs.len;
+	return true;
+}
+
+static bool
+cpu_job_read(void *arg, GpuForm form, bool descending, uint64_t first, uint32_t count,
+			 void *chunk, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	int32_t    *to = chunk;
+	uint32_t	i;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	switch (form)
+	{
+		case GPU_FORM_RUNS:
+			memcpy(chunk, job->runs.counts + first, count * sizeof(uint64_t));
+			memcpy((uint64_t *) chunk + count, job->runs.keys + first, count * sizeof(int32_t));
+			break;
+		case GPU_FORM_PERMUTATION:
+			memcpy(chunk, job->rows + first, count * sizeof(uint32_t));
+			break;
+		default:
+			if (descending)
+				for (i = 0; i < count; i++)
+					to[i] = job->keys[job->n - 1 - first - i];
+			else
+				memcpy(to, job->keys + first, count * sizeof(int32_t));
+			break;
+	}
+	return true;
+}
+
+static void
+cpu_job_cancel(void *arg)
+{
+	atomic_store(&((CpuJob *) arg)->cancelled, true);
+}
+
+static void
+cpu_job_close(void *arg)
+{
+	CpuJob	   *job = arg;
+
+	runs_release(&job->runs, &job->context.allocator);
+	limited_release(job->engine, job->keys);
+	limited_release(job->engine, job->rows);
+	free(job);
+}
+
+const Engine cpu_engine = {
+	.count = cpu_count,
+	.info = cpu_info,
+	.open = cpu_open_device,
+	.close = cpu_close_device,
+	.pin = cpu_pin,
+	.memory_used = cpu_memory_used,
+	.trim = cpu_trim,
+	.job_open = cpu_job_open,
+	.job_add = cpu_job_add,
+	.job_consumed = cpu_job_consumed,
+	.job_finish = cpu_job_finish,
+	.job_distinct = cpu_job_distinct,
+	.job_read = cpu_job_read,
+	.job_cancel = cpu_job_cancel,
+	.job_close = cpu_job_close,
+};

@@ -1,0 +1,280 @@
+/*
+ * gpud_cuda.c
+ *		The CUDA engine as the service's device: cuda/hpsort_cuda.h behind
+ *		gpud_engine.h.  Compiled always; without CUDA there is just no engine.
+ */
+#include "gpud_engine.h"
+
+#ifdef HPSORT_WITH_CUDA
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpsort_cuda.h"
+
+typedef struct CudaJob
+{
+	HpsortCudaJob *job;
+	uint64_t	n;
+} CudaJob;
+
+/* Ours from the engine's; false, for return. */
+static bool
+failed(const HpsortCudaError *from, EngineError *err)
+{
+	switch (from->code)
+	{
+		case HPSORT_CUDA_OUT_OF_BOUNDS:
+			engine_fail(err, GPU_OK, "key out of bounds");
+			err->key = from->key;
+			break;
+		case HPSORT_CUDA_NO_MEMORY:
+			engine_fail(err, GPU_NO_MEMORY, "%.150s", from->text);
+			break;
+		case HPSORT_CUDA_NO_DEVICE:
+			engine_fail(err, GPU_NO_DEVICE, "%.150s", from->text);
+			break;
+		case HPSORT_CUDA_CANCELLED:
+			engine_fail(err, GPU_LOST, "job was cancelled");
+			err->cancelled = true;
+			break;
+		case HPSORT_CUDA_BAD_ARGUMENT:
+			engine_fail(err, GPU_UNSUPPORTED, "%.150s", from->text);
+			break;
+		default:
+			engine_fail(err, GPU_DEVICE_ERROR, "%.150s", from->text);
+			break;
+	}
+	err->sticky = from->sticky != 0;
+	return false;
+}
+
+static bool
+cuda_count(int *count, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_device_count(count, &e) == HPSORT_CUDA_OK || failed(&e, err);
+}
+
+static bool
+cuda_info(int ordinal, EngineInfo *info, EngineError *err)
+{
+	HpsortCudaDeviceInfo i;
+	HpsortCudaError e;
+
+	if (hpsort_cuda_device_info(ordinal, &i, &e) != HPSORT_CUDA_OK)
+		return failed(&e, err);
+	memset(info, 0, sizeof(*info));
+	info->ordinal = ordinal;
+	snprintf(info->name, sizeof(info->name), "%.127s", i.name);
+	info->memory_total = i.memory_total;
+	info->memory_free = i.memory_free;
+	return true;
+}
+
+static bool
+cuda_open(int ordinal, uint64_t memory_limit, void **device, EngineError *err)
+{
+	HpsortCuda *context;
+	HpsortCudaError e;
+
+	if (hpsort_cuda_open(ordinal, memory_limit, &context, &e) != HPSORT_CUDA_OK)
+		return failed(&e, err);
+	*device = context;
+	return true;
+}
+
+static void
+cuda_close(void *device)
+{
+	hpsort_cuda_close(device);
+}
+
+static bool
+cuda_pin(void *device, void *memory, size_t bytes, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_pin(device, memory, bytes, &e) == HPSORT_CUDA_OK || failed(&e, err);
+}
+
+static uint64_t
+cuda_memory_used(void *device)
+{
+	uint64_t	used;
+	uint64_t	peak;
+
+	hpsort_cuda_memory(device, &used, &peak, 0);
+	return used;
+}
+
+static void
+cuda_trim(void *device)
+{
+	HpsortCudaError e;
+
+	(void) hpsort_cuda_trim(device, &e);
+}
+
+static bool
+cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *err)
+{
+	HpsortCudaSpec s = {
+		.n_hint = spec->n,
+		.lo = spec->lo,
+		.hi = spec->hi,
+		.bounds_known = spec->lo != INT32_MIN || spec->hi != INT32_MAX,
+		.descending = spec->descending,
+	};
+	HpsortCudaError e;
+	CudaJob    *job = calloc(1, sizeof(CudaJob));
+
+	if (job == NULL)
+		return engine_fail(err, GPU_RESOURCES, "out of memory");
+
+	/* Whoever wants keys may also read runs, and gets them if they are fewer. */
+	s.wanted = spec->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
+		spec->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
+	if (hpsort_cuda_job_open(device, &s, &job->job, &e) != HPSORT_CUDA_OK)
+	{
+		free(job);
+		return failed(&e, err);
+	}
+	*result = job;
+	return true;
+}
+
+static bool
+cuda_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_add(((CudaJob *) arg)->job, keys, n, number, &e) == HPSORT_CUDA_OK ||
+		failed(&e, err);
+}
+
+static bool
+cuda_job_consumed(void *arg, bool wait, uint64_t *number, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_consumed(((CudaJob *) arg)->job, wait, number, &e) == HPSORT_CUDA_OK ||
+		failed(&e, err);
+}
+
+/* The engine's own ways of counting are all the 0-compressed H-P algorithm. */
+static SortAlgorithm
+algorithm_of(HpsortCudaRegime regime)
+{
+	switch (regime)
+	{
+		case HPSORT_CUDA_NOTHING:
+			return SORT_ALGORITHM_AUTO;
+		case HPSORT_CUDA_RADIX:
+			return SORT_ALGORITHM_RADIX;
+		default:
+			return SORT_ALGORITHM_ZERO_COMPRESSED;
+	}
+}
+
+static bool
+cuda_job_finish(void *arg, EngineResult *result, EngineError *err)
+{
+	CudaJob    *job = arg;
+	HpsortCudaResult r;
+	HpsortCudaError e;
+
+	if (hpsort_cuda_job_finish(job->job, &r, &e) != HPSORT_CUDA_OK)
+		return failed(&e, err);
+	memset(result, 0, sizeof(*result));
+	job->n = r.n;
+	result->n = r.n;
+	result->distinct = r.distinct;
+	result->algorithm = algorithm_of(r.regime);
+	snprintf(result->reason, sizeof(result->reason), "%.159s", r.reason);
+	return true;
+}
+
+static bool
+cuda_job_distinct(void *arg, uint64_t *distinct, EngineError *err)
+{
+	CudaJob    *job = arg;
+	HpsortCudaError e;
+
+	*distinct = 0;
+	return job->n == 0 ||
+		hpsort_cuda_job_distinct(job->job, distinct, &e) == HPSORT_CUDA_OK || failed(&e, err);
+}
+
+static bool
+cuda_job_read(void *arg, GpuForm form, bool descending, uint64_t first, uint32_t count,
+			  void *chunk, EngineError *err)
+{
+	HpsortCudaJob *job = ((CudaJob *) arg)->job;
+	HpsortCudaError e;
+	HpsortCudaCode code;
+
+	switch (form)
+	{
+		case GPU_FORM_RUNS:
+			code = hpsort_cuda_job_read_runs(job, first, count,
+											 (int32_t *) ((uint64_t *) chunk + count), chunk, &e);
+			break;
+		case GPU_FORM_PERMUTATION:
+			code = hpsort_cuda_job_read_permutation(job, first, count, chunk, &e);
+			break;
+		default:
+			code = hpsort_cuda_job_read_keys(job, first, count, descending, chunk, &e);
+			break;
+	}
+	return code == HPSORT_CUDA_OK || failed(&e, err);
+}
+
+static void
+cuda_job_cancel(void *arg)
+{
+	hpsort_cuda_job_cancel(((CudaJob *) arg)->job);
+}
+
+static void
+cuda_job_close(void *arg)
+{
+	hpsort_cuda_job_close(((CudaJob *) arg)->job);
+	free(arg);
+}
+
+static const Engine engine = {
+	.count = cuda_count,
+	.info = cuda_info,
+	.open = cuda_open,
+	.close = cuda_close,
+	.pin = cuda_pin,
+	.memory_used = cuda_memory_used,
+	.trim = cuda_trim,
+	.job_open = cuda_job_open,
+	.job_add = cuda_job_add,
+	.job_consumed = cuda_job_consumed,
+	.job_finish = cuda_job_finish,
+	.job_distinct = cuda_job_distinct,
+	.job_read = cuda_job_read,
+	.job_cancel = cuda_job_cancel,
+	.job_close = cuda_job_close,
+};
+
+const Engine *
+cuda_engine(void)
+{
+	return &engine;
+}
+
+#else
+
+const Engine *
+cuda_engine(void)
+{
+	return NULL;
+}
+
+#endif							/* HPSORT_WITH_CUDA */

@@ -1,0 +1,299 @@
+/*
+ * gpud_devices.c
+ *		The service's devices: opening them, giving out the least loaded one,
+ *		and their state for people.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpud.h"
+
+int64_t
+clock_ms(void)
+{
+	return (int64_t) (clock_ns() / 1e6);
+}
+
+double
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+static bool
+add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
+{
+	Device	   *d = &devices->list[devices->count];
+	EngineError err;
+
+	memset(d, 0, sizeof(*d));
+	d->engine = engine;
+	pthread_mutex_init(&d->lock, NULL);
+	if (!engine->info(ordinal, &d->info, &err) ||
+		!engine->open(ordinal, devices->memory_limit, &d->handle, &err))
+	{
+		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
+		return false;
+	}
+	log_line(LOG_INFO, "opened device %d: %s", d->info.ordinal, d->info.name);
+	devices->count++;
+	return true;
+}
+
+/*
+ * The ordinals of a list such as "0,2"; false unless it is one.  Each may
+ * occur once.
+ */
+static bool
+parse_ordinals(const char *list, int *ordinals, int *n, int most)
+{
+	*n = 0;
+	for (;;)
+	{
+		char	   *end;
+		long		ordinal = strtol(list, &end, 10);
+		int			i;
+
+		if (end == list || *list < '0' || *list > '9' || ordinal > 1023 || *n == most)
+			return false;
+		for (i = 0; i < *n; i++)
+			if (ordinals[i] == ordinal)
+				return false;
+		ordinals[(*n)++] = (int) ordinal;
+		if (*end == '\0')
+			return true;
+		if (*end != ',')
+			return false;
+		list = end + 1;
+	}
+}
+
+int
+devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+{
+	const Engine *cuda = cuda_engine();
+	EngineError err;
+	int			ordinals[64];
+	int			n = 0;
+	int			present = 0;
+	int			i;
+
+	memset(devices, 0, sizeof(*devices));
+	devices->memory_limit = memory_limit;
+	devices->idle_since = clock_ms();
+	pthread_mutex_init(&devices->lock, NULL);
+	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (devices->wake < 0)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
+		return EXIT_INTERNAL;
+	}
+	if (strcmp(which, "cpu") == 0)
+	{
+		devices->list = calloc(1, sizeof(Device));
+		return devices->list && add_device(devices, &cpu_engine, -1, text)
+			? EXIT_ORDERLY : EXIT_INTERNAL;
+	}
+	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, 64))
+	{
+		snprintf(text, GPU_TEXT_SIZE, "invalid list of devices: \"%.100s\"", which);
+		return EXIT_USAGE;
+	}
+	if (cuda == NULL)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "built without CUDA");
+		return EXIT_NO_DEVICE;
+	}
+	if (!cuda->count(&present, &err))
+	{
+		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
+		return EXIT_NO_DEVICE;
+	}
+	if (present == 0)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "no NVIDIA driver or no usable GPU on this host");
+		return EXIT_NO_DEVICE;
+	}
+
+	/* "auto": the first; more GPUs are a choice that costs their memory. */
+	if (n == 0)
+		ordinals[n++] = 0;
+	devices->list = calloc((size_t) n, sizeof(Device));
+	if (devices->list == NULL)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "out of memory");
+		return EXIT_INTERNAL;
+	}
+	for (i = 0; i < n; i++)
+	{
+		if (ordinals[i] >= present)
+		{
+			snprintf(text, GPU_TEXT_SIZE, "there is no device %d", ordinals[i]);
+			return EXIT_NO_DEVICE;
+		}
+		if (!add_device(devices, cuda, ordinals[i], text))
+			return EXIT_NO_DEVICE;
+	}
+	return EXIT_ORDERLY;
+}
+
+/* Once, for all: the memory is portable between the devices of a process. */
+bool
+devices_pin(Devices *devices, void *memory, size_t bytes, char *text)
+{
+	EngineError err;
+
+	if (devices->list[0].engine->pin(devices->list[0].handle, memory, bytes, &err))
+		return true;
+	snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
+	return false;
+}
+
+void
+devices_close(Devices *devices)
+{
+	int			i;
+
+	for (i = 0; i < devices->count; i++)
+		devices->list[i].engine->close(devices->list[i].handle);
+	free(devices->list);
+	devices->count = 0;
+}
+
+Device *
+devices_take(Devices *devices)
+{
+	Device	   *best = NULL;
+	int			i;
+
+	pthread_mutex_lock(&devices->lock);
+	for (i = 0; i < devices->count; i++)
+	{
+		Device	   *d = &devices->list[i];
+
+		if (!d->failed && (best == NULL || d->jobs_running < best->jobs_running))
+			best = d;
+	}
+	if (best)
+	{
+		pthread_mutex_lock(&best->lock);
+		best->jobs_running++;
+		pthread_mutex_unlock(&best->lock);
+		devices->jobs++;
+	}
+	pthread_mutex_unlock(&devices->lock);
+	return best;
+}
+
+void
+devices_put(Devices *devices, Device *device, const EngineError *error)
+{
+	pthread_mutex_lock(&devices->lock);
+	pthread_mutex_lock(&device->lock);
+	device->jobs_running--;
+	if (error == NULL)
+		device->jobs_done++;
+	else if (!error->cancelled && error->failure != GPU_OK)
+		snprintf(device->last_error, sizeof(device->last_error), "%s", error->text);
+	if (error && error->sticky)
+	{
+		uint64_t	one = 1;
+		ssize_t		rc;
+
+		device->failed = true;
+		atomic_store(&devices->lost, 1);
+		rc = write(devices->wake, &one, sizeof(one));
+		(void) rc;
+	}
+	pthread_mutex_unlock(&device->lock);
+	if (--devices->jobs == 0)
+		devices->idle_since = clock_ms();
+	pthread_mutex_unlock(&devices->lock);
+}
+
+void
+devices_status(Devices *devices, int index, GpuDeviceStatus *status)
+{
+	Device	   *d = &devices->list[index];
+	EngineInfo	info;
+	EngineError err;
+
+	memset(status, 0, sizeof(*status));
+	status->ordinal = d->info.ordinal;
+	snprintf(status->name, sizeof(status->name), "%s", d->info.name);
+	status->memory_total = d->info.memory_total;
+	if (!d->failed && d->engine->info(d->info.ordinal, &info, &err))
+		status->memory_free = info.memory_free;
+	status->memory_used = d->engine->memory_used(d->handle);
+	pthread_mutex_lock(&d->lock);
+	status->jobs_running = d->jobs_running;
+	status->jobs_done = d->jobs_done;
+	snprintf(status->state, sizeof(status->state), "%s", d->failed ? "failed" : "ready");
+	snprintf(status->last_error, sizeof(status->last_error), "%s", d->last_error);
+	pthread_mutex_unlock(&d->lock);
+}
+
+int64_t
+devices_idle_ms(Devices *devices)
+{
+	int64_t		idle;
+
+	pthread_mutex_lock(&devices->lock);
+	idle = devices->jobs > 0 ? 0 : clock_ms() - devices->idle_since;
+	pthread_mutex_unlock(&devices->lock);
+	return idle;
+}
+
+void
+devices_trim(Devices *devices)
+{
+	int			i;
+
+	for (i = 0; i < devices->count; i++)
+		devices->list[i].engine->trim(devices->list[i].handle);
+}
+
+int
+devices_probe(void)
+{
+	const Engine *cuda = cuda_engine();
+	EngineError err;
+	int			count = 0;
+	int			i;
+
+	if (cuda == NULL)
+	{
+		log_line(LOG_ERROR, "built without CUDA");
+		return EXIT_NO_DEVICE;
+	}
+	if (!cuda->count(&count, &err))
+	{
+		log_line(LOG_ERROR, "%s", err.text);
+		return EXIT_NO_DEVICE;
+	}
+	if (count == 0)
+	{
+		log_line(LOG_ERROR, "no NVIDIA driver or no usable GPU on this host");
+		return EXIT_NO_DEVICE;
+	}
+	for (i = 0; i < count; i++)
+	{
+		EngineInfo	info;
+
+		if (cuda->info(i, &info, &err))
+			printf("%d: %s, %llu MiB\n", i, info.name,
+				   (unsigned long long) (info.memory_total >> 20));
+		else
+			printf("%d: %s\n", i, err.text);
+	}
+	return EXIT_ORDERLY;
+}

@@ -1,0 +1,359 @@
+/*
+ * protocol.c
+ *		The checking of messages between client and GPU service (see protocol.h).
+ */
+#include "protocol.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Given by the Makefile: the sources' stamp; both programs get the same one. */
+#ifndef HPSORT_BUILD
+#define HPSORT_BUILD "unknown"
+#endif
+
+#define STRINGIFY_(x) #x
+#define STRINGIFY(x) STRINGIFY_(x)
+
+/*
+ * Without padding that would carry a stranger's memory, or differ between two
+ * compilers.
+ */
+_Static_assert(sizeof(GpuHeader) == 16, "header");
+_Static_assert(sizeof(GpuHello) == 56, "hello");
+_Static_assert(sizeof(GpuWelcome) == 72 + sizeof(SortDeviceCosts), "welcome");
+_Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
+_Static_assert(sizeof(GpuOpen) == 32, "open");
+_Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
+_Static_assert(sizeof(GpuResult) == 24, "result");
+_Static_assert(sizeof(GpuData) == 24, "data");
+_Static_assert(sizeof(GpuError) == 8 + GPU_TEXT_SIZE, "error");
+_Static_assert(sizeof(GpuMessage) * 2 <= GPU_INPUT_SIZE, "input buffer");
+
+static const char *const failure_names[GPU_FAILURES] = {
+	[GPU_OK] = "ok",
+	[GPU_DISABLED] = "disabled",
+	[GPU_NOT_RUNNING] = "not_running",
+	[GPU_NO_DEVICE] = "no_device",
+	[GPU_CONNECT] = "connect",
+	[GPU_PROTOCOL] = "protocol",
+	[GPU_TIMEOUT] = "timeout",
+	[GPU_LOST] = "lost",
+	[GPU_NO_MEMORY] = "no_memory",
+	[GPU_NO_CHUNKS] = "no_chunks",
+	[GPU_RESOURCES] = "resources",
+	[GPU_DEVICE_ERROR] = "device_error",
+	[GPU_UNSUPPORTED] = "unsupported",
+};
+
+const char *
+gpu_failure_name(GpuFailure failure)
+{
+	if ((unsigned) failure >= GPU_FAILURES)
+		return "unknown";
+	return failure_names[failure];
+}
+
+const char *
+gpu_build_id(void)
+{
+	return HPSORT_BUILD "-" STRINGIFY(GPU_PROTOCOL_VERSION);
+}
+
+_Static_assert(sizeof(HPSORT_BUILD "-" STRINGIFY(GPU_PROTOCOL_VERSION)) <= GPU_BUILD_SIZE,
+			   "build id too long");
+
+int
+gpu_body_length(uint32_t type, GpuSide side)
+{
+	if (side == GPU_FROM_CLIENT)
+		switch (type)
+		{
+			case GPU_MSG_HELLO:
+				return sizeof(GpuHello);
+			case GPU_MSG_OPEN:
+				return sizeof(GpuOpen);
+			case GPU_MSG_ADD:
+				return sizeof(GpuAdd);
+			case GPU_MSG_FINISH:
+			case GPU_MSG_READ:
+				return sizeof(GpuRead);
+			case GPU_MSG_RELEASE:
+				return sizeof(GpuRelease);
+			case GPU_MSG_WANT:
+			case GPU_MSG_CLOSE:
+			case GPU_MSG_ASK_DEVICES:
+				return 0;
+			default:
+				return -1;
+		}
+	switch (type)
+	{
+		case GPU_MSG_WELCOME:
+			return sizeof(GpuWelcome);
+		case GPU_MSG_GRANT:
+			return sizeof(GpuGrant);
+		case GPU_MSG_FINISHED:
+			return sizeof(GpuFinished);
+		case GPU_MSG_RESULT:
+			return sizeof(GpuResult);
+		case GPU_MSG_DATA:
+			return sizeof(GpuData);
+		case GPU_MSG_DEVICE:
+			return sizeof(GpuDevice);
+		case GPU_MSG_ERROR:
+			return sizeof(GpuError);
+		default:
+			return -1;
+	}
+}
+
+void
+gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job)
+{
+	GpuSide		side = type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
+
+	memset(message, 0, sizeof(*message));
+	message->header.type = type;
+	message->header.length = (uint32_t) gpu_body_length(type, side);
+	message->header.job = job;
+}
+
+size_t
+gpu_message_size(const GpuMessage *message)
+{
+	return sizeof(GpuHeader) + message->header.length;
+}
+
+uint32_t
+gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
+{
+	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
+}
+
+static bool
+is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+/* Every member of the cost table is a double; none may be negative or no number. */
+static bool
+costs_are_sane(const SortDeviceCosts *costs)
+{
+	const char *bytes = (const char *) costs;
+	size_t		i;
+
+	for (i = 0; i < sizeof(*costs) / sizeof(double); i++)
+	{
+		double		ns;
+
+		memcpy(&ns, bytes + i * sizeof(double), sizeof(double));
+		if (!isfinite(ns) || ns < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+device_is_sane(const GpuDevice *device)
+{
+	const GpuDeviceStatus *status = &device->status;
+
+	if (device->count == 0)
+		return device->index == 0;
+	return device->index < device->count && device->count <= 1024 && status->ordinal >= -1 &&
+		is_text(status->name, sizeof(status->name)) &&
+		is_text(status->state, sizeof(status->state)) &&
+		is_text(status->last_error, sizeof(status->last_error));
+}
+
+/* The complaint about a message's body, or NULL. */
+static const char *
+complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+{
+	switch (m->header.type)
+	{
+		case GPU_MSG_HELLO:
+			if (m->body.hello.magic != GPU_MAGIC)
+				return "wrong magic number";
+			if (!is_text(m->body.hello.build, GPU_BUILD_SIZE))
+				return "build without an end";
+			break;
+		case GPU_MSG_OPEN:
+			if (m->body.open.lo > m->body.open.hi)
+				return "bounds in the wrong order";
+			if (m->body.open.want > SORT_WANT_PERMUTATION)
+				return "unknown kind of result";
+			if (m->body.open.descending > 1 || m->body.open.zero != 0)
+				return "unknown flag";
+			break;
+		case GPU_MSG_ADD:
+			if (m->body.add.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.add.count == 0 ||
+				m->body.add.count > gpu_chunk_items(GPU_FORM_KEYS, chunk_bytes))
+				return "wrong number of keys in a chunk";
+			break;
+		case GPU_MSG_READ:
+			if (m->body.read.form == GPU_FORM_NONE)
+				return "reading of nothing";
+			/* FALLTHROUGH */
+		case GPU_MSG_FINISH:
+			if (m->body.read.form > GPU_FORM_LAST)
+				return "unknown form of result";
+			if (m->body.read.descending > 1)
+				return "unknown flag";
+			break;
+		case GPU_MSG_RELEASE:
+			if (m->body.release.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.release.zero != 0)
+				return "unknown flag";
+			break;
+		case GPU_MSG_WELCOME:
+			if (m->body.welcome.magic != GPU_MAGIC)
+				return "wrong magic number";
+			if (!is_text(m->body.welcome.build, GPU_BUILD_SIZE))
+				return "build without an end";
+
+			/*
+			 * The rest of another version's welcome may mean anything: whoever
+			 * asks compares the version first.
+			 */
+			if (m->body.welcome.version != GPU_PROTOCOL_VERSION)
+				break;
+			if (m->body.welcome.chunks == 0 || m->body.welcome.chunks > GPU_CHUNKS_MAX ||
+				m->body.welcome.chunk_bytes < GPU_CHUNK_MIN ||
+				m->body.welcome.chunk_bytes > GPU_CHUNK_MAX ||
+				m->body.welcome.chunk_bytes % GPU_CHUNK_MIN != 0)
+				return "impossible size of the shared area";
+			if (!costs_are_sane(&m->body.welcome.costs))
+				return "impossible costs";
+			break;
+		case GPU_MSG_GRANT:
+			if (m->body.grant.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.grant.scarce > 1)
+				return "unknown flag";
+			break;
+		case GPU_MSG_FINISHED:
+			if (m->body.finished.distinct > m->body.finished.n)
+				return "more distinct keys than keys";
+			if (m->body.finished.algorithm >= SORT_ALGORITHM_COUNT)
+				return "unknown algorithm";
+			if (m->body.finished.zero != 0)
+				return "unknown flag";
+			if (!is_text(m->body.finished.reason, GPU_TEXT_SIZE))
+				return "text without an end";
+			break;
+		case GPU_MSG_RESULT:
+			if (m->body.result.form < GPU_FORM_KEYS || m->body.result.form > GPU_FORM_LAST)
+				return "unknown form of result";
+			if (m->body.result.descending > 1 || m->body.result.zero != 0)
+				return "unknown flag";
+			break;
+		case GPU_MSG_DATA:
+			if (m->body.data.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.data.count == 0 ||
+				m->body.data.count > gpu_chunk_items(GPU_FORM_KEYS, chunk_bytes))
+				return "wrong number of items in a chunk";
+			if (m->body.data.zero != 0)
+				return "unknown flag";
+			break;
+		case GPU_MSG_DEVICE:
+			if (!device_is_sane(&m->body.device))
+				return "impossible device";
+			break;
+		case GPU_MSG_ERROR:
+			if (m->body.error.failure >= GPU_FAILURES)
+				return "unknown failure";
+			if (!is_text(m->body.error.text, GPU_TEXT_SIZE))
+				return "text without an end";
+			break;
+		default:
+			break;
+	}
+	return NULL;
+}
+
+/* Whether a type belongs to a job; ERROR may or may not. */
+static bool
+needs_job(uint32_t type)
+{
+	switch (type)
+	{
+		case GPU_MSG_HELLO:
+		case GPU_MSG_WELCOME:
+		case GPU_MSG_ASK_DEVICES:
+		case GPU_MSG_DEVICE:
+			return false;
+		default:
+			return true;
+	}
+}
+
+bool
+gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
+				  const char **why)
+{
+	int			length = gpu_body_length(message->header.type, side);
+
+	*why = NULL;
+	if (length < 0)
+		*why = "unknown type of message";
+	else if (message->header.length != (uint32_t) length)
+		*why = "wrong length of message";
+	else if (message->header.type != GPU_MSG_ERROR &&
+			 (message->header.job != 0) != needs_job(message->header.type))
+		*why = "wrong job number";
+	else
+		*why = complaint(message, chunks, chunk_bytes);
+	return *why == NULL;
+}
+
+unsigned char *
+gpu_input_room(GpuInput *in, size_t *size)
+{
+	if (in->at > 0)
+	{
+		memmove(in->bytes, in->bytes + in->at, in->len - in->at);
+		in->len -= in->at;
+		in->at = 0;
+	}
+	*size = sizeof(in->bytes) - in->len;
+	return in->bytes + in->len;
+}
+
+GpuParse
+gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
+			   GpuMessage *message, const char **why)
+{
+	size_t		have = in->len - in->at;
+	int			length;
+
+	if (have < sizeof(GpuHeader))
+		return GPU_PARSE_MORE;
+	memcpy(&message->header, in->bytes + in->at, sizeof(GpuHeader));
+
+	/* Before the body is waited for: a wrong length must not be believed. */
+	length = gpu_body_length(message->header.type, side);
+	if (length < 0)
+	{
+		*why = "unknown type of message";
+		return GPU_PARSE_BAD;
+	}
+	if (message->header.length != (uint32_t) length)
+	{
+		*why = "wrong length of message";
+		return GPU_PARSE_BAD;
+	}
+	if (have < sizeof(GpuHeader) + (size_t) length)
+		return GPU_PARSE_MORE;
+	memcpy(&message->body, in->bytes + in->at + sizeof(GpuHeader), (size_t) length);
+	if (!gpu_message_check(message, side, chunks, chunk_bytes, why))
+		return GPU_PARSE_BAD;
+	in->at += sizeof(GpuHeader) + (size_t) length;
+	return GPU_PARSE_MESSAGE;
+}

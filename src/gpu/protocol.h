@@ -1,0 +1,274 @@
+/*
+ * protocol.h
+ *		What client and GPU service say to each other, and the checking of it.
+ *
+ * Used by client.c (in a backend) and by hpsort-gpud.  Pure: bytes in, messages
+ * or a complaint out; knows neither PostgreSQL nor CUDA, does no I/O and keeps
+ * no state but the input buffer it is given, so that a fuzzer can drive it.
+ *
+ * Both ends run on one host from one build (see gpu_build_id), so messages are
+ * plain structs in native byte order, each type of one exact length.
+ *
+ *		client						service
+ *		HELLO						WELCOME + the chunks' file descriptor
+ *		OPEN						GRANT ...
+ *		ADD, ADD, ...				GRANT, GRANT, ...
+ *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
+ *		RELEASE ...					DATA ...
+ *		READ						RESULT, DATA ...
+ *		CLOSE						(nothing: the next OPEN may follow at once)
+ *		ASK_DEVICES					DEVICE, one for each
+ *
+ * Keys and results never cross the socket: they lie in chunks of one shared
+ * memory area.  At any time a chunk belongs to one side: GRANT gives it to the
+ * client for filling, ADD gives it back; DATA lends it to the client for
+ * reading, RELEASE gives it back; CLOSE and hanging up give back all.  A client
+ * that has given back a chunk unused gets the next only after WANT.
+ *
+ * An ERROR with a job's number ends that job: the service drops whatever still
+ * comes for it, and takes its chunks back at CLOSE.  An ERROR without a job's
+ * number ends the connection.
+ */
+#ifndef HPSORT_GPU_PROTOCOL_H
+#define HPSORT_GPU_PROTOCOL_H
+
+#include "client.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
+
+/* Also part of the build id; raised whenever a message changes its meaning. */
+#define GPU_PROTOCOL_VERSION 1
+
+#define GPU_BUILD_SIZE 48
+#define GPU_TEXT_SIZE 160
+
+/* Bytes of a chunk: keys and runs in it are aligned to a page at least. */
+#define GPU_CHUNK_MIN ((uint64_t) 4096)
+#define GPU_CHUNK_MAX ((uint64_t) 16 << 20)
+#define GPU_CHUNKS_MAX (UINT32_C(1) << 20)
+
+typedef enum GpuMessageType
+{
+	/* from the client */
+	GPU_MSG_HELLO = 1,
+	GPU_MSG_OPEN,
+	GPU_MSG_ADD,
+	GPU_MSG_WANT,
+	GPU_MSG_FINISH,
+	GPU_MSG_READ,
+	GPU_MSG_RELEASE,
+	GPU_MSG_CLOSE,
+	GPU_MSG_ASK_DEVICES,
+
+	/* from the service */
+	GPU_MSG_WELCOME = 33,
+	GPU_MSG_GRANT,
+	GPU_MSG_FINISHED,
+	GPU_MSG_RESULT,
+	GPU_MSG_DATA,
+	GPU_MSG_DEVICE,
+	GPU_MSG_ERROR
+} GpuMessageType;
+
+typedef enum GpuSide
+{
+	GPU_FROM_CLIENT,
+	GPU_FROM_SERVICE
+} GpuSide;
+
+/* How a result travels. */
+typedef enum GpuForm
+{
+	GPU_FORM_NONE = 0,			/* in FINISH: do not send anything yet */
+	GPU_FORM_BEST,				/* runs if they are smaller, else keys */
+	GPU_FORM_KEYS,
+	GPU_FORM_RUNS,
+	GPU_FORM_PERMUTATION
+} GpuForm;
+
+#define GPU_FORM_LAST GPU_FORM_PERMUTATION
+
+typedef struct GpuHeader
+{
+	uint32_t	type;
+	uint32_t	length;			/* bytes of the body */
+	uint64_t	job;			/* numbered from 1 by the client; 0: none */
+} GpuHeader;
+
+typedef struct GpuHello
+{
+	uint32_t	magic;
+	uint32_t	version;
+	char		build[GPU_BUILD_SIZE];
+} GpuHello;
+
+typedef struct GpuWelcome
+{
+	uint32_t	magic;
+	uint32_t	version;
+	char		build[GPU_BUILD_SIZE];
+	int32_t		pid;
+	uint32_t	chunks;
+	uint64_t	chunk_bytes;
+	SortDeviceCosts costs;
+} GpuWelcome;
+
+typedef struct GpuOpen
+{
+	uint64_t	n;				/* expected keys, 0: unknown */
+	int32_t		lo;				/* inclusive; all of int4: nothing promised */
+	int32_t		hi;
+	uint32_t	want;			/* SortWant */
+	uint32_t	descending;		/* 0 or 1 */
+	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
+	uint32_t	zero;
+} GpuOpen;
+
+typedef struct GpuAdd
+{
+	uint32_t	chunk;
+	uint32_t	count;			/* keys in it, > 0 */
+} GpuAdd;
+
+/* READ, and FINISH, which may ask for the first result in the same breath. */
+typedef struct GpuRead
+{
+	uint32_t	form;
+	uint32_t	descending;
+} GpuRead;
+
+typedef struct GpuRelease
+{
+	uint32_t	chunk;
+	uint32_t	zero;
+} GpuRelease;
+
+typedef struct GpuGrant
+{
+	uint32_t	chunk;
+	uint32_t	scarce;			/* 1: others wait, do not sit on it */
+} GpuGrant;
+
+typedef struct GpuFinished
+{
+	uint64_t	n;
+	uint64_t	distinct;		/* 0: not known */
+	uint32_t	algorithm;		/* SortAlgorithm, as it really was; AUTO: none */
+	uint32_t	zero;
+	char		reason[GPU_TEXT_SIZE];
+} GpuFinished;
+
+typedef struct GpuResult
+{
+	uint64_t	items;			/* keys, runs or rows in all */
+	uint32_t	form;			/* never NONE or BEST */
+	uint32_t	descending;
+	uint32_t	read;			/* which reading of the job, from 1 */
+	uint32_t	zero;
+} GpuResult;
+
+/* Runs lie in a chunk as count counts (8 bytes), then count keys (4 bytes). */
+typedef struct GpuData
+{
+	uint64_t	first;			/* position of the first item */
+	uint32_t	chunk;
+	uint32_t	count;			/* items, > 0 */
+	uint32_t	read;			/* the RESULT they belong to */
+	uint32_t	zero;
+} GpuData;
+
+typedef struct GpuDevice
+{
+	uint32_t	index;
+	uint32_t	count;			/* of all; 0: there are none, and no status */
+	GpuDeviceStatus status;
+} GpuDevice;
+
+typedef struct GpuError
+{
+	uint32_t	failure;		/* GpuFailure; GPU_OK: a key out of bounds */
+	int32_t		key;			/* that key */
+	char		text[GPU_TEXT_SIZE];
+} GpuError;
+
+typedef struct GpuMessage
+{
+	GpuHeader	header;
+	union
+	{
+		GpuHello	hello;
+		GpuOpen		open;
+		GpuAdd		add;
+		GpuRead		read;
+		GpuRelease	release;
+		GpuWelcome	welcome;
+		GpuGrant	grant;
+		GpuFinished finished;
+		GpuResult	result;
+		GpuData		data;
+		GpuDevice	device;
+		GpuError	error;
+	}			body;
+} GpuMessage;
+
+/* The version, the protocol and a stamp of the sources that define it. */
+extern const char *gpu_build_id(void);
+
+/* Bytes of a type's body, or -1 for what is no type of that side. */
+extern int	gpu_body_length(uint32_t type, GpuSide side);
+
+/* A message of that type, all zero but for its header. */
+extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job);
+
+/* Bytes of the whole message as sent. */
+extern size_t gpu_message_size(const GpuMessage *message);
+
+/*
+ * Whether a message is one that this side may send, as far as that can be told
+ * from the message alone and the size of the shared area (chunks is 0 as long
+ * as that is not known, and nothing that names a chunk is valid then).  If not,
+ * *why is a phrase.  Text fields are checked to end within their size.
+ */
+extern bool gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks,
+							  uint64_t chunk_bytes, const char **why);
+
+/* Items of a form that a chunk holds. */
+extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
+
+/*
+ * Bytes received and not yet taken.  Room for many messages: what arrives
+ * together is read together.
+ */
+#define GPU_INPUT_SIZE 8192
+
+typedef struct GpuInput
+{
+	size_t		at;				/* first byte not yet taken */
+	size_t		len;			/* bytes received */
+	unsigned char bytes[GPU_INPUT_SIZE];
+} GpuInput;
+
+typedef enum GpuParse
+{
+	GPU_PARSE_MORE,				/* no whole message yet */
+	GPU_PARSE_MESSAGE,
+	GPU_PARSE_BAD				/* no message of this protocol */
+} GpuParse;
+
+/* Where to receive to, and how much; never 0 after GPU_PARSE_MORE. */
+extern unsigned char *gpu_input_room(GpuInput *in, size_t *size);
+
+/* Takes the next message, checked as above. */
+extern GpuParse gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
+							   GpuMessage *message, const char **why);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_GPU_PROTOCOL_H */

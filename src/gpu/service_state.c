@@ -1,0 +1,334 @@
+/*
+ * service_state.c
+ *		The GPU service's state in shared memory (see service_state.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "utils/timestamp.h"
+
+#include "service_state.h"
+
+/*
+ * A start that nobody took up within so long is forgotten: the postmaster
+ * could not fork, or was shutting down.
+ */
+#define START_LOST_MS 10000
+
+/* Order of work: mutex protects status and supervisor; the rest is atomic. */
+typedef struct ServiceShared
+{
+	slock_t		mutex;
+	ServiceStatus status;
+	Latch	   *supervisor;		/* valid as long as its pid is set */
+	ConditionVariable changed;
+	pg_atomic_uint64 jobs;
+	pg_atomic_uint64 keys;
+	pg_atomic_uint64 bytes_sent;
+	pg_atomic_uint64 bytes_received;
+	pg_atomic_uint64 restarts;
+	pg_atomic_uint64 fallbacks[GPU_FAILURES];
+	pg_atomic_uint64 reset_at;
+} ServiceShared;
+
+static ServiceShared *shared;
+static shmem_request_hook_type previous_request_hook;
+
+static void
+request_shmem(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(MAXALIGN(sizeof(ServiceShared)));
+}
+
+void
+service_state_preload(void)
+{
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request_shmem;
+}
+
+/*
+ * The shared struct, or NULL.  Without preload it comes out of the memory that
+ * the server keeps spare; if other modules, or a growing lock table, have used
+ * that up, there is no GPU, and no error.
+ */
+static ServiceShared *
+attach(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		found;
+	int			i;
+
+	if (shared || !IsUnderPostmaster)
+		return shared;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	PG_TRY();
+	{
+		ServiceShared *s = ShmemInitStruct("hpsort GPU service", sizeof(ServiceShared), &found);
+
+		if (!found)
+		{
+			memset(s, 0, sizeof(*s));
+			SpinLockInit(&s->mutex);
+			s->status.since = GetCurrentTimestamp();
+			ConditionVariableInit(&s->changed);
+			pg_atomic_init_u64(&s->jobs, 0);
+			pg_atomic_init_u64(&s->keys, 0);
+			pg_atomic_init_u64(&s->bytes_sent, 0);
+			pg_atomic_init_u64(&s->bytes_received, 0);
+			pg_atomic_init_u64(&s->restarts, 0);
+			for (i = 0; i < GPU_FAILURES; i++)
+				pg_atomic_init_u64(&s->fallbacks[i], 0);
+			pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
+		}
+		shared = s;
+	}
+	PG_CATCH();
+	{
+		/* Out of shared memory is all that can be wrong. */
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		shared = NULL;
+	}
+	PG_END_TRY();
+	LWLockRelease(AddinShmemInitLock);
+	return shared;
+}
+
+bool
+service_status(ServiceStatus *status)
+{
+	ServiceShared *s = attach();
+
+	memset(status, 0, sizeof(*status));
+	if (s == NULL)
+		return false;
+	SpinLockAcquire(&s->mutex);
+	*status = s->status;
+	SpinLockRelease(&s->mutex);
+	return true;
+}
+
+const char *
+service_state_name(ServiceState state)
+{
+	static const char *const names[] = {
+		"stopped", "starting", "running", "restarting", "no device", "failed"
+	};
+
+	return names[state];
+}
+
+bool
+service_may_start(const ServiceStatus *status)
+{
+	switch (status->state)
+	{
+		case SERVICE_STOPPED:
+			return true;
+		case SERVICE_STARTING:
+			return status->supervisor_pid == 0 &&
+				TimestampDifferenceExceeds(status->since, GetCurrentTimestamp(), START_LOST_MS);
+		case SERVICE_NO_DEVICE:
+		case SERVICE_FAILED:
+			return PgReloadTime > status->since;
+		default:
+			return false;
+	}
+}
+
+/* Under the mutex; now is read before it is taken. */
+static void
+change_state(ServiceShared *s, ServiceState state, int service_pid, const char *text,
+			 TimestampTz now)
+{
+	s->status.state = state;
+	s->status.since = now;
+	s->status.service_pid = service_pid;
+	s->status.suspect_pid = 0;
+	strlcpy(s->status.text, text, sizeof(s->status.text));
+}
+
+bool
+service_claim_start(void)
+{
+	ServiceShared *s = attach();
+	ServiceStatus seen;
+	TimestampTz now = GetCurrentTimestamp();
+	bool		mine;
+
+	if (s == NULL || !service_status(&seen) || !service_may_start(&seen))
+		return false;
+	SpinLockAcquire(&s->mutex);
+	mine = s->status.state == seen.state && s->status.since == seen.since &&
+		s->status.supervisor_pid == 0;
+	if (mine)
+		change_state(s, SERVICE_STARTING, 0, "", now);
+	SpinLockRelease(&s->mutex);
+	return mine;
+}
+
+bool
+service_claim_supervision(void)
+{
+	ServiceShared *s = attach();
+	TimestampTz now = GetCurrentTimestamp();
+	bool		mine;
+
+	if (s == NULL)
+		return false;
+	SpinLockAcquire(&s->mutex);
+	mine = s->status.supervisor_pid == 0;
+	if (mine)
+	{
+		s->status.supervisor_pid = MyProcPid;
+		s->supervisor = MyLatch;
+		change_state(s, SERVICE_STARTING, 0, "", now);
+	}
+	SpinLockRelease(&s->mutex);
+	return mine;
+}
+
+void
+service_release_supervision(void)
+{
+	ServiceShared *s = attach();
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (s == NULL)
+		return;
+	SpinLockAcquire(&s->mutex);
+	s->status.supervisor_pid = 0;
+	s->supervisor = NULL;
+	/* What it ended with stays to be seen, unless that was no end. */
+	if (s->status.state != SERVICE_NO_DEVICE && s->status.state != SERVICE_FAILED &&
+		s->status.state != SERVICE_STOPPED)
+		change_state(s, SERVICE_STOPPED, 0, "", now);
+	SpinLockRelease(&s->mutex);
+	ConditionVariableBroadcast(&s->changed);
+}
+
+void
+service_set_state(ServiceState state, int service_pid, const char *text)
+{
+	ServiceShared *s = attach();
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (s == NULL)
+		return;
+	SpinLockAcquire(&s->mutex);
+	change_state(s, state, service_pid, text, now);
+	SpinLockRelease(&s->mutex);
+	ConditionVariableBroadcast(&s->changed);
+}
+
+void
+service_suspect(int service_pid)
+{
+	ServiceShared *s = attach();
+	Latch	   *latch = NULL;
+
+	if (s == NULL)
+		return;
+	SpinLockAcquire(&s->mutex);
+	if (s->status.service_pid == service_pid)
+	{
+		s->status.suspect_pid = service_pid;
+		latch = s->supervisor;
+	}
+	SpinLockRelease(&s->mutex);
+	/* Latches of processes lie in shared memory and stay there. */
+	if (latch)
+		SetLatch(latch);
+}
+
+void
+service_prepare_wait(void)
+{
+	if (attach())
+		ConditionVariablePrepareToSleep(&shared->changed);
+}
+
+void
+service_cancel_wait(void)
+{
+	ConditionVariableCancelSleep();
+}
+
+void
+service_count_work(uint64 jobs, uint64 keys, uint64 bytes_sent, uint64 bytes_received)
+{
+	ServiceShared *s = attach();
+
+	if (s == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&s->jobs, jobs);
+	pg_atomic_fetch_add_u64(&s->keys, keys);
+	pg_atomic_fetch_add_u64(&s->bytes_sent, bytes_sent);
+	pg_atomic_fetch_add_u64(&s->bytes_received, bytes_received);
+}
+
+void
+service_count_fallback(GpuFailure failure)
+{
+	ServiceShared *s = attach();
+
+	if (s && failure > GPU_OK && failure < GPU_FAILURES)
+		pg_atomic_fetch_add_u64(&s->fallbacks[failure], 1);
+}
+
+void
+service_count_restart(void)
+{
+	ServiceShared *s = attach();
+
+	if (s)
+		pg_atomic_fetch_add_u64(&s->restarts, 1);
+}
+
+bool
+service_counters(ServiceCounters *counters)
+{
+	ServiceShared *s = attach();
+	int			i;
+
+	memset(counters, 0, sizeof(*counters));
+	if (s == NULL)
+		return false;
+	counters->jobs = pg_atomic_read_u64(&s->jobs);
+	counters->keys = pg_atomic_read_u64(&s->keys);
+	counters->bytes_sent = pg_atomic_read_u64(&s->bytes_sent);
+	counters->bytes_received = pg_atomic_read_u64(&s->bytes_received);
+	counters->restarts = pg_atomic_read_u64(&s->restarts);
+	for (i = 0; i < GPU_FAILURES; i++)
+		counters->fallbacks[i] = pg_atomic_read_u64(&s->fallbacks[i]);
+	counters->since = (TimestampTz) pg_atomic_read_u64(&s->reset_at);
+	return true;
+}
+
+void
+service_reset_counters(void)
+{
+	ServiceShared *s = attach();
+	int			i;
+
+	if (s == NULL)
+		return;
+	pg_atomic_write_u64(&s->jobs, 0);
+	pg_atomic_write_u64(&s->keys, 0);
+	pg_atomic_write_u64(&s->bytes_sent, 0);
+	pg_atomic_write_u64(&s->bytes_received, 0);
+	pg_atomic_write_u64(&s->restarts, 0);
+	for (i = 0; i < GPU_FAILURES; i++)
+		pg_atomic_write_u64(&s->fallbacks[i], 0);
+	pg_atomic_write_u64(&s->reset_at, (uint64) GetCurrentTimestamp());
+}

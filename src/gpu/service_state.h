@@ -1,0 +1,98 @@
+/*
+ * service_state.h
+ *		What every process of the cluster knows of the GPU service: whether it
+ *		runs, why not, and how much it did.
+ *
+ * Written by the supervisor (state) and by backends (counters, requests to
+ * start); knows PostgreSQL, but neither sockets nor GPUs.
+ *
+ * It is some 400 bytes of PostgreSQL's own shared memory, taken on first use
+ * from what the server keeps spare for such a case, so that nothing has to be
+ * preloaded, and asked for properly where hpsort is.  Being there it is gone,
+ * and starts afresh, exactly when the cluster's processes do: there is no file
+ * to outlive a crash, and no page that a full disk could take away.
+ */
+#ifndef HPSORT_SERVICE_STATE_H
+#define HPSORT_SERVICE_STATE_H
+
+#include "postgres.h"
+
+#include "client.h"
+#include "datatype/timestamp.h"
+
+/* Both relative to the data directory; base backups leave the directory out. */
+#define SERVICE_SOCKET "pg_stat_tmp/hpsort_gpu.sock"
+
+typedef enum ServiceState
+{
+	SERVICE_STOPPED = 0,		/* may be started by whoever needs it */
+	SERVICE_STARTING,			/* asked for, or not listening yet */
+	SERVICE_RUNNING,
+	SERVICE_RESTARTING,			/* failed; the supervisor waits a while */
+	SERVICE_NO_DEVICE,			/* there is no GPU: no use before a reload */
+	SERVICE_FAILED				/* cannot be started: no use before a reload */
+} ServiceState;
+
+typedef struct ServiceStatus
+{
+	ServiceState state;
+	TimestampTz since;			/* when it became so */
+	int			supervisor_pid; /* 0: none */
+	int			service_pid;	/* 0: none */
+	int			suspect_pid;	/* service that somebody waited for in vain */
+	char		text[160];		/* why, a phrase; may be empty */
+} ServiceStatus;
+
+typedef struct ServiceCounters
+{
+	uint64		jobs;
+	uint64		keys;
+	uint64		bytes_sent;
+	uint64		bytes_received;
+	uint64		restarts;
+	uint64		fallbacks[GPU_FAILURES];
+	TimestampTz since;			/* of the last reset */
+} ServiceCounters;
+
+/* Called by _PG_init while shared_preload_libraries are loaded. */
+extern void service_state_preload(void);
+
+/* A copy of the state; false when there is no shared memory for it. */
+extern bool service_status(ServiceStatus *status);
+
+/* "running", for people. */
+extern const char *service_state_name(ServiceState state);
+
+/*
+ * Whether the state allows a start to be requested now.  What failed for good
+ * is tried again once the configuration was reloaded.
+ */
+extern bool service_may_start(const ServiceStatus *status);
+
+/* Claims the right to start: true for one process of all who try. */
+extern bool service_claim_start(void);
+
+/* The supervisor's: false if there is one already.  Given back at exit. */
+extern bool service_claim_supervision(void);
+extern void service_release_supervision(void);
+
+/* The supervisor's, and of who claimed a start in vain. */
+extern void service_set_state(ServiceState state, int service_pid, const char *text);
+
+/* Has the supervisor look whether that service still answers. */
+extern void service_suspect(int service_pid);
+
+/*
+ * Waiting for a change of state: prepare, look at the state, wait on MyLatch,
+ * and cancel at the end.
+ */
+extern void service_prepare_wait(void);
+extern void service_cancel_wait(void);
+
+extern void service_count_work(uint64 jobs, uint64 keys, uint64 bytes_sent, uint64 bytes_received);
+extern void service_count_fallback(GpuFailure failure);
+extern void service_count_restart(void);
+extern bool service_counters(ServiceCounters *counters);
+extern void service_reset_counters(void);
+
+#endif							/* HPSORT_SERVICE_STATE_H */

@@ -1,0 +1,22 @@
+/*
+ * supervisor.h
+ *		The background worker that keeps the GPU service running.
+ */
+#ifndef HPSORT_SUPERVISOR_H
+#define HPSORT_SUPERVISOR_H
+
+#include "postgres.h"
+
+/* At server start; called by _PG_init while preloading. */
+extern void supervisor_register(void);
+
+/*
+ * On demand, without waiting for anything.  False, and *reason a phrase, when
+ * no supervisor could be asked for.
+ */
+extern bool supervisor_request(const char **reason);
+
+/* The worker's entry point. */
+extern PGDLLEXPORT void hpsort_gpu_supervisor_main(Datum arg);
+
+#endif							/* HPSORT_SUPERVISOR_H */

@@ -1,0 +1,72 @@
+/*
+ * gather.h
+ *		Custom Scan (HpSort Gather): hpsort's aggregates over a table's
+ *		columns, straight from the column reader.
+ *
+ * gather_planner.c decides where it is used, gather_exec.c runs it; this is
+ * what they agree on.
+ *
+ * The node stands in the place of an Agg without GROUP BY over a sequential
+ * scan.  Its scan tuple (custom_scan_tlist) is the aggregates themselves, in
+ * the order of the planner's list; its target list and HAVING (plan.qual) are
+ * computed from them, as an Agg's.  In a parallel plan it returns serialized
+ * states under Gather, for core's Finalize Aggregate.
+ *
+ * custom_plans: a SeqScan of each table to be read (gather_sources.h).
+ *
+ * custom_private: lists of attribute numbers.  The first: the columns to read,
+ * as the aggregates' arguments name them; then, for each of custom_plans, what
+ * they are in that table.
+ */
+#ifndef HPSORT_GATHER_H
+#define HPSORT_GATHER_H
+
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+
+/* Which of our aggregates an Aggref is. */
+typedef enum GatherKind
+{
+	GATHER_NONE,				/* none that is gathered */
+	GATHER_ARRAY,				/* hpsort_agg */
+	GATHER_RUNS					/* hpsort_runs_agg */
+} GatherKind;
+
+/* By its functions, not its name or schema. */
+extern GatherKind gather_kind(const Aggref *aggref);
+
+/* The column that an expression, an aggregate's argument, is: perhaps made an int4. */
+extern Var *gather_column(Node *expr);
+extern Var *gather_argument(const Aggref *aggref);
+
+/* Values of hpsort.debug_gather. */
+typedef enum GatherDebug
+{
+	GATHER_FORBID,
+	GATHER_ALLOW,
+	GATHER_FORCE
+} GatherDebug;
+
+extern const CustomScanMethods gather_scan_methods;
+
+/*
+ * Of the planner's half, for gather_query.c too.
+ *
+ * The tables that rel stands for: itself, or those that inherit from it and
+ * were neither pruned nor excluded.  NIL if one of them cannot be read so.
+ */
+extern List *gather_find_tables(PlannerInfo *root, RelOptInfo *rel);
+
+/* columns of rel, then what they are in each of its tables; NIL if they are not there. */
+extern List *gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns);
+
+/* Gives path the scans of the tables, and returns what reading them costs. */
+extern Cost gather_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers);
+
+/* At module load: the planner hook, and the methods for plans sent to workers. */
+extern void gather_install(void);
+
+#endif							/* HPSORT_GATHER_H */

@@ -1,0 +1,28 @@
+/*
+ * gpu_backend.h
+ *		A session's use of the GPU service: its connections, its jobs, and what
+ *		becomes of them when a query fails.
+ */
+#ifndef HPSORT_GPU_BACKEND_H
+#define HPSORT_GPU_BACKEND_H
+
+#include "postgres.h"
+
+#include "client.h"
+#include "sort_types.h"
+
+/* The way to the GPU that every sort of this session is lent. */
+extern const SortGpu gpu_backend;
+
+/* Whether a sort should stop; processes nothing. */
+extern bool pg_interrupt_pending(void);
+
+/*
+ * The service's devices, if it runs and answers; starts nothing.  At most max
+ * are filled in; when there are none, *text (size bytes) says why, and *state
+ * is a word for it.
+ */
+extern int	gpu_backend_devices(GpuDeviceStatus *devices, int max, const char **state,
+								char *text, size_t size);
+
+#endif							/* HPSORT_GPU_BACKEND_H */

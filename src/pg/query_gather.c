@@ -1,0 +1,142 @@
+/*
+ * query_gather.c
+ *		Keys from any query, through SPI (see query_gather.h).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+
+#include "column_reader.h"
+#include "gather_query.h"
+#include "pg_sorter.h"
+#include "query_gather.h"
+
+/*
+ * Where the query sends its rows: straight into the sorter.
+ */
+typedef struct GatherReceiver
+{
+	DestReceiver pub;
+	Sorter	   *sorter;
+	int64	   *nulls;
+	Oid			type;			/* base type of the column */
+} GatherReceiver;
+
+static void
+gather_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static bool
+gather_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	GatherReceiver *receiver = (GatherReceiver *) self;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, 1, &isnull);
+	SortError	err;
+
+	if (isnull)
+		(*receiver->nulls)++;
+	else
+		pg_sort_check(sorter_add_key(receiver->sorter, column_key(receiver->type, value), &err),
+					  &err);
+	return true;
+}
+
+static void
+gather_shutdown(DestReceiver *self)
+{
+}
+
+static void
+gather_destroy(DestReceiver *self)
+{
+}
+
+/* The type of a plan's single integer column, or an error. */
+static Oid
+integer_column(SPIPlanPtr plan)
+{
+	List	   *sources = SPI_plan_get_plan_sources(plan);
+	TupleDesc	tupdesc;
+	Oid			type;
+
+	if (list_length(sources) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query must be a single statement"),
+				 errdetail("It has %d statements.", list_length(sources))));
+	tupdesc = ((CachedPlanSource *) linitial(sources))->resultDesc;
+	if (tupdesc == NULL || tupdesc->natts == 0 || !SPI_is_cursor_plan(plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("It returns no columns.")));
+	if (tupdesc->natts > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("It returns %d columns.", tupdesc->natts)));
+	type = getBaseType(TupleDescAttr(tupdesc, 0)->atttypid);
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("Its column \"%s\" is of type %s.",
+						   NameStr(TupleDescAttr(tupdesc, 0)->attname),
+						   format_type_be(TupleDescAttr(tupdesc, 0)->atttypid))));
+	return type;
+}
+
+void
+query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
+{
+	GatherReceiver receiver = {
+		.pub = {
+			.receiveSlot = gather_row,
+			.rStartup = gather_startup,
+			.rShutdown = gather_shutdown,
+			.rDestroy = gather_destroy,
+			.mydest = DestNone
+		},
+		.sorter = sorter,
+		.nulls = nulls
+	};
+	SPIExecuteOptions options = {0};
+	GatherSink	sink = {.sorter = sorter, .nulls = nulls};
+	const GatherSink *previous;
+	SPIPlanPtr	plan;
+	int			rc;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	receiver.type = OidIsValid(type) ? getBaseType(type) : integer_column(plan);
+	options.read_only = read_only;
+	options.dest = (DestReceiver *) &receiver;
+
+	/* Planned and run in one go: the plan may fill the sorter itself. */
+	sink.query_string =
+		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
+	previous = gather_query_offer(&sink);
+	PG_TRY();
+	{
+		rc = SPI_execute_plan_extended(plan, &options);
+	}
+	PG_FINALLY();
+	{
+		gather_query_offer(previous);
+	}
+	PG_END_TRY();
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(rc));
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}

@@ -1,0 +1,22 @@
+/*
+ * query_gather.h
+ *		Keys from any query: what hpsort_query runs, and what the column
+ *		functions fall back to where a column is not simply read.
+ */
+#ifndef HPSORT_QUERY_GATHER_H
+#define HPSORT_QUERY_GATHER_H
+
+#include "postgres.h"
+
+#include "sorter.h"
+
+/*
+ * Runs a query with the caller's rights, adds its keys to sorter and its NULLs
+ * to *nulls.  read_only: under the active snapshot, as a stable function must;
+ * otherwise under a new one.  The query is one statement with one column: of
+ * an integer type if type is InvalidOid, else one that column_type_is_key has
+ * accepted.
+ */
+extern void query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls);
+
+#endif							/* HPSORT_QUERY_GATHER_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_published.cuh
+ *	  What the tests of the published algorithms share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_TEST_PUBLISHED_CUH
+#define HPSORT_TEST_PUBLISHED_CUH
+
+#include "check.cuh"
+#include "published.h"
+
+inline const char *
+name_of(HpsortPublished algorithm)
+{
+	return hpsort_published_algorithms(nullptr)[algorithm].name;
+}
+
+/* The tests, by file; quick and tiny: for compute-sanitizer. */
+extern void test_published_bitonic(bool quick, bool tiny, uint64_t seed);
+
+#endif							/* HPSORT_TEST_PUBLISHED_CUH */

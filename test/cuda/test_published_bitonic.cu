@@ -1,0 +1,506 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_published_bitonic.cu
+ *	  What bucket_bitonic alone can do: floats in PostgreSQL's order, payloads,
+ *	  nearly sorted and crowded lists, several passes, merging, several GPUs.
+ *
+ * Results are compared with std::stable_sort under a comparison written from
+ * PostgreSQL's documentation, which shares nothing with what is tested.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "test_published.cuh"
+
+typedef std::vector<uint32_t> Words;
+
+static uint64_t seed;
+
+static uint64_t
+draw(void)
+{
+	return mix64(seed++);
+}
+
+static double
+draw_unit(void)
+{
+	return (double) (draw() >> 11) * 0x1p-53;
+}
+
+/* Box and Muller's. */
+static double
+draw_gaussian(void)
+{
+	return sqrt(-2 * log(1 - draw_unit())) * cos(2 * M_PI * draw_unit());
+}
+
+static uint32_t
+float_bits(float f)
+{
+	uint32_t	bits;
+
+	memcpy(&bits, &f, 4);
+	return bits;
+}
+
+static float
+to_float(uint32_t bits)
+{
+	float		f;
+
+	memcpy(&f, &bits, 4);
+	return f;
+}
+
+/* All NaNs equal and larger than any number; -0 equals 0. */
+static int
+compare(bool floats, uint32_t a, uint32_t b)
+{
+	if (!floats)
+		return (int32_t) a < (int32_t) b ? -1 : (int32_t) a > (int32_t) b;
+
+	const float x = to_float(a);
+	const float y = to_float(b);
+
+	if (std::isnan(x) || std::isnan(y))
+		return (int) std::isnan(x) - (int) std::isnan(y);
+	return x < y ? -1 : x > y;
+}
+
+static HpsortPublishedSpec
+spec_of(bool floats, bool descending, bool payload)
+{
+	HpsortPublishedSpec spec = {};
+
+	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
+	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.descending = descending;
+	spec.payload = payload;
+	return spec;
+}
+
+/*
+ * In order, and the same elements: by their payload where there is one, by
+ * their sorted bits otherwise.
+ */
+static void
+check_result(const HpsortPublishedSpec &spec, const Words &keys, const Words &out,
+			 const Words &rows)
+{
+	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	const uint64_t n = keys.size();
+	uint64_t	disorder = 0;
+
+	for (uint64_t i = 1; i < n; i++)
+	{
+		const int	c = compare(floats, out[i - 1], out[i]);
+
+		disorder += spec.descending ? c < 0 : c > 0;
+	}
+	CHECK(disorder == 0);
+	if (spec.payload)
+	{
+		std::vector<bool> seen(n);
+		uint64_t	wrong = 0;
+
+		for (uint64_t i = 0; i < n; i++)
+		{
+			/* payloads are row numbers, scrambled */
+			const uint32_t row = rows[i] ^ 0x5a5a5a5au;
+
+			if (row >= n || seen[row] || keys[row] != out[i])
+				wrong++;
+			else
+				seen[row] = true;
+		}
+		CHECK(wrong == 0);
+	}
+	else
+	{
+		Words		a = keys;
+		Words		b = out;
+
+		std::sort(a.begin(), a.end());
+		std::sort(b.begin(), b.end());
+		CHECK(a == b);
+	}
+}
+
+static Words
+rows_for(uint64_t n)
+{
+	Words		rows(n);
+
+	for (uint64_t i = 0; i < n; i++)
+		rows[i] = (uint32_t) i ^ 0x5a5a5a5au;
+	return rows;
+}
+
+static HpsortPublishedReport
+try_list(const HpsortPublishedSpec &spec, const Words &keys, const char *what)
+{
+	const uint64_t n = keys.size();
+	const Words rows = rows_for(n);
+	Guarded<uint32_t> input(n, draw() % 4);
+	Guarded<uint32_t> output(n, draw() % 4);
+	Guarded<uint32_t> payload(n, draw() % 4);
+	Guarded<uint32_t> payload_out(n, draw() % 4);
+	HpsortPublishedReport report;
+	uint64_t	used;
+	uint64_t	peak;
+
+	current = std::string("bucket_bitonic ") + what + " n " + std::to_string(n) +
+		(spec.type ? " float4" : " int4") + (spec.descending ? " descending" : "") +
+		(spec.payload ? " payload" : "") + " pass " +
+		std::to_string(spec.pass_keys) + " nearly " +
+		std::to_string(spec.nearly_sorted) + " seed " + std::to_string(seed);
+	input.put(keys);
+	payload.put(rows);
+	hpsort_cuda_memory(context, nullptr, nullptr, 1);
+	ENGINE(hpsort_published_sort(context, &spec, input.get(),
+								 spec.payload ? payload.get() : nullptr, n,
+								 output.get(),
+								 spec.payload ? payload_out.get() : nullptr, nullptr,
+								 nullptr, &report, &err));
+	hpsort_cuda_memory(context, &used, &peak, 1);
+	CHECK(used == 0);
+	CHECK(n == 0 || peak <= hpsort_published_algorithms(nullptr)
+		  [HPSORT_PUBLISHED_BUCKET_BITONIC].need(&spec, n));
+	check_result(spec, keys, output.take(n), payload_out.take(n));
+	CHECK(output.intact() && payload_out.intact());
+	CHECK(input.take(n) == keys);
+	return report;
+}
+
+/* Elements of a kind, by their number. */
+struct Kind
+{
+	const char *name;
+	bool		floats;
+	std::function<uint32_t(uint64_t i, uint64_t n)> element;
+};
+
+static std::vector<Kind>
+kinds(void)
+{
+	const float inf = std::numeric_limits<float>::infinity();
+
+	return {
+		{"uniform", false, [](uint64_t, uint64_t) { return (uint32_t) draw(); }},
+		{"gaussian", false, [](uint64_t, uint64_t) {
+			return (uint32_t) (int32_t) (draw_gaussian() * 1e8); }},
+		{"outlier", false, [](uint64_t i, uint64_t) {
+			return i == 3 ? 0x7fffffffu : (uint32_t) (draw() % 100000); }},
+		{"two outliers", false, [](uint64_t i, uint64_t) {
+			return i == 3 ? 0x7fffffffu : i == 5 ? 0x80000000u :
+				(uint32_t) (draw() % 1000); }},
+		{"few values", false, [](uint64_t, uint64_t) {
+			return (uint32_t) (draw() % 7) * 1000003u; }},
+		{"largest", false, [](uint64_t, uint64_t) {
+			return 0x7fffffffu - (uint32_t) (draw() % 2); }},
+		{"flat", false, [](uint64_t, uint64_t) { return 42u; }},
+		{"sorted", false, [](uint64_t i, uint64_t) { return (uint32_t) i * 5; }},
+		{"reversed", false, [](uint64_t i, uint64_t n) {
+			return (uint32_t) (n - i) * 5; }},
+		{"exponential", false, [](uint64_t, uint64_t) {
+			return (uint32_t) exp(draw_unit() * 21); }},
+		{"uniform", true, [](uint64_t, uint64_t) {
+			return float_bits((float) (draw_unit() * 2 - 1)); }},
+		{"gaussian", true, [](uint64_t, uint64_t) {
+			return float_bits((float) draw_gaussian()); }},
+		{"any bits", true, [](uint64_t, uint64_t) { return (uint32_t) draw(); }},
+		{"special", true, [=](uint64_t, uint64_t) {
+			const uint32_t choice[] = {float_bits(inf), float_bits(-inf), 0x7fc00000u,
+				0xffc00001u, 0x7f800001u, 0u, 0x80000000u, 1u, 0x80000001u,
+				float_bits(1.5f), float_bits(-1.5f), 0x7f7fffffu, 0xff7fffffu};
+
+			return choice[draw() % (sizeof(choice) / sizeof(choice[0]))]; }},
+		{"zeros", true, [](uint64_t, uint64_t) {
+			return draw() % 2 ? 0u : 0x80000000u; }},
+		{"nans", true, [](uint64_t, uint64_t) {
+			return 0x7f800001u | (uint32_t) (draw() & 0x803fffffu); }},
+		{"exponential", true, [](uint64_t, uint64_t) {
+			return float_bits((float) exp(draw_unit() * 160 - 80)); }},
+		{"nearly all NaN", true, [](uint64_t i, uint64_t) {
+			return i % 100 ? 0xffc00000u : float_bits((float) i); }},
+		{"flat", true, [](uint64_t, uint64_t) { return float_bits(-2.5f); }},
+	};
+}
+
+static Words
+make(const Kind &kind, uint64_t n)
+{
+	Words		keys(n);
+
+	for (uint64_t i = 0; i < n; i++)
+		keys[i] = kind.element(i, n);
+	return keys;
+}
+
+static void
+test_kinds(bool quick)
+{
+	std::vector<uint64_t> sizes = {1, 2, 511, 513, 5000};
+
+	if (!quick)
+		sizes.insert(sizes.end(), {3, 80, 160, 512, 1024, 10240, 100003, 1300000});
+	for (const Kind &kind : kinds())
+		for (uint64_t n : sizes)
+			for (int form = 0; form < 4; form++)
+			{
+				/* directions and payloads */
+				if ((quick && form != (int) (n % 4)) ||
+					(n > 1000000 && form != (int) (draw() % 4)))
+					continue;
+				try_list(spec_of(kind.floats, form & 1, form & 2), make(kind, n),
+						 kind.name);
+			}
+}
+
+/* A list larger than a pass is cut, sorted and merged. */
+static void
+test_passes(bool quick)
+{
+	for (const Kind &kind : kinds())
+		for (uint64_t pass : {700, 1000, 2048, 30000})
+			for (int form = 0; form < 4; form++)
+			{
+				HpsortPublishedSpec spec = spec_of(kind.floats, form & 1, form & 2);
+
+				if (quick && (pass != 1000 || form != 2))
+					continue;
+				spec.pass_keys = pass;
+				try_list(spec, make(kind, quick ? 3001 : 70001), kind.name);
+			}
+}
+
+/* What counts as nearly sorted, and that either strategy sorts either list. */
+static void
+test_nearly(bool quick)
+{
+	const uint64_t n = quick ? 3000 : 200000;
+
+	for (int floats = 0; floats < 2; floats++)
+	{
+		HpsortPublishedSpec spec = spec_of(floats, false, false);
+		Words		keys(n);
+
+		for (uint64_t i = 0; i < n; i++)
+			keys[i] = floats ? float_bits((float) i / 7) : (uint32_t) (i * 11);
+		CHECK(try_list(spec, keys, "in order").nearly_sorted == 1);
+		std::swap(keys[n / 4], keys[n / 2]);
+		std::swap(keys[n / 3], keys[n - 1]);
+		CHECK(try_list(spec, keys, "two exchanged").nearly_sorted == 1);
+		std::reverse(keys.begin(), keys.end());
+		CHECK(try_list(spec, keys, "reversed").nearly_sorted == 1);
+		spec.nearly_sorted = -1;
+		CHECK(try_list(spec, keys, "told it is not").nearly_sorted == 0);
+		for (uint64_t i = n - 1; i > 0; i--)
+			std::swap(keys[i], keys[draw() % (i + 1)]);
+		spec.nearly_sorted = 0;
+		CHECK(try_list(spec, keys, "shuffled").nearly_sorted == 0);
+		spec.nearly_sorted = 1;
+		CHECK(try_list(spec, keys, "told it is").nearly_sorted == 1);
+	}
+}
+
+/* Elements sorted by the reference, so that the merge alone is looked at. */
+static Words
+sorted_list(const HpsortPublishedSpec &spec, uint64_t n, uint64_t distinct)
+{
+	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	Words		keys(n);
+
+	for (uint32_t &key : keys)
+		key = floats ? float_bits((float) (draw() % distinct) - 50) :
+			(uint32_t) (draw() % distinct) - 50u;
+	std::stable_sort(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
+		const int	c = compare(floats, a, b);
+
+		return spec.descending ? c > 0 : c < 0;
+	});
+	return keys;
+}
+
+/* Stable: of equal elements those of the first list go first, in their order. */
+static void
+try_merge(const HpsortPublishedSpec &spec, const Words &a, const Words &b)
+{
+	const bool	floats = spec.type == HPSORT_PUBLISHED_FLOAT4;
+	const uint64_t n = a.size() + b.size();
+	const Words rows = rows_for(n);
+	Words		expected(n);
+	Words		both = a;
+	Guarded<uint32_t> in(n, 1);
+	Guarded<uint32_t> in_rows(n, 2);
+	Guarded<uint32_t> out(n, 3);
+	Guarded<uint32_t> out_rows(n, 1);
+
+	both.insert(both.end(), b.begin(), b.end());
+	in.put(both);
+	in_rows.put(rows);
+	for (uint64_t i = 0; i < n; i++)
+		expected[i] = (uint32_t) i;
+	std::stable_sort(expected.begin(), expected.end(), [&](uint32_t x, uint32_t y) {
+		const int	c = compare(floats, both[x], both[y]);
+
+		return spec.descending ? c > 0 : c < 0;
+	});
+	current = "merge " + std::to_string(a.size()) + " and " +
+		std::to_string(b.size());
+	ENGINE(hpsort_published_merge(context, &spec, in.get(), in_rows.get(), a.size(),
+								  in.get() + a.size(), in_rows.get() + a.size(),
+								  b.size(), out.get(), out_rows.get(), nullptr,
+								  &err));
+	CUDA(cudaDeviceSynchronize());
+
+	const Words keys = out.take(n);
+	const Words payload = out_rows.take(n);
+	uint64_t	wrong = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		wrong += payload[i] != rows[expected[i]] || keys[i] != both[expected[i]];
+	CHECK(wrong == 0);
+	CHECK(out.intact() && out_rows.intact());
+}
+
+static void
+test_merge(bool quick)
+{
+	std::vector<uint64_t> sizes = {0, 1, 3, 2047, 2048, 2049};
+
+	if (!quick)
+		sizes.insert(sizes.end(), {2, 4095, 10000, 300001});
+	for (uint64_t a : sizes)
+		for (uint64_t b : sizes)
+			for (uint64_t distinct : {1, 100, 1000000})
+			{
+				const HpsortPublishedSpec spec =
+					spec_of((a + b) % 2, (a + distinct) % 2, true);
+
+				if (quick && distinct != 100)
+					continue;
+				try_merge(spec, sorted_list(spec, a, distinct),
+						  sorted_list(spec, b, distinct));
+			}
+
+	/* all of one before all of the other, both ways: where pivots all agree */
+	const HpsortPublishedSpec spec = spec_of(false, false, true);
+	Words		low(quick ? 3000 : 200000, 5);
+	Words		high(low.size(), 6);
+
+	try_merge(spec, low, high);
+	try_merge(spec, high, low);
+	try_merge(spec, low, low);
+}
+
+/* The same device as often as wanted, and all devices that there are. */
+static void
+try_many(const std::vector<HpsortCuda *> &contexts, const HpsortPublishedSpec &spec,
+		 const Words &keys, const char *what)
+{
+	const uint64_t n = keys.size();
+	const Words rows = rows_for(n);
+	Words		out(n);
+	Words		out_rows(n);
+	uint64_t	used;
+
+	current = std::string("many gpus ") + std::to_string(contexts.size()) + " " +
+		what + " n " + std::to_string(n);
+	ENGINE(hpsort_published_sort_many(contexts.data(), (int) contexts.size(), &spec,
+									  keys.data(), spec.payload ? rows.data() : nullptr,
+									  n, out.data(),
+									  spec.payload ? out_rows.data() : nullptr, &err));
+	check_result(spec, keys, out, out_rows);
+	for (HpsortCuda *one : contexts)
+	{
+		hpsort_cuda_memory(one, &used, nullptr, 0);
+		CHECK(used == 0);
+	}
+}
+
+static void
+test_many(bool quick)
+{
+	std::vector<std::vector<HpsortCuda *>> sets = {{context}, {context, context}};
+	std::vector<HpsortCuda *> all;
+	HpsortCuda *second;
+	HpsortPublishedSpec spec = spec_of(false, false, false);
+	Words		keys = make(kinds()[0], 5000);
+	Words		out(keys.size());
+	int			devices = 0;
+
+	current = "many gpus";
+	ENGINE(hpsort_cuda_open(0, 0, &second, &err));
+	sets.push_back({context, second, context});
+	ENGINE(hpsort_cuda_device_count(&devices, &err));
+	for (int d = 0; d < devices && devices > 1; d++)
+	{
+		HpsortCuda *one;
+
+		ENGINE(hpsort_cuda_open(d, 0, &one, &err));
+		all.push_back(one);
+	}
+	if (!all.empty())
+		sets.push_back(all);
+	for (const std::vector<HpsortCuda *> &contexts : sets)
+		for (const Kind &kind : kinds())
+			for (uint64_t n : {(uint64_t) 0, (uint64_t) 1, (uint64_t) 2,
+				 (uint64_t) (quick ? 3000 : 150001)})
+				try_many(contexts, spec_of(kind.floats, n % 2, n % 3 != 0),
+						 make(kind, n), kind.name);
+	printf("several gpus: %d devices\n", devices);
+
+	/* one of them has no memory: an error, nothing left behind anywhere */
+	std::vector<HpsortCuda *> pair = {context, second};
+	uint64_t	used;
+
+	current = "many gpus, no memory";
+	hpsort_cuda_set_memory_limit(second, 1000);
+	CHECK(hpsort_published_sort_many(pair.data(), 2, &spec, keys.data(), nullptr,
+									 keys.size(), out.data(), nullptr, &err) ==
+		  HPSORT_CUDA_NO_MEMORY);
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	CHECK(used == 0);
+	hpsort_cuda_memory(second, &used, nullptr, 0);
+	CHECK(used == 0);
+	spec.algorithm = HPSORT_PUBLISHED_HP;
+	CHECK(hpsort_published_sort_many(pair.data(), 2, &spec, keys.data(), nullptr,
+									 keys.size(), out.data(), nullptr, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(hpsort_published_sort_many(pair.data(), 0, &spec, keys.data(), nullptr,
+									 keys.size(), out.data(), nullptr, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	hpsort_cuda_close(second);
+	for (HpsortCuda *one : all)
+		hpsort_cuda_close(one);
+}
+
+void
+test_published_bitonic(bool quick, bool tiny, uint64_t given)
+{
+	seed = given * 1000003;
+	printf("bitonic: --seed %llu\n", (unsigned long long) given);
+	if (tiny)
+	{
+		const std::vector<Kind> all = kinds();
+
+		for (size_t k = 0; k < all.size(); k += 3)
+			try_list(spec_of(all[k].floats, k % 2, k % 4 > 1), make(all[k], 1300),
+					 all[k].name);
+
+		const HpsortPublishedSpec spec = spec_of(false, false, true);
+
+		try_merge(spec, sorted_list(spec, 3000, 100), sorted_list(spec, 2100, 100));
+		return;
+	}
+	test_kinds(quick);
+	test_passes(quick);
+	test_nearly(quick);
+	test_merge(quick);
+	test_many(quick);
+}

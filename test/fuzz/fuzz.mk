@@ -1,0 +1,47 @@
+# fuzz.mk: coverage-guided fuzzing with libFuzzer (clang), included by the root
+# Makefile.
+#
+#   make fuzz                       each target for FUZZ_SECONDS=60 in all
+#   make fuzz FUZZ_SECONDS=1800     longer
+#   make fuzz FUZZ_TARGETS=client   one of messages client service serialized
+#
+# New inputs that reach new code go to build/fuzz/corpus; the seeds in
+# test/fuzz/corpus are small and checked in.  A finding fails the run and leaves
+# its input in build/fuzz.
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= messages client service serialized
+FUZZ_CC ?= clang
+FUZZ_CXX ?= clang++
+FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+	-Isrc/sort -Isrc/gpu -I. $(GPU_CPPFLAGS)
+FUZZ_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(filter-out src/gpu/gpud.o,$(GPUD_OBJS))
+
+build/fuzz/%.o: %.c $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -std=gnu11 -Wall -Wextra $(COPT) $(FUZZ_FLAGS) -c -o $@ $<
+
+# Highway's own code is not the target: without coverage, and quickly.
+build/fuzz/%.o: %.cpp $(ALL_HEADERS)
+	@$(find_highway)
+	@mkdir -p $(@D)
+	$(FUZZ_CXX) -O2 -g $(HPSORT_CXXFLAGS) -Isrc/sort -I. -c -o $@ $<
+
+# An archive, so that each target links what it needs.
+build/fuzz/libhpsort.a: $(addprefix build/fuzz/,$(FUZZ_OBJS))
+	rm -f $@ && $(AR) rcs $@ $^
+
+build/fuzz/%_fuzz: build/fuzz/test/fuzz/%_fuzz.o build/fuzz/libhpsort.a
+	$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined -o $@ $^ $(CXX_LIBS)
+
+.PHONY: fuzz
+fuzz: $(FUZZ_TARGETS:%=build/fuzz/%_fuzz)
+	@for t in $(FUZZ_TARGETS); do \
+		mkdir -p build/fuzz/corpus/$$t; \
+		echo "# fuzzing $$t"; \
+		build/fuzz/$${t}_fuzz -max_total_time=$$(( $(FUZZ_SECONDS) / $(words $(FUZZ_TARGETS)) )) -timeout=20 -rss_limit_mb=4096 \
+			-max_len=4096 -print_final_stats=1 -verbosity=0 -artifact_prefix=build/fuzz/$$t- \
+			build/fuzz/corpus/$$t $$(ls -d test/fuzz/corpus/$$t 2>/dev/null) >build/fuzz/$$t.log 2>&1 || \
+			{ tail -40 build/fuzz/$$t.log; exit 1; }; \
+		grep -E 'number_of_executed_units|new_units_added' build/fuzz/$$t.log; \
+	done

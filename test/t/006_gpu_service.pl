@@ -1,0 +1,229 @@
+# The life of the GPU service: started on demand or with the server, one in a
+# cluster, restarted, reloaded, stopped, and gone with the server in any case.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Cwd ();
+use IO::Socket::UNIX;
+use GpuService;
+use POSIX ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $node = new_server('service');
+make_keys($node);
+my %checks = checks();
+my ($rc, $out, $err);
+
+# Nothing runs that was not needed, and looking does not start it.
+is(service($node, 'state, pid, jobs, fallbacks'), 'stopped||0|0', 'not started');
+is($node->safe_psql('postgres', "SELECT usable, state FROM hpsort_devices() WHERE device = 'gpu'"), 'f|stopped', 'not by hpsort_devices() either');
+is($node->safe_psql('postgres', 'SELECT hpsort(ARRAY[3,1,2])'), '{1,2,3}', 'a small sort');
+is(scalar(services_alive($node)), 0, 'has no use for it');
+
+# "auto" has it started, and does not wait.
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
+like($out, qr/^t\ncpu\|.*; no GPU: GPU service is (starting|not running)/, 'auto: the CPU answers meanwhile');
+ok(wait_for('started on demand', sub { service($node, 'state') eq 'running' }), 'started on demand');
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
+like($out, qr/^t\ngpu\|/, 'auto: in a new session, at once');
+is(service($node, 'jobs, keys, bytes_sent, fallbacks, not_running'), '1|200000|800000|1|1', 'counted');
+is($node->safe_psql('postgres', "SELECT usable, state, reason, jobs, jobs_running FROM hpsort_devices() WHERE device = 'gpu'"), 't|ready||1|0', 'its device');
+is(scalar(services_alive($node)), 1, 'one service');
+
+# Every function uses it when told to, and says so.
+foreach my $name (sort keys %checks)
+{
+	foreach my $device (qw(auto gpu))
+	{
+		$out = $node->safe_psql('postgres', "SET hpsort.device = $device; $checks{$name}; SELECT device FROM hpsort_last()");
+		is($out, "t\ngpu", "$name, $device");
+	}
+}
+# Keys that the CPU would have counted, and small groups
+$out = $node->safe_psql('postgres', q{SET hpsort.device = gpu;
+	SELECT hpsort_agg(x % 100) = array_agg(x % 100 ORDER BY x % 100) FROM many; SELECT device FROM hpsort_last();
+	SELECT bool_and(a = b), count(*) FROM (SELECT hpsort_agg(x) a, array_agg(x ORDER BY x) b FROM (SELECT x FROM many LIMIT 3000) t GROUP BY x % 200) t;
+	SELECT device FROM hpsort_last();
+	SELECT bool_and(a = b) FROM (SELECT x, hpsort_agg(x) OVER w a, array_agg(x) OVER w b FROM generate_series(1, 30) x WINDOW w AS (ORDER BY x)) t;
+	SELECT hpsort(ARRAY[]::int[], 1, 2), hpsort_order('{}'), hpsort(ARRAY[NULL, 5, NULL]::int[])});
+like($out, qr/^t\ngpu\nt\|\d+\ngpu\nt\n\{\}\|\{\}\|\{5,NULL,NULL\}$/, 'gpu: what the CPU would have counted');
+# In two groups at once, each large enough to be streamed
+is($node->safe_psql('postgres', q{SELECT bool_and(a = b), count(*) FROM
+	(SELECT hpsort_agg(x) a, array_agg(x ORDER BY x) b FROM (SELECT x, i % 2 AS g FROM many, generate_series(0, 3) i) t GROUP BY g) t}), 't|2', 'two streams');
+# Parallel workers send keys to the leader, who has them sorted
+$out = $node->safe_psql('postgres', q{SET hpsort.device = gpu; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	SELECT hpsort_agg(x) = (SELECT s FROM many_sorted) FROM many; SELECT device FROM hpsort_last();
+	SELECT hpsort_agg(x % 10) = (SELECT array_agg(x % 10 ORDER BY x % 10) FROM many) FROM many; SELECT device FROM hpsort_last()});
+is($out, "t\ngpu\nt\ngpu", 'gpu: parallel');
+ok(settled($node), 'no job left');
+
+# Only those who may reset the statistics do.
+$node->safe_psql('postgres', 'CREATE ROLE somebody LOGIN');
+is($node->safe_psql('postgres', 'SET ROLE somebody; SELECT jobs > 0 FROM hpsort_stat_gpu'), 't', 'statistics are for everybody');
+($rc, $out, $err) = $node->psql('postgres', 'SET ROLE somebody; SELECT hpsort_stat_gpu_reset()');
+like($err, qr/permission denied for function hpsort_stat_gpu_reset/, 'resetting them is not');
+$node->safe_psql('postgres', 'SELECT hpsort_stat_gpu_reset()');
+is(service($node, 'jobs, keys, bytes_sent, bytes_received, fallbacks, stats_reset > now() - interval \'1 minute\''), '0|0|0|0|0|t', 'reset');
+
+# The socket is nobody else's business.
+my $socket = $node->data_dir . '/pg_stat_tmp/hpsort_gpu.sock';
+ok(-S $socket, 'socket in the data directory');
+is(sprintf('%o', (stat($socket))[2] & 0777), '600', 'for its owner only');
+
+# A reload with other settings replaces the service, one with the same does not.
+my $pid = service($node, 'pid');
+$node->reload;
+sleep 0.3;
+is(service($node, 'pid'), $pid, 'reload: the same settings, the same service');
+configure($node, 'hpsort.gpu_pinned_memory' => '16MB');
+isnt(wait_running($node), $pid, 'reload: another service');
+my ($alive) = services_alive($node);
+like(slurp_file("/proc/$alive/cmdline"), qr/--pinned-memory.16777216\b/, 'with the new settings');
+($rc, $out, $err) = $node->psql('postgres', "LOAD 'hpsort'; ALTER SYSTEM SET hpsort.gpu_devices = '0;rm'");
+like($err, qr/invalid value for parameter "hpsort.gpu_devices".*DETAIL:  It must be "auto", "cpu", or a list/s, 'devices are checked');
+($rc, $out, $err) = $node->psql('postgres', q{LOAD 'hpsort'; SET hpsort.gpu = off});
+like($err, qr/parameter "hpsort.gpu" cannot be changed now/, 'and the service is the cluster\'s');
+
+# Switched off, and on again.
+configure($node, 'hpsort.gpu' => 'off');
+ok(wait_for('switched off', sub { !services_alive($node) }), 'hpsort.gpu = off stops it');
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
+like($out, qr/^t\ncpu\|(?!.*GPU)/, 'auto: not even mentioned');
+foreach my $name (sort keys %checks)
+{
+	($rc, $out, $err) = $node->psql('postgres', "SET hpsort.device = gpu; $checks{$name}");
+	like($err, qr/device "gpu" is not available.*DETAIL:  The setting hpsort.gpu is off.*HINT:  Set hpsort.device to "auto"/s, "gpu, $name: an error");
+}
+is($node->safe_psql('postgres', "SELECT usable, state, reason FROM hpsort_devices() WHERE device = 'gpu'"), 'f|off|the setting hpsort.gpu is off', 'hpsort_devices() says it, too');
+configure($node, 'hpsort.gpu' => 'on');
+$pid = wait_running($node);
+
+# Idle shutdown, and a new start by need.
+configure($node, 'hpsort.gpu_idle_shutdown' => '1s');
+wait_running($node);
+ok(wait_for('idle shutdown', sub { !services_alive($node) }), 'idle shutdown');
+is(service($node, 'state'), 'stopped', 'with its supervisor');
+is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't', 'gpu: waits until it is there again');
+configure($node, 'hpsort.gpu_idle_shutdown' => '0');
+wait_running($node);
+
+# A host without GPU, or without driver: found out once, and again after a reload.
+configure($node, 'hpsort.gpu_devices' => 'auto');
+ok(wait_for('no device', sub { service($node, 'state') eq 'no device' }), 'no device') or diag(service($node, '*'));
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
+like($out, qr/^t\ncpu\|.*; no GPU: (built without CUDA|no NVIDIA driver)/, 'auto: the reason');
+my $log = -s $node->logfile;
+$node->safe_psql('postgres', "SET hpsort.device = auto; $checks{array}") for 1 .. 3;
+unlike(substr(slurp_file($node->logfile), $log), qr/GPU service/, 'not probed again');
+($rc, $out, $err) = $node->psql('postgres', "SET hpsort.device = gpu; $checks{array}");
+like($err, qr/device "gpu" is not available.*DETAIL:  (Built without CUDA|No NVIDIA driver)/s, 'gpu: an error, at once');
+configure($node, 'hpsort.gpu_devices' => 'cpu');
+wait_running($node);
+is(service($node, 'state'), 'running', 'probed again after a reload');
+
+# The program is missing, or is no program.
+my $library = $node->config_data('--pkglibdir');
+my $program = "$library/hpsort-gpud";
+ok(-x $program, 'installed where the server finds it');
+
+# It is terminated: the supervisor starts another, and counts.
+$pid = wait_running($node);
+my $restarts = service($node, 'restarts');
+kill 'KILL', $pid;
+ok(wait_for('restarted', sub { service($node, 'restarts') > $restarts && service($node, 'state') eq 'running' }), 'restarted after kill -9');
+isnt(service($node, 'pid'), $pid, 'as another process');
+is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't', 'and it sorts');
+
+# Its supervisor is asked to go: so does it.
+my $supervisor = (split ' ', slurp_file('/proc/' . service($node, 'pid') . '/stat') =~ s/^.*\) //sr)[1];
+kill 'TERM', $supervisor;
+ok(wait_for('terminated', sub { service($node, 'state') eq 'stopped' && !services_alive($node) }), 'supervisor terminated');
+ok(!-e $socket, 'the socket is gone');
+wait_running($node);
+
+# Another program sits on the socket.
+configure($node, 'hpsort.gpu' => 'off');
+wait_for('off', sub { !services_alive($node) });
+unlink $socket;
+my $squatter = IO::Socket::UNIX->new(Local => $socket, Listen => 5) or die "$socket: $!";
+configure($node, 'hpsort.gpu' => 'on');
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
+like($out, qr/^t\ncpu\|/, 'socket path occupied: auto');
+ok(wait_for('found out', sub { $node->safe_psql('postgres', "SELECT reason FROM hpsort_devices() WHERE device = 'gpu'") =~ /could not listen/ }), 'socket path occupied: said');
+($rc, $out, $err) = $node->psql('postgres', "SET hpsort.gpu_start_timeout = '300ms'; SET hpsort.device = gpu; $checks{array}");
+like($err, qr/device "gpu" is not available.*DETAIL:  .*(could not listen|starting)/is, 'socket path occupied: gpu');
+close($squatter);
+unlink $socket;
+wait_running($node);
+
+# The least memory there can be.
+configure($node, 'hpsort.gpu_pinned_memory' => '1MB');
+wait_running($node);
+is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{$_}"), 't', "$_ through a single chunk") foreach sort keys %checks;
+configure($node, 'hpsort.gpu_pinned_memory' => '32MB');
+wait_running($node);
+
+# Shutdown, of either kind: nothing is left.
+foreach my $mode (qw(fast immediate))
+{
+	wait_running($node);
+	$node->stop($mode);
+	ok(wait_for("gone after $mode shutdown", sub { !services_alive($node) }), "$mode shutdown: no process left");
+	ok(!-e $socket, "$mode shutdown: no socket left") if $mode eq 'fast';
+	$node->start;
+}
+
+# The supervisor is killed: the server restarts its processes, as for any of
+# them, and there is one service again when it is needed.
+wait_running($node);
+$supervisor = (split ' ', slurp_file('/proc/' . service($node, 'pid') . '/stat') =~ s/^.*\) //sr)[1];
+kill 'KILL', $supervisor;
+ok(wait_for('supervisor killed', sub { !services_alive($node) }), 'supervisor killed: no service left');
+ok(wait_server($node), 'the server is back');
+wait_running($node);
+is(scalar(services_alive($node)), 1, 'one service again');
+$node->stop;
+
+# The postmaster is killed. It is our child here: a zombie would hold its data directory.
+my $postmaster = fork() // die $!;
+if ($postmaster == 0)
+{
+	open(STDOUT, '>>', $node->logfile);
+	open(STDERR, '>&', \*STDOUT);
+	exec($node->config_data('--bindir') . '/postgres', '-D', $node->data_dir) or POSIX::_exit(1);
+}
+ok(wait_server($node), 'started');
+wait_running($node);
+my $session = open_session($node);
+run($session, "SET hpsort.device = gpu; $checks{array}");
+kill 'KILL', $postmaster;
+waitpid($postmaster, 0);
+ok(wait_for('postmaster killed', sub { !services_alive($node) }), 'postmaster killed: no service left');
+$session->{run}->kill_kill;
+sleep 0.5;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\n");
+$node->start;
+is($node->safe_psql('postgres', $checks{array}), 't', 'and the next server serves');
+
+# Preloaded: it is there before anybody needs it.
+ok(wait_for('preloaded', sub { service($node, 'state') eq 'running' }), 'preloaded: started with the server');
+is(scalar(services_alive($node)), 1, 'one service');
+$out = $node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()");
+is($out, "t\ngpu", 'the first query of all uses it');
+$node->stop;
+
+# As pg_upgrade starts servers: nothing runs by itself.
+my $bindir = $node->config_data('--bindir');
+system_or_bail("$bindir/pg_ctl", '-D', $node->data_dir, '-l', $node->logfile, '-w', '-o', '-b', 'start');
+sleep 0.5;
+is(scalar(services_alive($node)), 0, 'binary upgrade mode: no service');
+system_or_bail("$bindir/pg_ctl", '-D', $node->data_dir, '-m', 'fast', '-w', 'stop');
+is(scalar(services_alive($node)), 0, 'nothing left at the end');
+
+unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:/, 'no crash in the log');
+done_testing();

@@ -1,0 +1,201 @@
+# What the tests of the GPU service share: a server whose service sorts on the
+# CPU, sessions that stay open, and ways to see what is left of processes,
+# descriptors and memory.
+package GpuService;
+
+use Cwd ();
+
+use strict;
+use warnings;
+use Exporter 'import';
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+our @EXPORT = qw(new_server configure service wait_for wait_running services_alive
+	wait_server make_keys checks open_session run settled bad_log_lines descriptors);
+
+# A service of its own devices, and "auto" that prefers it whenever it is asked
+# at all; the shortest delays, so that a test does not wait.
+sub new_server
+{
+	my ($name, @settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init;
+	$node->append_conf('postgresql.conf', join("\n",
+		"autovacuum = off", "restart_after_crash = on", "log_statement = none",
+		"log_line_prefix = '%p %b '", "max_parallel_workers_per_gather = 0",
+		"hpsort.gpu_devices = 'cpu'", "hpsort.gpu_pinned_memory = '32MB'",
+		"hpsort.gpu_cost_factor = 0", "hpsort.gpu_restart_delay = '10ms'", @settings) . "\n");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
+	return $node;
+}
+
+# One column of the statistics, or several.
+sub service
+{
+	my ($node, $columns) = @_;
+
+	return $node->safe_psql('postgres', "SELECT $columns FROM hpsort_stat_gpu");
+}
+
+# Waits up to a quarter of a minute for a condition.
+sub wait_for
+{
+	my ($what, $condition) = @_;
+	my $until = time() + 15;
+
+	while (time() < $until)
+	{
+		return 1 if $condition->();
+		sleep 0.02;
+	}
+	diag("waited in vain: $what");
+	return 0;
+}
+
+# Waits until the server takes connections; asking with psql would break its pipe.
+sub wait_server
+{
+	my ($node) = @_;
+
+	return wait_for('server', sub {
+		return system('pg_isready', '-q', '-h', $node->host, '-p', $node->port) == 0;
+	});
+}
+
+# Starts the service, if need be, and returns its process id.
+sub wait_running
+{
+	my ($node) = @_;
+	my $sort = "SET hpsort.device = gpu; SELECT hpsort('{2,1}')";
+
+	wait_for('service is running', sub {
+		my ($rc, $out) = $node->psql('postgres', $sort);
+		return $rc == 0 && service($node, 'state') eq 'running';
+	});
+	return service($node, 'pid');
+}
+
+# Changes settings of the configuration file, and returns when a service that
+# ran was replaced by one that knows them.
+sub configure
+{
+	my ($node, %settings) = @_;
+	my $before = service($node, "coalesce(pid, 0)");
+
+	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
+	$node->reload;
+	wait_for('service took the settings', sub { service($node, "coalesce(pid, 0)") ne $before })
+		if $before ne '0';
+}
+
+# Process ids of all services of a data directory, zombies left out: nobody
+# may be there to collect those.
+sub services_alive
+{
+	my ($node) = @_;
+	my $data = Cwd::abs_path($node->data_dir);
+	my @alive;
+
+	foreach my $directory (glob('/proc/[0-9]*'))
+	{
+		my $cwd = readlink("$directory/cwd") // next;
+		my $program = readlink("$directory/exe") // next;
+
+		push @alive, $directory =~ /(\d+)$/ if $cwd eq $data && $program =~ /hpsort-gpud/;
+	}
+	return @alive;
+}
+
+# Keys whose order core has found: a is sorted by s, positions are o, runs r.
+# Streamed aggregates need over a million.
+sub make_keys
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE keys AS
+		SELECT a, (SELECT array_agg(x ORDER BY x) FROM unnest(a) x) AS s,
+			(SELECT array_agg(p::int ORDER BY x, p) FROM unnest(a) WITH ORDINALITY t(x, p)) AS o,
+			(SELECT md5(string_agg(x || ' ' || c, ',' ORDER BY x)) FROM (SELECT x, count(*) AS c FROM unnest(a) x GROUP BY x) t) AS r
+		FROM (SELECT array_agg(hashint4(i)) AS a FROM generate_series(1, 200000) i) t;
+		CREATE TABLE many AS SELECT hashint4(i) AS x FROM generate_series(1, 1200000) i;
+		CREATE TABLE many_sorted AS SELECT array_agg(x ORDER BY x) AS s FROM many;
+		VACUUM ANALYZE keys, many, many_sorted;
+	});
+}
+
+# Each compares what hpsort says with what core has said.
+sub checks
+{
+	return (
+		array => 'SELECT hpsort(a) = s FROM keys',
+		order => 'SELECT hpsort_order(a) = o FROM keys',
+		runs => q{SELECT (SELECT md5(string_agg(key || ' ' || count, ',')) FROM hpsort_runs(a)) = r FROM keys},
+		set => 'SELECT ARRAY(SELECT hpsort_set(a)) = s FROM keys',
+		aggregate => 'SELECT (SELECT hpsort_agg(x) FROM many) = s FROM many_sorted',
+		query => q{SELECT ARRAY(SELECT hpsort_query('SELECT x FROM many')) = s FROM many_sorted});
+}
+
+# A session that stays.
+sub open_session
+{
+	my ($node) = @_;
+	my %session = (in => '', out => '', err => '');
+
+	$session{timer} = IPC::Run::timer(600);
+	$session{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+		'<', \$session{in}, '>', \$session{out}, '2>', \$session{err}, $session{timer});
+	my $self = \%session;
+	$self->{pid} = run($self, 'SELECT pg_backend_pid()');
+	return $self;
+}
+
+# Runs statements in it; returns what they print, without the last newline.
+sub run
+{
+	my ($session, $sql) = @_;
+
+	$session->{out} = $session->{err} = '';
+	$session->{in} .= "$sql\n;\n\\echo done\n";
+	$session->{run}->pump until $session->{out} =~ s/^done\n//m || $session->{timer}->is_expired;
+	die "session hangs at: $sql" if $session->{timer}->is_expired;
+	chomp(my $result = $session->{out});
+	return $result;
+}
+
+# How many descriptors a process has open, of those that a pattern fits.
+sub descriptors
+{
+	my ($pid, $kind) = @_;
+	my @all = grep { !$kind || (readlink($_) // '') =~ $kind } glob("/proc/$pid/fd/*");
+
+	return scalar @all;
+}
+
+# The service is not busy with anything: no job, whatever became of its client.
+sub settled
+{
+	my ($node) = @_;
+
+	return wait_for('no job is left', sub {
+		$node->safe_psql('postgres', "SELECT coalesce(sum(jobs_running), 0) FROM hpsort_devices()") eq '0';
+	});
+}
+
+# Lines of the log that no fault of the service may cause.
+sub bad_log_lines
+{
+	my ($node) = @_;
+
+	return join('', grep { /PANIC:|TRAP:|terminated by signal|reinitializing|was leaked|leak:/ && !/GPU service/ }
+		split /^/m, slurp_file($node->logfile));
+}
+
+1;

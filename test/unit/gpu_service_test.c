@@ -1,0 +1,932 @@
+/*
+ * gpu_service_test.c
+ *		The client against the real hpsort-gpud with its CPU device: right
+ *		answers, many sessions, and every way in which the service may fail.
+ */
+#define _GNU_SOURCE
+#include "gpu_support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "protocol.h"
+
+static const char *const small_chunks[] = {"--chunk", "4096", NULL};
+
+static void
+pause_ms(int ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000,.tv_nsec = (long) (ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* Until the service has as few descriptors and threads as at its start. */
+static void
+assert_service_idle(const GpuService *s, int fds, int threads)
+{
+	int			tries;
+
+	for (tries = 0; tries < 400; tries++)
+	{
+		if (gpu_count_fds(s->pid) == fds && gpu_count_threads(s->pid) == threads)
+			return;
+		pause_ms(10);
+	}
+	fail_msg("service has %d descriptors and %d threads, not %d and %d",
+			 gpu_count_fds(s->pid), gpu_count_threads(s->pid), fds, threads);
+}
+
+static void
+keys_of(UnitShape shape, int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
+{
+	size_t		i;
+
+	unit_fill(shape, keys, n);
+	*lo = INT32_MAX;
+	*hi = INT32_MIN;
+	for (i = 0; i < n; i++)
+	{
+		*lo = keys[i] < *lo ? keys[i] : *lo;
+		*hi = keys[i] > *hi ? keys[i] : *hi;
+	}
+	if (n == 0)
+		*lo = *hi = 0;
+}
+
+/* What is wanted x direction x shape x sizes at the edges of chunks. */
+static void
+check_matrix(const char *const *args, const size_t *sizes, size_t nsizes)
+{
+	GpuService	s;
+	GpuUnit		u;
+	size_t		i;
+	int			shape;
+	uint64_t	jobs = 0;
+	GpuClientCounters counters;
+
+	gpu_service_start(&s, args);
+	gpu_unit_connect_ok(&u, &s);
+	for (i = 0; i < nsizes; i++)
+		for (shape = 0; shape < SHAPE_COUNT; shape++)
+		{
+			size_t		n = sizes[i];
+			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
+			int32_t		lo;
+			int32_t		hi;
+			int			want;
+
+			keys_of((UnitShape) shape, keys, n, &lo, &hi);
+			for (want = SORT_WANT_KEYS; want <= SORT_WANT_PERMUTATION; want++)
+			{
+				bool		down = unit_below(2);
+				uint64_t	promised = unit_below(3) == 0 ? 0 : unit_below(4) == 0 ? n / 2 : n;
+				size_t		part = unit_below(2) ? 0 : 1 + unit_below(n + 1);
+				bool		exact = unit_below(2);
+				SortError	err;
+
+				assert_sort_ok(gpu_unit_sort(&u, keys, n, exact ? lo : INT32_MIN,
+											 exact ? hi : INT32_MAX, promised, part,
+											 (SortWant) want, down, &err), err);
+				jobs++;
+			}
+			free(keys);
+		}
+	gpu_client_counters(u.ref.client, &counters);
+	assert_true(counters.jobs <= jobs);
+	assert_true(counters.bytes_sent > 0 && counters.bytes_received > 0);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+}
+
+static void
+test_matrix_small_chunks(void **state)
+{
+	/* a chunk holds 1,024 keys or 341 runs; the service has 4,096 of them */
+	static const size_t sizes[] = {0, 1, 2, 340, 341, 342, 1023, 1024, 1025, 4096, 10000, 100001};
+
+	(void) state;
+	check_matrix(small_chunks, sizes, lengthof(sizes));
+}
+
+static void
+test_matrix(void **state)
+{
+	static const size_t sizes[] = {1, 1000, 262143, 262144, 262145, 1000000};
+
+	(void) state;
+	check_matrix(NULL, sizes, lengthof(sizes));
+}
+
+/* Only one chunk: everything goes through it, in turns. */
+static void
+test_one_chunk(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "4096", NULL};
+	static const size_t sizes[] = {0, 1, 1024, 1025, 20000};
+
+	(void) state;
+	check_matrix(args, sizes, lengthof(sizes));
+}
+
+/* The same job, again and again, over one connection. */
+static void
+test_reading_twice(void **state)
+{
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	SortJob    *job;
+	enum
+	{
+		N = 50000
+	};
+	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
+	int32_t    *out = unit_alloc(N, sizeof(int32_t));
+	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = N};
+	Runs		runs = {0};
+	SortAlgorithm algorithm = SORT_ALGORITHM_AUTO;
+	int			round;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, N);
+	gpu_service_start(&s, small_chunks);
+	gpu_unit_connect_ok(&u, &s);
+	assert_sort_ok(gpu_client_device.open(&u.unit.context, &spec, &job, &err), err);
+	assert_sort_ok(gpu_client_device.add(job, keys, N, &err), err);
+	assert_sort_ok(gpu_client_device.finish(job, &err), err);
+	assert_true(strlen(gpu_client_device.describe(job, &algorithm)) > 0);
+	assert_int_not_equal(algorithm, SORT_ALGORITHM_AUTO);
+	unit_sort(keys, N, false);
+	for (round = 0; round < 3; round++)
+	{
+		assert_sort_ok(gpu_client_device.read_keys(job, false, out, &err), err);
+		unit_assert_keys(out, keys, N, "ascending");
+		assert_sort_ok(gpu_client_device.read_runs(job, &runs, &err), err);
+		assert_sort_ok(gpu_client_device.read_keys(job, true, out, &err), err);
+		unit_sort(out, N, false);
+		unit_assert_keys(out, keys, N, "descending");
+	}
+	runs_release(&runs, &u.unit.context.allocator);
+
+	/* a second job must wait for the first one's end */
+	{
+		SortJob    *second;
+
+		assert_int_equal(gpu_client_device.open(&u.unit.context, &spec, &second, &err),
+						 SORT_DEVICE_UNAVAILABLE);
+	}
+	gpu_client_device.close(job);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+	free(keys);
+	free(out);
+}
+
+/* Jobs given up at every point leave the connection, and the service, clean. */
+static void
+test_given_up(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "65536", NULL};
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	enum
+	{
+		N = 40000
+	};
+	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
+	int			round;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, N);
+	gpu_service_start(&s, args);
+	gpu_unit_connect_ok(&u, &s);
+	for (round = 0; round < 200; round++)
+	{
+		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,
+		.n = unit_below(2) ? N : 0};
+		SortJob    *job;
+		int			steps = (int) unit_below(4);
+		Runs		runs = {0};
+
+		if (!gpu_client_is_usable(u.ref.client))
+		{
+			gpu_unit_disconnect(&u);
+			gpu_unit_connect_ok(&u, &s);
+		}
+		assert_sort_ok(gpu_client_device.open(&u.unit.context, &spec, &job, &err), err);
+		if (steps > 0)
+			assert_sort_ok(gpu_client_device.add(job, keys, 1 + unit_below(N), &err), err);
+		if (steps > 1)
+			assert_sort_ok(gpu_client_device.finish(job, &err), err);
+		if (steps > 2)
+			assert_sort_ok(gpu_client_device.read_runs(job, &runs, &err), err);
+		runs_release(&runs, &u.unit.context.allocator);
+		gpu_client_device.close(job);
+		if (unit_below(4) == 0)
+			assert_sort_ok(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0, SORT_WANT_KEYS,
+										 false, &err), err);
+	}
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+	free(keys);
+}
+
+static void
+test_out_of_bounds(void **state)
+{
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[] = {5, 7, 300, 6};
+
+	(void) state;
+	gpu_service_start(&s, NULL);
+	gpu_unit_connect_ok(&u, &s);
+	assert_int_equal(gpu_unit_sort(&u, keys, 4, 0, 255, 4, 0, SORT_WANT_KEYS, false, &err),
+					 SORT_KEY_OUT_OF_BOUNDS);
+	assert_int_equal(err.key, 300);
+	assert_int_equal(err.lo, 0);
+	assert_int_equal(err.hi, 255);
+	/* an error of the job, not of the connection */
+	assert_true(gpu_client_is_usable(u.ref.client));
+	assert_sort_ok(gpu_unit_sort(&u, keys, 4, 0, 300, 4, 0, SORT_WANT_KEYS, false, &err), err);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+}
+
+static void
+test_memory_limit(void **state)
+{
+	static const char *const args[] = {"--memory-limit", "400000", NULL};
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	enum
+	{
+		N = 200000
+	};
+	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
+	GpuDeviceStatus device;
+	int			count;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, N);
+	gpu_service_start(&s, args);
+	gpu_unit_connect_ok(&u, &s);
+	/* too large from the start, and found out while keys come */
+	assert_int_equal(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0, SORT_WANT_KEYS, false,
+								   &err), SORT_DEVICE_UNAVAILABLE);
+	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
+	assert_int_equal(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, 0, 1000, SORT_WANT_KEYS,
+								   false, &err), SORT_DEVICE_UNAVAILABLE);
+	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
+	assert_true(gpu_client_is_usable(u.ref.client));
+	assert_sort_ok(gpu_unit_sort(&u, keys, 20000, INT32_MIN, INT32_MAX, 0, 0, SORT_WANT_KEYS,
+								 false, &err), err);
+	assert_sort_ok(gpu_client_devices(u.ref.client, &device, 1, &count, &err), err);
+	assert_int_equal(count, 1);
+	assert_int_equal(device.ordinal, -1);
+	assert_string_equal(device.state, "ready");
+	assert_non_null(strstr(device.last_error, "memory"));
+	assert_int_equal(device.jobs_running, 0);
+	assert_int_equal(device.memory_used, 0);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+	free(keys);
+}
+
+/* ------------------------------------------------------------------------
+ * Many at once
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct Session
+{
+	const GpuService *service;
+	uint64_t	seed;
+	int			rounds;
+	int			wrong;
+	char		text[200];
+} Session;
+
+/* cmocka's asserts belong to the main thread: these report by value. */
+static void *
+session_main(void *arg)
+{
+	Session    *me = arg;
+	GpuUnit		u;
+	enum
+	{
+		N = 30000
+	};
+	int32_t    *keys = malloc(N * sizeof(int32_t));
+	int32_t    *out = malloc(N * sizeof(int32_t));
+
+	gpu_unit_init(&u);
+	me->wrong = gpu_unit_connect(&u, me->service->socket, 60000, me->text) != GPU_OK;
+	for (; !me->wrong && me->rounds > 0; me->rounds--)
+	{
+		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = N};
+		SortJob    *job;
+		SortError	err;
+		int			i;
+		SortStatus	status;
+
+		for (i = 0; i < N; i++)
+		{
+			me->seed = me->seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			keys[i] = (int32_t) (me->seed >> 32);
+		}
+		status = gpu_client_device.open(&u.unit.context, &spec, &job, &err);
+		if (status == SORT_OK)
+			status = gpu_client_device.add(job, keys, N, &err);
+		if (status == SORT_OK)
+			status = gpu_client_device.finish(job, &err);
+		if (status == SORT_OK)
+			status = gpu_client_device.read_keys(job, false, out, &err);
+		gpu_client_device.close(job);
+		if (status != SORT_OK)
+		{
+			snprintf(me->text, sizeof(me->text), "%s", err.message);
+			me->wrong = 1;
+			break;
+		}
+		unit_sort(keys, N, false);
+		if (memcmp(keys, out, N * sizeof(int32_t)) != 0)
+		{
+			snprintf(me->text, sizeof(me->text), "wrong answer");
+			me->wrong = 1;
+		}
+	}
+	gpu_client_disconnect(u.ref.client);
+	free(keys);
+	free(out);
+	return NULL;
+}
+
+/* 100 sessions, and 16 chunks for all of them. */
+static void
+test_many_sessions(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "65536", NULL};
+	enum
+	{
+		SESSIONS = 100
+	};
+	GpuService	s;
+	Session		sessions[SESSIONS];
+	pthread_t	threads[SESSIONS];
+	int			fds;
+	int			nthreads;
+	int			mine;
+	int			i;
+
+	(void) state;
+	mine = gpu_count_fds(0);
+	gpu_service_start(&s, args);
+	fds = gpu_count_fds(s.pid);
+	nthreads = gpu_count_threads(s.pid);
+	for (i = 0; i < SESSIONS; i++)
+	{
+		sessions[i] = (Session) {.service = &s,.seed = unit_random(),.rounds = 5};
+		assert_int_equal(pthread_create(&threads[i], NULL, session_main, &sessions[i]), 0);
+	}
+	for (i = 0; i < SESSIONS; i++)
+	{
+		pthread_join(threads[i], NULL);
+		if (sessions[i].wrong)
+			fail_msg("session %d: %s", i, sessions[i].text);
+	}
+	assert_service_idle(&s, fds, nthreads);
+	gpu_service_stop(&s);
+	assert_int_equal(gpu_count_fds(0), mine);
+}
+
+/*
+ * All chunks with sessions that sit on them: who comes next waits, and then
+ * hears why; when they let go, all is well again.
+ */
+static void
+test_no_chunks(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "8192", NULL};
+	GpuService	s;
+	GpuUnit		holders[2];
+	SortJob    *held[2];
+	int			i;
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[3000];
+	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 1};
+	char		text[200];
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
+	gpu_service_start(&s, args);
+	/* one key is announced, so each gets one chunk, and has it in hand */
+	for (i = 0; i < 2; i++)
+	{
+		gpu_unit_connect_ok(&holders[i], &s);
+		assert_sort_ok(gpu_client_device.open(&holders[i].unit.context, &spec, &held[i], &err), err);
+		assert_sort_ok(gpu_client_device.add(held[i], keys, 1, &err), err);
+	}
+	gpu_unit_init(&u);
+	assert_int_equal(gpu_unit_connect(&u, s.socket, 1000, text), GPU_OK);
+	assert_int_equal(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
+								   false, &err), SORT_DEVICE_UNAVAILABLE);
+	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_CHUNKS);
+	assert_true(gpu_client_is_usable(u.ref.client));
+	for (i = 0; i < 2; i++)
+	{
+		gpu_client_device.close(held[i]);
+		gpu_unit_disconnect(&holders[i]);
+	}
+	assert_sort_ok(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
+								 false, &err), err);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+}
+
+/* ------------------------------------------------------------------------
+ * Faults
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct FaultCase
+{
+	const char *fault;
+	GpuFailure	expected;
+	bool		at_connect;		/* fails there already */
+	bool		usable;			/* the connection lives on */
+	int			exit_code;		/* of the service: 0 lives on */
+} FaultCase;
+
+static const FaultCase fault_cases[] = {
+	{"kill:hello", GPU_LOST, true, false, -SIGKILL},
+	{"kill:open", GPU_LOST, false, false, -SIGKILL},
+	{"kill:chunk:2", GPU_LOST, false, false, -SIGKILL},
+	{"kill:add:3", GPU_LOST, false, false, -SIGKILL},
+	{"kill:finish", GPU_LOST, false, false, -SIGKILL},
+	{"kill:read:2", GPU_LOST, false, false, -SIGKILL},
+	{"hang:hello", GPU_TIMEOUT, true, false, 0},
+	{"hang:open", GPU_TIMEOUT, false, false, 0},
+	{"hang:add", GPU_TIMEOUT, false, false, 0},
+	{"hang:finish", GPU_TIMEOUT, false, false, 0},
+	{"hang:read:2", GPU_TIMEOUT, false, false, 0},
+	{"garbage:hello", GPU_PROTOCOL, true, false, 0},
+	{"garbage:open", GPU_PROTOCOL, false, false, 0},
+	{"garbage:chunk:2", GPU_PROTOCOL, false, false, 0},
+	{"garbage:add", GPU_PROTOCOL, false, false, 0},
+	{"garbage:finish", GPU_PROTOCOL, false, false, 0},
+	{"garbage:read", GPU_PROTOCOL, false, false, 0},
+	{"short:hello", GPU_LOST, true, false, 0},
+	{"short:add", GPU_LOST, false, false, 0},
+	{"short:finish", GPU_LOST, false, false, 0},
+	{"short:read", GPU_LOST, false, false, 0},
+	{"oversize:hello", GPU_PROTOCOL, true, false, 0},
+	{"oversize:add", GPU_PROTOCOL, false, false, 0},
+	{"oversize:read:2", GPU_PROTOCOL, false, false, 0},
+	{"version:hello", GPU_PROTOCOL, true, false, 0},
+	{"build:hello", GPU_PROTOCOL, true, false, 0},
+	{"uid:hello", GPU_CONNECT, true, false, 0},
+	{"oom:open", GPU_NO_MEMORY, false, true, 0},
+	{"oom:add:2", GPU_NO_MEMORY, false, true, 0},
+	{"oom:finish", GPU_NO_MEMORY, false, true, 0},
+	{"oom:read:2", GPU_NO_MEMORY, false, true, 0},
+	{"nochunks:chunk", GPU_NO_CHUNKS, false, true, 0},
+	{"nochunks:read:2", GPU_NO_CHUNKS, false, true, 0},
+	{"sticky:add", GPU_DEVICE_ERROR, false, false, 4},
+	{"sticky:finish", GPU_DEVICE_ERROR, false, false, 4},
+	{"sticky:read:2", GPU_DEVICE_ERROR, false, false, 4},
+	{"slow:finish:1:50", GPU_OK, false, true, 0},
+};
+
+static void
+check_fault(const FaultCase *f, const int32_t *keys, size_t n)
+{
+	const char *args[] = {"--fault", f->fault, "--chunk", "4096", NULL};
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	SortStatus	status;
+	GpuFailure	failure;
+	char		text[200];
+	int			mine = gpu_count_fds(0);
+
+	gpu_service_start(&s, args);
+	gpu_unit_init(&u);
+	failure = gpu_unit_connect(&u, s.socket, 1000, text);
+	if (f->at_connect)
+	{
+		if (failure != f->expected)
+			fail_msg("%s: %s: %s", f->fault, gpu_failure_name(failure), text);
+	}
+	else
+	{
+		assert_int_equal(failure, GPU_OK);
+		status = gpu_unit_sort(&u, keys, n, INT32_MIN, INT32_MAX, n, 0, SORT_WANT_KEYS, false, &err);
+		failure = gpu_client_failure(u.ref.client);
+		if (status != (f->expected == GPU_OK ? SORT_OK : SORT_DEVICE_UNAVAILABLE) ||
+			failure != f->expected)
+			fail_msg("%s: status %d, %s: %s", f->fault, (int) status, gpu_failure_name(failure),
+					 err.message);
+		if (f->usable && !gpu_client_is_usable(u.ref.client))
+			fail_msg("%s: connection is not usable", f->fault);
+		if (f->usable)
+			assert_sort_ok(gpu_unit_sort(&u, keys, n, INT32_MIN, INT32_MAX, n, 0, SORT_WANT_KEYS,
+										 false, &err), err);
+		gpu_unit_disconnect(&u);
+	}
+	if (f->exit_code == 0)
+	{
+		/* the next session is served */
+		gpu_unit_connect_ok(&u, &s);
+		assert_sort_ok(gpu_unit_sort(&u, keys, n, INT32_MIN, INT32_MAX, n, 0, SORT_WANT_KEYS,
+									 false, &err), err);
+		gpu_unit_disconnect(&u);
+		gpu_service_stop(&s);
+	}
+	else
+	{
+		int			code = gpu_service_wait(&s, 20000);
+
+		if (code != f->exit_code)
+			fail_msg("%s: exit code %d", f->fault, code);
+		gpu_service_kill(&s);
+	}
+	assert_int_equal(gpu_count_fds(0), mine);
+}
+
+static void
+test_faults(void **state)
+{
+	enum
+	{
+		N = 20000
+	};
+	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
+	size_t		i;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, N);
+	for (i = 0; i < lengthof(fault_cases); i++)
+		check_fault(&fault_cases[i], keys, N);
+	free(keys);
+}
+
+/* Killed at random moments, again and again: an error or the right answer. */
+static void
+test_random_kills(void **state)
+{
+	const char *rounds = getenv("HPSORT_TEST_KILLS");
+	int			kills = rounds ? atoi(rounds) : 50;
+	enum
+	{
+		N = 30000
+	};
+	int32_t    *keys = unit_alloc(N, sizeof(int32_t));
+	int			killed = 0;
+	int			sorted = 0;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, N);
+	while (killed < kills)
+	{
+		char		fault[64];
+		const char *args[] = {"--fault", fault, "--chunk", "4096", NULL};
+		GpuService	s;
+
+		snprintf(fault, sizeof(fault), "randomkill:%u", (unsigned) unit_below(1000000000));
+		gpu_service_start(&s, args);
+		for (;;)
+		{
+			GpuUnit		u;
+			SortError	err;
+			char		text[200];
+			GpuFailure	failure;
+
+			gpu_unit_init(&u);
+			failure = gpu_unit_connect(&u, s.socket, 20000, text);
+			if (failure != GPU_OK)
+			{
+				if (failure != GPU_LOST && failure != GPU_NOT_RUNNING)
+					fail_msg("%s: %s", gpu_failure_name(failure), text);
+				break;
+			}
+			while (gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0,
+								 (SortWant) unit_below(3), unit_below(2), &err) == SORT_OK)
+				sorted++;
+			assert_int_equal(gpu_client_failure(u.ref.client), GPU_LOST);
+			gpu_unit_disconnect(&u);
+		}
+		assert_int_equal(gpu_service_wait(&s, 20000), -SIGKILL);
+		gpu_service_kill(&s);
+		killed++;
+	}
+	print_message("%d kills, %d jobs sorted, 0 wrong\n", killed, sorted);
+	free(keys);
+}
+
+/* A client that dies in the middle leaves nothing behind. */
+static void
+test_client_dies(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "65536", NULL};
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[20000];
+	int			fds;
+	int			threads;
+	int			round;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
+	gpu_service_start(&s, args);
+	fds = gpu_count_fds(s.pid);
+	threads = gpu_count_threads(s.pid);
+	for (round = 0; round < 30; round++)
+	{
+		pid_t		pid = fork();
+		int			status;
+
+		assert_true(pid >= 0);
+		if (pid == 0)
+		{
+			SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 20000};
+			SortJob    *job;
+
+			gpu_unit_connect_ok(&u, &s);
+			if (gpu_client_device.open(&u.unit.context, &spec, &job, &err) == SORT_OK && round % 3)
+				(void) gpu_client_device.add(job, keys, 10000, &err);
+			if (round % 3 == 2)
+				(void) gpu_client_device.finish(job, &err);
+			kill(getpid(), SIGKILL);
+		}
+		waitpid(pid, &status, 0);
+		assert_true(WIFSIGNALED(status));
+	}
+	assert_service_idle(&s, fds, threads);
+	/* all 16 chunks are there again */
+	gpu_unit_connect_ok(&u, &s);
+	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
+								 SORT_WANT_KEYS, false, &err), err);
+	gpu_unit_disconnect(&u);
+	assert_service_idle(&s, fds, threads);
+	gpu_service_stop(&s);
+}
+
+/* Peers that are no clients: refused, and nobody else notices. */
+static void
+test_strangers(void **state)
+{
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[1000];
+	int			fds;
+	int			threads;
+	int			round;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
+	gpu_service_start(&s, small_chunks);
+	fds = gpu_count_fds(s.pid);
+	threads = gpu_count_threads(s.pid);
+	for (round = 0; round < 200; round++)
+	{
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		unsigned char bytes[600];
+		int			fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		GpuMessage	hello;
+		size_t		i;
+
+		strcpy(address.sun_path, s.socket);
+		assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof(address)), 0);
+		if (round % 2)
+		{
+			/* a proper beginning */
+			gpu_message_init(&hello, GPU_MSG_HELLO, 0);
+			hello.body.hello.magic = GPU_MAGIC;
+			hello.body.hello.version = GPU_PROTOCOL_VERSION;
+			strcpy(hello.body.hello.build, gpu_build_id());
+			(void) send(fd, &hello, gpu_message_size(&hello), MSG_NOSIGNAL);
+		}
+		for (i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char) (unit_below(3) ? unit_below(8) * (i % 4 == 0) : unit_random());
+		(void) send(fd, bytes, 1 + unit_below(sizeof(bytes)), MSG_NOSIGNAL);
+		if (round % 3)
+			(void) recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		close(fd);
+	}
+	gpu_unit_connect_ok(&u, &s);
+	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
+								 SORT_WANT_KEYS, false, &err), err);
+	gpu_unit_disconnect(&u);
+	assert_service_idle(&s, fds, threads);
+	gpu_service_stop(&s);
+}
+
+/* ------------------------------------------------------------------------
+ * The process
+ * ------------------------------------------------------------------------
+ */
+
+static void
+test_start_and_end(void **state)
+{
+	static const char *const idle[] = {"--idle-timeout", "1", NULL};
+	static const char *const wrong[] = {"--chunk", "100", NULL};
+	static const char *const no_gpu[] = {"--devices", "auto", NULL};
+	static const char *const bad_fault[] = {"--fault", "no:such", NULL};
+	GpuService	s;
+	GpuService	second;
+	GpuUnit		u;
+	struct stat st;
+	char		path[64];
+	char		text[200];
+	int			fd;
+
+	(void) state;
+	/* the socket is the owner's alone */
+	gpu_service_start(&s, NULL);
+	assert_int_equal(stat(s.socket, &st), 0);
+	assert_true(S_ISSOCK(st.st_mode));
+	assert_int_equal(st.st_mode & 0777, 0600);
+
+	/* a second service finds it occupied, and leaves it alone */
+	assert_false(gpu_service_try(&second, s.socket, NULL));
+	assert_int_equal(gpu_service_wait(&second, 20000), 5);
+	unlink(second.log);
+	gpu_unit_connect_ok(&u, &s);
+
+	/* the end of stdin is the end, with a client connected */
+	close(s.parent);
+	s.parent = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(gpu_service_wait(&s, 20000), 0);
+	assert_false(gpu_client_is_usable(u.ref.client));
+	gpu_unit_disconnect(&u);
+	unlink(s.log);
+	gpu_unit_init(&u);
+	assert_int_equal(gpu_unit_connect(&u, s.socket, 1000, text), GPU_NOT_RUNNING);
+
+	/* a killed service's socket is replaced */
+	gpu_service_start(&s, NULL);
+	strcpy(path, s.socket);
+	kill(s.pid, SIGKILL);
+	assert_int_equal(gpu_service_wait(&s, 20000), -SIGKILL);
+	unlink(s.log);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(gpu_service_try(&s, path, NULL));
+	gpu_service_stop(&s);
+
+	/* a file in the way is not */
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	assert_false(gpu_service_try(&s, path, NULL));
+	assert_int_equal(gpu_service_wait(&s, 20000), 5);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	unlink(path);
+	unlink(s.log);
+
+	/* nothing to do */
+	gpu_service_start(&s, idle);
+	assert_int_equal(gpu_service_wait(&s, 20000), 0);
+	unlink(s.log);
+
+	assert_false(gpu_service_try(&s, NULL, wrong));
+	assert_int_equal(gpu_service_wait(&s, 20000), 2);
+	unlink(s.log);
+	assert_false(gpu_service_try(&s, NULL, bad_fault));
+	assert_int_equal(gpu_service_wait(&s, 20000), 2);
+	unlink(s.log);
+	assert_false(gpu_service_try(&s, NULL, no_gpu));
+	assert_int_equal(gpu_service_wait(&s, 20000), 3);
+	assert_true(gpu_service_logged(&s, "built without CUDA"));
+	unlink(s.log);
+}
+
+/* SIGTERM in the middle of jobs ends them, and at once. */
+static void
+test_stop_at_work(void **state)
+{
+	static const char *const args[] = {"--fault", "slow:add:0:20", "--chunk", "4096", NULL};
+	GpuService	s;
+	Session		sessions[8];
+	pthread_t	threads[8];
+	int			i;
+
+	(void) state;
+	gpu_service_start(&s, args);
+	for (i = 0; i < 8; i++)
+	{
+		sessions[i] = (Session) {.service = &s,.seed = unit_random(),.rounds = 1000};
+		assert_int_equal(pthread_create(&threads[i], NULL, session_main, &sessions[i]), 0);
+	}
+	pause_ms(300);
+	gpu_service_stop(&s);
+	for (i = 0; i < 8; i++)
+	{
+		pthread_join(threads[i], NULL);
+		assert_true(sessions[i].wrong);
+		assert_string_not_equal(sessions[i].text, "wrong answer");
+	}
+}
+
+/* Out of descriptors: refuses, does not spin, and serves again afterwards. */
+static void
+test_no_descriptors(void **state)
+{
+	enum
+	{
+		MOST = 60
+	};
+	struct rlimit old;
+	struct rlimit few;
+	GpuService	s;
+	GpuUnit		units[MOST];
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[100];
+	char		text[200];
+	int			connected = 0;
+	int			refused = 0;
+	int			i;
+	struct timespec spent;
+	double		before;
+	clockid_t	clock;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = (struct rlimit) {.rlim_cur = 40,.rlim_max = 40};
+	gpu_service_start(&s, NULL);
+	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
+	for (i = 0; i < MOST; i++)
+	{
+		gpu_unit_init(&units[i]);
+		if (gpu_unit_connect(&units[i], s.socket, 20000, text) == GPU_OK)
+			connected++;
+		else
+			refused++;
+	}
+	assert_true(connected > 5);
+	assert_true(refused > 5);
+	assert_int_equal(clock_getcpuclockid(s.pid, &clock), 0);
+	clock_gettime(clock, &spent);
+	before = (double) spent.tv_sec + (double) spent.tv_nsec / 1e9;
+	pause_ms(300);
+	clock_gettime(clock, &spent);
+	assert_true((double) spent.tv_sec + (double) spent.tv_nsec / 1e9 - before < 0.1);
+	for (i = 0; i < MOST; i++)
+		gpu_client_disconnect(units[i].ref.client);
+	pause_ms(200);
+	gpu_unit_connect_ok(&u, &s);
+	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
+								 SORT_WANT_KEYS, false, &err), err);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matrix_small_chunks),
+		cmocka_unit_test(test_matrix),
+		cmocka_unit_test(test_one_chunk),
+		cmocka_unit_test(test_reading_twice),
+		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_out_of_bounds),
+		cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_many_sessions),
+		cmocka_unit_test(test_no_chunks),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_random_kills),
+		cmocka_unit_test(test_client_dies),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_start_and_end),
+		cmocka_unit_test(test_stop_at_work),
+		cmocka_unit_test(test_no_descriptors),
+	};
+
+	unit_seed("gpu_service_test");
+	if (getenv("HPSORT_TEST_FILTER"))
+		cmocka_set_test_filter(getenv("HPSORT_TEST_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

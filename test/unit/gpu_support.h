@@ -1,0 +1,78 @@
+/*
+ * gpu_support.h
+ *		What the tests of src/gpu share: a service of their own, clients of it,
+ *		and one job from beginning to end.
+ */
+#ifndef HPSORT_GPU_SUPPORT_H
+#define HPSORT_GPU_SUPPORT_H
+
+#include <sys/types.h>
+
+#include "client.h"
+#include "unit.h"
+
+/* A hpsort-gpud that this process started, in a directory of its own. */
+typedef struct GpuService
+{
+	pid_t		pid;			/* 0: has ended, and is waited for */
+	int			parent;			/* our end of its stdin */
+	int			status;			/* of waitpid, once ended */
+	char		socket[64];
+	char		log[64];
+} GpuService;
+
+/*
+ * Starts the service with the CPU device (or HPSORT_TEST_DEVICES), and waits until it is ready.  args
+ * are further arguments, NULL at the end; may be NULL.
+ */
+extern void gpu_service_start(GpuService *s, const char *const *args);
+
+/* Starts it, whatever becomes of it; true: it is ready. */
+extern bool gpu_service_try(GpuService *s, const char *socket, const char *const *args);
+
+/* Ends it by SIGTERM; fails the test unless it exits with 0, removing its socket. */
+extern void gpu_service_stop(GpuService *s);
+
+/* Waits, at most timeout_ms, for its end; the exit code, or -signal. */
+extern int	gpu_service_wait(GpuService *s, int timeout_ms);
+
+extern void gpu_service_kill(GpuService *s);
+
+/* Open file descriptors of a process (0: this one). */
+extern int	gpu_count_fds(pid_t pid);
+
+/* Threads of a process. */
+extern int	gpu_count_threads(pid_t pid);
+
+/* Whether the service's log has that text in it. */
+extern bool gpu_service_logged(const GpuService *s, const char *text);
+
+/* A sorting environment with a client in it. */
+typedef struct GpuUnit
+{
+	Unit		unit;
+	SortGpu		gpu;
+	GpuClientRef ref;
+} GpuUnit;
+
+extern void gpu_unit_init(GpuUnit *u);
+
+/* Connects; on failure the text goes to text (200 bytes). */
+extern GpuFailure gpu_unit_connect(GpuUnit *u, const char *socket, int wait_timeout_ms, char *text);
+
+/* Fails the test unless that works. */
+extern void gpu_unit_connect_ok(GpuUnit *u, const GpuService *s);
+
+extern void gpu_unit_disconnect(GpuUnit *u);
+
+/*
+ * Sorts n keys with bounds lo and hi, added in parts of at most part keys (0:
+ * all at once), promising promised of them.  Compares with the reference;
+ * fails the test on a wrong answer, returns the status and fills err
+ * otherwise.  descending is the direction that is read.
+ */
+extern SortStatus gpu_unit_sort(GpuUnit *u, const int32_t *keys, size_t n, int32_t lo, int32_t hi,
+								uint64_t promised, size_t part, SortWant want, bool descending,
+								SortError *err);
+
+#endif							/* HPSORT_GPU_SUPPORT_H */
