@@ -25,7 +25,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "parser/parse_node.h"
-#include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -207,23 +206,6 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #if PG_VERSION_NUM < 160000
 	if (ops != &TTSOpsVirtual)
 		ExecInitScanTupleSlot(estate, &css->ss, css->ss.ss_ScanTupleSlot->tts_tupleDescriptor, ops);
-#endif
-}
-
-/* PG 16 can say that anything but size bytes is an error, PG 17 where. */
-static inline void
-compat_buffile_read(BufFile *file, void *data, size_t size)
-{
-#if PG_VERSION_NUM >= 160000
-	BufFileReadExact(file, data, size);
-#else
-	size_t		got = BufFileRead(file, data, size);
-
-	if (got != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: read only %zu of %zu bytes",
-						got, size)));
 #endif
 }
 

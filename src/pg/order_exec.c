@@ -333,7 +333,7 @@ fill_tuplestore(OrderState *state)
 		state->level = level->below;
 		order_spill_destroy(level->spill);
 	}
-	order_store_reset(state->store, true);
+	order_store_reset(state->store);
 	if (state->key_only && state->row_slot == NULL)
 		state->row_slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, state->tupdesc,
 												 &TTSOpsMinimalTuple);

@@ -19,8 +19,8 @@
 #include "order_exec.h"
 #include "pg_sorter.h"
 
-/* Keys from which the boundaries of partitions are taken. */
-#define SAMPLES 4096
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 1024
 
 static void
 push_level(OrderState *state, OrderSpill *spill)
@@ -30,7 +30,8 @@ push_level(OrderState *state, OrderSpill *spill)
 	level->spill = spill;
 	level->below = state->level;
 	state->level = level;
-	state->stats.partitions += order_spill_partitions(spill);
+	if (level->below)
+		state->stats.partitions += order_spill_partitions(spill);
 }
 
 static void
@@ -57,16 +58,24 @@ row_space(OrderState *state, Size len)
 	return state->stream_row;
 }
 
+/* Room for as many samples as are of use, and two more. */
+static OrderRowKey *
+make_samples(OrderState *state, uint64 rows, int *nsamples)
+{
+	*nsamples = (int) Min(rows, order_spill_samples(state->store->limit));
+	return (OrderRowKey *) MemoryContextAllocZero(state->memory, (*nsamples + 2) * sizeof(OrderRowKey));
+}
+
 void
 order_spill_store(OrderState *state)
 {
 	OrderStore *store = state->store;
 	uint64		rows = store->rows;
-	int			nsamples = (int) Min(rows, SAMPLES);
-	OrderRowKey *samples = (OrderRowKey *) MemoryContextAlloc(state->memory, nsamples * sizeof(OrderRowKey));
 	double		expected = outerPlanState(state)->plan->plan_rows / (double) rows;
+	int			nsamples;
+	OrderRowKey *samples = make_samples(state, rows, &nsamples);
 	OrderSpill *spill;
-	uint64		i;
+	int			i;
 
 	/* An estimate already exceeded says nothing. */
 	expected = (double) store->used * Max(expected, 8.0);
@@ -75,17 +84,25 @@ order_spill_store(OrderState *state)
 	spill = order_spill_create(state->memory, state->keys, store->tuples, samples, nsamples,
 							   expected, store->limit);
 	pfree(samples);
-	for (i = 0; i < rows; i++)
-	{
-		OrderRowKey key;
-		MinimalTuple tuple = order_store_row(store, i, &key);
 
-		order_spill_put(spill, &key, tuple, tuple ? tuple->t_len : 0);
-		CHECK_FOR_INTERRUPTS();
-	}
-	state->stats.space = Max(state->stats.space, store->used);
-	order_store_reset(store, true);
+	/* The bound is no longer kept to: rows are written as they come. */
+	store->bound = 0;
+	store->has_cutoff = false;
+	order_spill_flush(spill, store, &state->context);
 	push_level(state, spill);
+}
+
+/* Adds a row without a tuple. */
+static void
+put_key(OrderState *state, OrderSpill *spill, const OrderRowKey *key)
+{
+	MinimalTuple place;
+
+	if (likely(order_store_put_known(state->store, key, 0, &place)))
+		return;
+	order_spill_flush(spill, state->store, &state->context);
+	if (!order_store_put_known(state->store, key, 0, &place))
+		elog(ERROR, "no room for a key");
 }
 
 void
@@ -93,9 +110,9 @@ order_spill_sorter(OrderState *state)
 {
 	uint64		count = sorter_count(state->sorter);
 	uint64		total = count + state->nulls;
-	int			nsamples = (int) Min(count, SAMPLES);
-	OrderRowKey *samples = (OrderRowKey *) MemoryContextAllocZero(state->memory, nsamples * sizeof(OrderRowKey));
 	double		expected = Max(outerPlanState(state)->plan->plan_rows, 8.0 * total) * sizeof(uint64);
+	int			nsamples;
+	OrderRowKey *samples = make_samples(state, count, &nsamples);
 	OrderRowKey key = {0};
 	OrderSpill *spill = NULL;
 	SortError	err;
@@ -119,7 +136,7 @@ order_spill_sorter(OrderState *state)
 			{
 				key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
 				if (pass == 1)
-					order_spill_put(spill, &key, NULL, 0);
+					put_key(state, spill, &key);
 				else if (taken < nsamples && at == (uint64) taken * count / nsamples)
 					samples[taken++] = key;
 			}
@@ -136,7 +153,7 @@ order_spill_sorter(OrderState *state)
 	key.nulls = 1;
 	key.images[0] = 0;
 	for (; state->nulls > 0; state->nulls--)
-		order_spill_put(spill, &key, NULL, 0);
+		put_key(state, spill, &key);
 	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
 	sorter_reset(state->sorter);
 	push_level(state, spill);
@@ -145,18 +162,11 @@ order_spill_sorter(OrderState *state)
 void
 order_spill_slot(OrderState *state, TupleTableSlot *slot)
 {
-	OrderRowKey key;
-	MinimalTuple tuple = NULL;
-	Size		len = 0;
-
-	order_row_key(state->keys, slot, &key);
-	if (!state->key_only)
-	{
-		len = order_tuple_size(slot);
-		tuple = row_space(state, len);
-		order_tuple_form(slot, tuple, len);
-	}
-	order_spill_put(state->level->spill, &key, tuple, len);
+	if (likely(order_store_put(state->store, slot)))
+		return;
+	order_spill_flush(state->level->spill, state->store, &state->context);
+	if (!order_store_put(state->store, slot))
+		elog(ERROR, "no room for a row");
 }
 
 /* Partitions a partition that is too large for memory. */
@@ -164,10 +174,11 @@ static void
 spill_again(OrderState *state, int number)
 {
 	OrderSpill *from = state->level->spill;
+	OrderStore *store = state->store;
 	const OrderPartition *partition = order_spill_partition(from, number);
 	uint64		rows = partition->rows;
-	int			nsamples = (int) Min(rows, SAMPLES);
-	OrderRowKey *samples = (OrderRowKey *) MemoryContextAlloc(state->memory, (nsamples + 2) * sizeof(OrderRowKey));
+	int			nsamples;
+	OrderRowKey *samples = make_samples(state, rows, &nsamples);
 	OrderSpill *spill = NULL;
 	int			pass;
 
@@ -177,24 +188,32 @@ spill_again(OrderState *state, int number)
 		uint64		at = 0;
 		int			taken = 0;
 		OrderRowKey key;
+		MinimalTuple place;
 		Size		len;
 
 		order_spill_open(from, number);
 		while (order_spill_next(from, &key, &len))
 		{
-			MinimalTuple tuple = NULL;
-
-			if (len > 0)
-			{
-				tuple = row_space(state, len);
-				order_spill_tuple(from, tuple, len);
-			}
 			if (pass == 1)
-				order_spill_put(spill, &key, tuple, len);
-			else if (taken < nsamples && at == (uint64) taken * rows / nsamples)
-				samples[taken++] = key;
-			at++;
-			CHECK_FOR_INTERRUPTS();
+			{
+				if (!order_store_put_known(store, &key, len, &place))
+				{
+					order_spill_flush(spill, store, &state->context);
+					if (!order_store_put_known(store, &key, len, &place))
+						elog(ERROR, "no room for a row");
+				}
+			}
+			else
+			{
+				if (len > 0)
+					place = row_space(state, len);
+				if (taken < nsamples && at == (uint64) taken * rows / nsamples)
+					samples[taken++] = key;
+			}
+			if (len > 0)
+				order_spill_tuple(from, place, len);
+			if (at++ % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 		}
 		if (pass == 0)
 		{
@@ -203,10 +222,11 @@ spill_again(OrderState *state, int number)
 			spill = order_spill_create(state->memory, state->keys, !state->key_only, samples, taken,
 									   (double) partition->tuple_bytes +
 									   (double) rows * (state->keys->nmapped + 4) * sizeof(uint64),
-									   state->store->limit);
+									   store->limit);
 			pfree(samples);
 		}
 	}
+	order_spill_flush(spill, store, &state->context);
 	order_spill_finish(spill);
 	push_level(state, spill);
 }
@@ -220,7 +240,7 @@ load(OrderState *state, int number)
 	OrderRowKey key;
 	Size		len;
 
-	order_store_reset(store, true);
+	order_store_clear(store);
 	if (order_spill_partition(spill, number)->tuple_bytes > store->limit)
 		return false;
 	order_spill_open(spill, number);
@@ -230,12 +250,13 @@ load(OrderState *state, int number)
 
 		if (!order_store_put_known(store, &key, len, &place))
 		{
-			order_store_reset(store, true);
+			order_store_clear(store);
 			return false;
 		}
 		if (len > 0)
 			order_spill_tuple(spill, place, len);
-		CHECK_FOR_INTERRUPTS();
+		if (store->rows % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 	}
 	order_store_sort(store, &state->context);
 	order_note_sort(state);
@@ -335,7 +356,9 @@ next_partition(OrderState *state)
 void
 order_partitions_start(OrderState *state)
 {
+	order_spill_flush(state->level->spill, state->store, &state->context);
 	order_spill_finish(state->level->spill);
+	state->stats.partitions = order_spill_partitions(state->level->spill);
 	state->stats.on_disk = true;
 	state->stats.space = order_spill_bytes(state->level->spill);
 	state->at = state->count = 0;
@@ -398,6 +421,6 @@ order_partitions_rewind(OrderState *state)
 	while (state->level->below)
 		pop_level(state);
 	state->level->next = 0;
-	order_store_reset(state->store, true);
+	order_store_clear(state->store);
 	state->at = state->count = 0;
 }

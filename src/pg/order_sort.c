@@ -365,6 +365,15 @@ sort_wide(OrderStore *store, const SortContext *context)
 }
 
 void
+order_store_sort_keys(OrderStore *store, const SortContext *context)
+{
+	Assert(store->narrow || (!store->tuples && store->keys->nmapped == 1));
+	if (store->n > 0 &&
+		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
+		cancelled();
+}
+
+void
 order_store_sort(OrderStore *store, const SortContext *context)
 {
 	bool		nulls_apart = store->narrow || !store->tuples;

@@ -2,59 +2,86 @@
  * order_spill.c
  *		Rows partitioned by key in a temporary file (see order_spill.h).
  *
- * The file is a BufFile, so that temp_file_limit, log_temp_files,
- * temp_tablespaces and removal at the end of the transaction are PostgreSQL's
- * own.  One file for all partitions, in blocks, rather than a file each: some
- * hundred partitions would be as many files to open, and lines in the log.
+ * A row in the file is a head of four bytes (the length of its tuple, and
+ * whether a key is NULL), the images of its keys, a mask of NULLs where there
+ * are some, and its tuple but for what a minimal tuple begins with, its length
+ * and padding.  The image of a narrow key takes four bytes.
  */
 #include "postgres.h"
 
-#include "storage/buffile.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "order_file.h"
 #include "order_spill.h"
 
 /*
- * With fewer partitions than this a spill has not gained enough; with more,
- * finding a row's partition and the small blocks cost more than another pass
- * over the few partitions that turn out too large.
+ * With fewer partitions than this a spill has not gained enough.  With more
+ * than that the chunks become so small that reading them takes longer than
+ * another pass over the few partitions that turn out too large.
  */
 #define MIN_PARTITIONS 4
-#define MAX_PARTITIONS 384
+#define MAX_PARTITIONS 512
+#define MIN_CHUNK ((Size) 4096)
+
+/* Samples for each boundary: a partition's size then varies by a quarter. */
+#define SAMPLES_PER_PARTITION 16
 
 /* Partitions are planned to be so much of the limit: estimates are wrong. */
 #define PARTITION_FILL 0.6
 
-#define MIN_BLOCK ((Size) BLCKSZ)
-#define MAX_BLOCK ((Size) 256 * 1024)
+/* Writing in larger blocks is no faster, see order_file.h. */
+#define WRITE_BUFFER ((Size) 256 * 1024)
+#define READ_BUFFER ((Size) 64 * 1024)
 
-/* What precedes a row in the file, followed by its images and its tuple. */
-typedef struct RowHeader
+/* Chunks begin where such a unit does, so that 32 bits say where in a round. */
+#define UNIT 8
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
+
+/* Rows whose tuples are fetched ahead while writing. */
+#define PREFETCH 8
+
+/* A row's head: the length of its tuple below. */
+#define HEAD_NULL (UINT32_C(1) << 31)
+
+/* Where the chunks of one round are. */
+typedef struct Round
 {
-	uint32		len;			/* of its tuple */
-	uint32		nulls;
-} RowHeader;
+	uint64		start;			/* of the first, in the file */
+	int			first;			/* partitions put in front until then */
+	int			npartitions;
+	uint32	   *ends;			/* of each chunk, in units from start */
+} Round;
 
 struct OrderSpill
 {
 	MemoryContext memory;
 	OrderKeys  *keys;
 	bool		tuples;
-	BufFile    *file;
-	Size		block;			/* bytes in a block */
-	uint32		nblocks;		/* written so far */
+	bool		narrow;			/* images of four bytes */
+	bool		finished;
+	OrderFile  *file;
 	int			npartitions;
+	int			room;			/* for partitions, and bounds */
+	int			first;			/* partitions put in front of the others */
 	OrderPartition *partitions;
 	OrderRowKey *bounds;		/* partition i + 1 starts at bounds[i] */
-	uint64	   *narrow_bounds;	/* the images of bounds, if one key */
+	int			nrounds;
+	int			rounds_room;
+	Round	   *rounds;
 
 	/* Reading. */
-	OrderPartition *reading;
+	int			reading;
 	uint64		rows_left;
-	uint32		chain_at;		/* next block of the chain */
+	int			round;			/* next to be read */
+	uint64		chunk_at;		/* where the rest of a chunk begins ... */
+	Size		chunk_left;		/* ... and how long it is */
 	Size		at;				/* next byte in the buffer ... */
 	Size		end;			/* ... which holds so many */
+	Size		buffer_size;
 	char	   *buffer;
 };
 
@@ -63,6 +90,15 @@ compare_samples(const void *a, const void *b, void *arg)
 {
 	return order_row_key_compare((const OrderKeys *) arg, (const OrderRowKey *) a,
 								 (const OrderRowKey *) b);
+}
+
+/* The usual case first: one key. */
+static inline int
+compare_keys(const OrderSpill *spill, const OrderRowKey *a, const OrderRowKey *b)
+{
+	if (spill->keys->nmapped == 1 && (a->nulls | b->nulls) == 0)
+		return a->images[0] < b->images[0] ? -1 : a->images[0] > b->images[0];
+	return order_row_key_compare(spill->keys, a, b);
 }
 
 /* The next larger key, which need not be any row's; false if not easily made. */
@@ -77,6 +113,14 @@ make_successor(const OrderKeys *keys, OrderRowKey *key)
 	return true;
 }
 
+int
+order_spill_samples(Size limit)
+{
+	Size		samples = limit / 8 / sizeof(OrderRowKey);
+
+	return (int) Min(Max(samples, 64), MAX_PARTITIONS * SAMPLES_PER_PARTITION);
+}
+
 OrderSpill *
 order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowKey *samples,
 				   int nsamples, double expected, Size limit)
@@ -85,24 +129,25 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowK
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	OrderSpill *spill = (OrderSpill *) palloc0(sizeof(OrderSpill));
 	double		wanted = expected / (PARTITION_FILL * (double) limit);
-	int			most;
+	double		most = Min(MAX_PARTITIONS, (double) (limit / MIN_CHUNK));
+	Size		write_buffer = BLCKSZ;
 	int			nbounds = 0;
 	int			i;
 
 	spill->memory = memory;
 	spill->keys = keys;
 	spill->tuples = tuples;
-	spill->block = MIN_BLOCK;
-	while (spill->block < MAX_BLOCK && spill->block * 2 * MAX_PARTITIONS <= limit)
-		spill->block *= 2;
+	spill->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
 
-	/* Their buffers together may take as much as the rows did until now. */
-	most = (int) Min(MAX_PARTITIONS, limit / spill->block);
-	most = Max(most, MIN_PARTITIONS);
+	/* Buffers are small beside the store, whose limit they are not part of. */
+	while (write_buffer < WRITE_BUFFER && write_buffer * 2 <= limit / 16)
+		write_buffer *= 2;
+	spill->buffer_size = Max(Min(READ_BUFFER, limit / 16), BLCKSZ);
+
 	spill->npartitions = (int) Max(MIN_PARTITIONS, Min(wanted, most));
-
+	spill->room = spill->npartitions;
 	qsort_interruptible(samples, nsamples, sizeof(OrderRowKey), compare_samples, keys);
-	spill->bounds = (OrderRowKey *) palloc(2 * spill->npartitions * sizeof(OrderRowKey));
+	spill->bounds = (OrderRowKey *) palloc(spill->room * sizeof(OrderRowKey));
 	for (i = 1; i < spill->npartitions; i++)
 	{
 		OrderRowKey key = samples[(int64) i * nsamples / spill->npartitions];
@@ -120,14 +165,10 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowK
 	if (nbounds == 0)
 		spill->bounds[nbounds++] = samples[nsamples - 1];
 	spill->npartitions = nbounds + 1;
-	if (keys->nmapped == 1)
-	{
-		spill->narrow_bounds = (uint64 *) palloc(spill->npartitions * sizeof(uint64));
-		for (i = 0; i < nbounds; i++)
-			spill->narrow_bounds[i] = spill->bounds[i].images[0];
-	}
-	spill->partitions = (OrderPartition *) palloc0(spill->npartitions * sizeof(OrderPartition));
-	spill->file = BufFileCreateTemp(false);
+	spill->partitions = (OrderPartition *) palloc0(spill->room * sizeof(OrderPartition));
+	spill->rounds_room = 64;
+	spill->rounds = (Round *) palloc(spill->rounds_room * sizeof(Round));
+	spill->file = order_file_create(write_buffer);
 	MemoryContextSwitchTo(old);
 	return spill;
 }
@@ -139,28 +180,11 @@ find_partition(const OrderSpill *spill, const OrderRowKey *key)
 	int			low = 0;
 	int			high = spill->npartitions - 1;
 
-	if (spill->narrow_bounds && !(key->nulls & 1) && spill->bounds[0].nulls == 0 &&
-		(high == 0 || spill->bounds[high - 1].nulls == 0))
-	{
-		const uint64 *bounds = spill->narrow_bounds;
-		uint64		image = key->images[0];
-
-		while (low < high)
-		{
-			int			middle = (low + high) / 2;
-
-			if (bounds[middle] <= image)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
-	}
 	while (low < high)
 	{
 		int			middle = (low + high) / 2;
 
-		if (order_row_key_compare(spill->keys, &spill->bounds[middle], key) <= 0)
+		if (compare_keys(spill, &spill->bounds[middle], key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -168,96 +192,267 @@ find_partition(const OrderSpill *spill, const OrderRowKey *key)
 	return low;
 }
 
-/* Writes a partition's block to the end of the file. */
+/* Makes two more partitions, in front of the others or after them. */
 static void
-write_block(OrderSpill *spill, OrderPartition *partition)
+add_partitions(OrderSpill *spill, bool in_front, const OrderRowKey *bound1,
+			   const OrderRowKey *bound2)
 {
-	if (partition->nchain == partition->chain_room)
-	{
-		if (partition->chain == NULL)
-		{
-			partition->chain_room = 16;
-			partition->chain = (uint32 *) MemoryContextAlloc(spill->memory, 16 * sizeof(uint32));
-		}
-		else
-		{
-			partition->chain_room *= 2;
-			partition->chain = (uint32 *) repalloc_huge(partition->chain, partition->chain_room * sizeof(uint32));
-		}
-	}
-	if (spill->nblocks == PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("temporary file of a sort is too large")));
+	int			n = spill->npartitions;
+	int			at = in_front ? 0 : n;
 
-	/* A last block is written whole, too, so that all have their place. */
-	BufFileWrite(spill->file, partition->buffer, spill->block);
-	partition->chain[partition->nchain++] = spill->nblocks++;
-	partition->used = 0;
+	if (n + 2 > spill->room)
+	{
+		spill->room *= 2;
+		spill->partitions = (OrderPartition *) repalloc_huge(spill->partitions, spill->room * sizeof(OrderPartition));
+		spill->bounds = (OrderRowKey *) repalloc_huge(spill->bounds, spill->room * sizeof(OrderRowKey));
+	}
+	if (in_front)
+	{
+		memmove(spill->partitions + 2, spill->partitions, n * sizeof(OrderPartition));
+		memmove(spill->bounds + 2, spill->bounds, (n - 1) * sizeof(OrderRowKey));
+		spill->first += 2;
+	}
+	memset(spill->partitions + at, 0, 2 * sizeof(OrderPartition));
+	spill->bounds[in_front ? 0 : n - 1] = *bound1;
+	spill->bounds[in_front ? 1 : n] = *bound2;
+	spill->npartitions += 2;
+}
+
+/*
+ * If all rows of the store are beyond those of earlier rounds, they get two
+ * partitions of their own: half a store each, so that they will fit.  All that
+ * this costs other input is a look at its first row.
+ */
+static void
+extend_bounds(OrderSpill *spill, const OrderStore *store)
+{
+	OrderRowKey middle;
+	OrderRowKey key;
+	const OrderRowKey *lo = NULL;
+	const OrderRowKey *hi = NULL;
+	OrderRowKey edge;
+	bool		in_front;
+	uint64		i;
+
+	for (i = 0; i < spill->npartitions; i++)
+	{
+		const OrderPartition *partition = &spill->partitions[i];
+
+		if (partition->rows == 0)
+			continue;
+		if (lo == NULL)
+			lo = &partition->lo;
+		hi = &partition->hi;
+	}
+	if (lo == NULL)
+		return;
+	(void) order_store_row(store, 0, &edge);
+	in_front = compare_keys(spill, &edge, lo) < 0;
+	if (!in_front && compare_keys(spill, &edge, hi) <= 0)
+		return;
+	for (i = 1; i < store->rows; i++)
+	{
+		(void) order_store_row(store, i, &key);
+		if (in_front ? compare_keys(spill, &key, lo) >= 0 : compare_keys(spill, &key, hi) <= 0)
+			return;
+		if (!in_front && compare_keys(spill, &key, &edge) < 0)
+			edge = key;
+	}
+
+	/* The new bounds: the middle of these rows, and where the others begin. */
+	(void) order_store_row(store, store->rows / 2, &middle);
+	if (in_front)
+	{
+		edge = *lo;
+		add_partitions(spill, true, &middle, &edge);
+	}
+	else if (compare_keys(spill, &middle, &edge) > 0)
+		add_partitions(spill, false, &edge, &middle);
+}
+
+/* Rows by partition, each in input order: their numbers. */
+static uint32 *
+index_rows(OrderSpill *spill, const OrderStore *store)
+{
+	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
+	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
+	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, spill->npartitions * sizeof(uint32));
+	uint32		sum = 0;
+	int			p;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		OrderRowKey key;
+
+		(void) order_store_row(store, i, &key);
+		numbers[i] = (uint32) find_partition(spill, &key);
+		offsets[numbers[i]]++;
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	for (p = 0; p < spill->npartitions; p++)
+	{
+		uint32		count = offsets[p];
+
+		offsets[p] = sum;
+		sum += count;
+	}
+	for (i = 0; i < store->n; i++)
+		index[offsets[numbers[i]]++] = (uint32) i;
+	pfree(numbers);
+	pfree(offsets);
+	return index;
+}
+
+/* Another round, of which nothing is written yet. */
+static Round *
+add_round(OrderSpill *spill)
+{
+	Round	   *round;
+
+	if (spill->nrounds == spill->rounds_room)
+	{
+		spill->rounds_room *= 2;
+		spill->rounds = (Round *) repalloc_huge(spill->rounds, spill->rounds_room * sizeof(Round));
+	}
+	round = &spill->rounds[spill->nrounds++];
+	round->start = order_file_at(spill->file);
+	round->first = spill->first;
+	round->npartitions = spill->npartitions;
+	round->ends = (uint32 *) MemoryContextAlloc(spill->memory, spill->npartitions * sizeof(uint32));
+	return round;
+}
+
+/* A chunk ends here. */
+static void
+end_chunk(OrderSpill *spill, Round *round, int partition)
+{
+	static const char zeros[UNIT] = {0};
+	uint64		at = order_file_at(spill->file);
+
+	if (at % UNIT != 0)
+		order_file_put(spill->file, zeros, UNIT - at % UNIT);
+	round->ends[partition] = (uint32) ((order_file_at(spill->file) - round->start) / UNIT);
 }
 
 static inline void
-put_bytes(OrderSpill *spill, OrderPartition *partition, const void *data, Size len)
+write_row(OrderSpill *spill, const OrderRowKey *key, MinimalTuple tuple)
 {
-	const char *from = (const char *) data;
+	uint32		head = tuple ? tuple->t_len : 0;
+	bool		isnull = key->nulls != 0;
 
-	while (len > 0)
+	if (isnull)
+		head |= HEAD_NULL;
+	if (spill->narrow)
 	{
-		Size		part = Min(len, spill->block - partition->used);
+		uint32		both[2];
 
-		memcpy(partition->buffer + partition->used, from, part);
-		partition->used += part;
-		from += part;
-		len -= part;
-		if (partition->used == spill->block)
-			write_block(spill, partition);
+		both[0] = head;
+		both[1] = (uint32) key->images[0];
+		order_file_put(spill->file, both, sizeof(both));
 	}
+	else
+	{
+		order_file_put(spill->file, &head, sizeof(head));
+		order_file_put(spill->file, key->images, spill->keys->nmapped * sizeof(uint64));
+		if (isnull)
+			order_file_put(spill->file, &key->nulls, sizeof(key->nulls));
+	}
+	if (tuple)
+		order_file_put(spill->file, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+					   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
+}
+
+static inline void
+copy_key(const OrderSpill *spill, OrderRowKey *to, const OrderRowKey *from)
+{
+	int			i;
+
+	to->nulls = from->nulls;
+	for (i = 0; i < spill->keys->nmapped; i++)
+		to->images[i] = from->images[i];
+}
+
+/* Widens what is known of a partition's keys. */
+static inline void
+note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
+{
+	if (partition->rows == 0)
+	{
+		copy_key(spill, &partition->lo, key);
+		copy_key(spill, &partition->hi, key);
+	}
+	else if (compare_keys(spill, key, &partition->hi) > 0)
+		copy_key(spill, &partition->hi, key);
+	else if (compare_keys(spill, key, &partition->lo) < 0)
+		copy_key(spill, &partition->lo, key);
 }
 
 void
-order_spill_put(OrderSpill *spill, const OrderRowKey *key, MinimalTuple tuple, Size len)
+order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *context)
 {
-	OrderPartition *partition = &spill->partitions[find_partition(spill, key)];
-	RowHeader	header;
+	uint64		rows = store->rows;
+	uint64		nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
+	uint32	   *index = NULL;
+	Round	   *round;
+	OrderRowKey key;
+	int			number = 0;
+	uint64		i;
 
-	if (unlikely(partition->rows == 0))
+	if (rows == 0)
+		return;
+	extend_bounds(spill, store);
+	if (store->tuples && !store->narrow)
+		index = index_rows(spill, store);
+	else
+		order_store_sort_keys(store, context);	/* faster than looking for partitions */
+	round = add_round(spill);
+	for (i = 0; i < rows; i++)
 	{
-		partition->buffer = (char *) MemoryContextAlloc(spill->memory, spill->block);
-		partition->lo = partition->hi = *key;
+		OrderPartition *partition;
+		MinimalTuple tuple;
+		uint64		row;
+
+		if (index)
+		{
+			row = index[i];
+			if (i + PREFETCH < rows)
+				__builtin_prefetch(order_store_tuple(store, store->refs[index[i + PREFETCH]]));
+		}
+		else
+		{
+			row = i < nulls_before ? store->n + i : i - nulls_before;
+			if (store->tuples && row + PREFETCH < store->n)
+				__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
+		}
+		tuple = order_store_row(store, row, &key);
+		while (number < spill->npartitions - 1 && compare_keys(spill, &spill->bounds[number], &key) <= 0)
+			end_chunk(spill, round, number++);
+		partition = &spill->partitions[number];
+		note_key(spill, partition, &key);
+		partition->rows++;
+		if (tuple)
+			partition->tuple_bytes += MAXALIGN(tuple->t_len);
+		write_row(spill, &key, tuple);
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 	}
-	else if (order_row_key_compare(spill->keys, key, &partition->lo) < 0)
-		partition->lo = *key;
-	else if (order_row_key_compare(spill->keys, key, &partition->hi) > 0)
-		partition->hi = *key;
-	partition->rows++;
-	partition->tuple_bytes += MAXALIGN(len);
-	header.len = (uint32) len;
-	header.nulls = key->nulls;
-	put_bytes(spill, partition, &header, sizeof(header));
-	put_bytes(spill, partition, key->images, spill->keys->nmapped * sizeof(uint64));
-	put_bytes(spill, partition, tuple, len);
+	while (number < spill->npartitions)
+		end_chunk(spill, round, number++);
+	if (index)
+		pfree(index);
+	order_store_clear(store);
 }
 
 void
 order_spill_finish(OrderSpill *spill)
 {
-	int			i;
-
-	for (i = 0; i < spill->npartitions; i++)
-	{
-		OrderPartition *partition = &spill->partitions[i];
-
-		if (partition->buffer == NULL)
-			continue;
-		if (partition->used > 0)
-		{
-			memset(partition->buffer + partition->used, 0, spill->block - partition->used);
-			write_block(spill, partition);
-		}
-		pfree(partition->buffer);
-		partition->buffer = NULL;
-	}
-	spill->buffer = (char *) MemoryContextAlloc(spill->memory, spill->block);
+	if (spill->finished)
+		return;
+	spill->finished = true;
+	order_file_finish(spill->file);
+	spill->buffer = (char *) MemoryContextAlloc(spill->memory, spill->buffer_size);
 }
 
 int
@@ -283,31 +478,51 @@ order_spill_is_single(const OrderSpill *spill, int number)
 uint64
 order_spill_bytes(const OrderSpill *spill)
 {
-	return (uint64) spill->nblocks * spill->block;
+	return order_file_at(spill->file);
 }
 
 void
 order_spill_open(OrderSpill *spill, int number)
 {
-	spill->reading = &spill->partitions[number];
-	spill->rows_left = spill->reading->rows;
-	spill->chain_at = 0;
+	spill->reading = number;
+	spill->rows_left = spill->partitions[number].rows;
+	spill->round = 0;
+	spill->chunk_left = 0;
 	spill->at = spill->end = 0;
 }
 
+/* Finds the partition's next chunk that is not empty; there is one. */
 static void
-next_block(OrderSpill *spill)
+next_chunk(OrderSpill *spill)
 {
-	uint64		offset = (uint64) spill->reading->chain[spill->chain_at++] * spill->block;
+	do
+	{
+		const Round *round = &spill->rounds[spill->round++];
+		int			number = spill->reading - (spill->first - round->first);
 
-	/* BLCKSZ divides a block. */
-	if (BufFileSeekBlock(spill->file, (long) (offset / BLCKSZ)) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file: %m")));
-	compat_buffile_read(spill->file, spill->buffer, spill->block);
+		if (number >= 0 && number < round->npartitions)
+		{
+			uint64		from = number == 0 ? 0 : round->ends[number - 1];
+
+			spill->chunk_at = round->start + from * UNIT;
+			spill->chunk_left = (round->ends[number] - from) * UNIT;
+		}
+	} while (spill->chunk_left == 0);
+}
+
+static void
+fill_buffer(OrderSpill *spill)
+{
+	Size		part;
+
+	if (spill->chunk_left == 0)
+		next_chunk(spill);
+	part = Min(spill->chunk_left, spill->buffer_size);
+	order_file_read(spill->file, spill->chunk_at, spill->buffer, part);
+	spill->chunk_at += part;
+	spill->chunk_left -= part;
 	spill->at = 0;
-	spill->end = spill->block;
+	spill->end = part;
 }
 
 static inline void
@@ -315,12 +530,18 @@ get_bytes(OrderSpill *spill, void *data, Size len)
 {
 	char	   *to = (char *) data;
 
+	if (likely(len <= spill->end - spill->at))
+	{
+		memcpy(to, spill->buffer + spill->at, len);
+		spill->at += len;
+		return;
+	}
 	while (len > 0)
 	{
 		Size		part;
 
 		if (spill->at == spill->end)
-			next_block(spill);
+			fill_buffer(spill);
 		part = Min(len, spill->end - spill->at);
 		memcpy(to, spill->buffer + spill->at, part);
 		spill->at += part;
@@ -332,27 +553,47 @@ get_bytes(OrderSpill *spill, void *data, Size len)
 bool
 order_spill_next(OrderSpill *spill, OrderRowKey *key, Size *len)
 {
-	RowHeader	header;
+	uint32		head;
 
 	if (spill->rows_left == 0)
 		return false;
 	spill->rows_left--;
-	get_bytes(spill, &header, sizeof(header));
-	get_bytes(spill, key->images, spill->keys->nmapped * sizeof(uint64));
-	key->nulls = (uint8) header.nulls;
-	*len = header.len;
+
+	/* No row is as short as what fills up the last unit of a chunk. */
+	if (spill->chunk_left == 0 && spill->end - spill->at < UNIT)
+		spill->at = spill->end;
+	if (spill->narrow)
+	{
+		uint32		both[2];
+
+		get_bytes(spill, both, sizeof(both));
+		head = both[0];
+		key->images[0] = both[1];
+		key->nulls = (head & HEAD_NULL) != 0;
+	}
+	else
+	{
+		get_bytes(spill, &head, sizeof(head));
+		get_bytes(spill, key->images, spill->keys->nmapped * sizeof(uint64));
+		key->nulls = 0;
+		if (head & HEAD_NULL)
+			get_bytes(spill, &key->nulls, sizeof(key->nulls));
+	}
+	*len = head & ~HEAD_NULL;
 	return true;
 }
 
 void
 order_spill_tuple(OrderSpill *spill, MinimalTuple tuple, Size len)
 {
-	get_bytes(spill, tuple, len);
+	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
+	tuple->t_len = (uint32) len;
+	get_bytes(spill, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len - MINIMAL_TUPLE_DATA_OFFSET);
 }
 
 void
 order_spill_destroy(OrderSpill *spill)
 {
-	BufFileClose(spill->file);
+	order_file_close(spill->file);
 	MemoryContextDelete(spill->memory);
 }

@@ -3,8 +3,14 @@
  *		Rows that do not fit into memory, partitioned by ranges of their keys
  *		in one temporary file.
  *
- * Boundaries are keys of rows already seen.  Each partition is a chain of
- * blocks of the file, in which rows keep the order in which they came.
+ * Whenever the store is full its rows are written, a chunk for each partition,
+ * one after the other: writing is sequential, and in large blocks.  A
+ * partition is its chunks of all these rounds; in it rows of equal keys keep
+ * the order in which they came.
+ *
+ * Boundaries are keys of rows already seen.  Should the rows come in order,
+ * up or down, all of them would be before the first or after the last of these:
+ * then every round gets boundaries of its own.
  */
 #ifndef HPSORT_ORDER_SPILL_H
 #define HPSORT_ORDER_SPILL_H
@@ -20,13 +26,6 @@ typedef struct OrderPartition
 	Size		tuple_bytes;	/* of its tuples, each aligned */
 	OrderRowKey lo;				/* smallest and largest mapped keys; if they */
 	OrderRowKey hi;				/* are equal, all are */
-
-	/* Of the spill only. */
-	uint32	   *chain;			/* its blocks in the file */
-	uint32		nchain;
-	uint32		chain_room;
-	char	   *buffer;			/* the block being filled */
-	Size		used;			/* bytes of it */
 } OrderPartition;
 
 typedef struct OrderSpill OrderSpill;
@@ -34,15 +33,18 @@ typedef struct OrderSpill OrderSpill;
 /*
  * Makes an empty spill.  samples are keys of nsamples > 0 rows, which are put in
  * order; if the smallest and the largest of all rows to come are among them, and
- * differ, they will be in different partitions.  expected is an estimate of the bytes to come, and limit the memory
- * that a partition should fit into.
+ * differ, they will be in different partitions.  expected is an estimate of the
+ * bytes to come, and limit the memory that a partition should fit into.
  */
 extern OrderSpill *order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples,
 									  OrderRowKey *samples, int nsamples, double expected,
 									  Size limit);
 
-/* Adds a row: a tuple of len bytes (0: none). */
-extern void order_spill_put(OrderSpill *spill, const OrderRowKey *key, MinimalTuple tuple, Size len);
+/* How many samples are of use where so much memory is allowed. */
+extern int	order_spill_samples(Size limit);
+
+/* Writes the rows of the store, and clears it. */
+extern void order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *context);
 
 /* All rows are in: frees what is only needed to write. */
 extern void order_spill_finish(OrderSpill *spill);

@@ -32,35 +32,49 @@ row_overhead(const OrderStore *store)
 		sizeof(RowsLongPair);
 }
 
+/* Forgets the rows, not the memory. */
 static void
 forget_rows(OrderStore *store)
 {
 	int			i;
 
-	store->used = 0;
 	store->rows = 0;
-	store->blocks = NULL;
+	store->nreused = store->nblocks;
 	store->nblocks = 0;
 	store->next = store->end = store->last_block = NULL;
-	store->block_bytes = 0;
-	store->room = 0;
 	store->n = 0;
-	store->pairs = NULL;
-	store->nulls = NULL;
-	store->refs = NULL;
 	store->any_null = 0;
-	store->null_refs = NULL;
-	store->null_room = 0;
 	store->nnull = 0;
 	store->order = NULL;
 	store->sorted = NULL;
 	store->nulls_before = 0;
 	for (i = 0; i < ORDER_MAX_MAPPED; i++)
 	{
-		store->images[i] = NULL;
 		store->lo[i] = PG_UINT64_MAX;
 		store->hi[i] = 0;
 	}
+}
+
+/* Likewise, after the memory is gone. */
+static void
+forget_memory(OrderStore *store)
+{
+	int			i;
+
+	forget_rows(store);
+	store->used = 0;
+	store->blocks = NULL;
+	store->block_sizes = NULL;
+	store->nreused = 0;
+	store->block_bytes = 0;
+	store->room = 0;
+	store->pairs = NULL;
+	store->nulls = NULL;
+	store->refs = NULL;
+	store->null_refs = NULL;
+	store->null_room = 0;
+	for (i = 0; i < ORDER_MAX_MAPPED; i++)
+		store->images[i] = NULL;
 }
 
 OrderStore *
@@ -84,18 +98,39 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 		store->slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
 		MemoryContextSwitchTo(old);
 	}
-	forget_rows(store);
+	forget_memory(store);
 	return store;
 }
 
-void
-order_store_reset(OrderStore *store, bool forget_bound)
+/* The references in order are src/sort's block, wherever that took it from. */
+static void
+free_order(OrderStore *store)
 {
-	MemoryContextReset(store->memory);
+	if (store->order && (void *) store->order != (void *) store->pairs)
+		pfree(store->order);
+	store->order = NULL;
+}
+
+void
+order_store_clear(OrderStore *store)
+{
+	uint32		blocks = Max(store->nblocks, store->nreused);
+
+	free_order(store);
 	forget_rows(store);
+	store->nreused = blocks;
 	store->has_cutoff = false;
-	if (forget_bound)
-		store->bound = 0;
+	store->bound = 0;
+}
+
+void
+order_store_reset(OrderStore *store)
+{
+	free_order(store);
+	MemoryContextReset(store->memory);
+	forget_memory(store);
+	store->has_cutoff = false;
+	store->bound = 0;
 }
 
 void
@@ -162,6 +197,22 @@ grow_null_refs(OrderStore *store)
 	return true;
 }
 
+/* How many block numbers a block takes. */
+static inline uint32
+block_numbers(Size bytes)
+{
+	return (uint32) ((bytes + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX);
+}
+
+static void
+use_block(OrderStore *store, Size bytes)
+{
+	store->last_block = store->blocks[store->nblocks];
+	store->nblocks += block_numbers(bytes);
+	store->next = store->last_block;
+	store->end = store->last_block + bytes;
+}
+
 /*
  * Starts another block, of at least size bytes.  A tuple larger than the
  * largest block gets one of its own, which takes as many block numbers as it
@@ -171,27 +222,48 @@ static bool
 add_block(OrderStore *store, Size size)
 {
 	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ORDER_BLOCK_MAX);
-	Size		spare = store->limit > store->used ? store->limit - store->used : 0;
-	Size		numbers;
+	Size		spare;
 
 	if (store->blocks == NULL)
+	{
 		store->blocks = MemoryContextAlloc(store->memory, ORDER_BLOCKS_MAX * sizeof(char *));
+		store->block_sizes = MemoryContextAllocZero(store->memory, ORDER_BLOCKS_MAX * sizeof(uint32));
+	}
+
+	/*
+	 * One that there is from before, unless it is too small, or one tuple's
+	 * own, in which another would not find its place: those go.
+	 */
+	while (store->nblocks < store->nreused)
+	{
+		Size		have = (Size) store->block_sizes[store->nblocks] * 8;
+
+		if (have >= size && have <= ORDER_BLOCK_MAX)
+		{
+			use_block(store, have);
+			return true;
+		}
+		if (have > 0)
+			pfree(store->blocks[store->nblocks]);
+		store->block_sizes[store->nblocks] = 0;
+		store->nblocks++;
+		store->used -= have;
+		store->block_bytes -= have;
+	}
 
 	/* What is left of the limit is one last block, unless it is a crumb. */
+	spare = store->limit > store->used ? store->limit - store->used : 0;
 	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
 	bytes = Max(bytes, size);
 	if (bytes > spare && store->rows > 0)
 		return false;
-	numbers = (bytes + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX;
-	if (store->nblocks + numbers > ORDER_BLOCKS_MAX)
+	if (store->nblocks + block_numbers(bytes) > ORDER_BLOCKS_MAX)
 		return false;
-	store->last_block = MemoryContextAllocHuge(store->memory, bytes);
-	store->blocks[store->nblocks] = store->last_block;
-	store->nblocks += numbers;
-	store->next = store->last_block;
-	store->end = store->last_block + bytes;
+	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
+	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
 	store->block_bytes += bytes;
 	store->used += bytes;
+	use_block(store, bytes);
 	return true;
 }
 
@@ -212,7 +284,7 @@ reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	/* Of a block that takes several numbers only the first is used. */
 	*ref = (store->nblocks - 1) << ORDER_BLOCK_BITS;
 	if (unlikely(store->end - store->last_block > (ptrdiff_t) ORDER_BLOCK_MAX))
-		*ref = (store->nblocks - (uint32) ((store->end - store->last_block + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX)) << ORDER_BLOCK_BITS;
+		*ref = (store->nblocks - block_numbers(store->end - store->last_block)) << ORDER_BLOCK_BITS;
 	*ref |= (uint32) (offset >> 3);
 	*place = (MinimalTuple) store->next;
 	store->next += size;
@@ -259,7 +331,7 @@ keep_bound(OrderStore *store)
 
 	kept.memory = AllocSetContextCreate(MemoryContextGetParent(store->memory), "hpsort rows",
 										ALLOCSET_DEFAULT_SIZES);
-	forget_rows(&kept);
+	forget_memory(&kept);
 	kept.bound = 0;
 	kept.has_cutoff = false;
 	kept.limit = MaxAllocHugeSize;	/* what has been there fits */
@@ -440,31 +512,6 @@ order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRo
 			return a->images[i] < b->images[i] ? -1 : 1;
 	}
 	return 0;
-}
-
-MinimalTuple
-order_store_row(const OrderStore *store, uint64 i, OrderRowKey *key)
-{
-	int			k;
-
-	key->nulls = 0;
-	if (i >= store->n)
-	{
-		Assert(store->narrow || !store->tuples);
-		key->nulls = 1;
-		key->images[0] = 0;
-		return store->tuples ? order_store_tuple(store, store->null_refs[i - store->n]) : NULL;
-	}
-	if (store->narrow)
-	{
-		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
-		return store->tuples ? order_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
-	}
-	for (k = 0; k < store->keys->nmapped; k++)
-		key->images[k] = store->images[k][i];
-	if (store->nulls)
-		key->nulls = store->nulls[i];
-	return store->tuples ? order_store_tuple(store, store->refs[i]) : NULL;
 }
 
 /*

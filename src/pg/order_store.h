@@ -67,6 +67,8 @@ typedef struct OrderStore
 	char	   *end;
 	char	   *last_block;		/* ... which starts here */
 	Size		block_bytes;	/* of all blocks */
+	uint32	   *block_sizes;	/* of each; 0: the one before goes on */
+	uint32		nreused;		/* blocks left over from rows before these */
 
 	/* Keys, room for the same number in each array. */
 	Size		room;
@@ -103,8 +105,14 @@ typedef struct OrderStore
 extern OrderStore *order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc,
 									  bool tuples, Size limit, uint64 bound);
 
-/* Forgets all rows, and the bound if forget_bound. */
-extern void order_store_reset(OrderStore *store, bool forget_bound);
+/*
+ * Forgets all rows, and the bound.  The memory stays, to be filled again:
+ * handing it back and forth takes longer than filling it.
+ */
+extern void order_store_clear(OrderStore *store);
+
+/* Gives all memory back, too. */
+extern void order_store_reset(OrderStore *store);
 
 extern void order_store_destroy(OrderStore *store);
 
@@ -125,15 +133,16 @@ extern void order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *ke
 /* The order of two rows by their mapped keys. */
 extern int	order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b);
 
-/*
- * The row number i in input order but for NULLs of the narrow layout, which
- * come last: its keys, and its tuple or NULL.
- */
-extern MinimalTuple order_store_row(const OrderStore *store, uint64 i, OrderRowKey *key);
-
 /* Forms the minimal tuple of a slot at place, which has order_tuple_size bytes. */
 extern Size order_tuple_size(TupleTableSlot *slot);
 extern void order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
+
+/*
+ * Puts the keys in order where they lie, and with them what order_store_row
+ * returns.  For one key only, of rows or without tuples; keys left to core
+ * are not looked at.
+ */
+extern void order_store_sort_keys(OrderStore *store, const SortContext *context);
 
 /* Puts the rows in order.  Then only order_store_fetch and _key make sense. */
 extern void order_store_sort(OrderStore *store, const SortContext *context);
@@ -149,6 +158,35 @@ static inline MinimalTuple
 order_store_tuple(const OrderStore *store, uint32 ref)
 {
 	return (MinimalTuple) (store->blocks[ORDER_REF_BLOCK(ref)] + ORDER_REF_OFFSET(ref));
+}
+
+/*
+ * The row number i in input order but for NULLs of a single key, which come
+ * last: its keys, and its tuple or NULL.
+ */
+static inline MinimalTuple
+order_store_row(const OrderStore *store, uint64 i, OrderRowKey *key)
+{
+	int			k;
+
+	key->nulls = 0;
+	if (unlikely(i >= store->n))
+	{
+		Assert(store->narrow || !store->tuples);
+		key->nulls = 1;
+		key->images[0] = 0;
+		return store->tuples ? order_store_tuple(store, store->null_refs[i - store->n]) : NULL;
+	}
+	if (store->narrow)
+	{
+		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
+		return store->tuples ? order_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
+	}
+	for (k = 0; k < store->keys->nmapped; k++)
+		key->images[k] = store->images[k][i];
+	if (store->nulls)
+		key->nulls = store->nulls[i];
+	return store->tuples ? order_store_tuple(store, store->refs[i]) : NULL;
 }
 
 /* The reference of the i-th row in order. */
