@@ -96,8 +96,20 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	if (!state->key_only)
 		state->row_slot = ExecInitExtraTupleSlot(estate, state->tupdesc, &TTSOpsMinimalTuple);
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort", ALLOCSET_DEFAULT_SIZES);
-	pg_sort_context(&state->context, state->memory);
-	state->context.device = SORT_DEVICE_CPU;
+
+	/*
+	 * Sorting must not fail where core's would not: a device or an algorithm
+	 * that is forced gives way if it cannot serve.  Workers leave the GPU to
+	 * others, as they do everywhere.
+	 */
+	if (IsParallelWorker())
+		pg_sort_context_partial(&state->context, state->memory);
+	else
+		pg_sort_context(&state->context, state->memory);
+	if (state->context.device == SORT_DEVICE_GPU)
+		state->context.device = SORT_DEVICE_AUTO;
+	state->key_context = state->context;
+	state->key_context.algorithm = SORT_ALGORITHM_AUTO;
 }
 
 /* Forgets everything gathered and sorted. */
@@ -174,20 +186,20 @@ order_note_sort(OrderState *state)
 	}
 }
 
-/* Moves the sorter's keys to the store, or from there to partitions. */
-static void
-leave_sorter(OrderState *state)
+void
+order_leave_sorter(OrderState *state)
 {
-	uint64		nulls = state->nulls;
+	uint64		wanted = sorter_count(state->sorter);
 	OrderRowKey key = {0};
-	MinimalTuple place;
 	SortError	err;
 	size_t		got;
 
-	state->stats.keys = sorter_count(state->sorter) + nulls;
+	state->stats.keys = wanted + state->nulls;
+	if (state->bound > 0)
+		wanted = Min(wanted, state->bound);
 
 	/* Known to be too many: they should not come in order of their keys. */
-	if (sorter_count(state->sorter) * sizeof(uint64) * 2 > state->store->limit)
+	else if (wanted * sizeof(uint64) * 2 > state->store->limit)
 	{
 		order_spill_sorter(state);
 		state->sorter = NULL;
@@ -195,24 +207,35 @@ leave_sorter(OrderState *state)
 	}
 	pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
 	pg_sort_check(sorter_open_cursor(state->sorter, false, &state->cursor, &err), &err);
-	do
+	while (wanted > 0)
 	{
 		size_t		i;
 
-		pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, ORDER_BATCH, &got, &err), &err);
+		pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch,
+										 (size_t) Min(wanted, ORDER_BATCH), &got, &err), &err);
 		for (i = 0; i < got; i++)
 		{
 			key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
-			if (!order_store_put_known(state->store, &key, 0, &place))
-				elog(ERROR, "no room for keys");
+			order_put_key(state, &key);
 		}
-	} while (got > 0);
+		wanted -= got;
+		CHECK_FOR_INTERRUPTS();
+	}
 	key.nulls = 1;
 	key.images[0] = 0;
-	for (; nulls > 0; nulls--)
-		(void) order_store_put_known(state->store, &key, 0, &place);
+	for (; state->nulls > 0; state->nulls--)
+		order_put_key(state, &key);
 	sorter_reset(state->sorter);
 	state->sorter = NULL;
+}
+
+static void
+start_sorter(OrderState *state)
+{
+	state->sorter = (Sorter *) MemoryContextAlloc(state->memory, sizeof(Sorter));
+	sorter_init(state->sorter, &state->key_context, PG_INT32_MIN, PG_INT32_MAX);
+	state->batch = (int32 *) MemoryContextAlloc(state->memory, ORDER_BATCH * sizeof(int32));
+	state->bias = UINT64CONST(1) << 31;
 }
 
 /*
@@ -227,16 +250,12 @@ gather_keys(OrderState *state)
 	PlanState  *outer = outerPlanState(state);
 	OrderKey   *key = &state->keys->keys[0];
 	bool		narrow = order_key_is_narrow(key->kind);
-	Sorter	   *sorter = (Sorter *) MemoryContextAlloc(state->memory, sizeof(Sorter));
+	Sorter	   *sorter = state->sorter;
 	Size		limit = (Size) work_mem * 1024;
-	uint64		bias = UINT64CONST(1) << 31;
+	uint64		bias = state->bias;
 	bool		first = true;
 	SortError	err;
 
-	state->sorter = sorter;
-	sorter_init(sorter, &state->context, PG_INT32_MIN, PG_INT32_MAX);
-	state->batch = (int32 *) MemoryContextAlloc(state->memory, ORDER_BATCH * sizeof(int32));
-	state->bias = bias;
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(outer);
@@ -273,7 +292,7 @@ gather_keys(OrderState *state)
 			if (sorter_memory(sorter) > limit)
 			{
 				pg_sort_check(sorter_add_key(sorter, (int32) distance, &err), &err);
-				leave_sorter(state);
+				order_leave_sorter(state);
 				return ExecProcNode(outer);
 			}
 		}
@@ -372,7 +391,6 @@ order_sort(OrderState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	ScanDirection direction = estate->es_direction;
-	uint64		bound = state->keys->nmapped == state->keys->nkeys ? wanted_rows(state) : 0;
 	TupleTableSlot *slot;
 	SortError	err;
 
@@ -380,18 +398,23 @@ order_sort(OrderState *state)
 	memset(&state->stats, 0, sizeof(state->stats));
 	state->nulls = 0;
 	state->level = NULL;
+	state->bound = state->keys->nmapped == state->keys->nkeys ? wanted_rows(state) : 0;
 	state->store = order_store_create(state->memory, state->keys, state->tupdesc,
-									  !state->key_only, (Size) work_mem * 1024, bound);
-	state->stats.bounded = bound > 0;
+									  !state->key_only, (Size) work_mem * 1024, state->bound);
+	state->stats.bounded = state->bound > 0;
 
-	if (state->key_only && !state->random && bound == 0)
+	if (state->key_only && !state->random)
 	{
-		slot = gather_keys(state);
-		if (!TupIsNull(slot))
+		start_sorter(state);
+		if (!order_gather_column(state))
 		{
-			if (state->sorter)
-				leave_sorter(state);
-			gather_rows(state, slot);
+			slot = gather_keys(state);
+			if (!TupIsNull(slot))
+			{
+				if (state->sorter)
+					order_leave_sorter(state);
+				gather_rows(state, slot);
+			}
 		}
 	}
 	else

@@ -36,6 +36,7 @@ typedef struct OrderStats
 	double		range;
 	uint64		distinct;		/* 0: not known */
 	bool		compared;
+	bool		from_column;	/* by the column reader */
 	SortPlan	plan;
 } OrderStats;
 
@@ -76,8 +77,10 @@ typedef struct OrderState
 	bool		rewind;			/* may be read again from the start */
 	ExprState  *limit;			/* NULL: no limit known */
 	ExprState  *offset;
+	uint64		bound;			/* their sum, at this execution; 0: none */
 	MemoryContext memory;		/* of everything below */
-	SortContext context;
+	SortContext context;		/* of rows */
+	SortContext key_context;	/* of keys alone */
 	OrderSource source;
 	OrderStats	stats;
 	OrderShared *shared;		/* NULL unless parallel */
@@ -136,7 +139,21 @@ order_emit(OrderState *state, uint64 row)
 /* Notes in the statistics what a sort of the store did. */
 extern void order_note_sort(OrderState *state);
 
+/* order_exec.c */
+
+/* Moves the sorter's keys to the store, or from there to partitions. */
+extern void order_leave_sorter(OrderState *state);
+
+/*
+ * order_column.c: takes all keys from the child's table, if it is a plain scan
+ * of a column; else false, and nothing has happened.
+ */
+extern bool order_gather_column(OrderState *state);
+
 /* order_partitions.c */
+
+/* Another key without a row, to the store or to partitions. */
+extern void order_put_key(OrderState *state, const OrderRowKey *key);
 
 /* The store is full: partitions it. */
 extern void order_spill_store(OrderState *state);

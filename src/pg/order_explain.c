@@ -114,6 +114,8 @@ explain_stats(const OrderStats *stats, ExplainState *es)
 			appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, stats->distinct);
 		if (stats->partitions > 0)
 			appendStringInfo(es->str, "  Partitions: %d", stats->partitions);
+		if (stats->from_column)
+			appendStringInfoString(es->str, "  Read: column");
 		appendStringInfoChar(es->str, '\n');
 		if (es->verbose)
 		{
@@ -134,6 +136,7 @@ explain_stats(const OrderStats *stats, ExplainState *es)
 			ExplainPropertyUInteger("Distinct", NULL, stats->distinct, es);
 		if (stats->partitions > 0)
 			ExplainPropertyInteger("Partitions", NULL, stats->partitions, es);
+		ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
 		ExplainPropertyText("Reason", reason, es);
 	}
 	pfree(method.data);

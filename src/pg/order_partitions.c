@@ -92,16 +92,16 @@ order_spill_store(OrderState *state)
 	push_level(state, spill);
 }
 
-/* Adds a row without a tuple. */
-static void
-put_key(OrderState *state, OrderSpill *spill, const OrderRowKey *key)
+void
+order_put_key(OrderState *state, const OrderRowKey *key)
 {
-	MinimalTuple place;
-
-	if (likely(order_store_put_known(state->store, key, 0, &place)))
+	if (likely(order_store_put_key(state->store, key)))
 		return;
-	order_spill_flush(spill, state->store, &state->context);
-	if (!order_store_put_known(state->store, key, 0, &place))
+	if (state->level)
+		order_spill_flush(state->level->spill, state->store, &state->context);
+	else
+		order_spill_store(state);
+	if (!order_store_put_key(state->store, key))
 		elog(ERROR, "no room for a key");
 }
 
@@ -136,7 +136,7 @@ order_spill_sorter(OrderState *state)
 			{
 				key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
 				if (pass == 1)
-					put_key(state, spill, &key);
+					order_put_key(state, &key);
 				else if (taken < nsamples && at == (uint64) taken * count / nsamples)
 					samples[taken++] = key;
 			}
@@ -148,15 +148,15 @@ order_spill_sorter(OrderState *state)
 			spill = order_spill_create(state->memory, state->keys, false, samples, nsamples,
 									   expected, state->store->limit);
 			pfree(samples);
+			push_level(state, spill);
 		}
 	}
 	key.nulls = 1;
 	key.images[0] = 0;
 	for (; state->nulls > 0; state->nulls--)
-		put_key(state, spill, &key);
+		order_put_key(state, &key);
 	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
 	sorter_reset(state->sorter);
-	push_level(state, spill);
 }
 
 void

@@ -600,6 +600,18 @@ order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 }
 
 bool
+order_store_put_key(OrderStore *store, const OrderRowKey *key)
+{
+	MinimalTuple place;
+
+	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
+		keep_bound(store);
+	if (store->has_cutoff && after_cutoff(store, key))
+		return true;
+	return order_store_put_known(store, key, 0, &place);
+}
+
+bool
 order_store_put(OrderStore *store, TupleTableSlot *slot)
 {
 	OrderRowKey key;

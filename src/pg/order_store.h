@@ -127,6 +127,9 @@ extern bool order_store_put(OrderStore *store, TupleTableSlot *slot);
 extern bool order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len,
 								  MinimalTuple *place);
 
+/* Likewise, without a tuple, and unless the bound says that it is not wanted. */
+extern bool order_store_put_key(OrderStore *store, const OrderRowKey *key);
+
 /* The mapped keys of the row in slot. */
 extern void order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key);
 
