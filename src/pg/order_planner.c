@@ -6,7 +6,9 @@
  * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY, ordered
  * aggregates and merge joins never pass through there: for these, sorted
  * paths are offered for the base or join relation itself, and core takes
- * them as it takes an index.
+ * them as it takes an index.  That is not possible where keys are computed
+ * only above the joins, or rows only then: there order_upper.c offers a copy
+ * of core's path with our sort in it.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every hook leaves by the cheapest test that it can.
@@ -211,6 +213,18 @@ make_path(RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *co
 	path->path.total_cost = path->path.startup_cost + run;
 	compat_disable_sort(&path->path, subpath);
 	return path;
+}
+
+Path *
+order_make_path(RelOptInfo *rel, Path *subpath, List *pathkeys)
+{
+	OrderColumns columns;
+
+	if (!enough(subpath->rows) || subpath->param_info != NULL ||
+		!target_is_usable(subpath->pathtarget) ||
+		!find_columns(subpath->pathtarget, pathkeys, &columns))
+		return NULL;
+	return (Path *) make_path(rel, subpath, pathkeys, &columns, NIL, 0, false);
 }
 
 /* The plan of such a path. */
@@ -466,7 +480,9 @@ add_sorted_path(RelOptInfo *rel, List *pathkeys)
 static inline bool
 wants_order_below(const PlannerInfo *root)
 {
-	return root->query_pathkeys != NIL && root->query_pathkeys != root->sort_pathkeys;
+	/* DISTINCT may want just the order of ORDER BY, before it is its turn. */
+	return root->query_pathkeys != NIL &&
+		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
 
 /* One path key for each way in which the relation may be merge-joined. */
@@ -514,8 +530,22 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 {
 	if (prev_upper_paths_hook)
 		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (stage == UPPERREL_ORDERED && enabled() && root->sort_pathkeys != NIL)
-		add_ordered_paths(root, input_rel, output_rel);
+	if (!enabled())
+		return;
+	switch (stage)
+	{
+		case UPPERREL_ORDERED:
+			if (root->sort_pathkeys != NIL)
+				add_ordered_paths(root, input_rel, output_rel);
+			break;
+		case UPPERREL_GROUP_AGG:
+		case UPPERREL_WINDOW:
+		case UPPERREL_DISTINCT:
+			order_replace_sorts(output_rel);
+			break;
+		default:
+			break;
+	}
 }
 
 static void

@@ -38,6 +38,15 @@ typedef struct OrderCostInput
 /* Costs beyond the input's: until the first row, and for returning all. */
 extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
 
+/* A path that sorts all rows of subpath; NULL where it cannot, or would not pay. */
+extern Path *order_make_path(RelOptInfo *rel, Path *subpath, List *pathkeys);
+
+/*
+ * order_upper.c: for each path of an upper relation that sorts first, another
+ * one that does so by us.
+ */
+extern void order_replace_sorts(RelOptInfo *rel);
+
 /* Fewer rows are not worth a look. */
 #define ORDER_MIN_ROWS 2000.0
 
