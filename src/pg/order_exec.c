@@ -106,9 +106,9 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 		pg_sort_context_partial(&state->context, state->memory);
 	else
 		pg_sort_context(&state->context, state->memory);
-	if (state->context.device == SORT_DEVICE_GPU)
-		state->context.device = SORT_DEVICE_AUTO;
 	state->key_context = state->context;
+	if (state->key_context.device == SORT_DEVICE_GPU)
+		state->key_context.device = SORT_DEVICE_AUTO;
 	state->key_context.algorithm = SORT_ALGORITHM_AUTO;
 }
 

@@ -296,7 +296,7 @@ sort_wide(OrderStore *store, const SortContext *context)
 	groups = !c.exact || store->keys->nmapped < store->keys->nkeys;
 	sort.first = c.nkeys;
 	store->stats.compared = groups;
-	rows_plan(context, store->n, 0, c.last, &store->stats.plan);
+	rows_plan(context, store->n, 0, c.last, !groups && c.last <= PG_UINT32_MAX, &store->stats.plan);
 
 	if (c.last <= PG_UINT32_MAX)
 	{
@@ -386,7 +386,9 @@ order_store_sort(OrderStore *store, const SortContext *context)
 
 		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
 		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;
-		rows_plan(context, store->n, lo, hi, &store->stats.plan);
+		rows_plan(context, store->n, lo, hi,
+				  store->narrow && store->tuples && store->keys->nmapped == store->keys->nkeys,
+				  &store->stats.plan);
 	}
 	if (store->narrow)
 		sort_narrow(store, context);
@@ -398,7 +400,7 @@ order_store_sort(OrderStore *store, const SortContext *context)
 	else if (store->n > 0)
 		sort_wide(store, context);
 	else
-		rows_plan(context, 0, 0, 0, &store->stats.plan);
+		rows_plan(context, 0, 0, 0, false, &store->stats.plan);
 	if (nulls_apart && store->nnull > 0)
 	{
 		store->stats.range++;

@@ -306,10 +306,46 @@ after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
 	bool		nulls_first = store->keys->keys[0].nulls_first;
 
 	if (store->cutoff_is_null)
-		return isnull || !nulls_first;
+		return isnull || nulls_first;
 	if (isnull)
 		return !nulls_first;
 	return image >= store->cutoff.images[0];
+}
+
+/*
+ * The same without moving tuples: those that are not wanted stay as garbage.
+ * For one narrow key, whose pairs are all there is to be put in order.
+ */
+static void
+cut_bound(OrderStore *store)
+{
+	bool		nulls_first = store->keys->keys[0].nulls_first;
+	uint64		nnull = store->nnull;
+	uint64		n = store->n;
+	SortContext context;
+
+	if (nulls_first)
+	{
+		nnull = Min(nnull, store->bound);
+		n = store->bound - nnull;
+	}
+	else
+	{
+		n = Min(n, store->bound);
+		nnull = store->bound - n;
+	}
+	pg_sort_context_partial(&context, store->memory);
+	order_store_sort_keys(store, &context);
+	store->n = n;
+	store->nnull = nnull;
+	store->rows = store->bound;
+	store->any_null = nnull > 0;
+	store->lo[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[0]) : PG_UINT64_MAX;
+	store->hi[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[n - 1]) : 0;
+	store->has_cutoff = true;
+	store->cutoff_is_null = nulls_first ? n == 0 : nnull > 0;
+	store->cutoff.nulls = store->cutoff_is_null;
+	store->cutoff.images[0] = store->cutoff_is_null ? 0 : store->hi[0];
 }
 
 /*
@@ -321,12 +357,18 @@ static void
 keep_bound(OrderStore *store)
 {
 	SortContext context;
-	OrderStore	kept = *store;
+	OrderStore	kept;
 	uint64		n = store->bound;
 	uint64		i;
 
+	if (store->narrow && store->used <= store->limit / 2)
+	{
+		cut_bound(store);
+		return;
+	}
+	kept = *store;
 	Assert(store->rows > n);
-	pg_sort_context(&context, store->memory);
+	pg_sort_context_partial(&context, store->memory);
 	order_store_sort(store, &context);
 
 	kept.memory = AllocSetContextCreate(MemoryContextGetParent(store->memory), "hpsort rows",

@@ -34,20 +34,21 @@ __extension__ typedef unsigned __int128 RowsLongPair;
 
 /*
  * Chooses how n keys in lo .. hi are to be sorted: the plan of a stable
- * permutation.  A forced algorithm or device that cannot do it gives way, for
- * ORDER BY must not fail where another algorithm would serve.
+ * permutation, on the CPU alone unless any_device.  A forced algorithm or
+ * device that cannot do it gives way, for ORDER BY must not fail where another
+ * would serve.
  */
 extern void rows_plan(const SortContext *context, uint64_t n, uint64_t lo, uint64_t hi,
-					  SortPlan *plan);
+					  bool any_device, SortPlan *plan);
 
 /*
  * Puts the references of n pairs, whose keys are all in lo .. hi, into the
- * order of their keys.  Does what plan says, which is of rows_plan.  *refs
- * becomes either a new block of context's allocator or pairs itself, whose
+ * order of their keys.  Does what plan says, which is of rows_plan, and is
+ * told what was done if a GPU failed and the CPU took over.  *refs becomes either a new block of context's allocator or pairs itself, whose
  * contents are lost; *distinct is the number of different keys.
  */
 extern SortStatus rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
-							const SortPlan *plan, const SortContext *context,
+							SortPlan *plan, const SortContext *context,
 							uint32_t **refs, uint64_t *distinct, SortError *err);
 
 /* Sorts long pairs in place, upwards; false if interrupted, in any order then. */
