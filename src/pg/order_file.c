@@ -1,6 +1,6 @@
 /*
  * order_file.c
- *		A temporary file in large blocks (see order_file.h).
+ *		A temporary file (see order_file.h).
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 #include "compat.h"
 #include "order_file.h"
 
-/* As BufFile's: a multiple of any buffer, so that no block is cut in two. */
+/* As BufFile's. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
 
 typedef struct SegmentedFile
@@ -29,16 +29,15 @@ typedef struct SegmentedFile
 } SegmentedFile;
 
 OrderFile *
-order_file_create(Size size)
+order_file_create(void)
 {
 	SegmentedFile *file = (SegmentedFile *) palloc0(sizeof(SegmentedFile));
 
-	Assert(size >= BLCKSZ && SEGMENT_BYTES % size == 0);
 	PrepareTempTablespaces();
 	file->memory = CurrentMemoryContext;
 	file->owner = CurrentResourceOwner;
-	file->open.size = size;
-	file->open.buffer = (char *) palloc(size);
+	file->open.size = BLCKSZ;
+	file->open.buffer = (char *) palloc(BLCKSZ);
 	file->room = 8;
 	file->segments = (File *) palloc(file->room * sizeof(File));
 	return &file->open;

@@ -75,6 +75,25 @@ order_key_is_narrow(OrderKeyKind kind)
 	return kind != ORDER_KEY_NONE && kind != ORDER_KEY_INT8;
 }
 
+/* How many values a key of this kind can have. */
+static inline double
+order_key_range(OrderKeyKind kind)
+{
+	switch (kind)
+	{
+		case ORDER_KEY_BOOL:
+			return 2;
+		case ORDER_KEY_CHAR:
+			return 256;
+		case ORDER_KEY_INT2:
+			return 65536;
+		case ORDER_KEY_INT8:
+			return 18446744073709551616.0;
+		default:
+			return 4294967296.0;
+	}
+}
+
 /*
  * Makes the keys from the lists of a plan, for columns of these types, in the
  * current memory context.

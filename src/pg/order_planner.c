@@ -26,6 +26,7 @@
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
@@ -64,6 +65,7 @@ typedef struct OrderColumns
 	int			nmapped;
 	bool		narrow;
 	bool		key_only;
+	double		range;			/* values that the mapped keys can have, by type */
 } OrderColumns;
 
 static inline bool
@@ -107,6 +109,7 @@ find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
 	ListCell   *lc;
 
 	memset(columns, 0, sizeof(*columns));
+	columns->range = 1;
 	foreach(lc, pathkeys)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
@@ -144,7 +147,10 @@ find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
 		if (kind == ORDER_KEY_NONE || columns->nmapped == ORDER_MAX_MAPPED)
 			mapping = false;
 		if (mapping)
+		{
 			columns->nmapped++;
+			columns->range *= order_key_range(kind);
+		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
@@ -169,12 +175,25 @@ target_is_usable(PathTarget *target)
 	return true;
 }
 
+/* An estimate of how many different values the mapped keys have together. */
+static double
+count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
+{
+	List	   *exprs = NIL;
+	int			i;
+
+	for (i = 0; i < columns->nmapped; i++)
+		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
+										list_nth_int(columns->attnos, i) - 1));
+	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
+}
+
 /*
  * Makes a path that sorts subpath.  bound: expressions of LIMIT and OFFSET
  * that stop reading it, or NIL; limit is an estimate of their sum.
  */
 static CustomPath *
-make_path(RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *columns,
+make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *columns,
 		  List *bound, double limit, bool partial)
 {
 	CustomPath *path = makeNode(CustomPath);
@@ -203,7 +222,8 @@ make_path(RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *co
 	input.width = subpath->pathtarget->width;
 	input.nmapped = columns->nmapped;
 	input.narrow = columns->narrow;
-	input.rest = columns->nmapped < list_length(pathkeys);
+	input.range = columns->range;
+	input.groups = columns->nmapped < list_length(pathkeys) ? count_groups(root, subpath, columns) : 0;
 	input.key_only = columns->key_only;
 	input.limit = bound ? limit : -1;
 	order_cost(&input, &startup, &run);
@@ -216,7 +236,7 @@ make_path(RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *co
 }
 
 Path *
-order_make_path(RelOptInfo *rel, Path *subpath, List *pathkeys)
+order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys)
 {
 	OrderColumns columns;
 
@@ -224,7 +244,7 @@ order_make_path(RelOptInfo *rel, Path *subpath, List *pathkeys)
 		!target_is_usable(subpath->pathtarget) ||
 		!find_columns(subpath->pathtarget, pathkeys, &columns))
 		return NULL;
-	return (Path *) make_path(rel, subpath, pathkeys, &columns, NIL, 0, false);
+	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, false);
 }
 
 /* The plan of such a path. */
@@ -356,7 +376,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
 		hpsort_debug_sort == ORDER_FORCE)
 	{
-		Path	   *path = (Path *) make_path(ordered_rel, cheapest, root->sort_pathkeys, &columns,
+		Path	   *path = (Path *) make_path(root, ordered_rel, cheapest, root->sort_pathkeys, &columns,
 											  bound, limit, false);
 
 		if (path->pathtarget != target)
@@ -385,7 +405,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 				break;
 			}
 		}
-		path = (Path *) make_path(ordered_rel, partial, root->sort_pathkeys, &columns, bound, limit, true);
+		path = (Path *) make_path(root, ordered_rel, partial, root->sort_pathkeys, &columns, bound, limit, true);
 		rows = compat_gather_rows(path);
 		path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
 												 root->sort_pathkeys, NULL, &rows);
@@ -448,7 +468,7 @@ copy_path(const Path *path)
 
 /* Offers the relation's rows sorted by pathkeys, if they are not yet. */
 static void
-add_sorted_path(RelOptInfo *rel, List *pathkeys)
+add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 {
 	Path	   *cheapest = cheapest_path(rel->pathlist);
 	OrderColumns columns;
@@ -460,7 +480,7 @@ add_sorted_path(RelOptInfo *rel, List *pathkeys)
 	{
 		cheapest = copy_path(cheapest);
 		if (cheapest)
-			add_path(rel, (Path *) make_path(rel, cheapest, pathkeys, &columns, NIL, 0, false));
+			add_path(rel, (Path *) make_path(root, rel, cheapest, pathkeys, &columns, NIL, 0, false));
 	}
 	if (rel->consider_parallel && rel->partial_pathlist != NIL)
 	{
@@ -471,7 +491,7 @@ add_sorted_path(RelOptInfo *rel, List *pathkeys)
 		{
 			partial = copy_path(partial);
 			if (partial)
-				add_partial_path(rel, (Path *) make_path(rel, partial, pathkeys, &columns, NIL, 0, true));
+				add_partial_path(rel, (Path *) make_path(root, rel, partial, pathkeys, &columns, NIL, 0, true));
 		}
 	}
 }
@@ -520,7 +540,7 @@ add_merge_paths(PlannerInfo *root, RelOptInfo *rel)
 
 		if (EC_MUST_BE_REDUNDANT(ec))
 			continue;
-		add_sorted_path(rel, list_make1(compat_pathkey_less(root, ec, linitial_oid(ec->ec_opfamilies))));
+		add_sorted_path(root, rel, list_make1(compat_pathkey_less(root, ec, linitial_oid(ec->ec_opfamilies))));
 	}
 }
 
@@ -541,7 +561,7 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 		case UPPERREL_GROUP_AGG:
 		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
-			order_replace_sorts(output_rel);
+			order_replace_sorts(root, output_rel);
 			break;
 		default:
 			break;
@@ -556,7 +576,7 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 	if (!enabled() || !enough(rel->rows) || rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(rel))
 		return;
 	if (wants_order_below(root) && bms_equal(rel->relids, root->all_baserels))
-		add_sorted_path(rel, root->query_pathkeys);
+		add_sorted_path(root, rel, root->query_pathkeys);
 	if (enable_mergejoin && (rel->has_eclass_joins || rel->joininfo != NIL))
 		add_merge_paths(root, rel);
 }
@@ -573,7 +593,7 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 	/* Called for each pair that makes up the relation; the last sees all. */
 	if (bms_is_subset(root->all_baserels, joinrel->relids))
-		add_sorted_path(joinrel, root->query_pathkeys);
+		add_sorted_path(root, joinrel, root->query_pathkeys);
 }
 
 void

@@ -30,7 +30,9 @@ typedef struct OrderCostInput
 	int			width;			/* bytes of a row, as planned */
 	int			nmapped;
 	bool		narrow;			/* one mapped key of at most 32 bits */
-	bool		rest;			/* keys are left to core's comparison */
+	double		range;			/* values that the mapped keys can have */
+	double		groups;			/* of equal ones, if keys are left to core's
+								 * comparison; else 0 */
 	bool		key_only;
 	double		limit;			/* rows wanted; < 0: all */
 } OrderCostInput;
@@ -39,13 +41,13 @@ typedef struct OrderCostInput
 extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
 
 /* A path that sorts all rows of subpath; NULL where it cannot, or would not pay. */
-extern Path *order_make_path(RelOptInfo *rel, Path *subpath, List *pathkeys);
+extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys);
 
 /*
  * order_upper.c: for each path of an upper relation that sorts first, another
  * one that does so by us.
  */
-extern void order_replace_sorts(RelOptInfo *rel);
+extern void order_replace_sorts(PlannerInfo *root, RelOptInfo *rel);
 
 /* Fewer rows are not worth a look. */
 #define ORDER_MIN_ROWS 2000.0

@@ -31,8 +31,7 @@
 /* Partitions are planned to be so much of the limit: estimates are wrong. */
 #define PARTITION_FILL 0.6
 
-/* Writing in larger blocks is no faster, see order_file.h. */
-#define WRITE_BUFFER ((Size) 256 * 1024)
+/* Reading in larger blocks is no faster. */
 #define READ_BUFFER ((Size) 64 * 1024)
 
 /* Chunks begin where such a unit does, so that 32 bits say where in a round. */
@@ -130,7 +129,6 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowK
 	OrderSpill *spill = (OrderSpill *) palloc0(sizeof(OrderSpill));
 	double		wanted = expected / (PARTITION_FILL * (double) limit);
 	double		most = Min(MAX_PARTITIONS, (double) (limit / MIN_CHUNK));
-	Size		write_buffer = BLCKSZ;
 	int			nbounds = 0;
 	int			i;
 
@@ -139,9 +137,7 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowK
 	spill->tuples = tuples;
 	spill->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
 
-	/* Buffers are small beside the store, whose limit they are not part of. */
-	while (write_buffer < WRITE_BUFFER && write_buffer * 2 <= limit / 16)
-		write_buffer *= 2;
+	/* Small beside the store, whose limit it is not part of. */
 	spill->buffer_size = Max(Min(READ_BUFFER, limit / 16), BLCKSZ);
 
 	spill->npartitions = (int) Max(MIN_PARTITIONS, Min(wanted, most));
@@ -168,7 +164,7 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowK
 	spill->partitions = (OrderPartition *) palloc0(spill->room * sizeof(OrderPartition));
 	spill->rounds_room = 64;
 	spill->rounds = (Round *) palloc(spill->rounds_room * sizeof(Round));
-	spill->file = order_file_create(write_buffer);
+	spill->file = order_file_create();
 	MemoryContextSwitchTo(old);
 	return spill;
 }

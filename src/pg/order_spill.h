@@ -4,7 +4,7 @@
  *		in one temporary file.
  *
  * Whenever the store is full its rows are written, a chunk for each partition,
- * one after the other: writing is sequential, and in large blocks.  A
+ * one after the other: writing is sequential.  A
  * partition is its chunks of all these rounds; in it rows of equal keys keep
  * the order in which they came.
  *

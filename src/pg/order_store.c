@@ -17,8 +17,8 @@
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Rows beyond the bound that are gathered before the worst are thrown out. */
-#define BOUND_SLACK 1024
+/* Rows beyond twice the bound that are gathered before the worst are thrown out. */
+#define BOUND_SLACK 100
 
 /* Bytes of the arrays for one row, those of sorting it included. */
 static Size
@@ -65,6 +65,7 @@ forget_memory(OrderStore *store)
 	store->used = 0;
 	store->blocks = NULL;
 	store->block_sizes = NULL;
+	store->blocks_room = 0;
 	store->nreused = 0;
 	store->block_bytes = 0;
 	store->room = 0;
@@ -204,6 +205,18 @@ block_numbers(Size bytes)
 	return (uint32) ((bytes + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX);
 }
 
+/* Room for so many block numbers. */
+static void
+grow_blocks(OrderStore *store, uint32 numbers)
+{
+	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ORDER_BLOCKS_MAX);
+
+	store->blocks = grow_array(store, store->blocks, room, sizeof(char *));
+	store->block_sizes = grow_array(store, store->block_sizes, room, sizeof(uint32));
+	memset(store->block_sizes + store->blocks_room, 0, (room - store->blocks_room) * sizeof(uint32));
+	store->blocks_room = room;
+}
+
 static void
 use_block(OrderStore *store, Size bytes)
 {
@@ -223,12 +236,6 @@ add_block(OrderStore *store, Size size)
 {
 	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ORDER_BLOCK_MAX);
 	Size		spare;
-
-	if (store->blocks == NULL)
-	{
-		store->blocks = MemoryContextAlloc(store->memory, ORDER_BLOCKS_MAX * sizeof(char *));
-		store->block_sizes = MemoryContextAllocZero(store->memory, ORDER_BLOCKS_MAX * sizeof(uint32));
-	}
 
 	/*
 	 * One that there is from before, unless it is too small, or one tuple's
@@ -259,6 +266,8 @@ add_block(OrderStore *store, Size size)
 		return false;
 	if (store->nblocks + block_numbers(bytes) > ORDER_BLOCKS_MAX)
 		return false;
+	if (store->nblocks + block_numbers(bytes) > store->blocks_room)
+		grow_blocks(store, store->nblocks + block_numbers(bytes));
 	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
 	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
 	store->block_bytes += bytes;

@@ -63,6 +63,7 @@ typedef struct OrderStore
 	/* Tuples. */
 	char	  **blocks;
 	uint32		nblocks;		/* block numbers given away */
+	uint32		blocks_room;
 	char	   *next;			/* free space of the last block ... */
 	char	   *end;
 	char	   *last_block;		/* ... which starts here */

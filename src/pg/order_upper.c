@@ -63,7 +63,7 @@ reads_all(const Path *path)
 
 /* A copy of path with every Sort replaced that can be; NULL if none can. */
 static Path *
-replace_sorts(Path *path)
+replace_sorts(PlannerInfo *root, Path *path)
 {
 	Size		size = chain_path_size(path);
 	Path	   *sub = NULL;
@@ -74,8 +74,8 @@ replace_sorts(Path *path)
 	{
 		/* There may be another sort below: a window over another window. */
 		old = ((SortPath *) path)->subpath;
-		sub = replace_sorts(old);
-		copy = order_make_path(path->parent, sub ? sub : old, path->pathkeys);
+		sub = replace_sorts(root, old);
+		copy = order_make_path(root, path->parent, sub ? sub : old, path->pathkeys);
 		if (copy)
 			return copy;
 		size = sizeof(SortPath);
@@ -84,7 +84,7 @@ replace_sorts(Path *path)
 		return NULL;
 	old = ((ChainPath *) path)->subpath;
 	if (!IsA(path, SortPath))
-		sub = replace_sorts(old);
+		sub = replace_sorts(root, old);
 	if (sub == NULL)
 		return NULL;
 	copy = (Path *) palloc(size);
@@ -97,7 +97,7 @@ replace_sorts(Path *path)
 }
 
 void
-order_replace_sorts(RelOptInfo *rel)
+order_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
@@ -105,7 +105,7 @@ order_replace_sorts(RelOptInfo *rel)
 	/* First all, then add: that may free what is in the list. */
 	foreach(lc, rel->pathlist)
 	{
-		Path	   *path = replace_sorts((Path *) lfirst(lc));
+		Path	   *path = replace_sorts(root, (Path *) lfirst(lc));
 
 		if (path)
 			paths = lappend(paths, path);
