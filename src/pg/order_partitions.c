@@ -250,7 +250,8 @@ load(OrderState *state, int number)
 
 		if (!order_store_put_known(store, &key, len, &place))
 		{
-			order_store_clear(store);
+			/* All memory goes: it has the shape of rows before these. */
+			order_store_reset(store);
 			return false;
 		}
 		if (len > 0)

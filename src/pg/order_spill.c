@@ -100,16 +100,41 @@ compare_keys(const OrderSpill *spill, const OrderRowKey *a, const OrderRowKey *b
 	return order_row_key_compare(spill->keys, a, b);
 }
 
-/* The next larger key, which need not be any row's; false if not easily made. */
+/*
+ * The next larger key, which need not be any row's; false if there is none.
+ * What is largest in a column, NULL or the last image, carries to the one
+ * before it.
+ */
 static bool
 make_successor(const OrderKeys *keys, OrderRowKey *key)
 {
-	int			last = keys->nmapped - 1;
+	int			i;
 
-	if ((key->nulls >> last) & 1 || key->images[last] == PG_UINT64_MAX)
-		return false;
-	key->images[last]++;
-	return true;
+	for (i = keys->nmapped - 1; i >= 0; i--)
+	{
+		bool		nulls_first = keys->keys[i].nulls_first;
+		bool		isnull = (key->nulls >> i) & 1;
+
+		if (isnull && nulls_first)
+		{
+			key->nulls &= ~(1 << i);	/* before all images, of which 0 is the first */
+			return true;
+		}
+		if (!isnull && key->images[i] < PG_UINT64_MAX)
+		{
+			key->images[i]++;
+			return true;
+		}
+		if (!isnull && !nulls_first)
+		{
+			key->nulls |= 1 << i;
+			key->images[i] = 0;
+			return true;
+		}
+		key->nulls ^= 1 << i;	/* the smallest: an image after NULLs last, else NULL */
+		key->images[i] = 0;
+	}
+	return false;
 }
 
 int

@@ -453,9 +453,9 @@ put_wide_key(OrderStore *store, const OrderRowKey *key)
 	}
 }
 
-/* Room for one more row; false if there is none.  The slow half of it. */
-static pg_noinline bool
-make_room(OrderStore *store, bool isnull)
+/* Room for one more row's key; false if there is none. */
+static bool
+grow_for_key(OrderStore *store, bool isnull)
 {
 	if (store->narrow && isnull)
 	{
@@ -466,6 +466,23 @@ make_room(OrderStore *store, bool isnull)
 	if (store->n == store->room)
 		return grow_keys(store);
 	return true;
+}
+
+/* Room for one more row; false if there is none.  The slow half of it. */
+static pg_noinline bool
+make_room(OrderStore *store, bool isnull)
+{
+	if (grow_for_key(store, isnull))
+		return true;
+	if (store->rows > 0)
+		return false;
+
+	/*
+	 * No rows, but memory of earlier ones, which were of another kind: NULLs,
+	 * for instance, that had no use for the array this one needs.
+	 */
+	order_store_reset(store);
+	return grow_for_key(store, isnull);
 }
 
 /* Takes the narrow key of a row whose place is known. */
