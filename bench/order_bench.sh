@@ -77,7 +77,7 @@ compare()
 	local n=$1 memory=$2 workers=$3 query=$4 i mode chosen times=$reps
 
 	# Short queries are repeated until there is something to measure.
-	local loop=$((2000000 / n))
+	local loop=$((500000 / n))
 	[ "$loop" -ge 1 ] || loop=1
 	[ "$loop" -le 200 ] || loop=200
 	{
