@@ -77,7 +77,7 @@ compare()
 	local n=$1 memory=$2 workers=$3 query=$4 i mode chosen times=$reps
 
 	# Short queries are repeated until there is something to measure.
-	local loop=$((2000000 / n))
+	local loop=$((500000 / n))
 	[ "$loop" -ge 1 ] || loop=1
 	[ "$loop" -le 200 ] || loop=200
 	{
@@ -113,7 +113,7 @@ compare()
 				# Within 5 % either is right.
 				right = chosen == "hpsort" ? ratio > 0.95 : ratio < 1.05
 				gsub(/,/, " ", query)
-				printf "%d,%s,%d,%s,%.3f,%.3f,%.2f,%s,%s\n", n, memory, workers, query, x / loop, y / loop, ratio, chosen, right ? "yes" : "no"
+				printf "%d,%s,%d,%s,%.4f,%.4f,%.2f,%s,%s\n", n, memory, workers, query, x / loop, y / loop, ratio, chosen, right ? "yes" : "no"
 			}' | tee -a "$csv" >&2
 }
 

@@ -209,6 +209,15 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #endif
 }
 
+/* Whether EXPLAIN names the tables of columns; PG 18 does not count what it made up for GROUP BY. */
+#define compat_explain_prefix(es) \
+	((es)->verbose || compat_explain_tables(es) > 1)
+#if PG_VERSION_NUM >= 180000
+#define compat_explain_tables(es) ((es)->rtable_size)
+#else
+#define compat_explain_tables(es) list_length((es)->rtable)
+#endif
+
 /*
  * --- rights ---
  */

@@ -65,7 +65,7 @@ explain_keys(OrderState *state, List *ancestors, ExplainState *es)
 {
 	Plan	   *plan = state->css.ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
-	bool		prefix = list_length(es->rtable) > 1 || es->verbose;
+	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
 	int			i;
 

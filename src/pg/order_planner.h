@@ -50,6 +50,6 @@ extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, 
 extern void order_replace_sorts(PlannerInfo *root, RelOptInfo *rel);
 
 /* Fewer rows are not worth a look. */
-#define ORDER_MIN_ROWS 2000.0
+#define ORDER_MIN_ROWS 1000.0
 
 #endif							/* HPSORT_ORDER_PLANNER_H */

@@ -148,8 +148,11 @@ static void *
 grow_array(OrderStore *store, void *array, Size room, Size width)
 {
 	if (array == NULL)
-		return MemoryContextAllocHuge(store->memory, room * width);
-	return repalloc_huge(array, room * width);
+		array = MemoryContextAllocHuge(store->memory, room * width);
+	else
+		array = repalloc_huge(array, room * width);
+	pg_ask_for_huge_pages(array, room * width);
+	return array;
 }
 
 /* Makes room for another row in all arrays of keys; false if over the limit. */
@@ -269,6 +272,7 @@ add_block(OrderStore *store, Size size)
 	if (store->nblocks + block_numbers(bytes) > store->blocks_room)
 		grow_blocks(store, store->nblocks + block_numbers(bytes));
 	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
+	pg_ask_for_huge_pages(store->blocks[store->nblocks], bytes);
 	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
 	store->block_bytes += bytes;
 	store->used += bytes;
