@@ -13,6 +13,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -42,15 +43,36 @@ order_create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
+/*
+ * EXPLAIN, of this node and of those above, would look for what computed
+ * columns are computed from, a window for instance, and for the table of what
+ * a set operation returns: neither is here.  Let it ask the child instead, as
+ * it does for Sort.  Nobody else reads this list any more; it is the plan's,
+ * which may be used again, and so has to be what is put into it.
+ */
+static void
+refer_to_child(CustomScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
+	ListCell   *lc;
+
+	foreach(lc, scan->custom_scan_tlist)
+	{
+		TargetEntry *target = lfirst_node(TargetEntry, lc);
+
+		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0)
+			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 static void
 order_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	OrderState *state = (OrderState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List	   *lists = scan->custom_private;
-	ListCell   *lc;
 	int			nmapped;
-	int			n = 0;
 
 	/*
 	 * Rows are returned in the scan slot, which has all columns.  The executor
@@ -70,22 +92,7 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
 	state->tupdesc = ExecGetResultType(outerPlanState(node));
 
-	/*
-	 * What a set operation returns has no table, which EXPLAIN would look for:
-	 * let it ask the child instead.  Nobody else reads this list any more.
-	 */
-	foreach(lc, scan->custom_scan_tlist)
-	{
-		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-		n++;
-		if (IsA(tle->expr, Var) && ((Var *) tle->expr)->varno == 0)
-		{
-			((Var *) tle->expr)->varno = OUTER_VAR;
-			((Var *) tle->expr)->varattno = n;
-		}
-	}
-
+	refer_to_child(scan);
 	nmapped = list_nth_int((List *) llast(lists), ORDER_PLAN_NMAPPED);
 	state->keys = order_keys_make(state->tupdesc, list_nth(lists, 0), list_nth(lists, 1),
 								  list_nth(lists, 2), list_nth(lists, 3), nmapped);
