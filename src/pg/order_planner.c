@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -72,6 +73,34 @@ static inline bool
 enabled(void)
 {
 	return hpsort_enable_sort && hpsort_debug_sort != ORDER_FORBID;
+}
+
+/*
+ * Operator families of btree that the types of order_key_kind belong to; core
+ * has names for some of them only.
+ */
+#define CHAR_FAMILY 429
+#define DATETIME_FAMILY 434
+#define TIME_FAMILY 1996
+#define ENUM_FAMILY 3522
+
+/* The quick way out: whether the first key may be one that can be mapped. */
+static inline bool
+promising(const List *pathkeys)
+{
+	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
+	{
+		case INTEGER_BTREE_FAM_OID:
+		case BOOL_BTREE_FAM_OID:
+		case OID_BTREE_FAM_OID:
+		case CHAR_FAMILY:
+		case DATETIME_FAMILY:
+		case TIME_FAMILY:
+		case ENUM_FAMILY:
+			return true;
+		default:
+			return false;
+	}
 }
 
 static inline bool
@@ -240,7 +269,7 @@ order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkey
 {
 	OrderColumns columns;
 
-	if (!enough(subpath->rows) || subpath->param_info != NULL ||
+	if (!enough(subpath->rows) || subpath->param_info != NULL || !promising(pathkeys) ||
 		!target_is_usable(subpath->pathtarget) ||
 		!find_columns(subpath->pathtarget, pathkeys, &columns))
 		return NULL;
@@ -356,6 +385,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	double		limit;
 
 	if (cheapest == NULL || !enough(cheapest->rows) || cheapest->param_info != NULL ||
+		!promising(root->sort_pathkeys) ||
 		!target_is_usable(cheapest->pathtarget) ||
 		!find_columns(cheapest->pathtarget, root->sort_pathkeys, &columns))
 		return;
@@ -470,9 +500,12 @@ copy_path(const Path *path)
 static void
 add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 {
-	Path	   *cheapest = cheapest_path(rel->pathlist);
+	Path	   *cheapest;
 	OrderColumns columns;
 
+	if (!promising(pathkeys))
+		return;
+	cheapest = cheapest_path(rel->pathlist);
 	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
 		return;
 	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
