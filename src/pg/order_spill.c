@@ -51,7 +51,8 @@ typedef struct Round
 {
 	uint64		start;			/* of the first, in the file */
 	int			first;			/* partitions put in front until then */
-	int			npartitions;
+	int			low;			/* first partition with a chunk ... */
+	int			count;			/* ... and how many there are from there on */
 	uint32	   *ends;			/* of each chunk, in units from start */
 } Round;
 
@@ -68,6 +69,8 @@ struct OrderSpill
 	int			first;			/* partitions put in front of the others */
 	OrderPartition *partitions;
 	OrderRowKey *bounds;		/* partition i + 1 starts at bounds[i] */
+	OrderRowKey lo;				/* of all rows written, once there are rounds */
+	OrderRowKey hi;
 	int			nrounds;
 	int			rounds_room;
 	Round	   *rounds;
@@ -247,29 +250,23 @@ add_partitions(OrderSpill *spill, bool in_front, const OrderRowKey *bound1,
 static void
 extend_bounds(OrderSpill *spill, const OrderStore *store)
 {
+	const OrderRowKey *lo = &spill->lo;
+	const OrderRowKey *hi = &spill->hi;
 	OrderRowKey middle;
 	OrderRowKey key;
-	const OrderRowKey *lo = NULL;
-	const OrderRowKey *hi = NULL;
 	OrderRowKey edge;
 	bool		in_front;
 	uint64		i;
 
-	for (i = 0; i < spill->npartitions; i++)
-	{
-		const OrderPartition *partition = &spill->partitions[i];
-
-		if (partition->rows == 0)
-			continue;
-		if (lo == NULL)
-			lo = &partition->lo;
-		hi = &partition->hi;
-	}
-	if (lo == NULL)
+	if (spill->nrounds == 0)
 		return;
 	(void) order_store_row(store, 0, &edge);
 	in_front = compare_keys(spill, &edge, lo) < 0;
 	if (!in_front && compare_keys(spill, &edge, hi) <= 0)
+		return;
+
+	/* Samples may know of rows still to come there, and have bounds for them. */
+	if (in_front && compare_keys(spill, lo, &spill->bounds[0]) >= 0)
 		return;
 	for (i = 1; i < store->rows; i++)
 	{
@@ -287,7 +284,8 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 		edge = *lo;
 		add_partitions(spill, true, &middle, &edge);
 	}
-	else if (compare_keys(spill, &middle, &edge) > 0)
+	else if (compare_keys(spill, &middle, &edge) > 0 &&
+			 compare_keys(spill, &edge, &spill->bounds[spill->npartitions - 2]) > 0)
 		add_partitions(spill, false, &edge, &middle);
 }
 
@@ -326,9 +324,12 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 	return index;
 }
 
-/* Another round, of which nothing is written yet. */
+/*
+ * Another round, of which nothing is written yet, for partitions low to high.
+ * Input in order makes many partitions, of which each round has few.
+ */
 static Round *
-add_round(OrderSpill *spill)
+add_round(OrderSpill *spill, int low, int high)
 {
 	Round	   *round;
 
@@ -340,8 +341,9 @@ add_round(OrderSpill *spill)
 	round = &spill->rounds[spill->nrounds++];
 	round->start = order_file_at(spill->file);
 	round->first = spill->first;
-	round->npartitions = spill->npartitions;
-	round->ends = (uint32 *) MemoryContextAlloc(spill->memory, spill->npartitions * sizeof(uint32));
+	round->low = low;
+	round->count = high - low + 1;
+	round->ends = (uint32 *) MemoryContextAlloc(spill->memory, round->count * sizeof(uint32));
 	return round;
 }
 
@@ -354,7 +356,7 @@ end_chunk(OrderSpill *spill, Round *round, int partition)
 
 	if (at % UNIT != 0)
 		order_file_put(spill->file, zeros, UNIT - at % UNIT);
-	round->ends[partition] = (uint32) ((order_file_at(spill->file) - round->start) / UNIT);
+	round->ends[partition - round->low] = (uint32) ((order_file_at(spill->file) - round->start) / UNIT);
 }
 
 static inline void
@@ -410,6 +412,15 @@ note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
 		copy_key(spill, &partition->lo, key);
 }
 
+/* The row to be written as the i-th: by index, or in order with the NULLs at one end. */
+static inline uint64
+row_number(const OrderStore *store, const uint32 *index, uint64 nulls_before, uint64 i)
+{
+	if (index)
+		return index[i];
+	return i < nulls_before ? store->n + i : i - nulls_before;
+}
+
 void
 order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *context)
 {
@@ -418,7 +429,9 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 	uint32	   *index = NULL;
 	Round	   *round;
 	OrderRowKey key;
-	int			number = 0;
+	int			low;
+	int			high;
+	int			number;
 	uint64		i;
 
 	if (rows == 0)
@@ -428,25 +441,21 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 		index = index_rows(spill, store);
 	else
 		order_store_sort_keys(store, context);	/* faster than looking for partitions */
-	round = add_round(spill);
+	(void) order_store_row(store, row_number(store, index, nulls_before, 0), &key);
+	low = number = find_partition(spill, &key);
+	(void) order_store_row(store, row_number(store, index, nulls_before, rows - 1), &key);
+	high = find_partition(spill, &key);
+	round = add_round(spill, low, high);
 	for (i = 0; i < rows; i++)
 	{
 		OrderPartition *partition;
 		MinimalTuple tuple;
-		uint64		row;
+		uint64		row = row_number(store, index, nulls_before, i);
 
-		if (index)
-		{
-			row = index[i];
-			if (i + PREFETCH < rows)
-				__builtin_prefetch(order_store_tuple(store, store->refs[index[i + PREFETCH]]));
-		}
-		else
-		{
-			row = i < nulls_before ? store->n + i : i - nulls_before;
-			if (store->tuples && row + PREFETCH < store->n)
-				__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
-		}
+		if (index && i + PREFETCH < rows)
+			__builtin_prefetch(order_store_tuple(store, store->refs[index[i + PREFETCH]]));
+		else if (index == NULL && store->tuples && row + PREFETCH < store->n)
+			__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
 		tuple = order_store_row(store, row, &key);
 		while (number < spill->npartitions - 1 && compare_keys(spill, &spill->bounds[number], &key) <= 0)
 			end_chunk(spill, round, number++);
@@ -459,8 +468,12 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	while (number < spill->npartitions)
+	while (number <= high)
 		end_chunk(spill, round, number++);
+	if (spill->nrounds == 1 || compare_keys(spill, &spill->partitions[low].lo, &spill->lo) < 0)
+		copy_key(spill, &spill->lo, &spill->partitions[low].lo);
+	if (spill->nrounds == 1 || compare_keys(spill, &spill->partitions[high].hi, &spill->hi) > 0)
+		copy_key(spill, &spill->hi, &spill->partitions[high].hi);
 	if (index)
 		pfree(index);
 	order_store_clear(store);
@@ -519,9 +532,9 @@ next_chunk(OrderSpill *spill)
 	do
 	{
 		const Round *round = &spill->rounds[spill->round++];
-		int			number = spill->reading - (spill->first - round->first);
+		int			number = spill->reading - (spill->first - round->first) - round->low;
 
-		if (number >= 0 && number < round->npartitions)
+		if (number >= 0 && number < round->count)
 		{
 			uint64		from = number == 0 ? 0 : round->ends[number - 1];
 
