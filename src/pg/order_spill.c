@@ -271,6 +271,10 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 	in_front = compare_keys(spill, &edge, lo) < 0;
 	if (!in_front && compare_keys(spill, &edge, hi) <= 0)
 		return;
+
+	/* Boundaries may be known out there, of rows to come: samples of a partition. */
+	if (spill->partitions[in_front ? 0 : spill->npartitions - 1].rows == 0)
+		return;
 	for (i = 1; i < store->rows; i++)
 	{
 		(void) order_store_row(store, i, &key);
