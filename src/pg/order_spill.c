@@ -265,8 +265,8 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 	if (!in_front && compare_keys(spill, &edge, hi) <= 0)
 		return;
 
-	/* Samples may know of rows still to come there, and have bounds for them. */
-	if (in_front && compare_keys(spill, lo, &spill->bounds[0]) >= 0)
+	/* Boundaries may be known out there, of rows to come: samples of a partition. */
+	if (spill->partitions[in_front ? 0 : spill->npartitions - 1].rows == 0)
 		return;
 	for (i = 1; i < store->rows; i++)
 	{
@@ -284,8 +284,7 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 		edge = *lo;
 		add_partitions(spill, true, &middle, &edge);
 	}
-	else if (compare_keys(spill, &middle, &edge) > 0 &&
-			 compare_keys(spill, &edge, &spill->bounds[spill->npartitions - 2]) > 0)
+	else if (compare_keys(spill, &middle, &edge) > 0)
 		add_partitions(spill, false, &edge, &middle);
 }
 
