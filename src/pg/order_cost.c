@@ -61,6 +61,12 @@
 #define LIMIT_ROW_NS 50.0
 #define LIMIT_BYTE_NS 0.5
 
+/*
+ * The file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB, of
+ * which core's last run need not be written, are 0.8 to 0.95 times as fast.
+ */
+#define SPILL_START_NS 2e6
+
 /* Partitions that one pass can make, see order_spill.c. */
 #define PARTITIONS_LOG 6.0
 
@@ -141,6 +147,7 @@ order_cost(const OrderCostInput *input, Cost *startup, Cost *run)
 
 		/* Once written and once read, as core's pages are. */
 		disk = 2.0 * pages * passes * (seq_page_cost * 0.75 + random_page_cost * 0.25);
+		disk += SPILL_START_NS * unit;
 	}
 	*startup = (START_NS + in_ns) * unit + compare + disk;
 	*run = out_ns * unit;
