@@ -35,11 +35,14 @@ PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
 PGTAP_DB = hpsort_pgtap
 
-.PHONY: all unit test demo bench pgtap prove_installcheck dist
+.PHONY: all unit test coreregress demo bench pgtap prove_installcheck dist
 all:
 
 test:
 	@test/run.sh
+
+coreregress:
+	@test/coreregress.sh
 
 demo:
 	@test/demo.sh

@@ -63,3 +63,4 @@ gpubench: gpubench-sql
 gpubench-sql:
 	bench/gpu/sql_grid.sh
 	bench/gpu/plot.sh build/bench/gpu_sql.csv
+	bench/gpu/order_grid.sh

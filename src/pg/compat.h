@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/stratnum.h"
 #include "access/syncscan.h"
 #include "access/sysattr.h"
 #include "access/tableam.h"
@@ -20,14 +21,19 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "parser/parse_node.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM >= 180000
+#include "access/cmptype.h"
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
@@ -100,6 +106,76 @@ compat_repalloc_no_oom(void *pointer, Size size)
 #endif
 }
 
+/* PG 18 says "less than" and "greater than" instead of a btree's numbers. */
+static inline bool
+compat_ordering_op(Oid sortop, Oid *opfamily, Oid *opcintype, bool *descending)
+{
+#if PG_VERSION_NUM >= 180000
+	CompareType cmptype;
+	bool		found = get_ordering_op_properties(sortop, opfamily, opcintype, &cmptype);
+
+	*descending = found && cmptype == COMPARE_GT;
+#else
+	int16		strategy;
+	bool		found = get_ordering_op_properties(sortop, opfamily, opcintype, &strategy);
+
+	*descending = found && strategy == BTGreaterStrategyNumber;
+#endif
+	return found;
+}
+
+/* The operator that a path key sorts values of this type by, or InvalidOid. */
+static inline Oid
+compat_pathkey_sortop(const PathKey *pathkey, Oid type)
+{
+#if PG_VERSION_NUM >= 180000
+	return get_opfamily_member_for_cmptype(pathkey->pk_opfamily, type, type, pathkey->pk_cmptype);
+#else
+	return get_opfamily_member(pathkey->pk_opfamily, type, type, pathkey->pk_strategy);
+#endif
+}
+
+/* The path key that sorts an equivalence class upwards, NULLs last. */
+static inline PathKey *
+compat_pathkey_less(PlannerInfo *root, EquivalenceClass *ec, Oid opfamily)
+{
+#if PG_VERSION_NUM >= 180000
+	return make_canonical_pathkey(root, ec, opfamily, COMPARE_LT, false);
+#else
+	return make_canonical_pathkey(root, ec, opfamily, BTLessStrategyNumber, false);
+#endif
+}
+
+/*
+ * A node over child that does what a Sort does is disabled as Sorts are: PG 18
+ * counts such nodes, before it they cost too much.
+ */
+static inline void
+compat_disable_sort(Path *path, const Path *child)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = child->disabled_nodes + (enable_sort ? 0 : 1);
+#else
+	(void) child;
+	if (!enable_sort)
+	{
+		path->startup_cost += disable_cost;
+		path->total_cost += disable_cost;
+	}
+#endif
+}
+
+/* PG 18 estimates what a Gather Merge over a path returns. */
+static inline double
+compat_gather_rows(Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return compute_gather_rows(path);
+#else
+	return path->rows * path->parallel_workers;
+#endif
+}
+
 /* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
 static inline void
 compat_add_disabled_nodes(Path *path, const Path *child)
@@ -111,6 +187,36 @@ compat_add_disabled_nodes(Path *path, const Path *child)
 	(void) child;
 #endif
 }
+
+/*
+ * The kind of slot that a custom scan returns.  PG 16 takes it from the state
+ * when that is created; before, the slot is made anew when the scan begins.
+ */
+static inline void
+compat_create_custom_slot(CustomScanState *css, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM >= 160000
+	css->slotOps = ops;
+#endif
+}
+
+static inline void
+compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableSlotOps *ops)
+{
+#if PG_VERSION_NUM < 160000
+	if (ops != &TTSOpsVirtual)
+		ExecInitScanTupleSlot(estate, &css->ss, css->ss.ss_ScanTupleSlot->tts_tupleDescriptor, ops);
+#endif
+}
+
+/* Whether EXPLAIN names the tables of columns; PG 18 does not count what it made up for GROUP BY. */
+#define compat_explain_prefix(es) \
+	((es)->verbose || compat_explain_tables(es) > 1)
+#if PG_VERSION_NUM >= 180000
+#define compat_explain_tables(es) ((es)->rtable_size)
+#else
+#define compat_explain_tables(es) list_length((es)->rtable)
+#endif
 
 /*
  * --- rights ---

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "gather.h"
 #include "miscadmin.h"
+#include "order_planner.h"
 #include "service_state.h"
 #include "settings.h"
 #include "supervisor.h"
@@ -19,6 +20,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	order_planner_init();
 	settings_define();
 
 	/* pg_upgrade's servers run nothing that is not asked for. */

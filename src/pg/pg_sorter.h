@@ -67,6 +67,10 @@ extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
 extern ArrayType *int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first,
 								  int32 **keys);
 
+/* Of large memory that is going to be filled: pages of 2 MB, if they can be had. */
+#define PG_HUGE_PAGES_MIN ((Size) 4 * 1024 * 1024)
+extern void pg_ask_for_huge_pages(void *block, Size size);
+
 /* Remembers what s has just done, out being all its ordered keys or NULL. */
 extern void last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls);
 

@@ -75,6 +75,9 @@ extern bool kernel_partition_pairs(uint64_t *pairs, size_t n, uint64_t pivot, si
 extern void vqsort_keys(int32_t *keys, size_t n, int descending);
 extern void vqsort_pairs(uint64_t *pairs, size_t n);
 
+/* ... of n 128-bit integers, aligned as such. */
+extern void vqsort_long_pairs(void *pairs, size_t n);
+
 /* The instruction set in use, for people ("AVX3_ZEN4", "NEON", ...). */
 extern const char *kernel_target(void);
 

@@ -32,3 +32,9 @@ vqsort_pairs(uint64_t *pairs, size_t n)
 {
 	ThreadSorter()(pairs, n, hwy::SortAscending());
 }
+
+extern "C" void
+vqsort_long_pairs(void *pairs, size_t n)
+{
+	ThreadSorter()(static_cast<hwy::uint128_t *>(pairs), n, hwy::SortAscending());
+}

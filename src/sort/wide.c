@@ -5,6 +5,7 @@
 #include "wide.h"
 
 #include "kernels.h"
+#include "rows.h"
 
 /*
  * Bytes that are sorted without a look at the interrupt callback: 8 Mi keys
@@ -12,6 +13,9 @@
  * that even a machine three times slower answers a cancel within 100 ms.
  */
 #define WIDE_UNINTERRUPTED ((size_t) 32 << 20)
+
+/* Long pairs handled between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 1 << 20)
 
 /* Elements whose median splits a part. */
 #define WIDE_SAMPLE 1024
@@ -31,6 +35,7 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
 
 #define WIDE_NAME sort_keys_split
 #define WIDE_TYPE int32_t
+#define WIDE_UNSIGNED uint64_t
 #define WIDE_BOUNDS(e, n, low, high) kernel_min_max(e, n, &(low), &(high))
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, (context)->interrupted_arg)
@@ -39,10 +44,60 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
 
 #define WIDE_NAME sort_pairs_split
 #define WIDE_TYPE uint64_t
+#define WIDE_UNSIGNED uint64_t
 #define WIDE_BOUNDS(e, n, low, high) pair_min_max(e, n, &(low), &(high))
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_pairs(e, n, pivot, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_pairs(e, n)
+#include "wide_template.h"
+
+static void
+long_pair_min_max(const RowsLongPair *pairs, size_t n, RowsLongPair *low, RowsLongPair *high)
+{
+	size_t		i;
+
+	*low = *high = pairs[0];
+	for (i = 1; i < n; i++)
+	{
+		*low = pairs[i] < *low ? pairs[i] : *low;
+		*high = pairs[i] > *high ? pairs[i] : *high;
+	}
+}
+
+/* As kernel_partition_pairs; without branches, for there is no vector of these. */
+static bool
+partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *nleft,
+					 const SortContext *context)
+{
+	size_t		left = 0;
+	size_t		i = 0;
+
+	while (i < n)
+	{
+		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		for (; i < end; i++)
+		{
+			RowsLongPair pair = pairs[i];
+
+			pairs[i] = pairs[left];
+			pairs[left] = pair;
+			left += pair <= pivot;
+		}
+		if (sort_interrupted(context))
+			return false;
+	}
+	*nleft = left;
+	return true;
+}
+
+#define WIDE_NAME sort_long_pairs_split
+#define WIDE_TYPE RowsLongPair
+#define WIDE_UNSIGNED RowsLongPair
+#define WIDE_BOUNDS(e, n, low, high) long_pair_min_max(e, n, &(low), &(high))
+#define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
+	partition_long_pairs(e, n, pivot, nleft, context)
+#define WIDE_SORT(e, n, descending) vqsort_long_pairs(e, n)
 #include "wide_template.h"
 
 /*
@@ -74,4 +129,10 @@ bool
 wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context)
 {
 	return sort_pairs_split(pairs, n, false, false, context);
+}
+
+bool
+rows_sort_long(RowsLongPair *pairs, size_t n, const SortContext *context)
+{
+	return sort_long_pairs_split(pairs, n, false, false, context);
 }

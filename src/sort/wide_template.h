@@ -5,6 +5,7 @@
  * Included by wide.c once a type, after defining
  *	WIDE_NAME		name of the function
  *	WIDE_TYPE		element
+ *	WIDE_UNSIGNED	an unsigned type for the distance of any two
  *	WIDE_BOUNDS(elements, n, low, high)	finds the smallest and the largest
  *	WIDE_PARTITION(elements, n, pivot, descending, nleft, context)	as kernel_partition_keys
  *	WIDE_SORT(elements, n, descending)	sorts a small part
@@ -39,7 +40,7 @@ WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const Sor
 			WIDE_BOUNDS(elements, n, low, high);
 			if (low == high)
 				return !sort_interrupted(context);
-			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((uint64_t) high - (uint64_t) low) / 2));
+			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((WIDE_UNSIGNED) high - (WIDE_UNSIGNED) low) / 2));
 		}
 		if (!WIDE_PARTITION(elements, n, pivot, descending, &nleft, context))
 			return false;
@@ -66,6 +67,7 @@ WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const Sor
 
 #undef WIDE_NAME
 #undef WIDE_TYPE
+#undef WIDE_UNSIGNED
 #undef WIDE_BOUNDS
 #undef WIDE_PARTITION
 #undef WIDE_SORT

@@ -11,6 +11,7 @@ ANALYZE plan_data;
 
 -- aggregates in parallel; what replaces them is the business of columns.sql
 SET hpsort.enable_gather = off;
+SET hpsort.enable_sort = off;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

@@ -1,0 +1,145 @@
+#!/bin/bash
+#
+# order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
+#
+#	order_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]
+#
+# Writes order.csv to DIR (build/bench): for each query both times, what the
+# planner chooses when it may, and whether that was right.  --targets: only
+# the queries at the full number of rows whose times are promised.  Both are run in
+# turn in one session, hpsort forced and forbidden; medians.  All rows are read by a
+# cursor that sends them nowhere: what a client would do with them is not measured.
+
+set -euo pipefail
+
+rows=10000000
+reps=5
+out=
+targets=
+while [ $# -gt 0 ]; do
+	case $1 in
+		--quick) rows=1000000 reps=3 ;;
+		--targets) targets=yes ;;
+		--rows) rows=$2; shift ;;
+		--reps) reps=$2; shift ;;
+		--out) out=$2; shift ;;
+		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+	esac
+	shift
+done
+
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
+
+out=${out:-$root/build/bench}
+mkdir -p "$out"
+need build
+find_postgres
+[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found"
+use_postgres "${postgres_list[-1]}"
+copy_tree "$work/src"
+build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+install_built "$work/src" >>"$work/build.log" 2>&1
+start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
+	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
+
+run_psql()
+{
+	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+
+run_psql <<SQL
+CREATE EXTENSION pg_prewarm;
+-- Rows of some 60 bytes; id comes in order, flag and x have few values, y many, z and big any.
+CREATE TABLE narrow$rows AS
+SELECT i AS id, (hashint8(i) & 1) = 1 AS flag, (hashint8(i) & 2147483647) % 1000 AS x,
+	(hashint8(i + 1000000000) & 2147483647) % 1000000 AS y, hashint8(i + 2000000000) AS z,
+	'row ' || i AS label, hashint8extended(i, 0) AS big
+FROM generate_series(1, $rows) i;
+SQL
+sizes=
+for ((n = rows; n >= 1000; n /= 10)); do
+	[ "$n" = "$rows" ] || [ -z "$targets" ] || break
+	sizes="$n $sizes"
+	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n"
+	# Wide ones of 500 bytes, of which there are not so many.
+	[ "$n" -gt 1000000 ] || run_psql -c "CREATE TABLE wide$n AS SELECT *, repeat('x', 440) AS filler FROM narrow$n"
+	for t in narrow$n wide$n; do
+		[ "$t" = "wide$n" ] && [ "$n" -gt 1000000 ] || run_psql -c "VACUUM (ANALYZE, FREEZE) $t" -c "SELECT pg_prewarm('$t')" >/dev/null
+	done
+done
+echo "$version" >"$out/postgres_version"
+csv=$out/order.csv
+echo "rows,work_mem,workers,query,hpsort_ms,core_ms,times_faster,chosen,right" >"$csv"
+
+# compare ROWS WORK_MEM WORKERS QUERY
+compare()
+{
+	local n=$1 memory=$2 workers=$3 query=$4 i mode chosen times=$reps
+
+	# Short queries are repeated until there is something to measure.
+	local loop=$((500000 / n))
+	[ "$loop" -ge 1 ] || loop=1
+	[ "$loop" -le 200 ] || loop=200
+	{
+		echo "SET work_mem = '$memory'; SET max_parallel_workers_per_gather = $workers;"
+		[ "$workers" = 0 ] || echo "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
+		echo "CREATE FUNCTION pg_temp.run(n int) RETURNS void LANGUAGE plpgsql AS \$\$
+			BEGIN FOR i IN 1 .. n LOOP
+				DECLARE c NO SCROLL CURSOR FOR $query; BEGIN OPEN c; MOVE FORWARD ALL FROM c; CLOSE c; END;
+			END LOOP; END \$\$;"
+		echo "EXPLAIN (COSTS OFF) $query;"
+		for ((i = 0; i <= times; i++)); do
+			[ "$i" != 1 ] || echo '\timing on'
+			for mode in force forbid; do
+				echo "SET hpsort.debug_sort = $mode; DISCARD PLANS;"
+				echo "SELECT pg_temp.run($loop);"
+			done
+		done
+	} | sed "s/^SET hpsort.*/\\\\timing off\n&\n\\\\timing on/" >"$work/compare.sql"
+	run_psql -f "$work/compare.sql" >"$work/compare.out" || die "failed: $query"
+	chosen=core
+	! grep -q HpSort "$work/compare.out" || chosen=hpsort
+	sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' "$work/compare.out" |
+		awk -v n="$n" -v memory="$memory" -v workers="$workers" -v query="$query" -v chosen="$chosen" -v loop="$loop" '
+			function median(v, n,    i, j, t) {
+				for (i = 2; i <= n; i++)
+					for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+				return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+			}
+			NR > 2 && NR % 2 { a[++k] = $1 }
+			NR > 2 && NR % 2 == 0 { b[k] = $1 }
+			END {
+				x = median(a, k); y = median(b, k); ratio = y / x
+				# Within 5 % either is right.
+				right = chosen == "hpsort" ? ratio > 0.95 : ratio < 1.05
+				gsub(/,/, " ", query)
+				printf "%d,%s,%d,%s,%.4f,%.4f,%.2f,%s,%s\n", n, memory, workers, query, x / loop, y / loop, ratio, chosen, right ? "yes" : "no"
+			}' | tee -a "$csv" >&2
+}
+
+if [ -z "$targets" ]; then
+	for n in $sizes; do
+		for memory in 4MB 2GB; do
+			for t in narrow$n wide$n; do
+				[ "$t" = "narrow$n" ] || [ "$n" -le 1000000 ] || continue
+				for columns in "*:x" "*:y" "*:z DESC" "*:big" "*:id" "*:id DESC" "*:flag" "*:x, y" "*:y, label" "*:x, label" \
+					"x:x" "y:y" "z:z" "big:big" "id:id"; do
+					[ "$t" = "narrow$n" ] || [ "${columns%%:*}" = "*" ] || continue
+					compare "$n" "$memory" 0 "SELECT ${columns%%:*} FROM $t ORDER BY ${columns#*:}"
+				done
+				for limit in 10 $((n / 10)); do
+					compare "$n" "$memory" 0 "SELECT * FROM $t ORDER BY y LIMIT $limit"
+				done
+			done
+		done
+	done
+else
+	for memory in 2GB 4MB; do
+		for query in "x:x" "*:x" "*:y" "*:y LIMIT 10"; do
+			compare "$rows" $memory 0 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
+		done
+	done
+fi
+for query in "x:x" "*:x" "*:y"; do
+	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
+done

@@ -1,0 +1,138 @@
+/*
+ * order_column.c
+ *		Keys of Custom Scan (HpSort) straight from a table's column.
+ *
+ * Where only a key is sorted, and the child is a sequential scan that returns
+ * a plain column, running the scan takes much longer than sorting: the column
+ * reader takes its place.  The child stays in the plan, is initialized, and
+ * rows and time are booked on it, so that EXPLAIN shows what it always shows;
+ * its filter, its relation and, in a parallel scan, its share of the blocks
+ * are used.
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "nodes/execnodes.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "column_reader.h"
+#include "compat.h"
+#include "order_exec.h"
+#include "pg_sorter.h"
+#include "settings.h"
+
+/* The column that the child returns, 0 if the reader cannot take its place. */
+static AttrNumber
+plain_column(OrderState *state)
+{
+	PlanState  *outer = outerPlanState(state);
+	const OrderKey *key = &state->keys->keys[0];
+	EState	   *estate = outer->state;
+	Relation	relation;
+	TargetEntry *target;
+	Var		   *column;
+
+	if (!hpsort_enable_gather || !IsA(outer, SeqScanState) ||
+		(key->kind != ORDER_KEY_INT2 && key->kind != ORDER_KEY_INT4) ||
+		list_length(outer->plan->targetlist) != 1)
+		return 0;
+
+	/* Rows are checked again one by one, or must be seen as they are now. */
+	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return 0;
+	relation = ((ScanState *) outer)->ss_currentRelation;
+	if (relation->rd_rel->relkind != RELKIND_RELATION && relation->rd_rel->relkind != RELKIND_MATVIEW)
+		return 0;
+	target = linitial_node(TargetEntry, outer->plan->targetlist);
+	column = (Var *) target->expr;
+	if (!IsA(column, Var) || column->varattno <= 0 || !column_type_is_key(column->vartype) ||
+		get_typlen(column->vartype) != (key->kind == ORDER_KEY_INT2 ? 2 : 4))
+		return 0;
+	return column->varattno;
+}
+
+/* A batch of keys, which are images already, less the bias. */
+static void
+put_batch(OrderState *state, const int32 *keys, size_t n, int64 nulls)
+{
+	OrderRowKey key = {0};
+	SortError	err;
+	size_t		i;
+
+	if (state->sorter)
+	{
+		state->nulls += nulls;
+		pg_sort_check(sorter_add(state->sorter, keys, n, &err), &err);
+		if (sorter_memory(state->sorter) > state->store->limit)
+			order_leave_sorter(state);
+		return;
+	}
+	state->stats.keys += n + nulls;
+	for (i = 0; i < n; i++)
+	{
+		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
+		order_put_key(state, &key);
+	}
+	key.nulls = 1;
+	key.images[0] = 0;
+	for (; nulls > 0; nulls--)
+		order_put_key(state, &key);
+}
+
+bool
+order_gather_column(OrderState *state)
+{
+	PlanState  *outer = outerPlanState(state);
+	ScanState  *scan = (ScanState *) outer;
+	const OrderKey *key = &state->keys->keys[0];
+	uint32		mask = key->kind == ORDER_KEY_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
+	uint32		flip = (uint32) key->flip;
+	uint32		bias = (uint32) state->bias;
+	AttrNumber	attnum = plain_column(state);
+	ColumnReader *reader;
+	ColumnBatch batch;
+	uint64		filtered;
+	bool		more;
+	MemoryContext old;
+
+	if (attnum == 0)
+		return false;
+
+	/* As ExecProcNode would. */
+	if (outer->chgParam != NULL)
+		ExecReScan(outer);
+	old = MemoryContextSwitchTo(state->memory);
+	batch.keys = (int32 *) palloc(COLUMN_BATCH_KEYS * sizeof(int32));
+	reader = column_reader_open(scan->ss_currentRelation, 1, &attnum, outer->state->es_snapshot,
+								scan->ss_currentScanDesc ? scan->ss_currentScanDesc->rs_parallel : NULL);
+	if (outer->qual)
+		column_reader_filter(reader, outer->qual, outer->ps_ExprContext, scan->ss_ScanTupleSlot);
+	MemoryContextSwitchTo(old);
+	do
+	{
+		size_t		i;
+
+		batch.nulls = 0;
+		if (outer->instrument)
+			InstrStartNode(outer->instrument);
+		more = column_reader_next(reader, &batch);
+		if (outer->instrument)
+			InstrStopNode(outer->instrument, (double) batch.n + (double) batch.nulls);
+
+		/* Of an int4 that goes up these are the keys as they are. */
+		if (mask != PG_UINT32_MAX || flip != bias)
+			for (i = 0; i < batch.n; i++)
+				batch.keys[i] = (int32) ((((uint32) batch.keys[i] & mask) ^ flip) - bias);
+		put_batch(state, batch.keys, batch.n, batch.nulls);
+	} while (more);
+	filtered = column_reader_filtered(reader);
+	if (filtered > 0)
+		InstrCountFiltered1(outer, filtered);
+	column_reader_close(reader);
+	pfree(batch.keys);
+	state->stats.from_column = true;
+	return true;
+}

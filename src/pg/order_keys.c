@@ -1,0 +1,214 @@
+/*
+ * order_keys.c
+ *		Sort keys as unsigned integers (see order_keys.h).
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "order_keys.h"
+
+OrderKeyKind
+order_key_kind(Oid opcintype)
+{
+	switch (opcintype)
+	{
+		case INT4OID:
+		case DATEOID:
+			return ORDER_KEY_INT4;
+		case INT8OID:
+			return ORDER_KEY_INT8;
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+#ifdef USE_FLOAT8_BYVAL
+			return ORDER_KEY_INT8;
+#else
+			return ORDER_KEY_NONE;
+#endif
+		case INT2OID:
+			return ORDER_KEY_INT2;
+		case BOOLOID:
+			return ORDER_KEY_BOOL;
+		case CHAROID:
+			return ORDER_KEY_CHAR;
+		case OIDOID:
+			return ORDER_KEY_OID;
+		case ANYENUMOID:
+			return ORDER_KEY_ENUM;
+		default:
+			return ORDER_KEY_NONE;
+	}
+}
+
+/* The bits of a key of this kind, as the plain unsigned value has them. */
+static uint64
+kind_mask(OrderKeyKind kind)
+{
+	switch (kind)
+	{
+		case ORDER_KEY_BOOL:
+			return 1;
+		case ORDER_KEY_CHAR:
+			return PG_UINT8_MAX;
+		case ORDER_KEY_INT2:
+			return PG_UINT16_MAX;
+		case ORDER_KEY_INT8:
+			return PG_UINT64_MAX;
+		default:
+			return PG_UINT32_MAX;
+	}
+}
+
+static uint64
+kind_sign(OrderKeyKind kind)
+{
+	switch (kind)
+	{
+		case ORDER_KEY_INT2:
+			return UINT64CONST(1) << 15;
+		case ORDER_KEY_INT4:
+			return UINT64CONST(1) << 31;
+		case ORDER_KEY_INT8:
+			return UINT64CONST(1) << 63;
+		default:
+			return 0;
+	}
+}
+
+OrderKeys *
+order_keys_make(TupleDesc input, List *attnos, List *sortops, List *collations,
+				List *nulls_first, int nmapped)
+{
+	OrderKeys  *keys = (OrderKeys *) palloc0(sizeof(OrderKeys));
+	int			i;
+
+	keys->nkeys = list_length(attnos);
+	keys->nmapped = nmapped;
+	keys->keys = (OrderKey *) palloc0(keys->nkeys * sizeof(OrderKey));
+	if (nmapped < keys->nkeys)
+		keys->rest = (SortSupport) palloc0((keys->nkeys - nmapped) * sizeof(SortSupportData));
+	for (i = 0; i < keys->nkeys; i++)
+	{
+		OrderKey   *key = &keys->keys[i];
+		Oid			opfamily;
+		Oid			opcintype;
+
+		key->attno = (AttrNumber) list_nth_int(attnos, i);
+		key->sortop = list_nth_oid(sortops, i);
+		key->collation = list_nth_oid(collations, i);
+		key->nulls_first = list_nth_int(nulls_first, i) != 0;
+		if (!compat_ordering_op(key->sortop, &opfamily, &opcintype, &key->descending))
+			elog(ERROR, "operator %u is not a valid ordering operator", key->sortop);
+		key->memory = CurrentMemoryContext;
+		if (i < nmapped)
+		{
+			key->kind = order_key_kind(opcintype);
+			Assert(key->kind != ORDER_KEY_NONE);
+			key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
+			if (key->kind == ORDER_KEY_ENUM)
+				key->enum_type = getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid);
+		}
+		else
+		{
+			SortSupport ssup = &keys->rest[i - nmapped];
+
+			ssup->ssup_cxt = CurrentMemoryContext;
+			ssup->ssup_collation = key->collation;
+			ssup->ssup_nulls_first = key->nulls_first;
+			ssup->ssup_attno = key->attno;
+			PrepareSortSupportFromOrderingOp(key->sortop, ssup);
+		}
+	}
+	return keys;
+}
+
+static int
+compare_labels(const void *a, const void *b)
+{
+	Oid			left = ((const OrderEnumLabel *) a)->oid;
+	Oid			right = ((const OrderEnumLabel *) b)->oid;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * Reads the labels of an enum.  A label's image is its enumsortorder, a float,
+ * as an integer of the same order: unlike a rank it stays when labels are
+ * added while a sort goes on.
+ */
+static void
+load_labels(OrderKey *key)
+{
+	Relation	relation = table_open(EnumRelationId, AccessShareLock);
+	ScanKeyData skey;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	int			room = 64;
+
+	if (key->labels)
+		pfree(key->labels);
+	key->nlabels = 0;
+	key->labels = (OrderEnumLabel *) MemoryContextAlloc(key->memory, room * sizeof(OrderEnumLabel));
+	ScanKeyInit(&skey, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(key->enum_type));
+	scan = systable_beginscan(relation, EnumTypIdLabelIndexId, true, NULL, 1, &skey);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(tuple);
+		uint32		bits;
+
+		if (key->nlabels == room)
+		{
+			room *= 2;
+			key->labels = (OrderEnumLabel *) repalloc(key->labels, room * sizeof(OrderEnumLabel));
+		}
+		memcpy(&bits, &label->enumsortorder, sizeof(bits));
+		key->labels[key->nlabels].oid = label->oid;
+		key->labels[key->nlabels].image = bits >> 31 ? ~bits : bits | (UINT32_C(1) << 31);
+		key->nlabels++;
+	}
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	qsort(key->labels, key->nlabels, sizeof(OrderEnumLabel), compare_labels);
+}
+
+static OrderEnumLabel *
+find_label(OrderKey *key, Oid label)
+{
+	OrderEnumLabel wanted;
+
+	wanted.oid = label;
+	wanted.image = 0;
+	return (OrderEnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
+									  sizeof(OrderEnumLabel), compare_labels);
+}
+
+uint32
+order_enum_image(OrderKey *key, Oid label)
+{
+	OrderEnumLabel *found = NULL;
+
+	if (key->labels)
+		found = find_label(key, label);
+	if (found == NULL)
+	{
+		load_labels(key);
+		found = find_label(key, label);
+		if (found == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("invalid internal value for enum: %u", label)));
+	}
+	return found->image;
+}

@@ -1,0 +1,657 @@
+/*
+ * order_planner.c
+ *		Offers Custom Scan (HpSort) to the planner wherever core would sort.
+ *
+ * For ORDER BY that is the upper relation of ordered rows, where core has put
+ * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY, ordered
+ * aggregates and merge joins never pass through there: for these, sorted
+ * paths are offered for the base or join relation itself, and core takes
+ * them as it takes an index.  That is not possible where keys are computed
+ * only above the joins, or rows only then: there order_upper.c offers a copy
+ * of core's path with our sort in it.
+ *
+ * Planning must not become slower for queries that have nothing to gain, so
+ * every hook leaves by the cheapest test that it can.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "order_exec.h"
+#include "order_planner.h"
+
+bool		hpsort_enable_sort = true;
+int			hpsort_debug_sort = ORDER_ALLOW;
+
+static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
+static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
+static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
+
+static Plan *order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+						List *clauses, List *custom_plans);
+
+static const CustomPathMethods order_path_methods = {
+	.CustomName = "HpSort",
+	.PlanCustomPath = order_plan,
+};
+
+static const struct config_enum_entry debug_options[] = {
+	{"forbid", ORDER_FORBID, false},
+	{"allow", ORDER_ALLOW, false},
+	{"force", ORDER_FORCE, false},
+	{NULL, 0, false}
+};
+
+/* Path keys as columns of a target, in the lists that the plan keeps. */
+typedef struct OrderColumns
+{
+	List	   *attnos;
+	List	   *sortops;
+	List	   *collations;
+	List	   *nulls_first;
+	int			nmapped;
+	bool		narrow;
+	bool		key_only;
+	double		range;			/* values that the mapped keys can have, by type */
+} OrderColumns;
+
+static inline bool
+enabled(void)
+{
+	return hpsort_enable_sort && hpsort_debug_sort != ORDER_FORBID;
+}
+
+/*
+ * Operator families of btree that the types of order_key_kind belong to; core
+ * has names for some of them only.
+ */
+#define CHAR_FAMILY 429
+#define DATETIME_FAMILY 434
+#define TIME_FAMILY 1996
+#define ENUM_FAMILY 3522
+
+/* The quick way out: whether the first key may be one that can be mapped. */
+static inline bool
+promising(const List *pathkeys)
+{
+	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
+	{
+		case INTEGER_BTREE_FAM_OID:
+		case BOOL_BTREE_FAM_OID:
+		case OID_BTREE_FAM_OID:
+		case CHAR_FAMILY:
+		case DATETIME_FAMILY:
+		case TIME_FAMILY:
+		case ENUM_FAMILY:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static inline bool
+enough(double rows)
+{
+	return rows >= ORDER_MIN_ROWS || hpsort_debug_sort == ORDER_FORCE;
+}
+
+/* How values of expression are mapped if a path key sorts them as this type. */
+static OrderKeyKind
+expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
+{
+	OrderKeyKind kind = order_key_kind(opcintype);
+	Oid			type;
+
+	if (kind == ORDER_KEY_NONE)
+		return kind;
+
+	/* Another operator family may have another order. */
+	type = getBaseType(exprType((Node *) expression));
+	if (lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf != opfamily)
+		return ORDER_KEY_NONE;
+	return kind;
+}
+
+/*
+ * Finds the columns of target that pathkeys sort by, and the leading keys that
+ * can be mapped: false if a column is missing or none can.
+ */
+static bool
+find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
+{
+	bool		mapping = true;
+	OrderKeyKind first = ORDER_KEY_NONE;
+	ListCell   *lc;
+
+	memset(columns, 0, sizeof(*columns));
+	columns->range = 1;
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		EquivalenceClass *ec = pathkey->pk_eclass;
+		EquivalenceMember *member = NULL;
+		Expr	   *expression = NULL;
+		int			attno = 0;
+		Oid			sortop;
+		OrderKeyKind kind;
+		ListCell   *cell;
+
+		foreach(cell, target->exprs)
+		{
+			expression = (Expr *) lfirst(cell);
+			attno++;
+			if (!ec->ec_has_volatile)
+				member = find_ec_member_matching_expr(ec, expression, NULL);
+			else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target, attno - 1) == ec->ec_sortref)
+				member = linitial(ec->ec_members);
+			if (member)
+				break;
+		}
+		if (member == NULL)
+			return false;
+		sortop = compat_pathkey_sortop(pathkey, member->em_datatype);
+		if (!OidIsValid(sortop))
+			return false;
+		kind = expression_kind(expression, member->em_datatype, pathkey->pk_opfamily);
+		if (lc == list_head(pathkeys))
+		{
+			if (kind == ORDER_KEY_NONE)
+				return false;
+			first = kind;
+		}
+		if (kind == ORDER_KEY_NONE || columns->nmapped == ORDER_MAX_MAPPED)
+			mapping = false;
+		if (mapping)
+		{
+			columns->nmapped++;
+			columns->range *= order_key_range(kind);
+		}
+		columns->attnos = lappend_int(columns->attnos, attno);
+		columns->sortops = lappend_oid(columns->sortops, sortop);
+		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
+		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
+	}
+	columns->narrow = columns->nmapped == 1 && order_key_is_narrow(first);
+	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
+		first != ORDER_KEY_ENUM;
+	return true;
+}
+
+/* Whether a target can be the list of a custom scan, for EXPLAIN's sake, too. */
+static bool
+target_is_usable(PathTarget *target)
+{
+	ListCell   *lc;
+
+	/* A row identity of several tables is made up only later. */
+	foreach(lc, target->exprs)
+		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
+			return false;
+	return true;
+}
+
+/* An estimate of how many different values the mapped keys have together. */
+static double
+count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
+{
+	List	   *exprs = NIL;
+	int			i;
+
+	for (i = 0; i < columns->nmapped; i++)
+		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
+										list_nth_int(columns->attnos, i) - 1));
+	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
+}
+
+/*
+ * Makes a path that sorts subpath.  bound: expressions of LIMIT and OFFSET
+ * that stop reading it, or NIL; limit is an estimate of their sum.
+ */
+static CustomPath *
+make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *columns,
+		  List *bound, double limit, bool partial)
+{
+	CustomPath *path = makeNode(CustomPath);
+	OrderCostInput input;
+	Cost		startup;
+	Cost		run;
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = subpath->pathtarget;
+	path->path.parallel_aware = partial;
+	path->path.parallel_safe = rel->consider_parallel && subpath->parallel_safe;
+	path->path.parallel_workers = subpath->parallel_workers;
+	path->path.rows = subpath->rows;
+	path->path.pathkeys = pathkeys;
+	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
+	path->custom_paths = list_make1(subpath);
+	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
+									  columns->nulls_first,
+									  list_make2_int(columns->nmapped, columns->key_only));
+	if (bound)
+		path->custom_private = lcons(bound, path->custom_private);
+	path->methods = &order_path_methods;
+
+	input.rows = subpath->rows;
+	input.width = subpath->pathtarget->width;
+	input.nmapped = columns->nmapped;
+	input.narrow = columns->narrow;
+	input.range = columns->range;
+	input.groups = columns->nmapped < list_length(pathkeys) ? count_groups(root, subpath, columns) : 0;
+	input.key_only = columns->key_only;
+	input.limit = bound ? limit : -1;
+	order_cost(&input, &startup, &run);
+	if (hpsort_debug_sort == ORDER_FORCE)
+		startup = run = 0;
+	path->path.startup_cost = subpath->total_cost + startup;
+	path->path.total_cost = path->path.startup_cost + run;
+	compat_disable_sort(&path->path, subpath);
+	return path;
+}
+
+Path *
+order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys)
+{
+	OrderColumns columns;
+
+	if (!enough(subpath->rows) || subpath->param_info != NULL || !promising(pathkeys) ||
+		!target_is_usable(subpath->pathtarget) ||
+		!find_columns(subpath->pathtarget, pathkeys, &columns))
+		return NULL;
+	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, false);
+}
+
+/* The plan of such a path. */
+static Plan *
+order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *child = (Plan *) linitial(custom_plans);
+	List	   *target = path->path.pathtarget->exprs;
+	List	   *private = path->custom_private;
+	ListCell   *lc;
+
+	if (list_length(private) == 6)
+	{
+		scan->custom_exprs = (List *) copyObject(linitial(private));
+		private = list_copy_tail(private, 1);
+	}
+
+	/* The child's list is the path's target, column by column. */
+	foreach(lc, (List *) linitial(private))
+	{
+		int			attno = lfirst_int(lc);
+
+		if (attno > list_length(child->targetlist) ||
+			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist, attno - 1)->expr))
+			elog(ERROR, "could not find sort key %d in the input", attno);
+	}
+
+	/* Like Sort, we return the child's rows, all of their columns. */
+	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
+	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
+	scan->scan.plan.lefttree = child;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_private = private;
+	scan->methods = &order_scan_methods;
+	return &scan->scan.plan;
+}
+
+/* The cheapest path of a relation's list that needs no parameters. */
+static Path *
+cheapest_path(List *paths)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = (Path *) lfirst(lc);
+
+		if (path->param_info == NULL &&
+			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0))
+			cheapest = path;
+	}
+	return cheapest;
+}
+
+/*
+ * The LIMIT and OFFSET of a query, if the rows sorted are just those that it
+ * counts, and their values are fixed during one execution; and the estimate.
+ */
+static List *
+limit_bound(PlannerInfo *root, double *limit)
+{
+	Query	   *parse = root->parse;
+	Node	   *exprs[2];
+	List	   *bound = NIL;
+	int			i;
+
+	*limit = 0;
+	if (parse->limitCount == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
+		parse->rowMarks != NIL || parse->hasTargetSRFs)
+		return NIL;
+	exprs[0] = parse->limitCount;
+	exprs[1] = parse->limitOffset;
+	for (i = 0; i < 2 && exprs[i]; i++)
+	{
+		Node	   *estimate;
+
+		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) || contain_vars_of_level(exprs[i], 0))
+			return NIL;
+		estimate = estimate_expression_value(root, exprs[i]);
+		if (estimate && IsA(estimate, Const))
+		{
+			if (((Const *) estimate)->constisnull)
+			{
+				if (i == 0)
+					return NIL;
+			}
+			else
+				*limit += Max(0, DatumGetInt64(((Const *) estimate)->constvalue));
+		}
+		else
+			*limit += 1000;		/* nothing is known */
+		bound = lappend(bound, exprs[i]);
+	}
+	return bound;
+}
+
+/* ORDER BY: core has offered all of its own. */
+static void
+add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
+{
+	Path	   *cheapest = input_rel->cheapest_total_path;
+	PathTarget *target;
+	OrderColumns columns;
+	List	   *bound;
+	double		limit;
+
+	if (cheapest == NULL || !enough(cheapest->rows) || cheapest->param_info != NULL ||
+		!promising(root->sort_pathkeys) ||
+		!target_is_usable(cheapest->pathtarget) ||
+		!find_columns(cheapest->pathtarget, root->sort_pathkeys, &columns))
+		return;
+
+	/* Of a set operation, root->upper_targets does not know. */
+	if (ordered_rel->pathlist == NIL)
+		return;
+	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
+	bound = limit_bound(root, &limit);
+	if (columns.nmapped < list_length(root->sort_pathkeys))
+	{
+		/* Rows of equal mapped keys would all have to be kept. */
+		if (root->parse->limitCount && hpsort_debug_sort != ORDER_FORCE)
+			return;
+		bound = NIL;
+	}
+
+	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
+		hpsort_debug_sort == ORDER_FORCE)
+	{
+		Path	   *path = (Path *) make_path(root, ordered_rel, cheapest, root->sort_pathkeys, &columns,
+											  bound, limit, false);
+
+		if (path->pathtarget != target)
+			path = apply_projection_to_path(root, ordered_rel, path, target);
+		add_path(ordered_rel, path);
+	}
+
+	/* Workers sort their shares, which a Gather Merge then merges. */
+	if (ordered_rel->consider_parallel && input_rel->partial_pathlist != NIL)
+	{
+		Path	   *partial = (Path *) linitial(input_rel->partial_pathlist);
+		Path	   *path;
+		double		rows;
+		ListCell   *lc;
+
+		if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
+			!find_columns(partial->pathtarget, root->sort_pathkeys, &columns))
+			return;
+		/* A worker gets no parameters but the statement's own. */
+		foreach(lc, bound)
+		{
+			if (!IsA(lfirst(lc), Const) &&
+				!(IsA(lfirst(lc), Param) && lfirst_node(Param, lc)->paramkind == PARAM_EXTERN))
+			{
+				bound = NIL;
+				break;
+			}
+		}
+		path = (Path *) make_path(root, ordered_rel, partial, root->sort_pathkeys, &columns, bound, limit, true);
+		rows = compat_gather_rows(path);
+		path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
+												 root->sort_pathkeys, NULL, &rows);
+		if (path->pathtarget != target)
+			path = apply_projection_to_path(root, ordered_rel, path, target);
+		add_path(ordered_rel, path);
+	}
+}
+
+/*
+ * A copy of a path of a list to which more paths will be added: add_path frees
+ * those that turn out to be too expensive.  What they point to stays.  NULL
+ * for a kind that is not known here.
+ */
+static Path *
+copy_path(const Path *path)
+{
+	Size		size;
+	Path	   *copy;
+
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			size = sizeof(Path);
+			break;
+		case T_IndexPath:
+			size = sizeof(IndexPath);
+			break;
+		case T_BitmapHeapPath:
+			size = sizeof(BitmapHeapPath);
+			break;
+		case T_SubqueryScanPath:
+			size = sizeof(SubqueryScanPath);
+			break;
+		case T_ForeignPath:
+			size = sizeof(ForeignPath);
+			break;
+		case T_AppendPath:
+			size = sizeof(AppendPath);
+			break;
+		case T_ProjectionPath:
+			size = sizeof(ProjectionPath);
+			break;
+		case T_NestPath:
+			size = sizeof(NestPath);
+			break;
+		case T_MergePath:
+			size = sizeof(MergePath);
+			break;
+		case T_HashPath:
+			size = sizeof(HashPath);
+			break;
+		default:
+			return NULL;
+	}
+	copy = (Path *) palloc(size);
+	memcpy(copy, path, size);
+	return copy;
+}
+
+/* Offers the relation's rows sorted by pathkeys, if they are not yet. */
+static void
+add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
+{
+	Path	   *cheapest;
+	OrderColumns columns;
+
+	if (!promising(pathkeys))
+		return;
+	cheapest = cheapest_path(rel->pathlist);
+	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
+		return;
+	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
+		find_columns(cheapest->pathtarget, pathkeys, &columns))
+	{
+		cheapest = copy_path(cheapest);
+		if (cheapest)
+			add_path(rel, (Path *) make_path(root, rel, cheapest, pathkeys, &columns, NIL, 0, false));
+	}
+	if (rel->consider_parallel && rel->partial_pathlist != NIL)
+	{
+		Path	   *partial = (Path *) linitial(rel->partial_pathlist);
+
+		if (!pathkeys_contained_in(pathkeys, partial->pathkeys) &&
+			find_columns(partial->pathtarget, pathkeys, &columns))
+		{
+			partial = copy_path(partial);
+			if (partial)
+				add_partial_path(rel, (Path *) make_path(root, rel, partial, pathkeys, &columns, NIL, 0, true));
+		}
+	}
+}
+
+/* Whether something other than ORDER BY wants the rows of the query in order. */
+static inline bool
+wants_order_below(const PlannerInfo *root)
+{
+	/* DISTINCT may want just the order of ORDER BY, before it is its turn. */
+	return root->query_pathkeys != NIL &&
+		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
+}
+
+/* One path key for each way in which the relation may be merge-joined. */
+static void
+add_merge_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *classes = NIL;
+	ListCell   *lc;
+
+	if (rel->has_eclass_joins)
+	{
+		foreach(lc, root->eq_classes)
+		{
+			EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
+
+			if (eclass_useful_for_merging(root, ec, rel))
+				classes = lappend(classes, ec);
+		}
+	}
+	foreach(lc, rel->joininfo)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+
+		if (clause->mergeopfamilies == NIL)
+			continue;
+		update_mergeclause_eclasses(root, clause);
+		if (bms_overlap(clause->right_ec->ec_relids, rel->relids))
+			classes = list_append_unique_ptr(classes, clause->right_ec);
+		else if (bms_overlap(clause->left_ec->ec_relids, rel->relids))
+			classes = list_append_unique_ptr(classes, clause->left_ec);
+	}
+	foreach(lc, classes)
+	{
+		EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
+
+		if (EC_MUST_BE_REDUNDANT(ec))
+			continue;
+		add_sorted_path(root, rel, list_make1(compat_pathkey_less(root, ec, linitial_oid(ec->ec_opfamilies))));
+	}
+}
+
+static void
+upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				 RelOptInfo *output_rel, void *extra)
+{
+	if (prev_upper_paths_hook)
+		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (!enabled())
+		return;
+	switch (stage)
+	{
+		case UPPERREL_ORDERED:
+			if (root->sort_pathkeys != NIL)
+				add_ordered_paths(root, input_rel, output_rel);
+			break;
+		case UPPERREL_GROUP_AGG:
+		case UPPERREL_WINDOW:
+		case UPPERREL_DISTINCT:
+			order_replace_sorts(root, output_rel);
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (prev_rel_pathlist_hook)
+		prev_rel_pathlist_hook(root, rel, rti, rte);
+	if (!enabled() || !enough(rel->rows) || rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(rel))
+		return;
+	if (wants_order_below(root) && bms_equal(rel->relids, root->all_baserels))
+		add_sorted_path(root, rel, root->query_pathkeys);
+	if (enable_mergejoin && (rel->has_eclass_joins || rel->joininfo != NIL))
+		add_merge_paths(root, rel);
+}
+
+static void
+join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_join_pathlist_hook)
+		prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (!enabled() || !enough(joinrel->rows) || !wants_order_below(root) ||
+		joinrel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(joinrel))
+		return;
+
+	/* Called for each pair that makes up the relation; the last sees all. */
+	if (bms_is_subset(root->all_baserels, joinrel->relids))
+		add_sorted_path(root, joinrel, root->query_pathkeys);
+}
+
+void
+order_planner_init(void)
+{
+	DefineCustomBoolVariable("hpsort.enable_sort",
+							 "Enables the planner's use of hpsort for sorting rows.",
+							 "Rows that core would sort, for ORDER BY among others, are sorted by "
+							 "Custom Scan (HpSort) where that is cheaper.",
+							 &hpsort_enable_sort,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_sort",
+							 "Forbids or forces sorting of rows by hpsort.",
+							 "For tests: \"allow\" leaves the choice to estimated costs.",
+							 &hpsort_debug_sort,
+							 ORDER_ALLOW, debug_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	RegisterCustomScanMethods(&order_scan_methods);
+	prev_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = upper_paths_hook;
+	prev_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = rel_pathlist_hook;
+	prev_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = join_pathlist_hook;
+}

@@ -1,0 +1,55 @@
+/*
+ * order_planner.h
+ *		The planner's side of Custom Scan (HpSort).
+ */
+#ifndef HPSORT_ORDER_PLANNER_H
+#define HPSORT_ORDER_PLANNER_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* hpsort.debug_sort */
+typedef enum OrderDebug
+{
+	ORDER_FORBID,				/* never */
+	ORDER_ALLOW,				/* where it is cheaper */
+	ORDER_FORCE					/* wherever it can sort */
+} OrderDebug;
+
+extern bool hpsort_enable_sort;
+extern int	hpsort_debug_sort;
+
+/* Called when the module is loaded: settings, hooks, the node. */
+extern void order_planner_init(void);
+
+/* What the cost of a sort depends on. */
+typedef struct OrderCostInput
+{
+	double		rows;
+	int			width;			/* bytes of a row, as planned */
+	int			nmapped;
+	bool		narrow;			/* one mapped key of at most 32 bits */
+	double		range;			/* values that the mapped keys can have */
+	double		groups;			/* of equal ones, if keys are left to core's
+								 * comparison; else 0 */
+	bool		key_only;
+	double		limit;			/* rows wanted; < 0: all */
+} OrderCostInput;
+
+/* Costs beyond the input's: until the first row, and for returning all. */
+extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
+
+/* A path that sorts all rows of subpath; NULL where it cannot, or would not pay. */
+extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys);
+
+/*
+ * order_upper.c: for each path of an upper relation that sorts first, another
+ * one that does so by us.
+ */
+extern void order_replace_sorts(PlannerInfo *root, RelOptInfo *rel);
+
+/* Fewer rows are not worth a look. */
+#define ORDER_MIN_ROWS 1000.0
+
+#endif							/* HPSORT_ORDER_PLANNER_H */

@@ -1,0 +1,463 @@
+/*
+ * order_sort.c
+ *		Putting the rows of a store in order (see order_store.h).
+ *
+ * The mapped keys of a row become one unsigned integer, its code: as many
+ * leading keys as fit 64 bits, each taking no more values than lie between
+ * its bounds, which are known exactly by now.  src/sort sorts the codes.  If
+ * keys are left over, mapped ones that did not fit or others, rows of equal
+ * codes are then compared, key by key, as core does.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "order_store.h"
+#include "pg_sorter.h"
+#include "wide.h"
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY ((uint64) 1 << 20)
+
+/* How the keys of the wide layout become codes. */
+typedef struct Combination
+{
+	int			nkeys;			/* leading keys in the code */
+	bool		exact;			/* all mapped keys are in it, unchanged */
+	uint64		last;			/* largest code */
+	uint64		width[ORDER_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
+	uint64		base[ORDER_MAX_MAPPED]; /* code of a key's smallest image */
+	uint64		null_code[ORDER_MAX_MAPPED];
+	double		range;			/* possible combinations of all keys */
+} Combination;
+
+/* A row among others of the same code. */
+typedef struct GroupRow
+{
+	uint32		row;			/* index in the wide layout, else reference */
+	bool		isnull;
+	Datum		value;			/* of the first key left to core */
+} GroupRow;
+
+typedef struct GroupSort
+{
+	OrderStore *store;
+	int			first;			/* mapped keys from here on are compared */
+	GroupRow   *rows;
+	Size		room;
+} GroupSort;
+
+static void
+combine_keys(const OrderStore *store, Combination *c)
+{
+	unsigned __int128 total = 1;
+	int			i;
+
+	c->nkeys = 0;
+	c->range = 1;
+	c->exact = true;
+	for (i = 0; i < store->keys->nmapped; i++)
+	{
+		bool		any_null = (store->any_null >> i) & 1;
+		bool		any = store->lo[i] <= store->hi[i];
+		unsigned __int128 width = any ? (unsigned __int128) (store->hi[i] - store->lo[i]) + 1 : 0;
+		bool		nulls_first = store->keys->keys[i].nulls_first;
+
+		c->base[i] = any_null && nulls_first ? 1 : 0;
+		c->null_code[i] = nulls_first ? 0 : (uint64) width;
+		width += any_null;
+		c->range *= (double) width;
+
+		/* The largest factor is 2^64 + 1, the product before it 2^64. */
+		if (!c->exact || width > ((unsigned __int128) 1 << 64) / total)
+			c->exact = false;
+		else
+		{
+			total *= width;
+			c->width[i] = (uint64) width;
+			c->nkeys = i + 1;
+		}
+	}
+
+	/*
+	 * All of int8 and NULLs, too: one value more than there are codes.  The
+	 * two at one end share one, and rows with it are compared.
+	 */
+	if (c->nkeys == 0)
+	{
+		c->base[0] = 0;
+		c->null_code[0] = store->keys->keys[0].nulls_first ? 0 : PG_UINT64_MAX;
+		c->width[0] = 0;
+		total = (unsigned __int128) 1 << 64;
+	}
+	c->last = (uint64) (total - 1);
+}
+
+static inline uint64
+row_code(const OrderStore *store, const Combination *c, Size row)
+{
+	uint64		code = 0;
+	int			i = 0;
+
+	do
+	{
+		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
+
+		code = code * c->width[i] +
+			(isnull ? c->null_code[i] : store->images[i][row] - store->lo[i] + c->base[i]);
+	} while (++i < c->nkeys);
+	return code;
+}
+
+static inline MinimalTuple
+group_tuple(const OrderStore *store, uint32 row)
+{
+	return order_store_tuple(store, store->narrow ? row : store->refs[row]);
+}
+
+static Datum
+tuple_value(const OrderStore *store, MinimalTuple tuple, AttrNumber attno, bool *isnull)
+{
+	HeapTupleData heap;
+
+	heap.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
+	heap.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
+	return heap_getattr(&heap, attno, store->tupdesc, isnull);
+}
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const GroupRow *left = (const GroupRow *) a;
+	const GroupRow *right = (const GroupRow *) b;
+	const GroupSort *sort = (const GroupSort *) arg;
+	const OrderStore *store = sort->store;
+	const OrderKeys *keys = store->keys;
+	int			nrest = keys->nkeys - keys->nmapped;
+	int			result;
+	int			i;
+
+	for (i = sort->first; i < keys->nmapped; i++)
+	{
+		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
+		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
+		uint64		image_l = store->images[i][left->row];
+		uint64		image_r = store->images[i][right->row];
+
+		if (null_l != null_r)
+			return null_l == keys->keys[i].nulls_first ? -1 : 1;
+		if (!null_l && image_l != image_r)
+			return image_l < image_r ? -1 : 1;
+	}
+	if (nrest > 0)
+	{
+		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
+									 &keys->rest[0]);
+		if (result != 0)
+			return result;
+		for (i = 1; i < nrest; i++)
+		{
+			SortSupport ssup = &keys->rest[i];
+			bool		null_l;
+			bool		null_r;
+			Datum		value_l = tuple_value(store, group_tuple(store, left->row), ssup->ssup_attno, &null_l);
+			Datum		value_r = tuple_value(store, group_tuple(store, right->row), ssup->ssup_attno, &null_r);
+
+			result = ApplySortComparator(value_l, null_l, value_r, null_r, ssup);
+			if (result != 0)
+				return result;
+		}
+	}
+	/* Stable. */
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+/* Compares rows of the same code, and puts them in order. */
+static void
+sort_group(GroupSort *sort, uint32 *rows, Size n)
+{
+	OrderStore *store = sort->store;
+	bool		rest = store->keys->nkeys > store->keys->nmapped;
+	Size		i;
+
+	if (n > sort->room)
+	{
+		if (sort->rows)
+			pfree(sort->rows);
+		sort->room = Max(n, 64);
+		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(GroupRow));
+	}
+	for (i = 0; i < n; i++)
+	{
+		GroupRow   *row = &sort->rows[i];
+
+		row->row = rows[i];
+		if (rest)
+			row->value = tuple_value(store, group_tuple(store, rows[i]),
+									 store->keys->rest[0].ssup_attno, &row->isnull);
+	}
+	qsort_interruptible(sort->rows, n, sizeof(GroupRow), compare_rows, sort);
+	for (i = 0; i < n; i++)
+		rows[i] = sort->rows[i].row;
+}
+
+/*
+ * Takes the rows of sorted pairs, which are ROW(i) with key KEY(i), and sorts
+ * those of the same key by the keys that are left.
+ */
+#define SORT_GROUPS(rows, n, KEY, ROW) \
+	do { \
+		Size		start_ = 0; \
+		Size		i_; \
+		for (i_ = 0; i_ < (n); i_++) \
+		{ \
+			(rows)[i_] = ROW(i_); \
+			if (i_ + 1 == (n) || KEY(i_) != KEY(i_ + 1)) \
+			{ \
+				if (i_ > start_) \
+					sort_group(&sort, (rows) + start_, i_ + 1 - start_); \
+				start_ = i_ + 1; \
+				store->stats.distinct++; \
+			} \
+			if (i_ % CHECK_EVERY == 0) \
+				CHECK_FOR_INTERRUPTS(); \
+		} \
+	} while (0)
+
+pg_noreturn static void
+cancelled(void)
+{
+	SortError	err;
+
+	sort_fail(&err, SORT_CANCELLED, "sort was cancelled");
+	pg_sort_error(&err);
+}
+
+/* Sorted integers without rows: counts the different ones. */
+static void
+sort_images(OrderStore *store, uint64 *images, const SortContext *context)
+{
+	Size		i;
+
+	if (!wide_sort_pairs(images, store->n, context))
+		cancelled();
+	store->sorted = images;
+	for (i = 0; i < store->n; i++)
+		store->stats.distinct += i == 0 || images[i] != images[i - 1];
+	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
+}
+
+static void
+sort_narrow(OrderStore *store, const SortContext *context)
+{
+	GroupSort	sort = {.store = store,.first = 1};
+	SortError	err;
+
+	if (!store->tuples)
+	{
+		sort_images(store, store->pairs, context);
+		return;
+	}
+	if (store->keys->nmapped == store->keys->nkeys)
+	{
+		pg_sort_check(rows_sort(store->pairs, store->n, (uint32) store->lo[0],
+								(uint32) store->hi[0], &store->stats.plan, context,
+								&store->order, &store->stats.distinct, &err), &err);
+		return;
+	}
+	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
+		cancelled();
+	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
+	store->stats.compared = true;
+	store->order = MemoryContextAllocHuge(store->memory, (store->n + 1) * sizeof(uint32));
+#define KEY(i) ROWS_PAIR_KEY(store->pairs[i])
+#define ROW(i) ROWS_PAIR_REF(store->pairs[i])
+	SORT_GROUPS(store->order, store->n, KEY, ROW);
+#undef KEY
+#undef ROW
+	if (store->nnull > 1)
+		sort_group(&sort, store->null_refs, store->nnull);
+}
+
+/*
+ * Codes of more than 32 bits: their leading 32 bits are sorted first, with the
+ * row beside them in 64 bits.  Whole codes, in twice the bytes and four times
+ * the time, are left for rows of which those bits are equal; few, as a rule.
+ */
+static void
+sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort *groupsort,
+				const SortContext *context)
+{
+	GroupSort	sort = *groupsort;
+	int			shift = pg_leftmost_one_pos64(c->last) - 31;
+	uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
+	char	   *block = NULL;
+	RowsLongPair *longs = NULL;
+	Size		room = 0;
+	Size		start;
+	Size		end;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		pairs[i] = ROWS_PAIR(row_code(store, c, i) >> shift, (uint32) i);
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (!wide_sort_pairs(pairs, store->n, context))
+		cancelled();
+	store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
+	for (start = 0; start < store->n; start = end)
+	{
+		Size		n;
+
+		for (end = start + 1;
+			 end < store->n && ROWS_PAIR_KEY(pairs[end]) == ROWS_PAIR_KEY(pairs[start]); end++)
+			;
+		n = end - start;
+		if (likely(n == 1))
+		{
+			store->order[start] = ROWS_PAIR_REF(pairs[start]);
+			store->stats.distinct++;
+			continue;
+		}
+		if (n > room)
+		{
+			if (block)
+				pfree(block);
+			room = Max(n, 256);
+
+			/* VQSort wants its integers aligned, which palloc does not promise. */
+			block = MemoryContextAllocHuge(store->memory, (room + 1) * sizeof(RowsLongPair));
+			longs = (RowsLongPair *) TYPEALIGN(sizeof(RowsLongPair), block);
+		}
+		for (i = 0; i < n; i++)
+		{
+			uint32		row = ROWS_PAIR_REF(pairs[start + i]);
+
+			longs[i] = ROWS_LONG_PAIR(row_code(store, c, row), row);
+		}
+		if (!rows_sort_long(longs, n, context))
+			cancelled();
+#define KEY(i) ROWS_LONG_KEY(longs[i])
+#define ROW(i) ROWS_LONG_REF(longs[i])
+		if (groups)
+			SORT_GROUPS(store->order + start, n, KEY, ROW);
+		else
+		{
+			for (i = 0; i < n; i++)
+			{
+				store->order[start + i] = ROW(i);
+				store->stats.distinct += i == 0 || KEY(i) != KEY(i - 1);
+			}
+		}
+#undef KEY
+#undef ROW
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (block)
+		pfree(block);
+	pfree(pairs);
+}
+
+static void
+sort_wide(OrderStore *store, const SortContext *context)
+{
+	GroupSort	sort = {.store = store};
+	Combination c;
+	bool		groups;
+	SortError	err;
+	Size		i;
+
+	combine_keys(store, &c);
+	store->stats.range = c.range;
+	groups = !c.exact || store->keys->nmapped < store->keys->nkeys;
+	sort.first = c.nkeys;
+	store->stats.compared = groups;
+	rows_plan(context, store->n, 0, c.last, !groups && c.last <= PG_UINT32_MAX, &store->stats.plan);
+
+	if (c.last <= PG_UINT32_MAX)
+	{
+		uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
+
+		/* References grow with the rows, so they serve as well as indexes. */
+		for (i = 0; i < store->n; i++)
+		{
+			pairs[i] = ROWS_PAIR(row_code(store, &c, i), groups ? (uint32) i : store->refs[i]);
+			if (i % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
+		}
+		if (!groups)
+		{
+			pg_sort_check(rows_sort(pairs, store->n, 0, (uint32) c.last, &store->stats.plan,
+									context, &store->order, &store->stats.distinct, &err), &err);
+			return;
+		}
+		if (!wide_sort_pairs(pairs, store->n, context))
+			cancelled();
+		store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
+#define KEY(i) ROWS_PAIR_KEY(pairs[i])
+#define ROW(i) ROWS_PAIR_REF(pairs[i])
+		SORT_GROUPS(store->order, store->n, KEY, ROW);
+#undef KEY
+#undef ROW
+		pfree(pairs);
+	}
+	else
+		sort_long_codes(store, &c, groups, &sort, context);
+	for (i = 0; i < store->n; i++)
+	{
+		store->order[i] = store->refs[store->order[i]];
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+order_store_sort_keys(OrderStore *store, const SortContext *context)
+{
+	Assert(store->narrow || (!store->tuples && store->keys->nmapped == 1));
+	if (store->n > 0 &&
+		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
+		cancelled();
+}
+
+void
+order_store_sort(OrderStore *store, const SortContext *context)
+{
+	bool		nulls_apart = store->narrow || !store->tuples;
+
+	memset(&store->stats, 0, sizeof(store->stats));
+	if (nulls_apart)
+	{
+		uint64		lo = store->n > 0 ? store->lo[0] : 0;
+		uint64		hi = store->n > 0 ? store->hi[0] : 0;
+
+		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
+		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;
+		rows_plan(context, store->n, lo, hi,
+				  store->narrow && store->tuples && store->keys->nmapped == store->keys->nkeys,
+				  &store->stats.plan);
+	}
+	if (store->narrow)
+		sort_narrow(store, context);
+	else if (!store->tuples)
+	{
+		if (store->n > 0)
+			sort_images(store, store->images[0], context);
+	}
+	else if (store->n > 0)
+		sort_wide(store, context);
+	else
+		rows_plan(context, 0, 0, 0, false, &store->stats.plan);
+	if (nulls_apart && store->nnull > 0)
+	{
+		store->stats.range++;
+		store->stats.distinct++;
+	}
+	store->peak = Max(store->peak, store->used);
+}

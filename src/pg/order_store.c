@@ -1,0 +1,727 @@
+/*
+ * order_store.c
+ *		Rows in memory, with their keys beside them (see order_store.h): taking
+ *		them in.  order_sort.c puts them in order.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "order_store.h"
+#include "pg_sorter.h"
+
+/* The first block; each is as large as all before it, up to ORDER_BLOCK_MAX. */
+#define FIRST_BLOCK ((Size) 8192)
+
+/* Rows there is room for at first. */
+#define FIRST_ROOM 256
+
+/* Rows beyond twice the bound that are gathered before the worst are thrown out. */
+#define BOUND_SLACK 100
+
+/* Bytes of the arrays for one row, those of sorting it included. */
+static Size
+row_overhead(const OrderStore *store)
+{
+	if (store->narrow)
+		return sizeof(uint64) + (store->tuples ? sizeof(uint32) : 0);
+	if (!store->tuples)
+		return sizeof(uint64);
+	return store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
+		sizeof(RowsLongPair);
+}
+
+/* Forgets the rows, not the memory. */
+static void
+forget_rows(OrderStore *store)
+{
+	int			i;
+
+	store->rows = 0;
+	store->nreused = store->nblocks;
+	store->nblocks = 0;
+	store->next = store->end = store->last_block = NULL;
+	store->n = 0;
+	store->any_null = 0;
+	store->nnull = 0;
+	store->order = NULL;
+	store->sorted = NULL;
+	store->nulls_before = 0;
+	for (i = 0; i < ORDER_MAX_MAPPED; i++)
+	{
+		store->lo[i] = PG_UINT64_MAX;
+		store->hi[i] = 0;
+	}
+}
+
+/* Likewise, after the memory is gone. */
+static void
+forget_memory(OrderStore *store)
+{
+	int			i;
+
+	forget_rows(store);
+	store->used = 0;
+	store->blocks = NULL;
+	store->block_sizes = NULL;
+	store->blocks_room = 0;
+	store->nreused = 0;
+	store->block_bytes = 0;
+	store->room = 0;
+	store->pairs = NULL;
+	store->nulls = NULL;
+	store->refs = NULL;
+	store->null_refs = NULL;
+	store->null_room = 0;
+	for (i = 0; i < ORDER_MAX_MAPPED; i++)
+		store->images[i] = NULL;
+}
+
+OrderStore *
+order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, bool tuples,
+				   Size limit, uint64 bound)
+{
+	OrderStore *store = (OrderStore *) MemoryContextAllocZero(parent, sizeof(OrderStore));
+
+	Assert(bound == 0 || keys->nmapped == keys->nkeys);
+	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
+	store->keys = keys;
+	store->tupdesc = tupdesc;
+	store->tuples = tuples;
+	store->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
+	store->limit = limit;
+	store->bound = bound;
+	if (bound > 0 && tuples)
+	{
+		MemoryContext old = MemoryContextSwitchTo(parent);
+
+		store->slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
+		MemoryContextSwitchTo(old);
+	}
+	forget_memory(store);
+	return store;
+}
+
+/* The references in order are src/sort's block, wherever that took it from. */
+static void
+free_order(OrderStore *store)
+{
+	if (store->order && (void *) store->order != (void *) store->pairs)
+		pfree(store->order);
+	store->order = NULL;
+}
+
+void
+order_store_clear(OrderStore *store)
+{
+	uint32		blocks = Max(store->nblocks, store->nreused);
+
+	free_order(store);
+	forget_rows(store);
+	store->nreused = blocks;
+	store->has_cutoff = false;
+	store->bound = 0;
+}
+
+void
+order_store_reset(OrderStore *store)
+{
+	free_order(store);
+	MemoryContextReset(store->memory);
+	forget_memory(store);
+	store->has_cutoff = false;
+	store->bound = 0;
+}
+
+void
+order_store_destroy(OrderStore *store)
+{
+	if (store->slot)
+		ExecDropSingleTupleTableSlot(store->slot);
+	MemoryContextDelete(store->memory);
+	pfree(store);
+}
+
+/* Enlarges an array of the store. */
+static void *
+grow_array(OrderStore *store, void *array, Size room, Size width)
+{
+	if (array == NULL)
+		array = MemoryContextAllocHuge(store->memory, room * width);
+	else
+		array = repalloc_huge(array, room * width);
+	pg_ask_for_huge_pages(array, room * width);
+	return array;
+}
+
+/* Makes room for another row in all arrays of keys; false if over the limit. */
+static bool
+grow_keys(OrderStore *store)
+{
+	Size		room = store->room == 0 ? FIRST_ROOM : store->room * 2;
+	Size		width = row_overhead(store);
+	int			i;
+
+	if (store->used + (room - store->room) * width > store->limit)
+	{
+		Size		spare = store->limit > store->used ? store->limit - store->used : 0;
+
+		room = store->room + spare / width;
+		if (room < store->room + FIRST_ROOM)
+			return false;
+	}
+	store->used += (room - store->room) * width;
+	if (store->narrow)
+		store->pairs = grow_array(store, store->pairs, room, sizeof(uint64));
+	else
+	{
+		for (i = 0; i < store->keys->nmapped; i++)
+			store->images[i] = grow_array(store, store->images[i], room, sizeof(uint64));
+		if (store->nulls)
+			store->nulls = grow_array(store, store->nulls, room, sizeof(uint8));
+		if (store->tuples)
+			store->refs = grow_array(store, store->refs, room, sizeof(uint32));
+	}
+	store->room = room;
+	return true;
+}
+
+/* Likewise for the references of rows with a NULL key. */
+static bool
+grow_null_refs(OrderStore *store)
+{
+	Size		room = store->null_room == 0 ? FIRST_ROOM : store->null_room * 2;
+
+	if (store->used + (room - store->null_room) * sizeof(uint32) > store->limit)
+		return false;
+	store->used += (room - store->null_room) * sizeof(uint32);
+	store->null_refs = grow_array(store, store->null_refs, room, sizeof(uint32));
+	store->null_room = room;
+	return true;
+}
+
+/* How many block numbers a block takes. */
+static inline uint32
+block_numbers(Size bytes)
+{
+	return (uint32) ((bytes + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX);
+}
+
+/* Room for so many block numbers. */
+static void
+grow_blocks(OrderStore *store, uint32 numbers)
+{
+	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ORDER_BLOCKS_MAX);
+
+	store->blocks = grow_array(store, store->blocks, room, sizeof(char *));
+	store->block_sizes = grow_array(store, store->block_sizes, room, sizeof(uint32));
+	memset(store->block_sizes + store->blocks_room, 0, (room - store->blocks_room) * sizeof(uint32));
+	store->blocks_room = room;
+}
+
+static void
+use_block(OrderStore *store, Size bytes)
+{
+	store->last_block = store->blocks[store->nblocks];
+	store->nblocks += block_numbers(bytes);
+	store->next = store->last_block;
+	store->end = store->last_block + bytes;
+}
+
+/*
+ * Starts another block, of at least size bytes.  A tuple larger than the
+ * largest block gets one of its own, which takes as many block numbers as it
+ * would need blocks, so that references still grow.
+ */
+static bool
+add_block(OrderStore *store, Size size)
+{
+	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ORDER_BLOCK_MAX);
+	Size		spare;
+
+	/*
+	 * One that there is from before, unless it is too small, or one tuple's
+	 * own, in which another would not find its place: those go.
+	 */
+	while (store->nblocks < store->nreused)
+	{
+		Size		have = (Size) store->block_sizes[store->nblocks] * 8;
+
+		if (have >= size && have <= ORDER_BLOCK_MAX)
+		{
+			use_block(store, have);
+			return true;
+		}
+		if (have > 0)
+			pfree(store->blocks[store->nblocks]);
+		store->block_sizes[store->nblocks] = 0;
+		store->nblocks++;
+		store->used -= have;
+		store->block_bytes -= have;
+	}
+
+	/* What is left of the limit is one last block, unless it is a crumb. */
+	spare = store->limit > store->used ? store->limit - store->used : 0;
+	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
+	bytes = Max(bytes, size);
+	if (bytes > spare && store->rows > 0)
+		return false;
+	if (store->nblocks + block_numbers(bytes) > ORDER_BLOCKS_MAX)
+		return false;
+	if (store->nblocks + block_numbers(bytes) > store->blocks_room)
+		grow_blocks(store, store->nblocks + block_numbers(bytes));
+	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
+	pg_ask_for_huge_pages(store->blocks[store->nblocks], bytes);
+	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
+	store->block_bytes += bytes;
+	store->used += bytes;
+	use_block(store, bytes);
+	return true;
+}
+
+/* Space for a tuple of len bytes, and its reference. */
+static inline bool
+reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
+{
+	Size		size = MAXALIGN(len);
+	Size		offset;
+
+	if (unlikely(store->blocks == NULL || size > (Size) (store->end - store->next)))
+	{
+		if (!add_block(store, size))
+			return false;
+	}
+	offset = store->next - store->last_block;
+
+	/* Of a block that takes several numbers only the first is used. */
+	*ref = (store->nblocks - 1) << ORDER_BLOCK_BITS;
+	if (unlikely(store->end - store->last_block > (ptrdiff_t) ORDER_BLOCK_MAX))
+		*ref = (store->nblocks - block_numbers(store->end - store->last_block)) << ORDER_BLOCK_BITS;
+	*ref |= (uint32) (offset >> 3);
+	*place = (MinimalTuple) store->next;
+	store->next += size;
+	return true;
+}
+
+/* Whether a row is not among the first bound ones. */
+static bool
+after_cutoff(const OrderStore *store, const OrderRowKey *key)
+{
+	/* Equal rows come after those that are there. */
+	return order_row_key_compare(store->keys, key, &store->cutoff) >= 0;
+}
+
+/* The same for one narrow key, which may be NULL. */
+static inline bool
+after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
+{
+	bool		nulls_first = store->keys->keys[0].nulls_first;
+
+	if (store->cutoff_is_null)
+		return isnull || nulls_first;
+	if (isnull)
+		return !nulls_first;
+	return image >= store->cutoff.images[0];
+}
+
+/*
+ * The same without moving tuples: those that are not wanted stay as garbage.
+ * For one narrow key, whose pairs are all there is to be put in order.
+ */
+static void
+cut_bound(OrderStore *store)
+{
+	bool		nulls_first = store->keys->keys[0].nulls_first;
+	uint64		nnull = store->nnull;
+	uint64		n = store->n;
+	SortContext context;
+
+	if (nulls_first)
+	{
+		nnull = Min(nnull, store->bound);
+		n = store->bound - nnull;
+	}
+	else
+	{
+		n = Min(n, store->bound);
+		nnull = store->bound - n;
+	}
+	pg_sort_context_partial(&context, store->memory);
+	order_store_sort_keys(store, &context);
+	store->n = n;
+	store->nnull = nnull;
+	store->rows = store->bound;
+	store->any_null = nnull > 0;
+	store->lo[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[0]) : PG_UINT64_MAX;
+	store->hi[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[n - 1]) : 0;
+	store->has_cutoff = true;
+	store->cutoff_is_null = nulls_first ? n == 0 : nnull > 0;
+	store->cutoff.nulls = store->cutoff_is_null;
+	store->cutoff.images[0] = store->cutoff_is_null ? 0 : store->hi[0];
+}
+
+/*
+ * There are many more rows than wanted: keeps the first bound of them, moves
+ * those together, and remembers the last one's keys, at and after which no
+ * later row is wanted.
+ */
+static void
+keep_bound(OrderStore *store)
+{
+	SortContext context;
+	OrderStore	kept;
+	uint64		n = store->bound;
+	uint64		i;
+
+	if (store->narrow && store->used <= store->limit / 2)
+	{
+		cut_bound(store);
+		return;
+	}
+	kept = *store;
+	Assert(store->rows > n);
+	pg_sort_context_partial(&context, store->memory);
+	order_store_sort(store, &context);
+
+	kept.memory = AllocSetContextCreate(MemoryContextGetParent(store->memory), "hpsort rows",
+										ALLOCSET_DEFAULT_SIZES);
+	forget_memory(&kept);
+	kept.bound = 0;
+	kept.has_cutoff = false;
+	kept.limit = MaxAllocHugeSize;	/* what has been there fits */
+	for (i = 0; i < n; i++)
+	{
+		OrderRowKey key;
+		MinimalTuple tuple = NULL;
+		MinimalTuple place;
+
+		/* The sort has used up what keys it was given: take them from the row. */
+		if (store->tuples)
+		{
+			tuple = order_store_fetch(store, i);
+			ExecStoreMinimalTuple(tuple, store->slot, false);
+			order_row_key(store->keys, store->slot, &key);
+			ExecClearTuple(store->slot);
+		}
+		else
+		{
+			key.images[0] = 0;
+			key.nulls = !order_store_key(store, i, &key.images[0]);
+		}
+		if (!order_store_put_known(&kept, &key, tuple ? tuple->t_len : 0, &place))
+			elog(ERROR, "no room for the first %llu rows", (unsigned long long) n);
+		if (tuple)
+			memcpy(place, tuple, tuple->t_len);
+		kept.cutoff = key;
+	}
+	kept.limit = store->limit;
+	kept.peak = Max(store->peak, store->used + kept.used);
+	kept.bound = n;
+	kept.has_cutoff = true;
+	kept.cutoff_is_null = (kept.cutoff.nulls & 1) != 0;
+	MemoryContextDelete(store->memory);
+	*store = kept;
+}
+
+/* Notes the keys of a row of the wide layout at position n. */
+static inline void
+put_wide_key(OrderStore *store, const OrderRowKey *key)
+{
+	int			i;
+
+	if (unlikely(key->nulls != 0 && store->nulls == NULL))
+	{
+		store->nulls = MemoryContextAllocHuge(store->memory, store->room);
+		memset(store->nulls, 0, store->n);
+	}
+	if (store->nulls)
+		store->nulls[store->n] = key->nulls;
+	store->any_null |= key->nulls;
+	for (i = 0; i < store->keys->nmapped; i++)
+	{
+		uint64		image = key->images[i];
+
+		store->images[i][store->n] = image;
+		if (!(key->nulls & (1 << i)))
+		{
+			if (image < store->lo[i])
+				store->lo[i] = image;
+			if (image > store->hi[i])
+				store->hi[i] = image;
+		}
+	}
+}
+
+/* Room for one more row's key; false if there is none. */
+static bool
+grow_for_key(OrderStore *store, bool isnull)
+{
+	if (store->narrow && isnull)
+	{
+		if (store->tuples && store->nnull == store->null_room)
+			return grow_null_refs(store);
+		return true;
+	}
+	if (store->n == store->room)
+		return grow_keys(store);
+	return true;
+}
+
+/* Room for one more row; false if there is none.  The slow half of it. */
+static pg_noinline bool
+make_room(OrderStore *store, bool isnull)
+{
+	if (grow_for_key(store, isnull))
+		return true;
+	if (store->rows > 0)
+		return false;
+
+	/*
+	 * No rows, but memory of earlier ones, which were of another kind: NULLs,
+	 * for instance, that had no use for the array this one needs.
+	 */
+	order_store_reset(store);
+	return grow_for_key(store, isnull);
+}
+
+/* Takes the narrow key of a row whose place is known. */
+static inline void
+put_narrow_key(OrderStore *store, bool isnull, uint64 image, uint32 ref)
+{
+	if (unlikely(isnull))
+	{
+		if (store->tuples)
+			store->null_refs[store->nnull] = ref;
+		store->nnull++;
+		store->any_null = 1;
+	}
+	else
+	{
+		if (image < store->lo[0])
+			store->lo[0] = image;
+		if (image > store->hi[0])
+			store->hi[0] = image;
+		store->pairs[store->n++] = ROWS_PAIR(image, ref);
+	}
+	store->rows++;
+}
+
+static inline bool
+is_full(const OrderStore *store, bool isnull)
+{
+	if (store->narrow && isnull)
+		return store->nnull == store->null_room;
+	return store->n == store->room;
+}
+
+bool
+order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len, MinimalTuple *place)
+{
+	bool		isnull = (key->nulls & 1) != 0;
+	uint32		ref = 0;
+
+	if (is_full(store, isnull) && !make_room(store, isnull))
+		return false;
+	if (store->tuples && !reserve(store, len, place, &ref))
+		return false;
+	if (store->narrow)
+	{
+		put_narrow_key(store, isnull, key->images[0], ref);
+		return true;
+	}
+	if (!store->tuples && isnull)
+		store->nnull++;			/* one key, of which there is nothing to keep */
+	else
+	{
+		put_wide_key(store, key);
+		if (store->tuples)
+			store->refs[store->n] = ref;
+		store->n++;
+	}
+	store->rows++;
+	return true;
+}
+
+void
+order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key)
+{
+	int			i;
+
+	key->nulls = 0;
+	for (i = 0; i < keys->nmapped; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
+
+		if (isnull)
+		{
+			key->nulls |= 1 << i;
+			key->images[i] = 0;
+		}
+		else
+			key->images[i] = order_image(&keys->keys[i], value);
+	}
+}
+
+int
+order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b)
+{
+	int			i;
+
+	for (i = 0; i < keys->nmapped; i++)
+	{
+		bool		null_a = (a->nulls >> i) & 1;
+		bool		null_b = (b->nulls >> i) & 1;
+
+		if (unlikely(null_a || null_b))
+		{
+			if (null_a && null_b)
+				continue;
+			return null_a == keys->keys[i].nulls_first ? -1 : 1;
+		}
+		if (a->images[i] != b->images[i])
+			return a->images[i] < b->images[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/*
+ * The tuple that a slot holds, as it lies there, if it does: its bytes from
+ * where a minimal tuple begins.
+ */
+static inline const char *
+slot_tuple_bytes(TupleTableSlot *slot, Size *len)
+{
+	if (slot->tts_ops == &TTSOpsBufferHeapTuple || slot->tts_ops == &TTSOpsHeapTuple)
+	{
+		HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
+
+		if (tuple)
+		{
+			*len = tuple->t_len - MINIMAL_TUPLE_OFFSET;
+			return (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET;
+		}
+	}
+	else if (slot->tts_ops == &TTSOpsMinimalTuple)
+	{
+		MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
+
+		if (tuple)
+		{
+			*len = tuple->t_len;
+			return (const char *) tuple;
+		}
+	}
+	return NULL;
+}
+
+/* Bytes before the data of a minimal tuple made from a slot's values. */
+static inline Size
+form_header_size(TupleTableSlot *slot, bool *hasnull)
+{
+	int			natts = slot->tts_tupleDescriptor->natts;
+	Size		len = SizeofMinimalTupleHeader;
+	int			i;
+
+	*hasnull = false;
+	for (i = 0; i < natts && !*hasnull; i++)
+		*hasnull = slot->tts_isnull[i];
+	if (*hasnull)
+		len += BITMAPLEN(natts);
+	return MAXALIGN(len);
+}
+
+Size
+order_tuple_size(TupleTableSlot *slot)
+{
+	Size		len;
+	bool		hasnull;
+
+	if (slot_tuple_bytes(slot, &len))
+		return len;
+	slot_getallattrs(slot);
+	return form_header_size(slot, &hasnull) +
+		heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull);
+}
+
+void
+order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
+{
+	Size		len;
+	const char *bytes = slot_tuple_bytes(slot, &len);
+	bool		hasnull;
+	Size		header;
+
+	if (bytes)
+	{
+		memcpy(place, bytes, len);
+		place->t_len = len;
+		return;
+	}
+
+	/* As heap_form_minimal_tuple, but where we want it. */
+	header = form_header_size(slot, &hasnull);
+	memset(place, 0, size);
+	place->t_len = size;
+	HeapTupleHeaderSetNatts(place, slot->tts_tupleDescriptor->natts);
+	place->t_hoff = header + MINIMAL_TUPLE_OFFSET;
+	heap_fill_tuple(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull,
+					(char *) place + header, size - header,
+					&place->t_infomask, hasnull ? place->t_bits : NULL);
+}
+
+bool
+order_store_put_key(OrderStore *store, const OrderRowKey *key)
+{
+	MinimalTuple place;
+
+	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
+		keep_bound(store);
+	if (store->has_cutoff && after_cutoff(store, key))
+		return true;
+	return order_store_put_known(store, key, 0, &place);
+}
+
+bool
+order_store_put(OrderStore *store, TupleTableSlot *slot)
+{
+	OrderRowKey key;
+	MinimalTuple place;
+	Size		size = 0;
+	uint32		ref = 0;
+
+	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
+		keep_bound(store);
+	if (store->narrow)
+	{
+		OrderKey   *first = &store->keys->keys[0];
+		bool		isnull;
+		Datum		value = slot_getattr(slot, first->attno, &isnull);
+		uint64		image = isnull ? 0 : order_image(first, value);
+
+		if (store->has_cutoff && after_narrow_cutoff(store, isnull, image))
+			return true;
+		if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
+			return false;
+		if (store->tuples)
+		{
+			size = order_tuple_size(slot);
+			if (!reserve(store, size, &place, &ref))
+				return false;
+			order_tuple_form(slot, place, size);
+		}
+		put_narrow_key(store, isnull, image, ref);
+		return true;
+	}
+	order_row_key(store->keys, slot, &key);
+	if (store->has_cutoff && after_cutoff(store, &key))
+		return true;
+	if (store->tuples)
+		size = order_tuple_size(slot);
+	if (!order_store_put_known(store, &key, size, &place))
+		return false;
+	if (store->tuples)
+		order_tuple_form(slot, place, size);
+	return true;
+}

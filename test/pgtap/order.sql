@@ -1,0 +1,244 @@
+-- ORDER BY by Custom Scan (HpSort): equal to core's, and stable, over keys,
+-- directions, NULLs, LIMIT, memory and workers; cursors; rescans.
+\set test order
+\ir setup.psql
+
+LOAD 'hpsort';
+SET LOCAL synchronize_seqscans = off;
+SET LOCAL max_parallel_workers_per_gather = 0;
+SET LOCAL jit = off;
+
+CREATE TYPE pg_temp.mood AS ENUM ('zero', 'b', 'a');
+ALTER TYPE pg_temp.mood ADD VALUE 'between' BEFORE 'b';
+COMMIT;		-- a new label cannot be used before
+BEGIN;
+SET LOCAL search_path = public, pg_temp;
+SET LOCAL client_min_messages = warning;
+SET LOCAL synchronize_seqscans = off;
+SET LOCAL max_parallel_workers_per_gather = 0;
+
+-- Every type there is, with few and many values, the ends of their ranges, NULLs and rows of any length.
+CREATE TEMP TABLE data AS
+SELECT i AS id,
+	CASE WHEN random() > 0.05 THEN floor(random() * 50)::int END AS few,
+	CASE WHEN random() > 0.01 THEN floor(random() * 4294967296 - 2147483648)::int END AS wide,
+	(CASE WHEN random() < 0.001 THEN -32768 WHEN random() < 0.001 THEN 32767 ELSE random() * 300 END)::int2 AS small,
+	CASE WHEN random() > 0.01 THEN (random() * 1000)::int8 + 5000000000 END AS big,
+	CASE WHEN random() < 0.002 THEN -9223372036854775808 WHEN random() < 0.002 THEN 9223372036854775807 WHEN random() < 0.002 THEN NULL
+		ELSE (random() * 2e18)::int8 - 1000000000000000000 END AS huge,
+	CASE WHEN random() < 0.01 THEN 'infinity' WHEN random() < 0.01 THEN '-infinity' ELSE date '2000-01-01' + (random() * 1000)::int END AS day,
+	timestamptz '2000-01-01' + random() * interval '10 years' AS moment,
+	CASE WHEN random() > 0.1 THEN random() > 0.5 END AS flag,
+	chr(1 + (random() * 126)::int)::"char" AS letter,
+	(random() * 4294967295)::int8::oid AS o,
+	(ARRAY['zero', 'b', 'a', 'between', NULL])[1 + floor(random() * 5)]::pg_temp.mood AS mood,
+	CASE WHEN random() > 0.1 THEN repeat(chr(97 + (random() * 3)::int), (random() * random() * 80)::int) END AS label
+FROM generate_series(1, 12000) i;
+INSERT INTO data SELECT 12000 + i, 7, 7, 7, 7, 7, '2000-01-07', '2000-01-07', true, 'x', 7, 'b', 'same' FROM generate_series(1, 4000) i;
+ALTER TABLE data ADD later int DEFAULT 5;
+ANALYZE data;
+
+CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		plan := plan || line || E'\n';
+	END LOOP;
+	RETURN plan;
+END $$;
+
+-- One ORDER BY: ids in core's order, made unique by the order of the rows, and in ours.
+CREATE FUNCTION pg_temp.check_order(ordering text, tail text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text := format('SELECT * FROM data ORDER BY %s %s', ordering, tail);
+	core text := format('SELECT * FROM data ORDER BY %s, id %s', ordering, tail);
+	want text;
+	got text;
+BEGIN
+	PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+	EXECUTE format('SELECT md5(string_agg(q::text, '';'')) FROM (%s) q', core) INTO want;
+	PERFORM set_config('hpsort.debug_sort', 'force', true);
+	EXECUTE format('SELECT md5(string_agg(q::text, '';'')) FROM (%s) q', ours) INTO got;
+	IF pg_temp.plan_of(ours) NOT LIKE '%HpSort%' THEN
+		RETURN NEXT fail('not sorted by hpsort: ' || ours);
+	END IF;
+	RETURN NEXT is(got, want, format('%s %s, work_mem %s', ordering, tail, current_setting('work_mem')));
+END $$;
+
+CREATE FUNCTION pg_temp.check_orders() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	columns text[] := '{few,wide,small,big,huge,day,moment,flag,letter,o,mood}';
+	options text[] := '{"", " DESC", " NULLS FIRST", " DESC NULLS LAST"}';
+	memory text;
+	a text;
+	b text;
+	c text;
+	tail text;
+BEGIN
+	FOREACH memory IN ARRAY '{64kB,256kB,64MB}'::text[] LOOP
+		PERFORM set_config('work_mem', memory, true);
+		FOREACH a IN ARRAY columns LOOP
+			FOREACH b IN ARRAY options LOOP
+				RETURN QUERY SELECT pg_temp.check_order(a || b);
+			END LOOP;
+		END LOOP;
+		-- several keys, of which some do not fit, and limits
+		FOR i IN 1 .. 40 LOOP
+			a := columns[1 + floor(random() * 11)] || options[1 + floor(random() * 4)];
+			FOR k IN 1 .. 1 + floor(random() * 4) LOOP
+				a := a || ', ' || (columns || '{label,label,later}')[1 + floor(random() * 14)] || options[1 + floor(random() * 4)];
+			END LOOP;
+			tail := (ARRAY['', 'LIMIT 1', 'LIMIT 10', 'LIMIT 1000 OFFSET 5', 'LIMIT 100000', 'LIMIT 0', 'OFFSET 3', 'LIMIT NULL'])[1 + floor(random() * 8)];
+			-- what core sorts of equal keys on disk is in no particular order
+			CONTINUE WHEN memory <> '64MB' AND a LIKE '%label%';
+			RETURN QUERY SELECT pg_temp.check_order(a, tail);
+		END LOOP;
+		FOREACH a IN ARRAY columns LOOP
+			RETURN QUERY SELECT pg_temp.check_order(a || options[1 + floor(random() * 4)], 'LIMIT ' || floor(random() * 3000) || ' OFFSET ' || floor(random() * 10));
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT pg_temp.check_orders();
+
+-- Keys without rows: from runs, too wide for them, beyond memory.
+CREATE FUNCTION pg_temp.check_keys() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	memory text;
+	key text;
+	option text;
+	tail text;
+	want text;
+	got text;
+BEGIN
+	FOREACH memory IN ARRAY '{64kB,64MB}'::text[] LOOP
+		PERFORM set_config('work_mem', memory, true);
+		FOREACH key IN ARRAY '{few,wide,small,big,huge,day,moment,flag,letter,o,mood,wide/100000}'::text[] LOOP
+			FOREACH option IN ARRAY '{"", " DESC", " NULLS FIRST", " DESC NULLS LAST"}'::text[] LOOP
+				FOREACH tail IN ARRAY '{"", "LIMIT 37"}'::text[] LOOP
+					PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+					EXECUTE format('SELECT string_agg(coalesce(q::text, ''null''), '';'') FROM (SELECT %s FROM data ORDER BY 1 %s %s) q', key, option, tail) INTO want;
+					PERFORM set_config('hpsort.debug_sort', 'force', true);
+					EXECUTE format('SELECT string_agg(coalesce(q::text, ''null''), '';'') FROM (SELECT %s FROM data ORDER BY 1 %s %s) q', key, option, tail) INTO got;
+					RETURN NEXT ok(got = want, format('SELECT %s ORDER BY 1 %s %s, work_mem %s', key, option, tail, memory));
+				END LOOP;
+			END LOOP;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT pg_temp.check_keys();
+
+-- Queries that want sorted rows elsewhere, from both.
+CREATE FUNCTION pg_temp.check_query(query text, wanted boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	want text;
+	got text;
+	memory text;
+BEGIN
+	FOREACH memory IN ARRAY '{64kB,64MB}'::text[] LOOP
+		PERFORM set_config('work_mem', memory, true);
+		PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+		EXECUTE format('SELECT md5(string_agg(q::text, '';'' ORDER BY q::text)) FROM (%s) q', query) INTO want;
+		PERFORM set_config('hpsort.debug_sort', coalesce(current_setting('test.mode', true), 'force'), true);
+		IF wanted AND pg_temp.plan_of(query) NOT LIKE '%HpSort%' THEN
+			RETURN NEXT fail('not sorted by hpsort: ' || pg_temp.plan_of(query));
+		END IF;
+		EXECUTE format('SELECT md5(string_agg(q::text, '';'' ORDER BY q::text)) FROM (%s) q', query) INTO got;
+		RETURN NEXT is(got, want, query || ', work_mem ' || memory);
+	END LOOP;
+END $$;
+SET LOCAL enable_hashagg = off;
+SET LOCAL enable_hashjoin = off;
+SELECT pg_temp.check_query(q) FROM unnest(ARRAY[
+	'SELECT id, rank() OVER (ORDER BY few), sum(few) OVER (ORDER BY few) FROM data',
+	'SELECT DISTINCT day FROM data',
+	'SELECT few, count(*), min(label) FROM data GROUP BY few',
+	'SELECT small, mood, count(*) FROM data GROUP BY small, mood',
+	'SELECT a.id, b.id FROM data a JOIN data b ON a.wide = b.wide AND a.id <= b.id WHERE a.id < 12050',
+	'SELECT a.id, b.id FROM data a LEFT JOIN (SELECT * FROM data WHERE id % 3 = 0) b ON a.huge = b.huge WHERE a.id < 12050',
+	'SELECT a.id, b.id FROM data a FULL JOIN (SELECT * FROM data WHERE id % 5 = 0 AND id < 12050) b USING (wide)',
+	'SELECT 1, few FROM data UNION ALL SELECT 2, id FROM data ORDER BY 2',
+	'SELECT few, count(*) AS n FROM data GROUP BY few ORDER BY n DESC, few',
+	'SELECT g, (SELECT array_agg(s.id) FROM (SELECT id FROM data WHERE few = g ORDER BY wide LIMIT 3) s) FROM generate_series(0, 5) g']) q;
+SELECT pg_temp.check_query('SELECT g, s.* FROM generate_series(1, 9) g, LATERAL (SELECT few, id FROM data WHERE few <> g ORDER BY few, id LIMIT g) s');
+SELECT pg_temp.check_query('SELECT g, s.* FROM generate_series(1, 9) g, LATERAL (SELECT few FROM data WHERE few % g = 0 ORDER BY few OFFSET g LIMIT 9) s');
+
+-- A prepared statement with parameters for LIMIT, as custom and as generic plan.
+SET LOCAL hpsort.debug_sort = force;
+PREPARE some_rows(int8, int8) AS SELECT array_agg(id) FROM (SELECT id FROM data ORDER BY small, id LIMIT $1 OFFSET $2) s;
+CREATE FUNCTION pg_temp.check_prepared() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	mode text;
+	l int;
+	o int;
+	got int[];
+	want int[];
+BEGIN
+	FOREACH mode IN ARRAY '{force_custom_plan,force_generic_plan}'::text[] LOOP
+		PERFORM set_config('plan_cache_mode', mode, true);
+		FOREACH l IN ARRAY '{0,1,100,9000,NULL}'::int[] LOOP
+			FOREACH o IN ARRAY '{0,5,NULL}'::int[] LOOP
+				EXECUTE format('EXECUTE some_rows(%s, %s)', coalesce(l::text, 'NULL'), coalesce(o::text, 'NULL')) INTO got;
+				PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+				EXECUTE format('SELECT array_agg(id) FROM (SELECT id FROM data ORDER BY small, id LIMIT %s OFFSET %s) s',
+					coalesce(l::text, 'NULL'), coalesce(o::text, 'NULL')) INTO want;
+				PERFORM set_config('hpsort.debug_sort', 'force', true);
+				RETURN NEXT ok(got IS NOT DISTINCT FROM want, format('%s: LIMIT %s OFFSET %s', mode, l, o));
+			END LOOP;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT pg_temp.check_prepared();
+
+-- Cursors in all directions, in memory and on disk, of rows and of keys: moves
+-- by chance, the same on both.
+CREATE FUNCTION pg_temp.check_cursor(columns text, ordering text, memory text, hold text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	moves text[] := ARRAY['NEXT', 'PRIOR', 'FIRST', 'LAST', 'FORWARD 10', 'BACKWARD 7', 'ABSOLUTE 100', 'RELATIVE -3', 'ABSOLUTE -5', 'FORWARD ALL', 'BACKWARD ALL', 'RELATIVE 0'];
+	move text;
+	said text := '';
+	want text;
+	got text;
+	row record;
+BEGIN
+	PERFORM set_config('work_mem', memory, true);
+	PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+	EXECUTE format('DECLARE core SCROLL CURSOR %s FOR SELECT %s FROM data ORDER BY %s', hold, columns, ordering);
+	PERFORM set_config('hpsort.debug_sort', 'force', true);
+	EXECUTE format('DECLARE ours SCROLL CURSOR %s FOR SELECT %s FROM data ORDER BY %s', hold, columns, ordering);
+	FOR i IN 1 .. 40 LOOP
+		move := moves[1 + floor(random() * array_length(moves, 1))];
+		said := said || ' ' || move;
+		want := '';
+		FOR row IN EXECUTE 'FETCH ' || move || ' FROM core' LOOP want := md5(want || row::text); END LOOP;
+		got := '';
+		FOR row IN EXECUTE 'FETCH ' || move || ' FROM ours' LOOP got := md5(got || row::text); END LOOP;
+		EXIT WHEN got <> want;
+	END LOOP;
+	RETURN NEXT is(got, want, format('cursor %s on %s by %s, work_mem %s:%s', hold, columns, ordering, memory, right(said, 60)));
+	EXECUTE 'CLOSE core';
+	EXECUTE 'CLOSE ours';
+END $$;
+SELECT pg_temp.check_cursor(c, o, m, h)
+FROM (VALUES ('*', 'few, id'), ('*', 'huge DESC, id'), ('*', 'mood NULLS FIRST, label, id'), ('wide', 'wide'), ('day', 'day DESC'), ('huge', 'huge')) AS q(c, o),
+	unnest('{64kB,64MB}'::text[]) m, unnest(ARRAY['', 'WITH HOLD']) h;
+
+-- Workers: the same keys in order, and the same rows.
+SET LOCAL work_mem = '4MB';
+CREATE TABLE order_parallel AS SELECT id, few, wide, huge, label FROM data;
+ANALYZE order_parallel;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL test.mode = 'allow';
+SET LOCAL hpsort.debug_sort = allow;
+SELECT matches(pg_temp.plan_of('SELECT * FROM order_parallel ORDER BY few'), 'Gather Merge.*HpSort', 'HpSort below Gather Merge');
+SELECT pg_temp.check_query('SELECT row_number() OVER (), few FROM (SELECT * FROM order_parallel ORDER BY few OFFSET 0) s');
+SELECT pg_temp.check_query('SELECT row_number() OVER (), few, huge FROM (SELECT * FROM order_parallel ORDER BY few DESC, huge LIMIT 3000) s');
+SELECT pg_temp.check_query('SELECT row_number() OVER (), wide FROM (SELECT wide FROM order_parallel ORDER BY wide OFFSET 0) s');
+DROP TABLE order_parallel;
+
+SELECT * FROM finish();
+ROLLBACK;

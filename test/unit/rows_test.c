@@ -1,0 +1,344 @@
+/*
+ * rows_test.c
+ *		References to rows in the order of their keys: counted, sorted as pairs,
+ *		from a device's permutation, and taken over from one that fails.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "rows.h"
+
+/* A device that copies what it is given, and breaks where it is told to. */
+struct SortJob
+{
+	int32_t    *keys;
+	size_t		n;
+};
+
+typedef enum Step
+{
+	NOWHERE,
+	AT_OPEN,
+	AT_ADD,
+	AT_FINISH,
+	AT_READ,
+	STEPS
+} Step;
+
+static Step fail_at;
+static unsigned opened;
+static unsigned open_now;
+static unsigned failures;
+
+static SortStatus
+step(Step at, SortError *err)
+{
+	return at == fail_at ? sort_fail(err, SORT_OUT_OF_MEMORY, "it broke at step %d", (int) at) : SORT_OK;
+}
+
+static SortStatus
+fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+{
+	(void) context;
+	assert_int_equal(spec->want, SORT_WANT_PERMUTATION);
+	*job = NULL;
+	if (step(AT_OPEN, err) != SORT_OK)
+		return err->status;
+	*job = calloc(1, sizeof(SortJob));
+	(*job)->keys = unit_alloc((size_t) spec->n, sizeof(int32_t));
+	opened++;
+	open_now++;
+	return SORT_OK;
+}
+
+static SortStatus
+fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+{
+	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
+	job->n += n;
+	return step(AT_ADD, err);
+}
+
+static SortStatus
+fake_finish(SortJob *job, SortError *err)
+{
+	(void) job;
+	return step(AT_FINISH, err);
+}
+
+static SortStatus
+fake_read(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+{
+	assert_false(descending);
+	unit_permutation(job->keys, job->n, false, base, out);
+	if (fail_at == AT_READ)
+		memset(out, 0xee, job->n * sizeof(uint32_t) / 2);
+	return step(AT_READ, err);
+}
+
+static void
+fake_close(SortJob *job)
+{
+	open_now--;
+	free(job->keys);
+	free(job);
+}
+
+static const SortDevice fake_device = {
+	.kind = SORT_DEVICE_GPU,
+	.add_copies = true,
+	.open = fake_open,
+	.add = fake_add,
+	.finish = fake_finish,
+	.read_permutation = fake_read,
+	.close = fake_close,
+};
+
+static const SortDeviceCosts *
+fake_costs(void *arg, uint64_t n, bool required, const char **reason)
+{
+	static const SortDeviceCosts costs = {.startup_ns = 1};
+
+	(void) arg;
+	(void) n;
+	(void) required;
+	(void) reason;
+	return &costs;
+}
+
+static void
+fake_failed(void *arg, const SortError *err)
+{
+	(void) arg;
+	(void) err;
+	failures++;
+}
+
+static const SortGpu fake = {
+	.device = &fake_device,
+	.costs = fake_costs,
+	.failed = fake_failed,
+};
+
+/*
+ * Sorts n keys in lo .. hi, many of them equal, with references that grow by
+ * steps of their own; checks order, stability and the number of keys.
+ */
+static void
+check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *plan)
+{
+	uint64_t   *pairs = unit_alloc(n, sizeof(uint64_t));
+	uint64_t   *expected = unit_alloc(n, sizeof(uint64_t));
+	uint32_t   *refs = NULL;
+	uint64_t	distinct = 0;
+	uint64_t	differ = 0;
+	uint32_t	ref = 0;
+	SortError	err;
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < n; i++)
+	{
+		uint32_t	key = lo + (uint32_t) unit_below((uint64_t) hi - lo + 1);
+
+		ref += 1 + (uint32_t) unit_below(3);
+		pairs[i] = expected[i] = ROWS_PAIR(key, ref);
+	}
+	/* By insertion: nothing of the code under test. */
+	for (i = 1; i < n; i++)
+		for (j = i; j > 0 && expected[j - 1] > expected[j]; j--)
+		{
+			uint64_t	swap = expected[j];
+
+			expected[j] = expected[j - 1];
+			expected[j - 1] = swap;
+		}
+	rows_plan(&u->context, n, lo, hi, any_device, plan);
+	assert_int_equal(rows_sort(pairs, n, lo, hi, plan, &u->context, &refs, &distinct, &err), SORT_OK);
+	for (i = 0; i < n; i++)
+	{
+		uint32_t	got;
+
+		memcpy(&got, refs + i, sizeof(got));
+		assert_int_equal(got, ROWS_PAIR_REF(expected[i]));
+		differ += i == 0 || ROWS_PAIR_KEY(expected[i]) != ROWS_PAIR_KEY(expected[i - 1]);
+	}
+	assert_int_equal(distinct, differ);
+	assert_int_equal(open_now, 0);
+	if ((void *) refs != (void *) pairs)
+		u->context.allocator.release(u->context.allocator.arena, refs);
+	free(pairs);
+	free(expected);
+}
+
+static void
+test_cpu(void **state)
+{
+	static const SortAlgorithm algorithms[] = {
+		SORT_ALGORITHM_AUTO, SORT_ALGORITHM_ZERO_COMPRESSED, SORT_ALGORITHM_RADIX,
+		SORT_ALGORITHM_COMPARISON_FREE	/* which gives way */
+	};
+	static const struct
+	{
+		uint32_t	lo;
+		uint32_t	hi;
+	}			bounds[] = {{0, 0}, {7, 106}, {0, UINT32_MAX}, {UINT32_MAX - 9, UINT32_MAX}};
+	SortPlan	plan;
+	size_t		a;
+	size_t		b;
+	size_t		n;
+	Unit		u;
+
+	(void) state;
+	for (a = 0; a < lengthof(algorithms); a++)
+		for (b = 0; b < lengthof(bounds); b++)
+			for (n = 0; n < 1500; n += 1 + n / 2)
+			{
+				unit_init(&u);
+				u.context.algorithm = algorithms[a];
+				check(&u, n, bounds[b].lo, bounds[b].hi, true, &plan);
+				assert_int_equal(plan.device, SORT_DEVICE_CPU);
+				unit_assert_no_leak(&u);
+			}
+}
+
+static void
+test_device(void **state)
+{
+	SortPlan	plan;
+	Unit		u;
+	int			at;
+
+	(void) state;
+	for (at = NOWHERE; at < STEPS; at++)
+	{
+		unit_init(&u);
+		u.context.device = SORT_DEVICE_GPU;
+		u.context.gpu = &fake;
+		fail_at = (Step) at;
+		opened = failures = 0;
+		check(&u, 3000, 5, UINT32_MAX - 5, true, &plan);
+		if (at == NOWHERE)
+			assert_int_equal(plan.device, SORT_DEVICE_GPU);
+		else
+		{
+			assert_int_equal(plan.device, SORT_DEVICE_CPU);
+			assert_int_equal(plan.reason, PLAN_FALLBACK);
+			assert_non_null(strstr(plan.note, "it broke"));
+			assert_int_equal(failures, 1);
+		}
+		unit_assert_no_leak(&u);
+	}
+
+	/* The caller wants none, or few rows are not worth it. */
+	fail_at = NOWHERE;
+	opened = 0;
+	unit_init(&u);
+	u.context.device = SORT_DEVICE_GPU;
+	u.context.gpu = &fake;
+	check(&u, 3000, 0, 99, false, &plan);
+	u.context.device = SORT_DEVICE_AUTO;
+	check(&u, 100, 0, 99, true, &plan);
+	assert_int_equal(opened, 0);
+	unit_assert_no_leak(&u);
+}
+
+/* Every allocation fails once, and every look at interrupts says yes once. */
+static void
+test_failures(void **state)
+{
+	int			device;
+	int			kind;
+
+	(void) state;
+	fail_at = NOWHERE;
+	for (device = 0; device < 2; device++)
+		for (kind = 0; kind < 2; kind++)
+		{
+			uint64_t	at = 0;
+			SortStatus	status = SORT_CANCELLED;
+
+			while (status != SORT_OK)
+			{
+				uint64_t	pairs[2000];
+				uint32_t   *refs = NULL;
+				uint64_t	distinct;
+				SortPlan	plan;
+				SortError	err;
+				Unit		u;
+				size_t		i;
+
+				unit_init(&u);
+				u.context.gpu = device ? &fake : NULL;
+				u.context.device = device ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO;
+				at++;
+				if (kind == 0)
+					u.fail_at = at;
+				else
+					u.interrupt_at = at;
+				for (i = 0; i < lengthof(pairs); i++)
+					pairs[i] = ROWS_PAIR(unit_below(100), (uint32_t) i);
+				rows_plan(&u.context, lengthof(pairs), 0, 99, true, &plan);
+				status = rows_sort(pairs, lengthof(pairs), 0, 99, &plan, &u.context, &refs, &distinct, &err);
+				if (status != SORT_OK)
+					assert_int_equal(status, kind == 0 ? SORT_OUT_OF_MEMORY : SORT_CANCELLED);
+				else if ((void *) refs != (void *) pairs)
+					u.context.allocator.release(u.context.allocator.arena, refs);
+				assert_int_equal(open_now, 0);
+				unit_assert_no_leak(&u);
+				assert_true(at < 20);
+			}
+		}
+}
+
+static void
+test_long(void **state)
+{
+	int			trial;
+
+	(void) state;
+	for (trial = 0; trial < 200; trial++)
+	{
+		size_t		n = 1 + (size_t) unit_below(trial < 100 ? 40 : 20000);
+		RowsLongPair *pairs = aligned_alloc(sizeof(RowsLongPair), n * sizeof(RowsLongPair));
+		uint64_t	below = trial % 3 == 0 ? 5 : trial % 3 == 1 ? UINT64_MAX : 100000;
+		uint64_t	sum = 0;
+		Unit		u;
+		size_t		i;
+
+		unit_init(&u);
+		for (i = 0; i < n; i++)
+		{
+			pairs[i] = ROWS_LONG_PAIR(unit_below(below), i);
+			sum += ROWS_LONG_KEY(pairs[i]) * (i + 1);
+		}
+		assert_true(rows_sort_long(pairs, n, &u.context));
+		for (i = 0; i < n; i++)
+		{
+			sum -= ROWS_LONG_KEY(pairs[i]) * ((uint64_t) ROWS_LONG_REF(pairs[i]) + 1);
+			if (i > 0)
+				assert_true(pairs[i - 1] < pairs[i]);
+		}
+		assert_int_equal(sum, 0);
+		unit_assert_no_leak(&u);
+		free(pairs);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_long),
+	};
+
+	unit_seed("rows_test");
+	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
+}
