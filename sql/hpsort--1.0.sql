@@ -240,10 +240,10 @@ COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
 -- Information
 
 CREATE FUNCTION hpsort_algorithms(OUT algorithm text, OUT paper text, OUT devices text[],
-	OUT automatic bool, OUT stable bool, OUT limits text)
+	OUT automatic bool, OUT stable bool, OUT limits text, OUT memory text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_algorithms'
-LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 8;
+LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 9;
 
 COMMENT ON FUNCTION hpsort_algorithms() IS
 'the algorithms that hpsort.algorithm names, and the devices each runs on in this build';
