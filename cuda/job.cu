@@ -299,9 +299,13 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			failure.error.code = HPSORT_CUDA_NO_MEMORY;
 			failure.error.need = need;
 			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "a job of %llu keys needs up to %llu bytes of gpu memory, "
+					 "a job of %llu keys%s%s needs up to %llu bytes of gpu memory, "
 					 "%llu of %llu are in use",
-					 (unsigned long long) spec->n_hint, (unsigned long long) need,
+					 (unsigned long long) spec->n_hint,
+					 spec->algorithm != 0 ? " by " : "",
+					 spec->algorithm != 0 ? hpsort_published_algorithms(nullptr)
+					 [spec->algorithm - HPSORT_PUBLISHED_JOB(0)].name : "",
+					 (unsigned long long) need,
 					 (unsigned long long) used,
 					 (unsigned long long) context->limit.load());
 			throw failure;

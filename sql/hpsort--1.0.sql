@@ -36,6 +36,14 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION hpsort_order(int4[], bool, bool) IS
 'positions of an array''s elements in sorted order, equal elements in input order';
 
+CREATE FUNCTION hpsort_float4(keys float4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS float4[]
+AS 'MODULE_PATHNAME', 'hpsort_float4'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION hpsort_float4(float4[], bool, bool) IS
+'sorts an array of floating-point numbers, NaN last';
+
 -- Support function for the row estimate of the set forms
 
 CREATE FUNCTION hpsort_set_support(internal)

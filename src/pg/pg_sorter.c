@@ -159,6 +159,12 @@ sort_bounds_check(int32 lo, int32 hi)
 const int32 *
 int4_array_keys(ArrayType *array, int *n, int *nulls)
 {
+	return array_keys(array, INT4OID, n, nulls);
+}
+
+const int32 *
+array_keys(ArrayType *array, Oid type, int *n, int *nulls)
+{
 	int			items;
 
 	if (ARR_NDIM(array) > 1)
@@ -166,7 +172,7 @@ int4_array_keys(ArrayType *array, int *n, int *nulls)
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("array of keys must be one-dimensional"),
 				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
-	Assert(ARR_ELEMTYPE(array) == INT4OID);
+	Assert(ARR_ELEMTYPE(array) == type);
 
 	items = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	*nulls = 0;

@@ -54,6 +54,9 @@ pg_sort_check(SortStatus status, const SortError *err)
  */
 extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
 
+/* The same of an array of any type of four bytes, passed by value. */
+extern const int32 *array_keys(ArrayType *array, Oid type, int *n, int *nulls);
+
 /*
  * A new one-dimensional int4[] for n keys and nulls NULLs, which are placed;
  * *keys is where the keys go.  Complains if it would be too large.
@@ -63,5 +66,8 @@ extern ArrayType *int4_array_make(int64 n, int64 nulls, int lower_bound, bool nu
 
 /* Remembers what s has just done, out being all its ordered keys or NULL. */
 extern void last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls);
+
+/* Then: those keys only stand for others, whose bounds they do not tell. */
+extern void last_sort_forget_bounds(void);
 
 #endif							/* HPSORT_PG_SORTER_H */

@@ -390,7 +390,7 @@ static void
 test_names(void **state)
 {
 	static const char *const names[] = {
-		"auto", "zero_compressed", "hp", "one_hp", "bucket_radix", "comparison_free",
+		"auto", "zero_compressed", "zero_compressed_published", "hp", "one_hp", "bucket_radix", "comparison_free",
 		"comparison_free_onehot", "bucket_bitonic", "radix"
 	};
 	int			a;
