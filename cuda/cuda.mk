@@ -127,6 +127,8 @@ published-tools: $(CUDA_BUILD)/publishedtest $(CUDA_BUILD)/papersbench
 
 $(CUDA_LIB): $(PUBLISHED_OBJECTS)
 
+$(CUDA_BUILD)/job.o: $(PUBLISHED_HEADERS)
+
 $(CUDA_BUILD)/published/%.o: $(CUDA_ROOT)/cuda/published/%.cu $(CUDA_HEADERS) $(PUBLISHED_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -c $< -o $@

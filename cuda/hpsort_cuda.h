@@ -47,7 +47,8 @@ typedef enum HpsortCudaCode
 	HPSORT_CUDA_NO_MEMORY,		/* the pool's limit or the device is full */
 	HPSORT_CUDA_NO_DEVICE,		/* no driver, no such ordinal, too old */
 	HPSORT_CUDA_CANCELLED,		/* hpsort_cuda_job_cancel() was called */
-	HPSORT_CUDA_FAILED			/* a CUDA call failed; see cuda_error */
+	HPSORT_CUDA_FAILED,			/* a CUDA call failed; see cuda_error */
+	HPSORT_CUDA_DUPLICATE		/* a key occurs twice where none may */
 } HpsortCudaCode;
 
 /*
@@ -61,7 +62,7 @@ typedef struct HpsortCudaError
 	HpsortCudaCode code;
 	int			cuda_error;		/* cudaError_t, 0 if CUDA was not involved */
 	int			sticky;
-	int32_t		key;			/* OUT_OF_BOUNDS: one offending key */
+	int32_t		key;			/* OUT_OF_BOUNDS, DUPLICATE: one such key */
 	uint64_t	need;			/* NO_MEMORY: bytes asked for */
 	char		text[256];
 } HpsortCudaError;
@@ -81,7 +82,8 @@ typedef struct HpsortCudaError
  * it costs a device-to-device copy, never an error.  distinct_hint is an
  * estimate of the number of distinct keys (0: unknown); it saves taking a
  * sample, and a wrong one costs time only.  wanted is a set of the
- * HPSORT_CUDA_* bits above.
+ * HPSORT_CUDA_* bits above.  algorithm is for jobs: 0 leaves it to the engine;
+ * see HPSORT_PUBLISHED_JOB() in published.h.
  */
 typedef struct HpsortCudaSpec
 {
@@ -93,6 +95,7 @@ typedef struct HpsortCudaSpec
 	int			descending;		/* the permutation's direction, and the
 								 * default one of sorting device to device */
 	uint32_t	wanted;
+	int			algorithm;
 } HpsortCudaSpec;
 
 typedef enum HpsortCudaRegime
@@ -102,7 +105,9 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
 	HPSORT_CUDA_RADIX,			/* cub::DeviceRadixSort */
-	HPSORT_CUDA_REGIMES
+	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
+	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
+												 * name, in a job's result */
 } HpsortCudaRegime;
 
 /* What the choice and the size arithmetic need to know about a device. */
@@ -156,6 +161,7 @@ extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
  * memory add their own size until they are consumed when the job only counts
  * (bounds given, narrow range, no permutation); the bound includes
  * HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for that.
+ * For the engine's own way: published.h has the same for spec->algorithm.
  * Pure, in regime.c.
  */
 #define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)

@@ -8,12 +8,14 @@
  * is in one of two modes from its opening on:
  *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
  *	  through a ring of buffers into 64-bit bins and are forgotten;
- *	- keeping: all keys are kept side by side and sorted in finish.
+ *	- keeping: all keys are kept side by side and sorted in finish, by a
+ *	  published algorithm if one is asked for.
  * Either ends with runs, or with keys in order from which runs can be made.
  *
  *-------------------------------------------------------------------------
  */
 #include "job.cuh"
+#include "published/published.cuh"
 #include "sort.cuh"
 
 #include <memory>
@@ -153,6 +155,25 @@ read_ends(HpsortCudaJob *job)
 	check(cudaStreamSynchronize(job->compute), "read a run");
 }
 
+/* Keeping mode ends with the algorithm that was asked for, and no other. */
+void
+sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
+{
+	const HpsortPublished algorithm = static_cast<HpsortPublished>(
+		job->spec.algorithm - HPSORT_PUBLISHED_JOB(0));
+
+	job->sorted = DeviceBuffer(job->context, job->compute,
+							   job->n * sizeof(int32_t), "sorted keys");
+	published::published_into(job->context, job->compute, algorithm, found, false,
+							  job->keys.as<int32_t>(), job->n,
+							  job->sorted.as<int32_t>());
+	choice->regime = HPSORT_CUDA_PUBLISHED;
+	snprintf(choice->reason, sizeof(choice->reason),
+			 "%s as published, range %lld",
+			 hpsort_published_algorithms(nullptr)[algorithm].name,
+			 static_cast<long long>(found.hi) - found.lo + 1);
+}
+
 /*
  * Keeping mode ends: now all is known that regime.c asks for, since the bounds
  * were found on arrival.  Runs are kept rather than keys wherever a regime gives
@@ -185,6 +206,14 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	shape.lo = job->result.lo = found.lo;
 	shape.hi = job->result.hi = found.hi;
 	shape.bounds_known = 1;
+	if (job->spec.algorithm != 0)
+	{
+		check_cancelled(job);
+		sort_as_published(job, found, choice);
+		job->keys.release_on(job->compute);
+		job->bounds.release();
+		return;
+	}
 	if (hpsort_cuda_wants_sample(limits, &shape))
 		shape.distinct = take_sample(job->context, job->compute, keys,
 									 job->n).distinct;
@@ -254,9 +283,13 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_spec(spec);
 		if (spec->wanted == 0)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
+		if (spec->algorithm != 0)
+			published::published_check_job(spec);
 
 		/* before anything is allocated: can it fit at all? */
-		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
+		need = spec->algorithm != 0 ?
+			hpsort_published_job_need(spec, spec->n_hint) :
+			hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		if (spec->n_hint > 0 && (need > context->limit.load() ||
 								 used > context->limit.load() - need))
@@ -266,9 +299,13 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			failure.error.code = HPSORT_CUDA_NO_MEMORY;
 			failure.error.need = need;
 			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "a job of %llu keys needs up to %llu bytes of gpu memory, "
+					 "a job of %llu keys%s%s needs up to %llu bytes of gpu memory, "
 					 "%llu of %llu are in use",
-					 (unsigned long long) spec->n_hint, (unsigned long long) need,
+					 (unsigned long long) spec->n_hint,
+					 spec->algorithm != 0 ? " by " : "",
+					 spec->algorithm != 0 ? hpsort_published_algorithms(nullptr)
+					 [spec->algorithm - HPSORT_PUBLISHED_JOB(0)].name : "",
+					 (unsigned long long) need,
 					 (unsigned long long) used,
 					 (unsigned long long) context->limit.load());
 			throw failure;
@@ -279,7 +316,8 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 
 		shape = shape_of(*spec, spec->n_hint > 0 ? spec->n_hint : 1);
 		hpsort_cuda_choose(&context->limits, &shape, &choice);
-		job->counting = choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
+		job->counting = spec->algorithm == 0 &&
+			choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
 			!(spec->wanted & HPSORT_CUDA_PERMUTATION);
 		if (job->counting)
 			job->bins.allocate(context, job->compute, map_of(shape, false));

@@ -220,8 +220,8 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 			return "few_distinct";
 		case HPSORT_CUDA_RADIX:
 			return "radix";
-		case HPSORT_CUDA_REGIMES:
-			break;
+		case HPSORT_CUDA_PUBLISHED:
+			return "published";
 	}
 	return "unknown";
 }

@@ -188,7 +188,7 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			break;
 		case HPSORT_CUDA_NOTHING:
 		case HPSORT_CUDA_FEW_DISTINCT:
-		case HPSORT_CUDA_REGIMES:
+		case HPSORT_CUDA_PUBLISHED:
 			break;
 	}
 	return false;

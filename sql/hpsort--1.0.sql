@@ -36,6 +36,14 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION hpsort_order(int4[], bool, bool) IS
 'positions of an array''s elements in sorted order, equal elements in input order';
 
+CREATE FUNCTION hpsort_float4(keys float4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS float4[]
+AS 'MODULE_PATHNAME', 'hpsort_float4'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION hpsort_float4(float4[], bool, bool) IS
+'sorts an array of floating-point numbers, NaN last';
+
 -- Support function for the row estimate of the set forms
 
 CREATE FUNCTION hpsort_set_support(internal)
@@ -240,10 +248,10 @@ COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
 -- Information
 
 CREATE FUNCTION hpsort_algorithms(OUT algorithm text, OUT paper text, OUT devices text[],
-	OUT automatic bool, OUT stable bool, OUT limits text)
+	OUT automatic bool, OUT stable bool, OUT limits text, OUT memory text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_algorithms'
-LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 8;
+LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 9;
 
 COMMENT ON FUNCTION hpsort_algorithms() IS
 'the algorithms that hpsort.algorithm names, and the devices each runs on in this build';

@@ -52,13 +52,19 @@ for file in ${PGTAP_FILES:-test/pgtap/*.sql}; do
 	as_user "$bindir/createdb" "tap_$name"
 	sql -d "tap_$name" -q -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION hpsort'
 	rc=0
-	# the comparison-free sort is the CPU's alone
+	# the comparison-free sort's threads are the CPU's alone
 	sed -i "s/^SELECT pg_temp.check_[a-z]*('comparison_free'/SET hpsort.device = cpu; &/; /SET hpsort.device = cpu; /s/\$/ RESET hpsort.device;/" "$work/tree/$file"
 	(cd "$work/tree" && sql -d "tap_$name" -qAt -v ON_ERROR_STOP=1 -f "$work/tree/$file") >"$work/$name.tap" 2>&1 || rc=1
 	if grep -q '^not ok' "$work/$name.tap" || ! grep -q '^ok' "$work/$name.tap"; then rc=1; fi
 	[ $rc = 0 ] || grep -E -A4 '^not ok|ERROR' "$work/$name.tap" | head -40
 	result $rc "pgtap $name under gpu ($(grep -c '^ok' "$work/$name.tap") tests)"
 done
+
+# --- every algorithm by its name
+
+rc=0
+sql -d gpu -f "$work/tree/test/gpu_published.sql" 2>&1 || rc=1
+result $rc "published algorithms by name, beside ORDER BY"
 
 # --- regression scripts, beside the CPU
 

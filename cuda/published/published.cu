@@ -8,6 +8,7 @@
  */
 #include "bucket_bitonic.cuh"
 #include "published.cuh"
+#include "regime.h"
 
 #include <climits>
 
@@ -186,7 +187,7 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	{
 		Failure		failure = {};
 
-		failure.error.code = HPSORT_CUDA_BAD_ARGUMENT;
+		failure.error.code = HPSORT_CUDA_DUPLICATE;
 		failure.error.key = verdict.duplicate;
 		snprintf(failure.error.text, sizeof(failure.error.text),
 				 "key %d occurs more than once, and %s sorts distinct keys only",
@@ -237,6 +238,19 @@ is_misaligned(const void *memory)
 	return reinterpret_cast<uintptr_t>(memory) & 3;
 }
 
+/* What a job asks for, as far as it is known before its keys are. */
+HpsortPublishedSpec
+spec_of_job(const HpsortCudaSpec &job)
+{
+	HpsortPublishedSpec spec = {};
+
+	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
+	spec.lo = job.bounds_known ? job.lo : 0;
+	spec.hi = job.bounds_known ? job.hi : 0;
+	spec.bounds_known = 1;
+	return spec;
+}
+
 } /* namespace */
 
 void
@@ -267,6 +281,18 @@ Clock::finish()
 		}
 		report_->phase_ms[p] += ms;
 	}
+}
+
+void
+published_check_job(const HpsortCudaSpec *job)
+{
+	const HpsortPublishedSpec spec = spec_of_job(*job);
+
+	refuse(&spec, job->n_hint, 0);
+	if (job->wanted & HPSORT_CUDA_PERMUTATION)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "%s does not keep equal keys in their order, as a permutation must",
+			 table[spec.algorithm].name);
 }
 
 void
@@ -318,6 +344,20 @@ hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
 			return 1;
 		}
 	return 0;
+}
+
+/* The keys as they came, their order beside them, and what sorting takes. */
+extern "C" uint64_t
+hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
+{
+	const HpsortPublishedSpec spec = spec_of_job(*job);
+	const uint64_t keys = array_bytes(n, sizeof(int32_t));
+	const uint64_t sorting = 2 * keys + table[spec.algorithm].need(&spec, n);
+	/* afterwards, runs of keys that hardly repeat, or a part of them read */
+	const uint64_t reading = 2 * keys + regime_runs_bytes(n) + n / 256 + 65536;
+
+	return (sorting > reading ? sorting : reading) +
+		2 * REGIME_READ_SLICE * 3 + 65536;
 }
 
 extern "C" HpsortCudaCode

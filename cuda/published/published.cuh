@@ -131,7 +131,10 @@ blocks_for_each(uint64_t things, unsigned threads)
 	return static_cast<unsigned>((things + threads - 1) / threads);
 }
 
-/* The hook for jobs (job.cu): sorts keys whose bounds have been found. */
+/* For jobs (job.cu): throws why spec->algorithm cannot do a job, if so. */
+void		published_check_job(const HpsortCudaSpec *spec);
+
+/* Likewise: sorts keys whose bounds have been found, and waits. */
 void		published_into(HpsortCuda *context, cudaStream_t stream,
 						   HpsortPublished algorithm, const Bounds &bounds,
 						   bool descending, const int32_t *keys, uint64_t n,

@@ -67,6 +67,12 @@ typedef struct HpsortPublishedSpec
 /* One pass numbers elements in 32 bits; the authors' cards held 30e6. */
 #define HPSORT_PUBLISHED_PASS_KEYS	((uint64_t) 1 << 30)
 
+/*
+ * HpsortCudaSpec.algorithm of a job that sorts with one of them.  Such a job
+ * gives keys and runs, but no permutation: none of them is stable.
+ */
+#define HPSORT_PUBLISHED_JOB(algorithm) ((int) (algorithm) + 1)
+
 /* One row of the table of algorithms. */
 typedef struct HpsortPublishedInfo
 {
@@ -103,6 +109,14 @@ extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
 										   uint64_t n, uint64_t memory_limit,
 										   HpsortCudaError *err);
 
+/*
+ * The device memory of a job of n keys with spec->algorithm, as
+ * hpsort_cuda_job_need() has it for the others.  Where the bounds are not known
+ * the range counts as 1: what it really takes is looked at in finish, before
+ * anything is sorted.  Pure.
+ */
+extern uint64_t hpsort_published_job_need(const HpsortCudaSpec *spec, uint64_t n);
+
 /* Where a call that does not wait reports what it found, in pinned memory. */
 typedef struct HpsortPublishedVerdict
 {
@@ -134,7 +148,7 @@ typedef struct HpsortPublishedReport
  * comparison_free then do not wait at all when the bounds are given) and the
  * caller looks into the verdict; without one it waits and reports
  *	OUT_OF_BOUNDS	naming a key outside the given bounds
- *	BAD_ARGUMENT	one_hp: a key occurs twice; err->key is that key
+ *	DUPLICATE		one_hp: a key occurs twice; err->key is that key
  *	NO_MEMORY		with the need.
  * report may be NULL; asking for it costs two events a phase and a wait.
  */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "algorithms.h"
 #include "client_internal.h"
 #include "copy.h"
 #include "kernels.h"
@@ -105,8 +106,14 @@ take_error(SortJob *job, const GpuError *e)
 	}
 	else
 	{
+		SortAlgorithm forced = job->context->algorithm;
+		bool		refused = (e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
+			forced != SORT_ALGORITHM_AUTO &&
+			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->spec.want);
+
+		/* Nobody else could do what only a GPU's algorithm will not. */
 		c->failure = (GpuFailure) e->failure;
-		sort_fail(&job->error, SORT_DEVICE_UNAVAILABLE, "%s", e->text);
+		sort_fail(&job->error, refused ? SORT_UNSUPPORTED : SORT_DEVICE_UNAVAILABLE, "%s", e->text);
 	}
 	job->failed = true;
 	job->filling = -1;
@@ -260,6 +267,7 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, Sor
 	message.body.open.hi = spec->hi;
 	message.body.open.want = spec->want;
 	message.body.open.descending = spec->descending;
+	message.body.open.algorithm = context->algorithm;
 
 	/*
 	 * The service answers that there is no chunk before we give it up as

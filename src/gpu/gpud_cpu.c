@@ -217,6 +217,11 @@ cpu_job_open(void *device, const EngineSpec *spec, void **result, EngineError *e
 	if (engine->limit > 0 && (spec->n > UINT64_MAX / 16 ||
 							  need(spec, spec->n) > engine->limit))
 		return no_memory(err);
+	if (spec->algorithm != SORT_ALGORITHM_AUTO &&
+		!algorithm_runs_on(spec->algorithm, SORT_DEVICE_CPU, spec->want))
+		return engine_fail(err, GPU_UNSUPPORTED,
+						   "algorithm \"%s\" is not available on the service's CPU device",
+						   sort_algorithm_name(spec->algorithm));
 	job = calloc(1, sizeof(CpuJob));
 	if (job == NULL)
 		return no_memory(err);
@@ -295,7 +300,7 @@ cpu_job_finish(void *arg, EngineResult *result, EngineError *err)
 		.n = job->n,
 		.want = permutation ? SORT_WANT_PERMUTATION : SORT_WANT_KEYS,
 		.device = SORT_DEVICE_CPU,
-		.algorithm = SORT_ALGORITHM_AUTO,
+		.algorithm = job->spec.algorithm,
 	};
 	SortPlan	plan;
 	SortJobSpec spec;

@@ -12,10 +12,12 @@
 #include <string.h>
 
 #include "hpsort_cuda.h"
+#include "published/published.h"
 
 typedef struct CudaJob
 {
 	HpsortCudaJob *job;
+	SortAlgorithm algorithm;	/* insisted on, and published; AUTO: the engine's own way */
 	uint64_t	n;
 } CudaJob;
 
@@ -40,6 +42,7 @@ failed(const HpsortCudaError *from, EngineError *err)
 			err->cancelled = true;
 			break;
 		case HPSORT_CUDA_BAD_ARGUMENT:
+		case HPSORT_CUDA_DUPLICATE:
 			engine_fail(err, GPU_UNSUPPORTED, "%.150s", from->text);
 			break;
 		default:
@@ -118,6 +121,23 @@ cuda_trim(void *device)
 	(void) hpsort_cuda_trim(device, &e);
 }
 
+/*
+ * The published algorithm of that name as HpsortCudaSpec wants it; 0 where the
+ * engine's own way is meant.  Its "radix" is CUB's sort, which the engine uses
+ * by itself for a permutation.
+ */
+static int
+published(SortAlgorithm algorithm, SortWant want)
+{
+	HpsortPublished found;
+
+	if (algorithm == SORT_ALGORITHM_AUTO || algorithm == SORT_ALGORITHM_ZERO_COMPRESSED ||
+		(algorithm == SORT_ALGORITHM_RADIX && want == SORT_WANT_PERMUTATION) ||
+		!hpsort_published_by_name(sort_algorithm_name(algorithm), &found))
+		return 0;
+	return HPSORT_PUBLISHED_JOB(found);
+}
+
 static bool
 cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *err)
 {
@@ -127,12 +147,15 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		.hi = spec->hi,
 		.bounds_known = spec->lo != INT32_MIN || spec->hi != INT32_MAX,
 		.descending = spec->descending,
+		.algorithm = published(spec->algorithm, spec->want),
 	};
 	HpsortCudaError e;
 	CudaJob    *job = calloc(1, sizeof(CudaJob));
 
 	if (job == NULL)
 		return engine_fail(err, GPU_RESOURCES, "out of memory");
+
+	job->algorithm = s.algorithm != 0 ? spec->algorithm : SORT_ALGORITHM_AUTO;
 
 	/* Whoever wants keys may also read runs, and gets them if they are fewer. */
 	s.wanted = spec->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
@@ -192,7 +215,7 @@ cuda_job_finish(void *arg, EngineResult *result, EngineError *err)
 	job->n = r.n;
 	result->n = r.n;
 	result->distinct = r.distinct;
-	result->algorithm = algorithm_of(r.regime);
+	result->algorithm = r.regime == HPSORT_CUDA_PUBLISHED ? job->algorithm : algorithm_of(r.regime);
 	snprintf(result->reason, sizeof(result->reason), "%.159s", r.reason);
 	return true;
 }

@@ -36,6 +36,7 @@ typedef struct EngineSpec
 	int32_t		hi;
 	SortWant	want;
 	bool		descending;		/* of the permutation */
+	SortAlgorithm algorithm;	/* this one or none; AUTO: the engine's choice */
 } EngineSpec;
 
 typedef struct EngineResult

@@ -321,6 +321,7 @@ on_open(Connection *c, const GpuMessage *m)
 		.hi = m->body.open.hi,
 		.want = (SortWant) m->body.open.want,
 		.descending = m->body.open.descending,
+		.algorithm = (SortAlgorithm) m->body.open.algorithm,
 	};
 	EngineError err;
 	bool		alive;

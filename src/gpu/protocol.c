@@ -185,8 +185,10 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 				return "bounds in the wrong order";
 			if (m->body.open.want > SORT_WANT_PERMUTATION)
 				return "unknown kind of result";
-			if (m->body.open.descending > 1 || m->body.open.zero != 0)
+			if (m->body.open.descending > 1)
 				return "unknown flag";
+			if (m->body.open.algorithm >= SORT_ALGORITHM_COUNT)
+				return "unknown algorithm";
 			break;
 		case GPU_MSG_ADD:
 			if (m->body.add.chunk >= chunks)

@@ -42,7 +42,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Also part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 1
+#define GPU_PROTOCOL_VERSION 2
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -126,7 +126,7 @@ typedef struct GpuOpen
 	uint32_t	want;			/* SortWant */
 	uint32_t	descending;		/* 0 or 1 */
 	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
-	uint32_t	zero;
+	uint32_t	algorithm;		/* SortAlgorithm that is insisted on; AUTO: any */
 } GpuOpen;
 
 typedef struct GpuAdd

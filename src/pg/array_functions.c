@@ -1,16 +1,19 @@
 /*
  * array_functions.c
- *		hpsort(int4[] ...) and hpsort_order(): arrays to arrays.
+ *		hpsort(int4[] ...), hpsort_float4() and hpsort_order(): arrays to arrays.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "algorithms.h"
 #include "pg_sorter.h"
 
 PG_FUNCTION_INFO_V1(hpsort);
 PG_FUNCTION_INFO_V1(hpsort_bounds);
+PG_FUNCTION_INFO_V1(hpsort_float4);
 PG_FUNCTION_INFO_V1(hpsort_order);
 
 /* The sorted copy of an array, whose keys are checked against the bounds. */
@@ -68,6 +71,82 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
 	PG_RETURN_ARRAYTYPE_P(sort_array(int4_array_arg(PG_GETARG_DATUM(0)), lo, hi,
 									 sort_order_from_args(fcinfo, 3)));
+}
+
+/*
+ * float4 as integers in PostgreSQL's order: NaN, of either sign, is last.  A
+ * negative number's bits count downwards, so they are turned round; then the
+ * NaNs of negative sign, which are the least, are moved beyond all others.  One
+ * to one: every number comes back with the bits it had, -0 and NaNs included.
+ */
+#define NEGATIVE_NANS UINT32_C(0x7FFFFF)
+
+static inline int32
+float4_image(uint32 bits)
+{
+	return (int32) ((bits >> 31 ? bits ^ UINT32_C(0x7FFFFFFF) : bits) - NEGATIVE_NANS);
+}
+
+static inline uint32
+float4_bits(int32 image)
+{
+	uint32		bits = (uint32) image + NEGATIVE_NANS;
+
+	return bits >> 31 ? bits ^ UINT32_C(0x7FFFFFFF) : bits;
+}
+
+/*
+ * hpsort_float4(keys float4[], descending bool, nulls_first bool) returns float4[]
+ *
+ * Not an overload of hpsort(): an untyped '{2,1}' or $1 would be ambiguous.
+ */
+Datum
+hpsort_float4(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array;
+	SortOrder	order;
+	int			n;
+	int			nulls;
+	int			i;
+	const uint32 *numbers;
+	int32	   *images;
+	int32	   *out;
+	SortContext context;
+	SortError	err;
+	Sorter		sorter;
+	ArrayType  *result;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	array = PG_GETARG_ARRAYTYPE_P(0);
+	order = sort_order_from_args(fcinfo, 1);
+	numbers = (const uint32 *) array_keys(array, FLOAT4OID, &n, &nulls);
+	if (n + nulls < 2)
+		PG_RETURN_ARRAYTYPE_P(array);
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	if (context.algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(context.algorithm)->floats)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("algorithm \"%s\" sorts integers only",
+						sort_algorithm_name(context.algorithm)),
+				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
+	images = palloc(Max(n, 1) * sizeof(int32));
+	for (i = 0; i < n; i++)
+		images[i] = float4_image(numbers[i]);
+	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
+	pg_sort_check(sorter_add_array(&sorter, images, n, &err), &err);
+	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
+	result = int4_array_make(n, nulls, ARR_LBOUND(array)[0], order.nulls_first, &out);
+	result->elemtype = FLOAT4OID;
+	pg_sort_check(sorter_read_keys(&sorter, order.descending, out, &err), &err);
+	last_sort_record("hpsort_float4", &sorter, out, nulls);
+	last_sort_forget_bounds();
+	sorter_reset(&sorter);
+	pfree(images);
+	for (i = 0; i < n; i++)
+		((uint32 *) out)[i] = float4_bits(out[i]);
+	PG_RETURN_ARRAYTYPE_P(result);
 }
 
 /*

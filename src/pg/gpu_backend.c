@@ -445,7 +445,8 @@ job_status(SortJob *job, SortStatus status, const SortError *err)
 
 	if (status == SORT_OK || status == SORT_CANCELLED)
 		return status;
-	no_gpu(status == SORT_DEVICE_UNAVAILABLE ? gpu_client_failure(client) :
+	no_gpu(status == SORT_DEVICE_UNAVAILABLE || status == SORT_UNSUPPORTED ?
+		   gpu_client_failure(client) :
 		   status == SORT_OUT_OF_MEMORY ? GPU_RESOURCES : GPU_PROTOCOL, err->message);
 	if (last_failure == GPU_TIMEOUT)
 	{

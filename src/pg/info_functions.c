@@ -37,8 +37,8 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 	for (a = SORT_ALGORITHM_AUTO + 1; a < SORT_ALGORITHM_COUNT; a++)
 	{
 		const AlgorithmInfo *info = algorithm_info((SortAlgorithm) a);
-		Datum		values[6];
-		bool		isnull[6] = {0};
+		Datum		values[7];
+		bool		isnull[7] = {0};
 		Datum		devices[2];
 		int			n = 0;
 
@@ -52,6 +52,7 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 		values[3] = BoolGetDatum(info->automatic);
 		values[4] = BoolGetDatum(info->permutation);
 		values[5] = CStringGetTextDatum(info->limits);
+		values[6] = CStringGetTextDatum(info->memory);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
 	return (Datum) 0;

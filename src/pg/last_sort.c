@@ -16,6 +16,7 @@ static struct
 {
 	const char *function;		/* NULL: no sort yet; else a literal */
 	int64		nulls;
+	bool		bounds;			/* those of the keys are the caller's */
 	SorterStats stats;
 }			last_sort;
 
@@ -24,7 +25,14 @@ last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls)
 {
 	last_sort.function = function;
 	last_sort.nulls = nulls;
+	last_sort.bounds = true;
 	sorter_stats(s, out, &last_sort.stats);
+}
+
+void
+last_sort_forget_bounds(void)
+{
+	last_sort.bounds = false;
 }
 
 #define LAST_SORT_COLUMNS 15
@@ -63,9 +71,9 @@ hpsort_last(PG_FUNCTION_ARGS)
 	values[14] = Int64GetDatum((int64) stats->bytes_moved);
 
 	/* Without keys there are no bounds; distinct is not always counted. */
-	isnull[6] = isnull[7] = isnull[9] = stats->n == 0;
+	isnull[6] = isnull[7] = isnull[9] = stats->n == 0 || !last_sort.bounds;
 	isnull[8] = stats->n > 0 && stats->distinct == 0;
-	isnull[10] = stats->distinct == 0;
+	isnull[10] = stats->distinct == 0 || !last_sort.bounds;
 	/* A few keys are not worth reading a clock. */
 	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
 

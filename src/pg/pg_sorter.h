@@ -60,6 +60,9 @@ extern ArrayType *int4_array_arg(Datum arg);
  */
 extern const int32 *int4_array_keys(ArrayType *array, int *n, int *nulls);
 
+/* The same of an array of any type of four bytes, passed by value. */
+extern const int32 *array_keys(ArrayType *array, Oid type, int *n, int *nulls);
+
 /*
  * A new one-dimensional int4[] for n keys and nulls NULLs, which are placed;
  * *keys is where the keys go.  Complains if it would be too large.
@@ -73,5 +76,8 @@ extern void pg_ask_for_huge_pages(void *block, Size size);
 
 /* Remembers what s has just done, out being all its ordered keys or NULL. */
 extern void last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls);
+
+/* Then: those keys only stand for others, whose bounds they do not tell. */
+extern void last_sort_forget_bounds(void);
 
 #endif							/* HPSORT_PG_SORTER_H */

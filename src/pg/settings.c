@@ -47,6 +47,7 @@ static const struct config_enum_entry device_options[] = {
 static const struct config_enum_entry algorithm_options[] = {
 	{"auto", SORT_ALGORITHM_AUTO, false},
 	{"zero_compressed", SORT_ALGORITHM_ZERO_COMPRESSED, false},
+	{"zero_compressed_published", SORT_ALGORITHM_ZERO_COMPRESSED_PUBLISHED, false},
 	{"hp", SORT_ALGORITHM_HP, false},
 	{"one_hp", SORT_ALGORITHM_ONE_HP, false},
 	{"bucket_radix", SORT_ALGORITHM_BUCKET_RADIX, false},

@@ -8,47 +8,72 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Where a GPU's algorithm has limits of its own, they are those of the table in
+ * cuda/published/published.cu, which checks them.
+ */
 static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	[SORT_ALGORITHM_AUTO] = {.name = "auto"},
 	[SORT_ALGORITHM_ZERO_COMPRESSED] = {
 		.name = "zero_compressed",
-		.paper = "Kozakai, Fujimoto, Wada: 0-compressed H-P algorithm (Algorithms 4 and 5)",
+		.paper = "Kozakai, Fujimoto, Wada 2021: 0-compressed H-P algorithm (Algorithms 4 and 5), tuned",
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
 		.permutation = true,
-		.limits = "on the CPU range up to 2^26; 4 bytes a value of the range",
+		.limits = "on the CPU range up to 2^26",
+		.memory = "4 bytes a value of the range",
+	},
+	[SORT_ALGORITHM_ZERO_COMPRESSED_PUBLISHED] = {
+		.name = "zero_compressed_published",
+		.paper = "Kozakai, Fujimoto, Wada 2021: 0-compressed H-P algorithm (Algorithms 4 and 5)",
+		.gpu = true,
+		.limits = "up to 2^31 - 1 keys of any range",
+		.memory = "12 bytes a value of the range, 16 a key",
 	},
 	[SORT_ALGORITHM_HP] = {
 		.name = "hp",
-		.paper = "Kozakai, Fujimoto, Wada: H-P algorithm (Algorithms 1 and 2)",
-		.limits = "not in this build",
+		.paper = "Kozakai, Fujimoto, Wada 2021: H-P algorithm (Algorithms 1 and 2); Kozakai 2022",
+		.gpu = true,
+		.limits = "up to 2^31 - 1 keys of any range",
+		.memory = "8 bytes a value of the range, 4 a key",
 	},
 	[SORT_ALGORITHM_ONE_HP] = {
 		.name = "one_hp",
-		.paper = "Kozakai, Fujimoto, Wada: 1-H-P algorithm (Algorithm 3)",
-		.limits = "not in this build",
+		.paper = "Kozakai, Fujimoto, Wada 2021: 1-H-P algorithm (Algorithm 3)",
+		.gpu = true,
+		.limits = "distinct keys only, of any range",
+		.memory = "8 bytes a value of the range",
 	},
 	[SORT_ALGORITHM_BUCKET_RADIX] = {
 		.name = "bucket_radix",
-		.paper = "Zhang, Wu: radix sort with bucket partition preprocess",
-		.limits = "not in this build",
+		.paper = "Zhang, Wu 2012: radix sort with bucket partition preprocess",
+		.gpu = true,
+		.limits = "up to 2^31 - 1 keys; one pass for ranges up to 2^16, else two",
+		.memory = "10 bytes a key",
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE] = {
 		.name = "comparison_free",
-		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker: comparison-free sort (Figs. 2 and 3)",
+		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort (Figs. 2 and 3; GPU method 2)",
 		.cpu = true,
-		.limits = "range up to 2^26; 4 bytes a value of the range for each thread",
+		.gpu = true,
+		.limits = "on the CPU range up to 2^26",
+		.memory = "4 bytes a value of the range, on the CPU for each thread",
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE_ONEHOT] = {
 		.name = "comparison_free_onehot",
-		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker: comparison-free sort, method 1",
-		.limits = "not in this build",
+		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort, GPU method 1",
+		.gpu = true,
+		.limits = "what its memory allows",
+		.memory = "1 byte for each pair of a key and a value of the range",
 	},
 	[SORT_ALGORITHM_BUCKET_BITONIC] = {
 		.name = "bucket_bitonic",
-		.paper = "Chen, Qin, Xie, Zhao, Heng: bucket and bitonic sort",
-		.limits = "not in this build",
+		.paper = "Chen, Qin, Xie, Zhao, Heng 2009: bucket and bitonic sort (Algorithms 1 to 3)",
+		.gpu = true,
+		.floats = true,
+		.limits = "any keys, float4 too",
+		.memory = "8 bytes a key",
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
@@ -57,7 +82,9 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.gpu = true,
 		.automatic = true,
 		.permutation = true,
-		.limits = "any keys; in place, or 8 bytes a key for a permutation",
+		.floats = true,
+		.limits = "any keys, float4 too",
+		.memory = "on the CPU none, or 8 bytes a key for a permutation; on a GPU 5 bytes a key",
 	},
 };
 

@@ -20,7 +20,9 @@ typedef struct AlgorithmInfo
 	bool		gpu;			/* ... on a GPU */
 	bool		automatic;		/* hpsort.algorithm = auto considers it */
 	bool		permutation;	/* can return the stable permutation */
-	const char *limits;			/* of keys and memory, a phrase */
+	bool		floats;			/* sorts numbers that only their order makes integers */
+	const char *limits;			/* of keys, a phrase */
+	const char *memory;			/* it needs besides keys and result, a phrase */
 } AlgorithmInfo;
 
 /* Of any value of SortAlgorithm but SORT_ALGORITHM_AUTO. */

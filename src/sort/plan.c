@@ -127,7 +127,12 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 				return ns + keys * (c->pair_ns + c->pair_log_ns * log2_of(n)) * beyond_cache(device, n);
 			return ns + keys * (c->wide_ns + c->wide_log_ns * log2_of(n));
 		default:
-			return -1.0;
+
+			/*
+			 * The GPU's alone, and never a choice but the caller's: nothing is
+			 * compared with it.
+			 */
+			return forced && device == SORT_DEVICE_GPU ? ns + keys * c->wide_ns : -1.0;
 	}
 }
 
@@ -203,7 +208,9 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 				 (unsigned long long) range, (unsigned long long) PLAN_MAX_BINS);
 	}
 	else if (in->want == SORT_WANT_PERMUTATION &&
-			 algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, SORT_WANT_KEYS))
+			 ((cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, SORT_WANT_KEYS)) ||
+			  (in->device != SORT_DEVICE_CPU &&
+			   algorithm_runs_on(in->algorithm, SORT_DEVICE_GPU, SORT_WANT_KEYS))))
 	{
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
 		snprintf(err->detail, sizeof(err->detail), "It moves keys only, not their positions.");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "device.h"
 #include "kernels.h"
 #include "sorter.h"
@@ -53,6 +54,18 @@ ask_gpu(const Sorter *s, bool required, SortPlanInput *in)
 	if (gpu == NULL || !plan_asks_gpu(in))
 		return;
 	in->gpu = gpu->costs(gpu->arg, in->n, required, &in->gpu_reason);
+}
+
+/* Whether what is forced cannot be done without a GPU. */
+static bool
+only_gpu_can(const Sorter *s, SortWant want)
+{
+	SortAlgorithm forced = s->context->algorithm;
+
+	return s->context->device == SORT_DEVICE_GPU ||
+		(s->context->device == SORT_DEVICE_AUTO && forced != SORT_ALGORITHM_AUTO &&
+		 !algorithm_runs_on(forced, SORT_DEVICE_CPU, SORT_WANT_KEYS) &&
+		 algorithm_runs_on(forced, SORT_DEVICE_GPU, want));
 }
 
 /* Tells whoever lent the GPU that the CPU takes over, in the device's words. */
@@ -101,7 +114,9 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
 	else if (!big->gpu_failed)
-		ask_gpu(s, in.device == SORT_DEVICE_GPU, &in);
+		ask_gpu(s, only_gpu_can(s, want), &in);
+	else
+		in.gpu_reason = big->gpu_words;
 	status = plan_choose(&in, &big->plan, err);
 	if (status != SORT_OK)
 		return status;
@@ -167,7 +182,8 @@ give_up_gpu(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
 
-	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU)
+	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU ||
+		(err->status == SORT_UNSUPPORTED && only_gpu_can(s, big->want)))
 		return err->status;
 	tell_failed(s, err);
 	big->gpu_failed = true;

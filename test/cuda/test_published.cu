@@ -247,7 +247,7 @@ test_one_hp(bool quick)
 				CHECK(hpsort_published_sort(context, &spec, input.get(), nullptr, n,
 											output.get(), nullptr, nullptr, nullptr,
 											nullptr, &err) ==
-					  HPSORT_CUDA_BAD_ARGUMENT);
+					  HPSORT_CUDA_DUPLICATE);
 				CHECK(err.key == keys[0]);
 				CHECK(strstr(err.text, std::to_string(keys[0]).c_str()) != nullptr);
 				CHECK(output.intact());
@@ -648,6 +648,7 @@ main(int argc, char **argv)
 	if (!tiny)
 	{
 		timed("one_hp", [&] { test_one_hp(quick); });
+		timed("jobs", [&] { test_published_jobs(quick); });
 		timed("outside", [&] { test_outside(); });
 	}
 	if (!quick)

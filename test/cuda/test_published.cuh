@@ -19,5 +19,6 @@ name_of(HpsortPublished algorithm)
 
 /* The tests, by file; quick and tiny: for compute-sanitizer. */
 extern void test_published_bitonic(bool quick, bool tiny, uint64_t seed);
+extern void test_published_jobs(bool quick);
 
 #endif							/* HPSORT_TEST_PUBLISHED_CUH */

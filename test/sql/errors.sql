@@ -105,7 +105,8 @@ SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('COMMIT')$$);
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('COPY victim TO STDOUT')$$);
 SELECT x, to_regclass('offspring') IS NULL AS no_offspring FROM victim;
 
--- an algorithm that no device here has
+-- an algorithm that the device does not have
+SET hpsort.device = cpu;
 SET hpsort.algorithm = hp;
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}', 1, 2)$$);
@@ -117,14 +118,18 @@ SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM generate_series(1, 2) x
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (2), (1)')$$);
 SET hpsort.algorithm = one_hp;
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
+SET hpsort.algorithm = zero_compressed_published;
+SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
 SET hpsort.algorithm = bucket_radix;
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
 SET hpsort.algorithm = comparison_free_onehot;
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
 SET hpsort.algorithm = bucket_bitonic;
 SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
-SET hpsort.device = cpu;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_float4('{2,1}')$$);
+-- floating-point numbers are not counted
+SET hpsort.algorithm = zero_compressed;
+SELECT pg_temp.error_of($$SELECT hpsort_float4('{2,1}')$$);
 -- an algorithm that cannot count so many values there
 SET hpsort.algorithm = zero_compressed;
 SELECT pg_temp.error_of($$SELECT hpsort('{2147483647,-2147483648}')$$);

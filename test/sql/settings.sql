@@ -51,6 +51,7 @@ SET hpsort.colour = 'red';
 SELECT algorithm, devices, automatic, stable FROM hpsort_algorithms();
 SELECT algorithm, paper FROM hpsort_algorithms();
 SELECT algorithm, limits FROM hpsort_algorithms();
+SELECT algorithm, memory FROM hpsort_algorithms();
 -- every one of them is a value of the setting, and the other way round
 SELECT (SELECT array_agg(algorithm ORDER BY algorithm) FROM hpsort_algorithms()) =
        (SELECT array_agg(v ORDER BY v) FROM pg_settings, unnest(enumvals) v

@@ -60,6 +60,24 @@ $out = $node->safe_psql('postgres', q{SET hpsort.device = gpu; SET max_parallel_
 	SELECT hpsort_agg(x) = (SELECT s FROM many_sorted) FROM many; SELECT device FROM hpsort_last();
 	SELECT hpsort_agg(x % 10) = (SELECT array_agg(x % 10 ORDER BY x % 10) FROM many) FROM many; SELECT device FROM hpsort_last()});
 is($out, "t\ngpu\nt\ngpu", 'gpu: parallel');
+# An algorithm that is forced is used or refused, by the service's device, too.
+foreach my $device (qw(auto gpu))
+{
+	my $set = "SET hpsort.device = $device; SET hpsort.algorithm =";
+
+	foreach my $algorithm (qw(hp one_hp zero_compressed_published bucket_radix comparison_free_onehot bucket_bitonic))
+	{
+		($rc, $out, $err) = $node->psql('postgres', "$set $algorithm; SELECT hpsort(ARRAY[3,1,2])");
+		like($err, qr/ERROR:  algorithm "$algorithm" is not available on the service's CPU device\nHINT:  Set hpsort.algorithm to "auto"/, "$algorithm, $device: refused");
+		($rc, $out, $err) = $node->psql('postgres', "$set $algorithm; SELECT hpsort_order(ARRAY[3,1,2])");
+		like($err, qr/ERROR:  algorithm "$algorithm" cannot return a permutation/, "$algorithm, $device: no permutation");
+	}
+	foreach my $algorithm (qw(radix comparison_free zero_compressed))
+	{
+		$out = $node->safe_psql('postgres', "$set $algorithm; SELECT hpsort(array_agg(x % 1000)) = array_agg(x % 1000 ORDER BY x % 1000) FROM many; SELECT algorithm FROM hpsort_last()");
+		is($out, "t\n$algorithm", "$algorithm, $device: used");
+	}
+}
 ok(settled($node), 'no job left');
 
 # Only those who may reset the statistics do.

@@ -187,7 +187,7 @@ test_client_values(void **state)
 	RIGHT(GPU_MSG_OPEN, GPU_FROM_CLIENT, (m.body.open.lo = INT32_MIN, m.body.open.hi = INT32_MAX));
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.want = SORT_WANT_PERMUTATION + 1);
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.descending = 2);
-	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.zero = 1);
+	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = 0);

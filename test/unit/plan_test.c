@@ -118,12 +118,16 @@ static const RefusedCase refused[] = {
 	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_COMPARISON_FREE_ONEHOT}, SORT_UNSUPPORTED,
 	"algorithm \"comparison_free_onehot\" is not available on device \"cpu\"", ""},
 	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_BUCKET_BITONIC, .want = ORDER},
+	SORT_UNSUPPORTED, "algorithm \"bucket_bitonic\" cannot return a permutation",
+	"It moves keys only, not their positions."},
+	{{.n = 5, .lo = 0, .hi = 9, .device = CPU, .algorithm = SORT_ALGORITHM_BUCKET_BITONIC, .want = ORDER},
 	SORT_UNSUPPORTED, "algorithm \"bucket_bitonic\" is not available on device \"cpu\"", ""},
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .gpu_reason = "this build has no GPU service"},
 		SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available",
 	"This build has no GPU service."},
-	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = FREE, .gpu = &plan_cpu_costs},
-	SORT_UNSUPPORTED, "algorithm \"comparison_free\" is not available on device \"gpu\"", ""},
+	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = FREE, .want = ORDER, .gpu = &plan_cpu_costs},
+		SORT_UNSUPPORTED, "algorithm \"comparison_free\" cannot return a permutation",
+	"It moves keys only, not their positions."},
 	{{.n = 0, .device = GPU}, SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available", ""},
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = RADIX, .gpu_reason = "CUDA is missing"},
 		SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available",
@@ -386,7 +390,7 @@ static void
 test_names(void **state)
 {
 	static const char *const names[] = {
-		"auto", "zero_compressed", "hp", "one_hp", "bucket_radix", "comparison_free",
+		"auto", "zero_compressed", "zero_compressed_published", "hp", "one_hp", "bucket_radix", "comparison_free",
 		"comparison_free_onehot", "bucket_bitonic", "radix"
 	};
 	int			a;

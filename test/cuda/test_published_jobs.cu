@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_published_jobs.cu
+ *	  Jobs that sort with a published algorithm: keys and runs, read in parts
+ *	  and both directions, within the memory promised; refusals; a key twice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "test_published.cuh"
+
+/* What the service wants of every job that is not a permutation. */
+static const uint32_t keys_and_runs = HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
+
+static HpsortCudaSpec
+job_spec(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds_known)
+{
+	HpsortCudaSpec spec = {};
+
+	spec.algorithm = HPSORT_PUBLISHED_JOB(algorithm);
+	spec.wanted = keys_and_runs;
+	spec.n_hint = keys.size();
+	spec.bounds_known = bounds_known && !keys.empty();
+	if (spec.bounds_known)
+	{
+		spec.lo = *std::min_element(keys.begin(), keys.end());
+		spec.hi = *std::max_element(keys.begin(), keys.end());
+	}
+	return spec;
+}
+
+/* Opens, adds in pieces and finishes; the job is open whatever the answer. */
+static HpsortCudaCode
+run_job(const HpsortCudaSpec &spec, const std::vector<int32_t> &keys,
+		HpsortCudaJob **job, HpsortCudaResult *result)
+{
+	const uint64_t piece = keys.size() / 3 + 1;
+	HpsortCudaCode code = hpsort_cuda_job_open(context, &spec, job, &err);
+
+	for (uint64_t at = 0; code == HPSORT_CUDA_OK && at < keys.size(); at += piece)
+		code = hpsort_cuda_job_add(*job, keys.data() + at,
+								   std::min<uint64_t>(piece, keys.size() - at),
+								   nullptr, &err);
+	return code != HPSORT_CUDA_OK ? code : hpsort_cuda_job_finish(*job, result, &err);
+}
+
+/* runs_first: keys come from the runs then, else runs from the keys. */
+static void
+try_job(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds_known,
+		bool runs_first)
+{
+	const Reference up = refer(keys, false);
+	const Reference down = refer(keys, true);
+	const uint64_t n = keys.size();
+	const HpsortCudaSpec spec = job_spec(algorithm, keys, bounds_known);
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	before;
+	uint64_t	after;
+	uint64_t	peak;
+
+	hpsort_cuda_memory(context, &before, nullptr, 1);
+	if (!ENGINE(run_job(spec, keys, &job, &result)))
+		return;
+	CHECK(result.n == n);
+	CHECK(n == 0 || result.regime == HPSORT_CUDA_PUBLISHED);
+	CHECK(n == 0 || strstr(result.reason, name_of(algorithm)) != nullptr);
+	for (int turn = 0; turn < 2; turn++)
+	{
+		if ((turn == 0) == runs_first)
+		{
+			std::vector<int32_t> run_keys(up.run_keys.size());
+			std::vector<uint64_t> counts(up.run_keys.size());
+			uint64_t	distinct;
+
+			ENGINE(hpsort_cuda_job_distinct(job, &distinct, &err));
+			CHECK(distinct == up.run_keys.size());
+			if (distinct != up.run_keys.size())
+				break;
+			ENGINE(hpsort_cuda_job_read_runs(job, 0, distinct, run_keys.data(),
+											 counts.data(), &err));
+			CHECK(run_keys == up.run_keys);
+			CHECK(counts == up.run_counts);
+			continue;
+		}
+		for (int descending = 0; descending < 2; descending++)
+		{
+			std::vector<int32_t> got(n, 0x5a5a5a5a);
+
+			/* in two parts, the first one empty if n is small */
+			ENGINE(hpsort_cuda_job_read_keys(job, 0, n / 3, descending, got.data(), &err));
+			ENGINE(hpsort_cuda_job_read_keys(job, n / 3, n - n / 3, descending,
+											 got.data() + n / 3, &err));
+			CHECK(got == (descending ? down.keys : up.keys));
+		}
+	}
+	hpsort_cuda_memory(context, nullptr, &peak, 0);
+	if (spec.bounds_known)
+		CHECK(peak - before <= hpsort_published_job_need(&spec, n));
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(context, &after, nullptr, 0);
+	CHECK(after == before);
+}
+
+/* What cannot be done says so, at the earliest moment, and nothing is left. */
+static void
+test_refusals(void)
+{
+	std::vector<int32_t> keys = make_keys({UNIFORM, 5000, 3000, -7, false, 3});
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	before;
+	uint64_t	after;
+
+	hpsort_cuda_memory(context, &before, nullptr, 0);
+	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
+	{
+		HpsortCudaSpec spec = job_spec((HpsortPublished) a, keys, true);
+
+		current = std::string("job refused ") + name_of((HpsortPublished) a);
+		spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
+			  HPSORT_CUDA_BAD_ARGUMENT && job == nullptr);
+		CHECK(strstr(err.text, "permutation") != nullptr);
+		spec.wanted = keys_and_runs;
+
+		/* memory: at once when the bounds are given ... */
+		hpsort_cuda_set_memory_limit(context, hpsort_published_job_need(&spec, 5000) - 1);
+		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
+			  HPSORT_CUDA_NO_MEMORY && job == nullptr && err.need > 0);
+		hpsort_cuda_set_memory_limit(context, 0);
+
+		/* a key outside is named, before anything is sorted */
+		spec.hi = keys[0] - 1;
+		spec.lo = keys[0] - 5000;
+		CHECK(run_job(spec, keys, &job, &result) == HPSORT_CUDA_OUT_OF_BOUNDS);
+		hpsort_cuda_job_close(job);
+	}
+
+	/* ... else as soon as they are found */
+	current = "job refused: one-hot too large";
+	std::vector<int32_t> wide = make_keys({UNIFORM, 1000000, 1000000, 0, false, 5});
+	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, wide, false);
+
+	CHECK(run_job(spec, wide, &job, &result) == HPSORT_CUDA_NO_MEMORY);
+	CHECK(err.need > (uint64_t) 900000 * 1000000 && !err.sticky);
+	CHECK(strstr(err.text, "comparison_free_onehot needs") != nullptr);
+	hpsort_cuda_job_close(job);
+	spec = job_spec(HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT, wide, true);
+	CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) == HPSORT_CUDA_NO_MEMORY);
+
+	current = "job refused: no such algorithm";
+	spec.algorithm = HPSORT_PUBLISHED_JOB(HPSORT_PUBLISHED_ALGORITHMS);
+	CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+
+	/* one_hp: the key that occurs twice */
+	for (int known = 0; known < 2; known++)
+	{
+		std::vector<int32_t> distinct(30000);
+
+		current = "job of one_hp with a key twice";
+		for (size_t i = 0; i < distinct.size(); i++)
+			distinct[i] = (int32_t) (i * 7919 % 30011) - 15000;
+		distinct[77] = distinct[29000];
+		spec = job_spec(HPSORT_PUBLISHED_ONE_HP, distinct, known);
+		CHECK(run_job(spec, distinct, &job, &result) == HPSORT_CUDA_DUPLICATE);
+		CHECK(err.key == distinct[77] && !err.sticky);
+		CHECK(strstr(err.text, std::to_string(err.key).c_str()) != nullptr);
+		hpsort_cuda_job_close(job);
+	}
+	hpsort_cuda_memory(context, &after, nullptr, 0);
+	CHECK(after == before);
+}
+
+void
+test_published_jobs(bool quick)
+{
+	uint64_t	seed = 1;
+
+	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
+		for (uint64_t n : {(uint64_t) 0, (uint64_t) 1, (uint64_t) 1000, (uint64_t) 70001,
+			 (uint64_t) 1500007})
+			for (uint64_t range : {(uint64_t) 1, (uint64_t) 300, (uint64_t) 70000,
+				 (uint64_t) 3000000, (uint64_t) 1 << 32})
+			{
+				const bool	by_range = a != HPSORT_PUBLISHED_BUCKET_RADIX &&
+					a != HPSORT_PUBLISHED_BUCKET_BITONIC && a != HPSORT_PUBLISHED_RADIX;
+				const bool	known = seed % 2;
+				std::vector<int32_t> keys;
+
+				if ((quick && n > 5000) || (by_range && range > 3000000) ||
+					(a == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT &&
+					 n * range > (uint64_t) 1 << 28) ||
+					(a == HPSORT_PUBLISHED_ONE_HP && n > range))
+					continue;
+				if (a == HPSORT_PUBLISHED_ONE_HP)
+				{
+					/* a step coprime to the range: each key once */
+					for (uint64_t i = 0; i < n; i++)
+						keys.push_back((int32_t) ((i * 1000003) % range) - 100);
+				}
+				else
+					keys = make_keys({(Distribution) (seed % DISTRIBUTIONS), n, range,
+									 range >> 32 ? INT32_MIN : -100, false, seed});
+				current = std::string("job of ") + name_of((HpsortPublished) a) + " n " +
+					std::to_string(n) + " range " + std::to_string(range) + " seed " +
+					std::to_string(seed);
+				try_job((HpsortPublished) a, keys, known, seed / 2 % 2);
+				seed++;
+			}
+	test_refusals();
+}

@@ -1,0 +1,112 @@
+-- gpu_published.sql: every algorithm of hpsort_algorithms() on a GPU, by name,
+-- equal to PostgreSQL's own ORDER BY and GROUP BY, or refused with the reason.
+-- Run by gpu_sql.sh with hpsort.device = gpu and ON_ERROR_STOP; the last line
+-- says how many checks were made.
+\set QUIET 1
+\set ON_ERROR_STOP 1
+\pset tuples_only
+SET hpsort.device = gpu;
+SET client_min_messages = warning;
+
+CREATE TEMP TABLE shapes AS
+SELECT name, a, (SELECT array_agg(x ORDER BY x) FROM unnest(a) x) AS up,
+	(SELECT array_agg(x ORDER BY x DESC) FROM unnest(a) x) AS down,
+	(SELECT array_agg((x, c)::hpsort_run ORDER BY x) FROM (SELECT x, count(*) c FROM unnest(a) x GROUP BY x) g) AS runs,
+	(SELECT count(*) = count(DISTINCT x) FROM unnest(a) x) AS all_distinct
+FROM (
+	SELECT 'two', '{2,1}'::int4[]
+	UNION ALL SELECT 'permuted', (SELECT array_agg((i::int8 * 7919 % 100003)::int4 - 50000) FROM generate_series(1, 100002) i)
+	UNION ALL SELECT 'narrow', (SELECT array_agg(abs(hashint4(i)) % 1000 - 300) FROM generate_series(1, 200000) i)
+	UNION ALL SELECT 'sparse', (SELECT array_agg(abs(hashint4(i)) % 300000) FROM generate_series(1, 100000) i)
+	UNION ALL SELECT 'ends', (SELECT array_agg(2147483647 - abs(hashint4(i) % 5000)) FROM generate_series(1, 5000) i)
+	UNION ALL SELECT 'wide', (SELECT array_agg(hashint4(i)) FROM generate_series(1, 300000) i)
+) v(name, a);
+
+-- An algorithm's answers for a shape, counted; anything wrong is an error.
+CREATE FUNCTION pg_temp.check_shape(algo text, s shapes) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	last record;
+	ok bool;
+	checks int := 0;
+BEGIN
+	FOR ok IN
+		SELECT hpsort(s.a) = s.up
+		UNION ALL SELECT hpsort(s.a, true) = s.down
+		UNION ALL SELECT hpsort(s.a, s.up[1], s.up[cardinality(s.up)]) = s.up
+		UNION ALL SELECT ARRAY(SELECT hpsort_set(s.a)) = s.up
+		UNION ALL SELECT ARRAY(SELECT hpsort_runs(s.a)) = s.runs
+		UNION ALL SELECT hpsort_agg(x) = s.up FROM unnest(s.a) x
+		UNION ALL SELECT hpsort_runs_agg(x) = s.runs FROM unnest(s.a) x
+	LOOP
+		checks := checks + 1;
+		IF ok IS NOT TRUE THEN
+			RAISE 'check % of % by % is wrong', checks, s.name, algo;
+		END IF;
+	END LOOP;
+	PERFORM hpsort(s.a);
+	SELECT * INTO last FROM hpsort_last();
+	IF last.device <> 'gpu' OR last.algorithm <> algo THEN
+		RAISE '% by %: was done by % on %', s.name, algo, last.algorithm, last.device;
+	END IF;
+	RETURN checks + 1;
+END $$;
+
+CREATE FUNCTION pg_temp.refusal(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN feature_not_supported THEN
+	RETURN SQLERRM;
+END $$;
+
+CREATE FUNCTION pg_temp.check_all() RETURNS TABLE (algorithm text, shapes int, checks int) LANGUAGE plpgsql AS $$
+DECLARE
+	s shapes;
+	words text;
+BEGIN
+	FOR algorithm IN SELECT h.algorithm FROM hpsort_algorithms() h LOOP
+		shapes := 0;
+		checks := 0;
+		PERFORM set_config('hpsort.algorithm', algorithm, false);
+		FOR s IN SELECT * FROM shapes v WHERE
+			CASE algorithm
+				WHEN 'one_hp' THEN v.all_distinct AND v.name <> 'wide'
+				WHEN 'comparison_free_onehot' THEN v.name IN ('two', 'narrow', 'ends')
+				-- the engine's own choice, where it counts
+				WHEN 'zero_compressed' THEN v.name IN ('two', 'narrow')
+				WHEN 'bucket_radix' THEN true
+				WHEN 'bucket_bitonic' THEN true
+				WHEN 'radix' THEN true
+				ELSE v.name <> 'wide' END
+		LOOP
+			shapes := shapes + 1;
+			checks := checks + pg_temp.check_shape(algorithm, s);
+		END LOOP;
+		-- a permutation is for the stable ones
+		words := pg_temp.refusal($q$SELECT hpsort_order('{3,1,2}')$q$);
+		IF algorithm NOT IN ('radix', 'zero_compressed') AND words NOT LIKE '%cannot return a permutation' THEN
+			RAISE 'permutation by %: %', algorithm, words;
+		END IF;
+		checks := checks + 1;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM pg_temp.check_all();
+
+-- what cannot be done names the reason, with device auto as well
+SET hpsort.algorithm = one_hp;
+SELECT pg_temp.refusal('SELECT hpsort(ARRAY[5,3,5])');
+SET hpsort.device = auto;
+SELECT pg_temp.refusal('SELECT hpsort(ARRAY[5,3,5])');
+SELECT hpsort(ARRAY[5,3,4]), (SELECT device || ' ' || algorithm FROM hpsort_last());
+SET hpsort.algorithm = comparison_free_onehot;
+SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
+SET hpsort.device = gpu;
+SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
+
+-- float4
+SET hpsort.algorithm = bucket_bitonic;
+SELECT 1 / (hpsort_float4(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x))::int, (SELECT device || ' ' || algorithm FROM hpsort_last())
+FROM (SELECT array_agg(CASE i % 1000 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' ELSE (hashint4(i) / 7.0)::float4 END) FROM generate_series(1, 200000) i) v(a);
+SET hpsort.algorithm = hp;
+SELECT pg_temp.refusal($q$SELECT hpsort_float4('{2,1}')$q$);

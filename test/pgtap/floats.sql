@@ -1,0 +1,57 @@
+-- hpsort_float4(): equal to ORDER BY, NaN, -0, infinities and NULLs included.
+\set test floats
+\ir setup.psql
+
+-- Numbers of all magnitudes, a few of each that are special, NULLs in every
+-- other array.
+CREATE FUNCTION pg_temp.numbers(n int, special float8, nulls float8) RETURNS float4[] LANGUAGE sql VOLATILE AS $$
+	SELECT coalesce(array_agg(CASE
+		WHEN random() < nulls THEN NULL
+		WHEN random() < special THEN ('{NaN,-NaN,Infinity,-Infinity,0,-0,1e-45,-1e-45,3.4028235e38,-3.4028235e38}'::float4[])[1 + floor(random() * 10)]
+		ELSE ((random() - 0.5) * 10 ^ (random() * 70 - 35))::float4 END), '{}')
+	FROM generate_series(1, n)
+$$;
+CREATE TEMP TABLE inputs AS
+SELECT n, pg_temp.numbers(n, special, nulls) AS a
+FROM unnest('{0,1,2,3,16,17,500,4095,4096,4097,100000}'::int[]) n, unnest('{0,0.2,1}'::float8[]) special, unnest('{0,0.2,1}'::float8[]) nulls;
+INSERT INTO inputs SELECT n, ('[-3:' || n - 4 || ']=' || a::text)::float4[] FROM inputs WHERE n IN (2, 500) AND cardinality(a) = n;
+SELECT cmp_ok(count(*), '>', 10::int8, 'NaN is there') FROM inputs WHERE 'NaN' = ANY (a);
+SELECT cmp_ok(count(*), '>', 10::int8, '-0 is there') FROM inputs WHERE '-0' = ANY (a::text[]);
+
+-- what PostgreSQL itself makes of them; -0 and 0 are equal, and so are arrays
+CREATE FUNCTION pg_temp.ordered(a float4[], descending bool, nulls_first bool) RETURNS float4[] LANGUAGE plpgsql AS $$
+DECLARE
+	result float4[];
+BEGIN
+	EXECUTE format('SELECT array_agg(x ORDER BY x %s NULLS %s) FROM unnest($1) x',
+		CASE WHEN descending THEN 'DESC' ELSE 'ASC' END, CASE WHEN nulls_first THEN 'FIRST' ELSE 'LAST' END)
+	INTO result USING a;
+	RETURN coalesce(result, '{}');
+END $$;
+
+CREATE FUNCTION pg_temp.check_floats(forced text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hpsort.algorithm', forced, true);
+	RETURN NEXT is_empty('SELECT n, a FROM inputs WHERE ARRAY(SELECT unnest(hpsort_float4(a))) <> pg_temp.ordered(a, false, false)', forced || ': ascending');
+	RETURN NEXT is_empty('SELECT n, a FROM inputs WHERE ARRAY(SELECT unnest(hpsort_float4(a, true))) <> pg_temp.ordered(a, true, true)', forced || ': descending');
+	RETURN NEXT is_empty('SELECT n, a FROM inputs WHERE ARRAY(SELECT unnest(hpsort_float4(a, false, true))) <> pg_temp.ordered(a, false, true)', forced || ': NULLs first');
+	RETURN NEXT is_empty('SELECT n, a FROM inputs WHERE ARRAY(SELECT unnest(hpsort_float4(a, true, false))) <> pg_temp.ordered(a, true, false)', forced || ': descending, NULLs last');
+	-- nothing is lost: the same texts, -0 and all, as often
+	RETURN NEXT is_empty('SELECT n FROM inputs WHERE n < 100000 AND
+		(SELECT array_agg(x::text ORDER BY x::text) FROM unnest(a) x) IS DISTINCT FROM
+		(SELECT array_agg(x::text ORDER BY x::text) FROM unnest(hpsort_float4(a)) x)', forced || ': bit for bit');
+	RETURN NEXT is_empty('SELECT n FROM inputs WHERE array_lower(hpsort_float4(a), 1) IS DISTINCT FROM array_lower(a, 1)', forced || ': lower bounds kept');
+END $$;
+SELECT pg_temp.check_floats('auto');
+SELECT pg_temp.check_floats('radix');
+SELECT pg_temp.check_floats('bucket_bitonic') WHERE current_setting('hpsort.device') = 'gpu';
+RESET hpsort.algorithm;
+
+SELECT is(hpsort_float4('{2,NaN,-Infinity,NULL,-1.5,Infinity}')::text, '{-Infinity,-1.5,2,Infinity,NaN,NULL}', 'one by hand');
+SELECT is(hpsort_float4(NULL), NULL::float4[], 'NULL');
+SELECT is(hpsort_float4('{1,2}', NULL), NULL::float4[], 'NULL for descending');
+SELECT is((SELECT (function, n, nulls, lo, hi)::text FROM hpsort_last()), '(hpsort_float4,5,1,,)', 'hpsort_last');
+SELECT throws_ok($$SELECT hpsort_float4('{{1,2},{3,4}}')$$, '2202E', 'array of keys must be one-dimensional', 'two dimensions');
+
+SELECT * FROM finish();
+ROLLBACK;
