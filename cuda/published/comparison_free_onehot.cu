@@ -132,6 +132,8 @@ comparison_free_onehot_need(uint64_t range, uint64_t n)
 {
 	const uint64_t pitch = row_bytes(n);
 
+	if (n == 0)
+		return 0;
 	if (range > (UINT64_MAX >> 1) / pitch)
 		return UINT64_MAX;
 	return array_bytes(range, pitch) + array_bytes(range, 4) +
