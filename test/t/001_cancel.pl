@@ -109,11 +109,12 @@ sub cancels
 
 	is(scalar(@latencies), $times, "$name: cancelled") or diag($err);
 	cmp_ok($latencies[-1], '<', 1, "$name: each within a second");
-	# Were a cancel only seen after the sort, most would take more than half of it.
+	# Were a cancel only seen after the sort, all would take more than half of
+	# it; of a busy machine's delays, the shortest tells.
 	SKIP:
 	{
 		skip "$name: too fast to tell", 1 if $full < 0.3;
-		cmp_ok($latencies[ $times / 2 ], '<', $full / 3, "$name: in the middle of it");
+		cmp_ok($latencies[0], '<', $full / 2, "$name: in the middle of it");
 	}
 	is(run("SELECT hpsort('{3,1,2}')"), "{1,2,3}\n", "$name: session usable");
 	run($reset);

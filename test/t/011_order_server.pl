@@ -163,7 +163,9 @@ for my $query ('SELECT * FROM t ORDER BY few', 'SELECT * FROM t ORDER BY many', 
 {
 	for my $memory ('1MB', '512MB')
 	{
-		run("SET work_mem = '$memory'; SET statement_timeout = '10ms'");
+		# keys alone are sorted within 10 ms where nothing else is going on
+		my $timeout = $query =~ /\*/ ? '10ms' : '2ms';
+		run("SET work_mem = '$memory'; SET statement_timeout = '$timeout'");
 		my $start = time();
 		run("SELECT count(*) FROM ($query OFFSET 0) a, (SELECT 1) b");
 		my $took = time() - $start;
