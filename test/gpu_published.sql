@@ -104,6 +104,21 @@ SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
 SET hpsort.device = gpu;
 SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
 
+-- keys that are sent while they are gathered, more than the service's first million
+CREATE TEMP TABLE many AS SELECT abs(hashint4(i)) % 3000000 AS x FROM generate_series(1, 2500000) i;
+SET hpsort.device = gpu;
+SET hpsort.algorithm = hp;
+SELECT 1 / (hpsort_agg(x) = array_agg(x ORDER BY x))::int FROM many;
+SELECT device || ' ' || algorithm FROM hpsort_last();
+SET hpsort.algorithm = comparison_free_onehot;
+SELECT pg_temp.refusal('SELECT hpsort_agg(x) FROM many');
+SET hpsort.device = auto;
+SELECT pg_temp.refusal('SELECT hpsort_agg(x) FROM many');
+SET hpsort.algorithm = bucket_radix;
+SELECT 1 / (hpsort_agg(x) = array_agg(x ORDER BY x))::int FROM many;
+SELECT device || ' ' || algorithm FROM hpsort_last();
+SET hpsort.device = gpu;
+
 -- float4
 SET hpsort.algorithm = bucket_bitonic;
 SELECT 1 / (hpsort_float4(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x))::int, (SELECT device || ' ' || algorithm FROM hpsort_last())

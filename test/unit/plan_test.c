@@ -236,7 +236,7 @@ static const GpuCase gpu_cases[] = {
 	/* forced algorithms, on whichever device is cheaper and has them */
 	{10000000, INT32_MIN, INT32_MAX, KEYS, ANY, RADIX, true, GPU},
 	{1000, INT32_MIN, INT32_MAX, KEYS, ANY, RADIX, false, CPU},
-	{10000000, 0, 999, KEYS, ANY, FREE, true, GPU},
+	{10000000, 0, 999, KEYS, ANY, FREE, true, CPU},
 	{10, INT32_MIN, INT32_MAX, KEYS, ANY, ZERO, true, GPU},
 	/* forced device */
 	{0, 0, 0, KEYS, GPU, AUTO, true, GPU},
