@@ -375,6 +375,12 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		cub_sort_keys<uint64_t>(context, stream, descending, keys, out, n, 32);
 		return;
 	}
+	if (n <= small_most(context))
+	{
+		small_sort(context, stream, bounds, descending, keys, n, out, nullptr,
+				   verdict);
+		return;
+	}
 	if (const uint32_t bits = cub_bits(bounds, digits, n))
 	{
 		check_for_cub(context, stream, bounds, keys, n, verdict);
@@ -420,6 +426,12 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	/* equal keys keep their order only in an ascending sort of CUB's */
 	const uint32_t bits = descending ? 0 : cub_bits(bounds, digits, n);
 
+	if (n <= small_most(context))
+	{
+		small_sort(context, stream, bounds, descending, keys, n, sorted_keys, rows,
+				   verdict);
+		return;
+	}
 	if (bits != 0)
 	{
 		check_for_cub(context, stream, bounds, keys, n, verdict);

@@ -122,7 +122,9 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		hpsort_cuda_choose(limits, shape, &choice);
 		return choice;
 	}
-	if (!shape->bounds_known && shape->n > 0)
+	/* for few keys an answer costs more than what it saves: the one kernel that
+	 * sorts them finds the bounds itself */
+	if (!shape->bounds_known && shape->n > small_most(context))
 		settle_bounds(context, stream, keys, shape);
 	hpsort_cuda_choose(limits, shape, &choice);
 	return choice;

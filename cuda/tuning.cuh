@@ -94,6 +94,15 @@ struct SweepTuning
 	static constexpr uint64_t min_n = (uint64_t) 1 << 22;
 };
 
+/* A sort of few keys in one kernel (small_sort.cu). */
+struct SmallTuning
+{
+	static constexpr int threads = 1024;
+	static constexpr int most_items = 8;	/* keys per thread: tiles of 8,192 */
+	static constexpr uint64_t most_n = (uint64_t) 1 << 20;
+	static constexpr uint32_t few_blocks = 64;
+};
+
 struct KeysTuning
 {
 	static constexpr int threads = 512;
