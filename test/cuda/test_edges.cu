@@ -219,6 +219,8 @@ test_edges(bool quick)
 				seed++;
 			}
 		}
+	/* the only regime that is found by a sample, and so not below 2^22 keys */
+	try_sort({UNIFORM, 4 * million, 1000, 0, true, seed++}, 0, false, 0, 0, quick);
 	current = "coverage";
 	for (int r = HPSORT_CUDA_NOTHING; r < HPSORT_CUDA_REGIMES; r++)
 		CHECK(seen[r] > 0);
