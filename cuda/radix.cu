@@ -13,8 +13,9 @@
  *	- the last pass writes no keys when only the permutation is wanted.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * CUB itself is left with few keys, where its launches overlap and these do not
- * (SweepTuning), and with what 32-bit positions cannot number.
+ * Few keys are small_sort.cu's.  CUB itself is left with some more, where its
+ * launches overlap and these do not (SweepTuning), and with what 32-bit positions
+ * cannot number.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass, and
  * 4 less in the last.
