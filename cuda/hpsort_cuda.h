@@ -381,8 +381,9 @@ extern HpsortCudaCode hpsort_cuda_runs(HpsortCuda *context,
 
 /*
  * The stable permutation of n keys of device memory: rows[i] is the index of
- * the key at position i of the order asked for by spec (n < 2^32).  Returns
- * when done.  choice receives how the distinct values were found.
+ * the key at position i of the order asked for by spec (n < 2^32).  With bounds
+ * it returns when done, since it reports keys outside; without, rows are complete
+ * once the stream has come past the call.  choice receives how the distinct values were found.
  */
 extern HpsortCudaCode hpsort_cuda_permutation(HpsortCuda *context,
 											  const HpsortCudaSpec *spec,

@@ -177,6 +177,17 @@ void		partition_sort(HpsortCuda *context, cudaStream_t stream,
 						   const int32_t *keys, uint64_t n, int32_t *out,
 						   HpsortCudaVerdict *verdict);
 
+/* ---- small_sort.cu ---- */
+
+/* Most keys that it takes on this device. */
+uint64_t	small_most(const HpsortCuda *context);
+/* One launch, no wait.  rows null: keys into out; else rows, and keys unless out
+ * is null.  Bounds of the whole type are found on the device. */
+void		small_sort(HpsortCuda *context, cudaStream_t stream,
+					   const Bounds &bounds, bool descending,
+					   const int32_t *keys, uint64_t n, int32_t *out,
+					   uint32_t *rows, HpsortCudaVerdict *verdict);
+
 /* ---- radix.cu ---- */
 
 struct RadixStart;				/* radix.cuh */

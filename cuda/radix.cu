@@ -13,8 +13,9 @@
  *	- the last pass writes no keys when only the permutation is wanted.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * CUB itself is left with few keys, where its launches overlap and these do not
- * (SweepTuning), and with what 32-bit positions cannot number.
+ * Few keys are small_sort.cu's.  CUB itself is left with some more, where its
+ * launches overlap and these do not (SweepTuning), and with what 32-bit positions
+ * cannot number.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass, and
  * 4 less in the last.
@@ -375,6 +376,12 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		cub_sort_keys<uint64_t>(context, stream, descending, keys, out, n, 32);
 		return;
 	}
+	if (n <= small_most(context))
+	{
+		small_sort(context, stream, bounds, descending, keys, n, out, nullptr,
+				   verdict);
+		return;
+	}
 	if (const uint32_t bits = cub_bits(bounds, digits, n))
 	{
 		check_for_cub(context, stream, bounds, keys, n, verdict);
@@ -420,6 +427,12 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	/* equal keys keep their order only in an ascending sort of CUB's */
 	const uint32_t bits = descending ? 0 : cub_bits(bounds, digits, n);
 
+	if (n <= small_most(context))
+	{
+		small_sort(context, stream, bounds, descending, keys, n, sorted_keys, rows,
+				   verdict);
+		return;
+	}
 	if (bits != 0)
 	{
 		check_for_cub(context, stream, bounds, keys, n, verdict);

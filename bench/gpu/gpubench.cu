@@ -360,6 +360,26 @@ disorder_kernel(const int32_t *sorted_by, const uint32_t *rows, uint64_t n,
 	}
 }
 
+/* Rows in order, and equal keys in the order they came. */
+static void
+check_rows(uint64_t n, const char *what)
+{
+	unsigned long long *wrong;
+	unsigned long long wrong_host;
+
+	CUDA(cudaMalloc(&wrong, sizeof(*wrong)));
+	CUDA(cudaMemset(wrong, 0, sizeof(*wrong)));
+	disorder_kernel<<<2048, 256>>>(keys, rows_out, n, wrong);
+	CUDA(cudaMemcpy(&wrong_host, wrong, sizeof(wrong_host),
+					cudaMemcpyDeviceToHost));
+	CUDA(cudaFree(wrong));
+	if (wrong_host != 0)
+	{
+		fprintf(stderr, "%s: %llu rows out of order\n", what, wrong_host);
+		exit(1);
+	}
+}
+
 /* The stable permutation beside CUB's pair sort of 32 bits. */
 static void
 row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
@@ -367,8 +387,6 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 999};
 	HpsortCudaSpec spec = {};
 	HpsortCudaChoice choice;
-	unsigned long long *wrong;
-	unsigned long long wrong_host;
 	char		row[128];
 	char		target[64] = "";
 
@@ -391,22 +409,55 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 									   &choice, &err));
 	});
 
-	CUDA(cudaMalloc(&wrong, sizeof(*wrong)));
-	CUDA(cudaMemset(wrong, 0, sizeof(*wrong)));
-	disorder_kernel<<<2048, 256>>>(keys, rows_out, n, wrong);
-	CUDA(cudaMemcpy(&wrong_host, wrong, sizeof(wrong_host),
-					cudaMemcpyDeviceToHost));
-	CUDA(cudaFree(wrong));
-	if (wrong_host != 0)
-	{
-		fprintf(stderr, "%s: %llu rows out of order\n", row, wrong_host);
-		exit(1);
-	}
+	check_rows(n, row);
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx pairs 32", ratio);
 	emit(row, target, ms, full, restricted, 0,
 		 hpsort_cuda_regime_name(choice.regime),
 		 ratio == 0 ? "-" : full / ms >= ratio ? "met" : "MISSED");
+}
+
+/*
+ * Keys of [0, range), of which the engine is told nothing, or their permutation.
+ * It has to be as fast as CUB on 32 bits, which is what somebody would take who
+ * knows as little.
+ */
+static void
+row_unknown(uint64_t n, uint64_t range, bool permutation)
+{
+	Recipe		recipe = {UNIFORM, n, range, 0, range >> 32 != 0, 77};
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	char		row[128];
+
+	snprintf(row, sizeof(row), "%s n %.0e range %llu untold",
+			 permutation ? "permutation" : "keys", (double) n,
+			 (unsigned long long) range);
+	if (skip(row))
+		return;
+	generate(recipe, keys, stream);
+
+	double		copy = copy_time(n);
+	double		full = permutation ? cub_pairs(n, 32) : cub_keys(n, 32);
+	double		restricted = permutation ? cub_pairs(n, bits_of(range)) :
+		cub_keys(n, bits_of(range));
+	double		ms;
+
+	if (permutation)
+	{
+		spec.wanted = HPSORT_CUDA_PERMUTATION;
+		ms = measure([&] {
+			ENGINE(hpsort_cuda_permutation(context, &spec, keys, n, rows_out,
+										   stream, &choice, &err));
+		});
+		check_rows(n, row);
+	}
+	else
+		ms = engine_keys(recipe, false, 0, &choice, row);
+	emit(row, ">=1.0x CUB 32", ms, full, 0, copy,
+		 hpsort_cuda_regime_name(choice.regime), full / ms >= 1 ? "met" : "MISSED");
+	if (restricted < ms)
+		printf("  (CUB told the range: %.4f)\n", restricted);
 }
 
 /* Equal n and range, different distributions. */
@@ -626,6 +677,30 @@ main(int argc, char **argv)
 	row_keys(1000000, 4000000, false, 0, 0, 0);
 	row_keys(600000, 100000, false, 0, 0, 0);
 	row_keys(100000, 1000, false, 0, 0, 0);
+	for (uint64_t n : {1, 100, 1000, 4096, 10000, 30000, 100000, 300000, 1000000})
+	{
+		row_unknown(n, 1000, false);
+		row_unknown(n, 1000000, false);
+		row_unknown(n, (uint64_t) 1 << 32, false);
+		row_unknown(n, 1000, true);
+		row_unknown(n, 1000000, true);
+		row_unknown(n, (uint64_t) 1 << 32, true);
+	}
+	for (uint64_t n : {1100000, 2000000, 5000000})
+	{
+		row_unknown(n, 1000, false);
+		row_unknown(n, 1000000, false);
+		row_unknown(n, 10000000, false);
+		row_unknown(n, (uint64_t) 1 << 32, false);
+		row_unknown(n, 1000000, true);
+		row_unknown(n, (uint64_t) 1 << 32, true);
+	}
+	for (uint64_t n : {10000, 100000, 300000})
+		for (uint64_t range : {70000, 1000000, 100000000})
+		{
+			row_keys(n, range, false, 0, 0, 0);
+			row_permutation(n, range, false, 0);
+		}
 	row_runs(100000000, 1000, read_ms);
 	row_runs(100000000, 10000, read_ms);
 	row_runs(100000000, 50000, read_ms);

@@ -160,9 +160,11 @@ test_edges(bool quick)
 	if (!quick)
 	{
 		sizes.insert(sizes.end(), {6, 7, 15, 16, 17, 31, 32, 33, 128, 129, 511, 512,
-					 513, 1023, 1025, 4095, 4096, 16383, 16384, 16385, 65535,
+					 513, 1023, 1024, 1025, 2048, 2049, 4095, 4096, 8191, 8192, 8193,
+					 16383, 16384, 16385, 65535,
 					 65536, 65537, 262143});
-		large.insert(large.end(), {million + 1, 4 * million + 3});
+		large.insert(large.end(), {million + 1, 4 * million - 1, 4 * million,
+					 4 * million + 3});
 	}
 	for (uint64_t n : sizes)
 		for (int d = 0; d < DISTRIBUTIONS; d++)
@@ -217,6 +219,8 @@ test_edges(bool quick)
 				seed++;
 			}
 		}
+	/* the only regime that is found by a sample, and so not below 2^22 keys */
+	try_sort({UNIFORM, 4 * million, 1000, 0, true, seed++}, 0, false, 0, 0, quick);
 	current = "coverage";
 	for (int r = HPSORT_CUDA_NOTHING; r < HPSORT_CUDA_REGIMES; r++)
 		CHECK(seen[r] > 0);

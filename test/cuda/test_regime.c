@@ -188,6 +188,10 @@ test_sample(void **state)
 	shape.distinct = 0;
 	shape.n = 1000;
 	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = ((uint64_t) 1 << 22) - 1;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = (uint64_t) 1 << 22;
+	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
 	shape.n = 100000000;
 	shape.bounds_known = 1;
 	shape.hi = 1000;
