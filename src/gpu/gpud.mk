@@ -62,5 +62,5 @@ gputest-sql:
 gpubench: gpubench-sql
 gpubench-sql:
 	bench/gpu/sql_grid.sh
-	bench/gpu/plot.sh build/bench/gpu_sql.csv
+	bench/gpu/plot.sh "$${OUT:-build/bench}/gpu_sql.csv"
 	bench/gpu/order_grid.sh
