@@ -4,6 +4,8 @@
 #   make fuzz                       each target for FUZZ_SECONDS=60 in all
 #   make fuzz FUZZ_SECONDS=1800     longer
 #   make fuzz FUZZ_TARGETS=client   one of messages client service serialized
+#   make fuzz-seeds                 the seeds of messages, client and service anew,
+#                                   after a change of the protocol
 #
 # New inputs that reach new code go to build/fuzz/corpus; the seeds in
 # test/fuzz/corpus are small and checked in.  A finding fails the run and leaves
@@ -45,3 +47,13 @@ fuzz: $(FUZZ_TARGETS:%=build/fuzz/%_fuzz)
 			{ tail -40 build/fuzz/$$t.log; exit 1; }; \
 		grep -E 'number_of_executed_units|new_units_added' build/fuzz/$$t.log; \
 	done
+
+build/fuzz/seeds: build/fuzz/test/fuzz/seeds.o build/fuzz/libhpsort.a
+	$(FUZZ_CXX) -fsanitize=address,undefined -o $@ $^ $(CXX_LIBS)
+
+.PHONY: fuzz-seeds
+fuzz-seeds: build/fuzz/seeds
+	@for t in messages client service; do \
+		mkdir -p test/fuzz/corpus/$$t && rm -f test/fuzz/corpus/$$t/*; \
+	done
+	@build/fuzz/seeds test/fuzz/corpus

@@ -1,0 +1,311 @@
+/*
+ * seeds.c
+ *		Writes the seeds of the fuzzers that speak the GPU service's protocol.
+ *
+ * Run by "make fuzz-seeds" whenever the protocol's version is raised: messages
+ * are made by the protocol's own code and checked by it, so that a seed cannot
+ * be of another version.  One argument: the corpus directory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol.h"
+
+#define CHUNKS 4
+#define CHUNK_BYTES 4096
+
+static const char *corpus;
+static unsigned char seed[4096];
+static size_t used;
+
+/* Adds a message, which must be one that its side may send. */
+static void
+say(const GpuMessage *m)
+{
+	GpuSide		side = m->header.type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
+	size_t		size = gpu_message_size(m);
+	const char *why;
+
+	if (!gpu_message_check(m, side, CHUNKS, CHUNK_BYTES, &why) || used + size > sizeof(seed))
+	{
+		fprintf(stderr, "message of type %u: %s\n", m->header.type, why ? why : "no room");
+		exit(1);
+	}
+	memcpy(seed + used, m, size);
+	used += size;
+}
+
+static void
+begin(int bytes, int first, int second)
+{
+	seed[0] = (unsigned char) first;
+	seed[1] = (unsigned char) second;
+	used = (size_t) bytes;
+}
+
+static void
+end(const char *target, const char *name)
+{
+	char		path[1024];
+	FILE	   *f;
+
+	snprintf(path, sizeof(path), "%s/%s/%s", corpus, target, name);
+	f = fopen(path, "wb");
+	if (f == NULL || fwrite(seed, 1, used, f) != used || fclose(f) != 0)
+	{
+		perror(path);
+		exit(1);
+	}
+}
+
+static void
+say_plain(GpuMessageType type, uint64_t job)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, type, job);
+	say(&m);
+}
+
+static void
+say_open(uint64_t n, SortWant want, int descending, SortAlgorithm algorithm)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_OPEN, 1);
+	m.body.open.n = n;
+	m.body.open.lo = 0;
+	m.body.open.hi = 999;
+	m.body.open.want = want;
+	m.body.open.descending = (uint32_t) descending;
+	m.body.open.algorithm = algorithm;
+	say(&m);
+}
+
+static void
+say_add(uint32_t chunk, uint32_t count)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_ADD, 1);
+	m.body.add.chunk = chunk;
+	m.body.add.count = count;
+	say(&m);
+}
+
+static void
+say_read(GpuMessageType type, GpuForm form, int descending)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, type, 1);
+	m.body.read.form = form;
+	m.body.read.descending = (uint32_t) descending;
+	say(&m);
+}
+
+static void
+say_release(uint32_t chunk)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_RELEASE, 1);
+	m.body.release.chunk = chunk;
+	say(&m);
+}
+
+static void
+say_hello(void)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_HELLO, 0);
+	m.body.hello.magic = GPU_MAGIC;
+	m.body.hello.version = GPU_PROTOCOL_VERSION;
+	strcpy(m.body.hello.build, "seed");
+	say(&m);
+}
+
+static void
+say_welcome(void)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_WELCOME, 0);
+	m.body.welcome.magic = GPU_MAGIC;
+	m.body.welcome.version = GPU_PROTOCOL_VERSION;
+	strcpy(m.body.welcome.build, "seed");
+	m.body.welcome.chunks = CHUNKS;
+	m.body.welcome.chunk_bytes = CHUNK_BYTES;
+	say(&m);
+}
+
+static void
+say_grant(uint32_t chunk)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_GRANT, 1);
+	m.body.grant.chunk = chunk;
+	say(&m);
+}
+
+/* The service's answer to a whole job: n keys, sent in one form. */
+static void
+say_answer(uint64_t n, uint64_t items, GpuForm form, int descending)
+{
+	GpuMessage	m;
+	uint64_t	first;
+	uint32_t	chunk = 0;
+
+	gpu_message_init(&m, GPU_MSG_FINISHED, 1);
+	m.body.finished.n = n;
+	m.body.finished.algorithm = SORT_ALGORITHM_COMPARISON_FREE;
+	strcpy(m.body.finished.reason, "seed");
+	say(&m);
+	gpu_message_init(&m, GPU_MSG_RESULT, 1);
+	m.body.result.items = items;
+	m.body.result.form = form;
+	m.body.result.descending = (uint32_t) descending;
+	m.body.result.read = 1;
+	say(&m);
+	for (first = 0; first < items; first += m.body.data.count)
+	{
+		uint64_t	most = gpu_chunk_items(form, CHUNK_BYTES);
+
+		gpu_message_init(&m, GPU_MSG_DATA, 1);
+		m.body.data.first = first;
+		m.body.data.chunk = chunk++;
+		m.body.data.count = (uint32_t) (items - first < most ? items - first : most);
+		m.body.data.read = 1;
+		say(&m);
+	}
+}
+
+static void
+say_device(uint32_t index, uint32_t count)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_DEVICE, 0);
+	m.body.device.index = index;
+	m.body.device.count = count;
+	say(&m);
+}
+
+static void
+say_error(uint64_t job, GpuFailure failure)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_ERROR, job);
+	m.body.error.failure = failure;
+	strcpy(m.body.error.text, "seed");
+	say(&m);
+}
+
+/* What a client says about one job, for a service of few chunks. */
+static void
+say_job(SortWant want, GpuForm form, int descending, SortAlgorithm algorithm)
+{
+	say_open(1100, want, descending, algorithm);
+	say_add(0, 1000);
+	say_add(1, 100);
+	say_read(GPU_MSG_FINISH, form, descending);
+	if (form == GPU_FORM_NONE)
+		say_read(GPU_MSG_READ, GPU_FORM_BEST, !descending);
+	say_release(0);
+	say_plain(GPU_MSG_WANT, 1);
+	say_plain(GPU_MSG_CLOSE, 1);
+}
+
+static void
+service_seeds(void)
+{
+	static const struct
+	{
+		const char *name;
+		SortWant	want;
+		GpuForm		form;
+		int			descending;
+		SortAlgorithm algorithm;
+	}			jobs[] = {
+		{"job-keys", SORT_WANT_KEYS, GPU_FORM_KEYS, 0, SORT_ALGORITHM_AUTO},
+		{"job-runs", SORT_WANT_RUNS, GPU_FORM_RUNS, 0, SORT_ALGORITHM_AUTO},
+		{"job-rows", SORT_WANT_PERMUTATION, GPU_FORM_PERMUTATION, 1, SORT_ALGORITHM_AUTO},
+		{"job-read-later", SORT_WANT_KEYS, GPU_FORM_NONE, 0, SORT_ALGORITHM_AUTO},
+		{"job-by-name", SORT_WANT_KEYS, GPU_FORM_BEST, 1, SORT_ALGORITHM_COMPARISON_FREE},
+	};
+	size_t		i;
+
+	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+	{
+		begin(0, 0, 0);
+		say_job(jobs[i].want, jobs[i].form, jobs[i].descending, jobs[i].algorithm);
+		end("service", jobs[i].name);
+
+		/* the parser's: of the client, with chunks known, in pieces of 64 bytes */
+		begin(2, 3, 63);
+		say_job(jobs[i].want, jobs[i].form, jobs[i].descending, jobs[i].algorithm);
+		end("messages", jobs[i].name);
+	}
+	begin(0, 0, 0);
+	say_plain(GPU_MSG_ASK_DEVICES, 0);
+	end("service", "devices");
+	begin(2, 1, 255);
+	say_hello();
+	say_plain(GPU_MSG_ASK_DEVICES, 0);
+	end("messages", "hello");
+}
+
+static void
+client_seeds(void)
+{
+	/* second byte: a sixth of the keys; first: see client_fuzz.c */
+	begin(2, SORT_WANT_KEYS, 10);
+	say_grant(0);
+	say_answer(60, 60, GPU_FORM_KEYS, 0);
+	end("client", "keys");
+	begin(2, SORT_WANT_KEYS, 250);
+	say_grant(0);
+	say_grant(1);
+	say_answer(1500, 1500, GPU_FORM_KEYS, 0);
+	end("client", "keys-two-chunks");
+	begin(2, SORT_WANT_RUNS, 10);
+	say_grant(0);
+	say_answer(60, 1, GPU_FORM_RUNS, 0);
+	end("client", "runs");
+	begin(2, SORT_WANT_PERMUTATION | 4, 10);
+	say_grant(0);
+	say_answer(60, 60, GPU_FORM_PERMUTATION, 1);
+	end("client", "rows");
+	begin(2, SORT_WANT_KEYS | 32, 10);
+	say_device(0, 2);
+	say_device(1, 2);
+	say_grant(0);
+	say_error(1, GPU_RESOURCES);
+	end("client", "devices-error");
+
+	begin(2, 2, 63);
+	say_grant(0);
+	say_answer(60, 60, GPU_FORM_KEYS, 0);
+	say_error(1, GPU_OK);
+	end("messages", "answer");
+	begin(2, 0, 255);
+	say_welcome();
+	say_device(0, 1);
+	say_error(0, GPU_PROTOCOL);
+	end("messages", "welcome");
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	corpus = argv[1];
+	service_seeds();
+	client_seeds();
+	return 0;
+}
