@@ -18,6 +18,7 @@ my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', <<'CONF');
 autovacuum = off
+hpsort.enable_sort = off
 max_worker_processes = 16
 max_parallel_workers = 8
 shared_buffers = 1MB
