@@ -162,7 +162,7 @@ static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
 {
 	bool		having = css->ss.ps.plan->qual != NIL;
-	bool		prefix = es->verbose || list_length(es->rtable) > 1;
+	bool		prefix = compat_explain_prefix(es);
 	Instrumentation *instrument = css->ss.ps.instrument;
 	List	   *context;
 
