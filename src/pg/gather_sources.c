@@ -168,7 +168,8 @@ explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, Exp
 
 	if (scan->ps.plan->qual == NIL)
 		return;
-	context = set_deparse_context_plan(es->deparse_cxt, scan->ps.plan, ancestors);
+	/* Under this node's plan parameters of a nested loop around it are found. */
+	context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	ExplainPropertyText(having ? "Scan Filter" : "Filter",
 						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
 										   context, prefix, false), es);

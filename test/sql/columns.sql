@@ -233,6 +233,14 @@ SELECT query, pg_temp.uses_gather(query) FROM (VALUES
 -- settings
 SET hpsort.debug_gather = allow;
 SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS allowed;
+-- parameters of a loop around it have names
+SET hpsort.debug_gather = force;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+EXPLAIN (COSTS OFF) SELECT * FROM generate_series(1, 3) g, LATERAL (SELECT hpsort_agg(key) FROM readings WHERE small < g) s;
+RESET enable_mergejoin;
+RESET enable_hashjoin;
+SET hpsort.debug_gather = allow;
 -- what the executor would prune is core's
 SELECT pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE id < 15') AS constant,
 	pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE x < extract(epoch FROM now())') AS other_column,
