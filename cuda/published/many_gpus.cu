@@ -129,7 +129,8 @@ gather(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 			fetch(first, part, one.from(part.first), stream);
 			ends.push_back(part.first + part.n);
 		}
-		result = merge_parts(context, stream, order_of(spec), one, other, ends);
+		result = merge_parts(context, stream, order_of(spec), one, other, ends,
+							 [] {});
 	}
 	check(cudaMemcpyAsync(out, result.keys, n * 4, cudaMemcpyDeviceToHost, stream),
 		  "copy the result");

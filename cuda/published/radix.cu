@@ -75,6 +75,8 @@ radix_peer_sort(const Task &task)
 
 	DeviceBuffer workspace(task.context, task.stream, bytes, "radix");
 
+	step(task);
+
 	check(call(workspace.as<void>()), "sort by radix");
 }
 
