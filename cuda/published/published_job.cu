@@ -183,10 +183,11 @@ extern "C" uint64_t
 hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 {
 	const HpsortPublishedSpec spec = spec_of_job(*job);
-	const uint64_t sorting = sorting_need(spec, n, 0);
+	const uint64_t keys = array_bytes(n, 4);
+	const uint64_t slices = 2 * std::min<uint64_t>(keys, REGIME_READ_SLICE);
 
-	if (!is_bitonic(spec))
+	if (!is_bitonic(spec) || job->wanted == HPSORT_CUDA_RUNS)
 		return hpsort_published_job_need(job, n);
-	return (job->wanted == HPSORT_CUDA_RUNS ? std::max(sorting, runs_need(n)) : sorting) +
-		reading_need;
+	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
+		65536;
 }

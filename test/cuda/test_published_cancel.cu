@@ -100,14 +100,19 @@ test_moments(bool quick, uint64_t seed)
 		{
 			const uint64_t m = a == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT && n > 50000 ?
 				50000 : n;
-			Recipe		recipe = {a == HPSORT_PUBLISHED_ONE_HP ? REVERSED : ZIPF, m,
-				a == HPSORT_PUBLISHED_ONE_HP ? m : m / 3, -5, false, seed};
+			const Recipe recipe = {ZIPF, m, m / 3, -5, false, seed};
+			std::vector<int32_t> distinct(a == HPSORT_PUBLISHED_ONE_HP ? m : 0);
 			int32_t    *keys;
 			HpsortCudaJob *job;
 			double		whole = 0;
 
 			CUDA(cudaMalloc(&keys, m * sizeof(int32_t)));
 			generate(recipe, keys);
+			for (uint64_t i = 0; i < distinct.size(); i++)
+				distinct[i] = (int32_t) (m - i);
+			if (!distinct.empty())
+				CUDA(cudaMemcpy(keys, distinct.data(), m * sizeof(int32_t),
+								cudaMemcpyHostToDevice));
 			CUDA(cudaDeviceSynchronize());
 			current = std::string("cancel ") + name_of((HpsortPublished) a);
 			job = open_job((HpsortPublished) a, permute, keys, m);
