@@ -162,7 +162,7 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 	const HpsortPublished algorithm = static_cast<HpsortPublished>(
 		job->spec.algorithm - HPSORT_PUBLISHED_JOB(0));
 	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
-	uint64_t	parts;
+	published::Cut cut;
 	int			length;
 
 	job->sorted = DeviceBuffer(job->context, job->compute,
@@ -173,20 +173,23 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 								 job->n * sizeof(uint32_t), "row numbers");
 		job->sorted_descending = job->spec.descending != 0;
 	}
-	parts = published::published_into(job->context, job->compute, job->spec, found,
-									  job->keys.as<int32_t>(), job->n,
-									  job->sorted.as<int32_t>(),
-									  permute ? job->rows.as<uint32_t>() : nullptr,
-									  job->stop_word());
+	cut = published::published_into(job->context, job->compute, job->spec, found,
+									job->keys.as<int32_t>(), job->n,
+									job->sorted.as<int32_t>(),
+									permute ? job->rows.as<uint32_t>() : nullptr,
+									job->stop_word(), job->others);
 	choice->regime = HPSORT_CUDA_PUBLISHED;
 	length = snprintf(choice->reason, sizeof(choice->reason),
 					  "%s as published, range %lld",
 					  hpsort_published_algorithms(nullptr)[algorithm].name,
 					  static_cast<long long>(found.hi) - found.lo + 1);
-	if (parts > 1)
+	if (cut.parts > 1)
+		length += snprintf(choice->reason + length, sizeof(choice->reason) - length,
+						   ", in %llu parts that were merged",
+						   static_cast<unsigned long long>(cut.parts));
+	if (cut.devices > 1)
 		snprintf(choice->reason + length, sizeof(choice->reason) - length,
-				 ", in %llu parts that were merged",
-				 static_cast<unsigned long long>(parts));
+				 ", on %zu gpus", cut.devices);
 	if (!(job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS)))
 		job->sorted.release();
 }

@@ -129,6 +129,9 @@ struct HpsortCudaJob
 	uint64_t	capacity = 0;
 	hpsort::DeviceBuffer bounds;
 
+	/* devices that a published algorithm may use as well */
+	std::vector<HpsortCuda *> others;
+
 	/* the result */
 	HpsortCudaResult result = {};
 	bool		have_runs = false;

@@ -72,6 +72,19 @@ Elements	merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &orde
 						std::vector<uint64_t> ends,
 						const std::function<void()> &between);
 
+/* The same for parts of the output, where the result then is. */
+void		merge_output(const Task &task, const Elements &other,
+						 const std::vector<uint64_t> &ends);
+
+/* ---- many_gpus.cu ---- */
+
+/*
+ * sort_on() of a task with input_is_spare, the others sorting a part each;
+ * waits.
+ */
+void		sort_shared(const Task &task, HpsortPublishedSpec *spec,
+						const std::vector<HpsortCuda *> &others);
+
 } /* namespace published */
 } /* namespace hpsort */
 

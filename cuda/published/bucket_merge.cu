@@ -192,6 +192,26 @@ merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 	return from;
 }
 
+void
+merge_output(const Task &task, const Elements &other, const std::vector<uint64_t> &ends)
+{
+	const Elements out = {task.out, task.payload_out};
+
+	task.clock->phase("merge");
+
+	const Elements result = merge_parts(task.context, task.stream, order_of(*task.spec),
+										out, other, ends, [&] { step(task); });
+
+	if (result.keys == out.keys)
+		return;
+	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
+						  cudaMemcpyDeviceToDevice, task.stream), "copy the keys");
+	if (out.payload)
+		check(cudaMemcpyAsync(out.payload, result.payload, task.n * 4,
+							  cudaMemcpyDeviceToDevice, task.stream),
+			  "copy the payload");
+}
+
 Elements
 Spare::get()
 {
@@ -259,7 +279,6 @@ bucket_bitonic_sort(const Task &task)
 	const uint64_t most = task.spec->pass_keys ? task.spec->pass_keys :
 		HPSORT_PUBLISHED_PASS_KEYS;
 	const uint64_t parts = (task.n + most - 1) / most;
-	const Elements out = {task.out, task.payload_out};
 	Spare		spare(task);
 	std::vector<uint64_t> ends;
 	uint64_t	start = 0;
@@ -286,21 +305,8 @@ bucket_bitonic_sort(const Task &task)
 				}
 			}
 	}
-	if (parts == 1)
-		return;
-	task.clock->phase("merge");
-
-	const Elements result = merge_parts(task.context, task.stream, order, out,
-										spare.get(), ends, [&] { step(task); });
-
-	if (result.keys == out.keys)
-		return;
-	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
-						  cudaMemcpyDeviceToDevice, task.stream), "copy the keys");
-	if (out.payload)
-		check(cudaMemcpyAsync(out.payload, result.payload, task.n * 4,
-							  cudaMemcpyDeviceToDevice, task.stream),
-			  "copy the payload");
+	if (parts > 1)
+		merge_output(task, spare.get(), ends);
 }
 
 } /* namespace published */

@@ -227,15 +227,22 @@ void		check_verdict(const HpsortPublishedVerdict &verdict,
 /* Throws why spec->algorithm cannot do a job, if so. */
 void		published_check_job(HpsortCuda *context, const HpsortCudaSpec *spec);
 
+/* Into how many parts a list was cut, and by how many devices it was sorted. */
+struct Cut
+{
+	uint64_t	parts;
+	size_t		devices;
+};
+
 /*
  * Sorts the keys of a job, whose bounds have been found, and waits; keys are
- * overwritten.  rows, if not null, receives the stable permutation.  Returns
- * into how many parts the list was cut.
+ * overwritten.  rows, if not null, receives the stable permutation.  others may
+ * sort a part.
  */
-uint64_t	published_into(HpsortCuda *context, cudaStream_t stream,
+Cut			published_into(HpsortCuda *context, cudaStream_t stream,
 						   const HpsortCudaSpec &job, const Bounds &bounds,
 						   int32_t *keys, uint64_t n, int32_t *out, uint32_t *rows,
-						   StopWord stop);
+						   StopWord stop, const std::vector<HpsortCuda *> &others);
 
 } /* namespace published */
 } /* namespace hpsort */

@@ -125,6 +125,15 @@ extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
 extern uint64_t hpsort_published_job_need(const HpsortCudaSpec *spec, uint64_t n);
 extern uint64_t hpsort_published_job_least(const HpsortCudaSpec *spec, uint64_t n);
 
+/*
+ * Before finish: lets a job of bucket_bitonic use further devices, which must
+ * outlive it; of enough keys each sorts a part, and the job's own merges them.
+ * The same device may be given again.  Jobs of other algorithms do without.
+ */
+extern HpsortCudaCode hpsort_published_job_share(HpsortCudaJob *job,
+												 HpsortCuda *const *contexts,
+												 int count, HpsortCudaError *err);
+
 /* Where a call that does not wait reports what it found, in pinned memory. */
 typedef struct HpsortPublishedVerdict
 {

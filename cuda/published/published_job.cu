@@ -11,6 +11,7 @@
  *-------------------------------------------------------------------------
  */
 #include "bucket_bitonic.cuh"
+#include "job.cuh"
 #include "published.cuh"
 #include "regime.h"
 
@@ -25,6 +26,9 @@ namespace
 {
 
 constexpr unsigned threads = 256;
+
+/* Fewer keys for each device are sorted by one before a thread has started. */
+constexpr uint64_t shared_least = 1u << 20;
 
 /* What a job asks for, as far as it is known before its keys are. */
 HpsortPublishedSpec
@@ -112,16 +116,17 @@ published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 		refuse_memory(spec.algorithm, n, least, used, limit);
 }
 
-uint64_t
+Cut
 published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
 			   const Bounds &bounds, int32_t *keys, uint64_t n, int32_t *out,
-			   uint32_t *rows, StopWord stop)
+			   uint32_t *rows, StopWord stop, const std::vector<HpsortCuda *> &others)
 {
 	HpsortPublishedSpec spec = spec_of_job(job);
 	VerdictSlot slot(context, stream);
 	Clock		clock(stream, nullptr);
 	DeviceBuffer numbers;
 	Task		task = {};
+	Cut			cut = {1, 1};
 
 	spec.lo = bounds.lo;
 	spec.hi = bounds.hi;
@@ -139,27 +144,36 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		task.payload = numbers.as<uint32_t>();
 		task.payload_out = rows;
 	}
-	if (is_bitonic(spec))
-	{
-		const uint64_t limit = context->limit.load();
-		uint64_t	used;
-
-		hpsort_cuda_memory(context, &used, nullptr, 0);
-		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, n,
-												  used < limit ? limit - used : 0);
-		task.input_is_spare = true;
-	}
 	task.verdict = reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
 	memset(task.verdict, 0, sizeof(*task.verdict));
 	task.clock = &clock;
 	task.stop = stop;
-	sort_on(task, &spec);
+	if (is_bitonic(spec))
+	{
+		const uint64_t limit = context->limit.load();
+		const size_t devices = others.size() + 1;
+		uint64_t	used;
+		uint64_t	own;
+
+		if (n / devices >= shared_least)
+			cut.devices = devices;
+		own = n / cut.devices + (n % cut.devices > 0);
+		hpsort_cuda_memory(context, &used, nullptr, 0);
+		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, own,
+												  used < limit ? limit - used : 0);
+		cut.parts = (own + spec.pass_keys - 1) / spec.pass_keys + cut.devices - 1;
+		task.input_is_spare = true;
+	}
+	if (cut.devices > 1)
+		sort_shared(task, &spec, others);
+	else
+		sort_on(task, &spec);
 	check(cudaStreamSynchronize(stream), "sort");
 	/* what kernels left undone must not be looked at */
 	if (is_stopped(stop))
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 	check_verdict(*task.verdict, spec);
-	return spec.pass_keys > 0 ? (n + spec.pass_keys - 1) / spec.pass_keys : 1;
+	return cut;
 }
 
 } /* namespace published */
@@ -190,4 +204,15 @@ hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 		return hpsort_published_job_need(job, n);
 	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
 		65536;
+}
+
+extern "C" HpsortCudaCode
+hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
+						   HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
+		job->others.assign(contexts, contexts + count);
+	});
 }

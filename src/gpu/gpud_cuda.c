@@ -165,6 +165,13 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		free(job);
 		return failed(&e, err);
 	}
+	if (hpsort_published_job_share(job->job, (HpsortCuda *const *) spec->others, spec->nothers,
+								   &e) != HPSORT_CUDA_OK)
+	{
+		hpsort_cuda_job_close(job->job);
+		free(job);
+		return failed(&e, err);
+	}
 	*result = job;
 	return true;
 }

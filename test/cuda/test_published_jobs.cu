@@ -189,6 +189,74 @@ test_little_memory(void)
 	}
 }
 
+/* Several devices, of which one may be the same again; one has no memory. */
+static void
+test_shared(void)
+{
+	const std::vector<int32_t> keys = make_keys({ZIPF, 3500001, 2000000, -7, false, 11});
+	HpsortCuda *second;
+	std::vector<HpsortCuda *> others;
+	int			devices = 1;
+
+	current = "job of bucket_bitonic on several gpus";
+	ENGINE(hpsort_cuda_device_count(&devices, &err));
+	ENGINE(hpsort_cuda_open(devices - 1, 0, &second, &err));
+	printf("jobs on several gpus: 0 and %d\n", devices - 1);
+	for (int many = 1; many <= 2; many++)
+		for (int permute = 0; permute < 2; permute++)
+			for (int descending = 0; descending < 2; descending++)
+			{
+				HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+				const Reference expected = refer(keys, descending);
+				std::vector<int32_t> got(keys.size());
+				std::vector<uint32_t> rows(keys.size());
+				HpsortCudaJob *job;
+				HpsortCudaResult result;
+				uint64_t	used;
+
+				others.assign(many, second);
+				spec.descending = descending;
+				if (permute)
+					spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+				ENGINE(hpsort_published_job_share(job, others.data(), many, &err));
+				ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+				if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+				{
+					CHECK(strstr(result.reason, many == 1 ?
+								 "in 2 parts that were merged, on 2 gpus" :
+								 "in 3 parts that were merged, on 3 gpus") != nullptr);
+					ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), descending,
+													 got.data(), &err));
+					CHECK(got == expected.keys);
+					if (permute)
+						ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
+																rows.data(), &err));
+					CHECK(!permute || rows == expected.rows);
+				}
+				CHECK(hpsort_published_job_share(job, others.data(), many, &err) ==
+					  HPSORT_CUDA_BAD_ARGUMENT);
+				hpsort_cuda_job_close(job);
+				hpsort_cuda_memory(second, &used, nullptr, 0);
+				CHECK(used == 0);
+			}
+
+	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	used;
+
+	hpsort_cuda_set_memory_limit(second, 1000000);
+	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+	ENGINE(hpsort_published_job_share(job, &second, 1, &err));
+	ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+	CHECK(hpsort_cuda_job_finish(job, &result, &err) == HPSORT_CUDA_NO_MEMORY);
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(second, &used, nullptr, 0);
+	CHECK(used == 0);
+	hpsort_cuda_close(second);
+}
+
 /* What cannot be done says so, at the earliest moment, and nothing is left. */
 static void
 test_refusals(void)
@@ -312,5 +380,6 @@ test_published_jobs(bool quick, bool tiny)
 	if (tiny)
 		return;
 	test_refusals();
+	test_shared();
 	test_little_memory();
 }
