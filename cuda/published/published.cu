@@ -48,8 +48,7 @@ need_bitonic(const HpsortPublishedSpec *spec, uint64_t n)
 uint64_t
 need_radix(const HpsortPublishedSpec *spec, uint64_t n)
 {
-	(void) spec;
-	return radix_need(n);
+	return radix_need(spec->payload != 0, n);
 }
 
 constexpr uint64_t int_max = INT_MAX;
@@ -85,10 +84,9 @@ const HpsortPublishedInfo table[] = {
 	{"bucket_bitonic", chen, "Algorithms 1 to 3, merge, several GPUs", 0, 0, 1, 1,
 	 nullptr, (uint64_t) 1 << 40, "int4 and float4, with or without a payload; 8 bytes a key, "
 	 "4 more with a payload", need_bitonic},
-	{"radix", "CUB", "DeviceRadixSort", 0, 0, 0, 0,
-	 "here it sorts keys alone; the engine's own radix sort has a permutation",
-	 UINT32_MAX,
-	 "any keys; 5 bytes a key", need_radix},
+	{"radix", "CUB", "DeviceRadixSort", 1, 0, 0, 1, nullptr, UINT32_MAX,
+	 "any keys, with or without a payload; 5 bytes a key, 4 more with a payload",
+	 need_radix},
 };
 
 static_assert(sizeof(table) / sizeof(table[0]) == HPSORT_PUBLISHED_ALGORITHMS,

@@ -167,7 +167,7 @@ uint64_t	bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n,
 /* The longest pass whose need with input_is_spare is within available bytes;
  * if none is, the shortest that is worth trying. */
 uint64_t	bucket_bitonic_pass_keys(bool payload, uint64_t n, uint64_t available);
-uint64_t	radix_need(uint64_t n);
+uint64_t	radix_need(bool payload, uint64_t n);
 
 /*
  * Subroutine Prefix-Sums of the H-P papers (Algorithm 1): cub's inclusive sum,

@@ -104,11 +104,12 @@ try_job(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds
 
 /* The stable permutation, with keys and runs or without, in either direction. */
 static void
-try_rows(const std::vector<int32_t> &keys, bool bounds_known, bool descending, bool alone)
+try_rows(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds_known,
+		 bool descending, bool alone)
 {
 	const Reference expected = refer(keys, descending);
 	const uint64_t n = keys.size();
-	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, bounds_known);
+	HpsortCudaSpec spec = job_spec(algorithm, keys, bounds_known);
 	std::vector<uint32_t> rows(n, 0x5a5a5a5a);
 	HpsortCudaJob *job;
 	HpsortCudaResult result;
@@ -273,7 +274,7 @@ test_refusals(void)
 		HpsortCudaSpec spec = job_spec((HpsortPublished) a, keys, true);
 
 		current = std::string("job refused ") + name_of((HpsortPublished) a);
-		if (a != HPSORT_PUBLISHED_BUCKET_BITONIC)
+		if (hpsort_published_algorithms(nullptr)[a].no_rows != nullptr)
 		{
 			spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
 			CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
@@ -369,11 +370,12 @@ test_published_jobs(bool quick, bool tiny)
 					std::to_string(n) + " range " + std::to_string(range) + " seed " +
 					std::to_string(seed);
 				try_job((HpsortPublished) a, keys, known, seed / 2 % 2);
-				if (a == HPSORT_PUBLISHED_BUCKET_BITONIC)
+				if (hpsort_published_algorithms(nullptr)[a].no_rows == nullptr)
 				{
 					current += " permutation";
-					try_rows(keys, known, seed / 2 % 2, seed / 4 % 2);
-					try_rows(keys, known, seed / 2 % 2 == 0, seed / 4 % 2);
+					try_rows((HpsortPublished) a, keys, known, seed / 2 % 2, seed / 4 % 2);
+					try_rows((HpsortPublished) a, keys, known, seed / 2 % 2 == 0,
+							 seed / 4 % 2);
 				}
 				seed++;
 			}
