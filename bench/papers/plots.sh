@@ -173,6 +173,7 @@ set format x "%.0s%c"'
 		echo "set output '$root/docs/papers-comparison-free-threads.svg'"
 		echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
 		echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 idle CPU cores, by threads allowed'"
+		printf '1048576 17\n4194304 58\n16777216 234\n' > "$tmp/theirs"
 		for d in gaussian random; do
 			[ $d = gaussian ] && range=n || range=1000
 			echo "set title '$d, $range values: ms against n (Fig. 9)'"
@@ -181,13 +182,12 @@ set format x "%.0s%c"'
 				printf "%s'%s' title '%s'" "$sep" "$(by_threads $d $range $t)" "$t"
 				sep=', '
 			done
-			[ $d = random ] || printf ", '-' title 'theirs, 8' dt 3"
+			[ $d = random ] || printf ", '%s' with points pt 7 lc 'black' title 'theirs, 8'" "$tmp/theirs"
 			echo
-			[ $d = random ] || printf '1048576 17\n4194304 58\n16777216 234\ne\n'
 		done
 		echo "unset logscale; set logscale x 2; set format x '%g'; set yrange [0:*]"
 		for range in 1000 n; do
-			echo "set title '2^{24} keys, $range values: times faster than one thread, against threads'"
+			echo "set title '16,777,216 keys, $range values: times faster than one thread, against threads'"
 			sep='plot '
 			for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
 				printf "%s'%s' title '%s'" "$sep" "$(gains "$d" $range)" "$d"
