@@ -156,6 +156,7 @@ CREATE TEMP TABLE crowded AS SELECT array_agg(CASE WHEN i % 3 = 0 THEN i % 1000 
 SELECT 1 / (hpsort_order(a) = (SELECT array_agg(i::int4 ORDER BY x, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
 	1 / (hpsort_order(a, true) = (SELECT array_agg(i::int4 ORDER BY x DESC, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
 	(SELECT device || ' ' || algorithm FROM hpsort_last()) FROM crowded;
+SELECT coalesce(substring(reason FROM 'on \d+ gpus'), 'on one gpu') FROM hpsort_last();
 
 -- memory for less than one pass: cut, sorted, merged; for less than that: refused
 ALTER SYSTEM SET hpsort.gpu_memory_limit = '56MB';
