@@ -12,7 +12,7 @@
  * A job's keys are on the first device when they are sorted: the others get
  * their parts from there, and nothing else differs.
  *
- * Today's hardware (two H200): with 64e6 int4 two GPUs gain 7 % over one, with
+ * Today's hardware (two H200): with 64e6 int4 two GPUs gain 8 % over one, with
  * less than 32e6 they lose.  The way to the device and back is two thirds of the
  * time; two GPUs share the first half of it, the result comes from one.
  *
