@@ -5,6 +5,7 @@
 #   make -f cuda/cuda.mk cuda-test-link    the library from C, with or without a GPU
 #   make -f cuda/cuda.mk gputest           tests on a GPU (GPUTEST_ARGS=--huge ...)
 #   make -f cuda/cuda.mk gpubench          benchmark on a GPU, CSV in bench/results/
+#                                          (GPUBENCH_ARGS="--algorithms hp": one by name)
 #   make -f cuda/cuda.mk publishedtest     tests of the papers' algorithms (cuda/published)
 #   make -f cuda/cuda.mk papersbench       their papers' figures, CSV in bench/results/
 #   make -f cuda/cuda.mk cuda-clean
@@ -56,7 +57,7 @@ CUDA_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%
 cuda: $(CUDA_LIB)
 
 # test and benchmark programs, for a host that has a GPU but no nvcc
-cuda-tools: $(CUDA_BUILD)/gputest $(CUDA_BUILD)/gpubench
+cuda-tools: $(CUDA_BUILD)/gputest $(CUDA_BUILD)/gpubench $(CUDA_BUILD)/published_bench
 
 cuda-nvcc:
 	@test -n "$(NVCC)" || { echo "nvcc not found: set NVCC" >&2; exit 1; }
@@ -123,7 +124,7 @@ PAPERS_CPU_OBJECTS := $(patsubst %,$(CUDA_BUILD)/papers/sort_%.o,\
 
 .PHONY: publishedtest papersbench published-tools
 
-published-tools: $(CUDA_BUILD)/publishedtest $(CUDA_BUILD)/papersbench
+published-tools: $(CUDA_BUILD)/publishedtest $(CUDA_BUILD)/published_bench $(CUDA_BUILD)/papersbench
 
 $(CUDA_LIB): $(PUBLISHED_OBJECTS)
 
@@ -138,6 +139,10 @@ $(PUBLISHED_TEST_OBJECTS): NVCC_FLAGS += -I$(CUDA_ROOT)/cuda/published
 
 $(CUDA_BUILD)/publishedtest: $(PUBLISHED_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
+
+$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_LIB) $(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
 
 $(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh \
 		$(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc

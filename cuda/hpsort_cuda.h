@@ -321,7 +321,8 @@ extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
 
 /*
  * Cancel: from any thread; the job's calls in progress and later ones return
- * CANCELLED at their next step (a kernel on its way is waited for).
+ * CANCELLED at their next step.  A kernel on its way is waited for; those that
+ * may take long look for themselves.
  */
 extern void hpsort_cuda_job_cancel(HpsortCudaJob *job);
 

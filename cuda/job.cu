@@ -9,7 +9,7 @@
  *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
  *	  through a ring of buffers into 64-bit bins and are forgotten;
  *	- keeping: all keys are kept side by side and sorted in finish, by a
- *	  published algorithm if one is asked for.
+ *	  published algorithm if one is asked for (published/published_job.cu).
  * Either ends with runs, or with keys in order from which runs can be made.
  *
  *-------------------------------------------------------------------------
@@ -161,17 +161,37 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 {
 	const HpsortPublished algorithm = static_cast<HpsortPublished>(
 		job->spec.algorithm - HPSORT_PUBLISHED_JOB(0));
+	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
+	published::Cut cut;
+	int			length;
 
 	job->sorted = DeviceBuffer(job->context, job->compute,
 							   job->n * sizeof(int32_t), "sorted keys");
-	published::published_into(job->context, job->compute, algorithm, found, false,
-							  job->keys.as<int32_t>(), job->n,
-							  job->sorted.as<int32_t>());
+	if (permute)
+	{
+		job->rows = DeviceBuffer(job->context, job->compute,
+								 job->n * sizeof(uint32_t), "row numbers");
+		job->sorted_descending = job->spec.descending != 0;
+	}
+	cut = published::published_into(job->context, job->compute, job->spec, found,
+									job->keys.as<int32_t>(), job->n,
+									job->sorted.as<int32_t>(),
+									permute ? job->rows.as<uint32_t>() : nullptr,
+									job->stop_word(), job->others);
 	choice->regime = HPSORT_CUDA_PUBLISHED;
-	snprintf(choice->reason, sizeof(choice->reason),
-			 "%s as published, range %lld",
-			 hpsort_published_algorithms(nullptr)[algorithm].name,
-			 static_cast<long long>(found.hi) - found.lo + 1);
+	length = snprintf(choice->reason, sizeof(choice->reason),
+					  "%s as published, range %lld",
+					  hpsort_published_algorithms(nullptr)[algorithm].name,
+					  static_cast<long long>(found.hi) - found.lo + 1);
+	if (cut.parts > 1)
+		length += snprintf(choice->reason + length, sizeof(choice->reason) - length,
+						   ", in %llu parts that were merged",
+						   static_cast<unsigned long long>(cut.parts));
+	if (cut.devices > 1)
+		snprintf(choice->reason + length, sizeof(choice->reason) - length,
+				 ", on %zu gpus", cut.devices);
+	if (!(job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS)))
+		job->sorted.release();
 }
 
 /*
@@ -283,28 +303,23 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_spec(spec);
 		if (spec->wanted == 0)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
-		if (spec->algorithm != 0)
-			published::published_check_job(spec);
 
 		/* before anything is allocated: can it fit at all? */
-		need = spec->algorithm != 0 ?
-			hpsort_published_job_need(spec, spec->n_hint) :
-			hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
+		if (spec->algorithm != 0)
+			published::published_check_job(context, spec);
+		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
-		if (spec->n_hint > 0 && (need > context->limit.load() ||
-								 used > context->limit.load() - need))
+		if (spec->algorithm == 0 && spec->n_hint > 0 &&
+			(need > context->limit.load() || used > context->limit.load() - need))
 		{
 			Failure		failure = {};
 
 			failure.error.code = HPSORT_CUDA_NO_MEMORY;
 			failure.error.need = need;
 			snprintf(failure.error.text, sizeof(failure.error.text),
-					 "a job of %llu keys%s%s needs up to %llu bytes of gpu memory, "
+					 "a job of %llu keys needs up to %llu bytes of gpu memory, "
 					 "%llu of %llu are in use",
 					 (unsigned long long) spec->n_hint,
-					 spec->algorithm != 0 ? " by " : "",
-					 spec->algorithm != 0 ? hpsort_published_algorithms(nullptr)
-					 [spec->algorithm - HPSORT_PUBLISHED_JOB(0)].name : "",
 					 (unsigned long long) need,
 					 (unsigned long long) used,
 					 (unsigned long long) context->limit.load());
@@ -423,11 +438,12 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 	});
 }
 
-/* Only a flag: the job's own thread sees it at its next step. */
+/* Only flags: the job's own thread, or a long kernel, sees one at its next step. */
 extern "C" void
 hpsort_cuda_job_cancel(HpsortCudaJob *job)
 {
 	job->cancelled.store(true);
+	__atomic_store_n(job->stop_word(), 1, __ATOMIC_RELEASE);
 }
 
 extern "C" void

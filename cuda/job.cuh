@@ -99,7 +99,11 @@ struct Added
 struct HpsortCudaJob
 {
 	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
-		: context(of), spec(wanted), verdict(of, compute) {}
+		: context(of), spec(wanted), verdict(of, compute), stop_slot(of, compute) {}
+
+	/* not 0 once cancelled; kernels of published algorithms look at it, too */
+	uint32_t   *stop_word() { return reinterpret_cast<uint32_t *>(stop_slot.get()); }
+
 
 	HpsortCuda *context;
 	HpsortCudaSpec spec;
@@ -107,6 +111,7 @@ struct HpsortCudaJob
 	hpsort::Stream		compute;
 	hpsort::VerdictSlot verdict;
 	std::atomic<bool> cancelled{false};
+	hpsort::VerdictSlot stop_slot;	/* a word for kernels that take long */
 	bool		counting = false;
 	bool		finished = false;
 	uint64_t	n = 0;
@@ -123,6 +128,9 @@ struct HpsortCudaJob
 	hpsort::DeviceBuffer keys;
 	uint64_t	capacity = 0;
 	hpsort::DeviceBuffer bounds;
+
+	/* devices that a published algorithm may use as well */
+	std::vector<HpsortCuda *> others;
 
 	/* the result */
 	HpsortCudaResult result = {};

@@ -13,6 +13,8 @@ CREATE TEMP TABLE shapes AS
 SELECT name, a, (SELECT array_agg(x ORDER BY x) FROM unnest(a) x) AS up,
 	(SELECT array_agg(x ORDER BY x DESC) FROM unnest(a) x) AS down,
 	(SELECT array_agg((x, c)::hpsort_run ORDER BY x) FROM (SELECT x, count(*) c FROM unnest(a) x GROUP BY x) g) AS runs,
+	(SELECT array_agg(i::int4 ORDER BY x, i) FROM unnest(a) WITH ORDINALITY u(x, i)) AS order_up,
+	(SELECT array_agg(i::int4 ORDER BY x DESC, i) FROM unnest(a) WITH ORDINALITY u(x, i)) AS order_down,
 	(SELECT count(*) = count(DISTINCT x) FROM unnest(a) x) AS all_distinct
 FROM (
 	SELECT 'two', '{2,1}'::int4[]
@@ -52,6 +54,25 @@ BEGIN
 	RETURN checks + 1;
 END $$;
 
+-- The stable permutation, of those that have one; zero_compressed chooses its own way.
+CREATE FUNCTION pg_temp.check_order(algo text, s shapes) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	last record;
+BEGIN
+	IF hpsort_order(s.a) IS DISTINCT FROM s.order_up OR hpsort_order(s.a, true) IS DISTINCT FROM s.order_down THEN
+		RAISE 'permutation of % by % is wrong', s.name, algo;
+	END IF;
+	SELECT * INTO last FROM hpsort_last();
+	IF last.device <> 'gpu' OR last.algorithm <> algo THEN
+		RAISE 'permutation of % by %: was done by % on %', s.name, algo, last.algorithm, last.device;
+	END IF;
+	IF hpsort_order(NULL::int4 || s.a || NULL::int4) IS DISTINCT FROM
+		(SELECT array_agg(i + 1 ORDER BY place) FROM unnest(s.order_up) WITH ORDINALITY u(i, place)) || ARRAY[1, cardinality(s.a) + 2] THEN
+		RAISE 'permutation of % with NULLs by % is wrong', s.name, algo;
+	END IF;
+	RETURN 4;
+END $$;
+
 CREATE FUNCTION pg_temp.refusal(command text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE command;
@@ -82,10 +103,13 @@ BEGIN
 		LOOP
 			shapes := shapes + 1;
 			checks := checks + pg_temp.check_shape(algorithm, s);
+			IF (SELECT h.stable FROM hpsort_algorithms() h WHERE h.algorithm = check_all.algorithm) THEN
+				checks := checks + pg_temp.check_order(algorithm, s);
+			END IF;
 		END LOOP;
-		-- a permutation is for the stable ones
 		words := pg_temp.refusal($q$SELECT hpsort_order('{3,1,2}')$q$);
-		IF algorithm NOT IN ('radix', 'zero_compressed') AND words NOT LIKE '%cannot return a permutation' THEN
+		IF (words LIKE '%cannot return a permutation') IS DISTINCT FROM
+			(SELECT NOT h.stable FROM hpsort_algorithms() h WHERE h.algorithm = check_all.algorithm) THEN
 			RAISE 'permutation by %: %', algorithm, words;
 		END IF;
 		checks := checks + 1;
@@ -126,3 +150,24 @@ SELECT 1 / (hpsort_float4(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x)
 FROM (SELECT array_agg(CASE i % 1000 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' ELSE (hashint4(i) / 7.0)::float4 END) FROM generate_series(1, 200000) i) v(a);
 SET hpsort.algorithm = hp;
 SELECT pg_temp.refusal($q$SELECT hpsort_float4('{2,1}')$q$);
+
+-- the permutation of equal keys, crowded, and of rows that are moved with it
+SET hpsort.algorithm = bucket_bitonic;
+CREATE TEMP TABLE crowded AS SELECT array_agg(CASE WHEN i % 3 = 0 THEN i % 1000 ELSE i % 2 * 1000000 END) AS a FROM generate_series(1, 5000000) i;
+SELECT 1 / (hpsort_order(a) = (SELECT array_agg(i::int4 ORDER BY x, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
+	1 / (hpsort_order(a, true) = (SELECT array_agg(i::int4 ORDER BY x DESC, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
+	(SELECT device || ' ' || algorithm FROM hpsort_last()) FROM crowded;
+SELECT coalesce(substring(reason FROM 'on \d+ gpus'), 'on one gpu') FROM hpsort_last();
+
+-- memory for less than one pass: cut, sorted, merged; for less than that: refused
+ALTER SYSTEM SET hpsort.gpu_memory_limit = '56MB';
+SELECT pg_reload_conf(), pg_sleep(2) \g /dev/null
+SELECT 1 / (hpsort(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x))::int FROM crowded;
+SELECT regexp_replace(reason, '.*(in \d+ parts that were merged).*', '\1') FROM hpsort_last();
+SELECT pg_temp.refusal('SELECT hpsort_order(a) FROM crowded');
+ALTER SYSTEM SET hpsort.gpu_memory_limit = '90MB';
+SELECT pg_reload_conf(), pg_sleep(2) \g /dev/null
+SELECT 1 / (hpsort_order(a) = (SELECT array_agg(i::int4 ORDER BY x, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int FROM crowded;
+SELECT regexp_replace(reason, '.*(in \d+ parts that were merged).*', '\1') FROM hpsort_last();
+ALTER SYSTEM RESET hpsort.gpu_memory_limit;
+SELECT pg_reload_conf(), pg_sleep(2) \g /dev/null

@@ -66,6 +66,39 @@ rc=0
 sql -d gpu -f "$work/tree/test/gpu_published.sql" 2>&1 || rc=1
 result $rc "published algorithms by name, beside ORDER BY"
 
+# --- a long job of one of them, whose session is cancelled, or ends
+
+# 100,000,000 equal keys but one: a thread writes them all, for half a second
+long="SELECT cardinality(hpsort(1 || array_fill(0, ARRAY[100000000])))"
+running()
+{
+	sql -d gpu -qAt -c "SELECT coalesce(sum(jobs_running), 0) FROM hpsort_devices()"
+}
+for how in pg_cancel_backend pg_terminate_backend; do
+	pid=$(sql -d gpu -qAt -c "SELECT pid FROM hpsort_stat_gpu()")
+	device=gpu
+	as_user env PGAPPNAME=long PGOPTIONS="-c hpsort.device=gpu -c hpsort.algorithm=comparison_free" "$bindir/psql" -X -d gpu -qAt -c "$long" >"$work/long.log" 2>&1 &
+	client=$!
+	for i in $(seq 300); do
+		[ "$(running)" = 0 ] || break
+		sleep 0.05
+	done
+	sleep 0.2
+	start=$(date +%s%N)
+	sql -d gpu -qAt -c "SELECT $how(pid) FROM pg_stat_activity WHERE application_name = 'long'" >/dev/null
+	wait $client || true
+	for i in $(seq 100); do
+		[ "$(running)" != 0 ] || break
+		sleep 0.02
+	done
+	ms=$((($(date +%s%N) - start) / 1000000))
+	rc=1
+	if [ "$(running)" = 0 ] && grep -qE 'canceling statement|terminating connection' "$work/long.log" &&
+		[ "$(sql -d gpu -qAt -c "SELECT pid FROM hpsort_stat_gpu()")" = "$pid" ]; then rc=0; fi
+	result $rc "$how: the long job is over after $ms ms, the service goes on"
+	[ $rc = 0 ] || cat "$work/long.log"
+done
+
 # --- regression scripts, beside the CPU
 
 for file in test/sql/*.sql; do

@@ -1,10 +1,13 @@
 #!/bin/sh
-# gpubench.sh: the engine beside CUB on this host's GPU.
+# gpubench.sh: the engine beside CUB on this host's GPU, and the papers'
+# algorithms by name beside both.
 #
 # usage: gpubench.sh [arguments of gpubench, such as --only text]
+#        gpubench.sh --algorithms [name ...]	the second half, or a part of it
 #
-# Builds the program for this host's GPU unless it is there already, prints the
-# table and writes it to bench/results/gpu-<gpu>-<date>.csv.
+# Builds the programs for this host's GPU unless they are there already, prints
+# the tables and writes them to bench/results/gpu-<gpu>-<date>.csv and
+# gpu-<gpu>-by-name-<date>.csv.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,14 +17,24 @@ if ! command -v nvidia-smi >/dev/null 2>&1; then
 	echo "gpubench: no NVIDIA driver on this host" >&2
 	exit 1
 fi
-if [ ! -x "$build/gpubench" ]; then
-	${MAKE:-make} -f "$root/cuda/cuda.mk" -C "$root" CUDA_ARCHS=native \
-		CUDA_BUILD="$build" "$build/gpubench"
-fi
+for program in gpubench published_bench; do
+	if [ ! -x "$build/$program" ]; then
+		${MAKE:-make} -f "$root/cuda/cuda.mk" -C "$root" CUDA_ARCHS=native \
+			CUDA_BUILD="$build" "$build/$program"
+	fi
+done
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 |
 	sed 's/^NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z')
-csv=$root/bench/results/gpu-$gpu-$(date +%Y-%m-%d).csv
 mkdir -p "$root/bench/results"
-"$build/gpubench" "$csv" "$@"
-echo "written to $csv"
+if [ "${1:-}" != --algorithms ]; then
+	csv=$root/bench/results/gpu-$gpu-$(date +%Y-%m-%d).csv
+	"$build/gpubench" "$csv" "$@"
+	echo "written to $csv"
+fi
+if [ $# = 0 ] || [ "$1" = --algorithms ]; then
+	[ $# = 0 ] || shift
+	csv=$root/bench/results/gpu-$gpu-by-name-$(date +%Y-%m-%d).csv
+	"$build/published_bench" "$csv" "$@"
+	echo "written to $csv"
+fi

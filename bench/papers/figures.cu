@@ -268,10 +268,13 @@ bitonic(uint64_t n, bool floats, bool payload, int nearly, uint64_t pass_keys,
 	return ms;
 }
 
-/* Their Figs. 2 and 5: from host memory to host memory. */
+/* Their Figs. 2 and 5: from host memory to host memory; payloads are row numbers. */
 static double
-many(uint64_t n, bool floats, int devices)
+many(uint64_t n, bool floats, int devices, bool payload = false)
 {
+	static uint32_t *host_rows = nullptr;
+	static uint32_t *host_rows_out = nullptr;
+
 	HpsortPublishedSpec spec = {};
 	std::vector<HpsortCuda *> contexts(devices, context);
 	int			present = 1;
@@ -281,11 +284,20 @@ many(uint64_t n, bool floats, int devices)
 		ENGINE(hpsort_cuda_open(d % present, 0, &contexts[d], &err));
 	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
 	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.payload = payload;
 	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+	if (payload && host_rows == nullptr)
+	{
+		CUDA(cudaMallocHost((void **) &host_rows, most_host * 4));
+		CUDA(cudaMallocHost((void **) &host_rows_out, most_host * 4));
+		for (uint64_t i = 0; i < most_host; i++)
+			host_rows[i] = (uint32_t) i;
+	}
 
 	double		ms = time_host([&] {
 		ENGINE(hpsort_published_sort_many(contexts.data(), devices, &spec, host_in,
-										  nullptr, n, host_out, nullptr, &err));
+										  payload ? host_rows : nullptr, n, host_out,
+										  payload ? host_rows_out : nullptr, &err));
 	});
 
 	check_host(host_out, n, floats, "several gpus");
@@ -310,6 +322,20 @@ cub_with_transfers(uint64_t n, bool floats)
 	return ms;
 }
 
+/* Their lists. */
+static const struct
+{
+	const char *name;
+	Shape		shape;
+	bool		floats;
+}			lists[] = {
+	{"int uniform", FULL_RANGE, false}, {"int gaussian", GAUSSIAN, false},
+	{"int nearly sorted", NEARLY_SORTED, false},
+	{"float uniform", FLOAT_UNIFORM, true},
+	{"float gaussian", FLOAT_GAUSSIAN, true},
+	{"float nearly sorted", FLOAT_NEARLY, true},
+};
+
 /*
  * Chen, Qin, Xie, Zhao, Heng, Fig. 2 (integers), 3 (floats and structures
  * beside the STL), 4 (phases), 5 (one and several GPUs), and the merge.
@@ -317,19 +343,6 @@ cub_with_transfers(uint64_t n, bool floats)
 void
 chen_figures(void)
 {
-	static const struct
-	{
-		const char *name;
-		Shape		shape;
-		bool		floats;
-	}			lists[] = {
-		{"int uniform", FULL_RANGE, false}, {"int gaussian", GAUSSIAN, false},
-		{"int nearly sorted", NEARLY_SORTED, false},
-		{"float uniform", FLOAT_UNIFORM, true},
-		{"float gaussian", FLOAT_GAUSSIAN, true},
-		{"float nearly sorted", FLOAT_NEARLY, true},
-	};
-
 	for (uint64_t n = 4000000; n <= 24000000; n += 4000000)
 		for (const auto &list : lists)
 		{
@@ -373,7 +386,7 @@ chen_figures(void)
 	}
 }
 
-/* Fig. 5. */
+/* Fig. 5, and what it leaves out: other lists than uniform integers. */
 void
 gpus_figures(void)
 {
@@ -391,4 +404,20 @@ gpus_figures(void)
 		emit("chen", "5", "int uniform", n, "cub with transfers",
 			 cub_with_transfers(n, false));
 	}
+	for (uint64_t n : {24000000, 64000000})
+		for (const auto &list : lists)
+		{
+			make({list.shape, n, (uint64_t) 1 << 31, n});
+			if (list.shape != FULL_RANGE)
+			{
+				emit("chen", "5", list.name, n, "one gpu", many(n, list.floats, 1));
+				emit("chen", "5", list.name, n, two, many(n, list.floats, 2));
+				emit("chen", "5", list.name, n, "cub with transfers",
+					 cub_with_transfers(n, list.floats));
+			}
+			if (list.floats)
+				continue;
+			emit("chen", "5 structures", list.name, n, "one gpu", many(n, false, 1, true));
+			emit("chen", "5 structures", list.name, n, two, many(n, false, 2, true));
+		}
 }

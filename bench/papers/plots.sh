@@ -1,13 +1,15 @@
 #!/bin/sh
-# plots.sh: the plots of docs/papers.md, from a CSV of papersbench.
+# plots.sh: the plots of docs/papers.md, from a CSV of papersbench, and one of
+# free_cpu.sh.
 #
-# usage: plots.sh bench/results/papers-<gpu>-<date>.csv
+# usage: plots.sh bench/results/papers-<gpu>-<date>.csv [bench/results/papers-free-cpu-....csv]
 #
 # Needs gnuplot and awk; writes docs/papers-*.svg.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 csv=$1
+threads_csv=${2:-}
 then=$root/bench/papers/kozakai-2021.csv
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -36,6 +38,24 @@ over_cub_then() {
 	file=$tmp/then_$1_$2
 	awk -F, -v f="$1" -v c="$2" \
 		'NR > 1 && $1 == f && $c != "" { print $2, $4 / $c }' "$then" > "$file"
+	echo "$file"
+}
+
+# by_threads DATA RANGE THREADS: "n ms" of free_cpu; RANGE n: as many values as keys
+by_threads() {
+	file=$tmp/$(printf 'threads_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
+	awk -F, -v d="$1" -v r="$2" -v t="$3" \
+		'$1 == d && $3 == (r == "n" ? $2 : r) && $4 == t { print $2, $5 }' \
+		"$threads_csv" | sort -n > "$file"
+	echo "$file"
+}
+
+# gains DATA RANGE: "threads ratio" at 2^24 keys
+gains() {
+	file=$tmp/$(printf 'gains_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
+	awk -F, -v d="$1" -v r="$2" \
+		'$1 == d && $2 == 16777216 && $3 == (r == "n" ? $2 : r) {
+			if ($4 == 1) one = $5; print $4, one / $5 }' "$threads_csv" > "$file"
 	echo "$file"
 }
 
@@ -147,5 +167,35 @@ set format x "%.0s%c"'
 		"$(series chen 5 'int uniform' 'the same gpu twice')" \
 		"$(series chen 5 'int uniform' 'cub with transfers')"
 	echo "unset multiplot"
+
+	if [ "$threads_csv" ]; then
+		echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
+		echo "set output '$root/docs/papers-comparison-free-threads.svg'"
+		echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
+		echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 idle CPU cores, by threads allowed'"
+		printf '1048576 17\n4194304 58\n16777216 234\n' > "$tmp/theirs"
+		for d in gaussian random; do
+			[ $d = gaussian ] && range=n || range=1000
+			echo "set title '$d, $range values: ms against n (Fig. 9)'"
+			sep='plot '
+			for t in 1 2 4 8 16; do
+				printf "%s'%s' title '%s'" "$sep" "$(by_threads $d $range $t)" "$t"
+				sep=', '
+			done
+			[ $d = random ] || printf ", '%s' with points pt 7 lc 'black' title 'theirs, 8'" "$tmp/theirs"
+			echo
+		done
+		echo "unset logscale; set logscale x 2; set format x '%g'; set yrange [0:*]"
+		for range in 1000 n; do
+			echo "set title '16,777,216 keys, $range values: times faster than one thread, against threads'"
+			sep='plot '
+			for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
+				printf "%s'%s' title '%s'" "$sep" "$(gains "$d" $range)" "$d"
+				sep=', '
+			done
+			echo
+		done
+		echo "unset multiplot"
+	fi
 } > "$tmp/plot"
 gnuplot "$tmp/plot"

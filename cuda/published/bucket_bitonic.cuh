@@ -8,6 +8,8 @@
 #ifndef HPSORT_PUBLISHED_BUCKET_BITONIC_CUH
 #define HPSORT_PUBLISHED_BUCKET_BITONIC_CUH
 
+#include <functional>
+
 #include "element.cuh"
 #include "published.cuh"
 
@@ -30,7 +32,7 @@ struct Elements
 
 /*
  * Memory for as many elements, taken when first asked for: most inputs need
- * none besides the output.
+ * none besides the output.  The input's own where the task allows it.
  */
 class Spare
 {
@@ -62,12 +64,26 @@ uint64_t	merge_need(uint64_t a_n, uint64_t b_n);
 
 /*
  * Merges sorted parts, which lie side by side in one and are ends[i] long in
- * sum up to the i-th, two by two; other is as large.  Returns where the result
- * is: one or other.
+ * sum up to the i-th, two by two; other is as large.  Calls between() before
+ * each merge.  Returns where the result is: one or other.
  */
 Elements	merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 						const Elements &one, const Elements &other,
-						std::vector<uint64_t> ends);
+						std::vector<uint64_t> ends,
+						const std::function<void()> &between);
+
+/* The same for parts of the output, where the result then is. */
+void		merge_output(const Task &task, const Elements &other,
+						 const std::vector<uint64_t> &ends);
+
+/* ---- many_gpus.cu ---- */
+
+/*
+ * sort_on() of a task with input_is_spare, the others sorting a part each;
+ * waits.
+ */
+void		sort_shared(const Task &task, HpsortPublishedSpec *spec,
+						const std::vector<HpsortCuda *> &others);
 
 } /* namespace published */
 } /* namespace hpsort */

@@ -40,6 +40,9 @@ constexpr uint32_t thread_elements = 4;
 constexpr unsigned threads = segment / thread_elements;
 constexpr uint32_t linear_steps = 8;
 
+/* A pass of so many needs half a megabyte: less is not worth another merge. */
+constexpr uint64_t shortest_pass = 1u << 16;
+
 uint64_t
 segments(uint64_t n)
 {
@@ -161,7 +164,8 @@ merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 /* An odd part out is copied along. */
 Elements
 merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
-			const Elements &one, const Elements &other, std::vector<uint64_t> ends)
+			const Elements &one, const Elements &other, std::vector<uint64_t> ends,
+			const std::function<void()> &between)
 {
 	Elements	from = one;
 	Elements	to = other;
@@ -176,6 +180,7 @@ merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const uint64_t middle = ends[i];
 			const uint64_t end = i + 1 < ends.size() ? ends[i + 1] : middle;
 
+			between();
 			merge_lists(context, stream, order, from.from(start), middle - start,
 						from.from(middle), end - middle, to.from(start));
 			next.push_back(end);
@@ -187,9 +192,32 @@ merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 	return from;
 }
 
+void
+merge_output(const Task &task, const Elements &other, const std::vector<uint64_t> &ends)
+{
+	const Elements out = {task.out, task.payload_out};
+
+	task.clock->phase("merge");
+
+	const Elements result = merge_parts(task.context, task.stream, order_of(*task.spec),
+										out, other, ends, [&] { step(task); });
+
+	if (result.keys == out.keys)
+		return;
+	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
+						  cudaMemcpyDeviceToDevice, task.stream), "copy the keys");
+	if (out.payload)
+		check(cudaMemcpyAsync(out.payload, result.payload, task.n * 4,
+							  cudaMemcpyDeviceToDevice, task.stream),
+			  "copy the payload");
+}
+
 Elements
 Spare::get()
 {
+	if (task_.input_is_spare)
+		return {const_cast<uint32_t *>(task_.keys),
+			const_cast<uint32_t *>(task_.payload)};
 	if (elements_.keys == nullptr)
 	{
 		const bool	payload = task_.payload != nullptr;
@@ -212,7 +240,7 @@ Spare::need(bool payload, uint64_t n)
 }
 
 uint64_t
-bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n)
+bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n, bool own_spare)
 {
 	if (pass_keys == 0)
 		pass_keys = HPSORT_PUBLISHED_PASS_KEYS;
@@ -220,7 +248,23 @@ bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n)
 	const uint64_t pass = bitonic_pass_need(std::min(n, pass_keys));
 	const uint64_t merge = n > pass_keys ? merge_need(n, n) : 0;
 
-	return Spare::need(payload, n) + std::max(pass, merge);
+	return (own_spare ? Spare::need(payload, n) : 0) + std::max(pass, merge);
+}
+
+/* As few parts as can be: each doubling is one more merge of everything. */
+uint64_t
+bucket_bitonic_pass_keys(bool payload, uint64_t n, uint64_t available)
+{
+	uint64_t	parts = (n + HPSORT_PUBLISHED_PASS_KEYS - 1) / HPSORT_PUBLISHED_PASS_KEYS;
+	uint64_t	pass;
+
+	for (parts = parts > 0 ? parts : 1;; parts *= 2)
+	{
+		pass = (n + parts - 1) / parts;
+		if (pass <= shortest_pass ||
+			bucket_bitonic_need(payload, pass, n, false) <= available)
+			return pass > 0 ? pass : 1;
+	}
 }
 
 /*
@@ -235,7 +279,6 @@ bucket_bitonic_sort(const Task &task)
 	const uint64_t most = task.spec->pass_keys ? task.spec->pass_keys :
 		HPSORT_PUBLISHED_PASS_KEYS;
 	const uint64_t parts = (task.n + most - 1) / most;
-	const Elements out = {task.out, task.payload_out};
 	Spare		spare(task);
 	std::vector<uint64_t> ends;
 	uint64_t	start = 0;
@@ -246,6 +289,7 @@ bucket_bitonic_sort(const Task &task)
 		uint32_t	lo;
 		uint32_t	hi;
 
+		step(task);
 		bitonic_pass(task, start, n, &spare, &lo, &hi);
 		start += n;
 		ends.push_back(start);
@@ -261,21 +305,8 @@ bucket_bitonic_sort(const Task &task)
 				}
 			}
 	}
-	if (parts == 1)
-		return;
-	task.clock->phase("merge");
-
-	const Elements result = merge_parts(task.context, task.stream, order, out,
-										spare.get(), ends);
-
-	if (result.keys == out.keys)
-		return;
-	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,
-						  cudaMemcpyDeviceToDevice, task.stream), "copy the keys");
-	if (out.payload)
-		check(cudaMemcpyAsync(out.payload, result.payload, task.n * 4,
-							  cudaMemcpyDeviceToDevice, task.stream),
-			  "copy the payload");
+	if (parts > 1)
+		merge_output(task, spare.get(), ends);
 }
 
 } /* namespace published */

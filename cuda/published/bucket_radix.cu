@@ -112,12 +112,14 @@ workspace_bytes(uint64_t n)
  * pivots, and its place there, by an atomic that returns.
  */
 __global__ void __launch_bounds__(threads)
-rows_kernel(Digit digit, const uint32_t *keys, uint64_t n, const uint32_t *pivots,
+rows_kernel(Digit digit, const uint32_t *keys, uint64_t first, uint64_t n,
+			const uint32_t *pivots,
 			uint16_t *sublists, uint32_t *indices, uint32_t *counts,
 			HpsortPublishedVerdict *verdict)
 {
 	__shared__ uint32_t pivot[rows];
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
+	const uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * threads +
+		threadIdx.x;
 
 	for (uint32_t k = threadIdx.x; k < rows; k += threads)
 		pivot[k] = pivots[k];
@@ -157,11 +159,14 @@ move_kernel(const uint32_t *keys, uint64_t n, const uint16_t *sublists,
 		p_input[counts_offset[sublists[i]] + indices[i]] = keys[i];
 }
 
-/* Histogram-keys (their Fig. 4): a thread is a row. */
+/*
+ * Histogram-keys (their Fig. 4): a thread is a row.  It waits for memory at
+ * every key, a microsecond or so, and so looks now and then whether it should.
+ */
 __global__ void __launch_bounds__(column_threads)
 histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 					  const uint32_t *counts_offset, const uint8_t *alone,
-					  uint32_t *histbins)
+					  uint32_t *histbins, StopWord stop)
 {
 	const uint32_t row = blockIdx.x * column_threads + threadIdx.x;
 	const uint32_t *keys = p_input + counts_offset[row];
@@ -173,14 +178,18 @@ histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *coun
 		return;
 	}
 	for (uint32_t j = 0; j < count; j++)
+	{
 		histbins[digit(keys[j])]++;
+		if (j % stop_every == stop_every - 1 && is_stopped(stop))
+			return;
+	}
 }
 
 /* Rank-and-permute (their Fig. 5); places end as the ends of the digits. */
 __global__ void __launch_bounds__(column_threads)
 permute_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 			   const uint32_t *counts_offset, const uint8_t *alone,
-			   uint32_t *places, uint32_t *sorted)
+			   uint32_t *places, uint32_t *sorted, StopWord stop)
 {
 	const uint32_t row = blockIdx.x * column_threads + threadIdx.x;
 	const uint32_t *keys = p_input + counts_offset[row];
@@ -196,6 +205,8 @@ permute_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 		const uint32_t key = keys[j];
 
 		sorted[places[digit(key)]++] = key;
+		if (j % stop_every == stop_every - 1 && is_stopped(stop))
+			return;
 	}
 }
 
@@ -349,10 +360,12 @@ pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 		check(cudaMemcpyAsync(w.pivots, pivots.data(), rows * sizeof(uint32_t),
 							  cudaMemcpyHostToDevice, stream), "set the pivots");
 		zero(stream, w.counts, rows * sizeof(uint32_t));
-		rows_kernel<<<blocks, threads, 0, stream>>>(digit, keys, n, w.pivots,
-												   w.sublists, w.indices,
-												   w.counts, task.verdict);
-		check_launch("find the rows");
+		in_steps(task, n, [&](uint64_t first, uint64_t count) {
+			rows_kernel<<<blocks_for_each(count, threads), threads, 0, stream>>>
+				(digit, keys, first, first + count, w.pivots, w.sublists, w.indices,
+				 w.counts, task.verdict);
+			check_launch("find the rows");
+		});
 		check(cudaMemcpyAsync(counts.data(), w.counts, rows * sizeof(uint32_t),
 							  cudaMemcpyDeviceToHost, stream), "read the rows");
 		check(cudaStreamSynchronize(stream), "find the rows");
@@ -384,13 +397,16 @@ pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 	task.clock->phase("counting sort");
 	zero(stream, w.histbins, radix * sizeof(uint32_t));
 	histogram_keys_kernel<<<rows / column_threads, column_threads, 0, stream>>>
-		(digit, w.p_input, w.counts, w.counts_offset, w.alone, w.histbins);
+		(digit, w.p_input, w.counts, w.counts_offset, w.alone, w.histbins, task.stop);
 	check_launch("count the digits");
 	zero(stream, w.places, sizeof(uint32_t));
+	step(task);
 	prefix_sums(task.context, stream, w.histbins, w.places + 1, radix);
 	permute_kernel<<<rows / column_threads, column_threads, 0, stream>>>
-		(digit, w.p_input, w.counts, w.counts_offset, w.alone, w.places, sorted);
+		(digit, w.p_input, w.counts, w.counts_offset, w.alone, w.places, sorted,
+		 task.stop);
 	check_launch("place the keys");
+	step(task);
 	for (uint32_t k = 0; k < rows; k++)
 		if (alone[k])
 			check(cudaMemcpyAsync(sorted + offsets[k], w.p_input + offsets[k],

@@ -43,13 +43,14 @@ constexpr unsigned sum_threads = 1024;
 
 /* 5.2.1.  is[0] stays zero, so that its inclusive sums are where slices start. */
 __global__ void __launch_bounds__(block_threads)
-count_phase_kernel(const uint32_t *in, uint64_t n, KeyMap map, uint32_t per_worker,
+count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
+				   uint32_t per_worker,
 				   uint32_t *ca, uint32_t *is, HpsortPublishedVerdict *verdict)
 {
 	const uint64_t stride = workers;
 
-	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * block_threads + threadIdx.x;
-		 i < n; i += stride)
+	for (uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * block_threads +
+		 threadIdx.x; i < n; i += stride)
 	{
 		const int32_t key = static_cast<int32_t>(in[i]);
 		const uint32_t bin = to_bin(map, key);
@@ -97,23 +98,40 @@ sum_phase_kernel(uint32_t *is)
 	}
 }
 
-/* 5.2.3.  The authors count CA down in memory; a register does. */
+/*
+ * 5.2.3.  The authors count CA down in memory; a register does.  A thread may
+ * have the whole result to write, 5 ns a key, and so looks whether it should.
+ */
 __global__ void __launch_bounds__(block_threads)
 sort_phase_kernel(const uint32_t *ca, const uint32_t *sa, uint64_t range,
-				  uint32_t per_worker, KeyMap map, uint32_t *so)
+				  uint32_t per_worker, KeyMap map, uint32_t *so, StopWord stop)
 {
 	const uint32_t worker = blockIdx.x * block_threads + threadIdx.x;
 	const uint64_t first = static_cast<uint64_t>(worker) * per_worker;
 	const uint64_t end = first + per_worker < range ? first + per_worker : range;
 	uint32_t	at = sa[worker];
+	uint32_t	until_look = stop_every;
 
 	for (uint64_t value = first; value < end; value++)
 	{
 		const uint32_t key =
 			static_cast<uint32_t>(to_key(map, static_cast<uint32_t>(value)));
 
-		for (uint32_t left = ca[value]; left > 0; left--)
-			so[at++] = key;
+		for (uint32_t left = ca[value]; left > 0;)
+		{
+			const uint32_t now = left < until_look ? left : until_look;
+
+			for (uint32_t k = 0; k < now; k++)
+				so[at + k] = key;
+			at += now;
+			left -= now;
+			until_look -= now;
+			if (until_look > 0)
+				continue;
+			until_look = stop_every;
+			if (is_stopped(stop))
+				return;
+		}
 	}
 }
 
@@ -139,15 +157,19 @@ comparison_free_sort(const Task &task)
 	task.clock->phase("count");
 	zero(task.stream, ca, task.range * sizeof(uint32_t));
 	zero(task.stream, is, (workers + 1) * sizeof(uint32_t));
-	count_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
-		(task.keys, task.n, task.map, per_worker, ca, is, task.verdict);
-	check_launch("count");
+	in_steps(task, task.n, [&](uint64_t first, uint64_t count) {
+		count_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
+			(task.keys, first, first + count, task.map, per_worker, ca, is,
+			 task.verdict);
+		check_launch("count");
+	});
+	step(task);
 	task.clock->phase("sum");
 	sum_phase_kernel<<<1, sum_threads, 0, task.stream>>>(is);
 	check_launch("sum up");
 	task.clock->phase("sort");
 	sort_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
-		(ca, is, task.range, per_worker, task.map, task.out);
+		(ca, is, task.range, per_worker, task.map, task.out, task.stop);
 	check_launch("write the keys");
 }
 

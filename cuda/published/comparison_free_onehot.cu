@@ -159,10 +159,12 @@ comparison_free_onehot_sort(const Task &task)
 	one_hot_kernel<<<blocks_for_each(task.n, threads), threads, 0, task.stream>>>
 		(task.keys, task.n, task.map, pitch, tm, task.verdict);
 	check_launch("make the one-hot matrix");
+	step(task);
 	task.clock->phase("evaluate");
 	ones_kernel<<<blocks, threads, 0, task.stream>>>(tm, pitch, range, ones);
 	check_launch("count the ones");
 	prefix_sums(task.context, task.stream, ones, ones, range);
+	step(task);
 	multiply_kernel<<<blocks, threads, 0, task.stream>>>(tm, pitch, range, ones,
 														task.keys, task.out);
 	check_launch("multiply");

@@ -60,27 +60,32 @@ struct PlainBin
 
 template <typename BinOf>
 __global__ void __launch_bounds__(hp_threads)
-count_kernel(uint64_t n, BinOf bin_of, uint32_t *hist, uint32_t step)
+count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,
+			 uint32_t each)
 {
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * hp_threads + threadIdx.x;
+	const uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * hp_threads +
+		threadIdx.x;
 	uint32_t	bin = 0;
 	const bool	counts = i < n && bin_of(i, &bin);
 
 	__syncthreads();
 	if (counts)
-		atomicAdd(&hist[bin], step);
+		atomicAdd(&hist[bin], each);
 }
 
-/* step is what one occurrence adds: 1, or -1 where values fall. */
+/* each is what one occurrence adds: 1, or -1 where values fall. */
 template <typename BinOf>
 void
 histogram(const Task &task, const BinOf &bin_of, uint64_t n, uint32_t *hist,
-		  uint64_t bins, uint32_t step = 1)
+		  uint64_t bins, uint32_t each = 1)
 {
 	zero(task.stream, hist, bins * sizeof(uint32_t));
-	count_kernel<<<blocks_for_each(n, hp_threads), hp_threads, 0, task.stream>>>
-		(n, bin_of, hist, step);
-	check_launch("count");
+	in_steps(task, n, [&](uint64_t first, uint64_t count) {
+		count_kernel<<<blocks_for_each(count, hp_threads), hp_threads, 0,
+			task.stream>>>(first, first + count, bin_of, hist, each);
+		check_launch("count");
+	});
+	step(task);
 }
 
 } /* namespace published */

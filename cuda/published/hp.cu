@@ -57,6 +57,7 @@ hp_sort(const Task &task)
 	histogram(task, KeyBin{task.keys, task.map, task.verdict}, n, a, range);
 	task.clock->phase("prefix sums");
 	prefix_sums(task.context, task.stream, a, a_p, range);
+	step(task);
 	task.clock->phase("second histogram");
 	histogram(task, PlainBin{a_p}, range, b, n + 1,
 			  task.spec->descending ? static_cast<uint32_t>(-1) : 1u);

@@ -68,6 +68,7 @@ one_hp_sort(const Task &task)
 	histogram(task, KeyBin{task.keys, task.map, task.verdict}, task.n, a, range);
 	task.clock->phase("prefix sums");
 	prefix_sums(task.context, task.stream, a, a_p, range);
+	step(task);
 	task.clock->phase("tail");
 	tail_kernel<<<blocks_for_each(range, hp_threads), hp_threads, 0, task.stream>>>
 		(range, a_p, task.map, task.out, task.verdict);

@@ -48,93 +48,49 @@ need_bitonic(const HpsortPublishedSpec *spec, uint64_t n)
 uint64_t
 need_radix(const HpsortPublishedSpec *spec, uint64_t n)
 {
-	(void) spec;
-	return radix_need(n);
+	return radix_need(spec->payload != 0, n);
 }
 
 constexpr uint64_t int_max = INT_MAX;
 
 const char *const kozakai = "Kozakai, Fujimoto, Wada 2021; Kozakai 2022";
 const char *const chen = "Chen, Qin, Xie, Zhao, Heng 2009";
+const char *const made_anew = "it makes the keys anew from their counts";
 const char *const hafeez = "Abdel-hafeez, Gordon-Ross, Abubaker 2018";
 
 /* In the order of the enum. */
 const HpsortPublishedInfo table[] = {
-	{"hp", kozakai, "Algorithms 1 and 2", 0, 0, 0, 0, int_max,
+	{"hp", kozakai, "Algorithms 1 and 2", 0, 0, 0, 0, made_anew, int_max,
 	 "any bounds; 8 bytes a value of the range, 4 a key",
 	 need_by_range<hp_need>},
-	{"one_hp", kozakai, "Algorithm 3", 0, 1, 0, 0, int_max,
+	{"one_hp", kozakai, "Algorithm 3", 0, 1, 0, 0, made_anew, int_max,
 	 "distinct keys, any bounds; 8 bytes a value of the range",
 	 need_by_range<one_hp_need>},
-	{"zero_compressed_published", kozakai, "Algorithms 4 and 5", 0, 0, 0, 0, int_max,
+	{"zero_compressed_published", kozakai, "Algorithms 4 and 5", 0, 0, 0, 0, made_anew,
+	 int_max,
 	 "any bounds; 12 bytes a value of the range, 16 a key",
 	 need_by_range<zero_compressed_need>},
-	{"bucket_radix", "Zhang, Wu 2012", "r = 2^16, s = 2^10", 0, 0, 0, 0, int_max,
+	{"bucket_radix", "Zhang, Wu 2012", "r = 2^16, s = 2^10", 0, 0, 0, 0,
+	 "its partition into buckets forgets the order of equal keys", int_max,
 	 "one pass for ranges up to 65536, else two; 10 bytes a key",
 	 need_by_range<bucket_radix_need>},
-	{"comparison_free", hafeez, "GPU method 2", 0, 0, 0, 0, UINT32_MAX,
+	{"comparison_free", hafeez, "GPU method 2", 0, 0, 0, 0, made_anew, UINT32_MAX,
 	 "any bounds; 4 bytes a value of the range",
 	 need_by_range<comparison_free_need>},
-	{"comparison_free_onehot", hafeez, "GPU method 1", 0, 0, 0, 0, int_max,
+	{"comparison_free_onehot", hafeez, "GPU method 1", 0, 0, 0, 0,
+	 "it multiplies keys out of its matrix, in any order where they are equal", int_max,
 	 "any bounds; 1 byte for each key and value of the range",
 	 need_by_range<comparison_free_onehot_need>},
 	{"bucket_bitonic", chen, "Algorithms 1 to 3, merge, several GPUs", 0, 0, 1, 1,
-	 (uint64_t) 1 << 40, "int4 and float4, with or without a payload; 8 bytes a key, "
+	 nullptr, (uint64_t) 1 << 40, "int4 and float4, with or without a payload; 8 bytes a key, "
 	 "4 more with a payload", need_bitonic},
-	{"radix", "CUB", "DeviceRadixSort", 0, 0, 0, 0, UINT32_MAX,
-	 "any keys; 5 bytes a key", need_radix},
+	{"radix", "CUB", "DeviceRadixSort", 1, 0, 0, 1, nullptr, UINT32_MAX,
+	 "any keys, with or without a payload; 5 bytes a key, 4 more with a payload",
+	 need_radix},
 };
 
 static_assert(sizeof(table) / sizeof(table[0]) == HPSORT_PUBLISHED_ALGORITHMS,
 			  "every algorithm has its row");
-
-/* Throws what hpsort_published_can() returns. */
-void
-refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t memory_limit)
-{
-	if (spec == nullptr || spec->algorithm < 0 ||
-		spec->algorithm >= HPSORT_PUBLISHED_ALGORITHMS)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such algorithm");
-
-	const HpsortPublishedInfo &info = table[spec->algorithm];
-	const bool	bitonic = spec->algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
-
-	if (spec->type != HPSORT_PUBLISHED_INT4 && spec->type != HPSORT_PUBLISHED_FLOAT4)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such type");
-	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && !info.floats)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts integers only", info.name);
-	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && spec->bounds_known)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "bounds are for integers only");
-	if (spec->bounds_known && spec->lo > spec->hi)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "lower bound %d is above upper bound %d",
-			 spec->lo, spec->hi);
-	if (spec->payload && !info.payload)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts keys alone, without a payload",
-			 info.name);
-	if (!bitonic && (spec->nearly_sorted != 0 || spec->pass_keys != 0))
-		fail(HPSORT_CUDA_BAD_ARGUMENT,
-			 "%s knows neither nearly sorted lists nor several passes", info.name);
-	if (spec->pass_keys > HPSORT_PUBLISHED_PASS_KEYS)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "a pass sorts at most %llu keys",
-			 (unsigned long long) HPSORT_PUBLISHED_PASS_KEYS);
-	if (n > info.max_n)
-		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts at most %llu keys, not %llu",
-			 info.name, (unsigned long long) info.max_n, (unsigned long long) n);
-	if (memory_limit > 0 && n > 0 && info.need(spec, n) > memory_limit)
-	{
-		Failure		failure = {};
-
-		failure.error.code = HPSORT_CUDA_NO_MEMORY;
-		failure.error.need = info.need(spec, n);
-		snprintf(failure.error.text, sizeof(failure.error.text),
-				 "%s needs %llu bytes of gpu memory for %llu keys%s, of %llu",
-				 info.name, (unsigned long long) failure.error.need,
-				 (unsigned long long) n,
-				 spec->bounds_known ? " within these bounds" : "",
-				 (unsigned long long) memory_limit);
-		throw failure;
-	}
-}
 
 /* One switch over algorithms; bounds are in spec where they are needed. */
 void
@@ -178,6 +134,73 @@ needs_bounds(HpsortPublished algorithm)
 		algorithm != HPSORT_PUBLISHED_RADIX;
 }
 
+bool
+is_misaligned(const void *memory)
+{
+	return reinterpret_cast<uintptr_t>(memory) & 3;
+}
+
+} /* namespace */
+
+void
+refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_use,
+			  uint64_t memory_limit)
+{
+	Failure		failure = {};
+
+	failure.error.code = HPSORT_CUDA_NO_MEMORY;
+	failure.error.need = need;
+	snprintf(failure.error.text, sizeof(failure.error.text),
+			 "%s needs %llu bytes of gpu memory for %llu keys, %llu of %llu are in use",
+			 table[algorithm].name, (unsigned long long) need, (unsigned long long) n,
+			 (unsigned long long) in_use, (unsigned long long) memory_limit);
+	throw failure;
+}
+
+void
+refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
+	   uint64_t memory_limit)
+{
+	if (spec == nullptr || spec->algorithm < 0 ||
+		spec->algorithm >= HPSORT_PUBLISHED_ALGORITHMS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such algorithm");
+
+	const HpsortPublishedInfo &info = table[spec->algorithm];
+	const bool	bitonic = spec->algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
+
+	if (spec->type != HPSORT_PUBLISHED_INT4 && spec->type != HPSORT_PUBLISHED_FLOAT4)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such type");
+	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && !info.floats)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts integers only", info.name);
+	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && spec->bounds_known)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "bounds are for integers only");
+	if (spec->bounds_known && spec->lo > spec->hi)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "lower bound %d is above upper bound %d",
+			 spec->lo, spec->hi);
+	if (spec->payload && !info.payload)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts keys alone, without a payload",
+			 info.name);
+	if (spec->stable && (!spec->payload || spec->type != HPSORT_PUBLISHED_INT4))
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "%s is stable for integers with their row numbers only", info.name);
+	if (!bitonic && (spec->nearly_sorted != 0 || spec->pass_keys != 0))
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "%s knows neither nearly sorted lists nor several passes", info.name);
+	if (spec->pass_keys > HPSORT_PUBLISHED_PASS_KEYS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "a pass sorts at most %llu keys",
+			 (unsigned long long) HPSORT_PUBLISHED_PASS_KEYS);
+	if (n > info.max_n)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts at most %llu keys, not %llu",
+			 info.name, (unsigned long long) info.max_n, (unsigned long long) n);
+	if (memory_limit > 0 && n > 0)
+	{
+		const uint64_t need = info.need(spec, n);
+
+		if (need > memory_limit || in_use > memory_limit - need)
+			refuse_memory(spec->algorithm, n, need, in_use, memory_limit);
+	}
+}
+
 void
 check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &spec)
 {
@@ -196,62 +219,44 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	}
 }
 
-/* Finds bounds that are missing, looks at the memory, sorts; does not wait. */
 void
-sort_on(HpsortCuda *context, cudaStream_t stream, HpsortPublishedSpec *spec,
-		const void *keys, const uint32_t *payload, uint64_t n, void *out,
-		uint32_t *payload_out, HpsortPublishedVerdict *verdict, Clock *clock)
+sort_on(Task task, HpsortPublishedSpec *spec)
 {
-	Task		task = {};
+	uint64_t	used;
 
 	if (!spec->bounds_known && needs_bounds(spec->algorithm))
 	{
-		clock->phase("bounds");
+		task.clock->phase("bounds");
 
-		const Bounds found = find_bounds(context, stream,
-										 static_cast<const int32_t *>(keys), n);
+		const Bounds found = find_bounds(task.context, task.stream,
+										 reinterpret_cast<const int32_t *>(task.keys),
+										 task.n);
 
 		spec->lo = found.lo;
 		spec->hi = found.hi;
 		spec->bounds_known = 1;
 	}
 	/* now the range is known: whether it fits, before anything is launched */
-	refuse(spec, n, context->limit.load());
-	task.context = context;
-	task.stream = stream;
+	hpsort_cuda_memory(task.context, &used, nullptr, 0);
+	if (task.input_is_spare)
+	{
+		const uint64_t limit = task.context->limit.load();
+		const uint64_t need = bucket_bitonic_need(spec->payload != 0, spec->pass_keys,
+												  task.n, false);
+
+		refuse(spec, task.n, used, 0);
+		if (need > limit || used > limit - need)
+			refuse_memory(spec->algorithm, task.n, need, used, limit);
+	}
+	else
+		refuse(spec, task.n, used, task.context->limit.load());
 	task.spec = spec;
 	task.map = make_key_map(spec->lo, spec->hi, spec->descending != 0);
 	task.range = range_of(spec);
-	task.keys = static_cast<const uint32_t *>(keys);
-	task.payload = spec->payload ? payload : nullptr;
-	task.n = n;
-	task.out = static_cast<uint32_t *>(out);
-	task.payload_out = spec->payload ? payload_out : nullptr;
-	task.verdict = verdict;
-	task.clock = clock;
+	if (!spec->payload)
+		task.payload = task.payload_out = nullptr;
 	run(task);
 }
-
-bool
-is_misaligned(const void *memory)
-{
-	return reinterpret_cast<uintptr_t>(memory) & 3;
-}
-
-/* What a job asks for, as far as it is known before its keys are. */
-HpsortPublishedSpec
-spec_of_job(const HpsortCudaSpec &job)
-{
-	HpsortPublishedSpec spec = {};
-
-	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
-	spec.lo = job.bounds_known ? job.lo : 0;
-	spec.hi = job.bounds_known ? job.hi : 0;
-	spec.bounds_known = 1;
-	return spec;
-}
-
-} /* namespace */
 
 void
 Clock::finish()
@@ -283,48 +288,11 @@ Clock::finish()
 	}
 }
 
-void
-published_check_job(const HpsortCudaSpec *job)
-{
-	const HpsortPublishedSpec spec = spec_of_job(*job);
-
-	refuse(&spec, job->n_hint, 0);
-	if (job->wanted & HPSORT_CUDA_PERMUTATION)
-		fail(HPSORT_CUDA_BAD_ARGUMENT,
-			 "%s does not keep equal keys in their order, as a permutation must",
-			 table[spec.algorithm].name);
-}
-
-void
-published_into(HpsortCuda *context, cudaStream_t stream, HpsortPublished algorithm,
-			   const Bounds &bounds, bool descending, const int32_t *keys, uint64_t n,
-			   int32_t *out)
-{
-	HpsortPublishedSpec spec = {};
-	VerdictSlot slot(context, stream);
-	HpsortPublishedVerdict *verdict =
-		reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
-	Clock		clock(stream, nullptr);
-
-	spec.algorithm = algorithm;
-	spec.lo = bounds.lo;
-	spec.hi = bounds.hi;
-	spec.bounds_known = 1;
-	spec.descending = descending;
-	memset(verdict, 0, sizeof(*verdict));
-	sort_on(context, stream, &spec, keys, nullptr, n, out, nullptr, verdict, &clock);
-	check(cudaStreamSynchronize(stream), "sort");
-	check_verdict(*verdict, spec);
-}
-
 } /* namespace published */
 } /* namespace hpsort */
 
 using namespace hpsort;
 using namespace hpsort::published;
-
-static_assert(sizeof(HpsortPublishedVerdict) <= VerdictSlot::bytes,
-			  "a verdict fits its slot");
 
 extern "C" const HpsortPublishedInfo *
 hpsort_published_algorithms(int *count)
@@ -346,25 +314,11 @@ hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
 	return 0;
 }
 
-/* The keys as they came, their order beside them, and what sorting takes. */
-extern "C" uint64_t
-hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
-{
-	const HpsortPublishedSpec spec = spec_of_job(*job);
-	const uint64_t keys = array_bytes(n, sizeof(int32_t));
-	const uint64_t sorting = 2 * keys + table[spec.algorithm].need(&spec, n);
-	/* afterwards, runs of keys that hardly repeat, or a part of them read */
-	const uint64_t reading = 2 * keys + regime_runs_bytes(n) + n / 256 + 65536;
-
-	return (sorting > reading ? sorting : reading) +
-		2 * REGIME_READ_SLICE * 3 + 65536;
-}
-
 extern "C" HpsortCudaCode
 hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
 					 uint64_t memory_limit, HpsortCudaError *err)
 {
-	return guarded(err, [&] { refuse(spec, n, memory_limit); });
+	return guarded(err, [&] { refuse(spec, n, 0, memory_limit); });
 }
 
 extern "C" HpsortCudaCode
@@ -377,7 +331,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	return guarded(err, [&] {
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 
-		refuse(given, n, 0);
+		refuse(given, n, 0, 0);
 		if (n > 0 && (keys == nullptr || out == nullptr ||
 					  (given->payload &&
 					   (payload == nullptr || payload_out == nullptr))))
@@ -392,14 +346,23 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 		HpsortPublishedVerdict *to = verdict ? verdict :
 			reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
 		Clock		clock(stream, report);
+		Task		task = {};
 
 		memset(to, 0, sizeof(*to));
 		if (report)
 			memset(report, 0, sizeof(*report));
 		if (n == 0)
 			return;
-		sort_on(context, stream, &spec, keys, payload, n, out, payload_out, to,
-				&clock);
+		task.context = context;
+		task.stream = stream;
+		task.keys = static_cast<const uint32_t *>(keys);
+		task.payload = payload;
+		task.n = n;
+		task.out = static_cast<uint32_t *>(out);
+		task.payload_out = payload_out;
+		task.verdict = to;
+		task.clock = &clock;
+		sort_on(task, &spec);
 		clock.finish();
 		if (verdict == nullptr)
 		{
@@ -427,7 +390,7 @@ hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 				spec->payload ? const_cast<uint32_t *>(payload) : nullptr};
 		};
 
-		refuse(spec, 0, 0);
+		refuse(spec, 0, 0, 0);
 		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,
 				 "of the published algorithms only bucket_bitonic merges");

@@ -65,7 +65,22 @@ private:
 	std::vector<Mark> marks_;
 };
 
-/* One call.  map and range are for algorithms that need bounds. */
+/*
+ * A word in pinned memory that turns from 0 to something else when the task is
+ * to end, for the host and for kernels; null: nobody can stop it.
+ */
+typedef const volatile uint32_t *StopWord;
+
+__host__ __device__ inline bool
+is_stopped(StopWord stop)
+{
+	return stop != nullptr && *stop != 0;
+}
+
+/*
+ * One call.  map and range are for algorithms that need bounds.  With
+ * input_is_spare keys and payload may be written to, once they have been read.
+ */
 struct Task
 {
 	HpsortCuda *context;
@@ -78,9 +93,56 @@ struct Task
 	uint64_t	n;
 	uint32_t   *out;
 	uint32_t   *payload_out;
+	bool		input_is_spare;
 	HpsortPublishedVerdict *verdict;
 	Clock	   *clock;
+	StopWord	stop;
 };
+
+/*
+ * Smaller tasks are over in a few ms whatever their keys are (2^22 equal ones,
+ * hp on an H100: 3) and do without waits in between, at some 10 us each.
+ */
+constexpr uint64_t step_least = (uint64_t) 1 << 22;
+
+/*
+ * Most elements of a launch whose atomics may all meet on one address: 25 ms
+ * on an H100, at 2.7e9 of them a second.
+ */
+constexpr uint64_t step_elements = (uint64_t) 1 << 26;
+
+/* Elements a thread of its own reads or writes between two looks at StopWord. */
+constexpr uint32_t stop_every = 1u << 14;
+
+/*
+ * Between two launches: if somebody may stop the task, waits for what has been
+ * launched and looks.  Otherwise, as in what is measured, it does not wait.
+ */
+inline void
+step(const Task &task)
+{
+	if (task.stop == nullptr)
+		return;
+	if (task.n + task.range >= step_least)
+		check(cudaStreamSynchronize(task.stream), "sort");
+	if (is_stopped(task.stop))
+		fail(HPSORT_CUDA_CANCELLED, "cancelled");
+}
+
+/* launch(first, count) for all of n elements, in steps if need be. */
+template <typename Launch>
+void
+in_steps(const Task &task, uint64_t n, Launch launch)
+{
+	const uint64_t most = task.stop != nullptr ? step_elements : n;
+
+	for (uint64_t at = 0; at < n; at += most)
+	{
+		if (at > 0)
+			step(task);
+		launch(at, n - at < most ? n - at : most);
+	}
+}
 
 /* Algorithms; n > 0. */
 void		hp_sort(const Task &task);
@@ -99,8 +161,13 @@ uint64_t	zero_compressed_need(uint64_t range, uint64_t n);
 uint64_t	bucket_radix_need(uint64_t range, uint64_t n);
 uint64_t	comparison_free_need(uint64_t range, uint64_t n);
 uint64_t	comparison_free_onehot_need(uint64_t range, uint64_t n);
-uint64_t	bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n);
-uint64_t	radix_need(uint64_t n);
+/* own_spare: without input_is_spare. */
+uint64_t	bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n,
+								bool own_spare = true);
+/* The longest pass whose need with input_is_spare is within available bytes;
+ * if none is, the shortest that is worth trying. */
+uint64_t	bucket_bitonic_pass_keys(bool payload, uint64_t n, uint64_t available);
+uint64_t	radix_need(bool payload, uint64_t n);
 
 /*
  * Subroutine Prefix-Sums of the H-P papers (Algorithm 1): cub's inclusive sum,
@@ -131,14 +198,51 @@ blocks_for_each(uint64_t things, unsigned threads)
 	return static_cast<unsigned>((things + threads - 1) / threads);
 }
 
-/* For jobs (job.cu): throws why spec->algorithm cannot do a job, if so. */
-void		published_check_job(const HpsortCudaSpec *spec);
+/* ---- published.cu, for published_job.cu ---- */
 
-/* Likewise: sorts keys whose bounds have been found, and waits. */
-void		published_into(HpsortCuda *context, cudaStream_t stream,
-						   HpsortPublished algorithm, const Bounds &bounds,
-						   bool descending, const int32_t *keys, uint64_t n,
-						   int32_t *out);
+/*
+ * Throws what hpsort_published_can() returns; in_use is what the limit (0: not
+ * looked at) has to hold besides the need.
+ */
+void		refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
+				   uint64_t memory_limit);
+
+/* The refusal for want of memory, the same whenever it is found. */
+[[noreturn]] void refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need,
+								uint64_t in_use, uint64_t memory_limit);
+
+/*
+ * Finds bounds that are missing, looks at the memory, sorts; does not wait at
+ * the end.  task has the stream, keys, n, out, what goes with them, and the spec,
+ * whose bounds are completed.
+ */
+void		sort_on(Task task, HpsortPublishedSpec *spec);
+
+/* Throws what the verdict says, if anything. */
+void		check_verdict(const HpsortPublishedVerdict &verdict,
+						  const HpsortPublishedSpec &spec);
+
+/* ---- published_job.cu, for job.cu ---- */
+
+/* Throws why spec->algorithm cannot do a job, if so. */
+void		published_check_job(HpsortCuda *context, const HpsortCudaSpec *spec);
+
+/* Into how many parts a list was cut, and by how many devices it was sorted. */
+struct Cut
+{
+	uint64_t	parts;
+	size_t		devices;
+};
+
+/*
+ * Sorts the keys of a job, whose bounds have been found, and waits; keys are
+ * overwritten.  rows, if not null, receives the stable permutation.  others may
+ * sort a part.
+ */
+Cut			published_into(HpsortCuda *context, cudaStream_t stream,
+						   const HpsortCudaSpec &job, const Bounds &bounds,
+						   int32_t *keys, uint64_t n, int32_t *out, uint32_t *rows,
+						   StopWord stop, const std::vector<HpsortCuda *> &others);
 
 } /* namespace published */
 } /* namespace hpsort */

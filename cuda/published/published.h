@@ -48,7 +48,8 @@ typedef enum HpsortPublishedType
  * bounds_known: as in HpsortCudaSpec, a promise that is checked; without it
  * the bounds are found by one more reading of the keys.  Bounds are for INT4
  * only.  The fields below descending are for bucket_bitonic and must be zero
- * for the others.
+ * for the others.  stable: equal keys keep their order; needs int4 keys and a
+ * payload that tells it, such as row numbers: distinct and ascending.
  */
 typedef struct HpsortPublishedSpec
 {
@@ -59,6 +60,7 @@ typedef struct HpsortPublishedSpec
 	int			bounds_known;
 	int			descending;
 	int			payload;		/* 4 bytes travel with each key */
+	int			stable;
 	int			nearly_sorted;	/* 1: it is, -1: it is not, 0: to be found out */
 	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted
 								 * and merged; 0: HPSORT_PUBLISHED_PASS_KEYS */
@@ -69,7 +71,9 @@ typedef struct HpsortPublishedSpec
 
 /*
  * HpsortCudaSpec.algorithm of a job that sorts with one of them.  Such a job
- * gives keys and runs, but no permutation: none of them is stable.
+ * gives keys and runs; the permutation only if the algorithm moves a payload,
+ * which then are row numbers, under stable.  It can be cancelled between its
+ * launches, and within those that may take long.
  */
 #define HPSORT_PUBLISHED_JOB(algorithm) ((int) (algorithm) + 1)
 
@@ -79,11 +83,12 @@ typedef struct HpsortPublishedInfo
 	const char *name;			/* as in SQL */
 	const char *paper;			/* authors and year */
 	const char *algorithm;		/* which part of it */
-	int			stable;			/* equal keys keep their order (with a payload
-								 * alone this can be seen) */
+	int			stable;			/* equal keys keep their order as published (with
+								 * a payload alone this can be seen) */
 	int			distinct_only;	/* a key that occurs twice is an error */
 	int			floats;			/* sorts FLOAT4 too */
 	int			payload;		/* moves a payload too */
+	const char *no_rows;		/* why it has no permutation; NULL: it has */
 	uint64_t	max_n;
 	const char *limits;			/* for people: what it can sort, what it costs */
 
@@ -113,9 +118,21 @@ extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
  * The device memory of a job of n keys with spec->algorithm, as
  * hpsort_cuda_job_need() has it for the others.  Where the bounds are not known
  * the range counts as 1: what it really takes is looked at in finish, before
- * anything is sorted.  Pure.
+ * anything is sorted.  A job of bucket_bitonic that does not get so much cuts
+ * its list, sorts the parts one by one and merges them; least is what it cannot
+ * do without.  Pure.
  */
 extern uint64_t hpsort_published_job_need(const HpsortCudaSpec *spec, uint64_t n);
+extern uint64_t hpsort_published_job_least(const HpsortCudaSpec *spec, uint64_t n);
+
+/*
+ * Before finish: lets a job of bucket_bitonic use further devices, which must
+ * outlive it; of enough keys each sorts a part, and the job's own merges them.
+ * The same device may be given again.  Jobs of other algorithms do without.
+ */
+extern HpsortCudaCode hpsort_published_job_share(HpsortCudaJob *job,
+												 HpsortCuda *const *contexts,
+												 int count, HpsortCudaError *err);
 
 /* Where a call that does not wait reports what it found, in pinned memory. */
 typedef struct HpsortPublishedVerdict

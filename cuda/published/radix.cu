@@ -4,10 +4,14 @@
  *	  The peer of all published algorithms: CUB's radix sort, as it comes.
  *
  * cub::DeviceRadixSort (Adinets, Merrill, "Onesweep", 2022), told only how many
- * low bits the bounds leave to look at.  The engine's regime RADIX is another
- * one, which is why this is not it.
+ * low bits the bounds leave to look at.  Stable, and so with row numbers as the
+ * payload it gives the permutation.  The engine's regime RADIX is another one,
+ * which is why this is not it.
  *
- * Bytes moved per key: 4, and 8 for each 8 bits; 4 more to check bounds.
+ * Bytes moved per key: 4, and 8 for each 8 bits (16 with a payload); 4 more to
+ * check bounds.  Today's hardware: 1.95 ms for 1e8 keys of 32 bits on an H100, a
+ * little more than half of its bandwidth, and the same whatever the keys are;
+ * with a payload 3.3.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,9 +43,9 @@ check_bounds_kernel(const int32_t *keys, uint64_t n, KeyMap map,
 }
 
 uint64_t
-radix_need(uint64_t n)
+radix_need(bool payload, uint64_t n)
 {
-	return regime_radix_bytes(n, 0) + 1024;
+	return regime_radix_bytes(n, payload ? 4 : 0) + 1024;
 }
 
 void
@@ -57,6 +61,15 @@ radix_peer_sort(const Task &task)
 		static_cast<int>(regime_bits(differ));
 	size_t		bytes = 0;
 	auto		call = [&](void *workspace) {
+		if (task.payload != nullptr)
+			return spec.descending ?
+				cub::DeviceRadixSort::SortPairsDescending(workspace, bytes, keys, out,
+														  task.payload,
+														  task.payload_out, n, 0,
+														  bits, task.stream) :
+				cub::DeviceRadixSort::SortPairs(workspace, bytes, keys, out,
+												task.payload, task.payload_out, n,
+												0, bits, task.stream);
 		return spec.descending ?
 			cub::DeviceRadixSort::SortKeysDescending(workspace, bytes, keys, out, n,
 													 0, bits, task.stream) :
@@ -74,6 +87,8 @@ radix_peer_sort(const Task &task)
 	check(call(nullptr), "size a radix sort");
 
 	DeviceBuffer workspace(task.context, task.stream, bytes, "radix");
+
+	step(task);
 
 	check(call(workspace.as<void>()), "sort by radix");
 }

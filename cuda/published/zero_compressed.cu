@@ -109,6 +109,7 @@ zero_compressed_sort(const Task &task)
 														   task.map, c, ic);
 	check_launch("compress the histogram");
 	check(cudaStreamSynchronize(task.stream), "compress the histogram");
+	step(task);
 	zero(task.stream, b, n * sizeof(uint32_t));
 	if (len == 0)
 		return;					/* no key is within the bounds */
@@ -119,6 +120,7 @@ zero_compressed_sort(const Task &task)
 	steps_kernel<<<blocks_for_each(len, hp_threads), hp_threads, 0, task.stream>>>
 		(len, c_p, ic, b);
 	check_launch("make the steps");
+	step(task);
 	task.clock->phase("prefix sums");
 	prefix_sums(task.context, task.stream, b, task.out, n);
 }

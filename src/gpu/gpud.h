@@ -191,6 +191,13 @@ extern void devices_close(Devices *devices);
 /* The least loaded device, with one more job on it; NULL if all have failed. */
 extern Device *devices_take(Devices *devices);
 
+/*
+ * The handles of the others that can be used, at most DEVICES_MAX: for a job that
+ * its own device alone counts.
+ */
+#define DEVICES_MAX 64
+extern int	devices_others(Devices *devices, const Device *device, void **handles);
+
 /* The job is over; error (may be NULL) is what ended it. */
 extern void devices_put(Devices *devices, Device *device, const EngineError *error);
 

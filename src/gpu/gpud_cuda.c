@@ -123,16 +123,14 @@ cuda_trim(void *device)
 
 /*
  * The published algorithm of that name as HpsortCudaSpec wants it; 0 where the
- * engine's own way is meant.  Its "radix" is CUB's sort, which the engine uses
- * by itself for a permutation.
+ * engine's own way is meant.  "radix" is CUB's sort.
  */
 static int
-published(SortAlgorithm algorithm, SortWant want)
+published(SortAlgorithm algorithm)
 {
 	HpsortPublished found;
 
 	if (algorithm == SORT_ALGORITHM_AUTO || algorithm == SORT_ALGORITHM_ZERO_COMPRESSED ||
-		(algorithm == SORT_ALGORITHM_RADIX && want == SORT_WANT_PERMUTATION) ||
 		!hpsort_published_by_name(sort_algorithm_name(algorithm), &found))
 		return 0;
 	return HPSORT_PUBLISHED_JOB(found);
@@ -147,7 +145,7 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		.hi = spec->hi,
 		.bounds_known = spec->lo != INT32_MIN || spec->hi != INT32_MAX,
 		.descending = spec->descending,
-		.algorithm = published(spec->algorithm, spec->want),
+		.algorithm = published(spec->algorithm),
 	};
 	HpsortCudaError e;
 	CudaJob    *job = calloc(1, sizeof(CudaJob));
@@ -162,6 +160,13 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		spec->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
 	if (hpsort_cuda_job_open(device, &s, &job->job, &e) != HPSORT_CUDA_OK)
 	{
+		free(job);
+		return failed(&e, err);
+	}
+	if (hpsort_published_job_share(job->job, (HpsortCuda *const *) spec->others, spec->nothers,
+								   &e) != HPSORT_CUDA_OK)
+	{
+		hpsort_cuda_job_close(job->job);
 		free(job);
 		return failed(&e, err);
 	}

@@ -82,7 +82,7 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 {
 	const Engine *cuda = cuda_engine();
 	EngineError err;
-	int			ordinals[64];
+	int			ordinals[DEVICES_MAX];
 	int			n = 0;
 	int			present = 0;
 	int			i;
@@ -103,7 +103,7 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 		return devices->list && add_device(devices, &cpu_engine, -1, text)
 			? EXIT_ORDERLY : EXIT_INTERNAL;
 	}
-	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, 64))
+	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, DEVICES_MAX))
 	{
 		snprintf(text, GPU_TEXT_SIZE, "invalid list of devices: \"%.100s\"", which);
 		return EXIT_USAGE;
@@ -205,6 +205,20 @@ devices_take(Devices *devices)
 	}
 	pthread_mutex_unlock(&devices->lock);
 	return best;
+}
+
+int
+devices_others(Devices *devices, const Device *device, void **handles)
+{
+	int			n = 0;
+	int			i;
+
+	pthread_mutex_lock(&devices->lock);
+	for (i = 0; i < devices->count; i++)
+		if (&devices->list[i] != device && !devices->list[i].failed)
+			handles[n++] = devices->list[i].handle;
+	pthread_mutex_unlock(&devices->lock);
+	return n;
 }
 
 void

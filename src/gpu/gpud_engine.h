@@ -37,6 +37,8 @@ typedef struct EngineSpec
 	SortWant	want;
 	bool		descending;		/* of the permutation */
 	SortAlgorithm algorithm;	/* this one or none; AUTO: the engine's choice */
+	void	   *const *others;	/* handles of further devices that it may use */
+	int			nothers;
 } EngineSpec;
 
 typedef struct EngineResult

@@ -326,6 +326,7 @@ on_open(Connection *c, const GpuMessage *m)
 	EngineError err;
 	bool		alive;
 	void	   *job;
+	void	   *others[DEVICES_MAX];
 
 	if (c->open)
 		return connection_bad_message(c, "job opened while another is open");
@@ -347,6 +348,13 @@ on_open(Connection *c, const GpuMessage *m)
 	}
 	if (commit_fault(c, AT_OPEN, &alive))
 		return alive;
+
+	/* as published, it sorts on all devices that there are; no other does */
+	if (spec.algorithm == SORT_ALGORITHM_BUCKET_BITONIC)
+	{
+		spec.nothers = devices_others(&c->service->devices, c->device, others);
+		spec.others = others;
+	}
 
 	/*
 	 * The client can fill its first chunk while the device prepares.  supply()

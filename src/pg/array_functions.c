@@ -55,7 +55,7 @@ hpsort(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(sort_array(int4_array_arg(PG_GETARG_DATUM(0)), PG_INT32_MIN, PG_INT32_MAX,
+	PG_RETURN_ARRAYTYPE_P(sort_array(array_arg(PG_GETARG_DATUM(0)), PG_INT32_MIN, PG_INT32_MAX,
 									 sort_order_from_args(fcinfo, 1)));
 }
 
@@ -69,7 +69,7 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
-	PG_RETURN_ARRAYTYPE_P(sort_array(int4_array_arg(PG_GETARG_DATUM(0)), lo, hi,
+	PG_RETURN_ARRAYTYPE_P(sort_array(array_arg(PG_GETARG_DATUM(0)), lo, hi,
 									 sort_order_from_args(fcinfo, 3)));
 }
 
@@ -118,7 +118,7 @@ hpsort_float4(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	array = PG_GETARG_ARRAYTYPE_P(0);
+	array = array_arg(PG_GETARG_DATUM(0));
 	order = sort_order_from_args(fcinfo, 1);
 	numbers = (const uint32 *) array_keys(array, FLOAT4OID, &n, &nulls);
 	if (n + nulls < 2)
@@ -171,7 +171,7 @@ hpsort_order(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	array = int4_array_arg(PG_GETARG_DATUM(0));
+	array = array_arg(PG_GETARG_DATUM(0));
 	order = sort_order_from_args(fcinfo, 1);
 	keys = int4_array_keys(array, &n, &nulls);
 

@@ -50,7 +50,7 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 		values[1] = CStringGetTextDatum(info->paper);
 		values[2] = PointerGetDatum(construct_array(devices, n, TEXTOID, -1, false, TYPALIGN_INT));
 		values[3] = BoolGetDatum(info->automatic);
-		values[4] = BoolGetDatum(info->permutation);
+		values[4] = BoolGetDatum(info->no_permutation == NULL);
 		values[5] = CStringGetTextDatum(info->limits);
 		values[6] = CStringGetTextDatum(info->memory);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);

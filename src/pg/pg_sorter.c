@@ -165,7 +165,7 @@ sort_bounds_check(int32 lo, int32 hi)
  * touched for the first time).
  */
 ArrayType *
-int4_array_arg(Datum arg)
+array_arg(Datum arg)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(arg)))
 	{

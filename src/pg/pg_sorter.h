@@ -49,10 +49,10 @@ pg_sort_check(SortStatus status, const SortError *err)
 }
 
 /*
- * An int4[] argument, detoasted, and where possible not copied: good for as
- * long as the call.
+ * An array argument, detoasted, and where possible not copied: good for as long
+ * as the call.
  */
-extern ArrayType *int4_array_arg(Datum arg);
+extern ArrayType *array_arg(Datum arg);
 
 /*
  * The non-null elements of a one-dimensional int4[] where they lie, or an

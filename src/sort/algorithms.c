@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MADE_ANEW "It makes the keys anew from their counts, without their positions."
+
 /*
  * Where a GPU's algorithm has limits of its own, they are those of the table in
  * cuda/published/published.cu, which checks them.
@@ -20,7 +22,6 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
-		.permutation = true,
 		.limits = "on the CPU range up to 2^26",
 		.memory = "4 bytes a value of the range",
 	},
@@ -28,6 +29,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "zero_compressed_published",
 		.paper = "Kozakai, Fujimoto, Wada 2021: 0-compressed H-P algorithm (Algorithms 4 and 5)",
 		.gpu = true,
+		.no_permutation = MADE_ANEW,
 		.limits = "up to 2^31 - 1 keys of any range",
 		.memory = "12 bytes a value of the range, 16 a key",
 	},
@@ -35,6 +37,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "hp",
 		.paper = "Kozakai, Fujimoto, Wada 2021: H-P algorithm (Algorithms 1 and 2); Kozakai 2022",
 		.gpu = true,
+		.no_permutation = MADE_ANEW,
 		.limits = "up to 2^31 - 1 keys of any range",
 		.memory = "8 bytes a value of the range, 4 a key",
 	},
@@ -42,6 +45,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "one_hp",
 		.paper = "Kozakai, Fujimoto, Wada 2021: 1-H-P algorithm (Algorithm 3)",
 		.gpu = true,
+		.no_permutation = MADE_ANEW,
 		.limits = "distinct keys only, of any range",
 		.memory = "8 bytes a value of the range",
 	},
@@ -49,6 +53,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "bucket_radix",
 		.paper = "Zhang, Wu 2012: radix sort with bucket partition preprocess",
 		.gpu = true,
+		.no_permutation = "Its partition into buckets forgets the order of equal keys.",
 		.limits = "up to 2^31 - 1 keys; one pass for ranges up to 2^16, else two",
 		.memory = "10 bytes a key",
 	},
@@ -57,6 +62,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort (Figs. 2 and 3; GPU method 2)",
 		.cpu = true,
 		.gpu = true,
+		.no_permutation = MADE_ANEW,
 		.limits = "on the CPU range up to 2^26",
 		.memory = "4 bytes a value of the range, on the CPU for each thread",
 	},
@@ -64,6 +70,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.name = "comparison_free_onehot",
 		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort, GPU method 1",
 		.gpu = true,
+		.no_permutation = "It takes equal keys out of its matrix in any order.",
 		.limits = "what its memory allows",
 		.memory = "1 byte for each pair of a key and a value of the range",
 	},
@@ -73,7 +80,7 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.gpu = true,
 		.floats = true,
 		.limits = "any keys, float4 too",
-		.memory = "8 bytes a key",
+		.memory = "4 bytes a key, less in several passes; 8 more for a permutation",
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
@@ -81,7 +88,6 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
-		.permutation = true,
 		.floats = true,
 		.limits = "any keys, float4 too",
 		.memory = "on the CPU none, or 8 bytes a key for a permutation; on a GPU 5 bytes a key",
@@ -99,7 +105,7 @@ algorithm_runs_on(SortAlgorithm algorithm, SortDeviceKind device, SortWant want)
 {
 	const AlgorithmInfo *info = &infos[algorithm];
 
-	if (want == SORT_WANT_PERMUTATION && !info->permutation)
+	if (want == SORT_WANT_PERMUTATION && info->no_permutation != NULL)
 		return false;
 	return device == SORT_DEVICE_GPU ? info->gpu : info->cpu;
 }

@@ -19,7 +19,7 @@ typedef struct AlgorithmInfo
 	bool		cpu;			/* this build runs it on the CPU */
 	bool		gpu;			/* ... on a GPU */
 	bool		automatic;		/* hpsort.algorithm = auto considers it */
-	bool		permutation;	/* can return the stable permutation */
+	const char *no_permutation; /* why it cannot return the stable one, a sentence; NULL: it can */
 	bool		floats;			/* sorts numbers that only their order makes integers */
 	const char *limits;			/* of keys, a phrase */
 	const char *memory;			/* it needs besides keys and result, a phrase */

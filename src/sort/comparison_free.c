@@ -24,12 +24,26 @@
 #define CHECK_EVERY ((size_t) 1 << 18)
 
 /*
- * Fewer keys a thread are never worth one.  Starting two threads three times
- * costs some 120 us on the development machine, a virtual one: 131,072 keys of
- * range 1,000 take 0.08 ms with one thread and 0.18 with two, 1e6 0.54 and
- * 0.47, 8e6 4.2 and 2.8.
+ * t threads pay from t * t times so many keys on: starting one for each of three
+ * phases costs 50 us, one after the other, and the work of each is n / t.
+ * Sixteen idle virtual cores of an Intel Xeon (AVX-512), random keys of range
+ * 1,000, ms by 1, 2, 4, 8 and 16 threads (bench/papers/free_cpu.sh, with as many
+ * as allowed always used):
+ *		2^17 keys	0.16 0.21 0.22 0.40 0.86
+ *		2^18		0.32 0.29 0.25 0.45 0.91
+ *		2^20		1.24 0.83 0.62 0.66 1.03
+ *		2^22		5.24 2.85 1.94 1.81 1.56
+ *		2^24 (65,536 values)	31 17 10.7 8.3 5.1
  */
-#define KEYS_PER_THREAD ((size_t) 1 << 16)
+#define KEYS_A_THREAD_SQUARED ((size_t) 1 << 16)
+
+/*
+ * Each thread zeroes and merges as many counters as there are values.  As many
+ * values as keys, random, on that machine: 2^20 keys 8.5 4.7 3.1 6.3 8.6 ms, 2^24
+ * 173 112 126 104 125; ten times as many values: 2^22 keys 205 155 141 183 247,
+ * where twice the memory is not worth a quarter of the time.
+ */
+#define VALUES_A_KEY 4
 
 typedef struct Phases
 {
@@ -142,11 +156,10 @@ comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool desce
 	int			p;
 
 	s.range = plan_range(lo, hi);
-	if (threads > n / KEYS_PER_THREAD)
-		threads = n / KEYS_PER_THREAD;
-	/* Zeroing and merging CT is to be less work than counting. */
-	if (threads > n / s.range)
-		threads = (size_t) (n / s.range);
+	while (threads > 1 && n / threads / threads < KEYS_A_THREAD_SQUARED)
+		threads--;
+	if (threads > n / s.range * VALUES_A_KEY)
+		threads = (size_t) (n / s.range) * VALUES_A_KEY;
 	s.threads = threads < 1 ? 1 : (int) threads;
 
 	s.ct = a->alloc(a->arena, (size_t) s.threads * (size_t) s.range * sizeof(uint32_t));

@@ -16,7 +16,7 @@ extern "C"
 /*
  * Sorts n keys, all between lo and hi, in place, with up to context->threads
  * threads.  Allocates 4 bytes a value of the range for each thread, of which it
- * uses at most n / range; n < 2^32.  Bytes moved per key: one key read, one
+ * uses at most 4 n / range; n < 2^32.  Bytes moved per key: one key read, one
  * counter read and written, one key written.
  */
 extern SortStatus comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi,

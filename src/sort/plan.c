@@ -197,6 +197,7 @@ static SortStatus
 refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 {
 	const char *algorithm = sort_algorithm_name(in->algorithm);
+	const char *no_permutation = algorithm_info(in->algorithm)->no_permutation;
 	bool		cpu = in->device != SORT_DEVICE_GPU;
 
 	if (algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, in->want))
@@ -207,13 +208,13 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 				 "It needs a counter for each of %llu values; at most %llu are possible.",
 				 (unsigned long long) range, (unsigned long long) PLAN_MAX_BINS);
 	}
-	else if (in->want == SORT_WANT_PERMUTATION &&
+	else if (in->want == SORT_WANT_PERMUTATION && no_permutation != NULL &&
 			 ((cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, SORT_WANT_KEYS)) ||
 			  (in->device != SORT_DEVICE_CPU &&
 			   algorithm_runs_on(in->algorithm, SORT_DEVICE_GPU, SORT_WANT_KEYS))))
 	{
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
-		snprintf(err->detail, sizeof(err->detail), "It moves keys only, not their positions.");
+		snprintf(err->detail, sizeof(err->detail), "%s", no_permutation);
 	}
 	else
 	{

@@ -645,10 +645,11 @@ main(int argc, char **argv)
 	timed("table", [&] { test_table(); });
 	timed("shapes", [&] { test_shapes(quick, tiny); });
 	timed("bitonic", [&] { test_published_bitonic(quick, tiny, seed); });
+	timed("jobs", [&] { test_published_jobs(quick, tiny); });
 	if (!tiny)
 	{
 		timed("one_hp", [&] { test_one_hp(quick); });
-		timed("jobs", [&] { test_published_jobs(quick); });
+		timed("cancel", [&] { test_published_cancel(quick, seed); });
 		timed("outside", [&] { test_outside(); });
 	}
 	if (!quick)

@@ -109,14 +109,16 @@ check_result(const HpsortPublishedSpec &spec, const Words &keys, const Words &ou
 
 		for (uint64_t i = 0; i < n; i++)
 		{
-			/* payloads are row numbers, scrambled */
-			const uint32_t row = rows[i] ^ 0x5a5a5a5au;
+			/* payloads are row numbers, scrambled unless the order is stable */
+			const uint32_t row = rows[i] ^ (spec.stable ? 0 : 0x5a5a5a5au);
 
 			if (row >= n || seen[row] || keys[row] != out[i])
 				wrong++;
 			else
 				seen[row] = true;
 		}
+		for (uint64_t i = 1; spec.stable && i < n; i++)
+			wrong += out[i - 1] == out[i] && rows[i - 1] > rows[i];
 		CHECK(wrong == 0);
 	}
 	else
@@ -131,12 +133,12 @@ check_result(const HpsortPublishedSpec &spec, const Words &keys, const Words &ou
 }
 
 static Words
-rows_for(uint64_t n)
+rows_for(uint64_t n, bool stable = false)
 {
 	Words		rows(n);
 
 	for (uint64_t i = 0; i < n; i++)
-		rows[i] = (uint32_t) i ^ 0x5a5a5a5au;
+		rows[i] = (uint32_t) i ^ (stable ? 0 : 0x5a5a5a5au);
 	return rows;
 }
 
@@ -144,7 +146,7 @@ static HpsortPublishedReport
 try_list(const HpsortPublishedSpec &spec, const Words &keys, const char *what)
 {
 	const uint64_t n = keys.size();
-	const Words rows = rows_for(n);
+	const Words rows = rows_for(n, spec.stable);
 	Guarded<uint32_t> input(n, draw() % 4);
 	Guarded<uint32_t> output(n, draw() % 4);
 	Guarded<uint32_t> payload(n, draw() % 4);
@@ -155,7 +157,7 @@ try_list(const HpsortPublishedSpec &spec, const Words &keys, const char *what)
 
 	current = std::string("bucket_bitonic ") + what + " n " + std::to_string(n) +
 		(spec.type ? " float4" : " int4") + (spec.descending ? " descending" : "") +
-		(spec.payload ? " payload" : "") + " pass " +
+		(spec.payload ? " payload" : "") + (spec.stable ? " stable" : "") + " pass " +
 		std::to_string(spec.pass_keys) + " nearly " +
 		std::to_string(spec.nearly_sorted) + " seed " + std::to_string(seed);
 	input.put(keys);
@@ -276,6 +278,52 @@ test_passes(bool quick)
 				spec.pass_keys = pass;
 				try_list(spec, make(kind, quick ? 3001 : 70001), kind.name);
 			}
+}
+
+/*
+ * Equal keys in the order of their rows: within buckets, in crowded slices of
+ * one value, small and large, across passes.
+ */
+static void
+test_stable(bool quick, bool tiny)
+{
+	std::vector<uint64_t> sizes = {1, 2, 600, 5000};
+	HpsortPublishedSpec spec = spec_of(false, false, true);
+
+	if (tiny)
+		sizes = {1300};
+	if (!quick)
+		sizes.insert(sizes.end(), {513, 1024, 70001, 700000});
+	for (const Kind &kind : kinds())
+		for (uint64_t n : sizes)
+			for (uint64_t pass : {0, 1000, 30000})
+				for (int descending = 0; descending < 2; descending++)
+				{
+					if (kind.floats || (quick && descending != (int) (n % 2)) ||
+						(tiny && pass != 1000) || (n > 100000 && pass == 1000))
+						continue;
+					spec = spec_of(false, descending, true);
+					spec.stable = 1;
+					spec.pass_keys = pass;
+					try_list(spec, make(kind, n), kind.name);
+				}
+	if (quick)
+		return;
+	/* three lists of equal keys that get the whole device to themselves */
+	Words		keys(4000000);
+
+	spec.pass_keys = 0;
+	for (uint32_t &key : keys)
+		key = (uint32_t) (draw() % 3) * 1000000007u;
+	try_list(spec, keys, "three values");
+
+	current = "stable without rows, or of floats";
+	spec.payload = 0;
+	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	spec.payload = 1;
+	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_OK);
+	spec.type = HPSORT_PUBLISHED_FLOAT4;
+	CHECK(hpsort_published_can(&spec, 10, 0, &err) == HPSORT_CUDA_BAD_ARGUMENT);
 }
 
 /* What counts as nearly sorted, and that either strategy sorts either list. */
@@ -496,10 +544,12 @@ test_published_bitonic(bool quick, bool tiny, uint64_t given)
 		const HpsortPublishedSpec spec = spec_of(false, false, true);
 
 		try_merge(spec, sorted_list(spec, 3000, 100), sorted_list(spec, 2100, 100));
+		test_stable(true, true);
 		return;
 	}
 	test_kinds(quick);
 	test_passes(quick);
+	test_stable(quick, false);
 	test_nearly(quick);
 	test_merge(quick);
 	test_many(quick);

@@ -2,7 +2,8 @@
  *
  * test_published_jobs.cu
  *	  Jobs that sort with a published algorithm: keys and runs, read in parts
- *	  and both directions, within the memory promised; refusals; a key twice.
+ *	  and both directions, and the permutation, within the memory promised, and
+ *	  with less; refusals; a key twice.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,6 +102,162 @@ try_job(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds
 	CHECK(after == before);
 }
 
+/* The stable permutation, with keys and runs or without, in either direction. */
+static void
+try_rows(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bounds_known,
+		 bool descending, bool alone)
+{
+	const Reference expected = refer(keys, descending);
+	const uint64_t n = keys.size();
+	HpsortCudaSpec spec = job_spec(algorithm, keys, bounds_known);
+	std::vector<uint32_t> rows(n, 0x5a5a5a5a);
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	before;
+	uint64_t	after;
+	uint64_t	peak;
+
+	spec.descending = descending;
+	spec.wanted = HPSORT_CUDA_PERMUTATION | (alone ? 0 : keys_and_runs);
+	hpsort_cuda_memory(context, &before, nullptr, 1);
+	if (!ENGINE(run_job(spec, keys, &job, &result)))
+		return;
+	CHECK(n == 0 || result.regime == HPSORT_CUDA_PUBLISHED);
+	ENGINE(hpsort_cuda_job_read_permutation(job, 0, n / 2, rows.data(), &err));
+	ENGINE(hpsort_cuda_job_read_permutation(job, n / 2, n - n / 2, rows.data() + n / 2,
+											&err));
+	CHECK(rows == expected.rows);
+	if (!alone)
+	{
+		std::vector<int32_t> got(n);
+		uint64_t	distinct;
+
+		ENGINE(hpsort_cuda_job_read_keys(job, 0, n, descending, got.data(), &err));
+		CHECK(got == expected.keys);
+		ENGINE(hpsort_cuda_job_distinct(job, &distinct, &err));
+		CHECK(distinct == expected.run_keys.size());
+	}
+	hpsort_cuda_memory(context, nullptr, &peak, 0);
+	if (spec.bounds_known)
+		CHECK(peak - before <= hpsort_published_job_need(&spec, n));
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(context, &after, nullptr, 0);
+	CHECK(after == before);
+}
+
+/* Memory for the sort, but not in one pass: cut, sorted and merged. */
+static void
+test_little_memory(void)
+{
+	const std::vector<int32_t> keys = make_keys({UNIFORM, 3000000, 5000000, -7, false, 9});
+
+	for (int permute = 0; permute < 2; permute++)
+	{
+		HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+		const Reference expected = refer(keys, false);
+		std::vector<int32_t> got(keys.size());
+		std::vector<uint32_t> rows(keys.size());
+		HpsortCudaJob *job;
+		HpsortCudaResult result;
+		uint64_t	least;
+		uint64_t	peak;
+
+		current = "job of bucket_bitonic with little memory";
+		if (permute)
+			spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+		least = hpsort_published_job_least(&spec, keys.size());
+		CHECK(least < hpsort_published_job_need(&spec, keys.size()));
+		hpsort_cuda_memory(context, nullptr, nullptr, 1);
+		hpsort_cuda_set_memory_limit(context, least);
+		if (ENGINE(run_job(spec, keys, &job, &result)))
+		{
+			CHECK(strstr(result.reason, "parts that were merged") != nullptr);
+			ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), 0, got.data(), &err));
+			CHECK(got == expected.keys);
+			if (permute)
+			{
+				ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
+														rows.data(), &err));
+				CHECK(rows == expected.rows);
+			}
+			hpsort_cuda_memory(context, nullptr, &peak, 0);
+			CHECK(peak <= least);
+		}
+		hpsort_cuda_job_close(job);
+		hpsort_cuda_set_memory_limit(context, least - 1);
+		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) == HPSORT_CUDA_NO_MEMORY);
+		hpsort_cuda_set_memory_limit(context, 0);
+	}
+}
+
+/* Several devices, of which one may be the same again; one has no memory. */
+static void
+test_shared(void)
+{
+	const std::vector<int32_t> keys = make_keys({ZIPF, 3500001, 2000000, -7, false, 11});
+	HpsortCuda *second;
+	std::vector<HpsortCuda *> others;
+	int			devices = 1;
+
+	current = "job of bucket_bitonic on several gpus";
+	ENGINE(hpsort_cuda_device_count(&devices, &err));
+	ENGINE(hpsort_cuda_open(devices - 1, 0, &second, &err));
+	printf("jobs on several gpus: 0 and %d\n", devices - 1);
+	for (int many = 1; many <= 2; many++)
+		for (int permute = 0; permute < 2; permute++)
+			for (int descending = 0; descending < 2; descending++)
+			{
+				HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+				const Reference expected = refer(keys, descending);
+				std::vector<int32_t> got(keys.size());
+				std::vector<uint32_t> rows(keys.size());
+				HpsortCudaJob *job;
+				HpsortCudaResult result;
+				uint64_t	used;
+
+				others.assign(many, second);
+				spec.descending = descending;
+				if (permute)
+					spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+				ENGINE(hpsort_published_job_share(job, others.data(), many, &err));
+				ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+				if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+				{
+					CHECK(strstr(result.reason, many == 1 ?
+								 "in 2 parts that were merged, on 2 gpus" :
+								 "in 3 parts that were merged, on 3 gpus") != nullptr);
+					ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), descending,
+													 got.data(), &err));
+					CHECK(got == expected.keys);
+					if (permute)
+						ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
+																rows.data(), &err));
+					CHECK(!permute || rows == expected.rows);
+				}
+				CHECK(hpsort_published_job_share(job, others.data(), many, &err) ==
+					  HPSORT_CUDA_BAD_ARGUMENT);
+				hpsort_cuda_job_close(job);
+				hpsort_cuda_memory(second, &used, nullptr, 0);
+				CHECK(used == 0);
+			}
+
+	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	used;
+
+	hpsort_cuda_set_memory_limit(second, 1000000);
+	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+	ENGINE(hpsort_published_job_share(job, &second, 1, &err));
+	ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+	CHECK(hpsort_cuda_job_finish(job, &result, &err) == HPSORT_CUDA_NO_MEMORY);
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(second, &used, nullptr, 0);
+	CHECK(used == 0);
+	hpsort_cuda_close(second);
+}
+
 /* What cannot be done says so, at the earliest moment, and nothing is left. */
 static void
 test_refusals(void)
@@ -117,16 +274,24 @@ test_refusals(void)
 		HpsortCudaSpec spec = job_spec((HpsortPublished) a, keys, true);
 
 		current = std::string("job refused ") + name_of((HpsortPublished) a);
-		spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
-		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
-			  HPSORT_CUDA_BAD_ARGUMENT && job == nullptr);
-		CHECK(strstr(err.text, "permutation") != nullptr);
-		spec.wanted = keys_and_runs;
+		if (hpsort_published_algorithms(nullptr)[a].no_rows != nullptr)
+		{
+			spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+			CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
+				  HPSORT_CUDA_BAD_ARGUMENT && job == nullptr);
+			CHECK(strstr(err.text, "cannot return a permutation: ") != nullptr);
+			spec.wanted = keys_and_runs;
+		}
 
 		/* memory: at once when the bounds are given ... */
-		hpsort_cuda_set_memory_limit(context, hpsort_published_job_need(&spec, 5000) - 1);
+		hpsort_cuda_set_memory_limit(context,
+									 hpsort_published_job_least(&spec, 5000) - 1);
 		CHECK(hpsort_cuda_job_open(context, &spec, &job, &err) ==
 			  HPSORT_CUDA_NO_MEMORY && job == nullptr && err.need > 0);
+		CHECK(err.text == std::string(name_of((HpsortPublished) a)) + " needs " +
+			  std::to_string(err.need) + " bytes of gpu memory for 5000 keys, " +
+			  std::to_string(before) + " of " + std::to_string(err.need - 1) +
+			  " are in use");
 		hpsort_cuda_set_memory_limit(context, 0);
 
 		/* a key outside is named, before anything is sorted */
@@ -172,7 +337,7 @@ test_refusals(void)
 }
 
 void
-test_published_jobs(bool quick)
+test_published_jobs(bool quick, bool tiny)
 {
 	uint64_t	seed = 1;
 
@@ -187,7 +352,7 @@ test_published_jobs(bool quick)
 				const bool	known = seed % 2;
 				std::vector<int32_t> keys;
 
-				if ((quick && n > 5000) || (by_range && range > 3000000) ||
+				if ((quick && n > 5000) || (tiny && (n < 2 || range > 300)) || (by_range && range > 3000000) ||
 					(a == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT &&
 					 n * range > (uint64_t) 1 << 28) ||
 					(a == HPSORT_PUBLISHED_ONE_HP && n > range))
@@ -205,7 +370,18 @@ test_published_jobs(bool quick)
 					std::to_string(n) + " range " + std::to_string(range) + " seed " +
 					std::to_string(seed);
 				try_job((HpsortPublished) a, keys, known, seed / 2 % 2);
+				if (hpsort_published_algorithms(nullptr)[a].no_rows == nullptr)
+				{
+					current += " permutation";
+					try_rows((HpsortPublished) a, keys, known, seed / 2 % 2, seed / 4 % 2);
+					try_rows((HpsortPublished) a, keys, known, seed / 2 % 2 == 0,
+							 seed / 4 % 2);
+				}
 				seed++;
 			}
+	if (tiny)
+		return;
 	test_refusals();
+	test_shared();
+	test_little_memory();
 }

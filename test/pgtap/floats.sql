@@ -55,5 +55,55 @@ SELECT is(hpsort_float4('{1,2}', NULL), NULL::float4[], 'NULL for descending');
 SELECT is((SELECT (function, n, nulls, lo, hi)::text FROM hpsort_last()), '(hpsort_float4,5,1,,)', 'hpsort_last');
 SELECT throws_ok($$SELECT hpsort_float4('{{1,2},{3,4}}')$$, '2202E', 'array of keys must be one-dimensional', 'two dimensions');
 
+-- PL/pgSQL's arrays, as they came and taken apart: read where they lie, and
+-- left as they are
+CREATE FUNCTION pg_temp.check_plpgsql(a float4[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	x float4[] := a;
+	was text;
+	got float4[];
+BEGIN
+	FOR i IN 1..4 LOOP
+		was := x::text;
+		got := hpsort_float4(x);
+		IF ARRAY(SELECT unnest(got)) <> pg_temp.ordered(x, false, false) THEN
+			RETURN 'wrong after ' || i || ': ' || got::text;
+		ELSIF x::text <> was THEN
+			RETURN 'argument changed: ' || x::text;
+		END IF;
+		IF i = 1 THEN				-- taken apart
+			x[array_lower(x, 1) + 1] := 'NaN';
+		ELSIF i = 2 THEN			-- and made longer
+			x := x || '-0'::float4 || NULL::float4;
+		ELSE
+			x := hpsort_float4(x, true);
+		END IF;
+	END LOOP;
+	RETURN 'right';
+END $$;
+SELECT is(pg_temp.check_plpgsql(a), 'right', 'in PL/pgSQL: ' || n || ' numbers') FROM inputs WHERE n > 1 AND cardinality(a) > 1 AND n < 5000;
+DO $$
+DECLARE
+	flat float4[] := '{{2,1},{4,3}}';
+BEGIN
+	flat[1][1] := 5;
+	PERFORM hpsort_float4(flat);
+	RAISE 'no error';
+EXCEPTION WHEN array_subscript_error THEN
+	NULL;
+END $$;
+
+-- a domain over float4[], and arrays that are stored: toasted, or with a short header
+CREATE DOMAIN pg_temp.readings AS float4[] CHECK (cardinality(VALUE) > 0);
+SELECT is(hpsort_float4('{3,NaN,1}'::pg_temp.readings)::text, '{1,3,NaN}', 'a domain');
+SELECT is((SELECT hpsort_float4(r)::text FROM (SELECT array_agg(x)::pg_temp.readings FROM generate_series(9, 1, -1) x) v(r)), '{1,2,3,4,5,6,7,8,9}', 'a domain of an aggregate');
+CREATE TEMP TABLE stored (a float4[], external float4[]);
+ALTER TABLE stored ALTER external SET STORAGE EXTERNAL;
+INSERT INTO stored SELECT a, a FROM inputs UNION ALL SELECT array_agg(1.5), array_agg(1.5) FROM generate_series(1, 50000);
+SELECT is_empty('SELECT cardinality(a) FROM stored WHERE ARRAY(SELECT unnest(hpsort_float4(a))) <> pg_temp.ordered(a, false, false)
+	OR ARRAY(SELECT unnest(hpsort_float4(external))) <> pg_temp.ordered(a, false, false)', 'stored arrays');
+SELECT cmp_ok(max(pg_column_size(a) - cardinality(a) * 4), '<', 100, 'whose largest are as large as ever') FROM stored;
+SELECT cmp_ok(min(pg_column_size(a) - cardinality(a) * 4), '<', -100000, 'or compressed') FROM stored;
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * published_job.cu
+ *	  Jobs that sort with a published algorithm: what they need, what they
+ *	  cannot do, and the sort itself, for job.cu.
+ *
+ * What a job adds to a call of hpsort_published_sort(): somebody may cancel it;
+ * its keys are its own, so that bucket_bitonic may use them as its second list;
+ * and that algorithm cuts the list if memory is short (bucket_merge.cu).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "bucket_bitonic.cuh"
+#include "job.cuh"
+#include "published.cuh"
+#include "regime.h"
+
+#include <algorithm>
+
+namespace hpsort
+{
+namespace published
+{
+
+namespace
+{
+
+constexpr unsigned threads = 256;
+
+/* Fewer keys for each device are sorted by one before a thread has started. */
+constexpr uint64_t shared_least = 1u << 20;
+
+/* What a job asks for, as far as it is known before its keys are. */
+HpsortPublishedSpec
+spec_of_job(const HpsortCudaSpec &job)
+{
+	HpsortPublishedSpec spec = {};
+
+	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
+	spec.lo = job.bounds_known ? job.lo : 0;
+	spec.hi = job.bounds_known ? job.hi : 0;
+	spec.bounds_known = 1;
+	if (job.wanted & HPSORT_CUDA_PERMUTATION)
+	{
+		spec.descending = job.descending != 0;
+		spec.payload = 1;
+		spec.stable = 1;
+	}
+	return spec;
+}
+
+bool
+is_bitonic(const HpsortPublishedSpec &spec)
+{
+	return spec.algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
+}
+
+/*
+ * The keys as they came and their order, twice as much with row numbers, and
+ * what sorting takes, in passes as long as available bytes allow.
+ */
+uint64_t
+sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
+{
+	const uint64_t lists = array_bytes(n, 4) * (spec.payload ? 4 : 2);
+
+	if (!is_bitonic(spec))
+		return lists + hpsort_published_algorithms(nullptr)[spec.algorithm].need(&spec, n);
+	return lists + bucket_bitonic_need(spec.payload != 0,
+									   bucket_bitonic_pass_keys(spec.payload != 0, n,
+																available),
+									   n, false);
+}
+
+/* Afterwards: runs of keys that hardly repeat, beside them. */
+uint64_t
+runs_need(uint64_t n)
+{
+	return 2 * array_bytes(n, 4) + regime_runs_bytes(n) + n / 256 + 65536;
+}
+
+/* And slices on their way to the host. */
+constexpr uint64_t reading_need = 2 * REGIME_READ_SLICE * 3 + 65536;
+
+__global__ void __launch_bounds__(threads)
+number_rows_kernel(uint32_t *rows, uint64_t n)
+{
+	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
+
+	if (i < n)
+		rows[i] = static_cast<uint32_t>(i);
+}
+
+} /* namespace */
+
+void
+published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
+{
+	const HpsortPublishedSpec spec = spec_of_job(*job);
+	const HpsortPublishedInfo *table = hpsort_published_algorithms(nullptr);
+	const uint64_t limit = context->limit.load();
+	const uint64_t n = job->n_hint;
+	uint64_t	used;
+	uint64_t	least;
+
+	if (spec.algorithm >= 0 && spec.algorithm < HPSORT_PUBLISHED_ALGORITHMS &&
+		spec.payload && table[spec.algorithm].no_rows != nullptr)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s cannot return a permutation: %s",
+			 table[spec.algorithm].name, table[spec.algorithm].no_rows);
+	refuse(&spec, n, 0, 0);
+	if (n == 0)
+		return;
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	least = hpsort_published_job_least(job, n);
+	if (least > limit || used > limit - least)
+		refuse_memory(spec.algorithm, n, least, used, limit);
+}
+
+Cut
+published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
+			   const Bounds &bounds, int32_t *keys, uint64_t n, int32_t *out,
+			   uint32_t *rows, StopWord stop, const std::vector<HpsortCuda *> &others)
+{
+	HpsortPublishedSpec spec = spec_of_job(job);
+	VerdictSlot slot(context, stream);
+	Clock		clock(stream, nullptr);
+	DeviceBuffer numbers;
+	Task		task = {};
+	Cut			cut = {1, 1};
+
+	spec.lo = bounds.lo;
+	spec.hi = bounds.hi;
+	task.context = context;
+	task.stream = stream;
+	task.keys = reinterpret_cast<uint32_t *>(keys);
+	task.n = n;
+	task.out = reinterpret_cast<uint32_t *>(out);
+	if (rows != nullptr)
+	{
+		numbers = DeviceBuffer(context, stream, n * sizeof(uint32_t), "row numbers");
+		number_rows_kernel<<<blocks_for_each(n, threads), threads, 0, stream>>>
+			(numbers.as<uint32_t>(), n);
+		check_launch("number the rows");
+		task.payload = numbers.as<uint32_t>();
+		task.payload_out = rows;
+	}
+	task.verdict = reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
+	memset(task.verdict, 0, sizeof(*task.verdict));
+	task.clock = &clock;
+	task.stop = stop;
+	if (is_bitonic(spec))
+	{
+		const uint64_t limit = context->limit.load();
+		const size_t devices = others.size() + 1;
+		uint64_t	used;
+		uint64_t	own;
+
+		if (n / devices >= shared_least)
+			cut.devices = devices;
+		own = n / cut.devices + (n % cut.devices > 0);
+		hpsort_cuda_memory(context, &used, nullptr, 0);
+		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, own,
+												  used < limit ? limit - used : 0);
+		cut.parts = (own + spec.pass_keys - 1) / spec.pass_keys + cut.devices - 1;
+		task.input_is_spare = true;
+	}
+	if (cut.devices > 1)
+		sort_shared(task, &spec, others);
+	else
+		sort_on(task, &spec);
+	check(cudaStreamSynchronize(stream), "sort");
+	/* what kernels left undone must not be looked at */
+	if (is_stopped(stop))
+		fail(HPSORT_CUDA_CANCELLED, "cancelled");
+	check_verdict(*task.verdict, spec);
+	return cut;
+}
+
+} /* namespace published */
+} /* namespace hpsort */
+
+using namespace hpsort;
+using namespace hpsort::published;
+
+static_assert(sizeof(HpsortPublishedVerdict) <= VerdictSlot::bytes,
+			  "a verdict fits its slot");
+
+extern "C" uint64_t
+hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
+{
+	return std::max(sorting_need(spec_of_job(*job), n, UINT64_MAX), runs_need(n)) +
+		reading_need;
+}
+
+/* Runs that keys were asked for beside are made only if there is room. */
+extern "C" uint64_t
+hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
+{
+	const HpsortPublishedSpec spec = spec_of_job(*job);
+	const uint64_t keys = array_bytes(n, 4);
+	const uint64_t slices = 2 * std::min<uint64_t>(keys, REGIME_READ_SLICE);
+
+	if (!is_bitonic(spec) || job->wanted == HPSORT_CUDA_RUNS)
+		return hpsort_published_job_need(job, n);
+	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
+		65536;
+}
+
+extern "C" HpsortCudaCode
+hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
+						   HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
+		job->others.assign(contexts, contexts + count);
+	});
+}
