@@ -212,6 +212,7 @@ last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
  * shared memory: run j covers positions starts[j] to starts[j + 1] - 1 and its
  * key is key_of(j).  starts[0] <= first, starts[m] >= end; runs may be empty.
  * out must be aligned to 16 bytes; nothing outside [first, end) is written.
+ * end is at most REGIME_POSITIONS_MAX and what aligns out, 3.
  *
  * Output-centric: a warp takes a tile of outputs and searches for the first
  * and last run in it.  Long runs are then a plain fill, which is what makes
@@ -228,6 +229,9 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 	constexpr uint32_t tile = ExpandTuning::warp_tile;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t warps = blockDim.x / 32;
+
+	static_assert(REGIME_POSITIONS_MAX + 3 + tile <= UINT32_MAX,
+				  "the end of the last tile must fit in 32 bits");
 
 	if (first >= end || m == 0)
 		return;

@@ -300,7 +300,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 (unsigned long long) shape->distinct, capacity);
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
-			 n <= UINT32_MAX &&
+			 n <= REGIME_POSITIONS_MAX &&
 			 range / (n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
 					  tuning.partition_bins_per_key / 2) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
@@ -322,7 +322,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 			why = "bounds not known";
 		else if (n < tuning.partition_min_n)
 			why = "too few keys to partition";
-		else if (n > UINT32_MAX)
+		else if (n > REGIME_POSITIONS_MAX)
 			why = "too many keys to partition";
 		else
 			why = "range too wide for the number of keys";
@@ -356,7 +356,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	most;
 
 	most = regime_radix_bytes(n, 0);
-	if (n >= tuning.partition_min_n && n <= UINT32_MAX)
+	if (n >= tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
 	{
 		uint32_t	shift = tuning.partition_max_shift;
 

@@ -90,7 +90,9 @@ static const Case cases[] = {
 	{&h100, 10000000, 0, 20000001, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 524288, 0, 99999, 1, 0, K, HPSORT_CUDA_PARTITION},
 	{&h100, 524287, 0, 99999, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 4294967295, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	/* positions must fit in 32 bits, with the rest of the last tile */
+	{&h100, 4294966271, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 4294966272, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 4294967296, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
 	/* a partition has no stable order */
 	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
@@ -137,6 +139,7 @@ test_buckets(void **state)
 			assert_true((uint64_t) c.buckets << c.shift >= range);
 			assert_true((uint64_t) (c.buckets - 1) << c.shift < range);
 			assert_true(c.shift <= 15);
+			assert_true(c.buckets > 256);
 			assert_true(c.buckets <= regime_partition_max_buckets(all[d]));
 			assert_true((1u << c.shift) + 4 <= regime_shared_bins(all[d]));
 			assert_true((REGIME_PARTITION_SMALL_TILE + 2 * c.buckets) * 4 <=
@@ -162,6 +165,41 @@ test_segments(void **state)
 			assert_true(regime_partition_crowded(n, buckets) >=
 						(n / (segment + 1) < buckets ? n / (segment + 1) : buckets));
 		}
+}
+
+/* Segments follow each other up to the last key, whatever the bucket's size. */
+static void
+check_segments(uint64_t count, uint64_t segment)
+{
+	uint64_t	parts = (count - 1) / segment + 1;
+	uint64_t	begin = 0;
+
+	for (uint64_t i = 0; i < parts; i++)
+	{
+		uint64_t	end = regime_segment_end((uint32_t) count, (uint32_t) segment,
+											 (uint32_t) i);
+
+		assert_int_equal(begin, i * segment);
+		assert_true(end > begin && end - begin <= segment);
+		begin = end;
+	}
+	assert_int_equal(begin, count);
+}
+
+/*
+ * All keys in one bucket, in sizes up to the largest that is partitioned; there
+ * are more than 256 buckets wherever the bins do not fit in shared memory.
+ */
+static void
+test_segment_ends(void **state)
+{
+	static const uint64_t sizes[] = {1, 65535, 65536, 65537, 100000000, 4278190081,
+		4294000000, REGIME_POSITIONS_MAX - 1, REGIME_POSITIONS_MAX};
+
+	(void) state;
+	for (size_t s = 0; s < LENGTH(sizes); s++)
+		for (uint32_t buckets = 256; buckets <= 4096; buckets++)
+			check_segments(sizes[s], regime_partition_segment(sizes[s], buckets));
 }
 
 static void
@@ -254,6 +292,7 @@ main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_segment_ends),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_need),
