@@ -253,7 +253,9 @@ typedef struct HpsortCudaResult
 
 /*
  * Open a job.  NO_MEMORY at once when n_hint is given and the job's need
- * exceeds what the limit leaves.  A job has two streams of its own, so that
+ * exceeds what the limit leaves; what is allocated counts, not what other open
+ * jobs are still going to need, so that a later call may find too little as
+ * well.  A job has two streams of its own, so that
  * chunks cross the bus while earlier ones are counted, and jobs of the same
  * context run beside each other.
  */
@@ -269,6 +271,9 @@ extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
  * at least this call's number, which is stored in *number (calls count from
  * 1; number may be NULL).  Unpinned host memory may be reused on return.  After
  * an error, pinned memory may be in use until the job is closed.
+ *
+ * An error of add or finish other than BAD_ARGUMENT is final: it is not known
+ * how many of the keys were taken, and both refuse the job from then on.
  */
 extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
 										  const int32_t *keys, uint64_t n,

@@ -109,6 +109,7 @@ struct HpsortCudaJob
 	std::atomic<bool> cancelled{false};
 	bool		counting = false;
 	bool		finished = false;
+	bool		failed = false;	/* an add() or finish() stopped half-way */
 	uint64_t	n = 0;
 	uint64_t	number = 0;		/* of the last add() */
 	std::deque<hpsort::Added> added;
@@ -155,6 +156,26 @@ job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 		check_cancelled(job);
 		body();
 	});
+}
+
+/*
+ * The same for add() and finish(), which change a job.  One that stops half-way
+ * leaves bins that hold other keys than n says, or buffers that are gone, so it
+ * is the last.  What is refused as an argument has changed nothing yet.
+ */
+template <typename Body>
+HpsortCudaCode
+job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+{
+	const HpsortCudaCode code = job_call(job, err, [&] {
+		if (job->failed)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has failed");
+		body();
+	});
+
+	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT)
+		job->failed = true;
+	return code;
 }
 
 /* Whether memory is on the job's device. */
