@@ -9,6 +9,7 @@
 #include "kernels.cuh"
 
 #include <cub/version.cuh>
+#include <cudaTypedefs.h>
 
 namespace hpsort
 {
@@ -40,6 +41,23 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
+static HpsortCudaCode
+code_of(cudaError_t cuda_error)
+{
+	switch (cuda_error)
+	{
+		case cudaErrorMemoryAllocation:
+			return HPSORT_CUDA_NO_MEMORY;
+		case cudaErrorNoDevice:
+		case cudaErrorInsufficientDriver:
+		case cudaErrorInvalidDevice:
+		case cudaErrorNoKernelImageForDevice:
+			return HPSORT_CUDA_NO_DEVICE;
+		default:
+			return HPSORT_CUDA_FAILED;
+	}
+}
+
 /*
  * Tells sticky errors from others by asking again: a sticky error is reported
  * by every later call, whatever that call is.
@@ -50,14 +68,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	Failure		failure = {};
 
 	(void) cudaGetLastError();
-	failure.error.code = cuda_error == cudaErrorMemoryAllocation ?
-		HPSORT_CUDA_NO_MEMORY : HPSORT_CUDA_FAILED;
-	if (cuda_error == cudaErrorNoDevice ||
-		cuda_error == cudaErrorInsufficientDriver ||
-		cuda_error == cudaErrorInvalidDevice ||
-		cuda_error == cudaErrorNoKernelImageForDevice)
-		failure.error.code = HPSORT_CUDA_NO_DEVICE;
-	else if (cuda_error != cudaErrorMemoryAllocation)
+	failure.error.code = code_of(cuda_error);
+	if (failure.error.code == HPSORT_CUDA_FAILED)
 	{
 		void	   *probe = nullptr;
 
@@ -68,6 +80,107 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	snprintf(failure.error.text, sizeof(failure.error.text),
 			 "could not %s: %s", what, cudaGetErrorString(cuda_error));
 	throw failure;
+}
+
+/*
+ * What the runtime has no call for.  Looked up, because the library is linked
+ * where there is no driver.
+ */
+struct Driver
+{
+	PFN_cuInit_v2000 init = nullptr;
+	PFN_cuDevicePrimaryCtxRetain_v7000 retain = nullptr;
+	PFN_cuCtxPushCurrent_v4000 push = nullptr;
+	PFN_cuCtxPopCurrent_v4000 pop = nullptr;
+
+	Driver()
+	{
+		look_up("cuInit", &init);
+		look_up("cuDevicePrimaryCtxRetain", &retain);
+		look_up("cuCtxPushCurrent", &push);
+		look_up("cuCtxPopCurrent", &pop);
+	}
+	/* version 12.0 of each of them: all are older */
+	template <typename Function>
+	static void
+	look_up(const char *name, Function *function)
+	{
+		void	   *found = nullptr;
+#if CUDART_VERSION >= 12050
+		cudaError_t rc = cudaGetDriverEntryPointByVersion(name, &found, 12000,
+														  cudaEnableDefault);
+#else
+		cudaError_t rc = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
+#endif
+
+		check(rc, "find a function of the driver");
+		if (found == nullptr)
+			fail(HPSORT_CUDA_NO_DEVICE, "the driver has no %s", name);
+		*function = reinterpret_cast<Function>(found);
+	}
+};
+
+/*
+ * The runtime's errors have the driver's numbers.  No probe for sticky errors: it
+ * would go to whatever other device is current, and create a context there.
+ */
+static void
+check_driver(CUresult result, int ordinal)
+{
+	const cudaError_t rc = static_cast<cudaError_t>(result);
+	Failure		failure = {};
+
+	if (result == CUDA_SUCCESS)
+		return;
+	failure.error.code = code_of(rc);
+	failure.error.cuda_error = static_cast<int>(rc);
+	snprintf(failure.error.text, sizeof(failure.error.text),
+			 "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
+	throw failure;
+}
+
+static const Driver &
+driver()
+{
+	static const Driver driver;
+
+	return driver;
+}
+
+/*
+ * The primary context is the one that the runtime uses as well.  Like the
+ * runtime, this holds on to it until the process ends.
+ */
+static CUcontext
+primary_context(int ordinal)
+{
+	static std::mutex lock;
+	static std::vector<CUcontext> contexts;
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (contexts.size() <= static_cast<size_t>(ordinal))
+		contexts.resize(ordinal + 1, nullptr);
+	if (contexts[ordinal] == nullptr)
+	{
+		check_driver(driver().init(0), ordinal);
+		check_driver(driver().retain(&contexts[ordinal], ordinal), ordinal);
+	}
+	return contexts[ordinal];
+}
+
+void
+push_device(int ordinal)
+{
+	check_driver(driver().push(primary_context(ordinal)), ordinal);
+}
+
+/* It fails only where there is nothing to go back from. */
+void
+pop_device()
+{
+	CUcontext	ours;
+
+	(void) driver().pop(&ours);
 }
 
 void
@@ -133,7 +246,7 @@ DeviceBuffer::release()
 {
 	if (memory_ == nullptr)
 		return;
-	(void) cudaFreeAsync(memory_, stream_);
+	ignore(cudaFreeAsync(memory_, stream_));
 	{
 		std::lock_guard<std::mutex> guard(context_->lock);
 
@@ -171,14 +284,14 @@ VerdictSlot::~VerdictSlot()
 {
 	/* on the way out of an error, kernels may still be about to write to it */
 	if (std::uncaught_exceptions() > 0)
-		(void) cudaStreamSynchronize(stream_);
+		ignore(cudaStreamSynchronize(stream_));
 
 	std::lock_guard<std::mutex> guard(context_->lock);
 
 	if (context_->idle_verdicts.size() < context_->idle_verdicts.capacity())
 		context_->idle_verdicts.push_back(verdict_);
 	else
-		(void) cudaFreeHost(verdict_);
+		ignore(cudaFreeHost(verdict_));
 }
 
 /*
@@ -326,7 +439,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 		catch (...)
 		{
 			if (context->pool)
-				(void) cudaMemPoolDestroy(context->pool);
+				ignore(cudaMemPoolDestroy(context->pool));
 			delete context;
 			throw;
 		}
@@ -346,10 +459,10 @@ hpsort_cuda_close(HpsortCuda *context)
 	(void) guarded(nullptr, [&] {
 		DeviceScope scope(context->ordinal);
 
-		(void) cudaDeviceSynchronize();
+		ignore(cudaDeviceSynchronize());
 		for (HpsortCudaVerdict *verdict : context->idle_verdicts)
-			(void) cudaFreeHost(verdict);
-		(void) cudaMemPoolDestroy(context->pool);
+			ignore(cudaFreeHost(verdict));
+		ignore(cudaMemPoolDestroy(context->pool));
 	});
 	delete context;
 }
@@ -410,7 +523,7 @@ hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
 	(void) guarded(nullptr, [&] {
 		DeviceScope scope(context->ordinal);
 
-		(void) cudaFreeHost(memory);
+		ignore(cudaFreeHost(memory));
 	});
 }
 

@@ -440,8 +440,8 @@ hpsort_cuda_job_close(HpsortCudaJob *job)
 		DeviceScope scope(job->context->ordinal);
 
 		/* pinned memory of the caller and of the verdict is in use until then */
-		(void) cudaStreamSynchronize(job->copy);
-		(void) cudaStreamSynchronize(job->compute);
+		ignore(cudaStreamSynchronize(job->copy));
+		ignore(cudaStreamSynchronize(job->compute));
 		delete job;
 	});
 }

@@ -27,7 +27,7 @@ public:
 	~Event()
 	{
 		if (event_)
-			(void) cudaEventDestroy(event_);
+			ignore(cudaEventDestroy(event_));
 	}
 	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
 	Event(const Event &) = delete;
@@ -67,7 +67,7 @@ public:
 		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
 			  "create a stream");
 	}
-	~Stream() { (void) cudaStreamDestroy(stream_); }
+	~Stream() { ignore(cudaStreamDestroy(stream_)); }
 	Stream(const Stream &) = delete;
 	Stream &operator=(const Stream &) = delete;
 	operator cudaStream_t() const { return stream_; }
