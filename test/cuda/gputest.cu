@@ -8,7 +8,8 @@
  *	--quick		a reduced set, for compute-sanitizer's memcheck and initcheck
  *	--tiny		a still smaller one, for its racecheck: regimes only
  *	--shapes	random shapes to try (10,000 by default)
- *	--huge		3e9 and 4.5e9 keys, in 60 GB of device memory
+ *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 60 GB of device memory
+ *	--device	one other than 0 also shows that 0 is left alone
  *
  *-------------------------------------------------------------------------
  */
@@ -73,6 +74,9 @@ main(int argc, char **argv)
 			return 2;
 		}
 	}
+	/* sanitizers would take what it does for an error */
+	if (!quick && !tiny)
+		timed("lost", [&] { test_lost(device); });
 	current = "open";
 	CUDA(cudaSetDevice(device));
 	if (!CHECK(hpsort_cuda_open(device, 0, &context, &err) == HPSORT_CUDA_OK))
@@ -88,12 +92,16 @@ main(int argc, char **argv)
 	{
 		timed("edges", [&] { test_edges(quick); });
 		timed("jobs", [&] { test_jobs(quick); });
+		timed("devices", [&] { test_devices(device); });
 	}
 	printf("random: --shapes %llu --seed %llu\n", (unsigned long long) shapes,
 		   (unsigned long long) seed);
 	timed("random", [&] { test_random(shapes, seed); });
 	if (huge)
+	{
 		timed("huge", [&] { test_huge(); });
+		timed("limits", [&] { test_limits(); });
+	}
 
 	current = "close";
 	hpsort_cuda_memory(context, &used, nullptr, 0);
