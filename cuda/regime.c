@@ -50,6 +50,9 @@ static const RegimeTuning tuning = {
 /* Shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
+/* Permutations carry a bin in 16 bits; no device has room for more as yet. */
+#define MOST_BINS			65536
+
 static uint64_t
 round_up(uint64_t x, uint64_t unit)
 {
@@ -77,8 +80,10 @@ regime_range(const HpsortCudaShape *shape)
 uint32_t
 regime_shared_bins(const HpsortCudaLimits *limits)
 {
-	return limits->shared_bytes <= SHARED_RESERVED ? 0 :
+	uint32_t	bins = limits->shared_bytes <= SHARED_RESERVED ? 0 :
 		(limits->shared_bytes - SHARED_RESERVED) / sizeof(uint32_t);
+
+	return bins < MOST_BINS ? bins : MOST_BINS;
 }
 
 uint32_t
@@ -338,6 +343,12 @@ max64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /*
  * Bounds given and narrow: keys are counted where they are and not kept.
  */
@@ -391,11 +402,14 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 {
 	uint64_t	bins = regime_shared_bins(limits);
 	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
-		regime_runs_bytes(bins) + 2 * REGIME_READ_SLICE * 3 + 65536;
+		regime_runs_bytes(bins) + 65536;
 	uint64_t	sorting;
 
+	/* two slices on the way out, of 8 bytes an element at most */
+	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
 	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
-		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT * HPSORT_CUDA_CHUNK_MAX;
+		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
+			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));
 
 	/* the keys as they came, their order beside them, and its workspace */
 	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);

@@ -24,6 +24,8 @@
 static const HpsortCudaLimits h100 = {132, 232448, 233472, (uint64_t) 80 << 30};
 static const HpsortCudaLimits a10 = {72, 101376, 102400, (uint64_t) 24 << 30};
 static const HpsortCudaLimits t4 = {40, 65536, 65536, (uint64_t) 16 << 30};
+/* and one that there is not: with room for more bins than permutations take */
+static const HpsortCudaLimits roomy = {200, 524288, 524288, (uint64_t) 200 << 30};
 
 static HpsortCudaChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
@@ -67,6 +69,8 @@ static const Case cases[] = {
 	{&a10, 100000000, 1, 24833, 1, 0, K, HPSORT_CUDA_PARTITION},
 	{&t4, 100000000, 1, 15872, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
 	{&t4, 100000000, 1, 15873, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&roomy, 100000000, 1, 65536, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&roomy, 100000000, 1, 65537, 1, 0, K, HPSORT_CUDA_PARTITION},
 	/* few distinct values, where the bins do not fit */
 	{&h100, 100000000, 0, 999, 1, 500, K, HPSORT_CUDA_SHARED_HISTOGRAM},
 	{&h100, 100000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
@@ -262,8 +266,11 @@ test_need(void **state)
 				assert_true(need >= before);
 			before = need;
 		}
+		/* few keys need little, so that a small limit does not refuse them */
+		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		spec.bounds_known = 1;
 		spec.hi = 999;
+		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		narrow = hpsort_cuda_job_need(&h100, &spec, (uint64_t) 1 << 40);
 		if (wanted[w] & P)
 			assert_true(narrow > (uint64_t) 1 << 42);
