@@ -322,7 +322,9 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		const char *why;
 
 		if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-			why = "too many distinct values for dense ranks";
+			why = n < tuning.few_min_n ? "too few keys for dense ranks" :
+				shape->distinct == 0 ? "distinct values not known" :
+				"too many distinct values for dense ranks";
 		else if (!shape->bounds_known)
 			why = "bounds not known";
 		else if (n < tuning.partition_min_n)

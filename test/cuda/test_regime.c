@@ -123,6 +123,21 @@ test_table(void **state)
 	}
 }
 
+/* Why a permutation is sorted as pairs: what is not known is not said. */
+static void
+test_reasons(void **state)
+{
+	HpsortCudaChoice choice;
+
+	(void) state;
+	choice = choose(&h100, 1000, 0, 0, 0, 0, P);
+	assert_non_null(strstr(choice.reason, "too few keys for dense ranks"));
+	choice = choose(&h100, 2000000, 0, 0, 0, 0, P);
+	assert_non_null(strstr(choice.reason, "distinct values not known"));
+	choice = choose(&h100, 2000000, 0, 0, 0, 10241, P);
+	assert_non_null(strstr(choice.reason, "too many distinct values for dense ranks"));
+}
+
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
 static void
 test_buckets(void **state)
@@ -297,6 +312,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_segment_ends),
