@@ -338,6 +338,32 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->memory_bytes = properties.totalGlobalMem;
 }
 
+/* Nothing to do: it is only asked whether there is machine code of it. */
+static __global__ void
+empty_kernel()
+{
+}
+
+/* A device older than what was compiled for would fail at the first kernel. */
+static void
+check_compiled_for(int ordinal)
+{
+	cudaFuncAttributes attributes;
+	cudaError_t rc = cudaFuncGetAttributes(
+		&attributes, reinterpret_cast<const void *>(empty_kernel));
+
+	if (rc == cudaErrorInvalidDeviceFunction ||
+		rc == cudaErrorNoKernelImageForDevice)
+	{
+		(void) cudaGetLastError();
+		fail(HPSORT_CUDA_NO_DEVICE,
+			 "device %d has compute capability %d.%d, which the library was not compiled for",
+			 ordinal, attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
+			 attribute(cudaDevAttrComputeCapabilityMinor, ordinal));
+	}
+	check(rc, "look at a kernel");
+}
+
 } /* namespace hpsort */
 
 using namespace hpsort;
@@ -418,6 +444,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 		{
 			context->ordinal = ordinal;
 			read_limits(ordinal, &context->limits);
+			check_compiled_for(ordinal);
 			if (!attribute(cudaDevAttrMemoryPoolsSupported, ordinal) ||
 				!attribute(cudaDevAttrCooperativeLaunch, ordinal))
 				fail(HPSORT_CUDA_NO_DEVICE,
