@@ -257,26 +257,38 @@ DeviceBuffer::release()
 }
 
 /*
- * Pinned memory is slow to get (some 100 us), so verdicts are never given back
- * before the context is closed; as many exist as calls were at work at once.
+ * Pinned memory is slow to get (some 100 us, and the device may have to come to
+ * rest for it), so it is got by the page and not given back before the context
+ * is closed; as many verdicts exist as calls were at work at once.
  */
+static void
+add_verdicts(HpsortCuda *context)
+{
+	constexpr size_t page_bytes = 4096;
+	void	   *page;
+
+	context->verdict_pages.reserve(context->verdict_pages.size() + 1);
+	/* room for all of them, so that giving one back never needs memory */
+	context->idle_verdicts.reserve((context->verdict_pages.size() + 1) *
+								   (page_bytes / VerdictSlot::bytes));
+	check(cudaMallocHost(&page, page_bytes), "allocate pinned memory");
+	context->verdict_pages.push_back(page);
+	for (size_t at = 0; at < page_bytes; at += VerdictSlot::bytes)
+		context->idle_verdicts.push_back(reinterpret_cast<HpsortCudaVerdict *>(
+			static_cast<char *>(page) + at));
+}
+
 VerdictSlot::VerdictSlot(HpsortCuda *context, cudaStream_t stream)
 	: context_(context), stream_(stream), verdict_(nullptr)
 {
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
-		if (!context->idle_verdicts.empty())
-		{
-			verdict_ = context->idle_verdicts.back();
-			context->idle_verdicts.pop_back();
-		}
-		/* so that giving it back never needs memory */
-		context->idle_verdicts.reserve(context->idle_verdicts.size() + 64);
+		if (context->idle_verdicts.empty())
+			add_verdicts(context);
+		verdict_ = context->idle_verdicts.back();
+		context->idle_verdicts.pop_back();
 	}
-	if (verdict_ == nullptr)
-		check(cudaMallocHost(reinterpret_cast<void **>(&verdict_),
-							 VerdictSlot::bytes), "allocate pinned memory");
 	clear_verdict(verdict_);
 }
 
@@ -288,10 +300,7 @@ VerdictSlot::~VerdictSlot()
 
 	std::lock_guard<std::mutex> guard(context_->lock);
 
-	if (context_->idle_verdicts.size() < context_->idle_verdicts.capacity())
-		context_->idle_verdicts.push_back(verdict_);
-	else
-		ignore(cudaFreeHost(verdict_));
+	context_->idle_verdicts.push_back(verdict_);
 }
 
 /*
@@ -487,8 +496,8 @@ hpsort_cuda_close(HpsortCuda *context)
 		DeviceScope scope(context->ordinal);
 
 		ignore(cudaDeviceSynchronize());
-		for (HpsortCudaVerdict *verdict : context->idle_verdicts)
-			ignore(cudaFreeHost(verdict));
+		for (void *page : context->verdict_pages)
+			ignore(cudaFreeHost(page));
 		ignore(cudaMemPoolDestroy(context->pool));
 	});
 	delete context;

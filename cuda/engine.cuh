@@ -121,6 +121,7 @@ struct HpsortCuda
 	uint64_t	used = 0;
 	uint64_t	peak = 0;
 	std::vector<HpsortCudaVerdict *> idle_verdicts;
+	std::vector<void *> verdict_pages;	/* where all of them are */
 };
 
 namespace hpsort
