@@ -459,6 +459,8 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
+			context->reads_pageable =
+				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			hpsort_cuda_set_memory_limit(context, memory_limit);
 			properties.allocType = cudaMemAllocationTypePinned;
 			properties.location.type = cudaMemLocationTypeDevice;

@@ -352,6 +352,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 			add_counting(job, keys, n, &entry.copied);
 		else
 			add_keeping(job, keys, n, &entry.copied);
+		if (n > 0 && is_read_in_place(job, keys))
+			entry.copied.wait();
 		job->added.push_back(std::move(entry));
 		job->number++;
 		job->n += n;

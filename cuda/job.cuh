@@ -178,6 +178,21 @@ job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 	return code;
 }
 
+/*
+ * Whether a copy from this memory may still read it when cudaMemcpyAsync() has
+ * returned, although it is not pinned: not where the driver has to stage it.
+ */
+inline bool
+is_read_in_place(const HpsortCudaJob *job, const void *memory)
+{
+	cudaPointerAttributes attributes;
+
+	if (!job->context->reads_pageable)
+		return false;
+	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
+	return attributes.type == cudaMemoryTypeUnregistered;
+}
+
 /* Whether memory is on the job's device. */
 inline bool
 is_on_device(const HpsortCudaJob *job, const void *memory)
