@@ -5,11 +5,13 @@
  *	  single regimes through kernels.cuh at sizes where they would not be chosen.
  *
  * usage: gputest [--quick | --tiny] [--shapes n] [--seed n] [--huge] [--device n]
+ *		[--only name]
  *	--quick		a reduced set, for compute-sanitizer's memcheck and initcheck
  *	--tiny		a still smaller one, for its racecheck: regimes only
  *	--shapes	random shapes to try (10,000 by default)
  *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 60 GB of device memory
  *	--device	one other than 0 also shows that 0 is left alone
+ *	--only		of the tests named in the output, this one
  *
  *-------------------------------------------------------------------------
  */
@@ -24,10 +26,14 @@ HpsortCudaError err;
 uint64_t	checks;
 uint64_t	failures;
 std::string current;
+static std::string only;
 
 static void
 timed(const char *name, const std::function<void()> &test)
 {
+	if (!only.empty() && only != name)
+		return;
+
 	const uint64_t before = checks;
 	auto		start = std::chrono::steady_clock::now();
 
@@ -67,10 +73,12 @@ main(int argc, char **argv)
 			seed = strtoull(argv[++i], nullptr, 10);
 		else if (arg == "--device" && i + 1 < argc)
 			device = atoi(argv[++i]);
+		else if (arg == "--only" && i + 1 < argc)
+			only = argv[++i];
 		else
 		{
 			fprintf(stderr, "usage: %s [--quick | --tiny] [--shapes n] [--seed n] [--huge] "
-					"[--device n]\n", argv[0]);
+					"[--device n] [--only name]\n", argv[0]);
 			return 2;
 		}
 	}

@@ -61,6 +61,9 @@ add_chunks(HpsortCudaJob *job, Source &source, Where where, uint64_t seed,
 
 		if (!ENGINE(hpsort_cuda_job_add(job, keys + at, m, &number, &err)))
 			return false;
+		/* unpinned: the caller's again at once */
+		if (from == PAGEABLE)
+			memset(source.pageable.data() + at, 0x77, m * 4);
 		at += m;
 		k++;
 		CHECK(number == k);
