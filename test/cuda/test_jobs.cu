@@ -254,8 +254,10 @@ test_sorts_at_once(int sorts, uint64_t n)
 {
 	std::vector<std::thread> threads;
 	std::atomic<int> wrong{0};
+	int			device;
 
 	current = "several sorts at once";
+	CUDA(cudaGetDevice(&device));
 	for (int j = 0; j < sorts; j++)
 		threads.emplace_back([&, j] {
 			static const uint64_t distinct[] = {100, 50000, 20000, 200000};
@@ -267,6 +269,8 @@ test_sorts_at_once(int sorts, uint64_t n)
 			HpsortCudaError error;
 			cudaStream_t stream;
 
+			/* a new thread is on device 0, where the context may not be */
+			CUDA(cudaSetDevice(device));
 			spec.bounds_known = 1;
 			spec.lo = -77;
 			spec.hi = (int32_t) (distinct[j % 4] - 78);
