@@ -21,7 +21,8 @@
  *	  threads at once.  A job belongs to one thread at a time, except for
  *	  hpsort_cuda_job_cancel(), which any thread may call.
  *	- Streams are passed as void * (a cudaStream_t, which is also a CUstream).
- *	- The calling thread's current device is put back before returning.
+ *	- The calling thread's current device, or that it has none yet, is as before
+ *	  on return; no context is created on a device other than the one named.
  *
  *-------------------------------------------------------------------------
  */
@@ -104,7 +105,7 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_SHARED_HISTOGRAM,	/* all bins in shared memory */
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
-	HPSORT_CUDA_RADIX,			/* cub::DeviceRadixSort */
+	HPSORT_CUDA_RADIX,			/* stable passes over the keys' bits */
 	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
 	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
 												 * name, in a job's result */
@@ -354,7 +355,7 @@ typedef struct HpsortCudaVerdict
 /*
  * Sort n keys of device memory into out (device memory, n keys, not
  * overlapping keys; any 4-byte alignment).  stream may be NULL for the default
- * stream.  Workspace comes from the context's pool.
+ * stream; it and the memory belong to the context's device.  Workspace comes from the context's pool.
  *
  * When the bounds are given and their range fits in shared memory (regime
  * SHARED_HISTOGRAM) and verdict is not NULL, the call only enqueues one kernel
