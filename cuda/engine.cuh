@@ -114,8 +114,8 @@ struct HpsortCuda
 {
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
-	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
 	bool		reads_pageable = false; /* unpinned memory, without staging */
+	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
 	std::mutex	lock;			/* protects what follows */
