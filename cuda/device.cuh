@@ -4,6 +4,16 @@
  *	  Device functions that several regimes are made of: mapping keys to bins,
  *	  reading all keys at full bandwidth, expanding runs at full bandwidth.
  *
+ * Words of the kernels that are in no paper:
+ *	phase		how many keys behind a 16-byte boundary an array begins; its head
+ *				and tail are the keys before and after its whole vectors
+ *	dealt		given out beforehand in equal shares; what is drawn instead goes
+ *				tile by tile to the block that is free first
+ *	slice		256 bins whose sum is kept too; a batch is what a block scans at once
+ *	crew		the blocks of a cluster, which add their bins up among themselves
+ *	crowded		a bucket with more than twice its share of the keys, worked on by
+ *				several blocks, a segment each; the fullest is the largest bucket
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef HPSORT_CUDA_DEVICE_CUH
