@@ -95,6 +95,7 @@ struct HpsortCuda
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
 	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
+	bool		overlap = false;	/* kernels know how to wait for each other */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
 	std::mutex	lock;			/* protects what follows */
@@ -220,6 +221,54 @@ struct Runs
 };
 
 void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
+
+/* Events without timing, owned. */
+class Event
+{
+public:
+	Event()
+	{
+		check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
+			  "create an event");
+	}
+	~Event()
+	{
+		if (event_)
+			(void) cudaEventDestroy(event_);
+	}
+	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
+	Event(const Event &) = delete;
+	Event &operator=(const Event &) = delete;
+
+	void record(cudaStream_t stream)
+	{
+		check(cudaEventRecord(event_, stream), "record an event");
+	}
+	void make_wait(cudaStream_t stream)
+	{
+		check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event");
+	}
+	bool is_done()
+	{
+		cudaError_t rc = cudaEventQuery(event_);
+
+		if (rc == cudaErrorNotReady)
+		{
+			(void) cudaGetLastError();
+			return false;
+		}
+		check(rc, "query an event");
+		return true;
+	}
+	/* what: for the error's text, where the work before it has a name */
+	void wait(const char *what = "wait for an event")
+	{
+		check(cudaEventSynchronize(event_), what);
+	}
+
+private:
+	cudaEvent_t event_ = nullptr;
+};
 
 /* Runs body at the library's border. */
 template <typename Body>

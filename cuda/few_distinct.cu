@@ -546,7 +546,8 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  */
 bool
 few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict)
+		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict,
+		 const std::function<void()> &meanwhile)
 {
 	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
 	FewTable	all;
@@ -585,7 +586,13 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	check(cudaMemcpyAsync(&state, all.state, sizeof(state),
 						  cudaMemcpyDeviceToHost, stream),
 		  "read the number of distinct values");
-	check(cudaStreamSynchronize(stream), "count the distinct values");
+
+	Event		known;
+
+	known.record(stream);
+	if (meanwhile)
+		meanwhile();
+	known.wait("count the distinct values");
 	if (state.abandoned)
 	{
 		*runs = Runs();

@@ -59,9 +59,12 @@ static constexpr uint32_t no_bucket = 0xffffffffu;
 
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
-					 uint32_t buckets, uint32_t *all_counts,
+					 uint32_t buckets, uint32_t *all_counts, const uint32_t *skip,
 					 HpsortCudaVerdict *verdict)
 {
+	if (skip != nullptr && *skip != 0)
+		return;
+
 	extern __shared__ __align__(16) uint32_t counts[];
 	bool		bad = false;
 	int32_t		outside = 0;
@@ -497,25 +500,79 @@ configure_partition(const HpsortCudaLimits &limits)
 	allow_shared(bucket_kernel<true, PartitionTuning::wide_threads>, limits);
 }
 
+/*
+ * The arrays of a partition in its one piece of memory; the same for both steps,
+ * which is why they are cut twice rather than kept.
+ */
+struct PartitionArrays
+{
+	uint16_t   *residues;
+	uint32_t   *counts;
+	uint32_t   *starts;
+	uint32_t   *cursors;
+	WorkItem   *items;
+	Plan	   *plan;
+	uint32_t   *crowded_bins;
+
+	PartitionArrays(const DeviceBuffer &memory, uint32_t shift, uint32_t buckets,
+					uint64_t n)
+	{
+		Carver		carver(memory);
+
+		residues = carver.take<uint16_t>(n);
+		counts = carver.take<uint32_t>(buckets);
+		starts = carver.take<uint32_t>(buckets + 1);
+		cursors = carver.take<uint32_t>(buckets);
+		items = carver.take<WorkItem>(regime_partition_items(n, buckets));
+		plan = carver.take<Plan>(1);
+		crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) <<
+											 shift);
+	}
+};
+
 /* Both turns of the buckets. */
 template <int THREADS>
 static void
 sort_buckets(cudaStream_t stream, uint64_t most_items, bool crowded,
-			 const Plan *plan, const WorkItem *items, const uint32_t *starts,
-			 const uint16_t *residues, const KeyMap &map, uint32_t shift,
-			 uint32_t *crowded_bins, int32_t *out)
+			 const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
+			 int32_t *out)
 {
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
 	bucket_kernel<false, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(plan, items, starts, residues, map, shift, crowded_bins, out);
+		(arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
+		 arrays.crowded_bins, out);
 	check_launch("sort the buckets");
 	if (!crowded)
 		return;
 	bucket_kernel<true, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(plan, items, starts, residues, map, shift, crowded_bins, out);
+		(arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
+		 arrays.crowded_bins, out);
 	check_launch("expand the crowded buckets");
+}
+
+void
+PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
+					  const KeyMap &key_map, uint32_t bucket_shift,
+					  uint32_t bucket_count, const int32_t *keys, uint64_t n,
+					  const uint32_t *skip, HpsortCudaVerdict *verdict)
+{
+	map = key_map;
+	shift = bucket_shift;
+	buckets = bucket_count;
+	memory = DeviceBuffer(context, stream, regime_partition_bytes(n, shift, buckets),
+						  "a partition");
+
+	const PartitionArrays arrays(memory, shift, buckets, n);
+
+	check(cudaMemsetAsync(arrays.counts, 0, buckets * sizeof(uint32_t), stream),
+		  "clear the bucket counts");
+	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
+		buckets * sizeof(uint32_t), stream>>>
+		(keys, n, map, shift, buckets, arrays.counts, skip, verdict);
+	check_launch("count the buckets");
+	begun = true;
 }
 
 /*
@@ -525,65 +582,56 @@ sort_buckets(cudaStream_t stream, uint64_t most_items, bool crowded,
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
-			   int32_t *out, HpsortCudaVerdict *verdict)
+			   int32_t *out, HpsortCudaVerdict *verdict, PartitionStart *begun)
 {
 	const uint64_t segment = regime_partition_segment(n, buckets);
 	const uint64_t most_items = regime_partition_items(n, buckets);
 	const uint64_t crowded = regime_partition_crowded(n, buckets);
 	const uint64_t room = static_cast<uint64_t>(
 		regime_shared_bins(&context->limits)) * sizeof(uint32_t);
-	DeviceBuffer memory(context, stream,
-						regime_partition_bytes(n, shift, buckets),
-						"a partition");
-	Carver		carver(memory);
-	uint16_t   *residues = carver.take<uint16_t>(n);
-	uint32_t   *counts = carver.take<uint32_t>(buckets);
-	uint32_t   *starts = carver.take<uint32_t>(buckets + 1);
-	uint32_t   *cursors = carver.take<uint32_t>(buckets);
-	WorkItem   *items = carver.take<WorkItem>(most_items);
-	Plan	   *plan = carver.take<Plan>(1);
-	uint32_t   *crowded_bins = carver.take<uint32_t>(crowded << shift);
 	constexpr uint32_t tile = threads * PartitionTuning::items;
 	uint64_t	shared = (tile + 2 * buckets) * sizeof(uint32_t);
+	PartitionStart mine;
+	PartitionStart *start = begun != nullptr && begun->begun &&
+		begun->map.flip == map.flip && begun->map.base == map.base &&
+		begun->map.last == map.last && begun->shift == shift &&
+		begun->buckets == buckets ? begun : &mine;
 
-	check(cudaMemsetAsync(counts, 0, buckets * sizeof(uint32_t), stream),
-		  "clear the bucket counts");
-	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
-		buckets * sizeof(uint32_t), stream>>>
-		(keys, n, map, shift, buckets, counts, verdict);
-	check_launch("count the buckets");
+	if (!start->begun)
+		start->begin(context, stream, map, shift, buckets, keys, n, nullptr, verdict);
+
+	const PartitionArrays arrays(start->memory, shift, buckets, n);
+
 	plan_kernel<<<1, plan_threads, 0, stream>>>
-		(counts, buckets, static_cast<uint32_t>(segment), n, starts, cursors,
-		 items, static_cast<uint32_t>(most_items), plan);
+		(arrays.counts, buckets, static_cast<uint32_t>(segment), n, arrays.starts,
+		 arrays.cursors, arrays.items, static_cast<uint32_t>(most_items), arrays.plan);
 	check_launch("plan the buckets");
 	if (crowded > 0)
 	{
 		clear_crowded_kernel<<<context->limits.sms, 1024, 0, stream>>>
-			(plan, shift, crowded_bins);
+			(arrays.plan, shift, arrays.crowded_bins);
 		check_launch("clear the bins");
 	}
 	if (shared <= room)
 		scatter_kernel<PartitionTuning::items>
 			<<<static_cast<uint32_t>((n - 1) / tile + 1), threads, shared, stream>>>
-			(keys, n, map, shift, buckets, cursors, plan, residues);
+			(keys, n, map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
 	else
 	{
 		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets) * sizeof(uint32_t);
 		scatter_kernel<PartitionTuning::small_items>
 			<<<static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
 			   threads, shared, stream>>>
-			(keys, n, map, shift, buckets, cursors, plan, residues);
+			(keys, n, map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
 	}
 	check_launch("scatter the keys");
 	/* one block an SM should have all the threads it can */
 	if (shift > PartitionTuning::wide_shift)
 		sort_buckets<PartitionTuning::wide_threads>(
-			stream, most_items, crowded > 0, plan, items, starts, residues, map,
-			shift, crowded_bins, out);
+			stream, most_items, crowded > 0, arrays, map, shift, out);
 	else
 		sort_buckets<PartitionTuning::bucket_threads>(
-			stream, most_items, crowded > 0, plan, items, starts, residues, map,
-			shift, crowded_bins, out);
+			stream, most_items, crowded > 0, arrays, map, shift, out);
 }
 
 } /* namespace hpsort */

@@ -25,7 +25,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hash.cuh"
-#include "sweep.cuh"
+#include "radix.cuh"
 
 namespace hpsort
 {
@@ -181,6 +181,7 @@ struct FirstRows
 	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
 	uint32_t	chunks;
 
+	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -214,9 +215,11 @@ struct FirstRows
 	{
 		const uint32_t row = tile_begin + (word & ((1u << place_bits) - 1));
 
+		/* a key outside the bounds has more bits: it must not be counted as one
+		 * digit and sorted as another */
 		out[target] = LAST ? row :
 			(row - tile_begin / chunk_rows * chunk_rows) |
-			word >> (place_bits + bits) << 24;
+			(word >> (place_bits + bits) & ((1u << bits) - 1)) << 24;
 	}
 };
 
@@ -267,6 +270,7 @@ struct SecondRows
 	const uint32_t *segments;
 	uint32_t	chunks;
 
+	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -365,7 +369,7 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 	for (uint32_t p = 0; p < passes; p++)
 		if (bins[p][threadIdx.x] != 0)
 			atomicAdd(&counts[p * stride + threadIdx.x], bins[p][threadIdx.x]);
-	sum_by_last_block(counts, passes, stride, ticket);
+	sum_by_last_block(counts, passes, stride, ticket, 0, nullptr);
 }
 
 /*
@@ -529,13 +533,31 @@ sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
 }
 
 /*
+ * The passes that sort rows by bins of at most 16 bits, whose digits have been
+ * counted; from the runs below, or from the keys in radix.cu.
+ */
+void
+binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			  uint32_t passes, uint32_t bits, const int32_t *keys, uint64_t n,
+			  Sweeps *sweeps, uint32_t *rows)
+{
+	const BinSource source = {keys, map};
+
+	if (passes == 1)
+		sweeps->run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
+					nullptr, 1});
+	else
+		sweep_twice(context, stream, source, bits, n, sweeps, rows);
+}
+
+/*
  * One pass or two.  Bins are used as they are, without ranks, except where
  * ranks save a pass.
  */
 void
 ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				   bool narrow, bool descending, const Runs &runs,
-				   const int32_t *keys, uint64_t n, uint32_t *rows)
+				   const int32_t *keys, uint64_t n, uint32_t *rows, Sweeps *ready)
 {
 	const uint32_t distinct = static_cast<uint32_t>(runs.distinct);
 	const bool	binned = narrow && (map.last < sweep_digits ||
@@ -544,26 +566,21 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const uint32_t passes = width > sweep_bits ? 2 : 1;
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
 	RunDigits	digits = {runs.keys, runs.starts, distinct, binned, descending, map};
-	Sweeps		sweeps;
+	Sweeps		mine;
+	Sweeps	   *sweeps = ready != nullptr ? ready : &mine;
 
 	if (descending)
 		digits.map = descending_map(map);
-	sweeps.allocate(context, stream, n, passes);
+	if (ready == nullptr)
+		sweeps->allocate(context, stream, n, passes);
 	run_digits_kernel<<<(distinct + digit_threads - 1) / digit_threads,
-		digit_threads, 0, stream>>>(digits, bits, passes, sweeps.starts(0),
-									sweeps.portions * sweep_digits,
-									sweeps.count_ticket());
+		digit_threads, 0, stream>>>(digits, bits, passes, sweeps->starts(0),
+									sweeps->portions * sweep_digits,
+									sweeps->count_ticket());
 	check_launch("count the digits");
 	if (binned)
-	{
-		const BinSource source = {keys, digits.map};
-
-		if (passes == 1)
-			sweeps.run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
-					   nullptr, 1});
-		else
-			sweep_twice(context, stream, source, bits, n, &sweeps, rows);
-	}
+		binned_passes(context, stream, digits.map, passes, bits, keys, n, sweeps,
+					  rows);
 	else if (passes == 1)
 	{
 		DeviceBuffer table(context, stream, sizeof(SmallTable), "a permutation");
@@ -573,7 +590,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		small_table_kernel<<<perfect_blocks, digit_threads, 0, stream>>>
 			(digits, table.as<SmallTable>());
 		check_launch("build a table of ranks");
-		sweeps.run(stream, 0, FirstRows<SmallSource, true>{
+		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
 				   {keys, table.as<SmallTable>(), runs.keys, distinct, descending},
 				   bits, rows, nullptr, 1});
 	}
@@ -594,7 +611,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");
-		sweep_twice(context, stream, RankSource{ranks}, bits, n, &sweeps, rows);
+		sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
 	}
 }
 

@@ -25,11 +25,16 @@ extern "C" {
 /* Keys that one block of the smaller partition kernel works on at a time. */
 #define REGIME_PARTITION_SMALL_TILE	4096
 
-/* Items of a tile of a sorting pass (sweep.cuh), at least. */
+/* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
 #define REGIME_SCATTER_TILE		7680
+#define REGIME_SCATTER_FEW		((uint64_t) 1 << 22)
+#define REGIME_SCATTER_FEW_TILE	4096
 
 /* Bytes of a slice of the output on its way to host memory (two are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
+
+/* That for a sort of n items. */
+extern uint32_t regime_scatter_tile(uint64_t n);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
 extern uint64_t regime_range(const HpsortCudaShape *shape);
