@@ -141,7 +141,7 @@ rank_in_any_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 {
 	const uint32_t first = __shfl_sync(0xffffffffu, word[0] >> shift & mask, 0);
 
-	if (__popc(__ballot_sync(0xffffffffu, (word[0] >> shift & mask) == first)) > 4)
+	if (__popc(__ballot_sync(0xffffffffu, (word[0] >> shift & mask) == first)) > 8)
 		return false;
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
@@ -239,6 +239,8 @@ one_block_kernel(OneBlock sort)
 	const uint32_t passes = (range_bits + Digit<THREADS>::bits - 1) / Digit<THREADS>::bits;
 	const uint32_t bits = (range_bits + passes - 1) / passes;
 	const uint32_t mask = (1u << bits) - 1;
+	/* this thread's two digits exist */
+	const bool	scans = threadIdx.x < words && threadIdx.x * 2 <= mask;
 
 	/* what is behind the end sorts last in every pass, and is never written */
 #pragma unroll
@@ -262,7 +264,9 @@ one_block_kernel(OneBlock sort)
 		{
 			if (bits <= 6)
 				rank_in_order<6>(word, shift, mask, my_count, place);
-			else if (bits <= 8)
+			else if (bits == 7)
+				rank_in_order<7>(word, shift, mask, my_count, place);
+			else if (bits == 8)
 				rank_in_order<8>(word, shift, mask, my_count, place);
 			else
 				rank_in_order<9>(word, shift, mask, my_count, place);
@@ -275,7 +279,7 @@ one_block_kernel(OneBlock sort)
 		uint32_t	inclusive = 0;
 		uint32_t	total = 0;
 
-		if (threadIdx.x < words)
+		if (scans)
 		{
 #pragma unroll
 			for (int w = 0; w < warps; w++)
@@ -289,6 +293,9 @@ one_block_kernel(OneBlock sort)
 				both += here;
 			}
 			total = (both & 0xffff) + (both >> 16);
+		}
+		if (threadIdx.x < words)
+		{
 			inclusive = total;
 #pragma unroll
 			for (int step = 1; step < 32; step *= 2)
@@ -302,7 +309,7 @@ one_block_kernel(OneBlock sort)
 				sums[warp] = inclusive;
 		}
 		__syncthreads();
-		if (threadIdx.x < words)
+		if (scans)
 		{
 			uint32_t	start = inclusive - total;
 
@@ -355,12 +362,14 @@ one_block_kernel(OneBlock sort)
 /* ---- shapes, and which of them a device has room for ---- */
 
 /*
- * Threads and items of the kernels, the smallest first.  us, n 4,096 of 32 bits:
+ * Threads and items of the kernels, the smallest first.  Close steps up to the
+ * 4,864 keys that CUB sorts in one block as well: a tile costs what it could hold,
+ * whatever is in it.  us, n 4,096 of 32 bits:
  * 256 x 16 / 512 x 8 / 1024 x 4: 12.0 / 11.6 / 12.5; n 12,288: 512 x 24 23.7, and
  * small_sort.cu 25.7, but 29.3 and 26.8 for a permutation.
  */
 #define SHAPES(X) \
-	X(128, 4) X(256, 4) X(256, 8) X(512, 6) X(512, 8) X(512, 10) X(512, 16) X(512, 20)
+	X(128, 4) X(256, 4) X(256, 8) X(512, 6) X(512, 8) X(512, 9) X(608, 8) X(512, 16) X(512, 20)
 
 template <int THREADS, int ITEMS, bool ROWS>
 static void

@@ -374,14 +374,33 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 
 /*
  * SmallSource's table: blocks try one hash function after the other, and the
- * first to find one without collisions fills the table, which is zeroed.
+ * first to find one without collisions fills the table, which is zeroed.  One
+ * block more makes starts of the one pass's digits, which are the ranks: a kernel
+ * of its own for that would be 3 us in the way of the pass.
  */
 __global__ void __launch_bounds__(digit_threads)
-small_table_kernel(RunDigits runs, SmallTable *table)
+small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 {
 	__shared__ uint32_t taken[(1 << perfect_bits) / 32];
+	__shared__ uint32_t counts[digit_threads];
+	__shared__ uint32_t sums[digit_threads / 32];
 	__shared__ bool won;
 	const uint32_t j = threadIdx.x;
+
+	if (blockIdx.x == perfect_blocks)
+	{
+		uint32_t	total;
+
+		counts[j] = 0;
+		__syncthreads();
+		if (j < runs.distinct)
+			counts[runs(j)] =
+				static_cast<uint32_t>(runs.starts[j + 1] - runs.starts[j]);
+		__syncthreads();
+		starts[j] = block_exclusive_sum<digit_threads>(counts[j], sums, &total);
+		return;
+	}
+
 	const uint32_t key =
 		static_cast<uint32_t>(runs.keys[j < runs.distinct ? j : 0]);
 
@@ -573,6 +592,19 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		digits.map = descending_map(map);
 	if (ready == nullptr)
 		sweeps->allocate(context, stream, n, passes);
+	if (!binned && passes == 1)
+	{
+		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);
+
+		static_assert(sizeof(SmallTable) <= REGIME_SCATTER_ZEROED, "it must fit");
+		small_table_kernel<<<perfect_blocks + 1, digit_threads, 0, stream>>>
+			(digits, table, sweeps->starts(0));
+		check_launch("build a table of ranks");
+		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
+					{keys, table, runs.keys, distinct, descending},
+					bits, rows, nullptr, 1});
+		return;
+	}
 	run_digits_kernel<<<(distinct + digit_threads - 1) / digit_threads,
 		digit_threads, 0, stream>>>(digits, bits, passes, sweeps->starts(0),
 									sweeps->portions * sweep_digits,
@@ -581,19 +613,6 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	if (binned)
 		binned_passes(context, stream, digits.map, passes, bits, keys, n, sweeps,
 					  rows);
-	else if (passes == 1)
-	{
-		DeviceBuffer table(context, stream, sizeof(SmallTable), "a permutation");
-
-		check(cudaMemsetAsync(table.as<void>(), 0, sizeof(SmallTable), stream),
-			  "clear a table of ranks");
-		small_table_kernel<<<perfect_blocks, digit_threads, 0, stream>>>
-			(digits, table.as<SmallTable>());
-		check_launch("build a table of ranks");
-		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
-				   {keys, table.as<SmallTable>(), runs.keys, distinct, descending},
-				   bits, rows, nullptr, 1});
-	}
 	else
 	{
 		/* aligned like the keys, so that four ranks can be stored together */

@@ -202,7 +202,7 @@ regime_sweep_bytes(uint64_t n, uint32_t passes)
 	uint64_t	tiles = items / regime_scatter_tile(n) + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) + 4096;
+		tiles * 256 * sizeof(uint32_t) + REGIME_SCATTER_ZEROED + 4096;
 }
 
 uint64_t

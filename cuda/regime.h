@@ -30,10 +30,13 @@ extern "C" {
 #define REGIME_SCATTER_FEW		((uint64_t) 1 << 22)
 #define REGIME_SCATTER_FEW_TILE	4096
 
+/* Bytes that a user of the passes finds zeroed beside what they need themselves. */
+#define REGIME_SCATTER_ZEROED	8448
+
 /* Bytes of a slice of the output on its way to host memory (two are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
 
-/* That for a sort of n items. */
+/* Least items of a tile in a sort of n. */
 extern uint32_t regime_scatter_tile(uint64_t n);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */

@@ -428,6 +428,7 @@ struct Sweeps
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
 	uint32_t   *tickets = nullptr;		/* one of them for who counts */
 	uint32_t   *lookback = nullptr;
+	void	   *zeroed = nullptr;	/* REGIME_SCATTER_ZEROED bytes, for the user */
 	uint64_t	lookback_bytes = 0;
 	uint32_t	least_tile = 0;
 	bool		overlap = false;
@@ -455,6 +456,7 @@ struct Sweeps
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
 		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
+		zeroed = carver.take<char>(REGIME_SCATTER_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}
