@@ -209,6 +209,33 @@ clear_verdict(HpsortCudaVerdict *verdict)
 	verdict->distinct = 0;
 }
 
+/*
+ * Launches a kernel that may start before the one before it on the stream has
+ * ended, since it begins with wait_for_kernel_before() (device.cuh).  For kernels
+ * that follow each other on a stream; the first of them is launched as usual, and
+ * so waits for all that was there before.
+ */
+template <typename... Parameters, typename... Arguments>
+void
+launch_behind(const HpsortCuda *context, cudaStream_t stream,
+			  void (*kernel)(Parameters...), uint32_t blocks, int block_threads,
+			  size_t shared_bytes, const char *what, Arguments... arguments)
+{
+	cudaLaunchAttribute attribute;
+	cudaLaunchConfig_t config = {};
+
+	attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+	attribute.val.programmaticStreamSerializationAllowed = 1;
+	config.gridDim = dim3(blocks);
+	config.blockDim = dim3(block_threads);
+	config.dynamicSmemBytes = shared_bytes;
+	config.stream = stream;
+	config.attrs = &attribute;
+	config.numAttrs = context->overlap ? 1 : 0;
+	check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+		  what);
+}
+
 /* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
 struct Runs
 {

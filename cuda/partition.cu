@@ -103,6 +103,9 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 {
 	__shared__ uint64_t sums[plan_threads / 32];
 	__shared__ unsigned long long fullest;
+
+	wait_for_kernel_before();
+
 	uint64_t	keys_before = 0;
 	uint64_t	items_before = 0;
 
@@ -162,6 +165,8 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 __global__ void
 clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 {
+	wait_for_kernel_before();
+
 	const uint64_t words = static_cast<uint64_t>(plan->crowded) << shift;
 	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
 
@@ -224,6 +229,9 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	constexpr uint32_t tile = threads * ITEMS;
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t sums[threads / 32];
+
+	wait_for_kernel_before();
+
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
 	uint32_t   *places = counts + buckets;		/* where it starts in staged */
@@ -433,6 +441,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 	__shared__ uint32_t scan_sums[bucket_threads / 32];
 	const uint32_t count = 1u << shift;
 
+	wait_for_kernel_before();
 	if (blockIdx.x >= plan->items)
 		return;
 
@@ -533,23 +542,21 @@ struct PartitionArrays
 /* Both turns of the buckets. */
 template <int THREADS>
 static void
-sort_buckets(cudaStream_t stream, uint64_t most_items, bool crowded,
+sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items, bool crowded,
 			 const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
 			 int32_t *out)
 {
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
-	bucket_kernel<false, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
-		 arrays.crowded_bins, out);
-	check_launch("sort the buckets");
-	if (!crowded)
-		return;
-	bucket_kernel<true, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
-		 arrays.crowded_bins, out);
-	check_launch("expand the crowded buckets");
+	launch_behind(context, stream, bucket_kernel<false, THREADS>, blocks, THREADS, bytes,
+				  "sort the buckets", arrays.plan, arrays.items, arrays.starts,
+				  arrays.residues, map, shift, arrays.crowded_bins, out);
+	if (crowded)
+		launch_behind(context, stream, bucket_kernel<true, THREADS>, blocks, THREADS,
+					  bytes, "expand the crowded buckets", arrays.plan, arrays.items,
+					  arrays.starts, arrays.residues, map, shift,
+					  arrays.crowded_bins, out);
 }
 
 void
@@ -602,36 +609,32 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 
 	const PartitionArrays arrays(start->memory, shift, buckets, n);
 
-	plan_kernel<<<1, plan_threads, 0, stream>>>
-		(arrays.counts, buckets, static_cast<uint32_t>(segment), n, arrays.starts,
-		 arrays.cursors, arrays.items, static_cast<uint32_t>(most_items), arrays.plan);
-	check_launch("plan the buckets");
+	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
+				  "plan the buckets", arrays.counts, buckets, segment, n,
+				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);
 	if (crowded > 0)
-	{
-		clear_crowded_kernel<<<context->limits.sms, 1024, 0, stream>>>
-			(arrays.plan, shift, arrays.crowded_bins);
-		check_launch("clear the bins");
-	}
+		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,
+					  0, "clear the bins", arrays.plan, shift, arrays.crowded_bins);
 	if (shared <= room)
-		scatter_kernel<PartitionTuning::items>
-			<<<static_cast<uint32_t>((n - 1) / tile + 1), threads, shared, stream>>>
-			(keys, n, map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::items>,
+					  static_cast<uint32_t>((n - 1) / tile + 1), threads, shared,
+					  "scatter the keys", keys, n, map, shift, buckets,
+					  arrays.cursors, arrays.plan, arrays.residues);
 	else
 	{
 		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets) * sizeof(uint32_t);
-		scatter_kernel<PartitionTuning::small_items>
-			<<<static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
-			   threads, shared, stream>>>
-			(keys, n, map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::small_items>,
+					  static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
+					  threads, shared, "scatter the keys", keys, n, map, shift,
+					  buckets, arrays.cursors, arrays.plan, arrays.residues);
 	}
-	check_launch("scatter the keys");
 	/* one block an SM should have all the threads it can */
 	if (shift > PartitionTuning::wide_shift)
 		sort_buckets<PartitionTuning::wide_threads>(
-			stream, most_items, crowded > 0, arrays, map, shift, out);
+			context, stream, most_items, crowded > 0, arrays, map, shift, out);
 	else
 		sort_buckets<PartitionTuning::bucket_threads>(
-			stream, most_items, crowded > 0, arrays, map, shift, out);
+			context, stream, most_items, crowded > 0, arrays, map, shift, out);
 }
 
 } /* namespace hpsort */

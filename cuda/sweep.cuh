@@ -431,24 +431,24 @@ struct Sweeps
 	void	   *zeroed = nullptr;	/* REGIME_SCATTER_ZEROED bytes, for the user */
 	uint64_t	lookback_bytes = 0;
 	uint32_t	least_tile = 0;
-	bool		overlap = false;
+	const HpsortCuda *context = nullptr;
 
 	static constexpr uint32_t launches_most = sweep_most_passes * 8;
 
 	void
-	allocate(HpsortCuda *context, cudaStream_t stream, uint64_t count,
+	allocate(HpsortCuda *engine, cudaStream_t stream, uint64_t count,
 			 uint32_t passes)
 	{
 		n = count;
+		context = engine;
 		constexpr uint64_t most = sweep_most(REGIME_SCATTER_TILE);
 
-		overlap = context->overlap;
 		least_tile = regime_scatter_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
 		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
 			sweep_digits * sizeof(uint32_t);
 		launches = 0;
-		memory = DeviceBuffer(context, stream,
+		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
 
 		Carver		carver(memory);
@@ -500,19 +500,9 @@ struct Sweeps
 				check(cudaMemsetAsync(lookback, 0, lookback_bytes, stream),
 					  "clear the look-back");
 			launches++;
-
-			cudaLaunchAttribute attribute;
-			cudaLaunchConfig_t config = {};
-
-			attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-			attribute.val.programmaticStreamSerializationAllowed = 1;
-			config.gridDim = dim3((sweep.n + sweep_tile - 1) / sweep_tile);
-			config.blockDim = dim3(Pass::Shape::threads);
-			config.stream = stream;
-			config.attrs = &attribute;
-			config.numAttrs = overlap ? 1 : 0;
-			check(cudaLaunchKernelEx(&config, sweep_kernel<Pass>, pass, sweep),
-				  "sort by a digit");
+			launch_behind(context, stream, sweep_kernel<Pass>,
+						  (sweep.n + sweep_tile - 1) / sweep_tile,
+						  Pass::Shape::threads, 0, "sort by a digit", pass, sweep);
 		}
 	}
 };
