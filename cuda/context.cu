@@ -473,6 +473,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 										  &keep), "set up the memory pool");
 			configure_kernels(context->limits);
 			context->crew_blocks = shared_crew_blocks(context->limits);
+			context->overlap = sweeps_overlap();
 		}
 		catch (...)
 		{

@@ -88,9 +88,12 @@ $(CUDA_BUILD)/test/%.o: $(CUDA_ROOT)/test/cuda/%.cu $(CUDA_HEADERS) $(CUDA_TEST_
 $(CUDA_BUILD)/gputest: $(CUDA_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/gpubench: $(CUDA_ROOT)/bench/gpu/gpubench.cu $(CUDA_LIB) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+$(CUDA_BUILD)/bench/%.o: $(CUDA_ROOT)/bench/gpu/%.cu $(CUDA_ROOT)/bench/gpu/gpubench.cuh $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda -c $< -o $@
+
+$(CUDA_BUILD)/gpubench: $(CUDA_BUILD)/bench/gpubench.o $(CUDA_BUILD)/bench/gpubench_grid.o $(CUDA_LIB)
+	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
 $(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(CUDA_BUILD)/regime.o
 	@mkdir -p $(@D)

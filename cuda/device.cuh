@@ -49,6 +49,25 @@ report_outside(HpsortCudaVerdict *verdict, int32_t key)
 	verdict->n_outside = 1;
 }
 
+/*
+ * Programmatic dependent launch (compute capability 9.0 and up): a kernel of
+ * launch_behind() may start while the last blocks of the one before it are still
+ * at work.  It waits here before it touches memory, and then lets the next one
+ * start, which happens once all its blocks have come here or are done: no waiting
+ * block ever takes the place of one that it waits for, and no more than two
+ * kernels are under way, so that none finds in L1 what one three before it read.
+ * Every thread must call this, even if it has nothing to do: a later kernel takes
+ * the end of this one for the end of all before it.
+ */
+__device__ __forceinline__ void
+wait_for_kernel_before()
+{
+#if __CUDA_ARCH__ >= 900
+	cudaGridDependencySynchronize();
+	cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /* Keys before the first one on a 16-byte boundary. */
 __device__ __forceinline__ uint32_t
 misaligned(const void *memory)

@@ -116,6 +116,7 @@ struct HpsortCuda
 	HpsortCudaLimits limits = {};
 	bool		reads_pageable = false; /* unpinned memory, without staging */
 	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
+	bool		overlap = false;	/* kernels know how to wait for each other */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
 	std::mutex	lock;			/* protects what follows */
@@ -230,6 +231,33 @@ clear_verdict(HpsortCudaVerdict *verdict)
 	verdict->distinct = 0;
 }
 
+/*
+ * Launches a kernel that may start before the one before it on the stream has
+ * ended, since it begins with wait_for_kernel_before() (device.cuh).  For kernels
+ * that follow each other on a stream; the first of them is launched as usual, and
+ * so waits for all that was there before.
+ */
+template <typename... Parameters, typename... Arguments>
+void
+launch_behind(const HpsortCuda *context, cudaStream_t stream,
+			  void (*kernel)(Parameters...), uint32_t blocks, int block_threads,
+			  size_t shared_bytes, const char *what, Arguments... arguments)
+{
+	cudaLaunchAttribute attribute;
+	cudaLaunchConfig_t config = {};
+
+	attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+	attribute.val.programmaticStreamSerializationAllowed = 1;
+	config.gridDim = dim3(blocks);
+	config.blockDim = dim3(block_threads);
+	config.dynamicSmemBytes = shared_bytes;
+	config.stream = stream;
+	config.attrs = &attribute;
+	config.numAttrs = context->overlap ? 1 : 0;
+	check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+		  what);
+}
+
 /* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
 struct Runs
 {
@@ -242,6 +270,54 @@ struct Runs
 };
 
 void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
+
+/* Events without timing, owned. */
+class Event
+{
+public:
+	Event()
+	{
+		check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
+			  "create an event");
+	}
+	~Event()
+	{
+		if (event_)
+			ignore(cudaEventDestroy(event_));
+	}
+	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
+	Event(const Event &) = delete;
+	Event &operator=(const Event &) = delete;
+
+	void record(cudaStream_t stream)
+	{
+		check(cudaEventRecord(event_, stream), "record an event");
+	}
+	void make_wait(cudaStream_t stream)
+	{
+		check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event");
+	}
+	bool is_done()
+	{
+		cudaError_t rc = cudaEventQuery(event_);
+
+		if (rc == cudaErrorNotReady)
+		{
+			(void) cudaGetLastError();
+			return false;
+		}
+		check(rc, "query an event");
+		return true;
+	}
+	/* what: for the error's text, where the work before it has a name */
+	void wait(const char *what = "wait for an event")
+	{
+		check(cudaEventSynchronize(event_), what);
+	}
+
+private:
+	cudaEvent_t event_ = nullptr;
+};
 
 /* Runs body at the library's border. */
 template <typename Body>

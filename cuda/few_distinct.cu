@@ -377,6 +377,9 @@ rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	constexpr uint32_t chunk = 4096;
 	__shared__ __align__(16) uint32_t values[chunk];
 	__shared__ uint32_t smaller[warps][32];
+
+	wait_for_kernel_before();
+
 	const uint32_t distinct = min(all.state->distinct, all.capacity);
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t warp = threadIdx.x / 32;
@@ -426,6 +429,8 @@ rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 __global__ void __launch_bounds__(FewTuning::rank_threads)
 sum_kernel(FewTable all, uint64_t *counts)
 {
+	wait_for_kernel_before();
+
 	const uint32_t distinct = min(all.state->distinct, all.capacity);
 	uint64_t	before = 0;
 	__shared__ uint64_t sums[FewTuning::rank_threads / 32];
@@ -546,7 +551,8 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  */
 bool
 few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict)
+		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict,
+		 const std::function<void()> &meanwhile)
 {
 	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
 	FewTable	all;
@@ -577,15 +583,21 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
 	check_launch("count the distinct values");
 	runs->allocate(context, stream, all.capacity);
-	rank_kernel<<<(all.capacity + 31) / 32, FewTuning::rank_threads, 0, stream>>>
-		(all, map, runs->keys, runs->starts, verdict);
-	check_launch("rank the distinct values");
-	sum_kernel<<<1, FewTuning::rank_threads, 0, stream>>>(all, runs->starts);
-	check_launch("sum up the distinct values");
+	launch_behind(context, stream, rank_kernel, (all.capacity + 31) / 32,
+				  FewTuning::rank_threads, 0, "rank the distinct values", all, map,
+				  runs->keys, runs->starts, verdict);
+	launch_behind(context, stream, sum_kernel, 1, FewTuning::rank_threads, 0,
+				  "sum up the distinct values", all, runs->starts);
 	check(cudaMemcpyAsync(&state, all.state, sizeof(state),
 						  cudaMemcpyDeviceToHost, stream),
 		  "read the number of distinct values");
-	check(cudaStreamSynchronize(stream), "count the distinct values");
+
+	Event		known;
+
+	known.record(stream);
+	if (meanwhile)
+		meanwhile();
+	known.wait("count the distinct values");
 	if (state.abandoned)
 	{
 		*runs = Runs();

@@ -77,6 +77,13 @@ typedef struct HpsortCudaError
 #define HPSORT_CUDA_PERMUTATION	4u	/* stable: row index of each position */
 
 /*
+ * For HpsortCudaShape alone, with KEYS or PERMUTATION: all keys are there and one
+ * call puts them where they are wanted, as hpsort_cuda_sort() and
+ * hpsort_cuda_permutation() do.  What is counted chunk by chunk is not.
+ */
+#define HPSORT_CUDA_AT_ONCE		8u
+
+/*
  * bounds_known: lo and hi (inclusive) are a promise by the caller; a key
  * outside is an error that names it.  Otherwise they are ignored and found on
  * the device.  n_hint is the expected number of keys (0: unknown); exceeding
@@ -388,14 +395,17 @@ extern HpsortCudaCode hpsort_cuda_runs(HpsortCuda *context,
 
 /*
  * The stable permutation of n keys of device memory: rows[i] is the index of
- * the key at position i of the order asked for by spec (n < 2^32).  With bounds
- * it returns when done, since it reports keys outside; without, rows are complete
- * once the stream has come past the call.  choice receives how the distinct values were found.
+ * the key at position i of the order asked for by spec (n < 2^32).  Without
+ * bounds there is nothing to report, and rows are complete once the stream has
+ * come past the call.  With bounds and verdict = NULL it waits for the end and
+ * reports OUT_OF_BOUNDS itself; with a verdict it leaves that to the caller, as
+ * hpsort_cuda_sort() does.  choice receives how the distinct values were found.
  */
 extern HpsortCudaCode hpsort_cuda_permutation(HpsortCuda *context,
 											  const HpsortCudaSpec *spec,
 											  const int32_t *keys, uint64_t n,
 											  uint32_t *rows, void *stream,
+											  HpsortCudaVerdict *verdict,
 											  HpsortCudaChoice *choice,
 											  HpsortCudaError *err);
 

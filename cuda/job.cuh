@@ -15,50 +15,6 @@
 namespace hpsort
 {
 
-/* Events without timing, owned. */
-class Event
-{
-public:
-	Event()
-	{
-		check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
-			  "create an event");
-	}
-	~Event()
-	{
-		if (event_)
-			ignore(cudaEventDestroy(event_));
-	}
-	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
-	Event(const Event &) = delete;
-	Event &operator=(const Event &) = delete;
-
-	void record(cudaStream_t stream)
-	{
-		check(cudaEventRecord(event_, stream), "record an event");
-	}
-	void make_wait(cudaStream_t stream)
-	{
-		check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event");
-	}
-	bool is_done()
-	{
-		cudaError_t rc = cudaEventQuery(event_);
-
-		if (rc == cudaErrorNotReady)
-		{
-			(void) cudaGetLastError();
-			return false;
-		}
-		check(rc, "query an event");
-		return true;
-	}
-	void wait() { check(cudaEventSynchronize(event_), "wait for an event"); }
-
-private:
-	cudaEvent_t event_ = nullptr;
-};
-
 class Stream
 {
 public:

@@ -11,6 +11,8 @@
 #ifndef HPSORT_CUDA_KERNELS_CUH
 #define HPSORT_CUDA_KERNELS_CUH
 
+#include <functional>
+
 #include "engine.cuh"
 
 namespace hpsort
@@ -62,6 +64,7 @@ void		configure_shared_histogram(const HpsortCudaLimits &limits);
 void		configure_few_distinct(const HpsortCudaLimits &limits);
 void		configure_partition(const HpsortCudaLimits &limits);
 void		configure_permutation(const HpsortCudaLimits &limits);
+void		configure_one_block(const HpsortCudaLimits &limits);
 
 /* ---- shared_histogram.cu ---- */
 
@@ -165,17 +168,39 @@ private:
 Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *keys, uint64_t n);
 /* The runs, ascending; map is too; false: too many distinct values, nothing
- * done.  Keys outside map's bounds are reported.  Waits for the stream. */
+ * done.  Keys outside map's bounds are reported.  Waits for the stream, except
+ * for what meanwhile() puts there, which the device does while the host hears. */
 bool		few_runs(HpsortCuda *context, cudaStream_t stream,
 					 const KeyMap &map, const int32_t *keys, uint64_t n,
-					 Runs *runs, HpsortCudaVerdict *verdict);
+					 Runs *runs, HpsortCudaVerdict *verdict,
+					 const std::function<void()> &meanwhile = nullptr);
 
 /* ---- partition.cu ---- */
 
+/*
+ * The first step, for who takes a sample meanwhile: the buckets' counts, unless
+ * the word at skip, on the device, is not 0 (null: there is none).
+ */
+struct PartitionStart
+{
+	bool		begun = false;
+	KeyMap		map = {};
+	uint32_t	shift = 0;
+	uint32_t	buckets = 0;
+	DeviceBuffer memory;
+
+	void		begin(HpsortCuda *context, cudaStream_t stream,
+					  const KeyMap &key_map, uint32_t bucket_shift,
+					  uint32_t bucket_count, const int32_t *keys, uint64_t n,
+					  const uint32_t *skip, HpsortCudaVerdict *verdict);
+};
+
+/* begun: null, or the first step; it is used if it was made for these buckets. */
 void		partition_sort(HpsortCuda *context, cudaStream_t stream,
 						   const KeyMap &map, uint32_t shift, uint32_t buckets,
 						   const int32_t *keys, uint64_t n, int32_t *out,
-						   HpsortCudaVerdict *verdict);
+						   HpsortCudaVerdict *verdict,
+						   PartitionStart *begun = nullptr);
 
 /* ---- small_sort.cu ---- */
 
@@ -188,9 +213,22 @@ void		small_sort(HpsortCuda *context, cudaStream_t stream,
 					   const int32_t *keys, uint64_t n, int32_t *out,
 					   uint32_t *rows, HpsortCudaVerdict *verdict);
 
+/* ---- one_block.cu ---- */
+
+/* The same as small_sort() in one block without workspace; false: n is too large
+ * for that, nothing done. */
+bool		one_block_sort(HpsortCuda *context, cudaStream_t stream,
+						   const Bounds &bounds, bool descending,
+						   const int32_t *keys, uint64_t n, int32_t *out,
+						   uint32_t *rows, HpsortCudaVerdict *verdict);
+
 /* ---- radix.cu ---- */
 
 struct RadixStart;				/* radix.cuh */
+struct Sweeps;					/* sweep.cuh */
+
+/* Whether the kernels of a sort may overlap as they are compiled. */
+bool		sweeps_overlap();
 
 /* Whether a sort of n keys has a first half that can be begun early. */
 bool		radix_can_begin(uint64_t n);
@@ -214,11 +252,12 @@ void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
 /* ---- permutation.cu ---- */
 
 /* Stable rows by dense rank among runs (ascending, at most 65,536); narrow:
- * the bins of map, which is ascending, fit in shared memory. */
+ * the bins of map, which is ascending, fit in shared memory.  ready: null, or
+ * workspace for two passes over n items. */
 void		ranked_permutation(HpsortCuda *context, cudaStream_t stream,
 							   const KeyMap &map, bool narrow, bool descending,
 							   const Runs &runs, const int32_t *keys, uint64_t n,
-							   uint32_t *rows);
+							   uint32_t *rows, Sweeps *ready = nullptr);
 
 } /* namespace hpsort */
 

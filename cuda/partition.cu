@@ -59,9 +59,12 @@ static constexpr uint32_t no_bucket = 0xffffffffu;
 
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
-					 uint32_t buckets, uint32_t *all_counts,
+					 uint32_t buckets, uint32_t *all_counts, const uint32_t *skip,
 					 HpsortCudaVerdict *verdict)
 {
+	if (skip != nullptr && *skip != 0)
+		return;
+
 	extern __shared__ __align__(16) uint32_t counts[];
 	bool		bad = false;
 	int32_t		outside = 0;
@@ -100,6 +103,9 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 {
 	__shared__ uint64_t sums[plan_threads / 32];
 	__shared__ unsigned long long fullest;
+
+	wait_for_kernel_before();
+
 	uint64_t	keys_before = 0;
 	uint64_t	items_before = 0;
 
@@ -159,6 +165,8 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 __global__ void
 clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 {
+	wait_for_kernel_before();
+
 	const uint64_t words = static_cast<uint64_t>(plan->crowded) << shift;
 	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
 
@@ -221,6 +229,9 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	constexpr uint32_t tile = threads * ITEMS;
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t sums[threads / 32];
+
+	wait_for_kernel_before();
+
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
 	uint32_t   *places = counts + buckets;		/* where it starts in staged */
@@ -430,6 +441,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 	__shared__ uint32_t scan_sums[bucket_threads / 32];
 	const uint32_t count = 1u << shift;
 
+	wait_for_kernel_before();
 	if (blockIdx.x >= plan->items)
 		return;
 
@@ -497,25 +509,77 @@ configure_partition(const HpsortCudaLimits &limits)
 	allow_shared(bucket_kernel<true, PartitionTuning::wide_threads>, limits);
 }
 
+/*
+ * The arrays of a partition in its one piece of memory; the same for both steps,
+ * which is why they are cut twice rather than kept.
+ */
+struct PartitionArrays
+{
+	uint16_t   *residues;
+	uint32_t   *counts;
+	uint32_t   *starts;
+	uint32_t   *cursors;
+	WorkItem   *items;
+	Plan	   *plan;
+	uint32_t   *crowded_bins;
+
+	PartitionArrays(const DeviceBuffer &memory, uint32_t shift, uint32_t buckets,
+					uint64_t n)
+	{
+		Carver		carver(memory);
+
+		residues = carver.take<uint16_t>(n);
+		counts = carver.take<uint32_t>(buckets);
+		starts = carver.take<uint32_t>(buckets + 1);
+		cursors = carver.take<uint32_t>(buckets);
+		items = carver.take<WorkItem>(regime_partition_items(n, buckets));
+		plan = carver.take<Plan>(1);
+		crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) <<
+											 shift);
+	}
+};
+
 /* Both turns of the buckets. */
 template <int THREADS>
 static void
-sort_buckets(cudaStream_t stream, uint64_t most_items, bool crowded,
-			 const Plan *plan, const WorkItem *items, const uint32_t *starts,
-			 const uint16_t *residues, const KeyMap &map, uint32_t shift,
-			 uint32_t *crowded_bins, int32_t *out)
+sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items, bool crowded,
+			 const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
+			 int32_t *out)
 {
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
-	bucket_kernel<false, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(plan, items, starts, residues, map, shift, crowded_bins, out);
-	check_launch("sort the buckets");
-	if (!crowded)
-		return;
-	bucket_kernel<true, THREADS><<<blocks, THREADS, bytes, stream>>>
-		(plan, items, starts, residues, map, shift, crowded_bins, out);
-	check_launch("expand the crowded buckets");
+	launch_behind(context, stream, bucket_kernel<false, THREADS>, blocks, THREADS, bytes,
+				  "sort the buckets", arrays.plan, arrays.items, arrays.starts,
+				  arrays.residues, map, shift, arrays.crowded_bins, out);
+	if (crowded)
+		launch_behind(context, stream, bucket_kernel<true, THREADS>, blocks, THREADS,
+					  bytes, "expand the crowded buckets", arrays.plan, arrays.items,
+					  arrays.starts, arrays.residues, map, shift,
+					  arrays.crowded_bins, out);
+}
+
+void
+PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
+					  const KeyMap &key_map, uint32_t bucket_shift,
+					  uint32_t bucket_count, const int32_t *keys, uint64_t n,
+					  const uint32_t *skip, HpsortCudaVerdict *verdict)
+{
+	map = key_map;
+	shift = bucket_shift;
+	buckets = bucket_count;
+	memory = DeviceBuffer(context, stream, regime_partition_bytes(n, shift, buckets),
+						  "a partition");
+
+	const PartitionArrays arrays(memory, shift, buckets, n);
+
+	check(cudaMemsetAsync(arrays.counts, 0, buckets * sizeof(uint32_t), stream),
+		  "clear the bucket counts");
+	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
+		buckets * sizeof(uint32_t), stream>>>
+		(keys, n, map, shift, buckets, arrays.counts, skip, verdict);
+	check_launch("count the buckets");
+	begun = true;
 }
 
 /*
@@ -525,65 +589,52 @@ sort_buckets(cudaStream_t stream, uint64_t most_items, bool crowded,
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
-			   int32_t *out, HpsortCudaVerdict *verdict)
+			   int32_t *out, HpsortCudaVerdict *verdict, PartitionStart *begun)
 {
 	const uint64_t segment = regime_partition_segment(n, buckets);
 	const uint64_t most_items = regime_partition_items(n, buckets);
 	const uint64_t crowded = regime_partition_crowded(n, buckets);
 	const uint64_t room = static_cast<uint64_t>(
 		regime_shared_bins(&context->limits)) * sizeof(uint32_t);
-	DeviceBuffer memory(context, stream,
-						regime_partition_bytes(n, shift, buckets),
-						"a partition");
-	Carver		carver(memory);
-	uint16_t   *residues = carver.take<uint16_t>(n);
-	uint32_t   *counts = carver.take<uint32_t>(buckets);
-	uint32_t   *starts = carver.take<uint32_t>(buckets + 1);
-	uint32_t   *cursors = carver.take<uint32_t>(buckets);
-	WorkItem   *items = carver.take<WorkItem>(most_items);
-	Plan	   *plan = carver.take<Plan>(1);
-	uint32_t   *crowded_bins = carver.take<uint32_t>(crowded << shift);
 	constexpr uint32_t tile = threads * PartitionTuning::items;
 	uint64_t	shared = (tile + 2 * buckets) * sizeof(uint32_t);
+	PartitionStart mine;
+	PartitionStart *start = begun != nullptr && begun->begun &&
+		begun->map.flip == map.flip && begun->map.base == map.base &&
+		begun->map.last == map.last && begun->shift == shift &&
+		begun->buckets == buckets ? begun : &mine;
 
-	check(cudaMemsetAsync(counts, 0, buckets * sizeof(uint32_t), stream),
-		  "clear the bucket counts");
-	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
-		buckets * sizeof(uint32_t), stream>>>
-		(keys, n, map, shift, buckets, counts, verdict);
-	check_launch("count the buckets");
-	plan_kernel<<<1, plan_threads, 0, stream>>>
-		(counts, buckets, static_cast<uint32_t>(segment), n, starts, cursors,
-		 items, static_cast<uint32_t>(most_items), plan);
-	check_launch("plan the buckets");
+	if (!start->begun)
+		start->begin(context, stream, map, shift, buckets, keys, n, nullptr, verdict);
+
+	const PartitionArrays arrays(start->memory, shift, buckets, n);
+
+	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
+				  "plan the buckets", arrays.counts, buckets, segment, n,
+				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);
 	if (crowded > 0)
-	{
-		clear_crowded_kernel<<<context->limits.sms, 1024, 0, stream>>>
-			(plan, shift, crowded_bins);
-		check_launch("clear the bins");
-	}
+		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,
+					  0, "clear the bins", arrays.plan, shift, arrays.crowded_bins);
 	if (shared <= room)
-		scatter_kernel<PartitionTuning::items>
-			<<<static_cast<uint32_t>((n - 1) / tile + 1), threads, shared, stream>>>
-			(keys, n, map, shift, buckets, cursors, plan, residues);
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::items>,
+					  static_cast<uint32_t>((n - 1) / tile + 1), threads, shared,
+					  "scatter the keys", keys, n, map, shift, buckets,
+					  arrays.cursors, arrays.plan, arrays.residues);
 	else
 	{
 		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets) * sizeof(uint32_t);
-		scatter_kernel<PartitionTuning::small_items>
-			<<<static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
-			   threads, shared, stream>>>
-			(keys, n, map, shift, buckets, cursors, plan, residues);
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::small_items>,
+					  static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
+					  threads, shared, "scatter the keys", keys, n, map, shift,
+					  buckets, arrays.cursors, arrays.plan, arrays.residues);
 	}
-	check_launch("scatter the keys");
 	/* one block an SM should have all the threads it can */
 	if (shift > PartitionTuning::wide_shift)
 		sort_buckets<PartitionTuning::wide_threads>(
-			stream, most_items, crowded > 0, plan, items, starts, residues, map,
-			shift, crowded_bins, out);
+			context, stream, most_items, crowded > 0, arrays, map, shift, out);
 	else
 		sort_buckets<PartitionTuning::bucket_threads>(
-			stream, most_items, crowded > 0, plan, items, starts, residues, map,
-			shift, crowded_bins, out);
+			context, stream, most_items, crowded > 0, arrays, map, shift, out);
 }
 
 } /* namespace hpsort */

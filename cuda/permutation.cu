@@ -25,7 +25,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hash.cuh"
-#include "sweep.cuh"
+#include "radix.cuh"
 
 namespace hpsort
 {
@@ -181,6 +181,7 @@ struct FirstRows
 	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
 	uint32_t	chunks;
 
+	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -214,9 +215,11 @@ struct FirstRows
 	{
 		const uint32_t row = tile_begin + (word & ((1u << place_bits) - 1));
 
+		/* a key outside the bounds has more bits: it must not be counted as one
+		 * digit and sorted as another */
 		out[target] = LAST ? row :
 			(row - tile_begin / chunk_rows * chunk_rows) |
-			word >> (place_bits + bits) << 24;
+			(word >> (place_bits + bits) & ((1u << bits) - 1)) << 24;
 	}
 };
 
@@ -267,6 +270,7 @@ struct SecondRows
 	const uint32_t *segments;
 	uint32_t	chunks;
 
+	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -365,19 +369,38 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 	for (uint32_t p = 0; p < passes; p++)
 		if (bins[p][threadIdx.x] != 0)
 			atomicAdd(&counts[p * stride + threadIdx.x], bins[p][threadIdx.x]);
-	sum_by_last_block(counts, passes, stride, ticket);
+	sum_by_last_block(counts, passes, stride, ticket, 0, nullptr);
 }
 
 /*
  * SmallSource's table: blocks try one hash function after the other, and the
- * first to find one without collisions fills the table, which is zeroed.
+ * first to find one without collisions fills the table, which is zeroed.  One
+ * block more makes starts of the one pass's digits, which are the ranks: a kernel
+ * of its own for that would be 3 us in the way of the pass.
  */
 __global__ void __launch_bounds__(digit_threads)
-small_table_kernel(RunDigits runs, SmallTable *table)
+small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 {
 	__shared__ uint32_t taken[(1 << perfect_bits) / 32];
+	__shared__ uint32_t counts[digit_threads];
+	__shared__ uint32_t sums[digit_threads / 32];
 	__shared__ bool won;
 	const uint32_t j = threadIdx.x;
+
+	if (blockIdx.x == perfect_blocks)
+	{
+		uint32_t	total;
+
+		counts[j] = 0;
+		__syncthreads();
+		if (j < runs.distinct)
+			counts[runs(j)] =
+				static_cast<uint32_t>(runs.starts[j + 1] - runs.starts[j]);
+		__syncthreads();
+		starts[j] = block_exclusive_sum<digit_threads>(counts[j], sums, &total);
+		return;
+	}
+
 	const uint32_t key =
 		static_cast<uint32_t>(runs.keys[j < runs.distinct ? j : 0]);
 
@@ -529,13 +552,31 @@ sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
 }
 
 /*
+ * The passes that sort rows by bins of at most 16 bits, whose digits have been
+ * counted; from the runs below, or from the keys in radix.cu.
+ */
+void
+binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			  uint32_t passes, uint32_t bits, const int32_t *keys, uint64_t n,
+			  Sweeps *sweeps, uint32_t *rows)
+{
+	const BinSource source = {keys, map};
+
+	if (passes == 1)
+		sweeps->run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
+					nullptr, 1});
+	else
+		sweep_twice(context, stream, source, bits, n, sweeps, rows);
+}
+
+/*
  * One pass or two.  Bins are used as they are, without ranks, except where
  * ranks save a pass.
  */
 void
 ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				   bool narrow, bool descending, const Runs &runs,
-				   const int32_t *keys, uint64_t n, uint32_t *rows)
+				   const int32_t *keys, uint64_t n, uint32_t *rows, Sweeps *ready)
 {
 	const uint32_t distinct = static_cast<uint32_t>(runs.distinct);
 	const bool	binned = narrow && (map.last < sweep_digits ||
@@ -544,39 +585,34 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const uint32_t passes = width > sweep_bits ? 2 : 1;
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
 	RunDigits	digits = {runs.keys, runs.starts, distinct, binned, descending, map};
-	Sweeps		sweeps;
+	Sweeps		mine;
+	Sweeps	   *sweeps = ready != nullptr ? ready : &mine;
 
 	if (descending)
 		digits.map = descending_map(map);
-	sweeps.allocate(context, stream, n, passes);
+	if (ready == nullptr)
+		sweeps->allocate(context, stream, n, passes);
+	if (!binned && passes == 1)
+	{
+		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);
+
+		static_assert(sizeof(SmallTable) <= REGIME_SCATTER_ZEROED, "it must fit");
+		small_table_kernel<<<perfect_blocks + 1, digit_threads, 0, stream>>>
+			(digits, table, sweeps->starts(0));
+		check_launch("build a table of ranks");
+		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
+					{keys, table, runs.keys, distinct, descending},
+					bits, rows, nullptr, 1});
+		return;
+	}
 	run_digits_kernel<<<(distinct + digit_threads - 1) / digit_threads,
-		digit_threads, 0, stream>>>(digits, bits, passes, sweeps.starts(0),
-									sweeps.portions * sweep_digits,
-									sweeps.count_ticket());
+		digit_threads, 0, stream>>>(digits, bits, passes, sweeps->starts(0),
+									sweeps->portions * sweep_digits,
+									sweeps->count_ticket());
 	check_launch("count the digits");
 	if (binned)
-	{
-		const BinSource source = {keys, digits.map};
-
-		if (passes == 1)
-			sweeps.run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
-					   nullptr, 1});
-		else
-			sweep_twice(context, stream, source, bits, n, &sweeps, rows);
-	}
-	else if (passes == 1)
-	{
-		DeviceBuffer table(context, stream, sizeof(SmallTable), "a permutation");
-
-		check(cudaMemsetAsync(table.as<void>(), 0, sizeof(SmallTable), stream),
-			  "clear a table of ranks");
-		small_table_kernel<<<perfect_blocks, digit_threads, 0, stream>>>
-			(digits, table.as<SmallTable>());
-		check_launch("build a table of ranks");
-		sweeps.run(stream, 0, FirstRows<SmallSource, true>{
-				   {keys, table.as<SmallTable>(), runs.keys, distinct, descending},
-				   bits, rows, nullptr, 1});
-	}
+		binned_passes(context, stream, digits.map, passes, bits, keys, n, sweeps,
+					  rows);
 	else
 	{
 		/* aligned like the keys, so that four ranks can be stored together */
@@ -594,7 +630,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");
-		sweep_twice(context, stream, RankSource{ranks}, bits, n, &sweeps, rows);
+		sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
 	}
 }
 

@@ -60,7 +60,7 @@ template <int PASSES>
 __global__ void __launch_bounds__(count_threads)
 count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 					uint32_t *counts, uint32_t stride, uint32_t *ticket,
-					const uint32_t *skip, HpsortCudaVerdict *verdict)
+					uint32_t *flat, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
 	if (skip != nullptr && *skip != 0)
 		return;
@@ -95,7 +95,7 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 		if (count != 0)
 			atomicAdd(&counts[i / sweep_digits * stride + i % sweep_digits], count);
 	}
-	sum_by_last_block(counts, PASSES, stride, ticket);
+	sum_by_last_block(counts, PASSES, stride, ticket, static_cast<uint32_t>(n), flat);
 }
 
 /* What the passes of both sorts do with keys. */
@@ -108,7 +108,6 @@ struct KeyWords
 	uint32_t	shift;
 	uint32_t	mask;
 
-
 	struct Shared
 	{
 	};
@@ -118,6 +117,7 @@ struct KeyWords
 	};
 	static constexpr bool made = false;
 
+	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -179,6 +179,124 @@ struct PairsPass : KeyWords
 	}
 };
 
+/*
+ * The same where passes may be left out, which pays as long as it is launches and
+ * waits that count.  Which arrays a pass reads and
+ * writes, and which ends turn keys into bins and back, depends on the passes that
+ * are left out, and is found by each pass when it starts.
+ */
+struct FewWords
+{
+	const int32_t *keys;		/* to be sorted */
+	int32_t    *to[2];			/* passes end in [0] and [1] in turn, the last in [0] */
+	KeyMap		map;
+	uint32_t	number;			/* of this pass */
+	uint32_t	passes;
+	uint32_t	shift;
+	uint32_t	mask;			/* of a digit */
+	const uint32_t *flat;
+
+	/* Found by enter().  All else is derived from it where it is
+	 * used, since what lives as long as the tile's words makes some of them spill. */
+	uint32_t	after;			/* passes still to come */
+	bool		first;
+
+	struct Shared
+	{
+	};
+	struct Local
+	{
+		static constexpr bool by_value = true;
+	};
+	static constexpr bool made = false;
+
+	__device__ __forceinline__ bool
+	enter()
+	{
+		uint32_t	moving = ((1u << passes) - 1) & ~__ldcg(flat);
+
+		/* keys that are all equal still have to be copied */
+		if (moving == 0)
+			moving = 1u << (passes - 1);
+		if ((moving >> number & 1) == 0)
+			return false;
+		after = __popc(moving >> number >> 1);
+		first = (moving & ((1u << number) - 1)) == 0;
+		return true;
+	}
+	__device__ __forceinline__ uint32_t
+	load(uint32_t at, bool inside) const
+	{
+		const int32_t *from = first ? keys : after % 2 == 0 ? to[1] : to[0];
+		const uint32_t word = inside ? static_cast<uint32_t>(from[at]) : 0;
+
+		/* what is behind the end sorts last */
+		return !inside ? 0xffffffffu :
+			first ? to_bin(map, static_cast<int32_t>(word)) : word;
+	}
+	__device__ __forceinline__ void
+	put(uint32_t target, uint32_t word) const
+	{
+		(after % 2 == 0 ? to[0] : to[1])[target] =
+			after == 0 ? to_key(map, word) : static_cast<int32_t>(word);
+	}
+	__device__ __forceinline__ Local
+	begin(Shared &, uint32_t, uint32_t) const
+	{
+		return {};
+	}
+	__device__ __forceinline__ uint32_t
+	prepare(Shared &, const Local &, uint32_t word, uint32_t, uint32_t) const
+	{
+		return word;
+	}
+	__device__ __forceinline__ uint32_t
+	digit(uint32_t word) const
+	{
+		return word >> shift & mask;
+	}
+	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
+};
+
+template <typename Tuning>
+struct FewKeysPass : FewWords
+{
+	using Shape = Tuning;
+	static constexpr bool values = false;
+
+	__device__ __forceinline__ void
+	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
+	{
+		put(target, word);
+	}
+};
+
+template <typename Tuning>
+struct FewPairsPass : FewWords
+{
+	using Shape = Tuning;
+	static constexpr bool values = true;
+	uint32_t   *rows_to[2];		/* as for keys */
+	bool		keys_wanted;	/* else the last pass writes none */
+
+	__device__ __forceinline__ void
+	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
+	{
+		if (after > 0 || keys_wanted)
+			put(target, word);
+	}
+	__device__ __forceinline__ uint32_t
+	value(const Shared &, uint32_t, uint32_t at) const
+	{
+		return first ? at : (after % 2 == 0 ? rows_to[1] : rows_to[0])[at];
+	}
+	__device__ __forceinline__ void
+	store_value(uint32_t target, uint32_t row) const
+	{
+		(after % 2 == 0 ? rows_to[0] : rows_to[1])[target] = row;
+	}
+};
+
 /* Blocks that read n keys at full speed, and add their counts up seldom. */
 static uint32_t
 count_blocks(const HpsortCuda *context, uint64_t n)
@@ -200,7 +318,7 @@ count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 #define COUNT(passes) \
 	count_digits_kernel<passes><<<blocks, count_threads, 0, stream>>>( \
 		keys, n, map, digits.bits, sweeps.starts(0), stride, \
-		sweeps.count_ticket(), skip, verdict)
+		sweeps.count_ticket(), sweeps.flat(), skip, verdict)
 	switch (digits.passes)
 	{
 		case 1:
@@ -232,98 +350,54 @@ set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
 	pass->mask = (1u << digits.bits) - 1;
 }
 
-/*
- * CUB for keys as they are, from in to out; in is kept.  Offset is 32-bit where n
- * allows it: CUB's tiles are larger then.
- */
-template <typename Offset>
+/* The same, which of them has which end being left open. */
 static void
-cub_sort_keys(HpsortCuda *context, cudaStream_t stream, bool descending,
-			  const int32_t *in, int32_t *out, uint64_t n, uint32_t bits)
+set_pass(FewWords *pass, const RadixStart &start, const Digits &digits, uint32_t p)
+{
+	pass->map = start.map;
+	pass->number = p;
+	pass->passes = digits.passes;
+	pass->shift = p * digits.bits;
+	pass->mask = (1u << digits.bits) - 1;
+	pass->flat = start.sweeps.flat();
+}
+
+bool
+sweeps_overlap()
+{
+	cudaFuncAttributes attributes;
+
+	/* code of an older architecture does not wait, whatever it runs on */
+	check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(
+									sweep_kernel<KeysPass>)),
+		  "look at a kernel");
+	return attributes.ptxVersion >= 90;
+}
+
+/*
+ * CUB for keys as they are, from in to out; in is kept.  For more keys than 32-bit
+ * positions number; it looks at bits and not at bounds.
+ */
+static void
+cub_sort_keys(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+			  bool descending, const int32_t *in, int32_t *out, uint64_t n,
+			  HpsortCudaVerdict *verdict)
 {
 	auto		call = [&](void *workspace, size_t &bytes) {
 		return descending ?
-			cub::DeviceRadixSort::SortKeysDescending(
-				workspace, bytes, in, out, static_cast<Offset>(n), 0,
-				static_cast<int>(bits), stream) :
-			cub::DeviceRadixSort::SortKeys(
-				workspace, bytes, in, out, static_cast<Offset>(n), 0,
-				static_cast<int>(bits), stream);
+			cub::DeviceRadixSort::SortKeysDescending(workspace, bytes, in, out, n, 0,
+													 32, stream) :
+			cub::DeviceRadixSort::SortKeys(workspace, bytes, in, out, n, 0, 32, stream);
 	};
 	size_t		bytes = 0;
 
+	if (bounds.lo > INT32_MIN || bounds.hi < INT32_MAX)
+		check_bounds(context, stream, in, n, bounds, verdict);
 	check(call(nullptr, bytes), "size a radix sort");
 
 	DeviceBuffer workspace(context, stream, bytes, "a radix sort");
 
 	check(call(workspace.as<void>(), bytes), "sort by radix");
-}
-
-/* CUB cannot make up values on its own. */
-__global__ void
-number_rows_kernel(uint32_t *rows, uint32_t n)
-{
-	const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-
-	if (i < n)
-		rows[i] = i;
-}
-
-static void
-cub_sort_rows(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			  int32_t *sorted_keys, uint64_t n, uint32_t *rows, uint32_t bits)
-{
-	const uint32_t count = static_cast<uint32_t>(n);
-	DeviceBuffer numbers(context, stream, n * sizeof(uint32_t), "row numbers");
-	DeviceBuffer sorted;
-	size_t		bytes = 0;
-
-	number_rows_kernel<<<(count + 255) / 256, 256, 0, stream>>>
-		(numbers.as<uint32_t>(), count);
-	check_launch("number the rows");
-	if (sorted_keys == nullptr)
-	{
-		sorted = DeviceBuffer(context, stream, n * sizeof(int32_t), "sorted keys");
-		sorted_keys = sorted.as<int32_t>();
-	}
-
-	auto		call = [&](void *workspace) {
-		return cub::DeviceRadixSort::SortPairs(
-			workspace, bytes, keys, sorted_keys, numbers.as<uint32_t>(), rows,
-			count, 0, static_cast<int>(bits), stream);
-	};
-
-	check(call(nullptr), "size a radix sort");
-
-	DeviceBuffer workspace(context, stream, bytes, "a radix sort");
-
-	check(call(workspace.as<void>()), "sort by radix");
-}
-
-/*
- * Bits for CUB, which takes keys as they are: up to where lo and hi agree.
- * 0: it is not the one to take, either because there are enough keys to make up
- * for what it overlaps between its launches, or because it would need more
- * passes than bins do.
- */
-static uint32_t
-cub_bits(const Bounds &bounds, const Digits &digits, uint64_t n)
-{
-	const uint32_t bits = regime_bits(static_cast<uint32_t>(bounds.lo) ^
-									  static_cast<uint32_t>(bounds.hi));
-
-	if (n >= SweepTuning::min_n || (bits + 7) / 8 > digits.passes)
-		return 0;
-	return bits > 0 ? bits : 1;
-}
-
-/* CUB looks at bits and not at bounds. */
-static void
-check_for_cub(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-			  const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict)
-{
-	if (bounds.lo > INT32_MIN || bounds.hi < INT32_MAX)
-		check_bounds(context, stream, keys, n, bounds, verdict);
 }
 
 /*
@@ -337,8 +411,7 @@ RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 				  const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
 	map = make_key_map(bounds.lo, bounds.hi, descending);
-	passes = digits_of(regime_bits(map.last)).passes;
-	sweeps.allocate(context, stream, n, passes);
+	sweeps.allocate(context, stream, n, digits_of(regime_bits(map.last)).passes);
 	count_digits(context, stream, map, digits_of(regime_bits(map.last)), keys, n,
 				 sweeps, skip, verdict);
 	begun = true;
@@ -355,7 +428,33 @@ is_begun(const RadixStart *start, const KeyMap &map)
 bool
 radix_can_begin(uint64_t n)
 {
-	return n >= SweepTuning::min_n && n <= UINT32_MAX;
+	return n > SmallTuning::most_n && n <= UINT32_MAX;
+}
+
+/* Keys whose tiles the device has room for at the same time. */
+template <typename Tuning>
+static uint64_t
+at_once(const HpsortCuda *context)
+{
+	return static_cast<uint64_t>(context->limits.sms) * Tuning::blocks *
+		Tuning::threads * Tuning::items;
+}
+
+template <typename Tuning>
+static void
+few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
+			const int32_t *keys, int32_t *out, int32_t *other)
+{
+	for (uint32_t p = 0; p < digits.passes; p++)
+	{
+		FewKeysPass<Tuning> pass = {};
+
+		set_pass(&pass, *start, digits, p);
+		pass.keys = keys;
+		pass.to[0] = out;
+		pass.to[1] = other;
+		start->sweeps.run(stream, p, pass);
+	}
 }
 
 void
@@ -368,12 +467,10 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	RadixStart	mine;
 	RadixStart *start = is_begun(begun, map) ? begun : &mine;
 	DeviceBuffer other;
-	const int32_t *from = keys;
 
 	if (n > UINT32_MAX)
 	{
-		check_for_cub(context, stream, bounds, keys, n, verdict);
-		cub_sort_keys<uint64_t>(context, stream, descending, keys, out, n, 32);
+		cub_sort_keys(context, stream, bounds, descending, keys, out, n, verdict);
 		return;
 	}
 	if (n <= small_most(context))
@@ -382,16 +479,25 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 				   verdict);
 		return;
 	}
-	if (const uint32_t bits = cub_bits(bounds, digits, n))
-	{
-		check_for_cub(context, stream, bounds, keys, n, verdict);
-		cub_sort_keys<uint32_t>(context, stream, descending, keys, out, n, bits);
-		return;
-	}
 	if (!start->begun)
 		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
 	if (digits.passes > 1)
 		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
+
+	if (n <= REGIME_SCATTER_FEW)
+	{
+		/* small tiles while all of them fit on the SMs at once */
+		if (n <= at_once<FewTuning12>(context))
+			few_keys_passes<FewTuning12>(stream, start, digits, keys, out,
+										 other.as<int32_t>());
+		else
+			few_keys_passes<FewTuning16>(stream, start, digits, keys, out,
+										 other.as<int32_t>());
+		return;
+	}
+
+	const int32_t *from = keys;
+
 	for (uint32_t p = 0; p < digits.passes; p++)
 	{
 		KeysPass	pass;
@@ -402,6 +508,28 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
 		start->sweeps.run(stream, p, pass);
 		from = pass.keys_out;
+	}
+}
+
+template <typename Tuning>
+static void
+few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
+			 const int32_t *keys, int32_t *const (&keys_to)[2], bool keys_wanted,
+			 uint32_t *const (&rows_to)[2])
+{
+	for (uint32_t p = 0; p < digits.passes; p++)
+	{
+		FewPairsPass<Tuning> pass = {};
+
+		set_pass(&pass, *start, digits, p);
+		pass.keys = keys;
+		pass.keys_wanted = keys_wanted;
+		for (int i = 0; i < 2; i++)
+		{
+			pass.to[i] = keys_to[i];
+			pass.rows_to[i] = rows_to[i];
+		}
+		start->sweeps.run(stream, p, pass);
 	}
 }
 
@@ -419,13 +547,8 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	DeviceBuffer other_keys;
 	DeviceBuffer last_keys;
 	DeviceBuffer other_rows;
-	int32_t    *keys_to[2] = {nullptr, sorted_keys};
-	uint32_t   *rows_to[2] = {nullptr, rows};
-	const int32_t *keys_from = keys;
-	const uint32_t *rows_from = nullptr;
-
-	/* equal keys keep their order only in an ascending sort of CUB's */
-	const uint32_t bits = descending ? 0 : cub_bits(bounds, digits, n);
+	int32_t    *keys_to[2] = {sorted_keys, nullptr};
+	uint32_t   *rows_to[2] = {rows, nullptr};
 
 	if (n <= small_most(context))
 	{
@@ -433,29 +556,50 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 				   verdict);
 		return;
 	}
-	if (bits != 0)
-	{
-		check_for_cub(context, stream, bounds, keys, n, verdict);
-		cub_sort_rows(context, stream, keys, sorted_keys, n, rows, bits);
-		return;
-	}
 	if (!start->begun)
 		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
+
+	/* two digits and a row number in a word: less to move than key and row */
+	if (digits.passes <= 2 && sorted_keys == nullptr)
+	{
+		binned_passes(context, stream, map, digits.passes, digits.bits, keys, n,
+					  &start->sweeps, rows);
+		return;
+	}
 	if (digits.passes > 1)
 	{
 		other_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
 		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
-		keys_to[0] = other_keys.as<int32_t>();
-		rows_to[0] = other_rows.as<uint32_t>();
+		keys_to[1] = other_keys.as<int32_t>();
+		rows_to[1] = other_rows.as<uint32_t>();
 	}
 	if (digits.passes > 2 && sorted_keys == nullptr)
 	{
 		last_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
-		keys_to[1] = last_keys.as<int32_t>();
+		keys_to[0] = last_keys.as<int32_t>();
 	}
+	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SCATTER_FEW && map.last == UINT32_MAX))
+	{
+		auto		run = [&](auto tuning) {
+			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,
+											   sorted_keys != nullptr, rows_to);
+		};
+
+		if (n <= at_once<FewTuning8>(context))
+			run(FewTuning8());
+		else if (n <= at_once<FewTuning12>(context) || n > at_once<FewTuning16>(context))
+			run(FewTuning12());
+		else
+			run(FewTuning16());
+		return;
+	}
+
+	const int32_t *keys_from = keys;
+	const uint32_t *rows_from = nullptr;
+
 	for (uint32_t p = 0; p < digits.passes; p++)
 	{
-		const int	to = (digits.passes - p) % 2;
+		const int	to = (digits.passes - p + 1) % 2;
 		const bool	last = p + 1 == digits.passes;
 		auto		run = [&](auto pass) {
 			set_pass(&pass, map, digits, p);
@@ -466,9 +610,7 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 			start->sweeps.run(stream, p, pass);
 		};
 
-		if (p == 0 && last && sorted_keys == nullptr)
-			run(PairsPass<true, false>());
-		else if (p == 0)
+		if (p == 0)
 			run(PairsPass<true, true>());
 		else if (last && sorted_keys == nullptr)
 			run(PairsPass<false, false>());

@@ -21,7 +21,6 @@ struct RadixStart
 {
 	bool		begun = false;
 	KeyMap		map = {};
-	uint32_t	passes = 0;
 	Sweeps		sweeps;
 
 	/* skip: a word on the device, other than 0 when this is not wanted; or null */
@@ -30,6 +29,15 @@ struct RadixStart
 					  uint64_t n, const uint32_t *skip,
 					  HpsortCudaVerdict *verdict);
 };
+
+/* ---- permutation.cu ---- */
+
+/* Rows by bins of map, at most 16 bits, in one pass or two of digits of `bits`
+ * bits each, whose counts are in *sweeps. */
+void		binned_passes(HpsortCuda *context, cudaStream_t stream,
+						  const KeyMap &map, uint32_t passes, uint32_t bits,
+						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
+						  uint32_t *rows);
 
 } /* namespace hpsort */
 

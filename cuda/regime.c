@@ -29,6 +29,9 @@ typedef struct RegimeTuning
 	uint32_t	partition_shift;	/* bins of a bucket: three blocks an SM */
 	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
 	uint32_t	few_capacity;	/* distinct values hashed at most */
+	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
+	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
+	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
 } RegimeTuning;
 
 static const RegimeTuning tuning = {
@@ -45,6 +48,9 @@ static const RegimeTuning tuning = {
 	.partition_shift = 14,
 	.partition_max_shift = 15,
 	.few_capacity = 16384,
+	.bins_min_n = 16384,
+	.bins_keys_per_bin = 5,
+	.ranks_min_n = (uint64_t) 1 << 22,
 };
 
 /* Shared memory that the kernels use beside the bins or slots. */
@@ -185,6 +191,12 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 		+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 }
 
+uint32_t
+regime_scatter_tile(uint64_t n)
+{
+	return n <= REGIME_SCATTER_FEW ? REGIME_SCATTER_FEW_TILE : REGIME_SCATTER_TILE;
+}
+
 uint64_t
 regime_sweep_bytes(uint64_t n, uint32_t passes)
 {
@@ -192,10 +204,10 @@ regime_sweep_bytes(uint64_t n, uint32_t passes)
 	 * one per digit and tile of those; a page for the rest */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
-	uint64_t	tiles = items / REGIME_SCATTER_TILE + 1;
+	uint64_t	tiles = items / regime_scatter_tile(n) + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) + 4096;
+		tiles * 256 * sizeof(uint32_t) + REGIME_SCATTER_ZEROED + 4096;
 }
 
 uint64_t
@@ -271,6 +283,23 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 	return 1;
 }
 
+/*
+ * Whether the passes of a radix sort are better than bins that would fit.  What
+ * bins cost is a term in the range: they are cleared, added up over all SMs, and
+ * searched when most of them are empty.  A stable order needs passes as well as
+ * the bins; from them it gets ranks, which save a pass where values are few, but
+ * the host has to be told how many there are.
+ */
+static int
+passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
+{
+	if (shape->wanted == (HPSORT_CUDA_KEYS | HPSORT_CUDA_AT_ONCE))
+		return shape->n < tuning.bins_min_n + tuning.bins_keys_per_bin * range;
+	if (shape->wanted == (HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE))
+		return shape->n < tuning.ranks_min_n || range <= 256;
+	return 0;
+}
+
 void
 hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				   const HpsortCudaShape *shape, HpsortCudaChoice *choice)
@@ -289,7 +318,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		choice->regime = HPSORT_CUDA_NOTHING;
 		snprintf(choice->reason, sizeof(choice->reason), "no keys");
 	}
-	else if (range <= bins)
+	else if (range <= bins && !passes_beat_bins(shape, range))
 	{
 		choice->regime = HPSORT_CUDA_SHARED_HISTOGRAM;
 		snprintf(choice->reason, sizeof(choice->reason),
@@ -321,7 +350,9 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	{
 		const char *why;
 
-		if (shape->wanted & HPSORT_CUDA_PERMUTATION)
+		if (range <= bins)
+			why = "too few keys for bins";
+		else if (shape->wanted & HPSORT_CUDA_PERMUTATION)
 			why = n < tuning.few_min_n ? "too few keys for dense ranks" :
 				shape->distinct == 0 ? "distinct values not known" :
 				"too many distinct values for dense ranks";
@@ -391,6 +422,9 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 
 	if (n == 0)
 		return 0;
+	/* few keys of a narrow range: the other array, counts of an SM's tile */
+	need += n < tuning.bins_min_n + tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
+		regime_radix_bytes(n, 0) : 0;
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
 		return need + regime_few_bytes(limits) +
 			max64(regime_ranks_bytes(n),

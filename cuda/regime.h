@@ -25,8 +25,13 @@ extern "C" {
 /* Keys that one block of the smaller partition kernel works on at a time. */
 #define REGIME_PARTITION_SMALL_TILE	4096
 
-/* Items of a tile of a sorting pass (sweep.cuh), at least. */
+/* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
 #define REGIME_SCATTER_TILE		7680
+#define REGIME_SCATTER_FEW		((uint64_t) 1 << 22)
+#define REGIME_SCATTER_FEW_TILE	4096
+
+/* Bytes that a user of the passes finds zeroed beside what they need themselves. */
+#define REGIME_SCATTER_ZEROED	8448
 
 /*
  * Most keys whose positions are counted in 32 bits: expand_block() rounds the
@@ -36,6 +41,9 @@ extern "C" {
 
 /* Bytes of a slice of the output on its way to host memory (two are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
+
+/* Least items of a tile in a sort of n. */
+extern uint32_t regime_scatter_tile(uint64_t n);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
 extern uint64_t regime_range(const HpsortCudaShape *shape);

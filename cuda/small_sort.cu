@@ -21,7 +21,6 @@
 #include <climits>
 
 #include <cooperative_groups.h>
-#include <cub/block/block_radix_sort.cuh>
 
 #include "sweep.cuh"
 
@@ -334,104 +333,6 @@ small_sort_kernel(SmallSort sort)
 	}
 }
 
-/*
- * Keys that one block holds in registers: no pass leaves the SM, which digits of
- * six bits and CUB's block sort (as in its own sort of one tile) make best use of:
- * n 4096, 32 bits: the kernel above 0.0187 ms, CUB 0.0127.  What CUB cannot do is
- * to look at the keys first and leave bits out.
- */
-static constexpr int one_threads = 256;
-static constexpr uint32_t one_tile = one_threads * SmallTuning::one_items;
-
-template <int ITEMS, bool ROWS>
-__global__ void __launch_bounds__(one_threads)
-one_tile_kernel(SmallSort sort)
-{
-	using Sort = cub::BlockRadixSort<uint32_t, one_threads, ITEMS, uint32_t, 6>;
-	using KeysOnly = cub::BlockRadixSort<uint32_t, one_threads, ITEMS, cub::NullType, 6>;
-	__shared__ union
-	{
-		typename Sort::TempStorage pairs;
-		typename KeysOnly::TempStorage keys;
-		Bounds		bounds;
-	} shared;
-	const uint32_t first = threadIdx.x * ITEMS;
-	KeyMap		map = sort.map;
-	uint32_t	word[ITEMS];
-	uint32_t	row[ITEMS];
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		word[i] = first + i < sort.n ? static_cast<uint32_t>(sort.keys[first + i]) : 0;
-		row[i] = first + i;
-	}
-	if (!sort.bounds_known)
-	{
-		int32_t		lo = INT_MAX;
-		int32_t		hi = INT_MIN;
-
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			if (first + i < sort.n)
-			{
-				lo = min(lo, static_cast<int32_t>(word[i]));
-				hi = max(hi, static_cast<int32_t>(word[i]));
-			}
-		block_bounds(&lo, &hi, &shared.bounds);
-		map.base = sort.descending ? ~static_cast<uint32_t>(hi) :
-			static_cast<uint32_t>(lo);
-		map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
-	}
-	/* what is behind the end has all bits set and comes last, being stable */
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t bin = to_bin(map, static_cast<int32_t>(word[i]));
-		const bool	inside = first + i < sort.n;
-
-		if (inside && bin > map.last)
-			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
-		word[i] = inside ? bin : 0xffffffffu;
-	}
-
-	const int	bits = max(32 - __clz(map.last), 1);
-
-	if constexpr (ROWS)
-		Sort(shared.pairs).SortBlockedToStriped(word, row, 0, bits);
-	else
-		KeysOnly(shared.keys).SortBlockedToStriped(word, 0, bits);
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t at = i * one_threads + threadIdx.x;
-
-		if (at < sort.n)
-		{
-			if (sort.out != nullptr)
-				sort.out[at] = to_key(map, word[i]);
-			if (ROWS)
-				sort.rows[at] = row[i];
-		}
-	}
-}
-
-static void
-launch_one_tile(cudaStream_t stream, const SmallSort &sort)
-{
-	const bool	rows = sort.rows != nullptr;
-
-	if (sort.n <= one_tile / 4 && rows)
-		one_tile_kernel<SmallTuning::one_items / 4, true><<<1, one_threads, 0, stream>>>(sort);
-	else if (sort.n <= one_tile / 4)
-		one_tile_kernel<SmallTuning::one_items / 4, false><<<1, one_threads, 0, stream>>>(sort);
-	else if (rows)
-		one_tile_kernel<SmallTuning::one_items, true><<<1, one_threads, 0, stream>>>(sort);
-	else
-		one_tile_kernel<SmallTuning::one_items, false><<<1, one_threads, 0, stream>>>(sort);
-	check_launch("sort one tile");
-}
-
 /* Keys that one launch of a block per SM can hold. */
 uint64_t
 small_most(const HpsortCuda *context)
@@ -474,6 +375,9 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
 		   uint32_t *rows, HpsortCudaVerdict *verdict)
 {
+	if (one_block_sort(context, stream, bounds, descending, keys, n, out, rows, verdict))
+		return;
+
 	const uint64_t sms = context->limits.sms;
 	const uint64_t arrays = 1 + (rows != nullptr ? 1 : 0) + (out == nullptr ? 1 : 0);
 	DeviceBuffer workspace(context, stream,
@@ -500,9 +404,7 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
-	if (n <= one_tile)
-		launch_one_tile(stream, sort);
-	else if (n <= few * threads)
+	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)
 		launch_small<2>(stream, &sort);

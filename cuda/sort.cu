@@ -6,7 +6,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "radix.cuh"
 #include "sort.cuh"
 
 #include <climits>
@@ -22,6 +21,7 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);
+	configure_one_block(limits);
 }
 
 /* The caller's contract, as far as it can be checked without looking at keys. */
@@ -73,7 +73,7 @@ map_of(const HpsortCudaShape &shape, bool descending)
 HpsortCudaChoice
 investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			HpsortCudaShape *shape, bool descending, HpsortCudaVerdict *verdict,
-			RadixStart *start)
+			Begun *begun)
 {
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaChoice choice;
@@ -88,15 +88,19 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		at_least.distinct = shape->n;
 		hpsort_cuda_choose(limits, &at_least, &choice);
 		if (choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(shape->n))
-			start->begin(context, stream, {shape->lo, shape->hi}, descending, keys,
-						 shape->n, sampling.skip(), verdict);
+			begun->radix.begin(context, stream, {shape->lo, shape->hi}, descending,
+							   keys, shape->n, sampling.skip(), verdict);
+		else if (choice.regime == HPSORT_CUDA_PARTITION)
+			begun->partition.begin(context, stream, map_of(*shape, descending),
+								   choice.shift, choice.buckets, keys, shape->n,
+								   sampling.skip(), verdict);
 
 		const Sample sample = sampling.result();
 
 		/* nothing was counted: it must not pass for begun, should the other way
 		 * turn out to be closed */
 		if (sample.skipped)
-			*start = RadixStart();
+			*begun = Begun();
 
 		shape->distinct = sample.distinct;
 		hpsort_cuda_choose(limits, shape, &choice);
@@ -109,7 +113,8 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		at_least.lo = sample.bounds.lo;
 		at_least.hi = sample.bounds.hi;
 		hpsort_cuda_choose(limits, &at_least, &choice);
-		if (choice.regime == HPSORT_CUDA_RADIX && choice.bits > 24)
+		if (choice.regime == HPSORT_CUDA_RADIX &&
+			(choice.bits > 24 || shape->n < SweepTuning::bounds_for_passes_min_n))
 		{
 			hpsort_cuda_choose(limits, shape, &choice);
 			return choice;
@@ -126,7 +131,7 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	 * For few keys an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
 	 * finds the bounds without telling the host, CUB does without.
 	 */
-	if (!shape->bounds_known && shape->n >= SweepTuning::min_n)
+	if (!shape->bounds_known && shape->n >= SweepTuning::bounds_min_n)
 		settle_bounds(context, stream, keys, shape);
 	hpsort_cuda_choose(limits, shape, &choice);
 	return choice;
@@ -166,7 +171,7 @@ bool
 sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  HpsortCudaShape *shape, bool descending, int32_t *out,
 		  Runs *runs, HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-		  RadixStart *start)
+		  Begun *begun)
 {
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
@@ -184,11 +189,11 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		case HPSORT_CUDA_PARTITION:
 			partition_sort(context, stream, map_of(*shape, descending),
 						   choice->shift, choice->buckets, keys, shape->n, out,
-						   verdict);
+						   verdict, begun ? &begun->partition : nullptr);
 			break;
 		case HPSORT_CUDA_RADIX:
 			radix_sort(context, stream, {shape->lo, shape->hi}, descending, keys,
-					   shape->n, out, verdict, start);
+					   shape->n, out, verdict, begun ? &begun->radix : nullptr);
 			break;
 		case HPSORT_CUDA_NOTHING:
 		case HPSORT_CUDA_FEW_DISTINCT:
@@ -208,45 +213,58 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			 HpsortCudaShape *shape, bool descending,
 			 int32_t *sorted_keys, uint32_t *rows, Runs *runs,
 			 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-		  RadixStart *start)
+		  Begun *begun)
 {
 	if (shape->n > UINT32_MAX)
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
 			 (unsigned long long) shape->n);
+	/* cleared while the host hears how many runs there are */
+	auto		prepare = [&](Sweeps *sweeps) {
+		sweeps->allocate(context, stream, shape->n, 2);
+	};
+
 	if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
 	{
 		const KeyMap map = map_of(*shape, false);
+		Sweeps		sweeps;
+		Event		known;
 		const uint64_t bins = static_cast<uint64_t>(map.last) + 1;
 
 		runs->allocate(context, stream, bins < shape->n ? bins : shape->n);
 		shared_runs(context, stream, map, keys, shape->n, runs->keys, nullptr,
 					runs->starts, verdict);
-		check(cudaStreamSynchronize(stream), "find the runs");
+		known.record(stream);
+		prepare(&sweeps);
+		known.wait("find the runs");
 		if (verdict->n_outside != 0)
 			return false;
 		runs->distinct = verdict->distinct;
 		ranked_permutation(context, stream, map, true, descending, *runs, keys,
-						   shape->n, rows);
+						   shape->n, rows, &sweeps);
 		return true;
 	}
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
+		Sweeps		sweeps;
+
 		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
-					 verdict))
+					 verdict, [&] { prepare(&sweeps); }))
 		{
 			if (verdict->n_outside == 0)
 				ranked_permutation(context, stream, map_of(*shape, false), false,
-								   descending, *runs, keys, shape->n, rows);
+								   descending, *runs, keys, shape->n, rows, &sweeps);
 			return true;
 		}
+		sweeps = Sweeps();
 		*choice = think_again(context, stream, keys, shape);
 		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
 			return permute_into(context, stream, keys, shape, descending,
-								sorted_keys, rows, runs, verdict, choice, start);
+								sorted_keys, rows, runs, verdict, choice, begun);
 	}
 	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
-					  shape->n, sorted_keys, rows, verdict, start);
+					  shape->n, sorted_keys, rows, verdict,
+					  begun ? &begun->radix : nullptr);
 	return false;
 }
 
@@ -286,18 +304,18 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 
 		/* first: what owns memory gives it back on this device's stream */
 		DeviceScope scope(context->ordinal);
-		RadixStart	start;
+		Begun		begun;
 		Runs		runs;
 		VerdictSlot slot(context, stream);
 		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
 
 		clear_verdict(to);
 		shape = shape_of(*spec, n);
-		shape.wanted = HPSORT_CUDA_KEYS;
+		shape.wanted = HPSORT_CUDA_KEYS | HPSORT_CUDA_AT_ONCE;
 		made = investigate(context, stream, keys, &shape, spec->descending != 0, to,
-						   &start);
+						   &begun);
 		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
-					  &runs, to, &made, &start))
+					  &runs, to, &made, &begun))
 		{
 			to->distinct = runs.distinct;
 			if (to->n_outside == 0)
@@ -349,8 +367,8 @@ hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 extern "C" HpsortCudaCode
 hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 						const int32_t *keys, uint64_t n, uint32_t *rows,
-						void *stream_, HpsortCudaChoice *choice,
-						HpsortCudaError *err)
+						void *stream_, HpsortCudaVerdict *verdict,
+						HpsortCudaChoice *choice, HpsortCudaError *err)
 {
 	return guarded(err, [&] {
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
@@ -361,25 +379,28 @@ hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_arrays(keys, rows, n);
 
 		DeviceScope scope(context->ordinal);
-		RadixStart	start;
+		Begun		begun;
 		Runs		runs;
-		VerdictSlot verdict(context, stream);
+		VerdictSlot slot(context, stream);
+		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
 
+		clear_verdict(to);
 		shape = shape_of(*spec, n);
-		shape.wanted = HPSORT_CUDA_PERMUTATION;
+		shape.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE;
 		made = investigate(context, stream, keys, &shape, spec->descending != 0,
-						   verdict.get(), &start);
+						   to, &begun);
 		if (n > 0)
 			(void) permute_into(context, stream, keys, &shape,
-								spec->descending != 0, nullptr, rows, &runs, verdict.get(), &made, &start);
+								spec->descending != 0, nullptr, rows, &runs, to,
+								&made, &begun);
 		if (choice)
 			*choice = made;
 		/* without bounds of the caller's there is nothing that could be reported:
 		 * the slot goes back unread, and the result is in the stream's order */
-		if (spec->bounds_known)
+		if (spec->bounds_known && verdict == nullptr)
 		{
 			check(cudaStreamSynchronize(stream), "permute");
-			check_verdict(verdict.get(), shape);
+			check_verdict(to, shape);
 		}
 	});
 }

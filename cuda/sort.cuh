@@ -8,7 +8,7 @@
 #ifndef HPSORT_CUDA_SORT_CUH
 #define HPSORT_CUDA_SORT_CUH
 
-#include "kernels.cuh"
+#include "radix.cuh"
 
 namespace hpsort
 {
@@ -19,14 +19,21 @@ void		check_verdict(const HpsortCudaVerdict *verdict,
 HpsortCudaShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 KeyMap		map_of(const HpsortCudaShape &shape, bool descending);
 
+/* The likely work, begun while a sample is on its way: one of the two, if any. */
+struct Begun
+{
+	RadixStart	radix;
+	PartitionStart partition;
+};
+
 /*
  * Finds what is missing in shape and chooses; may wait for the stream.  What of
- * the likely work was begun meanwhile is in *start, for the steps below.
+ * the likely work was begun meanwhile is in *begun, for the steps below.
  */
 HpsortCudaChoice investigate(HpsortCuda *context, cudaStream_t stream,
 							 const int32_t *keys, HpsortCudaShape *shape,
 							 bool descending, HpsortCudaVerdict *verdict,
-							 RadixStart *start);
+							 Begun *begun);
 void		settle_bounds(HpsortCuda *context, cudaStream_t stream,
 						  const int32_t *keys, HpsortCudaShape *shape);
 
@@ -39,7 +46,7 @@ bool		sort_into(HpsortCuda *context, cudaStream_t stream,
 					  const int32_t *keys, HpsortCudaShape *shape,
 					  bool descending, int32_t *out, Runs *runs,
 					  HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-					  RadixStart *start);
+					  Begun *begun);
 
 /*
  * The permutation into rows.  True: runs (ascending) are known as well; false:
@@ -49,7 +56,7 @@ bool		permute_into(HpsortCuda *context, cudaStream_t stream,
 						 const int32_t *keys, HpsortCudaShape *shape,
 						 bool descending, int32_t *sorted_keys,
 						 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
-						 HpsortCudaChoice *choice, RadixStart *start);
+						 HpsortCudaChoice *choice, Begun *begun);
 
 } /* namespace hpsort */
 

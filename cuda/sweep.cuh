@@ -14,6 +14,11 @@
  *	- permutation.cu makes digits of ranks, and packs a row number and the digit
  *	  that is still to be sorted by in one word between its two passes.
  *
+ * A pass whose digit is the same in all keys moves nothing and is left out: the
+ * counts tell, and each pass looks for itself whether it is one, so the host need
+ * not know.  Keys whose bounds nobody knows are then not sorted by bits that they
+ * do not have.
+ *
  * What differs from CUB inside: warps' counters are kept in registers between
  * the sum over warps and the place where they are needed again, four tiles are
  * looked back at together, and the words of the look-back need clearing once
@@ -75,6 +80,23 @@ store_relaxed(uint32_t *to, uint32_t value)
 				 : "memory");
 }
 
+/* Lanes that have in this bit what this lane has. */
+__device__ __forceinline__ uint32_t
+lanes_alike(uint32_t word, uint32_t bit)
+{
+	uint32_t	votes;
+
+	asm("{\n"
+		"	.reg .pred p;\n"
+		"	.reg .b32 t;\n"
+		"	and.b32 t, %1, %2;\n"
+		"	setp.ne.u32 p, t, 0;\n"
+		"	vote.ballot.sync.b32 %0, p, 0xffffffff;\n"
+		"	@!p not.b32 %0, %0;\n"
+		"}" : "=r"(votes) : "r"(word), "r"(bit));
+	return votes;
+}
+
 /*
  * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
  * same in one instruction, but takes longer (as CUB's authors found as well).
@@ -86,19 +108,7 @@ lanes_with(uint32_t digit)
 
 #pragma unroll
 	for (int b = 0; b < sweep_bits; b++)
-	{
-		uint32_t	votes;
-
-		asm("{\n"
-			"	.reg .pred p;\n"
-			"	.reg .b32 t;\n"
-			"	and.b32 t, %1, %2;\n"
-			"	setp.ne.u32 p, t, 0;\n"
-			"	vote.ballot.sync.b32 %0, p, 0xffffffff;\n"
-			"	@!p not.b32 %0, %0;\n"
-			"}" : "=r"(votes) : "r"(digit), "r"(1u << b));
-		same &= votes;
-	}
+		same &= lanes_alike(digit, 1u << b);
 	return same;
 }
 
@@ -150,6 +160,7 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
 
 /*
  * A Pass has
+ *	enter()							false: this pass is left out
  *	load(at, inside)				what item number at is read as
  *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
  *									returns what the tile's items need: a Local
@@ -174,7 +185,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 	constexpr int sweep_warps = sweep_threads / 32;
 
 	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16, "places in pairs");
-	static_assert(sweep_tile >= REGIME_SCATTER_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SCATTER_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
 	union Shared
@@ -196,12 +207,16 @@ sweep_kernel(Pass pass, Sweep sweep)
 	 * 34 spilled words a thread doubled what a pass writes to memory */
 	uint32_t	place[sweep_items / 2];
 
-	/* tiles in the order of starting, so that none waits for a later one */
-	if (threadIdx.x == 0)
-		drawn = atomicAdd(sweep.ticket, 1u);
 #pragma unroll
 	for (int i = 0; i < sweep_digits / 32; i += 4)
 		reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
+	wait_for_kernel_before();
+	if (!pass.enter())
+		return;
+
+	/* tiles in the order of starting, so that none waits for a later one */
+	if (threadIdx.x == 0)
+		drawn = atomicAdd(sweep.ticket, 1u);
 	__syncthreads();
 
 	const uint32_t tile = drawn;
@@ -413,22 +428,27 @@ struct Sweeps
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
 	uint32_t   *tickets = nullptr;		/* one of them for who counts */
 	uint32_t   *lookback = nullptr;
+	void	   *zeroed = nullptr;	/* REGIME_SCATTER_ZEROED bytes, for the user */
 	uint64_t	lookback_bytes = 0;
+	uint32_t	least_tile = 0;
+	const HpsortCuda *context = nullptr;
 
 	static constexpr uint32_t launches_most = sweep_most_passes * 8;
 
 	void
-	allocate(HpsortCuda *context, cudaStream_t stream, uint64_t count,
+	allocate(HpsortCuda *engine, cudaStream_t stream, uint64_t count,
 			 uint32_t passes)
 	{
 		n = count;
+		context = engine;
 		constexpr uint64_t most = sweep_most(REGIME_SCATTER_TILE);
 
+		least_tile = regime_scatter_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
-		lookback_bytes = ((n < most ? n : most) / REGIME_SCATTER_TILE + 1) *
+		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
 			sweep_digits * sizeof(uint32_t);
 		launches = 0;
-		memory = DeviceBuffer(context, stream,
+		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
 
 		Carver		carver(memory);
@@ -436,6 +456,7 @@ struct Sweeps
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
 		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
+		zeroed = carver.take<char>(REGIME_SCATTER_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}
@@ -443,6 +464,8 @@ struct Sweeps
 	{
 		return counts + static_cast<uint64_t>(pass) * portions * sweep_digits;
 	}
+	/* a bit for each pass that would move nothing */
+	uint32_t *flat() const { return tickets + launches_most - 2; }
 	/* for the kernel that counts: its last block is the one that sums up */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
@@ -456,6 +479,8 @@ struct Sweeps
 		constexpr uint64_t most = sweep_most(sweep_tile);
 		const bool	several = n > most;
 
+		if (sweep_tile < least_tile)
+			fail(HPSORT_CUDA_FAILED, "workspace arithmetic is wrong");
 		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
 		{
 			Sweep		sweep;
@@ -475,9 +500,9 @@ struct Sweeps
 				check(cudaMemsetAsync(lookback, 0, lookback_bytes, stream),
 					  "clear the look-back");
 			launches++;
-			sweep_kernel<Pass><<<(sweep.n + sweep_tile - 1) / sweep_tile,
-				Pass::Shape::threads, 0, stream>>>(pass, sweep);
-			check_launch("sort by a digit");
+			launch_behind(context, stream, sweep_kernel<Pass>,
+						  (sweep.n + sweep_tile - 1) / sweep_tile,
+						  Pass::Shape::threads, 0, "sort by a digit", pass, sweep);
 		}
 	}
 };
@@ -485,11 +510,12 @@ struct Sweeps
 /*
  * Counts to starts, for `sets` sets of digits, by the last block that comes
  * here: the others' counts are complete then.  For counting kernels of at least
- * 256 threads, after their atomics on counts; stride: between two sets.
+ * 256 threads, after their atomics on counts; stride: between two sets.  *flat,
+ * unless null, gets a bit for each set in which one digit has all n.
  */
 __device__ __forceinline__ void
 sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
-				  uint32_t *ticket)
+				  uint32_t *ticket, uint32_t n, uint32_t *flat)
 {
 	__shared__ uint32_t sums[sweep_digits / 32];
 	__shared__ bool last;
@@ -504,6 +530,9 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 	if (!last)
 		return;
 	__threadfence();
+
+	uint32_t	flat_sets = 0;
+
 	for (uint32_t set = 0; set < sets; set++)
 	{
 		uint32_t	count = 0;
@@ -527,8 +556,11 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 			inclusive += sums[w];
 		if (threadIdx.x < sweep_digits)
 			counts[set * stride + threadIdx.x] = inclusive - count;
-		__syncthreads();
+		if (__syncthreads_or(threadIdx.x < sweep_digits && count == n))
+			flat_sets |= 1u << set;
 	}
+	if (threadIdx.x == 0 && flat != nullptr)
+		*flat = flat_sets;
 }
 
 } /* namespace hpsort */

@@ -89,9 +89,13 @@ struct PartitionTuning
  */
 struct SweepTuning
 {
-	/* below, CUB is faster: it overlaps launches (n 1e6, 32 bits: 0.075, this
-	 * 0.088; n 1e7: 0.282, this 0.278) */
-	static constexpr uint64_t min_n = (uint64_t) 1 << 22;
+	/* below, what bounds of keys save is less than the wait for them */
+	static constexpr uint64_t bounds_min_n = (uint64_t) 1 << 22;
+	/* below, a pass less does not pay for it either */
+	static constexpr uint64_t bounds_for_passes_min_n = (uint64_t) 1 << 23;
+	/* up to there few_pairs tiles are better even where no pass is left out (n
+	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
+	static constexpr uint64_t few_pairs_n = (uint64_t) 1 << 21;
 };
 
 /* A sort of few keys in one kernel (small_sort.cu). */
@@ -99,11 +103,41 @@ struct SmallTuning
 {
 	static constexpr int threads = 1024;
 	static constexpr int most_items = 8;	/* keys per thread: tiles of 8,192 */
-	static constexpr uint64_t most_n = (uint64_t) 1 << 20;
+	/* above, passes of their own are better: n 600,000, 32 bits 0.0530, those
+	 * 0.0508; range 1,000 0.0292 and 0.0327; n 1e6 0.0654, 0.0595 */
+	static constexpr uint64_t most_n = (uint64_t) 1 << 19;
 	/* more blocks take fewer keys a thread, and read more counts; 16 / 32 / 64 /
 	 * 132 of them at n 1e5, 32 bits: 0.0408 / 0.0352 / 0.0357 / 0.0435 */
 	static constexpr uint32_t few_blocks = 64;
-	static constexpr int one_items = 16;	/* one block of 256: 4,096 keys */
+};
+
+/*
+ * Tiles of few keys.  What counts is that the last round of blocks is a full one:
+ * keys of 32 bits, 8 / 12 / 16 / 20 a thread, n 1,048,577: 0.0631 / 0.0601 / 0.0595
+ * / 0.0680; 1,500,000: 0.0817 / 0.0684 / 0.0693 / 0.0746; 2,097,152: 0.0991 / 0.0902
+ * / 0.0784 / 0.0824; 4,194,303: 0.162 / 0.144 / 0.134 / 0.145.  Pairs, 8 / 12 / 16:
+ * 0.0718 / 0.0725 / 0.0730; 0.0961 / 0.0818 / 0.0860; 0.115 / 0.116 / 0.101; 0.211 /
+ * 0.199 / 0.206.
+ */
+struct FewTuning8
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 8;
+	static constexpr int blocks = 2;
+};
+
+struct FewTuning12
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 12;
+	static constexpr int blocks = 2;
+};
+
+struct FewTuning16
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 16;
+	static constexpr int blocks = 2;
 };
 
 struct KeysTuning

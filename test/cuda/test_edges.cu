@@ -65,7 +65,7 @@ try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
 
 	current += " permutation";
 	ENGINE(hpsort_cuda_permutation(context, &spec, input.get(), keys.size(),
-								   rows.get(), nullptr, &choice, &err));
+								   rows.get(), nullptr, nullptr, &choice, &err));
 	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
@@ -103,10 +103,29 @@ try_outside(uint64_t n, uint64_t distinct, bool few, int32_t stranger)
 	CHECK(strstr(err.text, std::to_string(stranger).c_str()) != nullptr);
 	CHECK(output.intact());
 	CHECK(hpsort_cuda_permutation(context, &spec, input.get(), n, rows.get(),
-								  nullptr, nullptr, &err) ==
+								  nullptr, nullptr, nullptr, &err) ==
 		  HPSORT_CUDA_OUT_OF_BOUNDS);
 	CHECK(err.key == stranger);
 	CHECK(rows.intact());
+
+	/* left to the caller's verdict, it is no error of the call */
+	HpsortCudaVerdict *verdict;
+
+	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
+									&err));
+	memset(verdict, 0xa5, sizeof(*verdict));
+	ENGINE(hpsort_cuda_permutation(context, &spec, input.get(), n, rows.get(),
+								   nullptr, verdict, nullptr, &err));
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside != 0 && verdict->key == stranger);
+	CHECK(rows.intact());
+	memset(verdict, 0xa5, sizeof(*verdict));
+	ENGINE(hpsort_cuda_sort(context, &spec, input.get(), n, output.get(), nullptr,
+							verdict, nullptr, &err));
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside != 0 && verdict->key == stranger);
+	CHECK(output.intact());
+	hpsort_cuda_pinned_free(context, verdict);
 }
 
 /* Refusals come before anything is launched, and name what is wrong. */
@@ -142,6 +161,11 @@ test_errors(void)
 		try_outside(3000000, 1000000, false, stranger);
 		try_outside(50000, 1000000, false, stranger);
 		try_outside(3000000, 5000, true, stranger);
+		/* every kernel that takes few keys, with bins of one value and of many */
+		for (uint64_t n : {1, 300, 1000, 2000, 3000, 4000, 5000, 8000, 10000, 20000,
+			 600000, 1200000})
+			for (uint64_t distinct : {1, 300, 40000, 1000000})
+				try_outside(n, distinct, false, stranger);
 	}
 }
 
@@ -160,11 +184,11 @@ test_edges(bool quick)
 	if (!quick)
 	{
 		sizes.insert(sizes.end(), {6, 7, 15, 16, 17, 31, 32, 33, 128, 129, 511, 512,
-					 513, 1023, 1024, 1025, 2048, 2049, 4095, 4096, 8191, 8192, 8193,
-					 16383, 16384, 16385, 65535,
-					 65536, 65537, 262143});
-		large.insert(large.end(), {million + 1, 4 * million - 1, 4 * million,
-					 4 * million + 3});
+					 513, 1023, 1024, 1025, 2048, 2049, 3072, 3073, 4095, 4096, 4608,
+					 4609, 4864, 4865, 8191, 8192, 8193, 10240, 10241, 16383, 16384, 16385, 65535,
+					 65536, 65537, 262143, million / 2, million / 2 + 1});
+		large.insert(large.end(), {million + 1, 2 * million, 2 * million + 1,
+					 4 * million - 1, 4 * million, 4 * million + 3});
 	}
 	for (uint64_t n : sizes)
 		for (int d = 0; d < DISTRIBUTIONS; d++)
@@ -358,7 +382,7 @@ try_huge_permutation(const Recipe &recipe)
 	current = "huge permutation n " + std::to_string(recipe.n) + " distinct " +
 		std::to_string(recipe.distinct) + " " +
 		distribution_names[recipe.distribution];
-	ENGINE(hpsort_cuda_permutation(context, &spec, keys, recipe.n, rows, nullptr,
+	ENGINE(hpsort_cuda_permutation(context, &spec, keys, recipe.n, rows, nullptr, nullptr,
 								   &choice, &err));
 	audit_rows_kernel<<<4096, 256>>>(keys, rows, recipe.n, wrong);
 	CUDA(cudaMemcpy(&result, wrong, sizeof(result), cudaMemcpyDeviceToHost));

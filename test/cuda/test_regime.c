@@ -54,6 +54,7 @@ typedef struct Case
 
 #define K HPSORT_CUDA_KEYS
 #define P HPSORT_CUDA_PERMUTATION
+#define AT_ONCE HPSORT_CUDA_AT_ONCE
 
 static const Case cases[] = {
 	{&h100, 0, 0, 9, 1, 0, K, HPSORT_CUDA_NOTHING},
@@ -98,6 +99,22 @@ static const Case cases[] = {
 	{&h100, 4294966271, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
 	{&h100, 4294966272, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 4294967296, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
+	/* bins cost a term in the range, which few keys do not pay; what is counted
+	 * chunk by chunk may still become many */
+	{&h100, 16383, 0, 0, 1, 0, K | AT_ONCE, HPSORT_CUDA_RADIX},
+	{&h100, 16388, 0, 0, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 16389, 0, 0, 1, 0, K | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 66383, 0, 9999, 1, 0, K | AT_ONCE, HPSORT_CUDA_RADIX},
+	{&h100, 66384, 0, 9999, 1, 0, K | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100, 0, 49999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100, 0, 49999, 1, 0, HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
+	/* rows: ranks pay where they save a pass, and the wait for them does not matter */
+	{&h100, 4194303, 0, 999, 1, 0, P | AT_ONCE, HPSORT_CUDA_RADIX},
+	{&h100, 4194304, 0, 999, 1, 0, P | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 255, 1, 0, P | AT_ONCE, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 256, 1, 0, P | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 1000, 0, 999, 1, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 1000, 0, 999, 1, 0, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
 	/* a partition has no stable order */
 	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
 	{&h100, 100000000, INT_MIN, INT_MAX, 1, 0, K, HPSORT_CUDA_RADIX},

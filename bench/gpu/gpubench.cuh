@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpubench.cuh
+ *	  What the two halves of gpubench share: one device, one way to time, one
+ *	  set of arrays, and the peer.
+ *
+ * gpubench.cu owns all of it and has the rows with targets; gpubench_grid.cu has
+ * the grid.  Both halves time with measure(), so that their numbers compare.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_GPUBENCH_CUH
+#define HPSORT_GPUBENCH_CUH
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "generate.cuh"
+#include "hpsort_cuda.h"
+
+#define CUDA(call) \
+	do { \
+		cudaError_t rc_ = (call); \
+		if (rc_ != cudaSuccess) \
+		{ \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
+					cudaGetErrorString(rc_)); \
+			exit(1); \
+		} \
+	} while (0)
+
+#define ENGINE(call) \
+	do { \
+		if ((call) != HPSORT_CUDA_OK) \
+		{ \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
+			exit(1); \
+		} \
+	} while (0)
+
+/* Room for 1e8 keys each; rows_in holds row numbers as CUB wants them. */
+extern HpsortCuda *context;
+extern HpsortCudaError err;
+extern HpsortCudaVerdict *verdict;
+extern cudaStream_t stream;
+extern int32_t *keys;
+extern int32_t *out;
+extern uint32_t *rows_in;
+extern uint32_t *rows_out;
+extern FILE *csv;
+
+/* Median of the repetitions, in milliseconds. */
+double		measure(const std::function<void()> &work);
+
+/* The peer, given its workspace and its row numbers; bits: end_bit. */
+double		cub_keys(uint64_t n, int bits, bool descending = false);
+double		cub_pairs(uint64_t n, int bits);
+
+/* Bits that tell keys of [0, range) apart, as CUB's end_bit: 1 to 32. */
+int			bits_of(uint64_t range);
+
+/* Order and an order-independent sum, so that no wrong sort is ever timed. */
+void		check_sorted(uint64_t n, bool descending, const char *what);
+/* Rows in order, and equal keys in the order they came. */
+void		check_rows(uint64_t n, const char *what);
+
+/* gpubench_grid.cu; only: rows whose name holds this text. */
+void		grid_never_slower(const char *only);
+
+#endif							/* HPSORT_GPUBENCH_CUH */

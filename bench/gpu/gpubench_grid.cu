@@ -1,0 +1,201 @@
+/*-------------------------------------------------------------------------
+ *
+ * gpubench_grid.cu
+ *	  Where the engine is slower than CUB, if it is anywhere.
+ *
+ * The rows of gpubench.cu say how much faster the engine is where it should be;
+ * this grid looks for the places between them.  One case is a number of keys, a
+ * range, how many values of it occur, what is wanted, and whether the engine is
+ * told the bounds.  CUB gets what it can make of the same knowledge: end_bit cut
+ * to the range where the bounds are told, 32 bits where they are not.  Its
+ * workspace and row numbers are at hand beforehand; the engine takes its memory
+ * from its pool and makes row numbers up, both inside the time.
+ *
+ * A case passes at 0.98 of CUB's speed: the medians of CUB beside itself differ
+ * by up to 0.015.  A case below that is timed again, both sides, before it counts:
+ * one disturbed median among thousands is likely.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <cinttypes>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpubench.cuh"
+
+enum Wanted
+{
+	WANT_KEYS,
+	WANT_DESCENDING,
+	WANT_ROWS,
+	WANTED
+};
+
+static const char *const wanted_names[] = {"keys", "descending", "permutation"};
+
+struct Case
+{
+	uint64_t	n;
+	uint64_t	range;			/* keys are in [0, range), or anywhere */
+	uint64_t	distinct;		/* values in equal steps over the range */
+	Wanted		wanted;
+	bool		told;
+};
+
+struct Outcome
+{
+	double		engine;
+	double		cub;
+	HpsortCudaRegime regime;
+};
+
+static const double enough = 0.98;
+
+static __global__ void
+make_case_kernel(Case c, int32_t *to)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < c.n;
+		 i += step)
+		to[i] = (int32_t) (uint32_t) (mix64(c.n + c.range * 31 + i * 0x9e3779b97f4a7c15ull) %
+									  c.distinct * (c.range / c.distinct));
+}
+
+static double
+time_engine(const Case &c, const char *name, HpsortCudaRegime *regime)
+{
+	HpsortCudaSpec spec = {};
+	HpsortCudaChoice choice;
+	double		ms;
+
+	spec.bounds_known = c.told;
+	spec.lo = c.range >> 32 != 0 ? INT32_MIN : 0;
+	spec.hi = c.range >> 31 != 0 ? INT32_MAX : (int32_t) (c.range - 1);
+	spec.descending = c.wanted == WANT_DESCENDING;
+	spec.wanted = c.wanted == WANT_ROWS ? HPSORT_CUDA_PERMUTATION : HPSORT_CUDA_KEYS;
+	if (c.wanted == WANT_ROWS)
+	{
+		CUDA(cudaMemsetAsync(rows_out, 0xa5, c.n * 4, stream));
+		ms = measure([&] {
+			ENGINE(hpsort_cuda_permutation(context, &spec, keys, c.n, rows_out,
+										   stream,
+											verdict, &choice, &err));
+		});
+		check_rows(c.n, name);
+	}
+	else
+	{
+		CUDA(cudaMemsetAsync(out, 0xa5, c.n * 4, stream));
+		ms = measure([&] {
+			ENGINE(hpsort_cuda_sort(context, &spec, keys, c.n, out, stream, verdict,
+									&choice, &err));
+		});
+		check_sorted(c.n, c.wanted == WANT_DESCENDING, name);
+	}
+	*regime = choice.regime;
+	return ms;
+}
+
+static double
+time_cub(const Case &c)
+{
+	const int	bits = c.told ? bits_of(c.range) : 32;
+
+	return c.wanted == WANT_ROWS ? cub_pairs(c.n, bits) :
+		cub_keys(c.n, bits, c.wanted == WANT_DESCENDING);
+}
+
+static Outcome
+run_case(const Case &c, const char *name)
+{
+	Outcome		outcome;
+
+	make_case_kernel<<<2048, 256, 0, stream>>>(c, keys);
+	outcome.engine = time_engine(c, name, &outcome.regime);
+	outcome.cub = time_cub(c);
+	if (outcome.cub / outcome.engine < enough)
+	{
+		const double cub = time_cub(c);
+		const double engine = time_engine(c, name, &outcome.regime);
+
+		if (cub / engine > outcome.cub / outcome.engine)
+		{
+			outcome.engine = engine;
+			outcome.cub = cub;
+		}
+	}
+	return outcome;
+}
+
+/* All of it; the rows that are too slow are printed, and how many are not. */
+void
+grid_never_slower(const char *only)
+{
+	/* both sides of what one block, one launch and CUB's tiles hold; decades */
+	const std::vector<uint64_t> sizes = {
+		100, 1000, 1025, 1500, 2048, 3000, 4096, 4097, 4864, 6000, 8192, 8193, 10000,
+		12000, 16384, 16385, 20000, 30000, 60000, 100000, 300000, 600000, 1000000,
+		1048577, 1500000, 2097152, 3000000, 4194303, 4194304, 6000000, 10000000,
+		20000000, 50000000, 100000000};
+	uint64_t	rows = 0;
+	uint64_t	good = 0;
+	double		worst = 1e9;
+	std::vector<std::string> slow;
+
+	for (uint64_t n : sizes)
+	{
+		/* 66,000: just beyond 16 bits, and beyond the bins of shared memory */
+		std::vector<uint64_t> ranges = {1, 100, 10000, 50000, 66000, 1000000, n, 4 * n,
+			(uint64_t) 1 << 31, (uint64_t) 1 << 32};
+
+		std::sort(ranges.begin(), ranges.end());
+		ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
+		for (uint64_t range : ranges)
+			for (uint64_t distinct : {(uint64_t) 100, range})
+				for (int wanted = 0; wanted < WANTED; wanted++)
+					for (bool told : {true, false})
+					{
+						const Case	c = {n, range, distinct, (Wanted) wanted, told};
+						char		name[160];
+
+						if (distinct == 100 && range <= 100)
+							continue;
+						snprintf(name, sizeof(name),
+								 "grid %s n %" PRIu64 " range %" PRIu64 " distinct %"
+								 PRIu64 " %s", wanted_names[wanted], n, range,
+								 std::min(distinct, n), told ? "told" : "untold");
+						if (strstr(name, only) == nullptr)
+							continue;
+
+						const Outcome o = run_case(c, name);
+						const double ratio = o.cub / o.engine;
+						char		line[256];
+
+						rows++;
+						good += ratio >= enough;
+						worst = std::min(worst, ratio);
+						snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name,
+								 o.engine, o.cub, ratio,
+								 hpsort_cuda_regime_name(o.regime));
+						if (ratio < enough)
+						{
+							slow.push_back(line);
+							printf("%s\n", line);
+							fflush(stdout);
+						}
+						if (csv)
+							fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n",
+									name, o.engine, o.cub, ratio,
+									hpsort_cuda_regime_name(o.regime), enough,
+									ratio >= enough ? "met" : "MISSED");
+					}
+	}
+	printf("never slower: %" PRIu64 " of %" PRIu64 " rows at or above %.2f of CUB, "
+		   "lowest %.2f\n", good, rows, enough, worst);
+	for (const std::string &line : slow)
+		printf("  below: %s\n", line.c_str());
+	if (csv)
+		fprintf(csv, "# never slower: %" PRIu64 " of %" PRIu64
+				" rows at or above %.2f of CUB, lowest %.2f\n", good, rows, enough, worst);
+}
