@@ -34,6 +34,8 @@ ISOLATION_OPTS = --inputdir=test --load-extension=hpsort
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
 PGTAP_DB = hpsort_pgtap
+# More at a time would compete for the server's parallel workers, which some demand.
+PGTAP_JOBS = 2
 
 .PHONY: all unit test coreregress demo bench pgtap prove_installcheck dist
 all:
@@ -107,7 +109,7 @@ pgtap:
 	'$(bindir)/dropdb' --if-exists $(PGTAP_DB)
 	'$(bindir)/createdb' $(PGTAP_DB)
 	'$(bindir)/psql' -qX -v ON_ERROR_STOP=1 -d $(PGTAP_DB) -c 'CREATE EXTENSION pgtap' -c 'CREATE EXTENSION hpsort'
-	pg_prove --psql-bin '$(bindir)/psql' -d $(PGTAP_DB) $(PGTAP_TESTS)
+	pg_prove --timer --jobs $(PGTAP_JOBS) --psql-bin '$(bindir)/psql' -d $(PGTAP_DB) $(PGTAP_TESTS)
 else
 all install uninstall installcheck prove_installcheck pgtap:
 	@echo "PostgreSQL's server headers not found with PG_CONFIG=$(PG_CONFIG): install postgresql-server-dev-NN" >&2; exit 1

@@ -36,17 +36,12 @@ out=${out:-$root/build/bench}
 mkdir -p "$out"
 sql=$root/bench/sql
 
-need build
-find_postgres
-[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found"
-use_postgres "${postgres_list[-1]}"
-copy_tree "$work/src"
-build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-install_built "$work/src" >>"$work/build.log" 2>&1
+use_working_tree
 
 # Memory enough that nobody's sort goes to disk: the peers at their best.
 start_server shared_buffers=3GB work_mem=2GB hash_mem_multiplier=1 maintenance_work_mem=512MB \
-	max_wal_size=8GB checkpoint_timeout=1h jit=off max_parallel_workers_per_gather=0
+	max_wal_size=8GB checkpoint_timeout=1h jit=off max_parallel_workers_per_gather=0 \
+	hpsort.enable_sort=off	# the peers sort as PostgreSQL does
 
 run_psql()
 {

@@ -9,6 +9,7 @@
 #include "kernels.cuh"
 
 #include <cub/version.cuh>
+#include <cudaTypedefs.h>
 
 namespace hpsort
 {
@@ -40,6 +41,23 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
+static HpsortCudaCode
+code_of(cudaError_t cuda_error)
+{
+	switch (cuda_error)
+	{
+		case cudaErrorMemoryAllocation:
+			return HPSORT_CUDA_NO_MEMORY;
+		case cudaErrorNoDevice:
+		case cudaErrorInsufficientDriver:
+		case cudaErrorInvalidDevice:
+		case cudaErrorNoKernelImageForDevice:
+			return HPSORT_CUDA_NO_DEVICE;
+		default:
+			return HPSORT_CUDA_FAILED;
+	}
+}
+
 /*
  * Tells sticky errors from others by asking again: a sticky error is reported
  * by every later call, whatever that call is.
@@ -50,14 +68,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	Failure		failure = {};
 
 	(void) cudaGetLastError();
-	failure.error.code = cuda_error == cudaErrorMemoryAllocation ?
-		HPSORT_CUDA_NO_MEMORY : HPSORT_CUDA_FAILED;
-	if (cuda_error == cudaErrorNoDevice ||
-		cuda_error == cudaErrorInsufficientDriver ||
-		cuda_error == cudaErrorInvalidDevice ||
-		cuda_error == cudaErrorNoKernelImageForDevice)
-		failure.error.code = HPSORT_CUDA_NO_DEVICE;
-	else if (cuda_error != cudaErrorMemoryAllocation)
+	failure.error.code = code_of(cuda_error);
+	if (failure.error.code == HPSORT_CUDA_FAILED)
 	{
 		void	   *probe = nullptr;
 
@@ -68,6 +80,107 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	snprintf(failure.error.text, sizeof(failure.error.text),
 			 "could not %s: %s", what, cudaGetErrorString(cuda_error));
 	throw failure;
+}
+
+/*
+ * What the runtime has no call for.  Looked up, because the library is linked
+ * where there is no driver.
+ */
+struct Driver
+{
+	PFN_cuInit_v2000 init = nullptr;
+	PFN_cuDevicePrimaryCtxRetain_v7000 retain = nullptr;
+	PFN_cuCtxPushCurrent_v4000 push = nullptr;
+	PFN_cuCtxPopCurrent_v4000 pop = nullptr;
+
+	Driver()
+	{
+		look_up("cuInit", &init);
+		look_up("cuDevicePrimaryCtxRetain", &retain);
+		look_up("cuCtxPushCurrent", &push);
+		look_up("cuCtxPopCurrent", &pop);
+	}
+	/* version 12.0 of each of them: all are older */
+	template <typename Function>
+	static void
+	look_up(const char *name, Function *function)
+	{
+		void	   *found = nullptr;
+#if CUDART_VERSION >= 12050
+		cudaError_t rc = cudaGetDriverEntryPointByVersion(name, &found, 12000,
+														  cudaEnableDefault);
+#else
+		cudaError_t rc = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
+#endif
+
+		check(rc, "find a function of the driver");
+		if (found == nullptr)
+			fail(HPSORT_CUDA_NO_DEVICE, "the driver has no %s", name);
+		*function = reinterpret_cast<Function>(found);
+	}
+};
+
+/*
+ * The runtime's errors have the driver's numbers.  No probe for sticky errors: it
+ * would go to whatever other device is current, and create a context there.
+ */
+static void
+check_driver(CUresult result, int ordinal)
+{
+	const cudaError_t rc = static_cast<cudaError_t>(result);
+	Failure		failure = {};
+
+	if (result == CUDA_SUCCESS)
+		return;
+	failure.error.code = code_of(rc);
+	failure.error.cuda_error = static_cast<int>(rc);
+	snprintf(failure.error.text, sizeof(failure.error.text),
+			 "could not use device %d: %s", ordinal, cudaGetErrorString(rc));
+	throw failure;
+}
+
+static const Driver &
+driver()
+{
+	static const Driver driver;
+
+	return driver;
+}
+
+/*
+ * The primary context is the one that the runtime uses as well.  Like the
+ * runtime, this holds on to it until the process ends.
+ */
+static CUcontext
+primary_context(int ordinal)
+{
+	static std::mutex lock;
+	static std::vector<CUcontext> contexts;
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (contexts.size() <= static_cast<size_t>(ordinal))
+		contexts.resize(ordinal + 1, nullptr);
+	if (contexts[ordinal] == nullptr)
+	{
+		check_driver(driver().init(0), ordinal);
+		check_driver(driver().retain(&contexts[ordinal], ordinal), ordinal);
+	}
+	return contexts[ordinal];
+}
+
+void
+push_device(int ordinal)
+{
+	check_driver(driver().push(primary_context(ordinal)), ordinal);
+}
+
+/* It fails only where there is nothing to go back from. */
+void
+pop_device()
+{
+	CUcontext	ours;
+
+	(void) driver().pop(&ours);
 }
 
 void
@@ -133,7 +246,7 @@ DeviceBuffer::release()
 {
 	if (memory_ == nullptr)
 		return;
-	(void) cudaFreeAsync(memory_, stream_);
+	ignore(cudaFreeAsync(memory_, stream_));
 	{
 		std::lock_guard<std::mutex> guard(context_->lock);
 
@@ -144,26 +257,38 @@ DeviceBuffer::release()
 }
 
 /*
- * Pinned memory is slow to get (some 100 us), so verdicts are never given back
- * before the context is closed; as many exist as calls were at work at once.
+ * Pinned memory is slow to get (some 100 us, and the device may have to come to
+ * rest for it), so it is got by the page and not given back before the context
+ * is closed; as many verdicts exist as calls were at work at once.
  */
+static void
+add_verdicts(HpsortCuda *context)
+{
+	constexpr size_t page_bytes = 4096;
+	void	   *page;
+
+	context->verdict_pages.reserve(context->verdict_pages.size() + 1);
+	/* room for all of them, so that giving one back never needs memory */
+	context->idle_verdicts.reserve((context->verdict_pages.size() + 1) *
+								   (page_bytes / VerdictSlot::bytes));
+	check(cudaMallocHost(&page, page_bytes), "allocate pinned memory");
+	context->verdict_pages.push_back(page);
+	for (size_t at = 0; at < page_bytes; at += VerdictSlot::bytes)
+		context->idle_verdicts.push_back(reinterpret_cast<HpsortCudaVerdict *>(
+			static_cast<char *>(page) + at));
+}
+
 VerdictSlot::VerdictSlot(HpsortCuda *context, cudaStream_t stream)
 	: context_(context), stream_(stream), verdict_(nullptr)
 {
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
-		if (!context->idle_verdicts.empty())
-		{
-			verdict_ = context->idle_verdicts.back();
-			context->idle_verdicts.pop_back();
-		}
-		/* so that giving it back never needs memory */
-		context->idle_verdicts.reserve(context->idle_verdicts.size() + 64);
+		if (context->idle_verdicts.empty())
+			add_verdicts(context);
+		verdict_ = context->idle_verdicts.back();
+		context->idle_verdicts.pop_back();
 	}
-	if (verdict_ == nullptr)
-		check(cudaMallocHost(reinterpret_cast<void **>(&verdict_),
-							 VerdictSlot::bytes), "allocate pinned memory");
 	clear_verdict(verdict_);
 }
 
@@ -171,14 +296,11 @@ VerdictSlot::~VerdictSlot()
 {
 	/* on the way out of an error, kernels may still be about to write to it */
 	if (std::uncaught_exceptions() > 0)
-		(void) cudaStreamSynchronize(stream_);
+		ignore(cudaStreamSynchronize(stream_));
 
 	std::lock_guard<std::mutex> guard(context_->lock);
 
-	if (context_->idle_verdicts.size() < context_->idle_verdicts.capacity())
-		context_->idle_verdicts.push_back(verdict_);
-	else
-		(void) cudaFreeHost(verdict_);
+	context_->idle_verdicts.push_back(verdict_);
 }
 
 /*
@@ -223,6 +345,32 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->shared_per_sm =
 		attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal);
 	limits->memory_bytes = properties.totalGlobalMem;
+}
+
+/* Nothing to do: it is only asked whether there is machine code of it. */
+static __global__ void
+empty_kernel()
+{
+}
+
+/* A device older than what was compiled for would fail at the first kernel. */
+static void
+check_compiled_for(int ordinal)
+{
+	cudaFuncAttributes attributes;
+	cudaError_t rc = cudaFuncGetAttributes(
+		&attributes, reinterpret_cast<const void *>(empty_kernel));
+
+	if (rc == cudaErrorInvalidDeviceFunction ||
+		rc == cudaErrorNoKernelImageForDevice)
+	{
+		(void) cudaGetLastError();
+		fail(HPSORT_CUDA_NO_DEVICE,
+			 "device %d has compute capability %d.%d, which the library was not compiled for",
+			 ordinal, attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
+			 attribute(cudaDevAttrComputeCapabilityMinor, ordinal));
+	}
+	check(rc, "look at a kernel");
 }
 
 } /* namespace hpsort */
@@ -305,11 +453,14 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 		{
 			context->ordinal = ordinal;
 			read_limits(ordinal, &context->limits);
+			check_compiled_for(ordinal);
 			if (!attribute(cudaDevAttrMemoryPoolsSupported, ordinal) ||
 				!attribute(cudaDevAttrCooperativeLaunch, ordinal))
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
+			context->reads_pageable =
+				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			hpsort_cuda_set_memory_limit(context, memory_limit);
 			properties.allocType = cudaMemAllocationTypePinned;
 			properties.location.type = cudaMemLocationTypeDevice;
@@ -326,7 +477,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 		catch (...)
 		{
 			if (context->pool)
-				(void) cudaMemPoolDestroy(context->pool);
+				ignore(cudaMemPoolDestroy(context->pool));
 			delete context;
 			throw;
 		}
@@ -346,10 +497,10 @@ hpsort_cuda_close(HpsortCuda *context)
 	(void) guarded(nullptr, [&] {
 		DeviceScope scope(context->ordinal);
 
-		(void) cudaDeviceSynchronize();
-		for (HpsortCudaVerdict *verdict : context->idle_verdicts)
-			(void) cudaFreeHost(verdict);
-		(void) cudaMemPoolDestroy(context->pool);
+		ignore(cudaDeviceSynchronize());
+		for (void *page : context->verdict_pages)
+			ignore(cudaFreeHost(page));
+		ignore(cudaMemPoolDestroy(context->pool));
 	});
 	delete context;
 }
@@ -410,7 +561,7 @@ hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
 	(void) guarded(nullptr, [&] {
 		DeviceScope scope(context->ordinal);
 
-		(void) cudaFreeHost(memory);
+		ignore(cudaFreeHost(memory));
 	});
 }
 

@@ -22,7 +22,14 @@ endif
 NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_CC ?= cc
 CUDA_BUILD ?= $(CUDA_ROOT)/build/cuda
-CUDA_ARCHS ?= 75 80 86 89 90 100 120
+ifndef CUDA_ARCHS
+CUDA_ARCHS := 75 80 86 89 90 100 120
+# those that this nvcc knows: the last two came with CUDA 12.8
+ifneq ($(NVCC),)
+CUDA_ARCHS := $(or $(filter $(patsubst compute_%,%,\
+	$(shell $(NVCC) --list-gpu-arch 2>/dev/null)),$(CUDA_ARCHS)),$(CUDA_ARCHS))
+endif
+endif
 
 # architectures compiled at the same time within one file
 CUDA_THREADS ?= 2

@@ -4,6 +4,16 @@
  *	  Device functions that several regimes are made of: mapping keys to bins,
  *	  reading all keys at full bandwidth, expanding runs at full bandwidth.
  *
+ * Words of the kernels that are in no paper:
+ *	phase		how many keys behind a 16-byte boundary an array begins; its head
+ *				and tail are the keys before and after its whole vectors
+ *	dealt		given out beforehand in equal shares; what is drawn instead goes
+ *				tile by tile to the block that is free first
+ *	slice		256 bins whose sum is kept too; a batch is what a block scans at once
+ *	crew		the blocks of a cluster, which add their bins up among themselves
+ *	crowded		a bucket with more than twice its share of the keys, worked on by
+ *				several blocks, a segment each; the fullest is the largest bucket
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef HPSORT_CUDA_DEVICE_CUH
@@ -212,6 +222,7 @@ last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
  * shared memory: run j covers positions starts[j] to starts[j + 1] - 1 and its
  * key is key_of(j).  starts[0] <= first, starts[m] >= end; runs may be empty.
  * out must be aligned to 16 bytes; nothing outside [first, end) is written.
+ * end is at most REGIME_POSITIONS_MAX and what aligns out, 3.
  *
  * Output-centric: a warp takes a tile of outputs and searches for the first
  * and last run in it.  Long runs are then a plain fill, which is what makes
@@ -228,6 +239,9 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 	constexpr uint32_t tile = ExpandTuning::warp_tile;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t warps = blockDim.x / 32;
+
+	static_assert(REGIME_POSITIONS_MAX + 3 + tile <= UINT32_MAX,
+				  "the end of the last tile must fit in 32 bits");
 
 	if (first >= end || m == 0)
 		return;

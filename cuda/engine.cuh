@@ -49,6 +49,17 @@ check(cudaError_t cuda_error, const char *what)
 		fail_cuda(cuda_error, what);
 }
 
+/*
+ * For calls on the way out, whose failure leaves nothing to be done.  Left
+ * alone, it would be taken for the next kernel's by check_launch().
+ */
+inline void
+ignore(cudaError_t cuda_error)
+{
+	if (cuda_error != cudaSuccess)
+		(void) cudaGetLastError();
+}
+
 /* After a kernel launch: configuration errors only; faults come later. */
 inline void
 check_launch(const char *kernel)
@@ -56,31 +67,40 @@ check_launch(const char *kernel)
 	check(cudaGetLastError(), kernel);
 }
 
+/* On and off the calling thread's stack of contexts; context.cu. */
+void		push_device(int ordinal);
+void		pop_device();
+
 /*
  * Makes a device current for a scope.  Every public function has one, so a
  * caller's own choice of device is never disturbed.
+ *
+ * The way back is no cudaSetDevice(): that creates a context on the device it is
+ * given.  A thread that has chosen none is on device 0, which may be one that is
+ * not to be touched, half a gigabyte of it, or in exclusive use by others.
  */
 class DeviceScope
 {
 public:
 	explicit DeviceScope(int ordinal)
 	{
-		check(cudaGetDevice(&before_), "get the current device");
-		if (before_ != ordinal)
-			check(cudaSetDevice(ordinal), "set the device");
-		changed_ = before_ != ordinal;
+		int			current;
+
+		check(cudaGetDevice(&current), "get the current device");
+		pushed_ = current != ordinal;
+		if (pushed_)
+			push_device(ordinal);
 	}
 	~DeviceScope()
 	{
-		if (changed_)
-			(void) cudaSetDevice(before_);
+		if (pushed_)
+			pop_device();
 	}
 	DeviceScope(const DeviceScope &) = delete;
 	DeviceScope &operator=(const DeviceScope &) = delete;
 
 private:
-	int			before_ = 0;
-	bool		changed_ = false;
+	bool		pushed_ = false;
 };
 
 } /* namespace hpsort */
@@ -94,6 +114,7 @@ struct HpsortCuda
 {
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
+	bool		reads_pageable = false; /* unpinned memory, without staging */
 	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
@@ -101,6 +122,7 @@ struct HpsortCuda
 	uint64_t	used = 0;
 	uint64_t	peak = 0;
 	std::vector<HpsortCudaVerdict *> idle_verdicts;
+	std::vector<void *> verdict_pages;	/* where all of them are */
 };
 
 namespace hpsort

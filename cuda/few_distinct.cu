@@ -506,14 +506,14 @@ Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys
 	/* no destructor runs for what was not constructed */
 	if (rc != cudaSuccess)
 	{
-		(void) cudaEventDestroy(taken_);
+		ignore(cudaEventDestroy(taken_));
 		fail_cuda(rc, "record an event");
 	}
 }
 
 Sampling::~Sampling()
 {
-	(void) cudaEventDestroy(taken_);
+	ignore(cudaEventDestroy(taken_));
 }
 
 Sample

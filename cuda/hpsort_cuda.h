@@ -21,7 +21,8 @@
  *	  threads at once.  A job belongs to one thread at a time, except for
  *	  hpsort_cuda_job_cancel(), which any thread may call.
  *	- Streams are passed as void * (a cudaStream_t, which is also a CUstream).
- *	- The calling thread's current device is put back before returning.
+ *	- The calling thread's current device, or that it has none yet, is as before
+ *	  on return; no context is created on a device other than the one named.
  *
  *-------------------------------------------------------------------------
  */
@@ -104,7 +105,7 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_SHARED_HISTOGRAM,	/* all bins in shared memory */
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
-	HPSORT_CUDA_RADIX,			/* cub::DeviceRadixSort */
+	HPSORT_CUDA_RADIX,			/* stable passes over the keys' bits */
 	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
 	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
 												 * name, in a job's result */
@@ -253,7 +254,9 @@ typedef struct HpsortCudaResult
 
 /*
  * Open a job.  NO_MEMORY at once when n_hint is given and the job's need
- * exceeds what the limit leaves.  A job has two streams of its own, so that
+ * exceeds what the limit leaves; what is allocated counts, not what other open
+ * jobs are still going to need, so that a later call may find too little as
+ * well.  A job has two streams of its own, so that
  * chunks cross the bus while earlier ones are counted, and jobs of the same
  * context run beside each other.
  */
@@ -269,6 +272,9 @@ extern HpsortCudaCode hpsort_cuda_job_open(HpsortCuda *context,
  * at least this call's number, which is stored in *number (calls count from
  * 1; number may be NULL).  Unpinned host memory may be reused on return.  After
  * an error, pinned memory may be in use until the job is closed.
+ *
+ * An error of add or finish other than BAD_ARGUMENT is final: it is not known
+ * how many of the keys were taken, and both refuse the job from then on.
  */
 extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
 										  const int32_t *keys, uint64_t n,
@@ -350,7 +356,7 @@ typedef struct HpsortCudaVerdict
 /*
  * Sort n keys of device memory into out (device memory, n keys, not
  * overlapping keys; any 4-byte alignment).  stream may be NULL for the default
- * stream.  Workspace comes from the context's pool.
+ * stream; it and the memory belong to the context's device.  Workspace comes from the context's pool.
  *
  * When the bounds are given and their range fits in shared memory (regime
  * SHARED_HISTOGRAM) and verdict is not NULL, the call only enqueues one kernel

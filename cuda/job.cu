@@ -33,13 +33,13 @@ void
 reserve(HpsortCudaJob *job, uint64_t n)
 {
 	uint64_t	capacity = job->capacity * 2;
-	Event		looked_through;
 
 	if (n <= job->capacity)
 		return;
 	if (capacity < n)
 		capacity = n;
 
+	Event		looked_through;
 	DeviceBuffer larger(job->context, job->copy, capacity * sizeof(int32_t),
 						"the keys");
 
@@ -287,7 +287,8 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 
 /*
  * The need is checked before anything is allocated, so that a service can turn
- * a job down at once instead of half-way through its keys.
+ * a job down at once instead of half-way through its keys.  It is not reserved:
+ * a need is an upper bound, and most jobs stay far below theirs.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
@@ -351,7 +352,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 					uint64_t *number, HpsortCudaError *err)
 {
-	return job_call(job, err, [&] {
+	return job_change(job, err, [&] {
 		if (job->finished)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
 		if (n > 0 && (keys == nullptr || reinterpret_cast<uintptr_t>(keys) & 3))
@@ -366,6 +367,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 			add_counting(job, keys, n, &entry.copied);
 		else
 			add_keeping(job, keys, n, &entry.copied);
+		if (n > 0 && is_read_in_place(job, keys))
+			entry.copied.wait();
 		job->added.push_back(std::move(entry));
 		job->number++;
 		job->n += n;
@@ -404,7 +407,7 @@ extern "C" HpsortCudaCode
 hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 					   HpsortCudaError *err)
 {
-	return job_call(job, err, [&] {
+	return job_change(job, err, [&] {
 		HpsortCudaShape shape = shape_of(job->spec, job->n);
 		HpsortCudaChoice choice;
 
@@ -455,8 +458,8 @@ hpsort_cuda_job_close(HpsortCudaJob *job)
 		DeviceScope scope(job->context->ordinal);
 
 		/* pinned memory of the caller and of the verdict is in use until then */
-		(void) cudaStreamSynchronize(job->copy);
-		(void) cudaStreamSynchronize(job->compute);
+		ignore(cudaStreamSynchronize(job->copy));
+		ignore(cudaStreamSynchronize(job->compute));
 		delete job;
 	});
 }

@@ -27,7 +27,7 @@ public:
 	~Event()
 	{
 		if (event_)
-			(void) cudaEventDestroy(event_);
+			ignore(cudaEventDestroy(event_));
 	}
 	Event(Event &&other) noexcept : event_(other.event_) { other.event_ = nullptr; }
 	Event(const Event &) = delete;
@@ -67,7 +67,7 @@ public:
 		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
 			  "create a stream");
 	}
-	~Stream() { (void) cudaStreamDestroy(stream_); }
+	~Stream() { ignore(cudaStreamDestroy(stream_)); }
 	Stream(const Stream &) = delete;
 	Stream &operator=(const Stream &) = delete;
 	operator cudaStream_t() const { return stream_; }
@@ -114,6 +114,7 @@ struct HpsortCudaJob
 	hpsort::VerdictSlot stop_slot;	/* a word for kernels that take long */
 	bool		counting = false;
 	bool		finished = false;
+	bool		failed = false;	/* an add() or finish() stopped half-way */
 	uint64_t	n = 0;
 	uint64_t	number = 0;		/* of the last add() */
 	std::deque<hpsort::Added> added;
@@ -163,6 +164,41 @@ job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 		check_cancelled(job);
 		body();
 	});
+}
+
+/*
+ * The same for add() and finish(), which change a job.  One that stops half-way
+ * leaves bins that hold other keys than n says, or buffers that are gone, so it
+ * is the last.  What is refused as an argument has changed nothing yet.
+ */
+template <typename Body>
+HpsortCudaCode
+job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+{
+	const HpsortCudaCode code = job_call(job, err, [&] {
+		if (job->failed)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has failed");
+		body();
+	});
+
+	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT)
+		job->failed = true;
+	return code;
+}
+
+/*
+ * Whether a copy from this memory may still read it when cudaMemcpyAsync() has
+ * returned, although it is not pinned: not where the driver has to stage it.
+ */
+inline bool
+is_read_in_place(const HpsortCudaJob *job, const void *memory)
+{
+	cudaPointerAttributes attributes;
+
+	if (!job->context->reads_pageable)
+		return false;
+	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
+	return attributes.type == cudaMemoryTypeUnregistered;
 }
 
 /* Whether memory is on the job's device. */

@@ -58,7 +58,7 @@ class Settle
 {
 public:
 	explicit Settle(cudaStream_t stream) : stream_(stream) {}
-	~Settle() { (void) cudaStreamSynchronize(stream_); }
+	~Settle() { ignore(cudaStreamSynchronize(stream_)); }
 	Settle(const Settle &) = delete;
 	Settle &operator=(const Settle &) = delete;
 

@@ -137,7 +137,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 				item.bucket = b;
 				item.begin = static_cast<uint32_t>(start) + i * segment;
 				item.end = static_cast<uint32_t>(start) +
-					min(count, (i + 1) * segment);
+					regime_segment_end(count, segment, i);
 				item.crowd = is_crowded ?
 					1 + static_cast<uint32_t>(packed >> 32) : 0;
 				if (static_cast<uint32_t>(packed) + i < most_items)

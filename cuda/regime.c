@@ -50,6 +50,9 @@ static const RegimeTuning tuning = {
 /* Shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
+/* Permutations carry a bin in 16 bits; no device has room for more as yet. */
+#define MOST_BINS			65536
+
 static uint64_t
 round_up(uint64_t x, uint64_t unit)
 {
@@ -77,8 +80,10 @@ regime_range(const HpsortCudaShape *shape)
 uint32_t
 regime_shared_bins(const HpsortCudaLimits *limits)
 {
-	return limits->shared_bytes <= SHARED_RESERVED ? 0 :
+	uint32_t	bins = limits->shared_bytes <= SHARED_RESERVED ? 0 :
 		(limits->shared_bytes - SHARED_RESERVED) / sizeof(uint32_t);
+
+	return bins < MOST_BINS ? bins : MOST_BINS;
 }
 
 uint32_t
@@ -300,7 +305,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 (unsigned long long) shape->distinct, capacity);
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
-			 n <= UINT32_MAX &&
+			 n <= REGIME_POSITIONS_MAX &&
 			 range / (n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
 					  tuning.partition_bins_per_key / 2) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
@@ -317,12 +322,14 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		const char *why;
 
 		if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-			why = "too many distinct values for dense ranks";
+			why = n < tuning.few_min_n ? "too few keys for dense ranks" :
+				shape->distinct == 0 ? "distinct values not known" :
+				"too many distinct values for dense ranks";
 		else if (!shape->bounds_known)
 			why = "bounds not known";
 		else if (n < tuning.partition_min_n)
 			why = "too few keys to partition";
-		else if (n > UINT32_MAX)
+		else if (n > REGIME_POSITIONS_MAX)
 			why = "too many keys to partition";
 		else
 			why = "range too wide for the number of keys";
@@ -336,6 +343,12 @@ static uint64_t
 max64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /*
@@ -356,7 +369,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	most;
 
 	most = regime_radix_bytes(n, 0);
-	if (n >= tuning.partition_min_n && n <= UINT32_MAX)
+	if (n >= tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
 	{
 		uint32_t	shift = tuning.partition_max_shift;
 
@@ -391,11 +404,14 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 {
 	uint64_t	bins = regime_shared_bins(limits);
 	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
-		regime_runs_bytes(bins) + 2 * REGIME_READ_SLICE * 3 + 65536;
+		regime_runs_bytes(bins) + 65536;
 	uint64_t	sorting;
 
+	/* two slices on the way out, of 8 bytes an element at most */
+	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
 	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
-		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT * HPSORT_CUDA_CHUNK_MAX;
+		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
+			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));
 
 	/* the keys as they came, their order beside them, and its workspace */
 	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);

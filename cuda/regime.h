@@ -28,6 +28,12 @@ extern "C" {
 /* Items of a tile of a sorting pass (sweep.cuh), at least. */
 #define REGIME_SCATTER_TILE		7680
 
+/*
+ * Most keys whose positions are counted in 32 bits: expand_block() rounds the
+ * last position up to a tile, and that must not come out as 0.
+ */
+#define REGIME_POSITIONS_MAX	((uint64_t) UINT32_MAX - 1024)
+
 /* Bytes of a slice of the output on its way to host memory (two are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
 
@@ -50,6 +56,23 @@ extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 /* PARTITION: keys per segment of a crowded bucket, most work items. */
 extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets);
 extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);
+
+/*
+ * PARTITION: the end of segment i of a bucket of count keys, counted from the
+ * bucket's start.  count may be so near to 2^32 that (i + 1) * segment is not
+ * below it, so no more than what is left is added.
+ */
+#ifdef __CUDACC__
+__host__ __device__ static __forceinline__ uint32_t
+#else
+static inline uint32_t
+#endif
+regime_segment_end(uint32_t count, uint32_t segment, uint32_t i)
+{
+	uint32_t	begin = i * segment;
+
+	return begin + (count - begin < segment ? count - begin : segment);
+}
 
 /* PARTITION: buckets that may be crowded, that is, need bins in memory. */
 extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);

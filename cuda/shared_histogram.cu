@@ -280,8 +280,7 @@ shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			const int32_t *keys, uint64_t n, int32_t *out,
 			HpsortCudaVerdict *verdict)
 {
-	/* positions and a few more must fit */
-	if (n <= UINT32_MAX - 8)
+	if (n <= REGIME_POSITIONS_MAX)
 		launch_shared<uint32_t, false>(context, stream, map, keys, n, out,
 									   nullptr, nullptr, verdict);
 	else

@@ -280,13 +280,14 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 		HpsortCudaChoice made;
 		HpsortCudaShape shape;
-		RadixStart	start;
-		Runs		runs;
 
 		check_spec(spec);
 		check_arrays(keys, out, n);
 
+		/* first: what owns memory gives it back on this device's stream */
 		DeviceScope scope(context->ordinal);
+		RadixStart	start;
+		Runs		runs;
 		VerdictSlot slot(context, stream);
 		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
 
@@ -355,13 +356,13 @@ hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 		HpsortCudaChoice made;
 		HpsortCudaShape shape;
-		RadixStart	start;
-		Runs		runs;
 
 		check_spec(spec);
 		check_arrays(keys, rows, n);
 
 		DeviceScope scope(context->ordinal);
+		RadixStart	start;
+		Runs		runs;
 		VerdictSlot verdict(context, stream);
 
 		shape = shape_of(*spec, n);

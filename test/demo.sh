@@ -10,25 +10,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
 
-need build
-find_postgres
-[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
-use_postgres "${postgres_list[-1]}"
-
 # Where there is a GPU, it is to be seen at work.
+cuda=()
 if command -v nvidia-smi >/dev/null && { command -v nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null; then
-	make_flags+=(WITH_CUDA=yes CUDA_ARCHS=native)
+	cuda=(WITH_CUDA=yes CUDA_ARCHS=native)
 fi
-
-echo "building hpsort for PostgreSQL $version in $bindir"
-copy_tree "$work/demo"
-if ! { build "$work/demo" && install_built "$work/demo"; } >"$work/build.log" 2>&1; then
-	tail -n 50 "$work/build.log" >&2
-	exit 1
-fi
+use_working_tree "${cuda[@]}"
 
 # Memory enough for PostgreSQL to sort all rows without a file.
 start_server shared_buffers=256MB work_mem=256MB
 gunzip -c test/data/flights-sample.csv.gz >"$work/flights.csv"
 echo
-as_user "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -v flights="$work/flights.csv" -f "$work/demo/test/demo.sql" 2>&1
+as_user "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -v flights="$work/flights.csv" -f "$work/src/test/demo.sql" 2>&1

@@ -6,6 +6,7 @@
 \set ON_ERROR_STOP 1
 \pset tuples_only
 SET hpsort.device = gpu;
+SET hpsort.enable_sort = off;
 SET client_min_messages = warning;
 
 CREATE TEMP TABLE shapes AS

@@ -6,6 +6,8 @@
 #	use_postgres PG_CONFIG		sets bindir, major and name (pg17) for the functions below
 #	copy_tree DIR				the working tree, uncommitted work included
 #	build DIR / install_built DIR
+#	use_working_tree [FLAG...]	all of the above with these make flags, for the newest
+#								PostgreSQL found
 #	start_server / stop_server	a throw-away one, on a socket only
 #	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
 
@@ -216,6 +218,22 @@ install_built()
 	else
 		echo "no right to install into $libdir: run as root, or set PG_CONFIGS to a PostgreSQL of your own" >&2
 		return 1
+	fi
+}
+
+# The working tree, built for and installed into the newest PostgreSQL found.
+use_working_tree()
+{
+	need build
+	find_postgres
+	[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
+	use_postgres "${postgres_list[-1]}"
+	make_flags+=("$@")
+	echo "building hpsort for PostgreSQL $version in $bindir"
+	copy_tree "$work/src"
+	if ! { build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1; then
+		tail -n 50 "$work/build.log" >&2
+		exit 1
 	fi
 }
 

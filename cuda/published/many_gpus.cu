@@ -218,7 +218,7 @@ release(std::vector<Part> *parts)
 		DeviceScope scope(part.context->ordinal);
 
 		part.memory.release();
-		(void) cudaStreamSynchronize(*part.stream);
+		ignore(cudaStreamSynchronize(*part.stream));
 		part.stream.reset();
 	}
 }

@@ -33,7 +33,7 @@ public:
 	~Clock()
 	{
 		for (Mark &mark : marks_)
-			(void) cudaEventDestroy(mark.event);
+			ignore(cudaEventDestroy(mark.event));
 	}
 	Clock(const Clock &) = delete;
 	Clock &operator=(const Clock &) = delete;

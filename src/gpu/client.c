@@ -119,7 +119,10 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 	}
 }
 
-/* The descriptor that came with a message, or -1; never more than one. */
+/*
+ * The descriptor that came with a message, or -1.  The alignment of the buffer
+ * leaves room for a second one: of several only the last is kept.
+ */
 static int
 passed_descriptor(struct msghdr *message)
 {
@@ -127,9 +130,18 @@ passed_descriptor(struct msghdr *message)
 	int			fd = -1;
 
 	for (control = CMSG_FIRSTHDR(message); control; control = CMSG_NXTHDR(message, control))
-		if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS &&
-			control->cmsg_len == CMSG_LEN(sizeof(int)))
-			memcpy(&fd, CMSG_DATA(control), sizeof(int));
+	{
+		size_t		i;
+
+		if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (i = 0; i < (control->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+		{
+			if (fd >= 0)
+				close(fd);
+			memcpy(&fd, CMSG_DATA(control) + i * sizeof(int), sizeof(int));
+		}
+	}
 	return fd;
 }
 

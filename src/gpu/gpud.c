@@ -410,12 +410,11 @@ time_to_wait(const Options *o, bool *trimmed)
 	int64_t		idle = devices_idle_ms(&service.devices);
 	int64_t		wait = -1;
 
-	if (idle == 0)
-	{
-		/* looked at again soon enough for what is due after seconds */
+	/* At work, or it has been since the last trim, unnoticed. */
+	if (idle < TRIM_AFTER_MS)
 		*trimmed = false;
-		return 1000;
-	}
+	if (idle == 0)
+		return 1000;			/* soon enough for what is due after seconds */
 	if (!*trimmed && idle >= TRIM_AFTER_MS)
 	{
 		devices_trim(&service.devices);
@@ -424,7 +423,7 @@ time_to_wait(const Options *o, bool *trimmed)
 	if (!*trimmed)
 		wait = TRIM_AFTER_MS - idle;
 	else
-		wait = 1000;			/* a job may begin and end unnoticed */
+		wait = TRIM_AFTER_MS / 2;	/* a job may begin and end unnoticed, but is not forgotten sooner */
 	if (o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
 		wait = o->idle_timeout_ms - idle;
 	return wait > 0 ? (int) wait : 0;

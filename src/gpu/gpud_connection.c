@@ -45,6 +45,7 @@ send_bytes(Connection *c, const void *bytes, size_t size, int fd)
 	}			control;
 	struct iovec part = {.iov_base = (void *) bytes,.iov_len = size};
 	struct msghdr message = {.msg_iov = &part,.msg_iovlen = 1};
+	int64_t		deadline = clock_ms() + SEND_TIMEOUT_MS;
 
 	if (fd >= 0)
 	{
@@ -68,9 +69,10 @@ send_bytes(Connection *c, const void *bytes, size_t size, int fd)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		{
 			struct pollfd p = {.fd = c->fd,.events = POLLOUT};
+			int64_t		left = deadline - clock_ms();
 
-			if (atomic_load(&c->over) != CONNECTION_ALIVE ||
-				poll(&p, 1, SEND_TIMEOUT_MS) == 0)
+			if (atomic_load(&c->over) != CONNECTION_ALIVE || left <= 0 ||
+				(poll(&p, 1, (int) left) < 0 && errno != EINTR))
 				return false;
 			continue;
 		}

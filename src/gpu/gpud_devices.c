@@ -124,14 +124,27 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 		return EXIT_NO_DEVICE;
 	}
 
-	/* "auto": the first; more GPUs are a choice that costs their memory. */
-	if (n == 0)
-		ordinals[n++] = 0;
-	devices->list = calloc((size_t) n, sizeof(Device));
+	devices->list = calloc(n > 0 ? (size_t) n : 1, sizeof(Device));
 	if (devices->list == NULL)
 	{
 		snprintf(text, GPU_TEXT_SIZE, "out of memory");
 		return EXIT_INTERNAL;
+	}
+
+	/*
+	 * "auto": the first that can be used, which an old display adapter, say,
+	 * cannot; more GPUs are a choice that costs their memory.
+	 */
+	if (n == 0)
+	{
+		for (i = 0; i < present; i++)
+		{
+			if (add_device(devices, cuda, i, text))
+				return EXIT_ORDERLY;
+			if (i + 1 < present)
+				log_line(LOG_WARNING, "%s", text);
+		}
+		return EXIT_NO_DEVICE;
 	}
 	for (i = 0; i < n; i++)
 	{

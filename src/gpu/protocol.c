@@ -131,10 +131,16 @@ gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
 	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
 }
 
+/* A phrase for people, which logs may repeat: it ends, and is of one line. */
 static bool
 is_text(const char *text, size_t size)
 {
-	return memchr(text, '\0', size) != NULL;
+	size_t		i;
+
+	for (i = 0; i < size && text[i] != '\0'; i++)
+		if ((unsigned char) text[i] < ' ' || text[i] == 0x7F)
+			return false;
+	return i < size;
 }
 
 /* Every member of the cost table is a double; none may be negative or no number. */

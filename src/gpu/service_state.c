@@ -65,12 +65,16 @@ static ServiceShared *
 attach(void)
 {
 	MemoryContext context = CurrentMemoryContext;
+	uint32		holdoff;
+	uint32		cancel_holdoff;
 	bool		found;
 	int			i;
 
 	if (shared || !IsUnderPostmaster)
 		return shared;
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	holdoff = InterruptHoldoffCount;
+	cancel_holdoff = QueryCancelHoldoffCount;
 	PG_TRY();
 	{
 		ServiceShared *s = ShmemInitStruct("hpsort GPU service", sizeof(ServiceShared), &found);
@@ -94,9 +98,14 @@ attach(void)
 	}
 	PG_CATCH();
 	{
-		/* Out of shared memory is all that can be wrong. */
+		/*
+		 * Out of shared memory is all that can be wrong.  The error has
+		 * forgotten that the lock we still have holds off interrupts.
+		 */
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
+		InterruptHoldoffCount = holdoff;
+		QueryCancelHoldoffCount = cancel_holdoff;
 		shared = NULL;
 	}
 	PG_END_TRY();

@@ -10,7 +10,8 @@
  * and the kernel kills it should it not listen.  It stays in this worker's
  * process group, so that the postmaster's signals at shutdown reach it, too.
  *
- * Knows PostgreSQL and processes; neither the protocol nor GPUs.
+ * Knows PostgreSQL and processes, and is a client where it doubts the service;
+ * neither the protocol nor GPUs.
  */
 #include "postgres.h"
 
@@ -36,7 +37,9 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "client.h"
 #include "compat.h"
+#include "pg_sorter.h"
 #include "service_state.h"
 #include "settings.h"
 #include "supervisor.h"
@@ -49,7 +52,10 @@
 /* How long one may take to start: several GPUs without persistence mode do. */
 #define START_MS 60000
 
-/* How long one may take to greet a supervisor that has come to doubt it. */
+/*
+ * How long one may take to greet a supervisor that has come to doubt it.  For
+ * the key that it then has to sort it has hpsort.gpu_wait_timeout.
+ */
 #define GREETING_MS 5000
 
 /* The longest wait before a restart; the shortest is hpsort.gpu_restart_delay. */
@@ -79,7 +85,6 @@ static struct
 	char		said[160];		/* its last line that was no news of success */
 	char		line[1024];		/* a line not yet complete */
 	size_t		line_len;
-	bool		line_cut;		/* the rest of a line is being skipped */
 }			service = {.input = -1,.output = -1};
 
 static char program[MAXPGPATH];
@@ -236,7 +241,6 @@ start_service(void)
 	service.command = join_arguments(argv);
 	service.said[0] = '\0';
 	service.line_len = 0;
-	service.line_cut = false;
 	service.ready = false;
 	service.started = GetCurrentTimestamp();
 	if (access(program, X_OK) != 0)
@@ -289,17 +293,19 @@ take_line(const char *line)
 	{
 		const char *prefix;
 		int			level;
+		bool		trouble;
 	}			levels[] = {
-		{"DEBUG: ", DEBUG1},
-		{"LOG: ", LOG},
-		{"WARNING: ", WARNING},
+		{"DEBUG: ", DEBUG1, false},
+		{"LOG: ", LOG, false},
+		{"WARNING: ", WARNING, true},
 
 		/*
 		 * An error of the service is none of this process's; that there is no
 		 * GPU on a host is none at all.
 		 */
-		{"ERROR: ", LOG}
+		{"ERROR: ", LOG, true}
 	};
+	bool		trouble = true;	/* whatever is not the service's own way to say it */
 	int			level = LOG;
 	size_t		i;
 
@@ -321,10 +327,11 @@ take_line(const char *line)
 		{
 			line += length;
 			level = levels[i].level;
+			trouble = levels[i].trouble;
 			break;
 		}
 	}
-	if (level != DEBUG1)
+	if (trouble)
 		strlcpy(service.said, line, sizeof(service.said));
 	ereport(level, (errmsg("GPU service: %s", line)));
 }
@@ -355,15 +362,13 @@ read_output(void)
 		{
 			if (bytes[i] != '\n')
 			{
+				/* the rest of a longer one is skipped */
 				if (service.line_len < sizeof(service.line) - 1)
 					service.line[service.line_len++] = bytes[i];
-				else
-					service.line_cut = true;
 				continue;
 			}
 			service.line[service.line_len] = '\0';
 			service.line_len = 0;
-			service.line_cut = false;
 			take_line(service.line);
 		}
 	}
@@ -461,7 +466,7 @@ retire(ServiceState state, const char *text)
 
 /* As GpuClientHooks wants it: in short slices, because the latch is needed later. */
 static int
-wait_for_greeting(void *arg, int fd, int events, int timeout_ms)
+wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
 	int			wanted = WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
 	int			got;
@@ -471,14 +476,52 @@ wait_for_greeting(void *arg, int fd, int events, int timeout_ms)
 	if (events & POLLOUT)
 		wanted |= WL_SOCKET_WRITEABLE;
 	got = WaitLatchOrSocket(NULL, wanted, fd, Min(timeout_ms, 100), PG_WAIT_EXTENSION);
+
+	/* A service that has much to say would otherwise wait for us. */
+	read_output();
 	if (ShutdownRequestPending)
 		return -1;
 	return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) | ((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
 }
 
 /*
+ * Whether a key comes back over that connection: its socket may live when its
+ * device does not.  Only silence counts against it; a refusal is an answer.
+ */
+static bool
+sorts_a_key(GpuClient *client)
+{
+	GpuClientRef ref = {.client = client};
+	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
+	SortJobSpec spec = {
+		.want = SORT_WANT_KEYS,
+		.algorithm = SORT_ALGORITHM_RADIX,
+		.lo = INT32_MIN,
+		.hi = INT32_MAX,
+		.n = 1
+	};
+	SortContext context;
+	SortJob    *job;
+	SortError	err;
+	int32_t		key = 0;
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	context.interrupted = NULL;
+	context.gpu = &gpu;
+	if (gpu_client_device.open(&context, &spec, &job, &err) == SORT_OK)
+	{
+		if (gpu_client_device.add(job, &key, 1, &err) == SORT_OK &&
+			gpu_client_device.finish(job, &err) == SORT_OK)
+			(void) gpu_client_device.read_keys(job, false, &key, &err);
+		gpu_client_device.close(job);
+	}
+	return gpu_client_failure(client) != GPU_TIMEOUT;
+}
+
+/*
  * A backend waited in vain.  Perhaps its job was only long; a service that
- * does not even greet is of no use to anybody.
+ * does not even greet, or sort a single key in the time that jobs are given,
+ * is of no use to anybody.
  */
 static void
 check_suspect(void)
@@ -487,18 +530,25 @@ check_suspect(void)
 	GpuClientOptions options = {
 		.socket_path = SERVICE_SOCKET,
 		.connect_timeout_ms = GREETING_MS,
-		.hooks = {.wait = wait_for_greeting}
+		.wait_timeout_ms = hpsort_gpu_wait_timeout,
+		.hooks = {.wait = wait_for_service}
 	};
 	GpuClient  *client;
 	GpuFailure	failure;
+	bool		hangs;
 	char		text[160];
 
 	if (service.pid == 0 || !service.ready || !service_status(&status) ||
 		status.suspect_pid != (int) service.pid)
 		return;
-	(void) gpu_client_connect(&options, &client, &failure, text, sizeof(text));
-	gpu_client_disconnect(client);
-	if (failure == GPU_TIMEOUT)
+	if (gpu_client_connect(&options, &client, &failure, text, sizeof(text)) == SORT_OK)
+	{
+		hangs = hpsort_gpu_wait_timeout > 0 && !sorts_a_key(client);
+		gpu_client_disconnect(client);
+	}
+	else
+		hangs = failure == GPU_TIMEOUT;
+	if (hangs)
 	{
 		ereport(WARNING,
 				(errmsg("GPU service (PID %d) does not answer: terminating it",

@@ -22,6 +22,7 @@
 
 #include "aggregates.h"
 #include "pg_sorter.h"
+#include "set_state.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
 PG_FUNCTION_INFO_V1(hpsort_agg_combine);
@@ -309,10 +310,13 @@ TupleDesc
 aggregate_run_type(Oid result_type)
 {
 	Oid			element = get_element_type(result_type);
+	TupleDesc	tupdesc;
 
 	if (!OidIsValid(element))
 		elog(ERROR, "could not determine the element type of the result");
-	return BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
+	tupdesc = BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
+	run_type_check(tupdesc);
+	return tupdesc;
 }
 
 Datum

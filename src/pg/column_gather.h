@@ -39,6 +39,12 @@ extern void column_gather_sources(const ColumnSource *sources, int nsources,
 
 /* --- column_parallel.c */
 
+/*
+ * What parallel_workers of several tables come to: so_far is of those before,
+ * 0 at first; setting is the next one's, or -1 if it has none.
+ */
+extern int	column_parallel_setting(int so_far, int setting);
+
 /* How many workers PostgreSQL's rules and settings allow for that; often 0. */
 extern int	column_parallel_workers(const ColumnSource *sources, int nsources);
 

@@ -71,10 +71,18 @@ shared_sources(SharedGather *shared)
 	return (SharedSource *) &shared->results[shared->nworkers];
 }
 
+/* The largest that one sets; 0, no workers, only if all of them set that. */
+int
+column_parallel_setting(int so_far, int setting)
+{
+	if (so_far == 0 || setting == 0)
+		return so_far == 0 ? setting : so_far;
+	return Max(so_far, setting);
+}
+
 /*
  * A table alone is treated as by the planner.  A tree of tables is read like
- * one large table, block by block, so its pages are added up; the largest
- * parallel_workers that one of its tables sets counts for all.
+ * one large table, block by block, so its pages are added up.
  */
 int
 column_parallel_workers(const ColumnSource *sources, int nsources)
@@ -87,15 +95,19 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 		!ActiveSnapshotSet())
 		return 0;
 	rel->reloptkind = RELOPT_BASEREL;
-	rel->rel_parallel_workers = -1;
+	rel->rel_parallel_workers = 0;
 	for (i = 0; i < nsources; i++)
 	{
-		/* Temporary tables are in this process's own memory. */
-		if (sources[i].rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		/*
+		 * Temporary tables are in this process's own memory, and not every
+		 * access method has parallel scans.
+		 */
+		if (sources[i].rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
+			sources[i].rel->rd_tableam != GetHeapamTableAmRoutine())
 			return 0;
 		pages += RelationGetNumberOfBlocks(sources[i].rel);
-		rel->rel_parallel_workers = Max(rel->rel_parallel_workers,
-										RelationGetParallelWorkers(sources[i].rel, -1));
+		rel->rel_parallel_workers = column_parallel_setting(rel->rel_parallel_workers,
+															RelationGetParallelWorkers(sources[i].rel, -1));
 	}
 	return compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
 }

@@ -16,6 +16,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -236,6 +237,16 @@ compat_may_use_namespace(Oid namespace)
 	return object_aclcheck(NamespaceRelationId, namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
 #else
 	return pg_namespace_aclcheck(namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+static inline bool
+compat_may_execute(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 

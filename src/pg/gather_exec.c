@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/objectaccess.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
@@ -20,6 +21,7 @@
 #include "column_reader.h"
 #include "compat.h"
 #include "gather.h"
+#include "gather_query.h"
 #include "gather_sources.h"
 #include "pg_sorter.h"
 
@@ -27,6 +29,7 @@
 typedef struct GatherTransition
 {
 	const Aggref *aggref;		/* one of them */
+	ExprState  *options[3];		/* lower and upper bound, direction, if given */
 	int			column;			/* which of the columns read */
 	int32		lo;
 	int32		hi;
@@ -60,40 +63,47 @@ typedef struct GatherScanState
 	bool		done;			/* the row has been returned */
 } GatherScanState;
 
-/* The value of a bound or the direction, which depends on no row. */
-static Datum
-evaluate_argument(GatherScanState *gather, const Aggref *aggref, int arg, bool *isnull)
+/* Bounds and direction, which depend on no row, but may on a parameter. */
+static void
+prepare_options(GatherScanState *gather, GatherTransition *state)
 {
-	PlanState  *ps = &gather->css.ss.ps;
-	Expr	   *expr = list_nth_node(TargetEntry, aggref->args, arg)->expr;
+	const List *args = state->aggref->args;
+	int			i;
 
-	return ExecEvalExprSwitchContext(ExecInitExpr(expr, ps), ps->ps_ExprContext, isnull);
+	for (i = 1; i < list_length(args); i++)
+		state->options[i - 1] = ExecInitExpr(list_nth_node(TargetEntry, args, i)->expr,
+											 &gather->css.ss.ps);
+}
+
+static Datum
+evaluate_option(GatherScanState *gather, const GatherTransition *state, int option, bool *isnull)
+{
+	return ExecEvalExprSwitchContext(state->options[option], gather->css.ss.ps.ps_ExprContext,
+									 isnull);
 }
 
 /* As the transition functions read theirs; complaints wait for the first row. */
 static void
 read_options(GatherScanState *gather, GatherTransition *state)
 {
-	const Aggref *aggref = state->aggref;
-	int			nargs = list_length(aggref->args);
 	Datum		value;
 	bool		isnull;
 
 	state->lo = PG_INT32_MIN;
 	state->hi = PG_INT32_MAX;
 	state->descending = false;
-	if (nargs > 2)
+	if (state->options[1])
 	{
-		value = evaluate_argument(gather, aggref, 1, &isnull);
+		value = evaluate_option(gather, state, 0, &isnull);
 		if (!isnull)
 			state->lo = DatumGetInt32(value);
-		value = evaluate_argument(gather, aggref, 2, &isnull);
+		value = evaluate_option(gather, state, 1, &isnull);
 		if (!isnull)
 			state->hi = DatumGetInt32(value);
 	}
-	if (nargs > 3)
+	if (state->options[2])
 	{
-		value = evaluate_argument(gather, aggref, 3, &isnull);
+		value = evaluate_option(gather, state, 2, &isnull);
 		state->descending = !isnull && DatumGetBool(value);
 	}
 }
@@ -102,14 +112,33 @@ read_options(GatherScanState *gather, GatherTransition *state)
 
 static const CustomExecMethods gather_exec_methods;
 
+/*
+ * The node of hpsort_query's own query has the same name, by which a plan that
+ * was written and is read back finds its methods; it has a column as its result.
+ */
 static Node *
 create_gather_state(CustomScan *scan)
 {
-	GatherScanState *gather = palloc0_object(GatherScanState);
+	GatherScanState *gather;
 
+	if (!IsA(linitial_node(TargetEntry, scan->custom_scan_tlist)->expr, Aggref))
+		return gather_query_create_state(scan);
+	gather = palloc0_object(GatherScanState);
 	NodeSetTag(gather, T_CustomScanState);
 	gather->css.methods = &gather_exec_methods;
 	return (Node *) gather;
+}
+
+/*
+ * What ExecInitAgg checks, since there is no Agg here.  The support functions
+ * are none that a user could be denied: they belong to the extension.
+ */
+static void
+check_execute(const Aggref *aggref)
+{
+	if (!compat_may_execute(aggref->aggfnoid))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggref->aggfnoid));
+	InvokeFunctionExecuteHook(aggref->aggfnoid);
 }
 
 /* The aggregates, and the states that they share. */
@@ -133,6 +162,7 @@ describe_outputs(GatherScanState *gather, CustomScan *scan)
 		output->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 		if (output->kind == GATHER_NONE)
 			elog(ERROR, "aggregate %u is none of hpsort", aggref->aggfnoid);
+		check_execute(aggref);
 		if (output->kind == GATHER_RUNS && !output->partial)
 			output->run_type = aggregate_run_type(aggref->aggtype);
 		for (i = 0; i < gather->nstates && transnos[i] != aggref->aggtransno; i++)
@@ -145,6 +175,7 @@ describe_outputs(GatherScanState *gather, CustomScan *scan)
 			gather->states[i].aggref = aggref;
 			while (list_nth_int(columns, gather->states[i].column) != attnum)
 				gather->states[i].column++;
+			prepare_options(gather, &gather->states[i]);
 		}
 		output->state = i;
 	}
@@ -319,7 +350,7 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GatherScanState *gather = (GatherScanState *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
-	bool		prefix = es->verbose || list_length(es->rtable) > 1;
+	bool		prefix = compat_explain_prefix(es);
 	List	   *columns = NIL;
 	List	   *algorithms = NIL;
 	List	   *keys = NIL;

@@ -32,6 +32,7 @@
 #include "utils/syscache.h"
 
 #include "aggregates.h"
+#include "column_gather.h"
 #include "compat.h"
 #include "gather.h"
 #include "gather_query.h"
@@ -177,6 +178,54 @@ gathered_aggregates(PathTarget *target, Node *having, Index rti)
 
 /* --- the tables to read */
 
+/* Whether a path is PostgreSQL's own way to read rel. */
+static bool
+is_core_scan(const Path *path, const RelOptInfo *rel)
+{
+	for (;;)
+		switch (path->pathtype)
+		{
+			case T_SeqScan:
+			case T_IndexScan:
+			case T_IndexOnlyScan:
+			case T_BitmapHeapScan:
+			case T_TidScan:
+			case T_TidRangeScan:
+				return path->parent == rel;
+			case T_Gather:
+				path = ((const GatherPath *) path)->subpath;
+				break;
+			case T_GatherMerge:
+				path = ((const GatherMergePath *) path)->subpath;
+				break;
+			case T_Result:
+				if (!IsA(path, ProjectionPath))
+					return false;
+				path = ((const ProjectionPath *) path)->subpath;
+				break;
+			default:
+				return false;
+		}
+}
+
+/*
+ * Whether the rows of rel are those of its table.  Extensions that keep them
+ * elsewhere, compressed for example, replace core's paths by their own.
+ */
+static bool
+is_core_table(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+		if (is_core_scan((Path *) lfirst(lc), rel))
+			return true;
+	foreach(lc, rel->partial_pathlist)
+		if (is_core_scan((Path *) lfirst(lc), rel))
+			return true;
+	return false;
+}
+
 /* Whether a relation's rows can be read, and its filter evaluated, by us. */
 static bool
 is_readable(PlannerInfo *root, RelOptInfo *rel)
@@ -185,7 +234,8 @@ is_readable(PlannerInfo *root, RelOptInfo *rel)
 	ListCell   *lc;
 
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL ||
-		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
+		!is_core_table(rel))
 		return false;
 	foreach(lc, rel->baserestrictinfo)
 	{
@@ -230,6 +280,42 @@ is_descendant(PlannerInfo *root, Index relid, Index top)
 	return true;
 }
 
+static bool
+has_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) || expression_tree_walker(node, has_param, context);
+}
+
+/*
+ * Whether the executor may prune partitions of rel once it knows a parameter,
+ * or the time: we would read them all.
+ */
+static bool
+may_prune_later(const RelOptInfo *rel)
+{
+	Bitmapset  *key = NULL;
+	ListCell   *lc;
+	int			i;
+
+	if (!enable_partition_pruning || rel->part_scheme == NULL || rel->nparts < 2)
+		return false;
+	for (i = 0; i < rel->part_scheme->partnatts; i++)
+		pull_varattnos((Node *) rel->partexprs[i], rel->relid, &key);
+	foreach(lc, rel->baserestrictinfo)
+	{
+		Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
+		Bitmapset  *columns = NULL;
+
+		pull_varattnos(clause, rel->relid, &columns);
+		if (bms_overlap(columns, key) &&
+			(has_param(clause, NULL) || contain_mutable_functions(clause)))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The tables that rel stands for: itself, or those that inherit from it and
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
@@ -248,9 +334,14 @@ gather_find_tables(PlannerInfo *root, RelOptInfo *rel)
 	{
 		RelOptInfo *child = root->simple_rel_array[i];
 
-		if (child == NULL || i == rel->relid || !is_descendant(root, i, rel->relid) ||
-			planner_rt_fetch(i, root)->inh || IS_DUMMY_REL(child))
+		if (child == NULL || !is_descendant(root, i, rel->relid) || IS_DUMMY_REL(child))
 			continue;
+		if (planner_rt_fetch(i, root)->inh)
+		{
+			if (hpsort_debug_gather != GATHER_FORCE && may_prune_later(child))
+				return NIL;
+			continue;
+		}
 		if (!is_readable(root, child))
 			return NIL;
 		tables = lappend(tables, child);
@@ -381,6 +472,7 @@ make_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 {
 	RelOptInfo *partial_rel;
 	Path	   *path;
+	RelOptInfo	rel = *input_rel;
 	double		pages = 0;
 	double		rows;
 	int			workers;
@@ -393,10 +485,17 @@ make_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	if (partial_rel->reltarget->exprs == NIL)
 		return NULL;
 
+	/* All tables are read like one large one. */
+	rel.rel_parallel_workers = 0;
 	foreach(lc, tables)
-		pages += ((RelOptInfo *) lfirst(lc))->pages;
-	workers = compute_parallel_worker(list_length(tables) == 1 ? linitial(tables) : input_rel,
-									  pages, -1, max_parallel_workers_per_gather);
+	{
+		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
+
+		pages += table->pages;
+		rel.rel_parallel_workers = column_parallel_setting(rel.rel_parallel_workers,
+														   table->rel_parallel_workers);
+	}
+	workers = compute_parallel_worker(&rel, pages, -1, max_parallel_workers_per_gather);
 	if (workers <= 0)
 		return NULL;
 	path = (Path *) make_path(root, partial_rel, partial_rel->reltarget, tables, columns, NIL,

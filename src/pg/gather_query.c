@@ -75,7 +75,6 @@ gather_query_planner(Query *parse, const char *query_string, int options, ParamL
 	return result;
 }
 
-static const CustomScanMethods gather_query_methods;
 
 static Plan *
 plan_gather_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
@@ -90,7 +89,7 @@ plan_gather_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tl
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_private = path->custom_private;
-	scan->methods = &gather_query_methods;
+	scan->methods = &gather_scan_methods;
 	return (Plan *) scan;
 }
 
@@ -108,8 +107,11 @@ gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_re
 	List	   *columns;
 	Var		   *column;
 
-	/* One column of all rows, in no order. */
-	if (parse != offered_query || root->parent_root != NULL || parse->commandType != CMD_SELECT ||
+	/*
+	 * One column of all rows, in no order.  What a rule has added to the query
+	 * comes under the same string, but returns nothing to its caller.
+	 */
+	if (parse != offered_query || !parse->canSetTag || root->parent_root != NULL || parse->commandType != CMD_SELECT ||
 		parse->hasAggs || parse->hasWindowFuncs || parse->hasTargetSRFs ||
 		parse->havingQual != NULL || parse->distinctClause != NIL || parse->sortClause != NIL ||
 		parse->limitCount != NULL || parse->limitOffset != NULL ||
@@ -161,8 +163,8 @@ typedef struct GatherQueryState
 
 static const CustomExecMethods gather_query_exec_methods;
 
-static Node *
-create_state(CustomScan *scan)
+Node *
+gather_query_create_state(CustomScan *scan)
 {
 	GatherQueryState *state = palloc0_object(GatherQueryState);
 
@@ -229,11 +231,6 @@ explain_query(CustomScanState *css, List *ancestors, ExplainState *es)
 						deparse_expression((Node *) column, context, es->verbose, false), es);
 	gather_sources_explain(&state->sources, ancestors, es);
 }
-
-static const CustomScanMethods gather_query_methods = {
-	.CustomName = "HpSort Gather",
-	.CreateCustomScanState = create_state,
-};
 
 static const CustomExecMethods gather_query_exec_methods = {
 	.CustomName = "HpSort Gather",

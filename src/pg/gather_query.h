@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 
 #include "sorter.h"
 
@@ -30,5 +31,8 @@ extern const GatherSink *gather_query_offer(const GatherSink *sink);
 /* Of gather_planner.c: adds a path to the final relation of such a query. */
 extern void gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_rel);
 extern void gather_query_install(void);
+
+/* Of gather_exec.c: the executor's node of such a query. */
+extern Node *gather_query_create_state(CustomScan *scan);
 
 #endif							/* HPSORT_GATHER_QUERY_H */

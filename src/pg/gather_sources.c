@@ -162,13 +162,14 @@ static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
 {
 	bool		having = css->ss.ps.plan->qual != NIL;
-	bool		prefix = es->verbose || list_length(es->rtable) > 1;
+	bool		prefix = compat_explain_prefix(es);
 	Instrumentation *instrument = css->ss.ps.instrument;
 	List	   *context;
 
 	if (scan->ps.plan->qual == NIL)
 		return;
-	context = set_deparse_context_plan(es->deparse_cxt, scan->ps.plan, ancestors);
+	/* Under this node's plan parameters of a nested loop around it are found. */
+	context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	ExplainPropertyText(having ? "Scan Filter" : "Filter",
 						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
 										   context, prefix, false), es);

@@ -59,6 +59,8 @@ typedef struct Connection
 
 static Connection connections[CONNECTIONS];
 
+#define IN_USE "all connections of the session to the GPU service are in use"
+
 /* What the device is to src/sort: the client's job, and what it must know. */
 struct SortJob
 {
@@ -284,7 +286,8 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 
 /*
  * Makes a connection good for a job, or says why not.  *wait is set when that
- * may change soon: a service is starting.
+ * may change soon: a service is starting.  A connection that a job uses is left
+ * alone, whatever has become of it: the job holds its client.
  */
 static bool
 make_usable(Connection *connection, bool insist, bool *wait)
@@ -293,6 +296,11 @@ make_usable(Connection *connection, bool insist, bool *wait)
 	const char *reason;
 
 	*wait = false;
+	if (connection->job)
+	{
+		no_gpu(GPU_RESOURCES, IN_USE);
+		return false;
+	}
 	if (connection->ref.client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
 		gpu_client_is_usable(connection->ref.client))
 		return true;
@@ -583,7 +591,7 @@ free_connection(bool stream, bool insist, SortError *err)
 		sort_fail(err, SORT_DEVICE_UNAVAILABLE, "%s", reason_text);
 		return NULL;
 	}
-	sort_fail(err, SORT_DEVICE_UNAVAILABLE, "all connections of the session to the GPU service are in use");
+	sort_fail(err, SORT_DEVICE_UNAVAILABLE, IN_USE);
 	last_failure = GPU_RESOURCES;
 	return NULL;
 }
@@ -703,7 +711,9 @@ gpu_backend_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 {
 	ServiceStatus status;
 	SortError	err;
+	Connection *connection = &connections[0];
 	int			count = 0;
+	int			i;
 	bool		wait;
 
 	text[0] = '\0';
@@ -726,12 +736,19 @@ gpu_backend_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 			snprintf(text, size, "GPU service is %s", *state);
 		return 0;
 	}
-	if (!make_usable(&connections[0], true, &wait))
+	/* One that is not in the middle of a job, if there is one. */
+	for (i = 0; i < CONNECTIONS; i++)
+		if (connections[i].job == NULL)
+		{
+			connection = &connections[i];
+			break;
+		}
+	if (!make_usable(connection, true, &wait))
 	{
 		strlcpy(text, reason_text, size);
 		return 0;
 	}
-	if (gpu_client_devices(connections[0].ref.client, devices, max, &count, &err) != SORT_OK)
+	if (gpu_client_devices(connection->ref.client, devices, max, &count, &err) != SORT_OK)
 	{
 		strlcpy(text, err.message, size);
 		return 0;

@@ -6,6 +6,8 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 
 #include "pg_sorter.h"
@@ -15,6 +17,7 @@ PG_FUNCTION_INFO_V1(hpsort_last);
 static struct
 {
 	const char *function;		/* NULL: no sort yet; else a literal */
+	Oid			user;			/* with whose rights it was done */
 	int64		nulls;
 	bool		bounds;			/* those of the keys are the caller's */
 	SorterStats stats;
@@ -24,6 +27,7 @@ void
 last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls)
 {
 	last_sort.function = function;
+	last_sort.user = GetUserId();
 	last_sort.nulls = nulls;
 	last_sort.bounds = true;
 	sorter_stats(s, out, &last_sort.stats);
@@ -37,7 +41,11 @@ last_sort_forget_bounds(void)
 
 #define LAST_SORT_COLUMNS 15
 
-/* hpsort_last() returns SETOF record, with no row or one */
+/*
+ * hpsort_last() returns SETOF record, with no row or one.  Bounds and counts
+ * of keys are nobody's business who could not have read them: a function that
+ * runs with its owner's rights leaves none to its caller.
+ */
 Datum
 hpsort_last(PG_FUNCTION_ARGS)
 {
@@ -49,7 +57,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	char		reason[512];
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (last_sort.function == NULL)
+	if (last_sort.function == NULL || !has_privs_of_role(GetUserId(), last_sort.user))
 		return (Datum) 0;
 
 	range = (double) plan_range(stats->lo, stats->hi);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 
 #include "set_state.h"
@@ -76,6 +77,17 @@ set_state_next_key(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
 	SRF_RETURN_NEXT(funcctx, Int32GetDatum(key));
 }
 
+/* hpsort_run is an ordinary type, which its owner may alter. */
+void
+run_type_check(TupleDesc tupdesc)
+{
+	if (tupdesc->natts != 2 || TupleDescAttr(tupdesc, 0)->atttypid != INT4OID ||
+		TupleDescAttr(tupdesc, 1)->atttypid != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
+}
+
 void
 set_state_run_type(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
 {
@@ -83,6 +95,7 @@ set_state_run_type(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	run_type_check(tupdesc);
 	funcctx->tuple_desc = BlessTupleDesc(tupdesc);
 }
 

@@ -44,6 +44,9 @@ extern void set_state_start(SetState *state, const char *function, SortWant want
 /* Returns the next key of the set in funcctx->user_fctx (NULL: none), or ends it. */
 extern Datum set_state_next_key(FunctionCallInfo fcinfo, FuncCallContext *funcctx);
 
+/* An error unless hpsort_run still has the two attributes it was made with. */
+extern void run_type_check(TupleDesc tupdesc);
+
 /*
  * The same for runs: a row of the function's type, which the first call has
  * set_state_run_type look up.  The run of NULLs comes where NULLs come.

@@ -33,6 +33,29 @@ constexpr size_t kMaxLanes = 16;
 constexpr size_t kCheckEvery = (size_t) 1 << 20;
 
 /*
+ * Writes the first lanes of v, as many as right has, to elements[at], and
+ * nothing else.  Only x86 has a masked store: elsewhere BlendedStore reads and
+ * writes a whole vector, which near the end would reach behind the n elements.
+ */
+template <class V, class M, typename T>
+HWY_INLINE void
+StoreRight(V v, M right, T *elements, size_t n, size_t at)
+{
+	const hn::DFromV<V> d;
+	const size_t count = hn::CountTrue(d, right);
+
+	if (HWY_ARCH_X86 || at + hn::Lanes(d) <= n)
+		hn::BlendedStore(v, hn::FirstN(d, count), d, elements + at);
+	else
+	{
+		HWY_ALIGN T	last[kMaxLanes];
+
+		hn::Store(v, d, last);
+		memcpy(elements + at, last, count * sizeof(T));
+	}
+}
+
+/*
  * Elements <= pivot to the left, or > pivot when kDescending.  False if
  * interrupted: the elements are then all there, in some order.
  */
@@ -101,7 +124,7 @@ PartitionTo(T *elements, size_t n, T pivot, size_t *nleft, bool (*interrupted) (
 					hn::StoreU(hn::Compress(v, left), d, elements + write_left);
 					write_left += count;
 					write_right -= lanes - count;
-					hn::CompressBlendedStore(v, right, d, elements + write_right);
+					StoreRight(hn::Compress(v, right), right, elements, n, write_right);
 				}
 			}
 			stopped = interrupted && interrupted(arg);

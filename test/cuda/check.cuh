@@ -192,5 +192,8 @@ extern void test_edges(bool quick);
 extern void test_jobs(bool quick);
 extern void test_random(uint64_t shapes, uint64_t seed);
 extern void test_huge(void);
+extern void test_limits(void);
+extern void test_devices(int device);
+extern void test_lost(int device);
 
 #endif							/* HPSORT_TEST_CHECK_CUH */

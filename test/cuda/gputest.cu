@@ -5,10 +5,13 @@
  *	  single regimes through kernels.cuh at sizes where they would not be chosen.
  *
  * usage: gputest [--quick | --tiny] [--shapes n] [--seed n] [--huge] [--device n]
+ *		[--only name]
  *	--quick		a reduced set, for compute-sanitizer's memcheck and initcheck
  *	--tiny		a still smaller one, for its racecheck: regimes only
  *	--shapes	random shapes to try (10,000 by default)
- *	--huge		3e9 and 4.5e9 keys, in 60 GB of device memory
+ *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 60 GB of device memory
+ *	--device	one other than 0 also shows that 0 is left alone
+ *	--only		of the tests named in the output, this one
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +26,14 @@ HpsortCudaError err;
 uint64_t	checks;
 uint64_t	failures;
 std::string current;
+static std::string only;
 
 static void
 timed(const char *name, const std::function<void()> &test)
 {
+	if (!only.empty() && only != name)
+		return;
+
 	const uint64_t before = checks;
 	auto		start = std::chrono::steady_clock::now();
 
@@ -66,13 +73,18 @@ main(int argc, char **argv)
 			seed = strtoull(argv[++i], nullptr, 10);
 		else if (arg == "--device" && i + 1 < argc)
 			device = atoi(argv[++i]);
+		else if (arg == "--only" && i + 1 < argc)
+			only = argv[++i];
 		else
 		{
 			fprintf(stderr, "usage: %s [--quick | --tiny] [--shapes n] [--seed n] [--huge] "
-					"[--device n]\n", argv[0]);
+					"[--device n] [--only name]\n", argv[0]);
 			return 2;
 		}
 	}
+	/* sanitizers would take what it does for an error */
+	if (!quick && !tiny)
+		timed("lost", [&] { test_lost(device); });
 	current = "open";
 	CUDA(cudaSetDevice(device));
 	if (!CHECK(hpsort_cuda_open(device, 0, &context, &err) == HPSORT_CUDA_OK))
@@ -88,12 +100,16 @@ main(int argc, char **argv)
 	{
 		timed("edges", [&] { test_edges(quick); });
 		timed("jobs", [&] { test_jobs(quick); });
+		timed("devices", [&] { test_devices(device); });
 	}
 	printf("random: --shapes %llu --seed %llu\n", (unsigned long long) shapes,
 		   (unsigned long long) seed);
 	timed("random", [&] { test_random(shapes, seed); });
 	if (huge)
+	{
 		timed("huge", [&] { test_huge(); });
+		timed("limits", [&] { test_limits(); });
+	}
 
 	current = "close";
 	hpsort_cuda_memory(context, &used, nullptr, 0);

@@ -61,6 +61,9 @@ add_chunks(HpsortCudaJob *job, Source &source, Where where, uint64_t seed,
 
 		if (!ENGINE(hpsort_cuda_job_add(job, keys + at, m, &number, &err)))
 			return false;
+		/* unpinned: the caller's again at once */
+		if (from == PAGEABLE)
+			memset(source.pageable.data() + at, 0x77, m * 4);
 		at += m;
 		k++;
 		CHECK(number == k);
@@ -251,8 +254,10 @@ test_sorts_at_once(int sorts, uint64_t n)
 {
 	std::vector<std::thread> threads;
 	std::atomic<int> wrong{0};
+	int			device;
 
 	current = "several sorts at once";
+	CUDA(cudaGetDevice(&device));
 	for (int j = 0; j < sorts; j++)
 		threads.emplace_back([&, j] {
 			static const uint64_t distinct[] = {100, 50000, 20000, 200000};
@@ -264,6 +269,8 @@ test_sorts_at_once(int sorts, uint64_t n)
 			HpsortCudaError error;
 			cudaStream_t stream;
 
+			/* a new thread is on device 0, where the context may not be */
+			CUDA(cudaSetDevice(device));
 			spec.bounds_known = 1;
 			spec.lo = -77;
 			spec.hi = (int32_t) (distinct[j % 4] - 78);
@@ -447,6 +454,50 @@ test_memory_limit(void)
 			0, 5000, false);
 }
 
+/*
+ * A counting job that runs out of memory between two pieces of one add: some of
+ * its keys are in the bins and some are not, so no result may come of it.
+ */
+static void
+test_failed_add(void)
+{
+	const uint64_t piece = HPSORT_CUDA_CHUNK_MAX / sizeof(int32_t);
+	const uint64_t slot = HPSORT_CUDA_CHUNK_MAX;
+	std::vector<int32_t> keys(3 * piece, 7);
+	HpsortCudaSpec spec = {};
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	uint64_t	before;
+	uint64_t	used;
+
+	current = "failed add";
+	hpsort_cuda_memory(context, &before, nullptr, 0);
+	spec.bounds_known = 1;
+	spec.hi = 999;
+	spec.wanted = HPSORT_CUDA_RUNS;
+	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+	ENGINE(hpsort_cuda_job_add(job, keys.data(), 1000, nullptr, &err));
+
+	/* refused, and the job none the worse */
+	CHECK(hpsort_cuda_job_add(job, nullptr, 1000, nullptr, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	ENGINE(hpsort_cuda_job_add(job, keys.data(), 1000, nullptr, &err));
+
+	/* room for two pieces, then no more */
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	hpsort_cuda_set_memory_limit(context, used + 2 * slot);
+	CHECK(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err) ==
+		  HPSORT_CUDA_NO_MEMORY);
+	hpsort_cuda_set_memory_limit(context, 0);
+	CHECK(hpsort_cuda_job_add(job, keys.data(), 1000, nullptr, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(hpsort_cuda_job_finish(job, &result, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(strcmp(err.text, "the job has failed") == 0);
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	CHECK(used == before);
+}
+
 /* Broken contracts, and a key outside the bounds in both modes. */
 static void
 test_job_errors(void)
@@ -472,6 +523,9 @@ test_job_errors(void)
 		CHECK(hpsort_cuda_job_finish(job, &result, &err) ==
 			  HPSORT_CUDA_OUT_OF_BOUNDS);
 		CHECK(err.key == 500);
+		/* not a second time, on what the first left */
+		CHECK(hpsort_cuda_job_finish(job, &result, &err) ==
+			  HPSORT_CUDA_BAD_ARGUMENT);
 		hpsort_cuda_job_close(job);
 	}
 	hpsort_cuda_job_close(nullptr);
@@ -514,4 +568,5 @@ test_jobs(bool quick)
 	test_sorts_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
 	test_cancel(quick ? 20000 : 2000000);
 	test_memory_limit();
+	test_failed_add();
 }

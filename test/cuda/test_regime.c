@@ -24,6 +24,8 @@
 static const HpsortCudaLimits h100 = {132, 232448, 233472, (uint64_t) 80 << 30};
 static const HpsortCudaLimits a10 = {72, 101376, 102400, (uint64_t) 24 << 30};
 static const HpsortCudaLimits t4 = {40, 65536, 65536, (uint64_t) 16 << 30};
+/* and one that there is not: with room for more bins than permutations take */
+static const HpsortCudaLimits roomy = {200, 524288, 524288, (uint64_t) 200 << 30};
 
 static HpsortCudaChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
@@ -67,6 +69,8 @@ static const Case cases[] = {
 	{&a10, 100000000, 1, 24833, 1, 0, K, HPSORT_CUDA_PARTITION},
 	{&t4, 100000000, 1, 15872, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
 	{&t4, 100000000, 1, 15873, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&roomy, 100000000, 1, 65536, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&roomy, 100000000, 1, 65537, 1, 0, K, HPSORT_CUDA_PARTITION},
 	/* few distinct values, where the bins do not fit */
 	{&h100, 100000000, 0, 999, 1, 500, K, HPSORT_CUDA_SHARED_HISTOGRAM},
 	{&h100, 100000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
@@ -90,7 +94,9 @@ static const Case cases[] = {
 	{&h100, 10000000, 0, 20000001, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 524288, 0, 99999, 1, 0, K, HPSORT_CUDA_PARTITION},
 	{&h100, 524287, 0, 99999, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 4294967295, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	/* positions must fit in 32 bits, with the rest of the last tile */
+	{&h100, 4294966271, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 4294966272, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 4294967296, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
 	/* a partition has no stable order */
 	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
@@ -117,6 +123,21 @@ test_table(void **state)
 	}
 }
 
+/* Why a permutation is sorted as pairs: what is not known is not said. */
+static void
+test_reasons(void **state)
+{
+	HpsortCudaChoice choice;
+
+	(void) state;
+	choice = choose(&h100, 1000, 0, 0, 0, 0, P);
+	assert_non_null(strstr(choice.reason, "too few keys for dense ranks"));
+	choice = choose(&h100, 2000000, 0, 0, 0, 0, P);
+	assert_non_null(strstr(choice.reason, "distinct values not known"));
+	choice = choose(&h100, 2000000, 0, 0, 0, 10241, P);
+	assert_non_null(strstr(choice.reason, "too many distinct values for dense ranks"));
+}
+
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
 static void
 test_buckets(void **state)
@@ -137,6 +158,7 @@ test_buckets(void **state)
 			assert_true((uint64_t) c.buckets << c.shift >= range);
 			assert_true((uint64_t) (c.buckets - 1) << c.shift < range);
 			assert_true(c.shift <= 15);
+			assert_true(c.buckets > 256);
 			assert_true(c.buckets <= regime_partition_max_buckets(all[d]));
 			assert_true((1u << c.shift) + 4 <= regime_shared_bins(all[d]));
 			assert_true((REGIME_PARTITION_SMALL_TILE + 2 * c.buckets) * 4 <=
@@ -162,6 +184,41 @@ test_segments(void **state)
 			assert_true(regime_partition_crowded(n, buckets) >=
 						(n / (segment + 1) < buckets ? n / (segment + 1) : buckets));
 		}
+}
+
+/* Segments follow each other up to the last key, whatever the bucket's size. */
+static void
+check_segments(uint64_t count, uint64_t segment)
+{
+	uint64_t	parts = (count - 1) / segment + 1;
+	uint64_t	begin = 0;
+
+	for (uint64_t i = 0; i < parts; i++)
+	{
+		uint64_t	end = regime_segment_end((uint32_t) count, (uint32_t) segment,
+											 (uint32_t) i);
+
+		assert_int_equal(begin, i * segment);
+		assert_true(end > begin && end - begin <= segment);
+		begin = end;
+	}
+	assert_int_equal(begin, count);
+}
+
+/*
+ * All keys in one bucket, in sizes up to the largest that is partitioned; there
+ * are more than 256 buckets wherever the bins do not fit in shared memory.
+ */
+static void
+test_segment_ends(void **state)
+{
+	static const uint64_t sizes[] = {1, 65535, 65536, 65537, 100000000, 4278190081,
+		4294000000, REGIME_POSITIONS_MAX - 1, REGIME_POSITIONS_MAX};
+
+	(void) state;
+	for (size_t s = 0; s < LENGTH(sizes); s++)
+		for (uint32_t buckets = 256; buckets <= 4096; buckets++)
+			check_segments(sizes[s], regime_partition_segment(sizes[s], buckets));
 }
 
 static void
@@ -224,8 +281,11 @@ test_need(void **state)
 				assert_true(need >= before);
 			before = need;
 		}
+		/* few keys need little, so that a small limit does not refuse them */
+		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		spec.bounds_known = 1;
 		spec.hi = 999;
+		assert_true(hpsort_cuda_job_need(&h100, &spec, 1000) < (uint64_t) 32 << 20);
 		narrow = hpsort_cuda_job_need(&h100, &spec, (uint64_t) 1 << 40);
 		if (wanted[w] & P)
 			assert_true(narrow > (uint64_t) 1 << 42);
@@ -252,8 +312,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_segment_ends),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_need),

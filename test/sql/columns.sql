@@ -103,8 +103,11 @@ SELECT hpsort_column_array('tree_1', 'x');
 SELECT hpsort_column_array(:hidden, 'x');
 -- row security is in force, or an error
 SELECT hpsort_column_array('policed', 'x');
+SET hpsort.debug_gather = force;
+EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM policed;
 SELECT hpsort_agg(x) FROM policed;
 SELECT hpsort_query('SELECT x FROM policed') LIMIT 2;
+RESET hpsort.debug_gather;
 SET row_security = off;
 SELECT hpsort_column_array('policed', 'x');
 RESET row_security;
@@ -112,6 +115,18 @@ RESET ROLE;
 SELECT hpsort_column_array('policed', 'x');
 DROP TABLE policed;
 DROP SCHEMA hidden CASCADE;
+-- and the aggregates' own, whatever the plan
+REVOKE EXECUTE ON FUNCTION hpsort_agg(int4) FROM PUBLIC;
+SET ROLE hpsort_reader;
+SET hpsort.debug_gather = force;
+SELECT hpsort_agg(x) FROM tree;
+SELECT hpsort_runs_agg(x) IS NOT NULL AS allowed FROM tree;
+SET hpsort.enable_gather = off;
+SELECT hpsort_agg(x) FROM tree;
+RESET hpsort.enable_gather;
+RESET hpsort.debug_gather;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hpsort_agg(int4) TO PUBLIC;
 
 -- as the statement sees it: what it has done itself is there, later changes are not
 BEGIN;
@@ -218,6 +233,18 @@ SELECT query, pg_temp.uses_gather(query) FROM (VALUES
 -- settings
 SET hpsort.debug_gather = allow;
 SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS allowed;
+-- parameters of a loop around it have names
+SET hpsort.debug_gather = force;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+EXPLAIN (COSTS OFF) SELECT * FROM generate_series(1, 3) g, LATERAL (SELECT hpsort_agg(key) FROM readings WHERE small < g) s;
+RESET enable_mergejoin;
+RESET enable_hashjoin;
+SET hpsort.debug_gather = allow;
+-- what the executor would prune is core's
+SELECT pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE id < 15') AS constant,
+	pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE x < extract(epoch FROM now())') AS other_column,
+	pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE id < extract(epoch FROM now())') AS pruned_later;
 SET hpsort.debug_gather = forbid;
 SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS forbidden;
 RESET hpsort.debug_gather;

@@ -60,6 +60,16 @@ SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
 -- ... runs what returns rows ...
 SELECT array_agg(x) FROM hpsort_query('DELETE FROM numbers WHERE x > 1 RETURNING x') x;
 SELECT x FROM numbers;
+-- ... without what rules have added to it ...
+CREATE TABLE ruled (y int);
+INSERT INTO ruled SELECT i FROM generate_series(1, 1000) i;
+ANALYZE ruled;
+CREATE RULE also AS ON DELETE TO numbers DO ALSO SELECT y FROM ruled;
+BEGIN;
+SELECT * FROM hpsort_query('DELETE FROM numbers RETURNING x');
+ROLLBACK;
+DROP RULE also ON numbers;
+DROP TABLE ruled;
 -- ... and obeys the transaction's mode
 BEGIN READ ONLY;
 SELECT * FROM hpsort_query('INSERT INTO numbers VALUES (4) RETURNING x');
@@ -77,10 +87,31 @@ GRANT SELECT ON secret TO regress_hpsort_user;
 SET ROLE regress_hpsort_user;
 SELECT * FROM hpsort_query('SELECT x FROM secret');
 RESET ROLE;
+-- what somebody else could read is not told afterwards
+REVOKE SELECT ON secret FROM regress_hpsort_user;
+CREATE FUNCTION pg_temp.of_secret() RETURNS int LANGUAGE sql SECURITY DEFINER AS $$SELECT cardinality(hpsort_column_array('secret', 'x'))$$;
+SET ROLE regress_hpsort_user;
+SELECT hpsort('{2,1}');
+SELECT function, lo, hi FROM hpsort_last();
+SELECT pg_temp.of_secret();
+SELECT function, lo, hi FROM hpsort_last();
+RESET ROLE;
+SELECT function, lo, hi FROM hpsort_last();
+DROP FUNCTION pg_temp.of_secret();
 DROP TABLE secret;
 DROP ROLE regress_hpsort_user;
 
 -- the error of a query is reported with the query
 SELECT * FROM hpsort_query('SELECT 1/x FROM generate_series(-2, 2) x');
+
+-- its type is what it was
+BEGIN;
+ALTER TYPE hpsort_run ADD ATTRIBUTE more text;
+SELECT hpsort_runs('{1,1,2}');
+ROLLBACK;
+BEGIN;
+ALTER TYPE hpsort_run ADD ATTRIBUTE more text;
+SELECT hpsort_runs_agg(x) FROM generate_series(1, 3) x;
+ROLLBACK;
 
 DROP DOMAIN smaller, small;

@@ -11,7 +11,7 @@ plan skip_all => 'needs /proc and prlimit' unless -r '/proc/self/status' && `prl
 
 my $node = PostgreSQL::Test::Cluster->new('memory');
 $node->init;
-$node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = 0\nautovacuum = off\njit = off\n");
+$node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = 0\nautovacuum = off\njit = off\nhpsort.enable_sort = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 my $postmaster = slurp_file($node->data_dir . '/postmaster.pid');

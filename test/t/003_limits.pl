@@ -7,7 +7,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('limits');
 $node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\nmax_worker_processes = 8\n");
+$node->append_conf('postgresql.conf', "autovacuum = off\nhpsort.enable_sort = off\nmax_worker_processes = 8\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 

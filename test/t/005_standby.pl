@@ -7,7 +7,7 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', "autovacuum = off\n");
+$primary->append_conf('postgresql.conf', "autovacuum = off\nhpsort.enable_sort = off\n");
 $primary->start;
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

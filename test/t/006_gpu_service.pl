@@ -54,6 +54,13 @@ like($out, qr/^t\ngpu\nt\|\d+\ngpu\nt\n\{\}\|\{\}\|\{5,NULL,NULL\}$/, 'gpu: what
 # In two groups at once, each large enough to be streamed
 is($node->safe_psql('postgres', q{SELECT bool_and(a = b), count(*) FROM
 	(SELECT hpsort_agg(x) a, array_agg(x ORDER BY x) b FROM (SELECT x, i % 2 AS g FROM many, generate_series(0, 3) i) t GROUP BY g) t}), 't|2', 'two streams');
+# In the middle of a stream others may ask for the devices, or another timeout: its client stays
+$out = $node->safe_psql('postgres', q{SET hpsort.device = gpu;
+	SELECT hpsort_agg(x) = (SELECT array_agg(hashint4(i) ORDER BY hashint4(i)) FROM generate_series(1, 2900000) i)
+	FROM (SELECT hashint4(i) AS x, CASE WHEN i % 400000 = 0
+		THEN set_config('hpsort.gpu_wait_timeout', (i / 100000) || 's', false) || (SELECT count(d) FROM (SELECT hpsort_devices() AS d OFFSET 0) s WHERE i > 0) END AS y
+		FROM generate_series(1, 2900000) i) t WHERE y IS NULL OR y <> ''; SELECT device FROM hpsort_last()});
+is($out, "t\ngpu", 'devices in the middle of a stream');
 # Parallel workers send keys to the leader, who has them sorted
 $out = $node->safe_psql('postgres', q{SET hpsort.device = gpu; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
 	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;

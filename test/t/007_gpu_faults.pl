@@ -106,6 +106,16 @@ like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: t
 configure($node, 'hpsort.gpu_fault' => '');
 wait_running($node);
 
+# One whose device answers nobody: it greets, and the key that it is then given does not come back.
+configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '500ms');
+wait_for('running', sub { service($node, 'state') eq 'running' });
+$hung = service($node, 'pid');
+is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()"), "t\ncpu", 'nothing is sorted: the CPU sorts');
+ok(wait_for('hung device', sub { service($node, 'coalesce(pid, 0)') ne $hung }), 'the supervisor replaces the service');
+like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: terminating it/, 'and says so');
+configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => '30s');
+wait_running($node);
+
 # Settings that the service does not take: it is not started again and again.
 configure($node, 'hpsort.gpu_fault' => 'nonsense');
 ok(wait_for('failed', sub { service($node, 'state') eq 'failed' }), 'invalid fault: refused');

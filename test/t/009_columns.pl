@@ -18,6 +18,7 @@ my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', <<'CONF');
 autovacuum = off
+hpsort.enable_sort = off
 max_worker_processes = 16
 max_parallel_workers = 8
 shared_buffers = 1MB
@@ -64,9 +65,15 @@ BEGIN
 		IF got_up IS DISTINCT FROM up THEN found := found || ' query'; END IF;
 	END IF;
 
+	-- hpsort_query's own, by pages
+	SET LOCAL hpsort.debug_gather = 'force';
+	IF type <> 'date' THEN
+		EXECUTE format('SELECT array_agg(v) FROM hpsort_query(''SELECT %I FROM %s'') v', attribute, rel) INTO got_up;
+		IF got_up IS DISTINCT FROM up THEN found := found || ' query-forced'; END IF;
+	END IF;
+
 	-- in plans, where the column can be an argument
 	IF type IN ('smallint', 'integer') THEN
-		SET LOCAL hpsort.debug_gather = 'force';
 		EXECUTE format('SELECT hpsort_agg(%1$I), hpsort_agg(%1$I, NULL, NULL, true) FROM %2$s', attribute, rel) INTO got_up, got_down;
 		IF got_up IS DISTINCT FROM up THEN found := found || ' agg'; END IF;
 		IF got_down IS DISTINCT FROM down THEN found := found || ' agg-desc'; END IF;
@@ -242,6 +249,8 @@ for my $workers (0, 2)
 			"$settings\n$query;\nSELECT 'still ' || (hpsort_column_array('tree', 'x') = array_agg(x ORDER BY x)) FROM tree;", on_error_stop => 0);
 
 		like($err, qr/ERROR:  (key \d+ is out of bounds|division by zero)/, "$workers workers: $query");
+		# ... which is where it happened
+		like($err, qr/CONTEXT:  parallel worker/, 'in a worker') if $workers;
 		is($out, 'still true', 'and goes on');
 	}
 	my ($rc, $out, $err) = $primary->psql('postgres', "$settings\nSET statement_timeout = 100;\n" .

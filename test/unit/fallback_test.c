@@ -4,254 +4,18 @@
  *		while they arrive, and failing at every step, after which the CPU must
  *		give the same result.
  */
-#include "unit.h"
+#include "scripted_gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "plan.h"
 
 #define N 50000
 
 /* As in sorter_device.c: keys are streamed from here on. */
 #define STREAM_MIN (1 << 20)
-
-/* Where the device fails; each step is reached once a job. */
-typedef enum Step
-{
-	NOWHERE,
-	AT_COSTS,
-	AT_OPEN,
-	AT_ADD,
-	AT_FINISH,
-	AT_READ,					/* before anything is written */
-	AT_HALF,					/* the first half is garbage by then */
-	STEPS
-} Step;
-
-/* The device and its script. */
-typedef struct Script
-{
-	Step		fail_at;
-	SortStatus	with;			/* the status it fails with */
-	bool		early_only;		/* only of a job opened before finish */
-	bool		expensive;		/* by its costs */
-	/* seen */
-	unsigned	asked;
-	unsigned	required;		/* of them, with that */
-	unsigned	opened;
-	unsigned	early;			/* of them, with n unknown */
-	unsigned	open_now;
-	unsigned	failed;			/* calls of failed */
-	uint64_t	added;			/* keys, in all jobs */
-	char		words[160];		/* of the last failure */
-} Script;
-
-struct SortJob
-{
-	Script	   *script;
-	const SortContext *context;
-	SortJobSpec spec;
-	int32_t    *keys;
-	uint64_t	n;
-	bool		finished;
-};
-
-static Script script;
-
-static SortStatus
-step(const SortJob *job, Step at, SortError *err)
-{
-	if (script.fail_at != at || (script.early_only && job->spec.n != 0))
-		return SORT_OK;
-	return sort_fail(err, script.with, "the fake broke at step %d", (int) at);
-}
-
-static SortStatus
-fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
-{
-	SortJob		probe = {.spec = *spec};
-
-	*job = NULL;
-	script.opened++;
-	script.early += spec->n == 0;
-	assert_int_not_equal(spec->algorithm, SORT_ALGORITHM_AUTO);
-	if (step(&probe, AT_OPEN, err) != SORT_OK)
-		return err->status;
-	*job = calloc(1, sizeof(SortJob));
-	(*job)->context = context;
-	(*job)->spec = *spec;
-	script.open_now++;
-	return SORT_OK;
-}
-
-static SortStatus
-fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
-{
-	size_t		i;
-
-	assert_false(job->finished);
-	assert_true(n > 0);
-	if (step(job, AT_ADD, err) != SORT_OK)
-		return err->status;
-	for (i = 0; i < n; i++)
-		assert_true(keys[i] >= job->spec.lo && keys[i] <= job->spec.hi);
-	job->keys = realloc(job->keys, (job->n + n) * sizeof(int32_t));
-	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
-	job->n += n;
-	script.added += n;
-	return SORT_OK;
-}
-
-static SortStatus
-fake_finish(SortJob *job, SortError *err)
-{
-	assert_false(job->finished);
-	assert_true(job->spec.n == 0 || job->spec.n == job->n);
-	job->finished = true;
-	return step(job, AT_FINISH, err);
-}
-
-/* Writes garbage to the first half if that is in the script. */
-static SortStatus
-begin_read(SortJob *job, void *out, SortError *err)
-{
-	assert_true(job->finished);
-	if (step(job, AT_READ, err) != SORT_OK)
-		return err->status;
-	if (step(job, AT_HALF, err) != SORT_OK)
-	{
-		memset(out, 0x5A, (size_t) job->n / 2 * sizeof(int32_t));
-		return err->status;
-	}
-	return SORT_OK;
-}
-
-static SortStatus
-fake_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
-{
-	if (begin_read(job, out, err) != SORT_OK)
-		return err->status;
-	memcpy(out, job->keys, (size_t) job->n * sizeof(int32_t));
-	unit_sort(out, (size_t) job->n, descending);
-	return SORT_OK;
-}
-
-static SortStatus
-fake_read_runs(SortJob *job, Runs *runs, SortError *err)
-{
-	Runs		mine = {0};
-	const SortAllocator *a = &job->context->allocator;
-
-	assert_int_equal(job->spec.want, SORT_WANT_RUNS);
-	if (step(job, AT_READ, err) != SORT_OK || step(job, AT_HALF, err) != SORT_OK)
-		return err->status;
-	unit_sort(job->keys, (size_t) job->n, false);
-	if (!runs_of_ordered(&mine, job->keys, (size_t) job->n, a) ||
-		!runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-	{
-		runs_release(&mine, a);
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
-	}
-	runs_release(&mine, a);
-	return SORT_OK;
-}
-
-static SortStatus
-fake_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
-{
-	assert_int_equal(job->spec.want, SORT_WANT_PERMUTATION);
-	assert_int_equal(job->spec.descending, descending);
-	if (begin_read(job, out, err) != SORT_OK)
-		return err->status;
-	unit_permutation(job->keys, (size_t) job->n, descending, base, out);
-	return SORT_OK;
-}
-
-static const char *
-fake_describe(const SortJob *job, SortAlgorithm *algorithm)
-{
-	assert_true(job->finished);
-	*algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
-	return "by magic";
-}
-
-static void
-fake_close(SortJob *job)
-{
-	if (job == NULL)
-		return;
-	script.open_now--;
-	free(job->keys);
-	free(job);
-}
-
-static const SortDevice fake_device = {
-	.kind = SORT_DEVICE_GPU,
-	.add_copies = true,
-	.open = fake_open,
-	.add = fake_add,
-	.finish = fake_finish,
-	.read_keys = fake_read_keys,
-	.read_runs = fake_read_runs,
-	.read_permutation = fake_read_permutation,
-	.describe = fake_describe,
-	.close = fake_close,
-};
-
-static const SortDeviceCosts *
-fake_costs(void *arg, uint64_t n, bool required, const char **reason)
-{
-	static const SortDeviceCosts cheap = {.startup_ns = 1};
-	static const SortDeviceCosts expensive = {.startup_ns = 1e12};
-
-	(void) n;
-	assert_ptr_equal(arg, &script);
-	script.asked++;
-	script.required += required;
-	if (script.fail_at == AT_COSTS)
-	{
-		*reason = "the fake is asleep";
-		return NULL;
-	}
-	return script.expensive ? &expensive : &cheap;
-}
-
-static void
-fake_failed(void *arg, const SortError *err)
-{
-	assert_ptr_equal(arg, &script);
-	script.failed++;
-	snprintf(script.words, sizeof(script.words), "%s", err->message);
-}
-
-static const SortGpu fake = {
-	.device = &fake_device,
-	.costs = fake_costs,
-	.failed = fake_failed,
-	.arg = &script,
-};
-
-static void
-begin(Unit *u, SortDeviceKind device, Step fail_at, SortStatus with)
-{
-	unit_init(u);
-	u->context.device = device;
-	u->context.gpu = &fake;
-	memset(&script, 0, sizeof(script));
-	script.fail_at = fail_at;
-	script.with = with;
-}
-
-static void
-end(Unit *u, Sorter *s)
-{
-	sorter_reset(s);
-	assert_int_equal(script.open_now, 0);
-	unit_assert_no_leak(u);
-}
 
 /* How keys get in, and how the result comes out. */
 typedef enum Way
@@ -364,7 +128,7 @@ test_used(void **state)
 				if (!forced && way >= BUFFER_KEYS && shapes[shape] != SHAPE_WIDE)
 					continue;
 				unit_fill(shapes[shape], keys, N);
-				begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+				script_begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 				sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 				assert_sort_ok(go(&s, (Way) way, (way + forced) % 2 != 0, &err), err);
 				sorter_stats(&s, NULL, &stats);
@@ -384,7 +148,7 @@ test_used(void **state)
 				assert_int_equal(stats.n, N);
 				assert_int_equal(script.failed, 0);
 				assert_int_equal(script.required != 0, forced);
-				end(&u, &s);
+				script_end(&u, &s);
 			}
 }
 
@@ -416,7 +180,7 @@ test_failures(void **state)
 					if (at == AT_COSTS && with > 0)
 						continue;
 					unit_fill(SHAPE_WIDE, keys, N);
-					begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, (Step) at,
+					script_begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, (Step) at,
 						  statuses[with]);
 					sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 					status = go(&s, (Way) way, way % 2 == 0, &err);
@@ -451,7 +215,7 @@ test_failures(void **state)
 					}
 					if (forced || statuses[with] == SORT_CANCELLED)
 						assert_int_equal(script.failed, 0);
-					end(&u, &s);
+					script_end(&u, &s);
 				}
 }
 
@@ -466,7 +230,7 @@ test_not_used(void **state)
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, N);
-	begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+	script_begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 	script.expensive = true;
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	assert_sort_ok(go(&s, ARRAY_KEYS, false, &err), err);
@@ -475,21 +239,21 @@ test_not_used(void **state)
 	assert_string_equal(stats.plan.note, "");
 	assert_true(script.asked > 0);
 	assert_int_equal(script.opened + script.failed, 0);
-	end(&u, &s);
+	script_end(&u, &s);
 
-	begin(&u, SORT_DEVICE_AUTO, AT_COSTS, SORT_OK);
+	script_begin(&u, SORT_DEVICE_AUTO, AT_COSTS, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	assert_sort_ok(sorter_add_array(&s, keys, 5000, &err), err);
 	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 	assert_sort_ok(sorter_read_keys(&s, false, out, &err), err);
 	assert_int_equal(script.asked + script.failed, 0);
-	end(&u, &s);
+	script_end(&u, &s);
 
-	begin(&u, SORT_DEVICE_CPU, AT_COSTS, SORT_OK);
+	script_begin(&u, SORT_DEVICE_CPU, AT_COSTS, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	assert_sort_ok(go(&s, ARRAY_KEYS, false, &err), err);
 	assert_int_equal(script.asked + script.failed, 0);
-	end(&u, &s);
+	script_end(&u, &s);
 }
 
 /* An algorithm that is forced, and another that the device takes instead. */
@@ -509,7 +273,7 @@ test_other_algorithm(void **state)
 			SorterStats stats;
 
 			unit_fill(SHAPE_WIDE, keys, N);
-			begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+			script_begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 			u.context.algorithm = SORT_ALGORITHM_RADIX;
 			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 			if (forced)
@@ -526,7 +290,7 @@ test_other_algorithm(void **state)
 				assert_int_equal(stats.plan.algorithm, SORT_ALGORITHM_RADIX);
 				assert_int_equal(stats.plan.reason, PLAN_FALLBACK);
 			}
-			end(&u, &s);
+			script_end(&u, &s);
 		}
 }
 
@@ -548,7 +312,7 @@ test_few(void **state)
 		unit_fill(SHAPE_WIDE, keys, 40);
 		memcpy(expected, keys, n * sizeof(int32_t));
 		unit_sort(expected, n, true);
-		begin(&u, SORT_DEVICE_GPU, NOWHERE, SORT_OK);
+		script_begin(&u, SORT_DEVICE_GPU, NOWHERE, SORT_OK);
 		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 		assert_sort_ok(sorter_add(&s, keys, n, &err), err);
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
@@ -559,7 +323,7 @@ test_few(void **state)
 		assert_int_equal(got, n);
 		unit_assert_keys(out, expected, n, "few, by cursor");
 		assert_int_equal(script.opened, n > 0 ? 2 : 0);
-		end(&u, &s);
+		script_end(&u, &s);
 	}
 }
 
@@ -633,7 +397,7 @@ test_stream(void **state)
 			SortError	err;
 			SorterStats stats;
 
-			begin(&u, c >= 2 ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+			script_begin(&u, c >= 2 ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 			assert_sort_ok(stream(&s, k, sizes[i], c & 1, i % 3 ? SORT_WANT_KEYS : SORT_WANT_RUNS,
 								  &err), err);
@@ -647,7 +411,7 @@ test_stream(void **state)
 				assert_int_equal(script.early, 1);
 			if (sizes[i] < STREAM_MIN)
 				assert_int_equal(script.early, 0);
-			end(&u, &s);
+			script_end(&u, &s);
 			free(k);
 		}
 }
@@ -671,7 +435,7 @@ test_stream_failures(void **state)
 			SorterStats stats;
 			SortStatus	status;
 
-			begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, (Step) at,
+			script_begin(&u, forced ? SORT_DEVICE_GPU : SORT_DEVICE_AUTO, (Step) at,
 				  SORT_DEVICE_UNAVAILABLE);
 			script.early_only = true;
 			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
@@ -688,7 +452,7 @@ test_stream_failures(void **state)
 				assert_int_equal(stats.plan.reason == PLAN_FALLBACK, at != AT_OPEN);
 				assert_int_equal(script.failed, at != AT_OPEN);
 			}
-			end(&u, &s);
+			script_end(&u, &s);
 			free(k);
 		}
 }
@@ -712,7 +476,7 @@ test_stream_interrupted(void **state)
 	(void) state;
 
 	/* runs arrive; another sorter is merged in; more keys after a finish */
-	begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+	script_begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	sorter_init(&other, &u.context, INT32_MIN, INT32_MAX);
 	for (i = 0; i < n; i++)
@@ -732,11 +496,11 @@ test_stream_interrupted(void **state)
 	assert_sort_ok(sorter_add_runs(&s, run_keys, counts, 1000, &err), err);
 	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 	unit_check_sorter(&u, &s, &bag, result);
-	end(&u, &s);
+	script_end(&u, &s);
 	bag_clear(&bag);
 
 	/* finished, read, added to, finished and read again; serialized between */
-	begin(&u, SORT_DEVICE_GPU, NOWHERE, SORT_OK);
+	script_begin(&u, SORT_DEVICE_GPU, NOWHERE, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	assert_sort_ok(stream(&s, k, n, false, SORT_WANT_KEYS, &err), err);
 	bag_add_keys(&bag, k, n);
@@ -747,15 +511,15 @@ test_stream_interrupted(void **state)
 	bag_add_keys(&bag, k, n);
 	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 	unit_check_sorter(&u, &s, &bag, result);
-	end(&u, &s);
+	script_end(&u, &s);
 
 	/* simply dropped */
-	begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
+	script_begin(&u, SORT_DEVICE_AUTO, NOWHERE, SORT_OK);
 	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 	unit_fill(SHAPE_WIDE, k, n);
 	assert_sort_ok(sorter_add(&s, k, n, &err), err);
 	assert_int_equal(script.open_now, 1);
-	end(&u, &s);
+	script_end(&u, &s);
 	bag_clear(&bag);
 	free(result);
 	free(k);
@@ -782,13 +546,13 @@ test_no_memory(void **state)
 				Sorter		s;
 				SortError	err;
 
-				begin(&u, SORT_DEVICE_AUTO, fail ? AT_HALF : NOWHERE, SORT_DEVICE_UNAVAILABLE);
+				script_begin(&u, SORT_DEVICE_AUTO, fail ? AT_HALF : NOWHERE, SORT_DEVICE_UNAVAILABLE);
 				u.fail_at = at;
 				sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 				status = go(&s, (Way) way, true, &err);
 				if (status != SORT_OK)
 					assert_int_equal(status, SORT_OUT_OF_MEMORY);
-				end(&u, &s);
+				script_end(&u, &s);
 				if (u.allocations < at)
 					break;
 			}

@@ -182,6 +182,7 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_HELLO, GPU_FROM_CLIENT, m.body.hello.magic++);
 	RIGHT(GPU_MSG_HELLO, GPU_FROM_CLIENT, m.body.hello.version++);
 	WRONG(GPU_MSG_HELLO, GPU_FROM_CLIENT, FILL(m.body.hello.build));
+	WRONG(GPU_MSG_HELLO, GPU_FROM_CLIENT, strcpy(m.body.hello.build, "1.0\nready"));
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.lo = 1);
 	RIGHT(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.n = UINT64_MAX);
 	RIGHT(GPU_MSG_OPEN, GPU_FROM_CLIENT, (m.body.open.lo = INT32_MIN, m.body.open.hi = INT32_MAX));

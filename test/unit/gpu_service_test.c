@@ -6,48 +6,13 @@
 #define _GNU_SOURCE
 #include "gpu_support.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "protocol.h"
 
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
-
-static void
-pause_ms(int ms)
-{
-	struct timespec t = {.tv_sec = ms / 1000,.tv_nsec = (long) (ms % 1000) * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
-/* Until the service has as few descriptors and threads as at its start. */
-static void
-assert_service_idle(const GpuService *s, int fds, int threads)
-{
-	int			tries;
-
-	for (tries = 0; tries < 400; tries++)
-	{
-		if (gpu_count_fds(s->pid) == fds && gpu_count_threads(s->pid) == threads)
-			return;
-		pause_ms(10);
-	}
-	fail_msg("service has %d descriptors and %d threads, not %d and %d",
-			 gpu_count_fds(s->pid), gpu_count_threads(s->pid), fds, threads);
-}
 
 static void
 keys_of(UnitShape shape, int32_t *keys, size_t n, int32_t *lo, int32_t *hi)
@@ -411,7 +376,7 @@ test_many_sessions(void **state)
 		if (sessions[i].wrong)
 			fail_msg("session %d: %s", i, sessions[i].text);
 	}
-	assert_service_idle(&s, fds, nthreads);
+	gpu_assert_idle(&s, fds, nthreads);
 	gpu_service_stop(&s);
 	assert_int_equal(gpu_count_fds(0), mine);
 }
@@ -644,186 +609,6 @@ test_random_kills(void **state)
 	free(keys);
 }
 
-/* A client that dies in the middle leaves nothing behind. */
-static void
-test_client_dies(void **state)
-{
-	static const char *const args[] = {"--chunk", "4096", "--pinned-memory", "65536", NULL};
-	GpuService	s;
-	GpuUnit		u;
-	SortError	err;
-	int32_t		keys[20000];
-	int			fds;
-	int			threads;
-	int			round;
-
-	(void) state;
-	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
-	gpu_service_start(&s, args);
-	fds = gpu_count_fds(s.pid);
-	threads = gpu_count_threads(s.pid);
-	for (round = 0; round < 30; round++)
-	{
-		pid_t		pid = fork();
-		int			status;
-
-		assert_true(pid >= 0);
-		if (pid == 0)
-		{
-			SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 20000};
-			SortJob    *job;
-
-			gpu_unit_connect_ok(&u, &s);
-			if (gpu_client_device.open(&u.unit.context, &spec, &job, &err) == SORT_OK && round % 3)
-				(void) gpu_client_device.add(job, keys, 10000, &err);
-			if (round % 3 == 2)
-				(void) gpu_client_device.finish(job, &err);
-			kill(getpid(), SIGKILL);
-		}
-		waitpid(pid, &status, 0);
-		assert_true(WIFSIGNALED(status));
-	}
-	assert_service_idle(&s, fds, threads);
-	/* all 16 chunks are there again */
-	gpu_unit_connect_ok(&u, &s);
-	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
-								 SORT_WANT_KEYS, false, &err), err);
-	gpu_unit_disconnect(&u);
-	assert_service_idle(&s, fds, threads);
-	gpu_service_stop(&s);
-}
-
-/* Peers that are no clients: refused, and nobody else notices. */
-static void
-test_strangers(void **state)
-{
-	GpuService	s;
-	GpuUnit		u;
-	SortError	err;
-	int32_t		keys[1000];
-	int			fds;
-	int			threads;
-	int			round;
-
-	(void) state;
-	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
-	gpu_service_start(&s, small_chunks);
-	fds = gpu_count_fds(s.pid);
-	threads = gpu_count_threads(s.pid);
-	for (round = 0; round < 200; round++)
-	{
-		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		unsigned char bytes[600];
-		int			fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		GpuMessage	hello;
-		size_t		i;
-
-		strcpy(address.sun_path, s.socket);
-		assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof(address)), 0);
-		if (round % 2)
-		{
-			/* a proper beginning */
-			gpu_message_init(&hello, GPU_MSG_HELLO, 0);
-			hello.body.hello.magic = GPU_MAGIC;
-			hello.body.hello.version = GPU_PROTOCOL_VERSION;
-			strcpy(hello.body.hello.build, gpu_build_id());
-			(void) send(fd, &hello, gpu_message_size(&hello), MSG_NOSIGNAL);
-		}
-		for (i = 0; i < sizeof(bytes); i++)
-			bytes[i] = (unsigned char) (unit_below(3) ? unit_below(8) * (i % 4 == 0) : unit_random());
-		(void) send(fd, bytes, 1 + unit_below(sizeof(bytes)), MSG_NOSIGNAL);
-		if (round % 3)
-			(void) recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-		close(fd);
-	}
-	gpu_unit_connect_ok(&u, &s);
-	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
-								 SORT_WANT_KEYS, false, &err), err);
-	gpu_unit_disconnect(&u);
-	assert_service_idle(&s, fds, threads);
-	gpu_service_stop(&s);
-}
-
-/* ------------------------------------------------------------------------
- * The process
- * ------------------------------------------------------------------------
- */
-
-static void
-test_start_and_end(void **state)
-{
-	static const char *const idle[] = {"--idle-timeout", "1", NULL};
-	static const char *const wrong[] = {"--chunk", "100", NULL};
-	static const char *const no_gpu[] = {"--devices", "auto", NULL};
-	static const char *const bad_fault[] = {"--fault", "no:such", NULL};
-	GpuService	s;
-	GpuService	second;
-	GpuUnit		u;
-	struct stat st;
-	char		path[64];
-	char		text[200];
-	int			fd;
-
-	(void) state;
-	/* the socket is the owner's alone */
-	gpu_service_start(&s, NULL);
-	assert_int_equal(stat(s.socket, &st), 0);
-	assert_true(S_ISSOCK(st.st_mode));
-	assert_int_equal(st.st_mode & 0777, 0600);
-
-	/* a second service finds it occupied, and leaves it alone */
-	assert_false(gpu_service_try(&second, s.socket, NULL));
-	assert_int_equal(gpu_service_wait(&second, 20000), 5);
-	unlink(second.log);
-	gpu_unit_connect_ok(&u, &s);
-
-	/* the end of stdin is the end, with a client connected */
-	close(s.parent);
-	s.parent = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(gpu_service_wait(&s, 20000), 0);
-	assert_false(gpu_client_is_usable(u.ref.client));
-	gpu_unit_disconnect(&u);
-	unlink(s.log);
-	gpu_unit_init(&u);
-	assert_int_equal(gpu_unit_connect(&u, s.socket, 1000, text), GPU_NOT_RUNNING);
-
-	/* a killed service's socket is replaced */
-	gpu_service_start(&s, NULL);
-	strcpy(path, s.socket);
-	kill(s.pid, SIGKILL);
-	assert_int_equal(gpu_service_wait(&s, 20000), -SIGKILL);
-	unlink(s.log);
-	assert_int_equal(stat(path, &st), 0);
-	assert_true(gpu_service_try(&s, path, NULL));
-	gpu_service_stop(&s);
-
-	/* a file in the way is not */
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	close(fd);
-	assert_false(gpu_service_try(&s, path, NULL));
-	assert_int_equal(gpu_service_wait(&s, 20000), 5);
-	assert_int_equal(stat(path, &st), 0);
-	assert_true(S_ISREG(st.st_mode));
-	unlink(path);
-	unlink(s.log);
-
-	/* nothing to do */
-	gpu_service_start(&s, idle);
-	assert_int_equal(gpu_service_wait(&s, 20000), 0);
-	unlink(s.log);
-
-	assert_false(gpu_service_try(&s, NULL, wrong));
-	assert_int_equal(gpu_service_wait(&s, 20000), 2);
-	unlink(s.log);
-	assert_false(gpu_service_try(&s, NULL, bad_fault));
-	assert_int_equal(gpu_service_wait(&s, 20000), 2);
-	unlink(s.log);
-	assert_false(gpu_service_try(&s, NULL, no_gpu));
-	assert_int_equal(gpu_service_wait(&s, 20000), 3);
-	assert_true(gpu_service_logged(&s, "built without CUDA"));
-	unlink(s.log);
-}
-
 /* SIGTERM in the middle of jobs ends them, and at once. */
 static void
 test_stop_at_work(void **state)
@@ -841,7 +626,7 @@ test_stop_at_work(void **state)
 		sessions[i] = (Session) {.service = &s,.seed = unit_random(),.rounds = 1000};
 		assert_int_equal(pthread_create(&threads[i], NULL, session_main, &sessions[i]), 0);
 	}
-	pause_ms(300);
+	gpu_pause_ms(300);
 	gpu_service_stop(&s);
 	for (i = 0; i < 8; i++)
 	{
@@ -849,61 +634,6 @@ test_stop_at_work(void **state)
 		assert_true(sessions[i].wrong);
 		assert_string_not_equal(sessions[i].text, "wrong answer");
 	}
-}
-
-/* Out of descriptors: refuses, does not spin, and serves again afterwards. */
-static void
-test_no_descriptors(void **state)
-{
-	enum
-	{
-		MOST = 60
-	};
-	struct rlimit old;
-	struct rlimit few;
-	GpuService	s;
-	GpuUnit		units[MOST];
-	GpuUnit		u;
-	SortError	err;
-	int32_t		keys[100];
-	char		text[200];
-	int			connected = 0;
-	int			refused = 0;
-	int			i;
-	struct timespec spent;
-	double		before;
-	clockid_t	clock;
-
-	(void) state;
-	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
-	getrlimit(RLIMIT_NOFILE, &old);
-	few = (struct rlimit) {.rlim_cur = 40,.rlim_max = 40};
-	gpu_service_start(&s, NULL);
-	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
-	for (i = 0; i < MOST; i++)
-	{
-		gpu_unit_init(&units[i]);
-		if (gpu_unit_connect(&units[i], s.socket, 20000, text) == GPU_OK)
-			connected++;
-		else
-			refused++;
-	}
-	assert_true(connected > 5);
-	assert_true(refused > 5);
-	assert_int_equal(clock_getcpuclockid(s.pid, &clock), 0);
-	clock_gettime(clock, &spent);
-	before = (double) spent.tv_sec + (double) spent.tv_nsec / 1e9;
-	pause_ms(300);
-	clock_gettime(clock, &spent);
-	assert_true((double) spent.tv_sec + (double) spent.tv_nsec / 1e9 - before < 0.1);
-	for (i = 0; i < MOST; i++)
-		gpu_client_disconnect(units[i].ref.client);
-	pause_ms(200);
-	gpu_unit_connect_ok(&u, &s);
-	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
-								 SORT_WANT_KEYS, false, &err), err);
-	gpu_unit_disconnect(&u);
-	gpu_service_stop(&s);
 }
 
 int
@@ -921,11 +651,7 @@ main(void)
 		cmocka_unit_test(test_no_chunks),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_random_kills),
-		cmocka_unit_test(test_client_dies),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_start_and_end),
 		cmocka_unit_test(test_stop_at_work),
-		cmocka_unit_test(test_no_descriptors),
 	};
 
 	unit_seed("gpu_service_test");

@@ -198,6 +198,29 @@ gpu_service_logged(const GpuService *s, const char *text)
 }
 
 void
+gpu_pause_ms(int ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000,.tv_nsec = (long) (ms % 1000) * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+void
+gpu_assert_idle(const GpuService *s, int fds, int threads)
+{
+	int			tries;
+
+	for (tries = 0; tries < 400; tries++)
+	{
+		if (gpu_count_fds(s->pid) == fds && gpu_count_threads(s->pid) == threads)
+			return;
+		gpu_pause_ms(10);
+	}
+	fail_msg("service has %d descriptors and %d threads, not %d and %d",
+			 gpu_count_fds(s->pid), gpu_count_threads(s->pid), fds, threads);
+}
+
+void
 gpu_unit_init(GpuUnit *u)
 {
 	unit_init(&u->unit);

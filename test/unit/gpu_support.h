@@ -44,6 +44,14 @@ extern int	gpu_count_fds(pid_t pid);
 /* Threads of a process. */
 extern int	gpu_count_threads(pid_t pid);
 
+extern void gpu_pause_ms(int ms);
+
+/*
+ * Waits until the service has as few descriptors and threads as at its start;
+ * fails the test when it has not within four seconds.
+ */
+extern void gpu_assert_idle(const GpuService *s, int fds, int threads);
+
 /* Whether the service's log has that text in it. */
 extern bool gpu_service_logged(const GpuService *s, const char *text);
 

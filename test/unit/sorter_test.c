@@ -1,135 +1,15 @@
 /*
  * sorter_test.c
- *		The sorter at the edges of its states, with promised bounds, with every
- *		algorithm forced, and as a source of permutations.
+ *		The sorter at the edges of its states, with promised bounds, and as a
+ *		source of permutations.
  */
-#include "unit.h"
+#include "ways.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sorter_internal.h"
-
-/* The ways in which keys come in. */
-typedef enum Way
-{
-	WAY_KEY,					/* one at a time */
-	WAY_ADD,					/* all at once */
-	WAY_PARTS,					/* in parts of any size */
-	WAY_ARRAY,					/* left where they are */
-	WAY_RUNS,					/* as runs of their own */
-	WAY_MERGE,					/* by way of another sorter */
-	WAY_BYTES					/* by way of its bytes */
-} Way;
-
-#define WAY_COUNT (WAY_BYTES + 1)
-
-/* Adds keys in one of the ways; stops at the first error. */
-static SortStatus
-add_in_way(Sorter *s, Way way, const int32_t *keys, size_t n, SortError *err)
-{
-	SortStatus	status = SORT_OK;
-	size_t		i;
-
-	switch (way)
-	{
-		case WAY_KEY:
-			for (i = 0; i < n && status == SORT_OK; i++)
-				status = sorter_add_key(s, keys[i], err);
-			return status;
-		case WAY_ADD:
-			return sorter_add(s, keys, n, err);
-		case WAY_ARRAY:
-			return sorter_add_array(s, keys, n, err);
-		case WAY_PARTS:
-			for (i = 0; i < n && status == SORT_OK;)
-			{
-				size_t		part = 1 + (size_t) unit_below(unit_below(3) ? 100 : 10000);
-
-				part = part < n - i ? part : n - i;
-				status = sorter_add(s, keys + i, part, err);
-				i += part;
-			}
-			return status;
-		case WAY_RUNS:
-			{
-				Bag			bag = {0};
-				int32_t    *run_keys = unit_alloc(n, sizeof(int32_t));
-				uint64_t   *counts = unit_alloc(n, sizeof(uint64_t));
-
-				bag_add_keys(&bag, keys, n);
-				bag_normalize(&bag);
-				for (i = 0; i < bag.len; i++)
-				{
-					run_keys[i] = bag.items[i].key;
-					counts[i] = bag.items[i].count;
-				}
-				status = sorter_add_runs(s, run_keys, counts, bag.len, err);
-				bag_clear(&bag);
-				free(run_keys);
-				free(counts);
-				return status;
-			}
-		case WAY_MERGE:
-		case WAY_BYTES:
-			{
-				Unit		u;
-				Sorter		other;
-				Way			first = (Way) unit_below(WAY_RUNS + 1);
-				void	   *bytes;
-				size_t		size;
-
-				unit_init(&u);
-				sorter_init(&other, &u.context, INT32_MIN, INT32_MAX);
-				status = add_in_way(&other, first, keys, n, err);
-				assert_int_equal(status, SORT_OK);
-				if (unit_below(3) == 0)
-					assert_sort_ok(sorter_finish(&other, SORT_WANT_KEYS, err), *err);
-				if (way == WAY_MERGE)
-				{
-					status = sorter_merge(s, &other, err);
-					assert_int_equal(sorter_count(&other), n);
-				}
-				else
-				{
-					assert_sort_ok(sorter_serialize_size(&other, &size, err), *err);
-					bytes = unit_alloc(size, 1);
-					sorter_serialize(&other, bytes);
-					status = sorter_deserialize(s, bytes, size, err);
-					free(bytes);
-				}
-				sorter_reset(&other);
-				unit_assert_no_leak(&u);
-				return status;
-			}
-	}
-	return SORT_OK;
-}
-
-/* Sorts n keys that came in one way; returns whether all of them were counted. */
-static void
-check_sort(Way way, const int32_t *keys, size_t n, SortAlgorithm algorithm, int threads)
-{
-	Unit		u;
-	Sorter		s;
-	SortError	err;
-	Bag			bag = {0};
-
-	unit_init(&u);
-	u.context.algorithm = algorithm;
-	u.context.threads = threads;
-	bag_add_keys(&bag, keys, n);
-	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-	assert_sort_ok(add_in_way(&s, way, keys, n, &err), err);
-	assert_int_equal(sorter_count(&s), n);
-	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
-	unit_check_sorter(&u, &s, &bag, NULL);
-	sorter_reset(&s);
-	unit_assert_no_leak(&u);
-	assert_int_equal(sorter_count(&s), 0);
-	bag_clear(&bag);
-}
 
 static void
 test_size(void **state)
@@ -159,7 +39,7 @@ test_sizes(void **state)
 			unit_fill((UnitShape) shape, keys, sizes[i]);
 			for (way = 0; way < WAY_COUNT; way++)
 				if (sizes[i] < 10000 || (way + shape + (int) i) % 3 == 0)
-					check_sort((Way) way, keys, sizes[i], SORT_ALGORITHM_AUTO, 1);
+					way_check_sort((Way) way, keys, sizes[i], SORT_ALGORITHM_AUTO, 1);
 			free(keys);
 		}
 }
@@ -385,7 +265,7 @@ test_add_after_finish(void **state)
 
 			unit_fill(unit_below(4) ? (UnitShape) shape : (UnitShape) unit_below(SHAPE_COUNT), keys, n);
 			bag_add_keys(&bag, keys, n);
-			assert_sort_ok(add_in_way(&s, way == WAY_ARRAY ? WAY_ADD : way, keys, n, &err), err);
+			assert_sort_ok(way_add(&s, way == WAY_ARRAY ? WAY_ADD : way, keys, n, &err), err);
 			assert_sort_ok(sorter_finish(&s, (SortWant) unit_below(2), &err), err);
 			unit_check_sorter(&u, &s, &bag, NULL);
 			free(keys);
@@ -529,7 +409,7 @@ test_bounds(void **state)
 				}
 				unit_init(&u);
 				sorter_init(&s, &u.context, lo, hi);
-				status = add_in_way(&s, (Way) way, keys, n, &err);
+				status = way_add(&s, (Way) way, keys, n, &err);
 				if (status == SORT_OK)
 					status = sorter_finish(&s, SORT_WANT_KEYS, &err);
 				if (!broken)
@@ -612,157 +492,6 @@ test_bounds_after_merge(void **state)
 			sorter_reset(&s);
 			sorter_reset(&other);
 			unit_assert_no_leak(&u);
-		}
-}
-
-/* Every algorithm of the CPU, forced. */
-static void
-test_forced(void **state)
-{
-	static const SortAlgorithm algorithms[] = {
-		SORT_ALGORITHM_RADIX, SORT_ALGORITHM_ZERO_COMPRESSED, SORT_ALGORITHM_COMPARISON_FREE
-	};
-	static const size_t sizes[] = {0, 1, 16, 17, 4096, 5000, 300000};
-	size_t		a;
-	size_t		i;
-
-	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (i = 0; i < lengthof(sizes); i++)
-		{
-			int			way;
-
-			for (way = 0; way < WAY_COUNT; way++)
-			{
-				int			shape = (int) unit_below(SHAPE_COUNT);
-				int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
-
-				if (sizes[i] > 10000 && way != WAY_ADD && way != WAY_ARRAY)
-				{
-					free(keys);
-					continue;
-				}
-				/* What is counted has to be in a range that can be. */
-				if (algorithms[a] != SORT_ALGORITHM_RADIX)
-					shape = unit_below(2) ? SHAPE_NARROW : SHAPE_ORGAN_PIPE;
-				unit_fill((UnitShape) shape, keys, sizes[i]);
-				check_sort((Way) way, keys, sizes[i], algorithms[a], 1 + (int) unit_below(4));
-				free(keys);
-			}
-		}
-}
-
-static void
-test_forced_reported(void **state)
-{
-	static const SortAlgorithm algorithms[] = {
-		SORT_ALGORITHM_RADIX, SORT_ALGORITHM_ZERO_COMPRESSED, SORT_ALGORITHM_COMPARISON_FREE
-	};
-	size_t		a;
-	size_t		n;
-
-	(void) state;
-	for (a = 0; a < lengthof(algorithms); a++)
-		for (n = 0; n < 10000; n = n * 10 + 5)
-		{
-			Unit		u;
-			Sorter		s;
-			SortError	err;
-			SorterStats stats;
-			size_t		i;
-
-			unit_init(&u);
-			u.context.algorithm = algorithms[a];
-			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-			for (i = 0; i < n; i++)
-				assert_sort_ok(sorter_add_key(&s, (int32_t) (i % 77), &err), err);
-			assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
-			sorter_stats(&s, NULL, &stats);
-			assert_int_equal(stats.plan.algorithm, algorithms[a]);
-			assert_int_equal(stats.plan.device, SORT_DEVICE_CPU);
-			sorter_reset(&s);
-		}
-}
-
-typedef struct Refusal
-{
-	SortAlgorithm algorithm;
-	SortDeviceKind device;
-	SortWant	want;
-	bool		wide;
-	SortStatus	status;
-	const char *message;		/* its beginning */
-} Refusal;
-
-static const Refusal refusals[] = {
-	{SORT_ALGORITHM_AUTO, SORT_DEVICE_GPU, SORT_WANT_KEYS, false, SORT_DEVICE_UNAVAILABLE,
-	"device \"gpu\" is not available"},
-	{SORT_ALGORITHM_RADIX, SORT_DEVICE_GPU, SORT_WANT_PERMUTATION, true, SORT_DEVICE_UNAVAILABLE,
-	"device \"gpu\" is not available"},
-	{SORT_ALGORITHM_HP, SORT_DEVICE_AUTO, SORT_WANT_KEYS, false, SORT_UNSUPPORTED,
-	"algorithm \"hp\" is not available on device \"cpu\""},
-	{SORT_ALGORITHM_ONE_HP, SORT_DEVICE_CPU, SORT_WANT_RUNS, false, SORT_UNSUPPORTED,
-	"algorithm \"one_hp\" is not available on device \"cpu\""},
-	{SORT_ALGORITHM_BUCKET_RADIX, SORT_DEVICE_CPU, SORT_WANT_KEYS, true, SORT_UNSUPPORTED,
-	"algorithm \"bucket_radix\" is not available on device \"cpu\""},
-	{SORT_ALGORITHM_COMPARISON_FREE_ONEHOT, SORT_DEVICE_AUTO, SORT_WANT_KEYS, false, SORT_UNSUPPORTED,
-	"algorithm \"comparison_free_onehot\" is not available on device \"cpu\""},
-	{SORT_ALGORITHM_BUCKET_BITONIC, SORT_DEVICE_AUTO, SORT_WANT_KEYS, false, SORT_UNSUPPORTED,
-	"algorithm \"bucket_bitonic\" is not available on device \"cpu\""},
-	{SORT_ALGORITHM_ZERO_COMPRESSED, SORT_DEVICE_AUTO, SORT_WANT_KEYS, true, SORT_UNSUPPORTED,
-	"algorithm \"zero_compressed\" cannot sort keys from -2147483648 to 2147483647"},
-	{SORT_ALGORITHM_COMPARISON_FREE, SORT_DEVICE_CPU, SORT_WANT_KEYS, true, SORT_UNSUPPORTED,
-	"algorithm \"comparison_free\" cannot sort keys from -2147483648 to 2147483647"},
-	{SORT_ALGORITHM_COMPARISON_FREE, SORT_DEVICE_AUTO, SORT_WANT_PERMUTATION, false, SORT_UNSUPPORTED,
-	"algorithm \"comparison_free\" cannot return a permutation"},
-};
-
-/* However few the keys: a forced choice is not silently ignored. */
-static void
-test_refusals(void **state)
-{
-	static const size_t sizes[] = {2, 16, 100, 5000};
-	size_t		i;
-	size_t		j;
-
-	(void) state;
-	for (i = 0; i < lengthof(refusals); i++)
-		for (j = 0; j < lengthof(sizes); j++)
-		{
-			const Refusal *r = &refusals[i];
-			int			way;
-
-			for (way = WAY_KEY; way <= WAY_ARRAY; way++)
-			{
-				int32_t    *keys = unit_alloc(sizes[j], sizeof(int32_t));
-				Unit		u;
-				Sorter		s;
-				SortError	err;
-
-				if (r->want == SORT_WANT_PERMUTATION && way != WAY_ARRAY)
-				{
-					free(keys);
-					continue;
-				}
-				unit_fill(SHAPE_NARROW, keys, sizes[j]);
-				if (r->wide)
-				{
-					keys[0] = INT32_MIN;
-					keys[sizes[j] - 1] = INT32_MAX;
-				}
-				unit_init(&u);
-				u.context.algorithm = r->algorithm;
-				u.context.device = r->device;
-				sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-				assert_sort_ok(add_in_way(&s, (Way) way, keys, sizes[j], &err), err);
-				memset(&err, 0xEE, sizeof(err));
-				assert_int_equal(sorter_finish(&s, r->want, &err), r->status);
-				assert_int_equal(err.status, r->status);
-				assert_string_equal(err.message, r->message);
-				sorter_reset(&s);
-				unit_assert_no_leak(&u);
-				free(keys);
-			}
 		}
 }
 
@@ -968,9 +697,6 @@ main(void)
 		cmocka_unit_test(test_ordered_array),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_bounds_after_merge),
-		cmocka_unit_test(test_forced),
-		cmocka_unit_test(test_forced_reported),
-		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_permutation),
 		cmocka_unit_test(test_permutation_of_nothing),
 		cmocka_unit_test(test_huge_counts),

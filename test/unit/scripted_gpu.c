@@ -1,0 +1,214 @@
+/*
+ * scripted_gpu.c
+ *		The device behind scripted_gpu.h.  It asserts what every device may rely
+ *		on: keys within the promised bounds, as many as promised, calls in order.
+ */
+#include "scripted_gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct SortJob
+{
+	Script	   *script;
+	const SortContext *context;
+	SortJobSpec spec;
+	int32_t    *keys;
+	uint64_t	n;
+	bool		finished;
+};
+
+Script script;
+
+static SortStatus
+step(const SortJob *job, Step at, SortError *err)
+{
+	if (script.fail_at != at || (script.early_only && job->spec.n != 0))
+		return SORT_OK;
+	return sort_fail(err, script.with, "the fake broke at step %d", (int) at);
+}
+
+static SortStatus
+fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+{
+	SortJob		probe = {.spec = *spec};
+
+	*job = NULL;
+	script.opened++;
+	script.early += spec->n == 0;
+	assert_int_not_equal(spec->algorithm, SORT_ALGORITHM_AUTO);
+	if (step(&probe, AT_OPEN, err) != SORT_OK)
+		return err->status;
+	*job = calloc(1, sizeof(SortJob));
+	(*job)->context = context;
+	(*job)->spec = *spec;
+	script.open_now++;
+	return SORT_OK;
+}
+
+static SortStatus
+fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+{
+	size_t		i;
+
+	assert_false(job->finished);
+	assert_true(n > 0);
+	if (step(job, AT_ADD, err) != SORT_OK)
+		return err->status;
+	for (i = 0; i < n; i++)
+		assert_true(keys[i] >= job->spec.lo && keys[i] <= job->spec.hi);
+	job->keys = realloc(job->keys, (job->n + n) * sizeof(int32_t));
+	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
+	job->n += n;
+	script.added += n;
+	return SORT_OK;
+}
+
+static SortStatus
+fake_finish(SortJob *job, SortError *err)
+{
+	assert_false(job->finished);
+	assert_true(job->spec.n == 0 || job->spec.n == job->n);
+	job->finished = true;
+	return step(job, AT_FINISH, err);
+}
+
+/* Writes garbage to the first half if that is in the script. */
+static SortStatus
+begin_read(SortJob *job, void *out, SortError *err)
+{
+	assert_true(job->finished);
+	if (step(job, AT_READ, err) != SORT_OK)
+		return err->status;
+	if (step(job, AT_HALF, err) != SORT_OK)
+	{
+		memset(out, 0x5A, (size_t) job->n / 2 * sizeof(int32_t));
+		return err->status;
+	}
+	return SORT_OK;
+}
+
+static SortStatus
+fake_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+{
+	if (begin_read(job, out, err) != SORT_OK)
+		return err->status;
+	memcpy(out, job->keys, (size_t) job->n * sizeof(int32_t));
+	unit_sort(out, (size_t) job->n, descending);
+	return SORT_OK;
+}
+
+static SortStatus
+fake_read_runs(SortJob *job, Runs *runs, SortError *err)
+{
+	Runs		mine = {0};
+	const SortAllocator *a = &job->context->allocator;
+
+	assert_int_equal(job->spec.want, SORT_WANT_RUNS);
+	if (step(job, AT_READ, err) != SORT_OK || step(job, AT_HALF, err) != SORT_OK)
+		return err->status;
+	unit_sort(job->keys, (size_t) job->n, false);
+	if (!runs_of_ordered(&mine, job->keys, (size_t) job->n, a) ||
+		!runs_merge(runs, mine.keys, mine.counts, mine.len, a))
+	{
+		runs_release(&mine, a);
+		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+	}
+	runs_release(&mine, a);
+	return SORT_OK;
+}
+
+static SortStatus
+fake_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+{
+	assert_int_equal(job->spec.want, SORT_WANT_PERMUTATION);
+	assert_int_equal(job->spec.descending, descending);
+	if (begin_read(job, out, err) != SORT_OK)
+		return err->status;
+	unit_permutation(job->keys, (size_t) job->n, descending, base, out);
+	return SORT_OK;
+}
+
+static const char *
+fake_describe(const SortJob *job, SortAlgorithm *algorithm)
+{
+	assert_true(job->finished);
+	*algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
+	return "by magic";
+}
+
+static void
+fake_close(SortJob *job)
+{
+	if (job == NULL)
+		return;
+	script.open_now--;
+	free(job->keys);
+	free(job);
+}
+
+static const SortDevice fake_device = {
+	.kind = SORT_DEVICE_GPU,
+	.add_copies = true,
+	.open = fake_open,
+	.add = fake_add,
+	.finish = fake_finish,
+	.read_keys = fake_read_keys,
+	.read_runs = fake_read_runs,
+	.read_permutation = fake_read_permutation,
+	.describe = fake_describe,
+	.close = fake_close,
+};
+
+static const SortDeviceCosts *
+fake_costs(void *arg, uint64_t n, bool required, const char **reason)
+{
+	static const SortDeviceCosts cheap = {.startup_ns = 1};
+	static const SortDeviceCosts expensive = {.startup_ns = 1e12};
+
+	(void) n;
+	assert_ptr_equal(arg, &script);
+	script.asked++;
+	script.required += required;
+	if (script.fail_at == AT_COSTS)
+	{
+		*reason = "the fake is asleep";
+		return NULL;
+	}
+	return script.expensive ? &expensive : &cheap;
+}
+
+static void
+fake_failed(void *arg, const SortError *err)
+{
+	assert_ptr_equal(arg, &script);
+	script.failed++;
+	snprintf(script.words, sizeof(script.words), "%s", err->message);
+}
+
+static const SortGpu fake = {
+	.device = &fake_device,
+	.costs = fake_costs,
+	.failed = fake_failed,
+	.arg = &script,
+};
+
+void
+script_begin(Unit *u, SortDeviceKind device, Step fail_at, SortStatus with)
+{
+	unit_init(u);
+	u->context.device = device;
+	u->context.gpu = &fake;
+	memset(&script, 0, sizeof(script));
+	script.fail_at = fail_at;
+	script.with = with;
+}
+
+void
+script_end(Unit *u, Sorter *s)
+{
+	sorter_reset(s);
+	assert_int_equal(script.open_now, 0);
+	unit_assert_no_leak(u);
+}
