@@ -13,7 +13,6 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -43,29 +42,6 @@ order_create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
-/*
- * EXPLAIN, of this node and of those above, would look for what computed
- * columns are computed from, a window for instance, and for the table of what
- * a set operation returns: neither is here.  Let it ask the child instead, as
- * it does for Sort.  Nobody else reads this list any more; it is the plan's,
- * which may be used again, and so has to be what is put into it.
- */
-static void
-refer_to_child(CustomScan *scan)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
-	ListCell   *lc;
-
-	foreach(lc, scan->custom_scan_tlist)
-	{
-		TargetEntry *target = lfirst_node(TargetEntry, lc);
-
-		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0)
-			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 static void
 order_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -92,7 +68,6 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
 	state->tupdesc = ExecGetResultType(outerPlanState(node));
 
-	refer_to_child(scan);
 	nmapped = list_nth_int((List *) llast(lists), ORDER_PLAN_NMAPPED);
 	state->keys = order_keys_make(state->tupdesc, list_nth(lists, 0), list_nth(lists, 1),
 								  list_nth(lists, 2), list_nth(lists, 3), nmapped);

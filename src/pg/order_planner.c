@@ -17,7 +17,6 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -40,14 +39,6 @@ int			hpsort_debug_sort = ORDER_ALLOW;
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
-
-static Plan *order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-						List *clauses, List *custom_plans);
-
-static const CustomPathMethods order_path_methods = {
-	.CustomName = "HpSort",
-	.PlanCustomPath = order_plan,
-};
 
 static const struct config_enum_entry debug_options[] = {
 	{"forbid", ORDER_FORBID, false},
@@ -274,44 +265,6 @@ order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkey
 		!find_columns(subpath->pathtarget, pathkeys, &columns))
 		return NULL;
 	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, false);
-}
-
-/* The plan of such a path. */
-static Plan *
-order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
-		   List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	Plan	   *child = (Plan *) linitial(custom_plans);
-	List	   *target = path->path.pathtarget->exprs;
-	List	   *private = path->custom_private;
-	ListCell   *lc;
-
-	if (list_length(private) == 6)
-	{
-		scan->custom_exprs = (List *) copyObject(linitial(private));
-		private = list_copy_tail(private, 1);
-	}
-
-	/* The child's list is the path's target, column by column. */
-	foreach(lc, (List *) linitial(private))
-	{
-		int			attno = lfirst_int(lc);
-
-		if (attno > list_length(child->targetlist) ||
-			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist, attno - 1)->expr))
-			elog(ERROR, "could not find sort key %d in the input", attno);
-	}
-
-	/* Like Sort, we return the child's rows, all of their columns. */
-	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
-	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
-	scan->scan.plan.lefttree = child;
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_private = private;
-	scan->methods = &order_scan_methods;
-	return &scan->scan.plan;
 }
 
 /* The cheapest path of a relation's list that needs no parameters. */
@@ -647,7 +600,7 @@ order_planner_init(void)
 							 ORDER_ALLOW, debug_options,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
-	RegisterCustomScanMethods(&order_scan_methods);
+	order_plan_init();
 	prev_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = upper_paths_hook;
 	prev_rel_pathlist_hook = set_rel_pathlist_hook;

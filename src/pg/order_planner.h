@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
 /* hpsort.debug_sort */
@@ -22,6 +23,10 @@ extern int	hpsort_debug_sort;
 
 /* Called when the module is loaded: settings, hooks, the node. */
 extern void order_planner_init(void);
+
+/* order_plan.c: the plan of such a path; its hook and the node. */
+extern const CustomPathMethods order_path_methods;
+extern void order_plan_init(void);
 
 /* What the cost of a sort depends on. */
 typedef struct OrderCostInput
