@@ -203,10 +203,7 @@ order_leave_sorter(OrderState *state)
 		wanted -= got;
 		CHECK_FOR_INTERRUPTS();
 	}
-	key.nulls = 1;
-	key.images[0] = 0;
-	for (; state->nulls > 0; state->nulls--)
-		order_put_key(state, &key);
+	order_put_nulls(state, state->nulls);
 	sorter_reset(state->sorter);
 	state->sorter = NULL;
 }

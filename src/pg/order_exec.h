@@ -155,6 +155,9 @@ extern bool order_gather_column(OrderState *state);
 /* Another key without a row, to the store or to partitions. */
 extern void order_put_key(OrderState *state, const OrderRowKey *key);
 
+/* So many NULLs likewise. */
+extern void order_put_nulls(OrderState *state, uint64 nulls);
+
 /* The store is full: partitions it. */
 extern void order_spill_store(OrderState *state);
 

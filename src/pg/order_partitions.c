@@ -106,6 +106,19 @@ order_put_key(OrderState *state, const OrderRowKey *key)
 }
 
 void
+order_put_nulls(OrderState *state, uint64 nulls)
+{
+	OrderRowKey key = {.nulls = 1};
+
+	for (; nulls > 0; nulls--)
+	{
+		order_put_key(state, &key);
+		if (nulls % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
 order_spill_sorter(OrderState *state)
 {
 	uint64		count = sorter_count(state->sorter);
@@ -151,10 +164,7 @@ order_spill_sorter(OrderState *state)
 			push_level(state, spill);
 		}
 	}
-	key.nulls = 1;
-	key.images[0] = 0;
-	for (; state->nulls > 0; state->nulls--)
-		order_put_key(state, &key);
+	order_put_nulls(state, state->nulls);
 	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
 	sorter_reset(state->sorter);
 }

@@ -3,12 +3,12 @@
  *		Offers Custom Scan (HpSort) to the planner wherever core would sort.
  *
  * For ORDER BY that is the upper relation of ordered rows, where core has put
- * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY, ordered
- * aggregates and merge joins never pass through there: for these, sorted
- * paths are offered for the base or join relation itself, and core takes
- * them as it takes an index.  That is not possible where keys are computed
- * only above the joins, or rows only then: there order_upper.c offers a copy
- * of core's path with our sort in it.
+ * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY and ordered
+ * aggregates never pass through there: for these, sorted paths are offered for
+ * the base or join relation itself, and core takes them as it takes an index.
+ * That is not possible where keys are computed only above the joins, or rows
+ * only then: there order_upper.c offers a copy of core's path with our sort in
+ * it, and order_join.c does so for merge joins.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every hook leaves by the cheapest test that it can.
@@ -118,12 +118,14 @@ expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
 }
 
 /*
- * Finds the columns of target that pathkeys sort by, and the leading keys that
+ * Finds the columns of a path that pathkeys sort by, and the leading keys that
  * can be mapped: false if a column is missing or none can.
  */
 static bool
-find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
+find_columns(const Path *path, List *pathkeys, OrderColumns *columns)
 {
+	PathTarget *target = path->pathtarget;
+	Relids		relids = path->parent->relids;	/* perhaps of a partition */
 	bool		mapping = true;
 	OrderKeyKind first = ORDER_KEY_NONE;
 	ListCell   *lc;
@@ -146,7 +148,7 @@ find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
 			expression = (Expr *) lfirst(cell);
 			attno++;
 			if (!ec->ec_has_volatile)
-				member = find_ec_member_matching_expr(ec, expression, NULL);
+				member = find_ec_member_matching_expr(ec, expression, relids);
 			else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target, attno - 1) == ec->ec_sortref)
 				member = linitial(ec->ec_members);
 			if (member)
@@ -255,16 +257,21 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	return path;
 }
 
+bool
+order_is_promising(const List *pathkeys, const Path *subpath)
+{
+	return enough(subpath->rows) && subpath->param_info == NULL && promising(pathkeys);
+}
+
 Path *
-order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys)
+order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
 {
 	OrderColumns columns;
 
-	if (!enough(subpath->rows) || subpath->param_info != NULL || !promising(pathkeys) ||
-		!target_is_usable(subpath->pathtarget) ||
-		!find_columns(subpath->pathtarget, pathkeys, &columns))
+	if (!order_is_promising(pathkeys, subpath) || !target_is_usable(subpath->pathtarget) ||
+		!find_columns(subpath, pathkeys, &columns))
 		return NULL;
-	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, false);
+	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, partial);
 }
 
 /* The cheapest path of a relation's list that needs no parameters. */
@@ -340,7 +347,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (cheapest == NULL || !enough(cheapest->rows) || cheapest->param_info != NULL ||
 		!promising(root->sort_pathkeys) ||
 		!target_is_usable(cheapest->pathtarget) ||
-		!find_columns(cheapest->pathtarget, root->sort_pathkeys, &columns))
+		!find_columns(cheapest, root->sort_pathkeys, &columns))
 		return;
 
 	/* Of a set operation, root->upper_targets does not know. */
@@ -376,7 +383,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		ListCell   *lc;
 
 		if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
-			!find_columns(partial->pathtarget, root->sort_pathkeys, &columns))
+			!find_columns(partial, root->sort_pathkeys, &columns))
 			return;
 		/* A worker gets no parameters but the statement's own. */
 		foreach(lc, bound)
@@ -456,13 +463,11 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	Path	   *cheapest;
 	OrderColumns columns;
 
-	if (!promising(pathkeys))
-		return;
 	cheapest = cheapest_path(rel->pathlist);
 	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
 		return;
 	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
-		find_columns(cheapest->pathtarget, pathkeys, &columns))
+		find_columns(cheapest, pathkeys, &columns))
 	{
 		cheapest = copy_path(cheapest);
 		if (cheapest)
@@ -473,7 +478,7 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 		Path	   *partial = (Path *) linitial(rel->partial_pathlist);
 
 		if (!pathkeys_contained_in(pathkeys, partial->pathkeys) &&
-			find_columns(partial->pathtarget, pathkeys, &columns))
+			find_columns(partial, pathkeys, &columns))
 		{
 			partial = copy_path(partial);
 			if (partial)
@@ -491,53 +496,19 @@ wants_order_below(const PlannerInfo *root)
 		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
 
-/* One path key for each way in which the relation may be merge-joined. */
-static void
-add_merge_paths(PlannerInfo *root, RelOptInfo *rel)
-{
-	List	   *classes = NIL;
-	ListCell   *lc;
-
-	if (rel->has_eclass_joins)
-	{
-		foreach(lc, root->eq_classes)
-		{
-			EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
-
-			if (eclass_useful_for_merging(root, ec, rel))
-				classes = lappend(classes, ec);
-		}
-	}
-	foreach(lc, rel->joininfo)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-
-		if (clause->mergeopfamilies == NIL)
-			continue;
-		update_mergeclause_eclasses(root, clause);
-		if (bms_overlap(clause->right_ec->ec_relids, rel->relids))
-			classes = list_append_unique_ptr(classes, clause->right_ec);
-		else if (bms_overlap(clause->left_ec->ec_relids, rel->relids))
-			classes = list_append_unique_ptr(classes, clause->left_ec);
-	}
-	foreach(lc, classes)
-	{
-		EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
-
-		if (EC_MUST_BE_REDUNDANT(ec))
-			continue;
-		add_sorted_path(root, rel, list_make1(compat_pathkey_less(root, ec, linitial_oid(ec->ec_opfamilies))));
-	}
-}
-
+/* Every query comes by for its final rows, which are not ours: a jump is enough. */
 static void
 upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				 RelOptInfo *output_rel, void *extra)
 {
+	if (likely(stage == UPPERREL_FINAL || !enabled()))
+	{
+		if (prev_upper_paths_hook)
+			prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+		return;
+	}
 	if (prev_upper_paths_hook)
 		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (!enabled())
-		return;
 	switch (stage)
 	{
 		case UPPERREL_ORDERED:
@@ -545,6 +516,11 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 				add_ordered_paths(root, input_rel, output_rel);
 			break;
 		case UPPERREL_GROUP_AGG:
+			/* If core groups by other keys first, it is by an order that there is. */
+			if (root->parse->groupingSets == NIL &&
+				(root->group_pathkeys == NIL || !promising(root->group_pathkeys)))
+				break;
+			/* FALLTHROUGH */
 		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
 			order_replace_sorts(root, output_rel);
@@ -559,12 +535,11 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (!enabled() || !enough(rel->rows) || rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(rel))
+	if (!wants_order_below(root) || !enabled() || !enough(rel->rows) ||
+		rel->reloptkind != RELOPT_BASEREL || !promising(root->query_pathkeys) ||
+		!bms_equal(rel->relids, root->all_baserels) || IS_DUMMY_REL(rel))
 		return;
-	if (wants_order_below(root) && bms_equal(rel->relids, root->all_baserels))
-		add_sorted_path(root, rel, root->query_pathkeys);
-	if (enable_mergejoin && (rel->has_eclass_joins || rel->joininfo != NIL))
-		add_merge_paths(root, rel);
+	add_sorted_path(root, rel, root->query_pathkeys);
 }
 
 static void
@@ -573,12 +548,15 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	if (prev_join_pathlist_hook)
 		prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!enabled() || !enough(joinrel->rows) || !wants_order_below(root) ||
-		joinrel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(joinrel))
+	if (!enabled())
 		return;
+	if (enough(outerrel->rows) || enough(innerrel->rows))
+		order_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
 	/* Called for each pair that makes up the relation; the last sees all. */
-	if (bms_is_subset(root->all_baserels, joinrel->relids))
+	if (wants_order_below(root) && enough(joinrel->rows) &&
+		joinrel->reloptkind == RELOPT_JOINREL && promising(root->query_pathkeys) &&
+		bms_is_subset(root->all_baserels, joinrel->relids) && !IS_DUMMY_REL(joinrel))
 		add_sorted_path(root, joinrel, root->query_pathkeys);
 }
 

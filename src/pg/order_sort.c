@@ -20,8 +20,8 @@
 #include "pg_sorter.h"
 #include "wide.h"
 
-/* Rows handled between two looks at interrupts. */
-#define CHECK_EVERY ((uint64) 1 << 20)
+/* Rows handled between two looks at interrupts: a cache miss or two for each. */
+#define CHECK_EVERY ((uint64) 1 << 15)
 
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
@@ -195,6 +195,9 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	{
 		GroupRow   *row = &sort->rows[i];
 
+		/* Also before the first row: groups may be many and small. */
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		row->row = rows[i];
 		if (rest)
 			row->value = tuple_value(store, group_tuple(store, rows[i]),
@@ -247,7 +250,11 @@ sort_images(OrderStore *store, uint64 *images, const SortContext *context)
 		cancelled();
 	store->sorted = images;
 	for (i = 0; i < store->n; i++)
+	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 }
 
@@ -315,6 +322,8 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 	{
 		Size		n;
 
+		if (start % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		for (end = start + 1;
 			 end < store->n && ROWS_PAIR_KEY(pairs[end]) == ROWS_PAIR_KEY(pairs[start]); end++)
 			;
@@ -340,6 +349,8 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			uint32		row = ROWS_PAIR_REF(pairs[start + i]);
 
 			longs[i] = ROWS_LONG_PAIR(row_code(store, c, row), row);
+			if (i % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 		}
 		if (!rows_sort_long(longs, n, context))
 			cancelled();
@@ -353,11 +364,12 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			{
 				store->order[start + i] = ROW(i);
 				store->stats.distinct += i == 0 || KEY(i) != KEY(i - 1);
+				if (i % CHECK_EVERY == 0)
+					CHECK_FOR_INTERRUPTS();
 			}
 		}
 #undef KEY
 #undef ROW
-		CHECK_FOR_INTERRUPTS();
 	}
 	if (block)
 		pfree(block);

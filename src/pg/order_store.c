@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
@@ -16,6 +17,9 @@
 
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
 
 /* Rows beyond twice the bound that are gathered before the worst are thrown out. */
 #define BOUND_SLACK 100
@@ -395,6 +399,9 @@ keep_bound(OrderStore *store)
 		OrderRowKey key;
 		MinimalTuple tuple = NULL;
 		MinimalTuple place;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 
 		/* The sort has used up what keys it was given: take them from the row. */
 		if (store->tuples)

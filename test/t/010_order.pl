@@ -192,6 +192,16 @@ for my $join ('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN')
 			plan => qr/Merge (Full |Left |Right )?Join.*HpSort.*HpSort/s);
 	}
 }
+# Of expressions, which the input of the join then returns as well.
+for my $join ('JOIN', 'LEFT JOIN', 'FULL JOIN')
+{
+	same("SELECT a.id, b.id FROM (SELECT * FROM t WHERE id <= 4000) a $join (SELECT * FROM t WHERE id <= 3000) b ON a.s + 1 = b.s * 2 AND a.y / 2 = b.y", any_order => 1,
+		set => 'SET enable_nestloop = off; SET enable_material = off',
+		plan => qr/Merge (Full |Left |Right )?Join.*HpSort.*Sort Key: [^\n]*\+ 1.*HpSort.*Sort Key: [^\n]*\* 2/s);
+}
+same('SELECT a.id, abs(b.s) FROM t a JOIN t b ON a.id = abs(b.s) ORDER BY a.id, b.id', set => 'SET enable_nestloop = off',
+	plan => qr/Merge Join.*HpSort.*Sort Key: [^\n]*abs/s);
+same('SELECT a.id FROM t a WHERE abs(a.s) IN (SELECT b.id % 1000 FROM t b WHERE b.id < 4000) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE NOT EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id, b.id, c.id FROM t a JOIN t b USING (s) JOIN t c ON b.y = c.y WHERE a.id < 3000', any_order => 1, set => 'SET enable_nestloop = off');
