@@ -139,7 +139,15 @@ order_cost(const OrderCostInput *input, Cost *startup, Cost *run)
 		}
 	}
 	if (input->groups > 0 && rows > input->groups)
-		compare = rows * 2.0 * cpu_operator_cost * COMPARE_PART * log2(rows / input->groups);
+	{
+		double		group = rows / input->groups;
+
+		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART * log2(Min(group, kept));
+
+		/* Those in the group of the last row that is wanted are compared with it. */
+		if (kept < rows)
+			compare += group * 2.0 * cpu_operator_cost;
+	}
 	if (bytes > memory)
 	{
 		double		pages = ceil(bytes / BLCKSZ);

@@ -377,7 +377,7 @@ order_sort(OrderState *state)
 	memset(&state->stats, 0, sizeof(state->stats));
 	state->nulls = 0;
 	state->level = NULL;
-	state->bound = state->keys->nmapped == state->keys->nkeys ? wanted_rows(state) : 0;
+	state->bound = wanted_rows(state);
 	state->store = order_store_create(state->memory, state->keys, state->tupdesc,
 									  !state->key_only, (Size) work_mem * 1024, state->bound);
 	state->stats.bounded = state->bound > 0;

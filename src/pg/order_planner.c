@@ -355,13 +355,6 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		return;
 	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
 	bound = limit_bound(root, &limit);
-	if (columns.nmapped < list_length(root->sort_pathkeys))
-	{
-		/* Rows of equal mapped keys would all have to be kept. */
-		if (root->parse->limitCount && hpsort_debug_sort != ORDER_FORCE)
-			return;
-		bound = NIL;
-	}
 
 	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
 		hpsort_debug_sort == ORDER_FORCE)

@@ -88,7 +88,6 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 {
 	OrderStore *store = (OrderStore *) MemoryContextAllocZero(parent, sizeof(OrderStore));
 
-	Assert(bound == 0 || keys->nmapped == keys->nkeys);
 	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
 	store->keys = keys;
 	store->tupdesc = tupdesc;
@@ -308,15 +307,32 @@ reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	return true;
 }
 
-/* Whether a row is not among the first bound ones. */
+/*
+ * Whether a row is not among the first bound ones.  slot: the row, if keys are
+ * left to core.
+ */
 static bool
-after_cutoff(const OrderStore *store, const OrderRowKey *key)
+after_cutoff(const OrderStore *store, const OrderRowKey *key, TupleTableSlot *slot)
 {
+	const OrderKeys *keys = store->keys;
+	int			result = order_row_key_compare(keys, key, &store->cutoff);
+	int			i;
+
+	for (i = keys->nmapped; result == 0 && i < keys->nkeys; i++)
+	{
+		SortSupport ssup = &keys->rest[i - keys->nmapped];
+		bool		isnull;
+		bool		last_isnull;
+		Datum		value = slot_getattr(slot, ssup->ssup_attno, &isnull);
+		Datum		last = slot_getattr(store->slot, ssup->ssup_attno, &last_isnull);
+
+		result = ApplySortComparator(value, isnull, last, last_isnull, ssup);
+	}
 	/* Equal rows come after those that are there. */
-	return order_row_key_compare(store->keys, key, &store->cutoff) >= 0;
+	return result >= 0;
 }
 
-/* The same for one narrow key, which may be NULL. */
+/* The same for one narrow key, which may be NULL, and is the only one. */
 static inline bool
 after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
 {
@@ -378,7 +394,7 @@ keep_bound(OrderStore *store)
 	uint64		n = store->bound;
 	uint64		i;
 
-	if (store->narrow && store->used <= store->limit / 2)
+	if (store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2)
 	{
 		cut_bound(store);
 		return;
@@ -398,7 +414,7 @@ keep_bound(OrderStore *store)
 	{
 		OrderRowKey key;
 		MinimalTuple tuple = NULL;
-		MinimalTuple place;
+		MinimalTuple place = NULL;
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -421,6 +437,10 @@ keep_bound(OrderStore *store)
 		if (tuple)
 			memcpy(place, tuple, tuple->t_len);
 		kept.cutoff = key;
+
+		/* What is compared with later is the last row's own. */
+		if (i == n - 1 && store->keys->rest)
+			ExecStoreMinimalTuple(place, store->slot, false);
 	}
 	kept.limit = store->limit;
 	kept.peak = Max(store->peak, store->used + kept.used);
@@ -685,7 +705,7 @@ order_store_put_key(OrderStore *store, const OrderRowKey *key)
 
 	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
 		keep_bound(store);
-	if (store->has_cutoff && after_cutoff(store, key))
+	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
 	return order_store_put_known(store, key, 0, &place);
 }
@@ -700,7 +720,7 @@ order_store_put(OrderStore *store, TupleTableSlot *slot)
 
 	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
 		keep_bound(store);
-	if (store->narrow)
+	if (store->narrow && !(store->has_cutoff && store->keys->rest))
 	{
 		OrderKey   *first = &store->keys->keys[0];
 		bool		isnull;
@@ -722,7 +742,7 @@ order_store_put(OrderStore *store, TupleTableSlot *slot)
 		return true;
 	}
 	order_row_key(store->keys, slot, &key);
-	if (store->has_cutoff && after_cutoff(store, &key))
+	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
 	if (store->tuples)
 		size = order_tuple_size(slot);

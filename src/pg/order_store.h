@@ -90,7 +90,7 @@ typedef struct OrderStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	OrderRowKey cutoff;
-	TupleTableSlot *slot;		/* for finding it */
+	TupleTableSlot *slot;		/* for finding it; then its row, if keys are left to core */
 
 	/* After order_store_sort. */
 	uint32	   *order;			/* references */
@@ -101,7 +101,7 @@ typedef struct OrderStore
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent.
- * bound: as in the struct; only if no keys are left to core.
+ * bound: as in the struct.
  */
 extern OrderStore *order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc,
 									  bool tuples, Size limit, uint64 bound);

@@ -417,6 +417,29 @@ my $parallel = sql(q{SET max_parallel_workers_per_gather = 2; SET min_parallel_t
 	SELECT count(*) || ' ' || count(*) FILTER (WHERE x < before) FROM (SELECT x, lag(x) OVER () AS before FROM (SELECT x, v FROM wide ORDER BY x OFFSET 0) q) q});
 is($parallel, '10000 0', 'sorted with workers');
 
+# --- Expressions compiled: those of the child, of keys, of LIMIT
+
+SKIP:
+{
+	skip('PostgreSQL was built, or installed, without JIT', 1) if sql('SELECT pg_jit_available()') ne 't';
+	my $jit = 'SET jit = on; SET jit_above_cost = 0; SET jit_inline_above_cost = 0; SET jit_optimize_above_cost = 0; SET jit_expressions = on; SET jit_tuple_deforming = on';
+
+	like(sql("$jit; SET hpsort.debug_sort = force; EXPLAIN ANALYZE SELECT * FROM t ORDER BY abs(x), v"), qr/HpSort.*JIT:\s+Functions: [1-9]/s, 'JIT: compiled');
+	for (
+		'SELECT * FROM t ORDER BY x, id',
+		'SELECT * FROM t ORDER BY abs(x), y / -3, v, id',
+		'SELECT x FROM t WHERE id % 3 = 0 ORDER BY x DESC',
+		'SELECT x + 1 AS k FROM t ORDER BY k NULLS FIRST',
+		'SELECT id, m FROM t WHERE flag ORDER BY m, d DESC, id LIMIT 100 OFFSET 7',
+		'SELECT x % 7 AS k, sum(s), count(DISTINCT m) FROM t GROUP BY k ORDER BY k',
+		'SELECT id, rank() OVER (PARTITION BY s % 10 ORDER BY y DESC) AS r FROM t ORDER BY r, id',
+		'SELECT a.id, b.id FROM t a JOIN t b ON a.s + 1 = b.s WHERE a.id < 3000 ORDER BY a.id, b.id',
+		'SELECT id, (SELECT q.id FROM (SELECT b.id FROM t b WHERE b.x < t.x AND b.id < 200 ORDER BY b.s DESC, b.id LIMIT 1) q) AS other FROM t WHERE id < 40 ORDER BY t.id')
+	{
+		same($_, set => $jit, name => "JIT: $_", plan => qr/HpSort/);
+	}
+}
+
 $node->stop;
 is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak|resource was not closed/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
 done_testing();
