@@ -65,9 +65,8 @@ cancels()
 	[[ $1 =~ $only ]] || return 0
 	for mode in force forbid; do
 		{
-			echo "SET work_mem = '$2'; SET hpsort.debug_sort = $mode; SET random_page_cost = 4;"
+			echo "SET work_mem = '$2'; SET hpsort.debug_sort = $mode;"
 			echo '\timing on'
-			echo "EXPLAIN (ANALYZE, TIMING OFF) $3;"
 			echo "EXPLAIN (ANALYZE, TIMING OFF) $3;"
 		} >"$work/full.sql"
 		full=$(run_psql -f "$work/full.sql" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | tail -1)

@@ -13,6 +13,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -28,7 +29,8 @@ slot_ops(const OrderState *state)
 static bool
 plan_is_key_only(const CustomScan *scan)
 {
-	return list_nth_int((List *) llast(scan->custom_private), ORDER_PLAN_KEY_ONLY) != 0;
+	return list_nth_int((List *) list_nth(scan->custom_private, ORDER_PLAN_NUMBERS),
+						ORDER_PLAN_KEY_ONLY) != 0;
 }
 
 static Node *
@@ -68,9 +70,15 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
 	state->tupdesc = ExecGetResultType(outerPlanState(node));
 
-	nmapped = list_nth_int((List *) llast(lists), ORDER_PLAN_NMAPPED);
-	state->keys = order_keys_make(state->tupdesc, list_nth(lists, 0), list_nth(lists, 1),
-								  list_nth(lists, 2), list_nth(lists, 3), nmapped);
+	nmapped = list_nth_int((List *) list_nth(lists, ORDER_PLAN_NUMBERS), ORDER_PLAN_NMAPPED);
+	state->keys = order_keys_make(state->tupdesc, list_nth(lists, ORDER_PLAN_ATTNOS),
+								  list_nth(lists, ORDER_PLAN_SORTOPS),
+								  list_nth(lists, ORDER_PLAN_COLLATIONS),
+								  list_nth(lists, ORDER_PLAN_NULLS_FIRST), nmapped);
+
+	/* They are evaluated before there is a row. */
+	if (contain_var_clause((Node *) scan->custom_exprs))
+		elog(ERROR, "LIMIT of a sort refers to a column");
 	if (list_length(scan->custom_exprs) > 0)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
@@ -153,19 +161,28 @@ wanted_rows(OrderState *state)
 	return (uint64) Max(count + offset, 1);
 }
 
+/* A worker's, for the leader's EXPLAIN. */
+static void
+publish_stats(const OrderState *state)
+{
+	if (state->shared && IsParallelWorker())
+		state->shared->workers[ParallelWorkerNumber] = state->stats;
+}
+
 void
 order_note_sort(OrderState *state)
 {
 	const OrderStoreStats *sorted = &state->store->stats;
 
 	state->stats.plan = sorted->plan;
-	state->stats.distinct += sorted->distinct;
 	state->stats.compared |= sorted->compared;
 	if (!state->stats.on_disk)
 	{
 		state->stats.range = sorted->range;
+		state->stats.distinct = sorted->distinct;
 		state->stats.space = state->store->peak;
 	}
+	publish_stats(state);
 }
 
 void
@@ -311,7 +328,8 @@ fill_tuplestore(OrderState *state)
 	TupleTableSlot *slot;
 	MemoryContext old = MemoryContextSwitchTo(state->memory);
 
-	state->tuplestore = tuplestore_begin_heap(true, false, work_mem);
+	/* The store has the memory; this goes to disk as it comes. */
+	state->tuplestore = tuplestore_begin_heap(true, false, 64);
 	tuplestore_set_eflags(state->tuplestore, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	(void) tuplestore_alloc_read_pointer(state->tuplestore,
 										 EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
@@ -433,8 +451,7 @@ order_sort(OrderState *state)
 	}
 	estate->es_direction = direction;
 	state->stats.valid = true;
-	if (state->shared && IsParallelWorker())
-		state->shared->workers[ParallelWorkerNumber] = state->stats;
+	publish_stats(state);
 }
 
 /* The next key from runs. */

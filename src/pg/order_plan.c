@@ -41,14 +41,8 @@ order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	List	   *private = path->custom_private;
 	ListCell   *lc;
 
-	if (list_length(private) == 6)
-	{
-		scan->custom_exprs = (List *) copyObject(linitial(private));
-		private = list_copy_tail(private, 1);
-	}
-
 	/* The child's list is the path's target, column by column. */
-	foreach(lc, (List *) linitial(private))
+	foreach(lc, (List *) list_nth(private, ORDER_PLAN_ATTNOS))
 	{
 		int			attno = lfirst_int(lc);
 
@@ -63,7 +57,8 @@ order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	scan->scan.plan.lefttree = child;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
-	scan->custom_private = private;
+	scan->custom_exprs = (List *) copyObject(list_nth(private, ORDER_PLAN_BOUND));
+	scan->custom_private = list_copy_head(private, ORDER_PLAN_BOUND);
 	scan->methods = &order_scan_methods;
 	plans_made++;
 	return &scan->scan.plan;

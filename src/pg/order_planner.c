@@ -207,6 +207,10 @@ count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
 	for (i = 0; i < columns->nmapped; i++)
 		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
 										list_nth_int(columns->attnos, i) - 1));
+
+	/* Columns of a set operation have no table; cost_incremental_sort says why. */
+	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
+		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
 }
 
@@ -236,8 +240,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
 									  list_make2_int(columns->nmapped, columns->key_only));
-	if (bound)
-		path->custom_private = lcons(bound, path->custom_private);
+	path->custom_private = lappend(path->custom_private, bound);
 	path->methods = &order_path_methods;
 
 	input.rows = subpath->rows;
@@ -292,12 +295,25 @@ cheapest_path(List *paths)
 	return cheapest;
 }
 
+/* Whether an expression, or a part of it, is among these; constants apart. */
+static bool
+shares_expression(Node *node, void *exprs)
+{
+	if (node == NULL || IsA(node, Const))
+		return false;
+	if (list_member((List *) exprs, node))
+		return true;
+	return expression_tree_walker(node, shares_expression, exprs);
+}
+
 /*
  * The LIMIT and OFFSET of a query, if the rows sorted are just those that it
  * counts, and their values are fixed during one execution; and the estimate.
+ * Not if a parameter of theirs is also a column of target: setrefs.c would take
+ * it from there, and there is no row when it is evaluated.
  */
 static List *
-limit_bound(PlannerInfo *root, double *limit)
+limit_bound(PlannerInfo *root, PathTarget *target, double *limit)
 {
 	Query	   *parse = root->parse;
 	Node	   *exprs[2];
@@ -314,7 +330,8 @@ limit_bound(PlannerInfo *root, double *limit)
 	{
 		Node	   *estimate;
 
-		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) || contain_vars_of_level(exprs[i], 0))
+		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) ||
+			contain_vars_of_level(exprs[i], 0) || shares_expression(exprs[i], target->exprs))
 			return NIL;
 		estimate = estimate_expression_value(root, exprs[i]);
 		if (estimate && IsA(estimate, Const))
@@ -354,7 +371,15 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (ordered_rel->pathlist == NIL)
 		return;
 	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
-	bound = limit_bound(root, &limit);
+	bound = limit_bound(root, cheapest->pathtarget, &limit);
+
+	/*
+	 * A LIMIT above this query is told to core's Sort when it runs, but not to
+	 * us: sorting everything would take longer than keeping a few rows.
+	 */
+	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
+		root->tuple_fraction < cheapest->rows / 2 && hpsort_debug_sort != ORDER_FORCE)
+		return;
 
 	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
 		hpsort_debug_sort == ORDER_FORCE)
@@ -379,6 +404,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 			!find_columns(partial, root->sort_pathkeys, &columns))
 			return;
 		/* A worker gets no parameters but the statement's own. */
+		bound = limit_bound(root, partial->pathtarget, &limit);
 		foreach(lc, bound)
 		{
 			if (!IsA(lfirst(lc), Const) &&
