@@ -2,12 +2,13 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
-# the queries at the full number of rows whose times are promised.  Both are run in
-# turn in one session, hpsort forced and forbidden; medians.  All rows are read by a
+# the queries at the full number of rows whose times are promised.  --only: of all
+# numbers of rows, --rows and its tenth parts, this one.  Both are run in turn in
+# one session, hpsort forced and forbidden; medians.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
 
 set -euo pipefail
@@ -15,15 +16,17 @@ set -euo pipefail
 rows=10000000
 reps=5
 out=
+only=
 targets=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--targets) targets=yes ;;
 		--rows) rows=$2; shift ;;
+		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -53,6 +56,7 @@ SQL
 sizes=
 for ((n = rows; n >= 1000; n /= 10)); do
 	[ "$n" = "$rows" ] || [ -z "$targets" ] || break
+	[ -z "$only" ] || [ "$n" = "$only" ] || continue
 	sizes="$n $sizes"
 	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n"
 	# Wide ones of 500 bytes, of which there are not so many.
@@ -123,6 +127,7 @@ if [ -z "$targets" ]; then
 				done
 				for limit in 10 $((n / 10)); do
 					compare "$n" "$memory" 0 "SELECT * FROM $t ORDER BY y LIMIT $limit"
+					compare "$n" "$memory" 0 "SELECT * FROM $t ORDER BY x, label LIMIT $limit"
 				done
 			done
 		done
@@ -134,6 +139,7 @@ else
 		done
 	done
 fi
+[ -z "$only" ] || exit 0
 for query in "x:x" "*:x" "*:y"; do
 	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 done

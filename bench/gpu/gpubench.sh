@@ -17,23 +17,24 @@ if ! command -v nvidia-smi >/dev/null 2>&1; then
 	echo "gpubench: no NVIDIA driver on this host" >&2
 	exit 1
 fi
-for program in gpubench published_bench; do
-	if [ ! -x "$build/$program" ]; then
-		${MAKE:-make} -f "$root/cuda/cuda.mk" -C "$root" CUDA_ARCHS=native \
-			CUDA_BUILD="$build" "$build/$program"
-	fi
-done
+built()
+{
+	[ -x "$build/$1" ] || ${MAKE:-make} -f "$root/cuda/cuda.mk" -C "$root" \
+		CUDA_ARCHS=native CUDA_BUILD="$build" "$build/$1"
+}
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 |
 	sed 's/^NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z')
 mkdir -p "$root/bench/results"
 if [ "${1:-}" != --algorithms ]; then
+	built gpubench
 	csv=$root/bench/results/gpu-$gpu-$(date +%Y-%m-%d).csv
 	"$build/gpubench" "$csv" "$@"
 	echo "written to $csv"
 fi
 if [ $# = 0 ] || [ "$1" = --algorithms ]; then
 	[ $# = 0 ] || shift
+	built published_bench
 	csv=$root/bench/results/gpu-$gpu-by-name-$(date +%Y-%m-%d).csv
 	"$build/published_bench" "$csv" "$@"
 	echo "written to $csv"

@@ -48,8 +48,11 @@
 static const int repetitions = 5;
 static const size_t flush_bytes = (size_t) 512 << 20;
 
-/* More than this is not worth the wait for a number. */
-static const uint64_t most_workspace = (uint64_t) 40 << 30;
+/*
+ * More than this is not worth the wait for a number: hp takes 3 s for 100,000
+ * keys anywhere in int4, with 34 GB of bins.
+ */
+static const uint64_t most_workspace = (uint64_t) 20 << 30;
 
 static HpsortCuda *context;
 static HpsortCudaError err;

@@ -136,14 +136,45 @@ compat_pathkey_sortop(const PathKey *pathkey, Oid type)
 #endif
 }
 
-/* The path key that sorts an equivalence class upwards, NULLs last. */
-static inline PathKey *
-compat_pathkey_less(PlannerInfo *root, EquivalenceClass *ec, Oid opfamily)
+/* PG 18 may sort the outer input of a merge join by further keys only. */
+static inline int
+compat_outer_presorted_keys(const MergePath *path)
 {
 #if PG_VERSION_NUM >= 180000
-	return make_canonical_pathkey(root, ec, opfamily, COMPARE_LT, false);
+	return path->outer_presorted_keys;
 #else
-	return make_canonical_pathkey(root, ec, opfamily, BTLessStrategyNumber, false);
+	(void) path;
+	return 0;
+#endif
+}
+
+static inline void
+compat_initial_cost_mergejoin(PlannerInfo *root, JoinCostWorkspace *workspace, JoinType jointype,
+							  List *mergeclauses, Path *outer, Path *inner, List *outersortkeys,
+							  List *innersortkeys, int presorted, JoinPathExtraData *extra)
+{
+#if PG_VERSION_NUM >= 180000
+	initial_cost_mergejoin(root, workspace, jointype, mergeclauses, outer, inner, outersortkeys,
+						   innersortkeys, presorted, extra);
+#else
+	initial_cost_mergejoin(root, workspace, jointype, mergeclauses, outer, inner, outersortkeys,
+						   innersortkeys, extra);
+#endif
+}
+
+/* Without parameters. */
+static inline MergePath *
+compat_create_mergejoin_path(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype,
+							 JoinCostWorkspace *workspace, JoinPathExtraData *extra, Path *outer,
+							 Path *inner, List *restrictions, List *pathkeys, List *mergeclauses,
+							 List *outersortkeys, List *innersortkeys, int presorted)
+{
+	return create_mergejoin_path(root, joinrel, jointype, workspace, extra, outer, inner,
+								 restrictions, pathkeys, NULL, mergeclauses, outersortkeys,
+#if PG_VERSION_NUM >= 180000
+								 innersortkeys, presorted);
+#else
+								 innersortkeys);
 #endif
 }
 

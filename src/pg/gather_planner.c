@@ -161,6 +161,10 @@ gathered_aggregates(PathTarget *target, Node *having, Index rti)
 	List	   *result = NIL;
 	ListCell   *lc;
 
+	/* Most queries have others, which need not be collected. */
+	foreach(lc, target->exprs)
+		if (IsA(lfirst(lc), Aggref) && gather_kind(lfirst_node(Aggref, lc)) == GATHER_NONE)
+			return NIL;
 	nodes = list_concat(pull_var_clause((Node *) target->exprs,
 										PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS),
 						pull_var_clause(having,
@@ -547,28 +551,42 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 		add_path(grouped_rel, parallel);
 }
 
+/* All rows of one table or tree of them: everything else is not for us. */
+static inline bool
+is_for_us(const Query *parse, UpperRelationKind stage, const RelOptInfo *input_rel)
+{
+	return ((stage == UPPERREL_GROUP_AGG && parse->hasAggs) || stage == UPPERREL_FINAL) &&
+		parse->groupClause == NIL && input_rel->rtekind == RTE_RELATION &&
+		input_rel->reloptkind == RELOPT_BASEREL && parse->groupingSets == NIL &&
+		hpsort_enable_gather && hpsort_debug_gather != GATHER_FORBID;
+}
+
+static pg_noinline void
+gather_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			 RelOptInfo *output_rel, void *extra)
+{
+	if (IS_DUMMY_REL(input_rel) || extra == NULL)
+		return;
+	if (stage == UPPERREL_FINAL)
+		gather_query_path(root, input_rel, output_rel);
+	else
+		add_gather_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
+}
+
+/* Every query comes by, most of them several times: calls are jumps where they can be. */
 static void
 gather_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, void *extra)
 {
-	Query	   *parse = root->parse;
-
-	if (previous_upper_paths_hook)
-		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-
-	/* All rows of one table or tree of them: everything else is not for us. */
-	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_FINAL) || !hpsort_enable_gather ||
-		hpsort_debug_gather == GATHER_FORBID || parse->groupClause != NIL ||
-		parse->groupingSets != NIL || input_rel->reloptkind != RELOPT_BASEREL ||
-		input_rel->rtekind != RTE_RELATION || IS_DUMMY_REL(input_rel) || extra == NULL)
-		return;
-	if (stage == UPPERREL_FINAL)
+	if (likely(!is_for_us(root->parse, stage, input_rel)))
 	{
-		gather_query_path(root, input_rel, output_rel);
+		if (previous_upper_paths_hook)
+			previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 		return;
 	}
-	if (parse->hasAggs)
-		add_gather_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
+	if (previous_upper_paths_hook)
+		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	gather_paths(root, stage, input_rel, output_rel, extra);
 }
 
 void

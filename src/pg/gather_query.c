@@ -53,14 +53,11 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 		: standard_planner(parse, query_string, options, params);
 }
 
-static PlannedStmt *
-gather_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+static pg_noinline PlannedStmt *
+plan_offered(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
 	const Query *previous = offered_query;
 	PlannedStmt *result;
-
-	if (offered_sink == NULL && previous == NULL)
-		return call_planner(parse, query_string, options, params);
 
 	offered_query = offered_sink && offered_sink->query_string == query_string ? parse : NULL;
 	PG_TRY();
@@ -73,6 +70,15 @@ gather_query_planner(Query *parse, const char *query_string, int options, ParamL
 	}
 	PG_END_TRY();
 	return result;
+}
+
+/* Every query comes by. */
+static PlannedStmt *
+gather_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	if (likely(offered_sink == NULL && offered_query == NULL))
+		return call_planner(parse, query_string, options, params);
+	return plan_offered(parse, query_string, options, params);
 }
 
 

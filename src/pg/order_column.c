@@ -76,10 +76,7 @@ put_batch(OrderState *state, const int32 *keys, size_t n, int64 nulls)
 		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
 		order_put_key(state, &key);
 	}
-	key.nulls = 1;
-	key.images[0] = 0;
-	for (; nulls > 0; nulls--)
-		order_put_key(state, &key);
+	order_put_nulls(state, (uint64) nulls);
 }
 
 bool

@@ -13,7 +13,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -29,7 +29,8 @@ slot_ops(const OrderState *state)
 static bool
 plan_is_key_only(const CustomScan *scan)
 {
-	return list_nth_int((List *) llast(scan->custom_private), ORDER_PLAN_KEY_ONLY) != 0;
+	return list_nth_int((List *) list_nth(scan->custom_private, ORDER_PLAN_NUMBERS),
+						ORDER_PLAN_KEY_ONLY) != 0;
 }
 
 static Node *
@@ -41,29 +42,6 @@ order_create_state(CustomScan *scan)
 	state->key_only = plan_is_key_only(scan);
 	compat_create_custom_slot(&state->css, slot_ops(state));
 	return (Node *) state;
-}
-
-/*
- * EXPLAIN, of this node and of those above, would look for what computed
- * columns are computed from, a window for instance, and for the table of what
- * a set operation returns: neither is here.  Let it ask the child instead, as
- * it does for Sort.  Nobody else reads this list any more; it is the plan's,
- * which may be used again, and so has to be what is put into it.
- */
-static void
-refer_to_child(CustomScan *scan)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
-	ListCell   *lc;
-
-	foreach(lc, scan->custom_scan_tlist)
-	{
-		TargetEntry *target = lfirst_node(TargetEntry, lc);
-
-		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0)
-			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
-	}
-	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -92,10 +70,15 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
 	state->tupdesc = ExecGetResultType(outerPlanState(node));
 
-	refer_to_child(scan);
-	nmapped = list_nth_int((List *) llast(lists), ORDER_PLAN_NMAPPED);
-	state->keys = order_keys_make(state->tupdesc, list_nth(lists, 0), list_nth(lists, 1),
-								  list_nth(lists, 2), list_nth(lists, 3), nmapped);
+	nmapped = list_nth_int((List *) list_nth(lists, ORDER_PLAN_NUMBERS), ORDER_PLAN_NMAPPED);
+	state->keys = order_keys_make(state->tupdesc, list_nth(lists, ORDER_PLAN_ATTNOS),
+								  list_nth(lists, ORDER_PLAN_SORTOPS),
+								  list_nth(lists, ORDER_PLAN_COLLATIONS),
+								  list_nth(lists, ORDER_PLAN_NULLS_FIRST), nmapped);
+
+	/* They are evaluated before there is a row. */
+	if (contain_var_clause((Node *) scan->custom_exprs))
+		elog(ERROR, "LIMIT of a sort refers to a column");
 	if (list_length(scan->custom_exprs) > 0)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
@@ -178,19 +161,28 @@ wanted_rows(OrderState *state)
 	return (uint64) Max(count + offset, 1);
 }
 
+/* A worker's, for the leader's EXPLAIN. */
+static void
+publish_stats(const OrderState *state)
+{
+	if (state->shared && IsParallelWorker())
+		state->shared->workers[ParallelWorkerNumber] = state->stats;
+}
+
 void
 order_note_sort(OrderState *state)
 {
 	const OrderStoreStats *sorted = &state->store->stats;
 
 	state->stats.plan = sorted->plan;
-	state->stats.distinct += sorted->distinct;
 	state->stats.compared |= sorted->compared;
 	if (!state->stats.on_disk)
 	{
 		state->stats.range = sorted->range;
+		state->stats.distinct = sorted->distinct;
 		state->stats.space = state->store->peak;
 	}
+	publish_stats(state);
 }
 
 void
@@ -228,10 +220,7 @@ order_leave_sorter(OrderState *state)
 		wanted -= got;
 		CHECK_FOR_INTERRUPTS();
 	}
-	key.nulls = 1;
-	key.images[0] = 0;
-	for (; state->nulls > 0; state->nulls--)
-		order_put_key(state, &key);
+	order_put_nulls(state, state->nulls);
 	sorter_reset(state->sorter);
 	state->sorter = NULL;
 }
@@ -339,7 +328,8 @@ fill_tuplestore(OrderState *state)
 	TupleTableSlot *slot;
 	MemoryContext old = MemoryContextSwitchTo(state->memory);
 
-	state->tuplestore = tuplestore_begin_heap(true, false, work_mem);
+	/* The store has the memory; this goes to disk as it comes. */
+	state->tuplestore = tuplestore_begin_heap(true, false, 64);
 	tuplestore_set_eflags(state->tuplestore, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	(void) tuplestore_alloc_read_pointer(state->tuplestore,
 										 EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
@@ -405,7 +395,7 @@ order_sort(OrderState *state)
 	memset(&state->stats, 0, sizeof(state->stats));
 	state->nulls = 0;
 	state->level = NULL;
-	state->bound = state->keys->nmapped == state->keys->nkeys ? wanted_rows(state) : 0;
+	state->bound = wanted_rows(state);
 	state->store = order_store_create(state->memory, state->keys, state->tupdesc,
 									  !state->key_only, (Size) work_mem * 1024, state->bound);
 	state->stats.bounded = state->bound > 0;
@@ -461,8 +451,7 @@ order_sort(OrderState *state)
 	}
 	estate->es_direction = direction;
 	state->stats.valid = true;
-	if (state->shared && IsParallelWorker())
-		state->shared->workers[ParallelWorkerNumber] = state->stats;
+	publish_stats(state);
 }
 
 /* The next key from runs. */

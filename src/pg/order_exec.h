@@ -15,19 +15,28 @@
 #include "order_store.h"
 #include "sorter.h"
 
-/* custom_private of the plan: lists of key properties, then a list of these. */
+/* custom_private: lists of properties of each key, and one of OrderPlanInt. */
+typedef enum OrderPlanList
+{
+	ORDER_PLAN_ATTNOS,
+	ORDER_PLAN_SORTOPS,
+	ORDER_PLAN_COLLATIONS,
+	ORDER_PLAN_NULLS_FIRST,
+	ORDER_PLAN_NUMBERS,
+	ORDER_PLAN_BOUND			/* LIMIT and OFFSET, of the path only: the plan
+								 * has them in custom_exprs */
+} OrderPlanList;
+
 typedef enum OrderPlanInt
 {
 	ORDER_PLAN_NMAPPED,
-	ORDER_PLAN_KEY_ONLY,		/* the only column is the only key */
-	ORDER_PLAN_INTS
+	ORDER_PLAN_KEY_ONLY			/* the only column is the only key */
 } OrderPlanInt;
 
 /* What one process did, for EXPLAIN; copied from workers as it is. */
 typedef struct OrderStats
 {
 	bool		valid;
-	bool		from_core;		/* some rows were sorted by core's tuplesort */
 	bool		bounded;
 	bool		on_disk;
 	int			partitions;		/* 0: not partitioned */
@@ -154,6 +163,9 @@ extern bool order_gather_column(OrderState *state);
 
 /* Another key without a row, to the store or to partitions. */
 extern void order_put_key(OrderState *state, const OrderRowKey *key);
+
+/* So many NULLs likewise. */
+extern void order_put_nulls(OrderState *state, uint64 nulls);
 
 /* The store is full: partitions it. */
 extern void order_spill_store(OrderState *state);

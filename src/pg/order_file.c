@@ -6,6 +6,7 @@
 
 #include "commands/tablespace.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
@@ -109,6 +110,9 @@ write_buffer(SegmentedFile *file)
 	pgBufferUsage.temp_blks_written += (done + BLCKSZ - 1) / BLCKSZ;
 	open->written += done;
 	open->used = 0;
+
+	/* Rows may be large, and disks slow. */
+	CHECK_FOR_INTERRUPTS();
 }
 
 void
@@ -169,6 +173,7 @@ order_file_read(OrderFile *open, uint64 offset, void *data, Size len)
 		to += got;
 		offset += got;
 		len -= got;
+		CHECK_FOR_INTERRUPTS();
 	}
 	end_io(start, &pgBufferUsage.temp_blk_read_time);
 }

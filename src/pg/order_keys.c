@@ -142,10 +142,22 @@ compare_labels(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static OrderEnumLabel *
+find_label(OrderKey *key, Oid label)
+{
+	OrderEnumLabel wanted;
+
+	wanted.oid = label;
+	wanted.image = 0;
+	return (OrderEnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
+									  sizeof(OrderEnumLabel), compare_labels);
+}
+
 /*
  * Reads the labels of an enum.  A label's image is its enumsortorder, a float,
  * as an integer of the same order: unlike a rank it stays when labels are
- * added while a sort goes on.
+ * added while a sort goes on; but for the rare case that no float is left
+ * between two labels, when all of them are numbered anew.
  */
 static void
 load_labels(OrderKey *key)
@@ -154,10 +166,11 @@ load_labels(OrderKey *key)
 	ScanKeyData skey;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	OrderEnumLabel *before = key->labels;
+	int			nbefore = key->nlabels;
 	int			room = 64;
+	int			i;
 
-	if (key->labels)
-		pfree(key->labels);
 	key->nlabels = 0;
 	key->labels = (OrderEnumLabel *) MemoryContextAlloc(key->memory, room * sizeof(OrderEnumLabel));
 	ScanKeyInit(&skey, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
@@ -181,17 +194,18 @@ load_labels(OrderKey *key)
 	systable_endscan(scan);
 	table_close(relation, AccessShareLock);
 	qsort(key->labels, key->nlabels, sizeof(OrderEnumLabel), compare_labels);
-}
+	for (i = 0; i < nbefore; i++)
+	{
+		const OrderEnumLabel *now = find_label(key, before[i].oid);
 
-static OrderEnumLabel *
-find_label(OrderKey *key, Oid label)
-{
-	OrderEnumLabel wanted;
-
-	wanted.oid = label;
-	wanted.image = 0;
-	return (OrderEnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
-									  sizeof(OrderEnumLabel), compare_labels);
+		if (now && now->image != before[i].image)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("labels of type %s were renumbered while it was sorted",
+							format_type_be(key->enum_type))));
+	}
+	if (before)
+		pfree(before);
 }
 
 uint32

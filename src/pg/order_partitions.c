@@ -106,6 +106,19 @@ order_put_key(OrderState *state, const OrderRowKey *key)
 }
 
 void
+order_put_nulls(OrderState *state, uint64 nulls)
+{
+	OrderRowKey key = {.nulls = 1};
+
+	for (; nulls > 0; nulls--)
+	{
+		order_put_key(state, &key);
+		if (nulls % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
 order_spill_sorter(OrderState *state)
 {
 	uint64		count = sorter_count(state->sorter);
@@ -151,10 +164,7 @@ order_spill_sorter(OrderState *state)
 			push_level(state, spill);
 		}
 	}
-	key.nulls = 1;
-	key.images[0] = 0;
-	for (; state->nulls > 0; state->nulls--)
-		order_put_key(state, &key);
+	order_put_nulls(state, state->nulls);
 	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
 	sorter_reset(state->sorter);
 }
@@ -288,12 +298,14 @@ sort_by_core(OrderState *state, int number)
 		collations[i] = keys->keys[i].collation;
 		nulls_first[i] = keys->keys[i].nulls_first;
 	}
+	/* It has work_mem for itself. */
+	order_store_reset(state->store);
 	old = MemoryContextSwitchTo(state->memory);
 	state->tuplesort = tuplesort_begin_heap(state->tupdesc, keys->nkeys, attnos, sortops,
 											collations, nulls_first, work_mem, NULL,
 											TUPLESORT_NONE);
 	MemoryContextSwitchTo(old);
-	state->stats.from_core = true;
+	state->stats.compared = true;
 	order_spill_open(spill, number);
 	while (order_spill_next(spill, &key, &len))
 	{
@@ -362,6 +374,10 @@ order_partitions_start(OrderState *state)
 	state->stats.partitions = order_spill_partitions(state->level->spill);
 	state->stats.on_disk = true;
 	state->stats.space = order_spill_bytes(state->level->spill);
+
+	/* What will be done with partitions, should none of them have to be sorted. */
+	rows_plan(&state->context, state->stats.keys / state->stats.partitions, 0, PG_UINT32_MAX, false,
+			  &state->stats.plan);
 	state->at = state->count = 0;
 }
 
@@ -422,6 +438,7 @@ order_partitions_rewind(OrderState *state)
 	while (state->level->below)
 		pop_level(state);
 	state->level->next = 0;
+	state->stats.partitions = order_spill_partitions(state->level->spill);
 	order_store_clear(state->store);
 	state->at = state->count = 0;
 }

@@ -3,12 +3,12 @@
  *		Offers Custom Scan (HpSort) to the planner wherever core would sort.
  *
  * For ORDER BY that is the upper relation of ordered rows, where core has put
- * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY, ordered
- * aggregates and merge joins never pass through there: for these, sorted
- * paths are offered for the base or join relation itself, and core takes
- * them as it takes an index.  That is not possible where keys are computed
- * only above the joins, or rows only then: there order_upper.c offers a copy
- * of core's path with our sort in it.
+ * its own sorts already.  Sorts below windows, DISTINCT, GROUP BY and ordered
+ * aggregates never pass through there: for these, sorted paths are offered for
+ * the base or join relation itself, and core takes them as it takes an index.
+ * That is not possible where keys are computed only above the joins, or rows
+ * only then: there order_upper.c offers a copy of core's path with our sort in
+ * it, and order_join.c does so for merge joins.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every hook leaves by the cheapest test that it can.
@@ -17,7 +17,6 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -40,14 +39,6 @@ int			hpsort_debug_sort = ORDER_ALLOW;
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
-
-static Plan *order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-						List *clauses, List *custom_plans);
-
-static const CustomPathMethods order_path_methods = {
-	.CustomName = "HpSort",
-	.PlanCustomPath = order_plan,
-};
 
 static const struct config_enum_entry debug_options[] = {
 	{"forbid", ORDER_FORBID, false},
@@ -127,12 +118,14 @@ expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
 }
 
 /*
- * Finds the columns of target that pathkeys sort by, and the leading keys that
+ * Finds the columns of a path that pathkeys sort by, and the leading keys that
  * can be mapped: false if a column is missing or none can.
  */
 static bool
-find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
+find_columns(const Path *path, List *pathkeys, OrderColumns *columns)
 {
+	PathTarget *target = path->pathtarget;
+	Relids		relids = path->parent->relids;	/* perhaps of a partition */
 	bool		mapping = true;
 	OrderKeyKind first = ORDER_KEY_NONE;
 	ListCell   *lc;
@@ -155,7 +148,7 @@ find_columns(PathTarget *target, List *pathkeys, OrderColumns *columns)
 			expression = (Expr *) lfirst(cell);
 			attno++;
 			if (!ec->ec_has_volatile)
-				member = find_ec_member_matching_expr(ec, expression, NULL);
+				member = find_ec_member_matching_expr(ec, expression, relids);
 			else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target, attno - 1) == ec->ec_sortref)
 				member = linitial(ec->ec_members);
 			if (member)
@@ -214,6 +207,10 @@ count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
 	for (i = 0; i < columns->nmapped; i++)
 		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
 										list_nth_int(columns->attnos, i) - 1));
+
+	/* Columns of a set operation have no table; cost_incremental_sort says why. */
+	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
+		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
 }
 
@@ -243,8 +240,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
 									  list_make2_int(columns->nmapped, columns->key_only));
-	if (bound)
-		path->custom_private = lcons(bound, path->custom_private);
+	path->custom_private = lappend(path->custom_private, bound);
 	path->methods = &order_path_methods;
 
 	input.rows = subpath->rows;
@@ -264,54 +260,21 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	return path;
 }
 
+bool
+order_is_promising(const List *pathkeys, const Path *subpath)
+{
+	return enough(subpath->rows) && subpath->param_info == NULL && promising(pathkeys);
+}
+
 Path *
-order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys)
+order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
 {
 	OrderColumns columns;
 
-	if (!enough(subpath->rows) || subpath->param_info != NULL || !promising(pathkeys) ||
-		!target_is_usable(subpath->pathtarget) ||
-		!find_columns(subpath->pathtarget, pathkeys, &columns))
+	if (!order_is_promising(pathkeys, subpath) || !target_is_usable(subpath->pathtarget) ||
+		!find_columns(subpath, pathkeys, &columns))
 		return NULL;
-	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, false);
-}
-
-/* The plan of such a path. */
-static Plan *
-order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
-		   List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	Plan	   *child = (Plan *) linitial(custom_plans);
-	List	   *target = path->path.pathtarget->exprs;
-	List	   *private = path->custom_private;
-	ListCell   *lc;
-
-	if (list_length(private) == 6)
-	{
-		scan->custom_exprs = (List *) copyObject(linitial(private));
-		private = list_copy_tail(private, 1);
-	}
-
-	/* The child's list is the path's target, column by column. */
-	foreach(lc, (List *) linitial(private))
-	{
-		int			attno = lfirst_int(lc);
-
-		if (attno > list_length(child->targetlist) ||
-			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist, attno - 1)->expr))
-			elog(ERROR, "could not find sort key %d in the input", attno);
-	}
-
-	/* Like Sort, we return the child's rows, all of their columns. */
-	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
-	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
-	scan->scan.plan.lefttree = child;
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_private = private;
-	scan->methods = &order_scan_methods;
-	return &scan->scan.plan;
+	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, partial);
 }
 
 /* The cheapest path of a relation's list that needs no parameters. */
@@ -332,12 +295,25 @@ cheapest_path(List *paths)
 	return cheapest;
 }
 
+/* Whether an expression, or a part of it, is among these; constants apart. */
+static bool
+shares_expression(Node *node, void *exprs)
+{
+	if (node == NULL || IsA(node, Const))
+		return false;
+	if (list_member((List *) exprs, node))
+		return true;
+	return expression_tree_walker(node, shares_expression, exprs);
+}
+
 /*
  * The LIMIT and OFFSET of a query, if the rows sorted are just those that it
  * counts, and their values are fixed during one execution; and the estimate.
+ * Not if a parameter of theirs is also a column of target: setrefs.c would take
+ * it from there, and there is no row when it is evaluated.
  */
 static List *
-limit_bound(PlannerInfo *root, double *limit)
+limit_bound(PlannerInfo *root, PathTarget *target, double *limit)
 {
 	Query	   *parse = root->parse;
 	Node	   *exprs[2];
@@ -354,7 +330,8 @@ limit_bound(PlannerInfo *root, double *limit)
 	{
 		Node	   *estimate;
 
-		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) || contain_vars_of_level(exprs[i], 0))
+		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) ||
+			contain_vars_of_level(exprs[i], 0) || shares_expression(exprs[i], target->exprs))
 			return NIL;
 		estimate = estimate_expression_value(root, exprs[i]);
 		if (estimate && IsA(estimate, Const))
@@ -387,21 +364,22 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (cheapest == NULL || !enough(cheapest->rows) || cheapest->param_info != NULL ||
 		!promising(root->sort_pathkeys) ||
 		!target_is_usable(cheapest->pathtarget) ||
-		!find_columns(cheapest->pathtarget, root->sort_pathkeys, &columns))
+		!find_columns(cheapest, root->sort_pathkeys, &columns))
 		return;
 
 	/* Of a set operation, root->upper_targets does not know. */
 	if (ordered_rel->pathlist == NIL)
 		return;
 	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
-	bound = limit_bound(root, &limit);
-	if (columns.nmapped < list_length(root->sort_pathkeys))
-	{
-		/* Rows of equal mapped keys would all have to be kept. */
-		if (root->parse->limitCount && hpsort_debug_sort != ORDER_FORCE)
-			return;
-		bound = NIL;
-	}
+	bound = limit_bound(root, cheapest->pathtarget, &limit);
+
+	/*
+	 * A LIMIT above this query is told to core's Sort when it runs, but not to
+	 * us: sorting everything would take longer than keeping a few rows.
+	 */
+	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
+		root->tuple_fraction < cheapest->rows / 2 && hpsort_debug_sort != ORDER_FORCE)
+		return;
 
 	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
 		hpsort_debug_sort == ORDER_FORCE)
@@ -423,9 +401,10 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		ListCell   *lc;
 
 		if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
-			!find_columns(partial->pathtarget, root->sort_pathkeys, &columns))
+			!find_columns(partial, root->sort_pathkeys, &columns))
 			return;
 		/* A worker gets no parameters but the statement's own. */
+		bound = limit_bound(root, partial->pathtarget, &limit);
 		foreach(lc, bound)
 		{
 			if (!IsA(lfirst(lc), Const) &&
@@ -503,13 +482,11 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	Path	   *cheapest;
 	OrderColumns columns;
 
-	if (!promising(pathkeys))
-		return;
 	cheapest = cheapest_path(rel->pathlist);
 	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
 		return;
 	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
-		find_columns(cheapest->pathtarget, pathkeys, &columns))
+		find_columns(cheapest, pathkeys, &columns))
 	{
 		cheapest = copy_path(cheapest);
 		if (cheapest)
@@ -520,7 +497,7 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 		Path	   *partial = (Path *) linitial(rel->partial_pathlist);
 
 		if (!pathkeys_contained_in(pathkeys, partial->pathkeys) &&
-			find_columns(partial->pathtarget, pathkeys, &columns))
+			find_columns(partial, pathkeys, &columns))
 		{
 			partial = copy_path(partial);
 			if (partial)
@@ -538,53 +515,19 @@ wants_order_below(const PlannerInfo *root)
 		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
 
-/* One path key for each way in which the relation may be merge-joined. */
-static void
-add_merge_paths(PlannerInfo *root, RelOptInfo *rel)
-{
-	List	   *classes = NIL;
-	ListCell   *lc;
-
-	if (rel->has_eclass_joins)
-	{
-		foreach(lc, root->eq_classes)
-		{
-			EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
-
-			if (eclass_useful_for_merging(root, ec, rel))
-				classes = lappend(classes, ec);
-		}
-	}
-	foreach(lc, rel->joininfo)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-
-		if (clause->mergeopfamilies == NIL)
-			continue;
-		update_mergeclause_eclasses(root, clause);
-		if (bms_overlap(clause->right_ec->ec_relids, rel->relids))
-			classes = list_append_unique_ptr(classes, clause->right_ec);
-		else if (bms_overlap(clause->left_ec->ec_relids, rel->relids))
-			classes = list_append_unique_ptr(classes, clause->left_ec);
-	}
-	foreach(lc, classes)
-	{
-		EquivalenceClass *ec = (EquivalenceClass *) lfirst(lc);
-
-		if (EC_MUST_BE_REDUNDANT(ec))
-			continue;
-		add_sorted_path(root, rel, list_make1(compat_pathkey_less(root, ec, linitial_oid(ec->ec_opfamilies))));
-	}
-}
-
+/* Every query comes by for its final rows, which are not ours: a jump is enough. */
 static void
 upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				 RelOptInfo *output_rel, void *extra)
 {
+	if (likely(stage == UPPERREL_FINAL || !enabled()))
+	{
+		if (prev_upper_paths_hook)
+			prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+		return;
+	}
 	if (prev_upper_paths_hook)
 		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (!enabled())
-		return;
 	switch (stage)
 	{
 		case UPPERREL_ORDERED:
@@ -592,6 +535,11 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 				add_ordered_paths(root, input_rel, output_rel);
 			break;
 		case UPPERREL_GROUP_AGG:
+			/* If core groups by other keys first, it is by an order that there is. */
+			if (root->parse->groupingSets == NIL &&
+				(root->group_pathkeys == NIL || !promising(root->group_pathkeys)))
+				break;
+			/* FALLTHROUGH */
 		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
 			order_replace_sorts(root, output_rel);
@@ -606,12 +554,11 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (!enabled() || !enough(rel->rows) || rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(rel))
+	if (!wants_order_below(root) || !enabled() || !enough(rel->rows) ||
+		rel->reloptkind != RELOPT_BASEREL || !promising(root->query_pathkeys) ||
+		!bms_equal(rel->relids, root->all_baserels) || IS_DUMMY_REL(rel))
 		return;
-	if (wants_order_below(root) && bms_equal(rel->relids, root->all_baserels))
-		add_sorted_path(root, rel, root->query_pathkeys);
-	if (enable_mergejoin && (rel->has_eclass_joins || rel->joininfo != NIL))
-		add_merge_paths(root, rel);
+	add_sorted_path(root, rel, root->query_pathkeys);
 }
 
 static void
@@ -620,12 +567,15 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	if (prev_join_pathlist_hook)
 		prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!enabled() || !enough(joinrel->rows) || !wants_order_below(root) ||
-		joinrel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(joinrel))
+	if (!enabled())
 		return;
+	if (enough(outerrel->rows) || enough(innerrel->rows))
+		order_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
 	/* Called for each pair that makes up the relation; the last sees all. */
-	if (bms_is_subset(root->all_baserels, joinrel->relids))
+	if (wants_order_below(root) && enough(joinrel->rows) &&
+		joinrel->reloptkind == RELOPT_JOINREL && promising(root->query_pathkeys) &&
+		bms_is_subset(root->all_baserels, joinrel->relids) && !IS_DUMMY_REL(joinrel))
 		add_sorted_path(root, joinrel, root->query_pathkeys);
 }
 
@@ -647,7 +597,7 @@ order_planner_init(void)
 							 ORDER_ALLOW, debug_options,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
-	RegisterCustomScanMethods(&order_scan_methods);
+	order_plan_init();
 	prev_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = upper_paths_hook;
 	prev_rel_pathlist_hook = set_rel_pathlist_hook;

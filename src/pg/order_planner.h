@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
 /* hpsort.debug_sort */
@@ -22,6 +23,10 @@ extern int	hpsort_debug_sort;
 
 /* Called when the module is loaded: settings, hooks, the node. */
 extern void order_planner_init(void);
+
+/* order_plan.c: the plan of such a path; its hook and the node. */
+extern const CustomPathMethods order_path_methods;
+extern void order_plan_init(void);
 
 /* What the cost of a sort depends on. */
 typedef struct OrderCostInput
@@ -40,14 +45,25 @@ typedef struct OrderCostInput
 /* Costs beyond the input's: until the first row, and for returning all. */
 extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
 
-/* A path that sorts all rows of subpath; NULL where it cannot, or would not pay. */
-extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys);
+/* The quick way out: whether it is worth a look to sort this by us. */
+extern bool order_is_promising(const List *pathkeys, const Path *subpath);
+
+/*
+ * A path that sorts all rows of subpath; NULL where it cannot, or would not
+ * pay.  partial: of each worker its share.
+ */
+extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
+							 bool partial);
 
 /*
  * order_upper.c: for each path of an upper relation that sorts first, another
  * one that does so by us.
  */
 extern void order_replace_sorts(PlannerInfo *root, RelOptInfo *rel);
+
+/* order_join.c: likewise for each merge join of these two that sorts an input. */
+extern void order_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+									  RelOptInfo *innerrel, JoinPathExtraData *extra);
 
 /* Fewer rows are not worth a look. */
 #define ORDER_MIN_ROWS 1000.0

@@ -20,8 +20,8 @@
 #include "pg_sorter.h"
 #include "wide.h"
 
-/* Rows handled between two looks at interrupts. */
-#define CHECK_EVERY ((uint64) 1 << 20)
+/* Rows handled between two looks at interrupts: a cache miss or two for each. */
+#define CHECK_EVERY ((uint64) 1 << 15)
 
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
@@ -35,19 +35,11 @@ typedef struct Combination
 	double		range;			/* possible combinations of all keys */
 } Combination;
 
-/* A row among others of the same code. */
-typedef struct GroupRow
-{
-	uint32		row;			/* index in the wide layout, else reference */
-	bool		isnull;
-	Datum		value;			/* of the first key left to core */
-} GroupRow;
-
 typedef struct GroupSort
 {
 	OrderStore *store;
 	int			first;			/* mapped keys from here on are compared */
-	GroupRow   *rows;
+	OrderGroupRow *rows;
 	Size		room;
 } GroupSort;
 
@@ -132,8 +124,8 @@ tuple_value(const OrderStore *store, MinimalTuple tuple, AttrNumber attno, bool 
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
-	const GroupRow *left = (const GroupRow *) a;
-	const GroupRow *right = (const GroupRow *) b;
+	const OrderGroupRow *left = (const OrderGroupRow *) a;
+	const OrderGroupRow *right = (const OrderGroupRow *) b;
 	const GroupSort *sort = (const GroupSort *) arg;
 	const OrderStore *store = sort->store;
 	const OrderKeys *keys = store->keys;
@@ -189,20 +181,31 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		if (sort->rows)
 			pfree(sort->rows);
 		sort->room = Max(n, 64);
-		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(GroupRow));
+		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(OrderGroupRow));
 	}
 	for (i = 0; i < n; i++)
 	{
-		GroupRow   *row = &sort->rows[i];
+		OrderGroupRow *row = &sort->rows[i];
 
+		/* Also before the first row: groups may be many and small. */
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		row->row = rows[i];
 		if (rest)
 			row->value = tuple_value(store, group_tuple(store, rows[i]),
 									 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
-	qsort_interruptible(sort->rows, n, sizeof(GroupRow), compare_rows, sort);
+	qsort_interruptible(sort->rows, n, sizeof(OrderGroupRow), compare_rows, sort);
 	for (i = 0; i < n; i++)
 		rows[i] = sort->rows[i].row;
+}
+
+/* A store is sorted many times, partition after partition. */
+static void
+free_group(GroupSort *sort)
+{
+	if (sort->rows)
+		pfree(sort->rows);
 }
 
 /*
@@ -228,8 +231,8 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		} \
 	} while (0)
 
-pg_noreturn static void
-cancelled(void)
+void
+order_store_cancelled(void)
 {
 	SortError	err;
 
@@ -243,11 +246,15 @@ sort_images(OrderStore *store, uint64 *images, const SortContext *context)
 {
 	Size		i;
 
-	if (!wide_sort_pairs(images, store->n, context))
-		cancelled();
+	if (store->n > 0 && !wide_sort_pairs(images, store->n, context))
+		order_store_cancelled();
 	store->sorted = images;
 	for (i = 0; i < store->n; i++)
+	{
 		store->stats.distinct += i == 0 || images[i] != images[i - 1];
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 }
 
@@ -270,7 +277,7 @@ sort_narrow(OrderStore *store, const SortContext *context)
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
-		cancelled();
+		order_store_cancelled();
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
 	store->order = MemoryContextAllocHuge(store->memory, (store->n + 1) * sizeof(uint32));
@@ -281,6 +288,7 @@ sort_narrow(OrderStore *store, const SortContext *context)
 #undef ROW
 	if (store->nnull > 1)
 		sort_group(&sort, store->null_refs, store->nnull);
+	free_group(&sort);
 }
 
 /*
@@ -309,12 +317,14 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (!wide_sort_pairs(pairs, store->n, context))
-		cancelled();
+		order_store_cancelled();
 	store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
 	for (start = 0; start < store->n; start = end)
 	{
 		Size		n;
 
+		if (start % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		for (end = start + 1;
 			 end < store->n && ROWS_PAIR_KEY(pairs[end]) == ROWS_PAIR_KEY(pairs[start]); end++)
 			;
@@ -340,9 +350,11 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			uint32		row = ROWS_PAIR_REF(pairs[start + i]);
 
 			longs[i] = ROWS_LONG_PAIR(row_code(store, c, row), row);
+			if (i % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 		}
 		if (!rows_sort_long(longs, n, context))
-			cancelled();
+			order_store_cancelled();
 #define KEY(i) ROWS_LONG_KEY(longs[i])
 #define ROW(i) ROWS_LONG_REF(longs[i])
 		if (groups)
@@ -353,15 +365,17 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			{
 				store->order[start + i] = ROW(i);
 				store->stats.distinct += i == 0 || KEY(i) != KEY(i - 1);
+				if (i % CHECK_EVERY == 0)
+					CHECK_FOR_INTERRUPTS();
 			}
 		}
 #undef KEY
 #undef ROW
-		CHECK_FOR_INTERRUPTS();
 	}
 	if (block)
 		pfree(block);
 	pfree(pairs);
+	free_group(&sort);
 }
 
 static void
@@ -395,10 +409,12 @@ sort_wide(OrderStore *store, const SortContext *context)
 		{
 			pg_sort_check(rows_sort(pairs, store->n, 0, (uint32) c.last, &store->stats.plan,
 									context, &store->order, &store->stats.distinct, &err), &err);
+			if ((void *) store->order != (void *) pairs)
+				pfree(pairs);
 			return;
 		}
 		if (!wide_sort_pairs(pairs, store->n, context))
-			cancelled();
+			order_store_cancelled();
 		store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
 #define KEY(i) ROWS_PAIR_KEY(pairs[i])
 #define ROW(i) ROWS_PAIR_REF(pairs[i])
@@ -406,6 +422,7 @@ sort_wide(OrderStore *store, const SortContext *context)
 #undef KEY
 #undef ROW
 		pfree(pairs);
+		free_group(&sort);
 	}
 	else
 		sort_long_codes(store, &c, groups, &sort, context);
@@ -423,7 +440,7 @@ order_store_sort_keys(OrderStore *store, const SortContext *context)
 	Assert(store->narrow || (!store->tuples && store->keys->nmapped == 1));
 	if (store->n > 0 &&
 		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
-		cancelled();
+		order_store_cancelled();
 }
 
 void
@@ -446,10 +463,7 @@ order_store_sort(OrderStore *store, const SortContext *context)
 	if (store->narrow)
 		sort_narrow(store, context);
 	else if (!store->tuples)
-	{
-		if (store->n > 0)
-			sort_images(store, store->images[0], context);
-	}
+		sort_images(store, store->images[0], context);
 	else if (store->n > 0)
 		sort_wide(store, context);
 	else

@@ -270,6 +270,8 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 		return;
 	for (i = 1; i < store->rows; i++)
 	{
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		(void) order_store_row(store, i, &key);
 		if (in_front ? compare_keys(spill, &key, lo) >= 0 : compare_keys(spill, &key, hi) <= 0)
 			return;
@@ -317,7 +319,11 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 		sum += count;
 	}
 	for (i = 0; i < store->n; i++)
+	{
 		index[offsets[numbers[i]]++] = (uint32) i;
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 	pfree(numbers);
 	pfree(offsets);
 	return index;

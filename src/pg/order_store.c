@@ -24,12 +24,20 @@
 static Size
 row_overhead(const OrderStore *store)
 {
+	Size		bytes;
+
 	if (store->narrow)
-		return sizeof(uint64) + (store->tuples ? sizeof(uint32) : 0);
-	if (!store->tuples)
-		return sizeof(uint64);
-	return store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
-		sizeof(RowsLongPair);
+		bytes = sizeof(uint64) + (store->tuples ? sizeof(uint32) : 0);
+	else if (!store->tuples)
+		bytes = sizeof(uint64);
+	else
+		bytes = store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
+			sizeof(RowsLongPair);
+
+	/* All rows may have the same leading keys. */
+	if (store->keys->rest)
+		bytes += sizeof(OrderGroupRow);
+	return bytes;
 }
 
 /* Forgets the rows, not the memory. */
@@ -84,7 +92,6 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 {
 	OrderStore *store = (OrderStore *) MemoryContextAllocZero(parent, sizeof(OrderStore));
 
-	Assert(bound == 0 || keys->nmapped == keys->nkeys);
 	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
 	store->keys = keys;
 	store->tupdesc = tupdesc;
@@ -113,13 +120,51 @@ free_order(OrderStore *store)
 }
 
 void
-order_store_clear(OrderStore *store)
+order_store_restart(OrderStore *store)
 {
 	uint32		blocks = Max(store->nblocks, store->nreused);
 
 	free_order(store);
 	forget_rows(store);
 	store->nreused = blocks;
+}
+
+static void
+free_block(OrderStore *store, uint32 number)
+{
+	Size		bytes = (Size) store->block_sizes[number] * 8;
+
+	pfree(store->blocks[number]);
+	store->block_sizes[number] = 0;
+	store->used -= bytes;
+	store->block_bytes -= bytes;
+}
+
+void
+order_store_clear(OrderStore *store)
+{
+	uint32		blocks = Max(store->nblocks, store->nreused);
+	uint32		kept = 0;
+	uint32		i;
+
+	order_store_restart(store);
+
+	/* Blocks with a tuple of their own go; numbers no longer used are used again. */
+	for (i = 0; i < blocks; i++)
+	{
+		Size		have = (Size) store->block_sizes[i] * 8;
+
+		if (have > ORDER_BLOCK_MAX)
+			free_block(store, i);
+		else if (have > 0)
+		{
+			store->blocks[kept] = store->blocks[i];
+			store->block_sizes[kept++] = store->block_sizes[i];
+		}
+	}
+	for (i = kept; i < blocks; i++)
+		store->block_sizes[i] = 0;
+	store->nreused = kept;
 	store->has_cutoff = false;
 	store->bound = 0;
 }
@@ -132,15 +177,6 @@ order_store_reset(OrderStore *store)
 	forget_memory(store);
 	store->has_cutoff = false;
 	store->bound = 0;
-}
-
-void
-order_store_destroy(OrderStore *store)
-{
-	if (store->slot)
-		ExecDropSingleTupleTableSlot(store->slot);
-	MemoryContextDelete(store->memory);
-	pfree(store);
 }
 
 /* Enlarges an array of the store. */
@@ -254,18 +290,19 @@ add_block(OrderStore *store, Size size)
 			return true;
 		}
 		if (have > 0)
-			pfree(store->blocks[store->nblocks]);
-		store->block_sizes[store->nblocks] = 0;
+			free_block(store, store->nblocks);
 		store->nblocks++;
-		store->used -= have;
-		store->block_bytes -= have;
 	}
+
+	/* All of them have been too small for the first row. */
+	if (store->rows == 0)
+		store->nblocks = store->nreused = 0;
 
 	/* What is left of the limit is one last block, unless it is a crumb. */
 	spare = store->limit > store->used ? store->limit - store->used : 0;
 	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
 	bytes = Max(bytes, size);
-	if (bytes > spare && store->rows > 0)
+	if ((bytes > spare || spare < FIRST_BLOCK) && store->rows > 0)
 		return false;
 	if (store->nblocks + block_numbers(bytes) > ORDER_BLOCKS_MAX)
 		return false;
@@ -304,15 +341,32 @@ reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	return true;
 }
 
-/* Whether a row is not among the first bound ones. */
+/*
+ * Whether a row is not among the first bound ones.  slot: the row, if keys are
+ * left to core.
+ */
 static bool
-after_cutoff(const OrderStore *store, const OrderRowKey *key)
+after_cutoff(const OrderStore *store, const OrderRowKey *key, TupleTableSlot *slot)
 {
+	const OrderKeys *keys = store->keys;
+	int			result = order_row_key_compare(keys, key, &store->cutoff);
+	int			i;
+
+	for (i = keys->nmapped; result == 0 && i < keys->nkeys; i++)
+	{
+		SortSupport ssup = &keys->rest[i - keys->nmapped];
+		bool		isnull;
+		bool		last_isnull;
+		Datum		value = slot_getattr(slot, ssup->ssup_attno, &isnull);
+		Datum		last = slot_getattr(store->slot, ssup->ssup_attno, &last_isnull);
+
+		result = ApplySortComparator(value, isnull, last, last_isnull, ssup);
+	}
 	/* Equal rows come after those that are there. */
-	return order_row_key_compare(store->keys, key, &store->cutoff) >= 0;
+	return result >= 0;
 }
 
-/* The same for one narrow key, which may be NULL. */
+/* The same for one narrow key, which may be NULL, and is the only one. */
 static inline bool
 after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
 {
@@ -323,105 +377,6 @@ after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
 	if (isnull)
 		return !nulls_first;
 	return image >= store->cutoff.images[0];
-}
-
-/*
- * The same without moving tuples: those that are not wanted stay as garbage.
- * For one narrow key, whose pairs are all there is to be put in order.
- */
-static void
-cut_bound(OrderStore *store)
-{
-	bool		nulls_first = store->keys->keys[0].nulls_first;
-	uint64		nnull = store->nnull;
-	uint64		n = store->n;
-	SortContext context;
-
-	if (nulls_first)
-	{
-		nnull = Min(nnull, store->bound);
-		n = store->bound - nnull;
-	}
-	else
-	{
-		n = Min(n, store->bound);
-		nnull = store->bound - n;
-	}
-	pg_sort_context_partial(&context, store->memory);
-	order_store_sort_keys(store, &context);
-	store->n = n;
-	store->nnull = nnull;
-	store->rows = store->bound;
-	store->any_null = nnull > 0;
-	store->lo[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[0]) : PG_UINT64_MAX;
-	store->hi[0] = n > 0 ? ROWS_PAIR_KEY(store->pairs[n - 1]) : 0;
-	store->has_cutoff = true;
-	store->cutoff_is_null = nulls_first ? n == 0 : nnull > 0;
-	store->cutoff.nulls = store->cutoff_is_null;
-	store->cutoff.images[0] = store->cutoff_is_null ? 0 : store->hi[0];
-}
-
-/*
- * There are many more rows than wanted: keeps the first bound of them, moves
- * those together, and remembers the last one's keys, at and after which no
- * later row is wanted.
- */
-static void
-keep_bound(OrderStore *store)
-{
-	SortContext context;
-	OrderStore	kept;
-	uint64		n = store->bound;
-	uint64		i;
-
-	if (store->narrow && store->used <= store->limit / 2)
-	{
-		cut_bound(store);
-		return;
-	}
-	kept = *store;
-	Assert(store->rows > n);
-	pg_sort_context_partial(&context, store->memory);
-	order_store_sort(store, &context);
-
-	kept.memory = AllocSetContextCreate(MemoryContextGetParent(store->memory), "hpsort rows",
-										ALLOCSET_DEFAULT_SIZES);
-	forget_memory(&kept);
-	kept.bound = 0;
-	kept.has_cutoff = false;
-	kept.limit = MaxAllocHugeSize;	/* what has been there fits */
-	for (i = 0; i < n; i++)
-	{
-		OrderRowKey key;
-		MinimalTuple tuple = NULL;
-		MinimalTuple place;
-
-		/* The sort has used up what keys it was given: take them from the row. */
-		if (store->tuples)
-		{
-			tuple = order_store_fetch(store, i);
-			ExecStoreMinimalTuple(tuple, store->slot, false);
-			order_row_key(store->keys, store->slot, &key);
-			ExecClearTuple(store->slot);
-		}
-		else
-		{
-			key.images[0] = 0;
-			key.nulls = !order_store_key(store, i, &key.images[0]);
-		}
-		if (!order_store_put_known(&kept, &key, tuple ? tuple->t_len : 0, &place))
-			elog(ERROR, "no room for the first %llu rows", (unsigned long long) n);
-		if (tuple)
-			memcpy(place, tuple, tuple->t_len);
-		kept.cutoff = key;
-	}
-	kept.limit = store->limit;
-	kept.peak = Max(store->peak, store->used + kept.used);
-	kept.bound = n;
-	kept.has_cutoff = true;
-	kept.cutoff_is_null = (kept.cutoff.nulls & 1) != 0;
-	MemoryContextDelete(store->memory);
-	*store = kept;
 }
 
 /* Notes the keys of a row of the wide layout at position n. */
@@ -641,8 +596,13 @@ order_tuple_size(TupleTableSlot *slot)
 	if (slot_tuple_bytes(slot, &len))
 		return len;
 	slot_getallattrs(slot);
-	return form_header_size(slot, &hasnull) +
+	len = form_header_size(slot, &hasnull) +
 		heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull);
+
+	/* As core says it, of a tuple that it cannot allocate. */
+	if (unlikely(!AllocSizeIsValid(len)))
+		elog(ERROR, "invalid memory alloc request size %zu", len);
+	return len;
 }
 
 void
@@ -671,29 +631,45 @@ order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 					&place->t_infomask, hasnull ? place->t_bits : NULL);
 }
 
+/* Twice as many rows as wanted, and some more. */
+static inline bool
+too_many(const OrderStore *store)
+{
+	return store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK;
+}
+
+/* When there is no room: whether keeping only the rows wanted makes some. */
+static bool
+make_room_by_bound(OrderStore *store)
+{
+	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
+		return false;
+	order_store_keep_bound(store);
+	return true;
+}
+
 bool
 order_store_put_key(OrderStore *store, const OrderRowKey *key)
 {
 	MinimalTuple place;
 
-	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
-		keep_bound(store);
-	if (store->has_cutoff && after_cutoff(store, key))
+	if (unlikely(too_many(store)))
+		order_store_keep_bound(store);
+	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
-	return order_store_put_known(store, key, 0, &place);
+	return order_store_put_known(store, key, 0, &place) ||
+		(make_room_by_bound(store) && order_store_put_known(store, key, 0, &place));
 }
 
-bool
-order_store_put(OrderStore *store, TupleTableSlot *slot)
+static bool
+put_row(OrderStore *store, TupleTableSlot *slot)
 {
 	OrderRowKey key;
 	MinimalTuple place;
 	Size		size = 0;
 	uint32		ref = 0;
 
-	if (unlikely(store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK))
-		keep_bound(store);
-	if (store->narrow)
+	if (store->narrow && !(store->has_cutoff && store->keys->rest))
 	{
 		OrderKey   *first = &store->keys->keys[0];
 		bool		isnull;
@@ -715,7 +691,7 @@ order_store_put(OrderStore *store, TupleTableSlot *slot)
 		return true;
 	}
 	order_row_key(store->keys, slot, &key);
-	if (store->has_cutoff && after_cutoff(store, &key))
+	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
 	if (store->tuples)
 		size = order_tuple_size(slot);
@@ -724,4 +700,63 @@ order_store_put(OrderStore *store, TupleTableSlot *slot)
 	if (store->tuples)
 		order_tuple_form(slot, place, size);
 	return true;
+}
+
+bool
+order_store_put(OrderStore *store, TupleTableSlot *slot)
+{
+	if (unlikely(too_many(store)))
+		order_store_keep_bound(store);
+	return put_row(store, slot) || (make_room_by_bound(store) && put_row(store, slot));
+}
+
+/*
+ * A tuple to be kept, at the reference where it lies, moves to where the next
+ * one goes: never up, for those before it have done the same.  Its reference.
+ */
+static uint32
+move_tuple(OrderStore *store, uint32 ref, MinimalTuple *place)
+{
+	MinimalTuple tuple = order_store_tuple(store, ref);
+	uint32		block = ORDER_REF_BLOCK(ref);
+	Size		len = tuple->t_len;
+	uint32		moved;
+
+	/* One with a block of its own stays there. */
+	if (MAXALIGN(len) > ORDER_BLOCK_MAX)
+	{
+		for (; store->nblocks < block; store->nblocks++)
+			if (store->block_sizes[store->nblocks] > 0)
+				free_block(store, store->nblocks);
+		use_block(store, (Size) store->block_sizes[block] * 8);
+		store->next = store->end;
+		*place = tuple;
+		return ref;
+	}
+	if (!reserve(store, len, place, &moved) || moved > ref)
+		elog(ERROR, "could not move a row");
+	if (moved != ref)
+		memmove(*place, tuple, len);
+	return moved;
+}
+
+void
+order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *moved)
+{
+	MinimalTuple place;
+
+	*moved = move_tuple(store, ref, &place);
+
+	/* A sort has used up what keys it was given: take them from the row. */
+	ExecStoreMinimalTuple(place, store->slot, false);
+	order_row_key(store->keys, store->slot, key);
+	ExecClearTuple(store->slot);
+	if (store->narrow)
+		put_narrow_key(store, key->nulls != 0, key->images[0], *moved);
+	else
+	{
+		put_wide_key(store, key);
+		store->refs[store->n++] = *moved;
+		store->rows++;
+	}
 }

@@ -32,6 +32,14 @@ typedef struct OrderRowKey
 	uint64		images[ORDER_MAX_MAPPED];
 } OrderRowKey;
 
+/* A row among others of the same mapped keys, when keys left to core are compared. */
+typedef struct OrderGroupRow
+{
+	uint32		row;			/* index in the wide layout, else reference */
+	bool		isnull;
+	Datum		value;			/* of the first key left to core */
+} OrderGroupRow;
+
 /* A place among the blocks: block number above, 8-byte units below. */
 #define ORDER_BLOCK_BITS 20
 #define ORDER_BLOCK_MAX ((Size) 1 << (ORDER_BLOCK_BITS + 3))
@@ -90,7 +98,7 @@ typedef struct OrderStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	OrderRowKey cutoff;
-	TupleTableSlot *slot;		/* for finding it */
+	TupleTableSlot *slot;		/* for finding it; then its row, if keys are left to core */
 
 	/* After order_store_sort. */
 	uint32	   *order;			/* references */
@@ -101,7 +109,7 @@ typedef struct OrderStore
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent.
- * bound: as in the struct; only if no keys are left to core.
+ * bound: as in the struct.
  */
 extern OrderStore *order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc,
 									  bool tuples, Size limit, uint64 bound);
@@ -114,8 +122,6 @@ extern void order_store_clear(OrderStore *store);
 
 /* Gives all memory back, too. */
 extern void order_store_reset(OrderStore *store);
-
-extern void order_store_destroy(OrderStore *store);
 
 /* Takes the row in slot; false if there is no room for it. */
 extern bool order_store_put(OrderStore *store, TupleTableSlot *slot);
@@ -142,11 +148,28 @@ extern Size order_tuple_size(TupleTableSlot *slot);
 extern void order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
 
 /*
+ * order_bound.c: there are more rows than wanted; keeps the first bound of them,
+ * and remembers the last one's keys, at and after which no later row is wanted.
+ */
+extern void order_store_keep_bound(OrderStore *store);
+
+/*
+ * For that: forgets the rows, of which some are then put again, by their
+ * references, upwards.  Their tuples move to the front of the blocks.  Returns
+ * the row's keys, and its new reference.
+ */
+extern void order_store_restart(OrderStore *store);
+extern void order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *moved);
+
+/*
  * Puts the keys in order where they lie, and with them what order_store_row
  * returns.  For one key only, of rows or without tuples; keys left to core
  * are not looked at.
  */
 extern void order_store_sort_keys(OrderStore *store, const SortContext *context);
+
+/* The error when src/sort says that it was interrupted. */
+pg_noreturn extern void order_store_cancelled(void);
 
 /* Puts the rows in order.  Then only order_store_fetch and _key make sense. */
 extern void order_store_sort(OrderStore *store, const SortContext *context);

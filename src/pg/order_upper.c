@@ -75,7 +75,7 @@ replace_sorts(PlannerInfo *root, Path *path)
 		/* There may be another sort below: a window over another window. */
 		old = ((SortPath *) path)->subpath;
 		sub = replace_sorts(root, old);
-		copy = order_make_path(root, path->parent, sub ? sub : old, path->pathkeys);
+		copy = order_make_path(root, path->parent, sub ? sub : old, path->pathkeys, false);
 		if (copy)
 			return copy;
 		size = sizeof(SortPath);

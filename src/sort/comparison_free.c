@@ -155,6 +155,9 @@ comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool desce
 	size_t		sum = 0;
 	int			p;
 
+	/* CT has 32 bits a value, whichever it is. */
+	if (n > UINT32_MAX)
+		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
 	s.range = plan_range(lo, hi);
 	while (threads > 1 && n / threads / threads < KEYS_A_THREAD_SQUARED)
 		threads--;

@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "device.h"
-#include "kernels.h"
-#include "permutation.h"
 #include "wide.h"
 
-/* Pairs handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 20)
+/* Pairs or bins handled between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 1 << 17)
 
 /* Keys handed to a device at once, from a buffer: all in the cache. */
 #define DEVICE_CHUNK ((size_t) 1 << 16)
@@ -174,6 +172,7 @@ sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 	uint32_t   *bins = memory->alloc(memory->arena, range * sizeof(uint32_t));
 	uint32_t   *out = memory->alloc(memory->arena, n * sizeof(uint32_t));
 	bool		interrupted = false;
+	uint32_t	sum = 0;
 	size_t		at;
 
 	if (bins == NULL || out == NULL)
@@ -184,7 +183,14 @@ sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 			memory->release(memory->arena, out);
 		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
 	}
-	memset(bins, 0, range * sizeof(uint32_t));
+	for (at = 0; at < range && !interrupted;)
+	{
+		size_t		end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
+
+		memset(bins + at, 0, (end - at) * sizeof(uint32_t));
+		at = end;
+		interrupted = sort_interrupted(context);
+	}
 	for (at = 0; at < n && !interrupted;)
 	{
 		size_t		end = n - at < CHECK_EVERY ? n : at + CHECK_EVERY;
@@ -193,8 +199,20 @@ sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 			bins[ROWS_PAIR_KEY(pairs[at]) - lo]++;
 		interrupted = sort_interrupted(context);
 	}
-	*distinct = kernel_count_nonzero(bins, range);
-	permutation_offsets(bins, range, false);
+	for (at = 0; at < range && !interrupted;)
+	{
+		size_t		end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
+
+		for (; at < end; at++)
+		{
+			uint32_t	count = bins[at];
+
+			*distinct += count != 0;
+			bins[at] = sum;
+			sum += count;
+		}
+		interrupted = sort_interrupted(context);
+	}
 	for (at = 0; at < n && !interrupted;)
 	{
 		size_t		end = n - at < CHECK_EVERY ? n : at + CHECK_EVERY;
@@ -258,6 +276,9 @@ rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
 	{
 		uint64_t	pair;
 		uint32_t	ref;
+
+		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
+			return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
 
 		memcpy(&pair, (char *) pairs + i * sizeof(pair), sizeof(pair));
 		*distinct += ROWS_PAIR_KEY(pair) != last;

@@ -44,8 +44,9 @@ extern void rows_plan(const SortContext *context, uint64_t n, uint64_t lo, uint6
 /*
  * Puts the references of n pairs, whose keys are all in lo .. hi, into the
  * order of their keys.  Does what plan says, which is of rows_plan, and is
- * told what was done if a GPU failed and the CPU took over.  *refs becomes either a new block of context's allocator or pairs itself, whose
- * contents are lost; *distinct is the number of different keys.
+ * told what was done if a GPU failed and the CPU took over.  *refs becomes
+ * either a new block of context's allocator or pairs itself, whose contents are
+ * lost; *distinct is the number of different keys.
  */
 extern SortStatus rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 							SortPlan *plan, const SortContext *context,

@@ -192,6 +192,16 @@ for my $join ('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN')
 			plan => qr/Merge (Full |Left |Right )?Join.*HpSort.*HpSort/s);
 	}
 }
+# Of expressions, which the input of the join then returns as well.
+for my $join ('JOIN', 'LEFT JOIN', 'FULL JOIN')
+{
+	same("SELECT a.id, b.id FROM (SELECT * FROM t WHERE id <= 4000) a $join (SELECT * FROM t WHERE id <= 3000) b ON a.s + 1 = b.s * 2 AND a.y / 2 = b.y", any_order => 1,
+		set => 'SET enable_nestloop = off; SET enable_material = off',
+		plan => qr/Merge (Full |Left |Right )?Join.*HpSort.*Sort Key: [^\n]*\+ 1.*HpSort.*Sort Key: [^\n]*\* 2/s);
+}
+same('SELECT a.id, abs(b.s) FROM t a JOIN t b ON a.id = abs(b.s) ORDER BY a.id, b.id', set => 'SET enable_nestloop = off',
+	plan => qr/Merge Join.*HpSort.*Sort Key: [^\n]*abs/s);
+same('SELECT a.id FROM t a WHERE abs(a.s) IN (SELECT b.id % 1000 FROM t b WHERE b.id < 4000) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE NOT EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id, b.id, c.id FROM t a JOIN t b USING (s) JOIN t c ON b.y = c.y WHERE a.id < 3000', any_order => 1, set => 'SET enable_nestloop = off');
@@ -406,6 +416,92 @@ my $parallel = sql(q{SET max_parallel_workers_per_gather = 2; SET min_parallel_t
 	SET enable_sort = off; SET hpsort.debug_sort = force; SET enable_seqscan = on;
 	SELECT count(*) || ' ' || count(*) FILTER (WHERE x < before) FROM (SELECT x, lag(x) OVER () AS before FROM (SELECT x, v FROM wide ORDER BY x OFFSET 0) q) q});
 is($parallel, '10000 0', 'sorted with workers');
+
+# --- LIMIT: a parameter that is also a column, which must not be taken from a row
+
+for my $run (
+	'PREPARE p(int8) AS SELECT id, $1 AS n FROM t ORDER BY x, id LIMIT $1; EXECUTE p(5)',
+	'PREPARE p(int8) AS SELECT id, $1 + 1 AS n FROM t ORDER BY x, id LIMIT ($1 + 1) * 2 OFFSET $1; EXECUTE p(5)',
+	'PREPARE p(int) AS SELECT id, $1 AS n FROM t ORDER BY x, id OFFSET $1 LIMIT 7; EXECUTE p(5)',
+	'SELECT * FROM generate_series(1, 9) g, LATERAL (SELECT id, g AS n FROM t ORDER BY x, id LIMIT g) s',
+	'SELECT * FROM generate_series(1, 9) g, LATERAL (SELECT id, g AS n FROM t ORDER BY x, id LIMIT 3 OFFSET g * 2) s',
+	'SELECT * FROM page(10)')
+{
+	my @results = map { sql("SET hpsort.debug_sort = $_; SET plan_cache_mode = force_generic_plan;
+		CREATE OR REPLACE FUNCTION page(n int8) RETURNS TABLE (id int, page_size int8) LANGUAGE sql AS 'SELECT id, n FROM t ORDER BY x, id LIMIT n'; $run") } qw(forbid force allow);
+
+	ok($results[0] ne '' && $results[1] eq $results[0] && $results[2] eq $results[0], "parameter in the list: $run");
+}
+
+# A LIMIT above a query that is sorted is told to core's Sort only.
+unlike(sql('EXPLAIN (COSTS OFF) SELECT * FROM (SELECT id FROM t ORDER BY s) q LIMIT 10'), qr/HpSort/, 'LIMIT above');
+like(sql('EXPLAIN (COSTS OFF) SELECT * FROM (SELECT id FROM t ORDER BY s) q LIMIT 100000'), qr/HpSort/, 'a large LIMIT above');
+
+# All of work_mem, but not twice as much: no file.
+sql(<<'SQL');
+CREATE TABLE pages AS SELECT i AS id, hashint8(i) AS y, repeat('p', 20 + i % 30) AS v FROM generate_series(1, 60000) i;
+ANALYZE pages;
+SQL
+for my $ordering ('y', 'y DESC', 'y % 1000, v, id', 'id % 7, y')
+{
+	my $query = "SELECT * FROM pages ORDER BY $ordering";
+	my $explain = sql("SET work_mem = '1MB'; SET hpsort.debug_sort = force; PREPARE p(int8) AS $query LIMIT \$1; SET plan_cache_mode = force_generic_plan;
+		EXPLAIN (ANALYZE, BUFFERS) EXECUTE p(6000)");
+
+	like($explain, qr/top-N/, "LIMIT as large as work_mem, $ordering");
+	unlike($explain, qr/temp (read|written)|Disk/, "LIMIT as large as work_mem, $ordering: no file");
+	same("$query, id LIMIT $_", work_mem => ['1MB']) for 10, 3000, 6000, 9000, 20000;
+}
+same('SELECT id, k, n, md5(v) FROM (SELECT i AS id, i % 17 AS k, i % 3 AS n, CASE WHEN i % 40 = 3 THEN repeat($$x$$, 8390000 + i) ELSE repeat($$y$$, i) END AS v FROM generate_series(1, 500) i ORDER BY k DESC, i % 4, id LIMIT 60) q',
+	work_mem => [ '256MB', '1MB' ], name => 'LIMIT, rows longer than a block');
+
+# --- Rows of all lengths, again and again: blocks of the store are used again
+
+same('SELECT id, k, md5(v) FROM (SELECT i AS id, CASE WHEN hashint4(i) % 20 <> 0 THEN hashint4(i) % 1000 END AS k, repeat(chr(97 + i % 26), (10 ^ (1 + abs(hashint4(i + 7) % 1000) / 263.0))::int) AS v FROM generate_series(1, 12000) i ORDER BY k, id OFFSET 0) q',
+	work_mem => ['64kB'], name => 'rows of all lengths');
+same('SELECT id, k, length(v) FROM (SELECT i AS id, i % 3000 AS k, CASE WHEN i = 39999 THEN repeat($$x$$, 300000) ELSE repeat($$y$$, 900 + i % 500) END AS v FROM generate_series(1, 40000) i ORDER BY k OFFSET 0) q',
+	work_mem => ['70kB'], any_order => 1, name => 'a long row after many');
+
+# --- Memory: partition after partition, no more than the first one
+
+for my $ordering ('x, v', 'x, y', 'v IS NULL, x, y')
+{
+	my $held = sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; BEGIN;
+		DECLARE c NO SCROLL CURSOR FOR SELECT g % 1000 AS x, g % 5000 AS y, md5(g::text) AS v FROM generate_series(1, 200000) g ORDER BY @{[ $ordering =~ s/v IS NULL/(g > 0)/r ]};
+		MOVE 150000 c;
+		SELECT max(total_bytes) FROM pg_backend_memory_contexts WHERE name = 'hpsort rows'");
+
+	cmp_ok($held, '>', 0, "ORDER BY $ordering: memory is seen");
+	cmp_ok($held, '<', 400 * 1024, "ORDER BY $ordering: memory is given back");
+}
+
+# --- Set operations, whose columns have no table
+
+same("SELECT x, v FROM t WHERE id > 5000 $_ SELECT s::int, v FROM t ORDER BY x, v", work_mem => ['64MB'], any_order => 1, plan => undef) for 'UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT';
+is(sql("SET hpsort.debug_sort = allow; SELECT count(*) FROM (SELECT x, v FROM t UNION ALL SELECT s::int, v FROM t ORDER BY x, v OFFSET 0) q"), 20000, 'a set operation sorted by hpsort and core, if it pays');
+
+# --- Expressions compiled: those of the child, of keys, of LIMIT
+
+SKIP:
+{
+	skip('PostgreSQL was built, or installed, without JIT', 1) if sql('SELECT pg_jit_available()') ne 't';
+	my $jit = 'SET jit = on; SET jit_above_cost = 0; SET jit_inline_above_cost = 0; SET jit_optimize_above_cost = 0; SET jit_expressions = on; SET jit_tuple_deforming = on';
+
+	like(sql("$jit; SET hpsort.debug_sort = force; EXPLAIN ANALYZE SELECT * FROM t ORDER BY abs(x), v"), qr/HpSort.*JIT:\s+Functions: [1-9]/s, 'JIT: compiled');
+	for (
+		'SELECT * FROM t ORDER BY x, id',
+		'SELECT * FROM t ORDER BY abs(x), y / -3, v, id',
+		'SELECT x FROM t WHERE id % 3 = 0 ORDER BY x DESC',
+		'SELECT x + 1 AS k FROM t ORDER BY k NULLS FIRST',
+		'SELECT id, m FROM t WHERE flag ORDER BY m, d DESC, id LIMIT 100 OFFSET 7',
+		'SELECT x % 7 AS k, sum(s), count(DISTINCT m) FROM t GROUP BY k ORDER BY k',
+		'SELECT id, rank() OVER (PARTITION BY s % 10 ORDER BY y DESC) AS r FROM t ORDER BY r, id',
+		'SELECT a.id, b.id FROM t a JOIN t b ON a.s + 1 = b.s WHERE a.id < 3000 ORDER BY a.id, b.id',
+		'SELECT id, (SELECT q.id FROM (SELECT b.id FROM t b WHERE b.x < t.x AND b.id < 200 ORDER BY b.s DESC, b.id LIMIT 1) q) AS other FROM t WHERE id < 40 ORDER BY t.id')
+	{
+		same($_, set => $jit, name => "JIT: $_", plan => qr/HpSort/);
+	}
+}
 
 $node->stop;
 is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak|resource was not closed/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');

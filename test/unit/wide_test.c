@@ -296,6 +296,11 @@ test_comparison_free_errors(void **state)
 	uint64_t	k;
 
 	(void) state;
+	/* refused before a key is looked at */
+	unit_init(&u);
+	assert_int_equal(comparison_free_sort(keys, (size_t) UINT32_MAX + 1, 0, 0, false, &u.context, &err),
+					 SORT_LIMIT_EXCEEDED);
+	assert_string_equal(err.message, "cannot count more than 4294967295 keys");
 	for (k = 1; k <= 2; k++)
 	{
 		unit_init(&u);

@@ -1,0 +1,119 @@
+/*
+ * order_bound.c
+ *		LIMIT: the store keeps only the rows that are wanted (see order_store.h).
+ *
+ * Whenever there are twice as many rows as wanted, or no room for more, they
+ * are sorted, and the first ones kept: where they lie if there is room
+ * enough for garbage, otherwise moved together, so that sorting the first few of
+ * many rows never takes more memory than they do.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "order_store.h"
+#include "pg_sorter.h"
+#include "wide.h"
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
+
+/* Turns the order of references into that of signed integers, and back. */
+#define REF_SIGN (UINT32_C(1) << 31)
+
+/* key is of the last row that is wanted: at and after it no later one is. */
+static void
+set_cutoff(OrderStore *store, const OrderRowKey *key)
+{
+	store->has_cutoff = true;
+	store->cutoff_is_null = (key->nulls & 1) != 0;
+	store->cutoff = *key;
+}
+
+/*
+ * The first bound rows of one narrow key whose tuples do not move: those not
+ * wanted stay as garbage.  Or of keys without tuples.
+ */
+static void
+cut_bound(OrderStore *store, const SortContext *context)
+{
+	bool		nulls_first = store->keys->keys[0].nulls_first;
+	uint64	   *sorted = store->narrow ? store->pairs : store->images[0];
+	OrderRowKey key = {0};
+	uint64		nnull;
+	uint64		n;
+
+	order_store_sort_keys(store, context);
+	if (nulls_first)
+	{
+		nnull = Min(store->nnull, store->bound);
+		n = store->bound - nnull;
+	}
+	else
+	{
+		n = Min(store->n, store->bound);
+		nnull = store->bound - n;
+	}
+	store->n = n;
+	store->nnull = nnull;
+	store->rows = store->bound;
+	store->any_null = nnull > 0;
+	store->lo[0] = n == 0 ? PG_UINT64_MAX : store->narrow ? ROWS_PAIR_KEY(sorted[0]) : sorted[0];
+	store->hi[0] = n == 0 ? 0 : store->narrow ? ROWS_PAIR_KEY(sorted[n - 1]) : sorted[n - 1];
+	key.nulls = nulls_first ? n == 0 : nnull > 0;
+	key.images[0] = key.nulls ? 0 : store->hi[0];
+	set_cutoff(store, &key);
+}
+
+void
+order_store_keep_bound(OrderStore *store)
+{
+	SortContext context;
+	uint64		n = store->bound;
+	uint32		last;
+	uint32		last_moved = 0;
+	uint32	   *refs;
+	uint64		i;
+
+	Assert(store->rows > n);
+	pg_sort_context_partial(&context, store->memory);
+	if (!store->tuples ||
+		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
+	{
+		cut_bound(store, &context);
+		return;
+	}
+
+	/* The first rows, as they lie: their references, turned into signed integers. */
+	order_store_sort(store, &context);
+	last = order_store_ref(store, n - 1);
+	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
+	for (i = 0; i < n; i++)
+		refs[i] = order_store_ref(store, i) ^ REF_SIGN;
+	if (!wide_sort_keys((int32 *) refs, n, false, &context))
+		order_store_cancelled();
+
+	order_store_restart(store);
+	for (i = 0; i < n; i++)
+	{
+		uint32		ref = refs[i] ^ REF_SIGN;
+		OrderRowKey key;
+		uint32		moved;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		order_store_put_again(store, ref, &key, &moved);
+		if (ref == last)
+		{
+			set_cutoff(store, &key);
+			last_moved = moved;
+		}
+	}
+	pfree(refs);
+
+	/* What is compared with by the keys left to core is the last row's own. */
+	if (store->keys->rest)
+		ExecStoreMinimalTuple(order_store_tuple(store, last_moved), store->slot, false);
+}

@@ -1,0 +1,144 @@
+/*
+ * order_join.c
+ *		Custom Scan (HpSort) in the place of a Sort below merge joins (see
+ *		order_planner.c).
+ *
+ * Core's merge joins that sort an input, and that are not dearer than all
+ * other ways to join, are made again with that input sorted by us, and core
+ * takes what is cheaper.  A merge join that core would not consider even with
+ * its own sort is left alone: hashing is better there by far, and planning
+ * joins, of which there may be thousands, would take longer.
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+
+#include "compat.h"
+#include "order_planner.h"
+
+/*
+ * A path that also returns what pathkeys sort by, where that is computed: the
+ * join then takes it from there, too.  NULL if it cannot be computed.
+ */
+static Path *
+add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
+{
+	Relids		relids = path->parent->relids;
+	PathTarget *target = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pathkeys)
+	{
+		EquivalenceClass *ec = lfirst_node(PathKey, lc)->pk_eclass;
+		PathTarget *have = target ? target : path->pathtarget;
+		EquivalenceMember *member = NULL;
+		ListCell   *cell;
+
+		if (ec->ec_has_volatile)
+			return NULL;
+		foreach(cell, have->exprs)
+		{
+			member = find_ec_member_matching_expr(ec, (Expr *) lfirst(cell), relids);
+			if (member)
+				break;
+		}
+		if (member)
+			continue;
+		member = find_computable_ec_member(root, ec, have->exprs, relids, path->parallel_safe);
+		if (member == NULL)
+			return NULL;
+		if (target == NULL)
+			target = copy_pathtarget(path->pathtarget);
+		add_column_to_pathtarget(target, member->em_expr, 0);
+	}
+	if (target == NULL)
+		return path;
+	return (Path *) create_projection_path(root, path->parent, path, set_pathtarget_cost_width(root, target));
+}
+
+/* An input of a join sorted by us, or NULL; pathkeys may be NIL. */
+static Path *
+sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
+{
+	Path	   *path;
+
+	if (pathkeys == NIL || !order_is_promising(pathkeys, input))
+		return NULL;
+	path = add_key_columns(root, input, pathkeys);
+	return path ? order_make_path(root, input->parent, path, pathkeys, partial) : NULL;
+}
+
+/* The same join with inputs sorted by us; NULL if none can be. */
+static Path *
+make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPathExtraData *extra,
+		  bool partial)
+{
+	const JoinPath *join = &path->jpath;
+	Path	   *outer = sort_input(root, join->outerjoinpath, path->outersortkeys, partial);
+	Path	   *inner = sort_input(root, join->innerjoinpath, path->innersortkeys, false);
+	List	   *outersortkeys = outer ? NIL : path->outersortkeys;
+	List	   *innersortkeys = inner ? NIL : path->innersortkeys;
+	int			presorted = outer ? 0 : compat_outer_presorted_keys(path);
+	JoinPathExtraData own = *extra;
+	JoinCostWorkspace workspace;
+
+	if (outer == NULL && inner == NULL)
+		return NULL;
+	if (outer == NULL)
+		outer = join->outerjoinpath;
+	if (inner == NULL)
+		inner = join->innerjoinpath;
+
+	/* It may be from an earlier call, for a semijoin tried in several ways. */
+	own.inner_unique = join->inner_unique;
+	compat_initial_cost_mergejoin(root, &workspace, join->jointype, path->path_mergeclauses,
+								  outer, inner, outersortkeys, innersortkeys, presorted, &own);
+	return (Path *) compat_create_mergejoin_path(root, joinrel, join->jointype, &workspace, &own,
+												 outer, inner, join->joinrestrictinfo,
+												 join->path.pathkeys, path->path_mergeclauses,
+												 outersortkeys, innersortkeys, presorted);
+}
+
+/* Joins of a list, of these two relations, with inputs sorted by us. */
+static List *
+make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *outerrel,
+		   RelOptInfo *innerrel, JoinPathExtraData *extra, bool partial)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		MergePath  *path = (MergePath *) lfirst(lc);
+		Path	   *other;
+
+		if (!IsA(path, MergePath) || (path->outersortkeys == NIL && path->innersortkeys == NIL) ||
+			path->jpath.path.param_info != NULL || path->jpath.outerjoinpath->parent != outerrel ||
+			path->jpath.innerjoinpath->parent != innerrel)
+			continue;
+		other = make_join(root, joinrel, path, extra, partial);
+		if (other)
+			result = lappend(result, other);
+	}
+	return result;
+}
+
+void
+order_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+						  RelOptInfo *innerrel, JoinPathExtraData *extra)
+{
+	List	   *full;
+	List	   *partial;
+	ListCell   *lc;
+
+	/* First all, then add: that may free what is in the lists. */
+	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
+	partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra, true);
+	foreach(lc, full)
+		add_path(joinrel, (Path *) lfirst(lc));
+	foreach(lc, partial)
+		add_partial_path(joinrel, (Path *) lfirst(lc));
+}
