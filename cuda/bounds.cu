@@ -17,6 +17,7 @@ namespace hpsort
 
 static constexpr int threads = 512;
 
+/* A kernel and not a copy: the host's two words would have to outlive the call. */
 __global__ void
 reset_kernel(Bounds *bounds)
 {
@@ -24,7 +25,10 @@ reset_kernel(Bounds *bounds)
 	bounds->hi = INT_MIN;
 }
 
-/* Per thread, per warp, per block: one pair of atomics per block is left. */
+/*
+ * Per thread, per warp, per block: one pair of atomics per block is left.  They go
+ * to *bounds as it is, so that a job's chunks add up without anybody waiting.
+ */
 __global__ void __launch_bounds__(threads)
 bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 {
@@ -43,6 +47,8 @@ bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
 	}
 
+	/* sixteen pairs: one thread is done with them before a second round of shuffles
+	 * would be, and the kernel waits for memory anyway */
 	__shared__ int32_t warp_lo[threads / 32];
 	__shared__ int32_t warp_hi[threads / 32];
 
@@ -119,6 +125,10 @@ check_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	check_launch("check the bounds");
 }
 
+/*
+ * The wait for the answer costs the same whatever n is, while the device stands
+ * still: sort.cu asks only where it can gain more than that.
+ */
 Bounds
 find_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			uint64_t n)

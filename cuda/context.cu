@@ -183,6 +183,7 @@ pop_device()
 	(void) driver().pop(&ours);
 }
 
+/* Callers may not want to know. */
 void
 fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 {
@@ -205,6 +206,8 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 	bytes = (bytes + 255) / 256 * 256;
 	if (bytes == 0)
 		bytes = 256;
+	/* the lock is not held over the driver's call, which may take milliseconds when
+	 * the pool has to grow */
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
@@ -225,6 +228,7 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 		if (context->used > context->peak)
 			context->peak = context->used;
 	}
+	/* no wait: the memory is there for what is put on this stream from now on */
 	rc = cudaMallocFromPoolAsync(&memory_, bytes, context->pool, stream);
 	if (rc != cudaSuccess)
 	{
@@ -331,7 +335,10 @@ attribute(cudaDeviceAttr which, int ordinal)
 	return value;
 }
 
-/* What regime.c wants to know; the rest of the engine asks nothing else. */
+/*
+ * What regime.c wants to know; the rest of the engine asks nothing else, so that a
+ * choice can be repeated on a host without this device.
+ */
 static void
 read_limits(int ordinal, HpsortCudaLimits *limits)
 {
@@ -377,7 +384,9 @@ check_compiled_for(int ordinal)
 
 using namespace hpsort;
 
-/* No driver is not an error: a host without a GPU has none, and says so. */
+/*
+ * May be called without a context, and before any.  No driver is not an error: a host without a GPU has none, and says so.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 {
@@ -394,6 +403,8 @@ hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 	});
 }
 
+/* Creates the process's CUDA context on that device, because free memory is asked
+ * for: some 0.3 s, and half a gigabyte of the device's memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 						HpsortCudaError *err)
@@ -506,6 +517,8 @@ hpsort_cuda_close(HpsortCuda *context)
 	delete context;
 }
 
+/* Bytes of all buffers together; 0: the whole device.  What is over it already stays
+ * until it is given back. */
 extern "C" void
 hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
 {
@@ -527,6 +540,7 @@ hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 		context->peak = context->used;
 }
 
+/* What the pool keeps goes back to the driver, for other processes to use. */
 extern "C" HpsortCudaCode
 hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 {
@@ -543,6 +557,7 @@ hpsort_cuda_limits(const HpsortCuda *context)
 	return &context->limits;
 }
 
+/* Portable: pinned for every device, since a job takes any ordinal. */
 extern "C" HpsortCudaCode
 hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
 						 HpsortCudaError *err)

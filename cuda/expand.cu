@@ -72,9 +72,12 @@ struct RunView
 };
 
 /*
+ * Algorithm 5, lines 16 to 18, without their scatter and their prefix sum over n.
  * One block writes one tile of the output.  out is where position first goes;
  * tiles are cut at 16-byte boundaries of the output, so only its two ends are
- * written key by key.
+ * written key by key.  A tile of 256 kB is large enough that its two searches in
+ * memory do not show, and small enough that the last blocks end together.  Streaming
+ * stores: nobody reads the output before it has left L2, and the runs should stay.
  */
 __global__ void __launch_bounds__(threads)
 expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
@@ -91,6 +94,8 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 
 	if (from >= to)
 		return;
+	/* two threads search, once per 65,536 keys; all other searches are among the
+	 * runs between, which are in shared memory by then */
 	if (threadIdx.x < 2)
 		range[threadIdx.x] = runs.find((threadIdx.x == 0 ? from : to - 1) -
 									   phase + first);
@@ -98,6 +103,8 @@ expand_kernel(RunView runs, uint64_t first, uint64_t count, int32_t *out)
 
 	const uint64_t last_run = range[1];
 
+	/* a tile of short runs may span more of them than fit: batch by batch, each of
+	 * which covers a stretch of the tile of its own */
 	for (uint64_t run = range[0]; run <= last_run; run += batch_runs)
 	{
 		const uint32_t m = static_cast<uint32_t>(
@@ -152,11 +159,15 @@ reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
  * Two passes over the keys (count the starts of a tile, write them), so that
  * exactly the memory of the runs is needed.
  */
-static constexpr int encode_threads = 256;
+static constexpr int encode_threads = 256;	/* a tile of 16 kB stays in L1 */
 static constexpr int encode_items = 16;
 static constexpr int encode_tile = encode_threads * encode_items;
 
-/* Bit i: a run starts at this thread's i-th key. */
+/*
+ * Bit i: a run starts at this thread's i-th key.  A thread's keys follow each other,
+ * which is no coalesced access, but its 64 bytes are whole sectors that L1 keeps;
+ * the key before the first is its neighbour's last, and in the same cache.
+ */
 __device__ __forceinline__ uint32_t
 starts_mask(const int32_t *sorted, uint64_t n, uint64_t at)
 {
@@ -219,7 +230,8 @@ expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 			uint64_t first, uint64_t count, bool descending, int32_t *out)
 {
 	RunView		view = {runs.keys, runs.starts, runs.distinct, total, descending};
-	/* one tile more, for what the phase of out pushes over the end */
+	/* one tile more, for what the phase of out pushes over the end; a block that
+	 * finds nothing to do there returns at once */
 	uint64_t	tiles = (count + 3) / ExpandTuning::tile + 1;
 
 	if (count == 0)
@@ -229,6 +241,7 @@ expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 	check_launch("expand the runs");
 }
 
+/* counts holds count of them, in device memory; the runs stay as they are. */
 void
 run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 		   uint64_t count, uint64_t *counts)
@@ -251,7 +264,12 @@ reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 	check_launch("reverse the keys");
 }
 
-/* The paper's C and iC from sorted keys, for regimes that had no histogram. */
+/*
+ * The paper's C and iC from sorted keys, for regimes that had no histogram: 8 bytes
+ * read per key, 12 written per run.  *runs is allocated here, since only here is it
+ * known how many there are, and belongs to the caller; workspace goes back in
+ * stream order.  The one wait is for that number.
+ */
 void
 encode_runs(HpsortCuda *context, cudaStream_t stream, const int32_t *sorted,
 			uint64_t n, Runs *runs)

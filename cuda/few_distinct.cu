@@ -28,10 +28,11 @@ namespace hpsort
 
 static constexpr int threads = FewTuning::threads;
 
+/* What count_few_kernel leaves to the kernels behind it, and to the host. */
 struct FewState
 {
-	uint32_t	distinct;
-	uint32_t	abandoned;
+	uint32_t	distinct;		/* values on the list */
+	uint32_t	abandoned;		/* not 0: too many, the rest is meaningless */
 	uint32_t	empty_listed;	/* the key equal to empty is in the list */
 	uint32_t	unused;
 };
@@ -47,7 +48,11 @@ struct FewTable
 	uint32_t	capacity;
 };
 
-/* The common table: linear probing, four slots per value. */
+/*
+ * The common table: linear probing, four slots per value.  Single slots and not
+ * pairs: what is written here is written with atomics on one word each, and only
+ * once per block and value.
+ */
 __device__ __forceinline__ uint32_t
 slot_of(uint32_t key, uint32_t slots)
 {
@@ -200,7 +205,11 @@ gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
 		sample[i] = __ldg(keys + i * part + jitter % part);
 }
 
-/* What there is in the sample, by one block. */
+/*
+ * What there is in the sample, by one block: 4,096 keys are four a thread, and
+ * several blocks would have to be waited for.  Its answer is on its way to the host
+ * while the next kernels run; those that are not wanted read *skip.
+ */
 __global__ void __launch_bounds__(threads, 1)
 sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 			  uint64_t few_most, uint32_t narrow_bits, SampleReport *report,
@@ -284,6 +293,7 @@ __device__ __forceinline__ void
 merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 			const FewTable &all)
 {
+	/* blocks begin at different slots: all of them have the same few values */
 	const uint32_t turn = static_cast<uint32_t>(
 		static_cast<uint64_t>(blockIdx.x) * slots / gridDim.x);
 	const uint32_t reserved = slot_of(empty_slot, all.slots);
@@ -307,6 +317,8 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 				if (slot == reserved)
 					continue;
 
+				/* most often another block was first, and a load costs less than an
+				 * atomic; past L1, where a line may be older than the slot */
 				uint32_t	found = __ldcg(&all.keys[slot]);
 
 				if (found == empty_slot)
@@ -367,7 +379,11 @@ count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
 
 /*
  * Ranks of 32 values per block: each warp compares them, one per lane, with
- * its share of all values, four to a load that the whole warp shares.
+ * its share of all values, four to a load that the whole warp shares.  All
+ * pairs of 8,192 values are 6.7e7 comparisons, a few us for the whole device, which
+ * a sort of so few would spend on its launches alone.
+ * Launched for as many values as there may be: how many there are the host will
+ * know only when this is done, and blocks behind the last one return.
  */
 __global__ void __launch_bounds__(FewTuning::rank_threads)
 rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
@@ -425,7 +441,11 @@ rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	}
 }
 
-/* Counts to starts, in place, by one block: there are few. */
+/*
+ * Counts to starts, in place, by one block: there are few.  Starts have 64 bits,
+ * since they count keys; the sum over a batch is carried to the next in a register
+ * that all threads have alike.
+ */
 __global__ void __launch_bounds__(FewTuning::rank_threads)
 sum_kernel(FewTable all, uint64_t *counts)
 {
@@ -477,7 +497,11 @@ configure_few_distinct(const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/* Two kernels; the report is in pinned memory, which no copy has to fetch. */
+/*
+ * Two kernels; the report is in pinned memory, which no copy has to fetch.  The
+ * buffers live as long as the object does, because kernels put on the stream after
+ * it read skip(); they go back in stream order, behind those.
+ */
 Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 				   uint64_t n, uint64_t few_most, uint32_t narrow_bits)
 	: n_(n), report_(context, stream)
@@ -546,8 +570,10 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * All kernels are put on the stream without waiting; the one wait at the end
- * brings both the number of runs and whether the attempt was given up.
+ * Algorithm 5's C and iC of keys anywhere in 2^32.  All kernels are put on the stream
+ * without waiting; the one wait at the end brings both the number of runs and
+ * whether the attempt was given up.  *runs is the caller's; keys are read once, and
+ * by a block no further than to the overflow of its table.
  */
 bool
 few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

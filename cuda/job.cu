@@ -26,7 +26,8 @@ namespace
 {
 
 /*
- * Room for more keys.  Growing copies what is there; the old buffer may still
+ * Room for more keys: at least twice what there was, so that a job whose size
+ * nobody knew copies each key at most once more on average.  Growing copies what is there; the old buffer may still
  * be read for its bounds, so its end is put behind that.
  */
 void
@@ -63,6 +64,7 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 	Event		copied;
 
 	job->next_slot = (job->next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
+	/* on the device: the host runs ahead, up to what the driver queues */
 	slot.counted.make_wait(job->copy);
 	if (slot.memory.bytes() < bytes)
 	{
@@ -142,7 +144,8 @@ finish_counting(HpsortCudaJob *job)
 	job->bins.memory.release();
 }
 
-/* Smallest and largest key of the runs. */
+/* Smallest and largest key of the runs, for the result's bounds: two words over the
+ * bus, after the runs have been waited for anyway. */
 void
 read_ends(HpsortCudaJob *job)
 {
@@ -222,7 +225,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
 					 job->spec.lo, job->spec.hi);
 
-	/* what was found is tighter than what was given */
+	/* what was found is tighter than what was given, and may choose a better regime */
 	shape.lo = job->result.lo = found.lo;
 	shape.hi = job->result.hi = found.hi;
 	shape.bounds_known = 1;
@@ -243,6 +246,8 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	hpsort_cuda_choose(limits, &shape, choice);
 	check_cancelled(job);
 
+	/* runs and not keys, though keys may be all that is wanted: they are expanded
+	 * on their way to the reader, slice by slice behind the bus */
 	if (!permute && choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
 	{
 		const KeyMap map = map_of(shape, false);
@@ -258,6 +263,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	}
 	else
 	{
+		/* the one place for keys in order, if a regime gives no runs in its stead */
 		if (need_order || !permute)
 			job->sorted = DeviceBuffer(job->context, job->compute,
 									   job->n * sizeof(int32_t), "sorted keys");
@@ -282,6 +288,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 		if (job->have_runs)
 			job->sorted.release();
 	}
+	/* the keys were copied on the other stream; their last readers ran on this one */
 	job->keys.release_on(job->compute);
 	job->bounds.release();
 }
@@ -333,6 +340,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		DeviceScope scope(context->ordinal);
 		std::unique_ptr<HpsortCudaJob> job(new HpsortCudaJob(context, *spec));
 
+		/* n does not matter to counting: a chunk has as many bins as all of them */
 		shape = shape_of(*spec, spec->n_hint > 0 ? spec->n_hint : 1);
 		hpsort_cuda_choose(&context->limits, &shape, &choice);
 		job->counting = spec->algorithm == 0 &&
@@ -351,6 +359,11 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
+/*
+ * Returns when the work is on the streams.  The caller's memory is read until
+ * hpsort_cuda_job_consumed() has given the number back; pageable memory is copied
+ * by the driver before this returns.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 					uint64_t *number, HpsortCudaError *err)
@@ -363,6 +376,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 
 		Added		entry;
 
+		/* one event per call, whatever it was split into: what callers want back is
+		 * whole chunks */
 		entry.number = job->number + 1;
 		if (n == 0)
 			entry.copied.record(job->copy);

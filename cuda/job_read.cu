@@ -12,7 +12,10 @@ using namespace hpsort;
 namespace
 {
 
-/* Runs from sorted keys, when they are asked for. */
+/*
+ * Runs from sorted keys, when they are asked for: not before, because a caller who
+ * wanted keys as well may never ask, and they need 12 bytes for each.
+ */
 void
 need_runs(HpsortCudaJob *job)
 {
@@ -80,6 +83,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 
 	if (count == 0 || to == nullptr)
 		return;
+	/* into the caller's memory at once, without a slice */
 	if (is_on_device(job, to))
 	{
 		produce(0, count, to);
@@ -87,6 +91,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		return;
 	}
 
+	/* two slices: the bus takes longer for one than the device for the next */
 	const uint64_t slice = count < most ? count : most;
 	DeviceBuffer slices[2] = {
 		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading"),
@@ -101,6 +106,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		const uint64_t m = count - at < slice ? count - at : slice;
 
 		check_cancelled(job);
+		/* the slice is free when its last copy is done; never recorded: at once */
 		copied[turn].make_wait(job->compute);
 		produce(at, m, slices[turn].template as<T>());
 		produced[turn].record(job->compute);
@@ -127,6 +133,7 @@ deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
 
 } /* namespace */
 
+/* Exact: it may have to make the runs first, and then waits for them. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 						 HpsortCudaError *err)
@@ -183,6 +190,8 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
+/* In the direction that was asked for at the start: equal keys keep their order in
+ * either, so one cannot be read from the other. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
 								 uint64_t count, uint32_t *rows,

@@ -28,6 +28,7 @@
 namespace hpsort
 {
 
+/* One launch; no workspace, and nothing here but out and rows is written. */
 struct OneBlock
 {
 	const int32_t *keys;
@@ -154,6 +155,12 @@ rank_in_any_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 	return true;
 }
 
+/*
+ * The tile is padded to its full size with words that sort last in every pass, so
+ * that nothing in the loop asks for n.  A pass is four barriers: counts complete;
+ * sums of 32 words complete; places complete; words staged.  Words are staged beside
+ * the counts and not in their place, which would be a fifth.
+ */
 template <int THREADS, int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(THREADS, 1)
 one_block_kernel(OneBlock sort)
@@ -273,7 +280,8 @@ one_block_kernel(OneBlock sort)
 		}
 		__syncthreads();
 
-		/* two digits a thread: counts of the warps before, then of smaller digits */
+		/* two digits a thread, in the halves of a word, which cannot overflow since a
+		 * tile has less than 2^16 keys: counts of the warps before, then of smaller digits */
 		uint32_t	before[warps];
 		uint32_t	both = 0;
 		uint32_t	inclusive = 0;
@@ -344,6 +352,8 @@ one_block_kernel(OneBlock sort)
 				row[i] = staged_rows[first + i * 32];
 		}
 	}
+	/* from shared memory once more, thread by thread: a warp writes 128 bytes in a
+	 * piece, which its own words are not */
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
 	{
@@ -409,6 +419,7 @@ launch_if_fits(const HpsortCuda *context, cudaStream_t stream, const OneBlock &s
 	return true;
 }
 
+/* The shapes ascend, so the first that holds n is the best. */
 bool
 one_block_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 			   bool descending, const int32_t *keys, uint64_t n, int32_t *out,

@@ -45,7 +45,10 @@ struct WorkItem
 	uint32_t	crowd;			/* 1 + number of the crowded bucket, or 0 */
 };
 
-/* Found by plan_kernel, read by the kernels after it. */
+/*
+ * Found by plan_kernel, read by the kernels after it.  They are launched before
+ * anybody knows it, as wide as it may become: the host is told nothing.
+ */
 struct Plan
 {
 	uint32_t	items;
@@ -57,6 +60,12 @@ struct Plan
 
 static constexpr uint32_t no_bucket = 0xffffffffu;
 
+/*
+ * The buckets' sizes, in one read.  skip: a word that a sample's kernel has written;
+ * see sort.cu.  Keys outside the bounds are remembered by a thread and reported once,
+ * because the report goes over the bus; nothing counts them, here or later, so all
+ * steps agree on how many keys there are.
+ */
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
 					 uint32_t buckets, uint32_t *all_counts, const uint32_t *skip,
@@ -92,7 +101,10 @@ count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift
 }
 
 /*
- * One block: where buckets start, and who works on what.
+ * One block: where buckets start, and who works on what.  Two prefix sums over at
+ * most 4,096 buckets, a batch of 1,024 at a time; the numbers of items and of
+ * crowded buckets go through one sum, as the halves of a word, because a sum is two
+ * barriers.  A bucket without keys gets no item.
  */
 static constexpr int plan_threads = 1024;
 
@@ -161,7 +173,10 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 	}
 }
 
-/* Only the bins that crowded buckets will use. */
+/*
+ * Only the bins that crowded buckets will use: there is room for as many as can be
+ * crowded, and uniform keys crowd none.
+ */
 __global__ void
 clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 {
@@ -242,6 +257,7 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	uint32_t	bin[ITEMS];
 	uint32_t	place[ITEMS / 2];
 
+	/* before the keys are asked for, so that the barrier below waits for both */
 	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
 		counts[b] = 0;
 
@@ -335,6 +351,8 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			counts[b] = target - start;
 		}
 	}
+	/* targets and places are complete: now keys move, each to a place that no other
+	 * has, in the order of buckets and in none within them */
 	__syncthreads();
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
@@ -345,7 +363,11 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 
 	const uint32_t mask = (1u << shift) - 1;
 
-	/* before is now the number of keys staged */
+	/*
+	 * before is now the number of keys staged.  Neighbouring threads write to
+	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
+	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+	 */
 #pragma unroll 8
 	for (uint32_t i = threadIdx.x; i < before; i += threads)
 	{
@@ -355,7 +377,11 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 }
 
-/* Counts residues into bins, eight at a time. */
+/*
+ * Counts residues into bins, eight at a time: step 2 of the bucket method, where a
+ * bucket's histogram fits in shared memory.  Streaming loads: nobody reads a residue
+ * twice, and what is written next needs the room in L2.
+ */
 template <int bucket_threads>
 __device__ __forceinline__ void
 count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins)
@@ -399,7 +425,9 @@ count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins
 }
 
 /*
- * Counts to starts, in place: exclusive prefix sums plus base.
+ * Counts to starts, in place: exclusive prefix sums plus base.  Four bins a thread,
+ * so that 2^14 of them are eight rounds of 512 threads, and one word more behind the
+ * last: expand_block() wants to know where that one ends.
  */
 template <int bucket_threads>
 __device__ __forceinline__ void
@@ -430,6 +458,10 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
  * SECOND = false: counts an item's bins, and expands them unless the item is
  * a segment of a crowded bucket.  SECOND = true: expands the segments, from
  * the sums of their bins.
+ *
+ * A bucket's keys come to lie where its residues lay, so an item needs to know of no
+ * other one: that is what makes the partition's order the output's.  Three blocks an
+ * SM at 2^14 bins: while one waits at a barrier, the others count or write.
  */
 template <bool SECOND, int bucket_threads>
 __global__ void __launch_bounds__(bucket_threads)
@@ -468,6 +500,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		__syncthreads();
 		if (item.crowd != 0)
 		{
+			/* the segments of one bucket are few: atomics on words of their own */
 			for (uint32_t i = threadIdx.x; i < count; i += bucket_threads)
 				if (bins[i] != 0)
 					atomicAdd(&sums[i], bins[i]);
@@ -475,7 +508,8 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		}
 	}
 
-	/* positions count from the 16-byte boundary before the bucket's place */
+	/* positions count from the 16-byte boundary before the bucket's place, so that
+	 * starts have 32 bits and vectors are aligned; neighbours share at most one */
 	int32_t    *place = out + bucket_start;
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(place) % 16 / 4);
@@ -539,7 +573,7 @@ struct PartitionArrays
 	}
 };
 
-/* Both turns of the buckets. */
+/* Both turns of the buckets; blocks that find no item return at once. */
 template <int THREADS>
 static void
 sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items, bool crowded,

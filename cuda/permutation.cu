@@ -172,8 +172,8 @@ struct FirstRows
 	using Shape = typename Source::Shape;
 	using Shared = typename Source::Shared;
 	using Local = typename Source::Local;
-	static constexpr bool made = true;
-	static constexpr bool values = false;
+	static constexpr bool made = true;	/* ranks are looked up, not loaded */
+	static constexpr bool values = false;	/* the row is in the word */
 
 	Source		source;
 	uint32_t	bits;			/* of the lower digit */
@@ -230,7 +230,8 @@ warp_search(const uint32_t *starts, uint32_t count, uint32_t position)
 	const uint32_t lane = threadIdx.x % 32;
 	uint32_t	lo = 0;
 
-	/* 33 parts a step: three steps for what takes eleven one by one */
+	/* 33 parts a step: three steps for what takes eleven one by one, each of them
+	 * a way to L2 that the tile waits for */
 	while (count > 1)
 	{
 		const uint32_t step = (count + 31) / 32;
@@ -342,9 +343,13 @@ struct RunDigits
 	}
 };
 
-static constexpr int digit_threads = 256;
+static constexpr int digit_threads = 256;	/* a thread per digit at the end */
 
-/* Both passes' digits, from the runs; stride: words between the passes'. */
+/*
+ * Both passes' digits, from the runs; stride: words between the passes'.  A run
+ * stands for all of its keys, so the counts that a radix sort reads n keys for are
+ * there after reading the runs: 4 bytes per key less.
+ */
 __global__ void __launch_bounds__(digit_threads)
 run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *counts,
 				  uint32_t stride, uint32_t *ticket)
@@ -453,6 +458,8 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	uint64_t	begin;
 	uint64_t	end;
 
+	/* every block builds the whole table: 16,384 values are 16 a thread, and what
+	 * one block has in shared memory no other can read as fast */
 	for (uint32_t i = threadIdx.x; i < pairs * 2; i += rank_threads)
 		slots[i] = empty_slot;
 	if (threadIdx.x == 0)
@@ -499,6 +506,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 					found[i * 4 + 2] = rank(r[i].z);
 					found[i * 4 + 3] = rank(r[i].w);
 				}
+			/* lanes that had to look twice come later; the store is one again */
 			__syncwarp();
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
@@ -531,7 +539,11 @@ configure_permutation(const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/* Two passes from a source of 16 bits. */
+/*
+ * Two passes from a source of 16 bits.  What lies between them belongs to this call
+ * and goes back behind the second; *sweeps has the digits' starts, and its words of
+ * the look-back serve both without being cleared in between.
+ */
 template <typename Source>
 static void
 sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
@@ -571,7 +583,8 @@ binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 
 /*
  * One pass or two.  Bins are used as they are, without ranks, except where
- * ranks save a pass.
+ * ranks save a pass.  rows has room for n of them and is the caller's; the runs must
+ * come from these keys, for a key that they do not hold has no rank.
  */
 void
 ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

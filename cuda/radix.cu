@@ -65,6 +65,8 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 	if (skip != nullptr && *skip != 0)
 		return;
 
+	/* one set for the block: with POPC.INC equal digits of a warp cost no more than
+	 * different ones, so sets per warp would gain nothing and cost their adding up */
 	__shared__ uint32_t bins[PASSES][sweep_digits];
 	const uint32_t mask = (1u << bits) - 1;
 	bool		bad = false;
@@ -98,7 +100,11 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 	sum_by_last_block(counts, PASSES, stride, ticket, static_cast<uint32_t>(n), flat);
 }
 
-/* What the passes of both sorts do with keys. */
+/*
+ * What the passes of both sorts do with keys.  The host knows which pass reads and
+ * writes what, so all of it is in the kernel's parameters and takes no register;
+ * KeysPass has none to give (tuning.cuh).
+ */
 struct KeyWords
 {
 	const int32_t *keys_in;
@@ -153,6 +159,10 @@ struct KeysPass : KeyWords
 	}
 };
 
+/*
+ * Keys and rows.  FIRST: rows are made up; KEYS = false: in the last pass, when only
+ * the rows are wanted, its keys stay unwritten: 4 bytes per key less.
+ */
 template <bool FIRST, bool KEYS>
 struct PairsPass : KeyWords
 {
@@ -258,6 +268,7 @@ struct FewWords
 	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
 };
 
+/* Keys alone. */
 template <typename Tuning>
 struct FewKeysPass : FewWords
 {
@@ -271,6 +282,7 @@ struct FewKeysPass : FewWords
 	}
 };
 
+/* Keys and rows; which pass makes the rows up is known on the device alone. */
 template <typename Tuning>
 struct FewPairsPass : FewWords
 {
@@ -297,7 +309,10 @@ struct FewPairsPass : FewWords
 	}
 };
 
-/* Blocks that read n keys at full speed, and add their counts up seldom. */
+/*
+ * Blocks that read n keys at full speed, and add their counts up seldom: two of
+ * 1,024 threads fill an SM, and each adds up to 1,024 counts once.
+ */
 static uint32_t
 count_blocks(const HpsortCuda *context, uint64_t n)
 {
@@ -362,12 +377,16 @@ set_pass(FewWords *pass, const RadixStart &start, const Digits &digits, uint32_t
 	pass->flat = start.sweeps.flat();
 }
 
+/*
+ * One kernel stands for all: they are compiled together.  A driver that compiles
+ * an older PTX for a new device gives code without the wait, which must then not be
+ * launched as if it had one.
+ */
 bool
 sweeps_overlap()
 {
 	cudaFuncAttributes attributes;
 
-	/* code of an older architecture does not wait, whatever it runs on */
 	check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(
 									sweep_kernel<KeysPass>)),
 		  "look at a kernel");
@@ -425,6 +444,7 @@ is_begun(const RadixStart *start, const KeyMap &map)
 		start->map.base == map.base && start->map.last == map.last;
 }
 
+/* Few keys are one launch, and beyond 32 bits it is CUB's. */
 bool
 radix_can_begin(uint64_t n)
 {
@@ -457,6 +477,11 @@ few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 	}
 }
 
+/*
+ * Nothing is waited for.  out holds n keys and does not overlap keys; between the
+ * passes they go to and fro between out and a buffer of this call's, so that the
+ * last pass ends in out.
+ */
 void
 radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
@@ -533,6 +558,10 @@ few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 	}
 }
 
+/*
+ * The same with rows beside the keys.  sorted_keys may be null; a third array then
+ * stands in for it where more than two passes need one.
+ */
 void
 radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 				  bool descending, const int32_t *keys, uint64_t n,

@@ -65,6 +65,7 @@ round_up(uint64_t x, uint64_t unit)
 	return (x + unit - 1) / unit * unit;
 }
 
+/* Bits that x needs: 0 for 0, 33 for 2^32. */
 uint32_t
 regime_bits(uint64_t x)
 {
@@ -136,12 +137,15 @@ regime_partition_segment(uint64_t n, uint32_t buckets)
 	return round_up(segment < 65536 ? 65536 : segment, 4096);
 }
 
+/* Most items that plan_kernel can make: one per bucket, and one more for every full
+ * segment's worth of keys. */
 uint64_t
 regime_partition_items(uint64_t n, uint32_t buckets)
 {
 	return buckets + n / regime_partition_segment(n, buckets);
 }
 
+/* A crowded bucket has more keys than a segment, so there are at most so many. */
 uint64_t
 regime_partition_crowded(uint64_t n, uint32_t buckets)
 {
@@ -191,6 +195,8 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 		+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 }
 
+/* Small tiles are only used up to where their look-back's words are few: 256 for
+ * each tile, 1 MB at 2^22 keys. */
 uint32_t
 regime_scatter_tile(uint64_t n)
 {
@@ -248,6 +254,10 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 	return "unknown";
 }
 
+/*
+ * Where a sample could change the choice, and its wait is less than what that would
+ * save.  Narrow ranges are counted whatever occurs in them.
+ */
 int
 hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
 						 const HpsortCudaShape *shape)
@@ -412,6 +422,10 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	return most + regime_few_bytes(limits);
 }
 
+/*
+ * One call's most, whatever it finds on its way: the regimes that may be tried one
+ * after the other are added, those that exclude each other are not.
+ */
 uint64_t
 hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 					  const HpsortCudaSpec *spec, uint64_t n)
@@ -432,6 +446,10 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
 }
 
+/*
+ * A job's most.  A narrow one needs the same whatever n is; any other holds its keys
+ * to the end, and beside them what the larger of sorting and making runs takes.
+ */
 uint64_t
 hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 					 const HpsortCudaSpec *spec, uint64_t n)

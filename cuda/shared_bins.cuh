@@ -122,13 +122,18 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 
 	crew = cluster.num_blocks();
 	rank = cluster.block_rank();
+	/* neighbours read these bins, and their own must be complete; nobody waits at
+	 * the end, because the grid's barrier follows before bins are overwritten */
 	if (crew > 1)
 		cluster.sync();
 #endif
 
+	/* 132 blocks that all began with slice 0 would add to the same 256 words */
 	const uint32_t turn = static_cast<uint32_t>(
 		static_cast<uint64_t>(blockIdx.x / crew * crew) * slices / gridDim.x);
 
+	/* a warp per slice: eight words a lane are all loaded before any is added, and
+	 * the slice's sum needs no other warp */
 	for (uint32_t i = threadIdx.x / 32 * crew + rank; i < slices;
 		 i += blockDim.x / 32 * crew)
 	{
@@ -161,6 +166,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 #pragma unroll
 		for (uint32_t j = 0; j < slice_bins / 32; j++)
 		{
+			/* without a result: RED, which the SM does not wait for; most bins of a
+			 * wide range are empty in a block that has seen few keys */
 			if (value[j] != 0)
 				atomicAdd(&all_bins[slice * slice_bins + j * 32 + lane],
 						  static_cast<Count>(value[j]));
@@ -246,6 +253,8 @@ expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 	uint32_t	slice = last_at_or_before<uint64_t>(state->slice_starts, 0u,
 													slices - 1, begin);
 
+	/* a batch at a time: 4,096 starts fit in the place of the bins, and a part of
+	 * the output seldom comes from more than a few of them */
 	for (;;)
 	{
 		const uint64_t batch_start = state->slice_starts[slice];
@@ -268,6 +277,7 @@ expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 		if (threadIdx.x == 0)
 			state->starts[batch_bins] = cut(batch_start + batch_total);
 		__syncthreads();
+		/* cut at both ends, so that expand_block need not know of parts */
 		expand_block(out + begin - phase, state->starts[0],
 					 state->starts[batch_bins], state->starts, batch_bins,
 					 [&](uint32_t j) { return to_key(map, first_bin + j); });
@@ -344,6 +354,8 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	uint64_t	begin;
 	uint64_t	end;
 
+	/* by whole 16-byte vectors, so that no two blocks write to one sector; what is
+	 * before the first goes to the first block, behind the last to the last */
 	block_span(dealt, &begin, &end);
 	part(blockIdx.x == 0 ? 0 : head + begin * 4, head + end * 4);
 	if (blockIdx.x == gridDim.x - 1 && dealt == vectors)

@@ -29,6 +29,14 @@ namespace hpsort
 /*
  * The whole sort.  Zeroing the common bins is overlapped with counting by the
  * two halves of a grid barrier; only the second barrier is waited for.
+ *
+ * One block of 1,024 threads per SM: two smaller ones would each have half of the
+ * bins, or the same bins twice to be added up.  Occupancy is not what keeps memory
+ * busy here, loads in flight are (for_each_vector).
+ *
+ * A block's bins are dead once they are flushed, and the state of the output takes
+ * their place; both are the kernel's dynamic shared memory, so that the range
+ * decides about its size and a narrow one leaves L1 to the keys.
  */
 template <typename Count, bool RUNS>
 __global__ void __launch_bounds__(threads, 1)
@@ -49,10 +57,13 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	cg::grid_group grid = cg::this_grid();
 	int32_t		outside = 0;
 
+	/* by this kernel and not by a memset, which would be a launch before it */
 	for (uint32_t i = blockIdx.x * threads + threadIdx.x; i < words;
 		 i += gridDim.x * threads)
 		all_bins[i] = 0;
 
+	/* whoever adds to the common bins must know them all zeroed, but that is not
+	 * before the keys have been read: by then the others have long been here */
 	auto		token = grid.barrier_arrive();
 
 	clear_bins(bins, count);
@@ -91,6 +102,8 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	if (bad)
 		report_outside(verdict, outside);
 	flush_bins(bins, count, all_bins, all_slices);
+	/* nothing can be said of the first position before the last key is counted:
+	 * this barrier is the method's price, 1 to 2 us */
 	grid.sync();
 
 	if (RUNS)
@@ -107,7 +120,11 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 		expand_bins(all_bins, all_slices, count, map, n, out, next_expand, state);
 }
 
-/* Counting alone: a chunk of a job. */
+/*
+ * Counting alone: a chunk of a job.  An ordinary launch: chunks of several jobs
+ * may be counted at the same time, which cooperative kernels that fill the device
+ * cannot be.
+ */
 __global__ void __launch_bounds__(threads, 1)
 count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 			 Count64 *all_slices, HpsortCudaVerdict *verdict)
@@ -210,7 +227,8 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 	/* clusters only where atomics weigh, and all blocks still fit at once */
 	if (n < HistogramTuning::dynamic_min_n)
 	{
-		if (range >= HistogramTuning::crew_min_bins)
+		if (range >= HistogramTuning::crew_min_bins &&
+			n >= HistogramTuning::crew_min_n)
 			crew = HistogramTuning::crew;
 	}
 	else if (range >= HistogramTuning::large_crew_min_bins)
@@ -223,6 +241,8 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 			blocks = context->crew_blocks;
 		blocks = blocks / crew * crew;
 	}
+	/* the grid barrier needs all blocks to be there at once: the driver refuses the
+	 * launch otherwise, instead of letting it hang */
 	attributes[0].id = cudaLaunchAttributeCooperative;
 	attributes[0].val.cooperative = 1;
 	attributes[1].id = cudaLaunchAttributeClusterDimension;
@@ -274,7 +294,12 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	return static_cast<uint32_t>(clusters) * HistogramTuning::large_crew;
 }
 
-/* 32-bit bins halve the atomics' bytes; 64-bit ones are for n beyond 2^32. */
+/*
+ * Owners: keys and out are the caller's; the common bins are this call's, freed in
+ * stream order behind the kernel.  Nothing is waited for.
+ *
+ * 32-bit bins halve the atomics' bytes; 64-bit ones are for n beyond 2^32.
+ */
 void
 shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			const int32_t *keys, uint64_t n, int32_t *out,
@@ -288,6 +313,11 @@ shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 									  nullptr, nullptr, verdict);
 }
 
+/*
+ * Lines 1 to 15 alone: C (as counts or starts, in 64 bits) and iC, ascending by
+ * bin.  run_keys, counts and starts need room for min(range, n) of them, starts for
+ * one more; how many there are is in the verdict when the stream has come past.
+ */
 void
 shared_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			const int32_t *keys, uint64_t n, int32_t *run_keys,
@@ -320,6 +350,10 @@ Bins::allocate(HpsortCuda *context, cudaStream_t stream, const KeyMap &key_map)
 	check(cudaMemsetAsync(bins, 0, memory.bytes(), stream), "clear the bins");
 }
 
+/*
+ * One launch on the job's compute stream.  keys must stay until it is done, which
+ * is what the ring's events are for.
+ */
 void
 Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  uint64_t n, HpsortCudaVerdict *verdict)
@@ -329,6 +363,7 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	check_launch("count a chunk");
 }
 
+/* A block per batch of 4,096 bins: compact_batch() says why none waits for others. */
 void
 Bins::compact(cudaStream_t stream, const Runs &runs, HpsortCudaVerdict *verdict)
 {

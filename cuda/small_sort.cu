@@ -35,6 +35,7 @@ static constexpr int warps = threads / 32;
 /* parts in which a block adds up the other blocks' counts of a digit */
 static constexpr int parts = threads / sweep_digits;
 
+/* One launch.  All but keys, out and rows is workspace of small_sort()'s. */
 struct SmallSort
 {
 	const int32_t *keys;
@@ -79,6 +80,15 @@ block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
 	__syncthreads();
 }
 
+/*
+ * ITEMS a thread: tiles are as small as they can be while there are at most
+ * SmallTuning::few_blocks of them, or one per SM; more blocks would each have more
+ * counts to read than keys.  One block of 1,024 threads an SM, because the barriers
+ * of the grid are paid per block.
+ *
+ * Keys stay in registers until their first pass; between two passes they are in L2,
+ * where any SM may have written them, and are loaded past L1.
+ */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
 small_sort_kernel(SmallSort sort)
@@ -202,6 +212,8 @@ small_sort_kernel(SmallSort sort)
 		for (int i = 0; i < sweep_digits / 32; i += 4)
 			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
 		__syncwarp();
+		/* counted first and ranked later: what the other blocks need to know is the
+		 * counts, and they wait for them */
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 			atomicAdd(&bins[word[i] >> shift & mask], 1u);
@@ -218,6 +230,8 @@ small_sort_kernel(SmallSort sort)
 				shared.bins[w][threadIdx.x] = count;
 				count += here;
 			}
+			/* behind the end there are only items with the highest digit, which are
+			 * no keys: the last block does not tell of them */
 			if (!alone)
 				__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
 					   count - (threadIdx.x == mask ? tile - m : 0));
@@ -230,6 +244,8 @@ small_sort_kernel(SmallSort sort)
 			token = grid.barrier_arrive();
 
 		uint32_t	unused;
+		/* from here to the wait: everything that concerns this tile alone, which is
+		 * longer than the barrier takes */
 		const uint32_t exclusive = block_exclusive_sum<threads>(count, sums, &unused);
 
 		if (threadIdx.x < sweep_digits)
@@ -260,6 +276,8 @@ small_sort_kernel(SmallSort sort)
 			uint32_t	total = 0;
 			uint32_t	before = 0;
 
+			/* four threads a digit, each a quarter of the blocks: at most 33 loads
+			 * from L2, eight under way at a time */
 			grid.barrier_wait(std::move(token));
 #pragma unroll 8
 			for (uint32_t b = part; b < gridDim.x; b += parts)
@@ -292,6 +310,7 @@ small_sort_kernel(SmallSort sort)
 			offsets[threadIdx.x] = 0;
 		__syncthreads();
 
+		/* kept for the rows, whose digits are not with them */
 		uint32_t	target[ITEMS];
 
 #pragma unroll
@@ -343,6 +362,7 @@ small_most(const HpsortCuda *context)
 	return room < SmallTuning::most_n ? room : SmallTuning::most_n;
 }
 
+/* Refused by the driver, not hung, if the blocks could not all be there at once. */
 template <int ITEMS>
 static void
 launch_small(cudaStream_t stream, SmallSort *sort)

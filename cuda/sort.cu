@@ -38,6 +38,10 @@ check_spec(const HpsortCudaSpec *spec)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "unknown result wanted");
 }
 
+/*
+ * What the kernels reported, as an error.  To be asked for only when the stream has
+ * come past them; shape has the bounds that they were given.
+ */
 void
 check_verdict(const HpsortCudaVerdict *verdict, const HpsortCudaShape &shape)
 {
@@ -60,6 +64,7 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	return shape;
 }
 
+/* Bins count from the end that comes first in the output. */
 KeyMap
 map_of(const HpsortCudaShape &shape, bool descending)
 {
@@ -69,6 +74,11 @@ map_of(const HpsortCudaShape &shape, bool descending)
 /*
  * The sample first: if few values are found, the bounds are not needed at all;
  * if it spans more than any other regime can take, neither.
+ *
+ * Every answer from the device is a time in which it does nothing, 20 us and more; so
+ * what will most likely be needed is put on the stream before the answer is waited
+ * for, and what turns out not to be needed has been told so by the sample itself.
+ * Below the thresholds of tuning.cuh and regime.c nothing is asked at all.
  */
 HpsortCudaChoice
 investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -128,8 +138,9 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		return choice;
 	}
 	/*
-	 * For few keys an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
-	 * finds the bounds without telling the host, CUB does without.
+	 * In between, passes leave out by themselves what keys have in common
+	 * (sweep.cuh).  For few keys an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
+	 * finds the bounds without telling the host.
 	 */
 	if (!shape->bounds_known && shape->n >= SweepTuning::bounds_min_n)
 		settle_bounds(context, stream, keys, shape);
@@ -137,7 +148,8 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	return choice;
 }
 
-/* The bounds of the keys, into shape; waits for the stream. */
+/* The bounds of the keys, into shape, as if the caller had given them; waits for
+ * the stream. */
 void
 settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			  HpsortCudaShape *shape)
@@ -165,7 +177,8 @@ think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 /*
  * The one switch over regimes.  FEW_DISTINCT is tried first because it alone can
- * turn out to be wrong, and leaves nothing behind when it does.
+ * turn out to be wrong, and leaves nothing behind when it does.  PUBLISHED does not
+ * come here: a job that asks for a paper's algorithm goes to cuda/published itself.
  */
 bool
 sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -219,7 +232,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
 			 (unsigned long long) shape->n);
-	/* cleared while the host hears how many runs there are */
+	/* workspace of the passes, cleared while the host hears how many runs there are:
+	 * 13 MB at n 1e8, of which the passes see nothing this way */
 	auto		prepare = [&](Sweeps *sweeps) {
 		sweeps->allocate(context, stream, shape->n, 2);
 	};
@@ -272,7 +286,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 using namespace hpsort;
 
-/* Kernels use 16-byte accesses but find the 16-byte boundaries themselves. */
+/* Misuse that would be a fault on the device, and end the process's context.
+ * Kernels use 16-byte accesses but find the 16-byte boundaries themselves. */
 static void
 check_arrays(const void *keys, const void *out, uint64_t n)
 {
@@ -331,7 +346,9 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
-/* One kernel, always asynchronous: what the planner's histogram path costs. */
+/* A range that does not fit is refused rather than sorted some other way: the caller
+ * sized run_keys and run_counts by it.
+ * One kernel, always asynchronous: what the planner's histogram path costs. */
 extern "C" HpsortCudaCode
 hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 				 const int32_t *keys, uint64_t n, int32_t *run_keys,
@@ -364,6 +381,10 @@ hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
+/*
+ * Rows are 32-bit, which permute_into() checks before anything is launched.  The
+ * verdict is cleared by the host before the first kernel that could write to it.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 						const int32_t *keys, uint64_t n, uint32_t *rows,

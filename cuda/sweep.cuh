@@ -224,7 +224,9 @@ sweep_kernel(Pass pass, Sweep sweep)
 	const uint32_t begin = sweep.first + in_portion;
 	const uint32_t m = min(static_cast<uint32_t>(sweep_tile), sweep.n - in_portion);
 
-	/* warp by warp in order, which is what makes the pass stable */
+	/* warp by warp in order, which is what makes the pass stable: a warp's counters
+	 * come before the next one's, and within a warp items before lanes.  Full tiles
+	 * have no tests, and so all loads under way at once */
 	if (m == sweep_tile)
 	{
 #pragma unroll
@@ -288,7 +290,8 @@ sweep_kernel(Pass pass, Sweep sweep)
 			sums[warp] = inclusive;
 	}
 
-	/* all items with one digit are in order already */
+	/* all items with one digit are in order already: sorted and constant inputs write
+	 * as they read, and do not queue at one counter */
 	const bool	single = __syncthreads_or(count == sweep_tile);
 	uint32_t	exclusive = inclusive - count;
 
@@ -327,7 +330,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
 	}
 
-	/* asked for long before they are used */
+	/* asked for long before they are used: on their way during the look-back */
 	uint32_t	value[Pass::values ? sweep_items : 1];
 
 	if constexpr (Pass::values)
@@ -374,7 +377,8 @@ sweep_kernel(Pass pass, Sweep sweep)
 		return;
 	}
 
-	/* of what this thread writes, four to a register */
+	/* of what this thread writes, four to a register: values follow when the words
+	 * that had their digits are gone from shared memory */
 	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
 
 #pragma unroll

@@ -40,6 +40,9 @@ struct HistogramTuning
 	 * 0.060 / 0.052 / 0.055 / 0.056.  Range 1e4, n 1e8: none is best, 0.279.
 	 */
 	static constexpr uint32_t crew = 2;
+	/* n 3e5 / 1e6, alone or in pairs: range 5e4 0.0223 and 0.0242 / 0.0300 and
+	 * 0.0250; range 1e4 0.0167 and 0.0172 / 0.0196 and 0.0186 */
+	static constexpr uint64_t crew_min_n = 600000;
 	static constexpr uint32_t crew_min_bins = 6000;
 	static constexpr uint32_t large_crew = 4;	/* from dynamic_min_n on */
 	static constexpr uint32_t large_crew_min_bins = 20000;

@@ -280,6 +280,33 @@ test_regimes(bool quick, bool tiny)
 					  in, to);
 		}
 
+	/*
+	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
+	 * the grid's of one, two, four and eight items a thread, and the passes' of few.
+	 */
+	std::vector<uint64_t> shapes = {100, 512, 700, 1024, 1100, 2048, 2500, 3072, 3500,
+		4096, 4300, 4608, 4700, 4864, 6000, 8192, 9000, 10240, 15000, 70000, 150000,
+		300000, 600000};
+
+	if (!quick)
+		shapes.insert(shapes.end(), {1050000, 1200000, 1700000, 2200000, 4194304});
+	for (uint64_t n : shapes)
+		for (uint64_t range : {(uint64_t) 1, (uint64_t) 40, (uint64_t) 130000,
+			 (uint64_t) 1 << 32})
+		{
+			const bool	anywhere = range >> 32 != 0;
+
+			if (tiny && range != 130000 && !anywhere)
+				continue;
+			/* many equal keys, and none: votes and atomics */
+			for (int d = 0; d < (tiny ? 1 : 3); d++)
+			{
+				try_radix({(Distribution) d, n, range, -7, anywhere, seed}, seed % 2,
+						  seed / 2 % 4, seed / 8 % 4);
+				seed++;
+			}
+		}
+
 	if (tiny)
 		return;
 
