@@ -15,6 +15,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "order_planner.h"
@@ -71,6 +72,28 @@ sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 	return path ? order_make_path(root, input->parent, path, pathkeys, partial) : NULL;
 }
 
+/*
+ * Whether all clauses can be turned so that the outer input is on their left,
+ * as create_mergejoin_plan does.  An operator that merges ought to have a
+ * commutator; core fails on one without if it takes such a join, but that is
+ * its own choice.
+ */
+static bool
+clauses_can_be_switched(const List *clauses, const Path *outer)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (bms_is_subset(rinfo->right_relids, outer->parent->relids) &&
+			!OidIsValid(get_commutator(((OpExpr *) rinfo->clause)->opno)))
+			return false;
+	}
+	return true;
+}
+
 /* The same join with inputs sorted by us; NULL if none can be. */
 static Path *
 make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPathExtraData *extra,
@@ -85,7 +108,8 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 	JoinPathExtraData own = *extra;
 	JoinCostWorkspace workspace;
 
-	if (outer == NULL && inner == NULL)
+	if ((outer == NULL && inner == NULL) ||
+		!clauses_can_be_switched(path->path_mergeclauses, join->outerjoinpath))
 		return NULL;
 	if (outer == NULL)
 		outer = join->outerjoinpath;
