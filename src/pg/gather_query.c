@@ -81,7 +81,6 @@ gather_query_planner(Query *parse, const char *query_string, int options, ParamL
 	return plan_offered(parse, query_string, options, params);
 }
 
-
 static Plan *
 plan_gather_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 				  List *clauses, List *custom_plans)
