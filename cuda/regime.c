@@ -134,7 +134,7 @@ regime_partition_segment(uint64_t n, uint32_t buckets)
 	/* twice a fair share: a crowded bucket then keeps all SMs busy */
 	uint64_t	segment = n / buckets * 2;
 
-	return round_up(segment < 65536 ? 65536 : segment, 4096);
+	return round_up(segment < 16384 ? 16384 : segment, 4096);
 }
 
 /* Most items that plan_kernel can make: one per bucket, and one more for every full

@@ -194,7 +194,7 @@ test_segments(void **state)
 			uint64_t	segment = regime_partition_segment(n, buckets);
 
 			/* the worst case: all keys in crowded buckets just above a segment */
-			assert_true(segment >= 65536);
+			assert_true(segment >= 16384);
 			assert_true(regime_partition_items(n, buckets) >= buckets);
 			assert_true(regime_partition_items(n, buckets) >=
 						(n + segment - 1) / segment);
