@@ -56,7 +56,7 @@ extern uint32_t regime_few_slots(const HpsortCudaLimits *limits);
 extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
 
 /* FEW_DISTINCT: the largest estimate it is tried for. */
-extern uint64_t regime_few_most(const HpsortCudaLimits *limits);
+extern uint64_t regime_few_most(const HpsortCudaLimits *limits, uint64_t n);
 
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);

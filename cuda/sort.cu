@@ -92,7 +92,7 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	{
 		HpsortCudaShape at_least = *shape;
 		Sampling	sampling(context, stream, keys, shape->n,
-							 regime_few_most(limits), shape->bounds_known ? 1 : 24);
+							 regime_few_most(limits, shape->n), shape->bounds_known ? 1 : 24);
 
 		/* what will be needed, unless the sample's kernel says otherwise */
 		at_least.distinct = shape->n;

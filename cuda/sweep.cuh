@@ -188,10 +188,18 @@ sweep_kernel(Pass pass, Sweep sweep)
 	static_assert(sweep_tile >= REGIME_SCATTER_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
+	/*
+	 * Where item number at is staged.  If each digit has as many items, a warp's
+	 * places are tile / 256 apart; where that is a multiple of 8, keys in order have
+	 * up to 32 lanes in one bank, unless every 32 places leave one out.
+	 */
+	constexpr bool leaves_out = sweep_tile / sweep_digits % 8 == 0 && Pass::Shape::padded;
+	auto		padded = [](uint32_t at) { return leaves_out ? at + (at >> 5) : at; };
+
 	union Shared
 	{
 		uint32_t	bins[sweep_warps][sweep_digits];
-		uint32_t	staged[sweep_tile];
+		uint32_t	staged[sweep_tile + (leaves_out ? sweep_tile / 32 : 0)];
 	};
 	__shared__ __align__(16) Shared shared;
 	__shared__ typename Pass::Shared own;
@@ -327,7 +335,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
-			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
+			shared.staged[padded(place[i / 2] >> i % 2 * 16 & 0xffff)] = word[i];
 	}
 
 	/* asked for long before they are used: on their way during the look-back */
@@ -388,7 +396,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 		if (at < m)
 		{
-			const uint32_t value = shared.staged[at];
+			const uint32_t value = shared.staged[padded(at)];
 			const uint32_t digit = pass.digit(value);
 
 			pass.store(local, offsets[digit] + at, value, begin);
@@ -404,7 +412,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
-			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = value[i];
+			shared.staged[padded(place[i / 2] >> i % 2 * 16 & 0xffff)] = value[i];
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
@@ -413,7 +421,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 			if (at < m)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] + at,
-								 shared.staged[at]);
+								 shared.staged[padded(at)]);
 		}
 	}
 }
