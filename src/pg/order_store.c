@@ -1,7 +1,7 @@
 /*
  * order_store.c
  *		Rows in memory, with their keys beside them (see order_store.h): taking
- *		them in.  order_sort.c puts them in order.
+ *		them in.  order_sort.c puts them in order, order_bound.c drops some.
  */
 #include "postgres.h"
 
