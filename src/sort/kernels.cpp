@@ -214,13 +214,18 @@ CountTiny(const int32_t *keys, size_t n, uint32_t lo, uint32_t *bins, int32_t *o
 			ones = hn::Add(ones, hn::Add(hn::Add(a, b), hn::Add(c, e)));
 		if (kBins > 2)
 		{
-			for (const auto v : {a, b, c, e})
-			{
+			/* No list of vectors: those of Arm's SVE have no size to be in one. */
+			const auto	add = [&](auto v) HWY_ATTR {
 				ones = hn::Sub(ones, hn::VecFromMask(d, hn::Eq(v, one)));
 				twos = hn::Sub(twos, hn::VecFromMask(d, hn::Eq(v, two)));
 				if (kBins > 3)
 					threes = hn::Sub(threes, hn::VecFromMask(d, hn::Gt(v, two)));
-			}
+			};
+
+			add(a);
+			add(b);
+			add(c);
+			add(e);
 		}
 	}
 	if (kBins > 1)

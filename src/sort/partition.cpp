@@ -109,8 +109,8 @@ PartitionTo(T *elements, size_t n, T pivot, size_t *nleft, bool (*interrupted) (
 				const auto	v2 = hn::LoadU(d, from + 2 * lanes);
 				const auto	v3 = hn::LoadU(d, from + 3 * lanes);
 
-				for (const auto v : {v0, v1, v2, v3})
-				{
+				/* No list of vectors: those of Arm's SVE have no size to be in one. */
+				const auto	put = [&](auto v) HWY_ATTR {
 					const auto	above = hn::Gt(v, vpivot);
 					const auto	left = kDescending ? above : hn::Not(above);
 					const auto	right = hn::Not(left);
@@ -125,7 +125,12 @@ PartitionTo(T *elements, size_t n, T pivot, size_t *nleft, bool (*interrupted) (
 					write_left += count;
 					write_right -= lanes - count;
 					StoreRight(hn::Compress(v, right), right, elements, n, write_right);
-				}
+				};
+
+				put(v0);
+				put(v1);
+				put(v2);
+				put(v3);
 			}
 			stopped = interrupted && interrupted(arg);
 		}

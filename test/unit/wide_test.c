@@ -265,14 +265,16 @@ test_comparison_free(void **state)
 			int32_t		lo = unit_below(2) ? INT32_MIN : (int32_t) (INT32_MAX - (int64_t) ranges[r] + 1);
 			int32_t		hi = (int32_t) (lo + (int64_t) ranges[r] - 1);
 			bool		descending = unit_below(2);
-			int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-			int32_t    *expected = unit_alloc(n, sizeof(int32_t));
+			int32_t    *keys;
+			int32_t    *expected;
 			SortError	err;
 			Unit		u;
 			size_t		i;
 
 			if (threads > 3 && r % 3 != 1)
 				continue;		/* they take their time under a sanitizer */
+			keys = unit_alloc(n, sizeof(int32_t));
+			expected = unit_alloc(n, sizeof(int32_t));
 			unit_init(&u);
 			u.context.threads = threads;
 			for (i = 0; i < n; i++)
