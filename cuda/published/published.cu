@@ -20,6 +20,12 @@ namespace published
 namespace
 {
 
+/*
+ * What every algorithm shares is here: one table that says what each can do, one
+ * refusal for all of them, made from it, and one way through a sort.  An algorithm
+ * is a function of a Task and knows neither its own limits nor its callers.
+ */
+
 /* As wide as the bounds say; without any, as wide as the type. */
 uint64_t
 range_of(const HpsortPublishedSpec *spec)
@@ -29,7 +35,10 @@ range_of(const HpsortPublishedSpec *spec)
 	return static_cast<uint64_t>(static_cast<int64_t>(spec->hi) - spec->lo) + 1;
 }
 
-/* Finding the bounds takes a few bytes as well. */
+/*
+ * Finding the bounds takes a few bytes as well.  Nearly 2^64 means "more than there
+ * is", which must not wrap to little.
+ */
 template <uint64_t (*Need) (uint64_t range, uint64_t n)>
 uint64_t
 need_by_range(const HpsortPublishedSpec *spec, uint64_t n)
@@ -58,7 +67,11 @@ const char *const chen = "Chen, Qin, Xie, Zhao, Heng 2009";
 const char *const made_anew = "it makes the keys anew from their counts";
 const char *const hafeez = "Abdel-hafeez, Gordon-Ross, Abubaker 2018";
 
-/* In the order of the enum. */
+/*
+ * In the order of the enum.  The four numbers: stable, distinct keys only, floats,
+ * payload.  max_n is where 32 bits of its counters or positions end, signed or not;
+ * bucket_bitonic, whose lists are cut and merged, has no such end.
+ */
 const HpsortPublishedInfo table[] = {
 	{"hp", kozakai, "Algorithms 1 and 2", 0, 0, 0, 0, made_anew, int_max,
 	 "any bounds; 8 bytes a value of the range, 4 a key",
@@ -127,6 +140,7 @@ run(const Task &task)
 	}
 }
 
+/* Whoever counts by value has to know where values begin and end; the others compare. */
 bool
 needs_bounds(HpsortPublished algorithm)
 {
@@ -134,6 +148,7 @@ needs_bounds(HpsortPublished algorithm)
 		algorithm != HPSORT_PUBLISHED_RADIX;
 }
 
+/* Kernels read whole words; a null pointer is aligned. */
 bool
 is_misaligned(const void *memory)
 {
@@ -142,6 +157,7 @@ is_misaligned(const void *memory)
 
 } /* namespace */
 
+/* One text for want of memory, whether a job finds it at open or at finish. */
 void
 refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_use,
 			  uint64_t memory_limit)
@@ -157,6 +173,11 @@ refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_
 	throw failure;
 }
 
+/*
+ * Throws if the algorithm cannot do that at all, or not with the memory left.  A
+ * memory_limit of 0 asks about the first only, n = 0 about any number of keys: what
+ * a job can say when it is opened, before it knows its keys.
+ */
 void
 refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	   uint64_t memory_limit)
@@ -201,6 +222,10 @@ refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	}
 }
 
+/*
+ * What kernels have found out about the keys, as an error.  Bounds come first: they
+ * are the caller's promise, and the other complaint is only about what was sorted.
+ */
 void
 check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &spec)
 {
@@ -219,6 +244,10 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	}
 }
 
+/*
+ * The way of every sort, of a caller or of a job: bounds, if they are needed and
+ * were not given; whether it fits; the algorithm.  Bounds found are left in spec.
+ */
 void
 sort_on(Task task, HpsortPublishedSpec *spec)
 {
@@ -240,6 +269,7 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 	hpsort_cuda_memory(task.context, &used, nullptr, 0);
 	if (task.input_is_spare)
 	{
+		/* its need is less by a list, which the table's row cannot know */
 		const uint64_t limit = task.context->limit.load();
 		const uint64_t need = bucket_bitonic_need(spec->payload != 0, spec->pass_keys,
 												  task.n, false);
@@ -258,6 +288,10 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 	run(task);
 }
 
+/*
+ * Adds up what each phase took; one that comes again, as a pass does, is one line.
+ * The only wait for the device that a report costs is here, after all launches.
+ */
 void
 Clock::finish()
 {
@@ -277,7 +311,7 @@ Clock::finish()
 		while (p < report_->phases && strcmp(report_->phase[p], marks_[i].name) != 0)
 			p++;
 		if (p == HPSORT_PUBLISHED_PHASES)
-			continue;
+			continue;			/* more than the report has room for */
 		if (p == report_->phases)
 		{
 			report_->phase[p] = marks_[i].name;
@@ -331,6 +365,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	return guarded(err, [&] {
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 
+		/* Arguments first; memory when the range is known. */
 		refuse(given, n, 0, 0);
 		if (n > 0 && (keys == nullptr || out == nullptr ||
 					  (given->payload &&
@@ -342,6 +377,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 
 		DeviceScope scope(context->ordinal);
 		HpsortPublishedSpec spec = *given;
+		/* a verdict of the caller's own leaves the call asynchronous */
 		VerdictSlot slot(context, stream);
 		HpsortPublishedVerdict *to = verdict ? verdict :
 			reinterpret_cast<HpsortPublishedVerdict *>(slot.get());
@@ -390,6 +426,7 @@ hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 				spec->payload ? const_cast<uint32_t *>(payload) : nullptr};
 		};
 
+		/* Merging needs no bounds, and no memory besides its lists. */
 		refuse(spec, 0, 0, 0);
 		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,

@@ -30,7 +30,11 @@ constexpr unsigned threads = 256;
 /* Fewer keys for each device are sorted by one before a thread has started. */
 constexpr uint64_t shared_least = 1u << 20;
 
-/* What a job asks for, as far as it is known before its keys are. */
+/*
+ * What a job asks for, as far as it is known before its keys are.  Keys are sorted
+ * upwards whatever was asked: reading them backwards is free.  A permutation is not
+ * the other one read backwards, because equal keys keep their order in both.
+ */
 HpsortPublishedSpec
 spec_of_job(const HpsortCudaSpec &job)
 {
@@ -109,7 +113,7 @@ published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 			 table[spec.algorithm].name, table[spec.algorithm].no_rows);
 	refuse(&spec, n, 0, 0);
 	if (n == 0)
-		return;
+		return;					/* as many as will come: finish sees */
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	least = hpsort_published_job_least(job, n);
 	if (least > limit || used > limit - least)
@@ -128,6 +132,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	Task		task = {};
 	Cut			cut = {1, 1};
 
+	/* The keys' own bounds: a job has seen all of them, and promised ones are wider. */
 	spec.lo = bounds.lo;
 	spec.hi = bounds.hi;
 	task.context = context;
@@ -155,6 +160,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		uint64_t	used;
 		uint64_t	own;
 
+		/* Several GPUs: an equal part for each; the rest of a division is ours. */
 		if (n / devices >= shared_least)
 			cut.devices = devices;
 		own = n / cut.devices + (n % cut.devices > 0);
