@@ -327,7 +327,9 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 	__syncthreads();
 
-	/* counts become targets: a bucket's place in memory less that in staged */
+	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
+	 * place in memory less that in staged, so that adding an item's place in staged
+	 * gives where it goes */
 	uint32_t	before = 0;
 
 	for (uint32_t at = 0; at < buckets; at += threads)

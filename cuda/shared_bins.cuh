@@ -347,6 +347,12 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 		else
 			expand_part(all_bins, slices, map, out, begin, end, state);
 	};
+	/*
+	 * Most of the output is dealt to the blocks in equal parts beforehand: one search
+	 * for the place to begin, then all bins in a row.  What is left is drawn tile by
+	 * tile by whoever is ready, because SMs do not write equally fast; small outputs
+	 * end before that would pay.
+	 */
 	const uint64_t head = min(static_cast<uint64_t>(misaligned(out)), total);
 	const uint64_t vectors = (total - head) / 4;
 	const uint64_t dealt = n < HistogramTuning::dynamic_min_n ? vectors :

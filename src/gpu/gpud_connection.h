@@ -23,6 +23,20 @@ typedef struct BusyChunk
 	uint64_t	number;
 } BusyChunk;
 
+/*
+ * A job of a connection is in one of five states:
+ *
+ *		closed		!open: only OPEN is taken
+ *		filling		open, !finished: chunks are granted (supply), ADD hands them over
+ *		finished	finished, form NONE: the result is the engine's, READ asks for it
+ *		reading		finished, form set: chunks with results go out (deliver)
+ *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
+ *
+ * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
+ * everywhere to closed.  idle and queued are about chunks: while filling the client
+ * may want none (idle, until WANT), and when there is none the connection waits in
+ * a queue for one (queued), whichever of the two directions needs it.
+ */
 typedef struct Connection
 {
 	Service    *service;
