@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/planner.h"
@@ -69,7 +70,10 @@ const CustomPathMethods order_path_methods = {
 	.PlanCustomPath = order_plan,
 };
 
-/* Of our node: whatever is not a table's column is the child's. */
+/*
+ * Of our node: whatever is not a table's column is the child's, and so are
+ * records, whose fields EXPLAIN looks for where they were made, in a subquery.
+ */
 static void
 refer_to_child(CustomScan *scan)
 {
@@ -79,7 +83,8 @@ refer_to_child(CustomScan *scan)
 	{
 		TargetEntry *target = lfirst_node(TargetEntry, lc);
 
-		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0)
+		if (!IsA(target->expr, Var) || ((Var *) target->expr)->varno == 0 ||
+			((Var *) target->expr)->vartype == RECORDOID)
 			target->expr = (Expr *) makeVarFromTargetEntry(OUTER_VAR, target);
 	}
 }

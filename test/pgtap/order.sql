@@ -39,12 +39,12 @@ INSERT INTO data SELECT 12000 + i, 7, 7, 7, 7, 7, '2000-01-07', '2000-01-07', tr
 ALTER TABLE data ADD later int DEFAULT 5;
 ANALYZE data;
 
-CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.plan_of(query text, options text DEFAULT 'COSTS OFF') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 	plan text := '';
 BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+	FOR line IN EXECUTE format('EXPLAIN (%s) ', options) || query LOOP
 		plan := plan || line || E'\n';
 	END LOOP;
 	RETURN plan;
@@ -225,6 +225,10 @@ END $$;
 SELECT pg_temp.check_cursor(c, o, m, h)
 FROM (VALUES ('*', 'few, id'), ('*', 'huge DESC, id'), ('*', 'mood NULLS FIRST, label, id'), ('wide', 'wide'), ('day', 'day DESC'), ('huge', 'huge')) AS q(c, o),
 	unnest('{64kB,64MB}'::text[]) m, unnest(ARRAY['', 'WITH HOLD']) h;
+
+-- Fields of a record have their names where it was made, which EXPLAIN finds through us.
+SELECT matches(pg_temp.plan_of($$WITH c AS MATERIALIZED (SELECT s.id AS x, s AS r FROM (SELECT id, few AS other FROM data OFFSET 0) s)
+	SELECT (r).other, row_number() OVER (ORDER BY x) FROM c$$, 'VERBOSE, COSTS OFF'), '[(](c[.])?r[)][.]other.*HpSort', 'fields of records in EXPLAIN');
 
 -- Workers: the same keys in order, and the same rows.
 SET LOCAL work_mem = '4MB';
