@@ -88,7 +88,7 @@ $(CUDA_BUILD)/test/%.o: $(CUDA_ROOT)/test/cuda/%.cu $(CUDA_HEADERS) $(CUDA_TEST_
 $(CUDA_BUILD)/gputest: $(CUDA_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/bench/%.o: $(CUDA_ROOT)/bench/gpu/%.cu $(CUDA_ROOT)/bench/gpu/gpubench.cuh $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+$(CUDA_BUILD)/bench/%.o: $(CUDA_ROOT)/bench/gpu/%.cu $(wildcard $(CUDA_ROOT)/bench/gpu/*.cuh) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda -c $< -o $@
 
@@ -150,11 +150,11 @@ $(PUBLISHED_TEST_OBJECTS): NVCC_FLAGS += -I$(CUDA_ROOT)/cuda/published
 $(CUDA_BUILD)/publishedtest: $(PUBLISHED_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_LIB) $(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_ROOT)/bench/gpu/calls.cuh $(CUDA_LIB) $(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
 
-$(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh \
+$(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh $(CUDA_ROOT)/bench/gpu/calls.cuh \
 		$(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda \

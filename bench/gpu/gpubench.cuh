@@ -20,28 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "calls.cuh"
 #include "generate.cuh"
 #include "hpsort_cuda.h"
-
-#define CUDA(call) \
-	do { \
-		cudaError_t rc_ = (call); \
-		if (rc_ != cudaSuccess) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
-					cudaGetErrorString(rc_)); \
-			exit(1); \
-		} \
-	} while (0)
-
-#define ENGINE(call) \
-	do { \
-		if ((call) != HPSORT_CUDA_OK) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
-			exit(1); \
-		} \
-	} while (0)
 
 /* Room for 1e8 keys each; rows_in holds row numbers as CUB wants them. */
 extern HpsortCuda *context;

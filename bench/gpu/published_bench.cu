@@ -22,28 +22,9 @@
 #include <string>
 #include <vector>
 
+#include "calls.cuh"
 #include "generate.cuh"
 #include "published.h"
-
-#define CUDA(call) \
-	do { \
-		cudaError_t rc_ = (call); \
-		if (rc_ != cudaSuccess) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
-					cudaGetErrorString(rc_)); \
-			exit(1); \
-		} \
-	} while (0)
-
-#define ENGINE(call) \
-	do { \
-		if ((call) != HPSORT_CUDA_OK) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
-			exit(1); \
-		} \
-	} while (0)
 
 static const int repetitions = 5;
 static const size_t flush_bytes = (size_t) 512 << 20;

@@ -15,27 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "../gpu/calls.cuh"
 #include "published.h"
-
-#define CUDA(call) \
-	do { \
-		cudaError_t rc_ = (call); \
-		if (rc_ != cudaSuccess) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, \
-					cudaGetErrorString(rc_)); \
-			exit(1); \
-		} \
-	} while (0)
-
-#define ENGINE(call) \
-	do { \
-		if ((call) != HPSORT_CUDA_OK) \
-		{ \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, err.text); \
-			exit(1); \
-		} \
-	} while (0)
 
 extern HpsortCuda *context;
 extern HpsortCudaError err;
