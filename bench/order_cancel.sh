@@ -29,13 +29,7 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-need build
-find_postgres
-[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found"
-use_postgres "${postgres_list[-1]}"
-copy_tree "$work/src"
-build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-install_built "$work/src" >>"$work/build.log" 2>&1
+use_working_tree
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 

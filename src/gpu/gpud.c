@@ -403,12 +403,12 @@ accept_connections(void)
 	}
 }
 
-/* Milliseconds until something is due by itself, -1: nothing. */
+/* Milliseconds until it is time to look again. */
 static int
 time_to_wait(const Options *o, bool *trimmed)
 {
 	int64_t		idle = devices_idle_ms(&service.devices);
-	int64_t		wait = -1;
+	int64_t		wait;
 
 	/* At work, or it has been since the last trim, unnoticed. */
 	if (idle < TRIM_AFTER_MS)

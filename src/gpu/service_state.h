@@ -20,7 +20,7 @@
 #include "client.h"
 #include "datatype/timestamp.h"
 
-/* Both relative to the data directory; base backups leave the directory out. */
+/* Relative to the data directory; base backups leave its directory out. */
 #define SERVICE_SOCKET "pg_stat_tmp/hpsort_gpu.sock"
 
 typedef enum ServiceState

@@ -96,7 +96,7 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 	DefineCustomStringVariable("hpsort.gpu_devices",
 							   "Sets the GPUs that the GPU service uses.",
-							   "\"auto\" is the first one, \"0,1\" those two; \"cpu\" has the service "
+							   "\"auto\" is the first that can be used, \"0,1\" those two; \"cpu\" has the service "
 							   "sort on the CPU, for tests.",
 							   &hpsort_gpu_devices,
 							   "auto",

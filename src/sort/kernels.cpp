@@ -118,7 +118,6 @@ CountFew(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t *bi
 }
 
 /* Two keys from one 8-byte load; which is first does not matter. */
-template <int kTables>
 static HWY_INLINE void
 CountTwo(const int32_t *keys, uint32_t lo, uint32_t *even, uint32_t *odd)
 {
@@ -162,10 +161,10 @@ CountTables(const int32_t *keys, size_t n, uint32_t lo, uint32_t last, uint32_t 
 		{
 			for (size_t j = 0; j < step; j += 8)
 			{
-				CountTwo<kTables>(keys + i + j, lo, t0, t1);
-				CountTwo<kTables>(keys + i + j + 2, lo, t2, t3);
-				CountTwo<kTables>(keys + i + j + 4, lo, t0, t1);
-				CountTwo<kTables>(keys + i + j + 6, lo, t2, t3);
+				CountTwo(keys + i + j, lo, t0, t1);
+				CountTwo(keys + i + j + 2, lo, t2, t3);
+				CountTwo(keys + i + j + 4, lo, t0, t1);
+				CountTwo(keys + i + j + 6, lo, t2, t3);
 			}
 		}
 		else

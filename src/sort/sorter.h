@@ -210,8 +210,8 @@ extern SortStatus sorter_deserialize(Sorter *s, const void *data, size_t size, S
 extern size_t sorter_memory(const Sorter *s);
 
 /*
- * What was done; call after finish.  count_distinct asks for a pass over
- * out, n ordered keys (may be NULL), when the runs are not known anyway.
+ * What was done; call after finish.  Where the runs are not known anyway, different
+ * keys are counted in a pass over out, n ordered keys; NULL spares it.
  */
 extern void sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats);
 
