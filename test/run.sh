@@ -14,6 +14,15 @@ source test/lib.sh
 passed=0
 failed=0
 
+# What a reader of the last lines has to know: the tests that failed, by pg_regress,
+# prove, pg_prove or cmocka, with what they said, and the seeds to repeat them.
+what_failed()
+{
+	echo "--- $1"
+	grep -E -A 12 '^not ok|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
+	grep -iE 'seed' "$2" | sort -u | head -n 20
+}
+
 # suite NAME COMMAND...: runs it, and says PASS or FAIL.  No "set -e" inside a
 # function run so, hence the && in those below.
 suite()
@@ -30,6 +39,7 @@ suite()
 		failed=$((failed + 1))
 		tail -n 200 "$log"
 		echo "FAIL $name ($((SECONDS - start)) s)"
+		what_failed "$name" "$log" >>"$work/failures"
 		return 1
 	fi
 }
@@ -124,5 +134,6 @@ tree=$work/unit
 copy_tree "$tree"
 suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
 
+[ "$failed" = 0 ] || cat "$work/failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

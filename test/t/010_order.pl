@@ -86,7 +86,7 @@ SELECT setseed(@{[ $seed / 1000000 ]});
 INSERT INTO t SELECT i, i,
 	CASE WHEN random() > 0.05 THEN (random() * 100)::int - 50 END,
 	CASE WHEN random() < 0.01 THEN -9223372036854775808 WHEN random() < 0.01 THEN 9223372036854775807 WHEN random() > 0.1 THEN (random() * 1e15)::int8 END,
-	(random() * 65535 - 32768)::int::int2,
+	CASE i WHEN 1 THEN -32768 WHEN 2 THEN 32767 ELSE (random() * 65535 - 32768)::int END::int2,
 	CASE WHEN random() < 0.1 THEN 'infinity' ELSE date '2001-02-03' + (random() * 60)::int END,
 	(ARRAY['sad', 'ok', 'happy', NULL])[1 + floor(random() * 4)]::mood,
 	CASE WHEN random() > 0.2 THEN repeat(chr(97 + (random() * 5)::int), (random() * 60)::int) END,
@@ -199,9 +199,9 @@ for my $join ('JOIN', 'LEFT JOIN', 'FULL JOIN')
 		set => 'SET enable_nestloop = off; SET enable_material = off',
 		plan => qr/Merge (Full |Left |Right )?Join.*HpSort.*Sort Key: [^\n]*\+ 1.*HpSort.*Sort Key: [^\n]*\* 2/s);
 }
-same('SELECT a.id, abs(b.s) FROM t a JOIN t b ON a.id = abs(b.s) ORDER BY a.id, b.id', set => 'SET enable_nestloop = off',
+same('SELECT a.id, abs(b.s::int) FROM t a JOIN t b ON a.id = abs(b.s::int) ORDER BY a.id, b.id', set => 'SET enable_nestloop = off',
 	plan => qr/Merge Join.*HpSort.*Sort Key: [^\n]*abs/s);
-same('SELECT a.id FROM t a WHERE abs(a.s) IN (SELECT b.id % 1000 FROM t b WHERE b.id < 4000) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
+same('SELECT a.id FROM t a WHERE abs(a.s::int) IN (SELECT b.id % 1000 FROM t b WHERE b.id < 4000) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id FROM t a WHERE NOT EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id, b.id, c.id FROM t a JOIN t b USING (s) JOIN t c ON b.y = c.y WHERE a.id < 3000', any_order => 1, set => 'SET enable_nestloop = off');
