@@ -312,6 +312,47 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int w = 0; w < sweep_warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
 	}
+#if HPSORT_TRY_PLACES
+	/*
+	 * Where an item is staged.  One digit's items stay where they are: they go the way
+	 * of all others, because a way of their own would keep every word in its register
+	 * to the end, beside the values, which made the kernels spill.
+	 */
+	auto		keep_place = [&](int i, uint32_t at) {
+		if (i % 2 == 0)
+			place[i / 2] = padded(at);
+		else
+			place[i / 2] |= padded(at) << 16;
+	};
+
+	if (single)
+	{
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+			keep_place(i, warp_at + i * 32 + lane);
+	}
+	else
+	{
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
+		{
+			const uint32_t digit = pass.digit(word[i]);
+			const uint32_t same = lanes_with(digit);
+			const int	leader = 31 - __clz(same);
+			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
+			uint32_t	base = 0;
+
+			if (lane == leader)
+				base = atomicAdd(&bins[digit], upto);
+			keep_place(i, __shfl_sync(0xffffffffu, base, leader) + upto - 1);
+		}
+	}
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < sweep_items; i++)
+		shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
+#else
 	if (!single)
 	{
 		__syncthreads();
@@ -337,6 +378,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int i = 0; i < sweep_items; i++)
 			shared.staged[padded(place[i / 2] >> i % 2 * 16 & 0xffff)] = word[i];
 	}
+#endif
 
 	/* asked for long before they are used: on their way during the look-back */
 	uint32_t	value[Pass::values ? sweep_items : 1];
@@ -344,6 +386,11 @@ sweep_kernel(Pass pass, Sweep sweep)
 	if constexpr (Pass::values)
 		if (local.by_value)
 		{
+#if HPSORT_TRY_PLACES == 2
+			__syncwarp();
+#elif HPSORT_TRY_PLACES == 3
+			asm volatile("" : : : "memory");
+#endif
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
 				value[i] = warp_at + i * 32 + lane < m ?
@@ -365,6 +412,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
 	__syncthreads();
+#if !HPSORT_TRY_PLACES
 	if (single)
 	{
 #pragma unroll
@@ -384,6 +432,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		}
 		return;
 	}
+#endif
 
 	/* of what this thread writes, four to a register: values follow when the words
 	 * that had their digits are gone from shared memory */
@@ -412,7 +461,13 @@ sweep_kernel(Pass pass, Sweep sweep)
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
-			shared.staged[padded(place[i / 2] >> i % 2 * 16 & 0xffff)] = value[i];
+			shared.staged[
+#if HPSORT_TRY_PLACES
+				place[i / 2] >> i % 2 * 16 & 0xffff
+#else
+				padded(place[i / 2] >> i % 2 * 16 & 0xffff)
+#endif
+				] = value[i];
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)

@@ -147,10 +147,13 @@ struct FewTuning16
 };
 
 /* padded: see sweep_kernel(); where registers are short it would make them spill. */
+#ifndef HPSORT_TRY_KEYS_ITEMS
+#define HPSORT_TRY_KEYS_ITEMS 22
+#endif
 struct KeysTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 22;
+	static constexpr int items = HPSORT_TRY_KEYS_ITEMS;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -158,10 +161,16 @@ struct KeysTuning
 /* Pairs, whole sort of 32 bits: 384 x 22 / 384 x 20 / 512 x 16 / 448 x 20: 3.309
  * / 3.275 / 3.200 / 3.394.  Padded or not, 2^31, n 1e8: at random 3.308 / 3.157, ascending
  * over range n 3.276 / 4.385; 480 x 16, which needs no padding, 3.254 and 3.278. */
+#ifndef HPSORT_TRY_PAIRS_THREADS
+#define HPSORT_TRY_PAIRS_THREADS 512
+#endif
+#ifndef HPSORT_TRY_PAIRS_ITEMS
+#define HPSORT_TRY_PAIRS_ITEMS 16
+#endif
 struct PairsTuning
 {
-	static constexpr int threads = 512;
-	static constexpr int items = 16;
+	static constexpr int threads = HPSORT_TRY_PAIRS_THREADS;
+	static constexpr int items = HPSORT_TRY_PAIRS_ITEMS;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = true;
 };
