@@ -60,6 +60,13 @@ struct BinSource
 	const int32_t *keys;
 	KeyMap		map;
 
+#if HPSORT_TRY_PREFETCH
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(keys + at, count * 4);
+	}
+#endif
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at) const
@@ -81,6 +88,13 @@ struct RankSource
 	using Local = Nothing;
 	const uint16_t *ranks;
 
+#if HPSORT_TRY_PREFETCH
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(ranks + at, count * 2);
+	}
+#endif
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t load(uint32_t at) const { return ranks[at]; }
 	__device__ __forceinline__ uint32_t
@@ -132,6 +146,13 @@ struct SmallSource
 	uint32_t	distinct;
 	bool		descending;
 
+#if HPSORT_TRY_PREFETCH
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(keys + at, count * 4);
+	}
+#endif
 	__device__ __forceinline__ Local
 	begin(Shared &shared) const
 	{
@@ -181,6 +202,13 @@ struct FirstRows
 	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
 	uint32_t	chunks;
 
+#if HPSORT_TRY_PREFETCH
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		source.prefetch(at, count);
+	}
+#endif
 	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
@@ -271,6 +299,13 @@ struct SecondRows
 	const uint32_t *segments;
 	uint32_t	chunks;
 
+#if HPSORT_TRY_PREFETCH
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(in + at, count * 4);
+	}
+#endif
 	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const

@@ -248,6 +248,15 @@ sweep_kernel(Pass pass, Sweep sweep)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
 	}
+#if HPSORT_TRY_PREFETCH
+	if (threadIdx.x == 32)
+	{
+		const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
+
+		if (later < sweep.n / sweep_tile)
+			pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
+	}
+#endif
 	const typename Pass::Local local = pass.begin(own, begin, m);
 
 #pragma unroll
