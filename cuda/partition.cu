@@ -207,6 +207,61 @@ sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
 }
 
 /*
+ * Where keys of buckets go that nobody has counted: bucket b has the places b * size
+ * to b * size + size - 1, and what it has more goes to further extents of that size,
+ * behind those of all buckets, taken as they are needed.  numbers[b * buckets + k - 1]
+ * is one more than the number of bucket b's extent k, or 0 as long as it has none.
+ */
+struct Extents
+{
+	uint32_t	size;			/* 0: buckets have been counted */
+	uint32_t	buckets;
+	uint32_t   *numbers;
+	uint32_t   *taken;
+
+	/* the first place of extent k; it must have been taken */
+	__device__ __forceinline__ uint32_t
+	begin_of(uint32_t b, uint32_t k) const
+	{
+		uint32_t	number = 0;
+
+		if (k == 0)
+			return b * size;
+		while ((number = *const_cast<const volatile uint32_t *>(
+					&numbers[b * buckets + k - 1])) == 0)
+			;
+		return (buckets + number - 1) * size;
+	}
+	__device__ __forceinline__ void
+	take(uint32_t b, uint32_t k) const
+	{
+		*const_cast<volatile uint32_t *>(&numbers[b * buckets + k - 1]) =
+			atomicAdd(taken, 1u) + 1;
+	}
+};
+
+/*
+ * The bucket that most lanes of the warp share.  What many keys of a warp's have in
+ * common is found in each tile anew: nobody has counted the buckets, and where keys
+ * come clustered it is another one in each tile.
+ */
+__device__ __forceinline__ uint32_t
+most_shared(uint32_t bucket, bool valid)
+{
+	const uint32_t same = __match_any_sync(0xffffffffu, bucket);
+	uint32_t	best = valid ? __popc(same) << 16 | bucket : 0;
+
+#if __CUDA_ARCH__ >= 800
+	best = __reduce_max_sync(0xffffffffu, best);
+#else
+#pragma unroll
+	for (int step = 16; step > 0; step /= 2)
+		best = max(best, __shfl_xor_sync(0xffffffffu, best, step));
+#endif
+	return best & 0xffff;
+}
+
+/*
  * The place of this lane's key within its tile and bucket, where lanes that
  * share a bucket take their places with one atomic.
  */
@@ -235,25 +290,37 @@ take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
  * Moves the keys of one tile to their buckets, by way of shared memory, so
  * that neighbouring threads write to neighbouring places.
  */
-template <int ITEMS>
+/* what is added to places, so that less than a tile can be taken from the first */
+static constexpr uint32_t place_bias = 1 << 14;
+static constexpr uint32_t is_split = 1u << 31;
+
+template <int ITEMS, bool COUNTED>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			   uint32_t shift, uint32_t buckets, uint32_t *cursors,
-			   const Plan *plan, uint16_t *residues)
+			   const Plan *plan, uint16_t *residues, Extents extents,
+			   const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
 	constexpr uint32_t tile = threads * ITEMS;
+	constexpr uint32_t bias = COUNTED ? 0 : place_bias;
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t sums[threads / 32];
 
+	static_assert(tile <= place_bias, "of a tile's size at least");
 	wait_for_kernel_before();
+	if (!COUNTED && skip != nullptr && *skip != 0)
+		return;
 
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
 	uint32_t   *places = counts + buckets;		/* where it starts in staged */
+	uint32_t   *split_at = places + buckets;	/* two extents: where the second one */
+	uint32_t   *split_to = split_at + buckets;	/* begins in staged, and its target */
 	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
 	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
 												 n - begin));
-	const uint32_t fullest = plan->fullest;
+	uint32_t	fullest = COUNTED ? plan->fullest : no_bucket;
+	bool		bad = false;
 	uint32_t	bin[ITEMS];
 	uint32_t	place[ITEMS / 2];
 
@@ -276,6 +343,12 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			bin[i + 2] = to_bin(map, four.z);
 			bin[i + 3] = to_bin(map, four.w);
 		}
+		if (!COUNTED)
+		{
+#pragma unroll
+			for (int i = 0; i < ITEMS; i++)
+				bad = bad || bin[i] > map.last;
+		}
 	}
 	else
 	{
@@ -286,7 +359,16 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 
 			/* beyond the end: like a key outside, which is dropped */
 			bin[i] = at < m ? to_bin(map, __ldcs(keys + begin + at)) : 0xffffffffu;
+			if (!COUNTED)
+				bad = bad || (at < m && bin[i] > map.last);
 		}
+	}
+	/* which of them, nobody need know */
+	if (!COUNTED && bad)
+	{
+		for (uint32_t i = threadIdx.x; i < m; i += threads)
+			if (to_bin(map, keys[begin + i]) > map.last)
+				report_outside(verdict, keys[begin + i]);
 	}
 #if HPSORT_TRY_PREFETCH
 	if (threadIdx.x == 32)
@@ -306,6 +388,8 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	 */
 	bool		crowd = false;
 
+	if (!COUNTED)
+		fullest = most_shared(bin[0] >> shift, bin[0] <= map.last);
 #pragma unroll
 	for (int i = 0; i < ITEMS; i += ITEMS / 4)
 		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
@@ -341,6 +425,7 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	 * place in memory less that in staged, so that adding an item's place in staged
 	 * gives where it goes */
 	uint32_t	before = 0;
+	bool		beyond = false;
 
 	for (uint32_t at = 0; at < buckets; at += threads)
 	{
@@ -357,15 +442,72 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			before + block_exclusive_sum<threads>(count, sums, &total);
 
 		before += total;
+		if (COUNTED)
+		{
+			if (b < buckets)
+			{
+				places[b] = start;
+				counts[b] = target - start;
+			}
+			continue;
+		}
+
+		/* the bucket's own extent, which random keys do not fill */
 		if (b < buckets)
 		{
+			const bool	over = count > 0 && target + count > extents.size;
+
 			places[b] = start;
-			counts[b] = target - start;
+			counts[b] = over ? is_split : b * extents.size + target - start + place_bias;
+			if (over)
+			{
+				split_at[b] = count;
+				split_to[b] = target;
+				beyond = true;
+			}
 		}
 	}
 	/* targets and places are complete: now keys move, each to a place that no other
 	 * has, in the order of buckets and in none within them */
-	__syncthreads();
+	beyond = __syncthreads_or(beyond);
+	if (!COUNTED && beyond)
+	{
+		/*
+		 * Further extents.  Whose key has an extent's first place takes it, and others
+		 * wait until it has a number.  They do not wait for long, and no two for each
+		 * other: a thread takes what is its before it waits, and nothing but barriers
+		 * before all of this block's waits lies between its place and that.
+		 */
+		for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+			if ((counts[b] & is_split) != 0)
+			{
+				const uint32_t k = split_to[b] / extents.size;
+				const uint32_t from = split_to[b] - k * extents.size;
+
+				if (from == 0 || from + split_at[b] > extents.size)
+					extents.take(b, from == 0 ? k : k + 1);
+			}
+		__syncwarp();
+		for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+			if ((counts[b] & is_split) != 0)
+			{
+				const uint32_t k = split_to[b] / extents.size;
+				const uint32_t from = split_to[b] - k * extents.size;
+				const uint32_t room = extents.size - from;
+				const uint32_t start = places[b];
+				const uint32_t offset =
+					extents.begin_of(b, k) + from - start + place_bias;
+
+				counts[b] = offset;
+				if (split_at[b] > room)
+				{
+					counts[b] = offset | is_split;
+					split_at[b] = start + room;
+					split_to[b] =
+						extents.begin_of(b, k + 1) - (start + room) + place_bias;
+				}
+			}
+	}
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
 		if (bin[i] <= map.last)
@@ -380,12 +522,26 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
 	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
 	 */
+	if (!COUNTED && beyond)
+	{
+		for (uint32_t i = threadIdx.x; i < before; i += threads)
+		{
+			const uint32_t value = staged[i];
+			const uint32_t b = value >> shift;
+			uint32_t	target = counts[b];
+
+			if ((target & is_split) != 0)
+				target = i < split_at[b] ? target & ~is_split : split_to[b];
+			residues[target + i - bias] = static_cast<uint16_t>(value & mask);
+		}
+		return;
+	}
 #pragma unroll 8
 	for (uint32_t i = threadIdx.x; i < before; i += threads)
 	{
 		const uint32_t value = staged[i];
 
-		residues[counts[value >> shift] + i] = static_cast<uint16_t>(value & mask);
+		residues[counts[value >> shift] + i - bias] = static_cast<uint16_t>(value & mask);
 	}
 }
 
@@ -476,10 +632,10 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
  * SM at 2^14 bins: while one waits at a barrier, the others count or write.
  */
 template <bool SECOND, int bucket_threads>
-__global__ void __launch_bounds__(bucket_threads)
+__global__ void __launch_bounds__(bucket_threads, 2048 / bucket_threads)
 bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 			  const uint16_t *residues, KeyMap map, uint32_t shift,
-			  uint32_t *crowded_bins, int32_t *out)
+			  uint32_t *crowded_bins, int32_t *out, Extents extents)
 {
 	extern __shared__ __align__(16) uint32_t bins[];
 	__shared__ uint32_t scan_sums[bucket_threads / 32];
@@ -508,7 +664,26 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 		for (uint32_t i = threadIdx.x; i < count / 4; i += bucket_threads)
 			reinterpret_cast<uint4 *>(bins)[i] = make_uint4(0, 0, 0, 0);
 		__syncthreads();
-		count_residues<bucket_threads>(residues + item.begin, item.end - item.begin, bins);
+		if (extents.size == 0)
+			count_residues<bucket_threads>(residues + item.begin, item.end - item.begin,
+										   bins);
+		else
+		{
+			/* one extent, but for buckets with more keys than others */
+			uint32_t	at = item.begin - bucket_start;
+			const uint32_t end = item.end - bucket_start;
+
+			while (at < end)
+			{
+				const uint32_t k = at / extents.size;
+				const uint32_t from = at - k * extents.size;
+				const uint32_t m = min(extents.size - from, end - at);
+
+				count_residues<bucket_threads>(
+					residues + extents.begin_of(item.bucket, k) + from, m, bins);
+				at += m;
+			}
+		}
 		__syncthreads();
 		if (item.crowd != 0)
 		{
@@ -547,8 +722,9 @@ void
 configure_partition(const HpsortCudaLimits &limits)
 {
 	allow_shared(count_buckets_kernel, limits);
-	allow_shared(scatter_kernel<PartitionTuning::items>, limits);
-	allow_shared(scatter_kernel<PartitionTuning::small_items>, limits);
+	allow_shared(scatter_kernel<PartitionTuning::items, true>, limits);
+	allow_shared(scatter_kernel<PartitionTuning::small_items, true>, limits);
+	allow_shared(scatter_kernel<PartitionTuning::items, false>, limits);
 	allow_shared(bucket_kernel<false, PartitionTuning::bucket_threads>, limits);
 	allow_shared(bucket_kernel<true, PartitionTuning::bucket_threads>, limits);
 	allow_shared(bucket_kernel<false, PartitionTuning::wide_threads>, limits);
@@ -568,14 +744,23 @@ struct PartitionArrays
 	WorkItem   *items;
 	Plan	   *plan;
 	uint32_t   *crowded_bins;
+	Extents		extents = {};
+	uint32_t	zeroed;			/* words from counts on */
 
 	PartitionArrays(const DeviceBuffer &memory, uint32_t shift, uint32_t buckets,
 					uint64_t n)
 	{
 		Carver		carver(memory);
 
-		residues = carver.take<uint16_t>(n);
-		counts = carver.take<uint32_t>(buckets);
+		const uint64_t extent = regime_partition_extent(n, buckets);
+
+		residues = carver.take<uint16_t>(
+			extent == 0 ? n : 2 * n + n / 16 + static_cast<uint64_t>(buckets) * 128);
+		zeroed = extent == 0 ? buckets : buckets + buckets * buckets + 1;
+		counts = carver.take<uint32_t>(zeroed);
+		if (extent != 0)
+			extents = {static_cast<uint32_t>(extent), buckets, counts + buckets,
+				counts + buckets + buckets * buckets};
 		starts = carver.take<uint32_t>(buckets + 1);
 		cursors = carver.take<uint32_t>(buckets);
 		items = carver.take<WorkItem>(regime_partition_items(n, buckets));
@@ -597,12 +782,30 @@ sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items
 
 	launch_behind(context, stream, bucket_kernel<false, THREADS>, blocks, THREADS, bytes,
 				  "sort the buckets", arrays.plan, arrays.items, arrays.starts,
-				  arrays.residues, map, shift, arrays.crowded_bins, out);
+				  arrays.residues, map, shift, arrays.crowded_bins, out,
+				  arrays.extents);
 	if (crowded)
 		launch_behind(context, stream, bucket_kernel<true, THREADS>, blocks, THREADS,
 					  bytes, "expand the crowded buckets", arrays.plan, arrays.items,
 					  arrays.starts, arrays.residues, map, shift,
-					  arrays.crowded_bins, out);
+					  arrays.crowded_bins, out, arrays.extents);
+}
+
+/* What a large tile needs: its bins, and what is known of each bucket. */
+static uint64_t
+scatter_bytes(uint32_t buckets, bool counted)
+{
+	return (threads * PartitionTuning::items +
+			static_cast<uint64_t>(counted ? 2 : 4) * buckets) * sizeof(uint32_t);
+}
+
+/* Whether keys go to their buckets without these having been counted. */
+static bool
+scatters_at_once(const HpsortCuda *context, uint64_t n, uint32_t buckets)
+{
+	return regime_partition_extent(n, buckets) != 0 &&
+		scatter_bytes(buckets, false) <=
+		regime_shared_bins(&context->limits) * sizeof(uint32_t);
 }
 
 void
@@ -619,8 +822,21 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 
 	const PartitionArrays arrays(memory, shift, buckets, n);
 
-	check(cudaMemsetAsync(arrays.counts, 0, buckets * sizeof(uint32_t), stream),
+	check(cudaMemsetAsync(arrays.counts, 0, arrays.zeroed * sizeof(uint32_t), stream),
 		  "clear the bucket counts");
+	if (scatters_at_once(context, n, buckets))
+	{
+		constexpr uint32_t tile = threads * PartitionTuning::items;
+
+		scatter_kernel<PartitionTuning::items, false>
+			<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
+			scatter_bytes(buckets, false), stream>>>
+			(keys, n, map, shift, buckets, arrays.counts, nullptr, arrays.residues,
+			 arrays.extents, skip, verdict);
+		check_launch("scatter the keys");
+		begun = true;
+		return;
+	}
 	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
 		buckets * sizeof(uint32_t), stream>>>
 		(keys, n, map, shift, buckets, arrays.counts, skip, verdict);
@@ -643,7 +859,8 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const uint64_t room = static_cast<uint64_t>(
 		regime_shared_bins(&context->limits)) * sizeof(uint32_t);
 	constexpr uint32_t tile = threads * PartitionTuning::items;
-	uint64_t	shared = (tile + 2 * buckets) * sizeof(uint32_t);
+	uint64_t	shared = scatter_bytes(buckets, true);
+	const bool	at_once = scatters_at_once(context, n, buckets);
 	PartitionStart mine;
 	PartitionStart *start = begun != nullptr && begun->begun &&
 		begun->map.flip == map.flip && begun->map.base == map.base &&
@@ -653,26 +870,32 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	if (!start->begun)
 		start->begin(context, stream, map, shift, buckets, keys, n, nullptr, verdict);
 
-	const PartitionArrays arrays(start->memory, shift, buckets, n);
+	PartitionArrays arrays(start->memory, shift, buckets, n);
 
+	if (!at_once)
+		arrays.extents.size = 0;
 	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
 				  "plan the buckets", arrays.counts, buckets, segment, n,
 				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);
 	if (crowded > 0)
 		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,
 					  0, "clear the bins", arrays.plan, shift, arrays.crowded_bins);
-	if (shared <= room)
-		launch_behind(context, stream, scatter_kernel<PartitionTuning::items>,
+	if (at_once)
+		;						/* that is done already */
+	else if (shared <= room)
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::items, true>,
 					  static_cast<uint32_t>((n - 1) / tile + 1), threads, shared,
 					  "scatter the keys", keys, n, map, shift, buckets,
-					  arrays.cursors, arrays.plan, arrays.residues);
+					  arrays.cursors, arrays.plan, arrays.residues, arrays.extents,
+					  nullptr, verdict);
 	else
 	{
 		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets) * sizeof(uint32_t);
-		launch_behind(context, stream, scatter_kernel<PartitionTuning::small_items>,
+		launch_behind(context, stream, scatter_kernel<PartitionTuning::small_items, true>,
 					  static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
 					  threads, shared, "scatter the keys", keys, n, map, shift,
-					  buckets, arrays.cursors, arrays.plan, arrays.residues);
+					  buckets, arrays.cursors, arrays.plan, arrays.residues,
+					  arrays.extents, nullptr, verdict);
 	}
 	/* one block an SM should have all the threads it can */
 	if (shift > PartitionTuning::wide_shift)

@@ -135,6 +135,27 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 		room : tuning.partition_max_buckets;
 }
 
+/*
+ * A sixteenth more than a fair share, which is eight standard deviations of what
+ * random keys put there.  A tile's keys must fit into two extents, numbers of places
+ * into 31 bits, and a table of buckets * buckets extents into what a radix sort takes.
+ */
+uint64_t
+regime_partition_extent(uint64_t n, uint32_t buckets)
+{
+#if HPSORT_TRY_EXTENTS
+	uint64_t	share = n / buckets + 1;
+
+	if (buckets > 2048 || n / buckets < 16384 || n > 1000000000)
+		return 0;
+	return round_up(share + share / 16, 64);
+#else
+	(void) n;
+	(void) buckets;
+	return 0;
+#endif
+}
+
 uint64_t
 regime_partition_segment(uint64_t n, uint32_t buckets)
 {
@@ -195,6 +216,14 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 	uint64_t	items = regime_partition_items(n, buckets);
 	uint64_t	crowded = regime_partition_crowded(n, buckets);
 
+	/* extents of all buckets, and as many more as n keys can fill; their numbers */
+	if (regime_partition_extent(n, buckets) != 0)
+		return round_up((2 * n + n / 16 + (uint64_t) buckets * 128) * sizeof(uint16_t), 256)
+			+ round_up((uint64_t) buckets * buckets * sizeof(uint32_t), 256) + 512
+			+ regime_bins_bytes(buckets, sizeof(uint32_t))
+			+ round_up((uint64_t) (buckets + 1) * 2 * sizeof(uint32_t), 256)
+			+ round_up(items * 4 * sizeof(uint32_t), 256)
+			+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 	return round_up(n * sizeof(uint16_t), 256)	/* residues */
 		+ regime_bins_bytes(buckets, sizeof(uint32_t))	/* histogram */
 		+ round_up((uint64_t) (buckets + 1) * 2 * sizeof(uint32_t), 256)
@@ -425,6 +454,8 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 		most = max64(most, regime_partition_bytes(n, shift,
 												  tuning.partition_max_buckets));
 		most = max64(most, regime_partition_bytes(n, shift, 1));
+		/* the most buckets that are not counted first */
+		most = max64(most, regime_partition_bytes(n, shift, (uint32_t) min64(2048, n / 16384)));
 	}
 	return most + regime_few_bytes(limits);
 }
