@@ -197,11 +197,11 @@ clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 static constexpr int many = 8;
 
 __device__ __forceinline__ uint32_t
-sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
+sharing_lanes(uint32_t bucket, uint32_t fullest)
 {
-	const uint32_t same = __ballot_sync(0xffffffffu, valid && bucket == fullest);
+	const uint32_t same = __ballot_sync(0xffffffffu, bucket == fullest);
 	const uint32_t first = __shfl_sync(0xffffffffu, bucket, 0);
-	const uint32_t as_first = __ballot_sync(0xffffffffu, valid && bucket == first);
+	const uint32_t as_first = __ballot_sync(0xffffffffu, bucket == first);
 
 	return __popc(same) >= many ? same : as_first;
 }
@@ -246,10 +246,9 @@ struct Extents
  * come clustered it is another one in each tile.
  */
 __device__ __forceinline__ uint32_t
-most_shared(uint32_t bucket, bool valid)
+most_shared(uint32_t bucket)
 {
-	const uint32_t same = __match_any_sync(0xffffffffu, bucket);
-	uint32_t	best = valid ? __popc(same) << 16 | bucket : 0;
+	uint32_t	best = __popc(__match_any_sync(0xffffffffu, bucket)) << 16 | bucket;
 
 #if __CUDA_ARCH__ >= 800
 	best = __reduce_max_sync(0xffffffffu, best);
@@ -266,19 +265,19 @@ most_shared(uint32_t bucket, bool valid)
  * share a bucket take their places with one atomic.
  */
 __device__ __forceinline__ uint32_t
-take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
+take_place(uint32_t *counts, uint32_t bucket, uint32_t fullest)
 {
 	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t same = sharing_lanes(bucket, valid, fullest);
+	const uint32_t same = sharing_lanes(bucket, fullest);
 
 	if (__popc(same) < many)
-		return valid ? atomicAdd(&counts[bucket], 1u) : 0;
+		return atomicAdd(&counts[bucket], 1u);
 
 	const int	leader = __ffs(same) - 1;
 	const bool	shared = same >> lane & 1;
 	uint32_t	place = 0;
 
-	if (valid && (!shared || lane == leader))
+	if (!shared || lane == leader)
 		place = atomicAdd(&counts[bucket], shared ? __popc(same) : 1u);
 
 	const uint32_t base = __shfl_sync(0xffffffffu, place, leader);
@@ -294,6 +293,55 @@ take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
 static constexpr uint32_t place_bias = 1 << 14;
 static constexpr uint32_t is_split = 1u << 31;
 
+/*
+ * Further extents.  Whose key has an extent's first place takes it, and others wait
+ * until it has a number.  They do not wait for long, and no two for each other: a thread
+ * takes what is its before it waits, and nothing but barriers before all of this block's
+ * waits lies between its place and that.  A function that is called, so that it takes no
+ * registers from what happens nearly always.
+ */
+static __device__ __forceinline__ void
+further_extents(Extents extents, uint32_t *counts, const uint32_t *places,
+				uint32_t *split_at, uint32_t *split_to)
+{
+	for (uint32_t b = threadIdx.x; b < extents.buckets; b += threads)
+		if ((counts[b] & is_split) != 0)
+		{
+			const uint32_t k = split_to[b] / extents.size;
+			const uint32_t from = split_to[b] - k * extents.size;
+
+			if (from == 0 || from + split_at[b] > extents.size)
+				extents.take(b, from == 0 ? k : k + 1);
+		}
+	__syncwarp();
+	for (uint32_t b = threadIdx.x; b < extents.buckets; b += threads)
+		if ((counts[b] & is_split) != 0)
+		{
+			const uint32_t k = split_to[b] / extents.size;
+			const uint32_t from = split_to[b] - k * extents.size;
+			const uint32_t room = extents.size - from;
+			const uint32_t start = places[b];
+			const uint32_t offset = extents.begin_of(b, k) + from - start + place_bias;
+
+			counts[b] = offset;
+			if (split_at[b] > room)
+			{
+				counts[b] = offset | is_split;
+				split_at[b] = start + room;
+				split_to[b] = extents.begin_of(b, k + 1) - (start + room) + place_bias;
+			}
+		}
+}
+
+/* Keys outside the bounds: which of them is reported, does not matter. */
+static __device__ __forceinline__ void
+report_all_outside(const int32_t *keys, uint32_t m, KeyMap map, HpsortCudaVerdict *verdict)
+{
+	for (uint32_t i = threadIdx.x; i < m; i += threads)
+		if (to_bin(map, keys[i]) > map.last)
+			report_outside(verdict, keys[i]);
+}
+
 template <int ITEMS, bool COUNTED>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
@@ -303,6 +351,8 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 {
 	constexpr uint32_t tile = threads * ITEMS;
 	constexpr uint32_t bias = COUNTED ? 0 : place_bias;
+	/* words asked for before the first is waited for */
+	constexpr int together = 8;
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t sums[threads / 32];
 
@@ -313,20 +363,26 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 
 	uint32_t   *staged = memory;				/* a tile's bins */
 	uint32_t   *counts = memory + tile;			/* keys of each bucket */
-	uint32_t   *places = counts + buckets;		/* where it starts in staged */
-	uint32_t   *split_at = places + buckets;	/* two extents: where the second one */
+	uint32_t   *places = counts + buckets + 1;	/* where it starts in staged */
+	uint32_t   *split_at = places + buckets + 1;	/* two extents: where the second one */
 	uint32_t   *split_to = split_at + buckets;	/* begins in staged, and its target */
 	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
 	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
 												 n - begin));
 	uint32_t	fullest = COUNTED ? plan->fullest : no_bucket;
-	bool		bad = false;
 	uint32_t	bin[ITEMS];
 	uint32_t	place[ITEMS / 2];
 
 	/* before the keys are asked for, so that the barrier below waits for both */
-	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+	for (uint32_t b = threadIdx.x; b <= buckets; b += threads)
 		counts[b] = 0;
+
+	/*
+	 * What is no key of these bounds gets a bucket of its own, behind all others, and
+	 * is left out when they are written: no step in between has to ask what is one,
+	 * and each of them asks for all its words before it waits for the first.
+	 */
+	const uint32_t none = buckets << shift;
 
 	/* keys of an aligned, full tile come 16 bytes at a time */
 	if (m == tile && misaligned(keys) == 0)
@@ -343,12 +399,9 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 			bin[i + 2] = to_bin(map, four.z);
 			bin[i + 3] = to_bin(map, four.w);
 		}
-		if (!COUNTED)
-		{
 #pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-				bad = bad || bin[i] > map.last;
-		}
+		for (int i = 0; i < ITEMS; i++)
+			bin[i] = bin[i] > map.last ? none : bin[i];
 	}
 	else
 	{
@@ -357,19 +410,11 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		{
 			const uint32_t at = i * threads + threadIdx.x;
 
-			/* beyond the end: like a key outside, which is dropped */
-			bin[i] = at < m ? to_bin(map, __ldcs(keys + begin + at)) : 0xffffffffu;
-			if (!COUNTED)
-				bad = bad || (at < m && bin[i] > map.last);
+			bin[i] = at < m ? to_bin(map, __ldcs(keys + begin + at)) : none;
+			bin[i] = bin[i] > map.last ? none : bin[i];
 		}
 	}
-	/* which of them, nobody need know */
-	if (!COUNTED && bad)
-	{
-		for (uint32_t i = threadIdx.x; i < m; i += threads)
-			if (to_bin(map, keys[begin + i]) > map.last)
-				report_outside(verdict, keys[begin + i]);
-	}
+
 #if HPSORT_TRY_PREFETCH
 	if (threadIdx.x == 32)
 	{
@@ -389,23 +434,20 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	bool		crowd = false;
 
 	if (!COUNTED)
-		fullest = most_shared(bin[0] >> shift, bin[0] <= map.last);
+		fullest = most_shared(bin[0] >> shift);
 #pragma unroll
 	for (int i = 0; i < ITEMS; i += ITEMS / 4)
-		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
-											  fullest)) >= many;
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, fullest)) >= many;
 	if (!crowd)
 	{
+		/* a tile has at most 2^14 places: two of them share a register */
 #pragma unroll
 		for (int i = 0; i < ITEMS; i += 2)
 		{
-			uint32_t	p[2];
+			const uint32_t even = atomicAdd(&counts[bin[i] >> shift], 1u);
+			const uint32_t odd = atomicAdd(&counts[bin[i + 1] >> shift], 1u);
 
-			p[0] = bin[i] <= map.last ? atomicAdd(&counts[bin[i] >> shift], 1u) : 0;
-			p[1] = bin[i + 1] <= map.last ?
-				atomicAdd(&counts[bin[i + 1] >> shift], 1u) : 0;
-			/* a tile has at most 2^14 places: two of them share a register */
-			place[i / 2] = p[0] | p[1] << 16;
+			place[i / 2] = even | odd << 16;
 		}
 	}
 	else
@@ -413,13 +455,15 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 #pragma unroll
 		for (int i = 0; i < ITEMS; i += 2)
 		{
-			place[i / 2] = take_place(counts, bin[i] >> shift, bin[i] <= map.last,
-									  fullest);
-			place[i / 2] |= take_place(counts, bin[i + 1] >> shift,
-									   bin[i + 1] <= map.last, fullest) << 16;
+			place[i / 2] = take_place(counts, bin[i] >> shift, fullest);
+			place[i / 2] |= take_place(counts, bin[i + 1] >> shift, fullest) << 16;
 		}
 	}
 	__syncthreads();
+
+	/* more that are no keys of these bounds than there are places behind the last */
+	if (!COUNTED && counts[buckets] != tile - m)
+		report_all_outside(keys + begin, m, map, verdict);
 
 	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
 	 * place in memory less that in staged, so that adding an item's place in staged
@@ -469,50 +513,28 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 	/* targets and places are complete: now keys move, each to a place that no other
 	 * has, in the order of buckets and in none within them */
-	beyond = __syncthreads_or(beyond);
+	if (threadIdx.x == 0)
+		places[buckets] = before;
+	if (COUNTED)
+		__syncthreads();
+	else
+		beyond = __syncthreads_or(beyond);
 	if (!COUNTED && beyond)
 	{
-		/*
-		 * Further extents.  Whose key has an extent's first place takes it, and others
-		 * wait until it has a number.  They do not wait for long, and no two for each
-		 * other: a thread takes what is its before it waits, and nothing but barriers
-		 * before all of this block's waits lies between its place and that.
-		 */
-		for (uint32_t b = threadIdx.x; b < buckets; b += threads)
-			if ((counts[b] & is_split) != 0)
-			{
-				const uint32_t k = split_to[b] / extents.size;
-				const uint32_t from = split_to[b] - k * extents.size;
-
-				if (from == 0 || from + split_at[b] > extents.size)
-					extents.take(b, from == 0 ? k : k + 1);
-			}
-		__syncwarp();
-		for (uint32_t b = threadIdx.x; b < buckets; b += threads)
-			if ((counts[b] & is_split) != 0)
-			{
-				const uint32_t k = split_to[b] / extents.size;
-				const uint32_t from = split_to[b] - k * extents.size;
-				const uint32_t room = extents.size - from;
-				const uint32_t start = places[b];
-				const uint32_t offset =
-					extents.begin_of(b, k) + from - start + place_bias;
-
-				counts[b] = offset;
-				if (split_at[b] > room)
-				{
-					counts[b] = offset | is_split;
-					split_at[b] = start + room;
-					split_to[b] =
-						extents.begin_of(b, k + 1) - (start + room) + place_bias;
-				}
-			}
+		further_extents(extents, counts, places, split_at, split_to);
 	}
 #pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-		if (bin[i] <= map.last)
-			staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
-				bin[i];
+	for (int i = 0; i < ITEMS; i += together)
+	{
+		uint32_t	to[together];
+
+#pragma unroll
+		for (int j = 0; j < together; j++)
+			to[j] = places[bin[i + j] >> shift];
+#pragma unroll
+		for (int j = 0; j < together; j++)
+			staged[to[j] + (place[(i + j) / 2] >> j % 2 * 16 & 0xffff)] = bin[i + j];
+	}
 	__syncthreads();
 
 	const uint32_t mask = (1u << shift) - 1;
@@ -536,7 +558,23 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		}
 		return;
 	}
-#pragma unroll 8
+	if (before == tile)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += together)
+		{
+			uint32_t	value[together];
+
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				value[j] = staged[(i + j) * threads + threadIdx.x];
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				residues[counts[value[j] >> shift] + (i + j) * threads + threadIdx.x -
+						 bias] = static_cast<uint16_t>(value[j] & mask);
+		}
+		return;
+	}
 	for (uint32_t i = threadIdx.x; i < before; i += threads)
 	{
 		const uint32_t value = staged[i];
@@ -795,7 +833,7 @@ sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items
 static uint64_t
 scatter_bytes(uint32_t buckets, bool counted)
 {
-	return (threads * PartitionTuning::items +
+	return (threads * PartitionTuning::items + 2 +
 			static_cast<uint64_t>(counted ? 2 : 4) * buckets) * sizeof(uint32_t);
 }
 
@@ -890,7 +928,7 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 					  nullptr, verdict);
 	else
 	{
-		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets) * sizeof(uint32_t);
+		shared = (REGIME_PARTITION_SMALL_TILE + 2 * buckets + 2) * sizeof(uint32_t);
 		launch_behind(context, stream, scatter_kernel<PartitionTuning::small_items, true>,
 					  static_cast<uint32_t>((n - 1) / REGIME_PARTITION_SMALL_TILE + 1),
 					  threads, shared, "scatter the keys", keys, n, map, shift,

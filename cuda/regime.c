@@ -128,8 +128,8 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 {
 	/* two words of shared memory each, beside the small tile's staging */
 	uint32_t	words = regime_shared_bins(limits);
-	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
-		(words - REGIME_PARTITION_SMALL_TILE) / 2;
+	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE + 2 ? 0 :
+		(words - REGIME_PARTITION_SMALL_TILE) / 2 - 1;
 
 	return room < tuning.partition_max_buckets ?
 		room : tuning.partition_max_buckets;

@@ -104,13 +104,57 @@ lanes_alike(uint32_t word, uint32_t bit)
 __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
 {
+#if HPSORT_TRY_RANK
+	/* three at a time, which the compiler does not do by itself */
+	uint32_t	same = lanes_alike(digit, 1u);
+
+#pragma unroll
+	for (int b = 1; b + 1 < sweep_bits; b += 2)
+		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
+			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
+	if (sweep_bits % 2 == 0)
+		same &= lanes_alike(digit, 1u << (sweep_bits - 1));
+	return same;
+#else
 	uint32_t	same = 0xffffffffu;
 
 #pragma unroll
 	for (int b = 0; b < sweep_bits; b++)
 		same &= lanes_alike(digit, 1u << b);
 	return same;
+#endif
 }
+
+#if HPSORT_TRY_RANK
+/* Lanes up to this one; asked for once, where it would be made anew for each item. */
+__device__ __forceinline__ uint32_t
+lanes_up_to_this()
+{
+	uint32_t	lanes;
+
+	asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes));
+	return lanes;
+}
+
+/*
+ * Adds to a counter in shared memory, if this lane is the leader, and returns what it
+ * was; to the other lanes, nothing that means anything.  A condition of one instruction
+ * and not a branch, after which lanes have to be brought together again.
+ */
+__device__ __forceinline__ uint32_t
+add_as_leader(uint32_t counter, uint32_t lane, uint32_t leader, uint32_t items)
+{
+	uint32_t	before;
+
+	asm volatile("{\n"
+				 "	.reg .pred p;\n"
+				 "	setp.eq.u32 p, %1, %2;\n"
+				 "	@p atom.shared.add.u32 %0, [%3], %4;\n"
+				 "}" : "=r"(before) : "r"(lane), "r"(leader), "r"(counter), "r"(items)
+				 : "memory");
+	return before;
+}
+#endif
 
 /*
  * How many items with this thread's digit the tiles before this one hold.  The
@@ -184,7 +228,8 @@ sweep_kernel(Pass pass, Sweep sweep)
 	constexpr int sweep_tile = sweep_threads * sweep_items;
 	constexpr int sweep_warps = sweep_threads / 32;
 
-	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16, "places in pairs");
+	static_assert(sweep_items % 2 == 0 && sweep_tile + sweep_tile / 32 <= 1 << 16,
+				  "places in pairs");
 	static_assert(sweep_tile >= REGIME_SCATTER_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
@@ -342,6 +387,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 	}
 	else
 	{
+#if HPSORT_TRY_RANK
+		const uint32_t up_to_this = lanes_up_to_this();
+		uint32_t	counters = static_cast<uint32_t>(__cvta_generic_to_shared(bins));
+
+		asm volatile("" : "+r"(counters));
+#endif
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
@@ -349,11 +400,16 @@ sweep_kernel(Pass pass, Sweep sweep)
 			const uint32_t digit = pass.digit(word[i]);
 			const uint32_t same = lanes_with(digit);
 			const int	leader = 31 - __clz(same);
+#if HPSORT_TRY_RANK
+			const uint32_t upto = __popc(same & up_to_this);
+			const uint32_t base = add_as_leader(counters + digit * 4, lane, leader, upto);
+#else
 			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
 			uint32_t	base = 0;
 
 			if (lane == leader)
 				base = atomicAdd(&bins[digit], upto);
+#endif
 			keep_place(i, __shfl_sync(0xffffffffu, base, leader) + upto - 1);
 		}
 	}
@@ -395,10 +451,14 @@ sweep_kernel(Pass pass, Sweep sweep)
 	if constexpr (Pass::values)
 		if (local.by_value)
 		{
-#if HPSORT_TRY_PLACES == 2
-			__syncwarp();
-#elif HPSORT_TRY_PLACES == 3
-			asm volatile("" : : : "memory");
+#if HPSORT_TRY_FULL
+			if (m == sweep_tile)
+			{
+#pragma unroll
+				for (int i = 0; i < sweep_items; i++)
+					value[i] = pass.value(own, word[i], begin + warp_at + i * 32 + lane);
+			}
+			else
 #endif
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
@@ -447,6 +507,39 @@ sweep_kernel(Pass pass, Sweep sweep)
 	 * that had their digits are gone from shared memory */
 	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
 
+#if HPSORT_TRY_FULL
+	/*
+	 * Full tiles have no tests here either.  With one, each item waited for its word
+	 * and then for its digit's offset before the next was asked for.
+	 */
+	constexpr uint32_t stride = sweep_threads + (leaves_out ? sweep_threads / 32 : 0);
+	constexpr int together = HPSORT_TRY_FULL;
+	const uint32_t *mine = shared.staged + padded(threadIdx.x);
+
+	if (m == sweep_tile)
+	{
+#pragma unroll
+		for (int i = 0; i < sweep_items; i += together)
+		{
+			uint32_t	out[together];
+
+#pragma unroll
+			for (int j = 0; j < together && i + j < sweep_items; j++)
+				out[j] = mine[(i + j) * stride];
+#pragma unroll
+			for (int j = 0; j < together && i + j < sweep_items; j++)
+			{
+				const uint32_t digit = pass.digit(out[j]);
+
+				pass.store(local, offsets[digit] + (i + j) * sweep_threads + threadIdx.x,
+						   out[j], begin);
+				if constexpr (Pass::values)
+					digits[(i + j) / 4] |= digit << (i + j) % 4 * 8;
+			}
+		}
+	}
+	else
+#endif
 #pragma unroll
 	for (int i = 0; i < sweep_items; i++)
 	{
@@ -478,6 +571,16 @@ sweep_kernel(Pass pass, Sweep sweep)
 #endif
 				] = value[i];
 		__syncthreads();
+#if HPSORT_TRY_FULL
+		if (m == sweep_tile)
+		{
+#pragma unroll
+			for (int i = 0; i < sweep_items; i++)
+				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] +
+								 i * sweep_threads + threadIdx.x, mine[i * stride]);
+			return;
+		}
+#endif
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
 		{
