@@ -520,9 +520,7 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	else
 		beyond = __syncthreads_or(beyond);
 	if (!COUNTED && beyond)
-	{
 		further_extents(extents, counts, places, split_at, split_to);
-	}
 #pragma unroll
 	for (int i = 0; i < ITEMS; i += together)
 	{

@@ -281,6 +281,21 @@ test_regimes(bool quick, bool tiny)
 		}
 
 	/*
+	 * Buckets with room for a tile's keys each: all as full as they may be, and some
+	 * with several times what they have room for.
+	 */
+	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)
+		for (uint64_t buckets : {(uint64_t) 2, (uint64_t) 20, (uint64_t) 61,
+			 (uint64_t) (quick ? 3 : 513)})
+			for (uint32_t shift : {7, 12})
+			{
+				try_partition({(Distribution) d, buckets * 17000 + 1 + seed % 5000,
+							  (buckets << shift) - shift, -77, false, seed},
+							  seed % 2, seed / 2 % 4, seed / 8 % 4, shift);
+				seed++;
+			}
+
+	/*
 	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
 	 * the grid's of one, two, four and eight items a thread, and the passes' of few.
 	 */
