@@ -116,10 +116,19 @@ rank_in_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 			  volatile uint16_t *counts, uint32_t (&place)[ITEMS])
 {
 	const uint32_t lane = threadIdx.x % 32;
+#if HPSORT_TRY_RANK
+	const uint32_t up_to_this = lanes_up_to_this();
+#endif
 
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
 	{
+#if HPSORT_TRY_RANK
+		const uint32_t digit = word[i] >> shift & mask;
+
+		place[i] = place_in_order(&counts[digit], lanes_with_bits<BITS>(digit),
+								  up_to_this);
+#else
 		const uint32_t digit = word[i] >> shift & mask;
 		uint32_t	same = 0xffffffffu;
 
@@ -139,6 +148,7 @@ rank_in_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 		}
 		__syncwarp();
 		place[i] = __shfl_sync(0xffffffffu, base, leader) + upto - 1;
+#endif
 	}
 }
 

@@ -97,6 +97,24 @@ lanes_alike(uint32_t word, uint32_t bit)
 	return votes;
 }
 
+#if HPSORT_TRY_RANK
+/* Three at a time are put together, which the compiler does not do by itself. */
+template <int BITS>
+__device__ __forceinline__ uint32_t
+lanes_with_bits(uint32_t digit)
+{
+	uint32_t	same = lanes_alike(digit, 1u);
+
+#pragma unroll
+	for (int b = 1; b + 1 < BITS; b += 2)
+		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
+			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
+	if (BITS % 2 == 0)
+		same &= lanes_alike(digit, 1u << (BITS - 1));
+	return same;
+}
+#endif
+
 /*
  * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
  * same in one instruction, but takes longer (as CUB's authors found as well).
@@ -105,16 +123,7 @@ __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
 {
 #if HPSORT_TRY_RANK
-	/* three at a time, which the compiler does not do by itself */
-	uint32_t	same = lanes_alike(digit, 1u);
-
-#pragma unroll
-	for (int b = 1; b + 1 < sweep_bits; b += 2)
-		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
-			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
-	if (sweep_bits % 2 == 0)
-		same &= lanes_alike(digit, 1u << (sweep_bits - 1));
-	return same;
+	return lanes_with_bits<sweep_bits>(digit);
 #else
 	uint32_t	same = 0xffffffffu;
 
@@ -137,22 +146,22 @@ lanes_up_to_this()
 }
 
 /*
- * Adds to a counter in shared memory, if this lane is the leader, and returns what it
- * was; to the other lanes, nothing that means anything.  A condition of one instruction
- * and not a branch, after which lanes have to be brought together again.
+ * The place of this lane's item among its warp's with this digit, in order; same: the
+ * lanes that share the digit, whose counter is the warp's own.  All of them read it,
+ * which costs no more than one, and spares a shuffle; the last of them writes it.
  */
+template <typename Count>
 __device__ __forceinline__ uint32_t
-add_as_leader(uint32_t counter, uint32_t lane, uint32_t leader, uint32_t items)
+place_in_order(volatile Count *counter, uint32_t same, uint32_t up_to_this)
 {
-	uint32_t	before;
+	const uint32_t upto = __popc(same & up_to_this);
+	const uint32_t before = *counter;
 
-	asm volatile("{\n"
-				 "	.reg .pred p;\n"
-				 "	setp.eq.u32 p, %1, %2;\n"
-				 "	@p atom.shared.add.u32 %0, [%3], %4;\n"
-				 "}" : "=r"(before) : "r"(lane), "r"(leader), "r"(counter), "r"(items)
-				 : "memory");
-	return before;
+	__syncwarp();
+	if ((same & ~up_to_this) == 0)
+		*counter = static_cast<Count>(before + upto);
+	__syncwarp();
+	return before + upto - 1;
 }
 #endif
 
@@ -389,9 +398,8 @@ sweep_kernel(Pass pass, Sweep sweep)
 	{
 #if HPSORT_TRY_RANK
 		const uint32_t up_to_this = lanes_up_to_this();
-		uint32_t	counters = static_cast<uint32_t>(__cvta_generic_to_shared(bins));
+		volatile uint32_t *counters = bins;
 
-		asm volatile("" : "+r"(counters));
 #endif
 		__syncthreads();
 #pragma unroll
@@ -399,18 +407,17 @@ sweep_kernel(Pass pass, Sweep sweep)
 		{
 			const uint32_t digit = pass.digit(word[i]);
 			const uint32_t same = lanes_with(digit);
-			const int	leader = 31 - __clz(same);
 #if HPSORT_TRY_RANK
-			const uint32_t upto = __popc(same & up_to_this);
-			const uint32_t base = add_as_leader(counters + digit * 4, lane, leader, upto);
+			keep_place(i, place_in_order(&counters[digit], same, up_to_this));
 #else
+			const int	leader = 31 - __clz(same);
 			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
 			uint32_t	base = 0;
 
 			if (lane == leader)
 				base = atomicAdd(&bins[digit], upto);
-#endif
 			keep_place(i, __shfl_sync(0xffffffffu, base, leader) + upto - 1);
+#endif
 		}
 	}
 	__syncthreads();
