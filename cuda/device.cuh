@@ -68,7 +68,7 @@ wait_for_kernel_before()
 #endif
 }
 
-#if HPSORT_TRY_PREFETCH
+#if HPSORT_TRY_PREFETCH || HPSORT_TRY_EARLY
 /*
  * Asks L2 for what a block that starts later will read; one thread calls it.  Nothing
  * waits for it, and whole 16 bytes within the given bytes alone are asked for.
@@ -86,6 +86,7 @@ prefetch_later(const void *from, uint32_t bytes)
 #endif
 }
 
+#if HPSORT_TRY_PREFETCH
 /* How many blocks later: half of those that are at work together. */
 __device__ __forceinline__ uint32_t
 blocks_later(uint32_t blocks_per_sm)
@@ -95,6 +96,7 @@ blocks_later(uint32_t blocks_per_sm)
 	asm("mov.u32 %0, %%nsmid;" : "=r"(sms));
 	return sms * blocks_per_sm / HPSORT_TRY_PREFETCH;
 }
+#endif
 #endif
 
 /* Keys before the first one on a 16-byte boundary. */

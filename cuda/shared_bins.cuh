@@ -163,6 +163,44 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 			}
 		}
 #endif
+#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
+		if (sizeof(Count) == sizeof(uint32_t))
+		{
+			/*
+			 * A slice in one operation of the copy engine, which adds it up in L2.  What
+			 * the neighbours had goes to this block's own bins first: they read none of
+			 * this slice here.  A slice that is not whole has zeros at its end, as many
+			 * as make 16 bytes; the common bins have room for them.
+			 */
+#pragma unroll
+			for (uint32_t j = 0; j < slice_bins / 32; j++)
+			{
+				const uint32_t bin = slice * slice_bins + j * 32 + lane;
+
+				if (crew > 1 && bin < count)
+					bins[bin] = value[j];
+				sum += value[j];
+			}
+			sum = warp_sum(sum);
+			asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+			__syncwarp();
+			if (lane == 0 && sum != 0)
+			{
+				const uint32_t first = slice * slice_bins;
+				const uint32_t words = min(static_cast<uint32_t>(slice_bins),
+										   (count - first + 3) / 4 * 4);
+
+				asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+							 "[%0], [%1], %2;" : :
+							 "l"(all_bins + first),
+							 "r"(static_cast<uint32_t>(
+									 __cvta_generic_to_shared(bins + first))),
+							 "r"(words * 4) : "memory");
+				atomicAdd(&all_slices[slice], static_cast<Count>(sum));
+			}
+			continue;
+		}
+#endif
 #pragma unroll
 		for (uint32_t j = 0; j < slice_bins / 32; j++)
 		{
@@ -177,6 +215,15 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 		if (lane == 0 && sum != 0)
 			atomicAdd(&all_slices[slice], static_cast<Count>(sum));
 	}
+#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
+	/* added up and to be seen by this thread, which the barrier that follows passes on */
+	if (sizeof(Count) == sizeof(uint32_t) && lane == 0)
+	{
+		asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+		asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
+	}
+	__syncwarp();
+#endif
 }
 
 /* Exclusive prefix sums of the slices, and their total, in shared memory. */

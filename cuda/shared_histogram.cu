@@ -57,6 +57,20 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	cg::grid_group grid = cg::this_grid();
 	int32_t		outside = 0;
 
+#if HPSORT_TRY_EARLY
+	/* the first round's keys: on their way while bins are cleared */
+	if (threadIdx.x == 0)
+	{
+		const KeyVectors early(keys, n);
+		uint64_t	from;
+		uint64_t	to;
+
+		block_span(n < HistogramTuning::dynamic_min_n ? early.count :
+				   early.count / 8 * HistogramTuning::eighths, &from, &to);
+		prefetch_later(early.vectors + from,
+					   static_cast<uint32_t>(min(to - from, (uint64_t) 4096)) * 16);
+	}
+#endif
 	/* by this kernel and not by a memset, which would be a launch before it */
 	for (uint32_t i = blockIdx.x * threads + threadIdx.x; i < words;
 		 i += gridDim.x * threads)
@@ -98,6 +112,10 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 				NeverStop());
 		});
 	}
+#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
+	/* this thread's counts, before the copy engine reads them */
+	asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+#endif
 	__syncthreads();
 	if (bad)
 		report_outside(verdict, outside);
