@@ -44,7 +44,7 @@ def ratio(peer, value):
     if peer is None or value is None:
         return ""
     times = peer / value
-    return f"{times:.0f}" if times >= 9.95 else f"{times:.2f}" if times >= 0.0995 else f"{times:.2g}"
+    return f"{times:.0f}" if times >= 9.95 else f"{times:.2f}" if times >= 0.0995 else f"{times:#.2g}"
 
 
 def several(values):
