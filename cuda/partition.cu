@@ -619,8 +619,9 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Five or six launches and no wait.  Keys outside the bounds are left out of
- * every step alike, so the places still add up when there are some.
+ * Six launches, four where no bucket can be crowded, and no wait.  Keys outside the
+ * bounds are left out of every step alike, so the places still add up when there are
+ * some.
  */
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

@@ -15,14 +15,15 @@
 
 /*
  * Where one regime stops being the best, measured on an H100 80GB HBM3 with
- * CUDA 13.0 (docs/gpu-engine.md, "Where the regimes meet").
+ * CUDA 13.0.  A benchmark looks at both sides of each border (docs/gpu-engine.md,
+ * "Never slower").
  */
 typedef struct RegimeTuning
 {
 	uint64_t	few_min_n;		/* below, hashing costs more than it saves */
 	uint64_t	few_keys_per_value; /* fewer do not pay for merging the tables */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
-	uint64_t	partition_min_n;	/* below, CUB's launches are cheaper */
+	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
 	uint32_t	partition_bins_per_key; /* sparser than this: sort instead */
 	uint64_t	sparse_max_n;	/* from here on, sparser than half of it */

@@ -138,9 +138,9 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		return choice;
 	}
 	/*
-	 * In between, passes leave out by themselves what keys have in common
-	 * (sweep.cuh).  For few keys an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
-	 * finds the bounds without telling the host.
+	 * Below, an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
+	 * finds the bounds without telling the host, and from there on passes leave out
+	 * by themselves what keys have in common (sweep.cuh).
 	 */
 	if (!shape->bounds_known && shape->n >= SweepTuning::bounds_min_n)
 		settle_bounds(context, stream, keys, shape);
@@ -161,7 +161,11 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	shape->bounds_known = 1;
 }
 
-/* After FEW_DISTINCT has given up: what is known now, and the next choice. */
+/*
+ * After FEW_DISTINCT has given up: what is known now, and the next choice.  Values
+ * count as all different, so that it is not chosen again; the bounds, which it did
+ * without, may open the way to bins.
+ */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			HpsortCudaShape *shape)
@@ -233,7 +237,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
 			 (unsigned long long) shape->n);
 	/* workspace of the passes, cleared while the host hears how many runs there are:
-	 * 13 MB at n 1e8, of which the passes see nothing this way */
+	 * 13 MB at n 1e8, of which the passes see nothing this way.  For two of them,
+	 * because whether one will do is not known before */
 	auto		prepare = [&](Sweeps *sweeps) {
 		sweeps->allocate(context, stream, shape->n, 2);
 	};
@@ -251,6 +256,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		known.record(stream);
 		prepare(&sweeps);
 		known.wait("find the runs");
+		/* such a key has no bin, so that the runs are not those of all rows */
 		if (verdict->n_outside != 0)
 			return false;
 		runs->distinct = verdict->distinct;
@@ -270,6 +276,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 								   descending, *runs, keys, shape->n, rows, &sweeps);
 			return true;
 		}
+		/* given back before the next way takes its own: no need counts both */
 		sweeps = Sweeps();
 		*choice = think_again(context, stream, keys, shape);
 		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
@@ -332,6 +339,7 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
 					  &runs, to, &made, &begun))
 		{
+			/* else the output is undefined, and nobody will read it */
 			to->distinct = runs.distinct;
 			if (to->n_outside == 0)
 				expand_runs(stream, runs, n, 0, n, spec->descending != 0, out);
@@ -346,9 +354,10 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
-/* A range that does not fit is refused rather than sorted some other way: the caller
- * sized run_keys and run_counts by it.
- * One kernel, always asynchronous: what the planner's histogram path costs. */
+/*
+ * A range that does not fit is refused rather than sorted some other way: the caller
+ * sized run_keys and run_counts by it.  One kernel, and never a wait.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 				 const int32_t *keys, uint64_t n, int32_t *run_keys,
