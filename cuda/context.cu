@@ -360,8 +360,6 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
 	limits->shared_bytes =
 		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-	limits->shared_per_sm =
-		attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal);
 	limits->memory_bytes = properties.totalGlobalMem;
 }
 

@@ -592,7 +592,6 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
 	FewTable	all;
 	FewState	state;
-	uint64_t	blocks = (n + threads * 16 - 1) / (threads * 16);
 
 	all.capacity = regime_few_capacity(&context->limits);
 	all.slots = all.capacity * 4;
@@ -613,9 +612,8 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 						  reinterpret_cast<char *>(all.state + 1) -
 						  reinterpret_cast<char *>(all.counts), stream),
 		  "clear a hash table");
-	if (blocks > context->limits.sms)
-		blocks = context->limits.sms;
-	count_few_kernel<<<static_cast<uint32_t>(blocks), threads,
+	/* a block per SM, whose shared memory the table fills */
+	count_few_kernel<<<grid_blocks(context, n, threads * 16, 1), threads,
 		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
 	check_launch("count the distinct values");
 	/* for as many runs as there may be: how many there are is known too late */

@@ -123,7 +123,6 @@ typedef struct HpsortCudaLimits
 {
 	uint32_t	sms;			/* multiprocessors */
 	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
-	uint32_t	shared_per_sm;	/* shared memory of a multiprocessor */
 	uint64_t	memory_bytes;	/* device memory */
 } HpsortCudaLimits;
 

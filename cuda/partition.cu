@@ -578,8 +578,8 @@ struct PartitionArrays
 /* Both turns of the buckets; blocks that find no item return at once. */
 template <int THREADS>
 static void
-sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items, bool crowded,
-			 const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
+sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items,
+			 bool crowded, const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
 			 int32_t *out)
 {
 	const uint32_t blocks = static_cast<uint32_t>(most_items);

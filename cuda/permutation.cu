@@ -628,7 +628,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	{
 		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);
 
-		static_assert(sizeof(SmallTable) <= REGIME_SCATTER_ZEROED, "it must fit");
+		static_assert(sizeof(SmallTable) <= REGIME_SWEEP_ZEROED, "it must fit");
 		small_table_kernel<<<perfect_blocks + 1, digit_threads, 0, stream>>>
 			(digits, table, sweeps->starts(0));
 		check_launch("build a table of ranks");
@@ -654,12 +654,9 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 							"a permutation");
 		uint16_t   *ranks = memory.as<uint16_t>() + skew;
 		const uint32_t pairs = regime_few_slots(&context->limits) / 2;
-		const uint64_t blocks = (n + rank_threads * 8 - 1) / (rank_threads * 8);
 
 		/* a block per SM, since the table takes most of its shared memory */
-		rank_rows_kernel<<<static_cast<uint32_t>(
-			blocks < context->limits.sms ? blocks : context->limits.sms),
-			rank_threads,
+		rank_rows_kernel<<<grid_blocks(context, n, rank_threads * 8, 1), rank_threads,
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");

@@ -315,25 +315,14 @@ struct FewPairsPass : FewWords
 	}
 };
 
-/*
- * Blocks that read n keys at full speed, and add their counts up seldom: two of
- * 1,024 threads fill an SM, and each adds up to 1,024 counts once.
- */
-static uint32_t
-count_blocks(const HpsortCuda *context, uint64_t n)
-{
-	uint64_t	blocks = (n + count_threads * 8 - 1) / (count_threads * 8);
-	uint64_t	most = static_cast<uint64_t>(context->limits.sms) * 2;
-
-	return static_cast<uint32_t>(blocks < most ? blocks : most);
-}
-
+/* By blocks that read at full speed and add their counts up seldom: two of 1,024 threads
+ * fill an SM, and each adds up to 1,024 counts once. */
 static void
 count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			 const Digits &digits, const int32_t *keys, uint64_t n,
 			 const Sweeps &sweeps, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	const uint32_t blocks = count_blocks(context, n);
+	const uint32_t blocks = grid_blocks(context, n, count_threads * 8, 2);
 	const uint32_t stride = sweeps.portions * sweep_digits;
 
 	/* a kernel for each number of passes, whose loop over digits is unrolled */
@@ -524,7 +513,7 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	if (digits.passes > 1)
 		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
 
-	if (n <= REGIME_SCATTER_FEW)
+	if (n <= REGIME_SWEEP_FEW)
 	{
 		/* small tiles while all of them fit on the SMs at once */
 		if (n <= at_once<FewTuning12>(context))
@@ -626,7 +615,7 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	}
 	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
 	 * out; which tiles are best for how many keys is in tuning.cuh */
-	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SCATTER_FEW && map.last == UINT32_MAX))
+	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX))
 	{
 		auto		run = [&](auto tuning) {
 			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,

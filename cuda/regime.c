@@ -206,9 +206,9 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 /* Small tiles are only used up to where their look-back's words are few: 256 for
  * each tile, 1 MB at 2^22 keys. */
 uint32_t
-regime_scatter_tile(uint64_t n)
+regime_sweep_tile(uint64_t n)
 {
-	return n <= REGIME_SCATTER_FEW ? REGIME_SCATTER_FEW_TILE : REGIME_SCATTER_TILE;
+	return n <= REGIME_SWEEP_FEW ? REGIME_SWEEP_FEW_TILE : REGIME_SWEEP_TILE;
 }
 
 uint64_t
@@ -218,10 +218,10 @@ regime_sweep_bytes(uint64_t n, uint32_t passes)
 	 * one per digit and tile of those; a page for the rest */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
-	uint64_t	tiles = items / regime_scatter_tile(n) + 1;
+	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) + REGIME_SCATTER_ZEROED + 4096;
+		tiles * 256 * sizeof(uint32_t) + REGIME_SWEEP_ZEROED + 4096;
 }
 
 uint64_t

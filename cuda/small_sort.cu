@@ -101,8 +101,6 @@ small_sort_kernel(SmallSort sort)
 {
 	constexpr uint32_t tile = threads * ITEMS;
 
-	static_assert(tile <= 1 << 16, "places in pairs");
-
 	/* counters are done with when every item knows its place, and not before */
 	union Shared
 	{

@@ -185,7 +185,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 	constexpr int sweep_warps = sweep_threads / 32;
 
 	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16, "places in pairs");
-	static_assert(sweep_tile >= REGIME_SCATTER_FEW_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SWEEP_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
 	/*
@@ -202,7 +202,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		uint32_t	staged[sweep_tile + (leaves_out ? sweep_tile / 32 : 0)];
 	};
 	__shared__ __align__(16) Shared shared;
-	__shared__ typename Pass::Shared own;
+	__shared__ typename Pass::Shared pass_shared;
 	__shared__ uint32_t offsets[sweep_digits];
 	__shared__ uint32_t sums[sweep_digits / 32];
 	__shared__ uint32_t drawn;
@@ -248,12 +248,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
 	}
-	const typename Pass::Local local = pass.begin(own, begin, m);
+	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
 
 #pragma unroll
 	for (int i = 0; i < sweep_items; i++)
 	{
-		word[i] = pass.prepare(own, local, word[i], warp_at + i * 32 + lane, m);
+		word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
 		/* else the compiler keeps what the word was made of as well, and looks
 		 * up more of them at once than there are registers for */
 		if (Pass::made)
@@ -300,7 +300,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 	/* all items with one digit are in order already: sorted and constant inputs write
 	 * as they read, and do not queue at one counter */
-	const bool	single = __syncthreads_or(count == sweep_tile);
+	const bool	one_digit = __syncthreads_or(count == sweep_tile);
 	uint32_t	exclusive = inclusive - count;
 
 	if (threadIdx.x < sweep_digits)
@@ -312,7 +312,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int w = 0; w < sweep_warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
 	}
-	if (!single)
+	if (!one_digit)
 	{
 		__syncthreads();
 #pragma unroll
@@ -347,7 +347,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
 				value[i] = warp_at + i * 32 + lane < m ?
-					pass.value(own, word[i], begin + warp_at + i * 32 + lane) : 0;
+					pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
 		}
 
 	/* only now the tiles before are waited for */
@@ -365,7 +365,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
 	__syncthreads();
-	if (single)
+	if (one_digit)
 	{
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
@@ -440,7 +440,7 @@ struct Sweeps
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
 	uint32_t   *tickets = nullptr;		/* one of them for who counts */
 	uint32_t   *lookback = nullptr;
-	void	   *zeroed = nullptr;	/* REGIME_SCATTER_ZEROED bytes, for the user */
+	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
 	uint64_t	lookback_bytes = 0;
 	uint32_t	least_tile = 0;
 	const HpsortCuda *context = nullptr;
@@ -453,9 +453,9 @@ struct Sweeps
 	{
 		n = count;
 		context = engine;
-		constexpr uint64_t most = sweep_most(REGIME_SCATTER_TILE);
+		constexpr uint64_t most = sweep_most(REGIME_SWEEP_TILE);
 
-		least_tile = regime_scatter_tile(n);
+		least_tile = regime_sweep_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
 		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
 			sweep_digits * sizeof(uint32_t);
@@ -468,7 +468,7 @@ struct Sweeps
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
 		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
-		zeroed = carver.take<char>(REGIME_SCATTER_ZEROED);
+		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}

@@ -21,11 +21,11 @@
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /* shared memory a block may opt in to, by generation */
-static const HpsortCudaLimits h100 = {132, 232448, 233472, (uint64_t) 80 << 30};
-static const HpsortCudaLimits a10 = {72, 101376, 102400, (uint64_t) 24 << 30};
-static const HpsortCudaLimits t4 = {40, 65536, 65536, (uint64_t) 16 << 30};
+static const HpsortCudaLimits h100 = {132, 232448, (uint64_t) 80 << 30};
+static const HpsortCudaLimits a10 = {72, 101376, (uint64_t) 24 << 30};
+static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30};
 /* and one that there is not: with room for more bins than permutations take */
-static const HpsortCudaLimits roomy = {200, 524288, 524288, (uint64_t) 200 << 30};
+static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30};
 
 static HpsortCudaChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
