@@ -204,24 +204,31 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 }
 
 /* Small tiles are only used up to where their look-back's words are few: 256 for
- * each tile, 1 MB at 2^22 keys. */
+ * each tile, 1 MB a pass at 2^22 keys. */
 uint32_t
 regime_sweep_tile(uint64_t n)
 {
 	return n <= REGIME_SWEEP_FEW ? REGIME_SWEEP_FEW_TILE : REGIME_SWEEP_TILE;
 }
 
+uint32_t
+regime_sweep_lookbacks(uint64_t n, uint32_t passes)
+{
+	return n <= REGIME_SWEEP_FEW ? passes : 1;
+}
+
 uint64_t
 regime_sweep_bytes(uint64_t n, uint32_t passes)
 {
 	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
-	 * one per digit and tile of those; a page for the rest */
+	 * one per digit and tile of those, once or for each pass; a page for the rest */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
 	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) + REGIME_SWEEP_ZEROED + 4096;
+		regime_sweep_lookbacks(n, passes) * tiles * 256 * sizeof(uint32_t) +
+		REGIME_SWEEP_ZEROED + 4096;
 }
 
 uint64_t

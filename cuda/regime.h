@@ -45,6 +45,10 @@ extern "C" {
 /* Least items of a tile in a sort of n. */
 extern uint32_t regime_sweep_tile(uint64_t n);
 
+/* Sets of the look-back's words: of few items a pass may leave itself out, and what
+ * it leaves behind must not be taken for the next one's, so each has its own. */
+extern uint32_t regime_sweep_lookbacks(uint64_t n, uint32_t passes);
+
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
 extern uint64_t regime_range(const HpsortCudaShape *shape);
 

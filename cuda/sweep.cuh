@@ -42,7 +42,9 @@ static constexpr int sweep_most_passes = 4;
  * One launch.  A word of the look-back holds a count of 30 bits and a code that
  * says whether it is of that tile alone (own) or of all tiles up to it (all).
  * Every word ends a launch with the code `all`; the next launch uses the other
- * two of three codes, so that it takes what is left there for nothing.
+ * two of three codes, so that it takes what is left there for nothing.  A launch
+ * that leaves itself out breaks that chain: what the one before it left there has
+ * a code of the one behind it.  Where that may happen, each pass has words of its own.
  */
 struct Sweep
 {
@@ -441,7 +443,8 @@ struct Sweeps
 	uint32_t   *tickets = nullptr;		/* one of them for who counts */
 	uint32_t   *lookback = nullptr;
 	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
-	uint64_t	lookback_bytes = 0;
+	uint64_t	lookback_bytes = 0;	/* of one set */
+	uint32_t	lookbacks = 1;		/* sets: one for all passes, or one each */
 	uint32_t	least_tile = 0;
 	const HpsortCuda *context = nullptr;
 
@@ -459,6 +462,7 @@ struct Sweeps
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
 		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
 			sweep_digits * sizeof(uint32_t);
+		lookbacks = regime_sweep_lookbacks(n, passes);
 		launches = 0;
 		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
@@ -467,7 +471,7 @@ struct Sweeps
 
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
-		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
+		lookback = carver.take<uint32_t>(lookbacks * lookback_bytes / sizeof(uint32_t));
 		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
@@ -503,7 +507,8 @@ struct Sweeps
 			sweep.starts = starts(number) + p * sweep_digits;
 			sweep.next_starts = first + most < n ?
 				starts(number) + (p + 1) * sweep_digits : nullptr;
-			sweep.lookback = lookback;
+			sweep.lookback = lookback + (lookbacks > 1 ? number : 0) *
+				lookback_bytes / sizeof(uint32_t);
 			sweep.ticket = tickets + launches;
 			sweep.own = own[launches % 3];
 			sweep.all = all[launches % 3];

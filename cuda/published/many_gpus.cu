@@ -133,6 +133,8 @@ for_each_part(std::vector<Part> *parts, Work work)
 		part->code = guarded(&part->error, [&] { work(part); });
 	};
 
+	/* so that no memory is wanting while threads run that nobody would join */
+	threads.reserve(parts->size());
 	for (size_t i = 1; i < parts->size(); i++)
 		try
 		{

@@ -311,6 +311,24 @@ test_need(void **state)
 	}
 }
 
+/*
+ * What the passes share is within what a radix sort is said to need beside its other
+ * array: twice, where it was begun for bounds that are known better by now.
+ */
+static void
+test_sweep_need(void **state)
+{
+	(void) state;
+	for (uint64_t n = (uint64_t) 1 << 19; n < (uint64_t) 1 << 34; n += n / 3)
+		assert_true(2 * regime_sweep_bytes(n, 4) + n * sizeof(uint32_t) <=
+					regime_radix_bytes(n, 0));
+	for (uint32_t passes = 1; passes <= 4; passes++)
+	{
+		assert_int_equal(regime_sweep_lookbacks((uint64_t) 1 << 22, passes), passes);
+		assert_int_equal(regime_sweep_lookbacks(((uint64_t) 1 << 22) + 1, passes), 1);
+	}
+}
+
 static void
 test_names(void **state)
 {
@@ -336,6 +354,7 @@ main(void)
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_sweep_need),
 		cmocka_unit_test(test_names),
 	};
 
