@@ -263,6 +263,21 @@ void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
 							  HpsortCudaVerdict *verdict,
 							  RadixStart *begun = nullptr);
 
+#if HPSORT_TRY_MANY
+/* ---- many_values.cu ---- */
+
+/* By dense ranks of up to 65,536 values; false: there are more, or some may have been
+ * missed, and rows mean nothing.  Waits for the stream. */
+bool		many_values_permutation(HpsortCuda *context, cudaStream_t stream,
+									const Bounds &bounds, bool descending,
+									const int32_t *keys, uint64_t n, uint32_t *rows,
+									HpsortCudaVerdict *verdict);
+
+/* keys from which on it pays, and the estimate of values up to which it is tried */
+static constexpr uint64_t many_values_min_n = 20000000;
+static constexpr uint64_t many_values_most = 72000;
+#endif
+
 /* ---- permutation.cu ---- */
 
 /* Stable rows by dense rank among runs (ascending, at most 65,536); narrow:

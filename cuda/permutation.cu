@@ -614,6 +614,15 @@ sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
 	sweeps->run(stream, 1, second);
 }
 
+#if HPSORT_TRY_MANY
+void
+ranked_passes(HpsortCuda *context, cudaStream_t stream, const uint16_t *ranks,
+			  uint32_t bits, uint64_t n, Sweeps *sweeps, uint32_t *rows)
+{
+	sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
+}
+#endif
+
 /*
  * The passes that sort rows by bins of at most 16 bits, whose digits have been
  * counted; from the runs below, or from the keys in radix.cu.

@@ -103,6 +103,32 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(verdict->n_outside == 0);
 }
 
+#if HPSORT_TRY_MANY
+/* expected: whether all values must be found, must not, or either (-1). */
+static void
+try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int expected)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, descending);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<uint32_t> rows(keys.size(), to);
+	Bounds		b = bounds_of(recipe);
+	VerdictSlot verdict(context, nullptr);
+	bool		found;
+
+	clear_verdict(verdict.get());
+	current = describe("many", recipe, descending, in, to);
+	input.put(keys);
+	found = many_values_permutation(context, nullptr, b, descending, input.get(),
+									keys.size(), rows.get(), verdict.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(expected < 0 || found == (expected == 1));
+	CHECK(rows.intact());
+	CHECK(!found || rows.take(keys.size()) == reference.rows);
+	CHECK(!found || verdict->n_outside == 0);
+}
+#endif
+
 /* expected: whether the table must hold the values, must not, or either (-1). */
 static void
 try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
@@ -294,6 +320,22 @@ test_regimes(bool quick, bool tiny)
 							  seed % 2, seed / 2 % 4, seed / 8 % 4, shift);
 				seed++;
 			}
+
+#if HPSORT_TRY_MANY
+	/* values met often, met seldom, and too many; the one that marks empty slots */
+	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)
+		for (uint64_t distinct : {(uint64_t) 20, (uint64_t) 257, (uint64_t) 5000,
+			 (uint64_t) 30000, (uint64_t) 65536, (uint64_t) 65537, (uint64_t) 300000})
+		{
+			const bool	even = d == UNIFORM || d == SORTED || d == REVERSED;
+
+			try_many({(Distribution) d, (quick ? 400001u : 1000003u) + seed % 7, distinct, -9,
+					 seed % 3 != 0, seed}, seed % 2, seed / 2 % 4, seed / 8 % 4,
+					 distinct <= 256 || (distinct > 65537 && even) ? 0 :
+					 even && distinct <= 5000 ? 1 : -1);
+			seed++;
+		}
+#endif
 
 	/*
 	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
