@@ -623,9 +623,20 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				  runs->keys, runs->starts, verdict);
 	launch_behind(context, stream, sum_kernel, 1, FewTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
+#if HPSORT_TRY_PINNED
+	/* pinned, for a copy to other memory waits for the stream by itself, before
+	 * meanwhile() has put anything there */
+	VerdictSlot answer(context, stream);
+
+	static_assert(sizeof(state) <= VerdictSlot::bytes, "it must fit");
+	check(cudaMemcpyAsync(answer.get(), all.state, sizeof(state),
+						  cudaMemcpyDeviceToHost, stream),
+		  "read the number of distinct values");
+#else
 	check(cudaMemcpyAsync(&state, all.state, sizeof(state),
 						  cudaMemcpyDeviceToHost, stream),
 		  "read the number of distinct values");
+#endif
 
 	Event		known;
 
@@ -634,6 +645,9 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	if (meanwhile)
 		meanwhile();
 	known.wait("count the distinct values");
+#if HPSORT_TRY_PINNED
+	memcpy(&state, answer.get(), sizeof(state));
+#endif
 	if (state.abandoned)
 	{
 		*runs = Runs();

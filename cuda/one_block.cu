@@ -117,9 +117,10 @@ __device__ __forceinline__ void
 rank_in_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 			  volatile uint16_t *counts, uint32_t (&place)[ITEMS])
 {
-	const uint32_t lane = threadIdx.x % 32;
 #if HPSORT_TRY_RANK
 	const uint32_t up_to_this = lanes_up_to_this();
+#else
+	const uint32_t lane = threadIdx.x % 32;
 #endif
 
 #pragma unroll
