@@ -636,6 +636,8 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	}
 	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
 	 * out; which tiles are best for how many keys is in tuning.cuh */
+	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
+				  "only up to there has each pass a look-back of its own");
 	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX))
 	{
 		auto		run = [&](auto tuning) {
