@@ -68,7 +68,7 @@ wait_for_kernel_before()
 #endif
 }
 
-#if HPSORT_TRY_PREFETCH || HPSORT_TRY_EARLY
+#if HPSORT_TRY_PREFETCH || HPSORT_TRY_EARLY || HPSORT_TRY_ROUNDS
 /*
  * Asks L2 for what a block that starts later will read; one thread calls it.  Nothing
  * waits for it, and whole 16 bytes within the given bytes alone are asked for.
@@ -148,6 +148,13 @@ for_each_vector(const int4 *__restrict__ vectors, uint64_t begin, uint64_t end,
 #pragma unroll
 		for (int i = 0; i < VECTORS; i++)
 			r[i] = __ldcs(vectors + at + i * blockDim.x);
+#if HPSORT_TRY_ROUNDS
+		/* what a later round reads, into L2: while keys are used, few loads are under way */
+		if (threadIdx.x == 0 &&
+			begin + (HPSORT_TRY_ROUNDS + 1) * VECTORS * blockDim.x <= end)
+			prefetch_later(vectors + begin + HPSORT_TRY_ROUNDS * VECTORS * blockDim.x,
+						   VECTORS * blockDim.x * 16);
+#endif
 		use(r, all);
 		at += VECTORS * blockDim.x;
 		if (__any_sync(0xffffffffu, stop()))

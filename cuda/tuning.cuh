@@ -15,6 +15,13 @@
 
 #include <cstdint>
 
+#ifndef HPSORT_TRY_FEW_VECTORS
+#define HPSORT_TRY_FEW_VECTORS 2
+#endif
+#ifndef HPSORT_TRY_RANK_VECTORS
+#define HPSORT_TRY_RANK_VECTORS 2
+#endif
+
 namespace hpsort
 {
 
@@ -61,7 +68,7 @@ struct ExpandTuning
 struct FewTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = 2;	/* a batch of eight first looks */
+	static constexpr int vectors = HPSORT_TRY_FEW_VECTORS;	/* a batch of eight first looks */
 	/* 8,192 keys cost 10 us more than 4,096 and tell no more */
 	static constexpr int sample = 4096;
 	static constexpr int rank_threads = 1024;
@@ -209,7 +216,7 @@ struct SmallRowsTuning
 struct RankTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = 2;
+	static constexpr int vectors = HPSORT_TRY_RANK_VECTORS;
 };
 
 } /* namespace hpsort */
