@@ -181,7 +181,12 @@ shared_need(uint32_t bins)
 {
 	size_t		need = (static_cast<size_t>(bins) + 3) / 4 * 16;
 
-	return need > sizeof(OutputState) ? need : sizeof(OutputState);
+	size_t		state = sizeof(OutputState);
+
+	/* as many starts as are scanned: a narrow range leaves L1 to the keys */
+	if (bins <= batch_bins || bins > single_bins)
+		state -= (single_bins - batch_bins) * sizeof(uint32_t);
+	return need > state ? need : state;
 }
 
 /*

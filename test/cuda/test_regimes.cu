@@ -246,7 +246,7 @@ test_regimes(bool quick, bool tiny)
 	{
 		sizes.insert(sizes.end(), {2, 4, 5, 31, 511, 513, 4095, 7679, 16384,
 					 65536, 131073, 500000, 2000003});
-		ranges.insert(ranges.end(), {3, 31, 32, 33, 256, 8191, 12289, 40000});
+		ranges.insert(ranges.end(), {3, 31, 32, 33, 256, 8191, 12288, 12289, 40000});
 		shifts.insert(shifts.end(), {5, 9, 12, 14});
 		if (bins > 32768)
 			shifts.push_back(15);
