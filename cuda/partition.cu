@@ -658,6 +658,14 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 	__syncthreads();
 }
 
+/* Threads that an SM shall hold: with 40 registers each, as extents would have them, a
+ * block less would fit on an H100; other devices hold fewer anyway. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+static constexpr int threads_wanted = 2048;
+#else
+static constexpr int threads_wanted = 1024;
+#endif
+
 /*
  * SECOND = false: counts an item's bins, and expands them unless the item is
  * a segment of a crowded bucket.  SECOND = true: expands the segments, from
@@ -668,7 +676,7 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
  * SM at 2^14 bins: while one waits at a barrier, the others count or write.
  */
 template <bool SECOND, int bucket_threads>
-__global__ void __launch_bounds__(bucket_threads, 2048 / bucket_threads)
+__global__ void __launch_bounds__(bucket_threads, threads_wanted / bucket_threads)
 bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 			  const uint16_t *residues, KeyMap map, uint32_t shift,
 			  uint32_t *crowded_bins, int32_t *out, Extents extents)
