@@ -87,14 +87,12 @@ check_kernel(const int32_t *keys, uint64_t n, Bounds bounds,
 	});
 }
 
-/* Blocks that read n keys at full speed: four per SM, or fewer with work. */
+/* Blocks that read n keys at full speed: four per SM, or fewer with a round of 16 keys
+ * a thread. */
 static uint32_t
-blocks_for(const HpsortCuda *context, uint64_t n)
+reading_blocks(const HpsortCuda *context, uint64_t n)
 {
-	uint64_t	blocks = (n + threads * 16 - 1) / (threads * 16);
-	uint64_t	most = static_cast<uint64_t>(context->limits.sms) * 4;
-
-	return static_cast<uint32_t>(blocks < most ? blocks : most);
+	return grid_blocks(context, n, threads * 16, 4);
 }
 
 void
@@ -110,7 +108,7 @@ bounds_add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 {
 	if (n == 0)
 		return;
-	bounds_kernel<<<blocks_for(context, n), threads, 0, stream>>>(keys, n, device);
+	bounds_kernel<<<reading_blocks(context, n), threads, 0, stream>>>(keys, n, device);
 	check_launch("find the bounds");
 }
 
@@ -120,8 +118,8 @@ check_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 {
 	if (n == 0)
 		return;
-	check_kernel<<<blocks_for(context, n), threads, 0, stream>>>(keys, n, bounds,
-																verdict);
+	check_kernel<<<reading_blocks(context, n), threads, 0, stream>>>(keys, n, bounds,
+																	verdict);
 	check_launch("check the bounds");
 }
 

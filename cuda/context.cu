@@ -3,6 +3,9 @@
  * context.cu
  *	  Devices, contexts, the memory pool and errors.
  *
+ * Called from any thread.  Nothing here knows how keys are sorted: it asks the
+ * kernels to set themselves up when a device is opened, and no more.
+ *
  *-------------------------------------------------------------------------
  */
 #include "engine.cuh"
@@ -41,6 +44,8 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
+/* Told apart by what a caller can do: ask for less, do without the device, or see
+ * whether the error is sticky. */
 static HpsortCudaCode
 code_of(cudaError_t cuda_error)
 {
@@ -60,7 +65,9 @@ code_of(cudaError_t cuda_error)
 
 /*
  * Tells sticky errors from others by asking again: a sticky error is reported
- * by every later call, whatever that call is.
+ * by every later call, whatever that call is.  The first error is taken out of the
+ * thread's state before, or it would be its own answer.  Not asked for the other
+ * codes: where there is no device the probe fails as well, and nothing is lost.
  */
 void
 fail_cuda(cudaError_t cuda_error, const char *what)
@@ -139,6 +146,7 @@ check_driver(CUresult result, int ordinal)
 	throw failure;
 }
 
+/* At the first use, by whoever needs it; if it throws, the next use tries again. */
 static const Driver &
 driver()
 {
@@ -207,7 +215,7 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 	if (bytes == 0)
 		bytes = 256;
 	/* the lock is not held over the driver's call, which may take milliseconds when
-	 * the pool has to grow */
+	 * the pool has to grow; a sum that wraps around is above every limit, too */
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
@@ -243,7 +251,9 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 
 /*
  * Errors are ignored: after a sticky error there is nothing left to free, and
- * no other error is possible for memory that the pool gave out.
+ * no other error is possible for memory that the pool gave out.  Accounted as free
+ * from here on, though the stream may still be at work on it: what takes it next in
+ * the stream's order comes behind that.
  */
 void
 DeviceBuffer::release()
@@ -344,13 +354,12 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 {
 	cudaDeviceProp properties;
 
+	/* for the memory's size alone, of which there is no attribute */
 	check(cudaGetDeviceProperties(&properties, ordinal),
 		  "read the device's properties");
 	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
 	limits->shared_bytes =
 		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-	limits->shared_per_sm =
-		attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal);
 	limits->memory_bytes = properties.totalGlobalMem;
 }
 
@@ -385,7 +394,8 @@ check_compiled_for(int ordinal)
 using namespace hpsort;
 
 /*
- * May be called without a context, and before any.  No driver is not an error: a host without a GPU has none, and says so.
+ * May be called without a context, and before any.  No driver is not an error: a
+ * host without a GPU has none, and says so.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_count(int *count, HpsortCudaError *err)
@@ -470,9 +480,12 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
+			/* such a device need not stage unpinned memory: is_read_in_place() */
 			context->reads_pageable =
 				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			hpsort_cuda_set_memory_limit(context, memory_limit);
+			/* not the device's default pool, which is everybody's in this process:
+			 * it would be kept, and trimmed, for them as well */
 			properties.allocType = cudaMemAllocationTypePinned;
 			properties.location.type = cudaMemLocationTypeDevice;
 			properties.location.id = ordinal;
@@ -482,6 +495,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 			check(cudaMemPoolSetAttribute(context->pool,
 										  cudaMemPoolAttrReleaseThreshold,
 										  &keep), "set up the memory pool");
+			/* answers of the driver that stay the same: asked for once */
 			configure_kernels(context->limits);
 			context->crew_blocks = shared_crew_blocks(context->limits);
 			context->overlap = sweeps_overlap();
@@ -499,7 +513,8 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 
 /*
  * Waits for the device, because calls with a caller's stream may still be
- * running on memory of the pool that is about to go.
+ * running on memory of the pool that is about to go.  What is the host's goes in
+ * any case, after a sticky error as well.
  */
 extern "C" void
 hpsort_cuda_close(HpsortCuda *context)
@@ -540,7 +555,10 @@ hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 		context->peak = context->used;
 }
 
-/* What the pool keeps goes back to the driver, for other processes to use. */
+/*
+ * What the pool keeps goes back to the driver, for other processes to use.  What
+ * buffers hold stays, and so may what was freed on a stream that nobody waited for.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 {
@@ -557,7 +575,11 @@ hpsort_cuda_limits(const HpsortCuda *context)
 	return &context->limits;
 }
 
-/* Portable: pinned for every device, since a job takes any ordinal. */
+/*
+ * Portable: pinned for every device, since a job takes any ordinal.  In this
+ * device's scope all the same, because otherwise CUDA would create a context on the
+ * thread's device for it, which is device 0 where none was chosen.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
 						 HpsortCudaError *err)

@@ -59,7 +59,8 @@ slot_of(uint32_t key, uint32_t slots)
 	return pair_of(key, slots);
 }
 
-/* taken is this when a block's table has overflowed */
+/* taken is this when a block's table has overflowed: so far above any number of slots
+ * that threads which still count theirs do not bring it back */
 static constexpr uint32_t overflow = 0x80000000u;
 
 /* One block's table in shared memory. */
@@ -189,9 +190,9 @@ static constexpr int sample_items = FewTuning::sample / threads;
 
 /*
  * A stratified sample: one key at a pseudo-random place of each of `sampled`
- * equal parts, so that sorted and periodic inputs are seen as they are.  By
- * many blocks: one SM alone would wait long for so many translations of
- * addresses (28 us instead of 3).
+ * equal parts, so that sorted and periodic inputs are seen as they are.  The same
+ * places in every run, for a choice that can be repeated.  By many blocks: one SM
+ * alone would wait long for so many translations of addresses (28 us instead of 3).
  */
 __global__ void
 gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
@@ -236,6 +237,8 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	}
 	if (threadIdx.x == 0)
 		sums = {0, 0, 0, INT_MAX, INT_MIN, 0};
+	/* its barrier also lets everybody see sums; slots are twice as many as keys, so
+	 * that the table does not overflow */
 	table.clear();
 #pragma unroll
 	for (int j = 0; j < sample_items; j++)
@@ -278,6 +281,8 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		const uint32_t span =
 			static_cast<uint32_t>(sums.hi) - static_cast<uint32_t>(sums.lo);
 
+		/* here and not on the host, for the kernels that are in the stream by now; in
+		 * two steps, because a shift by 32 would be none */
 		sums.skip = estimate(sums) <= static_cast<double>(few_most) ||
 			(span >> (narrow_bits - 1)) >> 1 == 0;
 		*skip = sums.skip;
@@ -360,6 +365,8 @@ count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
 	BlockTable	table = {memory, memory + slots, &taken, slots / 2, all.capacity};
 
 	table.clear();
+	/* by warps, between two rounds of loads: keys that come after an overflow are
+	 * counted in vain, and a look per key would cost all inputs more */
 	for_each_batch<FewTuning::vectors>(
 		keys, n,
 		[&](const int4 (&r)[FewTuning::vectors], uint32_t valid) {
@@ -368,6 +375,7 @@ count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
 		[&](int32_t key) { table.count_slowly(static_cast<uint32_t>(key)); },
 		[&] { return *const_cast<volatile uint32_t *>(&taken) >= overflow; });
 	__syncthreads();
+	/* what was counted is not all: of no use to the common table */
 	if (taken >= overflow)
 	{
 		if (threadIdx.x == 0)
@@ -511,6 +519,7 @@ Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys
 	SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
 
 	static_assert(sizeof(SampleReport) <= VerdictSlot::bytes, "it must fit");
+	/* half full at most, and not as large as it could be: the table has to be cleared */
 	if (slots > FewTuning::sample * 2)
 		slots = FewTuning::sample * 2;
 	slots &= ~3u;
@@ -583,7 +592,6 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
 	FewTable	all;
 	FewState	state;
-	uint64_t	blocks = (n + threads * 16 - 1) / (threads * 16);
 
 	all.capacity = regime_few_capacity(&context->limits);
 	all.slots = all.capacity * 4;
@@ -598,16 +606,17 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	all.state = carver.take<FewState>(1);
 	check(cudaMemsetAsync(all.keys, 0xff, all.slots * sizeof(uint32_t), stream),
 		  "clear a hash table");
-	/* counts, list and state follow each other */
+	/* counts, list and state follow each other, being taken in this order above: one
+	 * memset for the three of them, though the list would do without */
 	check(cudaMemsetAsync(all.counts, 0,
 						  reinterpret_cast<char *>(all.state + 1) -
 						  reinterpret_cast<char *>(all.counts), stream),
 		  "clear a hash table");
-	if (blocks > context->limits.sms)
-		blocks = context->limits.sms;
-	count_few_kernel<<<static_cast<uint32_t>(blocks), threads,
+	/* a block per SM, whose shared memory the table fills */
+	count_few_kernel<<<grid_blocks(context, n, threads * 16, 1), threads,
 		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
 	check_launch("count the distinct values");
+	/* for as many runs as there may be: how many there are is known too late */
 	runs->allocate(context, stream, all.capacity);
 	launch_behind(context, stream, rank_kernel, (all.capacity + 31) / 32,
 				  FewTuning::rank_threads, 0, "rank the distinct values", all, map,
@@ -621,6 +630,7 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	Event		known;
 
 	known.record(stream);
+	/* the event is before what is put there now, so that this is not waited for */
 	if (meanwhile)
 		meanwhile();
 	known.wait("count the distinct values");

@@ -123,7 +123,6 @@ typedef struct HpsortCudaLimits
 {
 	uint32_t	sms;			/* multiprocessors */
 	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
-	uint32_t	shared_per_sm;	/* shared memory of a multiprocessor */
 	uint64_t	memory_bytes;	/* device memory */
 } HpsortCudaLimits;
 
@@ -363,7 +362,8 @@ typedef struct HpsortCudaVerdict
 /*
  * Sort n keys of device memory into out (device memory, n keys, not
  * overlapping keys; any 4-byte alignment).  stream may be NULL for the default
- * stream; it and the memory belong to the context's device.  Workspace comes from the context's pool.
+ * stream; it and the memory belong to the context's device.  Workspace comes from
+ * the context's pool.
  *
  * When the bounds are given and their range fits in shared memory (regime
  * SHARED_HISTOGRAM) and verdict is not NULL, the call only enqueues one kernel

@@ -27,8 +27,9 @@ namespace
 
 /*
  * Room for more keys: at least twice what there was, so that a job whose size
- * nobody knew copies each key at most once more on average.  Growing copies what is there; the old buffer may still
- * be read for its bounds, so its end is put behind that.
+ * nobody knew copies each key at most once more on average.  What is there is moved
+ * on the stream that it came by, and so after chunks that are still on their way.
+ * The old buffer may still be read for its bounds, so its end is put behind that.
  */
 void
 reserve(HpsortCudaJob *job, uint64_t n)
@@ -66,6 +67,7 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 	job->next_slot = (job->next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
 	/* on the device: the host runs ahead, up to what the driver queues */
 	slot.counted.make_wait(job->copy);
+	/* taken on this stream, last read on the other: the wait above lies between */
 	if (slot.memory.bytes() < bytes)
 	{
 		slot.memory.release_on(job->copy);
@@ -91,6 +93,7 @@ add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 {
 	const uint64_t most = HPSORT_CUDA_CHUNK_MAX / sizeof(int32_t);
 
+	/* complete when add() is called, so that there is nothing to wait for */
 	if (is_on_device(job, keys))
 	{
 		job->bins.add(job->context, job->compute, keys, n, job->verdict.get());
@@ -139,6 +142,7 @@ finish_counting(HpsortCudaJob *job)
 	check_verdict(job->verdict.get(), shape_of(job->spec, job->n));
 	job->runs.distinct = job->verdict->distinct;
 	job->have_runs = true;
+	/* for other jobs to use: reading this one's result takes memory for slices only */
 	for (RingSlot &slot : job->ring)
 		slot.memory.release_on(job->compute);
 	job->bins.memory.release();
@@ -193,6 +197,7 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 	if (cut.devices > 1)
 		snprintf(choice->reason + length, sizeof(choice->reason) - length,
 				 ", on %zu gpus", cut.devices);
+	/* only the rows are wanted, but no published algorithm leaves its keys out */
 	if (!(job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS)))
 		job->sorted.release();
 }
@@ -220,6 +225,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	check(cudaMemcpyAsync(&found, job->bounds.as<Bounds>(), sizeof(found),
 						  cudaMemcpyDeviceToHost, job->compute), "read the bounds");
 	check(cudaStreamSynchronize(job->compute), "find the bounds");
+	/* if any key is outside, an extreme is: no key has to be looked at again */
 	if (job->spec.bounds_known &&
 		(found.lo < job->spec.lo || found.hi > job->spec.hi))
 		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
@@ -320,6 +326,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			published::published_check_job(context, spec);
 		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
+		/* compared in this order, because the sum of both could wrap around */
 		if (spec->algorithm == 0 && spec->n_hint > 0 &&
 			(need > context->limit.load() || used > context->limit.load() - need))
 		{
@@ -353,6 +360,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			job->bounds = DeviceBuffer(context, job->compute, sizeof(Bounds),
 									   "the bounds");
 			bounds_reset(job->compute, job->bounds.as<Bounds>());
+			/* all of it at once, if the hint is right: nothing is moved later */
 			reserve(job.get(), spec->n_hint);
 		}
 		*result = job.release();
@@ -385,6 +393,7 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 			add_counting(job, keys, n, &entry.copied);
 		else
 			add_keeping(job, keys, n, &entry.copied);
+		/* where the driver does not stage them, they are still being read */
 		if (n > 0 && is_read_in_place(job, keys))
 			entry.copied.wait();
 		job->added.push_back(std::move(entry));
@@ -436,6 +445,7 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 				 "a permutation numbers at most 4294967295 rows, not %llu",
 				 (unsigned long long) job->n);
 		hpsort_cuda_choose(&job->context->limits, &shape, &choice);
+		/* a list without runs, so that reading needs no case of its own */
 		if (job->n == 0)
 		{
 			job->runs.allocate(job->context, job->compute, 0);
@@ -459,7 +469,11 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 	});
 }
 
-/* Only flags: the job's own thread, or a long kernel, sees one at its next step. */
+/*
+ * Only flags: the job's own thread, or a long kernel, sees one at its next step.
+ * The word is pinned memory, which the device reads over the bus, so no stream has
+ * to be used to tell it.
+ */
 extern "C" void
 hpsort_cuda_job_cancel(HpsortCudaJob *job)
 {
@@ -467,6 +481,7 @@ hpsort_cuda_job_cancel(HpsortCudaJob *job)
 	__atomic_store_n(job->stop_word(), 1, __ATOMIC_RELEASE);
 }
 
+/* Not by way of job_call(): a job that was cancelled has to be closed as well. */
 extern "C" void
 hpsort_cuda_job_close(HpsortCudaJob *job)
 {

@@ -14,7 +14,9 @@ namespace
 
 /*
  * Runs from sorted keys, when they are asked for: not before, because a caller who
- * wanted keys as well may never ask, and they need 12 bytes for each.
+ * wanted keys as well may never ask, and they need 12 bytes for each.  Runs ascend,
+ * so keys that were sorted the other way for a permutation are turned first; a job's
+ * need has room for a second array of them here.
  */
 void
 need_runs(HpsortCudaJob *job)
@@ -98,6 +100,8 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading")};
 	Event		produced[2];
 	Event		copied[2];
+	/* behind the slices, and so destroyed before them: an error leaves no copy from
+	 * memory that has been given back */
 	Settle		settle(job->copy);
 	int			turn = 0;
 
@@ -151,6 +155,7 @@ hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						  int32_t *keys, uint64_t *counts, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
+		/* whether runs were wanted at all, before they are made; then, how many */
 		check_read(job, HPSORT_CUDA_RUNS, 0, 0, 0);
 		need_runs(job);
 		check_read(job, HPSORT_CUDA_RUNS, first, count, job->runs.distinct);

@@ -58,6 +58,20 @@ struct Bounds
 	int32_t		hi;
 };
 
+/*
+ * Blocks of a kernel whose blocks share n keys: one for each keys_each of them, which
+ * is what makes it worth starting, and at most per_sm on each SM, which is what it
+ * takes to read at full speed.
+ */
+inline uint32_t
+grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t per_sm)
+{
+	const uint64_t blocks = n > 0 ? (n - 1) / keys_each + 1 : 1;
+	const uint64_t most = static_cast<uint64_t>(context->limits.sms) * per_sm;
+
+	return static_cast<uint32_t>(blocks < most ? blocks : most);
+}
+
 /* Raises the shared memory limits of all kernels, once per device. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 void		configure_shared_histogram(const HpsortCudaLimits &limits);

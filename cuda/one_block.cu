@@ -108,7 +108,9 @@ share_bounds(int32_t *lo, int32_t *hi, Bounds *of_warps)
 
 /*
  * Places of a warp's items among those of its items that have the same digit, in
- * order; counts is the warp's own.  BITS: at least what the mask has.
+ * order; counts is the warp's own.  BITS: at least what the mask has.  The highest
+ * of the lanes with a digit counts for them: its place among them is their number.
+ * Volatile: between __syncwarp()s lanes read what others wrote, in memory.
  */
 template <int BITS, int ITEMS>
 __device__ __forceinline__ void
@@ -146,6 +148,8 @@ rank_in_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
  * The same in any order, by an atomic instead of votes: 0.9 us less at n 4,864.
  * Enough for the first pass of a sort of keys alone, before which there is no
  * order to be kept.  Lanes with equal digits would queue: crowds are left to votes.
+ * Whether there is one is judged by an item of each lane, since it decides about
+ * speed alone, and by each warp for itself, before it has counted anything.
  */
 template <int ITEMS>
 __device__ __forceinline__ bool
@@ -273,6 +277,7 @@ one_block_kernel(OneBlock sort)
 			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
 		word[i] = inside ? bin : 0xffffffffu;
 	}
+	/* the counts that this warp has cleared are nobody else's before the barrier */
 	__syncwarp();
 
 	for (uint32_t p = 0; p < passes; p++)
@@ -352,6 +357,7 @@ one_block_kernel(OneBlock sort)
 			if (ROWS)
 				staged_rows[at] = static_cast<uint16_t>(row[i]);
 		}
+		/* other warps are done with these counts since the barrier before */
 		__syncwarp();
 		clear_counts();
 		__syncthreads();
@@ -360,6 +366,7 @@ one_block_kernel(OneBlock sort)
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 		{
+			/* padded(first + i * 32): 32 items are 33 places */
 			word[i] = staged[padded(first) + i * 33];
 			if (ROWS)
 				row[i] = staged_rows[padded(first) + i * 33];

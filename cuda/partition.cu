@@ -578,8 +578,8 @@ struct PartitionArrays
 /* Both turns of the buckets; blocks that find no item return at once. */
 template <int THREADS>
 static void
-sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items, bool crowded,
-			 const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
+sort_buckets(const HpsortCuda *context, cudaStream_t stream, uint64_t most_items,
+			 bool crowded, const PartitionArrays &arrays, const KeyMap &map, uint32_t shift,
 			 int32_t *out)
 {
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
@@ -619,8 +619,9 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Five or six launches and no wait.  Keys outside the bounds are left out of
- * every step alike, so the places still add up when there are some.
+ * Six launches, four where no bucket can be crowded, and no wait.  Keys outside the
+ * bounds are left out of every step alike, so the places still add up when there are
+ * some.
  */
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

@@ -32,7 +32,10 @@ namespace hpsort
 
 static constexpr int rank_threads = RankTuning::threads;
 
-/* An item on its way through the first pass: its place in the tile, its bin. */
+/*
+ * An item on its way through the first pass: its place in the tile, its bin.  16
+ * bits of bin and 14 of place are a word, so that no row number has to go along.
+ */
 static constexpr int place_bits = 14;
 
 static_assert(FirstRowsTuning::threads * FirstRowsTuning::items <= 1 << place_bits,
@@ -44,7 +47,12 @@ static constexpr uint32_t first_tile =
 static constexpr uint32_t chunk_tiles = (1u << 24) / first_tile;
 static constexpr uint32_t chunk_rows = chunk_tiles * first_tile;
 
-/* ---- what the first pass reads ---- */
+/*
+ * ---- what the first pass reads ----
+ *
+ * load() is called for a whole tile before anything is made of it; digits() may use
+ * what begin() has put in shared memory meanwhile.
+ */
 
 struct Nothing
 {
@@ -182,6 +190,7 @@ struct FirstRows
 	uint32_t	chunks;
 
 	__device__ __forceinline__ bool enter() const { return true; }
+	/* behind the end any word will do: prepare() makes it sort last */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -204,6 +213,7 @@ struct FirstRows
 	{
 		return word >> place_bits & ((1u << bits) - 1);
 	}
+	/* by the one tile that a chunk begins with: each word is written once */
 	__device__ __forceinline__ void
 	place(uint32_t digit, uint32_t position, uint32_t tile_begin) const
 	{
@@ -277,7 +287,9 @@ struct SecondRows
 	{
 		return inside ? in[at] : 0xffffffffu;
 	}
-	/* the segments that the tile's words come from: one or two, usually */
+	/* the segments that the tile's words come from: one or two, usually.  A segment
+	 * is a digit's rows of a chunk; they lie in the order of digits, then of chunks,
+	 * and so their beginnings ascend */
 	__device__ __forceinline__ Local
 	begin(Shared &shared, uint32_t tile_begin, uint32_t m) const
 	{
@@ -419,6 +431,7 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 		const uint32_t place = perfect_place(key, factor);
 		bool		met = false;
 
+		/* nobody is still at the last try: its vote came after all atomics */
 		taken[j] = 0;
 		if (j == 0)
 			won = false;
@@ -428,11 +441,13 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 		if (__syncthreads_or(met ||
 							 *const_cast<volatile uint32_t *>(&table->factor) != 0))
 		{
-			/* one of the two: another try, or another block was first */
+			/* one of the two: another try, or another block was first.  By vote, as
+			 * the factor may appear between two threads' looks at it */
 			if (__syncthreads_or(*const_cast<volatile uint32_t *>(&table->factor) != 0))
 				return;
 			continue;
 		}
+		/* several blocks may have found one; the others leave the table alone */
 		if (j == 0)
 			won = atomicCAS(&table->factor, 0u, factor) == 0;
 		__syncthreads();
@@ -469,6 +484,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	{
 		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
 
+		/* there always is a slot: they are at most 5/8 full (regime_few_capacity) */
 		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
 						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
 	}
@@ -596,6 +612,8 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 									distinct > sweep_digits);
 	const uint32_t width = regime_bits(binned ? map.last : distinct - 1);
 	const uint32_t passes = width > sweep_bits ? 2 : 1;
+	/* dealt evenly to two digits: the fewer values a digit has, the longer are the
+	 * stretches that a tile writes */
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
 	RunDigits	digits = {runs.keys, runs.starts, distinct, binned, descending, map};
 	Sweeps		mine;
@@ -605,11 +623,12 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		digits.map = descending_map(map);
 	if (ready == nullptr)
 		sweeps->allocate(context, stream, n, passes);
+	/* one launch makes ranks and starts: the counts of ranks are those of the runs */
 	if (!binned && passes == 1)
 	{
 		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);
 
-		static_assert(sizeof(SmallTable) <= REGIME_SCATTER_ZEROED, "it must fit");
+		static_assert(sizeof(SmallTable) <= REGIME_SWEEP_ZEROED, "it must fit");
 		small_table_kernel<<<perfect_blocks + 1, digit_threads, 0, stream>>>
 			(digits, table, sweeps->starts(0));
 		check_launch("build a table of ranks");
@@ -635,11 +654,9 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 							"a permutation");
 		uint16_t   *ranks = memory.as<uint16_t>() + skew;
 		const uint32_t pairs = regime_few_slots(&context->limits) / 2;
-		const uint64_t blocks = (n + rank_threads * 8 - 1) / (rank_threads * 8);
 
-		rank_rows_kernel<<<static_cast<uint32_t>(
-			blocks < context->limits.sms ? blocks : context->limits.sms),
-			rank_threads,
+		/* a block per SM, since the table takes most of its shared memory */
+		rank_rows_kernel<<<grid_blocks(context, n, rank_threads * 8, 1), rank_threads,
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");

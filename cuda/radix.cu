@@ -13,9 +13,9 @@
  *	- the last pass writes no keys when only the permutation is wanted.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * Few keys are small_sort.cu's.  CUB itself is left with some more, where its
- * launches overlap and these do not (SweepTuning), and with what 32-bit positions
- * cannot number.
+ * Few keys are small_sort.cu's.  Up to 2^22 of them take tiles of fewer items, and
+ * passes that leave themselves out (FewWords).  CUB itself is left with what 32-bit
+ * positions cannot number.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass, and
  * 4 less in the last.
@@ -62,6 +62,8 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 					uint32_t *counts, uint32_t stride, uint32_t *ticket,
 					uint32_t *flat, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
+	/* the whole grid, so that no starts are made either: who has been told the same
+	 * throws away what was begun (sort.cu) */
 	if (skip != nullptr && *skip != 0)
 		return;
 
@@ -124,6 +126,8 @@ struct KeyWords
 	static constexpr bool made = false;
 
 	__device__ __forceinline__ bool enter() const { return true; }
+	/* all ones behind the end: the highest digit of every pass, and of equal digits the
+	 * last, so that these words end where nothing is written */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -191,9 +195,9 @@ struct PairsPass : KeyWords
 
 /*
  * The same where passes may be left out, which pays as long as it is launches and
- * waits that count.  Which arrays a pass reads and
- * writes, and which ends turn keys into bins and back, depends on the passes that
- * are left out, and is found by each pass when it starts.
+ * waits that count.  Which arrays a pass reads and writes, and which ends turn keys
+ * into bins and back, depends on the passes that are left out, and is found by each
+ * pass when it starts.
  */
 struct FewWords
 {
@@ -234,6 +238,8 @@ struct FewWords
 		first = (moving & ((1u << number) - 1)) == 0;
 		return true;
 	}
+	/* what a pass writes to follows from how many come after it, and what it reads is
+	 * what the one before wrote to: the other of the two */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -309,27 +315,17 @@ struct FewPairsPass : FewWords
 	}
 };
 
-/*
- * Blocks that read n keys at full speed, and add their counts up seldom: two of
- * 1,024 threads fill an SM, and each adds up to 1,024 counts once.
- */
-static uint32_t
-count_blocks(const HpsortCuda *context, uint64_t n)
-{
-	uint64_t	blocks = (n + count_threads * 8 - 1) / (count_threads * 8);
-	uint64_t	most = static_cast<uint64_t>(context->limits.sms) * 2;
-
-	return static_cast<uint32_t>(blocks < most ? blocks : most);
-}
-
+/* By blocks that read at full speed and add their counts up seldom: two of 1,024 threads
+ * fill an SM, and each adds up to 1,024 counts once. */
 static void
 count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			 const Digits &digits, const int32_t *keys, uint64_t n,
 			 const Sweeps &sweeps, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	const uint32_t blocks = count_blocks(context, n);
+	const uint32_t blocks = grid_blocks(context, n, count_threads * 8, 2);
 	const uint32_t stride = sweeps.portions * sweep_digits;
 
+	/* a kernel for each number of passes, whose loop over digits is unrolled */
 #define COUNT(passes) \
 	count_digits_kernel<passes><<<blocks, count_threads, 0, stream>>>( \
 		keys, n, map, digits.bits, sweeps.starts(0), stride, \
@@ -353,6 +349,7 @@ count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	check_launch("count the digits");
 }
 
+/* Words as they are: between the first pass and the last they are bins already. */
 static const KeyMap no_map = {0, 0, 0xffffffffu};
 
 /* Pass number p of a sort: where its digit is, and which ends turn keys. */
@@ -394,8 +391,10 @@ sweeps_overlap()
 }
 
 /*
- * CUB for keys as they are, from in to out; in is kept.  For more keys than 32-bit
- * positions number; it looks at bits and not at bounds.
+ * CUB for keys as they are, from in to out; in is kept, for which its workspace has a
+ * second array.  For more keys than 32-bit positions number.  It looks at bits and not
+ * at bounds, so they are checked by a reading of their own, and all 32 bits are sorted
+ * by: signed keys of a narrow range that straddles zero differ in the highest.
  */
 static void
 cub_sort_keys(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
@@ -436,7 +435,8 @@ RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	begun = true;
 }
 
-/* Whether it was begun for these bounds. */
+/* Whether it was begun for these bounds.  The keys are the same, but bounds may have
+ * been found since, which are narrower. */
 static bool
 is_begun(const RadixStart *start, const KeyMap &map)
 {
@@ -460,6 +460,7 @@ at_once(const HpsortCuda *context)
 		Tuning::threads * Tuning::items;
 }
 
+/* Every pass that there may be is launched; which of them move keys, each finds out. */
 template <typename Tuning>
 static void
 few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
@@ -471,6 +472,7 @@ few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 
 		set_pass(&pass, *start, digits, p);
 		pass.keys = keys;
+		/* other may be null: a single pass reads keys and writes to out */
 		pass.to[0] = out;
 		pass.to[1] = other;
 		start->sweeps.run(stream, p, pass);
@@ -493,6 +495,7 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	RadixStart *start = is_begun(begun, map) ? begun : &mine;
 	DeviceBuffer other;
 
+	/* by size alone, as radix_can_begin() says: nothing has been begun for these two */
 	if (n > UINT32_MAX)
 	{
 		cub_sort_keys(context, stream, bounds, descending, keys, out, n, verdict);
@@ -506,10 +509,11 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	}
 	if (!start->begun)
 		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
+	/* one pass goes from keys to out at once */
 	if (digits.passes > 1)
 		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
 
-	if (n <= REGIME_SCATTER_FEW)
+	if (n <= REGIME_SWEEP_FEW)
 	{
 		/* small tiles while all of them fit on the SMs at once */
 		if (n <= at_once<FewTuning12>(context))
@@ -560,7 +564,8 @@ few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 
 /*
  * The same with rows beside the keys.  sorted_keys may be null; a third array then
- * stands in for it where more than two passes need one.
+ * stands in for it where more than two passes need one.  There are never more keys
+ * than 32 bits number: permute_into() has refused them.
  */
 void
 radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
@@ -576,6 +581,7 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	DeviceBuffer other_keys;
 	DeviceBuffer last_keys;
 	DeviceBuffer other_rows;
+	/* passes end in [0] and [1] in turn, the last one in [0] */
 	int32_t    *keys_to[2] = {sorted_keys, nullptr};
 	uint32_t   *rows_to[2] = {rows, nullptr};
 
@@ -607,7 +613,11 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 		last_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
 		keys_to[0] = last_keys.as<int32_t>();
 	}
-	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SCATTER_FEW && map.last == UINT32_MAX))
+	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
+	 * out; which tiles are best for how many keys is in tuning.cuh */
+	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
+				  "only up to there has each pass a look-back of its own");
+	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX))
 	{
 		auto		run = [&](auto tuning) {
 			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,

@@ -15,14 +15,15 @@
 
 /*
  * Where one regime stops being the best, measured on an H100 80GB HBM3 with
- * CUDA 13.0 (docs/gpu-engine.md, "Where the regimes meet").
+ * CUDA 13.0.  A benchmark looks at both sides of each border (docs/gpu-engine.md,
+ * "Never slower").
  */
 typedef struct RegimeTuning
 {
 	uint64_t	few_min_n;		/* below, hashing costs more than it saves */
 	uint64_t	few_keys_per_value; /* fewer do not pay for merging the tables */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
-	uint64_t	partition_min_n;	/* below, CUB's launches are cheaper */
+	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
 	uint32_t	partition_bins_per_key; /* sparser than this: sort instead */
 	uint64_t	sparse_max_n;	/* from here on, sparser than half of it */
@@ -203,24 +204,31 @@ regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 }
 
 /* Small tiles are only used up to where their look-back's words are few: 256 for
- * each tile, 1 MB at 2^22 keys. */
+ * each tile, 1 MB a pass at 2^22 keys. */
 uint32_t
-regime_scatter_tile(uint64_t n)
+regime_sweep_tile(uint64_t n)
 {
-	return n <= REGIME_SCATTER_FEW ? REGIME_SCATTER_FEW_TILE : REGIME_SCATTER_TILE;
+	return n <= REGIME_SWEEP_FEW ? REGIME_SWEEP_FEW_TILE : REGIME_SWEEP_TILE;
+}
+
+uint32_t
+regime_sweep_lookbacks(uint64_t n, uint32_t passes)
+{
+	return n <= REGIME_SWEEP_FEW ? passes : 1;
 }
 
 uint64_t
 regime_sweep_bytes(uint64_t n, uint32_t passes)
 {
 	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
-	 * one per digit and tile of those; a page for the rest */
+	 * one per digit and tile of those, once or for each pass; a page for the rest */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
-	uint64_t	tiles = items / regime_scatter_tile(n) + 1;
+	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		tiles * 256 * sizeof(uint32_t) + REGIME_SCATTER_ZEROED + 4096;
+		regime_sweep_lookbacks(n, passes) * tiles * 256 * sizeof(uint32_t) +
+		REGIME_SWEEP_ZEROED + 4096;
 }
 
 uint64_t

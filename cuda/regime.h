@@ -26,12 +26,12 @@ extern "C" {
 #define REGIME_PARTITION_SMALL_TILE	4096
 
 /* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
-#define REGIME_SCATTER_TILE		7680
-#define REGIME_SCATTER_FEW		((uint64_t) 1 << 22)
-#define REGIME_SCATTER_FEW_TILE	4096
+#define REGIME_SWEEP_TILE		7680
+#define REGIME_SWEEP_FEW		((uint64_t) 1 << 22)
+#define REGIME_SWEEP_FEW_TILE	4096
 
 /* Bytes that a user of the passes finds zeroed beside what they need themselves. */
-#define REGIME_SCATTER_ZEROED	8448
+#define REGIME_SWEEP_ZEROED	8448
 
 /*
  * Most keys whose positions are counted in 32 bits: expand_block() rounds the
@@ -43,7 +43,11 @@ extern "C" {
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
 
 /* Least items of a tile in a sort of n. */
-extern uint32_t regime_scatter_tile(uint64_t n);
+extern uint32_t regime_sweep_tile(uint64_t n);
+
+/* Sets of the look-back's words: of few items a pass may leave itself out, and what
+ * it leaves behind must not be taken for the next one's, so each has its own. */
+extern uint32_t regime_sweep_lookbacks(uint64_t n, uint32_t passes);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
 extern uint64_t regime_range(const HpsortCudaShape *shape);

@@ -22,25 +22,27 @@ namespace cg = cooperative_groups;
 
 using Count64 = unsigned long long;
 
-static constexpr int threads = HistogramTuning::threads;
+static constexpr int histogram_threads = HistogramTuning::threads;
 static constexpr int batch_bins = HistogramTuning::batch;
 static constexpr int slice_bins = REGIME_SLICE_BINS;
 static constexpr int batch_slices = batch_bins / slice_bins;
 
-static_assert(batch_bins == threads * 4, "a thread scans four bins of a batch");
+static_assert(batch_bins == histogram_threads * 4, "a thread scans four bins of a batch");
 
-/* All slices: shared memory holds at most 57 K bins on today's devices. */
-static constexpr int max_slices = threads;
+/* A thread each in scan_slices(), which is ample: the most bins there are (regime.c),
+ * 65,536, are 256 of them. */
+static constexpr int max_slices = histogram_threads;
 
-/* What one block needs after counting, in the memory that held its bins. */
+/* What one block needs after counting, in the memory that held its bins: starts has a
+ * batch's, where the batch ends, and is a whole number of 16-byte vectors. */
 struct OutputState
 {
 	uint64_t	slice_starts[max_slices + 1];
-	uint64_t	sums[threads / 32];
+	uint64_t	sums[histogram_threads / 32];
 	__align__(16) uint32_t starts[batch_bins + 4];
 };
 
-/* The bins, zeroed, and the keys counted into them; block-wide. */
+/* 16 bytes at a time, up to three words over the end: shared_need() has room for them. */
 __device__ __forceinline__ void
 clear_bins(uint32_t *bins, uint32_t count)
 {
@@ -77,7 +79,8 @@ struct CountKey
  * Tiles drawn from a common counter, one by one, whoever is free first: SMs do
  * not read or write at the same speed, and with equal shares the slowest is
  * 4 % behind when reading, 10 % when writing (H100).  The next tile is asked for
- * while one is being worked on.
+ * while one is being worked on: it goes to the other of two words, so that a barrier
+ * a tile is enough.
  */
 template <typename Work>
 __device__ __forceinline__ void
@@ -179,7 +182,10 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 	}
 }
 
-/* Exclusive prefix sums of the slices, and their total, in shared memory. */
+/*
+ * Exclusive prefix sums of the slices, and their total, in shared memory.  64-bit,
+ * whatever the bins are: there are few, and positions in the output are 64-bit.
+ */
 template <typename Count>
 __device__ __forceinline__ void
 scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
@@ -188,7 +194,7 @@ scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
 		static_cast<uint64_t>(__ldcg(&all_slices[threadIdx.x])) : 0;
 	uint64_t	total;
 
-	value = block_exclusive_sum<threads>(value, state->sums, &total);
+	value = block_exclusive_sum<histogram_threads>(value, state->sums, &total);
 	if (threadIdx.x < slices)
 		state->slice_starts[threadIdx.x] = value;
 	if (threadIdx.x == 0)
@@ -240,7 +246,8 @@ __device__ __forceinline__ void
 expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 			int32_t *out, uint64_t begin, uint64_t end, OutputState *state)
 {
-	/* positions below count from this 16-byte boundary */
+	/* positions below count from this 16-byte boundary, in 32 bits: one part is
+	 * never too long for that, the output may be */
 	const uint32_t phase = static_cast<uint32_t>(
 		reinterpret_cast<uintptr_t>(out + begin) % 16 / 4);
 	const uint64_t base = begin - phase;
@@ -264,7 +271,7 @@ expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 
 		load_four(all_bins, first_bin + threadIdx.x * 4, slices * slice_bins, four);
 
-		const uint64_t position = batch_start + block_exclusive_sum<threads>(
+		const uint64_t position = batch_start + block_exclusive_sum<histogram_threads>(
 			four[0] + four[1] + four[2] + four[3],
 			reinterpret_cast<Count *>(state->sums), &batch_total);
 		uint4		cuts;
@@ -281,6 +288,7 @@ expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 		expand_block(out + begin - phase, state->starts[0],
 					 state->starts[batch_bins], state->starts, batch_bins,
 					 [&](uint32_t j) { return to_key(map, first_bin + j); });
+		/* the next batch's starts take the place of these */
 		__syncthreads();
 		if (batch_start + batch_total >= end)
 			break;
@@ -306,12 +314,13 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	constexpr uint32_t tile = HistogramTuning::expand_tile;
 	const uint32_t slices = (count + slice_bins - 1) / slice_bins;
 	/* one batch, and 32-bit positions: its prefix sums serve all parts */
-	const bool	single = slices <= batch_slices && sizeof(Count) == 4;
+	const bool	one_batch = slices <= batch_slices && sizeof(Count) == 4;
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(out) % 16 / 4);
+	/* not n: keys outside the bounds are in no bin */
 	uint64_t	total;
 
-	if (single)
+	if (one_batch)
 	{
 		Count		four[4];
 		Count		all;
@@ -319,7 +328,7 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 		load_four(all_bins, threadIdx.x * 4, slices * slice_bins, four);
 
 		const uint32_t start = phase + static_cast<uint32_t>(
-			block_exclusive_sum<threads>(four[0] + four[1] + four[2] + four[3],
+			block_exclusive_sum<histogram_threads>(four[0] + four[1] + four[2] + four[3],
 										 reinterpret_cast<Count *>(state->sums),
 										 &all));
 
@@ -340,7 +349,7 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	auto		part = [&](uint64_t begin, uint64_t end) {
 		if (begin >= end)
 			return;
-		if (single)
+		if (one_batch)
 			expand_block(out - phase, static_cast<uint32_t>(begin) + phase,
 						 static_cast<uint32_t>(end) + phase, state->starts,
 						 batch_bins, [&](uint32_t j) { return to_key(map, j); });
@@ -406,17 +415,17 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 		load_four(all_bins, b * batch_bins + threadIdx.x * 4, padded, four);
 		occurs += (four[0] != 0) + (four[1] != 0) + (four[2] != 0) + (four[3] != 0);
 	}
-	(void) block_exclusive_sum<threads>(
+	(void) block_exclusive_sum<histogram_threads>(
 		occurs, reinterpret_cast<uint32_t *>(state->sums), &runs_before);
 	scan_slices(all_slices, slices, state);
 
 	load_four(all_bins, bin, padded, four);
 	occurs = (four[0] != 0) + (four[1] != 0) + (four[2] != 0) + (four[3] != 0);
 
-	uint32_t	at = runs_before + block_exclusive_sum<threads>(
+	uint32_t	at = runs_before + block_exclusive_sum<histogram_threads>(
 		occurs, reinterpret_cast<uint32_t *>(state->sums), &runs_here);
 	uint64_t	position = state->slice_starts[batch * batch_slices] +
-		block_exclusive_sum<threads>(four[0] + four[1] + four[2] + four[3],
+		block_exclusive_sum<histogram_threads>(four[0] + four[1] + four[2] + four[3],
 									 reinterpret_cast<Count *>(state->sums),
 									 &keys_here);
 
@@ -432,6 +441,7 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 			position += four[i];
 			at++;
 		}
+	/* the last batch, whose block knows how many runs there are in all */
 	if (bin < padded && bin + batch_bins >= padded && threadIdx.x == 0)
 	{
 		const uint64_t distinct = runs_before + runs_here;

@@ -39,7 +39,7 @@ namespace hpsort
  * decides about its size and a narrow one leaves L1 to the keys.
  */
 template <typename Count, bool RUNS>
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(histogram_threads, 1)
 shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 			  int32_t *out, uint64_t *counts, uint64_t *starts,
 			  HpsortCudaVerdict *verdict)
@@ -58,8 +58,8 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	int32_t		outside = 0;
 
 	/* by this kernel and not by a memset, which would be a launch before it */
-	for (uint32_t i = blockIdx.x * threads + threadIdx.x; i < words;
-		 i += gridDim.x * threads)
+	for (uint32_t i = blockIdx.x * histogram_threads + threadIdx.x; i < words;
+		 i += gridDim.x * histogram_threads)
 		all_bins[i] = 0;
 
 	/* whoever adds to the common bins must know them all zeroed, but that is not
@@ -70,7 +70,7 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	__syncthreads();
 
 	/* most of the keys in equal shares, the rest to who is free first */
-	constexpr uint32_t tile = threads * HistogramTuning::vectors;
+	constexpr uint32_t tile = histogram_threads * HistogramTuning::vectors;
 	const KeyVectors all(keys, n);
 	const uint64_t dealt = n < HistogramTuning::dynamic_min_n ? all.count :
 		all.count / 8 * HistogramTuning::eighths;
@@ -125,7 +125,7 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
  * may be counted at the same time, which cooperative kernels that fill the device
  * cannot be.
  */
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(histogram_threads, 1)
 count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 			 Count64 *all_slices, HpsortCudaVerdict *verdict)
 {
@@ -146,7 +146,7 @@ count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 }
 
 /* The bins of a job, when all its chunks have been counted. */
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(histogram_threads, 1)
 compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 			   int32_t *run_keys, uint64_t *starts, HpsortCudaVerdict *verdict)
 {
@@ -171,15 +171,9 @@ shared_need(uint32_t bins)
  * spend more time on its bins than on its keys.
  */
 static uint32_t
-blocks_for(const HpsortCuda *context, uint64_t n, uint32_t bins)
+histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
 {
-	uint64_t	least = static_cast<uint64_t>(threads) * 4 + bins / 8;
-	uint64_t	blocks = (n + least - 1) / least;
-
-	if (blocks < 1)
-		blocks = 1;
-	return blocks < context->limits.sms ?
-		static_cast<uint32_t>(blocks) : context->limits.sms;
+	return grid_blocks(context, n, histogram_threads * 4 + bins / 8, 1);
 }
 
 template <typename Kernel>
@@ -221,7 +215,7 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 
 	cudaLaunchAttribute attributes[2];
 	cudaLaunchConfig_t config = {};
-	uint32_t	blocks = blocks_for(context, n, map.last + 1);
+	uint32_t	blocks = histogram_blocks(context, n, map.last + 1);
 	uint32_t	crew = 1;
 
 	/* clusters only where atomics weigh, and all blocks still fit at once */
@@ -250,7 +244,7 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 	attributes[1].val.clusterDim.y = 1;
 	attributes[1].val.clusterDim.z = 1;
 	config.gridDim = dim3(blocks);
-	config.blockDim = dim3(threads);
+	config.blockDim = dim3(histogram_threads);
 	config.dynamicSmemBytes = shared_need(map.last + 1);
 	config.stream = stream;
 	config.attrs = attributes;
@@ -279,7 +273,7 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	attribute.val.clusterDim.z = 1;
 	config.gridDim = dim3(limits.sms / HistogramTuning::large_crew *
 						  HistogramTuning::large_crew);
-	config.blockDim = dim3(threads);
+	config.blockDim = dim3(histogram_threads);
 	config.dynamicSmemBytes = regime_shared_bins(&limits) * sizeof(uint32_t);
 	config.attrs = &attribute;
 	config.numAttrs = 1;
@@ -358,7 +352,7 @@ void
 Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  uint64_t n, HpsortCudaVerdict *verdict)
 {
-	count_kernel<<<blocks_for(context, n, map.last + 1), threads,
+	count_kernel<<<histogram_blocks(context, n, map.last + 1), histogram_threads,
 		shared_need(map.last + 1), stream>>>(keys, n, map, bins, slices, verdict);
 	check_launch("count a chunk");
 }
@@ -367,7 +361,7 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 void
 Bins::compact(cudaStream_t stream, const Runs &runs, HpsortCudaVerdict *verdict)
 {
-	compact_kernel<<<map.last / batch_bins + 1, threads, sizeof(OutputState),
+	compact_kernel<<<map.last / batch_bins + 1, histogram_threads, sizeof(OutputState),
 		stream>>>(map, bins, slices, runs.keys, runs.starts, verdict);
 	check_launch("compact the bins");
 }

@@ -54,8 +54,9 @@ struct SmallSort
 };
 
 /*
- * Smallest and largest of the threads' lo and hi, by all threads of a block.
- * Atomics in shared memory on one word per warp: 32 of them do not matter.
+ * Smallest and largest of the threads' lo and hi, by all threads of a block.  A
+ * pair of atomics in shared memory per warp: 32 of them do not matter.  The last
+ * barrier lets *shared be used again at once.
  */
 __device__ __forceinline__ void
 block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
@@ -82,12 +83,17 @@ block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
 
 /*
  * ITEMS a thread: tiles are as small as they can be while there are at most
- * SmallTuning::few_blocks of them, or one per SM; more blocks would each have more
+ * SmallTuning::few_blocks of them, and one per SM; more blocks would each have more
  * counts to read than keys.  One block of 1,024 threads an SM, because the barriers
  * of the grid are paid per block.
  *
  * Keys stay in registers until their first pass; between two passes they are in L2,
  * where any SM may have written them, and are loaded past L1.
+ *
+ * A pass has two barriers of the grid: all counts are told, before anybody sums them
+ * up; all items are written, before anybody reads them.  The second also keeps the
+ * counts of the next pass from overwriting those that a slow block still reads, so
+ * one table of them serves all passes.  A block that is alone has nobody to wait for.
  */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
@@ -95,8 +101,7 @@ small_sort_kernel(SmallSort sort)
 {
 	constexpr uint32_t tile = threads * ITEMS;
 
-	static_assert(tile <= 1 << 16, "places in pairs");
-
+	/* counters are done with when every item knows its place, and not before */
 	union Shared
 	{
 		uint32_t	bins[warps][sweep_digits];
@@ -251,6 +256,8 @@ small_sort_kernel(SmallSort sort)
 		if (threadIdx.x < sweep_digits)
 			offsets[threadIdx.x] = exclusive;
 		__syncthreads();
+		/* warp by warp and item by item in the order of the tile, which is what makes
+		 * the pass stable */
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 		{
@@ -276,7 +283,7 @@ small_sort_kernel(SmallSort sort)
 			uint32_t	total = 0;
 			uint32_t	before = 0;
 
-			/* four threads a digit, each a quarter of the blocks: at most 33 loads
+			/* four threads a digit, each a quarter of the blocks: at most 16 loads
 			 * from L2, eight under way at a time */
 			grid.barrier_wait(std::move(token));
 #pragma unroll 8
@@ -330,6 +337,7 @@ small_sort_kernel(SmallSort sort)
 					sort.out[target[i]] = to_key(map, bin);
 			}
 		}
+		/* rows go the same way through the same memory, once all keys have left it */
 		if (ROWS)
 		{
 			__syncthreads();
@@ -352,7 +360,8 @@ small_sort_kernel(SmallSort sort)
 	}
 }
 
-/* Keys that one launch of a block per SM can hold. */
+/* Keys that one launch of a block per SM can hold: the kernel waits for its whole grid,
+ * and has found[] and counts[] for so many blocks. */
 uint64_t
 small_most(const HpsortCuda *context)
 {
@@ -362,7 +371,10 @@ small_most(const HpsortCuda *context)
 	return room < SmallTuning::most_n ? room : SmallTuning::most_n;
 }
 
-/* Refused by the driver, not hung, if the blocks could not all be there at once. */
+/*
+ * Refused by the driver, not hung, if the blocks could not all be there at once.  One
+ * block is launched as any other kernel: it has no barrier of the grid.
+ */
 template <int ITEMS>
 static void
 launch_small(cudaStream_t stream, SmallSort *sort)
@@ -400,6 +412,7 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 
 	const uint64_t sms = context->limits.sms;
 	const uint64_t arrays = 1 + (rows != nullptr ? 1 : 0) + (out == nullptr ? 1 : 0);
+	/* the carver rounds each array up to 256 bytes */
 	DeviceBuffer workspace(context, stream,
 						   arrays * (n * sizeof(uint32_t) + 256) +
 						   sms * (sweep_digits * sizeof(uint32_t) + sizeof(Bounds)) + 512,
@@ -411,6 +424,7 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	sort.n = static_cast<uint32_t>(n);
 	sort.out = out;
 	sort.rows = rows;
+	/* out is free until the last pass, and serves the others for bins */
 	sort.bins_away = carver.take<uint32_t>(n);
 	sort.bins_home = out != nullptr ? reinterpret_cast<uint32_t *>(out) :
 		carver.take<uint32_t>(n);
@@ -424,6 +438,7 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
+	/* so many blocks at most: with 8 keys a thread they hold small_most() */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

@@ -72,13 +72,76 @@ map_of(const HpsortCudaShape &shape, bool descending)
 }
 
 /*
+ * Takes a sample, and begins meanwhile what will be needed if it says nothing new: if
+ * most keys turn out to be different.
+ */
+static Sample
+sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+				 const HpsortCudaShape &shape, bool descending,
+				 HpsortCudaVerdict *verdict, Begun *begun)
+{
+	const HpsortCudaLimits *limits = &context->limits;
+	HpsortCudaShape expected = shape;
+	HpsortCudaChoice choice;
+	/* digits of keys without bounds are not worth counting where bounds would save a
+	 * pass; where they are given there is nothing to be saved */
+	Sampling	sampling(context, stream, keys, shape.n,
+						 regime_few_most(limits, shape.n),
+						 shape.bounds_known ? 1 : SweepTuning::bounds_for_passes_bits);
+
+	expected.distinct = shape.n;
+	hpsort_cuda_choose(limits, &expected, &choice);
+	if (choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(shape.n))
+		begun->radix.begin(context, stream, {shape.lo, shape.hi}, descending, keys,
+						   shape.n, sampling.skip(), verdict);
+	else if (choice.regime == HPSORT_CUDA_PARTITION)
+		begun->partition.begin(context, stream, map_of(shape, descending),
+							   choice.shift, choice.buckets, keys, shape.n,
+							   sampling.skip(), verdict);
+
+	const Sample sample = sampling.result();
+
+	/* nothing was counted: it must not pass for begun, should the other way turn out
+	 * to be closed */
+	if (sample.skipped)
+		*begun = Begun();
+	return sample;
+}
+
+/*
+ * Whether the keys' own bounds could change anything: the narrowest that there can
+ * be are those of the sample.  shape has its number of distinct values already.
+ */
+static bool
+bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
+				const Sample &sample)
+{
+	HpsortCudaShape narrowest = shape;
+	HpsortCudaChoice choice;
+
+	hpsort_cuda_choose(limits, &shape, &choice);
+	if (choice.regime != HPSORT_CUDA_RADIX)
+		return false;
+	narrowest.bounds_known = 1;
+	narrowest.lo = sample.bounds.lo;
+	narrowest.hi = sample.bounds.hi;
+	hpsort_cuda_choose(limits, &narrowest, &choice);
+	return choice.regime != HPSORT_CUDA_RADIX ||
+		(choice.bits <= SweepTuning::bounds_for_passes_bits &&
+		 shape.n >= SweepTuning::bounds_for_passes_min_n);
+}
+
+/*
  * The sample first: if few values are found, the bounds are not needed at all;
  * if it spans more than any other regime can take, neither.
  *
  * Every answer from the device is a time in which it does nothing, 20 us and more; so
  * what will most likely be needed is put on the stream before the answer is waited
  * for, and what turns out not to be needed has been told so by the sample itself.
- * Below the thresholds of tuning.cuh and regime.c nothing is asked at all.
+ * Below the thresholds of tuning.cuh and regime.c nothing is asked at all: small_sort.cu
+ * finds the bounds without telling the host, where an answer would cost more than it
+ * saves (n 1e4: 0.045 ms), and from there on passes leave out by themselves what keys
+ * have in common (sweep.cuh).
  */
 HpsortCudaChoice
 investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -87,62 +150,20 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 {
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaChoice choice;
+	bool		find = !shape->bounds_known && shape->n >= SweepTuning::bounds_min_n;
 
 	if (hpsort_cuda_wants_sample(limits, shape))
 	{
-		HpsortCudaShape at_least = *shape;
-		Sampling	sampling(context, stream, keys, shape->n,
-							 regime_few_most(limits, shape->n), shape->bounds_known ? 1 : 24);
-
-		/* what will be needed, unless the sample's kernel says otherwise */
-		at_least.distinct = shape->n;
-		hpsort_cuda_choose(limits, &at_least, &choice);
-		if (choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(shape->n))
-			begun->radix.begin(context, stream, {shape->lo, shape->hi}, descending,
-							   keys, shape->n, sampling.skip(), verdict);
-		else if (choice.regime == HPSORT_CUDA_PARTITION)
-			begun->partition.begin(context, stream, map_of(*shape, descending),
-								   choice.shift, choice.buckets, keys, shape->n,
-								   sampling.skip(), verdict);
-
-		const Sample sample = sampling.result();
-
-		/* nothing was counted: it must not pass for begun, should the other way
-		 * turn out to be closed */
-		if (sample.skipped)
-			*begun = Begun();
+		const Sample sample = sample_and_begin(context, stream, keys, *shape,
+											   descending, verdict, begun);
 
 		shape->distinct = sample.distinct;
-		hpsort_cuda_choose(limits, shape, &choice);
-		if (choice.regime != HPSORT_CUDA_RADIX || shape->bounds_known)
-			return choice;
-
-		/* would the narrowest bounds there can be change anything? */
-		at_least.bounds_known = 1;
-		at_least.distinct = sample.distinct;
-		at_least.lo = sample.bounds.lo;
-		at_least.hi = sample.bounds.hi;
-		hpsort_cuda_choose(limits, &at_least, &choice);
-		if (choice.regime == HPSORT_CUDA_RADIX &&
-			(choice.bits > 24 || shape->n < SweepTuning::bounds_for_passes_min_n))
-		{
-			hpsort_cuda_choose(limits, shape, &choice);
-			return choice;
-		}
+		find = find && bounds_may_help(limits, *shape, sample);
 	}
 	/* told that most keys are different: sort them all, whatever their bounds */
-	else if (!shape->bounds_known && shape->distinct >= shape->n / 2 &&
-			 shape->distinct > 0)
-	{
-		hpsort_cuda_choose(limits, shape, &choice);
-		return choice;
-	}
-	/*
-	 * In between, passes leave out by themselves what keys have in common
-	 * (sweep.cuh).  For few keys an answer costs more than it saves (n 1e4: 0.045 ms): small_sort.cu
-	 * finds the bounds without telling the host.
-	 */
-	if (!shape->bounds_known && shape->n >= SweepTuning::bounds_min_n)
+	else if (shape->distinct > 0 && shape->distinct >= shape->n / 2)
+		find = false;
+	if (find)
 		settle_bounds(context, stream, keys, shape);
 	hpsort_cuda_choose(limits, shape, &choice);
 	return choice;
@@ -161,7 +182,11 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	shape->bounds_known = 1;
 }
 
-/* After FEW_DISTINCT has given up: what is known now, and the next choice. */
+/*
+ * After FEW_DISTINCT has given up: what is known now, and the next choice.  Values
+ * count as all different, so that it is not chosen again; the bounds, which it did
+ * without, may open the way to bins.
+ */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			HpsortCudaShape *shape)
@@ -223,17 +248,17 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  */
 bool
 permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			 HpsortCudaShape *shape, bool descending,
-			 int32_t *sorted_keys, uint32_t *rows, Runs *runs,
-			 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-		  Begun *begun)
+			 HpsortCudaShape *shape, bool descending, int32_t *sorted_keys,
+			 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
+			 HpsortCudaChoice *choice, Begun *begun)
 {
 	if (shape->n > UINT32_MAX)
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
 			 (unsigned long long) shape->n);
 	/* workspace of the passes, cleared while the host hears how many runs there are:
-	 * 13 MB at n 1e8, of which the passes see nothing this way */
+	 * 13 MB at n 1e8, of which the passes see nothing this way.  For two of them,
+	 * because whether one will do is not known before */
 	auto		prepare = [&](Sweeps *sweeps) {
 		sweeps->allocate(context, stream, shape->n, 2);
 	};
@@ -251,6 +276,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		known.record(stream);
 		prepare(&sweeps);
 		known.wait("find the runs");
+		/* such a key has no bin, so that the runs are not those of all rows */
 		if (verdict->n_outside != 0)
 			return false;
 		runs->distinct = verdict->distinct;
@@ -270,6 +296,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 								   descending, *runs, keys, shape->n, rows, &sweeps);
 			return true;
 		}
+		/* given back before the next way takes its own: no need counts both */
 		sweeps = Sweeps();
 		*choice = think_again(context, stream, keys, shape);
 		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
@@ -332,6 +359,7 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
 					  &runs, to, &made, &begun))
 		{
+			/* else the output is undefined, and nobody will read it */
 			to->distinct = runs.distinct;
 			if (to->n_outside == 0)
 				expand_runs(stream, runs, n, 0, n, spec->descending != 0, out);
@@ -346,9 +374,10 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
-/* A range that does not fit is refused rather than sorted some other way: the caller
- * sized run_keys and run_counts by it.
- * One kernel, always asynchronous: what the planner's histogram path costs. */
+/*
+ * A range that does not fit is refused rather than sorted some other way: the caller
+ * sized run_keys and run_counts by it.  One kernel, and never a wait.
+ */
 extern "C" HpsortCudaCode
 hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 				 const int32_t *keys, uint64_t n, int32_t *run_keys,

@@ -42,7 +42,9 @@ static constexpr int sweep_most_passes = 4;
  * One launch.  A word of the look-back holds a count of 30 bits and a code that
  * says whether it is of that tile alone (own) or of all tiles up to it (all).
  * Every word ends a launch with the code `all`; the next launch uses the other
- * two of three codes, so that it takes what is left there for nothing.
+ * two of three codes, so that it takes what is left there for nothing.  A launch
+ * that leaves itself out breaks that chain: what the one before it left there has
+ * a code of the one behind it.  Where that may happen, each pass has words of its own.
  */
 struct Sweep
 {
@@ -185,7 +187,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 	constexpr int sweep_warps = sweep_threads / 32;
 
 	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16, "places in pairs");
-	static_assert(sweep_tile >= REGIME_SCATTER_FEW_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SWEEP_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
 	/*
@@ -202,7 +204,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		uint32_t	staged[sweep_tile + (leaves_out ? sweep_tile / 32 : 0)];
 	};
 	__shared__ __align__(16) Shared shared;
-	__shared__ typename Pass::Shared own;
+	__shared__ typename Pass::Shared pass_shared;
 	__shared__ uint32_t offsets[sweep_digits];
 	__shared__ uint32_t sums[sweep_digits / 32];
 	__shared__ uint32_t drawn;
@@ -248,12 +250,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
 	}
-	const typename Pass::Local local = pass.begin(own, begin, m);
+	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
 
 #pragma unroll
 	for (int i = 0; i < sweep_items; i++)
 	{
-		word[i] = pass.prepare(own, local, word[i], warp_at + i * 32 + lane, m);
+		word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
 		/* else the compiler keeps what the word was made of as well, and looks
 		 * up more of them at once than there are registers for */
 		if (Pass::made)
@@ -300,7 +302,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 	/* all items with one digit are in order already: sorted and constant inputs write
 	 * as they read, and do not queue at one counter */
-	const bool	single = __syncthreads_or(count == sweep_tile);
+	const bool	one_digit = __syncthreads_or(count == sweep_tile);
 	uint32_t	exclusive = inclusive - count;
 
 	if (threadIdx.x < sweep_digits)
@@ -312,7 +314,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int w = 0; w < sweep_warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
 	}
-	if (!single)
+	if (!one_digit)
 	{
 		__syncthreads();
 #pragma unroll
@@ -347,7 +349,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
 				value[i] = warp_at + i * 32 + lane < m ?
-					pass.value(own, word[i], begin + warp_at + i * 32 + lane) : 0;
+					pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
 		}
 
 	/* only now the tiles before are waited for */
@@ -365,7 +367,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
 	__syncthreads();
-	if (single)
+	if (one_digit)
 	{
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
@@ -440,8 +442,9 @@ struct Sweeps
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
 	uint32_t   *tickets = nullptr;		/* one of them for who counts */
 	uint32_t   *lookback = nullptr;
-	void	   *zeroed = nullptr;	/* REGIME_SCATTER_ZEROED bytes, for the user */
-	uint64_t	lookback_bytes = 0;
+	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
+	uint64_t	lookback_bytes = 0;	/* of one set */
+	uint32_t	lookbacks = 1;		/* sets: one for all passes, or one each */
 	uint32_t	least_tile = 0;
 	const HpsortCuda *context = nullptr;
 
@@ -453,12 +456,13 @@ struct Sweeps
 	{
 		n = count;
 		context = engine;
-		constexpr uint64_t most = sweep_most(REGIME_SCATTER_TILE);
+		constexpr uint64_t most = sweep_most(REGIME_SWEEP_TILE);
 
-		least_tile = regime_scatter_tile(n);
+		least_tile = regime_sweep_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
 		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
 			sweep_digits * sizeof(uint32_t);
+		lookbacks = regime_sweep_lookbacks(n, passes);
 		launches = 0;
 		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
@@ -467,8 +471,8 @@ struct Sweeps
 
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
-		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
-		zeroed = carver.take<char>(REGIME_SCATTER_ZEROED);
+		lookback = carver.take<uint32_t>(lookbacks * lookback_bytes / sizeof(uint32_t));
+		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
 	}
@@ -503,7 +507,8 @@ struct Sweeps
 			sweep.starts = starts(number) + p * sweep_digits;
 			sweep.next_starts = first + most < n ?
 				starts(number) + (p + 1) * sweep_digits : nullptr;
-			sweep.lookback = lookback;
+			sweep.lookback = lookback + (lookbacks > 1 ? number : 0) *
+				lookback_bytes / sizeof(uint32_t);
 			sweep.ticket = tickets + launches;
 			sweep.own = own[launches % 3];
 			sweep.all = all[launches % 3];

@@ -96,6 +96,8 @@ struct SweepTuning
 	static constexpr uint64_t bounds_min_n = (uint64_t) 1 << 22;
 	/* below, a pass less does not pay for it either */
 	static constexpr uint64_t bounds_for_passes_min_n = (uint64_t) 1 << 23;
+	/* those of three passes, one less than keys without bounds take */
+	static constexpr uint32_t bounds_for_passes_bits = 24;
 	/* up to there few_pairs tiles are better even where no pass is left out (n
 	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
 	static constexpr uint64_t few_pairs_n = (uint64_t) 1 << 21;

@@ -1,23 +1,30 @@
 #!/bin/sh
-# plots.sh: the plots of docs/papers.md, from a CSV of papersbench, and one of
-# free_cpu.sh.
+# plots.sh: the plots of docs/papers.md, from the newest runs in bench/results/.
 #
-# usage: plots.sh bench/results/papers-<gpu>-<date>.csv [bench/results/papers-free-cpu-....csv]
+# usage: plots.sh
 #
-# Needs gnuplot and awk; writes docs/papers-*.svg.
+# Needs gnuplot, awk and python3; writes docs/papers-*.svg.  Each names its run,
+# by which tables.py --check knows whether there is a newer one.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
-csv=$1
-threads_csv=${2:-}
 then=$root/bench/papers/kozakai-2021.csv
+theirs=$root/bench/papers/abdel-hafeez-2018.csv
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# series PAPER FIGURE DATA SERIES: "n ms" lines, into a file whose name it prints
+# The run that a group is of, as tables.py has it.
+for group in hp zhang free chen gpus threads; do
+	eval "run_$group=\$(python3 '$root/bench/papers/tables.py' --source $group)"
+done
+
+# series GROUP FIGURE DATA SERIES: "n ms" lines, into a file whose name it prints
 series() {
+	eval "csv=\$run_$1"
+	paper=$1
+	[ "$1" != gpus ] || paper=chen
 	file=$tmp/$(printf '%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
-	awk -F, -v p="$1" -v f="$2" -v d="$3" -v s="$4" \
+	awk -F, -v p="$paper" -v f="$2" -v d="$3" -v s="$4" \
 		'$1 == p && $2 == f && (d == "" || $3 == d) && $5 == s { print $4, $6 }' \
 		"$csv" | sort -n > "$file"
 	echo "$file"
@@ -29,7 +36,7 @@ over_cub() {
 	awk -F, -v f="2021-$1" -v s="$2" \
 		'$1 == "hp" && $2 == f { t[$4, $5] = $6; n[$4] = 1 }
 		END { for (i in n) if ((i, s) in t) print i, t[i, "cub"] / t[i, s] }' \
-		"$csv" | sort -n > "$file"
+		"$run_hp" | sort -n > "$file"
 	echo "$file"
 }
 
@@ -46,8 +53,14 @@ by_threads() {
 	file=$tmp/$(printf 'threads_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
 	awk -F, -v d="$1" -v r="$2" -v t="$3" \
 		'$1 == d && $3 == (r == "n" ? $2 : r) && $4 == t { print $2, $5 }' \
-		"$threads_csv" | sort -n > "$file"
+		"$run_threads" | sort -n > "$file"
 	echo "$file"
+}
+
+# theirs COLUMN: "n ms" of the authors' tables
+theirs() {
+	awk -F, -v c="$1" 'NR > 1 { print $1, $c }' "$theirs" > "$tmp/theirs_$1"
+	echo "$tmp/theirs_$1"
 }
 
 # gains DATA RANGE: "threads ratio" at 2^24 keys
@@ -55,8 +68,15 @@ gains() {
 	file=$tmp/$(printf 'gains_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
 	awk -F, -v d="$1" -v r="$2" \
 		'$1 == d && $2 == 16777216 && $3 == (r == "n" ? $2 : r) {
-			if ($4 == 1) one = $5; print $4, one / $5 }' "$threads_csv" > "$file"
+			if ($4 == 1) one = $5; print $4, one / $5 }' "$run_threads" > "$file"
 	echo "$file"
+}
+
+# of GROUP...: what a plot's title says about where its points are from
+of() {
+	for group; do
+		eval "basename \"\$run_$group\""
+	done | sort -u | tr '\n' ' '
 }
 
 head='set style data linespoints; set pointsize 0.4; set grid lw 0.3; set key font ",9"
@@ -66,7 +86,7 @@ set format x "%.0s%c"'
 	echo "set terminal svg size 1100,1100 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-hp-2021.svg'"
 	echo "$head"
-	echo "set multiplot layout 4,4 title 'Kozakai, Fujimoto, Wada 2021: times faster than CUB (32 bits), against n; then: Tesla K40c'"
+	echo "set multiplot layout 4,4 title 'Kozakai, Fujimoto, Wada 2021: times faster than CUB (32 bits), against n; then: Tesla K40c; now: $(of hp)'"
 	echo "set logscale y; set yrange [0.02:6]; set key off; set xtics font ',8'"
 	for f in 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
 		[ $f -le 10 ] && echo "set xtics 300000" || echo "set xtics 3000000"
@@ -85,7 +105,7 @@ set format x "%.0s%c"'
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-hp-2022.svg'"
-	echo "set multiplot layout 2,2 title 'Kozakai 2022: ms against n'"
+	echo "set multiplot layout 2,2 title 'Kozakai 2022: ms against n; $(of hp)'"
 	echo "set logscale xy"
 	for f in 6 7 8 9; do
 		case $f in
@@ -106,7 +126,7 @@ set format x "%.0s%c"'
 
 	echo "set terminal svg size 900,400 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-zhang-wu.svg'"
-	echo "set multiplot layout 1,2 title 'Zhang, Wu: ms against n'; set logscale x 2; set format x '2^{%L}'"
+	echo "set multiplot layout 1,2 title 'Zhang, Wu: ms against n; $(of zhang)'; set logscale x 2; set format x '2^{%L}'"
 	for d in '16 bits' '32 bits'; do
 		echo "set title '$d'"
 		printf "plot '%s' title 'std::sort', '%s' title 'VQSort, 1 thread', '%s' title 'bucket radix', '%s' title 'its partition' dt 3, '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
@@ -119,7 +139,7 @@ set format x "%.0s%c"'
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-comparison-free.svg'"
-	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker: ms against n'"
+	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker: ms against n; $(of free)'"
 	echo "set title 'GPU method 2, by distribution (Fig. 12)'"
 	sep='plot '
 	for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
@@ -128,10 +148,10 @@ set format x "%.0s%c"'
 	done
 	echo
 	echo "set title 'Gaussian (Figs. 8, 9, 13)'"
-	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'VQSort, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
+	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'VQSort, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2, '%s' with points pt 7 lc 'black' title 'theirs, GPU'\n" \
 		"$(series free 8-13 gaussian cpu_1)" "$(series free 8-13 gaussian vqsort_1)" \
 		"$(series free 8-13 gaussian gpu)" "$(series free 8-13 gaussian cub)" \
-		"$(series free 8-13 gaussian hpsort)"
+		"$(series free 8-13 gaussian hpsort)" "$(theirs 2)"
 	echo "set title 'Gaussian, values up to 1000 N (Fig. 16)'"
 	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2\n" \
 		"$(series free 16 'gaussian 1000 N' cpu_1)" "$(series free 16 'gaussian 1000 N' gpu)" \
@@ -145,7 +165,7 @@ set format x "%.0s%c"'
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-chen.svg'"
 	echo "unset logscale; set format x '%.0s%c'; set yrange [0:*]"
-	echo "set multiplot layout 2,2 title 'Chen, Qin, Xie, Zhao, Heng: ms against n'"
+	echo "set multiplot layout 2,2 title 'Chen, Qin, Xie, Zhao, Heng: ms against n; $(of chen gpus)'"
 	for t in int float; do
 		[ $t = int ] && f=2 || f=3
 		echo "set title '$t, device to device (Fig. $f)'"
@@ -162,40 +182,39 @@ set format x "%.0s%c"'
 		"$(series chen '3 structures' 'int nearly sorted' bucket_bitonic)" \
 		"$(series chen '3 structures' 'int uniform' cub)"
 	echo "set title 'host to host (Fig. 5)'"
-	printf "plot '%s' title 'one GPU', '%s' title 'the same GPU twice', '%s' title 'CUB'\n" \
+	printf "plot '%s' title 'one H100', '%s' title 'the same twice', '%s' title 'CUB, H100', '%s' title 'one H200', '%s' title 'two H200'\n" \
 		"$(series chen 5 'int uniform' 'one gpu')" \
 		"$(series chen 5 'int uniform' 'the same gpu twice')" \
-		"$(series chen 5 'int uniform' 'cub with transfers')"
+		"$(series chen 5 'int uniform' 'cub with transfers')" \
+		"$(series gpus 5 'int uniform' 'one gpu')" "$(series gpus 5 'int uniform' 'two gpus')"
 	echo "unset multiplot"
 
-	if [ "$threads_csv" ]; then
-		echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
-		echo "set output '$root/docs/papers-comparison-free-threads.svg'"
-		echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
-		echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 idle CPU cores, by threads allowed'"
-		printf '1048576 17\n4194304 58\n16777216 234\n' > "$tmp/theirs"
-		for d in gaussian random; do
-			[ $d = gaussian ] && range=n || range=1000
-			echo "set title '$d, $range values: ms against n (Fig. 9)'"
-			sep='plot '
-			for t in 1 2 4 8 16; do
-				printf "%s'%s' title '%s'" "$sep" "$(by_threads $d $range $t)" "$t"
-				sep=', '
-			done
-			[ $d = random ] || printf ", '%s' with points pt 7 lc 'black' title 'theirs, 8'" "$tmp/theirs"
-			echo
+	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
+	echo "set output '$root/docs/papers-comparison-free-threads.svg'"
+	echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
+	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 idle CPU cores, by threads allowed; $(of threads)'"
+	for d in gaussian random; do
+		[ $d = gaussian ] && range=n || range=1000
+		[ $d = gaussian ] && figure=' (Fig. 9)' || figure=
+		echo "set title '$d, $range values: ms against n$figure'"
+		sep='plot '
+		for t in 1 2 4 8 16; do
+			printf "%s'%s' title '%s'" "$sep" "$(by_threads $d $range $t)" "$t"
+			sep=', '
 		done
-		echo "unset logscale; set logscale x 2; set format x '%g'; set yrange [0:*]"
-		for range in 1000 n; do
-			echo "set title '16,777,216 keys, $range values: times faster than one thread, against threads'"
-			sep='plot '
-			for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
-				printf "%s'%s' title '%s'" "$sep" "$(gains "$d" $range)" "$d"
-				sep=', '
-			done
-			echo
+		[ $d = random ] || printf ", '%s' with points pt 7 lc 'black' title 'theirs, 8'" "$(theirs 3)"
+		echo
+	done
+	echo "unset logscale; set logscale x 2; set format x '%g'; set yrange [0:*]"
+	for range in 1000 n; do
+		echo "set title '16,777,216 keys, $range values: times faster than one thread, against threads'"
+		sep='plot '
+		for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
+			printf "%s'%s' title '%s'" "$sep" "$(gains "$d" $range)" "$d"
+			sep=', '
 		done
-		echo "unset multiplot"
-	fi
+		echo
+	done
+	echo "unset multiplot"
 } > "$tmp/plot"
 gnuplot "$tmp/plot"

@@ -1,38 +1,30 @@
 #!/usr/bin/env python3
-"""The tables of docs/papers.md, from a CSV of papersbench.
+"""The tables of docs/papers.md, from the newest runs in bench/results/.
 
-usage: tables.py bench/results/papers-<gpu>-<date>.csv
+usage: tables.py           writes them into docs/papers.md
+       tables.py --check   only says what there is not as the runs have it:
+                           tables, numbers in sentences (claims.py), plots
+       tables.py --source GROUP
+                           the run that a group's tables are of (points.py)
 
-Prints Markdown: for each figure of Kozakai, Fujimoto, Wada (2021) the authors'
-times and ours at the smallest and the largest n, and how many times faster
-than CUB each is (CUB sorting 32 bits, as theirs did); for the other papers,
-whose figures are charts without numbers, ours alone.
+A table is what stands between "<!-- table NAME -->" and "<!-- end -->"; the rest
+of the file is written by hand.
 """
-import csv
 import os
+import re
 import sys
-from collections import defaultdict
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
 
+import claims
+from points import ROOT, abdel_hafeez, hp_figure, kozakai, read, source
 
-def read(path):
-    points = defaultdict(dict)
-    with open(path, newline="") as lines:
-        for row in csv.DictReader(lines):
-            key = (row["paper"], row["figure"], row["data"], int(row["n"]))
-            points[key][row["series"]] = float(row["ms"])
-    return points
+DOC = os.path.join(ROOT, "docs", "papers.md")
 
-
-def read_then():
-    then = {}
-    with open(os.path.join(HERE, "kozakai-2021.csv"), newline="") as lines:
-        for row in csv.DictReader(lines):
-            then[(int(row["figure"]), int(row["n"]))] = {
-                name: float(value) for name, value in row.items()
-                if name not in ("figure", "n") and value}
-    return then
+# The plots, and whose runs are in them (plots.sh).
+PLOTS = {"hp-2021": ["hp"], "hp-2022": ["hp"], "zhang-wu": ["zhang"],
+         "comparison-free": ["free"], "chen": ["chen", "gpus"],
+         "comparison-free-threads": ["threads"]}
 
 
 def count(n):
@@ -44,23 +36,35 @@ def count(n):
 
 def ms(value):
     if value is None:
-        return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+        return ""
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}".rstrip(".")
 
 
 def ratio(peer, value):
-    return "–" if value is None else f"{peer / value:.2f}"
+    if peer is None or value is None:
+        return ""
+    times = peer / value
+    return f"{times:.0f}" if times >= 9.95 else f"{times:.2f}" if times >= 0.0995 else f"{times:#.2g}"
 
 
-def table(head, rows):
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
+def several(values):
+    return " / ".join(value for value in values if value)
+
+
+def table(head, rows, *groups):
+    """What is the same as in the row above is not repeated in the first column."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    above = None
     for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
+        lines.append("| " + " | ".join(["" if row[0] == above else row[0]] + row[1:]) + " |")
+        above = row[0]
+    runs = sorted({os.path.basename(source(group)) for group in groups})
+    lines += ["", "Run: " + ", ".join(f"[{run}](../bench/results/{run})" for run in runs) + "."]
+    return "\n".join(lines)
 
 
-def hp_2021(points, then):
+def hp_2021():
+    points, then = read("hp"), kozakai()
     titles = {
         8: "distinct, δ 1", 9: "distinct, δ 0.5", 10: "distinct, δ 0.25",
         11: "uniform, δ 1, σ 1", 12: "uniform, δ 10, σ 1", 13: "uniform, δ 50, σ 1",
@@ -72,72 +76,194 @@ def hp_2021(points, then):
     rows = []
     for figure, title in titles.items():
         sizes = sorted(n for f, n in then if f == figure)
-        names = ["hp", "zero_compressed_published"]
-        if figure <= 10:
-            names.append("one_hp")
+        names = ["hp", "zero_compressed_published"] + (["one_hp"] if figure <= 10 else [])
         for n in (sizes[0], sizes[-1]):
-            now = next(p for (paper, f, _, m), p in points.items()
-                       if paper == "hp" and f == f"2021-{figure}" and m == n)
-            old = then[(figure, n)]
-            cells = [f"{figure}" if n == sizes[0] else "", title if n == sizes[0] else "",
-                     count(n)]
-            cells += [" / ".join(ms(old.get(name)) for name in ["cub"] + names)]
-            cells += [" / ".join(ms(now.get(name)) for name in ["cub"] + names)]
-            cells += [" / ".join(ratio(old["cub"], old[name]) for name in names)]
-            cells += [" / ".join(ratio(now["cub"], now[name]) for name in names)]
-            cells += [ms(now["cub_bits"]), ms(now["hpsort"]),
-                      ratio(now["cub"], now["hpsort"])]
-            rows.append(cells)
-    table(["fig.", "data", "n", "then: CUB / H-P / 0-comp (/ 1-H-P)", "now",
-           "over CUB then", "over CUB now", "CUB bits now", "hpsort now",
-           "over CUB"], rows)
+            now, old = hp_figure(points, f"2021-{figure}")[n], then[figure, n]
+            rows.append([
+                f"{figure}: {title}", count(n),
+                several(ms(old[name]) for name in ["cub"] + names),
+                several(ms(now[name]) for name in ["cub"] + names),
+                several(ratio(old["cub"], old[name]) for name in names),
+                several(ratio(now["cub"], now[name]) for name in names),
+                ms(now["cub_bits"]), ms(now["hpsort"]), ratio(now["cub"], now["hpsort"])])
+    return table(["fig.", "n", "then: CUB / H-P / 0-comp (/ 1-H-P)", "now", "over CUB then",
+                  "over CUB now", "CUB bits now", "hpsort now", "over CUB"], rows, "hp")
 
 
-def by_series(points, paper, figure, series, sizes=None, first="n"):
+def hp_2022():
+    points = read("hp")
+    titles = {6: "distinct, δ 1", 7: "δ 50, σ 50", 8: "δ 1, 100 values", 9: "range 100"}
     rows = []
-    for (p, f, data, n), point in sorted(points.items(), key=lambda i: (i[0][2], i[0][3])):
-        if p == paper and f == figure and (sizes is None or n in sizes):
-            rows.append([data, count(n)] + [ms(point.get(name)) for name in series])
-    table(["data", first] + list(series), rows)
+    for figure, title in titles.items():
+        for n, now in sorted(hp_figure(points, f"2022-{figure}").items()):
+            if n not in (200000, 2000000, 20000000):
+                continue
+            names = ["hp", "zero_compressed_published", "one_hp", "hpsort"]
+            rows.append([f"{figure}: {title}", count(n)] +
+                        [ms(now.get(name)) for name in ["cub", "cub_bits"] + names] +
+                        [several(ratio(now["cub"], now.get(name)) for name in names)])
+    return table(["fig.", "n", "CUB", "CUB bits", "H-P", "0-comp", "1-H-P", "hpsort",
+                  "over CUB: H-P / 0-comp (/ 1-H-P) / hpsort"], rows, "hp")
+
+
+def zhang_wu():
+    points = read("zhang")
+    rows = []
+    for data in ("16 bits", "32 bits"):
+        for n in (2**k for k in (16, 20, 24, 26)):
+            now, phases = points["6", data, n], points["7", data, n]
+            rows.append([data, count(n), ms(now["bucket_radix"])] +
+                        [ms(phases.get("phase " + name)) for name in
+                         ("bucket partition", "counting sort", "insertion sort")] +
+                        [ms(now.get(name)) for name in ("cub", "hpsort", "std_sort", "vqsort_1")] +
+                        [ratio(now.get(name), now["bucket_radix"])
+                         for name in ("std_sort", "cub")])
+    return table(["keys", "n", "bucket_radix", "of it partition", "counting", "insertion",
+                  "CUB bits", "hpsort", "std::sort", "VQSort", "over std::sort",
+                  "over CUB bits"], rows, "zhang")
+
+
+def comparison_free():
+    points, then = read("free"), abdel_hafeez()
+    which = [("8-13", "gaussian", "Gaussian", k) for k in (20, 22, 24, 26, 28)]
+    which += [("8-13", data, data, 28)
+              for data in ("random", "reversed", "nearly sorted", "70 % repeated")]
+    which += [("8-13", "100 % repeated", "100 % repeated", 26),
+              ("16", "gaussian 1000 N", "Gaussian, values to 1000 N", 20)]
+    rows = []
+    for figure, data, title, k in which:
+        now = points[figure, data, 2**k]
+        theirs = then[2**k]["gpu"] if data == "gaussian" else None
+        rows.append([title, count(2**k), ms(theirs), ms(now["gpu"]), ratio(theirs, now["gpu"])] +
+                    [ms(now.get(name)) for name in ("cpu_1", "cub", "hpsort", "vqsort_1")] +
+                    [ratio(now["cub"], now["gpu"])])
+    return table(["data", "n", "theirs, GPU", "GPU", "over theirs", "CPU, 1 thread", "CUB bits",
+                  "hpsort", "VQSort", "GPU over CUB bits"], rows, "free")
+
+
+def by_threads():
+    points = read("threads")
+    n = 2**24
+    rows = []
+    for data in ("random", "reversed", "nearly sorted", "gaussian", "70 % repeated",
+                 "100 % repeated"):
+        row = ["Gaussian" if data == "gaussian" else data]
+        for values in (1000, n):
+            times = points[data, n, values]
+            row += [several(ms(times[t]) for t in (1, 2, 4, 8, 16)),
+                    f"{times[1] / min(times.values()):.1f}"]
+        few = points[data, 2**22, 10 * 2**22]
+        rows.append(row + [several(ms(few[t]) for t in (1, 16))])
+    return table(["data", "1,000 values", "gain", "as many values as keys", "gain",
+                  "M = 10 N, N = 2^22: 1 / 16"], rows, "threads")
+
+
+LISTS = ["int uniform", "int gaussian", "int nearly sorted", "float uniform", "float gaussian",
+         "float nearly sorted"]
+
+
+def title_of(name):
+    kind, shape = name.split(" ", 1)
+    return f"{kind}, {'Gaussian' if shape == 'gaussian' else shape}"
+
+
+def chen():
+    points = read("chen")
+    n = 24000000
+    rows = []
+    for name in LISTS:
+        now = points["2" if name.startswith("int") else "3", name, n]
+        rows.append([title_of(name)] +
+                    [ms(now[s]) for s in ("bucket_bitonic", "cub")] +
+                    [ratio(now["cub"], now["bucket_bitonic"])] +
+                    [ms(now[s + " with transfers"]) for s in ("bucket_bitonic", "cub")] +
+                    [ms(now["std_sort"]),
+                     ratio(now["std_sort"], now["bucket_bitonic with transfers"]),
+                     several(ms(now.get(s)) for s in ("strided", "not strided"))])
+    for name in LISTS[:3]:
+        now = points["3 structures", name, n]
+        rows.append([title_of(name).replace("int", "int and payload")] +
+                    [ms(now[s]) for s in ("bucket_bitonic", "cub")] +
+                    [ratio(now["cub"], now["bucket_bitonic"]), "", "", "", "", ""])
+    return table(["data", "bucket_bitonic", "CUB", "over CUB", "with transfers",
+                  "CUB with transfers", "std::sort", "with transfers over std::sort",
+                  "strided / not"], rows, "chen")
+
+
+def several_gpus():
+    one, two = read("chen"), read("gpus")
+    rows = []
+    for n in (10**6 * m for m in (4, 8, 16, 24, 32, 64)):
+        a, b = one["5", "int uniform", n], two["5", "int uniform", n]
+        rows.append([count(n)] +
+                    [ms(a[s]) for s in ("one gpu", "the same gpu twice", "cub with transfers")] +
+                    [ms(b[s]) for s in ("one gpu", "two gpus", "cub with transfers")] +
+                    [ratio(b["one gpu"], b["two gpus"])])
+    return table(["n", "one H100", "the same twice", "CUB, H100", "one H200", "two H200",
+                  "CUB, H200", "two over one"], rows, "chen", "gpus")
+
+
+def several_gpus_lists():
+    points = read("gpus")
+    rows = []
+    for figure, name in [("5", name) for name in LISTS[1:]] + \
+                        [("5 structures", name) for name in LISTS[:3]]:
+        title = title_of(name)
+        row = [title if figure == "5" else title.replace("int", "int and payload")]
+        for n in (24000000, 64000000):
+            now = points[figure, name, n]
+            peer = now.get("cub with transfers")
+            row.append(several(ms(now[s]) for s in ("one gpu", "two gpus")) +
+                       (f"; {ms(peer)}" if peer else ""))
+        rows.append(row)
+    return table(["list", "24M", "64M"], rows, "gpus")
+
+
+TABLES = {"hp-2021": hp_2021, "hp-2022": hp_2022, "zhang-wu": zhang_wu,
+          "comparison-free": comparison_free, "threads": by_threads, "chen": chen,
+          "several-gpus": several_gpus, "several-gpus-lists": several_gpus_lists}
+
+
+def with_tables(text):
+    def fresh(match):
+        return f"{match[1]}\n{TABLES[match[2]]()}\n{match[3]}"
+
+    return re.sub(r"(<!-- table (\S+) -->\n).*?(\n?<!-- end -->)", fresh, text, flags=re.DOTALL)
+
+
+def check(text):
+    """What is wrong, a line each."""
+    wrong = [f"no table {name}" for name in TABLES if f"<!-- table {name} -->" not in text]
+    if with_tables(text) != text:
+        wrong.append("tables are not of the newest runs: bench/papers/tables.py")
+    said = " ".join(text.split())
+    wrong += [f"does not say: {claim}" for claim in claims.claims() if claim not in said]
+    for plot, groups in PLOTS.items():
+        with open(os.path.join(ROOT, "docs", f"papers-{plot}.svg")) as svg:
+            drawn = svg.read()
+        wrong += [f"papers-{plot}.svg is not of {os.path.basename(source(group))}: "
+                  "bench/papers/plots.sh"
+                  for group in groups if os.path.basename(source(group)) not in drawn]
+    return wrong
 
 
 def main():
-    points = read(sys.argv[1])
-    print("### Kozakai, Fujimoto, Wada 2021\n")
-    hp_2021(points, read_then())
-    print("### Kozakai 2022\n")
-    for figure in ("2022-6", "2022-7", "2022-8", "2022-9"):
-        print(f"Figure {figure[5:]}:\n")
-        by_series(points, "hp", figure,
-                  ["cub", "cub_bits", "hp", "zero_compressed_published", "one_hp", "hpsort"],
-                  {200000, 2000000, 20000000})
-    print("### Zhang, Wu\n")
-    sizes = {2**k for k in (16, 20, 24, 26)}
-    by_series(points, "zhang", "6",
-              ["bucket_radix", "cub", "hpsort", "std_sort", "vqsort_1"], sizes)
-    by_series(points, "zhang", "7",
-              ["phase bucket partition", "phase counting sort", "phase insertion sort"], sizes)
-    print("### Abdel-hafeez, Gordon-Ross, Abubaker\n")
-    sizes = {2**k for k in (10, 16, 20, 24, 26, 28)}
-    series = ["gpu", "cpu_1", "cpu_16", "cub", "hpsort", "vqsort_1"]
-    by_series(points, "free", "8-13", series, sizes)
-    by_series(points, "free", "16", series, sizes)
-    by_series(points, "free", "14", ["phase count", "phase sum", "phase sort"],
-              {2**20, 2**26})
-    by_series(points, "free", "method 1", ["onehot", "gpu", "cub"])
-    print("### Chen, Qin, Xie, Zhao, Heng\n")
-    sizes = {4000000, 24000000}
-    for figure in ("2", "3"):
-        by_series(points, "chen", figure,
-                  ["bucket_bitonic", "cub", "std_sort", "strided", "not strided",
-                   "bucket_bitonic with transfers", "cub with transfers"], sizes)
-    by_series(points, "chen", "3 structures", ["bucket_bitonic", "cub"], sizes)
-    by_series(points, "chen", "4",
-              ["phase extremes", "phase slice division", "phase slice merge", "phase move",
-               "phase bitonic sort"], {24000000})
-    by_series(points, "chen", "5",
-              ["one gpu", "the same gpu twice", "two gpus", "cub with transfers"])
-    by_series(points, "chen", "merge", ["one pass", "passes of 16M", "cub"])
+    if len(sys.argv) == 3 and sys.argv[1] == "--source":
+        print(source(sys.argv[2]))
+        return 0
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(DOC) as file:
+        text = file.read()
+    if not sys.argv[1:]:
+        text = with_tables(text)
+        with open(DOC, "w") as file:
+            file.write(text)
+    wrong = check(text)
+    for line in wrong:
+        print(f"docs/papers.md: {line}", file=sys.stderr)
+    return 1 if wrong else 0
 
 
-main()
+sys.exit(main())

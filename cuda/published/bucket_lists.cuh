@@ -5,7 +5,8 @@
  *	  bitonic sort of a bucket.  Included there and nowhere else.
  *
  * All kernels but the last take many lists at once: few distinct values leave
- * tens of thousands of small ones for the next level.
+ * tens of thousands of small ones for the next level.  Lists are the grid's second
+ * dimension, which holds 65,535 blocks at most, and are walked with its stride.
  *
  *-------------------------------------------------------------------------
  */
@@ -84,7 +85,10 @@ warp_max(uint32_t x)
 	return x;
 }
 
-/* A value that grows in the order asked for. */
+/*
+ * A value that grows in the order asked for.  Double, which holds every int4 and every
+ * float4 exactly, and whose differences of them do not overflow.
+ */
 __host__ __device__ inline double
 value_of(const Order &order, uint32_t ordered)
 {
@@ -112,7 +116,11 @@ number_of(const Order &order, const List &list, const Elements &elements, uint64
 		to_ordered(order, elements.keys[list.offset + i]);
 }
 
-/* Never decreases with the element, whatever rounding does. */
+/*
+ * Never decreases with the element, whatever rounding does: that is what lets slices
+ * be sorted for themselves.  By order number the product fits in 64 bits, because
+ * scale times the range is not more than slices times 2^32.
+ */
 __device__ __forceinline__ uint32_t
 slice_of(const Order &order, const List &list, uint32_t ordered)
 {
@@ -130,7 +138,8 @@ slice_of(const Order &order, const List &list, uint32_t ordered)
 	return min(slice, list.slices - 1);
 }
 
-/* Inclusive sums to the place where a slice starts within its list. */
+/* Inclusive sums to the place where a slice starts within its list.  They go on over
+ * all lists of a launch, whose slices lie one after the other. */
 __device__ __forceinline__ uint32_t
 slice_start(const uint32_t *sums, const List &list, uint32_t slice)
 {
@@ -145,7 +154,8 @@ slice_start(const uint32_t *sums, const List &list, uint32_t slice)
 
 /*
  * Steps 1 and 5's: extremes of each list, by reduction; with disorder (for a
- * single list) also the sum of |a[i] - a[i - 1]|.
+ * single list) also the sum of |a[i] - a[i - 1]|.  That sum is rounded in the order
+ * in which warps add to it, and may differ from run to run: it decides about speed.
  */
 __global__ void __launch_bounds__(threads)
 extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
@@ -209,7 +219,8 @@ extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
 /*
  * Algorithm 1, slice division.  strided: the element's index is blockCount *
  * threadId + blockId instead of blockDim * blockId + threadId.  A launch does
- * the blocks from first_block on.
+ * the blocks from first_block on.  The atomic's result is the element's place in its
+ * slice, which move_to_slices_kernel() would else have to draw again.
  */
 __global__ void __launch_bounds__(threads)
 slice_kernel(Order order, Elements from, const List *lists, uint32_t n_lists,
@@ -242,7 +253,8 @@ slice_kernel(Order order, Elements from, const List *lists, uint32_t n_lists,
 
 /*
  * Algorithm 2, slice merge, by threads that walk `walk` slices each.  Buckets
- * of fewer than two elements are in order and are not listed.
+ * of fewer than two elements are in order and are not listed.  Behind the last slice
+ * of a walk comes one that does not fit, so that the last bucket is listed as well.
  */
 __global__ void __launch_bounds__(threads)
 join_kernel(const List *lists, uint32_t n_lists, const uint32_t *slice_sizes,
@@ -283,7 +295,8 @@ join_kernel(const List *lists, uint32_t n_lists, const uint32_t *slice_sizes,
 	}
 }
 
-/* Algorithm 3. */
+/* Algorithm 3.  Which slice it is, is computed again: keeping it would be as many bytes
+ * as the key is. */
 __global__ void __launch_bounds__(threads)
 move_to_slices_kernel(Order order, Elements from, const List *lists,
 					  uint32_t n_lists, const uint32_t *sums,
@@ -329,7 +342,8 @@ copy_lists_kernel(Elements from, const List *lists, uint32_t n_lists, Elements t
 /*
  * Section IV.  T holds an element: its order number, above its payload if it
  * has one, so that padding (all ones) is never written in place of an element,
- * and equal keys end in the order of their payloads.
+ * and equal keys end in the order of their payloads.  In a step each thread has a pair
+ * of elements that no other one touches, which is why one barrier a step is enough.
  */
 template <typename T>
 __global__ void __launch_bounds__(bucket_most / 2)

@@ -72,7 +72,8 @@ rank_of(const Order &order, const uint32_t *keys, uint64_t low, uint64_t high,
 
 } /* namespace */
 
-/* Pivots: the rank in the other list of each segment's first element. */
+/* Pivots: the rank in the other list of each segment's first element; one more at the
+ * end, so that every segment finds the next one's. */
 __global__ void __launch_bounds__(256)
 pivots_kernel(Order order, const uint32_t *mine, uint64_t n, const uint32_t *other,
 			  uint64_t other_n, bool equal_first, uint64_t *pivots)
@@ -90,7 +91,8 @@ pivots_kernel(Order order, const uint32_t *mine, uint64_t n, const uint32_t *oth
 /*
  * Places the elements of a segment of mine: a position in the result is that
  * in its own list plus the rank in the other.  equal_first: the other list's
- * equal elements go before.
+ * equal elements go before.  No two elements get the same place, if that is true for
+ * one of the lists and not for the other: so nobody has to ask whether one is taken.
  */
 __global__ void __launch_bounds__(threads)
 place_kernel(Order order, Elements mine, uint64_t n, const uint32_t *other,
@@ -134,7 +136,10 @@ merge_need(uint64_t a_n, uint64_t b_n)
 	return array_bytes(segments(a_n) + 1, 8) + array_bytes(segments(b_n) + 1, 8);
 }
 
-/* Of equal elements those of a go first. */
+/*
+ * Of equal elements those of a go first, which keeps a stable sort stable: a is what
+ * came first in the list that was cut.
+ */
 void
 merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const Elements &a, uint64_t a_n, const Elements &b, uint64_t b_n,
@@ -161,7 +166,8 @@ merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 	place(b, b_n, a, a_n, true, b_pivots);
 }
 
-/* An odd part out is copied along. */
+/* An odd part out is copied along, as a merge with nothing.  Only neighbours meet, or
+ * equal elements would not stay in the order of the parts. */
 Elements
 merge_parts(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const Elements &one, const Elements &other, std::vector<uint64_t> ends,
@@ -202,6 +208,7 @@ merge_output(const Task &task, const Elements &other, const std::vector<uint64_t
 	const Elements result = merge_parts(task.context, task.stream, order_of(*task.spec),
 										out, other, ends, [&] { step(task); });
 
+	/* after an odd number of rounds it is in the other place */
 	if (result.keys == out.keys)
 		return;
 	check(cudaMemcpyAsync(out.keys, result.keys, task.n * 4,

@@ -58,7 +58,11 @@ copy_in(const Part &part, uint32_t *to, const uint32_t *from, int device)
 							  *part.stream), "copy a part");
 }
 
-/* Keys, payload, and the same sorted. */
+/*
+ * Keys, payload, and the same sorted.  By the public function, which waits and gives
+ * its error as a value: this may be a thread of its own.  The keys' memory goes back
+ * at the end; the result stays with the part, for the first device to fetch.
+ */
 void
 sort_part(const HpsortPublishedSpec &spec, const uint32_t *keys,
 		  const uint32_t *payload, int device, Part *part)
@@ -129,6 +133,8 @@ for_each_part(std::vector<Part> *parts, Work work)
 		part->code = guarded(&part->error, [&] { work(part); });
 	};
 
+	/* so that no memory is wanting while threads run that nobody would join */
+	threads.reserve(parts->size());
 	for (size_t i = 1; i < parts->size(); i++)
 		try
 		{
@@ -146,7 +152,8 @@ for_each_part(std::vector<Part> *parts, Work work)
 			throw Failure{part.error};
 }
 
-/* From the part's device to the first one's; on the first one's stream. */
+/* From the part's device to the first one's; on the first one's stream, for the merge
+ * that follows there.  The part's thread has waited for its own. */
 void
 fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stream)
 {
@@ -161,7 +168,8 @@ fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stre
 		copy(to.payload, part.sorted.payload);
 }
 
-/* All parts side by side on the first device, merged, back to the host. */
+/* All parts side by side on the first device, merged, back to the host.  Its own part
+ * is copied as well: one pair of lists, as long as all parts, serves all merges. */
 void
 gather(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 	   uint32_t *out, uint32_t *payload_out)
@@ -206,7 +214,10 @@ gather(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 	check(cudaStreamSynchronize(stream), "merge the parts");
 }
 
-/* Memory and streams belong to their own device. */
+/*
+ * Memory and streams belong to their own device.  The memory goes back on its stream,
+ * which is therefore the last to go.
+ */
 void
 release(std::vector<Part> *parts)
 {
@@ -253,6 +264,7 @@ sort_shared(const Task &task, HpsortPublishedSpec *spec,
 	std::vector<HpsortCuda *> contexts = {task.context};
 	HpsortPublishedSpec theirs = *spec;
 
+	/* how short passes must be depends on what is free on a device: this one */
 	theirs.pass_keys = 0;
 	contexts.insert(contexts.end(), others.begin(), others.end());
 	/* the threads' streams do not wait for this one */
@@ -274,6 +286,7 @@ sort_shared(const Task &task, HpsortPublishedSpec *spec,
 				sort_part(theirs, task.keys, task.payload, task.context->ordinal, part);
 				return;
 			}
+			/* on the job's stream, where it can be stopped, and where its keys are */
 			DeviceScope scope(task.context->ordinal);
 
 			own.n = part->n;
@@ -286,6 +299,7 @@ sort_shared(const Task &task, HpsortPublishedSpec *spec,
 				fetch(parts.front(), part, out.from(part.first), task.stream);
 			ends.push_back(part.first + part.n);
 		}
+		/* all keys are in the output by now, and their old place is the second list */
 		merging.spec = spec;
 		merge_output(merging, {const_cast<uint32_t *>(task.keys),
 							   const_cast<uint32_t *>(task.payload)}, ends);
@@ -310,6 +324,7 @@ hpsort_published_sort_many(HpsortCuda *const *contexts, int count,
 		HpsortCudaError refused;
 		std::vector<Part> parts;
 
+		/* what can be refused, is refused before a thread is started */
 		if (count < 1 || contexts == nullptr || spec == nullptr)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "no devices or no specification");
 		if (spec->algorithm != HPSORT_PUBLISHED_BUCKET_BITONIC)

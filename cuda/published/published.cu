@@ -105,7 +105,8 @@ const HpsortPublishedInfo table[] = {
 static_assert(sizeof(table) / sizeof(table[0]) == HPSORT_PUBLISHED_ALGORITHMS,
 			  "every algorithm has its row");
 
-/* One switch over algorithms; bounds are in spec where they are needed. */
+/* One switch over algorithms; bounds are in spec where they are needed.  No default,
+ * so that the compiler asks for whoever is added to the enum. */
 void
 run(const Task &task)
 {
@@ -176,7 +177,8 @@ refuse_memory(HpsortPublished algorithm, uint64_t n, uint64_t need, uint64_t in_
 /*
  * Throws if the algorithm cannot do that at all, or not with the memory left.  A
  * memory_limit of 0 asks about the first only, n = 0 about any number of keys: what
- * a job can say when it is opened, before it knows its keys.
+ * a job can say when it is opened, before it knows its keys.  What can never be comes
+ * before what does not fit today: a caller may try the second again.
  */
 void
 refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
@@ -265,7 +267,8 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 		spec->hi = found.hi;
 		spec->bounds_known = 1;
 	}
-	/* now the range is known: whether it fits, before anything is launched */
+	/* now the range is known, and with it the bins: whether it fits, before anything
+	 * else is launched */
 	hpsort_cuda_memory(task.context, &used, nullptr, 0);
 	if (task.input_is_spare)
 	{
@@ -299,6 +302,7 @@ Clock::finish()
 		return;
 	if (marks_.empty())
 		return;
+	/* a mark without a name, where the last phase ends */
 	phase("");
 	check(cudaEventSynchronize(marks_.back().event), "wait for the phases");
 	for (size_t i = 0; i + 1 < marks_.size(); i++)
@@ -348,6 +352,7 @@ hpsort_published_by_name(const char *name, HpsortPublished *algorithm)
 	return 0;
 }
 
+/* Without a device, and so with nothing in use. */
 extern "C" HpsortCudaCode
 hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
 					 uint64_t memory_limit, HpsortCudaError *err)
@@ -355,6 +360,10 @@ hpsort_published_can(const HpsortPublishedSpec *spec, uint64_t n,
 	return guarded(err, [&] { refuse(spec, n, 0, memory_limit); });
 }
 
+/*
+ * One way for all algorithms: what they have in common is here and in sort_on(), which
+ * jobs use as well.
+ */
 extern "C" HpsortCudaCode
 hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 					  const void *keys, const uint32_t *payload, uint64_t n,
@@ -365,7 +374,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	return guarded(err, [&] {
 		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
 
-		/* Arguments first; memory when the range is known. */
+		/* Arguments first; memory when the range is known: sort_on(). */
 		refuse(given, n, 0, 0);
 		if (n > 0 && (keys == nullptr || out == nullptr ||
 					  (given->payload &&
@@ -384,6 +393,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 		Clock		clock(stream, report);
 		Task		task = {};
 
+		/* also where there are no keys: the caller looks into them all the same */
 		memset(to, 0, sizeof(*to));
 		if (report)
 			memset(report, 0, sizeof(*report));
@@ -408,6 +418,11 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	});
 }
 
+/*
+ * Section V of Chen et al., which is a step of bucket_bitonic, for callers with lists
+ * of their own.  What is const to them is so here as well: Elements is for both lists
+ * and results, and nothing writes through these.
+ */
 extern "C" HpsortCudaCode
 hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 					   const void *a, const uint32_t *a_payload, uint64_t a_n,

@@ -41,6 +41,7 @@ spec_of_job(const HpsortCudaSpec &job)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
+	/* a range of one where nobody knows it: a need for 2^32 would refuse what may fit */
 	spec.lo = job.bounds_known ? job.lo : 0;
 	spec.hi = job.bounds_known ? job.hi : 0;
 	spec.bounds_known = 1;
@@ -97,6 +98,7 @@ number_rows_kernel(uint32_t *rows, uint64_t n)
 
 } /* namespace */
 
+/* At open: what can never be, and what cannot fit even in the shortest passes. */
 void
 published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 {
@@ -164,6 +166,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		if (n / devices >= shared_least)
 			cut.devices = devices;
 		own = n / cut.devices + (n % cut.devices > 0);
+		/* now, and not at open: other jobs have come and gone since */
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, own,
 												  used < limit ? limit - used : 0);
@@ -198,7 +201,10 @@ hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
 		reading_need;
 }
 
-/* Runs that keys were asked for beside are made only if there is room. */
+/*
+ * Runs that keys were asked for beside are made only if there is room.  Only
+ * bucket_bitonic has a choice: with nothing available it takes its shortest passes.
+ */
 extern "C" uint64_t
 hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 {
@@ -212,6 +218,7 @@ hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 		65536;
 }
 
+/* Contexts are not owned here: whoever opened them closes them, after the job. */
 extern "C" HpsortCudaCode
 hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
 						   HpsortCudaError *err)

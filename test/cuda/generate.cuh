@@ -38,6 +38,7 @@ struct Recipe
 	int64_t		lo;
 	bool		anywhere;
 	uint64_t	seed;
+	uint32_t	common = 0;		/* bits that are 0 in all keys, after all else */
 };
 
 __host__ __device__ inline uint64_t
@@ -100,9 +101,9 @@ make_key(const Recipe &recipe, uint64_t i)
 			break;
 	}
 	if (recipe.anywhere)
-		return static_cast<int32_t>(mix32(static_cast<uint32_t>(v)));
-	return static_cast<int32_t>(static_cast<uint32_t>(recipe.lo) +
-								static_cast<uint32_t>(v));
+		return static_cast<int32_t>(mix32(static_cast<uint32_t>(v)) & ~recipe.common);
+	return static_cast<int32_t>((static_cast<uint32_t>(recipe.lo) +
+								 static_cast<uint32_t>(v)) & ~recipe.common);
 }
 
 static __global__ void

@@ -224,13 +224,14 @@ wait_running($node);
 SKIP:
 {
 	skip 'no prlimit', 5 if system("prlimit --version >/dev/null 2>&1") != 0;
-	# What is open stays so; nothing more can be opened.
-	system_or_bail('prlimit', '--pid', $stranger->{pid}, '--nofile=8:');
+	# What is open stays so; nothing more can be opened, not even after the socket
+	# of the service that is gone, or a file of PostgreSQL's, is closed.
+	system_or_bail('prlimit', '--pid', $stranger->{pid}, '--nofile=' . full_limit($stranger->{pid}, qr/socket|memfd|base|global/) . ':');
 	is(run($stranger, $no_file), 't', 'no descriptor in the session: right') or diag($stranger->{err});
 	like(run($stranger, 'SELECT device, reason FROM hpsort_last()'), qr/^cpu\|.*(socket|files|connection|shared memory)/, 'on the CPU, with the reason');
 	system_or_bail('prlimit', '--pid', $stranger->{pid}, '--nofile=1000:');
 	my $service = service($node, 'pid');
-	system_or_bail('prlimit', '--pid', $service, '--nofile=' . descriptors($service) . ':');
+	system_or_bail('prlimit', '--pid', $service, '--nofile=' . full_limit($service) . ':');
 	is($node->safe_psql('postgres', $checks{array}), 't', 'no descriptor in the service: right');
 	is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()"), "t\ncpu", 'on the CPU');
 	system_or_bail('prlimit', '--pid', $service, '--nofile=1000:');

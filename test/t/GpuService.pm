@@ -15,7 +15,8 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(new_server configure service wait_for wait_running services_alive processes_alive
-	wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors);
+	wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
+	full_limit);
 
 # A service of its own devices, and "auto" that prefers it whenever it is asked
 # at all; the shortest delays, so that a test does not wait.
@@ -202,6 +203,20 @@ sub descriptors
 	my @all = grep { !$kind || (readlink($_) // '') =~ $kind } glob("/proc/$pid/fd/*");
 
 	return scalar @all;
+}
+
+# The limit (RLIMIT_NOFILE) with which a process can open nothing more, in place
+# of what may get closed either: its lowest descriptor that is free, or of that kind.
+sub full_limit
+{
+	my ($pid, $kind) = @_;
+
+	for (my $limit = 0;; $limit++)
+	{
+		my $open = readlink("/proc/$pid/fd/$limit");
+
+		return $limit if !defined $open || ($kind && $open =~ $kind);
+	}
 }
 
 # The service is not busy with anything: no job, whatever became of its client.
