@@ -315,7 +315,7 @@ for my $case (
 	connect_session();
 	run("SET work_mem = '$memory'; SET enable_material = off; SET jit = off");
 	like(run("EXPLAIN (COSTS OFF) SELECT count(*) FROM generate_series(1, 10) g, LATERAL ($query) s"), qr/HpSort/, "rescans, $name: plan");
-	for my $times (500, $memory eq '64kB' ? 2000 : 10000)
+	for my $times (500, $memory eq '64kB' ? 4000 : 20000)
 	{
 		my $n = run("SELECT count(s) > 0 FROM generate_series(1, $times) g, LATERAL ($query) s");
 		is($n, "t\n", "rescans, $name: $times");
@@ -325,7 +325,8 @@ for my $case (
 	{
 		skip 'no /proc', 1 unless defined $peak[1];
 		note("rescans, $name: $peak[0] kB, $peak[1] kB");
-		cmp_ok($peak[1] - $peak[0], '<', 2048, "rescans, $name: no memory stays");
+		# a huge page that the kernel makes of small ones meanwhile is 2 MB of it
+		cmp_ok($peak[1] - $peak[0], '<', 4096, "rescans, $name: no memory stays");
 	}
 }
 is(temporary_files(), 0, 'no temporary file left');
