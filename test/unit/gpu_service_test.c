@@ -432,6 +432,75 @@ test_no_chunks(void **state)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Streams that pause, each of which could have taken four of the chunks, do not
+ * keep the next session from sorting; afterwards they go on, and are right.
+ */
+static void
+check_pauses(int chunks, int streams)
+{
+	enum
+	{
+		CHUNK = 65536,
+		PART = 5 * CHUNK / sizeof(int32_t) + 100
+	};
+	char		pinned[32];
+	const char *args[] = {"--chunk", "65536", "--pinned-memory", pinned, NULL};
+	GpuUnit    *u = unit_alloc(streams, sizeof(GpuUnit));
+	SortJob   **jobs = unit_alloc(streams, sizeof(SortJob *));
+	SortJobSpec spec = {.want = SORT_WANT_KEYS, .lo = INT32_MIN, .hi = INT32_MAX};
+	int32_t    *keys = unit_alloc(2 * PART, sizeof(int32_t));
+	int32_t    *expected = unit_alloc(2 * PART, sizeof(int32_t));
+	int32_t    *got = unit_alloc(2 * PART, sizeof(int32_t));
+	GpuService	s;
+	GpuUnit		other;
+	SortError	err;
+	int			i;
+
+	snprintf(pinned, sizeof(pinned), "%d", chunks * CHUNK);
+	unit_fill(SHAPE_WIDE, keys, 2 * PART);
+	memcpy(expected, keys, 2 * PART * sizeof(int32_t));
+	unit_sort(expected, 2 * PART, false);
+	gpu_service_start(&s, args);
+	for (i = 0; i < streams; i++)
+	{
+		gpu_unit_connect_ok(&u[i], &s);
+		assert_sort_ok(gpu_client_device.open(&u[i].unit.context, &spec, &jobs[i], &err), err);
+		assert_sort_ok(gpu_client_device.add(jobs[i], keys, PART, &err), err);
+	}
+	gpu_unit_connect_ok(&other, &s);
+	assert_sort_ok(gpu_unit_sort(&other, keys, 1000, INT32_MIN, INT32_MAX, 1000, 0,
+								 SORT_WANT_KEYS, false, &err), err);
+	gpu_unit_disconnect(&other);
+	for (i = 0; i < streams; i++)
+	{
+		assert_sort_ok(gpu_client_device.add(jobs[i], keys + PART, PART, &err), err);
+		assert_sort_ok(gpu_client_device.finish(jobs[i], &err), err);
+		assert_sort_ok(gpu_client_device.read_keys(jobs[i], false, got, &err), err);
+		assert_memory_equal(got, expected, 2 * PART * sizeof(int32_t));
+		gpu_client_device.close(jobs[i]);
+		gpu_unit_disconnect(&u[i]);
+	}
+	gpu_service_stop(&s);
+	free(expected);
+	free(got);
+	free(keys);
+	free(jobs);
+	free(u);
+}
+
+static void
+test_pauses(void **state)
+{
+	(void) state;
+	check_pauses(2, 1);
+	check_pauses(4, 1);
+	check_pauses(7, 2);
+	check_pauses(8, 2);
+	check_pauses(16, 4);
+	check_pauses(64, 16);
+}
+
 typedef struct FaultCase
 {
 	const char *fault;
@@ -658,6 +727,7 @@ main(void)
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_many_sessions),
 		cmocka_unit_test(test_no_chunks),
+		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_random_kills),
 		cmocka_unit_test(test_stop_at_work),
