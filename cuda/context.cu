@@ -244,6 +244,19 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 
 		context->used -= bytes;
 		memory_ = nullptr;
+		if (rc == cudaErrorMemoryAllocation)
+		{
+			Failure		failure = {};
+
+			(void) cudaGetLastError();
+			failure.error.code = HPSORT_CUDA_NO_MEMORY;
+			failure.error.cuda_error = static_cast<int>(rc);
+			failure.error.need = bytes;
+			snprintf(failure.error.text, sizeof(failure.error.text),
+					 "%s needs %llu bytes of gpu memory: %s", what,
+					 (unsigned long long) bytes, cudaGetErrorString(rc));
+			throw failure;
+		}
 		fail_cuda(rc, what);
 	}
 	bytes_ = bytes;

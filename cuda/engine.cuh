@@ -87,6 +87,8 @@ public:
 		int			current;
 
 		check(cudaGetDevice(&current), "get the current device");
+		/* an error that the caller has left behind must not pass for ours */
+		(void) cudaGetLastError();
 		pushed_ = current != ordinal;
 		if (pushed_)
 			push_device(ordinal);

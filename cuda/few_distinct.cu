@@ -641,9 +641,19 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	Event		known;
 
 	known.record(stream);
-	/* the event is before what is put there now, so that this is not waited for */
+	/* The event is before what is put there now, so that this is not waited for.  As
+	 * state is not pinned, the copy itself has waited for what was before it. */
 	if (meanwhile)
-		meanwhile();
+		try
+		{
+			meanwhile();
+		}
+		catch (...)
+		{
+			/* where pageable memory is no obstacle, state may not be there yet */
+			ignore(cudaStreamSynchronize(stream));
+			throw;
+		}
 	known.wait("count the distinct values");
 #if HPSORT_TRY_PINNED
 	memcpy(&state, answer.get(), sizeof(state));

@@ -316,6 +316,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		HpsortCudaChoice choice;
 		uint64_t	used;
 		uint64_t	need;
+		const uint64_t limit = context->limit.load();	/* another thread may set it */
 
 		check_spec(spec);
 		if (spec->wanted == 0)
@@ -328,7 +329,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		/* compared in this order, because the sum of both could wrap around */
 		if (spec->algorithm == 0 && spec->n_hint > 0 &&
-			(need > context->limit.load() || used > context->limit.load() - need))
+			(need > limit || used > limit - need))
 		{
 			Failure		failure = {};
 
@@ -340,7 +341,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 					 (unsigned long long) spec->n_hint,
 					 (unsigned long long) need,
 					 (unsigned long long) used,
-					 (unsigned long long) context->limit.load());
+					 (unsigned long long) limit);
 			throw failure;
 		}
 
@@ -387,14 +388,25 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 		/* one event per call, whatever it was split into: what callers want back is
 		 * whole chunks */
 		entry.number = job->number + 1;
-		if (n == 0)
-			entry.copied.record(job->copy);
-		else if (job->counting)
-			add_counting(job, keys, n, &entry.copied);
-		else
-			add_keeping(job, keys, n, &entry.copied);
-		/* where the driver does not stage them, they are still being read */
-		if (n > 0 && is_read_in_place(job, keys))
+		/* where the driver does not stage them, they may still be read at the end */
+		const bool	in_place = n > 0 && is_read_in_place(job, keys);
+
+		try
+		{
+			if (n == 0)
+				entry.copied.record(job->copy);
+			else if (job->counting)
+				add_counting(job, keys, n, &entry.copied);
+			else
+				add_keeping(job, keys, n, &entry.copied);
+		}
+		catch (...)
+		{
+			if (in_place)
+				ignore(cudaStreamSynchronize(job->copy));
+			throw;
+		}
+		if (in_place)
 			entry.copied.wait();
 		job->added.push_back(std::move(entry));
 		job->number++;

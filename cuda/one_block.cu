@@ -277,7 +277,11 @@ one_block_kernel(OneBlock sort)
 	/* this thread's two digits exist */
 	const bool	scans = threadIdx.x < words && threadIdx.x * 2 <= mask;
 
-	/* what is behind the end sorts last in every pass, and is never written */
+	/* What is behind the end sorts last in every pass, and is never written.  A key may
+	 * have all bits of a pass as well, and ranks of the first are in no order: then
+	 * they have to be the same word, without bits that no pass looks at. */
+	const uint32_t padding = 0xffffffffu >> (32 - passes * bits);
+
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
 	{
@@ -286,7 +290,7 @@ one_block_kernel(OneBlock sort)
 
 		if (inside && bin > map.last)
 			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
-		word[i] = inside ? bin : 0xffffffffu;
+		word[i] = inside ? bin : padding;
 	}
 	/* the counts that this warp has cleared are nobody else's before the barrier */
 	__syncwarp();

@@ -233,6 +233,10 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 						shape->n, out, verdict);
 			break;
 		case HPSORT_CUDA_PARTITION:
+			/* of no use any more, as bounds were found since; the need of a partition
+			 * does not count both */
+			if (begun)
+				begun->radix = RadixStart();
 			partition_sort(context, stream, map_of(*shape, descending),
 						   choice->shift, choice->buckets, keys, shape->n, out,
 						   verdict, begun ? &begun->partition : nullptr);

@@ -19,7 +19,7 @@ failed=0
 what_failed()
 {
 	echo "--- $1"
-	grep -E -A 12 '^not ok|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
+	grep -E -A 20 '^not ok|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
 	grep -iE 'seed' "$2" | sort -u | head -n 20
 }
 
@@ -93,12 +93,25 @@ on_gpu()
 		{ echo "the service was not used"; return 1; }
 }
 
+# What the tests that failed have to say beyond "exited with 4": what they died of,
+# and what their servers did.  It would go with the directory.
+tap_logs()
+{
+	local test logs=$1/tmp_check/log
+
+	for test in $(sed -n 's|^test/t/\(.*\)\.pl *(Wstat.*|\1|p' "$work/prove"); do
+		echo "Failed test $test, last of its log:"
+		tail -n 20 "$logs/regress_log_$test"
+		grep -E 'PANIC:|FATAL:|TRAP:|terminated by signal' "$logs/$test"_*.log | tail -n 10
+	done
+}
+
 # PGXS only says so, and succeeds, where PostgreSQL was built without TAP tests.
 perl_tap()
 {
-	some "$1/test/t/*.pl" &&
-		as_user env HPSORT_TEST_KILLS="$kills" make -C "$1" "${make_flags[@]}" prove_installcheck | tee "$work/prove" &&
-		grep -q '^Result: PASS' "$work/prove"
+	some "$1/test/t/*.pl" || return
+	as_user env HPSORT_TEST_KILLS="$kills" make -C "$1" "${make_flags[@]}" prove_installcheck | tee "$work/prove" &&
+		grep -q '^Result: PASS' "$work/prove" || { tap_logs "$1"; return 1; }
 }
 
 need build unit pgtap perl

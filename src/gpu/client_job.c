@@ -224,6 +224,25 @@ handle_message(SortJob *job, SortError *err)
 	return status;
 }
 
+/* Handles what has come meanwhile, without waiting. */
+static SortStatus
+handle_arrived(SortJob *job, SortError *err)
+{
+	GpuMessage	message;
+	bool		got;
+	SortStatus	status;
+
+	do
+	{
+		status = client_receive(job->client, false, &message, &got, err);
+		if (status == SORT_OK && got)
+			status = client_job_message(job->client, &message, err);
+		if (status == SORT_OK && job->failed)
+			return job_failed(job, err);
+	} while (status == SORT_OK && got);
+	return status;
+}
+
 /* ------------------------------------------------------------------------
  * Keys in
  * ------------------------------------------------------------------------
@@ -332,15 +351,17 @@ begin_chunk(SortJob *job, SortError *err)
 
 /*
  * At the end of an add.  Nobody knows when the next comes: what is worth it is
- * submitted, and where chunks are scarce the others are given back.
+ * submitted, and where chunks are scarce the others are given back, those included
+ * that nobody has looked at yet.
  */
 static SortStatus
 pause_adding(SortJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
-	SortStatus	status = SORT_OK;
+	SortStatus	status = handle_arrived(job, err);
 
-	if (job->filling >= 0 && (job->filled >= SUBMIT_KEYS || (c->scarce && job->filled > 0)))
+	if (status == SORT_OK && job->filling >= 0 &&
+		(job->filled >= SUBMIT_KEYS || (c->scarce && job->filled > 0)))
 		status = submit(job, err);
 	while (status == SORT_OK && c->scarce && c->ngranted > 0)
 	{

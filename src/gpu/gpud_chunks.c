@@ -246,7 +246,9 @@ chunks_scarce(Chunks *chunks)
 	bool		scarce;
 
 	pthread_mutex_lock(&chunks->lock);
-	scarce = chunks->first != NULL || chunks->nfree < chunks->count / 8;
+	/* also with few chunks in all: one is always left for who comes next */
+	scarce = chunks->first != NULL ||
+		chunks->nfree <= (chunks->count < 16 ? 1 : chunks->count / 8);
 	pthread_mutex_unlock(&chunks->lock);
 	return scarce;
 }

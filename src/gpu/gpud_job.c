@@ -235,11 +235,16 @@ get_chunk(Connection *c, uint32_t most, bool must)
 	return chunk;
 }
 
-/* While keys come: sees to it that the client has chunks to fill. */
+/*
+ * While keys come: sees to it that the client has chunks to fill.  Where they are
+ * scarce it gets them one by one: a client that pauses keeps what it has not
+ * heard of, and streams that pause must not keep the others from sorting.
+ */
 static bool
 supply(Connection *c)
 {
-	while (wants_more_chunks(c))
+	while (wants_more_chunks(c) &&
+		   !(c->filling > 0 && chunks_scarce(&c->service->chunks)))
 	{
 		int64_t		chunk;
 

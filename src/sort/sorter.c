@@ -270,15 +270,20 @@ sorter_compress(Sorter *s, SortError *err)
 	return SORT_OK;
 }
 
-/* A sample of n keys, spread evenly, in order; n is at least SAMPLE. */
+/*
+ * A sample of n keys, spread evenly, in order; n is at least SAMPLE.  So few are
+ * sorted without a look for a cancel, which nobody here could obey.
+ */
 static void
 take_sample(const Sorter *s, const int32_t *keys, size_t n, int32_t *sample)
 {
+	SortContext context = *s->context;
 	size_t		i;
 
+	context.interrupted = NULL;
 	for (i = 0; i < SAMPLE; i++)
 		sample[i] = keys[n / SAMPLE * i + n % SAMPLE * i / SAMPLE];
-	(void) wide_sort_keys(sample, SAMPLE, false, s->context);
+	(void) wide_sort_keys(sample, SAMPLE, false, &context);
 }
 
 /*

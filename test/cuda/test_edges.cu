@@ -12,18 +12,17 @@
 
 static uint64_t seen[HPSORT_CUDA_REGIMES];
 
-/* bounds: 0 unknown, 1 tight, 2 wider than the keys by slack on each side. */
+/* bounds: 0 unknown, 1 tight, 2 wider than the keys by slack on each side; in, to:
+ * offsets of the arrays. */
 static void
-try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
-		 uint32_t to, bool permute)
+try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
+		 bool descending, uint32_t in, uint32_t to, bool permute)
 {
-	const std::vector<int32_t> keys = make_keys(recipe);
 	const Reference reference = refer(keys, descending);
 	Guarded<int32_t> input(keys.size(), in);
 	Guarded<int32_t> output(keys.size(), to);
 	HpsortCudaSpec spec = {};
 	HpsortCudaChoice choice;
-	char		text[256];
 	uint64_t	peak;
 
 	spec.bounds_known = bounds != 0;
@@ -41,13 +40,8 @@ try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
 	}
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	snprintf(text, sizeof(text),
-			 "sort n %llu distinct %llu lo %lld %s%s%s bounds %d offsets %u %u seed %llu",
-			 (unsigned long long) recipe.n, (unsigned long long) recipe.distinct,
-			 (long long) recipe.lo, distribution_names[recipe.distribution],
-			 recipe.anywhere ? " anywhere" : "", descending ? " descending" : "",
-			 bounds, in, to, (unsigned long long) recipe.seed);
-	current = text;
+	current = "sort " + name + (descending ? " descending" : "") + " bounds " +
+		std::to_string(bounds) + " offsets " + std::to_string(in) + " " + std::to_string(to);
 	ENGINE(hpsort_cuda_sort(context, &spec, input.get(), keys.size(),
 							output.get(), nullptr, nullptr, &choice, &err));
 	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
@@ -73,6 +67,35 @@ try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	CHECK(peak <= hpsort_cuda_sort_need(hpsort_cuda_limits(context), &spec,
 										keys.size()) || keys.empty());
+}
+
+static void
+try_sort(const Recipe &recipe, int bounds, bool descending, uint32_t in,
+		 uint32_t to, bool permute)
+{
+	char		name[256];
+
+	snprintf(name, sizeof(name), "n %llu distinct %llu lo %lld %s%s without %#x seed %llu",
+			 (unsigned long long) recipe.n, (unsigned long long) recipe.distinct,
+			 (long long) recipe.lo, distribution_names[recipe.distribution],
+			 recipe.anywhere ? " anywhere" : "", recipe.common,
+			 (unsigned long long) recipe.seed);
+	try_keys(make_keys(recipe), name, bounds, descending, in, to, permute);
+}
+
+/* A range that fills its bits, with the key that comes last at the end: the one
+ * that could be taken for what a tile is filled up with. */
+static void
+try_last_of_all(uint64_t n, uint32_t bits, int32_t lo, int bounds, bool descending,
+				uint64_t seed)
+{
+	std::vector<int32_t> keys = make_keys({UNIFORM, n, (uint64_t) 1 << bits, lo, false, seed});
+	const int32_t hi = (int32_t) (lo + ((int64_t) 1 << bits) - 1);
+
+	keys.front() = descending ? hi : lo;
+	keys.back() = descending ? lo : hi;
+	try_keys(keys, "n " + std::to_string(n) + " filling " + std::to_string(bits) +
+			 " bits, seed " + std::to_string(seed), bounds, descending, 0, 0, true);
 }
 
 /* A key outside the bounds is named, in every regime. */
@@ -215,6 +238,14 @@ test_edges(bool quick)
 					 bounds, bounds == 1, 0, 3, true);
 		}
 
+	/* tiles that are not full, of each shape that a single block has */
+	for (uint64_t tile : {512, 1024, 2048, 3072, 4096, 4608, 4864, 8192, 10240})
+		for (uint64_t missing : {1, 15, 31})
+			for (uint32_t bits : {8, 9, 16, 18, 24, 27})
+				for (int turn = 0; turn < 4; turn++)
+					try_last_of_all(tile - missing, bits, bits == 16 ? -32768 : -5,
+									turn / 2, turn % 2, seed++);
+
 	/*
 	 * Passes that leave themselves out between others that do not, in a sort of few
 	 * keys: what a pass leaves in the look-back must not be taken for the next one's.
@@ -228,6 +259,10 @@ test_edges(bool quick)
 						 turn % 2, seed / 3 % 2, 0, 0, true);
 				seed++;
 			}
+
+	/* bounds found after digits have been counted without: of two ways begun, one is kept */
+	if (!quick)
+		try_sort({UNIFORM, 99278856, 133088432, 0, false, seed++}, 0, false, 0, 0, false);
 
 	/* where the regimes meet, seen from both sides */
 	for (uint64_t n : large)

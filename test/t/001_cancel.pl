@@ -29,7 +29,7 @@ my $err = '';
 my $session = IPC::Run::start(
 	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
 	'<', \$in, '>', \$out, '2>', \$err,
-	my $deadline = IPC::Run::timer(300));
+	my $deadline = IPC::Run::timer(300));	# for each statement anew
 
 sub run
 {
@@ -37,6 +37,7 @@ sub run
 	$out = '';
 	$err = '';
 	$in .= "$sql\n;\n\\echo done\n";
+	$deadline->start(300);
 	$session->pump until $out =~ s/^done\n//m || $deadline->is_expired;
 	die "session hangs at: $sql" if $deadline->is_expired;
 	return $out;
@@ -63,25 +64,19 @@ my $wide = '(i::int8 * 2654435761 % 4294967296 - 2147483648)::int4';
 my $narrow = '(i::int8 * 2654435761 % 1000)::int4';
 my $middle = '(i::int8 * 2654435761 % 30000000)::int4';
 
-# Sorts without an end, cancelled again and again: how long each cancel took.
-sub cancels
+# Sorts without an end, cancelled again and again: how long one takes that is
+# let be, and how long each cancel took.
+sub cancel_often
 {
-	my ($name, $keys, $expression, %options) = @_;
-	my $n = 1000000 * ($options{millions} // 16);
-	my $settings = join '', map { "SET $_ = $options{set}{$_};\n" } sort keys %{ $options{set} // {} };
-	my $reset = join '', map { "RESET $_;\n" } sort keys %{ $options{set} // {} };
-	my $times = 3;
+	my ($keys, $n, $expression, $times) = @_;
 
-	# The first sort is let be, to see how long it takes.
-	run($settings);
-	my $before = memory();
-	my $resident = resident($pid);
 	$in .= "DO \$\$ DECLARE a int4[]; t timestamptz; BEGIN " . sprintf($make, $keys, $n) . qq{
 		t := clock_timestamp();
 		PERFORM $expression;
 		RAISE INFO 'took %', extract(epoch FROM clock_timestamp() - t);
 		FOR i IN 1 .. $times LOOP
 			BEGIN
+				RAISE INFO 'starts';
 				LOOP PERFORM $expression; END LOOP;
 			EXCEPTION WHEN query_canceled THEN
 				RAISE INFO 'obeyed %', extract(epoch FROM clock_timestamp());
@@ -89,13 +84,16 @@ sub cancels
 		END LOOP; END \$\$;
 		\\echo done\n};
 	$out = $err = '';
+	$deadline->start(300);
 	$session->pump until $err =~ /took .*\n/ || $out =~ /done/ || $deadline->is_expired;
-	$err =~ /took ([0-9.]+)/ or return fail("$name: $err");
+	$err =~ /took ([0-9.]+)/ or return;
 	my $full = $1;
 	my @latencies;
 	for my $i (1 .. $times)
 	{
-		# early in a sort: another begins as soon as one is cancelled
+		# early in a sort: another begins as soon as one is cancelled, but
+		# between the two nobody would catch the error
+		$session->pump until (() = $err =~ /starts/g) >= $i || $out =~ /done/ || $deadline->is_expired;
 		Time::HiRes::sleep($full * 0.3 * rand());
 		my $asked = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) FROM pg_cancel_backend($pid)");
 		$session->pump until (() = $err =~ /obeyed .*\n/g) >= $i || $out =~ /done/ || $deadline->is_expired;
@@ -104,8 +102,30 @@ sub cancels
 		push @latencies, $obeyed[ $i - 1 ] - $asked;
 	}
 	$session->pump until $out =~ /done/ || $deadline->is_expired;
-	@latencies = sort { $a <=> $b } @latencies;
-	note(sprintf('%s: %.3f s, cancelled after %s', $name, $full, join ' ', map { sprintf '%.3f', $_ } @latencies));
+	return ($full, sort { $a <=> $b } @latencies);
+}
+
+sub cancels
+{
+	my ($name, $keys, $expression, %options) = @_;
+	my $n = 1000000 * ($options{millions} // 16);
+	my $settings = join '', map { "SET $_ = $options{set}{$_};\n" } sort keys %{ $options{set} // {} };
+	my $reset = join '', map { "RESET $_;\n" } sort keys %{ $options{set} // {} };
+	my $times = 3;
+	my ($full, @latencies);
+
+	run($settings);
+	my $before = memory();
+	my $resident = resident($pid);
+	# A busy machine may stop everything for a second, but hardly in each of
+	# three rounds; what does not look for a cancel is late in all of them.
+	for my $round (1 .. 3)
+	{
+		($full, @latencies) = cancel_often($keys, $n, $expression, $times);
+		return fail("$name: $err") if !defined $full;
+		note(sprintf('%s: %.3f s, cancelled after %s', $name, $full, join ' ', map { sprintf '%.3f', $_ } @latencies));
+		last if @latencies < $times || $latencies[-1] < 1 && ($full < 0.3 || $latencies[0] < $full / 2);
+	}
 
 	is(scalar(@latencies), $times, "$name: cancelled") or diag($err);
 	cmp_ok($latencies[-1], '<', 1, "$name: each within a second");
@@ -144,15 +164,33 @@ cancels('hpsort_agg, narrow', $narrow, '(SELECT hpsort_agg(x) FROM unnest(a) x)'
 cancels('hpsort_runs_agg', $wide, '(SELECT hpsort_runs_agg(x) FROM unnest(a) x)', millions => 1);
 cancels('hpsort_query', 'i', "(SELECT count(*) FROM hpsort_query('SELECT hashint4(i) FROM generate_series(1, 1000000) i'))", millions => 1);
 
+# A query without an end, under statement_timeout: in time once of a few times,
+# because the machine may have other things to do.  The setting ends with the
+# transaction: a RESET could be too slow for it itself.
+sub times_out
+{
+	my ($query, $name) = @_;
+	my $least = 1e12;
+
+	for (my $try = 1; $try <= 5 && $least > 0.3 + 1.5; $try++)
+	{
+		run("BEGIN; SET LOCAL statement_timeout = '300ms'");
+		my $start = time();
+		run($query);
+		my $took = time() - $start;
+		$least = $took if $took < $least;
+		like($err, qr/canceling statement due to statement timeout/, $name);
+		run('ROLLBACK');
+	}
+	cmp_ok($least, '<', 0.3 + 1.5, 'honoured in time');
+	return;
+}
+
 # Where there is no call to the executor for seconds: a hundred sorts of few
 # keys in one expression, each with a counter for every value between them.
 my $many = join ' + ', map { "cardinality(hpsort(ARRAY[i, i + 50000000 + $_]))" } 1 .. 100;
-run("SET hpsort.algorithm = zero_compressed; SET statement_timeout = '300ms'");
-my $start = time();
-run("SELECT $many FROM generate_series(1, 1) i");
-my $took = time() - $start;
-like($err, qr/canceling statement due to statement timeout/, 'statement_timeout within an expression');
-cmp_ok($took, '<', 0.3 + 1.5, 'statement_timeout honoured in time');
+run('SET hpsort.algorithm = zero_compressed');
+times_out("SELECT $many FROM generate_series(1, 1) i", 'statement_timeout within an expression');
 
 # statement_timeout while rows are gathered, and with threads
 run("RESET hpsort.algorithm");
@@ -163,13 +201,8 @@ for my $query (
 	q{SELECT count(*) FROM hpsort_query('SELECT generate_series(1, 1000000000)', 1, 1000000000)},
 	q{SELECT hpsort_query('SELECT hashint4(i) FROM generate_series(1, 1000000000) i') LIMIT 1})
 {
-	$start = time();
-	run($query);
-	$took = time() - $start;
-	like($err, qr/canceling statement due to statement timeout/, "statement_timeout: $query");
-	cmp_ok($took, '<', 0.3 + 1.5, 'honoured in time');
+	times_out($query, "statement_timeout: $query");
 }
-run('RESET statement_timeout');
 is(run('SELECT hpsort_agg(x) FROM generate_series(3, 1, -1) x'), "{1,2,3}\n", 'session usable at last');
 is(run('SELECT pg_backend_pid()'), "$pid\n", 'the same session');
 

@@ -20,13 +20,14 @@ my ($in, $out, $err) = ('', '', '');
 my $session = IPC::Run::start(
 	[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
 	'<', \$in, '>', \$out, '2>', \$err,
-	my $deadline = IPC::Run::timer(180));
+	my $deadline = IPC::Run::timer(300));
 
 sub run
 {
 	my ($sql) = @_;
 	$out = $err = '';
 	$in .= "$sql\n;\n\\echo done\n";
+	$deadline->start(300);
 	$session->pump until $out =~ s/^done\n//m || $deadline->is_expired;
 	die "session hangs at: $sql" if $deadline->is_expired;
 	return $out;

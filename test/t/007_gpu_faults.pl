@@ -11,7 +11,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $node = new_server('faults', "hpsort.gpu_wait_timeout = '400ms'", "max_connections = 130");
+# Only what is to be waited for in vain is waited for shortly: a busy machine
+# may keep a service that is well from answering for a while.
+my $patience = '20s';
+my $node = new_server('faults', "hpsort.gpu_wait_timeout = '$patience'", "max_connections = 130");
 make_keys($node);
 my %checks = checks();
 wait_running($node);
@@ -36,29 +39,35 @@ my $bad = qr/bad message from the GPU service|$lost/;
 my $late = qr/did not answer in time/;
 my @faults;
 push @faults, [ "kill:$_", $lost ] foreach qw(hello open chunk chunk:2 add add:2 finish read);
-push @faults, [ "hang:$_", $late ] foreach qw(hello open add finish read);
+push @faults, [ "hang:$_", $late, '400ms' ] foreach qw(hello open add finish read);
 push @faults, [ "garbage:$_", $bad ] foreach qw(hello open add finish read);
 push @faults, [ "short:$_", $bad ] foreach qw(hello finish read);
 push @faults, [ "oversize:$_", $bad ] foreach qw(hello finish read);
 push @faults, [ 'version:hello', qr/speaks protocol/ ], [ 'build:hello', qr/another build/ ], [ 'uid:hello', qr/another user/ ];
 push @faults, [ "oom:$_", qr/out of device memory/ ] foreach qw(open add finish);
 push @faults, [ "sticky:$_", qr/CUDA error|$lost/ ] foreach qw(open add finish);
-push @faults, [ 'nochunks:chunk:0', qr/no pinned memory became free/ ];
+# the service gives up after three quarters of it, and the client must hear that in the last one
+push @faults, [ 'nochunks:chunk:0', qr/no pinned memory became free/, '4s' ];
 
 my @names = sort keys %checks;
 my $turn = 0;
 foreach my $fault (@faults)
 {
-	my ($spec, $words) = @$fault;
+	my ($spec, $words, $timeout) = @$fault;
 	# another function each time, but only the streamed ones have a second chunk
 	my $name = $spec =~ /:2$/ ? 'aggregate' : $names[ $turn++ % @names ];
 	my $fallbacks;
 
-	foreach my $device (qw(auto gpu))
+	# Under "auto" nobody waits longer than 250 ms to be greeted: where the machine
+	# was busy for so long, the fault was not met, and is committed once more.
+	my @devices = qw(auto gpu);
+	my $again = 4;
+
+	while (my $device = shift @devices)
 	{
 		# A client that knows the service connected before the fault was made.
 		run($session, 'SET hpsort.device = auto');
-		configure($node, 'hpsort.gpu_fault' => $spec);
+		configure($node, 'hpsort.gpu_fault' => $spec, 'hpsort.gpu_wait_timeout' => $timeout // $patience);
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 		$fallbacks = service($node, 'fallbacks');
 		run($session, "SET hpsort.device = $device");
@@ -67,6 +76,14 @@ foreach my $fault (@faults)
 		{
 			my ($on, $reason) = split /\|/, run($session, 'SELECT device, reason FROM hpsort_last()'), 2;
 
+			if ($reason =~ $late && $words != $late && $again-- > 0)
+			{
+				note("$spec: busy, once more");
+				unshift @devices, $device;
+				configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
+				wait_running($node);
+				next;
+			}
 			is($result, 't', "$spec, $name: right");
 			is($on, 'cpu', "$spec, $name: on the CPU");
 			like($reason, $words, "$spec, $name: because of it");
@@ -81,7 +98,7 @@ foreach my $fault (@faults)
 		{
 			like($session->{err}, qr/^ERROR:  .*($words|device "gpu" is not available)/s, "$spec, $name: an error");
 		}
-		configure($node, 'hpsort.gpu_fault' => '');
+		configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
 		wait_running($node);
 	}
 	run($session, 'SET hpsort.device = gpu');
@@ -100,7 +117,7 @@ wait_for('running', sub { service($node, 'state') eq 'running' });
 my $hung = service($node, 'pid');
 my $start = time();
 is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()"), "t\ncpu", 'nobody is greeted: the CPU sorts');
-cmp_ok(time() - $start, '<', 2, 'and does not wait long');
+cmp_ok(time() - $start, '<', 10, 'and does not wait long');
 ok(wait_for('hung service', sub { service($node, 'coalesce(pid, 0)') ne $hung }), 'the supervisor replaces the service');
 like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: terminating it/, 'and says so');
 configure($node, 'hpsort.gpu_fault' => '');
@@ -113,7 +130,7 @@ $hung = service($node, 'pid');
 is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()"), "t\ncpu", 'nothing is sorted: the CPU sorts');
 ok(wait_for('hung device', sub { service($node, 'coalesce(pid, 0)') ne $hung }), 'the supervisor replaces the service');
 like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: terminating it/, 'and says so');
-configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => '30s');
+configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
 wait_running($node);
 
 # Settings that the service does not take: it is not started again and again.
@@ -132,13 +149,22 @@ configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout
 wait_for('running', sub { service($node, 'state') eq 'running' });
 foreach my $name (qw(array order aggregate query))
 {
-	run($session, "SET hpsort.device = gpu; SET hpsort.gpu_wait_timeout = 0; SET statement_timeout = '500ms'");
-	my $start = time();
-	run($session, $checks{$name});
-	my $took = time() - $start;
-	like($session->{err}, qr/canceling statement due to statement timeout/, "$name: statement_timeout while waiting");
-	cmp_ok($took, '<', 0.5 + 0.4, "$name: in time");
-	run($session, 'RESET statement_timeout');
+	# The best of a few, because the machine may have other things to do.  The
+	# setting ends with the transaction: a RESET could be too slow for it itself.
+	my $least = 1e12;
+
+	run($session, "SET hpsort.device = gpu; SET hpsort.gpu_wait_timeout = 0");
+	for (my $try = 1; $try <= 5 && $least > 0.5 + 0.4; $try++)
+	{
+		run($session, "BEGIN; SET LOCAL statement_timeout = '500ms'");
+		my $start = time();
+		run($session, $checks{$name});
+		my $took = time() - $start;
+		$least = $took if $took < $least;
+		like($session->{err}, qr/canceling statement due to statement timeout/, "$name: statement_timeout while waiting");
+		run($session, 'ROLLBACK');
+	}
+	cmp_ok($least, '<', 0.5 + 0.4, "$name: in time");
 }
 # The time from the cancel to its obedience, as the session sees it; the best
 # of a few, because the machine may have other things to do.
@@ -153,13 +179,13 @@ foreach my $try (1 .. 5)
 	}), 'waits by a latch');
 	like($node->safe_psql('postgres', "SELECT wait_event FROM pg_stat_activity WHERE pid = $session->{pid}"), qr/^(HpsortGpu|Extension)$/, 'under a name');
 	my $asked = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) FROM pg_cancel_backend($session->{pid})");
-	$session->{run}->pump until $session->{out} =~ /^done/m || $session->{timer}->is_expired;
+	pump_session($session, sub { $session->{out} =~ /^done/m }, 'a cancel');
 	push @latencies, $session->{err} =~ /obeyed ([0-9.]+)/ ? $1 - $asked : 1e12;
 }
 @latencies = sort { $a <=> $b } @latencies;
 note("cancelled after @latencies s");
 cmp_ok($latencies[0], '<', 0.1, 'cancel obeyed within 100 ms');
-cmp_ok($latencies[-1], '<', 2, 'every time');
+cmp_ok($latencies[-1], '<', 10, 'every time');
 {
 	my $victim = open_session($node);
 
@@ -169,11 +195,11 @@ cmp_ok($latencies[-1], '<', 2, 'every time');
 		$victim->{run}->pump_nb;
 		return $node->safe_psql('postgres', "SELECT wait_event_type FROM pg_stat_activity WHERE pid = $victim->{pid}") eq 'Extension';
 	});
-	$node->safe_psql('postgres', "SELECT pg_terminate_backend($victim->{pid}, 1000)");
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($victim->{pid}, 30000)");
 	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE pid = $victim->{pid}"), '0', 'terminated while waiting');
 	$victim->{run}->kill_kill;
 }
-configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => '400ms');
+configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
 wait_running($node);
 run($session, 'RESET hpsort.gpu_wait_timeout');
 

@@ -259,8 +259,8 @@ for my $workers (0, 2)
 		like($err, qr/CONTEXT:  parallel worker/, 'in a worker') if $workers;
 		is($out, 'still true', 'and goes on');
 	}
-	my ($rc, $out, $err) = $primary->psql('postgres', "$settings\nSET statement_timeout = 100;\n" .
-		"SELECT hpsort_agg(x) FROM tree WHERE pg_sleep(0.01) IS NOT NULL;\nRESET statement_timeout;\n" .
+	my ($rc, $out, $err) = $primary->psql('postgres', "$settings\nBEGIN;\nSET LOCAL statement_timeout = 100;\n" .
+		"SELECT hpsort_agg(x) FROM tree WHERE pg_sleep(0.01) IS NOT NULL;\nROLLBACK;\n" .
 		"SELECT 'still ' || (hpsort_column_array('tree', 'x') = array_agg(x ORDER BY x)) FROM tree;", on_error_stop => 0);
 	like($err, qr/canceling statement due to statement timeout/, "$workers workers: cancelled");
 	is($out, 'still true', 'and goes on');

@@ -49,13 +49,29 @@ sub temporary_files
 	return $node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()');
 }
 
+# Waits until there is none, not even where the server is just restarting: then
+# psql is turned away, and must not be handed its query by a pipe.
+sub no_temporary_file_at_last
+{
+	my $until = time() + 180;
+
+	while (time() < $until)
+	{
+		my ($files, $error) = run_command([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT count(*) FROM pg_ls_tmpdir()' ]);
+
+		return 1 if $files eq '0' && $error eq '';
+		usleep(50000);
+	}
+	return 0;
+}
+
 # A session of its own, which says "done" after each command.
 my ($session, $in, $out, $err, $pid, $deadline);
 
 sub connect_session
 {
 	($in, $out, $err) = ('', '', '');
-	$deadline = IPC::Run::timer(180);
+	$deadline = IPC::Run::timer(300);	# for each statement anew
 	$session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>', \$err, $deadline);
 	chomp($pid = run('SELECT pg_backend_pid()'));
 	return;
@@ -67,6 +83,7 @@ sub begin_run
 	$out = '';
 	$err = '';
 	$in .= "$sql\n;\n\\echo done\n";
+	$deadline->start(300);
 	$session->pump_nb;
 	return;
 }
@@ -96,18 +113,18 @@ connect_session();
 
 # --- cancel, at any time of a sort of each kind
 
-sub cancels
+# Whether a sort began after the last cancel: only then is there who catches one.
+sub begun
 {
-	my ($name, $settings, $query) = @_;
-	my $times = 5;
+	my ($after) = $err =~ /^.*obeyed [^\n]*\n(.*)\z/s;
+	return ($after // $err) =~ /starts/;
+}
 
-	run($settings);
-	my $start = time();
-	run("SELECT count(*) FROM ($query OFFSET 0) q");
-	my $full = time() - $start;
-	is($err, '', "$name: runs");
-	run('SELECT sum(total_bytes) FROM pg_backend_memory_contexts');
-	my $before = run('SELECT sum(total_bytes) FROM pg_backend_memory_contexts');
+# How long each of several cancels took that are spread over the sort's time.
+sub cancel_often
+{
+	my ($query, $full, $times) = @_;
+
 	begin_run(<<"SQL");
 DO \$\$ BEGIN
 	FOR i IN 1 .. $times LOOP
@@ -125,7 +142,7 @@ SQL
 	my @latencies;
 	for my $i (1 .. $times)
 	{
-		$session->pump until (() = $err =~ /(starts|obeyed)/g) >= @latencies * 2 + 1 || $deadline->is_expired;
+		$session->pump until begun() || $deadline->is_expired;
 		# spread over all of the sort: gathering, writing, sorting, returning
 		usleep(1e6 * $full * 0.95 * ($i - rand()) / $times);
 		my $asked = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) FROM pg_cancel_backend($pid)");
@@ -135,7 +152,29 @@ SQL
 		push @latencies, $obeyed[ $i - 1 ] - $asked;
 	}
 	end_run();
-	@latencies = sort { $a <=> $b } @latencies;
+	return sort { $a <=> $b } @latencies;
+}
+
+sub cancels
+{
+	my ($name, $settings, $query) = @_;
+	my $times = 5;
+	my @latencies;
+
+	run($settings);
+	my $start = time();
+	run("SELECT count(*) FROM ($query OFFSET 0) q");
+	my $full = time() - $start;
+	is($err, '', "$name: runs");
+	run('SELECT sum(total_bytes) FROM pg_backend_memory_contexts');
+	my $before = run('SELECT sum(total_bytes) FROM pg_backend_memory_contexts');
+	# A busy machine may stop everything for a second, but hardly in each of
+	# three rounds; what does not look for a cancel is late in all of them.
+	for my $round (1 .. 3)
+	{
+		@latencies = cancel_often($query, $full, $times);
+		last if @latencies < $times || $latencies[-1] < 1;
+	}
 	diag(sprintf('%s: %.2f s, cancelled after %s ms', $name, $full, join ' ', map { sprintf '%.0f', $_ * 1000 } @latencies));
 	is(scalar(@latencies), $times, "$name: cancelled") or diag($err);
 	cmp_ok($latencies[-1], '<', 1, "$name: each within a second");
@@ -165,13 +204,22 @@ for my $query ('SELECT * FROM t ORDER BY few', 'SELECT * FROM t ORDER BY many', 
 	{
 		# keys alone are sorted within 10 ms where nothing else is going on
 		my $timeout = $query =~ /\*/ ? '10ms' : '2ms';
-		run("SET work_mem = '$memory'; SET statement_timeout = '$timeout'");
-		my $start = time();
-		run("SELECT count(*) FROM ($query OFFSET 0) a, (SELECT 1) b");
-		my $took = time() - $start;
-		like($err, qr/canceling statement due to statement timeout/, "statement_timeout: $query, $memory");
-		cmp_ok($took, '<', 1, 'honoured in time');
-		run('RESET statement_timeout');
+		# the best of a few, because the machine may have other things to do
+		my $least = 1e12;
+
+		run("SET work_mem = '$memory'");
+		for (my $try = 1; $try <= 5 && $least > 1; $try++)
+		{
+			# ends with the transaction: a RESET could be too slow for it itself
+			run("BEGIN; SET LOCAL statement_timeout = '$timeout'");
+			my $start = time();
+			run("SELECT count(*) FROM ($query OFFSET 0) a, (SELECT 1) b");
+			my $took = time() - $start;
+			$least = $took if $took < $least;
+			like($err, qr/canceling statement due to statement timeout/, "statement_timeout: $query, $memory");
+			run('ROLLBACK');
+		}
+		cmp_ok($least, '<', 1, 'honoured in time');
 	}
 }
 is(temporary_files(), 0, 'no temporary file left');
@@ -267,7 +315,7 @@ for my $case (
 	connect_session();
 	run("SET work_mem = '$memory'; SET enable_material = off; SET jit = off");
 	like(run("EXPLAIN (COSTS OFF) SELECT count(*) FROM generate_series(1, 10) g, LATERAL ($query) s"), qr/HpSort/, "rescans, $name: plan");
-	for my $times (500, $memory eq '64kB' ? 2000 : 10000)
+	for my $times (500, $memory eq '64kB' ? 4000 : 20000)
 	{
 		my $n = run("SELECT count(s) > 0 FROM generate_series(1, $times) g, LATERAL ($query) s");
 		is($n, "t\n", "rescans, $name: $times");
@@ -276,7 +324,9 @@ for my $case (
 	SKIP:
 	{
 		skip 'no /proc', 1 unless defined $peak[1];
-		cmp_ok($peak[1] - $peak[0], '<', 2048, "rescans, $name: no memory stays");
+		note("rescans, $name: $peak[0] kB, $peak[1] kB");
+		# a huge page that the kernel makes of small ones meanwhile is 2 MB of it
+		cmp_ok($peak[1] - $peak[0], '<', 4096, "rescans, $name: no memory stays");
 	}
 }
 is(temporary_files(), 0, 'no temporary file left');
@@ -308,7 +358,7 @@ for my $signal ('TERM', 'KILL')
 		}
 		eval { $session->finish };
 		like($err, qr/terminating connection due to administrator command|server closed the connection unexpectedly/, 'session gone');
-		ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_ls_tmpdir()'), "$signal: no temporary file left");
+		ok(no_temporary_file_at_last(), "$signal: no temporary file left");
 		connect_session();
 		is(run('SELECT count(*) FROM (SELECT * FROM small ORDER BY x OFFSET 0) q'), "1000\n", 'server usable');
 	}

@@ -14,8 +14,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(new_server configure service wait_for wait_running services_alive
-	wait_server make_keys checks open_session run settled bad_log_lines descriptors
+our @EXPORT = qw(new_server configure service wait_for wait_running services_alive processes_alive
+	wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
 	full_limit);
 
 # A service of its own devices, and "auto" that prefers it whenever it is asked
@@ -44,11 +44,11 @@ sub service
 	return $node->safe_psql('postgres', "SELECT $columns FROM hpsort_stat_gpu");
 }
 
-# Waits up to a quarter of a minute for a condition.
+# Waits up to a minute for a condition.
 sub wait_for
 {
 	my ($what, $condition) = @_;
-	my $until = time() + 15;
+	my $until = time() + 60;
 
 	while (time() < $until)
 	{
@@ -83,11 +83,15 @@ sub wait_running
 }
 
 # Changes settings of the configuration file, and returns when a service that
-# ran was replaced by one that knows them.
+# ran was replaced by one that knows them.  One that is just starting is waited
+# for: else it could pass for its successor.
 sub configure
 {
 	my ($node, %settings) = @_;
-	my $before = service($node, "coalesce(pid, 0)");
+	my $before;
+
+	wait_for('service is not about to start', sub { service($node, 'state') !~ /starting|restarting/ });
+	$before = service($node, "coalesce(pid, 0)");
 
 	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->reload;
@@ -100,6 +104,14 @@ sub configure
 sub services_alive
 {
 	my ($node) = @_;
+
+	return processes_alive($node, qr/hpsort-gpud/);
+}
+
+# The same of all programs that a pattern fits.
+sub processes_alive
+{
+	my ($node, $programs) = @_;
 	my $data = Cwd::abs_path($node->data_dir);
 	my @alive;
 
@@ -108,7 +120,7 @@ sub services_alive
 		my $cwd = readlink("$directory/cwd") // next;
 		my $program = readlink("$directory/exe") // next;
 
-		push @alive, $directory =~ /(\d+)$/ if $cwd eq $data && $program =~ /hpsort-gpud/;
+		push @alive, $directory =~ /(\d+)$/ if $cwd eq $data && $program =~ $programs;
 	}
 	return @alive;
 }
@@ -143,13 +155,16 @@ sub checks
 		query => q{SELECT ARRAY(SELECT hpsort_query('SELECT x FROM many')) = s FROM many_sorted});
 }
 
+# Seconds that what a session waits for may take, on the slowest machine.
+my $longest = 300;
+
 # A session that stays.
 sub open_session
 {
 	my ($node) = @_;
 	my %session = (in => '', out => '', err => '');
 
-	$session{timer} = IPC::Run::timer(600);
+	$session{timer} = IPC::Run::timer($longest);
 	$session{run} = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
 		'<', \$session{in}, '>', \$session{out}, '2>', \$session{err}, $session{timer});
@@ -165,10 +180,20 @@ sub run
 
 	$session->{out} = $session->{err} = '';
 	$session->{in} .= "$sql\n;\n\\echo done\n";
-	$session->{run}->pump until $session->{out} =~ s/^done\n//m || $session->{timer}->is_expired;
-	die "session hangs at: $sql" if $session->{timer}->is_expired;
+	pump_session($session, sub { $session->{out} =~ s/^done\n//m }, $sql);
 	chomp(my $result = $session->{out});
 	return $result;
+}
+
+# Waits for what it says.
+sub pump_session
+{
+	my ($session, $condition, $sql) = @_;
+
+	$session->{timer}->start($longest);
+	$session->{run}->pump until $condition->() || $session->{timer}->is_expired;
+	die "session hangs at: $sql" if $session->{timer}->is_expired;
+	return;
 }
 
 # How many descriptors a process has open, of those that a pattern fits.

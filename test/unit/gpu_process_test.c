@@ -214,6 +214,8 @@ test_no_descriptors(void **state)
 	char		text[200];
 	int			connected = 0;
 	int			refused = 0;
+	int			fds;
+	int			threads;
 	int			i;
 	struct timespec spent;
 	double		before;
@@ -224,6 +226,8 @@ test_no_descriptors(void **state)
 	getrlimit(RLIMIT_NOFILE, &old);
 	few = (struct rlimit) {.rlim_cur = 40,.rlim_max = 40};
 	gpu_service_start(&s, NULL);
+	fds = gpu_count_fds(s.pid);
+	threads = gpu_count_threads(s.pid);
 	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
 	for (i = 0; i < MOST; i++)
 	{
@@ -243,7 +247,7 @@ test_no_descriptors(void **state)
 	assert_true((double) spent.tv_sec + (double) spent.tv_nsec / 1e9 - before < 0.1);
 	for (i = 0; i < MOST; i++)
 		gpu_client_disconnect(units[i].ref.client);
-	gpu_pause_ms(200);
+	gpu_assert_idle(&s, fds, threads);
 	gpu_unit_connect_ok(&u, &s);
 	assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
 								 SORT_WANT_KEYS, false, &err), err);

@@ -48,7 +48,7 @@ extern void gpu_pause_ms(int ms);
 
 /*
  * Waits until the service has as few descriptors and threads as at its start;
- * fails the test when it has not within four seconds.
+ * fails the test when it has not within half a minute.
  */
 extern void gpu_assert_idle(const GpuService *s, int fds, int threads);
 
