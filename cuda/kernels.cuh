@@ -183,7 +183,7 @@ Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *keys, uint64_t n);
 /* The runs, ascending; map is too; false: too many distinct values, nothing
  * done.  Keys outside map's bounds are reported.  Waits for the stream, except
- * for what meanwhile() puts there, which the device does while the host hears. */
+ * for what meanwhile() puts there. */
 bool		few_runs(HpsortCuda *context, cudaStream_t stream,
 					 const KeyMap &map, const int32_t *keys, uint64_t n,
 					 Runs *runs, HpsortCudaVerdict *verdict,

@@ -156,7 +156,6 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 				c->held[chunk] = CHUNK_GRANTED;
 				c->granted[c->ngranted++] = chunk;
 				c->scarce = message->body.grant.scarce != 0;
-
 				/* Crossed our FINISH on the way; the service knows. */
 				return SORT_OK;
 			}
@@ -209,37 +208,20 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 	}
 }
 
-/* Handles one message, waiting for it. */
+/* Handles one message: waits for it, or (unless null) says whether one had come. */
 static SortStatus
-handle_message(SortJob *job, SortError *err)
+handle_message(SortJob *job, bool *came, SortError *err)
 {
 	GpuMessage	message;
-	bool		got;
-	SortStatus	status = client_receive(job->client, true, &message, &got, err);
+	bool		got = false;
+	SortStatus	status = client_receive(job->client, came == NULL, &message, &got, err);
 
-	if (status == SORT_OK)
+	if (status == SORT_OK && got)
 		status = client_job_message(job->client, &message, err);
 	if (status == SORT_OK && job->failed)
 		return job_failed(job, err);
-	return status;
-}
-
-/* Handles what has come meanwhile, without waiting. */
-static SortStatus
-handle_arrived(SortJob *job, SortError *err)
-{
-	GpuMessage	message;
-	bool		got;
-	SortStatus	status;
-
-	do
-	{
-		status = client_receive(job->client, false, &message, &got, err);
-		if (status == SORT_OK && got)
-			status = client_job_message(job->client, &message, err);
-		if (status == SORT_OK && job->failed)
-			return job_failed(job, err);
-	} while (status == SORT_OK && got);
+	if (came)
+		*came = got;
 	return status;
 }
 
@@ -338,7 +320,7 @@ begin_chunk(SortJob *job, SortError *err)
 	}
 	while (c->ngranted == 0)
 	{
-		SortStatus	status = handle_message(job, err);
+		SortStatus	status = handle_message(job, NULL, err);
 
 		if (status != SORT_OK)
 			return status;
@@ -350,16 +332,19 @@ begin_chunk(SortJob *job, SortError *err)
 }
 
 /*
- * At the end of an add.  Nobody knows when the next comes: what is worth it is
- * submitted, and where chunks are scarce the others are given back, those included
- * that nobody has looked at yet.
+ * At the end of an add.  Nobody knows when the next comes: what is worth it is submitted,
+ * and where chunks are scarce the others are given back, also those just granted.
  */
 static SortStatus
 pause_adding(SortJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
-	SortStatus	status = handle_arrived(job, err);
+	SortStatus	status;
+	bool		came;
 
+	do
+		status = handle_message(job, &came, err);
+	while (status == SORT_OK && came);
 	if (status == SORT_OK && job->filling >= 0 &&
 		(job->filled >= SUBMIT_KEYS || (c->scarce && job->filled > 0)))
 		status = submit(job, err);
@@ -430,7 +415,7 @@ gpu_finish(SortJob *job, SortError *err)
 	job->reads = 1;
 	status = client_send(c, &message, true, err);
 	while (status == SORT_OK && !job->finished)
-		status = handle_message(job, err);
+		status = handle_message(job, NULL, err);
 
 	/* Chunks granted too late for keys went back with the FINISH. */
 	while (c->ngranted > 0)
@@ -467,7 +452,7 @@ need_result(SortJob *job, GpuForm form, bool descending, SortError *err)
 		return job_failed(job, err);
 	while (job->reads == 1 && !job->have_result)
 	{
-		SortStatus	status = handle_message(job, err);
+		SortStatus	status = handle_message(job, NULL, err);
 
 		if (status != SORT_OK)
 			return status;
@@ -489,7 +474,7 @@ need_result(SortJob *job, GpuForm form, bool descending, SortError *err)
 		job->have_result = false;
 		status = client_send(c, &message, true, err);
 		while (status == SORT_OK && !job->have_result)
-			status = handle_message(job, err);
+			status = handle_message(job, NULL, err);
 		if (status != SORT_OK)
 			return status;
 		if (!result_serves(job, form))
