@@ -68,37 +68,6 @@ wait_for_kernel_before()
 #endif
 }
 
-#if HPSORT_TRY_PREFETCH || HPSORT_TRY_EARLY || HPSORT_TRY_ROUNDS
-/*
- * Asks L2 for what a block that starts later will read; one thread calls it.  Nothing
- * waits for it, and whole 16 bytes within the given bytes alone are asked for.
- */
-__device__ __forceinline__ void
-prefetch_later(const void *from, uint32_t bytes)
-{
-#if __CUDA_ARCH__ >= 900
-	const uint32_t skip = (16u - (reinterpret_cast<uintptr_t>(from) & 15u)) & 15u;
-
-	if (bytes >= skip + 16)
-		asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : :
-					 "l"(static_cast<const char *>(from) + skip),
-					 "r"((bytes - skip) & ~15u) : "memory");
-#endif
-}
-
-#if HPSORT_TRY_PREFETCH
-/* How many blocks later: half of those that are at work together. */
-__device__ __forceinline__ uint32_t
-blocks_later(uint32_t blocks_per_sm)
-{
-	uint32_t	sms;
-
-	asm("mov.u32 %0, %%nsmid;" : "=r"(sms));
-	return sms * blocks_per_sm / HPSORT_TRY_PREFETCH;
-}
-#endif
-#endif
-
 /* Keys before the first one on a 16-byte boundary. */
 __device__ __forceinline__ uint32_t
 misaligned(const void *memory)
@@ -148,13 +117,6 @@ for_each_vector(const int4 *__restrict__ vectors, uint64_t begin, uint64_t end,
 #pragma unroll
 		for (int i = 0; i < VECTORS; i++)
 			r[i] = __ldcs(vectors + at + i * blockDim.x);
-#if HPSORT_TRY_ROUNDS
-		/* what a later round reads, into L2: while keys are used, few loads are under way */
-		if (threadIdx.x == 0 &&
-			begin + (HPSORT_TRY_ROUNDS + 1) * VECTORS * blockDim.x <= end)
-			prefetch_later(vectors + begin + HPSORT_TRY_ROUNDS * VECTORS * blockDim.x,
-						   VECTORS * blockDim.x * 16);
-#endif
 		use(r, all);
 		at += VECTORS * blockDim.x;
 		if (__any_sync(0xffffffffu, stop()))

@@ -623,7 +623,6 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				  runs->keys, runs->starts, verdict);
 	launch_behind(context, stream, sum_kernel, 1, FewTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
-#if HPSORT_TRY_PINNED
 	/* pinned, for a copy to other memory waits for the stream by itself, before
 	 * meanwhile() has put anything there */
 	VerdictSlot answer(context, stream);
@@ -632,11 +631,6 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	check(cudaMemcpyAsync(answer.get(), all.state, sizeof(state),
 						  cudaMemcpyDeviceToHost, stream),
 		  "read the number of distinct values");
-#else
-	check(cudaMemcpyAsync(&state, all.state, sizeof(state),
-						  cudaMemcpyDeviceToHost, stream),
-		  "read the number of distinct values");
-#endif
 
 	Event		known;
 
@@ -655,9 +649,7 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			throw;
 		}
 	known.wait("count the distinct values");
-#if HPSORT_TRY_PINNED
 	memcpy(&state, answer.get(), sizeof(state));
-#endif
 	if (state.abandoned)
 	{
 		*runs = Runs();

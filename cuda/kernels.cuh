@@ -263,7 +263,6 @@ void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
 							  HpsortCudaVerdict *verdict,
 							  RadixStart *begun = nullptr);
 
-#if HPSORT_TRY_MANY
 /* ---- many_values.cu ---- */
 
 /* By dense ranks of up to 65,536 values; false: there are more, or some may have been
@@ -276,7 +275,6 @@ bool		many_values_permutation(HpsortCuda *context, cudaStream_t stream,
 /* keys from which on it pays, and the estimate of values up to which it is tried */
 static constexpr uint64_t many_values_min_n = 20000000;
 static constexpr uint64_t many_values_most = 72000;
-#endif
 
 /* ---- permutation.cu ---- */
 

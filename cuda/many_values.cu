@@ -20,7 +20,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#if HPSORT_TRY_MANY
 #include <climits>
 
 #include "hash.cuh"
@@ -390,4 +389,3 @@ many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &
 
 } /* namespace hpsort */
 
-#endif							/* HPSORT_TRY_MANY */

@@ -117,41 +117,15 @@ __device__ __forceinline__ void
 rank_in_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 			  volatile uint16_t *counts, uint32_t (&place)[ITEMS])
 {
-#if HPSORT_TRY_RANK
 	const uint32_t up_to_this = lanes_up_to_this();
-#else
-	const uint32_t lane = threadIdx.x % 32;
-#endif
 
 #pragma unroll
 	for (int i = 0; i < ITEMS; i++)
 	{
-#if HPSORT_TRY_RANK
 		const uint32_t digit = word[i] >> shift & mask;
 
 		place[i] = place_in_order(&counts[digit], lanes_with_bits<BITS>(digit),
 								  up_to_this);
-#else
-		const uint32_t digit = word[i] >> shift & mask;
-		uint32_t	same = 0xffffffffu;
-
-#pragma unroll
-		for (int b = 0; b < BITS; b++)
-			same &= lanes_alike(digit, 1u << b);
-
-		const int	leader = 31 - __clz(same);
-		const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
-		uint32_t	base = 0;
-
-		/* no other lane has this digit: what is read and written is the leader's */
-		if (lane == leader)
-		{
-			base = counts[digit];
-			counts[digit] = static_cast<uint16_t>(base + upto);
-		}
-		__syncwarp();
-		place[i] = __shfl_sync(0xffffffffu, base, leader) + upto - 1;
-#endif
 	}
 }
 

@@ -415,16 +415,6 @@ scatter_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		}
 	}
 
-#if HPSORT_TRY_PREFETCH
-	if (threadIdx.x == 32)
-	{
-		const uint64_t later = begin +
-			static_cast<uint64_t>(blocks_later(PartitionTuning::blocks)) * tile;
-
-		if (later + tile <= n)
-			prefetch_later(keys + later, tile * 4);
-	}
-#endif
 	__syncthreads();
 
 	/*

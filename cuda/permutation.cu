@@ -68,13 +68,6 @@ struct BinSource
 	const int32_t *keys;
 	KeyMap		map;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(keys + at, count * 4);
-	}
-#endif
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at) const
@@ -96,13 +89,6 @@ struct RankSource
 	using Local = Nothing;
 	const uint16_t *ranks;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(ranks + at, count * 2);
-	}
-#endif
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t load(uint32_t at) const { return ranks[at]; }
 	__device__ __forceinline__ uint32_t
@@ -154,13 +140,6 @@ struct SmallSource
 	uint32_t	distinct;
 	bool		descending;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(keys + at, count * 4);
-	}
-#endif
 	__device__ __forceinline__ Local
 	begin(Shared &shared) const
 	{
@@ -210,13 +189,6 @@ struct FirstRows
 	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
 	uint32_t	chunks;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		source.prefetch(at, count);
-	}
-#endif
 	__device__ __forceinline__ bool enter() const { return true; }
 	/* behind the end any word will do: prepare() makes it sort last */
 	__device__ __forceinline__ uint32_t
@@ -309,13 +281,6 @@ struct SecondRows
 	const uint32_t *segments;
 	uint32_t	chunks;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(in + at, count * 4);
-	}
-#endif
 	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
@@ -614,14 +579,12 @@ sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
 	sweeps->run(stream, 1, second);
 }
 
-#if HPSORT_TRY_MANY
 void
 ranked_passes(HpsortCuda *context, cudaStream_t stream, const uint16_t *ranks,
 			  uint32_t bits, uint64_t n, Sweeps *sweeps, uint32_t *rows)
 {
 	sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
 }
-#endif
 
 /*
  * The passes that sort rows by bins of at most 16 bits, whose digits have been

@@ -125,13 +125,6 @@ struct KeyWords
 	};
 	static constexpr bool made = false;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(keys_in + at, count * 4);
-	}
-#endif
 	__device__ __forceinline__ bool enter() const { return true; }
 	/* all ones behind the end: the highest digit of every pass, and of equal digits the
 	 * last, so that these words end where nothing is written */
@@ -182,15 +175,6 @@ struct PairsPass : KeyWords
 	const uint32_t *rows_in;
 	uint32_t   *rows_out;
 
-#if HPSORT_TRY_PREFETCH
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(keys_in + at, count * 4);
-		if (!FIRST)
-			prefetch_later(rows_in + at, count * 4);
-	}
-#endif
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
 	{
@@ -230,11 +214,6 @@ struct FewWords
 	 * used, since what lives as long as the tile's words makes some of them spill. */
 	uint32_t	after;			/* passes still to come */
 	bool		first;
-
-#if HPSORT_TRY_PREFETCH
-	/* few keys: all of their tiles are at work together */
-	__device__ __forceinline__ void prefetch(uint32_t, uint32_t) const {}
-#endif
 
 	struct Shared
 	{

@@ -39,12 +39,10 @@ void		binned_passes(HpsortCuda *context, cudaStream_t stream,
 						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
 						  uint32_t *rows);
 
-#if HPSORT_TRY_MANY
 /* Rows by ranks of at most 16 bits, aligned like the keys, in two passes. */
 void		ranked_passes(HpsortCuda *context, cudaStream_t stream,
 						  const uint16_t *ranks, uint32_t bits, uint64_t n,
 						  Sweeps *sweeps, uint32_t *rows);
-#endif
 
 } /* namespace hpsort */
 

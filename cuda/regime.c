@@ -144,17 +144,11 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 uint64_t
 regime_partition_extent(uint64_t n, uint32_t buckets)
 {
-#if HPSORT_TRY_EXTENTS
 	uint64_t	share = n / buckets + 1;
 
 	if (buckets > 2048 || n / buckets < 16384 || n > 1000000000)
 		return 0;
 	return round_up(share + share / 16, 64);
-#else
-	(void) n;
-	(void) buckets;
-	return 0;
-#endif
 }
 
 uint64_t

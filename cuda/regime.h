@@ -65,9 +65,6 @@ extern uint64_t regime_few_most(const HpsortCudaLimits *limits, uint64_t n);
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
-#ifndef HPSORT_TRY_EXTENTS
-#define HPSORT_TRY_EXTENTS 0
-#endif
 
 /* PARTITION: keys that a bucket has room for by itself; 0: buckets are counted first. */
 extern uint64_t regime_partition_extent(uint64_t n, uint32_t buckets);

@@ -12,7 +12,6 @@
 #define HPSORT_CUDA_SHARED_BINS_CUH
 
 #include <cooperative_groups.h>
-#include <type_traits>
 
 #include "device.cuh"
 
@@ -34,24 +33,13 @@ static_assert(batch_bins == histogram_threads * 4, "a thread scans four bins of 
  * 65,536, are 256 of them. */
 static constexpr int max_slices = histogram_threads;
 
-#if HPSORT_TRY_SINGLE
-/*
- * Up to so many bins are scanned at once by each block, for the whole output: what comes
- * of it serves all of the block's parts, and no sums of slices have to be waited for first.
- */
-static constexpr int single_vectors = HPSORT_TRY_SINGLE;	/* of four bins, a thread */
-static constexpr uint32_t single_bins = batch_bins * single_vectors;
-#else
-static constexpr uint32_t single_bins = batch_bins;
-#endif
-
 /* What one block needs after counting, in the memory that held its bins: starts has a
  * batch's, where the batch ends, and is a whole number of 16-byte vectors. */
 struct OutputState
 {
 	uint64_t	slice_starts[max_slices + 1];
 	uint64_t	sums[histogram_threads / 32];
-	__align__(16) uint32_t starts[single_bins + 4];
+	__align__(16) uint32_t starts[batch_bins + 4];
 };
 
 /* 16 bytes at a time, up to three words over the end: shared_need() has room for them. */
@@ -178,44 +166,6 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 			}
 		}
 #endif
-#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
-		if (sizeof(Count) == sizeof(uint32_t))
-		{
-			/*
-			 * A slice in one operation of the copy engine, which adds it up in L2.  What
-			 * the neighbours had goes to this block's own bins first: they read none of
-			 * this slice here.  A slice that is not whole has zeros at its end, as many
-			 * as make 16 bytes; the common bins have room for them.
-			 */
-#pragma unroll
-			for (uint32_t j = 0; j < slice_bins / 32; j++)
-			{
-				const uint32_t bin = slice * slice_bins + j * 32 + lane;
-
-				if (crew > 1 && bin < count)
-					bins[bin] = value[j];
-				sum += value[j];
-			}
-			sum = warp_sum(sum);
-			asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
-			__syncwarp();
-			if (lane == 0 && sum != 0)
-			{
-				const uint32_t first = slice * slice_bins;
-				const uint32_t words = min(static_cast<uint32_t>(slice_bins),
-										   (count - first + 3) / 4 * 4);
-
-				asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
-							 "[%0], [%1], %2;" : :
-							 "l"(all_bins + first),
-							 "r"(static_cast<uint32_t>(
-									 __cvta_generic_to_shared(bins + first))),
-							 "r"(words * 4) : "memory");
-				atomicAdd(&all_slices[slice], static_cast<Count>(sum));
-			}
-			continue;
-		}
-#endif
 #pragma unroll
 		for (uint32_t j = 0; j < slice_bins / 32; j++)
 		{
@@ -230,15 +180,6 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 		if (lane == 0 && sum != 0)
 			atomicAdd(&all_slices[slice], static_cast<Count>(sum));
 	}
-#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
-	/* added up and to be seen by this thread, which the barrier that follows passes on */
-	if (sizeof(Count) == sizeof(uint32_t) && lane == 0)
-	{
-		asm volatile("cp.async.bulk.commit_group;" : : : "memory");
-		asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
-	}
-	__syncwarp();
-#endif
 }
 
 /*
@@ -373,55 +314,11 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	constexpr uint32_t tile = HistogramTuning::expand_tile;
 	const uint32_t slices = (count + slice_bins - 1) / slice_bins;
 	/* one batch, and 32-bit positions: its prefix sums serve all parts */
-	const bool	one_batch = slices <= single_bins / slice_bins && sizeof(Count) == 4;
+	const bool	one_batch = slices <= batch_slices && sizeof(Count) == 4;
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(out) % 16 / 4);
 	/* not n: keys outside the bounds are in no bin */
 	uint64_t	total;
-
-#if HPSORT_TRY_SINGLE
-	/* bins that a block scans, and starts that it searches, if that is all */
-	const uint32_t scanned = slices <= batch_slices ? batch_bins : single_bins;
-	auto		scan_all = [&](auto vectors) {
-		constexpr uint32_t each = decltype(vectors)::value;
-		Count		four[each][4];
-		Count		sum = 0;
-		Count		all;
-
-#pragma unroll
-		for (uint32_t v = 0; v < each; v++)
-			load_four(all_bins, (threadIdx.x * each + v) * 4, slices * slice_bins, four[v]);
-#pragma unroll
-		for (uint32_t v = 0; v < each; v++)
-			sum += four[v][0] + four[v][1] + four[v][2] + four[v][3];
-
-		uint32_t	start = phase + static_cast<uint32_t>(
-			block_exclusive_sum<histogram_threads>(
-				sum, reinterpret_cast<Count *>(state->sums), &all));
-
-#pragma unroll
-		for (uint32_t v = 0; v < each; v++)
-		{
-			const uint32_t second = start + static_cast<uint32_t>(four[v][0]);
-			const uint32_t third = second + static_cast<uint32_t>(four[v][1]);
-			const uint32_t fourth = third + static_cast<uint32_t>(four[v][2]);
-
-			reinterpret_cast<uint4 *>(state->starts)[threadIdx.x * each + v] =
-				make_uint4(start, second, third, fourth);
-			start = fourth + static_cast<uint32_t>(four[v][3]);
-		}
-		if (threadIdx.x == 0)
-			state->starts[scanned] = phase + static_cast<uint32_t>(all);
-		__syncthreads();
-		total = all;
-	};
-
-	if (one_batch && scanned == batch_bins)
-		scan_all(std::integral_constant<uint32_t, 1>());
-	else if (one_batch)
-		scan_all(std::integral_constant<uint32_t, single_vectors>());
-#else
-	constexpr uint32_t scanned = batch_bins;
 
 	if (one_batch)
 	{
@@ -443,7 +340,6 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 		__syncthreads();
 		total = all;
 	}
-#endif
 	else
 	{
 		scan_slices(all_slices, slices, state);
@@ -456,7 +352,7 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 		if (one_batch)
 			expand_block(out - phase, static_cast<uint32_t>(begin) + phase,
 						 static_cast<uint32_t>(end) + phase, state->starts,
-						 scanned, [&](uint32_t j) { return to_key(map, j); });
+						 batch_bins, [&](uint32_t j) { return to_key(map, j); });
 		else
 			expand_part(all_bins, slices, map, out, begin, end, state);
 	};

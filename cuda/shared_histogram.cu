@@ -57,20 +57,6 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	cg::grid_group grid = cg::this_grid();
 	int32_t		outside = 0;
 
-#if HPSORT_TRY_EARLY
-	/* the first round's keys: on their way while bins are cleared */
-	if (threadIdx.x == 0)
-	{
-		const KeyVectors early(keys, n);
-		uint64_t	from;
-		uint64_t	to;
-
-		block_span(n < HistogramTuning::dynamic_min_n ? early.count :
-				   early.count / 8 * HistogramTuning::eighths, &from, &to);
-		prefetch_later(early.vectors + from,
-					   static_cast<uint32_t>(min(to - from, (uint64_t) 4096)) * 16);
-	}
-#endif
 	/* by this kernel and not by a memset, which would be a launch before it */
 	for (uint32_t i = blockIdx.x * histogram_threads + threadIdx.x; i < words;
 		 i += gridDim.x * histogram_threads)
@@ -112,10 +98,6 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 				NeverStop());
 		});
 	}
-#if HPSORT_TRY_FLUSH && __CUDA_ARCH__ >= 900
-	/* this thread's counts, before the copy engine reads them */
-	asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
-#endif
 	__syncthreads();
 	if (bad)
 		report_outside(verdict, outside);
@@ -181,12 +163,7 @@ shared_need(uint32_t bins)
 {
 	size_t		need = (static_cast<size_t>(bins) + 3) / 4 * 16;
 
-	size_t		state = sizeof(OutputState);
-
-	/* as many starts as are scanned: a narrow range leaves L1 to the keys */
-	if (bins <= batch_bins || bins > single_bins)
-		state -= (single_bins - batch_bins) * sizeof(uint32_t);
-	return need > state ? need : state;
+	return need > sizeof(OutputState) ? need : sizeof(OutputState);
 }
 
 /*

@@ -256,11 +256,9 @@ small_sort_kernel(SmallSort sort)
 		if (threadIdx.x < sweep_digits)
 			offsets[threadIdx.x] = exclusive;
 		__syncthreads();
-#if HPSORT_TRY_RANK
 		const uint32_t up_to_this = lanes_up_to_this();
 		volatile uint32_t *counters = bins;
 
-#endif
 		/* warp by warp and item by item in the order of the tile, which is what makes
 		 * the pass stable */
 #pragma unroll
@@ -268,18 +266,7 @@ small_sort_kernel(SmallSort sort)
 		{
 			const uint32_t digit = word[i] >> shift & mask;
 			const uint32_t same = lanes_with(digit);
-#if HPSORT_TRY_RANK
 			place[i] = offsets[digit] + place_in_order(&counters[digit], same, up_to_this);
-#else
-			const int	leader = 31 - __clz(same);
-			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
-			uint32_t	base = 0;
-
-			if (lane == leader)
-				base = atomicAdd(&bins[digit], upto);
-			place[i] = offsets[digit] +
-				__shfl_sync(0xffffffffu, base, leader) + upto - 1;
-#endif
 		}
 		__syncthreads();
 #pragma unroll

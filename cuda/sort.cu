@@ -85,14 +85,9 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	HpsortCudaChoice choice;
 	/* digits of keys without bounds are not worth counting where bounds would save a
 	 * pass; where they are given there is nothing to be saved */
-#if HPSORT_TRY_MANY
 	/* as few as may be ranked by a table in L2: their digits need no counting either */
 	const bool	ranks = (shape.wanted & HPSORT_CUDA_PERMUTATION) != 0 &&
 		shape.n >= many_values_min_n && regime_range(&shape) > 65536;
-#else
-	const bool	ranks = false;
-	constexpr uint64_t many_values_most = 0;
-#endif
 	Sampling	sampling(context, stream, keys, shape.n,
 						 ranks ? many_values_most : regime_few_most(limits, shape.n),
 						 shape.bounds_known ? 1 : SweepTuning::bounds_for_passes_bits);
@@ -315,7 +310,6 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			return permute_into(context, stream, keys, shape, descending,
 								sorted_keys, rows, runs, verdict, choice, begun);
 	}
-#if HPSORT_TRY_MANY
 	/* where bins have 16 bits they are ranks enough */
 	if (sorted_keys == nullptr && shape->n >= many_values_min_n &&
 		shape->distinct > regime_few_most(&context->limits, shape->n) &&
@@ -323,7 +317,6 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		many_values_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
 								shape->n, rows, verdict))
 		return false;
-#endif
 	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
 					  shape->n, sorted_keys, rows, verdict,
 					  begun ? &begun->radix : nullptr);

@@ -99,7 +99,6 @@ lanes_alike(uint32_t word, uint32_t bit)
 	return votes;
 }
 
-#if HPSORT_TRY_RANK
 /* Three at a time are put together, which the compiler does not do by itself. */
 template <int BITS>
 __device__ __forceinline__ uint32_t
@@ -115,7 +114,6 @@ lanes_with_bits(uint32_t digit)
 		same &= lanes_alike(digit, 1u << (BITS - 1));
 	return same;
 }
-#endif
 
 /*
  * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
@@ -124,19 +122,9 @@ lanes_with_bits(uint32_t digit)
 __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
 {
-#if HPSORT_TRY_RANK
 	return lanes_with_bits<sweep_bits>(digit);
-#else
-	uint32_t	same = 0xffffffffu;
-
-#pragma unroll
-	for (int b = 0; b < sweep_bits; b++)
-		same &= lanes_alike(digit, 1u << b);
-	return same;
-#endif
 }
 
-#if HPSORT_TRY_RANK
 /* Lanes up to this one; asked for once, where it would be made anew for each item. */
 __device__ __forceinline__ uint32_t
 lanes_up_to_this()
@@ -165,7 +153,6 @@ place_in_order(volatile Count *counter, uint32_t same, uint32_t up_to_this)
 	__syncwarp();
 	return before + upto - 1;
 }
-#endif
 
 /*
  * How many items with this thread's digit the tiles before this one hold.  The
@@ -304,15 +291,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
 	}
-#if HPSORT_TRY_PREFETCH
-	if (threadIdx.x == 32)
-	{
-		const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
-
-		if (later < sweep.n / sweep_tile)
-			pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
-	}
-#endif
 	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
 
 #pragma unroll
@@ -377,7 +355,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int w = 0; w < sweep_warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
 	}
-#if HPSORT_TRY_PLACES
 	/*
 	 * Where an item is staged.  One digit's items stay where they are: they go the way
 	 * of all others, because a way of their own would keep every word in its register
@@ -398,61 +375,22 @@ sweep_kernel(Pass pass, Sweep sweep)
 	}
 	else
 	{
-#if HPSORT_TRY_RANK
 		const uint32_t up_to_this = lanes_up_to_this();
 		volatile uint32_t *counters = bins;
 
-#endif
 		__syncthreads();
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
 		{
 			const uint32_t digit = pass.digit(word[i]);
 			const uint32_t same = lanes_with(digit);
-#if HPSORT_TRY_RANK
 			keep_place(i, place_in_order(&counters[digit], same, up_to_this));
-#else
-			const int	leader = 31 - __clz(same);
-			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
-			uint32_t	base = 0;
-
-			if (lane == leader)
-				base = atomicAdd(&bins[digit], upto);
-			keep_place(i, __shfl_sync(0xffffffffu, base, leader) + upto - 1);
-#endif
 		}
 	}
 	__syncthreads();
 #pragma unroll
 	for (int i = 0; i < sweep_items; i++)
 		shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
-#else
-	if (!one_digit)
-	{
-		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-		{
-			const uint32_t digit = pass.digit(word[i]);
-			const uint32_t same = lanes_with(digit);
-			const int	leader = 31 - __clz(same);
-			const uint32_t upto = __popc(same & (0xffffffffu >> (31 - lane)));
-			uint32_t	base = 0;
-
-			if (lane == leader)
-				base = atomicAdd(&bins[digit], upto);
-			base = __shfl_sync(0xffffffffu, base, leader) + upto - 1;
-			if (i % 2 == 0)
-				place[i / 2] = base;
-			else
-				place[i / 2] |= base << 16;
-		}
-		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			shared.staged[padded(place[i / 2] >> i % 2 * 16 & 0xffff)] = word[i];
-	}
-#endif
 
 	/* asked for long before they are used: on their way during the look-back */
 	uint32_t	value[Pass::values ? sweep_items : 1];
@@ -460,7 +398,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 	if constexpr (Pass::values)
 		if (local.by_value)
 		{
-#if HPSORT_TRY_FULL
 			if (m == sweep_tile)
 			{
 #pragma unroll
@@ -468,7 +405,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 					value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
 			}
 			else
-#endif
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
 				value[i] = warp_at + i * 32 + lane < m ?
@@ -490,39 +426,17 @@ sweep_kernel(Pass pass, Sweep sweep)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
 	__syncthreads();
-#if !HPSORT_TRY_PLACES
-	if (one_digit)
-	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-		{
-			const uint32_t at = warp_at + i * 32 + lane;
-
-			if (at < m)
-			{
-				const uint32_t target = offsets[pass.digit(word[i])] + at;
-
-				pass.store(local, target, word[i], begin);
-				if constexpr (Pass::values)
-					if (local.by_value)
-						pass.store_value(target, value[i]);
-			}
-		}
-		return;
-	}
-#endif
 
 	/* of what this thread writes, four to a register: values follow when the words
 	 * that had their digits are gone from shared memory */
 	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
 
-#if HPSORT_TRY_FULL
 	/*
 	 * Full tiles have no tests here either.  With one, each item waited for its word
 	 * and then for its digit's offset before the next was asked for.
 	 */
 	constexpr uint32_t stride = sweep_threads + (leaves_out ? sweep_threads / 32 : 0);
-	constexpr int together = HPSORT_TRY_FULL;
+	constexpr int together = 8;
 	const uint32_t *mine = shared.staged + padded(threadIdx.x);
 
 	if (m == sweep_tile)
@@ -548,7 +462,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 		}
 	}
 	else
-#endif
 #pragma unroll
 	for (int i = 0; i < sweep_items; i++)
 	{
@@ -573,14 +486,9 @@ sweep_kernel(Pass pass, Sweep sweep)
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
 			shared.staged[
-#if HPSORT_TRY_PLACES
 				place[i / 2] >> i % 2 * 16 & 0xffff
-#else
-				padded(place[i / 2] >> i % 2 * 16 & 0xffff)
-#endif
 				] = value[i];
 		__syncthreads();
-#if HPSORT_TRY_FULL
 		if (m == sweep_tile)
 		{
 #pragma unroll
@@ -589,7 +497,6 @@ sweep_kernel(Pass pass, Sweep sweep)
 								 i * sweep_threads + threadIdx.x, mine[i * stride]);
 			return;
 		}
-#endif
 #pragma unroll
 		for (int i = 0; i < sweep_items; i++)
 		{

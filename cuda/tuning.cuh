@@ -15,13 +15,6 @@
 
 #include <cstdint>
 
-#ifndef HPSORT_TRY_FEW_VECTORS
-#define HPSORT_TRY_FEW_VECTORS 2
-#endif
-#ifndef HPSORT_TRY_RANK_VECTORS
-#define HPSORT_TRY_RANK_VECTORS 2
-#endif
-
 namespace hpsort
 {
 
@@ -68,7 +61,7 @@ struct ExpandTuning
 struct FewTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = HPSORT_TRY_FEW_VECTORS;	/* a batch of eight first looks */
+	static constexpr int vectors = 2;	/* a batch of eight first looks */
 	/* 8,192 keys cost 10 us more than 4,096 and tell no more */
 	static constexpr int sample = 4096;
 	static constexpr int rank_threads = 1024;
@@ -156,13 +149,10 @@ struct FewTuning16
 };
 
 /* padded: see sweep_kernel(); where registers are short it would make them spill. */
-#ifndef HPSORT_TRY_KEYS_ITEMS
-#define HPSORT_TRY_KEYS_ITEMS 22
-#endif
 struct KeysTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_TRY_KEYS_ITEMS;
+	static constexpr int items = 22;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -170,16 +160,10 @@ struct KeysTuning
 /* Pairs, whole sort of 32 bits: 384 x 22 / 384 x 20 / 512 x 16 / 448 x 20: 3.309
  * / 3.275 / 3.200 / 3.394.  Padded or not, 2^31, n 1e8: at random 3.308 / 3.157, ascending
  * over range n 3.276 / 4.385; 480 x 16, which needs no padding, 3.254 and 3.278. */
-#ifndef HPSORT_TRY_PAIRS_THREADS
-#define HPSORT_TRY_PAIRS_THREADS 512
-#endif
-#ifndef HPSORT_TRY_PAIRS_ITEMS
-#define HPSORT_TRY_PAIRS_ITEMS 16
-#endif
 struct PairsTuning
 {
-	static constexpr int threads = HPSORT_TRY_PAIRS_THREADS;
-	static constexpr int items = HPSORT_TRY_PAIRS_ITEMS;
+	static constexpr int threads = 512;
+	static constexpr int items = 16;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = true;
 };
@@ -216,7 +200,7 @@ struct SmallRowsTuning
 struct RankTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = HPSORT_TRY_RANK_VECTORS;
+	static constexpr int vectors = 2;
 };
 
 } /* namespace hpsort */

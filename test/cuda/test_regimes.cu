@@ -103,7 +103,6 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(verdict->n_outside == 0);
 }
 
-#if HPSORT_TRY_MANY
 /* expected: whether all values must be found, must not, or either (-1). */
 static void
 try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int expected)
@@ -127,7 +126,6 @@ try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int ex
 	CHECK(!found || rows.take(keys.size()) == reference.rows);
 	CHECK(!found || verdict->n_outside == 0);
 }
-#endif
 
 /* expected: whether the table must hold the values, must not, or either (-1). */
 static void
@@ -321,7 +319,6 @@ test_regimes(bool quick, bool tiny)
 				seed++;
 			}
 
-#if HPSORT_TRY_MANY
 	/* values met often, met seldom, and too many; the one that marks empty slots */
 	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)
 		for (uint64_t distinct : {(uint64_t) 20, (uint64_t) 257, (uint64_t) 5000,
@@ -335,7 +332,6 @@ test_regimes(bool quick, bool tiny)
 					 even && distinct <= 5000 ? 1 : -1);
 			seed++;
 		}
-#endif
 
 	/*
 	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
