@@ -22,6 +22,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <type_traits>
+
 #include <cub/device/device_radix_sort.cuh>
 
 #include "radix.cuh"
@@ -107,10 +109,10 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
  * writes what, so all of it is in the kernel's parameters and takes no register;
  * KeysPass has none to give (tuning.cuh).
  */
+template <typename In>
 struct KeyWords
 {
-	const int32_t *keys_in;
-	int32_t    *keys_out;
+	const In   *keys_in;
 	KeyMap		in;				/* keys to bins in the first pass, else nothing */
 	KeyMap		out;
 	uint32_t	shift;
@@ -131,7 +133,16 @@ struct KeyWords
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
-		return inside ? to_bin(in, keys_in[at]) : 0xffffffffu;
+		uint32_t	word = 0xffffffffu;
+
+		if (inside)
+		{
+			word = static_cast<uint32_t>(keys_in[at]);
+			/* what a pass before has written without a digit is a bin */
+			if constexpr (std::is_same<In, int32_t>::value)
+				word = to_bin(in, static_cast<int32_t>(word));
+		}
+		return word;
 	}
 	__device__ __forceinline__ Local
 	begin(Shared &, uint32_t, uint32_t) const
@@ -151,10 +162,11 @@ struct KeyWords
 	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
 };
 
-struct KeysPass : KeyWords
+struct KeysPass : KeyWords<int32_t>
 {
 	using Shape = KeysTuning;
 	static constexpr bool values = false;
+	int32_t    *keys_out;
 
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
@@ -163,23 +175,35 @@ struct KeysPass : KeyWords
 	}
 };
 
+/* In the place of a type of words: none are written. */
+struct NoWords
+{
+};
+
 /*
- * Keys and rows.  FIRST: rows are made up; KEYS = false: in the last pass, when only
- * the rows are wanted, its keys stay unwritten: 4 bytes per key less.
+ * Keys and rows.  FIRST: rows are made up.  When only the rows are wanted, nobody
+ * needs a digit again that has been sorted by: words are written without it, in as
+ * few bytes as the digits still to come take, and in the last pass not at all.
  */
-template <bool FIRST, bool KEYS>
-struct PairsPass : KeyWords
+template <typename In, typename Out, bool FIRST>
+struct PairsPass : KeyWords<In>
 {
 	using Shape = PairsTuning;
+	using Local = typename KeyWords<In>::Local;
+	using Shared = typename KeyWords<In>::Shared;
 	static constexpr bool values = true;
+	Out		   *keys_out;
+	uint32_t	sorted_bits;	/* below the digits still to come */
 	const uint32_t *rows_in;
 	uint32_t   *rows_out;
 
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
 	{
-		if (KEYS)
-			keys_out[target] = to_key(out, word);
+		if constexpr (std::is_same<Out, int32_t>::value)
+			keys_out[target] = to_key(this->out, word);
+		else if constexpr (!std::is_same<Out, NoWords>::value)
+			keys_out[target] = static_cast<Out>(word >> sorted_bits);
 	}
 	__device__ __forceinline__ uint32_t
 	value(const Shared &, uint32_t, uint32_t at) const
@@ -352,9 +376,10 @@ count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 /* Words as they are: between the first pass and the last they are bins already. */
 static const KeyMap no_map = {0, 0, 0xffffffffu};
 
-/* Pass number p of a sort: where its digit is, and which ends turn keys. */
+/* Pass number p of a sort by whole keys: where its digit is, and which ends turn keys. */
+template <typename In>
 static void
-set_pass(KeyWords *pass, const KeyMap &map, const Digits &digits, uint32_t p)
+set_pass(KeyWords<In> *pass, const KeyMap &map, const Digits &digits, uint32_t p)
 {
 	pass->in = p == 0 ? map : no_map;
 	pass->out = p + 1 == digits.passes ? map : no_map;
@@ -563,6 +588,44 @@ few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 }
 
 /*
+ * Three passes or four for rows alone: 16 bits are left for the last two of them, and
+ * 8 for the last.  words: for what is left, as many bytes each as keys.
+ */
+static void
+rows_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
+			const int32_t *keys, int32_t *const (&words)[2], uint32_t *const (&rows_to)[2])
+{
+	uint32_t	p = 0;
+	auto		run = [&](auto pass, auto *from, auto *to) {
+		const int	end = (digits.passes - p + 1) % 2;
+
+		set_pass(&pass, start->map, digits, p);
+		pass.shift = 0;
+		pass.sorted_bits = digits.bits;
+		pass.keys_in = from;
+		pass.keys_out = to;
+		pass.rows_in = rows_to[1 - end];
+		pass.rows_out = rows_to[end];
+		start->sweeps.run(stream, p++, pass);
+	};
+	uint16_t   *two = reinterpret_cast<uint16_t *>(words[0]);
+	uint8_t    *one = reinterpret_cast<uint8_t *>(words[1]);
+
+	static_assert(sweep_bits == 8 && sweep_most_passes == 4, "bytes left for each pass");
+	if (digits.passes == 4)
+	{
+		uint32_t   *four = reinterpret_cast<uint32_t *>(words[1]);
+
+		run(PairsPass<int32_t, uint32_t, true>(), keys, four);
+		run(PairsPass<uint32_t, uint16_t, false>(), four, two);
+	}
+	else
+		run(PairsPass<int32_t, uint16_t, true>(), keys, two);
+	run(PairsPass<uint16_t, uint8_t, false>(), two, one);
+	run(PairsPass<uint8_t, NoWords, false>(), one, static_cast<NoWords *>(nullptr));
+}
+
+/*
  * The same with rows beside the keys.  sorted_keys may be null; a third array then
  * stands in for it where more than two passes need one.  There are never more keys
  * than 32 bits number: permute_into() has refused them.
@@ -633,13 +696,18 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 		return;
 	}
 
+	if (sorted_keys == nullptr && digits.passes > 2)
+	{
+		rows_passes(stream, start, digits, keys, keys_to, rows_to);
+		return;
+	}
+
 	const int32_t *keys_from = keys;
 	const uint32_t *rows_from = nullptr;
 
 	for (uint32_t p = 0; p < digits.passes; p++)
 	{
 		const int	to = (digits.passes - p + 1) % 2;
-		const bool	last = p + 1 == digits.passes;
 		auto		run = [&](auto pass) {
 			set_pass(&pass, map, digits, p);
 			pass.keys_in = keys_from;
@@ -650,11 +718,9 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 		};
 
 		if (p == 0)
-			run(PairsPass<true, true>());
-		else if (last && sorted_keys == nullptr)
-			run(PairsPass<false, false>());
+			run(PairsPass<int32_t, int32_t, true>());
 		else
-			run(PairsPass<false, true>());
+			run(PairsPass<int32_t, int32_t, false>());
 		keys_from = keys_to[to];
 		rows_from = rows_to[to];
 	}
