@@ -70,6 +70,7 @@ public:
 		bytes_ = (n + 2 * guard + offset) * sizeof(T);
 		CUDA(cudaMalloc(&memory_, bytes_));
 		CUDA(cudaMemset(memory_, poison, bytes_));
+		settle();
 	}
 	~Guarded() { CUDA(cudaFree(memory_)); }
 	Guarded(const Guarded &) = delete;
@@ -81,6 +82,7 @@ public:
 		if (!from.empty())
 			CUDA(cudaMemcpy(get(), from.data(), from.size() * sizeof(T),
 							cudaMemcpyHostToDevice));
+		settle();
 	}
 	std::vector<T> take(uint64_t n)
 	{
@@ -109,6 +111,10 @@ public:
 	}
 
 private:
+	/* a memset, and a copy from memory that is not pinned, may return before they are
+	 * done, and the engine's streams do not wait for the default one */
+	static void settle() { CUDA(cudaStreamSynchronize(nullptr)); }
+
 	static constexpr uint64_t guard = 64;
 	static constexpr unsigned char poison = 0xa5;
 	uint64_t	n_;
