@@ -10,15 +10,16 @@
  *	  range that straddles zero differs in bit 31, however narrow it is);
  *	- the kernel that counts all passes' digits checks the bounds on its way;
  *	- row numbers are made up in the first pass of a permutation;
- *	- the last pass writes no keys when only the permutation is wanted.
+ *	- when only the permutation is wanted, words lose each digit they have been sorted
+ *	  by, so that the last passes move two bytes of them, one, and none.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
  * Few keys are small_sort.cu's.  Up to 2^22 of them take tiles of fewer items, and
  * passes that leave themselves out (FewWords).  CUB itself is left with what 32-bit
  * positions cannot number.
  *
- * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass, and
- * 4 less in the last.
+ * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass; rows
+ * alone 4 + 12 + 14 + 11 + 9 in four passes, 4 + 10 + 11 + 9 in three.
  *
  *-------------------------------------------------------------------------
  */

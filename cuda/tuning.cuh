@@ -14,6 +14,18 @@
 #define HPSORT_CUDA_TUNING_CUH
 
 #include <cstdint>
+#ifndef HPSORT_VAR_PAIRS
+#define HPSORT_VAR_PAIRS 16
+#endif
+#ifndef HPSORT_VAR_SMALL
+#define HPSORT_VAR_SMALL 16
+#endif
+#ifndef HPSORT_VAR_SECOND
+#define HPSORT_VAR_SECOND 18
+#endif
+#ifndef HPSORT_VAR_FIRST
+#define HPSORT_VAR_FIRST 20
+#endif
 
 namespace hpsort
 {
@@ -163,7 +175,7 @@ struct KeysTuning
 struct PairsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 16;
+	static constexpr int items = HPSORT_VAR_PAIRS;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = true;
 };
@@ -173,7 +185,7 @@ struct PairsTuning
 struct FirstRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 20;
+	static constexpr int items = HPSORT_VAR_FIRST;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -181,7 +193,7 @@ struct FirstRowsTuning
 struct SecondRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 18;
+	static constexpr int items = HPSORT_VAR_SECOND;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -191,7 +203,7 @@ struct SecondRowsTuning
 struct SmallRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 16;
+	static constexpr int items = HPSORT_VAR_SMALL;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
