@@ -8,6 +8,7 @@
  */
 #include "check.cuh"
 #include "kernels.cuh"
+#include "tuning.cuh"
 
 using namespace hpsort;
 
@@ -215,6 +216,14 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(output.intact() && rows.intact());
+	/* rows alone, for which words between the passes hold only what is still to be sorted */
+	CUDA(cudaMemset(rows.get(), 0xa5, keys.size() * 4));
+	radix_permutation(context, nullptr, b, descending, input.get(), keys.size(),
+					  nullptr, rows.get(), verdict.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside == 0);
+	CHECK(rows.take(keys.size()) == reference.rows);
+	CHECK(rows.intact());
 }
 
 /*
@@ -358,6 +367,18 @@ test_regimes(bool quick, bool tiny)
 						  seed / 2 % 4, seed / 8 % 4);
 				seed++;
 			}
+		}
+
+	/* ranges of every number of bits that takes several passes, tiles full and not */
+	for (uint32_t bits = 9; bits <= 32 && !tiny; bits += quick ? 5 : 1)
+		for (uint64_t n : {SweepTuning::few_pairs_n + 1, REGIME_SWEEP_FEW + (uint64_t) 8191})
+		{
+			try_radix({(Distribution) (seed % 3), n, (uint64_t) 1 << bits,
+					  bits == 32 ? INT32_MIN : -77, false, seed},
+					  seed % 2, seed / 2 % 4, seed / 8 % 4);
+			seed++;
+			if (quick)
+				break;
 		}
 
 	if (tiny)
