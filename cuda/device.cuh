@@ -68,6 +68,33 @@ wait_for_kernel_before()
 #endif
 }
 
+/*
+ * Asks L2 for what a block that starts later will read; one thread calls it.  Nothing
+ * waits for it, and whole 16 bytes within the given bytes alone are asked for.
+ */
+__device__ __forceinline__ void
+prefetch_later(const void *from, uint32_t bytes)
+{
+#if __CUDA_ARCH__ >= 900
+	const uint32_t skip = (16u - (reinterpret_cast<uintptr_t>(from) & 15u)) & 15u;
+
+	if (bytes >= skip + 16)
+		asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : :
+					 "l"(static_cast<const char *>(from) + skip),
+					 "r"((bytes - skip) & ~15u) : "memory");
+#endif
+}
+
+/* Half as many blocks later as are at work together. */
+__device__ __forceinline__ uint32_t
+blocks_later(uint32_t blocks_per_sm)
+{
+	uint32_t	sms;
+
+	asm("mov.u32 %0, %%nsmid;" : "=r"(sms));
+	return sms * blocks_per_sm / 2;
+}
+
 /* Keys before the first one on a 16-byte boundary. */
 __device__ __forceinline__ uint32_t
 misaligned(const void *memory)

@@ -68,6 +68,11 @@ struct BinSource
 	const int32_t *keys;
 	KeyMap		map;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(keys + at, count * 4);
+	}
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at) const
@@ -89,6 +94,11 @@ struct RankSource
 	using Local = Nothing;
 	const uint16_t *ranks;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(ranks + at, count * 2);
+	}
 	__device__ __forceinline__ Local begin(Shared &) const { return {}; }
 	__device__ __forceinline__ uint32_t load(uint32_t at) const { return ranks[at]; }
 	__device__ __forceinline__ uint32_t
@@ -140,6 +150,11 @@ struct SmallSource
 	uint32_t	distinct;
 	bool		descending;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(keys + at, count * 4);
+	}
 	__device__ __forceinline__ Local
 	begin(Shared &shared) const
 	{
@@ -181,6 +196,7 @@ struct FirstRows
 	using Shared = typename Source::Shared;
 	using Local = typename Source::Local;
 	static constexpr bool made = true;	/* ranks are looked up, not loaded */
+	static constexpr bool prefetches = sizeof(typename Source::Shared) > 16 ? HPSORT_VAR_PF_SMALL : HPSORT_VAR_PF_FIRST;
 	static constexpr bool values = false;	/* the row is in the word */
 
 	Source		source;
@@ -189,6 +205,11 @@ struct FirstRows
 	uint32_t   *segments;		/* where a digit's rows of a chunk begin */
 	uint32_t	chunks;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		source.prefetch(at, count);
+	}
 	__device__ __forceinline__ bool enter() const { return true; }
 	/* behind the end any word will do: prepare() makes it sort last */
 	__device__ __forceinline__ uint32_t
@@ -274,6 +295,7 @@ struct SecondRows
 		uint32_t	first_row;	/* of the chunk, if there is but one */
 	};
 	static constexpr bool made = false;
+	static constexpr bool prefetches = HPSORT_VAR_PF_SECOND;
 	static constexpr bool values = true;
 
 	const uint32_t *in;
@@ -281,6 +303,11 @@ struct SecondRows
 	const uint32_t *segments;
 	uint32_t	chunks;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(in + at, count * 4);
+	}
 	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const

@@ -129,6 +129,11 @@ struct KeyWords
 	static constexpr bool made = false;
 
 	__device__ __forceinline__ bool enter() const { return true; }
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		prefetch_later(keys_in + at, count * sizeof(In));
+	}
 	/* all ones behind the end: the highest digit of every pass, and of equal digits the
 	 * last, so that these words end where nothing is written */
 	__device__ __forceinline__ uint32_t
@@ -167,6 +172,7 @@ struct KeysPass : KeyWords<int32_t>
 {
 	using Shape = KeysTuning;
 	static constexpr bool values = false;
+	static constexpr bool prefetches = HPSORT_VAR_PF_KEYS;
 	int32_t    *keys_out;
 
 	__device__ __forceinline__ void
@@ -193,11 +199,19 @@ struct PairsPass : KeyWords<In>
 	using Local = typename KeyWords<In>::Local;
 	using Shared = typename KeyWords<In>::Shared;
 	static constexpr bool values = true;
+	static constexpr bool prefetches = HPSORT_VAR_PF_PAIRS;
 	Out		   *keys_out;
 	uint32_t	sorted_bits;	/* below the digits still to come */
 	const uint32_t *rows_in;
 	uint32_t   *rows_out;
 
+	__device__ __forceinline__ void
+	prefetch(uint32_t at, uint32_t count) const
+	{
+		KeyWords<In>::prefetch(at, count);
+		if (!FIRST)
+			prefetch_later(rows_in + at, count * sizeof(uint32_t));
+	}
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
 	{
@@ -239,6 +253,9 @@ struct FewWords
 	 * used, since what lives as long as the tile's words makes some of them spill. */
 	uint32_t	after;			/* passes still to come */
 	bool		first;
+
+	static constexpr bool prefetches = false;
+	__device__ __forceinline__ void prefetch(uint32_t, uint32_t) const {}
 
 	struct Shared
 	{

@@ -217,6 +217,16 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
  *	first one went.
  * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
  */
+template <typename Shape>
+union SweepShared
+{
+	static constexpr uint32_t tile = Shape::threads * Shape::items;
+	static constexpr bool leaves_out = tile / sweep_digits % 8 == 0 && Shape::padded;
+
+	uint32_t	bins[Shape::threads / 32][sweep_digits];
+	uint32_t	staged[tile + (leaves_out ? tile / 32 : 0)];
+};
+
 template <typename Pass>
 __global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
 sweep_kernel(Pass pass, Sweep sweep)
@@ -236,15 +246,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 	 * places are tile / 256 apart; where that is a multiple of 8, keys in order have
 	 * up to 32 lanes in one bank, unless every 32 places leave one out.
 	 */
-	constexpr bool leaves_out = sweep_tile / sweep_digits % 8 == 0 && Pass::Shape::padded;
+	constexpr bool leaves_out = SweepShared<typename Pass::Shape>::leaves_out;
 	auto		padded = [](uint32_t at) { return leaves_out ? at + (at >> 5) : at; };
 
-	union Shared
-	{
-		uint32_t	bins[sweep_warps][sweep_digits];
-		uint32_t	staged[sweep_tile + (leaves_out ? sweep_tile / 32 : 0)];
-	};
-	__shared__ __align__(16) Shared shared;
+	using Shared = SweepShared<typename Pass::Shape>;
+	extern __shared__ __align__(16) uint32_t sweep_memory[];
+	Shared	   &shared = *reinterpret_cast<Shared *>(sweep_memory);
 	__shared__ typename Pass::Shared pass_shared;
 	__shared__ uint32_t offsets[sweep_digits];
 	__shared__ uint32_t sums[sweep_digits / 32];
@@ -290,6 +297,13 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int i = 0; i < sweep_items; i++)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
+	}
+	if (Pass::prefetches && threadIdx.x == 32)
+	{
+		const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
+
+		if (later < sweep.n / sweep_tile)
+			pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
 	}
 	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
 
@@ -576,6 +590,12 @@ struct Sweeps
 		constexpr uint64_t most = sweep_most(sweep_tile);
 		const bool	several = n > most;
 
+		constexpr size_t bytes = sizeof(SweepShared<typename Pass::Shape>);
+
+		if (bytes > 40000)
+			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
+									   cudaFuncAttributeMaxDynamicSharedMemorySize,
+									   static_cast<int>(bytes)), "set up a kernel");
 		if (sweep_tile < least_tile)
 			fail(HPSORT_CUDA_FAILED, "workspace arithmetic is wrong");
 		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
@@ -600,7 +620,7 @@ struct Sweeps
 			launches++;
 			launch_behind(context, stream, sweep_kernel<Pass>,
 						  (sweep.n + sweep_tile - 1) / sweep_tile,
-						  Pass::Shape::threads, 0, "sort by a digit", pass, sweep);
+						  Pass::Shape::threads, bytes, "sort by a digit", pass, sweep);
 		}
 	}
 };

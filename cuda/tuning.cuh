@@ -14,14 +14,32 @@
 #define HPSORT_CUDA_TUNING_CUH
 
 #include <cstdint>
+#ifndef HPSORT_VAR_PF_SMALL
+#define HPSORT_VAR_PF_SMALL 0
+#endif
+#ifndef HPSORT_VAR_PF_SECOND
+#define HPSORT_VAR_PF_SECOND 0
+#endif
+#ifndef HPSORT_VAR_PF_FIRST
+#define HPSORT_VAR_PF_FIRST 0
+#endif
+#ifndef HPSORT_VAR_PF_PAIRS
+#define HPSORT_VAR_PF_PAIRS 0
+#endif
+#ifndef HPSORT_VAR_PF_KEYS
+#define HPSORT_VAR_PF_KEYS 0
+#endif
+#ifndef HPSORT_VAR_KEYS
+#define HPSORT_VAR_KEYS 22
+#endif
 #ifndef HPSORT_VAR_PAIRS
-#define HPSORT_VAR_PAIRS 16
+#define HPSORT_VAR_PAIRS 22
 #endif
 #ifndef HPSORT_VAR_SMALL
-#define HPSORT_VAR_SMALL 16
+#define HPSORT_VAR_SMALL 18
 #endif
 #ifndef HPSORT_VAR_SECOND
-#define HPSORT_VAR_SECOND 18
+#define HPSORT_VAR_SECOND 20
 #endif
 #ifndef HPSORT_VAR_FIRST
 #define HPSORT_VAR_FIRST 20
@@ -164,7 +182,7 @@ struct FewTuning16
 struct KeysTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 22;
+	static constexpr int items = HPSORT_VAR_KEYS;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
