@@ -199,7 +199,7 @@ struct PairsPass : KeyWords<In>
 	using Local = typename KeyWords<In>::Local;
 	using Shared = typename KeyWords<In>::Shared;
 	static constexpr bool values = true;
-	static constexpr bool prefetches = HPSORT_VAR_PF_PAIRS;
+	static constexpr bool prefetches = HPSORT_VAR_PF_PAIRS == 2 ? FIRST : HPSORT_VAR_PF_PAIRS;
 	Out		   *keys_out;
 	uint32_t	sorted_bits;	/* below the digits still to come */
 	const uint32_t *rows_in;

@@ -161,9 +161,13 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 static size_t
 shared_need(uint32_t bins)
 {
-	size_t		need = (static_cast<size_t>(bins) + 3) / 4 * 16;
+	const size_t need = (static_cast<size_t>(bins) + 3) / 4 * 16;
+	size_t		state = sizeof(OutputState);
 
-	return need > sizeof(OutputState) ? need : sizeof(OutputState);
+	/* room for as many starts as are scanned: what is left is L1's, for the keys */
+	if (bins <= batch_bins || bins > single_bins)
+		state -= (single_bins - batch_bins) * sizeof(uint32_t);
+	return need > state ? need : state;
 }
 
 /*

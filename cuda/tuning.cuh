@@ -18,16 +18,16 @@
 #define HPSORT_VAR_PF_SMALL 0
 #endif
 #ifndef HPSORT_VAR_PF_SECOND
-#define HPSORT_VAR_PF_SECOND 0
+#define HPSORT_VAR_PF_SECOND 1
 #endif
 #ifndef HPSORT_VAR_PF_FIRST
-#define HPSORT_VAR_PF_FIRST 0
+#define HPSORT_VAR_PF_FIRST 1
 #endif
 #ifndef HPSORT_VAR_PF_PAIRS
 #define HPSORT_VAR_PF_PAIRS 0
 #endif
 #ifndef HPSORT_VAR_PF_KEYS
-#define HPSORT_VAR_PF_KEYS 0
+#define HPSORT_VAR_PF_KEYS 1
 #endif
 #ifndef HPSORT_VAR_KEYS
 #define HPSORT_VAR_KEYS 22

@@ -264,6 +264,17 @@ test_edges(bool quick)
 	if (!quick)
 		try_sort({UNIFORM, 99278856, 133088432, 0, false, seed++}, 0, false, 0, 0, false);
 
+	/* bins of inputs so long that part of them is drawn tile by tile, scanned by the
+	 * batch, at once, and by the batch again */
+	for (uint64_t distinct : {(uint64_t) 1000, (uint64_t) 5000, (uint64_t) 12288,
+		 (uint64_t) 12289, bins})
+		if (!quick)
+		{
+			try_sort({(Distribution) (seed % DISTRIBUTIONS), 30000000 + seed % 9, distinct,
+					 -9, false, seed}, 1, seed / 3 % 2, seed / 7 % 4, seed / 11 % 4, false);
+			seed++;
+		}
+
 	/* where the regimes meet, seen from both sides */
 	for (uint64_t n : large)
 		for (int d = 0; d < DISTRIBUTIONS; d++)
