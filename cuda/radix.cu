@@ -607,7 +607,7 @@ few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 
 /*
  * Three passes or four for rows alone: 16 bits are left for the last two of them, and
- * 8 for the last.  words: for what is left, as many bytes each as keys.
+ * 8 for the last.  words: two bytes a key, and four if there are four passes, else one.
  */
 static void
 rows_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
@@ -682,23 +682,31 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 					  &start->sweeps, rows);
 		return;
 	}
+	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
+	 * out; which tiles are best for how many keys is in tuning.cuh */
+	const bool	few = n <= SweepTuning::few_pairs_n ||
+		(n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX);
+	/* words of four bytes and of one, which are not there together, share an array, and
+	 * those of two have the other */
+	const bool	rows_alone = sorted_keys == nullptr && !few;
+
+	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
+				  "only up to there has each pass a look-back of its own");
 	if (digits.passes > 1)
 	{
-		other_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
+		other_keys = DeviceBuffer(context, stream, rows_alone && digits.passes == 3 ? n : bytes,
+								  "a radix sort");
 		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
 		keys_to[1] = other_keys.as<int32_t>();
 		rows_to[1] = other_rows.as<uint32_t>();
 	}
 	if (digits.passes > 2 && sorted_keys == nullptr)
 	{
-		last_keys = DeviceBuffer(context, stream, bytes, "a radix sort");
+		last_keys = DeviceBuffer(context, stream, rows_alone ? n * sizeof(uint16_t) : bytes,
+								 "a radix sort");
 		keys_to[0] = last_keys.as<int32_t>();
 	}
-	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
-	 * out; which tiles are best for how many keys is in tuning.cuh */
-	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
-				  "only up to there has each pass a look-back of its own");
-	if (n <= SweepTuning::few_pairs_n || (n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX))
+	if (few)
 	{
 		auto		run = [&](auto tuning) {
 			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,
@@ -713,8 +721,7 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 			run(FewTuning16());
 		return;
 	}
-
-	if (sorted_keys == nullptr && digits.passes > 2)
+	if (rows_alone)
 	{
 		rows_passes(stream, start, digits, keys, keys_to, rows_to);
 		return;
