@@ -160,9 +160,9 @@ struct SmallSource
 	{
 		for (uint32_t i = threadIdx.x; i < sizeof(shared.ranks) / 16; i += blockDim.x)
 			reinterpret_cast<uint4 *>(shared.ranks)[i] =
-				__ldg(reinterpret_cast<const uint4 *>(table->ranks) + i);
+				__ldcg(reinterpret_cast<const uint4 *>(table->ranks) + i);
 		__syncthreads();
-		return {__ldg(&table->factor)};
+		return {__ldcg(&table->factor)};
 	}
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at) const

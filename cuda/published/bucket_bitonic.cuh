@@ -79,10 +79,10 @@ void		merge_output(const Task &task, const Elements &other,
 /* ---- many_gpus.cu ---- */
 
 /*
- * sort_on() of a task with input_is_spare, the others sorting a part each;
- * waits.
+ * sort_on() of a task with input_is_spare, the others sorting a part each, if they have
+ * room for it; waits.  Returns how many devices have sorted.
  */
-void		sort_shared(const Task &task, HpsortPublishedSpec *spec,
+size_t		sort_shared(const Task &task, const HpsortPublishedSpec *spec,
 						const std::vector<HpsortCuda *> &others);
 
 } /* namespace published */

@@ -42,6 +42,7 @@ struct Part
 	std::unique_ptr<Stream> stream;
 	DeviceBuffer memory;
 	Elements	sorted;
+	bool		no_room;		/* of its own device; sorted on the first one after all */
 	HpsortCudaCode code;
 	HpsortCudaError error;
 };
@@ -254,11 +255,12 @@ with_release(std::vector<Part> *parts, Body body)
 } /* namespace */
 
 /*
- * The first device has the keys, and sorts its own part where they are.  The
- * others cannot be stopped: their parts are waited for.
+ * The first device has the keys, and sorts its own part where they are, and afterwards
+ * those of devices that turned out to have no room.  The others cannot be stopped:
+ * their parts are waited for.  Returns how many devices have sorted.
  */
-void
-sort_shared(const Task &task, HpsortPublishedSpec *spec,
+size_t
+sort_shared(const Task &task, const HpsortPublishedSpec *spec,
 			const std::vector<HpsortCuda *> &others)
 {
 	std::vector<HpsortCuda *> contexts = {task.context};
@@ -273,29 +275,56 @@ sort_shared(const Task &task, HpsortPublishedSpec *spec,
 	std::vector<Part> parts = cut(contexts.data(), static_cast<int>(contexts.size()),
 								  task.n);
 
+	size_t		devices = parts.size();
+
 	with_release(&parts, [&] {
 		const Elements out = {task.out, task.payload_out};
 		std::vector<uint64_t> ends;
 		Task		merging = task;
-
-		for_each_part(&parts, [&](Part *part) {
+		/* on the job's stream, where it can be stopped, and where its keys are */
+		auto		sort_here = [&](const Part &part) {
+			DeviceScope scope(task.context->ordinal);
+			HpsortPublishedSpec whole = *spec;
 			Task		own = task;
 
-			if (part != &parts.front())
+			own.keys += part.first;
+			own.out += part.first;
+			if (task.payload != nullptr)
 			{
-				sort_part(theirs, task.keys, task.payload, task.context->ordinal, part);
+				own.payload += part.first;
+				own.payload_out += part.first;
+			}
+			own.n = part.n;
+			sort_on(own, &whole);
+			check(cudaStreamSynchronize(task.stream), "sort");
+		};
+
+		for_each_part(&parts, [&](Part *part) {
+			if (part == &parts.front())
+			{
+				sort_here(*part);
 				return;
 			}
-			/* on the job's stream, where it can be stopped, and where its keys are */
-			DeviceScope scope(task.context->ordinal);
-
-			own.n = part->n;
-			sort_on(own, spec);
-			check(cudaStreamSynchronize(task.stream), "sort");
+			try
+			{
+				sort_part(theirs, task.keys, task.payload, task.context->ordinal, part);
+			}
+			catch (const Failure &failure)
+			{
+				if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
+					throw;
+				part->no_room = true;
+				part->memory.release();
+			}
 		});
 		for (const Part &part : parts)
 		{
-			if (&part != &parts.front())
+			if (part.no_room)
+			{
+				sort_here(part);
+				devices--;
+			}
+			else if (&part != &parts.front())
 				fetch(parts.front(), part, out.from(part.first), task.stream);
 			ends.push_back(part.first + part.n);
 		}
@@ -306,6 +335,7 @@ sort_shared(const Task &task, HpsortPublishedSpec *spec,
 		/* their memory is read until then */
 		check(cudaStreamSynchronize(task.stream), "merge the parts");
 	});
+	return devices;
 }
 
 } /* namespace published */

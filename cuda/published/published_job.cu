@@ -174,7 +174,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		task.input_is_spare = true;
 	}
 	if (cut.devices > 1)
-		sort_shared(task, &spec, others);
+		cut.devices = sort_shared(task, &spec, others);
 	else
 		sort_on(task, &spec);
 	check(cudaStreamSynchronize(stream), "sort");

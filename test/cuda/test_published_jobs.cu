@@ -242,19 +242,39 @@ test_shared(void)
 				CHECK(used == 0);
 			}
 
-	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
-	HpsortCudaJob *job;
-	HpsortCudaResult result;
-	uint64_t	used;
+	/* no room for its keys; for them, but not for what comes of them; for all but the sort */
+	for (uint64_t limit : {1000000, 8000000, 15000000})
+		for (int permute = 0; permute < 2; permute++)
+		{
+			HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+			const Reference expected = refer(keys, false);
+			std::vector<int32_t> got(keys.size());
+			std::vector<uint32_t> rows(keys.size());
+			HpsortCudaJob *job;
+			HpsortCudaResult result;
+			uint64_t	used;
 
-	hpsort_cuda_set_memory_limit(second, 1000000);
-	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-	ENGINE(hpsort_published_job_share(job, &second, 1, &err));
-	ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
-	CHECK(hpsort_cuda_job_finish(job, &result, &err) == HPSORT_CUDA_NO_MEMORY);
-	hpsort_cuda_job_close(job);
-	hpsort_cuda_memory(second, &used, nullptr, 0);
-	CHECK(used == 0);
+			if (permute)
+				spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+			others.assign(2, second);
+			hpsort_cuda_set_memory_limit(second, limit);
+			ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+			ENGINE(hpsort_published_job_share(job, others.data(), 2, &err));
+			ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+			if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+			{
+				CHECK(limit > 1000000 || strstr(result.reason, "gpus") == nullptr);
+				ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), 0, got.data(), &err));
+				CHECK(got == expected.keys);
+				if (permute)
+					ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
+															rows.data(), &err));
+				CHECK(!permute || rows == expected.rows);
+			}
+			hpsort_cuda_job_close(job);
+			hpsort_cuda_memory(second, &used, nullptr, 0);
+			CHECK(used == 0);
+		}
 	hpsort_cuda_close(second);
 }
 
