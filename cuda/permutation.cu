@@ -24,6 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <type_traits>
+
 #include "hash.cuh"
 #include "radix.cuh"
 
@@ -517,15 +519,35 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	}
 	__syncthreads();
 
-	/* every key is there: the runs came from these keys */
-	auto		rank = [&](int32_t signed_key) {
-		const uint32_t key = static_cast<uint32_t>(signed_key);
-		const uint32_t pair = pair_of(key, pairs);
-		uint32_t	slot = slot_in_pair(table[pair], pair, key);
+	/*
+	 * Every key is there: the runs came from these keys.  All first looks of a batch are
+	 * on their way before the first one is used, and one in a hundred has to look again.
+	 */
+	auto		rank_all = [&](uint32_t *words, auto count) {
+		constexpr int batch = decltype(count)::value;
+		uint2		first[batch];
 
-		if (slot == no_slot)
-			slot = find_slot(table, pairs, key);
-		return static_cast<uint32_t>(ranks[slot]);
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+			first[i] = table[pair_of(words[i], pairs)];
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+		{
+			const uint32_t key = words[i];
+
+			words[i] = slot_in_pair(first[i], pair_of(key, pairs), key);
+			if (words[i] == no_slot)
+				words[i] = find_slot(table, pairs, key);
+		}
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+			words[i] = ranks[words[i]];
+	};
+	auto		rank = [&](int32_t signed_key) {
+		uint32_t	word = static_cast<uint32_t>(signed_key);
+
+		rank_all(&word, std::integral_constant<int, 1>());
+		return word;
 	};
 
 	/* ranks of a vector of keys are stored together: out is aligned like keys */
@@ -542,13 +564,19 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
-				if (valid >> i & 1)
-				{
-					found[i * 4] = rank(r[i].x);
-					found[i * 4 + 1] = rank(r[i].y);
-					found[i * 4 + 2] = rank(r[i].z);
-					found[i * 4 + 3] = rank(r[i].w);
-				}
+			{
+				found[i * 4] = static_cast<uint32_t>(r[i].x);
+				found[i * 4 + 1] = static_cast<uint32_t>(r[i].y);
+				found[i * 4 + 2] = static_cast<uint32_t>(r[i].z);
+				found[i * 4 + 3] = static_cast<uint32_t>(r[i].w);
+			}
+			if (valid == (1u << vectors) - 1)
+				rank_all(found, std::integral_constant<int, vectors * 4>());
+			else
+#pragma unroll
+				for (int i = 0; i < vectors; i++)
+					if (valid >> i & 1)
+						rank_all(found + i * 4, std::integral_constant<int, 4>());
 			/* lanes that had to look twice come later; the store is one again */
 			__syncwarp();
 #pragma unroll

@@ -14,6 +14,12 @@
 #define HPSORT_CUDA_TUNING_CUH
 
 #include <cstdint>
+#ifndef HPSORT_VAR_FEWV
+#define HPSORT_VAR_FEWV 2
+#endif
+#ifndef HPSORT_VAR_RANKV
+#define HPSORT_VAR_RANKV 2
+#endif
 #ifndef HPSORT_VAR_PF_SMALL
 #define HPSORT_VAR_PF_SMALL 0
 #endif
@@ -91,7 +97,7 @@ struct ExpandTuning
 struct FewTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = 2;	/* a batch of eight first looks */
+	static constexpr int vectors = HPSORT_VAR_FEWV;	/* a batch of eight first looks */
 	/* 8,192 keys cost 10 us more than 4,096 and tell no more */
 	static constexpr int sample = 4096;
 	static constexpr int rank_threads = 1024;
@@ -230,7 +236,7 @@ struct SmallRowsTuning
 struct RankTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = 2;
+	static constexpr int vectors = HPSORT_VAR_RANKV;
 };
 
 } /* namespace hpsort */
