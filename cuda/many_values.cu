@@ -30,6 +30,9 @@
 #include "hash.cuh"
 #include "radix.cuh"
 
+#ifndef HPSORT_VAR_MANY_BATCH
+#define HPSORT_VAR_MANY_BATCH	4
+#endif
 #ifndef HPSORT_VAR_MANY_SHARED
 #define HPSORT_VAR_MANY_SHARED	1
 #endif
@@ -90,13 +93,14 @@ __global__ void __launch_bounds__(sample_threads, 1)
 sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t *met,
 					 ValueState *state)
 {
-	constexpr int batch = 4;
+	constexpr int batch = HPSORT_VAR_MANY_BATCH;
 	const uint32_t step = gridDim.x * sample_threads;
 
 	for (uint32_t first = blockIdx.x * sample_threads + threadIdx.x; first < sampled;
 		 first += batch * step)
 	{
 		uint32_t	key[batch];
+		uint32_t	there[batch];
 
 		/* scattered places: neighbours are often alike */
 #pragma unroll
@@ -107,10 +111,15 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 			place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9ull;
 			key[i] = static_cast<uint32_t>(keys[__umul64hi(place ^ place >> 29, n)]);
 		}
+		/* most keys are there by now, at the first slot they look at */
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+			there[i] = look(&slots[pair_of(key[i], sample_slots)]);
 #pragma unroll
 		for (int i = 0; i < batch; i++)
 		{
 			uint32_t	slot = pair_of(key[i], sample_slots);
+			uint32_t	found = there[i];
 
 			if (first + i * step >= sampled)
 				continue;
@@ -120,14 +129,12 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 					atomicAdd(&state->empty_met, 1u);
 				continue;
 			}
-			if (look(&state->taken) > most_values)
-				return;
-			for (;; slot = slot + 1 == sample_slots ? 0 : slot + 1)
+			for (;;)
 			{
-				uint32_t	found = look(&slots[slot]);
-
 				if (found == empty_slot)
 				{
+					if (look(&state->taken) > most_values)
+						return;
 					found = atomicCAS(&slots[slot], empty_slot, key[i]);
 					if (found == empty_slot)
 					{
@@ -137,6 +144,8 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 				}
 				if (found == key[i])
 					break;
+				slot = slot + 1 == sample_slots ? 0 : slot + 1;
+				found = look(&slots[slot]);
 			}
 			/* a value that most keys have would be counted for a long time */
 			if (look(&met[slot]) < 2)

@@ -36,7 +36,7 @@ typedef struct RegimeTuning
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
 	uint64_t	many_min_n;		/* below, finding many values does */
 	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
-	uint64_t	many_l2;		/* the table of ranks must not be what L2 is full of */
+	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 } RegimeTuning;
 
 #ifndef HPSORT_VAR_MANY_N
@@ -63,10 +63,10 @@ static const RegimeTuning tuning = {
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
-	/* 65,536 values, permutation of n 2e7 / 1e8: 0.98 / 1.45 times as fast as pairs */
+	/* 65,536 values, n 2e7 / 1e8, by the hash table: 0.98 / 1.45 times as fast as pairs */
 	.many_min_n = HPSORT_VAR_MANY_N,
-	/* a sample's estimate of 65,536 is off by 9 % as often as not; of 75,000 values
-	 * the other way is 1.02 times as fast as before, so that it may try */
+	/* an estimate of 65,536 has a standard deviation of 9 %; one that is too low costs
+	 * little more than the larger sample, which finds that out */
 	.many_most = 72000,
 	.many_l2 = (uint64_t) 16 << 20,
 };
