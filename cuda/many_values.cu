@@ -89,6 +89,12 @@ look(const uint32_t *at)
 	return *const_cast<const volatile uint32_t *>(at);
 }
 
+/*
+ * The sample's values into slots, and how often each was met, up to about 2.  Threads
+ * with the same key try the same slots in the same order, and a slot once taken stays,
+ * so a key never gets two.  Places are the same in every run, for a choice that can be
+ * repeated.  Given up, a slot more for each thread, when there are too many values.
+ */
 __global__ void __launch_bounds__(sample_threads, 1)
 sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t *met,
 					 ValueState *state)
@@ -154,6 +160,7 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 	}
 }
 
+/* One thread a slot, and one for the key that has none; the list is in no order. */
 __global__ void __launch_bounds__(place_threads)
 list_values_kernel(const uint32_t *slots, const uint32_t *met, int32_t *list,
 				   ValueState *state)
@@ -181,6 +188,8 @@ tell_values_kernel(const ValueState *state, HpsortCudaVerdict *report)
 }
 
 /*
+ * ---- the tables ----
+ *
  * Where the values of a group of buckets are, in a word: the number of values before
  * it, and how many more there are up to the end of each of its buckets, 6 bits each.
  */
@@ -190,6 +199,7 @@ static constexpr uint32_t end_bits = 6;
 
 static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
 
+/* A bucket's values among all of them, whose ranks these are. */
 struct Places
 {
 	uint32_t	begin;
@@ -228,8 +238,10 @@ values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
 }
 
 /*
- * Both tables, by a thread for each value and bucket that there may be.  In the hash
- * table slots are pairs of words, a key and its rank; two of them are read together.
+ * Both tables, by a thread for each value and bucket that there may be; which one is
+ * used, is known when this is done.  In the hash table slots are pairs of words, a key
+ * and its rank; two of them are read together.  With a quarter of the slots taken 4 %
+ * of the values are not in the first two that a key looks at.
  */
 __global__ void __launch_bounds__(place_threads)
 place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
@@ -242,7 +254,7 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 	const uint32_t bits = 32 - __clz(span);
 	const Buckets buckets = {lo, span, bits > 16 ? bits - 16 : 0};
 
-	/* a group's threads are neighbours in a warp */
+	/* a group's threads are neighbours in a warp, and put its word together there */
 	const uint32_t i = j % REGIME_MANY_GROUP;
 	const uint32_t first = values_before(sorted, distinct, buckets, j - i);
 	const uint32_t more = values_before(sorted, distinct, buckets, j + 1) - first;
@@ -254,6 +266,7 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 	/* groups behind the last value may begin at 65,536, but nobody asks for them */
 	if (i == 0)
 		group_of[j / REGIME_MANY_GROUP] = group | static_cast<uint64_t>(first) << first_shift;
+	/* the word is wrong then, and not looked at */
 	if (more > group_most || (by_hash && j == 0))
 		state->by_hash = 1;
 	if (j == 0)
@@ -275,19 +288,25 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 		state->empty_rank = rank - no_rank;
 		return;
 	}
+	/* values differ from each other, so a slot that is taken is another's */
 	while (atomicCAS(&table[slot * 2], empty_slot, key) != empty_slot)
 		slot = slot + 1 == rank_pairs * 2 ? 0 : slot + 1;
 	table[slot * 2 + 1] = rank;
 }
 
 /*
+ * ---- ranks of all keys ----
+ *
  * A table that ranks are looked up in has
  *	Found						what the first look brings
  *	first(key)					that look; those of several keys are under way at once
  *	rank(found, key)			the rank, or no_rank: key is not among the values
  */
 
-/* In shared memory. */
+/*
+ * In shared memory.  No key is stored whole: it is the value if it is in the range of
+ * the values, and the bits that its bucket does not tell are there.
+ */
 struct BucketTable
 {
 	using Found = uint64_t;
@@ -356,7 +375,10 @@ rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
 	}
 }
 
-/* In L2. */
+/*
+ * In L2: too large for L1 to matter, and so a sector of 32 bytes for each key, which
+ * is what this is bound by (3.2 GB for 1e8 keys).
+ */
 struct HashTable
 {
 	using Found = uint4;
@@ -489,7 +511,10 @@ rank_all(const int32_t *__restrict__ keys, uint64_t n, const Table &table, const
 	sum_by_last_block(to.counts, 2, to.stride, to.ticket, 0, nullptr);
 }
 
-/* Which of the two it is they read themselves; the other one is done at once. */
+/*
+ * Which of the two it is they read themselves; the other one is done at once.  One
+ * block an SM, as the table takes most of its shared memory, and is copied for each.
+ */
 static constexpr int bucket_threads = 1024;
 static constexpr int hash_threads = 512;
 
@@ -572,7 +597,10 @@ rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_
 
 /*
  * False: too many values, or not all of them found; rows may have been written, and
- * mean nothing then.  Waits for the stream twice, the second time with the passes on it.
+ * mean nothing then.  Waits for the stream twice, the second time with the passes on it:
+ * that all keys have ranks is known in time for the caller to take another way, and
+ * not before the passes are.  The first wait can bring the same answer for less.  On an
+ * error the slots wait for what may still write to them.
  */
 bool
 many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
