@@ -137,6 +137,7 @@ typedef struct HpsortCudaShape
 	int			bounds_known;	/* lo and hi are given or were found */
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
+	uint32_t	given_up;		/* regimes tried in vain: bits, 1 << regime */
 } HpsortCudaShape;
 
 typedef struct HpsortCudaChoice

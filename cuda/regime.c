@@ -36,11 +36,15 @@ typedef struct RegimeTuning
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
 	uint64_t	many_min_n;		/* below, finding many values does */
 	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
+	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
 	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 } RegimeTuning;
 
 #ifndef HPSORT_VAR_MANY_N
 #define HPSORT_VAR_MANY_N	50000000
+#endif
+#ifndef HPSORT_VAR_MANY_FIRST
+#define HPSORT_VAR_MANY_FIRST	65536
 #endif
 
 static const RegimeTuning tuning = {
@@ -68,6 +72,7 @@ static const RegimeTuning tuning = {
 	/* an estimate of 65,536 has a standard deviation of 9 %; one that is too low costs
 	 * little more than the larger sample, which finds that out */
 	.many_most = 72000,
+	.many_first = HPSORT_VAR_MANY_FIRST,
 	.many_l2 = (uint64_t) 16 << 20,
 };
 
@@ -145,6 +150,7 @@ uint64_t
 regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 {
 	if ((shape->wanted & ~HPSORT_CUDA_AT_ONCE) != HPSORT_CUDA_PERMUTATION ||
+		shape->given_up >> HPSORT_CUDA_MANY_DISTINCT & 1 ||
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2 ||
 		regime_range(shape) <= MOST_BINS)
 		return 0;
@@ -408,6 +414,12 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
+	int			ranked = shape->distinct != 0 &&
+		shape->distinct <= regime_many_most(limits, shape);
+	int			counted = shape->distinct != 0 && n >= tuning.few_min_n &&
+		shape->distinct <= regime_few_most(limits, n) &&
+		!(shape->given_up >> HPSORT_CUDA_FEW_DISTINCT & 1) &&
+		!(ranked && shape->distinct >= tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
 	choice->bits = shape->bounds_known ? bits : 32;
@@ -424,15 +436,14 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 "range %llu fits in the %u bins of shared memory",
 				 (unsigned long long) range, bins);
 	}
-	else if (shape->distinct != 0 && n >= tuning.few_min_n &&
-			 shape->distinct <= regime_few_most(limits, n))
+	else if (counted)
 	{
 		choice->regime = HPSORT_CUDA_FEW_DISTINCT;
 		snprintf(choice->reason, sizeof(choice->reason),
 				 "about %llu distinct values, a hash table in shared memory holds %u",
 				 (unsigned long long) shape->distinct, capacity);
 	}
-	else if (shape->distinct != 0 && shape->distinct <= regime_many_most(limits, shape))
+	else if (ranked)
 	{
 		choice->regime = HPSORT_CUDA_MANY_DISTINCT;
 		snprintf(choice->reason, sizeof(choice->reason),

@@ -189,21 +189,25 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * After FEW_DISTINCT or MANY_DISTINCT has given up: what is known now, and the next
- * choice.  Values count as all different, so that neither is chosen again; the bounds,
- * which they did without, may open the way to bins.
+ * After FEW_DISTINCT or MANY_DISTINCT has given up: the next choice.  Where there are
+ * more values than the first holds, though a sample saw few, a larger sample would most
+ * likely miss some as well, so that neither is chosen then.  The bounds, which both did
+ * without, may open the way to bins.
  */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaShape *shape)
+			HpsortCudaRegime given_up, HpsortCudaShape *shape)
 {
 	HpsortCudaChoice next;
 	HpsortCudaChoice choice;
 
-	shape->distinct = shape->n;
-	if (!shape->bounds_known)
-		settle_bounds(context, stream, keys, shape);
+	shape->given_up |= 1u << given_up | 1u << HPSORT_CUDA_MANY_DISTINCT;
 	hpsort_cuda_choose(&context->limits, shape, &next);
+	if (next.regime == HPSORT_CUDA_RADIX && !shape->bounds_known)
+	{
+		settle_bounds(context, stream, keys, shape);
+		hpsort_cuda_choose(&context->limits, shape, &next);
+	}
 	choice = next;
 	/* else nobody could tell why it took longer than others like it */
 	snprintf(choice.reason, sizeof(choice.reason), "values not as estimated: %.120s",
@@ -227,7 +231,7 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
 					 verdict))
 			return true;
-		*choice = think_again(context, stream, keys, shape);
+		*choice = think_again(context, stream, keys, choice->regime, shape);
 	}
 	switch (choice->regime)
 	{
@@ -321,8 +325,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		return false;
 	if (choice->regime != HPSORT_CUDA_RADIX)
 	{
-		*choice = think_again(context, stream, keys, shape);
-		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+		*choice = think_again(context, stream, keys, choice->regime, shape);
+		if (choice->regime != HPSORT_CUDA_RADIX)
 			return permute_into(context, stream, keys, shape, descending,
 								sorted_keys, rows, runs, verdict, choice, begun);
 	}

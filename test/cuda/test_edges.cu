@@ -241,7 +241,7 @@ try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
 	const uint64_t n = 50000000 + 3;
 	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
 	const HpsortCudaShape shape = {n, INT32_MIN, INT32_MAX, 0, 50000,
-		wanted | HPSORT_CUDA_AT_ONCE};
+		wanted | HPSORT_CUDA_AT_ONCE, 0};
 	const int32_t strange = (int32_t) mix32(50000);
 	HpsortCudaSpec spec = {};
 	HpsortCudaChoice choice;

@@ -32,7 +32,7 @@ choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
 	   int bounds_known, uint64_t distinct, uint32_t wanted)
 {
 	HpsortCudaShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
-		distinct, wanted};
+		distinct, wanted, 0};
 	HpsortCudaChoice choice;
 
 	memset(&choice, 0xa5, sizeof(choice));
@@ -180,7 +180,8 @@ test_reasons(void **state)
 static void
 test_many(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE};
+	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE, 0};
+	HpsortCudaChoice choice;
 
 	(void) state;
 	assert_true(regime_many_most(&h100, &shape) >= REGIME_MANY_VALUES);
@@ -192,6 +193,19 @@ test_many(void **state)
 	assert_true(regime_many_shared(&a10, 10000) != 0);
 	assert_int_equal(regime_many_shared(&a10, 20000), 0);
 	assert_int_equal(regime_many_shared(&t4, 257), 0);
+
+	/* what has given up is not chosen again, whatever the estimate says */
+	shape.wanted = P | AT_ONCE;
+	shape.distinct = 50000;
+	shape.given_up = 1u << HPSORT_CUDA_MANY_DISTINCT;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
+	shape.distinct = 5000;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_FEW_DISTINCT);
+	shape.given_up |= 1u << HPSORT_CUDA_FEW_DISTINCT;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 }
 
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
@@ -292,7 +306,7 @@ test_bits(void **state)
 static void
 test_sample(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K};
+	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K, 0};
 
 	(void) state;
 	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
