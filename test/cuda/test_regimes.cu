@@ -176,6 +176,50 @@ try_many_ends(bool descending, uint64_t seed)
 	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, -1);
 }
 
+/* Each allocation fails in turn, with work on the stream that writes to what goes back;
+ * then there is enough. */
+static void
+try_many_memory(uint64_t seed)
+{
+	const std::vector<int32_t> keys = make_keys({UNIFORM, 2000003, 3000, 0, true, seed});
+	const Reference reference = refer(keys, false);
+	Guarded<int32_t> input(keys.size(), 0);
+	Guarded<uint32_t> rows(keys.size(), 0);
+	const uint64_t step = (uint64_t) 1 << 20;
+	uint64_t	used;
+	uint64_t	after;
+	uint64_t	refused = 0;
+	bool		found = false;
+
+	input.put(keys);
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	for (uint64_t limit = used + 1; !found && limit < used + 64 * step; limit += step)
+	{
+		current = "many, memory " + std::to_string(limit - used) + " seed " +
+			std::to_string(seed);
+		hpsort_cuda_set_memory_limit(context, limit);
+		try
+		{
+			VerdictSlot verdict(context, nullptr);
+
+			found = many_values_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
+											input.get(), keys.size(), rows.get(), verdict.get());
+			CHECK(found);
+		}
+		catch (const Failure &failure)
+		{
+			CHECK(failure.error.code == HPSORT_CUDA_NO_MEMORY);
+			refused++;
+		}
+		hpsort_cuda_memory(context, &after, nullptr, 0);
+		CHECK(after == used);
+	}
+	hpsort_cuda_set_memory_limit(context, 0);
+	CUDA(cudaDeviceSynchronize());
+	CHECK(refused > 4 && found);
+	CHECK(rows.take(keys.size()) == reference.rows && rows.intact());
+}
+
 /* expected: whether the table must hold the values, must not, or either (-1). */
 static void
 try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
@@ -397,6 +441,8 @@ test_regimes(bool quick, bool tiny)
 		try_many({UNIFORM, 20001, 700, 0, true, seed++}, true, 1, 2, 1);
 	for (int turn = 0; turn < (tiny ? 0 : quick ? 1 : 6); turn++)
 		try_many_ends(turn % 2 != 0, seed++);
+	if (!tiny)
+		try_many_memory(seed++);
 
 	/*
 	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
