@@ -103,8 +103,7 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(verdict->n_outside == 0);
 }
 
-/* expected: whether all values must be found, must not, or either (-1); bounds that
- * keys do not keep are to be told of, by one of those keys. */
+/* expected: whether all values must be found, must not, or either (-1). */
 static void
 try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending,
 			  uint32_t in, uint32_t to, int expected)
@@ -129,6 +128,7 @@ try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending
 	CHECK(expected < 0 || found == (expected == 1));
 	CHECK(rows.intact());
 	CHECK(!found || rows.take(keys.size()) == reference.rows);
+	/* bounds that keys do not keep are told of, by one of those keys */
 	CHECK(!found || (verdict->n_outside != 0) == outside);
 	CHECK(verdict->n_outside == 0 || verdict->key < b.lo || verdict->key > b.hi);
 }
