@@ -374,6 +374,7 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->shared_bytes =
 		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
 	limits->memory_bytes = properties.totalGlobalMem;
+	limits->l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
 }
 
 /* Nothing to do: it is only asked whether there is machine code of it. */

@@ -624,7 +624,7 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	launch_behind(context, stream, sum_kernel, 1, FewTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
 	/* pinned, for a copy to other memory waits for the stream by itself, before
-	 * meanwhile() has put anything there */
+	 * meanwhile() has put anything there; on an error the slot waits for the copy */
 	VerdictSlot answer(context, stream);
 
 	static_assert(sizeof(state) <= VerdictSlot::bytes, "it must fit");
@@ -635,19 +635,9 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	Event		known;
 
 	known.record(stream);
-	/* The event is before what is put there now, so that this is not waited for.  As
-	 * state is not pinned, the copy itself has waited for what was before it. */
+	/* behind the event, which is what is waited for */
 	if (meanwhile)
-		try
-		{
-			meanwhile();
-		}
-		catch (...)
-		{
-			/* where pageable memory is no obstacle, state may not be there yet */
-			ignore(cudaStreamSynchronize(stream));
-			throw;
-		}
+		meanwhile();
 	known.wait("count the distinct values");
 	memcpy(&state, answer.get(), sizeof(state));
 	if (state.abandoned)

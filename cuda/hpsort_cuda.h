@@ -112,6 +112,7 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_SHARED_HISTOGRAM,	/* all bins in shared memory */
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
+	HPSORT_CUDA_MANY_DISTINCT,	/* permutations: ranks of up to 65,536 values */
 	HPSORT_CUDA_RADIX,			/* stable passes over the keys' bits */
 	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
 	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
@@ -124,6 +125,7 @@ typedef struct HpsortCudaLimits
 	uint32_t	sms;			/* multiprocessors */
 	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
 	uint64_t	memory_bytes;	/* device memory */
+	uint64_t	l2_bytes;		/* the cache that all multiprocessors share */
 } HpsortCudaLimits;
 
 /* The shape of one input, as far as it is known. */
@@ -135,6 +137,7 @@ typedef struct HpsortCudaShape
 	int			bounds_known;	/* lo and hi are given or were found */
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
+	uint32_t	given_up;		/* regimes tried in vain: bits, 1 << regime */
 } HpsortCudaShape;
 
 typedef struct HpsortCudaChoice

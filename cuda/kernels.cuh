@@ -78,6 +78,7 @@ void		configure_shared_histogram(const HpsortCudaLimits &limits);
 void		configure_few_distinct(const HpsortCudaLimits &limits);
 void		configure_partition(const HpsortCudaLimits &limits);
 void		configure_permutation(const HpsortCudaLimits &limits);
+void		configure_many_values(const HpsortCudaLimits &limits);
 void		configure_one_block(const HpsortCudaLimits &limits);
 
 /* ---- shared_histogram.cu ---- */
@@ -271,10 +272,6 @@ bool		many_values_permutation(HpsortCuda *context, cudaStream_t stream,
 									const Bounds &bounds, bool descending,
 									const int32_t *keys, uint64_t n, uint32_t *rows,
 									HpsortCudaVerdict *verdict);
-
-/* keys from which on it pays, and the estimate of values up to which it is tried */
-static constexpr uint64_t many_values_min_n = 20000000;
-static constexpr uint64_t many_values_most = 72000;
 
 /* ---- permutation.cu ---- */
 

@@ -1,22 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * many_values.cu
- *	  Dense ranks of up to 65,536 values, anywhere in 2^32: more than a table in
- *	  shared memory holds.
+ *	  Regime MANY_DISTINCT: dense ranks of up to 65,536 values, anywhere in 2^32.
  *
- * What few_distinct.cu counts, and permutation.cu ranks, in shared memory is looked
- * up in L2 here: a table of 2 MB, one sector a key.  A sample large enough to have
- * met each value often finds them; a second look at all keys, which the ranks need
- * anyway, verifies them, for a key that is in no slot shows itself.  Then two passes
- * of permutation.cu instead of four of pairs.
+ * What few_distinct.cu counts, and permutation.cu ranks, is a table in shared memory,
+ * which does not hold so many keys.  Here a sample large enough to have met each value
+ * often finds them; a second look at all keys, which the ranks need anyway, verifies
+ * them, for a key that is not among the values shows itself.  Then two passes of
+ * permutation.cu instead of four of pairs.
  *	- sample_values_kernel puts a sample into a table, and notes what it met twice;
  *	- list_values_kernel lists them, and says if some were met but once: then there
  *	  are others that it has not met;
  *	- small_sort.cu puts them in order;
- *	- place_values_kernel makes the table of ranks;
- *	- rank_keys_kernel makes the ranks of all keys, and counts both passes' digits.
+ *	- place_values_kernel makes two tables of ranks;
+ *	- rank_by_buckets_kernel makes the ranks of all keys, and counts both passes'
+ *	  digits, with values in order in shared memory: of each value the bits that its
+ *	  bucket does not tell, and where buckets begin.  The rank is where it is found, so
+ *	  that a value takes 3 bytes, and not the 6 of key and rank;
+ *	- rank_by_hash_kernel does the same by a hash table in L2, one sector a key, where
+ *	  values are so unevenly spread that buckets are crowded, or the other table does
+ *	  not fit.
  *
- * permutation.cu calls it.  Bytes per row: 4 + 2, and those of the passes.
+ * permute_into() in sort.cu calls it.  Bytes per row: 4 + 2, and those of the passes.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,12 +30,20 @@
 #include "hash.cuh"
 #include "radix.cuh"
 
+#ifndef HPSORT_VAR_MANY_BATCH
+#define HPSORT_VAR_MANY_BATCH	4
+#endif
+#ifndef HPSORT_VAR_MANY_SHARED
+#define HPSORT_VAR_MANY_SHARED	1
+#endif
+
 namespace hpsort
 {
 
-static constexpr uint32_t most_values = 1 << 16;
-static constexpr uint32_t sample_slots = 4 * most_values;
-static constexpr uint32_t rank_pairs = 2 * most_values;
+static constexpr uint32_t most_values = REGIME_MANY_VALUES;
+static constexpr uint32_t sample_slots = REGIME_MANY_SAMPLE_SLOTS;
+static constexpr uint32_t rank_pairs = REGIME_MANY_SLOTS / 2;
+static constexpr uint32_t groups = most_values / REGIME_MANY_GROUP;
 
 /* 24 times as many as there may be values: of 65,536, met at random, one is met less
  * than twice in one of 10,000 samples, and missed in one of 400,000 */
@@ -44,8 +57,18 @@ static_assert(most_values + 1 + sample_blocks * sample_threads < sample_slots,
 			  "a search ends at an empty slot");
 
 static constexpr int place_threads = 256;
-static constexpr int rank_threads = 512;
 static constexpr uint32_t no_rank = 0xffffffffu;
+
+/*
+ * Buckets of equal width over the range of the values, as many as 16 bits number: what
+ * a bucket does not tell of a value are 16 bits at most.
+ */
+struct Buckets
+{
+	uint32_t	lo;				/* smallest value */
+	uint32_t	span;			/* largest less smallest */
+	uint32_t	shift;
+};
 
 /* In device memory, zeroed at the start. */
 struct ValueState
@@ -55,6 +78,8 @@ struct ValueState
 	uint32_t	rare;			/* not 0: a value was met but once */
 	uint32_t	empty_met;		/* how often, up to 2, the key that marks empty slots */
 	uint32_t	empty_rank;		/* its rank less no_rank: no_rank itself is 0 */
+	uint32_t	by_hash;		/* not 0: a group of buckets has too many values */
+	Buckets		buckets;
 };
 
 /* Past L1: other SMs write it. */
@@ -64,17 +89,24 @@ look(const uint32_t *at)
 	return *const_cast<const volatile uint32_t *>(at);
 }
 
+/*
+ * The sample's values into slots, and how often each was met, up to about 2.  Threads
+ * with the same key try the same slots in the same order, and a slot once taken stays,
+ * so a key never gets two.  Places are the same in every run, for a choice that can be
+ * repeated.  Given up, a slot more for each thread, when there are too many values.
+ */
 __global__ void __launch_bounds__(sample_threads, 1)
 sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t *met,
 					 ValueState *state)
 {
-	constexpr int batch = 4;
+	constexpr int batch = HPSORT_VAR_MANY_BATCH;
 	const uint32_t step = gridDim.x * sample_threads;
 
 	for (uint32_t first = blockIdx.x * sample_threads + threadIdx.x; first < sampled;
 		 first += batch * step)
 	{
 		uint32_t	key[batch];
+		uint32_t	there[batch];
 
 		/* scattered places: neighbours are often alike */
 #pragma unroll
@@ -85,10 +117,15 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 			place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9ull;
 			key[i] = static_cast<uint32_t>(keys[__umul64hi(place ^ place >> 29, n)]);
 		}
+		/* most keys are there by now, at the first slot they look at */
+#pragma unroll
+		for (int i = 0; i < batch; i++)
+			there[i] = look(&slots[pair_of(key[i], sample_slots)]);
 #pragma unroll
 		for (int i = 0; i < batch; i++)
 		{
 			uint32_t	slot = pair_of(key[i], sample_slots);
+			uint32_t	found = there[i];
 
 			if (first + i * step >= sampled)
 				continue;
@@ -98,14 +135,12 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 					atomicAdd(&state->empty_met, 1u);
 				continue;
 			}
-			if (look(&state->taken) > most_values)
-				return;
-			for (;; slot = slot + 1 == sample_slots ? 0 : slot + 1)
+			for (;;)
 			{
-				uint32_t	found = look(&slots[slot]);
-
 				if (found == empty_slot)
 				{
+					if (look(&state->taken) > most_values)
+						return;
 					found = atomicCAS(&slots[slot], empty_slot, key[i]);
 					if (found == empty_slot)
 					{
@@ -115,6 +150,8 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 				}
 				if (found == key[i])
 					break;
+				slot = slot + 1 == sample_slots ? 0 : slot + 1;
+				found = look(&slots[slot]);
 			}
 			/* a value that most keys have would be counted for a long time */
 			if (look(&met[slot]) < 2)
@@ -123,6 +160,7 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 	}
 }
 
+/* One thread a slot, and one for the key that has none; the list is in no order. */
 __global__ void __launch_bounds__(place_threads)
 list_values_kernel(const uint32_t *slots, const uint32_t *met, int32_t *list,
 				   ValueState *state)
@@ -149,34 +187,171 @@ tell_values_kernel(const ValueState *state, HpsortCudaVerdict *report)
 	report->distinct = state->rare != 0 || state->listed > most_values ? 0 : state->listed;
 }
 
-/* Slots are pairs of words, a key and its rank; two of them are read together. */
+/*
+ * ---- the tables ----
+ *
+ * Where the values of a group of buckets are, in a word: the number of values before
+ * it, and how many more there are up to the end of each of its buckets, 6 bits each.
+ */
+static constexpr uint32_t group_most = 63;
+static constexpr uint32_t first_shift = 48;
+static constexpr uint32_t end_bits = 6;
+
+static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
+
+/* A bucket's values among all of them, whose ranks these are. */
+struct Places
+{
+	uint32_t	begin;
+	uint32_t	end;
+};
+
+__device__ __forceinline__ Places
+places_of(uint64_t group, uint32_t bucket)
+{
+	const uint32_t first = static_cast<uint32_t>(group >> first_shift);
+	/* a bucket begins where the one before it ends; before the first one come zeros */
+	const uint32_t both = static_cast<uint32_t>(
+		group << end_bits >> bucket % REGIME_MANY_GROUP * end_bits);
+
+	return {first + (both & group_most), first + (both >> end_bits & group_most)};
+}
+
+/* How many of the values, which ascend, are in buckets before this one. */
+__device__ __forceinline__ uint32_t
+values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
+			  uint32_t bucket)
+{
+	uint32_t	begin = 0;
+	uint32_t	end = distinct;
+
+	while (begin < end)
+	{
+		const uint32_t middle = (begin + end) / 2;
+
+		if ((static_cast<uint32_t>(sorted[middle]) - buckets.lo) >> buckets.shift < bucket)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+/*
+ * Both tables, by a thread for each value and bucket that there may be; which one is
+ * used, is known when this is done.  In the hash table slots are pairs of words, a key
+ * and its rank; two of them are read together.  With a quarter of the slots taken 4 %
+ * of the values are not in the first two that a key looks at.
+ */
 __global__ void __launch_bounds__(place_threads)
-place_values_kernel(const int32_t *sorted, uint32_t distinct, Bounds bounds,
-					uint32_t *table, ValueState *state, HpsortCudaVerdict *verdict)
+place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
+					bool by_hash, Bounds bounds, uint32_t *table, uint64_t *group_of,
+					uint16_t *rest, ValueState *state, HpsortCudaVerdict *verdict)
 {
 	const uint32_t j = blockIdx.x * place_threads + threadIdx.x;
+	const uint32_t lo = static_cast<uint32_t>(sorted[0]);
+	const uint32_t span = static_cast<uint32_t>(sorted[distinct - 1]) - lo;
+	const uint32_t bits = 32 - __clz(span);
+	const Buckets buckets = {lo, span, bits > 16 ? bits - 16 : 0};
 
+	/* a group's threads are neighbours in a warp, and put its word together there */
+	const uint32_t i = j % REGIME_MANY_GROUP;
+	const uint32_t first = values_before(sorted, distinct, buckets, j - i);
+	const uint32_t more = values_before(sorted, distinct, buckets, j + 1) - first;
+	uint64_t	group = static_cast<uint64_t>(more & group_most) << i * end_bits;
+
+#pragma unroll
+	for (int step = 1; step < REGIME_MANY_GROUP; step *= 2)
+		group |= __shfl_xor_sync(0xffffffffu, group, step);
+	/* groups behind the last value may begin at 65,536, but nobody asks for them */
+	if (i == 0)
+		group_of[j / REGIME_MANY_GROUP] = group | static_cast<uint64_t>(first) << first_shift;
+	/* the word is wrong then, and not looked at */
+	if (more > group_most || (by_hash && j == 0))
+		state->by_hash = 1;
+	if (j == 0)
+		state->buckets = buckets;
+	rest[j] = 0;
 	if (j >= distinct)
 		return;
 
 	const uint32_t key = static_cast<uint32_t>(sorted[j]);
+	const uint32_t rank = descending ? distinct - 1 - j : j;
 	uint32_t	slot = pair_of(key, rank_pairs) * 2;
 
 	/* all keys are among the values, so their bounds are checked here */
 	if (sorted[j] < bounds.lo || sorted[j] > bounds.hi)
 		report_outside(verdict, sorted[j]);
-
+	rest[j] = static_cast<uint16_t>((key - lo) & ((1u << buckets.shift) - 1));
 	if (key == empty_slot)
 	{
-		state->empty_rank = j - no_rank;
+		state->empty_rank = rank - no_rank;
 		return;
 	}
+	/* values differ from each other, so a slot that is taken is another's */
 	while (atomicCAS(&table[slot * 2], empty_slot, key) != empty_slot)
 		slot = slot + 1 == rank_pairs * 2 ? 0 : slot + 1;
-	table[slot * 2 + 1] = j;
+	table[slot * 2 + 1] = rank;
 }
 
-/* The rank of a key that is not in its first pair; no_rank: it is in none. */
+/*
+ * ---- ranks of all keys ----
+ *
+ * A table that ranks are looked up in has
+ *	Found						what the first look brings
+ *	first(key)					that look; those of several keys are under way at once
+ *	rank(found, key)			the rank, or no_rank: key is not among the values
+ */
+
+/*
+ * In shared memory.  No key is stored whole: it is the value if it is in the range of
+ * the values, and the bits that its bucket does not tell are there.
+ */
+struct BucketTable
+{
+	using Found = uint64_t;
+	const uint64_t *groups;
+	const uint16_t *rest;
+	Buckets		buckets;
+	uint32_t	flip;			/* ranks are turned round: the largest, else 0 */
+	uint32_t	mask;
+
+	/* what lies outside the values' range is looked for in the last bucket */
+	__device__ __forceinline__ uint32_t
+	bucket_of(uint32_t key) const
+	{
+		return min(key - buckets.lo, buckets.span) >> buckets.shift;
+	}
+	__device__ __forceinline__ Found
+	first(uint32_t key) const
+	{
+		return groups[bucket_of(key) / REGIME_MANY_GROUP];
+	}
+	/* most buckets have one value or two; of 63, which ascend, it is 6 steps */
+	__device__ __forceinline__ uint32_t
+	rank(Found found, uint32_t key) const
+	{
+		const uint32_t wanted = (key - buckets.lo) & mask;
+		Places		places = places_of(found, bucket_of(key));
+
+		if (key - buckets.lo > buckets.span || places.begin >= places.end)
+			return no_rank;
+		while (places.end - places.begin > 1)
+		{
+			const uint32_t middle = (places.begin + places.end) / 2;
+
+			if (rest[middle] <= wanted)
+				places.begin = middle;
+			else
+				places.end = middle;
+		}
+		if (rest[places.begin] != wanted)
+			return no_rank;
+		return flip != 0 ? flip - places.begin : places.begin;
+	}
+};
+
+/* The rank of a key that is not in its first pair, which is full; no_rank: in none. */
 static __device__ __noinline__ uint32_t
 rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
 {
@@ -186,78 +361,108 @@ rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
 		return state->empty_rank + no_rank;
 	for (;;)
 	{
-		const uint4 two = table[pair];
+		pair = pair + 1 == rank_pairs ? 0 : pair + 1;
+
+		const uint4 two = __ldg(&table[pair]);
 
 		if (two.x == key)
 			return two.y;
 		if (two.z == key)
 			return two.w;
 		/* where it would have been put */
-		if (two.x == empty_slot || two.z == empty_slot)
+		if (two.z == empty_slot)
 			return no_rank;
-		pair = pair + 1 == rank_pairs ? 0 : pair + 1;
 	}
 }
+
+/*
+ * In L2: too large for L1 to matter, and so a sector of 32 bytes for each key, which
+ * is what this is bound by (3.2 GB for 1e8 keys).
+ */
+struct HashTable
+{
+	using Found = uint4;
+	const uint4 *table;
+	const ValueState *state;
+
+	__device__ __forceinline__ Found
+	first(uint32_t key) const
+	{
+		return __ldg(&table[pair_of(key, rank_pairs)]);
+	}
+	/* an empty slot has no_rank, so the key that marks it needs no test here */
+	__device__ __forceinline__ uint32_t
+	rank(const Found &two, uint32_t key) const
+	{
+		const uint32_t found = two.x == key ? two.y : two.z == key ? two.w : no_rank;
+
+		if (found != no_rank || (two.z == empty_slot && key != empty_slot))
+			return found;
+		return rank_behind(table, key, state);
+	}
+};
+
+/* Where ranks go, and the counts of their two digits. */
+struct Ranked
+{
+	uint16_t   *ranks;			/* aligned like the keys */
+	uint32_t	bits;			/* of the lower digit */
+	uint32_t   *counts;			/* of both, and from one to the other */
+	uint32_t	stride;
+	uint32_t   *ticket;
+	HpsortCudaVerdict *report;	/* of a key that has no rank */
+};
 
 /*
  * All keys' ranks, two bytes each, stored like the keys; both digits counted.  A key
  * without a rank is told of, and counts as 0, so that the passes stay within their
  * arrays until the host hears.
  */
-__global__ void __launch_bounds__(rank_threads, 2)
-rank_keys_kernel(const int32_t *__restrict__ keys, uint64_t n,
-				 const uint4 *__restrict__ table, const ValueState *state, uint32_t bits,
-				 uint16_t *out, uint32_t *counts, uint32_t stride, uint32_t *ticket,
-				 HpsortCudaVerdict *report)
+template <int THREADS, typename Table>
+__device__ __forceinline__ void
+rank_all(const int32_t *__restrict__ keys, uint64_t n, const Table &table, const Ranked &to)
 {
 	constexpr int vectors = 2;
 	constexpr int batch = vectors * 4;
 	__shared__ uint32_t bins[2][sweep_digits];
 	const KeyVectors all(keys, n);
-	const uint32_t mask = (1u << bits) - 1;
+	const uint32_t mask = (1u << to.bits) - 1;
 	uint64_t	begin;
 	uint64_t	end;
 	bool		missing = false;
 
-	for (uint32_t i = threadIdx.x; i < 2 * sweep_digits; i += rank_threads)
+	for (uint32_t i = threadIdx.x; i < 2 * sweep_digits; i += THREADS)
 		bins[i / sweep_digits][i % sweep_digits] = 0;
 	__syncthreads();
 
-	auto		count = [&](uint32_t rank) {
-		atomicAdd(&bins[0][rank & mask], 1u);
-		atomicAdd(&bins[1][rank >> bits], 1u);
-	};
-	/* an empty slot has no_rank, so the key that marks it needs no test */
-	auto		settle = [&](uint4 two, uint32_t key) {
-		uint32_t	rank = two.x == key ? two.y : two.z == key ? two.w : no_rank;
+	auto		settle = [&](const typename Table::Found &found, uint32_t key) {
+		uint32_t	rank = table.rank(found, key);
 
-		if (rank == no_rank)
-			rank = rank_behind(table, key, state);
 		if (rank == no_rank)
 		{
 			missing = true;
 			rank = 0;
 		}
+		atomicAdd(&bins[0][rank & mask], 1u);
+		atomicAdd(&bins[1][rank >> to.bits], 1u);
 		return rank;
 	};
 	auto		rank_one = [&](int32_t signed_key) {
 		const uint32_t key = static_cast<uint32_t>(signed_key);
-		const uint32_t rank = settle(table[pair_of(key, rank_pairs)], key);
 
-		count(rank);
-		return static_cast<uint16_t>(rank);
+		return static_cast<uint16_t>(settle(table.first(key), key));
 	};
 
 	block_span(all.count, &begin, &end);
 
-	uint2	   *fours_out = reinterpret_cast<uint2 *>(out + all.head);
+	uint2	   *fours_out = reinterpret_cast<uint2 *>(to.ranks + all.head);
 	uint64_t	at = begin + threadIdx.x;
 
 	for_each_vector<vectors>(
 		all.vectors, begin, end,
 		[&](const int4 (&r)[vectors], uint32_t valid) {
 			uint32_t	key[batch];
-			uint4		two[batch];
+			typename Table::Found found[batch];
 
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
@@ -270,48 +475,132 @@ rank_keys_kernel(const int32_t *__restrict__ keys, uint64_t n,
 			/* all of them on their way before the first is looked at */
 #pragma unroll
 			for (int i = 0; i < batch; i++)
-				two[i] = __ldg(&table[pair_of(key[i], rank_pairs)]);
+				found[i] = table.first(key[i]);
 #pragma unroll
 			for (int i = 0; i < batch; i++)
 				if (valid >> i / 4 & 1)
-				{
-					key[i] = settle(two[i], key[i]);
-					count(key[i]);
-				}
+					key[i] = settle(found[i], key[i]);
 			/* lanes that had to look on come later; the store is one again */
 			__syncwarp();
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
 				if (valid >> i & 1)
-					fours_out[at + i * rank_threads] =
+					fours_out[at + i * THREADS] =
 						make_uint2(key[i * 4] | key[i * 4 + 1] << 16,
 								   key[i * 4 + 2] | key[i * 4 + 3] << 16);
-			at += vectors * rank_threads;
+			at += vectors * THREADS;
 		},
 		NeverStop());
 	if (blockIdx.x == gridDim.x - 1)
 	{
 		if (threadIdx.x < all.head)
-			out[threadIdx.x] = rank_one(keys[threadIdx.x]);
+			to.ranks[threadIdx.x] = rank_one(keys[threadIdx.x]);
 		if (threadIdx.x < all.tail)
-			out[n - all.tail + threadIdx.x] = rank_one(keys[n - all.tail + threadIdx.x]);
+			to.ranks[n - all.tail + threadIdx.x] = rank_one(keys[n - all.tail + threadIdx.x]);
 	}
 	if (missing)
-		report_outside(report, 0);
+		report_outside(to.report, 0);
 	__syncthreads();
-	for (uint32_t i = threadIdx.x; i < 2 * sweep_digits; i += rank_threads)
+	for (uint32_t i = threadIdx.x; i < 2 * sweep_digits; i += THREADS)
 	{
 		const uint32_t met = bins[i / sweep_digits][i % sweep_digits];
 
 		if (met != 0)
-			atomicAdd(&counts[i / sweep_digits * stride + i % sweep_digits], met);
+			atomicAdd(&to.counts[i / sweep_digits * to.stride + i % sweep_digits], met);
 	}
-	sum_by_last_block(counts, 2, stride, ticket, 0, nullptr);
+	sum_by_last_block(to.counts, 2, to.stride, to.ticket, 0, nullptr);
+}
+
+/*
+ * Which of the two it is they read themselves; the other one is done at once.  One
+ * block an SM, as the table takes most of its shared memory, and is copied for each.
+ */
+static constexpr int bucket_threads = 1024;
+static constexpr int hash_threads = 512;
+
+__global__ void __launch_bounds__(bucket_threads, 1)
+rank_by_buckets_kernel(const int32_t *__restrict__ keys, uint64_t n, const uint64_t *group_of,
+					   const uint16_t *rest, uint32_t distinct, bool descending,
+					   const ValueState *state, Ranked to)
+{
+	extern __shared__ __align__(16) uint4 memory[];
+	constexpr uint32_t group_vectors = groups * sizeof(uint64_t) / sizeof(uint4);
+	const uint32_t vectors = group_vectors +
+		(distinct * sizeof(uint16_t) + sizeof(uint4) - 1) / sizeof(uint4);
+	const Buckets buckets = state->buckets;
+
+	if (state->by_hash != 0)
+		return;
+	for (uint32_t i = threadIdx.x; i < vectors; i += bucket_threads)
+		memory[i] = i < group_vectors ? reinterpret_cast<const uint4 *>(group_of)[i] :
+			reinterpret_cast<const uint4 *>(rest)[i - group_vectors];
+
+	/* rank_all() begins with a barrier */
+	rank_all<bucket_threads>(
+		keys, n,
+		BucketTable{reinterpret_cast<const uint64_t *>(memory),
+					reinterpret_cast<const uint16_t *>(memory + group_vectors), buckets,
+					descending ? distinct - 1 : 0, (1u << buckets.shift) - 1}, to);
+}
+
+__global__ void __launch_bounds__(hash_threads, 2)
+rank_by_hash_kernel(const int32_t *__restrict__ keys, uint64_t n,
+					const uint4 *__restrict__ table, const ValueState *state, Ranked to)
+{
+	if (state->by_hash != 0)
+		rank_all<hash_threads>(keys, n, HashTable{table, state}, to);
+}
+
+/* Of the table in shared memory; 0: it is the hash table. */
+static uint32_t
+many_shared_bytes(const HpsortCuda *context, uint32_t distinct)
+{
+#if HPSORT_VAR_MANY_SHARED
+	return regime_many_shared(&context->limits, distinct);
+#else
+	(void) context;
+	(void) distinct;
+	return 0;
+#endif
+}
+
+void
+configure_many_values(const HpsortCudaLimits &limits)
+{
+	/* for as many values as fit; where none do, there is the other kernel */
+	if (limits.shared_bytes > REGIME_MANY_RESERVED)
+		check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_by_buckets_kernel),
+								   cudaFuncAttributeMaxDynamicSharedMemorySize,
+								   static_cast<int>(limits.shared_bytes - REGIME_MANY_RESERVED)),
+			  "set up a kernel");
+}
+
+/* The values, ascending, to the ranks of all keys and the starts of their digits. */
+static void
+rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_t n,
+		  uint32_t distinct, bool descending, const uint64_t *group_of, const uint16_t *rest,
+		  const uint32_t *table, const ValueState *state, const Ranked &to)
+{
+	const uint32_t bytes = many_shared_bytes(context, distinct);
+
+	if (bytes != 0)
+	{
+		rank_by_buckets_kernel<<<grid_blocks(context, n, bucket_threads * 8, 1),
+			bucket_threads, bytes, stream>>>
+			(keys, n, group_of, rest, distinct, descending, state, to);
+		check_launch("rank the keys");
+	}
+	rank_by_hash_kernel<<<grid_blocks(context, n, hash_threads * 8, 2), hash_threads, 0,
+		stream>>>(keys, n, reinterpret_cast<const uint4 *>(table), state, to);
+	check_launch("rank the keys");
 }
 
 /*
  * False: too many values, or not all of them found; rows may have been written, and
- * mean nothing then.  Waits for the stream twice, the second time with the passes on it.
+ * mean nothing then.  Waits for the stream twice, the second time with the passes on it:
+ * that all keys have ranks is known in time for the caller to take another way, and
+ * not before the passes are.  The first wait can bring the same answer for less.  On an
+ * error the slots wait for what may still write to them.
  */
 bool
 many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
@@ -320,27 +609,26 @@ many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &
 {
 	const uint32_t skew = static_cast<uint32_t>(
 		reinterpret_cast<uintptr_t>(keys) % 16 / sizeof(int32_t));
-	DeviceBuffer memory(context, stream,
-						sample_slots * 2 * sizeof(uint32_t) + most_values * 2 * sizeof(int32_t) +
-						rank_pairs * sizeof(uint4) + sizeof(ValueState) + 2048,
-						"a table of ranks");
+	DeviceBuffer memory(context, stream, regime_many_bytes(), "a table of ranks");
 	Carver		carver(memory);
+	/* in this order, for one memset each for what begins with ones and with zeros */
 	uint32_t   *slots = carver.take<uint32_t>(sample_slots);
 	uint32_t   *table = carver.take<uint32_t>(rank_pairs * 4);
 	uint32_t   *met = carver.take<uint32_t>(sample_slots);
 	ValueState *state = carver.take<ValueState>(1);
 	int32_t    *list = carver.take<int32_t>(most_values);
 	int32_t    *sorted = carver.take<int32_t>(most_values);
+	uint64_t   *group_of = carver.take<uint64_t>(groups);
+	uint16_t   *rest = carver.take<uint16_t>(most_values);
 	VerdictSlot report(context, stream);
 	VerdictSlot unused(context, stream);
 	Sweeps		sweeps;
 	Event		known;
 	Event		ranked;
 
-	clear_verdict(report.get());
-	clear_verdict(unused.get());
-	check(cudaMemsetAsync(slots, 0xff, (table - slots + rank_pairs * 4) * sizeof(uint32_t),
-						  stream), "clear a table of ranks");
+	check(cudaMemsetAsync(slots, 0xff, reinterpret_cast<char *>(met) -
+						  reinterpret_cast<char *>(slots), stream),
+		  "clear a table of ranks");
 	check(cudaMemsetAsync(met, 0, reinterpret_cast<char *>(state + 1) -
 						  reinterpret_cast<char *>(met), stream),
 		  "clear a table of ranks");
@@ -367,20 +655,16 @@ many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &
 	const uint32_t bits = (regime_bits(distinct - 1) + 1) / 2;
 	DeviceBuffer rank_memory(context, stream, (n + 4) * sizeof(uint16_t), "a permutation");
 	uint16_t   *ranks = rank_memory.as<uint16_t>() + skew;
-	const uint64_t blocks = (n + rank_threads * 8 - 1) / (rank_threads * 8);
-	const uint64_t most_blocks = static_cast<uint64_t>(context->limits.sms) * 2;
 
-	small_sort(context, stream, {INT_MIN, INT_MAX}, descending, list, distinct, sorted,
-			   nullptr, unused.get());
-	place_values_kernel<<<(distinct - 1) / place_threads + 1, place_threads, 0, stream>>>
-		(sorted, distinct, bounds, table, state, verdict);
+	small_sort(context, stream, {INT_MIN, INT_MAX}, false, list, distinct, sorted, nullptr,
+			   unused.get());
+	place_values_kernel<<<most_values / place_threads, place_threads, 0, stream>>>
+		(sorted, distinct, descending, many_shared_bytes(context, distinct) == 0, bounds,
+		 table, group_of, rest, state, verdict);
 	check_launch("place the values");
-	rank_keys_kernel<<<static_cast<uint32_t>(blocks < most_blocks ? blocks : most_blocks),
-		rank_threads, 0, stream>>>
-		(keys, n, reinterpret_cast<const uint4 *>(table), state, bits, ranks,
-		 sweeps.starts(0), sweeps.portions * sweep_digits, sweeps.count_ticket(),
-		 report.get());
-	check_launch("rank the keys");
+	rank_keys(context, stream, keys, n, distinct, descending, group_of, rest, table, state,
+			  {ranks, bits, sweeps.starts(0), sweeps.portions * sweep_digits,
+			   sweeps.count_ticket(), report.get()});
 	ranked.record(stream);
 	ranked_passes(context, stream, ranks, bits, n, &sweeps, rows);
 	ranked.wait("rank the keys");
@@ -388,4 +672,3 @@ many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &
 }
 
 } /* namespace hpsort */
-

@@ -34,7 +34,18 @@ typedef struct RegimeTuning
 	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
 	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
+	uint64_t	many_min_n;		/* below, finding many values does */
+	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
+	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
+	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 } RegimeTuning;
+
+#ifndef HPSORT_VAR_MANY_N
+#define HPSORT_VAR_MANY_N	50000000
+#endif
+#ifndef HPSORT_VAR_MANY_FIRST
+#define HPSORT_VAR_MANY_FIRST	65536
+#endif
 
 static const RegimeTuning tuning = {
 	.few_min_n = (uint64_t) 1 << 20,
@@ -56,6 +67,13 @@ static const RegimeTuning tuning = {
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
+	/* 65,536 values, n 2e7 / 1e8, by the hash table: 0.98 / 1.45 times as fast as pairs */
+	.many_min_n = HPSORT_VAR_MANY_N,
+	/* an estimate of 65,536 has a standard deviation of 9 %; one that is too low costs
+	 * little more than the larger sample, which finds that out */
+	.many_most = 72000,
+	.many_first = HPSORT_VAR_MANY_FIRST,
+	.many_l2 = (uint64_t) 16 << 20,
 };
 
 /* Shared memory that the kernels use beside the bins or slots. */
@@ -122,6 +140,31 @@ regime_few_most(const HpsortCudaLimits *limits, uint64_t n)
 	uint64_t	worth = n / tuning.few_keys_per_value;
 
 	return worth < most ? worth : most;
+}
+
+/*
+ * Ranks stand for values, whose counts nobody learns: of use to who wants the rows and
+ * nothing else.  Bins of 16 bits are ranks enough.
+ */
+uint64_t
+regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+{
+	if ((shape->wanted & ~HPSORT_CUDA_AT_ONCE) != HPSORT_CUDA_PERMUTATION ||
+		shape->given_up >> HPSORT_CUDA_MANY_DISTINCT & 1 ||
+		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2 ||
+		regime_range(shape) <= MOST_BINS)
+		return 0;
+	return tuning.many_most;
+}
+
+/* A word of 8 bytes for each group of buckets, and 16 bits of each value. */
+uint32_t
+regime_many_shared(const HpsortCudaLimits *limits, uint32_t distinct)
+{
+	uint32_t	bytes = REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) +
+		(uint32_t) round_up(distinct * sizeof(uint16_t), 16);
+
+	return bytes + REGIME_MANY_RESERVED <= limits->shared_bytes ? bytes : 0;
 }
 
 uint32_t
@@ -271,6 +314,18 @@ regime_ranks_bytes(uint64_t n)
 		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
 }
 
+uint64_t
+regime_many_bytes(void)
+{
+	/* a sample's table with counts, the table of ranks with values; values listed and
+	 * in order, groups of buckets, 16 bits of each value; state.  What puts them in
+	 * order is done before there is anything between the passes, which is larger */
+	return REGIME_MANY_SAMPLE_SLOTS * 2 * sizeof(uint32_t) +
+		REGIME_MANY_SLOTS * 2 * sizeof(uint32_t) +
+		REGIME_MANY_VALUES * (2 * sizeof(uint32_t) + sizeof(uint16_t)) +
+		REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) + 1024;
+}
+
 const char *
 hpsort_cuda_regime_name(HpsortCudaRegime regime)
 {
@@ -284,6 +339,8 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 			return "partition";
 		case HPSORT_CUDA_FEW_DISTINCT:
 			return "few_distinct";
+		case HPSORT_CUDA_MANY_DISTINCT:
+			return "many_distinct";
 		case HPSORT_CUDA_RADIX:
 			return "radix";
 		case HPSORT_CUDA_PUBLISHED:
@@ -357,6 +414,12 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
+	int			ranked = shape->distinct != 0 &&
+		shape->distinct <= regime_many_most(limits, shape);
+	int			counted = shape->distinct != 0 && n >= tuning.few_min_n &&
+		shape->distinct <= regime_few_most(limits, n) &&
+		!(shape->given_up >> HPSORT_CUDA_FEW_DISTINCT & 1) &&
+		!(ranked && shape->distinct >= tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
 	choice->bits = shape->bounds_known ? bits : 32;
@@ -373,13 +436,19 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 "range %llu fits in the %u bins of shared memory",
 				 (unsigned long long) range, bins);
 	}
-	else if (shape->distinct != 0 && n >= tuning.few_min_n &&
-			 shape->distinct <= regime_few_most(limits, n))
+	else if (counted)
 	{
 		choice->regime = HPSORT_CUDA_FEW_DISTINCT;
 		snprintf(choice->reason, sizeof(choice->reason),
 				 "about %llu distinct values, a hash table in shared memory holds %u",
 				 (unsigned long long) shape->distinct, capacity);
+	}
+	else if (ranked)
+	{
+		choice->regime = HPSORT_CUDA_MANY_DISTINCT;
+		snprintf(choice->reason, sizeof(choice->reason),
+				 "about %llu distinct values, dense ranks tell up to %u apart",
+				 (unsigned long long) shape->distinct, REGIME_MANY_VALUES);
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
 			 n <= REGIME_POSITIONS_MAX &&
@@ -481,7 +550,7 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 		regime_radix_bytes(n, 0) : 0;
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
 		return need + regime_few_bytes(limits) +
-			max64(regime_ranks_bytes(n),
+			max64(regime_ranks_bytes(n) + regime_many_bytes(),
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
 	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
 }
@@ -509,7 +578,7 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
 		sorting += n * sizeof(uint32_t) +
-			max64(regime_ranks_bytes(n),
+			max64(regime_ranks_bytes(n) + regime_many_bytes(),
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
 	else
 		sorting += wide_bytes(limits, n);

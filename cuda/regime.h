@@ -33,6 +33,16 @@ extern "C" {
 /* Bytes that a user of the passes finds zeroed beside what they need themselves. */
 #define REGIME_SWEEP_ZEROED	8448
 
+/* MANY_DISTINCT: most values, which are all that ranks of 16 bits tell apart; slots of
+ * a sample's table and of the table of ranks; buckets whose places are in one word. */
+#define REGIME_MANY_VALUES		65536
+#define REGIME_MANY_SAMPLE_SLOTS	(4 * REGIME_MANY_VALUES)
+#define REGIME_MANY_SLOTS		(4 * REGIME_MANY_VALUES)
+#define REGIME_MANY_GROUP		8
+
+/* Shared memory that ranking by buckets uses beside its table: two digits' counts. */
+#define REGIME_MANY_RESERVED	4096
+
 /*
  * Most keys whose positions are counted in 32 bits: expand_block() rounds the
  * last position up to a tile, and that must not come out as 0.
@@ -61,6 +71,13 @@ extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
 
 /* FEW_DISTINCT: the largest estimate it is tried for. */
 extern uint64_t regime_few_most(const HpsortCudaLimits *limits, uint64_t n);
+
+/* MANY_DISTINCT: the same; 0 where it is no choice. */
+extern uint64_t regime_many_most(const HpsortCudaLimits *limits,
+								 const HpsortCudaShape *shape);
+
+/* MANY_DISTINCT: shared memory of a table of so many values; 0: there is not enough. */
+extern uint32_t regime_many_shared(const HpsortCudaLimits *limits, uint32_t distinct);
 
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
@@ -105,6 +122,7 @@ extern uint64_t regime_partition_bytes(uint64_t n, uint32_t shift,
 extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);
 extern uint64_t regime_radix_bytes(uint64_t n, uint32_t value_bytes);
 extern uint64_t regime_ranks_bytes(uint64_t n);
+extern uint64_t regime_many_bytes(void);
 
 #ifdef __cplusplus
 }

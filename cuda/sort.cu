@@ -21,6 +21,7 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);
+	configure_many_values(limits);
 	configure_one_block(limits);
 }
 
@@ -83,13 +84,12 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaShape expected = shape;
 	HpsortCudaChoice choice;
-	/* digits of keys without bounds are not worth counting where bounds would save a
-	 * pass; where they are given there is nothing to be saved */
-	/* as few as may be ranked by a table in L2: their digits need no counting either */
-	const bool	ranks = (shape.wanted & HPSORT_CUDA_PERMUTATION) != 0 &&
-		shape.n >= many_values_min_n && regime_range(&shape) > 65536;
-	Sampling	sampling(context, stream, keys, shape.n,
-						 ranks ? many_values_most : regime_few_most(limits, shape.n),
+	const uint64_t few = regime_few_most(limits, shape.n);
+	const uint64_t many = regime_many_most(limits, &shape);
+	/* the digits of values that will be ranked are not those of the keys, and digits of
+	 * keys without bounds are not worth counting where bounds would save a pass; where
+	 * they are given there is nothing to be saved */
+	Sampling	sampling(context, stream, keys, shape.n, many > few ? many : few,
 						 shape.bounds_known ? 1 : SweepTuning::bounds_for_passes_bits);
 
 	expected.distinct = shape.n;
@@ -113,24 +113,27 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 /*
  * Whether the keys' own bounds could change anything: the narrowest that there can
- * be are those of the sample.  shape has its number of distinct values already.
+ * be are those of the sample.  shape has its number of distinct values already.  Ranks
+ * need no bounds, but bins are better where there are as few of them.
  */
 static bool
 bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
 				const Sample &sample)
 {
 	HpsortCudaShape narrowest = shape;
+	HpsortCudaChoice without;
 	HpsortCudaChoice choice;
 
-	hpsort_cuda_choose(limits, &shape, &choice);
-	if (choice.regime != HPSORT_CUDA_RADIX)
+	hpsort_cuda_choose(limits, &shape, &without);
+	if (without.regime != HPSORT_CUDA_RADIX && without.regime != HPSORT_CUDA_MANY_DISTINCT)
 		return false;
 	narrowest.bounds_known = 1;
 	narrowest.lo = sample.bounds.lo;
 	narrowest.hi = sample.bounds.hi;
 	hpsort_cuda_choose(limits, &narrowest, &choice);
-	return choice.regime != HPSORT_CUDA_RADIX ||
-		(choice.bits <= SweepTuning::bounds_for_passes_bits &&
+	return choice.regime != without.regime ||
+		(choice.regime == HPSORT_CUDA_RADIX &&
+		 choice.bits <= SweepTuning::bounds_for_passes_bits &&
 		 shape.n >= SweepTuning::bounds_for_passes_min_n);
 }
 
@@ -186,20 +189,29 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * After FEW_DISTINCT has given up: what is known now, and the next choice.  Values
- * count as all different, so that it is not chosen again; the bounds, which it did
+ * After FEW_DISTINCT or MANY_DISTINCT has given up: the next choice.  Where there are
+ * more values than the first holds, though a sample saw few, a larger sample would most
+ * likely miss some as well, so that neither is chosen then.  The bounds, which both did
  * without, may open the way to bins.
  */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaShape *shape)
+			HpsortCudaRegime given_up, HpsortCudaShape *shape)
 {
+	HpsortCudaChoice next;
 	HpsortCudaChoice choice;
 
-	shape->distinct = shape->n;
-	if (!shape->bounds_known)
+	shape->given_up |= 1u << given_up | 1u << HPSORT_CUDA_MANY_DISTINCT;
+	hpsort_cuda_choose(&context->limits, shape, &next);
+	if (next.regime == HPSORT_CUDA_RADIX && !shape->bounds_known)
+	{
 		settle_bounds(context, stream, keys, shape);
-	hpsort_cuda_choose(&context->limits, shape, &choice);
+		hpsort_cuda_choose(&context->limits, shape, &next);
+	}
+	choice = next;
+	/* else nobody could tell why it took longer than others like it */
+	snprintf(choice.reason, sizeof(choice.reason), "values not as estimated: %.120s",
+			 next.reason);
 	return choice;
 }
 
@@ -219,7 +231,7 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
 					 verdict))
 			return true;
-		*choice = think_again(context, stream, keys, shape);
+		*choice = think_again(context, stream, keys, choice->regime, shape);
 	}
 	switch (choice->regime)
 	{
@@ -242,6 +254,7 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			break;
 		case HPSORT_CUDA_NOTHING:
 		case HPSORT_CUDA_FEW_DISTINCT:
+		case HPSORT_CUDA_MANY_DISTINCT:
 		case HPSORT_CUDA_PUBLISHED:
 			break;
 	}
@@ -249,8 +262,8 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * Dense ranks where the distinct values fit a table in shared memory; a sort of
- * (key, row) pairs else.  Nothing scattered by atomics may be used here: the
+ * Dense ranks where a table holds the distinct values, and all of them are found; a
+ * sort of (key, row) pairs else.  Nothing scattered by atomics may be used here: the
  * order of equal keys is part of the result.
  */
 bool
@@ -291,6 +304,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 						   shape->n, rows, &sweeps);
 		return true;
 	}
+	/* what a way that is given up has taken goes back before the next one takes its
+	 * own: no need counts both */
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
 		Sweeps		sweeps;
@@ -303,20 +318,18 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 								   descending, *runs, keys, shape->n, rows, &sweeps);
 			return true;
 		}
-		/* given back before the next way takes its own: no need counts both */
-		sweeps = Sweeps();
-		*choice = think_again(context, stream, keys, shape);
-		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+	}
+	else if (choice->regime == HPSORT_CUDA_MANY_DISTINCT &&
+			 many_values_permutation(context, stream, {shape->lo, shape->hi}, descending,
+									 keys, shape->n, rows, verdict))
+		return false;
+	if (choice->regime != HPSORT_CUDA_RADIX)
+	{
+		*choice = think_again(context, stream, keys, choice->regime, shape);
+		if (choice->regime != HPSORT_CUDA_RADIX)
 			return permute_into(context, stream, keys, shape, descending,
 								sorted_keys, rows, runs, verdict, choice, begun);
 	}
-	/* where bins have 16 bits they are ranks enough */
-	if (sorted_keys == nullptr && shape->n >= many_values_min_n &&
-		shape->distinct > regime_few_most(&context->limits, shape->n) &&
-		shape->distinct <= many_values_most && choice->bits > 16 &&
-		many_values_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
-								shape->n, rows, verdict))
-		return false;
 	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
 					  shape->n, sorted_keys, rows, verdict,
 					  begun ? &begun->radix : nullptr);

@@ -21,18 +21,18 @@
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /* shared memory a block may opt in to, by generation */
-static const HpsortCudaLimits h100 = {132, 232448, (uint64_t) 80 << 30};
-static const HpsortCudaLimits a10 = {72, 101376, (uint64_t) 24 << 30};
-static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30};
+static const HpsortCudaLimits h100 = {132, 232448, (uint64_t) 80 << 30, 50 << 20};
+static const HpsortCudaLimits a10 = {72, 101376, (uint64_t) 24 << 30, 6 << 20};
+static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30, 4 << 20};
 /* and one that there is not: with room for more bins than permutations take */
-static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30};
+static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30, 100 << 20};
 
 static HpsortCudaChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
 	   int bounds_known, uint64_t distinct, uint32_t wanted)
 {
 	HpsortCudaShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
-		distinct, wanted};
+		distinct, wanted, 0};
 	HpsortCudaChoice choice;
 
 	memset(&choice, 0xa5, sizeof(choice));
@@ -119,6 +119,24 @@ static const Case cases[] = {
 	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
 	{&h100, 100000000, INT_MIN, INT_MAX, 1, 0, K, HPSORT_CUDA_RADIX},
 	{&h100, 100000000, 0, 0, 0, 0, K, HPSORT_CUDA_RADIX},
+	/* more values than shared memory counts are ranked for the rows alone */
+	{&h100, 100000000, 0, 0, 0, 10241, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 65536, P | AT_ONCE, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 72000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 72001, P, HPSORT_CUDA_RADIX},
+	{&h100, 50000000, 0, 0, 0, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 49999999, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 50000, P | K, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 50000, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 50000, K, HPSORT_CUDA_RADIX},
+	/* with bounds: bins of 16 bits are ranks themselves */
+	{&h100, 100000000, 0, 65535, 1, 50000, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 57599, 1, 50000, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	/* not where a table of 2 MB is much of L2 */
+	{&a10, 100000000, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
+	{&t4, 100000000, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
 };
 
 static void
@@ -153,6 +171,41 @@ test_reasons(void **state)
 	assert_non_null(strstr(choice.reason, "distinct values not known"));
 	choice = choose(&h100, 2000000, 0, 0, 0, 10241, P);
 	assert_non_null(strstr(choice.reason, "too many distinct values for dense ranks"));
+	choice = choose(&h100, 100000000, 0, 0, 0, 60000, P);
+	assert_string_equal(choice.reason,
+						"about 60000 distinct values, dense ranks tell up to 65536 apart");
+}
+
+/* A sample may go as far as the choice does, and the table fits where it is said to. */
+static void
+test_many(void **state)
+{
+	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE, 0};
+	HpsortCudaChoice choice;
+
+	(void) state;
+	assert_true(regime_many_most(&h100, &shape) >= REGIME_MANY_VALUES);
+	assert_int_equal(regime_many_most(&t4, &shape), 0);
+	shape.wanted = P | K;
+	assert_int_equal(regime_many_most(&h100, &shape), 0);
+	assert_int_equal(regime_many_shared(&h100, REGIME_MANY_VALUES), 192 << 10);
+	assert_int_equal(regime_many_shared(&h100, 257), (64 << 10) + 528);
+	assert_true(regime_many_shared(&a10, 10000) != 0);
+	assert_int_equal(regime_many_shared(&a10, 20000), 0);
+	assert_int_equal(regime_many_shared(&t4, 257), 0);
+
+	/* what has given up is not chosen again, whatever the estimate says */
+	shape.wanted = P | AT_ONCE;
+	shape.distinct = 50000;
+	shape.given_up = 1u << HPSORT_CUDA_MANY_DISTINCT;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
+	shape.distinct = 5000;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_FEW_DISTINCT);
+	shape.given_up |= 1u << HPSORT_CUDA_FEW_DISTINCT;
+	hpsort_cuda_choose(&h100, &shape, &choice);
+	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 }
 
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
@@ -253,7 +306,7 @@ test_bits(void **state)
 static void
 test_sample(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K};
+	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K, 0};
 
 	(void) state;
 	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
@@ -338,6 +391,8 @@ test_names(void **state)
 	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_PARTITION), "partition");
 	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_FEW_DISTINCT),
 						"few_distinct");
+	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_MANY_DISTINCT),
+						"many_distinct");
 	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_RADIX), "radix");
 	assert_string_equal(hpsort_cuda_regime_name((HpsortCudaRegime) 99), "unknown");
 }
@@ -348,6 +403,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_segment_ends),

@@ -106,26 +106,119 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 
 /* expected: whether all values must be found, must not, or either (-1). */
 static void
-try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int expected)
+try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending,
+			  uint32_t in, uint32_t to, int expected)
 {
-	std::vector<int32_t> keys = make_keys(recipe);
 	Reference	reference = refer(keys, descending);
 	Guarded<int32_t> input(keys.size(), in);
 	Guarded<uint32_t> rows(keys.size(), to);
-	Bounds		b = bounds_of(recipe);
 	VerdictSlot verdict(context, nullptr);
+	const bool	outside = reference.run_keys.front() < b.lo || reference.run_keys.back() > b.hi;
+	uint64_t	peak;
 	bool		found;
 
-	clear_verdict(verdict.get());
-	current = describe("many", recipe, descending, in, to);
 	input.put(keys);
+	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	found = many_values_permutation(context, nullptr, b, descending, input.get(),
 									keys.size(), rows.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
+	hpsort_cuda_memory(context, nullptr, &peak, 1);
+	/* the values' own sort is the larger where there are fewer keys than values */
+	CHECK(peak <= regime_ranks_bytes(std::max<uint64_t>(keys.size(), REGIME_MANY_VALUES)) +
+		  regime_many_bytes() + 262144);
 	CHECK(expected < 0 || found == (expected == 1));
 	CHECK(rows.intact());
 	CHECK(!found || rows.take(keys.size()) == reference.rows);
-	CHECK(!found || verdict->n_outside == 0);
+	/* bounds that keys do not keep are told of, by one of those keys */
+	CHECK(!found || (verdict->n_outside != 0) == outside);
+	CHECK(verdict->n_outside == 0 || verdict->key < b.lo || verdict->key > b.hi);
+}
+
+static void
+try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int expected)
+{
+	current = describe("many", recipe, descending, in, to);
+	if (recipe.common != 0)
+		current += " in clusters";
+	try_many_keys(make_keys(recipe), bounds_of(recipe), descending, in, to, expected);
+}
+
+/* What a table could take for something else: the ends of the type, and the key that
+ * marks empty slots, there or not; bounds that leave out some; a value met once. */
+static void
+try_many_ends(bool descending, uint64_t seed)
+{
+	std::vector<int32_t> keys = make_keys({UNIFORM, 300007, 3000, -1500, false, seed});
+	const std::vector<int32_t> ends = {INT32_MIN, INT32_MIN + 1, -1, 0, INT32_MAX - 1, INT32_MAX};
+	const uint32_t in = seed % 4;
+	const uint32_t to = seed / 4 % 4;
+
+	current = "many, the key of empty slots, seed " + std::to_string(seed);
+	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
+	current = "many, keys outside, seed " + std::to_string(seed);
+	try_many_keys(keys, {-1500, 1498}, descending, in, to, 1);
+	try_many_keys(keys, {-1499, 1499}, descending, in, to, 1);
+	for (int32_t &key : keys)
+		key = key == -1 ? -2 : key;
+	current = "many, not the key of empty slots, seed " + std::to_string(seed);
+	try_many_keys(keys, {-1500, 1499}, descending, in, to, 1);
+	for (int32_t &key : keys)
+		key = key * 1400000 + 77;
+	for (size_t i = 0; i < keys.size(); i += 5)
+		keys[i] = ends[i / 5 % ends.size()];
+	current = "many, the ends of the type, seed " + std::to_string(seed);
+	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
+	try_many_keys(keys, {INT32_MIN + 1, INT32_MAX}, descending, in, to, 1);
+
+	/* most probably missed by the sample, and then found out by its missing rank */
+	keys = make_keys({UNIFORM, 4000003, 3000, 0, true, seed});
+	keys[seed * 7919 % keys.size()] = (int32_t) mix32(3000 + (uint32_t) seed);
+	current = "many, and a value that occurs once, seed " + std::to_string(seed);
+	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, -1);
+}
+
+/* Each allocation fails in turn, with work on the stream that writes to what goes back;
+ * then there is enough. */
+static void
+try_many_memory(uint64_t seed)
+{
+	const std::vector<int32_t> keys = make_keys({UNIFORM, 2000003, 3000, 0, true, seed});
+	const Reference reference = refer(keys, false);
+	Guarded<int32_t> input(keys.size(), 0);
+	Guarded<uint32_t> rows(keys.size(), 0);
+	const uint64_t step = (uint64_t) 1 << 20;
+	uint64_t	used;
+	uint64_t	after;
+	uint64_t	refused = 0;
+	bool		found = false;
+
+	input.put(keys);
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	for (uint64_t limit = used + 1; !found && limit < used + 64 * step; limit += step)
+	{
+		current = "many, memory " + std::to_string(limit - used) + " seed " +
+			std::to_string(seed);
+		hpsort_cuda_set_memory_limit(context, limit);
+		try
+		{
+			VerdictSlot verdict(context, nullptr);
+
+			found = many_values_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
+											input.get(), keys.size(), rows.get(), verdict.get());
+			CHECK(found);
+		}
+		catch (const Failure &failure)
+		{
+			CHECK(failure.error.code == HPSORT_CUDA_NO_MEMORY);
+			refused++;
+		}
+		hpsort_cuda_memory(context, &after, nullptr, 0);
+		CHECK(after == used);
+	}
+	hpsort_cuda_set_memory_limit(context, 0);
+	CUDA(cudaDeviceSynchronize());
+	CHECK(refused > 4 && found);
+	CHECK(rows.take(keys.size()) == reference.rows && rows.intact());
 }
 
 /* expected: whether the table must hold the values, must not, or either (-1). */
@@ -341,6 +434,24 @@ test_regimes(bool quick, bool tiny)
 					 even && distinct <= 5000 ? 1 : -1);
 			seed++;
 		}
+	/* two dense clusters far apart: buckets are crowded, and the hash table serves; with
+	 * fewer values in them, 8 buckets have as many as they may have, and then more */
+	for (uint64_t distinct : {(uint64_t) 500, (uint64_t) 3000, (uint64_t) 9000,
+		 (uint64_t) 30000})
+		for (uint32_t common : {0x7fff8000u, 0x0fff8000u, 0x7fff0000u, 0x007fff00u, 0x0000ffffu})
+		{
+			if (tiny && (distinct != 3000 || common != 0x7fff8000u))
+				continue;
+			try_many({UNIFORM, tiny ? 60007u : 900001u + seed % 7, distinct, 0, true, seed, common},
+					 seed % 2, seed / 2 % 4, seed / 8 % 4, -1);
+			seed++;
+		}
+	if (tiny)
+		try_many({UNIFORM, 20001, 700, 0, true, seed++}, true, 1, 2, 1);
+	for (int turn = 0; turn < (tiny ? 0 : quick ? 1 : 6); turn++)
+		try_many_ends(turn % 2 != 0, seed++);
+	if (!tiny)
+		try_many_memory(seed++);
 
 	/*
 	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
