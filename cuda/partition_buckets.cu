@@ -1,0 +1,246 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_buckets.cu
+ *	  The last step of regime PARTITION: each bucket's keys by their bins.
+ *
+ * A block counts a bucket's bins in shared memory, sums them up and expands them to
+ * the bucket's place of the output.  No atomic touches a bin in global memory, which is
+ * what made the published implementations slow, except for crowded buckets: these are
+ * cut into segments, counted by several blocks whose bins are added up in memory, and
+ * expanded in a second turn.  So a skewed input keeps all SMs busy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "partition.cuh"
+
+namespace hpsort
+{
+
+/*
+ * Counts residues into bins, eight at a time: step 2 of the bucket method, where a
+ * bucket's histogram fits in shared memory.  Streaming loads: nobody reads a residue
+ * twice, and what is written next needs the room in L2.
+ */
+template <int bucket_threads>
+__device__ __forceinline__ void
+count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins)
+{
+	constexpr int vectors = 4;
+	uint32_t	head = static_cast<uint32_t>(
+		((16 - reinterpret_cast<uintptr_t>(residues) % 16) % 16) / 2);
+
+	head = min(head, m);
+
+	const uint4 *eights = reinterpret_cast<const uint4 *>(residues + head);
+	const uint32_t count = (m - head) / 8;
+	const uint32_t tail = m - head - count * 8;
+	auto		use = [&](uint32_t two) {
+		atomicAdd(&bins[two & 0xffff], 1u);
+		atomicAdd(&bins[two >> 16], 1u);
+	};
+
+	for (uint32_t at = threadIdx.x; at < count; at += vectors * bucket_threads)
+	{
+		uint4		r[vectors];
+
+#pragma unroll
+		for (int i = 0; i < vectors; i++)
+			if (at + i * bucket_threads < count)
+				r[i] = __ldcs(eights + at + i * bucket_threads);
+#pragma unroll
+		for (int i = 0; i < vectors; i++)
+			if (at + i * bucket_threads < count)
+			{
+				use(r[i].x);
+				use(r[i].y);
+				use(r[i].z);
+				use(r[i].w);
+			}
+	}
+	if (threadIdx.x < head)
+		atomicAdd(&bins[residues[threadIdx.x]], 1u);
+	if (threadIdx.x < tail)
+		atomicAdd(&bins[residues[m - tail + threadIdx.x]], 1u);
+}
+
+/*
+ * Counts to starts, in place: exclusive prefix sums plus base.  Four bins a thread,
+ * so that 2^14 of them are eight rounds of 512 threads, and one word more behind the
+ * last: expand_block() wants to know where that one ends.
+ */
+template <int bucket_threads>
+__device__ __forceinline__ void
+scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
+{
+	uint4	   *fours = reinterpret_cast<uint4 *>(bins);
+
+	for (uint32_t at = 0; at < count / 4; at += bucket_threads)
+	{
+		const uint32_t i = at + threadIdx.x;
+		uint4		four = i < count / 4 ? fours[i] : make_uint4(0, 0, 0, 0);
+		uint32_t	start;
+		uint32_t	total;
+
+		start = base + block_exclusive_sum<bucket_threads>(
+			four.x + four.y + four.z + four.w, sums, &total);
+		if (i < count / 4)
+			fours[i] = make_uint4(start, start + four.x, start + four.x + four.y,
+								  start + four.x + four.y + four.z);
+		base += total;
+	}
+	if (threadIdx.x == 0)
+		bins[count] = base;
+	__syncthreads();
+}
+
+/*
+ * Threads that an SM shall hold: with the 40 registers that extents would have, a block
+ * less would fit on an H100.  Other devices hold fewer anyway, and 1,024 are as many as
+ * there would be without being asked for.  (0 blocks an SM ask for nothing: counted
+ * buckets get 32 registers by themselves, but 38 and more where one block is asked for.)
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+static constexpr int threads_wanted = 2048;
+#else
+static constexpr int threads_wanted = 1024;
+#endif
+
+/*
+ * SECOND = false: counts an item's bins, and expands them unless the item is
+ * a segment of a crowded bucket.  SECOND = true: expands the segments, from
+ * the sums of their bins.
+ *
+ * EXTENDED: residues are in extents; else where the keys of counted buckets will lie.
+ * An item needs to know of no other one.  Three blocks an SM at 2^14 bins: while one
+ * waits at a barrier, the others count or write.
+ */
+template <bool SECOND, bool EXTENDED, int bucket_threads>
+__global__ void
+__launch_bounds__(bucket_threads, EXTENDED ? threads_wanted / bucket_threads : 0)
+bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
+			  const uint16_t *residues, KeyMap map, uint32_t shift,
+			  uint32_t *crowded_bins, int32_t *out, Extents extents)
+{
+	extern __shared__ __align__(16) uint32_t bins[];
+	__shared__ uint32_t scan_sums[bucket_threads / 32];
+	const uint32_t count = 1u << shift;
+
+	wait_for_kernel_before();
+	if (blockIdx.x >= plan->items)
+		return;
+
+	const WorkItem item = items[blockIdx.x];
+	const uint32_t bucket_start = starts[item.bucket];
+	uint32_t   *sums = crowded_bins +
+		(static_cast<uint64_t>(item.crowd - (item.crowd != 0)) << shift);
+
+	if (SECOND)
+	{
+		if (item.crowd == 0)
+			return;
+		for (uint32_t i = threadIdx.x; i < count / 4; i += bucket_threads)
+			reinterpret_cast<uint4 *>(bins)[i] =
+				reinterpret_cast<const uint4 *>(sums)[i];
+		__syncthreads();
+	}
+	else
+	{
+		for (uint32_t i = threadIdx.x; i < count / 4; i += bucket_threads)
+			reinterpret_cast<uint4 *>(bins)[i] = make_uint4(0, 0, 0, 0);
+		__syncthreads();
+		if (!EXTENDED)
+			count_residues<bucket_threads>(residues + item.begin, item.end - item.begin,
+										   bins);
+		else
+		{
+			/* one extent, but for buckets with more keys than others */
+			uint32_t	at = item.begin - bucket_start;
+			const uint32_t end = item.end - bucket_start;
+
+			while (at < end)
+			{
+				const uint32_t k = at / extents.size;
+				const uint32_t from = at - k * extents.size;
+				const uint32_t m = min(extents.size - from, end - at);
+
+				count_residues<bucket_threads>(
+					residues + extents.begin_of(item.bucket, k) + from, m, bins);
+				at += m;
+			}
+		}
+		__syncthreads();
+		if (item.crowd != 0)
+		{
+			/* the segments of one bucket are few: atomics on words of their own */
+			for (uint32_t i = threadIdx.x; i < count; i += bucket_threads)
+				if (bins[i] != 0)
+					atomicAdd(&sums[i], bins[i]);
+			return;
+		}
+	}
+
+	/* positions count from the 16-byte boundary before the bucket's place, so that
+	 * starts have 32 bits and vectors are aligned; neighbours share at most one */
+	int32_t    *place = out + bucket_start;
+	const uint32_t phase =
+		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(place) % 16 / 4);
+	const uint32_t first_bin = item.bucket << shift;
+
+	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
+	expand_block(place - phase, item.begin - bucket_start + phase,
+				 item.end - bucket_start + phase, bins, count,
+				 [&](uint32_t bin) { return to_key(map, first_bin + bin); });
+}
+
+template <int THREADS>
+static void
+configure(const HpsortCudaLimits &limits)
+{
+	allow_shared(bucket_kernel<false, false, THREADS>, limits);
+	allow_shared(bucket_kernel<false, true, THREADS>, limits);
+	allow_shared(bucket_kernel<true, false, THREADS>, limits);
+}
+
+void
+configure_buckets(const HpsortCudaLimits &limits)
+{
+	configure<PartitionTuning::bucket_threads>(limits);
+	configure<PartitionTuning::wide_threads>(limits);
+}
+
+/* Both turns; blocks that find no item return at once. */
+template <int THREADS>
+static void
+launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32_t shift,
+	   uint64_t most_items, bool crowded, const PartitionArrays &arrays, int32_t *out)
+{
+	const uint32_t blocks = static_cast<uint32_t>(most_items);
+	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
+	const auto	first = arrays.extents.size != 0 ?
+		bucket_kernel<false, true, THREADS> : bucket_kernel<false, false, THREADS>;
+
+	launch_behind(context, stream, first, blocks, THREADS, bytes, "sort the buckets",
+				  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
+				  arrays.crowded_bins, out, arrays.extents);
+	if (crowded)
+		launch_behind(context, stream, bucket_kernel<true, false, THREADS>, blocks,
+					  THREADS, bytes, "expand the crowded buckets", arrays.plan,
+					  arrays.items, arrays.starts, arrays.residues, map, shift,
+					  arrays.crowded_bins, out, arrays.extents);
+}
+
+void
+sort_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			 uint32_t shift, uint64_t most_items, bool crowded,
+			 const PartitionArrays &arrays, int32_t *out)
+{
+	/* one block an SM should have all the threads it can */
+	if (shift > PartitionTuning::wide_shift)
+		launch<PartitionTuning::wide_threads>(context, stream, map, shift, most_items,
+											  crowded, arrays, out);
+	else
+		launch<PartitionTuning::bucket_threads>(context, stream, map, shift, most_items,
+												crowded, arrays, out);
+}
+
+} /* namespace hpsort */
