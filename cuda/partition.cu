@@ -122,33 +122,33 @@ configure_partition(const HpsortCudaLimits &limits)
  * The same for both steps of the host's side, which is why they are cut twice rather
  * than kept.
  */
-PartitionArrays::PartitionArrays(const DeviceBuffer &memory, uint32_t shift,
-								 uint32_t buckets, uint64_t n)
+PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
+								 uint32_t shift, uint32_t buckets, uint64_t n)
 {
-	const uint64_t extent = regime_partition_extent(n, buckets);
+	const uint64_t extent = regime_partition_extent(&context->limits, n, buckets);
 	Carver		carver(memory);
 
-	residues = carver.take<uint16_t>(
-		extent == 0 ? n : 2 * n + n / 16 + static_cast<uint64_t>(buckets) * 128);
-	zeroed = extent == 0 ? buckets : buckets + buckets * buckets + 1;
-	counts = carver.take<uint32_t>(zeroed);
-	if (extent != 0)
-		extents = {static_cast<uint32_t>(extent), buckets, counts + buckets,
-			counts + buckets + buckets * buckets};
+	if (extent == 0)
+		residues = carver.take<uint16_t>(n);
+	else
+	{
+		const uint64_t slots = regime_partition_slots(n, extent);
+
+		residues = carver.take<uint16_t>(
+			(buckets + regime_partition_further(n, extent)) * extent);
+		extents.size = static_cast<uint32_t>(extent);
+		extents.buckets = buckets;
+		extents.last_slot = static_cast<uint32_t>(slots - 1);
+		extents.slots = carver.take<unsigned long long>(slots);
+	}
+	/* and the number of further extents; what is cleared ends here */
+	counts = carver.take<uint32_t>(buckets + 1);
+	extents.taken = counts + buckets;
 	starts = carver.take<uint32_t>(buckets + 1);
 	cursors = carver.take<uint32_t>(buckets);
 	items = carver.take<WorkItem>(regime_partition_items(n, buckets));
 	plan = carver.take<Plan>(1);
 	crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) << shift);
-}
-
-/* Whether keys go to their buckets without these having been counted. */
-static bool
-scatters_at_once(const HpsortCuda *context, uint64_t n, uint32_t buckets)
-{
-	return regime_partition_extent(n, buckets) != 0 &&
-		scatter_at_once_bytes(buckets) <=
-		regime_shared_bins(&context->limits) * sizeof(uint32_t);
 }
 
 void
@@ -160,14 +160,18 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 	map = key_map;
 	shift = bucket_shift;
 	buckets = bucket_count;
-	memory = DeviceBuffer(context, stream, regime_partition_bytes(n, shift, buckets),
+	memory = DeviceBuffer(context, stream,
+						  regime_partition_bytes(&context->limits, n, shift, buckets),
 						  "a partition");
 
-	const PartitionArrays arrays(memory, shift, buckets, n);
+	const PartitionArrays arrays(context, memory, shift, buckets, n);
+	const bool	at_once = arrays.extents.size != 0;
+	void	   *first = at_once ? static_cast<void *>(arrays.extents.slots) : arrays.counts;
 
-	check(cudaMemsetAsync(arrays.counts, 0, arrays.zeroed * sizeof(uint32_t), stream),
+	check(cudaMemsetAsync(first, 0, reinterpret_cast<char *>(arrays.counts + buckets + 1) -
+						  static_cast<char *>(first), stream),
 		  "clear the bucket counts");
-	if (scatters_at_once(context, n, buckets))
+	if (at_once)
 		scatter_at_once(stream, map, shift, buckets, keys, n, arrays, skip, verdict);
 	else
 		count_buckets(context, stream, map, shift, buckets, keys, n, arrays, skip,
@@ -197,10 +201,8 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	if (!start->begun)
 		start->begin(context, stream, map, shift, buckets, keys, n, nullptr, verdict);
 
-	PartitionArrays arrays(start->memory, shift, buckets, n);
+	const PartitionArrays arrays(context, start->memory, shift, buckets, n);
 
-	if (!scatters_at_once(context, n, buckets))
-		arrays.extents.size = 0;
 	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
 				  "plan the buckets", arrays.counts, buckets, segment, n,
 				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);

@@ -42,36 +42,59 @@ struct Plan
 static constexpr uint32_t no_bucket = 0xffffffffu;
 
 /*
- * Where keys of buckets go that nobody has counted: bucket b has the places b * size
- * to b * size + size - 1, and what it has more goes to further extents of that size,
- * behind those of all buckets, taken as they are needed.  numbers[b * buckets + k - 1]
- * is one more than the number of bucket b's extent k, or 0 as long as it has none.
+ * Where keys of buckets go that nobody has counted: bucket b has the places b * size to
+ * b * size + size - 1, its extent 0, and what it has more goes to further extents of that
+ * size, numbered from the number of buckets on as they are taken.  Who has which is in a
+ * hash table with linear probing: its words are 0, or the owner, which is a bucket and
+ * which of its extents it is, above the extent's number.  Words never change again, so a
+ * search can go on from where it found none.
  */
 struct Extents
 {
 	uint32_t	size;			/* 0: buckets have been counted */
 	uint32_t	buckets;
-	uint32_t   *numbers;
-	uint32_t   *taken;
+	uint32_t	last_slot;		/* slots are a power of two, and half of them stay 0 */
+	uint32_t   *taken;			/* further extents */
+	unsigned long long *slots;
 
-	/* the first place of extent k; it must have been taken, or be about to */
-	__device__ __forceinline__ uint32_t
-	begin_of(uint32_t b, uint32_t k) const
+	/* not 0, since k is not; at most 4,096 buckets, and fewer further extents */
+	__device__ __forceinline__ static uint32_t
+	owner(uint32_t b, uint32_t k)
 	{
-		uint32_t	number = 0;
-
-		if (k == 0)
-			return b * size;
-		while ((number = *const_cast<const volatile uint32_t *>(
-					&numbers[b * buckets + k - 1])) == 0)
-			;
-		return (buckets + number - 1) * size;
+		return k << 12 | b;
 	}
+	__device__ __forceinline__ uint32_t
+	first_slot(uint32_t owner) const
+	{
+		return owner * 0x9e3779b1u >> 16 & last_slot;
+	}
+	/* by one thread, once; k is not 0 */
 	__device__ __forceinline__ void
 	take(uint32_t b, uint32_t k) const
 	{
-		*const_cast<volatile uint32_t *>(&numbers[b * buckets + k - 1]) =
-			atomicAdd(taken, 1u) + 1;
+		const uint32_t whose = owner(b, k);
+		const unsigned long long word = static_cast<unsigned long long>(whose) << 32 |
+			(buckets + atomicAdd(taken, 1u));
+		uint32_t	slot = first_slot(whose);
+
+		while (atomicCAS(&slots[slot], 0ull, word) != 0)
+			slot = (slot + 1) & last_slot;
+	}
+	/* the first place of extent k; waits until it has been taken */
+	__device__ __forceinline__ uint32_t
+	begin_of(uint32_t b, uint32_t k) const
+	{
+		const uint32_t whose = owner(b, k);
+		uint32_t	slot = first_slot(whose);
+		unsigned long long word;
+
+		if (k == 0)
+			return b * size;
+		while ((word = *const_cast<const volatile unsigned long long *>(&slots[slot])) >>
+			   32 != whose)
+			if (word != 0)
+				slot = (slot + 1) & last_slot;
+		return static_cast<uint32_t>(word) * size;
 	}
 };
 
@@ -85,11 +108,10 @@ struct PartitionArrays
 	WorkItem   *items;
 	Plan	   *plan;
 	uint32_t   *crowded_bins;
-	Extents		extents = {};
-	uint32_t	zeroed;			/* words from counts on */
+	Extents		extents = {};	/* of size 0 where buckets are counted first */
 
-	PartitionArrays(const DeviceBuffer &memory, uint32_t shift, uint32_t buckets,
-					uint64_t n);
+	PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
+					uint32_t shift, uint32_t buckets, uint64_t n);
 };
 
 template <typename Kernel>
@@ -126,9 +148,6 @@ void		scatter_counted(const HpsortCuda *context, cudaStream_t stream,
 							const KeyMap &map, uint32_t shift, uint32_t buckets,
 							const int32_t *keys, uint64_t n,
 							const PartitionArrays &arrays);
-
-/* Shared memory that scatter_at_once() needs. */
-uint64_t	scatter_at_once_bytes(uint32_t buckets);
 
 /* ---- partition_buckets.cu ---- */
 

@@ -28,8 +28,10 @@ namespace hpsort
 
 static constexpr int threads = PartitionTuning::threads;
 
-static_assert(threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE,
-			  "regime.c sizes for this tile");
+static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
+			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE &&
+			  threads * PartitionTuning::few_items == REGIME_PARTITION_FEW_TILE,
+			  "regime.c sizes for these tiles");
 
 /*
  * The buckets' sizes, in one read.  skip: a word that a sample's kernel has written;
@@ -559,14 +561,7 @@ configure_scatter(const HpsortCudaLimits &limits)
 	allow_shared(scatter_counted_kernel<PartitionTuning::items>, limits);
 	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, limits);
 	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, limits);
-}
-
-/* A tile's bins, and what is known of each bucket. */
-uint64_t
-scatter_at_once_bytes(uint32_t buckets)
-{
-	return (threads * PartitionTuning::items + 2 + 3 * static_cast<uint64_t>(buckets)) *
-		sizeof(uint32_t);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::few_items>, limits);
 }
 
 void
@@ -574,11 +569,13 @@ scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift, uint32_t
 				const int32_t *keys, uint64_t n, const PartitionArrays &arrays,
 				const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	constexpr uint32_t tile = threads * PartitionTuning::items;
+	const uint32_t tile = regime_partition_tile(n);
+	const auto	kernel = tile == REGIME_PARTITION_TILE ?
+		scatter_at_once_kernel<PartitionTuning::items> :
+		scatter_at_once_kernel<PartitionTuning::few_items>;
 
-	scatter_at_once_kernel<PartitionTuning::items>
-		<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
-		scatter_at_once_bytes(buckets), stream>>>
+	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
+		regime_partition_words(n, buckets) * sizeof(uint32_t), stream>>>
 		(keys, n, map, shift, arrays.counts, arrays.residues, arrays.extents, skip,
 		 verdict);
 	check_launch("scatter the keys");
