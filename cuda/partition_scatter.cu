@@ -512,46 +512,51 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
 	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
 	 */
-	if (beyond)
-	{
-		further_extents(extents, counts, places, splits);
-		__syncthreads();
+	auto		write_all = [&](auto target_of) {
+		if (before == tile)
+		{
+#pragma unroll
+			for (int i = 0; i < ITEMS; i += together)
+			{
+				uint32_t	value[together];
+				uint32_t	to[together];
+
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					value[j] = staged[(i + j) * threads + threadIdx.x];
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					to[j] = target_of(value[j] >> shift, (i + j) * threads + threadIdx.x);
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					residues[to[j] + (i + j) * threads + threadIdx.x - target_bias] =
+						static_cast<uint16_t>(value[j] & mask);
+			}
+			return;
+		}
 		for (uint32_t i = threadIdx.x; i < before; i += threads)
 		{
 			const uint32_t value = staged[i];
-			const uint32_t b = value >> shift;
-			uint32_t	target = counts[b];
 
-			if ((target & is_split) != 0)
-				target = i < places[b] ? target & ~is_split : splits[b];
-			residues[target + i - target_bias] = static_cast<uint16_t>(value & mask);
+			residues[target_of(value >> shift, i) + i - target_bias] =
+				static_cast<uint16_t>(value & mask);
 		}
+	};
+
+	if (!beyond)
+	{
+		write_all([&](uint32_t b, uint32_t) { return counts[b]; });
 		return;
 	}
-	if (before == tile)
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += together)
-		{
-			uint32_t	value[together];
+	further_extents(extents, counts, places, splits);
+	__syncthreads();
+	write_all([&](uint32_t b, uint32_t i) {
+		const uint32_t target = counts[b];
 
-#pragma unroll
-			for (int j = 0; j < together; j++)
-				value[j] = staged[(i + j) * threads + threadIdx.x];
-#pragma unroll
-			for (int j = 0; j < together; j++)
-				residues[counts[value[j] >> shift] + (i + j) * threads + threadIdx.x -
-						 target_bias] = static_cast<uint16_t>(value[j] & mask);
-		}
-		return;
-	}
-	for (uint32_t i = threadIdx.x; i < before; i += threads)
-	{
-		const uint32_t value = staged[i];
-
-		residues[counts[value >> shift] + i - target_bias] =
-			static_cast<uint16_t>(value & mask);
-	}
+		if ((target & is_split) == 0)
+			return target;
+		return i < places[b] ? target & ~is_split : splits[b];
+	});
 }
 
 void
