@@ -344,14 +344,26 @@ further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
 		}
 }
 
-/* Which of a tile's keys outside the bounds is reported does not matter. */
+/* Keys outside the bounds: one for a warp, because the report goes over the bus, and
+ * which one does not matter.  A tile that has some is read again. */
 __device__ __forceinline__ void
-report_all_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
+report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 				   HpsortCudaVerdict *verdict)
 {
+	bool		bad = false;
+	int32_t		outside = 0;
+
 	for (uint32_t i = threadIdx.x; i < m; i += threads)
 		if (to_bin(map, keys[i]) > map.last)
-			report_outside(verdict, keys[i]);
+		{
+			bad = true;
+			outside = keys[i];
+		}
+
+	const uint32_t all_bad = __ballot_sync(0xffffffffu, bad);
+
+	if (bad && threadIdx.x % 32 == __ffs(all_bad) - 1)
+		report_outside(verdict, outside);
 }
 
 /*
@@ -437,10 +449,6 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 	__syncthreads();
 
-	/* more that are no keys of these bounds than were missing in the last keys' row */
-	if (counts[buckets] != (threads - m % threads) % threads)
-		report_all_outside(keys + begin, m, map, verdict);
-
 	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
 	 * place in memory less that in staged, so that adding an item's place in staged
 	 * gives where it goes */
@@ -504,6 +512,10 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		}
 	}
 	__syncthreads();
+
+	/* more that are no keys of these bounds than were missing in the last keys' row */
+	if (counts[buckets] != (threads - m % threads) % threads)
+		report_any_outside(keys + begin, m, map, verdict);
 
 	const uint32_t mask = (1u << shift) - 1;
 
