@@ -105,6 +105,97 @@ static constexpr int threads_wanted = 2048;
 static constexpr int threads_wanted = 1024;
 #endif
 
+#ifdef HPSORT_VAR_SHORT
+/*
+ * expand_block() for short runs, of which a warp's 128 outputs have fewer than it has
+ * lanes: no lane searches.  Each takes one of the next 32 starts and sets a bit for it
+ * among those of the outputs, and the bits up to an output count its run.  Where a run is
+ * empty, so that one bit stands for two starts, and where there are more than 32, lanes
+ * search after all.
+ */
+template <typename KeyOf>
+__device__ __forceinline__ void
+expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
+				  const uint32_t *starts, uint32_t m, KeyOf key_of)
+{
+#if __CUDA_ARCH__ >= 800
+	constexpr uint32_t all = 0xffffffffu;
+	constexpr uint32_t chunk = 128;
+	constexpr uint32_t span = 8 * chunk;	/* between two searches */
+	const uint32_t lane = threadIdx.x % 32;
+
+	if (first >= end)
+		return;
+	for (uint32_t t = first / span + threadIdx.x / 32; t < (end - 1) / span + 1;
+		 t += blockDim.x / 32)
+	{
+		const uint32_t from = max(t * span, first);
+		const uint32_t to = min(t * span + span, end);
+		uint32_t	j = last_at_or_before(starts, 0u, m - 1, from);
+
+		for (uint32_t at = from / chunk * chunk; at < to; at += chunk)
+		{
+			const uint32_t next = j + 1 + lane;
+			/* not 0: run j is the last one that begins at or before the outputs */
+			const uint32_t bit = next <= m ? starts[next] - at : all;
+			const uint32_t lower = __shfl_up_sync(all, bit, 1);
+			const uint32_t inside = __ballot_sync(all, bit <= chunk);
+			const uint32_t p = at + lane * 4;
+			uint32_t	run[4];
+
+			if (inside != all &&
+				!__any_sync(all, lane > 0 && bit == lower && bit < chunk))
+			{
+				const uint32_t set = 1u << bit % 32;
+				const uint32_t w0 = __reduce_or_sync(all, bit / 32 == 0 ? set : 0);
+				const uint32_t w1 = __reduce_or_sync(all, bit / 32 == 1 ? set : 0);
+				const uint32_t w2 = __reduce_or_sync(all, bit / 32 == 2 ? set : 0);
+				const uint32_t w3 = __reduce_or_sync(all, bit / 32 == 3 ? set : 0);
+				const uint32_t to1 = __popc(w0);
+				const uint32_t to2 = to1 + __popc(w1);
+				const uint32_t to3 = to2 + __popc(w2);
+				const uint32_t mine = lane < 8 ? w0 : lane < 16 ? w1 : lane < 24 ? w2 : w3;
+				const uint32_t below = lane < 8 ? 0 : lane < 16 ? to1 :
+					lane < 24 ? to2 : to3;
+				const uint32_t own = lane % 8 * 4;
+
+				run[0] = j + below + __popc(mine & ((2u << own) - 1));
+#pragma unroll
+				for (uint32_t e = 1; e < 4; e++)
+					run[e] = run[e - 1] + (mine >> (own + e) & 1);
+				j += __popc(inside);
+			}
+			else
+			{
+				const uint32_t last = inside != all ? j + __popc(inside) :
+					last_at_or_before(starts, j, m - 1, min(at + chunk, end - 1));
+
+				run[0] = last_at_or_before(starts, j, last, max(p, from));
+#pragma unroll
+				for (uint32_t e = 1; e < 4; e++)
+					run[e] = last_at_or_before(starts, run[e - 1], last, max(p + e, from));
+				j = last;
+				__syncwarp();
+			}
+			if (p >= from && p + 4 <= to)
+				__stcs(reinterpret_cast<int4 *>(out + p),
+					   make_int4(key_of(run[0]), key_of(run[1]), key_of(run[2]),
+								 key_of(run[3])));
+			else
+			{
+#pragma unroll
+				for (uint32_t e = 0; e < 4; e++)
+					if (p + e >= from && p + e < to)
+						out[p + e] = key_of(run[e]);
+			}
+		}
+	}
+#else
+	expand_block(out, first, end, starts, m, key_of);
+#endif
+}
+#endif
+
 /*
  * SECOND = false: counts an item's bins, and expands them unless the item is
  * a segment of a crowded bucket.  SECOND = true: expands the segments, from
@@ -187,6 +278,24 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 	const uint32_t first_bin = item.bucket << shift;
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
+#ifdef HPSORT_VAR_SHORT
+#ifndef HPSORT_VAR_SHORT_LEAST
+#define HPSORT_VAR_SHORT_LEAST 5
+#endif
+#ifndef HPSORT_VAR_SHORT_MOST
+#define HPSORT_VAR_SHORT_MOST 32
+#endif
+	/* keys a bin, about */
+	const uint32_t run_length = (bins[count] - phase) >> shift;
+
+	if (run_length >= HPSORT_VAR_SHORT_LEAST && run_length < HPSORT_VAR_SHORT_MOST)
+	{
+		expand_short_runs(place - phase, item.begin - bucket_start + phase,
+						  item.end - bucket_start + phase, bins, count,
+						  [&](uint32_t bin) { return to_key(map, first_bin + bin); });
+		return;
+	}
+#endif
 	expand_block(place - phase, item.begin - bucket_start + phase,
 				 item.end - bucket_start + phase, bins, count,
 				 [&](uint32_t bin) { return to_key(map, first_bin + bin); });
