@@ -94,15 +94,17 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 }
 
 /*
- * Threads that an SM shall hold: with the 40 registers that extents would have, a block
- * less would fit on an H100.  Other devices hold fewer anyway, and 1,024 are as many as
- * there would be without being asked for.  (0 blocks an SM ask for nothing: counted
- * buckets get 32 registers by themselves, but 38 and more where one block is asked for.)
+ * Threads that an SM can hold, and shall: extents make registers more than that many
+ * threads can have, 40 on an H100, where a block less would fit.  (0 blocks an SM ask for
+ * nothing: counted buckets get 32 registers by themselves, but 38 and more where one block
+ * is asked for.)
  */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 750
+static constexpr int threads_wanted = 1024;
+#elif __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 static constexpr int threads_wanted = 2048;
 #else
-static constexpr int threads_wanted = 1024;
+static constexpr int threads_wanted = 1536;
 #endif
 
 #ifdef HPSORT_VAR_SHORT
