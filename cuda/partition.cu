@@ -180,9 +180,9 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Four to six launches, one less where no bucket can be crowded, and no wait.  Keys
- * outside the bounds are left out of every step alike, so the places still add up when
- * there are some.
+ * Five launches, six where buckets are counted; two fewer where none can be crowded; and
+ * no wait.  Keys outside the bounds are left out of every step alike, so the places still
+ * add up when there are some.
  */
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
