@@ -193,8 +193,9 @@ bool		few_runs(HpsortCuda *context, cudaStream_t stream,
 /* ---- partition.cu ---- */
 
 /*
- * The first step, for who takes a sample meanwhile: the buckets' counts, unless
- * the word at skip, on the device, is not 0 (null: there is none).
+ * The first step, for who takes a sample meanwhile: keys in their buckets, or the
+ * buckets' counts, unless the word at skip, on the device, is not 0 (null: there is
+ * none).
  */
 struct PartitionStart
 {

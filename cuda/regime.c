@@ -30,6 +30,8 @@ typedef struct RegimeTuning
 	uint32_t	partition_buckets;	/* aimed at: balance against write size */
 	uint32_t	partition_shift;	/* bins of a bucket: three blocks an SM */
 	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
+	uint64_t	extents_max_n;	/* twice as many places and more, in 31 bits */
+	uint64_t	extents_more;	/* places that few keys may have beside 2 n */
 	uint32_t	few_capacity;	/* distinct values hashed at most */
 	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
 	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
@@ -60,9 +62,15 @@ static const RegimeTuning tuning = {
 	.partition_max_buckets = 4096,
 	.partition_bins_per_key = 4,
 	.sparse_max_n = (uint64_t) 1 << 22,
+#ifdef HPSORT_VAR_BUCKETS
+	.partition_buckets = HPSORT_VAR_BUCKETS,
+#else
 	.partition_buckets = 512,
+#endif
 	.partition_shift = 14,
 	.partition_max_shift = 15,
+	.extents_max_n = 1000000000,
+	.extents_more = (uint64_t) 1 << 22,
 	.few_capacity = 16384,
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
@@ -86,6 +94,18 @@ static uint64_t
 round_up(uint64_t x, uint64_t unit)
 {
 	return (x + unit - 1) / unit * unit;
+}
+
+static uint64_t
+max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* Bits that x needs: 0 for 0, 33 for 2^32. */
@@ -172,26 +192,71 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 {
 	/* two words of shared memory each, beside the small tile's staging */
 	uint32_t	words = regime_shared_bins(limits);
-	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE + 2 ? 0 :
-		(words - REGIME_PARTITION_SMALL_TILE) / 2 - 1;
+	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
+		(words - REGIME_PARTITION_SMALL_TILE) / 2;
 
 	return room < tuning.partition_max_buckets ?
 		room : tuning.partition_max_buckets;
 }
 
+uint32_t
+regime_partition_tile(uint64_t n)
+{
+#ifdef HPSORT_VAR_FEW
+	return n <= HPSORT_VAR_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
+#else
+	return n <= REGIME_PARTITION_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
+#endif
+}
+
+uint32_t
+regime_partition_words(uint64_t n, uint32_t buckets)
+{
+	/* and two more for the bucket of what is no key */
+	return regime_partition_tile(n) + 3 * buckets + 2;
+}
+
 /*
- * A sixteenth more than a fair share, which is eight standard deviations of what
- * random keys put there.  A tile's keys must fit into two extents, numbers of places
- * into 31 bits, and a table of buckets * buckets extents into what a radix sort takes.
+ * A sixteenth more than a fair share, which is eight standard deviations of what random
+ * keys put there, and never less than a tile, whose keys so fit into two extents.  Not
+ * for more keys than have numbers of places in 31 bits, nor where the extents of many
+ * small buckets would be large beside the keys.
  */
 uint64_t
-regime_partition_extent(uint64_t n, uint32_t buckets)
+regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
 {
 	uint64_t	share = n / buckets + 1;
+	uint64_t	extent = round_up(share + share / 16, 64);
 
-	if (buckets > 2048 || n / buckets < 16384 || n > 1000000000)
+	if (extent < regime_partition_tile(n))
+		extent = regime_partition_tile(n);
+#ifdef HPSORT_VAR_MOST_BUCKETS
+	if (buckets > HPSORT_VAR_MOST_BUCKETS)
 		return 0;
-	return round_up(share + share / 16, 64);
+#endif
+#ifdef HPSORT_VAR_LEAST_SHARE
+	if (n / buckets < HPSORT_VAR_LEAST_SHARE)
+		return 0;
+#endif
+	if (n > tuning.extents_max_n || buckets * extent > 2 * n + tuning.extents_more ||
+		regime_partition_words(n, buckets) > regime_shared_bins(limits))
+		return 0;
+	return extent;
+}
+
+/* A bucket takes its next extent for the first key that the last one has no room for, so
+ * all but each bucket's last one are full. */
+uint64_t
+regime_partition_further(uint64_t n, uint64_t extent)
+{
+	return n / extent;
+}
+
+/* Half of them free at least, so that a search is short, and ends. */
+uint64_t
+regime_partition_slots(uint64_t n, uint64_t extent)
+{
+	return (uint64_t) 1 << regime_bits(2 * regime_partition_further(n, extent));
 }
 
 uint64_t
@@ -248,25 +313,37 @@ regime_few_bytes(const HpsortCudaLimits *limits)
 		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
 }
 
-uint64_t
-regime_partition_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
+/* What a partition needs beside its residues: sizes of buckets, where they begin, and
+ * cursors; work items; bins of crowded buckets. */
+static uint64_t
+partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 {
 	uint64_t	items = regime_partition_items(n, buckets);
 	uint64_t	crowded = regime_partition_crowded(n, buckets);
 
-	/* extents of all buckets, and as many more as n keys can fill; their numbers */
-	if (regime_partition_extent(n, buckets) != 0)
-		return round_up((2 * n + n / 16 + (uint64_t) buckets * 128) * sizeof(uint16_t), 256)
-			+ round_up((uint64_t) buckets * buckets * sizeof(uint32_t), 256) + 512
-			+ regime_bins_bytes(buckets, sizeof(uint32_t))
-			+ round_up((uint64_t) (buckets + 1) * 2 * sizeof(uint32_t), 256)
-			+ round_up(items * 4 * sizeof(uint32_t), 256)
-			+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
-	return round_up(n * sizeof(uint16_t), 256)	/* residues */
-		+ regime_bins_bytes(buckets, sizeof(uint32_t))	/* histogram */
-		+ round_up((uint64_t) (buckets + 1) * 2 * sizeof(uint32_t), 256)
-		+ round_up(items * 4 * sizeof(uint32_t), 256)	/* work items */
-		+ round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
+	return 3 * round_up((uint64_t) (buckets + 1) * sizeof(uint32_t), 256) +
+		round_up(items * 4 * sizeof(uint32_t), 256) +
+		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
+}
+
+/* Residues in extents: each bucket's own, further ones, and the table of these. */
+static uint64_t
+extents_bytes(uint64_t n, uint32_t buckets, uint64_t extent)
+{
+	return round_up((buckets + regime_partition_further(n, extent)) * extent *
+					sizeof(uint16_t), 256) +
+		round_up(regime_partition_slots(n, extent) * sizeof(uint64_t), 256);
+}
+
+uint64_t
+regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shift,
+					   uint32_t buckets)
+{
+	uint64_t	extent = regime_partition_extent(limits, n, buckets);
+
+	return partition_rest_bytes(n, shift, buckets) +
+		(extent != 0 ? extents_bytes(n, buckets, extent) :
+		 round_up(n * sizeof(uint16_t), 256));
 }
 
 /* Small tiles are only used up to where their look-back's words are few: 256 for
@@ -369,8 +446,11 @@ hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
  * the range is too wide for one pass on this device.
  */
 static int
-choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
-			   HpsortCudaChoice *choice)
+choose_buckets(const HpsortCudaLimits *limits,
+#ifdef HPSORT_VAR_SHARE
+			   uint64_t n,
+#endif
+			   uint64_t range, HpsortCudaChoice *choice)
 {
 	uint32_t	room = regime_shared_bins(limits);
 	uint32_t	most = regime_partition_max_buckets(limits);
@@ -381,6 +461,11 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 							   tuning.partition_buckets :
 							   4 * tuning.partition_buckets))
 		shift++;
+#ifdef HPSORT_VAR_SHARE
+	while (shift < tuning.partition_shift && (2u << shift) <= room &&
+		   n / (range >> shift) < HPSORT_VAR_SHARE)
+		shift++;
+#endif
 	if (((range - 1) >> shift) >= most)
 		return 0;
 	choice->shift = shift;
@@ -455,7 +540,11 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 			 range / (n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
 					  tuning.partition_bins_per_key / 2) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
-			 choose_buckets(limits, range, choice))
+			 choose_buckets(limits,
+#ifdef HPSORT_VAR_SHARE
+							n,
+#endif
+							range, choice))
 	{
 		choice->regime = HPSORT_CUDA_PARTITION;
 		snprintf(choice->reason, sizeof(choice->reason),
@@ -487,18 +576,6 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 }
 
-static uint64_t
-max64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t
-min64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Bounds given and narrow: keys are counted where they are and not kept.
  */
@@ -508,6 +585,20 @@ is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 	return spec->bounds_known && spec->hi >= spec->lo &&
 		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
 		regime_shared_bins(limits);
+}
+
+/* Residues of a partition, at most, and the table of their extents. */
+static uint64_t
+most_residues_bytes(uint64_t n)
+{
+	uint64_t	buckets = tuning.partition_max_buckets;
+	uint64_t	own = max64(n + n / 16 + 128 * buckets,
+							buckets * regime_partition_tile(n));
+
+	if (n > tuning.extents_max_n)
+		return round_up(n * sizeof(uint16_t), 256);
+	return (min64(own, 2 * n + tuning.extents_more) + n) * sizeof(uint16_t) +
+		4 * buckets * sizeof(uint64_t) + 512;
 }
 
 /* Workspace to bring n keys in order, whichever wide regime is taken. */
@@ -522,11 +613,9 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 		uint32_t	shift = tuning.partition_max_shift;
 
 		/* crowded buckets' bins grow with the bins, the rest with buckets */
-		most = max64(most, regime_partition_bytes(n, shift,
-												  tuning.partition_max_buckets));
-		most = max64(most, regime_partition_bytes(n, shift, 1));
-		/* the most buckets that are not counted first */
-		most = max64(most, regime_partition_bytes(n, shift, (uint32_t) min64(2048, n / 16384)));
+		most = max64(most, most_residues_bytes(n) +
+					 max64(partition_rest_bytes(n, shift, tuning.partition_max_buckets),
+						   partition_rest_bytes(n, shift, 1)));
 	}
 	return most + regime_few_bytes(limits);
 }

@@ -22,8 +22,12 @@ extern "C" {
 /* Bins whose counts are also summed, so that a block can skip to its part. */
 #define REGIME_SLICE_BINS		256
 
-/* Keys that one block of the smaller partition kernel works on at a time. */
+/* Keys that a block brings to their buckets at a time: in general; where shared memory is
+ * small; of few keys, which are to keep all SMs busy. */
+#define REGIME_PARTITION_TILE	16384
 #define REGIME_PARTITION_SMALL_TILE	4096
+#define REGIME_PARTITION_FEW	((uint64_t) 1 << 21)
+#define REGIME_PARTITION_FEW_TILE	8192
 
 /* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
 #define REGIME_SWEEP_TILE		7680
@@ -82,9 +86,20 @@ extern uint32_t regime_many_shared(const HpsortCudaLimits *limits, uint32_t dist
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
+/* PARTITION: keys of a tile that is scattered to buckets nobody has counted. */
+extern uint32_t regime_partition_tile(uint64_t n);
+
+/* PARTITION: words of shared memory for that: the tile, and three for each bucket. */
+extern uint32_t regime_partition_words(uint64_t n, uint32_t buckets);
 
 /* PARTITION: keys that a bucket has room for by itself; 0: buckets are counted first. */
-extern uint64_t regime_partition_extent(uint64_t n, uint32_t buckets);
+extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n,
+										uint32_t buckets);
+
+/* PARTITION: extents that buckets may take beside their own, and words of eight bytes
+ * in the table of them, a power of two; only where there are extents. */
+extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
+extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
 /* PARTITION: keys per segment of a crowded bucket, most work items. */
 extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets);
@@ -117,8 +132,8 @@ extern uint32_t regime_bits(uint64_t x);
 extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
 extern uint64_t regime_runs_bytes(uint64_t runs);
 extern uint64_t regime_few_bytes(const HpsortCudaLimits *limits);
-extern uint64_t regime_partition_bytes(uint64_t n, uint32_t shift,
-									   uint32_t buckets);
+extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n,
+									   uint32_t shift, uint32_t buckets);
 extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);
 extern uint64_t regime_radix_bytes(uint64_t n, uint32_t value_bytes);
 extern uint64_t regime_ranks_bytes(uint64_t n);

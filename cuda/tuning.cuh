@@ -114,6 +114,7 @@ struct PartitionTuning
 	static constexpr int blocks = 2;
 	static constexpr int items = 32;
 	static constexpr int small_items = 8;	/* with little shared memory */
+	static constexpr int few_items = 16;	/* so that few keys keep all SMs busy */
 	static constexpr int bucket_threads = 512;
 	static constexpr uint32_t wide_shift = 14;	/* more bins: one block an SM, */
 	static constexpr int wide_threads = 1024;	/* range 1e8: 1.156 -> 0.753 */

@@ -291,6 +291,53 @@ test_segment_ends(void **state)
 			check_segments(sizes[s], regime_partition_segment(sizes[s], buckets));
 }
 
+/*
+ * Buckets that nobody counts: a tile's keys of a bucket span no more than two extents,
+ * whatever they are; places have 31 bits, with room for what is added to them; the table
+ * keeps free words; a kernel's shared memory is the device's.
+ */
+static void
+test_extents(void **state)
+{
+	static const HpsortCudaLimits *const all[] = {&h100, &a10, &t4, &roomy};
+	uint64_t	found = 0;
+
+	(void) state;
+	for (size_t d = 0; d < LENGTH(all); d++)
+		for (uint64_t n = 1; n <= UINT32_MAX; n += n / 5 + 1)
+			for (uint32_t buckets = 1; buckets <= 4096; buckets += buckets / 3 + 1)
+			{
+				uint64_t	extent = regime_partition_extent(all[d], n, buckets);
+				uint64_t	further;
+
+				if (extent == 0)
+					continue;
+				found++;
+				further = regime_partition_further(n, extent);
+				assert_true(n <= 1000000000);
+				assert_true(extent >= regime_partition_tile(n));
+				assert_true(extent * buckets > n);
+				assert_int_equal(extent % 64, 0);
+				assert_true((buckets + further) * extent + 16384 < (uint64_t) 1 << 31);
+				assert_true(further < 4096);
+				assert_true(regime_partition_slots(n, extent) > 2 * further);
+				assert_true(regime_partition_words(n, buckets) <=
+							regime_shared_bins(all[d]));
+				assert_true(all[d] != &t4 || regime_partition_tile(n) < 16384);
+			}
+	assert_true(found > 1000);
+	/* the shapes that extents are for */
+	assert_true(regime_partition_extent(&h100, 100000000, 489) > 0);
+	assert_true(regime_partition_extent(&h100, 100000000, 3052) > 0);
+	assert_true(regime_partition_extent(&h100, 1000000000, 4096) > 0);
+	assert_true(regime_partition_extent(&h100, 5000000, 489) > 0);
+	assert_true(regime_partition_extent(&h100, 1000000, 489) > 0);
+	assert_true(regime_partition_extent(&h100, 524288, 513) > 0);
+	assert_int_equal(regime_partition_extent(&h100, 1000000001, 4096), 0);
+	assert_int_equal(regime_partition_extent(&h100, 4000000, 1024), 0);
+	assert_int_equal(regime_partition_extent(&t4, 100000000, 489), 0);
+}
+
 static void
 test_bits(void **state)
 {
@@ -364,6 +411,37 @@ test_need(void **state)
 	}
 }
 
+/* What a partition takes is within what a sort and a job are said to need. */
+static void
+test_partition_need(void **state)
+{
+	static const HpsortCudaLimits *const all[] = {&h100, &a10, &t4, &roomy};
+	HpsortCudaSpec spec = {0};
+
+	(void) state;
+	spec.wanted = K;
+	for (size_t d = 0; d < LENGTH(all); d++)
+		for (uint64_t n = (uint64_t) 1 << 19; n <= REGIME_POSITIONS_MAX; n += n / 23)
+		{
+			uint64_t	sort_need = hpsort_cuda_sort_need(all[d], &spec, n);
+			uint64_t	job_need = hpsort_cuda_job_need(all[d], &spec, n);
+
+			for (uint64_t range = 2; range <= (uint64_t) 1 << 28; range += range / 23 + 1)
+			{
+				HpsortCudaChoice c = choose(all[d], n, INT_MIN,
+											(int64_t) INT_MIN + (int64_t) range - 1, 1,
+											0, K);
+				uint64_t	bytes;
+
+				if (c.regime != HPSORT_CUDA_PARTITION)
+					continue;
+				bytes = regime_partition_bytes(all[d], n, c.shift, c.buckets);
+				assert_true(bytes <= sort_need);
+				assert_true(bytes + 2 * n * sizeof(int32_t) <= job_need);
+			}
+		}
+}
+
 /*
  * What the passes share is within what a radix sort is said to need beside its other
  * array: twice, where it was begun for bounds that are known better by now.
@@ -407,9 +485,11 @@ main(void)
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_segment_ends),
+		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_partition_need),
 		cmocka_unit_test(test_sweep_need),
 		cmocka_unit_test(test_names),
 	};

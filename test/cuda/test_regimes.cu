@@ -104,6 +104,131 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(verdict->n_outside == 0);
 }
 
+/*
+ * Keys outside the bounds, the first one, the last one and one between, among them
+ * those that the last bucket would have bins for: one is named, and nothing is written
+ * outside the output.
+ */
+static void
+try_partition_outside(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
+					  uint32_t shift)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Guarded<int32_t> input(keys.size(), in);
+	Guarded<int32_t> output(keys.size(), to);
+	const Bounds b = bounds_of(recipe);
+	VerdictSlot verdict(context, nullptr);
+	const uint32_t buckets = (uint32_t) ((recipe.distinct - 1) >> shift) + 1;
+
+	for (uint64_t at : {(uint64_t) 0, recipe.n / 2, recipe.n - 1})
+		for (int32_t stranger : {b.lo - 1, b.hi + 1, INT32_MIN, INT32_MAX})
+		{
+			const int32_t kept = keys[at];
+
+			current = describe("partition outside", recipe, descending, in, to) +
+				" shift " + std::to_string(shift) + " key " + std::to_string(stranger) +
+				" at " + std::to_string(at);
+			keys[at] = stranger;
+			input.put(keys);
+			keys[at] = kept;
+			clear_verdict(verdict.get());
+			partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending), shift,
+						   buckets, input.get(), keys.size(), output.get(), verdict.get());
+			CUDA(cudaDeviceSynchronize());
+			CHECK(verdict->n_outside != 0 && verdict->key == stranger);
+			CHECK(output.intact());
+		}
+	/* all of them, more than the tiles' places behind the keys */
+	std::fill(keys.begin(), keys.end(), b.hi + 1);
+	input.put(keys);
+	clear_verdict(verdict.get());
+	partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending), shift, buckets,
+				   input.get(), keys.size(), output.get(), verdict.get());
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside != 0 && verdict->key == b.hi + 1);
+	CHECK(output.intact());
+}
+
+/* The first step by itself, told to skip or not, and what comes of it. */
+static void
+try_partition_begun(const Recipe &recipe, uint32_t shift)
+{
+	std::vector<int32_t> keys = make_keys(recipe);
+	Reference	reference = refer(keys, false);
+	Guarded<int32_t> input(keys.size(), 1);
+	Guarded<int32_t> output(keys.size(), 2);
+	const Bounds b = bounds_of(recipe);
+	const KeyMap map = make_key_map(b.lo, b.hi, false);
+	const uint32_t buckets = (uint32_t) ((recipe.distinct - 1) >> shift) + 1;
+	VerdictSlot verdict(context, nullptr);
+	DeviceBuffer skip(context, nullptr, sizeof(uint32_t), "a word");
+
+	input.put(keys);
+	for (uint32_t word : {0u, 1u})
+	{
+		PartitionStart start;
+
+		current = describe("partition begun", recipe, false, 1, 2) + " skip " +
+			std::to_string(word);
+		clear_verdict(verdict.get());
+		CUDA(cudaMemcpy(skip.as<uint32_t>(), &word, sizeof(word), cudaMemcpyHostToDevice));
+		CUDA(cudaMemset(output.get(), 0xa5, keys.size() * sizeof(int32_t)));
+		start.begin(context, nullptr, map, shift, buckets, input.get(), keys.size(),
+					skip.as<uint32_t>(), verdict.get());
+		CHECK(start.begun);
+		/* what was skipped is not used: sort.cu */
+		partition_sort(context, nullptr, map, shift, buckets, input.get(), keys.size(),
+					   output.get(), verdict.get(), word == 0 ? &start : nullptr);
+		CUDA(cudaDeviceSynchronize());
+		CHECK(output.take(keys.size()) == reference.keys);
+		CHECK(output.intact());
+		CHECK(verdict->n_outside == 0);
+	}
+}
+
+/*
+ * Buckets that nobody counts: with extents as large as a tile of either size and larger,
+ * with one bucket that takes nearly all of them, and with many that take some at once;
+ * tiles that are full, and that lack one key or have only one.
+ */
+static void
+test_extents(bool quick, uint64_t seed)
+{
+	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
+	std::vector<uint64_t> sizes = {65536, 65537, 600000, REGIME_PARTITION_FEW + 1};
+	uint64_t	found = 0;
+
+	if (!quick)
+		sizes.insert(sizes.end(), {1, 511, 8192, 16383, 73727, 500001,
+					 REGIME_PARTITION_FEW, 3000000, 5000000});
+	for (uint64_t n : sizes)
+		for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 2, (uint64_t) 20, (uint64_t) 61,
+			 (uint64_t) 300, (uint64_t) 513, (uint64_t) 2000, n / 4000 + 1})
+			for (int d = 0; d < DISTRIBUTIONS; d++)
+			{
+				const uint32_t shift = buckets % 2 ? 12 : 7;
+				const Recipe recipe = {(Distribution) d, n, (buckets << shift) - shift, -77,
+					false, seed};
+
+				if (regime_partition_extent(limits, n, (uint32_t) buckets) == 0 ||
+					((quick || n > 1000000) && (n + buckets + d) % 3 != 0))
+					continue;
+				found++;
+				try_partition(recipe, seed % 2, seed / 2 % 4, seed / 8 % 4, shift);
+				seed++;
+			}
+	current = "extents";
+	CHECK(found > 0 || limits->shared_bytes < 100000);
+	for (uint64_t n : {(uint64_t) 16384, (uint64_t) 300001, REGIME_PARTITION_FEW + 5})
+		for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 61, (uint64_t) 1000})
+		{
+			try_partition_outside({UNIFORM, n, (buckets << 8) - 8, -77, false, seed},
+								  seed % 2, seed / 2 % 4, seed / 8 % 4, 8);
+			try_partition_begun({ZIPF, n, (buckets << 8) - 8, -77, false, seed}, 8);
+			seed++;
+		}
+}
+
 /* expected: whether all values must be found, must not, or either (-1). */
 static void
 try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending,
@@ -406,20 +531,8 @@ test_regimes(bool quick, bool tiny)
 					  in, to);
 		}
 
-	/*
-	 * Buckets with room for a tile's keys each: all as full as they may be, and some
-	 * with several times what they have room for.
-	 */
-	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)
-		for (uint64_t buckets : {(uint64_t) 2, (uint64_t) 20, (uint64_t) 61,
-			 (uint64_t) (quick ? 3 : 513)})
-			for (uint32_t shift : {7, 12})
-			{
-				try_partition({(Distribution) d, buckets * 17000 + 1 + seed % 5000,
-							  (buckets << shift) - shift, -77, false, seed},
-							  seed % 2, seed / 2 % 4, seed / 8 % 4, shift);
-				seed++;
-			}
+	if (!tiny)
+		test_extents(quick, seed);
 
 	/* values met often, met seldom, and too many; the one that marks empty slots */
 	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)

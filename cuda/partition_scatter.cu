@@ -1,0 +1,642 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_scatter.cu
+ *	  Keys to buckets: the bucket step of Zhang and Wu (and of Chen et al.).
+ *
+ * A tile's keys go through shared memory, where they are brought into the order of
+ * buckets, so that neighbouring threads write to neighbouring places.  Only the low
+ * `shift` bits are moved (two bytes); which bucket they belong to is told by where they
+ * are.  Keys of a bucket need no order, so a tile ranks them by an atomic in shared
+ * memory instead of a stable count, and draws places from the bucket's cursor.  All
+ * blocks write at one place per bucket that way, and L2 completes the lines; with a
+ * place per bucket and block, which needs no cursors, half-filled lines went to memory
+ * and came back (548 MB written instead of 200, 0.96 ms instead of 0.33).
+ *
+ * Where a bucket begins is known in one of two ways:
+ *	- scatter_at_once_kernel gives each bucket room for a little more than its share,
+ *	  an extent, and further extents when that is full.  Keys are read once.
+ *	- scatter_counted_kernel works with places that plan_kernel made of the counts of
+ *	  count_buckets_kernel, which read the keys before.  For inputs and devices that
+ *	  extents are not for: regime_partition_extent().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "partition.cuh"
+
+namespace hpsort
+{
+
+static constexpr int threads = PartitionTuning::threads;
+
+static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
+			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE &&
+			  threads * PartitionTuning::few_items == REGIME_PARTITION_FEW_TILE,
+			  "regime.c sizes for these tiles");
+
+/*
+ * The buckets' sizes, in one read.  skip: a word that a sample's kernel has written;
+ * see sort.cu.  Keys outside the bounds are remembered by a thread and reported once,
+ * because the report goes over the bus; nothing counts them, here or later, so all
+ * steps agree on how many keys there are.
+ */
+__global__ void __launch_bounds__(threads, PartitionTuning::blocks)
+count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
+					 uint32_t buckets, uint32_t *all_counts, const uint32_t *skip,
+					 HpsortCudaVerdict *verdict)
+{
+	if (skip != nullptr && *skip != 0)
+		return;
+
+	extern __shared__ __align__(16) uint32_t counts[];
+	bool		bad = false;
+	int32_t		outside = 0;
+
+	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+		counts[b] = 0;
+	__syncthreads();
+	for_each_key<HistogramTuning::vectors>(keys, n, [&](int32_t key) {
+		const uint32_t bin = to_bin(map, key);
+
+		if (bin <= map.last)
+			atomicAdd(&counts[bin >> shift], 1u);
+		else
+		{
+			bad = true;
+			outside = key;
+		}
+	});
+	if (bad)
+		report_outside(verdict, outside);
+	__syncthreads();
+	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+		if (counts[b] != 0)
+			atomicAdd(&all_counts[b], counts[b]);
+}
+
+/*
+ * Lanes that share the fullest bucket or, unless those are many, the first
+ * lane's.  Many lanes in one bucket would queue for its counter.
+ */
+static constexpr int many = 8;
+
+__device__ __forceinline__ uint32_t
+sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
+{
+	const uint32_t same = __ballot_sync(0xffffffffu, valid && bucket == fullest);
+	const uint32_t first = __shfl_sync(0xffffffffu, bucket, 0);
+	const uint32_t as_first = __ballot_sync(0xffffffffu, valid && bucket == first);
+
+	return __popc(same) >= many ? same : as_first;
+}
+
+/*
+ * The place of this lane's key within its tile and bucket, where lanes that
+ * share a bucket take their places with one atomic.
+ */
+__device__ __forceinline__ uint32_t
+take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t same = sharing_lanes(bucket, valid, fullest);
+
+	if (__popc(same) < many)
+		return valid ? atomicAdd(&counts[bucket], 1u) : 0;
+
+	const int	leader = __ffs(same) - 1;
+	const bool	shared = same >> lane & 1;
+	uint32_t	place = 0;
+
+	if (valid && (!shared || lane == leader))
+		place = atomicAdd(&counts[bucket], shared ? __popc(same) : 1u);
+
+	const uint32_t base = __shfl_sync(0xffffffffu, place, leader);
+
+	return shared ? base + __popc(same & ((1u << lane) - 1)) : place;
+}
+
+/*
+ * The bins of a tile's keys, asked for together; 0xffffffff where there is none, like a
+ * key outside the bounds.  keys: the tile's m, on a
+ * 16-byte boundary if aligned.
+ */
+template <int ITEMS>
+__device__ __forceinline__ void
+load_bins(const int32_t *__restrict__ keys, uint32_t m, bool aligned, const KeyMap &map,
+		  uint32_t (&bin)[ITEMS])
+{
+	/* keys of an aligned, full tile come 16 bytes at a time */
+	if (m == threads * ITEMS && aligned)
+	{
+		const int4 *vectors = reinterpret_cast<const int4 *>(keys);
+
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 4)
+		{
+			const int4	four = __ldcs(vectors + i / 4 * threads + threadIdx.x);
+
+			bin[i] = to_bin(map, four.x);
+			bin[i + 1] = to_bin(map, four.y);
+			bin[i + 2] = to_bin(map, four.z);
+			bin[i + 3] = to_bin(map, four.w);
+		}
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = i * threads + threadIdx.x;
+
+			/* beyond the end: like a key outside, which is dropped */
+			bin[i] = at < m ? to_bin(map, __ldcs(keys + at)) : 0xffffffffu;
+		}
+	}
+}
+
+/*
+ * Moves the keys of one tile to their buckets; cursors are where these begin.
+ */
+template <int ITEMS>
+__global__ void __launch_bounds__(threads, PartitionTuning::blocks)
+scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
+					   uint32_t shift, uint32_t buckets, uint32_t *cursors,
+					   const Plan *plan, uint16_t *residues)
+{
+	constexpr uint32_t tile = threads * ITEMS;
+	extern __shared__ __align__(16) uint32_t memory[];
+	__shared__ uint32_t sums[threads / 32];
+
+	wait_for_kernel_before();
+
+	uint32_t   *staged = memory;				/* a tile's bins */
+	uint32_t   *counts = memory + tile;			/* keys of each bucket */
+	uint32_t   *places = counts + buckets;		/* where it starts in staged */
+	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
+	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
+												 n - begin));
+	const uint32_t fullest = plan->fullest;
+	uint32_t	bin[ITEMS];
+	uint32_t	place[ITEMS / 2];
+
+	/* before the keys are asked for, so that the barrier below waits for both */
+	for (uint32_t b = threadIdx.x; b < buckets; b += threads)
+		counts[b] = 0;
+
+	load_bins<ITEMS>(keys + begin, m, misaligned(keys) == 0, map, bin);
+	__syncthreads();
+
+	/*
+	 * Random keys: one atomic each, all in flight together.  Whether a warp's
+	 * keys crowd is judged by some of them; it decides about speed alone.
+	 */
+	bool		crowd = false;
+
+#pragma unroll
+	for (int i = 0; i < ITEMS; i += ITEMS / 4)
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
+											  fullest)) >= many;
+	if (!crowd)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			uint32_t	p[2];
+
+			p[0] = bin[i] <= map.last ? atomicAdd(&counts[bin[i] >> shift], 1u) : 0;
+			p[1] = bin[i + 1] <= map.last ?
+				atomicAdd(&counts[bin[i + 1] >> shift], 1u) : 0;
+			/* a tile has at most 2^14 places: two of them share a register */
+			place[i / 2] = p[0] | p[1] << 16;
+		}
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			place[i / 2] = take_place(counts, bin[i] >> shift, bin[i] <= map.last,
+									  fullest);
+			place[i / 2] |= take_place(counts, bin[i + 1] >> shift,
+									   bin[i + 1] <= map.last, fullest) << 16;
+		}
+	}
+	__syncthreads();
+
+	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
+	 * place in memory less that in staged, so that adding an item's place in staged
+	 * gives where it goes */
+	uint32_t	before = 0;
+
+	for (uint32_t at = 0; at < buckets; at += threads)
+	{
+		const uint32_t b = at + threadIdx.x;
+		const uint32_t count = b < buckets ? counts[b] : 0;
+		uint32_t	target = 0;
+		uint32_t	total;
+
+		/* asked for first: the sum hides some of its way to L2 and back */
+		if (count > 0)
+			target = atomicAdd(&cursors[b], count);
+
+		const uint32_t start =
+			before + block_exclusive_sum<threads>(count, sums, &total);
+
+		before += total;
+		if (b < buckets)
+		{
+			places[b] = start;
+			counts[b] = target - start;
+		}
+	}
+	/* targets and places are complete: now keys move, each to a place that no other
+	 * has, in the order of buckets and in none within them */
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < ITEMS; i++)
+		if (bin[i] <= map.last)
+			staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
+				bin[i];
+	__syncthreads();
+
+	const uint32_t mask = (1u << shift) - 1;
+
+	/*
+	 * before is now the number of keys staged.  Neighbouring threads write to
+	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
+	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+	 */
+#pragma unroll 8
+	for (uint32_t i = threadIdx.x; i < before; i += threads)
+	{
+		const uint32_t value = staged[i];
+
+		residues[counts[value >> shift] + i] = static_cast<uint16_t>(value & mask);
+	}
+}
+
+/*
+ * The bucket that most lanes of the warp share.  What many keys of a warp's have in
+ * common is found in each tile anew: nobody has counted the buckets, and where keys
+ * come clustered it is another one in each tile.
+ */
+__device__ __forceinline__ uint32_t
+most_shared(uint32_t bucket)
+{
+	uint32_t	best = __popc(__match_any_sync(0xffffffffu, bucket)) << 16 | bucket;
+
+#if __CUDA_ARCH__ >= 800
+	best = __reduce_max_sync(0xffffffffu, best);
+#else
+#pragma unroll
+	for (int step = 16; step > 0; step /= 2)
+		best = max(best, __shfl_xor_sync(0xffffffffu, best, step));
+#endif
+	return best & 0xffff;
+}
+
+/* What is added to targets, so that a place in the tile can be taken from the first
+ * one's, and the bit beside them for buckets that go to two extents. */
+static constexpr uint32_t target_bias = 1 << 14;
+static constexpr uint32_t is_split = 1u << 31;
+
+/*
+ * Targets in further extents, for buckets whose counts are marked is_split: splits[b] is
+ * the first of their places, counted from the bucket's begin.  Where these reach into the
+ * next extent, places[b] becomes where in the tile that one begins, and splits[b] its target.
+ *
+ * Who has drawn an extent's first place takes it, and others wait until it has a
+ * number.  They do not wait for long, and no two for each other: a block whose places
+ * are drawn is running, a thread takes what is its own before it waits, and nothing but
+ * barriers within the block lies between the two.
+ */
+__device__ __forceinline__ void
+further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
+				uint32_t *splits)
+{
+	for (uint32_t b = threadIdx.x; b < extents.buckets; b += threads)
+		if ((counts[b] & is_split) != 0)
+		{
+			const uint32_t k = splits[b] / extents.size;
+			const uint32_t from = splits[b] - k * extents.size;
+
+			if (from == 0)
+				extents.take(b, k);
+			else if (from + (counts[b] & ~is_split) > extents.size)
+				extents.take(b, k + 1);
+		}
+	__syncwarp();
+	for (uint32_t b = threadIdx.x; b < extents.buckets; b += threads)
+		if ((counts[b] & is_split) != 0)
+		{
+			const uint32_t count = counts[b] & ~is_split;
+			const uint32_t k = splits[b] / extents.size;
+			const uint32_t from = splits[b] - k * extents.size;
+			const uint32_t room = extents.size - from;
+			const uint32_t start = places[b];
+
+			counts[b] = extents.begin_of(b, k) + from - start + target_bias;
+			if (count > room)
+			{
+				counts[b] |= is_split;
+				places[b] = start + room;
+				splits[b] = extents.begin_of(b, k + 1) - (start + room) + target_bias;
+			}
+		}
+}
+
+/* Keys outside the bounds: one for a warp, because the report goes over the bus, and
+ * which one does not matter.  A tile that has some is read again. */
+__device__ __forceinline__ void
+report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
+				   HpsortCudaVerdict *verdict)
+{
+	bool		bad = false;
+	int32_t		outside = 0;
+
+	for (uint32_t i = threadIdx.x; i < m; i += threads)
+		if (to_bin(map, keys[i]) > map.last)
+		{
+			bad = true;
+			outside = keys[i];
+		}
+
+	const uint32_t all_bad = __ballot_sync(0xffffffffu, bad);
+
+	if (bad && threadIdx.x % 32 == __ffs(all_bad) - 1)
+		report_outside(verdict, outside);
+}
+
+/*
+ * Moves the keys of one tile to their buckets' extents.  cursors are the buckets'
+ * sizes when all blocks are done.  skip: as for count_buckets_kernel.
+ *
+ * What is no key of these bounds gets a bucket of its own, behind all others, and is
+ * left out when they are written: no step in between has to ask what is one, and each
+ * of them asks for all its words before it waits for the first.  Only the tile that
+ * is not full asks: what is missing there would queue for one counter.
+ */
+template <int ITEMS>
+__global__ void __launch_bounds__(threads, PartitionTuning::blocks)
+scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
+					   uint32_t shift, uint32_t *cursors, uint16_t *residues,
+					   Extents extents, const uint32_t *skip, HpsortCudaVerdict *verdict)
+{
+	constexpr uint32_t tile = threads * ITEMS;
+	/* words asked for before the first is waited for */
+	constexpr int together = 8;
+	extern __shared__ __align__(16) uint32_t memory[];
+	__shared__ uint32_t sums[threads / 32];
+
+	static_assert(tile <= target_bias, "no place in a tile may be larger");
+	wait_for_kernel_before();
+	if (skip != nullptr && *skip != 0)
+		return;
+
+	const uint32_t buckets = extents.buckets;
+	const uint32_t none = buckets << shift;
+	uint32_t   *staged = memory;				/* a tile's bins */
+	uint32_t   *counts = memory + tile;			/* keys of each bucket */
+	uint32_t   *places = counts + buckets + 1;	/* where it starts in staged */
+	uint32_t   *splits = places + buckets + 1;	/* and goes on; further_extents() */
+	const uint64_t begin = static_cast<uint64_t>(blockIdx.x) * tile;
+	const uint32_t m = static_cast<uint32_t>(min(static_cast<uint64_t>(tile),
+												 n - begin));
+	uint32_t	bin[ITEMS];
+	uint32_t	place[ITEMS / 2];
+
+	/* before the keys are asked for, so that the barrier below waits for both */
+	for (uint32_t b = threadIdx.x; b <= buckets; b += threads)
+		counts[b] = 0;
+	load_bins<ITEMS>(keys + begin, m, misaligned(keys) == 0, map, bin);
+#pragma unroll
+	for (int i = 0; i < ITEMS; i++)
+		bin[i] = bin[i] > map.last ? none : bin[i];
+	__syncthreads();
+
+	/*
+	 * Random keys: one atomic each, all in flight together.  Whether a warp's
+	 * keys crowd is judged by some of them; it decides about speed alone.
+	 */
+	const uint32_t fullest = most_shared(bin[0] >> shift);
+	bool		crowd = m < tile;
+
+#pragma unroll
+	for (int i = 0; i < ITEMS; i += ITEMS / 4)
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, true, fullest)) >= many;
+	if (!crowd)
+	{
+		/* a tile has at most 2^14 places: two of them share a register */
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			const uint32_t even = atomicAdd(&counts[bin[i] >> shift], 1u);
+			const uint32_t odd = atomicAdd(&counts[bin[i + 1] >> shift], 1u);
+
+			place[i / 2] = even | odd << 16;
+		}
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			place[i / 2] = 0;
+			if (i * threads < m)
+				place[i / 2] = take_place(counts, bin[i] >> shift, true, fullest);
+			if ((i + 1) * threads < m)
+				place[i / 2] |= take_place(counts, bin[i + 1] >> shift, true, fullest) << 16;
+		}
+	}
+	__syncthreads();
+
+	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
+	 * place in memory less that in staged, so that adding an item's place in staged
+	 * gives where it goes */
+	uint32_t	before = 0;
+	bool		beyond = false;
+
+	for (uint32_t at = 0; at < buckets; at += threads)
+	{
+		const uint32_t b = at + threadIdx.x;
+		const uint32_t count = b < buckets ? counts[b] : 0;
+		uint32_t	target = 0;
+		uint32_t	total;
+
+		/* asked for first: the sum hides some of its way to L2 and back */
+		if (count > 0)
+			target = atomicAdd(&cursors[b], count);
+
+		const uint32_t start =
+			before + block_exclusive_sum<threads>(count, sums, &total);
+
+		before += total;
+		if (b < buckets)
+		{
+			places[b] = start;
+			counts[b] = b * extents.size + target - start + target_bias;
+			/* behind the bucket's own extent, which random keys do not fill */
+			if (count > 0 && target + count > extents.size)
+			{
+				counts[b] = count | is_split;
+				splits[b] = target;
+				beyond = true;
+			}
+		}
+	}
+	if (threadIdx.x == 0)
+		places[buckets] = before;
+	/* places are complete: now keys move, each to one that no other has, in the order of
+	 * buckets and in none within them */
+	beyond = __syncthreads_or(beyond);
+	if (m < tile)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			if (bin[i] != none)
+				staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
+					bin[i];
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += together)
+		{
+			uint32_t	to[together];
+
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				to[j] = places[bin[i + j] >> shift];
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				staged[to[j] + (place[(i + j) / 2] >> j % 2 * 16 & 0xffff)] = bin[i + j];
+		}
+	}
+	__syncthreads();
+
+	/* more that are no keys of these bounds than were missing in the last keys' row */
+	if (counts[buckets] != (threads - m % threads) % threads)
+		report_any_outside(keys + begin, m, map, verdict);
+
+	const uint32_t mask = (1u << shift) - 1;
+
+	/*
+	 * before is now the number of keys staged.  Neighbouring threads write to
+	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
+	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+	 */
+	auto		write_all = [&](auto target_of) {
+		if (before == tile)
+		{
+#pragma unroll
+			for (int i = 0; i < ITEMS; i += together)
+			{
+				uint32_t	value[together];
+				uint32_t	to[together];
+
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					value[j] = staged[(i + j) * threads + threadIdx.x];
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					to[j] = target_of(value[j] >> shift, (i + j) * threads + threadIdx.x);
+#pragma unroll
+				for (int j = 0; j < together; j++)
+					residues[to[j] + (i + j) * threads + threadIdx.x - target_bias] =
+						static_cast<uint16_t>(value[j] & mask);
+			}
+			return;
+		}
+		for (uint32_t i = threadIdx.x; i < before; i += threads)
+		{
+			const uint32_t value = staged[i];
+
+			residues[target_of(value >> shift, i) + i - target_bias] =
+				static_cast<uint16_t>(value & mask);
+		}
+	};
+
+	if (!beyond)
+	{
+		write_all([&](uint32_t b, uint32_t) { return counts[b]; });
+		return;
+	}
+	further_extents(extents, counts, places, splits);
+	__syncthreads();
+	write_all([&](uint32_t b, uint32_t i) {
+		const uint32_t target = counts[b];
+
+		if ((target & is_split) == 0)
+			return target;
+		return i < places[b] ? target & ~is_split : splits[b];
+	});
+}
+
+void
+configure_scatter(const HpsortCudaLimits &limits)
+{
+	allow_shared(count_buckets_kernel, limits);
+	allow_shared(scatter_counted_kernel<PartitionTuning::items>, limits);
+	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, limits);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, limits);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::few_items>, limits);
+}
+
+void
+scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift, uint32_t buckets,
+				const int32_t *keys, uint64_t n, const PartitionArrays &arrays,
+				const uint32_t *skip, HpsortCudaVerdict *verdict)
+{
+	const uint32_t tile = regime_partition_tile(n);
+	const auto	kernel = tile == REGIME_PARTITION_TILE ?
+		scatter_at_once_kernel<PartitionTuning::items> :
+		scatter_at_once_kernel<PartitionTuning::few_items>;
+
+	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
+		regime_partition_words(n, buckets) * sizeof(uint32_t), stream>>>
+		(keys, n, map, shift, arrays.counts, arrays.residues, arrays.extents, skip,
+		 verdict);
+	check_launch("scatter the keys");
+}
+
+void
+count_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			  uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
+			  const PartitionArrays &arrays, const uint32_t *skip,
+			  HpsortCudaVerdict *verdict)
+{
+	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
+		buckets * sizeof(uint32_t), stream>>>
+		(keys, n, map, shift, buckets, arrays.counts, skip, verdict);
+	check_launch("count the buckets");
+}
+
+template <int ITEMS>
+static void
+launch_counted(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
+			   const PartitionArrays &arrays)
+{
+	constexpr uint32_t tile = threads * ITEMS;
+
+	launch_behind(context, stream, scatter_counted_kernel<ITEMS>,
+				  static_cast<uint32_t>((n - 1) / tile + 1), threads,
+				  (tile + 2 * buckets) * sizeof(uint32_t), "scatter the keys", keys, n,
+				  map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
+}
+
+void
+scatter_counted(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+				uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
+				const PartitionArrays &arrays)
+{
+	constexpr uint32_t tile = threads * PartitionTuning::items;
+
+	if (tile + 2 * buckets <= regime_shared_bins(&context->limits))
+		launch_counted<PartitionTuning::items>(context, stream, map, shift, buckets, keys,
+											   n, arrays);
+	else
+		launch_counted<PartitionTuning::small_items>(context, stream, map, shift, buckets,
+													 keys, n, arrays);
+}
+
+} /* namespace hpsort */
