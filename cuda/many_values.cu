@@ -30,13 +30,6 @@
 #include "hash.cuh"
 #include "radix.cuh"
 
-#ifndef HPSORT_VAR_MANY_BATCH
-#define HPSORT_VAR_MANY_BATCH	4
-#endif
-#ifndef HPSORT_VAR_MANY_SHARED
-#define HPSORT_VAR_MANY_SHARED	1
-#endif
-
 namespace hpsort
 {
 
@@ -99,7 +92,7 @@ __global__ void __launch_bounds__(sample_threads, 1)
 sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t *met,
 					 ValueState *state)
 {
-	constexpr int batch = HPSORT_VAR_MANY_BATCH;
+	constexpr int batch = 4;
 	const uint32_t step = gridDim.x * sample_threads;
 
 	for (uint32_t first = blockIdx.x * sample_threads + threadIdx.x; first < sampled;
@@ -555,13 +548,7 @@ rank_by_hash_kernel(const int32_t *__restrict__ keys, uint64_t n,
 static uint32_t
 many_shared_bytes(const HpsortCuda *context, uint32_t distinct)
 {
-#if HPSORT_VAR_MANY_SHARED
 	return regime_many_shared(&context->limits, distinct);
-#else
-	(void) context;
-	(void) distinct;
-	return 0;
-#endif
 }
 
 void

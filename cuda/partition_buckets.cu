@@ -107,7 +107,6 @@ static constexpr int threads_wanted = 2048;
 static constexpr int threads_wanted = 1536;
 #endif
 
-#ifdef HPSORT_VAR_SHORT
 /*
  * expand_block() for short runs, of which a warp's 128 outputs have fewer than it has
  * lanes: no lane searches.  Each takes one of the next 32 starts and sets a bit for it
@@ -196,7 +195,6 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 	expand_block(out, first, end, starts, m, key_of);
 #endif
 }
-#endif
 
 /*
  * SECOND = false: counts an item's bins, and expands them unless the item is
@@ -280,24 +278,17 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 	const uint32_t first_bin = item.bucket << shift;
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
-#ifdef HPSORT_VAR_SHORT
-#ifndef HPSORT_VAR_SHORT_LEAST
-#define HPSORT_VAR_SHORT_LEAST 5
-#endif
-#ifndef HPSORT_VAR_SHORT_MOST
-#define HPSORT_VAR_SHORT_MOST 32
-#endif
+
 	/* keys a bin, about */
 	const uint32_t run_length = (bins[count] - phase) >> shift;
 
-	if (run_length >= HPSORT_VAR_SHORT_LEAST && run_length < HPSORT_VAR_SHORT_MOST)
+	if (run_length >= PartitionTuning::short_least && run_length < PartitionTuning::short_most)
 	{
 		expand_short_runs(place - phase, item.begin - bucket_start + phase,
 						  item.end - bucket_start + phase, bins, count,
 						  [&](uint32_t bin) { return to_key(map, first_bin + bin); });
 		return;
 	}
-#endif
 	expand_block(place - phase, item.begin - bucket_start + phase,
 				 item.end - bucket_start + phase, bins, count,
 				 [&](uint32_t bin) { return to_key(map, first_bin + bin); });

@@ -24,8 +24,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <type_traits>
-
 #include "hash.cuh"
 #include "radix.cuh"
 
@@ -67,6 +65,7 @@ struct BinSource
 	using Shape = FirstRowsTuning;
 	using Shared = Nothing;
 	using Local = Nothing;
+	static constexpr bool prefetches = true;
 	const int32_t *keys;
 	KeyMap		map;
 
@@ -94,6 +93,7 @@ struct RankSource
 	using Shape = FirstRowsTuning;
 	using Shared = Nothing;
 	using Local = Nothing;
+	static constexpr bool prefetches = true;
 	const uint16_t *ranks;
 
 	__device__ __forceinline__ void
@@ -146,17 +146,13 @@ struct SmallSource
 		uint32_t	factor;
 		static constexpr bool by_value = false;
 	};
+	static constexpr bool prefetches = false;
 	const int32_t *keys;
 	const SmallTable *table;
 	const int32_t *run_keys;
 	uint32_t	distinct;
 	bool		descending;
 
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		prefetch_later(keys + at, count * 4);
-	}
 	__device__ __forceinline__ Local
 	begin(Shared &shared) const
 	{
@@ -198,7 +194,7 @@ struct FirstRows
 	using Shared = typename Source::Shared;
 	using Local = typename Source::Local;
 	static constexpr bool made = true;	/* ranks are looked up, not loaded */
-	static constexpr bool prefetches = sizeof(typename Source::Shared) > 16 ? HPSORT_VAR_PF_SMALL : HPSORT_VAR_PF_FIRST;
+	static constexpr bool prefetches = Source::prefetches;
 	static constexpr bool values = false;	/* the row is in the word */
 
 	Source		source;
@@ -297,7 +293,7 @@ struct SecondRows
 		uint32_t	first_row;	/* of the chunk, if there is but one */
 	};
 	static constexpr bool made = false;
-	static constexpr bool prefetches = HPSORT_VAR_PF_SECOND;
+	static constexpr bool prefetches = true;
 	static constexpr bool values = true;
 
 	const uint32_t *in;
@@ -519,35 +515,15 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	}
 	__syncthreads();
 
-	/*
-	 * Every key is there: the runs came from these keys.  All first looks of a batch are
-	 * on their way before the first one is used, and one in a hundred has to look again.
-	 */
-	auto		rank_all = [&](uint32_t *words, auto count) {
-		constexpr int batch = decltype(count)::value;
-		uint2		first[batch];
-
-#pragma unroll
-		for (int i = 0; i < batch; i++)
-			first[i] = table[pair_of(words[i], pairs)];
-#pragma unroll
-		for (int i = 0; i < batch; i++)
-		{
-			const uint32_t key = words[i];
-
-			words[i] = slot_in_pair(first[i], pair_of(key, pairs), key);
-			if (words[i] == no_slot)
-				words[i] = find_slot(table, pairs, key);
-		}
-#pragma unroll
-		for (int i = 0; i < batch; i++)
-			words[i] = ranks[words[i]];
-	};
+	/* every key is there: the runs came from these keys */
 	auto		rank = [&](int32_t signed_key) {
-		uint32_t	word = static_cast<uint32_t>(signed_key);
+		const uint32_t key = static_cast<uint32_t>(signed_key);
+		const uint32_t pair = pair_of(key, pairs);
+		uint32_t	slot = slot_in_pair(table[pair], pair, key);
 
-		rank_all(&word, std::integral_constant<int, 1>());
-		return word;
+		if (slot == no_slot)
+			slot = find_slot(table, pairs, key);
+		return static_cast<uint32_t>(ranks[slot]);
 	};
 
 	/* ranks of a vector of keys are stored together: out is aligned like keys */
@@ -564,19 +540,13 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 
 #pragma unroll
 			for (int i = 0; i < vectors; i++)
-			{
-				found[i * 4] = static_cast<uint32_t>(r[i].x);
-				found[i * 4 + 1] = static_cast<uint32_t>(r[i].y);
-				found[i * 4 + 2] = static_cast<uint32_t>(r[i].z);
-				found[i * 4 + 3] = static_cast<uint32_t>(r[i].w);
-			}
-			if (valid == (1u << vectors) - 1)
-				rank_all(found, std::integral_constant<int, vectors * 4>());
-			else
-#pragma unroll
-				for (int i = 0; i < vectors; i++)
-					if (valid >> i & 1)
-						rank_all(found + i * 4, std::integral_constant<int, 4>());
+				if (valid >> i & 1)
+				{
+					found[i * 4] = rank(r[i].x);
+					found[i * 4 + 1] = rank(r[i].y);
+					found[i * 4 + 2] = rank(r[i].z);
+					found[i * 4 + 3] = rank(r[i].w);
+				}
 			/* lanes that had to look twice come later; the store is one again */
 			__syncwarp();
 #pragma unroll

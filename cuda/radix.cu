@@ -168,11 +168,12 @@ struct KeyWords
 	__device__ __forceinline__ void place(uint32_t, uint32_t, uint32_t) const {}
 };
 
+template <typename Tuning>
 struct KeysPass : KeyWords<int32_t>
 {
-	using Shape = KeysTuning;
+	using Shape = Tuning;
 	static constexpr bool values = false;
-	static constexpr bool prefetches = HPSORT_VAR_PF_KEYS;
+	static constexpr bool prefetches = true;
 	int32_t    *keys_out;
 
 	__device__ __forceinline__ void
@@ -199,19 +200,13 @@ struct PairsPass : KeyWords<In>
 	using Local = typename KeyWords<In>::Local;
 	using Shared = typename KeyWords<In>::Shared;
 	static constexpr bool values = true;
-	static constexpr bool prefetches = HPSORT_VAR_PF_PAIRS == 2 ? FIRST : HPSORT_VAR_PF_PAIRS;
+	/* rows asked for as well, and so for twice as many streams, lose 7 % */
+	static constexpr bool prefetches = false;
 	Out		   *keys_out;
 	uint32_t	sorted_bits;	/* below the digits still to come */
 	const uint32_t *rows_in;
 	uint32_t   *rows_out;
 
-	__device__ __forceinline__ void
-	prefetch(uint32_t at, uint32_t count) const
-	{
-		KeyWords<In>::prefetch(at, count);
-		if (!FIRST)
-			prefetch_later(rows_in + at, count * sizeof(uint32_t));
-	}
 	__device__ __forceinline__ void
 	store(const Local &, uint32_t target, uint32_t word, uint32_t) const
 	{
@@ -255,7 +250,6 @@ struct FewWords
 	bool		first;
 
 	static constexpr bool prefetches = false;
-	__device__ __forceinline__ void prefetch(uint32_t, uint32_t) const {}
 
 	struct Shared
 	{
@@ -428,7 +422,7 @@ sweeps_overlap()
 	cudaFuncAttributes attributes;
 
 	check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(
-									sweep_kernel<KeysPass>)),
+									sweep_kernel<KeysPass<KeysTuning>>)),
 		  "look at a kernel");
 	return attributes.ptxVersion >= 90;
 }
@@ -568,19 +562,25 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		return;
 	}
 
-	const int32_t *from = keys;
+	auto		run = [&](auto pass) {
+		const int32_t *from = keys;
 
-	for (uint32_t p = 0; p < digits.passes; p++)
-	{
-		KeysPass	pass;
+		for (uint32_t p = 0; p < digits.passes; p++)
+		{
+			set_pass(&pass, map, digits, p);
+			/* to and fro, so that the last pass ends in out */
+			pass.keys_in = from;
+			pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
+			start->sweeps.run(stream, p, pass);
+			from = pass.keys_out;
+		}
+	};
 
-		set_pass(&pass, map, digits, p);
-		/* to and fro, so that the last pass ends in out */
-		pass.keys_in = from;
-		pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
-		start->sweeps.run(stream, p, pass);
-		from = pass.keys_out;
-	}
+	if (n >= SweepTuning::wide_keys_n &&
+		context->limits.shared_bytes >= 2 * sizeof(SweepTile<WideKeysTuning>))
+		run(KeysPass<WideKeysTuning>());
+	else
+		run(KeysPass<KeysTuning>());
 }
 
 template <typename Tuning>

@@ -42,13 +42,6 @@ typedef struct RegimeTuning
 	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 } RegimeTuning;
 
-#ifndef HPSORT_VAR_MANY_N
-#define HPSORT_VAR_MANY_N	50000000
-#endif
-#ifndef HPSORT_VAR_MANY_FIRST
-#define HPSORT_VAR_MANY_FIRST	65536
-#endif
-
 static const RegimeTuning tuning = {
 	.few_min_n = (uint64_t) 1 << 20,
 	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
@@ -62,11 +55,7 @@ static const RegimeTuning tuning = {
 	.partition_max_buckets = 4096,
 	.partition_bins_per_key = 4,
 	.sparse_max_n = (uint64_t) 1 << 22,
-#ifdef HPSORT_VAR_BUCKETS
-	.partition_buckets = HPSORT_VAR_BUCKETS,
-#else
 	.partition_buckets = 512,
-#endif
 	.partition_shift = 14,
 	.partition_max_shift = 15,
 	.extents_max_n = 1000000000,
@@ -75,12 +64,15 @@ static const RegimeTuning tuning = {
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
-	/* 65,536 values, n 2e7 / 1e8, by the hash table: 0.98 / 1.45 times as fast as pairs */
-	.many_min_n = HPSORT_VAR_MANY_N,
+	/* 65,536 values, n 2e7 / 3e7 / 5e7 / 1e8, by pairs 0.552 / 0.791 / 1.24 / 2.69 ms, by
+	 * ranks 0.574 / 0.784 / 0.910 / 1.53 */
+	.many_min_n = 30000000,
 	/* an estimate of 65,536 has a standard deviation of 9 %; one that is too low costs
 	 * little more than the larger sample, which finds that out */
 	.many_most = 72000,
-	.many_first = HPSORT_VAR_MANY_FIRST,
+	/* 8,192 values, n 2e7 / 1e8: after FEW_DISTINCT's count 0.446 / 1.48 ms, without it
+	 * 0.425 / 1.34; 1,000, n 1e8: 1.36, 1.25 */
+	.many_first = 512,
 	.many_l2 = (uint64_t) 16 << 20,
 };
 
@@ -202,11 +194,7 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 uint32_t
 regime_partition_tile(uint64_t n)
 {
-#ifdef HPSORT_VAR_FEW
-	return n <= HPSORT_VAR_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
-#else
 	return n <= REGIME_PARTITION_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
-#endif
 }
 
 uint32_t
@@ -230,14 +218,6 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 
 	if (extent < regime_partition_tile(n))
 		extent = regime_partition_tile(n);
-#ifdef HPSORT_VAR_MOST_BUCKETS
-	if (buckets > HPSORT_VAR_MOST_BUCKETS)
-		return 0;
-#endif
-#ifdef HPSORT_VAR_LEAST_SHARE
-	if (n / buckets < HPSORT_VAR_LEAST_SHARE)
-		return 0;
-#endif
 	if (n > tuning.extents_max_n || buckets * extent > 2 * n + tuning.extents_more ||
 		regime_partition_words(n, buckets) > regime_shared_bins(limits))
 		return 0;
@@ -447,9 +427,6 @@ hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
  */
 static int
 choose_buckets(const HpsortCudaLimits *limits,
-#ifdef HPSORT_VAR_SHARE
-			   uint64_t n,
-#endif
 			   uint64_t range, HpsortCudaChoice *choice)
 {
 	uint32_t	room = regime_shared_bins(limits);
@@ -461,11 +438,6 @@ choose_buckets(const HpsortCudaLimits *limits,
 							   tuning.partition_buckets :
 							   4 * tuning.partition_buckets))
 		shift++;
-#ifdef HPSORT_VAR_SHARE
-	while (shift < tuning.partition_shift && (2u << shift) <= room &&
-		   n / (range >> shift) < HPSORT_VAR_SHARE)
-		shift++;
-#endif
 	if (((range - 1) >> shift) >= most)
 		return 0;
 	choice->shift = shift;
@@ -541,9 +513,6 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 					  tuning.partition_bins_per_key / 2) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 			 choose_buckets(limits,
-#ifdef HPSORT_VAR_SHARE
-							n,
-#endif
 							range, choice))
 	{
 		choice->regime = HPSORT_CUDA_PARTITION;

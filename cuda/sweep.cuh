@@ -20,9 +20,10 @@
  * do not have.
  *
  * What differs from CUB inside: warps' counters are kept in registers between
- * the sum over warps and the place where they are needed again, four tiles are
- * looked back at together, and the words of the look-back need clearing once
- * and not before every pass.
+ * the sum over warps and the place where they are needed again, no atomic returns
+ * a value, full tiles have no tests, what later blocks read is asked for ahead, four
+ * tiles are looked back at together, and the words of the look-back need clearing
+ * once and not before every pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -201,9 +202,26 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
 }
 
 /*
+ * A tile in shared memory: the warps' counters, and in their place the items by digit.
+ * If each digit has as many items, a warp's places are tile / 256 apart; where that is a
+ * multiple of 8, keys in order have up to 32 lanes in one bank, unless every 32 places
+ * leave one out.
+ */
+template <typename Shape>
+union SweepTile
+{
+	static constexpr uint32_t items = Shape::threads * Shape::items;
+	static constexpr bool leaves_out = items / sweep_digits % 8 == 0 && Shape::padded;
+
+	uint32_t	bins[Shape::threads / 32][sweep_digits];
+	uint32_t	staged[items + (leaves_out ? items / 32 : 0)];
+};
+
+/*
  * A Pass has
  *	enter()							false: this pass is left out
  *	load(at, inside)				what item number at is read as
+ *	prefetches, and if it is true prefetch(at, count)	asks L2 for count items
  *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
  *									returns what the tile's items need: a Local
  *	prepare(shared, local, loaded, at, m)	the word of item at of the tile; one
@@ -217,16 +235,6 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
  *	first one went.
  * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
  */
-template <typename Shape>
-union SweepShared
-{
-	static constexpr uint32_t tile = Shape::threads * Shape::items;
-	static constexpr bool leaves_out = tile / sweep_digits % 8 == 0 && Shape::padded;
-
-	uint32_t	bins[Shape::threads / 32][sweep_digits];
-	uint32_t	staged[tile + (leaves_out ? tile / 32 : 0)];
-};
-
 template <typename Pass>
 __global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
 sweep_kernel(Pass pass, Sweep sweep)
@@ -241,17 +249,13 @@ sweep_kernel(Pass pass, Sweep sweep)
 	static_assert(sweep_tile >= REGIME_SWEEP_FEW_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
-	/*
-	 * Where item number at is staged.  If each digit has as many items, a warp's
-	 * places are tile / 256 apart; where that is a multiple of 8, keys in order have
-	 * up to 32 lanes in one bank, unless every 32 places leave one out.
-	 */
-	constexpr bool leaves_out = SweepShared<typename Pass::Shape>::leaves_out;
+	/* where item number at is staged */
+	using Tile = SweepTile<typename Pass::Shape>;
+	constexpr bool leaves_out = Tile::leaves_out;
 	auto		padded = [](uint32_t at) { return leaves_out ? at + (at >> 5) : at; };
 
-	using Shared = SweepShared<typename Pass::Shape>;
 	extern __shared__ __align__(16) uint32_t sweep_memory[];
-	Shared	   &shared = *reinterpret_cast<Shared *>(sweep_memory);
+	Tile	   &shared = *reinterpret_cast<Tile *>(sweep_memory);
 	__shared__ typename Pass::Shared pass_shared;
 	__shared__ uint32_t offsets[sweep_digits];
 	__shared__ uint32_t sums[sweep_digits / 32];
@@ -298,13 +302,14 @@ sweep_kernel(Pass pass, Sweep sweep)
 			word[i] = pass.load(begin + warp_at + i * 32 + lane,
 								warp_at + i * 32 + lane < m);
 	}
-	if (Pass::prefetches && threadIdx.x == 32)
-	{
-		const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
+	if constexpr (Pass::prefetches)
+		if (threadIdx.x == 32)
+		{
+			const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
 
-		if (later < sweep.n / sweep_tile)
-			pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
-	}
+			if (later < sweep.n / sweep_tile)
+				pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
+		}
 	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
 
 #pragma unroll
@@ -369,6 +374,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		for (int w = 0; w < sweep_warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
 	}
+
 	/*
 	 * Where an item is staged.  One digit's items stay where they are: they go the way
 	 * of all others, because a way of their own would keep every word in its register
@@ -398,13 +404,19 @@ sweep_kernel(Pass pass, Sweep sweep)
 		{
 			const uint32_t digit = pass.digit(word[i]);
 			const uint32_t same = lanes_with(digit);
+
 			keep_place(i, place_in_order(&counters[digit], same, up_to_this));
 		}
 	}
 	__syncthreads();
+
+	auto		stage = [&](const uint32_t (&items)[sweep_items]) {
 #pragma unroll
-	for (int i = 0; i < sweep_items; i++)
-		shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = word[i];
+		for (int i = 0; i < sweep_items; i++)
+			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = items[i];
+	};
+
+	stage(word);
 
 	/* asked for long before they are used: on their way during the look-back */
 	uint32_t	value[Pass::values ? sweep_items : 1];
@@ -419,10 +431,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 					value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
 			}
 			else
+			{
 #pragma unroll
-			for (int i = 0; i < sweep_items; i++)
-				value[i] = warp_at + i * 32 + lane < m ?
-					pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
+				for (int i = 0; i < sweep_items; i++)
+					value[i] = warp_at + i * 32 + lane < m ?
+						pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
+			}
 		}
 
 	/* only now the tiles before are waited for */
@@ -476,19 +490,21 @@ sweep_kernel(Pass pass, Sweep sweep)
 		}
 	}
 	else
-#pragma unroll
-	for (int i = 0; i < sweep_items; i++)
 	{
-		const uint32_t at = i * sweep_threads + threadIdx.x;
-
-		if (at < m)
+#pragma unroll
+		for (int i = 0; i < sweep_items; i++)
 		{
-			const uint32_t value = shared.staged[padded(at)];
-			const uint32_t digit = pass.digit(value);
+			const uint32_t at = i * sweep_threads + threadIdx.x;
 
-			pass.store(local, offsets[digit] + at, value, begin);
-			if constexpr (Pass::values)
-				digits[i / 4] |= digit << i % 4 * 8;
+			if (at < m)
+			{
+				const uint32_t value = shared.staged[padded(at)];
+				const uint32_t digit = pass.digit(value);
+
+				pass.store(local, offsets[digit] + at, value, begin);
+				if constexpr (Pass::values)
+					digits[i / 4] |= digit << i % 4 * 8;
+			}
 		}
 	}
 	if constexpr (Pass::values)
@@ -497,11 +513,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		if (!local.by_value)
 			return;
 		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			shared.staged[
-				place[i / 2] >> i % 2 * 16 & 0xffff
-				] = value[i];
+		stage(value);
 		__syncthreads();
 		if (m == sweep_tile)
 		{
@@ -590,9 +602,10 @@ struct Sweeps
 		constexpr uint64_t most = sweep_most(sweep_tile);
 		const bool	several = n > most;
 
-		constexpr size_t bytes = sizeof(SweepShared<typename Pass::Shape>);
+		constexpr size_t bytes = sizeof(SweepTile<typename Pass::Shape>);
 
-		if (bytes > 40000)
+		/* more than a kernel gets unasked */
+		if (bytes > 46 * 1024)
 			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
 									   cudaFuncAttributeMaxDynamicSharedMemorySize,
 									   static_cast<int>(bytes)), "set up a kernel");

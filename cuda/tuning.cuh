@@ -14,42 +14,6 @@
 #define HPSORT_CUDA_TUNING_CUH
 
 #include <cstdint>
-#ifndef HPSORT_VAR_FEWV
-#define HPSORT_VAR_FEWV 2
-#endif
-#ifndef HPSORT_VAR_RANKV
-#define HPSORT_VAR_RANKV 2
-#endif
-#ifndef HPSORT_VAR_PF_SMALL
-#define HPSORT_VAR_PF_SMALL 0
-#endif
-#ifndef HPSORT_VAR_PF_SECOND
-#define HPSORT_VAR_PF_SECOND 1
-#endif
-#ifndef HPSORT_VAR_PF_FIRST
-#define HPSORT_VAR_PF_FIRST 1
-#endif
-#ifndef HPSORT_VAR_PF_PAIRS
-#define HPSORT_VAR_PF_PAIRS 0
-#endif
-#ifndef HPSORT_VAR_PF_KEYS
-#define HPSORT_VAR_PF_KEYS 1
-#endif
-#ifndef HPSORT_VAR_KEYS
-#define HPSORT_VAR_KEYS 22
-#endif
-#ifndef HPSORT_VAR_PAIRS
-#define HPSORT_VAR_PAIRS 22
-#endif
-#ifndef HPSORT_VAR_SMALL
-#define HPSORT_VAR_SMALL 18
-#endif
-#ifndef HPSORT_VAR_SECOND
-#define HPSORT_VAR_SECOND 20
-#endif
-#ifndef HPSORT_VAR_FIRST
-#define HPSORT_VAR_FIRST 20
-#endif
 
 namespace hpsort
 {
@@ -97,7 +61,7 @@ struct ExpandTuning
 struct FewTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = HPSORT_VAR_FEWV;	/* a batch of eight first looks */
+	static constexpr int vectors = 2;	/* a batch of eight first looks */
 	/* 8,192 keys cost 10 us more than 4,096 and tell no more */
 	static constexpr int sample = 4096;
 	static constexpr int rank_threads = 1024;
@@ -116,6 +80,10 @@ struct PartitionTuning
 	static constexpr int small_items = 8;	/* with little shared memory */
 	static constexpr int few_items = 16;	/* so that few keys keep all SMs busy */
 	static constexpr int bucket_threads = 512;
+	/* runs of so many keys are expanded without a search: fewer are too often more than
+	 * a warp has lanes for; n 1e8, range 1.6e7 / 2e6: 0.747 -> 0.686, 0.642 -> 0.601 */
+	static constexpr uint32_t short_least = 5;
+	static constexpr uint32_t short_most = 512;
 	static constexpr uint32_t wide_shift = 14;	/* more bins: one block an SM, */
 	static constexpr int wide_threads = 1024;	/* range 1e8: 1.156 -> 0.753 */
 };
@@ -138,6 +106,8 @@ struct SweepTuning
 	/* up to there few_pairs tiles are better even where no pass is left out (n
 	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
 	static constexpr uint64_t few_pairs_n = (uint64_t) 1 << 21;
+	/* from there on tiles are as many as WideKeysTuning wants */
+	static constexpr uint64_t wide_keys_n = 50000000;
 };
 
 /* A sort of few keys in one kernel (small_sort.cu). */
@@ -185,32 +155,44 @@ struct FewTuning16
 	static constexpr bool padded = true;
 };
 
-/* padded: see sweep_kernel(); where registers are short it would make them spill. */
+/* padded: see SweepTile; where registers are short it would make them spill. */
 struct KeysTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_VAR_KEYS;
+	static constexpr int items = 22;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
 
-/* Pairs, whole sort of 32 bits: 384 x 22 / 384 x 20 / 512 x 16 / 448 x 20: 3.309
- * / 3.275 / 3.200 / 3.394.  Padded or not, 2^31, n 1e8: at random 3.308 / 3.157, ascending
- * over range n 3.276 / 4.385; 480 x 16, which needs no padding, 3.254 and 3.278. */
+/*
+ * Two blocks of these tiles need more than 100 kB of an SM.  Keys of 32 bits, 22 / 24 / 26
+ * a thread: n 1e8 1.890 / 1.844 / 1.814, n 5e7 0.983 / 0.962 / 0.952, n 1e7 0.257 / 0.255 /
+ * 0.272; beyond, registers spill.
+ */
+struct WideKeysTuning
+{
+	static constexpr int threads = 512;
+	static constexpr int items = 26;
+	static constexpr int blocks = 2;
+	static constexpr bool padded = false;
+};
+
+/* Pairs, rows alone, 32 bits: 512 x 16 / 18 / 20 / 22: 2.968 / 2.901 / 2.832 / 2.685; more
+ * items spill.  16 and 20 need padding: over range n, ascending, 16 of them took 4.385
+ * without and 3.276 with it. */
 struct PairsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_VAR_PAIRS;
+	static constexpr int items = 22;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = true;
 };
 
-/* Permutation of range 5e4, first pass 512 x 20 or 18, second 512 x 18 or
- * 384 x 24: 1.212 / 1.342. */
+/* Permutation of range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136. */
 struct FirstRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_VAR_FIRST;
+	static constexpr int items = 20;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -218,17 +200,17 @@ struct FirstRowsTuning
 struct SecondRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_VAR_SECOND;
+	static constexpr int items = 20;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
 
 /* A pass with a table of ranks beside its tile; 256 anywhere, 512 x 16 / 18:
- * 0.816 / 0.828. */
+ * 0.793 / 0.770. */
 struct SmallRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = HPSORT_VAR_SMALL;
+	static constexpr int items = 18;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };
@@ -237,7 +219,7 @@ struct SmallRowsTuning
 struct RankTuning
 {
 	static constexpr int threads = 1024;
-	static constexpr int vectors = HPSORT_VAR_RANKV;
+	static constexpr int vectors = 2;
 };
 
 } /* namespace hpsort */
