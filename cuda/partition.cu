@@ -30,8 +30,8 @@ namespace hpsort
 static constexpr int plan_threads = 1024;
 
 __global__ void __launch_bounds__(plan_threads)
-plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
-			uint64_t n, uint32_t *starts, uint32_t *cursors, WorkItem *items,
+plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
+			uint32_t segment, uint64_t n, uint32_t *starts, uint32_t *cursors, WorkItem *items,
 			uint32_t most_items, Plan *plan)
 {
 	__shared__ uint64_t sums[plan_threads / 32];
@@ -49,7 +49,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t segment,
 	{
 		const uint32_t b = at + threadIdx.x;
 		const uint32_t count = b < buckets ? counts[b] : 0;
-		const bool	is_crowded = count > segment;
+		const bool	is_crowded = count > crowd;
 		const uint32_t parts = is_crowded ? (count - 1) / segment + 1 : count > 0;
 		/* items in the low half; crowded buckets above them */
 		uint64_t	packed = parts + (static_cast<uint64_t>(is_crowded) << 32);
@@ -189,7 +189,8 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
 			   int32_t *out, HpsortCudaVerdict *verdict, PartitionStart *begun)
 {
-	const uint64_t segment = regime_partition_segment(n, buckets);
+	const uint64_t crowd = regime_partition_crowd(n, buckets);
+	const uint64_t segment = regime_partition_segment(n, buckets, shift);
 	const uint64_t most_items = regime_partition_items(n, buckets);
 	const bool	crowded = regime_partition_crowded(n, buckets) > 0;
 	PartitionStart mine;
@@ -204,7 +205,7 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	const PartitionArrays arrays(context, start->memory, shift, buckets, n);
 
 	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
-				  "plan the buckets", arrays.counts, buckets, segment, n,
+				  "plan the buckets", arrays.counts, buckets, crowd, segment, n,
 				  arrays.starts, arrays.cursors, arrays.items, most_items, arrays.plan);
 	if (crowded)
 		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,

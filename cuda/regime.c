@@ -239,13 +239,24 @@ regime_partition_slots(uint64_t n, uint64_t extent)
 	return (uint64_t) 1 << regime_bits(2 * regime_partition_further(n, extent));
 }
 
+/* Twice a fair share, which random keys do not come near to. */
 uint64_t
-regime_partition_segment(uint64_t n, uint32_t buckets)
+regime_partition_crowd(uint64_t n, uint32_t buckets)
 {
-	/* twice a fair share: a crowded bucket then keeps all SMs busy */
-	uint64_t	segment = n / buckets * 2;
+	return round_up(max64(n / buckets * 2, 16384), 4096);
+}
 
-	return round_up(segment < 16384 ? 16384 : segment, 4096);
+/*
+ * A fair share: where half of the keys are in one bucket, there are segments for all SMs
+ * and more.  A segment's bins are added to common ones, so they are to be fewer than its
+ * keys.
+ */
+uint64_t
+regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
+{
+	uint64_t	crowd = regime_partition_crowd(n, buckets);
+
+	return min64(crowd, max64(crowd / 2, (uint64_t) 8 << shift));
 }
 
 /* Most items that plan_kernel can make: one per bucket, and one more for every full
@@ -253,14 +264,14 @@ regime_partition_segment(uint64_t n, uint32_t buckets)
 uint64_t
 regime_partition_items(uint64_t n, uint32_t buckets)
 {
-	return buckets + n / regime_partition_segment(n, buckets);
+	return buckets + n / regime_partition_segment(n, buckets, 0);
 }
 
-/* A crowded bucket has more keys than a segment, so there are at most so many. */
+/* There are at most so many that have more keys than crowd a bucket. */
 uint64_t
 regime_partition_crowded(uint64_t n, uint32_t buckets)
 {
-	uint64_t	crowded = n / regime_partition_segment(n, buckets);
+	uint64_t	crowded = n / regime_partition_crowd(n, buckets);
 
 	return crowded < buckets ? crowded : buckets;
 }

@@ -101,8 +101,9 @@ extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t
 extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
-/* PARTITION: keys per segment of a crowded bucket, most work items. */
-extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets);
+/* PARTITION: a bucket of more keys is crowded, keys per segment of one, most work items. */
+extern uint64_t regime_partition_crowd(uint64_t n, uint32_t buckets);
+extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift);
 extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);
 
 /*

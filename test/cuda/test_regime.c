@@ -250,15 +250,24 @@ test_segments(void **state)
 	for (uint64_t n = 1; n <= UINT32_MAX; n = n * 3 + 1)
 		for (uint32_t buckets = 1; buckets <= 4096; buckets = buckets * 5 + 1)
 		{
-			uint64_t	segment = regime_partition_segment(n, buckets);
+			uint64_t	crowd = regime_partition_crowd(n, buckets);
+			uint64_t	segment = crowd;
 
-			/* the worst case: all keys in crowded buckets just above a segment */
-			assert_true(segment >= 16384);
+			for (uint32_t shift = 0; shift <= 16; shift++)
+			{
+				uint64_t	here = regime_partition_segment(n, buckets, shift);
+
+				segment = here < segment ? here : segment;
+				assert_true(here <= crowd && (here == crowd || here >= 8u << shift));
+			}
+
+			/* the worst case: all keys in crowded buckets just above what crowds one */
+			assert_true(crowd >= 16384 && segment >= 8192);
 			assert_true(regime_partition_items(n, buckets) >= buckets);
 			assert_true(regime_partition_items(n, buckets) >=
 						(n + segment - 1) / segment);
 			assert_true(regime_partition_crowded(n, buckets) >=
-						(n / (segment + 1) < buckets ? n / (segment + 1) : buckets));
+						(n / (crowd + 1) < buckets ? n / (crowd + 1) : buckets));
 		}
 }
 
@@ -294,7 +303,9 @@ test_segment_ends(void **state)
 	(void) state;
 	for (size_t s = 0; s < LENGTH(sizes); s++)
 		for (uint32_t buckets = 256; buckets <= 4096; buckets++)
-			check_segments(sizes[s], regime_partition_segment(sizes[s], buckets));
+			for (uint32_t shift = 4; shift <= 16; shift += 6)
+				check_segments(sizes[s],
+							   regime_partition_segment(sizes[s], buckets, shift));
 }
 
 /*
