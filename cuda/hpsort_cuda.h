@@ -91,7 +91,8 @@ typedef struct HpsortCudaError
  * estimate of the number of distinct keys (0: unknown); it saves taking a
  * sample, and a wrong one costs time only.  wanted is a set of the
  * HPSORT_CUDA_* bits above.  algorithm is for jobs: 0 leaves it to the engine;
- * see HPSORT_PUBLISHED_JOB() in published.h.
+ * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: keys are
+ * counted wherever their bins fit, though passes over their bits may be faster.
  */
 typedef struct HpsortCudaSpec
 {
@@ -104,6 +105,7 @@ typedef struct HpsortCudaSpec
 								 * default one of sorting device to device */
 	uint32_t	wanted;
 	int			algorithm;
+	int			counted;
 } HpsortCudaSpec;
 
 typedef enum HpsortCudaRegime

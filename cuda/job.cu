@@ -247,7 +247,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 		shape.distinct = take_sample(job->context, job->compute, keys,
 									 job->n).distinct;
 	/* the rows alone need no bins to be read from later */
-	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION)
+	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
 		shape.wanted |= HPSORT_CUDA_AT_ONCE;
 	hpsort_cuda_choose(limits, &shape, choice);
 	check_cancelled(job);

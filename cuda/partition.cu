@@ -76,7 +76,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 				item.bucket = b;
 				item.begin = static_cast<uint32_t>(start) + i * segment;
 				item.end = static_cast<uint32_t>(start) +
-					regime_segment_end(count, segment, i);
+					(is_crowded ? regime_segment_end(count, segment, i) : count);
 				item.crowd = is_crowded ?
 					1 + static_cast<uint32_t>(packed >> 32) : 0;
 				if (static_cast<uint32_t>(packed) + i < most_items)

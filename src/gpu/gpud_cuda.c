@@ -146,6 +146,7 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		.bounds_known = spec->lo != INT32_MIN || spec->hi != INT32_MAX,
 		.descending = spec->descending,
 		.algorithm = published(spec->algorithm),
+		.counted = spec->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED,
 	};
 	HpsortCudaError e;
 	CudaJob    *job = calloc(1, sizeof(CudaJob));

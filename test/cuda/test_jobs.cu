@@ -196,6 +196,33 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	CHECK(used == used_before);
 }
 
+/* Rows alone of a narrow range: by passes, unless bins are asked for. */
+static void
+test_counted(void)
+{
+	const std::vector<int32_t> keys = make_keys({ZIPF, 200000, 1000, -300, false, 5});
+	const Reference expected = refer(keys, false);
+
+	for (int counted = 0; counted < 2; counted++)
+	{
+		std::vector<uint32_t> rows(keys.size());
+		HpsortCudaSpec spec = {};
+		HpsortCudaJob *job;
+		HpsortCudaResult result;
+
+		current = counted ? "rows by bins" : "rows by passes";
+		spec.wanted = HPSORT_CUDA_PERMUTATION;
+		spec.counted = counted;
+		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+		ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+		ENGINE(hpsort_cuda_job_finish(job, &result, &err));
+		CHECK(result.regime == (counted ? HPSORT_CUDA_SHARED_HISTOGRAM : HPSORT_CUDA_RADIX));
+		ENGINE(hpsort_cuda_job_read_permutation(job, 0, rows.size(), rows.data(), &err));
+		CHECK(rows == expected.rows);
+		hpsort_cuda_job_close(job);
+	}
+}
+
 /* Jobs on threads of their own, all at the same time. */
 static void
 test_at_once(int jobs, uint64_t n)
@@ -563,6 +590,7 @@ test_jobs(bool quick)
 	if (!quick)
 		try_job({UNIFORM, 20000003, 1000, 0, false, 77}, true, false,
 				HPSORT_CUDA_RUNS | HPSORT_CUDA_KEYS, PINNED, 0, 9000000, false);
+	test_counted();
 	test_in_turn();
 	test_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
 	test_sorts_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
