@@ -8,7 +8,7 @@
  *	  (partition_scatter.cu);
  *	- plan_kernel turns the buckets' sizes into places and a list of work items;
  *	- each bucket is sorted by its bins (partition_buckets.cu).  One that holds more
- *	  than twice its share is crowded, and several items.
+ *	  than twice its share (and than 16,384 keys) is crowded, and several items.
  * Buckets are counted in a step before all others only where extents do not serve;
  * the plan then comes before the keys are moved.
  *
@@ -180,8 +180,8 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Five launches, six where buckets are counted; two fewer where none can be crowded; and
- * no wait.  Keys outside the bounds are left out of every step alike, so the places still
+ * Five launches, six where buckets are counted; two fewer where n is so small that none
+ * can be crowded; and no wait.  Keys outside the bounds are left out of every step alike, so the places still
  * add up when there are some.
  */
 void

@@ -96,8 +96,8 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 /*
  * Threads that an SM can hold, and shall: extents make registers more than that many
  * threads can have, 40 on an H100, where a block less would fit.  (0 blocks an SM ask for
- * nothing: counted buckets get 32 registers by themselves, but 38 and more where one block
- * is asked for.)
+ * nothing: the first turn of counted buckets gets 32 registers by itself, but 38 and more
+ * where one block is asked for.)
  */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 750
 static constexpr int threads_wanted = 1024;
@@ -202,8 +202,8 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
  * the sums of their bins.
  *
  * EXTENDED: residues are in extents; else where the keys of counted buckets will lie.
- * An item needs to know of no other one.  Three blocks an SM at 2^14 bins: while one
- * waits at a barrier, the others count or write.
+ * An item needs to know of no other one.  Three blocks an SM at 2^14 bins on an H100:
+ * while one waits at a barrier, the others count or write.
  */
 template <bool SECOND, bool EXTENDED, int bucket_threads>
 __global__ void
@@ -336,8 +336,11 @@ sort_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			 uint32_t shift, uint64_t most_items, bool crowded,
 			 const PartitionArrays &arrays, int32_t *out)
 {
-	/* one block an SM should have all the threads it can */
-	if (shift > PartitionTuning::wide_shift)
+	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
+
+	/* where an SM has room for one block, it should have all the threads it can; what a
+	 * block may have of shared memory is about what an SM has */
+	if (2 * (bytes + PartitionTuning::block_reserve) > context->limits.shared_bytes)
 		launch<PartitionTuning::wide_threads>(context, stream, map, shift, most_items,
 											  crowded, arrays, out);
 	else

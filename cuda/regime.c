@@ -205,7 +205,7 @@ regime_partition_words(uint64_t n, uint32_t buckets)
 }
 
 /*
- * A sixteenth more than a fair share, which is eight standard deviations of what random
+ * A sixteenth more than a fair share, which is six to eight standard deviations of what random
  * keys put there, and never less than a tile, whose keys so fit into two extents.  Not
  * for more keys than have numbers of places in 31 bits, nor where the extents of many
  * small buckets would be large beside the keys.
@@ -247,9 +247,9 @@ regime_partition_crowd(uint64_t n, uint32_t buckets)
 }
 
 /*
- * A fair share: where half of the keys are in one bucket, there are segments for all SMs
- * and more.  A segment's bins are added to common ones, so they are to be fewer than its
- * keys.
+ * A fair share, so that half of the keys in one bucket are half as many segments as there
+ * are buckets.  A segment's bins are added to common ones, so it is to have more keys than
+ * bins where that leaves it below what crowds a bucket.
  */
 uint64_t
 regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
@@ -437,8 +437,8 @@ hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
  * the range is too wide for one pass on this device.
  */
 static int
-choose_buckets(const HpsortCudaLimits *limits,
-			   uint64_t range, HpsortCudaChoice *choice)
+choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
+			   HpsortCudaChoice *choice)
 {
 	uint32_t	room = regime_shared_bins(limits);
 	uint32_t	most = regime_partition_max_buckets(limits);
@@ -482,6 +482,8 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
+	uint32_t	bins_per_key = n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
+		tuning.partition_bins_per_key / 2;
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
 	int			counted = shape->distinct != 0 && n >= tuning.few_min_n &&
@@ -520,11 +522,9 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
 			 n <= REGIME_POSITIONS_MAX &&
-			 range / (n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
-					  tuning.partition_bins_per_key / 2) <= n &&
+			 range / bins_per_key <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
-			 choose_buckets(limits,
-							range, choice))
+			 choose_buckets(limits, range, choice))
 	{
 		choice->regime = HPSORT_CUDA_PARTITION;
 		snprintf(choice->reason, sizeof(choice->reason),
@@ -548,8 +548,10 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 			why = "too few keys to partition";
 		else if (n > REGIME_POSITIONS_MAX)
 			why = "too many keys to partition";
-		else
+		else if (range / bins_per_key > n)
 			why = "range too wide for the number of keys";
+		else
+			why = "range too wide for one pass on this device";
 		choice->regime = HPSORT_CUDA_RADIX;
 		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
 				 why, choice->bits);

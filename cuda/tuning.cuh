@@ -84,8 +84,9 @@ struct PartitionTuning
 	 * a warp has lanes for; n 1e8, range 1.6e7 / 2e6: 0.747 -> 0.686, 0.642 -> 0.601 */
 	static constexpr uint32_t short_least = 5;
 	static constexpr uint32_t short_most = 512;
-	static constexpr uint32_t wide_shift = 14;	/* more bins: one block an SM, */
-	static constexpr int wide_threads = 1024;	/* range 1e8: 1.156 -> 0.753 */
+	/* where bins leave room for one block an SM; range 1e8: 1.156 -> 0.753 */
+	static constexpr int wide_threads = 1024;
+	static constexpr uint32_t block_reserve = 1024 + 128;	/* beside its bins */
 };
 
 /*

@@ -54,7 +54,7 @@ build/service_bench: bench/gpu/service_bench.c $(GPU_CLIENT_OBJS:%=build/gpud/%)
 	$(CC) $(GPUD_CFLAGS) -o $@ $^ $(CXX_LIBS) -lm
 
 # On a host with a GPU, with hpsort installed into the PostgreSQL of PG_CONFIG:
-# the SQL suite after the engine's own tests, the SQL grid after its benchmark.
+# the SQL suite before the engine's own tests, the SQL grid before its benchmark.
 .PHONY: gputest-sql gpubench-sql
 gputest: gputest-sql
 gputest-sql:
