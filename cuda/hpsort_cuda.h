@@ -91,8 +91,8 @@ typedef struct HpsortCudaError
  * estimate of the number of distinct keys (0: unknown); it saves taking a
  * sample, and a wrong one costs time only.  wanted is a set of the
  * HPSORT_CUDA_* bits above.  algorithm is for jobs: 0 leaves it to the engine;
- * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: keys are
- * counted wherever their bins fit, though passes over their bits may be faster.
+ * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: where
+ * their bins fit, keys are counted, though passes over their bits may be faster.
  */
 typedef struct HpsortCudaSpec
 {
@@ -181,7 +181,8 @@ extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
 extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 									 const HpsortCudaSpec *spec, uint64_t n);
 
-/* The same for hpsort_cuda_sort() and hpsort_cuda_runs(): workspace only. */
+/* The same for hpsort_cuda_sort(), hpsort_cuda_runs() and hpsort_cuda_permutation():
+ * workspace only. */
 extern uint64_t hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 									  const HpsortCudaSpec *spec, uint64_t n);
 

@@ -246,7 +246,7 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	if (hpsort_cuda_wants_sample(limits, &shape))
 		shape.distinct = take_sample(job->context, job->compute, keys,
 									 job->n).distinct;
-	/* the rows alone need no bins to be read from later */
+	/* the rows alone need no bins to be read from later, unless bins are asked for */
 	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
 		shape.wanted |= HPSORT_CUDA_AT_ONCE;
 	hpsort_cuda_choose(limits, &shape, choice);

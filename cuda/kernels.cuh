@@ -72,7 +72,8 @@ grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t 
 	return static_cast<uint32_t>(blocks < most ? blocks : most);
 }
 
-/* Raises the shared memory limits of all kernels, once per device. */
+/* Raises the shared memory limits of all kernels but the passes of sweep.cuh, once per
+ * device. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 void		configure_shared_histogram(const HpsortCudaLimits &limits);
 void		configure_few_distinct(const HpsortCudaLimits &limits);

@@ -19,8 +19,8 @@
  * bytes are slow to merge in L2 (n 1e8, range 5e4).
  *
  * Bytes per row, beyond finding the runs: bins 4 + 4 and, above 256, 4 + 4 more;
- * hashed, above 256: 4 + 2 ranks, 2 + 4 and 4 + 4 passes.  A pair sort by 32
- * bits moves 68.
+ * hashed, above 256: 4 + 2 ranks, 2 + 4 and 4 + 4 passes.  Pairs by 32
+ * bits move 50 (radix.cu).
  *
  *-------------------------------------------------------------------------
  */

@@ -42,6 +42,13 @@ static constexpr int max_slices = histogram_threads;
 static constexpr uint32_t single_vectors = 3;	/* of four bins, a thread */
 static constexpr uint32_t single_bins = batch_bins * single_vectors;
 
+template <typename Count>
+__host__ __device__ constexpr bool
+scans_at_once(uint64_t n)
+{
+	return sizeof(Count) == 4 && n >= HistogramTuning::dynamic_min_n;
+}
+
 /* What one block needs after counting, in the memory that held its bins: starts has
  * those of a batch or of all bins, and where they end, and is a whole number of 16-byte
  * vectors. */
@@ -328,7 +335,7 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	const uint32_t scanned = slices <= batch_slices ? batch_bins : single_bins;
 	const bool	one_scan = sizeof(Count) == 4 &&
 		(slices <= batch_slices ||
-		 (n >= HistogramTuning::dynamic_min_n && slices <= single_bins / slice_bins));
+		 (scans_at_once<Count>(n) && slices <= single_bins / slice_bins));
 	const uint32_t phase =
 		static_cast<uint32_t>(reinterpret_cast<uintptr_t>(out) % 16 / 4);
 	/* not n: keys outside the bounds are in no bin */

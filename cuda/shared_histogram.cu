@@ -159,13 +159,13 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 
 /* The bins, and later in their place the state of the output. */
 static size_t
-shared_need(uint32_t bins)
+shared_need(uint32_t bins, bool at_once)
 {
 	const size_t need = (static_cast<size_t>(bins) + 3) / 4 * 16;
 	size_t		state = sizeof(OutputState);
 
 	/* room for as many starts as are scanned: what is left is L1's, for the keys */
-	if (bins <= batch_bins || bins > single_bins)
+	if (!at_once || bins <= batch_bins || bins > single_bins)
 		state -= (single_bins - batch_bins) * sizeof(uint32_t);
 	return need > state ? need : state;
 }
@@ -249,7 +249,7 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 	attributes[1].val.clusterDim.z = 1;
 	config.gridDim = dim3(blocks);
 	config.blockDim = dim3(histogram_threads);
-	config.dynamicSmemBytes = shared_need(map.last + 1);
+	config.dynamicSmemBytes = shared_need(map.last + 1, scans_at_once<Count>(n) && !RUNS);
 	config.stream = stream;
 	config.attrs = attributes;
 	config.numAttrs = crew > 1 ? 2 : 1;
@@ -357,7 +357,7 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  uint64_t n, HpsortCudaVerdict *verdict)
 {
 	count_kernel<<<histogram_blocks(context, n, map.last + 1), histogram_threads,
-		shared_need(map.last + 1), stream>>>(keys, n, map, bins, slices, verdict);
+		shared_need(map.last + 1, false), stream>>>(keys, n, map, bins, slices, verdict);
 	check_launch("count a chunk");
 }
 

@@ -165,10 +165,19 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 		shape->distinct = sample.distinct;
 		find = find && bounds_may_help(limits, *shape, sample);
+		begun->sample = sample;
+		begun->sampled = true;
 	}
-	/* told that most keys are different: sort them all, whatever their bounds */
-	else if (shape->distinct > 0 && shape->distinct >= shape->n / 2)
-		find = false;
+	else if (shape->distinct > 0)
+	{
+		/* told that most keys are different: sort them all, whatever their bounds; that
+		 * values are few: they are found without bounds */
+		hpsort_cuda_choose(limits, shape, &choice);
+		if (shape->distinct >= shape->n / 2 ||
+			choice.regime == HPSORT_CUDA_FEW_DISTINCT ||
+			choice.regime == HPSORT_CUDA_MANY_DISTINCT)
+			find = false;
+	}
 	if (find)
 		settle_bounds(context, stream, keys, shape);
 	hpsort_cuda_choose(limits, shape, &choice);
@@ -196,14 +205,16 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaRegime given_up, HpsortCudaShape *shape)
+			HpsortCudaRegime given_up, HpsortCudaShape *shape, const Begun *begun)
 {
 	HpsortCudaChoice next;
 	HpsortCudaChoice choice;
 
 	shape->given_up |= 1u << given_up | 1u << HPSORT_CUDA_MANY_DISTINCT;
 	hpsort_cuda_choose(&context->limits, shape, &next);
-	if (next.regime == HPSORT_CUDA_RADIX && !shape->bounds_known)
+	if (next.regime == HPSORT_CUDA_RADIX && !shape->bounds_known &&
+		(begun == nullptr || !begun->sampled ||
+		 bounds_may_help(&context->limits, *shape, begun->sample)))
 	{
 		settle_bounds(context, stream, keys, shape);
 		hpsort_cuda_choose(&context->limits, shape, &next);
@@ -231,7 +242,7 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
 					 verdict))
 			return true;
-		*choice = think_again(context, stream, keys, choice->regime, shape);
+		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
 	}
 	switch (choice->regime)
 	{
@@ -325,7 +336,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		return false;
 	if (choice->regime != HPSORT_CUDA_RADIX)
 	{
-		*choice = think_again(context, stream, keys, choice->regime, shape);
+		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
 		if (choice->regime != HPSORT_CUDA_RADIX)
 			return permute_into(context, stream, keys, shape, descending,
 								sorted_keys, rows, runs, verdict, choice, begun);

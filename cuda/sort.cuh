@@ -24,6 +24,9 @@ struct Begun
 {
 	RadixStart	radix;
 	PartitionStart partition;
+	/* what the sample said, if there was one: another way may have to be found */
+	Sample		sample = {};
+	bool		sampled = false;
 };
 
 /*
@@ -49,7 +52,8 @@ bool		sort_into(HpsortCuda *context, cudaStream_t stream,
 					  Begun *begun);
 
 /*
- * The permutation into rows.  True: runs (ascending) are known as well; false:
+ * The permutation into rows, by *choice, which is changed when FEW_DISTINCT or
+ * MANY_DISTINCT has to give up.  True: runs (ascending) are known as well; false:
  * keys are in sorted_keys, in the permutation's direction, unless it is null.
  */
 bool		permute_into(HpsortCuda *context, cudaStream_t stream,

@@ -20,8 +20,8 @@
  * do not have.
  *
  * What differs from CUB inside: warps' counters are kept in registers between
- * the sum over warps and the place where they are needed again, no atomic returns
- * a value, full tiles have no tests, what later blocks read is asked for ahead, four
+ * the sum over warps and the place where they are needed again, no item waits for an
+ * atomic's result, full tiles have no tests, what later blocks read is asked for ahead, four
  * tiles are looked back at together, and the words of the look-back need clearing
  * once and not before every pass.
  *
@@ -38,6 +38,8 @@ namespace hpsort
 static constexpr int sweep_bits = 8;
 static constexpr int sweep_digits = 1 << sweep_bits;
 static constexpr int sweep_most_passes = 4;
+/* in place of a ticket: the launch has no tiles, whatever is added to it */
+static constexpr uint32_t sweep_no_tiles = 1u << 31;
 
 /*
  * One launch.  A word of the look-back holds a count of 30 bits and a code that
@@ -280,6 +282,10 @@ sweep_kernel(Pass pass, Sweep sweep)
 	if (threadIdx.x == 0)
 		drawn = atomicAdd(sweep.ticket, 1u);
 	__syncthreads();
+
+	/* whoever counted may have found that there is nothing to be done yet */
+	if (drawn >= gridDim.x)
+		return;
 
 	const uint32_t tile = drawn;
 	const uint32_t in_portion = tile * sweep_tile;
@@ -604,8 +610,8 @@ struct Sweeps
 
 		constexpr size_t bytes = sizeof(SweepTile<typename Pass::Shape>);
 
-		/* more than a kernel gets unasked */
-		if (bytes > 46 * 1024)
+		/* with the kernel's own, more than it gets unasked */
+		if (bytes + sizeof(typename Pass::Shared) > 46 * 1024)
 			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
 									   cudaFuncAttributeMaxDynamicSharedMemorySize,
 									   static_cast<int>(bytes)), "set up a kernel");

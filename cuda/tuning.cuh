@@ -107,7 +107,7 @@ struct SweepTuning
 	/* up to there few_pairs tiles are better even where no pass is left out (n
 	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
 	static constexpr uint64_t few_pairs_n = (uint64_t) 1 << 21;
-	/* from there on tiles are as many as WideKeysTuning wants */
+	/* from there on WideKeysTuning, where shared memory holds two of its tiles */
 	static constexpr uint64_t wide_keys_n = 50000000;
 };
 
@@ -168,7 +168,7 @@ struct KeysTuning
 /*
  * Two blocks of these tiles need more than 100 kB of an SM.  Keys of 32 bits, 22 / 24 / 26
  * a thread: n 1e8 1.890 / 1.844 / 1.814, n 5e7 0.983 / 0.962 / 0.952, n 1e7 0.257 / 0.255 /
- * 0.272; beyond, registers spill.
+ * 0.272; 26 spill four registers, and more of them many.
  */
 struct WideKeysTuning
 {
@@ -186,10 +186,11 @@ struct PairsTuning
 	static constexpr int threads = 512;
 	static constexpr int items = 22;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = true;
+	static constexpr bool padded = false;
 };
 
-/* Permutation of range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136. */
+/* Permutation of range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136; 20 would
+ * want padding for keys in a cycle. */
 struct FirstRowsTuning
 {
 	static constexpr int threads = 512;
@@ -201,7 +202,7 @@ struct FirstRowsTuning
 struct SecondRowsTuning
 {
 	static constexpr int threads = 512;
-	static constexpr int items = 20;
+	static constexpr int items = 18;
 	static constexpr int blocks = 2;
 	static constexpr bool padded = false;
 };

@@ -313,18 +313,25 @@ sort_shared(const Task &task, const HpsortPublishedSpec *spec,
 			{
 				if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
 					throw;
+
+				/* this may be a thread without a device as yet */
+				DeviceScope scope(part->context->ordinal);
+
 				part->no_room = true;
 				part->memory.release();
 			}
 		});
+		/* first those that are sorted here, where there may be too little room as well:
+		 * nothing is on its way from the others then */
 		for (const Part &part : parts)
-		{
 			if (part.no_room)
 			{
 				sort_here(part);
 				devices--;
 			}
-			else if (&part != &parts.front())
+		for (const Part &part : parts)
+		{
+			if (&part != &parts.front() && !part.no_room)
 				fetch(parts.front(), part, out.from(part.first), task.stream);
 			ends.push_back(part.first + part.n);
 		}

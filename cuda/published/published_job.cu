@@ -170,11 +170,18 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, own,
 												  used < limit ? limit - used : 0);
-		cut.parts = (own + spec.pass_keys - 1) / spec.pass_keys + cut.devices - 1;
+		cut.parts = (own + spec.pass_keys - 1) / spec.pass_keys;
 		task.input_is_spare = true;
 	}
 	if (cut.devices > 1)
+	{
+		const size_t shares = cut.devices;
+
 		cut.devices = sort_shared(task, &spec, others);
+		/* those of other devices are one each, and those that were left to this one
+		 * are cut as its own is */
+		cut.parts = cut.parts * (shares - cut.devices + 1) + cut.devices - 1;
+	}
 	else
 		sort_on(task, &spec);
 	check(cudaStreamSynchronize(stream), "sort");

@@ -233,16 +233,18 @@ rows_wrong(const int32_t *keys, const uint32_t *rows, uint64_t n, bool descendin
 /*
  * Permutations of values that are ranked by a table, which only many keys are; on the
  * device, as bringing them to the host takes longer than anything else here.  A
- * stranger occurs once, so that a sample misses it: then there is another way.
+ * stranger occurs once, so that a sample misses it: it is one more value, or, after
+ * 65,535 and the one that marks empty slots, one too many.
  */
 static void
-try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
+try_many_distinct(uint32_t values, bool descending, bool stranger, bool job,
+				  uint32_t wanted)
 {
 	const uint64_t n = 50000000 + 3;
 	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
-	const HpsortCudaShape shape = {n, INT32_MIN, INT32_MAX, 0, 50000,
+	const HpsortCudaShape shape = {n, INT32_MIN, INT32_MAX, 0, values,
 		wanted | HPSORT_CUDA_AT_ONCE, 0};
-	const int32_t strange = (int32_t) mix32(50000);
+	const int32_t strange = (int32_t) mix32(values);
 	HpsortCudaSpec spec = {};
 	HpsortCudaChoice choice;
 	HpsortCudaRegime regime;
@@ -260,7 +262,7 @@ try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
 
 	int32_t    *keys = memory + 1;
 
-	generate({UNIFORM, n, 50000, 0, true, 4711}, keys);
+	generate({UNIFORM, n, values, 0, true, 4711}, keys);
 	/* the key that marks empty slots */
 	CUDA(cudaMemset(keys + n / 2, 0xff, 4000000));
 	if (stranger)
@@ -268,7 +270,7 @@ try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
 	CUDA(cudaDeviceSynchronize());
 	spec.descending = descending;
 	spec.wanted = wanted;
-	current = std::string(job ? "job of " : "") + "50,000 values" +
+	current = std::string(job ? "job of " : "") + std::to_string(values) + " values" +
 		(stranger ? " and one more" : "") + (descending ? " descending" : "");
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	if (job)
@@ -298,7 +300,7 @@ try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
 				   hpsort_cuda_sort_need(limits, &spec, n)));
 	current += std::string(" -> ") + hpsort_cuda_regime_name(regime) + ", " + reason;
 	CHECK(rows_wrong(keys, rows, n, descending) == 0);
-	if (stranger && expected == HPSORT_CUDA_MANY_DISTINCT)
+	if (stranger && values == 65535 && expected == HPSORT_CUDA_MANY_DISTINCT)
 	{
 		CHECK(regime == HPSORT_CUDA_RADIX);
 		CHECK(reason.find("not as estimated") != std::string::npos);
@@ -325,14 +327,19 @@ try_many_distinct(bool descending, bool stranger, bool job, uint32_t wanted)
 static void
 test_many_distinct(bool quick)
 {
-	try_many_distinct(false, false, false, HPSORT_CUDA_PERMUTATION);
-	try_many_distinct(true, true, false, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(50000, false, false, false, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(50000, true, true, false, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(65535, true, true, false, HPSORT_CUDA_PERMUTATION);
 	if (quick)
 		return;
-	try_many_distinct(true, false, true, HPSORT_CUDA_PERMUTATION);
-	try_many_distinct(false, true, true, HPSORT_CUDA_PERMUTATION);
-	try_many_distinct(false, false, true, HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS);
-	try_many_distinct(false, false, true, HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_RUNS);
+	try_many_distinct(50000, true, false, true, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(50000, false, true, true, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(5000, false, true, true, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(5000, true, true, false, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(65535, false, false, true, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(65535, false, true, true, HPSORT_CUDA_PERMUTATION);
+	try_many_distinct(50000, false, false, true, HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS);
+	try_many_distinct(50000, false, false, true, HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_RUNS);
 }
 
 /* As in test_regimes(), what is not the point of a case goes round. */

@@ -122,8 +122,8 @@ static const Case cases[] = {
 	/* more values than shared memory counts are ranked for the rows alone */
 	{&h100, 100000000, 0, 0, 0, 10241, P, HPSORT_CUDA_MANY_DISTINCT},
 	{&h100, 100000000, 0, 0, 0, 65536, P | AT_ONCE, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 72000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 72001, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 0, 0, 85000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 0, 0, 85001, P, HPSORT_CUDA_RADIX},
 	{&h100, 30000000, 0, 0, 0, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
 	{&h100, 29999999, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
 	/* and those that it counts as well, unless they are few */
@@ -139,6 +139,8 @@ static const Case cases[] = {
 	/* with bounds: bins of 16 bits are ranks themselves */
 	{&h100, 100000000, 0, 65535, 1, 50000, P, HPSORT_CUDA_RADIX},
 	{&h100, 100000000, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 65535, 1, 5000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 100000000, 0, 65535, 1, 300, P, HPSORT_CUDA_FEW_DISTINCT},
 	{&h100, 100000000, 0, 57599, 1, 50000, P, HPSORT_CUDA_SHARED_HISTOGRAM},
 	/* not where a table of 2 MB is much of L2 */
 	{&a10, 100000000, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
@@ -176,7 +178,13 @@ test_reasons(void **state)
 	choice = choose(&h100, 2000000, 0, 0, 0, 0, P);
 	assert_non_null(strstr(choice.reason, "distinct values not known"));
 	choice = choose(&h100, 2000000, 0, 0, 0, 10241, P);
+	assert_non_null(strstr(choice.reason, "too few keys to rank so many values"));
+	choice = choose(&h100, 2000000, 0, 0, 0, 100000, P);
 	assert_non_null(strstr(choice.reason, "too many distinct values for dense ranks"));
+	choice = choose(&h100, 1000000000, 0, 199999999, 1, 0, K);
+	assert_non_null(strstr(choice.reason, "range too wide for one pass on this device"));
+	choice = choose(&h100, 50000000, 0, 199999999, 1, 0, K);
+	assert_non_null(strstr(choice.reason, "range too wide for the number of keys"));
 	choice = choose(&h100, 100000000, 0, 0, 0, 60000, P);
 	assert_string_equal(choice.reason,
 						"about 60000 distinct values, dense ranks tell up to 65536 apart");

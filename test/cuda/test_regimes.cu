@@ -295,11 +295,30 @@ try_many_ends(bool descending, uint64_t seed)
 	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
 	try_many_keys(keys, {INT32_MIN + 1, INT32_MAX}, descending, in, to, 1);
 
-	/* most probably missed by the sample, and then found out by its missing rank */
-	keys = make_keys({UNIFORM, 4000003, 3000, 0, true, seed});
-	keys[seed * 7919 % keys.size()] = (int32_t) mix32(3000 + (uint32_t) seed);
-	current = "many, and a value that occurs once, seed " + std::to_string(seed);
-	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, -1);
+	/* most probably missed by the sample, and then found out by missing ranks: one value,
+	 * some beyond both ends and the one that marks empty slots, hundreds; as many as there
+	 * may be, and one more */
+	for (uint32_t values : {3000u, 65000u, 65536u})
+		for (uint32_t once : {1u, 6u, 500u, 536u, 537u})
+		{
+			if ((values == 65000) != (once >= 536) || (values == 65536 && once > 1))
+				continue;
+			keys = make_keys({UNIFORM, 4000003, values, 0, true, seed});
+			for (uint32_t i = 0; i < once; i++)
+				keys[(seed + i) * 7919 % keys.size()] = once == 6 ? ends[i] :
+					(int32_t) mix32(65536 + i);
+			current = "many, and " + std::to_string(once) + " of " + std::to_string(values) +
+				" once, seed " + std::to_string(seed);
+			try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to,
+						  values + once <= 65536);
+		}
+	/* in the hash table: the buckets of two clusters are crowded */
+	for (size_t i = 0; i < keys.size(); i++)
+		keys[i] = (int32_t) (i % 1000 + (i % 2 != 0 ? 2000000000 : 0));
+	keys[seed * 7919 % keys.size()] = -1;
+	keys[seed * 7919 / 2 % keys.size()] = 1000000000;
+	current = "many, and two once, crowded, seed " + std::to_string(seed);
+	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
 }
 
 /* Each allocation fails in turn, with work on the stream that writes to what goes back;
