@@ -181,8 +181,8 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 
 /*
  * Five launches, six where buckets are counted; two fewer where n is so small that none
- * can be crowded; and no wait.  Keys outside the bounds are left out of every step alike, so the places still
- * add up when there are some.
+ * can be crowded; and no wait.  Keys outside the bounds are left out of every step alike,
+ * so the places still add up when there are some.
  */
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

@@ -116,8 +116,7 @@ take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
 
 /*
  * The bins of a tile's keys, asked for together; 0xffffffff where there is none, like a
- * key outside the bounds.  keys: the tile's m, on a
- * 16-byte boundary if aligned.
+ * key outside the bounds.  keys: the tile's m, on a 16-byte boundary if aligned.
  */
 template <int ITEMS>
 __device__ __forceinline__ void

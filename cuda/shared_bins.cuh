@@ -42,6 +42,7 @@ static constexpr int max_slices = histogram_threads;
 static constexpr uint32_t single_vectors = 3;	/* of four bins, a thread */
 static constexpr uint32_t single_bins = batch_bins * single_vectors;
 
+/* Where positions have 32 bits, and the output is drawn tile by tile. */
 template <typename Count>
 __host__ __device__ constexpr bool
 scans_at_once(uint64_t n)

@@ -256,6 +256,7 @@ small_sort_kernel(SmallSort sort)
 		if (threadIdx.x < sweep_digits)
 			offsets[threadIdx.x] = exclusive;
 		__syncthreads();
+
 		const uint32_t up_to_this = lanes_up_to_this();
 		volatile uint32_t *counters = bins;
 
