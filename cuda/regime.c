@@ -64,8 +64,8 @@ static const RegimeTuning tuning = {
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
-	/* 65,536 values, n 2e7 / 3e7 / 5e7 / 1e8, by pairs 0.552 / 0.791 / 1.24 / 2.69 ms, by
-	 * ranks 0.574 / 0.784 / 0.910 / 1.53 */
+	/* 65,536 values, n 2e7 / 3e7, by pairs 0.552 / 0.791 ms, by ranks 0.574 to 0.606 / 0.674
+	 * to 0.809; n 1e8, 1.53, and 75,000 values by pairs 2.49 */
 	.many_min_n = 30000000,
 	/* an estimate of 65,536 has a standard deviation of 9 %; where there are more after all,
 	 * the larger sample finds that out */

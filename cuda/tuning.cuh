@@ -178,7 +178,7 @@ struct WideKeysTuning
 	static constexpr bool padded = false;
 };
 
-/* Pairs, rows alone, 32 bits: 512 x 16 / 18 / 20 / 22: 2.968 / 2.901 / 2.832 / 2.685; more
+/* Pairs, rows alone, 32 bits: 512 x 16 / 18 / 20 / 22: 2.968 / 2.901 / 2.832 / 2.736; more
  * items spill.  16 and 20 need padding: over range n, ascending, 16 of them took 4.385
  * without and 3.276 with it. */
 struct PairsTuning

@@ -242,7 +242,7 @@ test_shared(void)
 				CHECK(used == 0);
 			}
 
-	/* no room for its keys; for them, but not for what comes of them; for all but the sort */
+	/* no room for its keys, and limits at which one part or some of its arrays may fit */
 	for (uint64_t limit : {1000000, 8000000, 15000000})
 		for (int permute = 0; permute < 2; permute++)
 		{
