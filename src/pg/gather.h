@@ -57,8 +57,10 @@ extern const CustomScanMethods gather_scan_methods;
  *
  * The tables that rel stands for: itself, or those that inherit from it and
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
+ * paths: those of rel that core has not freed, from its list or from the list
+ * of the relation that they went to.
  */
-extern List *gather_find_tables(PlannerInfo *root, RelOptInfo *rel);
+extern List *gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths);
 
 /* columns of rel, then what they are in each of its tables; NIL if they are not there. */
 extern List *gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns);

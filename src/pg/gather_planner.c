@@ -214,14 +214,15 @@ is_core_scan(const Path *path, const RelOptInfo *rel)
 
 /*
  * Whether the rows of rel are those of its table.  Extensions that keep them
- * elsewhere, compressed for example, replace core's paths by their own.
+ * elsewhere, compressed for example, replace core's paths by their own.  paths
+ * are those of rel that have not been freed.
  */
 static bool
-is_core_table(const RelOptInfo *rel)
+is_core_table(const RelOptInfo *rel, const List *paths)
 {
 	ListCell   *lc;
 
-	foreach(lc, rel->pathlist)
+	foreach(lc, paths)
 		if (is_core_scan((Path *) lfirst(lc), rel))
 			return true;
 	foreach(lc, rel->partial_pathlist)
@@ -232,14 +233,14 @@ is_core_table(const RelOptInfo *rel)
 
 /* Whether a relation's rows can be read, and its filter evaluated, by us. */
 static bool
-is_readable(PlannerInfo *root, RelOptInfo *rel)
+is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	ListCell   *lc;
 
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		!is_core_table(rel))
+		!is_core_table(rel, paths))
 		return false;
 	foreach(lc, rel->baserestrictinfo)
 	{
@@ -325,13 +326,13 @@ may_prune_later(const RelOptInfo *rel)
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
  */
 List *
-gather_find_tables(PlannerInfo *root, RelOptInfo *rel)
+gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	List	   *tables = NIL;
 	Index		i;
 
 	if (!planner_rt_fetch(rel->relid, root)->inh)
-		return is_readable(root, rel) ? list_make1(rel) : NIL;
+		return is_readable(root, rel, paths) ? list_make1(rel) : NIL;
 	if (root->append_rel_array == NULL)
 		return NIL;
 	for (i = 1; i < root->simple_rel_array_size; i++)
@@ -346,7 +347,7 @@ gather_find_tables(PlannerInfo *root, RelOptInfo *rel)
 				return NIL;
 			continue;
 		}
-		if (!is_readable(root, child))
+		if (!is_readable(root, child, child->pathlist))
 			return NIL;
 		tables = lappend(tables, child);
 	}
@@ -529,7 +530,7 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 	aggregates = gathered_aggregates(grouped_rel->reltarget, (Node *) having, input_rel->relid);
 	if (aggregates == NIL)
 		return;
-	tables = gather_find_tables(root, input_rel);
+	tables = gather_find_tables(root, input_rel, input_rel->pathlist);
 	if (tables == NIL)
 		return;
 	foreach(lc, aggregates)

@@ -128,7 +128,9 @@ gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_re
 	if (column == NULL || column->varno != input_rel->relid || column->varattno <= 0 ||
 		!column_type_is_key(column->vartype))
 		return;
-	tables = gather_find_tables(root, input_rel);
+
+	/* Core puts the table's paths into final_rel as they are, and frees some. */
+	tables = gather_find_tables(root, input_rel, final_rel->pathlist);
 	if (tables == NIL)
 		return;
 	columns = gather_list_columns(root, input_rel, tables, list_make1_int(column->varattno));

@@ -277,24 +277,6 @@ order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkey
 	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, partial);
 }
 
-/* The cheapest path of a relation's list that needs no parameters. */
-static Path *
-cheapest_path(List *paths)
-{
-	Path	   *cheapest = NULL;
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		Path	   *path = (Path *) lfirst(lc);
-
-		if (path->param_info == NULL &&
-			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0))
-			cheapest = path;
-	}
-	return cheapest;
-}
-
 /* Whether an expression, or a part of it, is among these; constants apart. */
 static bool
 shares_expression(Node *node, void *exprs)
@@ -355,36 +337,35 @@ limit_bound(PlannerInfo *root, PathTarget *target, double *limit)
 static void
 add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
-	Path	   *cheapest = input_rel->cheapest_total_path;
+	Path	   *input;
 	PathTarget *target;
 	OrderColumns columns;
 	List	   *bound;
 	double		limit;
 
-	if (cheapest == NULL || !enough(cheapest->rows) || cheapest->param_info != NULL ||
-		!promising(root->sort_pathkeys) ||
-		!target_is_usable(cheapest->pathtarget) ||
-		!find_columns(cheapest, root->sort_pathkeys, &columns))
+	if (!promising(root->sort_pathkeys) || ordered_rel->pathlist == NIL)
+		return;
+	input = order_find_input(root, input_rel, ordered_rel);
+	if (input == NULL || !enough(input->rows) || !target_is_usable(input->pathtarget) ||
+		!find_columns(input, root->sort_pathkeys, &columns))
 		return;
 
 	/* Of a set operation, root->upper_targets does not know. */
-	if (ordered_rel->pathlist == NIL)
-		return;
 	target = ((Path *) linitial(ordered_rel->pathlist))->pathtarget;
-	bound = limit_bound(root, cheapest->pathtarget, &limit);
+	bound = limit_bound(root, input->pathtarget, &limit);
 
 	/*
 	 * A LIMIT above this query is told to core's Sort when it runs, but not to
 	 * us: sorting everything would take longer than keeping a few rows.
 	 */
 	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
-		root->tuple_fraction < cheapest->rows / 2 && hpsort_debug_sort != ORDER_FORCE)
+		root->tuple_fraction < input->rows / 2 && hpsort_debug_sort != ORDER_FORCE)
 		return;
 
-	if (!pathkeys_contained_in(root->sort_pathkeys, cheapest->pathkeys) ||
+	if (!pathkeys_contained_in(root->sort_pathkeys, input->pathkeys) ||
 		hpsort_debug_sort == ORDER_FORCE)
 	{
-		Path	   *path = (Path *) make_path(root, ordered_rel, cheapest, root->sort_pathkeys, &columns,
+		Path	   *path = (Path *) make_path(root, ordered_rel, input, root->sort_pathkeys, &columns,
 											  bound, limit, false);
 
 		if (path->pathtarget != target)
@@ -424,57 +405,6 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	}
 }
 
-/*
- * A copy of a path of a list to which more paths will be added: add_path frees
- * those that turn out to be too expensive.  What they point to stays.  NULL
- * for a kind that is not known here.
- */
-static Path *
-copy_path(const Path *path)
-{
-	Size		size;
-	Path	   *copy;
-
-	switch (nodeTag(path))
-	{
-		case T_Path:
-			size = sizeof(Path);
-			break;
-		case T_IndexPath:
-			size = sizeof(IndexPath);
-			break;
-		case T_BitmapHeapPath:
-			size = sizeof(BitmapHeapPath);
-			break;
-		case T_SubqueryScanPath:
-			size = sizeof(SubqueryScanPath);
-			break;
-		case T_ForeignPath:
-			size = sizeof(ForeignPath);
-			break;
-		case T_AppendPath:
-			size = sizeof(AppendPath);
-			break;
-		case T_ProjectionPath:
-			size = sizeof(ProjectionPath);
-			break;
-		case T_NestPath:
-			size = sizeof(NestPath);
-			break;
-		case T_MergePath:
-			size = sizeof(MergePath);
-			break;
-		case T_HashPath:
-			size = sizeof(HashPath);
-			break;
-		default:
-			return NULL;
-	}
-	copy = (Path *) palloc(size);
-	memcpy(copy, path, size);
-	return copy;
-}
-
 /* Offers the relation's rows sorted by pathkeys, if they are not yet. */
 static void
 add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
@@ -482,13 +412,13 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	Path	   *cheapest;
 	OrderColumns columns;
 
-	cheapest = cheapest_path(rel->pathlist);
+	cheapest = order_cheapest_path(rel->pathlist, NIL);
 	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
 		return;
 	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
 		find_columns(cheapest, pathkeys, &columns))
 	{
-		cheapest = copy_path(cheapest);
+		cheapest = order_copy_path(cheapest);
 		if (cheapest)
 			add_path(rel, (Path *) make_path(root, rel, cheapest, pathkeys, &columns, NIL, 0, false));
 	}
@@ -499,7 +429,7 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 		if (!pathkeys_contained_in(pathkeys, partial->pathkeys) &&
 			find_columns(partial, pathkeys, &columns))
 		{
-			partial = copy_path(partial);
+			partial = order_copy_path(partial);
 			if (partial)
 				add_partial_path(rel, (Path *) make_path(root, rel, partial, pathkeys, &columns, NIL, 0, true));
 		}
@@ -533,20 +463,37 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 		case UPPERREL_ORDERED:
 			if (root->sort_pathkeys != NIL)
 				add_ordered_paths(root, input_rel, output_rel);
-			break;
+			return;
 		case UPPERREL_GROUP_AGG:
 			/* If core groups by other keys first, it is by an order that there is. */
-			if (root->parse->groupingSets == NIL &&
-				(root->group_pathkeys == NIL || !promising(root->group_pathkeys)))
-				break;
-			/* FALLTHROUGH */
+			if (root->parse->groupingSets != NIL ||
+				(root->group_pathkeys != NIL && promising(root->group_pathkeys)))
+				order_replace_sorts(root, output_rel);
+			break;
 		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
 			order_replace_sorts(root, output_rel);
 			break;
-		default:
+		case UPPERREL_SETOP:
 			break;
+		default:
+			return;
 	}
+	if (root->sort_pathkeys != NIL && promising(root->sort_pathkeys))
+		order_remember_input(root, output_rel);
+}
+
+/* A base relation, or join, of all rows that the query has before its upper steps. */
+static void
+add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (root->query_pathkeys == NIL || !enough(rel->rows) || !promising(root->query_pathkeys) ||
+		IS_DUMMY_REL(rel))
+		return;
+	if (wants_order_below(root))
+		add_sorted_path(root, rel, root->query_pathkeys);
+	if (root->query_pathkeys == root->sort_pathkeys)
+		order_remember_input(root, rel);
 }
 
 static void
@@ -554,11 +501,8 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (!wants_order_below(root) || !enabled() || !enough(rel->rows) ||
-		rel->reloptkind != RELOPT_BASEREL || !promising(root->query_pathkeys) ||
-		!bms_equal(rel->relids, root->all_baserels) || IS_DUMMY_REL(rel))
-		return;
-	add_sorted_path(root, rel, root->query_pathkeys);
+	if (enabled() && rel->reloptkind == RELOPT_BASEREL && bms_equal(rel->relids, root->all_baserels))
+		add_scan_join_paths(root, rel);
 }
 
 static void
@@ -573,10 +517,8 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		order_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
 	/* Called for each pair that makes up the relation; the last sees all. */
-	if (wants_order_below(root) && enough(joinrel->rows) &&
-		joinrel->reloptkind == RELOPT_JOINREL && promising(root->query_pathkeys) &&
-		bms_is_subset(root->all_baserels, joinrel->relids) && !IS_DUMMY_REL(joinrel))
-		add_sorted_path(root, joinrel, root->query_pathkeys);
+	if (joinrel->reloptkind == RELOPT_JOINREL && bms_is_subset(root->all_baserels, joinrel->relids))
+		add_scan_join_paths(root, joinrel);
 }
 
 void

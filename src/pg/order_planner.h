@@ -55,6 +55,28 @@ extern bool order_is_promising(const List *pathkeys, const Path *subpath);
 extern Path *order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 							 bool partial);
 
+/* order_paths.c: a copy of a path; NULL for a kind of which the size is not known. */
+extern Path *order_copy_path(const Path *path);
+
+/*
+ * The cheapest of these paths that needs no parameters, and, if pathkeys are
+ * given, that is not in their order; NULL if there is none.
+ */
+extern Path *order_cheapest_path(List *paths, List *pathkeys);
+
+/*
+ * Remembers the cheapest path of a relation that ORDER BY may have to sort, while
+ * its list holds no other relation's paths; replaces what was remembered.
+ */
+extern void order_remember_input(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * The cheapest path of input_rel for ORDER BY to sort, after core has put its own
+ * into ordered_rel; NULL if none is known.  It is in no relation's list, or in
+ * input_rel's alone, so that nothing frees it.
+ */
+extern Path *order_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel);
+
 /*
  * order_upper.c: for each path of an upper relation that sorts first, another
  * one that does so by us.

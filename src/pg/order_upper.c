@@ -22,9 +22,9 @@ typedef struct ChainPath
 	Path	   *subpath;
 } ChainPath;
 
-/* The size of such a path; 0 for what is no link of such a chain. */
-static Size
-chain_path_size(const Path *path)
+/* Whether a path is a link of such a chain; a Sort is its end, or one. */
+static bool
+is_chain_link(const Path *path)
 {
 	StaticAssertStmt(offsetof(AggPath, subpath) == offsetof(ChainPath, subpath) &&
 					 offsetof(GroupPath, subpath) == offsetof(ChainPath, subpath) &&
@@ -37,19 +37,15 @@ chain_path_size(const Path *path)
 	switch (nodeTag(path))
 	{
 		case T_AggPath:
-			return sizeof(AggPath);
 		case T_GroupPath:
-			return sizeof(GroupPath);
 		case T_GroupingSetsPath:
-			return sizeof(GroupingSetsPath);
 		case T_WindowAggPath:
-			return sizeof(WindowAggPath);
 		case T_UpperUniquePath:
-			return sizeof(UpperUniquePath);
 		case T_ProjectionPath:
-			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return true;
 		default:
-			return 0;
+			return false;
 	}
 }
 
@@ -65,30 +61,25 @@ reads_all(const Path *path)
 static Path *
 replace_sorts(PlannerInfo *root, Path *path)
 {
-	Size		size = chain_path_size(path);
-	Path	   *sub = NULL;
+	Path	   *sub;
 	Path	   *old;
 	Path	   *copy;
 
+	if (!is_chain_link(path))
+		return NULL;
+
+	/* Below a Sort there may be another one: a window over another window. */
+	old = ((ChainPath *) path)->subpath;
+	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		/* There may be another sort below: a window over another window. */
-		old = ((SortPath *) path)->subpath;
-		sub = replace_sorts(root, old);
 		copy = order_make_path(root, path->parent, sub ? sub : old, path->pathkeys, false);
 		if (copy)
 			return copy;
-		size = sizeof(SortPath);
 	}
-	if (size == 0)
-		return NULL;
-	old = ((ChainPath *) path)->subpath;
-	if (!IsA(path, SortPath))
-		sub = replace_sorts(root, old);
 	if (sub == NULL)
 		return NULL;
-	copy = (Path *) palloc(size);
-	memcpy(copy, path, size);
+	copy = order_copy_path(path);
 	((ChainPath *) copy)->subpath = sub;
 	copy->total_cost += sub->total_cost - old->total_cost;
 	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost

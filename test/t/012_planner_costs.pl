@@ -1,0 +1,131 @@
+# The planner frees paths when others make them useless, and which ones depends
+# on costs.  Queries of every shape that hpsort's hooks see are planned with
+# serial and parallel costs from far apart to nearly equal, with hpsort allowed
+# and forced: no server crashes, and the rows are those of core's own plan.  A
+# PostgreSQL that overwrites freed memory finds more.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('planner');
+$node->init;
+$node->append_conf('postgresql.conf', <<'CONF');
+session_preload_libraries = 'hpsort'
+autovacuum = off
+jit = off
+fsync = off
+synchronize_seqscans = off
+max_worker_processes = 16
+max_parallel_workers = 8
+CONF
+$node->start;
+
+# --- Default settings: a parallel plan in the order of ORDER BY that a later one replaces.
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE wide (k1 int, k2 int, k3 int, k4 int, k5 int, k6 int, f int, pad text);
+INSERT INTO wide SELECT g % 100, g, g, g, g, g, g, repeat('x', 412) FROM generate_series(1, 164000) g;
+VACUUM ANALYZE wide;
+SQL
+my ($rc, $out, $err) = $node->psql('postgres', 'EXPLAIN SELECT * FROM wide WHERE f < 1200 ORDER BY k1, k2, k3, k4, k5, k6 LIMIT 10');
+is($rc, 0, 'six keys and a LIMIT, everything default') or diag($err);
+$node->safe_psql('postgres', 'DROP TABLE wide');
+
+# --- The sweep.
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION hpsort;
+CREATE TABLE t (id int, k int, b bigint, d date, pad text);
+INSERT INTO t SELECT g, g * 7919 % 50, g * 104729 % 1000003, date '2026-01-01' + g % 30, repeat('x', 40) FROM generate_series(1, 2000) g;
+CREATE TABLE i (LIKE t);
+INSERT INTO i SELECT * FROM t ORDER BY b;
+CREATE INDEX ON i (id);
+CREATE INDEX ON i (k);
+CREATE TABLE p (LIKE t) PARTITION BY RANGE (id);
+CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (MINVALUE) TO (1000);
+CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (1000) TO (MAXVALUE);
+INSERT INTO p SELECT * FROM t;
+CREATE INDEX ON p (id);
+VACUUM ANALYZE;
+SQL
+
+# Every result is determined by its query, and the order of its rows as well.
+my @queries = (
+	'SELECT id FROM t WHERE id % 3 = 1 ORDER BY 1 DESC NULLS LAST',
+	'SELECT * FROM t ORDER BY k, id',
+	'SELECT id, b + 1 AS c, pad FROM t ORDER BY id LIMIT 20 OFFSET 5',
+	'SELECT id + k AS c, id FROM t WHERE k < 40 ORDER BY 1, 2',
+	'SELECT id FROM i ORDER BY id',
+	'SELECT k, id, pad FROM i ORDER BY k, id',
+	'SELECT id, pad FROM i WHERE k BETWEEN 3 AND 20 ORDER BY id DESC',
+	'SELECT * FROM p ORDER BY id',
+	'SELECT k, b, id FROM p WHERE id > 100 ORDER BY k, b, id',
+	'SELECT id, generate_series(1, 2) AS s FROM t ORDER BY id, s',
+	'SELECT t.id, i.b FROM t JOIN i USING (id) ORDER BY t.id',
+	'SELECT t.id, i.b FROM t JOIN i ON t.id = i.k ORDER BY t.id, i.b',
+	'SELECT t.id, count(i.id) FROM t LEFT JOIN i ON t.k = i.k AND i.id < 100 GROUP BY t.id ORDER BY t.id',
+	'SELECT b, count(*) AS n, max(pad) AS m FROM t GROUP BY b ORDER BY b',
+	'SELECT k, id, count(*) FROM p GROUP BY ROLLUP (k, id) ORDER BY k, id',
+	'SELECT DISTINCT k, d FROM t ORDER BY k, d',
+	'SELECT DISTINCT ON (k) k, id FROM t ORDER BY k, id DESC',
+	'SELECT id, rank() OVER (PARTITION BY k ORDER BY id) AS r FROM t ORDER BY id',
+	'SELECT id, sum(b) OVER (ORDER BY id) AS s FROM t ORDER BY b, id',
+	'SELECT id FROM t UNION SELECT b::int FROM i ORDER BY 1',
+	'SELECT id, k FROM t UNION ALL SELECT k, id FROM i ORDER BY 1, 2',
+	'SELECT id FROM t EXCEPT SELECT k FROM i ORDER BY 1',
+	'SELECT * FROM (SELECT id, k FROM t ORDER BY b LIMIT 500) s ORDER BY id',
+	'SELECT array_agg(id ORDER BY id DESC) AS a, count(DISTINCT k) FROM t',
+	'SELECT count(*) FROM (SELECT DISTINCT b FROM t) s',
+	'SELECT hpsort_agg(k) AS a FROM t WHERE id > 5',
+	"SELECT sum(x) FROM hpsort_query('SELECT k FROM t WHERE id > 5') x");
+my @costs = (0, 0.5, 1, 2, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 300, 1000);
+my @settings = map { my $setup = $_; map { ["parallel_setup_cost = $setup", $_] } 'enable_seqscan = on', 'enable_seqscan = off', 'random_page_cost = 1' } @costs;
+
+# The rows of a query in the order in which they come.
+sub digest
+{
+	my ($query) = @_;
+	return "WITH rows AS MATERIALIZED ($query) SELECT count(*), md5(string_agg(rows::text, ',')) FROM rows";
+}
+
+my $forced = 0;
+for my $query (@queries)
+{
+	my $script = <<'SQL';
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET min_parallel_index_scan_size = 0;
+SET max_parallel_workers_per_gather = 1;
+SQL
+
+	for my $setting (@settings)
+	{
+		$script .= join('', map { "SET $_;\n" } @$setting);
+		for my $mode ('allow', 'force')
+		{
+			$script .= "SET hpsort.debug_sort = $mode; SET hpsort.debug_gather = $mode;\nEXPLAIN (COSTS OFF) $query;\n";
+		}
+		$script .= "RESET enable_seqscan; RESET random_page_cost;\n";
+	}
+	# Running takes longer than planning: at three of the costs.
+	for my $cost (0, 20, 1000)
+	{
+		for my $mode ('forbid', 'allow', 'force')
+		{
+			$script .= "SET parallel_setup_cost = $cost; SET hpsort.debug_sort = $mode; SET hpsort.debug_gather = $mode;\n\\echo ---- $mode\n" . digest($query) . ";\n";
+		}
+	}
+	($rc, $out, $err) = $node->psql('postgres', $script, on_error_stop => 1);
+	is($rc, 0, "planned at all costs: $query") or diag($err), last;
+	$forced++ if $out =~ /Custom Scan \(HpSort/;
+	my @results = $out =~ /^---- \w+\n(.*)\n?/mg;
+	is(scalar(@results), 9, 'all results');
+	is(scalar(grep { $_ ne $results[0] } @results), 0, "same rows: $query") or diag(join("\n", @results));
+}
+cmp_ok($forced, '>=', @queries - 2, 'hpsort was in the plans');
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');
+
+done_testing();
