@@ -3,7 +3,8 @@
 #
 #	need TOOLS...				installs what is missing, or says what to install
 #	find_postgres				fills postgres_list with pg_config paths, by version
-#	use_postgres PG_CONFIG		sets bindir, major and name (pg17) for the functions below
+#	use_postgres PG_CONFIG		sets bindir, major and name (pg17; pg17-assert if it was built with
+#								assertions) for the functions below
 #	copy_tree DIR				the working tree, uncommitted work included
 #	build DIR / install_built DIR
 #	use_working_tree [FLAG...]	all of the above with these make flags, for the newest
@@ -172,6 +173,10 @@ use_postgres()
 	version=$("$bindir/postgres" --version | sed 's/^[^0-9]*//')
 	major=${version%%[!0-9]*}
 	name=pg$major
+	# PostgreSQL's own pg_config knows --enable-cassert and flags given to its configure.
+	case "$("$pg_config" --configure) $("$pg_config" --cppflags)" in
+		*--enable-cassert* | *USE_ASSERT_CHECKING*) name+=-assert ;;
+	esac
 
 	# A PostgreSQL with JIT wants clang, the very one that it was built with.
 	global=$(dirname "$("$pg_config" --pgxs)")/../Makefile.global
