@@ -483,12 +483,11 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 		order_remember_input(root, output_rel);
 }
 
-/* A base relation, or join, of all rows that the query has before its upper steps. */
+/* A base relation, or join, of all that the query reads; its rows are wanted in some order. */
 static void
 add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (root->query_pathkeys == NIL || !enough(rel->rows) || !promising(root->query_pathkeys) ||
-		IS_DUMMY_REL(rel))
+	if (!enough(rel->rows) || !promising(root->query_pathkeys) || IS_DUMMY_REL(rel))
 		return;
 	if (wants_order_below(root))
 		add_sorted_path(root, rel, root->query_pathkeys);
@@ -501,7 +500,8 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (enabled() && rel->reloptkind == RELOPT_BASEREL && bms_equal(rel->relids, root->all_baserels))
+	if (root->query_pathkeys != NIL && enabled() && rel->reloptkind == RELOPT_BASEREL &&
+		bms_equal(rel->relids, root->all_baserels))
 		add_scan_join_paths(root, rel);
 }
 
@@ -517,7 +517,8 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		order_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
 	/* Called for each pair that makes up the relation; the last sees all. */
-	if (joinrel->reloptkind == RELOPT_JOINREL && bms_is_subset(root->all_baserels, joinrel->relids))
+	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
+		bms_is_subset(root->all_baserels, joinrel->relids))
 		add_scan_join_paths(root, joinrel);
 }
 
