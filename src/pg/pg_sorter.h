@@ -39,8 +39,8 @@ extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
 /*
  * The most threads that a sort of this session may use: hpsort.threads, but no
- * more than processors, nor than one and as many parallel workers as the
- * cluster allows.  A parallel worker has the one that it is.
+ * more than there are processors, nor than one and as many parallel workers as
+ * the cluster allows.  A parallel worker has the one that it is.
  */
 extern int	pg_sort_threads(void);
 

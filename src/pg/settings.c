@@ -196,8 +196,8 @@ settings_define(void)
 	DefineCustomIntVariable("hpsort.threads",
 							"Sets the maximum number of threads that one sort may use.",
 							"Used by algorithm \"comparison_free\". No more are used than there are "
-							"processors, nor than one and max_parallel_workers; in a parallel "
-							"worker, one.",
+							"processors, nor than 1 + max_parallel_workers; a parallel worker "
+							"uses one.",
 							&hpsort_threads,
 							1, 1, 1024,
 							PGC_USERSET, GUC_EXPLAIN,
