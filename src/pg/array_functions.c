@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 
 #include "algorithms.h"
@@ -15,6 +16,9 @@ PG_FUNCTION_INFO_V1(hpsort);
 PG_FUNCTION_INFO_V1(hpsort_bounds);
 PG_FUNCTION_INFO_V1(hpsort_float4);
 PG_FUNCTION_INFO_V1(hpsort_order);
+
+/* Elements handled between two looks at interrupts. */
+#define CHECK_EVERY (1 << 20)
 
 /* The sorted copy of an array, whose keys are checked against the bounds. */
 static ArrayType *
@@ -132,8 +136,14 @@ hpsort_float4(PG_FUNCTION_ARGS)
 						sort_algorithm_name(context.algorithm)),
 				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
 	images = palloc(Max(n, 1) * sizeof(int32));
-	for (i = 0; i < n; i++)
-		images[i] = float4_image(numbers[i]);
+	for (i = 0; i < n;)
+	{
+		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		CHECK_FOR_INTERRUPTS();
+		for (; i < end; i++)
+			images[i] = float4_image(numbers[i]);
+	}
 	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
 	pg_sort_check(sorter_add_array(&sorter, images, n, &err), &err);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
@@ -144,8 +154,14 @@ hpsort_float4(PG_FUNCTION_ARGS)
 	last_sort_forget_bounds();
 	sorter_reset(&sorter);
 	pfree(images);
-	for (i = 0; i < n; i++)
-		((uint32 *) out)[i] = float4_bits(out[i]);
+	for (i = 0; i < n;)
+	{
+		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		CHECK_FOR_INTERRUPTS();
+		for (; i < end; i++)
+			((uint32 *) out)[i] = float4_bits(out[i]);
+	}
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
@@ -205,9 +221,15 @@ hpsort_order(PG_FUNCTION_ARGS)
 				position[key++] = i + 1;
 			else
 				null_places[null++] = i + 1;
+			if (i % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 		}
 		for (i = 0; i < n; i++)
+		{
 			key_places[i] = position[key_places[i] - 1];
+			if (i % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
+		}
 		pfree(position);
 	}
 	PG_RETURN_ARRAYTYPE_P(result);

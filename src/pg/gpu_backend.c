@@ -16,6 +16,7 @@
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -23,6 +24,7 @@
 #include "compat.h"
 #include "device.h"
 #include "gpu_backend.h"
+#include "pg_sorter.h"
 #include "service_state.h"
 #include "settings.h"
 #include "supervisor.h"
@@ -97,14 +99,6 @@ static struct
 	GpuFailure	failure;
 	char		text[160];
 }			avoided;
-
-bool
-pg_interrupt_pending(void)
-{
-	return InterruptPending &&
-		(QueryCancelPending || ProcDiePending || TransactionTimeoutPending) &&
-		INTERRUPTS_CAN_BE_PROCESSED();
-}
 
 static uint32
 wait_event(void)
@@ -473,9 +467,17 @@ end_job(SortJob *job)
 {
 	if (job == NULL || job->inner == NULL)
 		return;
-	gpu_client_device.close(job->inner);
+
+	/*
+	 * A process that exits may do so in the middle of the client, where it
+	 * waited; the end of the socket is the end of the job.
+	 */
+	if (!proc_exit_inprogress)
+	{
+		gpu_client_device.close(job->inner);
+		count_work(job->connection);
+	}
 	job->inner = NULL;
-	count_work(job->connection);
 	job->connection->job = NULL;
 }
 

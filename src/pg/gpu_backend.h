@@ -14,9 +14,6 @@
 /* The way to the GPU that every sort of this session is lent. */
 extern const SortGpu gpu_backend;
 
-/* Whether a sort should stop; processes nothing. */
-extern bool pg_interrupt_pending(void);
-
 /*
  * The service's devices, if it runs and answers; starts nothing.  At most max
  * are filled in; when there are none, *text (size bytes) says why, and *state

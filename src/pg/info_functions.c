@@ -19,6 +19,7 @@
 #include "algorithms.h"
 #include "gpu_backend.h"
 #include "kernels.h"
+#include "pg_sorter.h"
 #include "service_state.h"
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
@@ -89,8 +90,8 @@ hpsort_devices(PG_FUNCTION_ARGS)
 
 	values[0] = CStringGetTextDatum("gpu");
 	count = gpu_backend_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
-	/* A cancel ends its wait, but raises nothing there. */
-	CHECK_FOR_INTERRUPTS();
+	/* An interrupt ends its wait, but raises nothing there. */
+	pg_check_interrupts();
 	if (count == 0)
 	{
 		memset(isnull, true, sizeof(isnull));

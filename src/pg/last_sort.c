@@ -31,6 +31,8 @@ last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls)
 	last_sort.nulls = nulls;
 	last_sort.bounds = true;
 	sorter_stats(s, out, &last_sort.stats);
+	/* Counting different keys may have been interrupted. */
+	pg_check_interrupts();
 }
 
 void
@@ -39,7 +41,7 @@ last_sort_forget_bounds(void)
 	last_sort.bounds = false;
 }
 
-#define LAST_SORT_COLUMNS 15
+#define LAST_SORT_COLUMNS 16
 
 /*
  * hpsort_last() returns SETOF record, with no row or one.  Bounds and counts
@@ -77,6 +79,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	values[12] = Int64GetDatum((int64) (stats->sort_ns / 1000));
 	values[13] = Int64GetDatum((int64) (stats->read_ns / 1000));
 	values[14] = Int64GetDatum((int64) stats->bytes_moved);
+	values[15] = Int32GetDatum(stats->threads);
 
 	/* Without keys there are no bounds; distinct is not always counted. */
 	isnull[6] = isnull[7] = isnull[9] = stats->n == 0 || !last_sort.bounds;
@@ -84,6 +87,8 @@ hpsort_last(PG_FUNCTION_ARGS)
 	isnull[10] = stats->distinct == 0 || !last_sort.bounds;
 	/* A few keys are not worth reading a clock. */
 	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
+	/* A GPU has threads of its own. */
+	isnull[15] = stats->plan.device == SORT_DEVICE_GPU;
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	return (Datum) 0;

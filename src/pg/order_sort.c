@@ -197,7 +197,11 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	}
 	qsort_interruptible(sort->rows, n, sizeof(OrderGroupRow), compare_rows, sort);
 	for (i = 0; i < n; i++)
+	{
 		rows[i] = sort->rows[i].row;
+		if (i % CHECK_EVERY == CHECK_EVERY - 1)
+			CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* A store is sorted many times, partition after partition. */
@@ -327,7 +331,8 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			CHECK_FOR_INTERRUPTS();
 		for (end = start + 1;
 			 end < store->n && ROWS_PAIR_KEY(pairs[end]) == ROWS_PAIR_KEY(pairs[start]); end++)
-			;
+			if (end % CHECK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 		n = end - start;
 		if (likely(n == 1))
 		{

@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "access/parallel.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/array.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -43,14 +45,145 @@ pg_release(void *arena, void *block)
 	pfree(block);
 }
 
-/*
- * Whether a sort should stop.  It may be asked while threads of ours run, so
- * nothing is processed here: pg_sort_error does that once they are gone.
+/* ------------------------------------------------------------------------
+ * Interrupts
+ * ------------------------------------------------------------------------
  */
+
+bool		pg_error_kept = false;
+
+/* The error that an interrupt raised in the middle of a sort, while pg_error_kept. */
+static ErrorData *kept_error;
+
+static void
+drop_kept_error(void *error)
+{
+	if (kept_error == error)
+	{
+		kept_error = NULL;
+		pg_error_kept = false;
+	}
+}
+
+/*
+ * Takes the error that was just caught from elog.c.  It lives as long as the
+ * subtransaction that it has to abort, so that none is left behind should some
+ * other error do that first.
+ */
+static void
+keep_error(MemoryContext context)
+{
+	volatile bool copied = false;
+
+	MemoryContextSwitchTo(CurTransactionContext);
+	PG_TRY();
+	{
+		ErrorData  *error = CopyErrorData();
+		MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+
+		callback->func = drop_kept_error;
+		callback->arg = error;
+		MemoryContextRegisterResetCallback(CurTransactionContext, callback);
+		kept_error = error;
+		pg_error_kept = true;
+		copied = true;
+	}
+	PG_CATCH();
+	{
+		/* No memory: the second error goes the way of the first, below. */
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+
+	/* A cancel needs no memory, and ends the sort as well. */
+	if (!copied)
+	{
+		QueryCancelPending = true;
+		InterruptPending = true;
+	}
+}
+
+/*
+ * CHECK_FOR_INTERRUPTS() for callers that no error may jump out of.  FATAL ends
+ * the process here, whose threads have nothing to do: src/sort asks when none
+ * but the calling one is there.
+ */
+static void
+serve_interrupts(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		CHECK_FOR_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		keep_error(context);
+	}
+	PG_END_TRY();
+}
+
+static inline bool
+must_stop(void)
+{
+	return pg_error_kept ||
+		(InterruptPending && (QueryCancelPending || ProcDiePending || TransactionTimeoutPending));
+}
+
+bool
+pg_interrupt_pending(void)
+{
+	if (likely(!InterruptPending && !pg_error_kept))
+		return false;
+
+	/*
+	 * What always ends the query is left to pg_sort_error.  Everything else
+	 * may ask for something that a sort need not end for, as a barrier, or may
+	 * turn out to be nothing: only serving it tells.
+	 */
+	if (!must_stop() && INTERRUPTS_CAN_BE_PROCESSED())
+		serve_interrupts();
+	return pg_error_kept || (must_stop() && INTERRUPTS_CAN_BE_PROCESSED());
+}
+
+void
+pg_check_interrupts(void)
+{
+	if (pg_error_kept)
+	{
+		ErrorData  *error = kept_error;
+
+		drop_kept_error(error);
+		ReThrowError(error);
+	}
+	CHECK_FOR_INTERRUPTS();
+}
+
 static bool
 pg_interrupted(void *arg)
 {
 	return pg_interrupt_pending();
+}
+
+/* ------------------------------------------------------------------------
+ * The context of a sort, and its errors
+ * ------------------------------------------------------------------------
+ */
+
+int
+pg_sort_threads(void)
+{
+	static int	processors = 0;
+	int			workers = Min(max_parallel_workers, max_worker_processes);
+
+	/* A worker is one of those that the cluster allows itself. */
+	if (hpsort_threads == 1 || IsParallelWorker())
+		return 1;
+	if (processors == 0)
+		processors = (int) Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	return Min(hpsort_threads, Min(processors, 1 + workers));
 }
 
 void
@@ -64,7 +197,7 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->interrupted = pg_interrupted;
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
-	context->threads = hpsort_threads;
+	context->threads = pg_sort_threads();
 	context->gpu = &gpu_backend;
 }
 
@@ -79,7 +212,7 @@ void
 pg_sort_error(const SortError *err)
 {
 	/* A wait that was interrupted may look like anything. */
-	CHECK_FOR_INTERRUPTS();
+	pg_check_interrupts();
 	switch (err->status)
 	{
 		case SORT_OUT_OF_MEMORY:
@@ -200,11 +333,11 @@ array_keys(ArrayType *array, Oid type, int *n, int *nulls)
 	if (ARR_HASNULL(array))
 	{
 		const bits8 *bitmap = ARR_NULLBITMAP(array);
-		int			i;
 
-		for (i = 0; i < items; i++)
-			if (!(bitmap[i / 8] & (1 << (i % 8))))
-				(*nulls)++;
+		/* What is behind the last item, in its byte, means nothing. */
+		*nulls = items - (int) pg_popcount((const char *) bitmap, items / 8);
+		if (items % 8 > 0)
+			*nulls -= pg_number_of_ones[bitmap[items / 8] & ((1 << (items % 8)) - 1)];
 	}
 	/* NULLs take no room among the elements. */
 	*n = items - *nulls;
@@ -271,10 +404,13 @@ int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 *
 	if (nulls > 0)
 	{
 		bits8	   *bitmap = ARR_NULLBITMAP(array);
-		int64		first = nulls_first ? nulls : 0;
-		int64		i;
+		int64		i = nulls_first ? nulls : 0;
+		int64		end = i + n;
 
-		for (i = first; i < first + n; i++)
+		for (; i < end && i % 8 != 0; i++)
+			bitmap[i / 8] |= (bits8) (1 << (i % 8));
+		memset(bitmap + i / 8, 0xFF, (end - i) / 8);
+		for (i += (end - i) / 8 * 8; i < end; i++)
 			bitmap[i / 8] |= (bits8) (1 << (i % 8));
 	}
 	*keys = (int32 *) ARR_DATA_PTR(array);

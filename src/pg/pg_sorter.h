@@ -37,15 +37,38 @@ extern void pg_sort_context(SortContext *context, MemoryContext memory);
 /* For a sorter that will only be merged into another: no GPU is of use to it. */
 extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
-/* Raises err as a PostgreSQL error. */
+/*
+ * The most threads that a sort of this session may use: hpsort.threads, but no
+ * more than there are processors, nor than one and as many parallel workers as
+ * the cluster allows.  A parallel worker has the one that it is.
+ */
+extern int	pg_sort_threads(void);
+
+/*
+ * Serves interrupts, and says whether what is under way should stop: a cancel or
+ * a termination is pending, or an interrupt has raised an error, which is kept.
+ * For src/sort and src/gpu, out of which nothing may jump.
+ */
+extern bool pg_interrupt_pending(void);
+
+/* Raises the error that was kept, or else what CHECK_FOR_INTERRUPTS() does. */
+extern void pg_check_interrupts(void);
+extern bool pg_error_kept;
+
+/* Raises err as a PostgreSQL error, or the interrupt that it stands for. */
 pg_noreturn extern void pg_sort_error(const SortError *err);
 
-/* The usual way to call src/sort. */
+/*
+ * The usual way to call src/sort.  What has succeeded although it was
+ * interrupted, at its very end, ends all the same.
+ */
 static inline void
 pg_sort_check(SortStatus status, const SortError *err)
 {
 	if (unlikely(status != SORT_OK))
 		pg_sort_error(err);
+	if (unlikely(pg_error_kept))
+		pg_check_interrupts();
 }
 
 /*

@@ -195,8 +195,9 @@ settings_define(void)
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.threads",
 							"Sets the maximum number of threads that one sort may use.",
-							"Used by algorithm \"comparison_free\". Parallel query multiplies it: "
-							"every worker process may start as many.",
+							"Used by algorithm \"comparison_free\". No more are used than there are "
+							"processors, nor than 1 + max_parallel_workers; a parallel worker "
+							"uses one.",
 							&hpsort_threads,
 							1, 1, 1024,
 							PGC_USERSET, GUC_EXPLAIN,

@@ -13,15 +13,19 @@
  */
 #include "comparison_free.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "plan.h"
 #include "threads.h"
 #include "wide.h"
 
-/* Keys handled between two looks at the interrupt callback. */
-#define CHECK_EVERY ((size_t) 1 << 18)
+/*
+ * Keys and counters that a thread handles between two looks at the interrupt
+ * callback, which must find no thread at work: those of a phase end, and are
+ * started again.  Keys at random over the largest range take 40 ms; of few
+ * values 4, beside which starting anew is little.
+ */
+#define CHECK_EVERY ((size_t) 1 << 22)
 
 /*
  * t threads pay from t * t times so many keys on: starting one for each of three
@@ -45,6 +49,16 @@
  */
 #define VALUES_A_KEY 4
 
+/* What one thread has to do in a phase, and how far it is. */
+typedef struct Part
+{
+	uint64_t	zeroed;			/* counters of CT set to zero */
+	uint64_t	at;				/* next key of the input, or value of the range */
+	uint64_t	to;				/* behind the last one */
+	size_t		place;			/* keys of a part of the range; then SA, where
+								 * its next key goes */
+} Part;
+
 typedef struct Phases
 {
 	const SortContext *context;
@@ -54,25 +68,18 @@ typedef struct Phases
 	uint64_t	range;
 	bool		descending;
 	int			threads;
+	int			used;			/* most threads that worked at once */
 	uint32_t   *ct;				/* [threads][range] */
-	size_t	   *sa;				/* [threads]: first the keys of each part */
-	atomic_bool stop;
+	Part	   *parts;			/* [threads] */
 } Phases;
 
-/* First value of part p of the range. */
+/* Part p of n keys or values: where it starts. */
 static uint64_t
-part_start(const Phases *s, int p)
+part_start(const Phases *s, uint64_t n, int p)
 {
-	return s->range * (uint64_t) p / (uint64_t) s->threads;
-}
+	uint64_t	threads = (uint64_t) s->threads;
 
-/* Only the calling thread may ask the caller; the others see what it saw. */
-static bool
-stopped(Phases *s, int t)
-{
-	if (t == 0 && sort_interrupted(s->context))
-		atomic_store(&s->stop, true);
-	return atomic_load(&s->stop);
+	return n / threads * (uint64_t) p + n % threads * (uint64_t) p / threads;
 }
 
 /* Phases 1 and 2: CT from this thread's part of the input. */
@@ -80,22 +87,26 @@ static void
 count_phase(void *arg, int t)
 {
 	Phases	   *s = arg;
-	size_t		from = s->n / (size_t) s->threads * (size_t) t;
-	size_t		to = t == s->threads - 1 ? s->n : s->n / (size_t) s->threads * (size_t) (t + 1);
+	Part	   *part = &s->parts[t];
 	uint32_t   *ct = s->ct + (size_t) t * (size_t) s->range;
+	uint32_t	lo = (uint32_t) s->lo;
+	uint64_t	left = s->range - part->zeroed;
+	const int32_t *keys;
+	size_t		n;
 	size_t		i;
 
-	memset(ct, 0, (size_t) s->range * sizeof(uint32_t));
-	while (from < to)
-	{
-		size_t		end = to - from < CHECK_EVERY ? to : from + CHECK_EVERY;
+	left = left < CHECK_EVERY ? left : CHECK_EVERY;
+	memset(ct + part->zeroed, 0, (size_t) left * sizeof(uint32_t));
+	part->zeroed += left;
+	if (part->zeroed < s->range)
+		return;
 
-		if (stopped(s, t))
-			return;
-		for (i = from; i < end; i++)
-			ct[(uint32_t) s->keys[i] - (uint32_t) s->lo]++;
-		from = end;
-	}
+	left = part->to - part->at;
+	n = left < CHECK_EVERY ? (size_t) left : CHECK_EVERY;
+	keys = s->keys + part->at;
+	for (i = 0; i < n; i++)
+		ct[(uint32_t) keys[i] - lo]++;
+	part->at += n;
 }
 
 /* Phase 3: CA, in CT[0]'s place, for this thread's part of the range. */
@@ -103,18 +114,21 @@ static void
 merge_phase(void *arg, int p)
 {
 	Phases	   *s = arg;
-	uint64_t	to = part_start(s, p + 1);
+	Part	   *part = &s->parts[p];
+	uint64_t	most = CHECK_EVERY / (uint64_t) s->threads + 1;
+	uint64_t	end = part->to - part->at < most ? part->to : part->at + most;
 	size_t		sum = 0;
 	uint64_t	v;
 	int			t;
 
-	for (v = part_start(s, p); v < to; v++)
+	for (v = part->at; v < end; v++)
 	{
 		for (t = 1; t < s->threads; t++)
 			s->ct[v] += s->ct[(size_t) t * (size_t) s->range + v];
 		sum += s->ct[v];
 	}
-	s->sa[p] = sum;
+	part->at = end;
+	part->place += sum;
 }
 
 /* Phase 4: this thread's part of the range, written from SA on. */
@@ -122,79 +136,127 @@ static void
 sort_phase(void *arg, int p)
 {
 	Phases	   *s = arg;
-	uint64_t	from = part_start(s, p);
-	uint64_t	to = part_start(s, p + 1);
-	int32_t    *out = s->keys + s->sa[p];
-	size_t		since = 0;
+	Part	   *part = &s->parts[p];
+	uint64_t	from = part_start(s, s->range, p);
+	int32_t    *out = s->keys + part->place;
+	size_t		room = CHECK_EVERY;
 	uint64_t	i;
 
-	for (i = from; i < to; i++)
+	for (i = part->at; i < part->to && room > 0; i++)
 	{
-		uint64_t	v = s->descending ? from + (to - 1 - i) : i;
+		uint64_t	v = s->descending ? from + (part->to - 1 - i) : i;
 		int32_t		key = (int32_t) (s->lo + (int64_t) v);
+		uint32_t	count = s->ct[v];
 		uint32_t	left;
 
-		for (left = s->ct[v]; left > 0; left--)
+		/* An empty counter is work, too. */
+		room--;
+		if (count > room)
 		{
-			*out++ = key;
-			if (++since % CHECK_EVERY == 0 && stopped(s, p))
-				return;
+			s->ct[v] = count - (uint32_t) room;
+			count = (uint32_t) room;
+			i--;				/* the rest of this value comes next */
 		}
-		if (i % CHECK_EVERY == 0 && stopped(s, p))
-			return;
+		room -= count;
+		for (left = count; left > 0; left--)
+			*out++ = key;
 	}
+	part->at = i;
+	part->place = (size_t) (out - s->keys);
+}
+
+/* Runs a phase over n keys or values until it is done; false if interrupted. */
+static bool
+run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
+{
+	bool		done;
+	int			p;
+
+	for (p = 0; p < s->threads; p++)
+	{
+		s->parts[p].at = part_start(s, n, p);
+		s->parts[p].to = part_start(s, n, p + 1);
+	}
+	do
+	{
+		int			used;
+
+		if (sort_interrupted(s->context))
+			return false;
+		used = threads_run(s->threads, phase, s);
+		s->used = used > s->used ? used : s->used;
+		for (done = true, p = 0; p < s->threads && done; p++)
+			done = s->parts[p].at == s->parts[p].to && s->parts[p].zeroed == s->range;
+	} while (!done);
+	return true;
+}
+
+/* All phases; false if interrupted. */
+static bool
+run_phases(Phases *s)
+{
+	size_t		sum = 0;
+	int			p;
+
+	if (!run_phase(s, count_phase, s->n) || !run_phase(s, merge_phase, s->range))
+		return false;
+
+	/* SA; downwards, the highest part of the range comes first. */
+	for (p = 0; p < s->threads; p++)
+	{
+		Part	   *part = &s->parts[s->descending ? s->threads - 1 - p : p];
+		size_t		keys_of_part = part->place;
+
+		part->place = sum;
+		sum += keys_of_part;
+	}
+	return run_phase(s, sort_phase, s->range);
+}
+
+int
+comparison_free_threads(uint64_t n, uint64_t range, int allowed)
+{
+	uint64_t	threads = allowed < 1 ? 1 : (uint64_t) allowed;
+	uint64_t	most = n / range * VALUES_A_KEY + n % range * VALUES_A_KEY / range;
+
+	while (threads > 1 && n / threads / threads < KEYS_A_THREAD_SQUARED)
+		threads--;
+	if (threads > most)
+		threads = most;
+	return threads < 1 ? 1 : (int) threads;
 }
 
 SortStatus
 comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool descending,
-					 const SortContext *context, SortError *err)
+					 const SortContext *context, int *threads, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
 	Phases		s = {.context = context, .keys = keys, .n = n, .lo = lo, .descending = descending};
-	size_t		threads = (size_t) context->threads;
-	size_t		sum = 0;
-	int			p;
+	bool		done;
 
+	*threads = 1;
 	/* CT has 32 bits a value, whichever it is. */
 	if (n > UINT32_MAX)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
 	s.range = plan_range(lo, hi);
-	while (threads > 1 && n / threads / threads < KEYS_A_THREAD_SQUARED)
-		threads--;
-	if (threads > n / s.range * VALUES_A_KEY)
-		threads = (size_t) (n / s.range) * VALUES_A_KEY;
-	s.threads = threads < 1 ? 1 : (int) threads;
+	s.threads = comparison_free_threads(n, s.range, context->threads);
 
 	s.ct = a->alloc(a->arena, (size_t) s.threads * (size_t) s.range * sizeof(uint32_t));
-	s.sa = s.ct ? a->alloc(a->arena, (size_t) s.threads * sizeof(size_t)) : NULL;
-	if (s.sa == NULL)
+	s.parts = s.ct ? a->alloc(a->arena, (size_t) s.threads * sizeof(Part)) : NULL;
+	if (s.parts == NULL)
 	{
 		if (s.ct)
 			a->release(a->arena, s.ct);
 		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
 	}
-	atomic_init(&s.stop, false);
+	memset(s.parts, 0, (size_t) s.threads * sizeof(Part));
 
-	threads_run(s.threads, count_phase, &s);
-	if (!atomic_load(&s.stop))
-	{
-		threads_run(s.threads, merge_phase, &s);
+	done = run_phases(&s);
+	*threads = s.used;
 
-		/* SA; downwards, the highest part of the range comes first. */
-		for (p = 0; p < s.threads; p++)
-		{
-			int			place = descending ? s.threads - 1 - p : p;
-			size_t		keys_of_part = s.sa[place];
-
-			s.sa[place] = sum;
-			sum += keys_of_part;
-		}
-		threads_run(s.threads, sort_phase, &s);
-	}
-
-	a->release(a->arena, s.sa);
+	a->release(a->arena, s.parts);
 	a->release(a->arena, s.ct);
-	if (atomic_load(&s.stop))
+	if (!done)
 		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
 	return SORT_OK;
 }

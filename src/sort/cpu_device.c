@@ -31,6 +31,7 @@ struct SortJob
 	size_t		nchunks;
 	size_t		capacity;
 	uint64_t	n;				/* keys added */
+	int			threads;		/* that sorted; 0: the calling one */
 	Histogram	histogram;		/* zero_compressed, after finish */
 };
 
@@ -102,10 +103,11 @@ static SortStatus
 count_chunks(SortJob *job, SortError *err)
 {
 	const SortAllocator *a = &job->context->allocator;
+	SortStatus	status = histogram_init(&job->histogram, job->spec.lo, job->spec.hi, job->context, err);
 	size_t		c;
 
-	if (!histogram_init(&job->histogram, job->spec.lo, job->spec.hi, a))
-		return out_of_memory(err);
+	if (status != SORT_OK)
+		return status;
 	for (c = 0; c < job->nchunks; c++)
 	{
 		const int32_t *keys = job->chunks[c].keys;
@@ -209,7 +211,7 @@ cpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 			if (!copy_chunks(job, out))
 				return cancelled(err);
 			return comparison_free_sort(out, (size_t) job->n, job->spec.lo, job->spec.hi,
-										descending, job->context, err);
+										descending, job->context, &job->threads, err);
 		default:
 			if (!copy_chunks(job, out) ||
 				!wide_sort_keys(out, (size_t) job->n, descending, job->context))
@@ -224,7 +226,7 @@ cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	const SortAllocator *a = &job->context->allocator;
 	Histogram  *h = &job->histogram;
 	Runs		mine = {0};
-	bool		done;
+	SortStatus	status = SORT_OK;
 
 	if (job->n == 0)
 		return SORT_OK;
@@ -232,27 +234,31 @@ cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	{
 		uint64_t	v;
 
-		done = runs_reserve(&mine, (size_t) histogram_distinct(h), a);
-		if (done)
-			for (v = histogram_next(h, 0); v < h->range; v = histogram_next(h, v + 1))
-				runs_append(&mine, (int32_t) (h->lo + (int64_t) v), histogram_count(h, v));
+		if (!runs_reserve(&mine, (size_t) histogram_distinct(h), a))
+			status = out_of_memory(err);
+		for (v = histogram_next(h, 0); v < h->range && status == SORT_OK;
+			 v = histogram_next(h, v + 1))
+		{
+			runs_append(&mine, (int32_t) (h->lo + (int64_t) v), histogram_count(h, v));
+			if (mine.len % CHECK_EVERY == 0 && sort_interrupted(job->context))
+				status = cancelled(err);
+		}
 	}
 	else
 	{
 		int32_t    *ordered = a->alloc(a->arena, (size_t) job->n * sizeof(int32_t));
-		SortStatus	status;
 
 		if (ordered == NULL)
 			return out_of_memory(err);
 		status = cpu_read_keys(job, false, ordered, err);
-		done = status == SORT_OK && runs_of_ordered(&mine, ordered, (size_t) job->n, a);
+		if (status == SORT_OK)
+			status = runs_of_all(&mine, ordered, (size_t) job->n, job->context, err);
 		a->release(a->arena, ordered);
-		if (status != SORT_OK)
-			return status;
 	}
-	done = done && runs_merge(runs, mine.keys, mine.counts, mine.len, a);
+	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
+		status = out_of_memory(err);
 	runs_release(&mine, a);
-	return done ? SORT_OK : out_of_memory(err);
+	return status;
 }
 
 static SortStatus
@@ -270,7 +276,8 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		if (status != SORT_OK)
 			return status;
 		/* n < 2^32, so the 32-bit counters were never folded. */
-		permutation_offsets(h->bins, h->range, descending);
+		if (!permutation_offsets(h->bins, h->range, descending, job->context))
+			status = cancelled(err);
 		for (c = 0; c < job->nchunks && status == SORT_OK; c++)
 		{
 			if (!permutation_scatter(h->bins, h->lo, job->chunks[c].keys, job->chunks[c].n,
@@ -303,6 +310,12 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 	}
 }
 
+static int
+cpu_threads(const SortJob *job)
+{
+	return job->threads > 1 ? job->threads : 1;
+}
+
 const SortDevice cpu_device = {
 	.kind = SORT_DEVICE_CPU,
 	.open = cpu_open,
@@ -311,5 +324,6 @@ const SortDevice cpu_device = {
 	.read_keys = cpu_read_keys,
 	.read_runs = cpu_read_runs,
 	.read_permutation = cpu_read_permutation,
+	.threads = cpu_threads,
 	.close = cpu_close,
 };

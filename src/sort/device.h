@@ -72,6 +72,9 @@ typedef struct SortDevice
 	 */
 	const char *(*describe) (const SortJob *job, SortAlgorithm *algorithm);
 
+	/* After a read: threads of this process that sorted; NULL: the calling one. */
+	int			(*threads) (const SortJob *job);
+
 	/* Frees the job; NULL is allowed. */
 	void		(*close) (SortJob *job);
 } SortDevice;

@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "plan.h"
+#include "wide.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -25,9 +26,29 @@ total_bins(const Histogram *h)
 	return h->stride * (size_t) h->tables;
 }
 
-bool
-histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *a)
+/* Bytes set to zero between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 4 << 20)
+
+/* memset, for any amount of memory; false if interrupted. */
+static bool
+set_to_zero(void *memory, size_t size, const SortContext *context)
 {
+	size_t		at;
+
+	for (at = 0; at < size; at += CHECK_EVERY)
+	{
+		if (at > 0 && sort_interrupted(context))
+			return false;
+		memset((char *) memory + at, 0, size - at < CHECK_EVERY ? size - at : CHECK_EVERY);
+	}
+	return true;
+}
+
+SortStatus
+histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context, SortError *err)
+{
+	const SortAllocator *a = &context->allocator;
+
 	memset(h, 0, sizeof(*h));
 	h->lo = lo;
 	h->range = plan_range(lo, hi);
@@ -39,10 +60,14 @@ histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *a)
 	if (h->bins == NULL)
 	{
 		h->range = 0;
-		return false;
+		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
 	}
-	memset(h->bins, 0, total_bins(h) * sizeof(uint32_t));
-	return true;
+	if (!set_to_zero(h->bins, total_bins(h) * sizeof(uint32_t), context))
+	{
+		histogram_release(h, a);
+		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+	}
+	return SORT_OK;
 }
 
 void
@@ -88,24 +113,28 @@ fold(Histogram *h, const SortAllocator *a)
 	return true;
 }
 
-bool
-histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *a)
+SortStatus
+histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context, SortError *err)
 {
+	const SortAllocator *a = &context->allocator;
 	Histogram	wider;
-	size_t		shift;
+	SortStatus	status = histogram_init(&wider, lo, hi, context, err);
+	size_t		shift = (size_t) ((int64_t) h->lo - lo);
 
-	if (!histogram_init(&wider, lo, hi, a))
-		return false;
-	shift = (size_t) ((int64_t) h->lo - lo);
+	if (status != SORT_OK)
+		return status;
 	if (h->folded)
 	{
 		wider.folded = a->alloc(a->arena, (size_t) wider.range * sizeof(uint64_t));
 		if (wider.folded == NULL)
+			status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		else if (!set_to_zero(wider.folded, (size_t) wider.range * sizeof(uint64_t), context))
+			status = sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		if (status != SORT_OK)
 		{
 			histogram_release(&wider, a);
-			return false;
+			return status;
 		}
-		memset(wider.folded, 0, (size_t) wider.range * sizeof(uint64_t));
 		memcpy(wider.folded + shift, h->folded, (size_t) h->range * sizeof(uint64_t));
 	}
 	histogram_gather_tables(h);
@@ -115,7 +144,7 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *a)
 	wider.fold_at = h->fold_at;
 	histogram_release(h, a);
 	*h = wider;
-	return true;
+	return SORT_OK;
 }
 
 bool

@@ -35,14 +35,20 @@ typedef struct Histogram
 	uint64_t	fold_at;		/* fold before unfolded exceeds this */
 } Histogram;
 
-/* Makes an empty histogram of keys lo .. hi; false when there is no memory. */
-extern bool histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *allocator);
+/*
+ * Makes an empty histogram of keys lo .. hi.  Unless it returns SORT_OK there
+ * is none.  Looks at the interrupt callback now and then while counters are set
+ * to zero, which is the first touch of their memory.
+ */
+extern SortStatus histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
+								 SortError *err);
 
 /* Frees it; h->range becomes 0. */
 extern void histogram_release(Histogram *h, const SortAllocator *allocator);
 
-/* Widens it to lo .. hi, which must include its own bounds. */
-extern bool histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortAllocator *allocator);
+/* Widens it to lo .. hi, which must include its own bounds; else it is as it was. */
+extern SortStatus histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
+								  SortError *err);
 
 /*
  * Counts n keys.  Those outside the bounds are written to outside, which has

@@ -40,9 +40,14 @@ constexpr size_t kPrefetchKeys = 4096;
 static HWY_INLINE void
 PrefetchAhead(const int32_t *keys, size_t count)
 {
-	/* An address past the end is allowed: it is only a hint. */
+	/*
+	 * What lies past the end may be asked for, it is only a hint; but no pointer
+	 * into the array may be moved there, hence an integer.
+	 */
+	const uintptr_t ahead = (uintptr_t) keys + kPrefetchKeys * sizeof(int32_t);
+
 	for (size_t j = 0; j < count; j += 16)
-		hwy::Prefetch((const char *) keys + (kPrefetchKeys + j) * sizeof(int32_t));
+		hwy::Prefetch((const char *) (ahead + j * sizeof(int32_t)));
 }
 
 /* Keys before the first one that is vector-aligned; at least one, at most lanes. */

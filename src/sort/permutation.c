@@ -6,11 +6,11 @@
 
 #include "wide.h"
 
-/* Keys handled between two looks at the interrupt callback. */
+/* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
-void
-permutation_offsets(uint32_t *bins, uint64_t range, bool descending)
+bool
+permutation_offsets(uint32_t *bins, uint64_t range, bool descending, const SortContext *context)
 {
 	uint32_t	sum = 0;
 	uint64_t	i;
@@ -22,7 +22,10 @@ permutation_offsets(uint32_t *bins, uint64_t range, bool descending)
 
 		bins[v] = sum;
 		sum += count;
+		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))
+			return false;
 	}
+	return true;
 }
 
 bool

@@ -15,9 +15,10 @@ extern "C"
 /*
  * Turns the counts of range bins into the position of each bin's first key:
  * the first prefix sums of the H-P algorithm, exclusive.  Downwards, the
- * highest bin comes first.
+ * highest bin comes first.  False if interrupted.
  */
-extern void permutation_offsets(uint32_t *bins, uint64_t range, bool descending);
+extern bool permutation_offsets(uint32_t *bins, uint64_t range, bool descending,
+								const SortContext *context);
 
 /*
  * Writes first, first + 1, ... to the places that offsets gives to keys, in

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "wide.h"
+
+/* Keys compared between two looks at the interrupt callback. */
+#define CHECK_EVERY ((size_t) 1 << 20)
 
 bool
 runs_reserve(Runs *runs, size_t capacity, const SortAllocator *a)
@@ -118,23 +122,53 @@ runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
 	return true;
 }
 
-bool
-runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n, const SortAllocator *a)
+/* Adds keys in order, none below the last run's; there is room for all runs. */
+static void
+append_ordered(Runs *runs, const int32_t *ordered, size_t n)
 {
 	size_t		i;
 
-	if (!runs_reserve(runs, (size_t) runs_count_distinct(ordered, n), a))
-		return false;
 	for (i = 0; i < n;)
 	{
 		size_t		j = i + 1;
 
 		while (j < n && ordered[j] == ordered[i])
 			j++;
-		runs_append(runs, ordered[i], j - i);
+		if (runs->len > 0 && runs->keys[runs->len - 1] == ordered[i])
+			runs->counts[runs->len - 1] += j - i;
+		else
+			runs_append(runs, ordered[i], j - i);
 		i = j;
 	}
+}
+
+bool
+runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n, const SortAllocator *a)
+{
+	if (!runs_reserve(runs, (size_t) runs_count_distinct(ordered, n), a))
+		return false;
+	append_ordered(runs, ordered, n);
 	return true;
+}
+
+SortStatus
+runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *context,
+			SortError *err)
+{
+	uint64_t	distinct;
+	size_t		i;
+
+	if (!runs_count_all(ordered, n, &distinct, context))
+		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+	if (!runs_reserve(runs, (size_t) distinct, &context->allocator))
+		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+	for (i = 0; i < n; i += CHECK_EVERY)
+	{
+		append_ordered(runs, ordered + i, n - i < CHECK_EVERY ? n - i : CHECK_EVERY);
+		if (n > CHECK_EVERY && sort_interrupted(context))
+			return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+	}
+	return SORT_OK;
 }
 
 size_t
@@ -169,4 +203,20 @@ uint64_t
 runs_count_distinct(const int32_t *ordered, size_t n)
 {
 	return n == 0 ? 0 : kernel_count_changes(ordered, n) + 1;
+}
+
+bool
+runs_count_all(const int32_t *ordered, size_t n, uint64_t *distinct, const SortContext *context)
+{
+	size_t		i;
+
+	*distinct = n > 0;
+	for (i = 0; i + 1 < n; i += CHECK_EVERY)
+	{
+		/* Also whether the next part begins with another key. */
+		*distinct += kernel_count_changes(ordered + i, n - i <= CHECK_EVERY ? n - i : CHECK_EVERY + 1);
+		if (n > CHECK_EVERY && sort_interrupted(context))
+			return false;
+	}
+	return true;
 }

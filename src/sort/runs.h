@@ -53,6 +53,10 @@ extern bool runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, 
 extern bool runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n,
 							const SortAllocator *allocator);
 
+/* The same of any number of keys, with looks at the interrupt callback. */
+extern SortStatus runs_of_all(Runs *runs, const int32_t *ordered, size_t n,
+							  const SortContext *context, SortError *err);
+
 /* Index of the first run with a key >= key; len if there is none. */
 extern size_t runs_lower_bound(const Runs *runs, int32_t key);
 
@@ -61,6 +65,10 @@ extern void runs_delete(Runs *runs, size_t from, size_t to);
 
 /* Distinct keys among n keys in ascending or descending order. */
 extern uint64_t runs_count_distinct(const int32_t *ordered, size_t n);
+
+/* The same of any number of keys; false if interrupted. */
+extern bool runs_count_all(const int32_t *ordered, size_t n, uint64_t *distinct,
+						   const SortContext *context);
 
 #ifdef __cplusplus
 }

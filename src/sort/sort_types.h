@@ -113,8 +113,9 @@ typedef struct SortGpu
 
 /*
  * Everything that stays the same for all sorters of one query.  interrupted
- * (may be NULL) is called at least every few milliseconds of work; true makes
- * the call in progress return SORT_CANCELLED.
+ * (may be NULL) is called at least every few milliseconds of work, by the
+ * calling thread while there is no other; true makes the call in progress
+ * return SORT_CANCELLED.  It may take its time, or end the process.
  */
 typedef struct SortContext
 {

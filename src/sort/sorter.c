@@ -142,9 +142,20 @@ sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n, SortError *e
 
 	if (n == 0 || (s->lo == INT32_MIN && s->hi == INT32_MAX))
 		return SORT_OK;
-	kernel_min_max(keys, n, &lo, &hi);
-	if (lo >= s->lo && hi <= s->hi)
-		return SORT_OK;
+	for (;;)
+	{
+		size_t		part = n < SORTER_CHECK_EVERY ? n : SORTER_CHECK_EVERY;
+
+		kernel_min_max(keys, part, &lo, &hi);
+		if (lo < s->lo || hi > s->hi)
+			break;
+		keys += part;
+		n -= part;
+		if (n == 0)
+			return SORT_OK;
+		if (sort_interrupted(s->context))
+			return sorter_cancelled(err);
+	}
 	for (i = 0; keys[i] >= s->lo && keys[i] <= s->hi; i++)
 		;
 	sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", keys[i]);
@@ -205,13 +216,13 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 	size_t		from;
 	size_t		to;
 	size_t		j;
-	bool		done;
+	SortStatus	status;
 
 	sorter_stream_drop(s);
-	done = big->dense.range > 0 ? histogram_widen(&big->dense, lo, hi, a)
-		: histogram_init(&big->dense, lo, hi, a);
-	if (!done)
-		return sorter_no_memory(err);
+	status = big->dense.range > 0 ? histogram_widen(&big->dense, lo, hi, s->context, err)
+		: histogram_init(&big->dense, lo, hi, s->context, err);
+	if (status != SORT_OK)
+		return status;
 	big->bytes_moved += histogram_memory(&big->dense);
 
 	from = runs_lower_bound(&big->sparse, lo);
@@ -253,17 +264,17 @@ sorter_compress(Sorter *s, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	Runs		fresh = {0};
 	SortStatus	status;
-	bool		done;
 
 	sorter_stream_drop(s);
 	status = sorter_order_buffer(s, err);
 	if (status != SORT_OK)
 		return status;
-	done = runs_of_ordered(&fresh, s->buf, s->nbuf, a) &&
-		runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a);
+	status = runs_of_all(&fresh, s->buf, s->nbuf, s->context, err);
+	if (status == SORT_OK && !runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a))
+		status = sorter_no_memory(err);
 	runs_release(&fresh, a);
-	if (!done)
-		return sorter_no_memory(err);
+	if (status != SORT_OK)
+		return status;
 	big->sparse_n += s->nbuf;
 	big->bytes_moved += s->nbuf * sizeof(int32_t);
 	s->nbuf = big->nkept = 0;
@@ -399,7 +410,8 @@ rearrange(Sorter *s, SortError *err)
 		 s->context->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED))
 	{
 		/* All of it, the runs included? */
-		kernel_min_max(s->buf, s->nbuf, &lo, &hi);
+		if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
+			return sorter_cancelled(err);
 		if (big->sparse.len > 0)
 		{
 			lo = big->sparse.keys[0] < lo ? big->sparse.keys[0] : lo;
@@ -500,14 +512,6 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 			status = absorb(s, keys, part, err);
 			if (status != SORT_OK)
 				return status;
-
-			since_check += part;
-			if (since_check >= (size_t) 1 << 20)
-			{
-				since_check = 0;
-				if (sort_interrupted(s->context))
-					return sorter_cancelled(err);
-			}
 		}
 		else
 		{
@@ -519,6 +523,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 				continue;
 			}
 			part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
+			part = part < SORTER_CHECK_EVERY ? part : SORTER_CHECK_EVERY;
 			memcpy(s->buf + s->nbuf, keys, part * sizeof(int32_t));
 			s->nbuf += part;
 			if (s->big)
@@ -526,6 +531,13 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 		}
 		keys += part;
 		n -= part;
+		since_check += part;
+		if (since_check >= SORTER_CHECK_EVERY)
+		{
+			since_check = 0;
+			if (sort_interrupted(s->context))
+				return sorter_cancelled(err);
+		}
 	}
 	return SORT_OK;
 }

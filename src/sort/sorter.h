@@ -66,6 +66,7 @@ typedef struct Sorter
 typedef struct SorterStats
 {
 	SortPlan	plan;			/* device, algorithm, reason */
+	int			threads;		/* of this process that sorted */
 	uint64_t	n;				/* keys */
 	int32_t		lo;				/* smallest key present (undefined if n = 0) */
 	int32_t		hi;				/* largest key present */

@@ -106,6 +106,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	(void) sorter_find_bounds(s, &lo, &hi);
 	describe_input(s, want, sorter_count(s), lo, hi, &in);
 	big->want = want;
+	big->threads = 0;
 
 	/*
 	 * What is counted already needs no device.  With device "gpu" forced that
@@ -231,7 +232,8 @@ sorter_stream_start(Sorter *s, SortError *err)
 
 	/* Should it not work now, ask again when there is twice as much. */
 	big->stream_at = 2 * s->nbuf;
-	kernel_min_max(s->buf, s->nbuf, &lo, &hi);
+	if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
+		return sorter_cancelled(err);
 	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi))
 		return SORT_OK;
 	describe_input(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &in);
@@ -332,8 +334,27 @@ run_job(Sorter *s, const SortDevice *device, const SorterRead *read, SortError *
 												  read->positions, err);
 				break;
 		}
+	if (status == SORT_OK)
+		big->threads = device->threads ? device->threads(job) : 1;
 	device->close(job);
 	return status;
+}
+
+/* Over the keys themselves: an interrupt in the middle of it ends the sort. */
+static SortStatus
+copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortError *err)
+{
+	size_t		i;
+
+	for (i = 0; i < n; i += SORTER_CHECK_EVERY)
+	{
+		size_t		part = n - i < SORTER_CHECK_EVERY ? n - i : SORTER_CHECK_EVERY;
+
+		memcpy(to + i, from + i, part * sizeof(int32_t));
+		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
+			return sorter_cancelled(err);
+	}
+	return SORT_OK;
 }
 
 SortStatus
@@ -362,7 +383,7 @@ sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err)
 	if (in_place && aside.keys)
 	{
 		if (status == SORT_OK)
-			memcpy(read->keys, aside.keys, n * sizeof(int32_t));
+			status = copy_result(s, read->keys, aside.keys, n, err);
 		a->release(a->arena, aside.keys);
 	}
 	if (status == SORT_OK)

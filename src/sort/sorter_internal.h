@@ -39,12 +39,16 @@ struct SorterBig
 	char		gpu_words[160]; /* ... and why */
 	SortWant	want;			/* of the last finish */
 	SortPlan	plan;
+	int			threads;		/* of the last job; 0: none */
 	uint64_t	bytes_moved;
 	uint64_t	started;		/* clock when the first chunk was full */
 	uint64_t	gather_ns;		/* from then to finish, producing keys included */
 	uint64_t	sort_ns;
 	uint64_t	read_ns;
 };
+
+/* Keys read or copied between two looks at the interrupt callback. */
+#define SORTER_CHECK_EVERY ((size_t) 1 << 20)
 
 static inline const SortAllocator *
 sorter_allocator(const Sorter *s)

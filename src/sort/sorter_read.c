@@ -138,14 +138,18 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 			return status;
 	}
 	if (s->nbuf > 0)
-		kernel_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi);
+	{
+		if (!wide_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi, s->context))
+			return sorter_cancelled(err);
+	}
 	else if (big->array_ordered)
 	{
 		big->kept_lo = big->array[0];
 		big->kept_hi = big->array[big->narray - 1];
 	}
-	else if (big->narray > 0)
-		kernel_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi);
+	else if (big->narray > 0 &&
+			 !wide_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi, s->context))
+		return sorter_cancelled(err);
 
 	return sorter_plan(s, want, err);
 }
@@ -384,7 +388,8 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 
 	if (big == NULL)
 	{
-		(void) wide_sort_keys(s->buf, s->nbuf, false, s->context);
+		if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
+			return sorter_cancelled(err);
 		cursor_start(s, descending, c);
 		return SORT_OK;
 	}
@@ -499,6 +504,28 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 	return SORT_OK;
 }
 
+/*
+ * How many of n keys in order are like the first one, or with last, like the
+ * last.  In steps that double, then halve: one run may be all there is.
+ */
+static size_t
+equal_keys(const int32_t *keys, size_t n, bool last)
+{
+	const int32_t key = keys[last ? n - 1 : 0];
+	size_t		equal = 1;
+	size_t		step = 1;
+
+	while (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
+	{
+		equal += step;
+		step *= 2;
+	}
+	for (; step > 0; step /= 2)
+		if (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
+			equal += step;
+	return equal;
+}
+
 /* Runs of a low or high part: from keys in order, or as they are. */
 static size_t
 take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
@@ -508,23 +535,15 @@ take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 
 	while (got < max && c->key_at < c->key_end)
 	{
-		size_t		from = c->key_at;
-		size_t		to = c->key_end;
+		size_t		left = c->key_end - c->key_at;
+		size_t		count = equal_keys(s->buf + c->key_at, left, c->descending);
 
+		keys[got] = s->buf[c->descending ? c->key_end - 1 : c->key_at];
+		counts[got++] = count;
 		if (c->descending)
-		{
-			keys[got] = s->buf[to - 1];
-			while (c->key_end > from && s->buf[c->key_end - 1] == keys[got])
-				c->key_end--;
-			counts[got++] = to - c->key_end;
-		}
+			c->key_end -= count;
 		else
-		{
-			keys[got] = s->buf[from];
-			while (c->key_at < to && s->buf[c->key_at] == keys[got])
-				c->key_at++;
-			counts[got++] = c->key_at - from;
-		}
+			c->key_at += count;
 	}
 	while (got < max && c->run_at < c->run_end)
 	{
@@ -613,9 +632,11 @@ void
 sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 {
 	SorterBig  *big = s->big;
+	bool		counted = true;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->n = sorter_count(s);
+	stats->threads = big && big->threads > 1 ? big->threads : 1;
 	if (big == NULL)
 	{
 		stats->plan.device = SORT_DEVICE_CPU;
@@ -638,8 +659,12 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 
 	/* Everything outside the buffer is counted already; buf if in order. */
 	if (out || (big == NULL && is_ascending(s->buf, s->nbuf)))
-		stats->distinct = runs_count_distinct(out ? out : s->buf, (size_t) stats->n);
+		counted = runs_count_all(out ? out : s->buf, (size_t) stats->n, &stats->distinct, s->context);
 	else if (big && big->narray == 0 && (s->nbuf < 2 || big->ordered))
-		stats->distinct = histogram_distinct(&big->dense) + big->sparse.len +
-			runs_count_distinct(s->buf, s->nbuf);
+	{
+		counted = runs_count_all(s->buf, s->nbuf, &stats->distinct, s->context);
+		stats->distinct += histogram_distinct(&big->dense) + big->sparse.len;
+	}
+	if (!counted)
+		stats->distinct = 0;
 }

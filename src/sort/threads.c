@@ -27,19 +27,20 @@ run_part(void *part)
 	return NULL;
 }
 
-void
+int
 threads_run(int threads, void (*work) (void *arg, int t), void *arg)
 {
 	Part	   *parts = threads > 1 ? calloc((size_t) threads, sizeof(Part)) : NULL;
 	sigset_t	all;
 	sigset_t	before;
+	int			used = 1;
 	int			t;
 
 	if (parts == NULL)
 	{
 		for (t = 0; t < threads; t++)
 			work(arg, t);
-		return;
+		return used;
 	}
 
 	/*
@@ -61,9 +62,13 @@ threads_run(int threads, void (*work) (void *arg, int t), void *arg)
 	for (t = 1; t < threads; t++)
 	{
 		if (parts[t].started)
+		{
 			pthread_join(parts[t].thread, NULL);
+			used++;
+		}
 		else
 			work(arg, t);
 	}
 	free(parts);
+	return used;
 }

@@ -14,11 +14,12 @@ extern "C"
 #endif
 
 /*
- * Calls work(arg, t) for t = 0 .. threads - 1 and returns when all are done.
- * Part 0 runs in the calling thread; so does any that no thread could be
- * started for, afterwards, so parts must not wait for each other.
+ * Calls work(arg, t) for t = 0 .. threads - 1 and returns when all are done:
+ * how many threads there were, the calling one included.  Part 0 runs in that
+ * one; so does any that no thread could be started for, afterwards, so parts
+ * must not wait for each other.
  */
-extern void threads_run(int threads, void (*work) (void *arg, int t), void *arg);
+extern int	threads_run(int threads, void (*work) (void *arg, int t), void *arg);
 
 #ifdef __cplusplus
 }

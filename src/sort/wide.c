@@ -14,14 +14,35 @@
  */
 #define WIDE_UNINTERRUPTED ((size_t) 32 << 20)
 
-/* Long pairs handled between two looks at the interrupt callback. */
+/* Elements handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
 /* Elements whose median splits a part. */
 #define WIDE_SAMPLE 1024
 
-static void
-pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
+bool
+wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi, const SortContext *context)
+{
+	size_t		i;
+
+	*lo = *hi = keys[0];
+	for (i = 0; i < n; i += CHECK_EVERY)
+	{
+		int32_t		low;
+		int32_t		high;
+
+		kernel_min_max(keys + i, n - i < CHECK_EVERY ? n - i : CHECK_EVERY, &low, &high);
+		*lo = low < *lo ? low : *lo;
+		*hi = high > *hi ? high : *hi;
+		if (n > CHECK_EVERY && sort_interrupted(context))
+			return false;
+	}
+	return true;
+}
+
+static bool
+pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high,
+			 const SortContext *context)
 {
 	size_t		i;
 
@@ -30,13 +51,16 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
 	{
 		*low = pairs[i] < *low ? pairs[i] : *low;
 		*high = pairs[i] > *high ? pairs[i] : *high;
+		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
+			return false;
 	}
+	return true;
 }
 
 #define WIDE_NAME sort_keys_split
 #define WIDE_TYPE int32_t
 #define WIDE_UNSIGNED uint64_t
-#define WIDE_BOUNDS(e, n, low, high) kernel_min_max(e, n, &(low), &(high))
+#define WIDE_BOUNDS(e, n, low, high, context) wide_min_max(e, n, &(low), &(high), context)
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_keys(e, n, descending)
@@ -45,14 +69,15 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high)
 #define WIDE_NAME sort_pairs_split
 #define WIDE_TYPE uint64_t
 #define WIDE_UNSIGNED uint64_t
-#define WIDE_BOUNDS(e, n, low, high) pair_min_max(e, n, &(low), &(high))
+#define WIDE_BOUNDS(e, n, low, high, context) pair_min_max(e, n, &(low), &(high), context)
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_pairs(e, n, pivot, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_pairs(e, n)
 #include "wide_template.h"
 
-static void
-long_pair_min_max(const RowsLongPair *pairs, size_t n, RowsLongPair *low, RowsLongPair *high)
+static bool
+long_pair_min_max(const RowsLongPair *pairs, size_t n, RowsLongPair *low, RowsLongPair *high,
+				  const SortContext *context)
 {
 	size_t		i;
 
@@ -61,7 +86,10 @@ long_pair_min_max(const RowsLongPair *pairs, size_t n, RowsLongPair *low, RowsLo
 	{
 		*low = pairs[i] < *low ? pairs[i] : *low;
 		*high = pairs[i] > *high ? pairs[i] : *high;
+		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
+			return false;
 	}
+	return true;
 }
 
 /* As kernel_partition_pairs; without branches, for there is no vector of these. */
@@ -94,7 +122,7 @@ partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *
 #define WIDE_NAME sort_long_pairs_split
 #define WIDE_TYPE RowsLongPair
 #define WIDE_UNSIGNED RowsLongPair
-#define WIDE_BOUNDS(e, n, low, high) long_pair_min_max(e, n, &(low), &(high))
+#define WIDE_BOUNDS(e, n, low, high, context) long_pair_min_max(e, n, &(low), &(high), context)
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	partition_long_pairs(e, n, pivot, nleft, context)
 #define WIDE_SORT(e, n, descending) vqsort_long_pairs(e, n)

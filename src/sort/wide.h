@@ -28,6 +28,10 @@ sort_interrupted(const SortContext *context)
 	return context->interrupted && context->interrupted(context->interrupted_arg);
 }
 
+/* The bounds of any number of keys, at least one; false if interrupted. */
+extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
+						 const SortContext *context);
+
 #ifdef __cplusplus
 }
 #endif

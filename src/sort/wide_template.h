@@ -6,7 +6,8 @@
  *	WIDE_NAME		name of the function
  *	WIDE_TYPE		element
  *	WIDE_UNSIGNED	an unsigned type for the distance of any two
- *	WIDE_BOUNDS(elements, n, low, high)	finds the smallest and the largest
+ *	WIDE_BOUNDS(elements, n, low, high, context)	finds the smallest and the
+ *					largest; false if interrupted
  *	WIDE_PARTITION(elements, n, pivot, descending, nleft, context)	as kernel_partition_keys
  *	WIDE_SORT(elements, n, descending)	sorts a small part
  *
@@ -37,7 +38,8 @@ WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const Sor
 			WIDE_TYPE	low;
 			WIDE_TYPE	high;
 
-			WIDE_BOUNDS(elements, n, low, high);
+			if (!WIDE_BOUNDS(elements, n, low, high, context))
+				return false;
 			if (low == high)
 				return !sort_interrupted(context);
 			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((WIDE_UNSIGNED) high - (WIDE_UNSIGNED) low) / 2));

@@ -10,7 +10,8 @@ SELECT pg_temp.make_shapes('{4095,4096,4097,8193}', '{2,256,2048,2049,65536,1000
 SELECT pg_temp.make_shapes('{4096,8193}', '{1,1000,4294967296}', '{constant,ascending,descending,interval}', '{0}');
 SELECT pg_temp.make_shapes('{17,5000}', '{1000}', '{uniform}', '{1}');
 SELECT pg_temp.make_shapes('{140000}', '{1000,4294967296}', '{uniform,few,outliers}', '{0}');
-SELECT pg_temp.make_shapes('{250000}', '{1000}', '{uniform}', '{0.01}');
+-- three threads have work from 589824 keys on
+SELECT pg_temp.make_shapes('{600000}', '{1000}', '{uniform}', '{0.01}');
 
 CREATE FUNCTION pg_temp.check_aggregates(forced text, threads int, subset text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -36,13 +37,21 @@ BEGIN
 	RETURN NEXT pg_temp.holds('ARRAY(SELECT hpsort_query(format(''SELECT unnest(a) FROM shapes WHERE id = %s'', id))) = asc_last', subset, 'hpsort_query' || how);
 	RETURN NEXT pg_temp.holds('ARRAY(SELECT hpsort_query(format(''SELECT unnest(a)::int8 FROM shapes WHERE id = %s'', id), lo, hi, true, false)) = desc_last', subset, 'hpsort_query within bounds, descending' || how);
 END $$;
+CREATE FUNCTION pg_temp.threads_used() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM hpsort_agg(x) FROM (SELECT unnest(a) AS x FROM shapes WHERE n = 600000) s;
+	RETURN (SELECT threads FROM hpsort_last());
+END $$;
 SELECT pg_temp.check_aggregates('auto', 1, 'true');
 SELECT pg_temp.check_aggregates('radix', 1, 'n IN (0, 1, 16, 17, 4096, 8193)');
 SELECT pg_temp.check_aggregates('zero_compressed', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (0, 16, 33, 4097, 8193)');
 SELECT pg_temp.check_aggregates('comparison_free', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (1, 17, 32, 4096)');
-SELECT pg_temp.check_aggregates('comparison_free', 3, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (17, 4095, 250000)');
+SELECT pg_temp.check_aggregates('comparison_free', 3, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (17, 4095, 600000)');
+SELECT is(pg_temp.threads_used(), least(3, processors), 'threads indeed')
+FROM (SELECT substring(name FROM '^[0-9]+')::int AS processors FROM hpsort_devices() WHERE device = 'cpu') d;
 RESET hpsort.algorithm;
 RESET hpsort.threads;
+RESET hpsort.device;
 
 -- Rows to be grouped: groups of very different sizes.
 CREATE TEMP TABLE data AS

@@ -11,11 +11,11 @@ SELECT pg_temp.make_shapes('{4097}', :all_ranges, :all_spreads, '{0.01}');
 SELECT pg_temp.make_shapes('{17,5000}', '{1000}', '{uniform}', '{1}');
 SELECT pg_temp.make_shapes('{100000}', '{1,2,256,2049,65536,1000000,4294967296}', '{uniform,zipf}', '{0}');
 SELECT pg_temp.make_shapes('{100000}', '{1000,4294967296}', '{ascending,few,outliers}', '{0.01}');
--- three threads have work from 196608 keys on
-SELECT pg_temp.make_shapes('{200000}', '{2,3,65537}', '{uniform,zipf}', '{0}');
+-- three threads have work from 589824 keys on
+SELECT pg_temp.make_shapes('{600000}', '{2,65537}', '{uniform,zipf}', '{0}');
 
 -- the shapes are what they are meant to be
-SELECT is(count(*), (10 * 12 * 8 * 2 + 3 * 12 * 8 + 12 * 8 + 2 + 7 * 2 + 2 * 3 + 3 * 2)::int8, 'shapes are there')
+SELECT is(count(*), (10 * 12 * 8 * 2 + 3 * 12 * 8 + 12 * 8 + 2 + 7 * 2 + 2 * 3 + 2 * 2)::int8, 'shapes are there')
 FROM shapes WHERE cardinality(a) = n;
 SELECT cmp_ok(count(*), '>', 10::int8, 'some reach the ends of int4') FROM shapes
 WHERE lo = -2147483648 AND hi = 2147483647 AND n < 5000;
@@ -67,10 +67,30 @@ SELECT pg_temp.check_arrays('auto', 1, 'true');
 SELECT pg_temp.check_arrays('radix', 1, 'n < 4096 OR n = 100000 AND range > 1000');
 SELECT pg_temp.check_arrays('zero_compressed', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND (n < 4096 AND nulls > 0 OR n IN (4096, 100000))');
 SELECT pg_temp.check_arrays('comparison_free', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND (n IN (0, 1, 2, 16, 17, 4097))');
-SELECT pg_temp.check_arrays('comparison_free', 3, 'coalesce(hi - lo::int8 < 2000000, true) AND (n IN (0, 2, 33, 4096, 200000))');
-SELECT pg_temp.check_arrays('auto', 3, 'n IN (31, 200000)');
+SELECT pg_temp.check_arrays('comparison_free', 3, 'coalesce(hi - lo::int8 < 2000000, true) AND (n IN (0, 2, 33, 4096, 600000))');
+SELECT pg_temp.check_arrays('auto', 3, 'n IN (31, 600000)');
 RESET hpsort.algorithm;
 RESET hpsort.threads;
+
+-- how many threads there were: no more than allowed, than there are processors,
+-- than one and the parallel workers that there may be; and never for nothing
+CREATE FUNCTION pg_temp.threads_used(allowed int, workers int, n_wanted int, forced text = 'comparison_free') RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hpsort.threads', allowed::text, true), set_config('max_parallel_workers', workers::text, true),
+		set_config('hpsort.device', 'cpu', true), set_config('hpsort.algorithm', forced, true);
+	PERFORM hpsort(a) FROM shapes WHERE n = n_wanted AND range IN (65536, 65537) ORDER BY id LIMIT 1;
+	RETURN (SELECT threads FROM hpsort_last());
+END $$;
+SELECT is(pg_temp.threads_used(allowed, workers, 600000), least(allowed, workers + 1, 3, processors),
+	format('%s threads allowed, %s workers', allowed, workers))
+FROM unnest('{1,2,3,1024}'::int[]) allowed, unnest('{0,1,2,8}'::int[]) workers,
+	(SELECT substring(name FROM '^[0-9]+')::int AS processors FROM hpsort_devices() WHERE device = 'cpu') d;
+SELECT is(pg_temp.threads_used(3, 8, 4097), 1, 'few keys');
+SELECT is(pg_temp.threads_used(3, 8, 600000, 'radix'), 1, 'radix has one');
+RESET max_parallel_workers;
+RESET hpsort.algorithm;
+RESET hpsort.threads;
+RESET hpsort.device;
 
 -- a promise broken by one key, wherever it is
 CREATE FUNCTION pg_temp.complaint(a int4[], lo int4, hi int4) RETURNS text LANGUAGE plpgsql AS $$

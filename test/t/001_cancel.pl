@@ -1,5 +1,5 @@
 # A cancel is obeyed in the middle of a sort of any kind, the session goes on,
-# and no memory stays behind.
+# and no memory stays behind.  What asks for something else is served there, too.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -63,6 +63,7 @@ my $make = q{
 my $wide = '(i::int8 * 2654435761 % 4294967296 - 2147483648)::int4';
 my $narrow = '(i::int8 * 2654435761 % 1000)::int4';
 my $middle = '(i::int8 * 2654435761 % 30000000)::int4';
+my $threaded = '(i::int8 * 2654435761 % 20000000)::int4';
 
 # Sorts without an end, cancelled again and again: how long one takes that is
 # let be, and how long each cancel took.
@@ -153,8 +154,13 @@ cancels('hpsort, wide, descending', $wide, 'hpsort(a, true)', millions => 32);
 cancels('hpsort, narrow', $narrow, 'hpsort(a)', millions => 32);
 cancels('hpsort, zero_compressed', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'zero_compressed' });
 cancels('hpsort, comparison_free', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'comparison_free' });
-cancels('hpsort, comparison_free, 3 threads', $middle, 'hpsort(a)',
-	set => { 'hpsort.algorithm' => 'comparison_free', 'hpsort.threads' => 3 });
+# as many threads as there are processors, up to three
+my %three = ('hpsort.algorithm' => 'comparison_free', 'hpsort.threads' => 3);
+cancels('hpsort, comparison_free, threads', $threaded, 'hpsort(a)', set => \%three);
+run("SET hpsort.algorithm = comparison_free; SET hpsort.threads = 3;
+	DO \$\$ DECLARE a int4[]; BEGIN " . sprintf($make, $threaded, 16000000) . " PERFORM hpsort(a); END \$\$");
+is(run("SELECT threads - least(3, substring(name FROM '^[0-9]+')::int) FROM hpsort_last(), hpsort_devices() d WHERE d.device = 'cpu'"), "0\n", 'threads indeed');
+run('RESET hpsort.algorithm; RESET hpsort.threads');
 cancels('hpsort_order, wide', $wide, 'hpsort_order(a)');
 cancels('hpsort_order, narrow', $narrow, 'hpsort_order(a)', millions => 32);
 cancels('hpsort_set', $wide, '(SELECT count(x) FROM hpsort_set(a) x)', millions => 4);
@@ -188,9 +194,49 @@ sub times_out
 
 # Where there is no call to the executor for seconds: a hundred sorts of few
 # keys in one expression, each with a counter for every value between them.
-my $many = join ' + ', map { "cardinality(hpsort(ARRAY[i, i + 50000000 + $_]))" } 1 .. 100;
+sub many_sorts { return join ' + ', map { "cardinality(hpsort(ARRAY[i, i + 50000000 + $_]))" } 1 .. $_[0]; }
 run('SET hpsort.algorithm = zero_compressed');
-times_out("SELECT $many FROM generate_series(1, 1) i", 'statement_timeout within an expression');
+times_out('SELECT ' . many_sorts(100) . ' FROM generate_series(1, 1) i', 'statement_timeout within an expression');
+
+# Who asks a session for something waits until an interrupt of it is served: in
+# the middle of an expression, of which the rest goes on.  $ask returns when it is.
+my $count = -time();
+run('SELECT ' . many_sorts(2) . ' FROM generate_series(1, 1) i');
+$count = int(8 / ($count + time()));	# some four seconds
+$count = $count < 4 ? 4 : $count > 100 ? 100 : $count;
+
+sub served
+{
+	my ($name, $ask) = @_;
+	my ($took, $full);
+
+	for my $try (1 .. 3)
+	{
+		$out = $err = '';
+		$deadline->start(300);
+		$in .= "DO \$\$ BEGIN RAISE INFO 'starts'; END \$\$;\nSELECT " . many_sorts($count) . " FROM generate_series(1, 1) i;\n\\echo done\n";
+		$session->pump until $err =~ /starts/ || $deadline->is_expired;
+		my $start = time();
+		Time::HiRes::sleep(0.1);
+		$took = -time();
+		$ask->($try);
+		$took += time();
+		$session->pump until $out =~ s/^done\n//m || $deadline->is_expired;
+		$full = time() - $start;
+		note(sprintf('%s: served after %.3f s of %.3f', $name, $took, $full));
+		is($out, 2 * $count . "\n", "$name: the sort goes on") or diag($err);
+		last if $took < $full / 2;
+	}
+	cmp_ok($took, '<', $full / 2, "$name: served in the middle of a sort");
+	return;
+}
+$node->safe_psql('postgres', "CREATE DATABASE gone$_") for 1 .. 3;
+served('the barrier of DROP DATABASE', sub { $node->safe_psql('postgres', "DROP DATABASE gone$_[0]"); });
+served('a request to log memory', sub {
+	my $end = -s $node->logfile;
+	$node->safe_psql('postgres', "SELECT pg_log_backend_memory_contexts($pid)");
+	Time::HiRes::sleep(0.02) until slurp_file($node->logfile, $end) =~ /logging memory contexts of PID $pid/ || $deadline->is_expired;
+});
 
 # statement_timeout while rows are gathered, and with threads
 run("RESET hpsort.algorithm");

@@ -104,6 +104,7 @@ run("CREATE TEMP TABLE big AS SELECT array_agg((i * 7919 % 65536)::int4) AS a FR
 	CREATE TEMP TABLE core AS SELECT array_agg(x ORDER BY x) AS a FROM big, unnest(big.a) x; SELECT count(a) FROM big");
 run('SET hpsort.algorithm = comparison_free; SET hpsort.threads = 1000');
 is(run('SELECT hpsort(big.a) = core.a FROM big, core'), "t\n", 'as many threads as wanted');
+is(run("SELECT threads - least(3, substring(name FROM '^[0-9]+')::int) FROM hpsort_last(), hpsort_devices() d WHERE d.device = 'cpu'"), "0\n", 'and as pay');
 limit(40);
 my $result = run('SELECT hpsort(big.a) = core.a FROM big, core');
 limit();

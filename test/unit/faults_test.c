@@ -320,6 +320,7 @@ test_looks_often(void **state)
 	{
 		Unit		u;
 		Sorter		s;
+		SorterStats stats;
 		SortError	err;
 		uint64_t	before;
 
@@ -337,6 +338,20 @@ test_looks_often(void **state)
 		assert_sort_ok(sorter_finish(&s, SORT_WANT_PERMUTATION, &err), err);
 		before = u.asked;
 		assert_sort_ok(sorter_read_permutation(&s, true, 0, places, &err), err);
+		assert_true(u.asked >= before + 5);
+		sorter_reset(&s);
+
+		/* bounds checked, bounds found, sorted, made runs: each a pass over all */
+		u.context.algorithm = SORT_ALGORITHM_RADIX;
+		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX - 1);
+		assert_sort_ok(sorter_add_array(&s, many, n, &err), err);
+		before = u.asked;
+		assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
+		assert_true(u.asked >= before + 10);
+		before = u.asked;
+		assert_sort_ok(sorter_read_keys(&s, false, many, &err), err);
+		before = u.asked;
+		sorter_stats(&s, many, &stats);
 		assert_true(u.asked >= before + 5);
 		sorter_reset(&s);
 		unit_assert_no_leak(&u);

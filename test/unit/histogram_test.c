@@ -72,6 +72,7 @@ test_add(void **state)
 	for (trial = 0; trial < 400; trial++)
 	{
 		Unit		u;
+		SortError	err;
 		Histogram	h;
 		uint64_t	range = ranges[unit_below(lengthof(ranges))];
 		int32_t		lo = unit_below(2) ? INT32_MIN : (int32_t) (INT32_MAX - (int64_t) range + 1);
@@ -82,7 +83,7 @@ test_add(void **state)
 
 		assert_non_null(expected);
 		unit_init(&u);
-		assert_true(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), a));
+		assert_sort_ok(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), &u.context, &err), err);
 		assert_int_equal(h.range, range);
 		/* What takes 2^32 keys in earnest takes a few dozen here. */
 		if (folds)
@@ -143,6 +144,7 @@ test_counts_beyond_32_bits(void **state)
 	const uint64_t expected[] = {0, 0, UINT64_C(3) + UINT32_MAX + UINT32_MAX + 5, 0,
 		UINT64_C(1) + (UINT64_C(1) << 60)};
 	Unit		u;
+	SortError	err;
 	Histogram	h;
 	const SortAllocator *a = &u.context.allocator;
 	int32_t		outside[4];
@@ -150,7 +152,7 @@ test_counts_beyond_32_bits(void **state)
 
 	(void) state;
 	unit_init(&u);
-	assert_true(histogram_init(&h, 5, 9, a));
+	assert_sort_ok(histogram_init(&h, 5, 9, &u.context, &err), err);
 	assert_true(histogram_add_run(&h, 7, UINT32_MAX, a));
 	assert_null(h.folded);
 	assert_true(histogram_add(&h, keys, 4, outside, &noutside, a));
@@ -173,6 +175,7 @@ test_widen(void **state)
 	for (trial = 0; trial < 600; trial++)
 	{
 		Unit		u;
+		SortError	err;
 		Histogram	h;
 		const SortAllocator *a = &u.context.allocator;
 		uint64_t	range = ranges[unit_below(lengthof(ranges))];
@@ -189,7 +192,7 @@ test_widen(void **state)
 
 		assert_non_null(expected);
 		unit_init(&u);
-		assert_true(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), a));
+		assert_sort_ok(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), &u.context, &err), err);
 		if (unit_below(2))
 			h.fold_at = 1 + unit_below(250);
 		for (round = 0; round < 2; round++)
@@ -214,14 +217,16 @@ test_widen(void **state)
 					uint64_t	before = h.n;
 
 					u.fail_at = u.allocations + (h.folded ? 1 + unit_below(2) : 1);
-					assert_false(histogram_widen(&h, (int32_t) (lo - (int64_t) below),
-												 (int32_t) (lo + (int64_t) (range + above) - 1), a));
+					assert_int_equal(histogram_widen(&h, (int32_t) (lo - (int64_t) below),
+													 (int32_t) (lo + (int64_t) (range + above) - 1),
+													 &u.context, &err), SORT_OUT_OF_MEMORY);
 					assert_int_equal(h.range, range);
 					assert_int_equal(h.n, before);
 					u.fail_at = 0;
 				}
-				assert_true(histogram_widen(&h, (int32_t) (lo - (int64_t) below),
-											(int32_t) (lo + (int64_t) (range + above) - 1), a));
+				assert_sort_ok(histogram_widen(&h, (int32_t) (lo - (int64_t) below),
+											   (int32_t) (lo + (int64_t) (range + above) - 1),
+											   &u.context, &err), err);
 				assert_int_equal(h.range, wide);
 				assert_int_equal(h.lo, lo - (int64_t) below);
 			}
@@ -268,6 +273,7 @@ test_expand(void **state)
 	for (trial = 0; trial < 500; trial++)
 	{
 		Unit		u;
+		SortError	err;
 		Histogram	h;
 		const SortAllocator *a = &u.context.allocator;
 		uint64_t	range = ranges[unit_below(lengthof(ranges))];
@@ -280,7 +286,7 @@ test_expand(void **state)
 		int			descending;
 
 		unit_init(&u);
-		assert_true(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), a));
+		assert_sort_ok(histogram_init(&h, lo, (int32_t) (lo + (int64_t) range - 1), &u.context, &err), err);
 		if (unit_below(3) == 0)
 			h.fold_at = 1 + unit_below(n + 1);
 		fill_around(keys, n, lo, used_range, UINT64_MAX);
@@ -316,6 +322,43 @@ test_expand(void **state)
 	}
 }
 
+/* A large one is interrupted before it is there, or wider; the old one stays. */
+static void
+test_interrupted(void **state)
+{
+	const int32_t hi = 5000000;
+	const int32_t keys[2] = {10, 15};
+	int32_t		outside[2];
+	size_t		noutside;
+	uint64_t	k;
+
+	(void) state;
+	for (k = 1;; k++)
+	{
+		Unit		u;
+		SortError	err;
+		Histogram	h;
+		SortStatus	status;
+
+		unit_init(&u);
+		assert_sort_ok(histogram_init(&h, 10, 20, &u.context, &err), err);
+		assert_true(histogram_add(&h, keys, 2, outside, &noutside, &u.context.allocator));
+		u.interrupt_at = k;
+		status = histogram_widen(&h, 0, hi, &u.context, &err);
+		assert_int_equal(status, u.asked < k ? SORT_OK : SORT_CANCELLED);
+		assert_int_equal(h.range, status == SORT_OK ? (uint64_t) hi + 1 : 11);
+		assert_int_equal(h.n, 2);
+		histogram_release(&h, &u.context.allocator);
+		if (status == SORT_OK)
+			break;
+		status = histogram_init(&h, 0, hi, &u.context, &err);
+		assert_int_equal(status, SORT_CANCELLED);
+		assert_int_equal(h.range, 0);
+		unit_assert_no_leak(&u);
+	}
+	assert_true(k > 4);
+}
+
 static void
 test_no_memory(void **state)
 {
@@ -323,17 +366,18 @@ test_no_memory(void **state)
 	int32_t		outside;
 	size_t		noutside;
 	Unit		u;
+	SortError	err;
 	Histogram	h;
 
 	(void) state;
 	unit_init(&u);
 	u.fail_at = 1;
-	assert_false(histogram_init(&h, 0, 100, &u.context.allocator));
+	assert_int_equal(histogram_init(&h, 0, 100, &u.context, &err), SORT_OUT_OF_MEMORY);
 	assert_int_equal(h.range, 0);
 	histogram_release(&h, &u.context.allocator);
 
 	unit_init(&u);
-	assert_true(histogram_init(&h, 0, 100, &u.context.allocator));
+	assert_sort_ok(histogram_init(&h, 0, 100, &u.context, &err), err);
 	h.fold_at = 1;
 	assert_true(histogram_add(&h, &key, 1, &outside, &noutside, &u.context.allocator));
 	u.fail_at = u.allocations + 1;
@@ -351,6 +395,7 @@ main(void)
 		cmocka_unit_test(test_counts_beyond_32_bits),
 		cmocka_unit_test(test_widen),
 		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -94,6 +94,7 @@ way_check_sort(Way way, const int32_t *keys, size_t n, SortAlgorithm algorithm, 
 	Sorter		s;
 	SortError	err;
 	Bag			bag = {0};
+	SorterStats stats;
 
 	unit_init(&u);
 	u.context.algorithm = algorithm;
@@ -104,6 +105,9 @@ way_check_sort(Way way, const int32_t *keys, size_t n, SortAlgorithm algorithm, 
 	assert_int_equal(sorter_count(&s), n);
 	assert_sort_ok(sorter_finish(&s, SORT_WANT_KEYS, &err), err);
 	unit_check_sorter(&u, &s, &bag, NULL);
+	sorter_stats(&s, NULL, &stats);
+	assert_in_range(stats.threads, 1,
+					stats.plan.algorithm == SORT_ALGORITHM_COMPARISON_FREE ? threads : 1);
 	sorter_reset(&s);
 	unit_assert_no_leak(&u);
 	assert_int_equal(sorter_count(&s), 0);

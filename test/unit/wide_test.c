@@ -267,6 +267,7 @@ test_comparison_free(void **state)
 			bool		descending = unit_below(2);
 			int32_t    *keys;
 			int32_t    *expected;
+			int			used;
 			SortError	err;
 			Unit		u;
 			size_t		i;
@@ -280,7 +281,8 @@ test_comparison_free(void **state)
 			for (i = 0; i < n; i++)
 				expected[i] = keys[i] = unit_key(lo, hi);
 			unit_sort(expected, n, descending);
-			assert_sort_ok(comparison_free_sort(keys, n, lo, hi, descending, &u.context, &err), err);
+			assert_sort_ok(comparison_free_sort(keys, n, lo, hi, descending, &u.context, &used, &err), err);
+			assert_int_equal(used, n < 10 ? 1 : threads);
 			unit_assert_keys(keys, expected, n, "comparison-free");
 			unit_assert_no_leak(&u);
 			free(keys);
@@ -288,11 +290,129 @@ test_comparison_free(void **state)
 		}
 }
 
+/* How many threads: by the keys, by what is allowed, and by the range. */
+static void
+test_comparison_free_threads(void **state)
+{
+	static const struct
+	{
+		uint64_t	n;
+		uint64_t	range;
+		int			allowed;
+		int			threads;
+	}			cases[] = {
+		{0, 1, 8, 1},
+		{1, UINT64_C(1) << 32, 8, 1},
+		{(1 << 18) - 1, 10, 8, 1},
+		{1 << 18, 10, 8, 2},
+		{1 << 18, 10, 1, 1},
+		{1 << 18, 10, 0, 1},
+		{250000, 1000, 3, 1},
+		{589823, 1000, 3, 2},
+		{589824, 1000, 3, 3},
+		{1 << 24, 1000, 1024, 16},
+		/* 4 n / range, not 4 (n / range) */
+		{1 << 24, (1 << 24), 16, 4},
+		{1 << 24, (1 << 24) + 1, 16, 3},
+		{16000000, 30000000, 3, 2},
+		{16000000, 32000000, 3, 2},
+		{16000000, 32000001, 3, 1},
+		{UINT32_MAX, UINT64_C(1) << 32, 1024, 3},
+		{UINT32_MAX, 1, 1024, 255},
+		{UINT64_MAX, 1, 1024, 1024},
+	};
+	size_t		i;
+
+	(void) state;
+	for (i = 0; i < lengthof(cases); i++)
+		if (comparison_free_threads(cases[i].n, cases[i].range, cases[i].allowed) != cases[i].threads)
+			fail_msg("case %zu: %d threads", i,
+					 comparison_free_threads(cases[i].n, cases[i].range, cases[i].allowed));
+}
+
+/* The callback of a sort of keys that must not have anything else at work on them. */
+typedef struct Touched
+{
+	int32_t    *keys;
+	size_t		n;
+	int			asked;
+	int			stop_at;		/* 0: never */
+} Touched;
+
+static bool
+touching_interrupted(void *arg)
+{
+	Touched    *touched = arg;
+	size_t		i;
+
+	/* The thread sanitizer reports this if there is another thread. */
+	for (i = 0; i < touched->n; i += 1000)
+		((volatile int32_t *) touched->keys)[i] = touched->keys[i];
+	return ++touched->asked == touched->stop_at;
+}
+
+/*
+ * So many keys that phases are left and taken up again, in the middle of a
+ * value as well; the callback is asked meanwhile, without threads at work.
+ */
+static void
+test_comparison_free_long(void **state)
+{
+	static const int32_t last[] = {0, 2, 9999999};
+	size_t		n = 9500000;
+	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
+	int32_t    *expected = unit_alloc(n, sizeof(int32_t));
+	size_t		c;
+
+	(void) state;
+	for (c = 0; c < lengthof(last); c++)
+	{
+		int			threads = 1 + (int) (c + unit_below(2)) % 2;
+		bool		descending = unit_below(2);
+		Touched		touched = {.keys = keys, .n = n};
+		int			asked;
+		int			used;
+		SortError	err;
+		Unit		u;
+		size_t		i;
+
+		unit_init(&u);
+		u.context.threads = threads;
+		u.context.interrupted = touching_interrupted;
+		u.context.interrupted_arg = &touched;
+		/* Most keys are one value, which is any of them. */
+		for (i = 0; i < n; i++)
+			expected[i] = unit_below(10) ? last[c] / 2 : unit_key(0, last[c]);
+		memcpy(keys, expected, n * sizeof(int32_t));
+		unit_sort(expected, n, descending);
+		assert_sort_ok(comparison_free_sort(keys, n, 0, last[c], descending, &u.context, &used, &err), err);
+		assert_int_equal(used, threads);
+		unit_assert_keys(keys, expected, n, "comparison-free, long");
+		asked = touched.asked;
+		assert_in_range(asked, 6, 20);
+
+		/* Interrupted at the first, the last, and one between: no OK, no leak. */
+		for (i = 0; i < 3; i++)
+		{
+			touched.asked = 0;
+			touched.stop_at = i == 0 ? 1 : i == 1 ? asked : 2 + (int) unit_below((uint64_t) asked - 2);
+			assert_int_equal(comparison_free_sort(keys, n, 0, last[c], descending, &u.context, &used, &err),
+							 SORT_CANCELLED);
+			assert_int_equal(touched.asked, touched.stop_at);
+			/* keys that were sorted in part are keys of the same range */
+		}
+		unit_assert_no_leak(&u);
+	}
+	free(keys);
+	free(expected);
+}
+
 static void
 test_comparison_free_errors(void **state)
 {
 	size_t		n = 300000;
 	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
+	int			used;
 	SortError	err;
 	Unit		u;
 	uint64_t	k;
@@ -300,7 +420,7 @@ test_comparison_free_errors(void **state)
 	(void) state;
 	/* refused before a key is looked at */
 	unit_init(&u);
-	assert_int_equal(comparison_free_sort(keys, (size_t) UINT32_MAX + 1, 0, 0, false, &u.context, &err),
+	assert_int_equal(comparison_free_sort(keys, (size_t) UINT32_MAX + 1, 0, 0, false, &u.context, &used, &err),
 					 SORT_LIMIT_EXCEEDED);
 	assert_string_equal(err.message, "cannot count more than 4294967295 keys");
 	for (k = 1; k <= 2; k++)
@@ -308,7 +428,7 @@ test_comparison_free_errors(void **state)
 		unit_init(&u);
 		unit_fill(SHAPE_CONSTANT, keys, n);
 		u.fail_at = k;
-		assert_int_equal(comparison_free_sort(keys, n, keys[0], keys[0], false, &u.context, &err),
+		assert_int_equal(comparison_free_sort(keys, n, keys[0], keys[0], false, &u.context, &used, &err),
 						 SORT_OUT_OF_MEMORY);
 		assert_int_equal(err.status, SORT_OUT_OF_MEMORY);
 		unit_assert_no_leak(&u);
@@ -322,7 +442,7 @@ test_comparison_free_errors(void **state)
 		for (i = 0; i < n; i++)
 			keys[i] = (int32_t) (i % 1000);
 		u.interrupt_at = k;
-		if (comparison_free_sort(keys, n, 0, 999, false, &u.context, &err) == SORT_OK)
+		if (comparison_free_sort(keys, n, 0, 999, false, &u.context, &used, &err) == SORT_OK)
 			break;
 		assert_int_equal(err.status, SORT_CANCELLED);
 		assert_true(u.asked >= k);
@@ -368,7 +488,7 @@ test_permutation(void **state)
 			bins[keys[i] - (int64_t) lo]++;
 		}
 		unit_permutation(keys, n, descending, base, expected);
-		permutation_offsets(bins, 1001, descending);
+		assert_true(permutation_offsets(bins, 1001, descending, &u.context));
 		assert_true(permutation_scatter(bins, lo, keys, n, base, out, &u.context));
 		unit_assert_keys((int32_t *) out, (int32_t *) expected, n, "permutation by counting");
 		free(keys);
@@ -391,6 +511,8 @@ main(void)
 		cmocka_unit_test(test_split_pairs),
 		cmocka_unit_test(test_split_interrupted),
 		cmocka_unit_test(test_comparison_free),
+		cmocka_unit_test(test_comparison_free_threads),
+		cmocka_unit_test(test_comparison_free_long),
 		cmocka_unit_test(test_comparison_free_errors),
 		cmocka_unit_test(test_permutation),
 	};
