@@ -24,7 +24,7 @@
 
 #include "gpud_connection.h"
 
-/* A client says HELLO at once; whoever does not is none. */
+/* A whole message is there before there is a thread, but for the service's own client. */
 #define HELLO_TIMEOUT_MS 10000
 
 /* A message cannot be sent at once only if the peer does not read. */
@@ -372,6 +372,23 @@ stop(Connection *c, int why)
 }
 
 bool
+service_init(Service *service)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&service->lock, NULL);
+
+	/* Somebody may set the other clock while the service ends. */
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&service->ended, &attr);
+	pthread_condattr_destroy(&attr);
+	greetings_init(&service->greetings);
+	service->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return service->epoll >= 0;
+}
+
+bool
 connection_start(Service *service, int fd)
 {
 	Connection *c = calloc(1, sizeof(Connection));
@@ -439,7 +456,7 @@ connections_end(Service *service, int why, int timeout_ms)
 	int			rc = 0;
 	bool		all;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += (long) (timeout_ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000)
