@@ -314,8 +314,6 @@ forget(Connection *c)
 		;
 	*link = c->next;
 	epoll_ctl(service->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	service->nconnections--;
-	pthread_cond_signal(&service->ended);
 	close(c->fd);
 	pthread_mutex_unlock(&service->lock);
 	chunks_holder_release(&service->chunks, &c->holder);
@@ -323,6 +321,12 @@ forget(Connection *c)
 	free(c->state);
 	free(c->busy);
 	free(c);
+
+	/* Whoever waits for it may now do with the service what he likes. */
+	pthread_mutex_lock(&service->lock);
+	service->nconnections--;
+	pthread_cond_signal(&service->ended);
+	pthread_mutex_unlock(&service->lock);
 }
 
 static void *

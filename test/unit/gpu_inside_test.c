@@ -126,13 +126,12 @@ test_silent_ones_expire(void **state)
 static void *
 look_at_device(void *arg)
 {
-	GpuDeviceStatus status;
-	int			i;
+	GpuDeviceStatus *status = arg;
 
-	(void) arg;
-	for (i = 0; i < 200; i++)
-		devices_status(&service.devices, 0, &status);
-	assert_string_equal(status.state, "failed");
+	/* whoever fails it waits for us, so that this ends */
+	do
+		devices_status(&service.devices, 0, status);
+	while (strcmp(status->state, "failed") != 0);
 	return NULL;
 }
 
@@ -140,6 +139,7 @@ static void
 test_device_fails(void **state)
 {
 	pthread_t	thread;
+	GpuDeviceStatus status;
 	EngineError err;
 	Device	   *device;
 
@@ -149,9 +149,11 @@ test_device_fails(void **state)
 	assert_non_null(device);
 	engine_fail(&err, GPU_DEVICE_ERROR, "an illegal memory access");
 	err.sticky = true;
-	assert_int_equal(pthread_create(&thread, NULL, look_at_device, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, look_at_device, &status), 0);
 	devices_put(&service.devices, device, &err);
 	pthread_join(thread, NULL);
+	assert_int_equal(status.jobs_running, 0);
+	assert_string_equal(status.last_error, "an illegal memory access");
 	assert_null(devices_take(&service.devices));
 }
 
