@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -58,6 +59,17 @@ start(uint32_t chunks)
 	assert_true(chunks_create(&service.chunks, chunks * 4096, 4096, text));
 }
 
+static void
+finish(void)
+{
+	munmap(service.chunks.memory, (size_t) service.chunks.count * service.chunks.bytes);
+	close(service.chunks.fd);
+	free(service.chunks.free);
+	close(service.devices.wake);
+	devices_close(&service.devices);
+	close(service.epoll);
+}
+
 /*
  * The clock on the wall is set back by an hour while the service ends, and one of
  * its threads does not: the service ends in time all the same.
@@ -78,6 +90,7 @@ test_clock_set_back(void **state)
 	real_ahead_s = 0;
 	assert_true(clock_ms() - since >= 200);
 	assert_true(clock_ms() - since < 20000);
+	finish();
 }
 
 /* Whoever says nothing, or not all, is closed in time; who has spoken is served. */
@@ -120,6 +133,7 @@ test_silent_ones_expire(void **state)
 	for (i = 0; i < 3; i++)
 		close(ends[i][0]);
 	assert_true(connections_end(&service, CONNECTION_GONE, 20000));
+	finish();
 }
 
 /* A device fails while others look at it: for the thread sanitizer. */
@@ -155,6 +169,7 @@ test_device_fails(void **state)
 	assert_int_equal(status.jobs_running, 0);
 	assert_string_equal(status.last_error, "an illegal memory access");
 	assert_null(devices_take(&service.devices));
+	finish();
 }
 
 int
