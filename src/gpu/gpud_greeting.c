@@ -146,6 +146,11 @@ greeting_await(Service *service, int fd)
 		serve(service, fd);
 		return;
 	}
+	if (over)
+	{
+		close(fd);
+		return;
+	}
 	while (g->count >= most)
 	{
 		if (clock_ms() - g->complained >= COMPLAINT_MS)
@@ -155,7 +160,7 @@ greeting_await(Service *service, int fd)
 		}
 		close_oldest(service);
 	}
-	s = over ? NULL : malloc(sizeof(*s));
+	s = malloc(sizeof(*s));
 	if (s == NULL)
 	{
 		close(fd);
