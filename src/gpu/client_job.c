@@ -22,9 +22,6 @@
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 
-/* Rows that are copied and checked at once: 16 KiB stay in the nearest cache. */
-#define ROWS_AT_ONCE ((uint32_t) 4096)
-
 struct SortJob
 {
 	GpuClient  *client;
@@ -691,34 +688,6 @@ gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	return status;
 }
 
-/*
- * Copies rows out of a chunk, and adds base.  False if one is no row of n: it must
- * never reach someone's array index.  What is checked is the copy, because the
- * service can write to the chunk at any time.
- */
-static bool
-copy_rows(const uint32_t *chunk, uint32_t count, uint64_t n, uint32_t base, uint32_t *out)
-{
-	uint32_t	largest = 0;
-
-	while (count > 0)
-	{
-		uint32_t	part = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
-		uint32_t	i;
-
-		memcpy(out, chunk, part * sizeof(uint32_t));
-		for (i = 0; i < part; i++)
-		{
-			largest = out[i] > largest ? out[i] : largest;
-			out[i] += base;
-		}
-		chunk += part;
-		out += part;
-		count -= part;
-	}
-	return largest < n;
-}
-
 static SortStatus
 gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
 {
@@ -742,8 +711,8 @@ gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		status = next_data(job, &data, err);
 		if (status != SORT_OK)
 			break;
-		if (!copy_rows((const uint32_t *) chunk_memory(c, data.chunk), data.count, job->n, base,
-					   out + job->at))
+		if (!copy_rows_from_shared(out + job->at, (const uint32_t *) chunk_memory(c, data.chunk),
+								   data.count, job->n, base))
 			return violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}
