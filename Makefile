@@ -22,7 +22,7 @@ CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))
 HPSORT_CXXFLAGS = -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -fvisibility-inlines-hidden
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
-PG_CPPFLAGS = -I$(srcdir)/src/sort -I$(srcdir)/src/gpu -I$(srcdir)/src/pg $(GPU_CPPFLAGS)
+PG_CPPFLAGS = -I$(srcdir)/src/sort -I$(srcdir)/src/gpu -I$(srcdir)/src/pg $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic
 EXTRA_CLEAN = $(CXX_OBJS) build

@@ -11,6 +11,8 @@ UNIT_TSAN = -O1 -fno-omit-frame-pointer -fsanitize=thread
 UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
 UNIT_MAIN = $(filter %_test.c,$(UNIT_SRCS))
 UNIT_HELP = $(filter-out %_test.c,$(UNIT_SRCS))
+# of the one test that has the service in its own process
+UNIT_GPUD_OBJS = $(filter-out src/gpu/gpud.o $(GPU_CLIENT_OBJS),$(GPUD_OBJS))
 UNIT_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(GPU_CLIENT_OBJS) $(UNIT_HELP:.c=.o)
 
 # A recipe's first line: fails with advice where Highway is missing.
@@ -30,6 +32,8 @@ build/$(1)/%.o: %.cpp $$(ALL_HEADERS)
 
 build/$(1)/%_test: build/$(1)/test/unit/%_test.o $$(addprefix build/$(1)/,$$(UNIT_OBJS))
 	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS) -lcmocka
+
+build/$(1)/gpu_inside_test: $$(addprefix build/$(1)/,$$(UNIT_GPUD_OBJS))
 
 build/$(1)/hpsort-gpud: $$(addprefix build/$(1)/,$$(SORT_OBJS) $$(CXX_OBJS) $$(GPUD_OBJS))
 	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS)

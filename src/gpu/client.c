@@ -22,8 +22,8 @@
 
 #include "client_internal.h"
 
-static int64_t
-now_ms(void)
+int64_t
+gpu_clock_ms(void)
 {
 	struct timespec t;
 
@@ -35,7 +35,7 @@ now_ms(void)
 static int64_t
 deadline_after(int timeout_ms)
 {
-	return timeout_ms > 0 ? now_ms() + timeout_ms : -1;
+	return timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : -1;
 }
 
 static int
@@ -105,7 +105,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 
 		if (deadline >= 0)
 		{
-			int64_t		left = deadline - now_ms();
+			int64_t		left = deadline - gpu_clock_ms();
 
 			timeout = left > 0 ? (int) left : 0;
 		}
@@ -114,7 +114,7 @@ wait_ready(GpuClient *c, int events, int64_t deadline, int *ready, SortError *er
 			return client_cancelled(c, err);
 		if (*ready != 0)
 			return SORT_OK;
-		if (deadline >= 0 && now_ms() >= deadline)
+		if (deadline >= 0 && gpu_clock_ms() >= deadline)
 			return client_fail(c, err, GPU_TIMEOUT, "GPU service did not answer in time");
 	}
 }
@@ -525,6 +525,23 @@ const SortDeviceCosts *
 gpu_client_costs(const GpuClient *c)
 {
 	return &c->costs;
+}
+
+/* A struct of doubles only (protocol.c asserts it), but no array: by its bytes. */
+void
+gpu_costs_weigh(SortDeviceCosts *costs, double factor)
+{
+	char	   *bytes = (char *) costs;
+	size_t		at;
+
+	for (at = 0; at < sizeof(*costs); at += sizeof(double))
+	{
+		double		ns;
+
+		memcpy(&ns, bytes + at, sizeof(ns));
+		ns *= factor;
+		memcpy(bytes + at, &ns, sizeof(ns));
+	}
 }
 
 int

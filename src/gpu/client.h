@@ -124,6 +124,12 @@ extern bool gpu_client_is_usable(GpuClient *client);
 /* The service's measured costs as this client sees them; valid while connected. */
 extern const SortDeviceCosts *gpu_client_costs(const GpuClient *client);
 
+/* Multiplies every cost of a table by a factor. */
+extern void gpu_costs_weigh(SortDeviceCosts *costs, double factor);
+
+/* Milliseconds that no setting of the clock moves, for deadlines. */
+extern int64_t gpu_clock_ms(void);
+
 /* Process id of the service, for people. */
 extern int	gpu_client_service_pid(const GpuClient *client);
 
@@ -145,8 +151,12 @@ extern void gpu_client_counters(const GpuClient *client, GpuClientCounters *coun
  * SORT_KEY_OUT_OF_BOUNDS and SORT_CANCELLED stay what they are.
  *
  * add() copies keys into chunks and returns when the last is copied, not when
- * it is sorted: the service works on earlier chunks meanwhile.  spec->n may be
- * an estimate (0: unknown) as long as finish() comes after the last add().
+ * it is sorted: the service works on earlier chunks meanwhile.  spec->n is how
+ * many keys follow at once, in one add() or several; of any others (all of them,
+ * if it is 0) the service hears when add() is called with them, which costs a
+ * round trip for each such call.  In return, a job that may pause between two
+ * calls holds nothing of the memory that all jobs share.  finish() is followed
+ * by a read at once, for results lie in that memory, too.
  * read_keys and read_permutation write results as they come; when one fails
  * out's contents are undefined, so out must not be the only copy of the keys.
  */

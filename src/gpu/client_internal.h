@@ -37,7 +37,6 @@ struct GpuClient
 	unsigned char *populated;	/* whether our page table knows the chunk */
 	uint32_t   *granted;		/* chunks granted and not yet begun, a stack */
 	uint32_t	ngranted;
-	bool		scarce;			/* the last grant said that others wait */
 
 	/* jobs */
 	uint64_t	job_number;		/* of the current or last job; 0: none yet */

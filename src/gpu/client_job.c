@@ -20,13 +20,6 @@
 #include "kernels.h"
 #include "wide.h"
 
-/*
- * A chunk at least this full is submitted at the end of an add; one less full
- * waits for more keys, because every submission costs the device a copy and a
- * few launches (some 10 us, in which 64 Ki keys cross the bus).
- */
-#define SUBMIT_KEYS ((uint32_t) 64 * 1024)
-
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 
 struct SortJob
@@ -35,9 +28,9 @@ struct SortJob
 	const SortContext *context;
 	SortJobSpec spec;
 	uint64_t	n;				/* keys added */
+	uint64_t	announced;		/* keys that the service has heard of, at least n */
 	int64_t		filling;		/* the chunk in hand, -1: none */
 	uint32_t	filled;			/* keys in it */
-	bool		idle;			/* gave chunks back: the next must be asked for */
 	bool		finishing;		/* FINISH is sent */
 	bool		finished;		/* and answered */
 	bool		failed;
@@ -59,7 +52,6 @@ client_drop_chunks(GpuClient *c)
 	if (c->held)
 		memset(c->held, CHUNK_NOT_HELD, c->chunks);
 	c->ngranted = 0;
-	c->scarce = false;
 }
 
 static char *
@@ -155,7 +147,6 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 					return violation(c, err, "chunk granted twice");
 				c->held[chunk] = CHUNK_GRANTED;
 				c->granted[c->ngranted++] = chunk;
-				c->scarce = message->body.grant.scarce != 0;
 				/* Crossed our FINISH on the way; the service knows. */
 				return SORT_OK;
 			}
@@ -255,6 +246,7 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, Sor
 	(*job)->client = c;
 	(*job)->context = context;
 	(*job)->spec = *spec;
+	(*job)->announced = spec->n;
 	(*job)->filling = -1;
 	(*job)->kept = -1;
 	c->failure = GPU_OK;
@@ -307,17 +299,6 @@ begin_chunk(SortJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
 
-	if (c->ngranted == 0 && job->idle)
-	{
-		GpuMessage	message;
-		SortStatus	status;
-
-		gpu_message_init(&message, GPU_MSG_WANT, c->job_number);
-		status = client_send(c, &message, true, err);
-		if (status != SORT_OK)
-			return status;
-		job->idle = false;
-	}
 	while (c->ngranted == 0)
 	{
 		SortStatus	status = handle_message(job, NULL, err);
@@ -331,28 +312,35 @@ begin_chunk(SortJob *job, SortError *err)
 	return SORT_OK;
 }
 
+/* Sees to it that the service knows of n keys more, to grant chunks for them. */
+static SortStatus
+announce(SortJob *job, size_t n, SortError *err)
+{
+	GpuMessage	message;
+
+	if (n <= job->announced - job->n)
+		return SORT_OK;
+	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
+	message.body.want.keys = n - (job->announced - job->n);
+	job->announced += message.body.want.keys;
+	return client_send(job->client, &message, true, err);
+}
+
 /*
- * At the end of an add.  Nobody knows when the next comes: what is worth it is submitted,
- * and where chunks are scarce the others are given back, also those just granted.
+ * At the end of an add.  Nobody knows when the next comes: unless keys are still
+ * to follow at once, the last chunk goes as it is, and none is left here.
  */
 static SortStatus
 pause_adding(SortJob *job, SortError *err)
 {
-	GpuClient  *c = job->client;
 	SortStatus	status;
 	bool		came;
 
 	do
 		status = handle_message(job, &came, err);
 	while (status == SORT_OK && came);
-	if (status == SORT_OK && job->filling >= 0 &&
-		(job->filled >= SUBMIT_KEYS || (c->scarce && job->filled > 0)))
+	if (status == SORT_OK && job->filling >= 0 && job->n == job->announced)
 		status = submit(job, err);
-	while (status == SORT_OK && c->scarce && c->ngranted > 0)
-	{
-		job->idle = true;
-		status = release_chunk(c, c->granted[--c->ngranted], err);
-	}
 	return status;
 }
 
@@ -361,12 +349,15 @@ gpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 {
 	GpuClient  *c = job->client;
 	const uint32_t capacity = gpu_chunk_items(GPU_FORM_KEYS, c->chunk_bytes);
+	SortStatus	status;
 
 	if (job->failed)
 		return job_failed(job, err);
+	status = announce(job, n, err);
+	if (status != SORT_OK)
+		return status;
 	while (n > 0)
 	{
-		SortStatus	status = SORT_OK;
 		uint32_t	part;
 
 		if (job->filling < 0)
@@ -546,7 +537,8 @@ done_with_data(SortJob *job, const GpuData *data, SortError *err)
 
 /*
  * Counts and keys of the runs in a chunk.  The service can write to a chunk at
- * any time, so whoever must trust what was checked takes a copy first.
+ * any time, so whoever must trust what was checked takes a copy first, and
+ * checks that.
  */
 static void
 runs_in_chunk(const GpuClient *c, const GpuData *data, const uint64_t **counts,
@@ -715,24 +707,12 @@ gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 	while (status == SORT_OK && job->at < job->result.items)
 	{
 		GpuData		data;
-		const uint32_t *rows;
-		uint32_t   *to = out + job->at;
-		uint32_t	largest = 0;
-		uint32_t	i;
 
 		status = next_data(job, &data, err);
 		if (status != SORT_OK)
 			break;
-		rows = (const uint32_t *) chunk_memory(c, data.chunk);
-		for (i = 0; i < data.count; i++)
-		{
-			uint32_t	row = rows[i];
-
-			/* A row that is none must never reach someone's array index. */
-			largest = row > largest ? row : largest;
-			to[i] = base + row;
-		}
-		if (largest >= job->n)
+		if (!copy_rows_from_shared(out + job->at, (const uint32_t *) chunk_memory(c, data.chunk),
+								   data.count, job->n, base))
 			return violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}

@@ -1,6 +1,7 @@
 /*
  * copy.h
- *		Copying into memory that another device or process reads next.
+ *		Copying into memory that another device or process reads next, and rows
+ *		out of memory that another process may write to at any time.
  *
  * Stores that go round the cache do not first read what they overwrite, and
  * leave in the cache what the copier still needs.
@@ -8,6 +9,7 @@
 #ifndef HPSORT_GPU_COPY_H
 #define HPSORT_GPU_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -49,6 +51,37 @@ copy_to_shared(void *to, const void *from, size_t size)
 	}
 #endif
 	memcpy(to, from, size);
+}
+
+/* Rows that are copied and checked at once: 16 KiB stay in the nearest cache. */
+#define ROWS_AT_ONCE ((uint32_t) 4096)
+
+/*
+ * Copies rows, and adds base to each.  False if one is no row of n: it must never
+ * reach someone's array index.  What is checked is the copy, because the other
+ * process can still write to what it was made from.
+ */
+static inline bool
+copy_rows_from_shared(uint32_t *to, const uint32_t *from, uint32_t count, uint64_t n, uint32_t base)
+{
+	uint32_t	largest = 0;
+
+	while (count > 0)
+	{
+		uint32_t	part = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
+		uint32_t	i;
+
+		memcpy(to, from, part * sizeof(uint32_t));
+		for (i = 0; i < part; i++)
+		{
+			largest = to[i] > largest ? to[i] : largest;
+			to[i] += base;
+		}
+		to += part;
+		from += part;
+		count -= part;
+	}
+	return largest < n;
 }
 
 #endif							/* HPSORT_GPU_COPY_H */

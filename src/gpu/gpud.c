@@ -34,13 +34,16 @@
 /* At the end, threads have so long to say goodbye. */
 #define END_TIMEOUT_MS 1000
 
+/* So many connections are accepted before the main loop looks for what else there is. */
+#define ACCEPT_AT_ONCE 64
+
 /*
  * 1 MiB: 4 of them on the way keep the bus busy, and a session's first job
  * touches few pages (bench/gpu/service_bench).
  */
 #define DEFAULT_CHUNK_BYTES ((uint64_t) 1 << 20)
 
-/* What epoll reports besides connections, which are numbered from 1. */
+/* What epoll reports besides connections (see GREETING_FIRST_ID). */
 #define EVENT_LISTEN (UINT64_MAX - 0)
 #define EVENT_SIGNAL (UINT64_MAX - 1)
 #define EVENT_PARENT (UINT64_MAX - 2)
@@ -355,18 +358,19 @@ reserve_spare_fd(void)
 		spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Accepts all that wait. */
+/* Accepts those that wait; not forever, for there is more to do. */
 static void
 accept_connections(void)
 {
-	for (;;)
+	int			i;
+
+	for (i = 0; i < ACCEPT_AT_ONCE; i++)
 	{
 		int			fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0)
 		{
-			if (!connection_start(&service, fd))
-				log_line(LOG_WARNING, "could not serve a connection: no memory or descriptors");
+			greeting_await(&service, fd);
 			continue;
 		}
 		if (errno == EINTR || errno == ECONNABORTED)
@@ -408,24 +412,27 @@ static int
 time_to_wait(const Options *o, bool *trimmed)
 {
 	int64_t		idle = devices_idle_ms(&service.devices);
+	int64_t		greeting = greetings_expire(&service);
 	int64_t		wait;
 
 	/* At work, or it has been since the last trim, unnoticed. */
 	if (idle < TRIM_AFTER_MS)
 		*trimmed = false;
-	if (idle == 0)
-		return 1000;			/* soon enough for what is due after seconds */
 	if (!*trimmed && idle >= TRIM_AFTER_MS)
 	{
 		devices_trim(&service.devices);
 		*trimmed = true;
 	}
-	if (!*trimmed)
+	if (idle == 0)
+		wait = 1000;			/* soon enough for what is due after seconds */
+	else if (!*trimmed)
 		wait = TRIM_AFTER_MS - idle;
 	else
 		wait = TRIM_AFTER_MS / 2;	/* a job may begin and end unnoticed, but is not forgotten sooner */
-	if (o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
+	if (idle > 0 && o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
 		wait = o->idle_timeout_ms - idle;
+	if (greeting >= 0 && greeting < wait)
+		wait = greeting;
 	return wait > 0 ? (int) wait : 0;
 }
 
@@ -472,7 +479,10 @@ main_loop(const Options *o)
 					log_line(LOG_ERROR, "device lost, a new process is needed");
 					return EXIT_DEVICE_LOST;
 				default:
-					connection_gone(&service, events[i].data.u64);
+					if (events[i].data.u64 >= GREETING_FIRST_ID)
+						greeting_look(&service, events[i].data.u64);
+					else
+						connection_gone(&service, events[i].data.u64);
 					break;
 			}
 		}
@@ -497,10 +507,7 @@ main(int argc, char **argv)
 	if (!prepare_signals())
 		return EXIT_INTERNAL;
 	raise_descriptor_limit();
-	pthread_mutex_init(&service.lock, NULL);
-	pthread_cond_init(&service.ended, NULL);
-	service.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (service.epoll < 0)
+	if (!service_init(&service))
 	{
 		log_line(LOG_ERROR, "could not create an event queue: %s", strerror(errno));
 		return EXIT_INTERNAL;

@@ -214,20 +214,49 @@ extern int64_t clock_ms(void);
 extern double clock_ns(void);
 
 /* ------------------------------------------------------------------------
- * Connections (gpud_connection.c)
+ * Connections (gpud_greeting.c, then gpud_connection.c)
  * ------------------------------------------------------------------------
  */
+
+/* Connections that have not said anything yet; the main thread's. */
+typedef struct Greetings
+{
+	struct Silent *first;		/* the oldest */
+	struct Silent **end;
+	uint32_t	count;
+	uint64_t	last_id;
+	int64_t		complained;		/* ms; when the log last said that they are too many */
+} Greetings;
+
 typedef struct Service
 {
 	Devices		devices;
 	Chunks		chunks;
+	Greetings	greetings;
 	pthread_mutex_t lock;		/* of the connections */
-	pthread_cond_t ended;		/* one of them did */
+	pthread_cond_t ended;		/* one of them did; on the monotonic clock */
 	struct Connection *connections;
 	uint32_t	nconnections;
 	uint64_t	last_id;
 	int			epoll;
 } Service;
+
+/* All but devices and chunks; false, with errno, if that is not possible. */
+extern bool service_init(Service *service);
+
+/* What epoll says of a silent connection is numbered from here, of others from 1. */
+#define GREETING_FIRST_ID (UINT64_C(1) << 62)
+
+extern void greetings_init(Greetings *g);
+
+/* Takes over fd, until a message has come. */
+extern void greeting_await(Service *service, int fd);
+
+/* Something has happened to that one. */
+extern void greeting_look(Service *service, uint64_t id);
+
+/* Closes those whose time is over; milliseconds until that of the next, -1: none. */
+extern int64_t greetings_expire(Service *service);
 
 /* Why a connection must end; in the order of what overrides what. */
 enum

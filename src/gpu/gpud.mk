@@ -36,6 +36,9 @@ build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 	@touch $@
 build/gpud/src/gpu/gpud_cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
+# What runs in PostgreSQL knows whether there is a service to be had.
+src/gpu/supervisor.o src/gpu/supervisor.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+
 .PHONY: gpud install-gpud uninstall-gpud
 gpud: $(GPUD)
 all: gpud

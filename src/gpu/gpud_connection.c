@@ -24,7 +24,7 @@
 
 #include "gpud_connection.h"
 
-/* A client says HELLO at once; whoever does not is none. */
+/* A whole message is there before there is a thread, but for the service's own client. */
 #define HELLO_TIMEOUT_MS 10000
 
 /* A message cannot be sent at once only if the peer does not read. */
@@ -314,8 +314,6 @@ forget(Connection *c)
 		;
 	*link = c->next;
 	epoll_ctl(service->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	service->nconnections--;
-	pthread_cond_signal(&service->ended);
 	close(c->fd);
 	pthread_mutex_unlock(&service->lock);
 	chunks_holder_release(&service->chunks, &c->holder);
@@ -323,6 +321,12 @@ forget(Connection *c)
 	free(c->state);
 	free(c->busy);
 	free(c);
+
+	/* Whoever waits for it may now do with the service what he likes. */
+	pthread_mutex_lock(&service->lock);
+	service->nconnections--;
+	pthread_cond_signal(&service->ended);
+	pthread_mutex_unlock(&service->lock);
 }
 
 static void *
@@ -369,6 +373,23 @@ stop(Connection *c, int why)
 	pthread_mutex_unlock(&c->job_lock);
 	rc = write(c->holder.wake, &one, sizeof(one));
 	(void) rc;
+}
+
+bool
+service_init(Service *service)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&service->lock, NULL);
+
+	/* Somebody may set the other clock while the service ends. */
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&service->ended, &attr);
+	pthread_condattr_destroy(&attr);
+	greetings_init(&service->greetings);
+	service->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return service->epoll >= 0;
 }
 
 bool
@@ -439,7 +460,7 @@ connections_end(Service *service, int why, int timeout_ms)
 	int			rc = 0;
 	bool		all;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += (long) (timeout_ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000)

@@ -27,15 +27,15 @@ typedef struct BusyChunk
  * A job of a connection is in one of five states:
  *
  *		closed		!open: only OPEN is taken
- *		filling		open, !finished: chunks are granted (supply), ADD hands them over
+ *		filling		open, !finished: chunks are granted (supply) for the keys that were
+ *					announced, ADD hands them over
  *		finished	finished, form NONE: the result is the engine's, READ asks for it
  *		reading		finished, form set: chunks with results go out (deliver)
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
  *
  * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
- * everywhere to closed.  idle and queued are about chunks: while filling the client
- * may want none (idle, until WANT), and when there is none the connection waits in
- * a queue for one (queued), whichever of the two directions needs it.
+ * everywhere to closed.  When there is no chunk the connection waits in a queue for
+ * one (queued), whichever of the two directions needs it.
  */
 typedef struct Connection
 {
@@ -61,11 +61,11 @@ typedef struct Connection
 	uint64_t	number;			/* the current or last one's */
 	bool		open;			/* between OPEN and CLOSE */
 	bool		failed;			/* ERROR was sent */
-	bool		idle;			/* the client wants no chunk now */
 	bool		finished;
 	GpuOpen		spec;
 	Device	   *device;
 	void	   *job;			/* the engine's */
+	uint64_t	announced;		/* keys to be added, as far as is known; at least n */
 	uint64_t	n;				/* keys added */
 	EngineResult result;
 

@@ -375,7 +375,9 @@ costs_measure(Service *service)
 	free(b.keys);
 	free(b.out);
 	(void) connections_end(service, CONNECTION_STOP, 10000);
+	pthread_mutex_lock(&service->devices.list[0].lock);
 	service->devices.list[0].jobs_done = 0;
+	pthread_mutex_unlock(&service->devices.list[0].lock);
 
 	/* What cannot be measured must not be chosen: a second a key. */
 	if (b.failed)

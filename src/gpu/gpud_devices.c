@@ -253,12 +253,17 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 	Device	   *d = &devices->list[index];
 	EngineInfo	info;
 	EngineError err;
+	bool		failed;
 
+	pthread_mutex_lock(&d->lock);
+	failed = d->failed;
+	pthread_mutex_unlock(&d->lock);
 	memset(status, 0, sizeof(*status));
 	status->ordinal = d->info.ordinal;
 	snprintf(status->name, sizeof(status->name), "%s", d->info.name);
 	status->memory_total = d->info.memory_total;
-	if (!d->failed && d->engine->info(d->info.ordinal, &info, &err))
+	/* not under the lock: the engine may take its time */
+	if (!failed && d->engine->info(d->info.ordinal, &info, &err))
 		status->memory_free = info.memory_free;
 	status->memory_used = d->engine->memory_used(d->handle);
 	pthread_mutex_lock(&d->lock);

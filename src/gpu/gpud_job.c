@@ -166,7 +166,6 @@ grant(Connection *c, uint32_t chunk)
 		return alive;
 	gpu_message_init(&message, GPU_MSG_GRANT, c->number);
 	message.body.grant.chunk = chunk;
-	message.body.grant.scarce = chunks_scarce(&c->service->chunks);
 	return connection_send(c, &message);
 }
 
@@ -194,18 +193,12 @@ collect_busy(Connection *c, bool wait)
 	return true;
 }
 
-/* Keys that fit into the chunks the client has already. */
+/* Whether more keys were announced than fit into the chunks the client has already. */
 static bool
 wants_more_chunks(const Connection *c)
 {
-	uint64_t	granted = (uint64_t) c->filling *
+	return c->announced - c->n > (uint64_t) c->filling *
 		gpu_chunk_items(GPU_FORM_KEYS, c->service->chunks.bytes);
-
-	if (c->idle)
-		return false;
-	if (c->filling == 0)
-		return true;
-	return c->spec.n == 0 || (c->spec.n > c->n && c->spec.n - c->n > granted);
 }
 
 /* A chunk, or -1: then this connection is in the queue if it must have one. */
@@ -236,9 +229,10 @@ get_chunk(Connection *c, uint32_t most, bool must)
 }
 
 /*
- * While keys come: sees to it that the client has chunks to fill.  Where they are
- * scarce it gets them one by one: a client that pauses keeps what it has not
- * heard of, and streams that pause must not keep the others from sorting.
+ * While keys come: sees to it that the client has chunks to fill, for keys that it
+ * has in hand.  A client that pauses has none, so it gets none: however many
+ * streams pause, the chunks are there for those that do not.  Where chunks are
+ * scarce a client gets them one by one.
  */
 static bool
 supply(Connection *c)
@@ -339,12 +333,13 @@ on_open(Connection *c, const GpuMessage *m)
 		return connection_bad_message(c, "job number used before");
 	c->number = m->header.job;
 	c->open = true;
-	c->failed = c->finished = c->idle = c->starved = false;
+	c->failed = c->finished = c->starved = false;
 	c->spec = m->body.open;
+	c->announced = m->body.open.n;
 	c->n = 0;
 	c->reads = 0;
 	c->form = GPU_FORM_NONE;
-	chunks_activate(&c->service->chunks, &c->holder, true);
+	chunks_activate(&c->service->chunks, &c->holder, c->announced > 0);
 	c->device = devices_take(&c->service->devices);
 	if (c->device == NULL)
 	{
@@ -393,6 +388,8 @@ on_add(Connection *c, const GpuAdd *add)
 		return true;
 	if (c->finished)
 		return connection_bad_message(c, "keys after the last");
+	if (add->count > c->announced - c->n)
+		return connection_bad_message(c, "more keys than were announced");
 	if (commit_fault(c, AT_ADD, &alive))
 		return alive;
 	c->state[add->chunk] = CHUNK_BUSY;
@@ -406,6 +403,24 @@ on_add(Connection *c, const GpuAdd *add)
 	};
 	c->nbusy++;
 	c->n += add->count;
+
+	/* A stream that pauses has no share of the chunks. */
+	if (c->n == c->announced)
+		chunks_activate(chunks, &c->holder, false);
+	return true;
+}
+
+static bool
+on_want(Connection *c, uint64_t keys)
+{
+	if (c->failed)
+		return true;
+	if (c->finished)
+		return connection_bad_message(c, "keys after the last");
+	if (keys > UINT64_MAX - c->announced)
+		return connection_bad_message(c, "more keys than can be counted");
+	c->announced += keys;
+	chunks_activate(&c->service->chunks, &c->holder, true);
 	return true;
 }
 
@@ -472,6 +487,7 @@ on_finish(Connection *c, const GpuRead *read)
 			c->filling--;
 			chunks_put(chunks, &c->holder, i);
 		}
+	chunks_activate(chunks, &c->holder, true);
 	if (commit_fault(c, AT_FINISH, &alive))
 		return alive;
 	if (!c->device->engine->job_finish(c->job, &c->result, &err))
@@ -506,18 +522,9 @@ on_read(Connection *c, const GpuRead *read)
 static bool
 on_release(Connection *c, uint32_t chunk)
 {
-	switch (c->state[chunk])
-	{
-		case CHUNK_FILLING:
-			c->filling--;
-			c->idle = true;
-			break;
-		case CHUNK_READING:
-			c->reading--;
-			break;
-		default:
-			return connection_bad_message(c, "release of a chunk that is not held");
-	}
+	if (c->state[chunk] != CHUNK_READING)
+		return connection_bad_message(c, "release of a chunk that is not held");
+	c->reading--;
 	c->state[chunk] = CHUNK_ELSEWHERE;
 	chunks_put(&c->service->chunks, &c->holder, chunk);
 	return true;
@@ -537,8 +544,7 @@ job_message(Connection *c, const GpuMessage *m)
 		case GPU_MSG_ADD:
 			return on_add(c, &m->body.add);
 		case GPU_MSG_WANT:
-			c->idle = false;
-			return true;
+			return on_want(c, m->body.want.keys);
 		case GPU_MSG_FINISH:
 			return on_finish(c, &m->body.read);
 		case GPU_MSG_READ:

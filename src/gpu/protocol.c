@@ -24,6 +24,7 @@ _Static_assert(sizeof(GpuHello) == 56, "hello");
 _Static_assert(sizeof(GpuWelcome) == 72 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
 _Static_assert(sizeof(GpuOpen) == 32, "open");
+_Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuResult) == 24, "result");
 _Static_assert(sizeof(GpuData) == 24, "data");
@@ -81,6 +82,7 @@ gpu_body_length(uint32_t type, GpuSide side)
 			case GPU_MSG_RELEASE:
 				return sizeof(GpuRelease);
 			case GPU_MSG_WANT:
+				return sizeof(GpuWant);
 			case GPU_MSG_CLOSE:
 			case GPU_MSG_ASK_DEVICES:
 				return 0;
@@ -143,18 +145,21 @@ is_text(const char *text, size_t size)
 	return i < size;
 }
 
-/* Every member of the cost table is a double; none may be negative or no number. */
+/*
+ * Every member of the cost table is a double; none may be negative or no number.
+ * The table is a struct, no array: it is looked through by its bytes.
+ */
 static bool
 costs_are_sane(const SortDeviceCosts *costs)
 {
 	const char *bytes = (const char *) costs;
-	size_t		i;
+	size_t		at;
 
-	for (i = 0; i < sizeof(*costs) / sizeof(double); i++)
+	for (at = 0; at < sizeof(*costs); at += sizeof(double))
 	{
 		double		ns;
 
-		memcpy(&ns, bytes + i * sizeof(double), sizeof(double));
+		memcpy(&ns, bytes + at, sizeof(ns));
 		if (!isfinite(ns) || ns < 0)
 			return false;
 	}
@@ -172,6 +177,17 @@ device_is_sane(const GpuDevice *device)
 		is_text(status->name, sizeof(status->name)) &&
 		is_text(status->state, sizeof(status->state)) &&
 		is_text(status->last_error, sizeof(status->last_error));
+}
+
+/* The complaint about what a READ, or a FINISH with the first reading in it, asks for. */
+static const char *
+complaint_of_read(const GpuRead *read)
+{
+	if (read->form > GPU_FORM_LAST)
+		return "unknown form of result";
+	if (read->descending > 1)
+		return "unknown flag";
+	return NULL;
 }
 
 /* The complaint about a message's body, or NULL. */
@@ -196,6 +212,10 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 			if (m->body.open.algorithm >= SORT_ALGORITHM_COUNT)
 				return "unknown algorithm";
 			break;
+		case GPU_MSG_WANT:
+			if (m->body.want.keys == 0)
+				return "announcement of no keys";
+			break;
 		case GPU_MSG_ADD:
 			if (m->body.add.chunk >= chunks)
 				return "no such chunk";
@@ -206,13 +226,9 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 		case GPU_MSG_READ:
 			if (m->body.read.form == GPU_FORM_NONE)
 				return "reading of nothing";
-			/* FALLTHROUGH */
+			return complaint_of_read(&m->body.read);
 		case GPU_MSG_FINISH:
-			if (m->body.read.form > GPU_FORM_LAST)
-				return "unknown form of result";
-			if (m->body.read.descending > 1)
-				return "unknown flag";
-			break;
+			return complaint_of_read(&m->body.read);
 		case GPU_MSG_RELEASE:
 			if (m->body.release.chunk >= chunks)
 				return "no such chunk";
@@ -242,7 +258,7 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 		case GPU_MSG_GRANT:
 			if (m->body.grant.chunk >= chunks)
 				return "no such chunk";
-			if (m->body.grant.scarce > 1)
+			if (m->body.grant.zero != 0)
 				return "unknown flag";
 			break;
 		case GPU_MSG_FINISHED:

@@ -12,6 +12,7 @@
  *		client						service
  *		HELLO						WELCOME + the chunks' file descriptor
  *		OPEN						GRANT ...
+ *		WANT						GRANT ...
  *		ADD, ADD, ...				GRANT, GRANT, ...
  *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
  *		RELEASE ...					DATA ...
@@ -22,8 +23,11 @@
  * Keys and results never cross the socket: they lie in chunks of one shared
  * memory area.  At any time a chunk belongs to one side: GRANT gives it to the
  * client for filling, ADD gives it back; DATA lends it to the client for
- * reading, RELEASE gives it back; CLOSE and hanging up give back all.  A client
- * that has given back a chunk unused gets the next only after WANT.
+ * reading, RELEASE gives it back; CLOSE and hanging up give back all.
+ *
+ * Chunks are granted for keys that the client has in hand, and for no others:
+ * the n of OPEN, and those that a WANT announces.  So a client that has added
+ * what it announced, and pauses until it has more, holds no chunk.
  *
  * An ERROR with a job's number ends that job: the service drops whatever still
  * comes for it, and takes its chunks back at CLOSE.  An ERROR without a job's
@@ -42,7 +46,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Also part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 2
+#define GPU_PROTOCOL_VERSION 3
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -120,7 +124,7 @@ typedef struct GpuWelcome
 
 typedef struct GpuOpen
 {
-	uint64_t	n;				/* expected keys, 0: unknown */
+	uint64_t	n;				/* keys that follow at once, 0: unknown, WANT tells */
 	int32_t		lo;				/* inclusive; all of int4: nothing promised */
 	int32_t		hi;
 	uint32_t	want;			/* SortWant */
@@ -128,6 +132,11 @@ typedef struct GpuOpen
 	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
 	uint32_t	algorithm;		/* SortAlgorithm that is insisted on; AUTO: any */
 } GpuOpen;
+
+typedef struct GpuWant
+{
+	uint64_t	keys;			/* that follow at once, besides those announced; > 0 */
+} GpuWant;
 
 typedef struct GpuAdd
 {
@@ -151,7 +160,7 @@ typedef struct GpuRelease
 typedef struct GpuGrant
 {
 	uint32_t	chunk;
-	uint32_t	scarce;			/* 1: others wait, do not sit on it */
+	uint32_t	zero;
 } GpuGrant;
 
 typedef struct GpuFinished
@@ -203,6 +212,7 @@ typedef struct GpuMessage
 	{
 		GpuHello	hello;
 		GpuOpen		open;
+		GpuWant		want;
 		GpuAdd		add;
 		GpuRead		read;
 		GpuRelease	release;

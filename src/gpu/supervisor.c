@@ -34,7 +34,6 @@
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "client.h"
@@ -73,14 +72,16 @@ enum
 	EXIT_NOT_EXECUTED = 127
 };
 
-/* What there is of the service. */
+/* What there is of the service.  Times are those of gpu_clock_ms(). */
 static struct
 {
 	pid_t		pid;			/* 0: does not run */
 	int			input;			/* our end of its standard input, or -1 */
 	int			output;			/* ... of its standard output and error, or -1 */
 	bool		ready;			/* it listens */
-	TimestampTz started;
+	int64		started;
+	int64		next_start;		/* not before */
+	int			delay;			/* before the last restart, ms */
 	char	   *command;		/* its arguments, to see whether they changed */
 	char		said[160];		/* its last line that was no news of success */
 	char		line[1024];		/* a line not yet complete */
@@ -102,11 +103,37 @@ fill_worker(BackgroundWorker *worker)
 			sizeof(worker->bgw_function_name));
 }
 
+bool
+supervisor_has_service(const char **reason)
+{
+	static char text[160];
+
+#ifndef HPSORT_WITH_CUDA
+	/* The program may be there, but knows no device that anybody has a use for. */
+	if (strcmp(hpsort_gpu_devices, "cpu") != 0)
+	{
+		*reason = "built without CUDA";
+		return false;
+	}
+#endif
+	snprintf(program, sizeof(program), "%s/%s", pkglib_path, SERVICE_PROGRAM);
+	if (access(program, X_OK) == 0)
+		return true;
+	snprintf(text, sizeof(text), "program %s cannot be executed: %s", SERVICE_PROGRAM,
+			 strerror(errno));
+	*reason = text;
+	return false;
+}
+
 void
 supervisor_register(void)
 {
 	BackgroundWorker worker;
+	const char *reason;
 
+	/* It would have nothing to do, and there is nobody here to be told. */
+	if (!supervisor_has_service(&reason))
+		return;
 	fill_worker(&worker);
 	worker.bgw_restart_time = 10;
 	RegisterBackgroundWorker(&worker);
@@ -227,8 +254,8 @@ become_service(char **argv, int input, int output, pid_t parent)
 	_exit(EXIT_NOT_EXECUTED);
 }
 
-/* False if it could not even be tried; service.said tells why. */
-static bool
+/* If that is not possible now, service.pid stays 0 and service.said tells why. */
+static void
 start_service(void)
 {
 	char	  **argv = service_arguments();
@@ -242,13 +269,7 @@ start_service(void)
 	service.said[0] = '\0';
 	service.line_len = 0;
 	service.ready = false;
-	service.started = GetCurrentTimestamp();
-	if (access(program, X_OK) != 0)
-	{
-		snprintf(service.said, sizeof(service.said), "program %s cannot be executed: %s",
-				 SERVICE_PROGRAM, strerror(errno));
-		return false;
-	}
+	service.started = gpu_clock_ms();
 	service_set_state(SERVICE_STARTING, 0, "");
 
 	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
@@ -278,11 +299,10 @@ start_service(void)
 			close(input[1]);
 		if (output[0] >= 0)
 			close(output[0]);
-		return true;
+		return;
 	}
 	service.input = input[1];
 	service.output = output[0];
-	return true;
 }
 
 /* A line that it wrote: news, or something for the log. */
@@ -401,7 +421,7 @@ reap_service(int *status)
 static void
 stop_service(void)
 {
-	TimestampTz since = GetCurrentTimestamp();
+	int64		since = gpu_clock_ms();
 	int			status;
 
 	if (service.pid == 0)
@@ -411,12 +431,40 @@ stop_service(void)
 	while (!reap_service(&status))
 	{
 		read_output();
-		if (TimestampDifferenceExceeds(since, GetCurrentTimestamp(), STOP_MS))
+		if (gpu_clock_ms() - since >= STOP_MS)
 			kill(service.pid, SIGKILL);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 20,
 						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* Takes the settings that were reloaded; stops a service that has to have others. */
+static void
+obey_reload(void)
+{
+	const char *reason;
+	char	   *command;
+
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+	if (!hpsort_gpu || !supervisor_has_service(&reason))
+	{
+		stop_service();
+		service.next_start = 0;
+		return;
+	}
+	command = join_arguments(service_arguments());
+	if (service.command == NULL || strcmp(command, service.command) != 0)
+	{
+		if (service.pid != 0)
+			ereport(LOG, (errmsg("restarting the GPU service with new settings")));
+		stop_service();
+		service.delay = 0;
+		service.next_start = 0;
+	}
+	pfree(command);
 }
 
 /* Whatever this worker dies of, the service goes first. */
@@ -464,10 +512,15 @@ retire(ServiceState state, const char *text)
 	proc_exit(0);
 }
 
-/* As GpuClientHooks wants it: in short slices, because the latch is needed later. */
+/*
+ * As GpuClientHooks wants it: in short slices, because the latch is needed later.
+ * Meanwhile the rest of the world is served: a reload (which may be the end of
+ * the service that is waited for, whose pid is *arg), barriers, the shutdown.
+ */
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
+	pid_t		pid = *(pid_t *) arg;
 	int			wanted = WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
 	int			got;
 
@@ -479,7 +532,11 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 
 	/* A service that has much to say would otherwise wait for us. */
 	read_output();
-	if (ShutdownRequestPending)
+	/* An error here ends this worker, and the connection with it. */
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+		obey_reload();
+	if (ShutdownRequestPending || service.pid != pid)
 		return -1;
 	return ((got & WL_SOCKET_READABLE) ? POLLIN : 0) | ((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
 }
@@ -527,11 +584,12 @@ static void
 check_suspect(void)
 {
 	ServiceStatus status;
+	pid_t		pid = service.pid;
 	GpuClientOptions options = {
 		.socket_path = SERVICE_SOCKET,
 		.connect_timeout_ms = GREETING_MS,
 		.wait_timeout_ms = hpsort_gpu_wait_timeout,
-		.hooks = {.wait = wait_for_service}
+		.hooks = {.wait = wait_for_service, .arg = &pid}
 	};
 	GpuClient  *client;
 	GpuFailure	failure;
@@ -543,11 +601,15 @@ check_suspect(void)
 		return;
 	if (gpu_client_connect(&options, &client, &failure, text, sizeof(text)) == SORT_OK)
 	{
-		hangs = hpsort_gpu_wait_timeout > 0 && !sorts_a_key(client);
+		hangs = options.wait_timeout_ms > 0 && !sorts_a_key(client);
 		gpu_client_disconnect(client);
 	}
 	else
 		hangs = failure == GPU_TIMEOUT;
+
+	/* Meanwhile it may have been stopped, or is about to be. */
+	if (service.pid != pid || ShutdownRequestPending)
+		return;
 	if (hangs)
 	{
 		ereport(WARNING,
@@ -559,12 +621,93 @@ check_suspect(void)
 		service_set_state(SERVICE_RUNNING, (int) service.pid, "");
 }
 
+/* It could not be started, or has failed: the next attempt comes later each time. */
+static void
+restart_later(const char *text)
+{
+	service.delay = Min(Max(2 * service.delay, hpsort_gpu_restart_delay), LONGEST_DELAY_MS);
+	service.next_start = gpu_clock_ms() + service.delay;
+	service_set_state(SERVICE_RESTARTING, 0, text);
+}
+
+/* Starts it, if it is to run and it is time to; ends this worker if it is not to. */
+static void
+keep_running(void)
+{
+	const char *reason;
+
+	if (!hpsort_gpu)
+		retire(SERVICE_STOPPED, "the setting hpsort.gpu is off");
+	if (service.pid != 0 || gpu_clock_ms() < service.next_start)
+		return;
+
+	/* Whoever asks finds that out anew. */
+	if (!supervisor_has_service(&reason))
+		retire(SERVICE_STOPPED, "");
+	start_service();
+	if (service.pid == 0)
+	{
+		/* No process, or no descriptor: later, perhaps. */
+		restart_later(service.said);
+		ereport(LOG, (errmsg("GPU service: %s", service.said)));
+	}
+}
+
+/* Waits for something to do; a request that came before is not waited for again. */
+static void
+wait_for_work(void)
+{
+	int64		timeout = -1;
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
+
+	if (ConfigReloadPending || ShutdownRequestPending)
+		return;
+	if (service.output >= 0)
+		events |= WL_SOCKET_READABLE;
+	if (service.pid == 0)
+		timeout = Max(service.next_start - gpu_clock_ms(), 0);
+	else if (!service.ready)
+		timeout = START_MS / 10;
+	if (timeout >= 0)
+		events |= WL_TIMEOUT;
+	(void) WaitLatchOrSocket(MyLatch, events,
+							 service.output >= 0 ? service.output : PGINVALID_SOCKET,
+							 (long) timeout, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+}
+
+/* It has ended: for good, or until the next start. */
+static void
+after_end(int status)
+{
+	char		text[160];
+
+	describe_end(status, text, sizeof(text));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ORDERLY)
+	{
+		ereport(LOG, (errmsg("GPU service has stopped")));
+		retire(SERVICE_STOPPED, "");
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_DEVICE)
+		retire(SERVICE_NO_DEVICE, text);
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_USAGE ||
+							  WEXITSTATUS(status) == EXIT_NOT_EXECUTED))
+		retire(SERVICE_FAILED, text);
+
+	/* Anything else may have been an accident. */
+	if (service.ready && gpu_clock_ms() - service.started >=
+		(int64) HEALTHY_DELAYS * Max(service.delay, hpsort_gpu_restart_delay))
+		service.delay = 0;
+	service_count_restart();
+	restart_later(text);
+	ereport(LOG,
+			(errmsg("%s; restarting it in %d ms", text, service.delay)));
+}
+
 void
 hpsort_gpu_supervisor_main(Datum arg)
 {
 	MemoryContext memory;
-	TimestampTz next_start = 0;
-	int			delay = 0;		/* before the next restart, ms */
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -579,106 +722,30 @@ hpsort_gpu_supervisor_main(Datum arg)
 	memory = AllocSetContextCreate(TopMemoryContext, "hpsort gpu supervisor",
 								   ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(memory);
-	snprintf(program, sizeof(program), "%s/%s", pkglib_path, SERVICE_PROGRAM);
 
 	for (;;)
 	{
-		long		timeout = -1;
-		int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
 		int			status;
-		char		text[160];
 
 		MemoryContextReset(memory);
-		if (!hpsort_gpu)
-			retire(SERVICE_STOPPED, "the setting hpsort.gpu is off");
-		if (service.pid == 0 && GetCurrentTimestamp() >= next_start)
-		{
-			if (!start_service())
-			{
-				ereport(LOG, (errmsg("GPU service: %s", service.said)));
-				retire(SERVICE_FAILED, service.said);
-			}
-			if (service.pid == 0)
-			{
-				/* No process, or no descriptor: later, perhaps. */
-				delay = Min(Max(2 * delay, hpsort_gpu_restart_delay), LONGEST_DELAY_MS);
-				next_start = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), delay);
-				service_set_state(SERVICE_RESTARTING, 0, service.said);
-				ereport(LOG, (errmsg("GPU service: %s", service.said)));
-			}
-		}
-
-		if (service.output >= 0)
-			events |= WL_SOCKET_READABLE;
-		if (service.pid == 0)
-			timeout = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), next_start);
-		else if (!service.ready)
-			timeout = START_MS / 10;
-		if (timeout >= 0)
-			events |= WL_TIMEOUT;
-		(void) WaitLatchOrSocket(MyLatch, events,
-								 service.output >= 0 ? service.output : PGINVALID_SOCKET,
-								 timeout, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		keep_running();
+		wait_for_work();
 		CHECK_FOR_INTERRUPTS();
-
 		if (ShutdownRequestPending)
 		{
 			stop_service();
 			retire(SERVICE_STOPPED, "");
 		}
 		if (ConfigReloadPending)
-		{
-			char	   *command;
-
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-			if (!hpsort_gpu)
-				stop_service();
-			command = join_arguments(service_arguments());
-			if (service.command == NULL || strcmp(command, service.command) != 0)
-			{
-				if (service.pid != 0)
-					ereport(LOG, (errmsg("restarting the GPU service with new settings")));
-				stop_service();
-				delay = 0;
-				next_start = 0;
-			}
-			pfree(command);
-		}
+			obey_reload();
 		read_output();
 		check_suspect();
-		if (service.pid != 0 && !service.ready &&
-			TimestampDifferenceExceeds(service.started, GetCurrentTimestamp(), START_MS))
+		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.started >= START_MS)
 		{
 			strlcpy(service.said, "GPU service did not start in time", sizeof(service.said));
 			kill(service.pid, SIGKILL);
 		}
-
-		if (!reap_service(&status))
-			continue;
-		describe_end(status, text, sizeof(text));
-		if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ORDERLY)
-		{
-			ereport(LOG, (errmsg("GPU service has stopped")));
-			retire(SERVICE_STOPPED, "");
-		}
-		if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_DEVICE)
-			retire(SERVICE_NO_DEVICE, text);
-		if (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_USAGE ||
-								  WEXITSTATUS(status) == EXIT_NOT_EXECUTED))
-			retire(SERVICE_FAILED, text);
-
-		/* Anything else may have been an accident. */
-		if (service.ready &&
-			TimestampDifferenceExceeds(service.started, GetCurrentTimestamp(),
-									   HEALTHY_DELAYS * Max(delay, hpsort_gpu_restart_delay)))
-			delay = 0;
-		delay = Min(Max(2 * delay, hpsort_gpu_restart_delay), LONGEST_DELAY_MS);
-		next_start = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), delay);
-		service_count_restart();
-		service_set_state(SERVICE_RESTARTING, 0, text);
-		ereport(LOG,
-				(errmsg("%s; restarting it in %d ms", text, delay)));
+		if (reap_service(&status))
+			after_end(status);
 	}
 }

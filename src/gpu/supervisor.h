@@ -7,7 +7,14 @@
 
 #include "postgres.h"
 
-/* At server start; called by _PG_init while preloading. */
+/*
+ * Whether there is a service to be had: its program is installed, and was built
+ * for devices that the settings name.  If not, *reason is a phrase, valid until
+ * the next call.  Looks every time, and says nothing to anybody else.
+ */
+extern bool supervisor_has_service(const char **reason);
+
+/* At server start, if there is a service; called by _PG_init while preloading. */
 extern void supervisor_register(void);
 
 /*

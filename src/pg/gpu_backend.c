@@ -19,7 +19,6 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "device.h"
@@ -95,7 +94,7 @@ static GpuFailure last_failure = GPU_OK;
 static struct
 {
 	int			pid;			/* 0: none */
-	TimestampTz until;
+	int64		until;			/* by gpu_clock_ms() */
 	GpuFailure	failure;
 	char		text[160];
 }			avoided;
@@ -154,7 +153,7 @@ wait_latch_or_socket(int wanted, int fd, long timeout_ms)
 static int
 wait_for_service(void *arg, int fd, int events, int timeout_ms)
 {
-	TimestampTz since = timeout_ms > 0 ? GetCurrentTimestamp() : 0;
+	int64		until = timeout_ms > 0 ? gpu_clock_ms() + timeout_ms : 0;
 	int			wanted = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
 	long		left = timeout_ms;
 
@@ -178,8 +177,7 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 				((got & WL_SOCKET_WRITEABLE) ? POLLOUT : 0);
 		if (timeout_ms >= 0)
 		{
-			left = timeout_ms == 0 ? 0 :
-				timeout_ms - (long) TimestampDifferenceMilliseconds(since, GetCurrentTimestamp());
+			left = timeout_ms == 0 ? 0 : (long) (until - gpu_clock_ms());
 			if (left <= 0)
 				return pg_interrupt_pending() ? -1 : 0;
 		}
@@ -227,8 +225,7 @@ avoid_service(int service_pid, GpuFailure failure, const char *text)
 		failure == GPU_UNSUPPORTED || service_pid == 0)
 		return;
 	avoided.pid = service_pid;
-	avoided.until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-												failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
+	avoided.until = gpu_clock_ms() + (failure == GPU_TIMEOUT ? AVOID_HUNG_MS : AVOID_MS);
 	avoided.failure = failure;
 	strlcpy(avoided.text, text, sizeof(avoided.text));
 }
@@ -310,6 +307,11 @@ make_usable(Connection *connection, bool insist, bool *wait)
 		no_gpu(GPU_NOT_RUNNING, "there is no GPU service in single-user mode");
 		return false;
 	}
+	if (!supervisor_has_service(&reason))
+	{
+		no_gpu(GPU_NO_DEVICE, reason);
+		return false;
+	}
 	if (!service_status(&status))
 	{
 		no_gpu(GPU_RESOURCES, "no shared memory is left for the state of the GPU service");
@@ -344,7 +346,7 @@ make_usable(Connection *connection, bool insist, bool *wait)
 		case SERVICE_RUNNING:
 			break;
 	}
-	if (!insist && status.service_pid == avoided.pid && GetCurrentTimestamp() < avoided.until)
+	if (!insist && status.service_pid == avoided.pid && gpu_clock_ms() < avoided.until)
 	{
 		no_gpu(avoided.failure, avoided.text);
 		return false;
@@ -364,7 +366,7 @@ make_usable(Connection *connection, bool insist, bool *wait)
 static bool
 wait_until_usable(Connection *connection)
 {
-	TimestampTz since = GetCurrentTimestamp();
+	int64		until = gpu_clock_ms() + hpsort_gpu_start_timeout;
 	bool		usable;
 
 	for (;;)
@@ -376,8 +378,7 @@ wait_until_usable(Connection *connection)
 		usable = make_usable(connection, true, &wait);
 		if (usable || !wait || pg_interrupt_pending())
 			break;
-		left = hpsort_gpu_start_timeout -
-			(long) TimestampDifferenceMilliseconds(since, GetCurrentTimestamp());
+		left = (long) (until - gpu_clock_ms());
 		if (left <= 0)
 			break;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -393,15 +394,9 @@ static const SortDeviceCosts *
 weighted_costs(const Connection *connection)
 {
 	static SortDeviceCosts weighted;
-	double	   *cost = (double *) &weighted;
-	size_t		i;
 
-	/* Nothing but numbers of nanoseconds. */
-	StaticAssertStmt(sizeof(SortDeviceCosts) % sizeof(double) == 0,
-					 "SortDeviceCosts holds more than doubles");
 	weighted = *gpu_client_costs(connection->ref.client);
-	for (i = 0; i < sizeof(weighted) / sizeof(double); i++)
-		cost[i] *= hpsort_gpu_cost_factor;
+	gpu_costs_weigh(&weighted, hpsort_gpu_cost_factor);
 	return &weighted;
 }
 
@@ -681,6 +676,8 @@ backend_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t 
 static const char *
 backend_describe(const SortJob *job, SortAlgorithm *algorithm)
 {
+	if (job->inner == NULL)
+		return "";				/* it ended with its transaction */
 	return gpu_client_device.describe(job->inner, algorithm);
 }
 
@@ -714,16 +711,27 @@ gpu_backend_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	ServiceStatus status;
 	SortError	err;
 	Connection *connection = &connections[0];
+	const char *reason;
 	int			count = 0;
 	int			i;
 	bool		wait;
 
 	text[0] = '\0';
-	if (!hpsort_gpu || !service_status(&status))
+	*state = "off";
+	if (!hpsort_gpu)
 	{
-		*state = "off";
-		strlcpy(text, hpsort_gpu ? "no shared memory is left for the state of the GPU service"
-				: "the setting hpsort.gpu is off", size);
+		strlcpy(text, "the setting hpsort.gpu is off", size);
+		return 0;
+	}
+	if (!supervisor_has_service(&reason))
+	{
+		*state = service_state_name(SERVICE_NO_DEVICE);
+		strlcpy(text, reason, size);
+		return 0;
+	}
+	if (!service_status(&status))
+	{
+		strlcpy(text, "no shared memory is left for the state of the GPU service", size);
 		return 0;
 	}
 	*state = service_state_name(status.state);

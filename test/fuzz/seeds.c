@@ -84,6 +84,16 @@ say_open(uint64_t n, SortWant want, int descending, SortAlgorithm algorithm)
 }
 
 static void
+say_want(uint64_t keys)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_WANT, 1);
+	m.body.want.keys = keys;
+	say(&m);
+}
+
+static void
 say_add(uint32_t chunk, uint32_t count)
 {
 	GpuMessage	m;
@@ -209,14 +219,14 @@ say_error(uint64_t job, GpuFailure failure)
 static void
 say_job(SortWant want, GpuForm form, int descending, SortAlgorithm algorithm)
 {
-	say_open(1100, want, descending, algorithm);
+	say_open(1000, want, descending, algorithm);
 	say_add(0, 1000);
+	say_want(100);
 	say_add(1, 100);
 	say_read(GPU_MSG_FINISH, form, descending);
 	if (form == GPU_FORM_NONE)
 		say_read(GPU_MSG_READ, GPU_FORM_BEST, !descending);
 	say_release(0);
-	say_plain(GPU_MSG_WANT, 1);
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,10 +31,8 @@ prepare(void)
 {
 	char		text[GPU_TEXT_SIZE];
 
-	pthread_mutex_init(&service.lock, NULL);
-	pthread_cond_init(&service.ended, NULL);
-	service.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (devices_open(&service.devices, "cpu", 64 << 20, text) != EXIT_ORDERLY ||
+	if (!service_init(&service) ||
+		devices_open(&service.devices, "cpu", 64 << 20, text) != EXIT_ORDERLY ||
 		!chunks_create(&service.chunks, 8 * 4096, 4096, text))
 		abort();
 }

@@ -255,6 +255,72 @@ test_no_descriptors(void **state)
 	gpu_service_stop(&s);
 }
 
+static int
+connect_silently(const GpuService *s)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int			fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	strcpy(address.sun_path, s->socket);
+	assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof(address)), 0);
+	return fd;
+}
+
+/*
+ * A flood of connections that never greet, more than the service has descriptors
+ * for, keeps nobody out who does, and has no threads.
+ */
+static void
+test_silent_connections(void **state)
+{
+	enum
+	{
+		SILENT = 300,
+		CLIENTS = 10
+	};
+	struct rlimit few = {.rlim_cur = 120,.rlim_max = 120};
+	GpuService	s;
+	GpuUnit		u;
+	SortError	err;
+	int32_t		keys[1000];
+	int			silent[SILENT];
+	char		byte = 0;
+	int			fds;
+	int			threads;
+	int			i;
+
+	(void) state;
+	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
+	gpu_service_start(&s, NULL);
+	fds = gpu_count_fds(s.pid);
+	threads = gpu_count_threads(s.pid);
+	assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, &few, NULL), 0);
+	for (i = 0; i < SILENT; i++)
+	{
+		silent[i] = connect_silently(&s);
+		/* to begin and not to go on is no better */
+		if (i % 3 == 0)
+			assert_int_equal(send(silent[i], &byte, 1, MSG_NOSIGNAL), 1);
+		if (i % (SILENT / CLIENTS) != SILENT / CLIENTS - 1)
+			continue;
+		gpu_unit_connect_ok(&u, &s);
+		assert_sort_ok(gpu_unit_sort(&u, keys, lengthof(keys), INT32_MIN, INT32_MAX, 0, 0,
+									 SORT_WANT_KEYS, false, &err), err);
+		gpu_unit_disconnect(&u);
+	}
+	assert_true(gpu_count_fds(s.pid) <= fds + 40);
+	assert_true(gpu_count_threads(s.pid) <= threads + 2);
+	/* the first had to go, the last may still speak */
+	assert_true(recv(silent[0], &byte, 1, 0) <= 0);
+	assert_int_equal(recv(silent[SILENT - 1], &byte, 1, MSG_DONTWAIT), -1);
+	for (i = 0; i < SILENT; i++)
+		close(silent[i]);
+	gpu_assert_idle(&s, fds, threads);
+	assert_true(gpu_service_logged(&s, "too many connections that say nothing"));
+	gpu_service_stop(&s);
+}
+
 int
 main(void)
 {
@@ -263,6 +329,7 @@ main(void)
 		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_start_and_end),
 		cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_silent_connections),
 	};
 
 	unit_seed("gpu_process_test");

@@ -40,6 +40,9 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.hello.version = GPU_PROTOCOL_VERSION;
 			strcpy(m->body.hello.build, gpu_build_id());
 			break;
+		case GPU_MSG_WANT:
+			m->body.want.keys = 1;
+			break;
 		case GPU_MSG_ADD:
 			m->body.add.chunk = CHUNKS - 1;
 			m->body.add.count = CHUNK_BYTES / 4;
@@ -189,6 +192,8 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.want = SORT_WANT_PERMUTATION + 1);
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.descending = 2);
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.algorithm = SORT_ALGORITHM_COUNT);
+	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = 0);
+	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = UINT64_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = 0);
@@ -221,7 +226,7 @@ test_service_values(void **state)
 	RIGHT(GPU_MSG_WELCOME, GPU_FROM_SERVICE,
 		  (m.body.welcome.version++, m.body.welcome.chunks = 0));
 	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.grant.chunk = CHUNKS);
-	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.grant.scarce = 2);
+	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.grant.zero = 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.distinct = 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.zero = 1);

@@ -396,13 +396,13 @@ test_no_chunks(void **state)
 	GpuUnit		u;
 	SortError	err;
 	int32_t		keys[3000];
-	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 1};
+	SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX,.n = 2};
 	char		text[200];
 
 	(void) state;
 	unit_fill(SHAPE_WIDE, keys, lengthof(keys));
 	gpu_service_start(&s, args);
-	/* one key is announced, so each gets one chunk, and has it in hand */
+	/* two keys are announced and one comes: each has one chunk, and keeps it in hand */
 	for (i = 0; i < 2; i++)
 	{
 		gpu_unit_connect_ok(&holders[i], &s);
@@ -434,7 +434,8 @@ test_no_chunks(void **state)
 
 /*
  * Streams that pause, each of which could have taken four of the chunks, do not
- * keep the next session from sorting; afterwards they go on, and are right.
+ * keep the next session from sorting, not even when there are more of them than
+ * chunks; afterwards they go on, and are right.
  */
 static void
 check_pauses(int chunks, int streams)
@@ -499,6 +500,8 @@ test_pauses(void **state)
 	check_pauses(8, 2);
 	check_pauses(16, 4);
 	check_pauses(64, 16);
+	check_pauses(2, 5);
+	check_pauses(64, 100);
 }
 
 typedef struct FaultCase

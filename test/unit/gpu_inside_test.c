@@ -1,0 +1,185 @@
+/*
+ * gpu_inside_test.c
+ *		Parts of hpsort-gpud in this process: what cannot be seen from outside, or
+ *		not in time, because it hangs on the clock or on two threads at once.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpud.h"
+
+LogLevel	log_level = LOG_ERROR;
+
+void
+log_line(LogLevel level, const char *format,...)
+{
+	(void) level;
+	(void) format;
+}
+
+/*
+ * The clocks as this whole program sees them; what the kernel waits for goes by the
+ * true ones.
+ */
+static _Atomic int64_t real_ahead_s;
+static _Atomic int64_t monotonic_ahead_s;
+
+int
+clock_gettime(clockid_t id, struct timespec *t)
+{
+	int			rc = (int) syscall(SYS_clock_gettime, id, t);
+
+	if (id == CLOCK_REALTIME)
+		t->tv_sec += real_ahead_s;
+	if (id == CLOCK_MONOTONIC)
+		t->tv_sec += monotonic_ahead_s;
+	return rc;
+}
+
+static Service service;
+
+static void
+start(uint32_t chunks)
+{
+	char		text[GPU_TEXT_SIZE];
+
+	memset(&service, 0, sizeof(service));
+	assert_true(service_init(&service));
+	assert_int_equal(devices_open(&service.devices, "cpu", 0, text), EXIT_ORDERLY);
+	assert_true(chunks_create(&service.chunks, chunks * 4096, 4096, text));
+}
+
+static void
+finish(void)
+{
+	munmap(service.chunks.memory, (size_t) service.chunks.count * service.chunks.bytes);
+	close(service.chunks.fd);
+	free(service.chunks.free);
+	close(service.devices.wake);
+	devices_close(&service.devices);
+	close(service.epoll);
+}
+
+/*
+ * The clock on the wall is set back by an hour while the service ends, and one of
+ * its threads does not: the service ends in time all the same.
+ */
+static void
+test_clock_set_back(void **state)
+{
+	int64_t		since;
+
+	(void) state;
+	start(4);
+	service.nconnections = 1;	/* its thread is in a call of the driver's, say */
+	real_ahead_s = 3600;
+	since = clock_ms();
+	alarm(60);
+	assert_false(connections_end(&service, CONNECTION_STOP, 200));
+	alarm(0);
+	real_ahead_s = 0;
+	assert_true(clock_ms() - since >= 200);
+	assert_true(clock_ms() - since < 20000);
+	finish();
+}
+
+/* Whoever says nothing, or not all, is closed in time; who has spoken is served. */
+static void
+test_silent_ones_expire(void **state)
+{
+	int			ends[3][2];
+	GpuMessage	m;
+	char		byte;
+	int			i;
+
+	(void) state;
+	start(4);
+	gpu_message_init(&m, GPU_MSG_HELLO, 0);
+	m.body.hello.magic = GPU_MAGIC;
+	m.body.hello.version = GPU_PROTOCOL_VERSION;
+	strcpy(m.body.hello.build, gpu_build_id());
+	for (i = 0; i < 3; i++)
+	{
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends[i]), 0);
+		/* the second one greets, the third one only begins to */
+		if (i > 0)
+			assert_int_equal(send(ends[i][0], &m, i == 1 ? gpu_message_size(&m) : 20, 0),
+							 i == 1 ? gpu_message_size(&m) : 20);
+		greeting_await(&service, ends[i][1]);
+	}
+	assert_int_equal(service.greetings.count, 2);
+	assert_true(greetings_expire(&service) > 0);
+	monotonic_ahead_s = 9;
+	assert_true(greetings_expire(&service) <= 1000);
+	assert_int_equal(service.greetings.count, 2);
+	monotonic_ahead_s = 11;
+	assert_int_equal(greetings_expire(&service), -1);
+	assert_int_equal(service.greetings.count, 0);
+	assert_int_equal(recv(ends[0][0], &byte, 1, 0), 0);
+	/* what it had sent was not read: so the kernel says it */
+	assert_true(recv(ends[2][0], &byte, 1, 0) <= 0);
+	assert_int_equal(recv(ends[1][0], &byte, 1, 0), 1);
+	monotonic_ahead_s = 0;
+	for (i = 0; i < 3; i++)
+		close(ends[i][0]);
+	assert_true(connections_end(&service, CONNECTION_GONE, 20000));
+	finish();
+}
+
+/* A device fails while others look at it: for the thread sanitizer. */
+static void *
+look_at_device(void *arg)
+{
+	GpuDeviceStatus *status = arg;
+
+	/* whoever fails it waits for us, so that this ends */
+	do
+		devices_status(&service.devices, 0, status);
+	while (strcmp(status->state, "failed") != 0);
+	return NULL;
+}
+
+static void
+test_device_fails(void **state)
+{
+	pthread_t	thread;
+	GpuDeviceStatus status;
+	EngineError err;
+	Device	   *device;
+
+	(void) state;
+	start(4);
+	device = devices_take(&service.devices);
+	assert_non_null(device);
+	engine_fail(&err, GPU_DEVICE_ERROR, "an illegal memory access");
+	err.sticky = true;
+	assert_int_equal(pthread_create(&thread, NULL, look_at_device, &status), 0);
+	devices_put(&service.devices, device, &err);
+	pthread_join(thread, NULL);
+	assert_int_equal(status.jobs_running, 0);
+	assert_string_equal(status.last_error, "an illegal memory access");
+	assert_null(devices_take(&service.devices));
+	finish();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clock_set_back),
+		cmocka_unit_test(test_silent_ones_expire),
+		cmocka_unit_test(test_device_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
