@@ -19,9 +19,11 @@ typedef struct AggregateState
 	Sorter		sorter;
 	int64		nulls;
 	bool		descending;
+	bool		nulls_first;
+	bool		ordered;		/* both of them by ORDER BY in the call */
 } AggregateState;
 
-/* A new state in context's memory.  context must outlive it. */
+/* A new state in context's memory, NULLs last, or first if descending.  context must outlive it. */
 extern AggregateState *aggregate_state_make(const SortContext *context, int32 lo, int32 hi,
 											bool descending);
 

@@ -44,6 +44,35 @@ FROM data GROUP BY g ORDER BY g;
 SELECT g, array_agg(x ORDER BY x) AS core, hpsort_agg(x), hpsort_agg(x ORDER BY x DESC) AS ordered
 FROM data GROUP BY ROLLUP (g) HAVING count(*) > 1 ORDER BY g;
 
+-- ORDER BY in the call: by the argument, in any direction; further columns change nothing
+SELECT array_agg(x ORDER BY x DESC) = hpsort_agg(x ORDER BY x DESC) AS descending,
+       array_agg(x ORDER BY x DESC NULLS LAST) = hpsort_agg(x ORDER BY x DESC NULLS LAST) AS nulls_last,
+       array_agg(x ORDER BY x NULLS FIRST) = hpsort_agg(x ORDER BY x NULLS FIRST) AS nulls_first,
+       array_agg(x ORDER BY x USING >) = hpsort_agg(x ORDER BY x USING >) AS operator,
+       array_agg(x ORDER BY x DESC, g) = hpsort_agg(x ORDER BY x DESC, g) AS two,
+       array_agg(DISTINCT x ORDER BY x DESC) = hpsort_agg(DISTINCT x ORDER BY x DESC) AS distinct,
+       array_agg(x ORDER BY x DESC) FILTER (WHERE x < 9) = hpsort_agg(x ORDER BY x DESC) FILTER (WHERE x < 9) AS filter,
+       array_agg(x::int2 ORDER BY x::int2 DESC) FILTER (WHERE x < 9 AND g <> 'b')::text =
+           hpsort_agg(x::int2 ORDER BY x::int2 DESC) FILTER (WHERE x < 9 AND g <> 'b')::text AS of_int2
+FROM data;
+SELECT g, array_agg(x ORDER BY x DESC NULLS LAST) AS core, hpsort_agg(x ORDER BY x DESC NULLS LAST), hpsort_runs_agg(x ORDER BY x DESC),
+       hpsort_runs_agg(x ORDER BY x NULLS FIRST) AS first
+FROM data GROUP BY ROLLUP (g) ORDER BY g;
+-- with bounds and direction, which may not say the contrary
+SELECT hpsort_agg(x, 0, 9 ORDER BY x DESC), hpsort_agg(x, 0, 9, true ORDER BY x DESC NULLS LAST) AS both, hpsort_agg(x, NULL, NULL, NULL ORDER BY x DESC) AS unknown
+FROM data WHERE g IN ('a', 'd');
+SELECT hpsort_agg(x, 0, 9, false ORDER BY x DESC) FROM data WHERE g = 'a';
+SELECT hpsort_agg(x, 0, 9, true ORDER BY x) FROM data WHERE g = 'a';
+SELECT hpsort_agg(x, 0, 9, x > 1 ORDER BY x DESC) FROM data WHERE g = 'a';
+-- by anything else: an error, where array_agg has an order that we have not
+SELECT hpsort_agg(x ORDER BY g) FROM data;
+SELECT hpsort_agg(x ORDER BY g, x) FROM data;
+SELECT hpsort_agg(x ORDER BY -x) FROM data WHERE g = 'a';
+SELECT hpsort_agg(x, 0, 9 ORDER BY 9) FROM data;
+SELECT g, hpsort_runs_agg(x ORDER BY x::text) FROM data GROUP BY g;
+-- core has it for no window
+SELECT hpsort_agg(x ORDER BY x DESC) OVER () FROM data;
+
 -- windows, running and sliding
 SELECT x, array_agg(x) OVER (ORDER BY x) AS core, hpsort_agg(x) OVER (ORDER BY x), hpsort_runs_agg(x) OVER (ORDER BY x)
 FROM data WHERE g = 'a' ORDER BY x;
