@@ -88,23 +88,39 @@ INSERT INTO numbers VALUES (0);
 SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
 ROLLBACK;
 SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
--- ... runs what returns rows ...
-SELECT array_agg(x) FROM hpsort_query('DELETE FROM numbers WHERE x > 1 RETURNING x') x;
-SELECT x FROM numbers;
--- ... without what rules have added to it ...
-CREATE TABLE ruled (y int);
-INSERT INTO ruled SELECT i FROM generate_series(1, 1000) i;
-ANALYZE ruled;
-CREATE RULE also AS ON DELETE TO numbers DO ALSO SELECT y FROM ruled;
-BEGIN;
-SELECT * FROM hpsort_query('DELETE FROM numbers RETURNING x');
-ROLLBACK;
-DROP RULE also ON numbers;
-DROP TABLE ruled;
--- ... and obeys the transaction's mode
-BEGIN READ ONLY;
+-- ... and does nothing but read: what else returns rows is refused before it is run
+SELECT * FROM hpsort_query('DELETE FROM numbers WHERE x > 1 RETURNING x');
 SELECT * FROM hpsort_query('INSERT INTO numbers VALUES (4) RETURNING x');
+SELECT * FROM hpsort_query('UPDATE numbers SET x = x + 1 RETURNING x');
+SELECT * FROM hpsort_query('WITH gone AS (DELETE FROM numbers RETURNING x) SELECT x FROM gone');
+SELECT * FROM hpsort_query('SELECT x FROM numbers FOR UPDATE');
+SELECT * FROM hpsort_query('SELECT x FROM (SELECT x FROM numbers FOR SHARE) s');
+SELECT * FROM hpsort_query('WITH locked AS MATERIALIZED (SELECT x FROM numbers FOR KEY SHARE) SELECT 1 WHERE EXISTS (SELECT FROM locked)');
+SELECT * FROM hpsort_query('EXPLAIN ANALYZE DELETE FROM numbers');
+CREATE RULE also AS ON DELETE TO numbers DO ALSO SELECT 1;
+SELECT * FROM hpsort_query('DELETE FROM numbers RETURNING x');
+DROP RULE also ON numbers;
+SELECT array_agg(x) FROM hpsort_query('SELECT x FROM numbers') x;
+-- names are those of the search_path at the time of the call, which REFRESH and a restore empty ...
+CREATE SCHEMA hpsort_test;
+CREATE TABLE hpsort_test.numbers (x int);
+INSERT INTO hpsort_test.numbers VALUES (20), (10);
+CREATE FUNCTION hpsort_test.ordered() RETURNS SETOF int LANGUAGE sql SET search_path = hpsort_test, public
+	AS $$SELECT hpsort_query('SELECT x FROM numbers')$$;
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
+SELECT public.hpsort_query('SELECT x FROM numbers');
 ROLLBACK;
+-- ... unless the query says them in full, or a function brings its own
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
+SELECT public.hpsort_query('SELECT x FROM hpsort_test.numbers');
+SELECT hpsort_test.ordered();
+SELECT public.hpsort_column('hpsort_test.numbers', 'x');
+ROLLBACK;
+SET client_min_messages = warning;
+DROP SCHEMA hpsort_test CASCADE;
+RESET client_min_messages;
 DROP TABLE numbers;
 
 -- with the rights of the caller
