@@ -12,11 +12,11 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -25,10 +25,13 @@
 #include "utils/typcache.h"
 
 #include "aggregates.h"
+#include "column_reader.h"
 #include "pg_sorter.h"
 #include "set_state.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
+PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int2);
+PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int8);
 PG_FUNCTION_INFO_V1(hpsort_agg_combine);
 PG_FUNCTION_INFO_V1(hpsort_agg_serialize);
 PG_FUNCTION_INFO_V1(hpsort_agg_deserialize);
@@ -58,6 +61,7 @@ call_order(FunctionCallInfo fcinfo, SortOrder *order)
 {
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	SortGroupClause *clause;
+	TargetEntry *argument;
 	HeapTuple	tuple;
 	Oid			opfamily = InvalidOid;
 	Oid			opcintype;
@@ -75,9 +79,11 @@ call_order(FunctionCallInfo fcinfo, SortOrder *order)
 		return false;
 
 	clause = linitial_node(SortGroupClause, aggref->aggorder);
-	if (get_sortgroupclause_tle(clause, aggref->args)->resno != 1 ||
+	argument = get_sortgroupclause_tle(clause, aggref->args);
+	if (argument->resno != 1 ||
 		!compat_ordering_op(clause->sortop, &opfamily, &opcintype, &order->descending) ||
-		opfamily != INTEGER_BTREE_FAM_OID)
+		opfamily != lookup_type_cache(exprType((Node *) argument->expr),
+									  TYPECACHE_BTREE_OPFAMILY)->btree_opf)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("aggregate %s can be ordered by its first argument only",
@@ -226,9 +232,8 @@ flush_sorter(Sorter *sorter)
 	pg_sort_check(sorter_flush(sorter, &err), &err);
 }
 
-/* (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal */
-Datum
-hpsort_agg_transfn(PG_FUNCTION_ARGS)
+static inline Datum
+add_row(FunctionCallInfo fcinfo, Oid type)
 {
 	AggregateState *state;
 
@@ -250,9 +255,33 @@ hpsort_agg_transfn(PG_FUNCTION_ARGS)
 
 		if (sorter_is_full(sorter))
 			flush_sorter(sorter);
-		sorter_put_key(sorter, PG_GETARG_INT32(1));
+		sorter_put_key(sorter, type == INT4OID ? PG_GETARG_INT32(1) : column_key(type, PG_GETARG_DATUM(1)));
 	}
 	PG_RETURN_POINTER(state);
+}
+
+/*
+ * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal, and
+ * the same of dates with bounds that are dates: a date is an int4 inside.
+ */
+Datum
+hpsort_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT4OID);
+}
+
+/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal */
+Datum
+hpsort_agg_transfn_int2(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT2OID);
+}
+
+/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal */
+Datum
+hpsort_agg_transfn_int8(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT8OID);
 }
 
 /* (internal, internal) returns internal: adds the second to the first */
@@ -365,8 +394,40 @@ hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* An array of keys as one of int2 or int8. */
+static ArrayType *
+array_of_type(ArrayType *keys, Oid type)
+{
+	bool		wide = type == INT8OID;
+	int			items = ARR_DIMS(keys)[0];
+	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	Size		n = (VARSIZE(keys) - overhead) / sizeof(int32);
+	Size		size = overhead + n * (wide ? sizeof(int64) : sizeof(int16));
+	const int32 *from = (const int32 *) ARR_DATA_PTR(keys);
+	ArrayType  *result;
+	Size		i;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of %d elements exceeds the maximum size", items),
+				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
+	result = (ArrayType *) palloc(size);
+	memcpy(result, keys, overhead);
+	SET_VARSIZE(result, size);
+	result->elemtype = type;
+	if (wide)
+		for (i = 0; i < n; i++)
+			((int64 *) ARR_DATA_PTR(result))[i] = from[i];
+	else
+		for (i = 0; i < n; i++)
+			((int16 *) ARR_DATA_PTR(result))[i] = (int16) from[i];
+	pfree(keys);
+	return result;
+}
+
 Datum
-aggregate_state_array(AggregateState *state)
+aggregate_state_array(AggregateState *state, Oid type)
 {
 	ArrayType  *result;
 	SortError	err;
@@ -377,19 +438,43 @@ aggregate_state_array(AggregateState *state)
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
 	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
 	last_sort_record("hpsort_agg", &state->sorter, out, state->nulls);
+	result->elemtype = type;
+	if (type == INT2OID || type == INT8OID)
+		result = array_of_type(result, type);
 	return PointerGetDatum(result);
 }
 
-/* (internal) returns int4[] */
+Oid
+aggregate_array_type(Oid result_type)
+{
+	Oid			element = get_element_type(result_type);
+
+	if (element != INT2OID && element != INT4OID && element != INT8OID && element != DATEOID)
+		elog(ERROR, "unexpected result type %u", result_type);
+	return element;
+}
+
+/* (internal) returns int4[], int2[], int8[] or date[] */
 Datum
 hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 {
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	/* No rows: NULL, as array_agg. */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0));
+	/* Not from the call's expression: who runs us by our OID may have none. */
+	if (flinfo->fn_extra == NULL)
+	{
+		Oid			type = aggregate_array_type(get_func_rettype(flinfo->fn_oid));
+
+		flinfo->fn_extra = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(Oid));
+		*(Oid *) flinfo->fn_extra = type;
+	}
+	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0),
+								 *(Oid *) flinfo->fn_extra);
 }
 
 /* Runs read from a sorter at once. */
@@ -485,7 +570,6 @@ hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		/* Not from the call's expression: who runs us by our OID may have none. */
 		fcinfo->flinfo->fn_extra = aggregate_run_type(get_func_rettype(fcinfo->flinfo->fn_oid));
 		MemoryContextSwitchTo(old);
 	}
