@@ -97,6 +97,13 @@ $(CXX_OBJS): %.o: %.cpp
 	@$(find_highway)
 	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -I$(srcdir) -c -o $@ $<
 
+# A server that should load what is no longer there refuses every connection.
+.PHONY: uninstall_warning
+uninstall: uninstall_warning
+uninstall_warning:
+	@echo "warning: a server that hpsort is preloaded into will refuse all connections, or not start, without it:" >&2
+	@echo "take it out of shared_preload_libraries and session_preload_libraries first, as README.md says under Uninstall" >&2
+
 # Perl tests start their own servers; not as root.
 prove_installcheck:
 	@test -n "$(PROVE_TESTS)" || { echo "no tests in test/t" >&2; exit 1; }

@@ -152,6 +152,9 @@ pair "runs of a column" 0 "" hpsort_column_runs "SELECT sum(count) FROM hpsort_c
 	"GROUP BY" "SELECT sum(n) FROM (SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY x) s"
 pair "set of a column" 0 "" hpsort_column "SELECT max(v) FROM (SELECT hpsort_column('t', 'x') AS v OFFSET 0) s" \
 	"ORDER BY" "SELECT max(v) FROM (SELECT x AS v FROM t ORDER BY x OFFSET 0) s"
+pair "runs of z in FROM" 0 "" hpsort_column_runs "SELECT count(*) * 0 FROM hpsort_column_runs('t', 'z')" \
+	hpsort_column "SELECT count(*) * 0 FROM (SELECT hpsort_column('t', 'z') OFFSET 0) s"
+target "hpsort_column_runs of different keys in FROM / hpsort_column in a select list" at-most 3 "$(share)"
 for table in fresh text_first nulls_first; do
 	pair "column of $table" 0 "" hpsort_column_array "$(column $table x) * 0" "sum(x)" "SELECT sum(x) * 0 FROM $table"
 	case $table in

@@ -145,6 +145,78 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4, int4, int4, bool) IS
 'aggregate transition function';
 
+CREATE FUNCTION hpsort_agg_transfn(internal, int2)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int2, int4, int4)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2, int4, int4) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int2, int4, int4, bool)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2, int4, int4, bool) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int8)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int8, int4, int4)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8, int4, int4) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, int8, int4, int4, bool)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8, int4, int4, bool) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, date)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, date) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, date, date, date)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, date, date, date) IS
+'aggregate transition function';
+
+CREATE FUNCTION hpsort_agg_transfn(internal, date, date, date, bool)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_transfn(internal, date, date, date, bool) IS
+'aggregate transition function';
+
 CREATE FUNCTION hpsort_agg_combine(internal, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'hpsort_agg_combine'
@@ -175,6 +247,30 @@ AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION hpsort_agg_finalfn(internal) IS
+'aggregate final function';
+
+CREATE FUNCTION hpsort_agg_finalfn_int2(internal)
+RETURNS int2[]
+AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_finalfn_int2(internal) IS
+'aggregate final function';
+
+CREATE FUNCTION hpsort_agg_finalfn_int8(internal)
+RETURNS int8[]
+AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_finalfn_int8(internal) IS
+'aggregate final function';
+
+CREATE FUNCTION hpsort_agg_finalfn_date(internal)
+RETURNS date[]
+AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_agg_finalfn_date(internal) IS
 'aggregate final function';
 
 CREATE FUNCTION hpsort_runs_agg_finalfn(internal)
@@ -244,6 +340,177 @@ CREATE AGGREGATE hpsort_runs_agg(int4) (
 
 COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
 'collects distinct values in ascending order with their counts, the run of NULLs last';
+
+-- The same of other types.  An argument of a type that has no aggregate of its own,
+-- such as a domain, is that of its base type.
+
+CREATE AGGREGATE hpsort_agg(int2) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int2) IS
+'collects values into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int2, lo int4, hi int4) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int2, int4, int4) IS
+'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int2, lo int4, hi int4, descending bool) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int2, int4, int4, bool) IS
+'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
+
+CREATE AGGREGATE hpsort_agg(int8) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int8) IS
+'collects values into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int8, lo int4, hi int4) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int8, int4, int4) IS
+'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(int8, lo int4, hi int4, descending bool) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(int8, int4, int4, bool) IS
+'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
+
+CREATE AGGREGATE hpsort_agg(date) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_date,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(date) IS
+'collects values into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(date, lo date, hi date) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_date,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(date, date, date) IS
+'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
+
+CREATE AGGREGATE hpsort_agg(date, lo date, hi date, descending bool) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_agg_finalfn_date,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_agg(date, date, date, bool) IS
+'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
+
+CREATE AGGREGATE hpsort_runs_agg(int2) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_runs_agg(int2) IS
+'collects distinct values in ascending order with their counts, the run of NULLs last';
+
+CREATE AGGREGATE hpsort_runs_agg(int8) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_runs_agg(int8) IS
+'collects distinct values in ascending order with their counts, the run of NULLs last';
+
+CREATE AGGREGATE hpsort_runs_agg(date) (
+	SFUNC = hpsort_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_agg_combine,
+	SERIALFUNC = hpsort_agg_serialize,
+	DESERIALFUNC = hpsort_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_runs_agg(date) IS
+'collects distinct values in ascending order with their counts, the run of NULLs last; a date as its days since 2000-01-01';
 
 -- Information
 

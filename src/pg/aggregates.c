@@ -11,20 +11,27 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "aggregates.h"
+#include "column_reader.h"
 #include "pg_sorter.h"
 #include "set_state.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
+PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int2);
+PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int8);
 PG_FUNCTION_INFO_V1(hpsort_agg_combine);
 PG_FUNCTION_INFO_V1(hpsort_agg_serialize);
 PG_FUNCTION_INFO_V1(hpsort_agg_deserialize);
@@ -32,26 +39,88 @@ PG_FUNCTION_INFO_V1(hpsort_agg_finalfn);
 PG_FUNCTION_INFO_V1(hpsort_runs_agg_finalfn);
 
 /*
- * SortContexts are shared by all groups whose states live in one memory
- * context; there is one such context a grouping set.  Kept in fn_extra.
+ * What all groups have in common whose states live in one memory context; there
+ * is one such context a grouping set.  Kept in fn_extra.
  */
-typedef struct ContextCache
+typedef struct GroupContext
 {
-	struct ContextCache *next;
+	struct GroupContext *next;
 	SortContext context;
-} ContextCache;
+	bool		ordered;		/* the call has an ORDER BY: */
+	SortOrder	order;
+} GroupContext;
 
-static const SortContext *
-shared_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
+/*
+ * The ORDER BY of the call, if it has one: by the aggregated argument, in
+ * either direction.  Another could not be obeyed, for keys are all that is
+ * kept; rows with the same key differ in nothing that the result shows, so that
+ * further columns make no difference.
+ */
+static bool
+call_order(FunctionCallInfo fcinfo, SortOrder *order)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	SortGroupClause *clause;
+	TargetEntry *argument;
+	HeapTuple	tuple;
+	Oid			opfamily = InvalidOid;
+	Oid			opcintype;
+	bool		ours;
+
+	if (aggref == NULL || aggref->aggorder == NIL)
+		return false;
+	/* An aggregate that runs another one's functions shows its own call. */
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	ours = HeapTupleIsValid(tuple) &&
+		((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn == fcinfo->flinfo->fn_oid;
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!ours)
+		return false;
+
+	clause = linitial_node(SortGroupClause, aggref->aggorder);
+	argument = get_sortgroupclause_tle(clause, aggref->args);
+	if (argument->resno != 1 ||
+		!compat_ordering_op(clause->sortop, &opfamily, &opcintype, &order->descending) ||
+		opfamily != lookup_type_cache(exprType((Node *) argument->expr),
+									  TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("aggregate %s can be ordered by its first argument only",
+						get_func_name(aggref->aggfnoid)),
+				 errhint("Leave ORDER BY out, or write %s(x ORDER BY x) or %s(x ORDER BY x DESC).",
+						 get_func_name(aggref->aggfnoid), get_func_name(aggref->aggfnoid))));
+	order->nulls_first = clause->nulls_first;
+	return true;
+}
+
+/* Whether memory in context is there for as long as memory in other. */
+static bool
+lives_as_long(MemoryContext context, MemoryContext other)
+{
+	while (other != NULL && other != context)
+		other = MemoryContextGetParent(other);
+	return other != NULL;
+}
+
+/*
+ * Who runs the functions of an aggregate by their OIDs may look them up anew
+ * for every row; then each state has a GroupContext of its own.
+ */
+static const GroupContext *
+group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
-	ContextCache *c;
+	bool		shared = lives_as_long(flinfo->fn_mcxt, aggcontext);
+	GroupContext *c;
 
-	for (c = (ContextCache *) flinfo->fn_extra; c != NULL; c = c->next)
-		if (c->context.allocator.arena == aggcontext)
-			return &c->context;
+	if (shared)
+		for (c = (GroupContext *) flinfo->fn_extra; c != NULL; c = c->next)
+			if (c->context.allocator.arena == aggcontext)
+				return c;
 
-	c = (ContextCache *) MemoryContextAlloc(flinfo->fn_mcxt, sizeof(ContextCache));
+	c = (GroupContext *) MemoryContextAllocZero(shared ? flinfo->fn_mcxt : aggcontext,
+												sizeof(GroupContext));
 
 	/* A partial state goes to the leader as it is; nothing is sorted here. */
 	if (IsA(fcinfo->context, AggState) &&
@@ -59,9 +128,13 @@ shared_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 		pg_sort_context_partial(&c->context, aggcontext);
 	else
 		pg_sort_context(&c->context, aggcontext);
-	c->next = (ContextCache *) flinfo->fn_extra;
-	flinfo->fn_extra = c;
-	return &c->context;
+	c->ordered = call_order(fcinfo, &c->order);
+	if (shared)
+	{
+		c->next = (GroupContext *) flinfo->fn_extra;
+		flinfo->fn_extra = c;
+	}
+	return c;
 }
 
 AggregateState *
@@ -74,32 +147,56 @@ aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descen
 	sorter_init(&state->sorter, context, lo, hi);
 	state->nulls = 0;
 	state->descending = descending;
+	state->nulls_first = descending;
+	state->ordered = false;
 	return state;
 }
 
-/* Bounds and direction from the arguments of a row, if it has them. */
+/*
+ * Bounds and direction from the arguments of a row, if it has them.  *descending
+ * is what ORDER BY says, if the call is ordered.
+ */
 static void
-row_options(FunctionCallInfo fcinfo, int32 *lo, int32 *hi, bool *descending)
+row_options(FunctionCallInfo fcinfo, bool ordered, int32 *lo, int32 *hi, bool *descending)
 {
 	*lo = PG_INT32_MIN;
 	*hi = PG_INT32_MAX;
 	if (PG_NARGS() > 2)
 		sort_bounds_from_args(fcinfo, 2, lo, hi);
-	*descending = PG_NARGS() > 4 && !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	if (PG_NARGS() > 4 && !PG_ARGISNULL(4))
+	{
+		if (ordered && PG_GETARG_BOOL(4) != *descending)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument descending contradicts ORDER BY")));
+		*descending = PG_GETARG_BOOL(4);
+	}
+	else if (!ordered)
+		*descending = false;
 }
 
 static AggregateState *
 first_row(FunctionCallInfo fcinfo)
 {
 	MemoryContext aggcontext;
+	const GroupContext *group;
+	AggregateState *state;
 	int32		lo;
 	int32		hi;
 	bool		descending;
 
 	if (!AggCheckCallContext(fcinfo, &aggcontext))
 		elog(ERROR, "aggregate function called in non-aggregate context");
-	row_options(fcinfo, &lo, &hi, &descending);
-	return aggregate_state_make(shared_context(fcinfo, aggcontext), lo, hi, descending);
+	group = group_context(fcinfo, aggcontext);
+	descending = group->order.descending;
+	row_options(fcinfo, group->ordered, &lo, &hi, &descending);
+	state = aggregate_state_make(&group->context, lo, hi, descending);
+	if (group->ordered)
+	{
+		state->ordered = true;
+		state->nulls_first = group->order.nulls_first;
+	}
+	return state;
 }
 
 /* Whether a row repeats what the state has: the usual case, decided in line. */
@@ -117,9 +214,9 @@ check_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 {
 	int32		lo;
 	int32		hi;
-	bool		descending;
+	bool		descending = state->descending;
 
-	row_options(fcinfo, &lo, &hi, &descending);
+	row_options(fcinfo, state->ordered, &lo, &hi, &descending);
 	if (lo != state->sorter.lo || hi != state->sorter.hi || descending != state->descending)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -135,9 +232,8 @@ flush_sorter(Sorter *sorter)
 	pg_sort_check(sorter_flush(sorter, &err), &err);
 }
 
-/* (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal */
-Datum
-hpsort_agg_transfn(PG_FUNCTION_ARGS)
+static inline Datum
+add_row(FunctionCallInfo fcinfo, Oid type)
 {
 	AggregateState *state;
 
@@ -159,9 +255,33 @@ hpsort_agg_transfn(PG_FUNCTION_ARGS)
 
 		if (sorter_is_full(sorter))
 			flush_sorter(sorter);
-		sorter_put_key(sorter, PG_GETARG_INT32(1));
+		sorter_put_key(sorter, type == INT4OID ? PG_GETARG_INT32(1) : column_key(type, PG_GETARG_DATUM(1)));
 	}
 	PG_RETURN_POINTER(state);
+}
+
+/*
+ * (internal, int4 [, lo int4, hi int4 [, descending bool]]) returns internal, and
+ * the same of dates with bounds that are dates: a date is an int4 inside.
+ */
+Datum
+hpsort_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT4OID);
+}
+
+/* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal */
+Datum
+hpsort_agg_transfn_int2(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT2OID);
+}
+
+/* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal */
+Datum
+hpsort_agg_transfn_int8(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, INT8OID);
 }
 
 /* (internal, internal) returns internal: adds the second to the first */
@@ -184,7 +304,7 @@ hpsort_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 	if (state == NULL)
-		state = aggregate_state_make(shared_context(fcinfo, aggcontext),
+		state = aggregate_state_make(&group_context(fcinfo, aggcontext)->context,
 									 other->sorter.lo, other->sorter.hi, other->descending);
 	else if (state->sorter.lo != other->sorter.lo || state->sorter.hi != other->sorter.hi ||
 			 state->descending != other->descending)
@@ -274,38 +394,93 @@ hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* An array of keys as one of int2 or int8. */
+static ArrayType *
+array_of_type(ArrayType *keys, Oid type)
+{
+	bool		wide = type == INT8OID;
+	int			items = ARR_DIMS(keys)[0];
+	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	Size		n = (VARSIZE(keys) - overhead) / sizeof(int32);
+	Size		size = overhead + n * (wide ? sizeof(int64) : sizeof(int16));
+	const int32 *from = (const int32 *) ARR_DATA_PTR(keys);
+	ArrayType  *result;
+	Size		i;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of %d elements exceeds the maximum size", items),
+				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
+	result = (ArrayType *) palloc(size);
+	memcpy(result, keys, overhead);
+	SET_VARSIZE(result, size);
+	result->elemtype = type;
+	if (wide)
+		for (i = 0; i < n; i++)
+			((int64 *) ARR_DATA_PTR(result))[i] = from[i];
+	else
+		for (i = 0; i < n; i++)
+			((int16 *) ARR_DATA_PTR(result))[i] = (int16) from[i];
+	pfree(keys);
+	return result;
+}
+
 Datum
-aggregate_state_array(AggregateState *state)
+aggregate_state_array(AggregateState *state, Oid type)
 {
 	ArrayType  *result;
 	SortError	err;
 	int32	   *out;
 
-	/* NULLs where ORDER BY puts them: first if descending. */
 	result = int4_array_make((int64) sorter_count(&state->sorter), state->nulls, 1,
-							 state->descending, &out);
+							 state->nulls_first, &out);
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
 	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
 	last_sort_record("hpsort_agg", &state->sorter, out, state->nulls);
+	result->elemtype = type;
+	if (type == INT2OID || type == INT8OID)
+		result = array_of_type(result, type);
 	return PointerGetDatum(result);
 }
 
-/* (internal) returns int4[] */
+Oid
+aggregate_array_type(Oid result_type)
+{
+	Oid			element = get_element_type(result_type);
+
+	if (element != INT2OID && element != INT4OID && element != INT8OID && element != DATEOID)
+		elog(ERROR, "unexpected result type %u", result_type);
+	return element;
+}
+
+/* (internal) returns int4[], int2[], int8[] or date[] */
 Datum
 hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 {
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	/* No rows: NULL, as array_agg. */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0));
+	/* Not from the call's expression: who runs us by our OID may have none. */
+	if (flinfo->fn_extra == NULL)
+	{
+		Oid			type = aggregate_array_type(get_func_rettype(flinfo->fn_oid));
+
+		flinfo->fn_extra = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(Oid));
+		*(Oid *) flinfo->fn_extra = type;
+	}
+	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0),
+								 *(Oid *) flinfo->fn_extra);
 }
 
 /* Runs read from a sorter at once. */
 #define RUN_BATCH 1024
 
-/* The type may be in any schema: it is what the aggregate is declared to return. */
+/* The type may be in any schema: it is what the function is declared to return. */
 TupleDesc
 aggregate_run_type(Oid result_type)
 {
@@ -319,55 +494,68 @@ aggregate_run_type(Oid result_type)
 	return tupdesc;
 }
 
+/* The elements of an array of runs, as they come. */
+typedef struct RunArray
+{
+	TupleDesc	tupdesc;
+	Datum	   *elements;
+	int64		n;
+	int64		capacity;
+	Size		bytes;
+} RunArray;
+
+static void
+add_run(RunArray *runs, int32 key, bool isnull, int64 count)
+{
+	Datum		values[2] = {Int32GetDatum(key), Int64GetDatum(count)};
+	bool		nulls[2] = {isnull, false};
+	HeapTuple	tuple = heap_form_tuple(runs->tupdesc, values, nulls);
+
+	if (runs->n == runs->capacity)
+	{
+		runs->capacity *= 2;
+		runs->elements = (Datum *) repalloc_huge(runs->elements, runs->capacity * sizeof(Datum));
+	}
+	runs->elements[runs->n++] = HeapTupleGetDatum(tuple);
+	runs->bytes += MAXALIGN(tuple->t_len);
+	if (runs->bytes > MaxAllocSize - ARR_OVERHEAD_NONULLS(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of more than %lld runs exceeds the maximum size",
+						(long long) runs->n),
+				 errhint("Use hpsort_query, which returns a set.")));
+}
+
 Datum
 aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 {
+	RunArray	runs = {.tupdesc = tupdesc, .capacity = RUN_BATCH};
 	SorterCursor cursor;
 	SortError	err;
-	Datum	   *elements;
-	int64		capacity = RUN_BATCH;
-	int64		n = 0;
-	Size		bytes = 0;
+	int32		keys[RUN_BATCH];
+	uint64		counts[RUN_BATCH];
 	size_t		got;
+	size_t		i;
 
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_RUNS, &err), &err);
-	pg_sort_check(sorter_open_cursor(&state->sorter, false, &cursor, &err), &err);
-	elements = (Datum *) palloc(capacity * sizeof(Datum));
+	pg_sort_check(sorter_open_cursor(&state->sorter, state->descending, &cursor, &err), &err);
+	runs.elements = (Datum *) palloc(runs.capacity * sizeof(Datum));
+
+	/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
+	if (state->nulls > 0 && state->nulls_first)
+		add_run(&runs, 0, true, state->nulls);
 	do
 	{
-		int32		keys[RUN_BATCH];
-		uint64		counts[RUN_BATCH];
-		size_t		i;
-
 		pg_sort_check(sorter_cursor_runs(&cursor, keys, counts, RUN_BATCH, &got, &err), &err);
-		if (n + (int64) got + 1 > capacity)
-		{
-			capacity *= 2;
-			elements = (Datum *) repalloc_huge(elements, capacity * sizeof(Datum));
-		}
-		/* The run of NULLs comes last, as in GROUP BY x ORDER BY x. */
-		for (i = 0; i < got || (i == got && got < RUN_BATCH && state->nulls > 0); i++)
-		{
-			Datum		values[2];
-			bool		isnull[2] = {i == got, false};
-			HeapTuple	tuple;
-
-			values[0] = i == got ? (Datum) 0 : Int32GetDatum(keys[i]);
-			values[1] = Int64GetDatum(i == got ? state->nulls : (int64) counts[i]);
-			tuple = heap_form_tuple(tupdesc, values, isnull);
-			elements[n++] = HeapTupleGetDatum(tuple);
-			bytes += MAXALIGN(tuple->t_len);
-		}
-		if (bytes > MaxAllocSize - ARR_OVERHEAD_NONULLS(1))
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("array of more than %lld runs exceeds the maximum size", (long long) n),
-					 errhint("Use hpsort_query, which returns a set.")));
+		for (i = 0; i < got; i++)
+			add_run(&runs, keys[i], false, (int64) counts[i]);
 	} while (got == RUN_BATCH);
+	if (state->nulls > 0 && !state->nulls_first)
+		add_run(&runs, 0, true, state->nulls);
 	last_sort_record("hpsort_runs_agg", &state->sorter, NULL, state->nulls);
 
-	return PointerGetDatum(construct_array(elements, (int) n, tupdesc->tdtypeid, -1, false,
-										   TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_array(runs.elements, (int) runs.n, tupdesc->tdtypeid, -1,
+										   false, TYPALIGN_DOUBLE));
 }
 
 /* (internal) returns hpsort_run[] */
@@ -382,7 +570,7 @@ hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		fcinfo->flinfo->fn_extra = aggregate_run_type(get_fn_expr_rettype(fcinfo->flinfo));
+		fcinfo->flinfo->fn_extra = aggregate_run_type(get_func_rettype(fcinfo->flinfo->fn_oid));
 		MemoryContextSwitchTo(old);
 	}
 	return aggregate_state_runs((AggregateState *) PG_GETARG_POINTER(0),

@@ -37,9 +37,9 @@ is_null_call(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(ARG_REL) || PG_ARGISNULL(ARG_ATTRIBUTE) || PG_ARGISNULL(ARG_DESCENDING);
 }
 
-/* Gathers the column into a new set, in the function's multi-call context. */
-static void
-start_column_set(FunctionCallInfo fcinfo, FuncCallContext *funcctx, const char *function,
+/* Gathers the column into a new set. */
+static SetState *
+start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *function,
 				 SortWant want)
 {
 	SetState   *state;
@@ -47,52 +47,42 @@ start_column_set(FunctionCallInfo fcinfo, FuncCallContext *funcctx, const char *
 	int32		hi;
 	MemoryContext old;
 
+	if (is_null_call(fcinfo))
+		return NULL;
 	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
-	state = set_state_make(funcctx->multi_call_memory_ctx, lo, hi);
+	state = set_state_make(memory, lo, hi);
 	column_gather(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
 				  &state->sorter, &state->nulls);
-	old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
+	old = MemoryContextSwitchTo(memory);
 	set_state_start(state, function, want, sort_order_from_args(fcinfo, ARG_DESCENDING));
 	MemoryContextSwitchTo(old);
-	funcctx->user_fctx = state;
+	return state;
+}
+
+static SetState *
+start_column(FunctionCallInfo fcinfo, MemoryContext memory)
+{
+	return start_column_set(fcinfo, memory, "hpsort_column", SORT_WANT_KEYS);
 }
 
 /* returns SETOF int4 */
 Datum
 hpsort_column(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *funcctx;
+	return set_return_keys(fcinfo, start_column);
+}
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		funcctx = SRF_FIRSTCALL_INIT();
-		if (!is_null_call(fcinfo))
-			start_column_set(fcinfo, funcctx, "hpsort_column", SORT_WANT_KEYS);
-	}
-	funcctx = SRF_PERCALL_SETUP();
-	return set_state_next_key(fcinfo, funcctx);
+static SetState *
+start_column_runs(FunctionCallInfo fcinfo, MemoryContext memory)
+{
+	return start_column_set(fcinfo, memory, "hpsort_column_runs", SORT_WANT_RUNS);
 }
 
 /* returns SETOF hpsort_run */
 Datum
 hpsort_column_runs(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *funcctx;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		funcctx = SRF_FIRSTCALL_INIT();
-		if (!is_null_call(fcinfo))
-		{
-			MemoryContext old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
-
-			set_state_run_type(fcinfo, funcctx);
-			MemoryContextSwitchTo(old);
-			start_column_set(fcinfo, funcctx, "hpsort_column_runs", SORT_WANT_RUNS);
-		}
-	}
-	funcctx = SRF_PERCALL_SETUP();
-	return set_state_next_run(fcinfo, funcctx);
+	return set_return_runs(fcinfo, start_column_runs);
 }
 
 /* returns int4[], NULL for no rows as array_agg */

@@ -168,6 +168,7 @@ column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
 	int			workers;
 	int			i;
 	bool		simple;
+	char	   *query;
 
 	if (rel == NULL)
 		ereport(ERROR,
@@ -188,16 +189,14 @@ column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
 		simple = check_enable_rls(relid, InvalidOid, false) != RLS_ENABLED &&
 			find_sources(rel, attribute, attnum, &sources, &nsources);
 	}
+	query = psprintf("SELECT %s FROM %s", quote_identifier(attribute),
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel)));
 	if (!simple)
-	{
-		char	   *query = psprintf("SELECT %s FROM %s", quote_identifier(attribute),
-									 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-																RelationGetRelationName(rel)));
-
 		query_gather(query, true, get_atttype(relid, attnum), sorter, nulls);
-	}
 	else
 	{
+		column_check_plan(rel, attnum, query, sources, nsources);
 		workers = column_parallel_workers(sources, nsources);
 		if (workers > 0)
 			column_gather_parallel(sources, nsources, workers, sorter, nulls);
@@ -205,6 +204,7 @@ column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
 			column_gather_sources(sources, nsources, NULL, sorter, nulls);
 	}
 
+	pfree(query);
 	for (i = 0; i < nsources; i++)
 		if (sources[i].rel != rel)
 			table_close(sources[i].rel, NoLock);

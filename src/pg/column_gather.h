@@ -18,7 +18,8 @@
 /*
  * Adds the keys of a column, and of those that inherit it, to sorter and its
  * NULLs to *nulls, as the active snapshot sees them.  Complains as that query
- * would, and if the column's type is none that keys can be made of.  Where the
+ * would, if the column's type is none that keys can be made of, and where
+ * another extension would answer the query for a plain table.  Where the
  * column is not simply read (views, foreign tables, row security, ...) the
  * query is run.  Locks stay until the end of the transaction.
  */
@@ -36,6 +37,15 @@ struct ParallelTableScanDescData;
 extern void column_gather_sources(const ColumnSource *sources, int nsources,
 								  struct ParallelTableScanDescData **parallel,
 								  Sorter *sorter, int64 *nulls);
+
+/* --- column_plan.c */
+
+/*
+ * An error unless query, SELECT attribute FROM rel, is planned as a plain scan
+ * of the sources: rows that another extension keeps elsewhere are not in them.
+ */
+extern void column_check_plan(Relation rel, AttrNumber attnum, const char *query,
+							  const ColumnSource *sources, int nsources);
 
 /* --- column_parallel.c */
 

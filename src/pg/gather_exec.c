@@ -46,6 +46,7 @@ typedef struct GatherOutput
 	bool		partial;		/* serialized, for Finalize Aggregate */
 	int			state;
 	TupleDesc	run_type;		/* of GATHER_RUNS */
+	Oid			array_type;		/* of the elements, if it returns an array */
 } GatherOutput;
 
 typedef struct GatherScanState
@@ -165,6 +166,8 @@ describe_outputs(GatherScanState *gather, CustomScan *scan)
 		check_execute(aggref);
 		if (output->kind == GATHER_RUNS && !output->partial)
 			output->run_type = aggregate_run_type(aggref->aggtype);
+		if (output->kind == GATHER_ARRAY && !output->partial)
+			output->array_type = aggregate_array_type(aggref->aggtype);
 		for (i = 0; i < gather->nstates && transnos[i] != aggref->aggtransno; i++)
 			;
 		if (i == gather->nstates)
@@ -264,7 +267,7 @@ fill_outputs(GatherScanState *gather, TupleTableSlot *slot)
 		else if (output->partial)
 			slot->tts_values[i] = aggregate_state_serialize(state);
 		else if (output->kind == GATHER_ARRAY)
-			slot->tts_values[i] = aggregate_state_array(state);
+			slot->tts_values[i] = aggregate_state_array(state, output->array_type);
 		else
 			slot->tts_values[i] = aggregate_state_runs(state, output->run_type);
 	}

@@ -33,6 +33,7 @@
 
 #include "aggregates.h"
 #include "column_gather.h"
+#include "column_reader.h"
 #include "compat.h"
 #include "gather.h"
 #include "gather_query.h"
@@ -85,14 +86,17 @@ gather_kind(const Aggref *aggref)
 {
 	GatherKind	kind = GATHER_NONE;
 	HeapTuple	tuple;
+	Oid			transition;
 
 	if (aggref->aggfnoid < FirstNormalObjectId || aggref->aggtranstype != INTERNALOID)
 		return GATHER_NONE;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	if (!HeapTupleIsValid(tuple))
 		return GATHER_NONE;
-	if (is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn, hpsort_agg_transfn,
-					"hpsort_agg_transfn"))
+	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	if (is_function(transition, hpsort_agg_transfn, "hpsort_agg_transfn") ||
+		is_function(transition, hpsort_agg_transfn_int2, "hpsort_agg_transfn_int2") ||
+		is_function(transition, hpsort_agg_transfn_int8, "hpsort_agg_transfn_int8"))
 	{
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
@@ -140,7 +144,7 @@ is_gathered(const Aggref *aggref, Index rti)
 	if (column == NULL || column->varno != rti || column->varlevelsup != 0 || column->varattno <= 0)
 		return false;
 	/* A relabel may hide any type of four bytes, such as oid. */
-	if (getBaseType(column->vartype) != INT2OID && get_typlen(column->vartype) != sizeof(int32))
+	if (get_typlen(column->vartype) != sizeof(int32) && !column_type_is_key(column->vartype))
 		return false;
 	for_each_from(lc, aggref->args, 1)
 	{

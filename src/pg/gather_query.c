@@ -112,11 +112,8 @@ gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_re
 	List	   *columns;
 	Var		   *column;
 
-	/*
-	 * One column of all rows, in no order.  What a rule has added to the query
-	 * comes under the same string, but returns nothing to its caller.
-	 */
-	if (parse != offered_query || !parse->canSetTag || root->parent_root != NULL || parse->commandType != CMD_SELECT ||
+	/* One column of all rows, in no order. */
+	if (parse != offered_query || root->parent_root != NULL || parse->commandType != CMD_SELECT ||
 		parse->hasAggs || parse->hasWindowFuncs || parse->hasTargetSRFs ||
 		parse->havingQual != NULL || parse->distinctClause != NIL || parse->sortClause != NIL ||
 		parse->limitCount != NULL || parse->limitOffset != NULL ||

@@ -6,7 +6,10 @@
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "nodes/nodeFuncs.h"
+#include "tcop/cmdtag.h"
 #include "tcop/dest.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
@@ -58,21 +61,60 @@ gather_destroy(DestReceiver *self)
 {
 }
 
-/* The type of a plan's single integer column, or an error. */
-static Oid
-integer_column(SPIPlanPtr plan)
+/* Whether a query or one inside it locks rows. */
+static bool
+locks_rows(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, locks_rows, context, 0);
+	return expression_tree_walker(node, locks_rows, context);
+}
+
+/*
+ * An error unless a plan is that of one query that only reads, as a read-only
+ * transaction means it.  It has been analyzed so far, and nothing of it run.
+ */
+static void
+check_statement(SPIPlanPtr plan)
 {
 	List	   *sources = SPI_plan_get_plan_sources(plan);
-	TupleDesc	tupdesc;
-	Oid			type;
+	CachedPlanSource *source;
+	Query	   *query;
+	const char *reason = NULL;
 
 	if (list_length(sources) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("query must be a single statement"),
 				 errdetail("It has %d statements.", list_length(sources))));
-	tupdesc = ((CachedPlanSource *) linitial(sources))->resultDesc;
-	if (tupdesc == NULL || tupdesc->natts == 0 || !SPI_is_cursor_plan(plan))
+	source = (CachedPlanSource *) linitial(sources);
+	query = list_length(source->query_list) == 1 ? linitial_node(Query, source->query_list) : NULL;
+	if (query == NULL || query->commandType != CMD_SELECT)
+		reason = psprintf("Its command is %s.",
+						  GetCommandTagName(query ? CreateCommandTag((Node *) query) : source->commandTag));
+	else if (query->hasModifyingCTE)
+		reason = "It has a WITH query that changes data.";
+	else if (locks_rows((Node *) query, NULL))
+		reason = "It locks rows.";
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query must be a SELECT, TABLE or VALUES that only reads"),
+				 errdetail_internal("%s", reason)));
+}
+
+/* The type of a plan's single integer column, or an error. */
+static Oid
+integer_column(SPIPlanPtr plan)
+{
+	TupleDesc	tupdesc;
+	Oid			type;
+
+	tupdesc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+	if (tupdesc == NULL || tupdesc->natts == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one integer column"),
@@ -118,6 +160,7 @@ query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 
 	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	check_statement(plan);
 	receiver.type = OidIsValid(type) ? getBaseType(type) : integer_column(plan);
 	options.read_only = read_only;
 	options.dest = (DestReceiver *) &receiver;

@@ -13,9 +13,9 @@
 /*
  * Runs a query with the caller's rights, adds its keys to sorter and its NULLs
  * to *nulls.  read_only: under the active snapshot, as a stable function must;
- * otherwise under a new one.  The query is one statement with one column: of
- * an integer type if type is InvalidOid, else one that column_type_is_key has
- * accepted.
+ * otherwise under a new one.  The query is one statement, which only reads, with
+ * one column: of an integer type if type is InvalidOid, else one that
+ * column_type_is_key has accepted.
  */
 extern void query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls);
 

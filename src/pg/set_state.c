@@ -1,12 +1,16 @@
 /*
  * set_state.c
- *		Keys or runs returned in order, a row at a time (see set_state.h).
+ *		Keys or runs returned in order (see set_state.h).
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "executor/tuptable.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "set_state.h"
 
@@ -59,22 +63,30 @@ next_key(SetState *state, int32 *key, bool *isnull)
 	return true;
 }
 
-Datum
-set_state_next_key(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
+/* The next row of a set of runs.  All NULLs are one run, as in GROUP BY x ORDER BY x. */
+static inline bool
+next_run(SetState *state, int32 *key, int64 *count, bool *isnull)
 {
-	SetState   *state = (SetState *) funcctx->user_fctx;
-	int32		key = 0;
-	bool		isnull;
-
-	if (state == NULL || !next_key(state, &key, &isnull))
+	if (state->at == state->got)
 	{
-		if (state)
-			sorter_reset(&state->sorter);
-		SRF_RETURN_DONE(funcctx);
+		SortError	err;
+
+		pg_sort_check(sorter_cursor_runs(&state->cursor, state->keys, state->counts, SET_BATCH,
+										 &state->got, &err), &err);
+		state->at = 0;
 	}
-	if (isnull)
-		SRF_RETURN_NEXT_NULL(funcctx);
-	SRF_RETURN_NEXT(funcctx, Int32GetDatum(key));
+	*isnull = state->nulls > 0 && (state->nulls_first || state->got == 0);
+	if (*isnull)
+	{
+		*count = state->nulls;
+		state->nulls = 0;
+		return true;
+	}
+	if (state->at == state->got)
+		return false;
+	*key = state->keys[state->at];
+	*count = (int64) state->counts[state->at++];
+	return true;
 }
 
 /* hpsort_run is an ordinary type, which its owner may alter. */
@@ -88,52 +100,192 @@ run_type_check(TupleDesc tupdesc)
 				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
 }
 
-void
-set_state_run_type(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
+static TupleDesc
+run_type(FunctionCallInfo fcinfo)
 {
 	TupleDesc	tupdesc;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	run_type_check(tupdesc);
-	funcctx->tuple_desc = BlessTupleDesc(tupdesc);
+	return tupdesc;
+}
+
+/* --- at once */
+
+/* Whether the caller stores the set anyway, and would rather get it stored. */
+static bool
+is_stored(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	return rsinfo != NULL && IsA(rsinfo, ReturnSetInfo) &&
+		(rsinfo->allowedModes & SFRM_Materialize) != 0 &&
+		(rsinfo->allowedModes & SFRM_Materialize_Preferred) != 0;
+}
+
+/*
+ * Rows of a set without NULLs differ in their numbers only: one is formed, and
+ * the tuplestore copies it with ever new numbers in it.
+ */
+typedef struct RowImage
+{
+	MinimalTuple tuple;
+	char	   *key;			/* where its numbers are */
+	char	   *count;			/* of runs only */
+} RowImage;
+
+static void
+make_row_image(RowImage *row, TupleDesc tupdesc)
+{
+	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(0)};
+	bool		isnull[2] = {false, false};
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsVirtual);
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, tupdesc->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, isnull, tupdesc->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	row->tuple = ExecCopySlotMinimalTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	row->key = (char *) row->tuple + row->tuple->t_hoff - MINIMAL_TUPLE_OFFSET;
+	row->count = row->key + DOUBLEALIGN(sizeof(int32));
+}
+
+/* Puts the rows of a set, keys or runs, into a tuplestore. */
+static void
+store_rows(SetState *state, Tuplestorestate *store, TupleDesc tupdesc)
+{
+	bool		runs = tupdesc->natts == 2;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(tupdesc, &TTSOpsMinimalTuple);
+	RowImage	row;
+	int32		key = 0;
+	int64		count = 0;
+	bool		isnull;
+
+	make_row_image(&row, tupdesc);
+	ExecStoreMinimalTuple(row.tuple, slot, false);
+	while (runs ? next_run(state, &key, &count, &isnull) : next_key(state, &key, &isnull))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (unlikely(isnull))
+		{
+			Datum		values[2] = {(Datum) 0, Int64GetDatum(count)};
+			bool		nulls[2] = {true, false};
+
+			tuplestore_putvalues(store, tupdesc, values, nulls);
+			continue;
+		}
+		memcpy(row.key, &key, sizeof(key));
+		if (runs)
+			memcpy(row.count, &count, sizeof(count));
+		tuplestore_puttupleslot(store, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	pfree(row.tuple);
+}
+
+/* Returns a set in a tuplestore. */
+static Datum
+return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort set",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	SetState   *state;
+
+	if (runs)
+		rsinfo->setDesc = run_type(fcinfo);
+	else
+	{
+		rsinfo->setDesc = CreateTemplateTupleDesc(1);
+		TupleDescInitEntry(rsinfo->setDesc, 1, NULL, INT4OID, -1, 0);
+	}
+	MemoryContextSwitchTo(old);
+	state = start(fcinfo, memory);
+
+	MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
+	MemoryContextSwitchTo(old);
+	rsinfo->returnMode = SFRM_Materialize;
+	if (state != NULL)
+	{
+		store_rows(state, rsinfo->setResult, rsinfo->setDesc);
+		sorter_reset(&state->sorter);
+	}
+	MemoryContextDelete(memory);
+	return (Datum) 0;
+}
+
+/* --- a row at a time */
+
+/* The set in funcctx->user_fctx (NULL: none), begun at the first call. */
+static FuncCallContext *
+call_context(FunctionCallInfo fcinfo, SetStart start, bool runs)
+{
+	FuncCallContext *funcctx;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		funcctx = SRF_FIRSTCALL_INIT();
+		if (runs)
+		{
+			MemoryContext old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
+
+			funcctx->tuple_desc = BlessTupleDesc(run_type(fcinfo));
+			MemoryContextSwitchTo(old);
+		}
+		funcctx->user_fctx = start(fcinfo, funcctx->multi_call_memory_ctx);
+	}
+	return SRF_PERCALL_SETUP();
 }
 
 Datum
-set_state_next_run(FunctionCallInfo fcinfo, FuncCallContext *funcctx)
+set_return_keys(FunctionCallInfo fcinfo, SetStart start)
 {
-	SetState   *state = (SetState *) funcctx->user_fctx;
-	Datum		values[2];
+	FuncCallContext *funcctx;
+	SetState   *state;
+	int32		key = 0;
+	bool		isnull;
+
+	if (is_stored(fcinfo))
+		return return_stored(fcinfo, start, false);
+	funcctx = call_context(fcinfo, start, false);
+	state = (SetState *) funcctx->user_fctx;
+	if (state == NULL || !next_key(state, &key, &isnull))
+	{
+		if (state)
+			sorter_reset(&state->sorter);
+		SRF_RETURN_DONE(funcctx);
+	}
+	if (isnull)
+		SRF_RETURN_NEXT_NULL(funcctx);
+	SRF_RETURN_NEXT(funcctx, Int32GetDatum(key));
+}
+
+Datum
+set_return_runs(FunctionCallInfo fcinfo, SetStart start)
+{
+	FuncCallContext *funcctx;
+	SetState   *state;
+	int32		key = 0;
+	int64		count;
 	bool		isnull[2] = {false, false};
+	Datum		values[2];
 
-	if (state == NULL)
-		SRF_RETURN_DONE(funcctx);
-	if (state->at == state->got)
+	if (is_stored(fcinfo))
+		return return_stored(fcinfo, start, true);
+	funcctx = call_context(fcinfo, start, true);
+	state = (SetState *) funcctx->user_fctx;
+	if (state == NULL || !next_run(state, &key, &count, &isnull[0]))
 	{
-		SortError	err;
-
-		pg_sort_check(sorter_cursor_runs(&state->cursor, state->keys, state->counts, SET_BATCH,
-										 &state->got, &err), &err);
-		state->at = 0;
-	}
-	if (state->nulls > 0 && (state->nulls_first || state->got == 0))
-	{
-		/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
-		values[0] = (Datum) 0;
-		isnull[0] = true;
-		values[1] = Int64GetDatum(state->nulls);
-		state->nulls = 0;
-	}
-	else if (state->at < state->got)
-	{
-		values[0] = Int32GetDatum(state->keys[state->at]);
-		values[1] = Int64GetDatum((int64) state->counts[state->at]);
-		state->at++;
-	}
-	else
-	{
-		sorter_reset(&state->sorter);
+		if (state)
+			sorter_reset(&state->sorter);
 		SRF_RETURN_DONE(funcctx);
 	}
+	values[0] = Int32GetDatum(key);
+	values[1] = Int64GetDatum(count);
 	SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, isnull)));
 }

@@ -33,7 +33,7 @@ BEGIN
 	-- one state for both, read twice
 	RETURN NEXT pg_temp.holds('(SELECT (coalesce(hpsort_agg(x), ''{}''), coalesce(hpsort_runs_agg(x), ''{}'')) = (asc_last, runs) FROM unnest(a) x)', subset, 'shared state' || how);
 	RETURN NEXT pg_temp.holds('(SELECT (coalesce(hpsort_runs_agg(x), ''{}''), coalesce(hpsort_agg(x), ''{}'')) = (runs, asc_last) FROM unnest(a) x)', subset, 'shared state, the other way round' || how);
-	RETURN NEXT pg_temp.holds('coalesce((SELECT hpsort_agg(x ORDER BY i DESC) FROM unnest(a) WITH ORDINALITY u(x, i)), ''{}'') = asc_last', subset, 'with an ORDER BY' || how);
+	RETURN NEXT pg_temp.holds('coalesce((SELECT hpsort_agg(x ORDER BY x DESC, i) FROM unnest(a) WITH ORDINALITY u(x, i)), ''{}'') = desc_first', subset, 'with an ORDER BY' || how);
 	RETURN NEXT pg_temp.holds('ARRAY(SELECT hpsort_query(format(''SELECT unnest(a) FROM shapes WHERE id = %s'', id))) = asc_last', subset, 'hpsort_query' || how);
 	RETURN NEXT pg_temp.holds('ARRAY(SELECT hpsort_query(format(''SELECT unnest(a)::int8 FROM shapes WHERE id = %s'', id), lo, hi, true, false)) = desc_last', subset, 'hpsort_query within bounds, descending' || how);
 END $$;

@@ -156,6 +156,11 @@ EXPLAIN (COSTS OFF) SELECT s, (SELECT hpsort_agg(key) FROM readings WHERE small 
 
 -- and what it returns
 SELECT hpsort_agg(key), hpsort_agg(small), hpsort_agg(key, 0, 9, true), hpsort_runs_agg(small) FROM readings;
+EXPLAIN (COSTS OFF) SELECT hpsort_agg(big), hpsort_agg(day) FROM readings;
+SELECT hpsort_agg(big), hpsort_agg(big, 10, 120, true), hpsort_runs_agg(big) FROM readings;
+SELECT hpsort_agg(day), hpsort_agg(day, '2000-01-02', '2000-01-13', true), hpsort_runs_agg(day) FROM readings;
+SELECT hpsort_agg(small) = array_agg(small ORDER BY small) AS small, hpsort_agg(big) = array_agg(big ORDER BY big) AS big,
+	hpsort_agg(day) = array_agg(day ORDER BY day) AS day FROM readings;
 SELECT hpsort_agg(key) FROM readings WHERE note LIKE 'note 1%';
 SELECT hpsort_agg(x) FROM tree WHERE id < 5;
 SELECT hpsort_agg(x) FROM parent;
@@ -195,6 +200,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(key), hpsort_runs_agg(key) FROM readings WHERE small < 2;
 SELECT hpsort_agg(key), hpsort_runs_agg(key) FROM readings WHERE small < 2;
+SELECT hpsort_agg(small), hpsort_agg(big), hpsort_agg(day) FROM readings;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM tree;
 SELECT hpsort_agg(x) FROM tree;
 SELECT hpsort_column_array('tree', 'x'), hpsort_column_array('readings', 'key');

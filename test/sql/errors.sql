@@ -47,6 +47,16 @@ SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (1), (3)', 1, 2)$$)
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (1), (3::int2)', 1, 2)$$);
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('SELECT generate_series(1, 100000)', 1, 99999, true)$$);
 
+-- of other types too
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x) FROM (VALUES (1), (2147483648)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM (VALUES (1), (-2147483649)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x, 1, 2) FROM (VALUES (1), (3::int8)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x, 1, 2) FROM (VALUES (3::int2)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x, '2000-01-02', NULL) FROM (VALUES (date '2000-01-01')) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x) FROM (VALUES (1.5)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(NULL)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg('5')$$);
+
 -- lo > hi, whether or not there are keys
 SELECT pg_temp.error_of($$SELECT hpsort('{1,2}', 2, 1)$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{}', 2, 1)$$);
@@ -59,7 +69,7 @@ SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('SELECT 1', 2, 1)$$);
 SELECT pg_temp.error_of($$SELECT hpsort_agg(x, 0, 9 + x) FROM generate_series(0, 1) x$$);
 SELECT pg_temp.error_of($$SELECT hpsort_agg(x, -x, 9) FROM generate_series(0, 1) x$$);
 SELECT pg_temp.error_of($$SELECT hpsort_agg(x, 0, 9, x = 1) FROM generate_series(0, 1) x$$);
-SELECT pg_temp.error_of($$SELECT hpsort_agg(NULL, 0, 9 + x) FROM generate_series(0, 1) x$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(NULL::int, 0, 9 + x) FROM generate_series(0, 1) x$$);
 SELECT pg_temp.error_of($$SELECT x, hpsort_agg(x, 0, 9 + x) FROM generate_series(0, 1) x GROUP BY x$$);
 
 -- more than one dimension

@@ -29,10 +29,14 @@ $old->safe_psql('postgres', q{
 	CREATE TABLE r (run tools.hpsort_run, runs tools.hpsort_run[]);
 	INSERT INTO r SELECT runs[1], runs FROM m;
 	CREATE FUNCTION f(int4[]) RETURNS SETOF int4 LANGUAGE sql AS 'SELECT tools.hpsort_set($1)';
+	-- what is restored is run with an empty search_path
+	CREATE FUNCTION named() RETURNS SETOF int4 LANGUAGE sql SET search_path = public, tools
+		AS $$SELECT hpsort_query('SELECT id FROM t WHERE id < 5', descending => true)$$;
+	CREATE MATERIALIZED VIEW q AS SELECT tools.hpsort_query('SELECT id FROM public.t WHERE id < 5') AS x, named() AS y;
 	ALTER DATABASE postgres SET hpsort.algorithm = 'radix';
 });
 my $contents = q{SELECT string_agg(t::text, ' ' ORDER BY id) FROM t; SELECT string_agg(v::text, ' ' ORDER BY id) FROM v;
-	SELECT runs FROM m; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
+	SELECT runs FROM m; SELECT x, y FROM q; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
 my $expected = $old->safe_psql('postgres', $contents);
 like($expected, qr/1\.0\|tools$/, 'contents');
 is($old->safe_psql('postgres', 'SHOW hpsort.algorithm'), 'radix', 'setting of a database');
