@@ -164,27 +164,14 @@ struct BlockTable
 	}
 };
 
-/* What the sample says: values seen, seen once, seen twice; their bounds. */
+/* What the sample says of the values, and their bounds. */
 struct SampleReport
 {
-	uint32_t	seen;
-	uint32_t	once;
-	uint32_t	twice;
+	RegimeSample values;
 	int32_t		lo;
 	int32_t		hi;
 	uint32_t	skip;			/* what the kernels behind it were told */
 };
-
-/*
- * Chao's estimate: values not seen are about once^2 / (2 twice).  Low when the
- * rare values are very many; count_few_kernel finds that out.
- */
-__host__ __device__ inline double
-estimate(const SampleReport &report)
-{
-	return report.seen + static_cast<double>(report.once) * report.once /
-		(2.0 * (report.twice > 0 ? report.twice : 1));
-}
 
 static constexpr int sample_items = FewTuning::sample / threads;
 
@@ -213,8 +200,8 @@ gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
  */
 __global__ void __launch_bounds__(threads, 1)
 sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
-			  uint64_t few_most, uint32_t narrow_bits, SampleReport *report,
-			  uint32_t *skip)
+			  uint64_t n, uint64_t few_most, uint32_t narrow_bits,
+			  SampleReport *report, uint32_t *skip)
 {
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t taken;
@@ -227,6 +214,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	uint32_t	seen = 0;
 	uint32_t	once = 0;
 	uint32_t	twice = 0;
+	uint32_t	thrice = 0;
 
 #pragma unroll
 	for (int j = 0; j < sample_items; j++)
@@ -236,7 +224,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		key[j] = sample[i < sampled ? i : 0];
 	}
 	if (threadIdx.x == 0)
-		sums = {0, 0, 0, INT_MAX, INT_MIN, 0};
+		sums = {{sampled, 0, 0, 0, 0}, INT_MAX, INT_MIN, 0};
 	/* its barrier also lets everybody see sums; slots are twice as many as keys, so
 	 * that the table does not overflow */
 	table.clear();
@@ -256,6 +244,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		seen += count != 0;
 		once += count == 1;
 		twice += count == 2;
+		thrice += count == 3;
 	}
 #pragma unroll
 	for (int step = 16; step > 0; step /= 2)
@@ -266,11 +255,13 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	seen = warp_sum(seen);
 	once = warp_sum(once);
 	twice = warp_sum(twice);
+	thrice = warp_sum(thrice);
 	if (lane == 0)
 	{
-		atomicAdd(&sums.seen, seen);
-		atomicAdd(&sums.once, once);
-		atomicAdd(&sums.twice, twice);
+		atomicAdd(&sums.values.seen, seen);
+		atomicAdd(&sums.values.once, once);
+		atomicAdd(&sums.values.twice, twice);
+		atomicAdd(&sums.values.thrice, thrice);
 		atomicMin(&sums.lo, lo);
 		atomicMax(&sums.hi, hi);
 	}
@@ -283,7 +274,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 
 		/* here and not on the host, for the kernels that are in the stream by now; in
 		 * two steps, because a shift by 32 would be none */
-		sums.skip = estimate(sums) <= static_cast<double>(few_most) ||
+		sums.skip = regime_distinct(&sums.values, n) <= static_cast<double>(few_most) ||
 			(span >> (narrow_bits - 1)) >> 1 == 0;
 		*skip = sums.skip;
 		*report = sums;
@@ -533,7 +524,7 @@ Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys
 		(keys, n, sampled, gathered_.as<int32_t>());
 	check_launch("sample the keys");
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
-		(gathered_.as<int32_t>(), slots / 2, sampled, few_most, narrow_bits,
+		(gathered_.as<int32_t>(), slots / 2, sampled, n, few_most, narrow_bits,
 		 report, skip_.as<uint32_t>());
 	check_launch("sample the keys");
 	check(cudaEventCreateWithFlags(&taken_, cudaEventDisableTiming),
@@ -562,10 +553,7 @@ Sampling::result()
 
 	check(cudaEventSynchronize(taken_), "sample the keys");
 
-	const double distinct = estimate(*report);
-
-	sample.distinct = distinct < static_cast<double>(n_) ?
-		static_cast<uint64_t>(distinct + 0.5) : n_;
+	sample.distinct = static_cast<uint64_t>(regime_distinct(&report->values, n_) + 0.5);
 	sample.bounds = {report->lo, report->hi};
 	sample.skipped = report->skip != 0;
 	return sample;

@@ -8,7 +8,7 @@
  *	  (partition_scatter.cu);
  *	- plan_kernel turns the buckets' sizes into places and a list of work items;
  *	- each bucket is sorted by its bins (partition_buckets.cu).  One that holds more
- *	  than twice its share (and than 16,384 keys) is crowded, and several items.
+ *	  than twice its share (and than 24,576 keys) is crowded, and several items.
  * Buckets are counted in a step before all others only where extents do not serve;
  * the plan then comes before the keys are moved.
  *
@@ -34,6 +34,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 			uint32_t segment, uint64_t n, uint32_t *starts, uint32_t *cursors, WorkItem *items,
 			uint32_t most_items, Plan *plan)
 {
+	constexpr uint32_t all_lanes = 0xffffffffu;
 	__shared__ uint64_t sums[plan_threads / 32];
 	__shared__ unsigned long long fullest;
 
@@ -69,19 +70,25 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 			cursors[b] = static_cast<uint32_t>(start);
 			if (count > n / 8)
 				atomicMax(&fullest, static_cast<unsigned long long>(count) << 32 | b);
-			for (uint32_t i = 0; i < parts; i++)
-			{
-				WorkItem	item;
+			if (parts > 0 && !is_crowded && static_cast<uint32_t>(packed) < most_items)
+				items[static_cast<uint32_t>(packed)] = {
+					b, static_cast<uint32_t>(start), static_cast<uint32_t>(start) + count, 0};
+		}
+		/* the segments of a crowded one, which may be hundreds, by its thread's warp */
+		for (uint32_t left = __ballot_sync(all_lanes, is_crowded); left != 0; left &= left - 1)
+		{
+			const int	whose = __ffs(left) - 1;
+			const uint32_t bucket = __shfl_sync(all_lanes, b, whose);
+			const uint32_t keys = __shfl_sync(all_lanes, count, whose);
+			const uint32_t begin = __shfl_sync(all_lanes, static_cast<uint32_t>(start), whose);
+			const uint64_t first = __shfl_sync(all_lanes, packed, whose);
+			const uint32_t crowded = 1 + static_cast<uint32_t>(first >> 32);
 
-				item.bucket = b;
-				item.begin = static_cast<uint32_t>(start) + i * segment;
-				item.end = static_cast<uint32_t>(start) +
-					(is_crowded ? regime_segment_end(count, segment, i) : count);
-				item.crowd = is_crowded ?
-					1 + static_cast<uint32_t>(packed >> 32) : 0;
-				if (static_cast<uint32_t>(packed) + i < most_items)
-					items[static_cast<uint32_t>(packed) + i] = item;
-			}
+			for (uint32_t i = threadIdx.x % 32; i <= (keys - 1) / segment; i += 32)
+				if (static_cast<uint32_t>(first) + i < most_items)
+					items[static_cast<uint32_t>(first) + i] = {
+						bucket, begin + i * segment,
+						begin + regime_segment_end(keys, segment, i), crowded};
 		}
 	}
 	__syncthreads();

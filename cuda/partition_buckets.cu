@@ -174,7 +174,16 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 				run[0] = last_at_or_before(starts, j, last, max(p, from));
 #pragma unroll
 				for (uint32_t e = 1; e < 4; e++)
-					run[e] = last_at_or_before(starts, run[e - 1], last, max(p + e, from));
+				{
+					/* most often the same run or the next one */
+					run[e] = run[e - 1];
+					if (run[e] < last && starts[run[e] + 1] <= p + e)
+					{
+						run[e]++;
+						if (run[e] < last && starts[run[e] + 1] <= p + e)
+							run[e] = last_at_or_before(starts, run[e] + 1, last, p + e);
+					}
+				}
 				j = last;
 				__syncwarp();
 			}
@@ -279,10 +288,11 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
 
-	/* keys a bin, about */
+	/* keys a bin, about, unless some have most: those of a crowded bucket */
 	const uint32_t run_length = (bins[count] - phase) >> shift;
 
-	if (run_length >= PartitionTuning::short_least && run_length < PartitionTuning::short_most)
+	if (!SECOND && run_length >= PartitionTuning::short_least &&
+		run_length < PartitionTuning::short_most)
 	{
 		expand_short_runs(place - phase, item.begin - bucket_start + phase,
 						  item.end - bucket_start + phase, bins, count,
@@ -300,7 +310,6 @@ configure(const HpsortCudaLimits &limits)
 {
 	allow_shared(bucket_kernel<false, false, THREADS>, limits);
 	allow_shared(bucket_kernel<false, true, THREADS>, limits);
-	allow_shared(bucket_kernel<true, false, THREADS>, limits);
 }
 
 void
@@ -308,9 +317,11 @@ configure_buckets(const HpsortCudaLimits &limits)
 {
 	configure<PartitionTuning::bucket_threads>(limits);
 	configure<PartitionTuning::wide_threads>(limits);
+	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>, limits);
 }
 
-/* Both turns; blocks that find no item return at once. */
+/* Both turns; blocks that find no item return at once.  The segments of the second one are
+ * few, and each of its blocks has all bins of a bucket to read and to sum up. */
 template <int THREADS>
 static void
 launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32_t shift,
@@ -325,9 +336,10 @@ launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32
 				  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
 				  arrays.crowded_bins, out, arrays.extents);
 	if (crowded)
-		launch_behind(context, stream, bucket_kernel<true, false, THREADS>, blocks,
-					  THREADS, bytes, "expand the crowded buckets", arrays.plan,
-					  arrays.items, arrays.starts, arrays.residues, map, shift,
+		launch_behind(context, stream,
+					  bucket_kernel<true, false, PartitionTuning::wide_threads>, blocks,
+					  PartitionTuning::wide_threads, bytes, "expand the crowded buckets",
+					  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
 					  arrays.crowded_bins, out, arrays.extents);
 }
 

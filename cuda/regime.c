@@ -38,6 +38,9 @@ typedef struct RegimeTuning
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
 	uint64_t	many_min_n;		/* below, finding many values does */
 	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
+	uint64_t	many_wide;		/* up to there three passes do without ranks, */
+	uint64_t	many_narrow_n;	/* and fewer keys do not pay for those */
+	uint64_t	many_narrow_most;	/* of more values */
 	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
 	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 } RegimeTuning;
@@ -70,6 +73,11 @@ static const RegimeTuning tuning = {
 	/* an estimate of 65,536 has a standard deviation of 9 %; where there are more after all,
 	 * the larger sample finds that out */
 	.many_most = 85000,
+	/* H200, range 66,000, 60,000 values in two humps, n 3e7 / 5e7: by ranks 0.771 / 1.089, by
+	 * rows 0.503 / 0.815; n 1e8, 65,536 values 1.491, range 1e6 by rows 1.681 */
+	.many_wide = (uint64_t) 1 << 24,
+	.many_narrow_n = (uint64_t) 1 << 26,
+	.many_narrow_most = 16384,
 	/* 8,192 values, n 2e7 / 1e8: after FEW_DISTINCT's count 0.446 / 1.48 ms, without it
 	 * 0.425 / 1.34; 1,000, n 1e8: 1.36, 1.25 */
 	.many_first = 512,
@@ -166,8 +174,10 @@ regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 		shape->given_up >> HPSORT_CUDA_MANY_DISTINCT & 1 ||
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
 		return 0;
-	return regime_range(shape) <= MOST_BINS ? regime_few_most(limits, shape->n) :
-		tuning.many_most;
+	if (regime_range(shape) <= MOST_BINS)
+		return regime_few_most(limits, shape->n);
+	return regime_range(shape) <= tuning.many_wide && shape->n < tuning.many_narrow_n ?
+		tuning.many_narrow_most : tuning.many_most;
 }
 
 /* A word of 8 bytes for each group of buckets, and 16 bits of each value. */
@@ -240,24 +250,28 @@ regime_partition_slots(uint64_t n, uint64_t extent)
 	return (uint64_t) 1 << regime_bits(2 * regime_partition_further(n, extent));
 }
 
-/* Twice a fair share, which random keys do not come near to. */
+/*
+ * Twice a fair share, which random keys do not come near to, and more keys than are worth
+ * bins in memory.  H200, n 1.5e6, range 4 n, from 20,480 / 32,768 on: two humps 0.079 / 0.055,
+ * exponents 1.05 and 1.2 of Zipf's law 0.069 / 0.078 and 0.064 / 0.077.
+ */
 uint64_t
 regime_partition_crowd(uint64_t n, uint32_t buckets)
 {
-	return round_up(max64(n / buckets * 2, 16384), 4096);
+	return round_up(max64(n / buckets * 2, 24576), 4096);
 }
 
 /*
  * A fair share, so that half of the keys in one bucket are half as many segments as there
- * are buckets.  A segment's bins are added to common ones, so it is to have more keys than
- * bins where that leaves it below what crowds a bucket.
+ * are buckets.  A segment's bins are added to common ones, so it is to have as many keys
+ * as bins where that leaves it below what crowds a bucket.
  */
 uint64_t
 regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
 {
 	uint64_t	crowd = regime_partition_crowd(n, buckets);
 
-	return min64(crowd, max64(crowd / 2, (uint64_t) 8 << shift));
+	return min64(crowd, max64(max64(n / buckets, 8192), (uint64_t) 1 << shift));
 }
 
 /* Most items that plan_kernel can make: one per bucket, and one more for every full

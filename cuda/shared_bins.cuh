@@ -320,8 +320,37 @@ expand_part(const Count *all_bins, uint32_t slices, const KeyMap &map,
 }
 
 /*
+ * The place of the output that is reached when so much work has been done, from the
+ * first slice on: a slice costs its keys and slice_work more, whatever it holds, and
+ * both are spread evenly over it.
+ */
+__device__ __forceinline__ uint64_t
+place_of_work(const uint64_t *slice_starts, uint32_t slices, uint64_t work)
+{
+	constexpr uint64_t each = HistogramTuning::slice_work;
+	uint32_t	lo = 0;
+	uint32_t	hi = slices - 1;
+
+	while (lo < hi)
+	{
+		const uint32_t middle = (lo + hi + 1) / 2;
+
+		if (slice_starts[middle] + middle * each <= work)
+			lo = middle;
+		else
+			hi = middle - 1;
+	}
+
+	const uint64_t start = slice_starts[lo];
+	const uint64_t count = slice_starts[lo + 1] - start;
+
+	return start + (work - start - lo * each) * count / (count + each);
+}
+
+/*
  * This block's parts of the output: an equal share of its 16-byte vectors, or
- * of most of them, and then tiles.
+ * of most of them, and then tiles.  Where it takes several batches of bins, the share
+ * is one of the work: a few keys may come from nearly all of the bins.
  */
 template <typename Count>
 __device__ __forceinline__ void
@@ -412,6 +441,19 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	/* by whole 16-byte vectors, so that no two blocks write to one sector; what is
 	 * before the first goes to the first block, behind the last to the last */
 	block_span(dealt, &begin, &end);
+	if (!one_scan && dealt == vectors)
+	{
+		const uint64_t work = total + slices * HistogramTuning::slice_work;
+		auto		vectors_before = [&](uint32_t block) {
+			const uint64_t place = block == gridDim.x ? total :
+				place_of_work(state->slice_starts, slices, work * block / gridDim.x);
+
+			return place <= head ? 0 : min((place - head) / 4, vectors);
+		};
+
+		begin = vectors_before(blockIdx.x);
+		end = vectors_before(blockIdx.x + 1);
+	}
 	part(blockIdx.x == 0 ? 0 : head + begin * 4, head + end * 4);
 	if (blockIdx.x == gridDim.x - 1 && dealt == vectors)
 		part(head + vectors * 4, total);

@@ -33,6 +33,8 @@ struct HistogramTuning
 	static constexpr uint64_t dynamic_min_n = 30000000;
 	static constexpr int eighths = 6;	/* dealt out beforehand */
 	static constexpr uint32_t expand_tile = 65536;	/* keys, when drawn */
+	/* what reading, summing up and searching a slice of bins takes, in keys written */
+	static constexpr uint64_t slice_work = 4096;
 
 	/*
 	 * Blocks of a cluster add their bins up before the atomics.  Range 5e4,

@@ -34,6 +34,7 @@ extern int32_t *out;
 extern uint32_t *rows_in;
 extern uint32_t *rows_out;
 extern FILE *csv;
+extern int	repetitions;
 
 /* Median of the repetitions, in milliseconds. */
 double		measure(const std::function<void()> &work);
@@ -50,7 +51,10 @@ void		check_sorted(uint64_t n, bool descending, const char *what);
 /* Rows in order, and equal keys in the order they came. */
 void		check_rows(uint64_t n, const char *what);
 
-/* gpubench_grid.cu; only: rows whose name holds this text. */
-void		grid_never_slower(const char *only);
+/* Whether a row is not among those asked for. */
+bool		skip(const std::string &row);
+
+/* gpubench_grid.cu; whether no row is slower. */
+bool		grid_never_slower(void);
 
 #endif							/* HPSORT_GPUBENCH_CUH */

@@ -20,11 +20,21 @@ enum Distribution
 	CLUSTERED,					/* long stretches within 256 neighbouring values */
 	SORTED,
 	REVERSED,
-	DISTRIBUTIONS
+	DISTRIBUTIONS,
+	/* more of what data has, with the heaviest values where they are most in the way */
+	ZIPF_1_05 = DISTRIBUTIONS,	/* value v about (v + 1) to the power -1.05 of the time */
+	ZIPF_1_2,
+	ZIPF_2,
+	HALF,						/* one value in 50 % */
+	MOST,						/* and in 95 % */
+	SERIES,						/* ascending, each thousand of them at random */
+	HUMPS,						/* two of them */
+	ALL_DISTRIBUTIONS
 };
 
 static const char *const distribution_names[] = {
-	"uniform", "zipf", "constant", "clustered", "sorted", "reversed"};
+	"uniform", "zipf", "constant", "clustered", "sorted", "reversed", "zipf 1.05",
+	"zipf 1.2", "zipf 2", "one in 50 %", "one in 95 %", "series", "two humps"};
 
 /*
  * distinct values: lo, lo + 1, ... when anywhere is false; else that many
@@ -57,6 +67,18 @@ mix32(uint32_t x)
 	x = (x ^ x >> 16) * 0x7feb352du;
 	x = (x ^ x >> 15) * 0x846ca68bu;
 	return x ^ x >> 16;
+}
+
+/* Zipf's law with an exponent above 1, by its density from 1/2 to d + 1/2. */
+__host__ __device__ inline uint64_t
+make_zipf(double exponent, uint64_t d, double u)
+{
+	const double power = 1 - exponent;
+	const double first = pow(0.5, power);
+	const double x = pow(first + u * (pow(static_cast<double>(d) + 0.5, power) - first),
+						 1 / power);
+
+	return x < static_cast<double>(d) ? static_cast<uint64_t>(x - 0.5) : d - 1;
 }
 
 __host__ __device__ inline int32_t
@@ -97,6 +119,31 @@ make_key(const Recipe &recipe, uint64_t i)
 				v = v < d ? v : d - 1;
 				break;
 			}
+		case ZIPF_1_05:
+			v = make_zipf(1.05, d, (h >> 11) * 0x1p-53);
+			break;
+		case ZIPF_1_2:
+			v = make_zipf(1.2, d, (h >> 11) * 0x1p-53);
+			break;
+		case ZIPF_2:
+			v = make_zipf(2, d, (h >> 11) * 0x1p-53);
+			break;
+		case HALF:
+			v = h >> 63 != 0 ? d / 2 : h % d;
+			break;
+		case MOST:
+			v = (h >> 32) % 20 != 0 ? d / 2 : mix64(h) % d;
+			break;
+		case SERIES:
+			v = (i - i % 1000 + h % 1000) * d / n;
+			v = v < d ? v : d - 1;
+			break;
+		case HUMPS:
+			/* the sum of four random numbers, above and below the middle */
+			v = ((h & 0xfff) + (h >> 12 & 0xfff) + (h >> 24 & 0xfff) + (h >> 36 & 0xfff)) *
+				(d / 4) / 16384 + mix64(h) % (d / 16384 + 1) + (h >> 63) * (d / 2) + d / 8;
+			v = v < d ? v : d - 1;
+			break;
 		default:
 			break;
 	}

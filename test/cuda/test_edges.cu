@@ -420,7 +420,7 @@ test_edges(bool quick)
 		 (uint64_t) 12289, bins})
 		if (!quick)
 		{
-			try_sort({(Distribution) (seed % DISTRIBUTIONS), 30000000 + seed % 9, distinct,
+			try_sort({(Distribution) (seed % ALL_DISTRIBUTIONS), 30000000 + seed % 9, distinct,
 					 -9, false, seed}, 1, seed / 3 % 2, seed / 7 % 4, seed / 11 % 4, false);
 			seed++;
 		}
@@ -453,6 +453,26 @@ test_edges(bool quick)
 				seed++;
 			}
 		}
+	/*
+	 * Values that are heavy, far apart or in order, in every kernel: sizes of one block, of
+	 * a grid, of bins, partitions, passes and samples; ranges of a digit, of bins, of buckets.
+	 */
+	for (uint64_t n : {(uint64_t) 3000, (uint64_t) 30011, (uint64_t) 300007, 3 * million,
+		 4 * million + 7})
+		for (int d = DISTRIBUTIONS; d < ALL_DISTRIBUTIONS; d++)
+			for (uint64_t distinct : {(uint64_t) 200, (uint64_t) 8000, bins - 7, bins + 7, n, 3 * n,
+				 (uint64_t) 1 << 32})
+			{
+				if ((quick && (n > million || seed % 3 != 0)) || (n > million && seed % 2 != 0))
+				{
+					seed++;
+					continue;
+				}
+				try_sort({(Distribution) d, n, distinct,
+						 distinct >> 32 != 0 ? INT32_MIN : -300, false, seed},
+						 (int) (seed / 2 % 3), seed / 3 % 2, seed / 7 % 4, seed / 11 % 4, true);
+				seed++;
+			}
 	/* the only regime that is found by a sample, and so not below 2^22 keys */
 	try_sort({UNIFORM, 4 * million, 1000, 0, true, seed++}, 0, false, 0, 0, quick);
 	test_many_distinct(quick);
@@ -497,7 +517,7 @@ test_random(uint64_t shapes, uint64_t seed)
 									  (uint64_t) 1 << 32);
 		recipe.distinct = std::max<uint64_t>(recipe.distinct, 1);
 		recipe.anywhere = draw() % 3 == 0;
-		recipe.distribution = (Distribution) (draw() % DISTRIBUTIONS);
+		recipe.distribution = (Distribution) (draw() % ALL_DISTRIBUTIONS);
 		/* all values fit between lo and INT32_MAX */
 		recipe.lo = INT32_MIN + (int64_t) (draw() %
 										   (((uint64_t) 1 << 32) - recipe.distinct + 1));

@@ -580,7 +580,7 @@ test_jobs(bool quick)
 					const uint64_t h = mix64(seed++);
 					const uint64_t hint = h % 3 == 0 ? 0 : h % 3 == 1 ? n : n / 2;
 
-					try_job({(Distribution) (h / 3 % DISTRIBUTIONS), n, distinct,
+					try_job({(Distribution) (h / 3 % ALL_DISTRIBUTIONS), n, distinct,
 							anywhere ? 0 : INT32_MIN, anywhere != 0, seed},
 							h / 32 % 2, h / 64 % 2, wanted, (Where) (h / 128 % 4),
 							hint, n > 100000 ? 300000 : 997, h / 1024 % 2);

@@ -139,6 +139,12 @@ static const Case cases[] = {
 	/* with bounds: bins of 16 bits are ranks themselves */
 	{&h100, 100000000, 0, 65535, 1, 50000, P, HPSORT_CUDA_RADIX},
 	{&h100, 100000000, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
+	/* three passes over few enough keys do without ranks of many values */
+	{&h100, 67108863, 0, 65536, 1, 50000, P, HPSORT_CUDA_RADIX},
+	{&h100, 67108864, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 67108863, 0, 65536, 1, 16384, P, HPSORT_CUDA_MANY_DISTINCT},
+	{&h100, 67108863, 0, (1 << 24) - 1, 1, 16385, P, HPSORT_CUDA_RADIX},
+	{&h100, 67108863, 0, 1 << 24, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
 	{&h100, 100000000, 0, 65535, 1, 5000, P, HPSORT_CUDA_MANY_DISTINCT},
 	{&h100, 100000000, 0, 65535, 1, 300, P, HPSORT_CUDA_FEW_DISTINCT},
 	{&h100, 100000000, 0, 57599, 1, 50000, P, HPSORT_CUDA_SHARED_HISTOGRAM},
@@ -266,11 +272,11 @@ test_segments(void **state)
 				uint64_t	here = regime_partition_segment(n, buckets, shift);
 
 				segment = here < segment ? here : segment;
-				assert_true(here <= crowd && (here == crowd || here >= 8u << shift));
+				assert_true(here <= crowd && (here == crowd || here >= 1u << shift));
 			}
 
 			/* the worst case: all keys in crowded buckets just above what crowds one */
-			assert_true(crowd >= 16384 && segment >= 8192);
+			assert_true(crowd >= 24576 && segment >= 8192);
 			assert_true(regime_partition_items(n, buckets) >= buckets);
 			assert_true(regime_partition_items(n, buckets) >=
 						(n + segment - 1) / segment);
@@ -467,6 +473,38 @@ test_partition_need(void **state)
 		}
 }
 
+/* Counts as samples of 4,096 keys have them, on average. */
+static void
+test_distinct(void **state)
+{
+	const uint64_t n = 10000000;
+	const RegimeSample equal = {4096, 3224, 2483, 624, 103};	/* 8,192 values */
+	const RegimeSample all_met = {4096, 100, 0, 0, 0};
+	const RegimeSample zipf_few = {4096, 697, 273, 157, 84};	/* exponent 1, 1,000 values */
+	const RegimeSample zipf_longer = {4096, 748, 485, 109, 42};	/* 1.2, 4,000 values */
+	const RegimeSample zipf_tail = {4096, 1176, 940, 98, 39};	/* 1.2; 300,000 in 1e7 */
+	const RegimeSample zipf_steep = {4096, 88, 45, 10, 6};	/* 2; 4,000 in 1e7 */
+	const RegimeSample dominated = {4096, 206, 205, 0, 0};	/* one in 95 %, the rest different */
+
+	(void) state;
+	assert_in_range((uint64_t) regime_distinct(&equal, n), 8000, 8400);
+	assert_in_range((uint64_t) regime_distinct(&all_met, n), 100, 100);
+	assert_in_range((uint64_t) regime_distinct(&zipf_few, n), 900, 1000);
+	assert_in_range((uint64_t) regime_distinct(&zipf_longer, n), 4000, 8000);
+	assert_in_range((uint64_t) regime_distinct(&zipf_steep, n), 88, 200);
+	/* of few keys, too many to be met by each block anew */
+	assert_in_range((uint64_t) regime_distinct(&zipf_steep, REGIME_TAIL_MIN_N - 1),
+					REGIME_TAIL_MIN_N - 1, REGIME_TAIL_MIN_N - 1);
+	/* neither table would hold them */
+	assert_in_range((uint64_t) regime_distinct(&zipf_tail, n), n, n);
+	assert_in_range((uint64_t) regime_distinct(&dominated, n), n, n);
+	/* where trying costs little beside the sort, it is tried */
+	assert_in_range((uint64_t) regime_distinct(&zipf_tail, REGIME_TAIL_MAX_N), 5000, 6000);
+	assert_in_range((uint64_t) regime_distinct(&dominated, REGIME_TAIL_MAX_N), 20000, 22000);
+	/* no more values than keys */
+	assert_in_range((uint64_t) regime_distinct(&equal, 5000), 5000, 5000);
+}
+
 /*
  * What the passes share is within what a radix sort is said to need beside its other
  * array: twice, where it was begun for bounds that are known better by now.
@@ -513,6 +551,7 @@ main(void)
 		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_distinct),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_partition_need),
 		cmocka_unit_test(test_sweep_need),

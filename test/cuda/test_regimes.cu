@@ -464,6 +464,59 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 }
 
 /*
+ * Heavy values: buckets that are crowded, into segments full and not, and hardly not;
+ * output whose last keys come from nearly all bins; one digit that most lanes of a warp have,
+ * and two.
+ */
+static void
+test_skewed(bool quick, bool tiny, uint64_t seed)
+{
+	std::vector<uint64_t> sizes = {70001};
+
+	if (!tiny)
+		sizes.insert(sizes.end(), {32768, 34500, 300007});
+	if (!quick)
+		sizes.insert(sizes.end(), {600000, REGIME_PARTITION_FEW + 1, 5000011});
+	for (int d = DISTRIBUTIONS; d < ALL_DISTRIBUTIONS; d++)
+	{
+		const Distribution distribution = (Distribution) d;
+
+		if (tiny && d != ZIPF_1_2 && d != MOST)
+			continue;
+		for (uint64_t n : sizes)
+		{
+			for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 61, (uint64_t) 611})
+				for (uint32_t shift : {7u, 13u, 14u})
+				{
+					if (((tiny || quick) && shift == 13) || (tiny && buckets != 61))
+						continue;
+					try_partition({distribution, n, (buckets << shift) - 5, -77, false, seed},
+								  seed % 2, seed / 2 % 4, seed / 8 % 4, shift);
+					seed++;
+				}
+			for (uint64_t range : {(uint64_t) 4097, (uint64_t) 14000, (uint64_t) 50000})
+			{
+				if (range > regime_shared_bins(hpsort_cuda_limits(context)) ||
+					(tiny && range != 14000))
+					continue;
+				try_shared({distribution, n, range, -77, false, seed}, seed % 2, seed / 2 % 4,
+						   seed / 8 % 4);
+				seed++;
+			}
+		}
+		for (uint64_t n : {700, 2500, 4096, 4864, 9000})
+			for (uint64_t range : {(uint64_t) 2, (uint64_t) 4096, (uint64_t) 1 << 32})
+			{
+				if (tiny && (n != 2500 || range == 2))
+					continue;
+				try_radix({distribution, n, range, range >> 32 != 0 ? INT32_MIN : -7, false, seed},
+						  seed % 2, seed / 2 % 4, seed / 8 % 4);
+				seed++;
+			}
+	}
+}
+
+/*
  * Sizes around the tiles of each kernel, ranges around its batches and tables.
  * Alignment, direction and seed go round with the case number, so that every
  * combination turns up without multiplying the number of cases.
@@ -550,6 +603,7 @@ test_regimes(bool quick, bool tiny)
 					  in, to);
 		}
 
+	test_skewed(quick, tiny, seed);
 	if (!tiny)
 		test_extents(quick, seed);
 
