@@ -99,7 +99,7 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 	store->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
 	store->limit = limit;
 	store->bound = bound;
-	if (bound > 0 && tuples)
+	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
 
@@ -470,20 +470,16 @@ is_full(const OrderStore *store, bool isnull)
 	return store->n == store->room;
 }
 
-bool
-order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len, MinimalTuple *place)
+/* Takes a row for which there is room. */
+static void
+put_known(OrderStore *store, const OrderRowKey *key, uint32 ref)
 {
 	bool		isnull = (key->nulls & 1) != 0;
-	uint32		ref = 0;
 
-	if (is_full(store, isnull) && !make_room(store, isnull))
-		return false;
-	if (store->tuples && !reserve(store, len, place, &ref))
-		return false;
 	if (store->narrow)
 	{
 		put_narrow_key(store, isnull, key->images[0], ref);
-		return true;
+		return;
 	}
 	if (!store->tuples && isnull)
 		store->nnull++;			/* one key, of which there is nothing to keep */
@@ -495,7 +491,47 @@ order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len, Minim
 		store->n++;
 	}
 	store->rows++;
-	return true;
+}
+
+/* Room for a row whose key may be NULL or not. */
+static bool
+has_room_for_any(OrderStore *store)
+{
+	return (!is_full(store, false) || grow_for_key(store, false)) &&
+		(!store->narrow || !is_full(store, true) || grow_for_key(store, true));
+}
+
+bool
+order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place)
+{
+	Assert(store->tuples);
+	if (!has_room_for_any(store))
+	{
+		if (store->rows > 0)
+			return false;
+
+		/* As in make_room. */
+		order_store_reset(store);
+		if (!has_room_for_any(store))
+			return false;
+	}
+	return reserve(store, len, place, &store->place);
+}
+
+void
+order_store_end_tuple(OrderStore *store, MinimalTuple place)
+{
+	OrderRowKey key;
+
+	ExecStoreMinimalTuple(place, store->slot, false);
+	order_row_key(store->keys, store->slot, &key);
+	put_known(store, &key, store->place);
+}
+
+bool
+order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes)
+{
+	return tuple_bytes + rows * row_overhead(store) > store->limit;
 }
 
 void
@@ -651,14 +687,18 @@ make_room_by_bound(OrderStore *store)
 bool
 order_store_put_key(OrderStore *store, const OrderRowKey *key)
 {
-	MinimalTuple place;
+	bool		isnull = (key->nulls & 1) != 0;
 
+	Assert(!store->tuples);
 	if (unlikely(too_many(store)))
 		order_store_keep_bound(store);
 	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
-	return order_store_put_known(store, key, 0, &place) ||
-		(make_room_by_bound(store) && order_store_put_known(store, key, 0, &place));
+	if (is_full(store, isnull) && !make_room(store, isnull) &&
+		!(make_room_by_bound(store) && (!is_full(store, isnull) || make_room(store, isnull))))
+		return false;
+	put_known(store, key, 0);
+	return true;
 }
 
 static bool
@@ -693,12 +733,16 @@ put_row(OrderStore *store, TupleTableSlot *slot)
 	order_row_key(store->keys, slot, &key);
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
-	if (store->tuples)
-		size = order_tuple_size(slot);
-	if (!order_store_put_known(store, &key, size, &place))
+	if (is_full(store, (key.nulls & 1) != 0) && !make_room(store, (key.nulls & 1) != 0))
 		return false;
 	if (store->tuples)
+	{
+		size = order_tuple_size(slot);
+		if (!reserve(store, size, &place, &ref))
+			return false;
 		order_tuple_form(slot, place, size);
+	}
+	put_known(store, &key, ref);
 	return true;
 }
 
@@ -751,12 +795,5 @@ order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *m
 	ExecStoreMinimalTuple(place, store->slot, false);
 	order_row_key(store->keys, store->slot, key);
 	ExecClearTuple(store->slot);
-	if (store->narrow)
-		put_narrow_key(store, key->nulls != 0, key->images[0], *moved);
-	else
-	{
-		put_wide_key(store, key);
-		store->refs[store->n++] = *moved;
-		store->rows++;
-	}
+	put_known(store, key, *moved);
 }
