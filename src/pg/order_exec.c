@@ -82,8 +82,6 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
 		state->offset = ExecInitExpr(lsecond(scan->custom_exprs), &node->ss.ps);
-	if (!state->key_only)
-		state->row_slot = ExecInitExtraTupleSlot(estate, state->tupdesc, &TTSOpsMinimalTuple);
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort", ALLOCSET_DEFAULT_SIZES);
 
 	/*
@@ -106,8 +104,6 @@ static void
 order_forget(OrderState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	if (state->row_slot)
-		ExecClearTuple(state->row_slot);
 	if (state->spill)
 		order_spill_destroy(state->spill);
 	if (state->store && state->store->slot)

@@ -94,7 +94,6 @@ typedef struct OrderState
 	uint64		mark;
 	bool		mark_at_end;
 	OrderTape  *tape;
-	TupleTableSlot *row_slot;	/* for taking keys from a row; NULL if there are keys only */
 
 	/* Keys from runs. */
 	Sorter	   *sorter;

@@ -57,9 +57,9 @@ start_spill(OrderState *state)
 
 /* Room for as many samples of so many rows as are of use. */
 static OrderSample *
-make_samples(OrderState *state, uint64 rows, int *nsamples)
+make_samples(OrderState *state, uint64 rows, double expected, int *nsamples)
 {
-	*nsamples = order_spill_samples(state->spill, rows);
+	*nsamples = order_spill_samples(state->spill, rows, expected);
 	return (OrderSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(OrderSample));
 }
 
@@ -76,7 +76,7 @@ order_spill_store(OrderState *state)
 	/* An estimate already exceeded says nothing. */
 	expected = (double) store->used * Max(expected, 8.0);
 	start_spill(state);
-	samples = make_samples(state, rows, &nsamples);
+	samples = make_samples(state, rows, expected, &nsamples);
 	for (i = 0; i < nsamples; i++)
 		(void) order_store_row(store, i * rows / nsamples, &samples[i].key);
 	order_spill_divide(state->spill, 0, samples, nsamples, expected);
@@ -127,7 +127,7 @@ order_spill_sorter(OrderState *state)
 	int			pass;
 
 	start_spill(state);
-	samples = make_samples(state, count, &nsamples);
+	samples = make_samples(state, count, expected, &nsamples);
 
 	/* Twice: first some of the keys, evenly, then all of them. */
 	pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
@@ -183,26 +183,22 @@ read_row(OrderState *state, OrderRowKey *key, Size len)
 
 	order_spill_tuple(state->spill, tuple, len);
 	if (key)
-	{
-		ExecStoreMinimalTuple(tuple, state->row_slot, false);
-		order_row_key(state->keys, state->row_slot, key);
-		ExecClearTuple(state->row_slot);
-	}
+		order_tuple_key(state->store, tuple, key);
 	return tuple;
 }
 
 /*
  * Samples of a partition, evenly: keys, or tuples if its mapped keys are equal,
- * in as much memory as keys would take, but one at least.
+ * in an eighth of the memory at most, but one at least.
  */
 static OrderSample *
-sample_partition(OrderState *state, int number, int *nsamples)
+sample_partition(OrderState *state, int number, double expected, int *nsamples)
 {
 	OrderSpill *spill = state->spill;
 	const OrderPartition *partition = order_spill_partition(spill, number);
 	MemoryContext memory = order_spill_tuples(spill);
 	bool		by_rest = order_spill_is_single(spill, number);
-	OrderSample *samples = make_samples(state, partition->rows, nsamples);
+	OrderSample *samples = make_samples(state, partition->rows, expected, nsamples);
 	uint64		at = 0;
 	int			taken = 0;
 	OrderRowKey key = {0};
@@ -211,10 +207,9 @@ sample_partition(OrderState *state, int number, int *nsamples)
 	MemoryContextReset(memory);
 	if (by_rest)
 	{
-		Size		all = *nsamples * sizeof(OrderSample);
 		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(OrderSample);
 
-		*nsamples = (int) Min(*nsamples, Max(all / each, 1));
+		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, 1));
 	}
 	order_spill_open(spill, number, false);
 	while (order_spill_next(spill, &key, &len))
@@ -273,7 +268,7 @@ divide(OrderState *state, int number)
 
 	/* Once for keys to divide at, once for the rows. */
 	state->stats.compared |= order_spill_is_single(spill, number);
-	samples = sample_partition(state, number, &nsamples);
+	samples = sample_partition(state, number, expected, &nsamples);
 	order_spill_divide(spill, number, samples, nsamples, expected);
 	pfree(samples);
 	while (order_spill_next(spill, &key, &len))

@@ -37,9 +37,16 @@
 /* Rows looked at before a store is written, to see where they lie ... */
 #define LOOKS 32
 
-/* ... and how many of these are worth a partition, or two. */
+/* ... and how many of these are worth a partition of their own. */
 #define LOOKS_FEW (LOOKS / 8)
-#define LOOKS_MANY (LOOKS / 2)
+
+/*
+ * A whole store beyond all rows before makes so many partitions.  With two they
+ * would fit into memory, if nothing else came to lie there; with eight several
+ * stores may.  More would be a burden to a small limit, of which each takes
+ * some 300 bytes.
+ */
+#define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
@@ -174,13 +181,23 @@ order_spill_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 	return spill;
 }
 
-int
-order_spill_samples(const OrderSpill *spill, uint64 rows)
+/* How many partitions to make for so many bytes. */
+static int
+plan_partitions(const OrderSpill *spill, double expected)
 {
-	Size		samples = spill->limit / 8 / sizeof(OrderSample);
+	double		wanted = expected / (PARTITION_FILL * (double) spill->limit);
+	double		most = Min(MAX_PARTITIONS, (double) (spill->limit / MIN_CHUNK));
 
-	samples = Min(Max(samples, 64), MAX_PARTITIONS * SAMPLES_PER_PARTITION);
-	return (int) Min(rows, samples);
+	return (int) Max(MIN_PARTITIONS, Min(wanted, most));
+}
+
+int
+order_spill_samples(const OrderSpill *spill, uint64 rows, double expected)
+{
+	Size		most = Max(spill->limit / 8 / sizeof(OrderSample), 64);
+	Size		samples = (Size) plan_partitions(spill, expected) * SAMPLES_PER_PARTITION;
+
+	return (int) Min(rows, Min(samples, most));
 }
 
 MemoryContext
@@ -224,11 +241,9 @@ insert_partitions(OrderSpill *spill, int number, int n)
 void
 order_spill_divide(OrderSpill *spill, int number, OrderSample *samples, int nsamples, double expected)
 {
-	double		wanted = expected / (PARTITION_FILL * (double) spill->limit);
-	double		most = Min(MAX_PARTITIONS, (double) (spill->limit / MIN_CHUNK));
-	int			npartitions = (int) Max(MIN_PARTITIONS, Min(wanted, most));
+	int			npartitions = plan_partitions(spill, expected);
 	const OrderSample *last = NULL;
-	Bound	   *bounds = (Bound *) palloc(2 * npartitions * sizeof(Bound));
+	Bound	   *bounds = (Bound *) palloc(npartitions * sizeof(Bound));
 	int			nbounds = 0;
 	int			i;
 
@@ -321,23 +336,40 @@ insert_bound(OrderSpill *spill, int number, const OrderRowKey *key, bool after, 
 }
 
 /*
- * n of the rows to be written, in order, will go to one partition.  Those beyond
- * the rows that it has get one of their own, or two, half a store each, so
- * that they will fit.
+ * Rows like these n, in order, will go to an empty partition: bounds so that
+ * they fit into memory.
+ */
+static void
+divide_empty(OrderSpill *spill, int number, const OrderSample *looks, int n)
+{
+	int			parts = (n * PARTITIONS_OF_STORE(spill->limit) + LOOKS - 1) / LOOKS;
+	int			made = 0;
+	int			i;
+
+	for (i = 1; i < parts; i++)
+	{
+		const OrderRowKey *key = &looks[i * n / parts].key;
+		const OrderRowKey *before = &looks[(i - 1) * n / parts].key;
+
+		if (compare_keys(spill, before, key) < 0)
+			insert_bound(spill, number + made++, key, false, true);
+	}
+}
+
+/*
+ * n of the rows to be written, in order, will go to one partition: those before
+ * or after the rows that it has get others.
  */
 static void
 extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
 {
 	const OrderPartition *partition = spill->partitions[spill->base + number];
-	const OrderRowKey *middle;
 	int			below = 0;
 	int			above = 0;
 
 	if (partition->rows == 0)
 	{
-		middle = &looks[n / 2].key;
-		if (n > LOOKS_MANY && compare_keys(spill, &looks[0].key, middle) < 0)
-			insert_bound(spill, number, middle, false, true);
+		divide_empty(spill, number, looks, n);
 		return;
 	}
 	while (below < n && compare_keys(spill, &looks[below].key, &partition->lo) < 0)
@@ -346,19 +378,13 @@ extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
 		above++;
 	if (above >= LOOKS_FEW)
 	{
-		const OrderSample *first = &looks[n - above];
-
-		middle = &first[above / 2].key;
 		insert_bound(spill, number, &partition->hi, true, true);
-		if (above > LOOKS_MANY && compare_keys(spill, &first->key, middle) < 0)
-			insert_bound(spill, number + 1, middle, false, true);
+		divide_empty(spill, number + 1, looks + n - above, above);
 	}
 	if (below >= LOOKS_FEW)
 	{
-		middle = &looks[below / 2].key;
 		insert_bound(spill, number, &partition->lo, false, false);
-		if (below > LOOKS_MANY && compare_keys(spill, &looks[0].key, middle) < 0)
-			insert_bound(spill, number, middle, false, true);
+		divide_empty(spill, number, looks, below);
 	}
 }
 

@@ -48,8 +48,8 @@ typedef struct OrderSpill OrderSpill;
 extern OrderSpill *order_spill_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc,
 									  bool tuples, Size limit);
 
-/* How many samples of so many rows are of use. */
-extern int	order_spill_samples(const OrderSpill *spill, uint64 rows);
+/* How many samples of so many rows are of use, if so many bytes are expected. */
+extern int	order_spill_samples(const OrderSpill *spill, uint64 rows, double expected);
 
 /*
  * Divides a partition, into which are to be written the rows that follow, or

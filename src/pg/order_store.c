@@ -523,8 +523,7 @@ order_store_end_tuple(OrderStore *store, MinimalTuple place)
 {
 	OrderRowKey key;
 
-	ExecStoreMinimalTuple(place, store->slot, false);
-	order_row_key(store->keys, store->slot, &key);
+	order_tuple_key(store, place, &key);
 	put_known(store, &key, store->place);
 }
 
@@ -553,6 +552,30 @@ order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key)
 		else
 			key->images[i] = order_image(&keys->keys[i], value);
 	}
+}
+
+void
+order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key)
+{
+	OrderKey   *first = &store->keys->keys[0];
+	HeapTupleData heap;
+	bool		isnull;
+	Datum		value;
+
+	if (store->keys->nmapped > 1)
+	{
+		ExecStoreMinimalTuple(tuple, store->slot, false);
+		order_row_key(store->keys, store->slot, key);
+		ExecClearTuple(store->slot);
+		return;
+	}
+
+	/* A slot would take all columns before it, too. */
+	heap.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
+	heap.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
+	value = heap_getattr(&heap, first->attno, store->tupdesc, &isnull);
+	key->nulls = isnull ? 1 : 0;
+	key->images[0] = isnull ? 0 : order_image(first, value);
 }
 
 int
@@ -792,8 +815,6 @@ order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *m
 	*moved = move_tuple(store, ref, &place);
 
 	/* A sort has used up what keys it was given: take them from the row. */
-	ExecStoreMinimalTuple(place, store->slot, false);
-	order_row_key(store->keys, store->slot, key);
-	ExecClearTuple(store->slot);
+	order_tuple_key(store, place, key);
 	put_known(store, key, *moved);
 }

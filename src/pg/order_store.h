@@ -141,8 +141,9 @@ extern bool order_store_put_key(OrderStore *store, const OrderRowKey *key);
 /* Whether so many rows with tuples of so many bytes have no chance to fit. */
 extern bool order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes);
 
-/* The mapped keys of the row in slot. */
+/* The mapped keys of the row in slot; of a tuple of the store's kind. */
 extern void order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key);
+extern void order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key);
 
 /* The order of two rows by their mapped keys. */
 extern int	order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b);
