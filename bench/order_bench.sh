@@ -52,16 +52,24 @@ SELECT i AS id, (hashint8(i) & 1) = 1 AS flag, (hashint8(i) & 2147483647) % 1000
 	(hashint8(i + 1000000000) & 2147483647) % 1000000 AS y, hashint8(i + 2000000000) AS z,
 	'row ' || i AS label, hashint8extended(i, 0) AS big
 FROM generate_series(1, $rows) i;
+-- Rows as they come in practice: by time, nearly so, in windows, in clusters, and with few keys in most rows.
+CREATE TABLE timed$rows AS
+SELECT i AS id, (i::int8 * 366 / $rows)::int AS day, (hashint8(i) & 2147483647) % 1440 AS minute,
+	i + (hashint8(i) & 2147483647) % 2000 AS nearly, i - i % 100000 + (hashint8(i) & 2147483647) % 100000 AS windows,
+	((hashint8(i / 5000) & 2147483647)::int8 + i % 5000) AS clusters,
+	(1000 * ((hashint8(i) & 1048575) / 1048576.0::float8) ^ 6)::int AS skew, 'row ' || i AS label
+FROM generate_series(1, $rows) i;
 SQL
 sizes=
 for ((n = rows; n >= 1000; n /= 10)); do
 	[ "$n" = "$rows" ] || [ -z "$targets" ] || break
 	[ -z "$only" ] || [ "$n" = "$only" ] || continue
 	sizes="$n $sizes"
-	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n"
+	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n" \
+		-c "CREATE TABLE timed$n AS SELECT * FROM timed$rows LIMIT $n"
 	# Wide ones of 500 bytes, of which there are not so many.
 	[ "$n" -gt 1000000 ] || run_psql -c "CREATE TABLE wide$n AS SELECT *, repeat('x', 440) AS filler FROM narrow$n"
-	for t in narrow$n wide$n; do
+	for t in narrow$n timed$n wide$n; do
 		[ "$t" = "wide$n" ] && [ "$n" -gt 1000000 ] || run_psql -c "VACUUM (ANALYZE, FREEZE) $t" -c "SELECT pg_prewarm('$t')" >/dev/null
 	done
 done
@@ -118,6 +126,9 @@ compare()
 if [ -z "$targets" ]; then
 	for n in $sizes; do
 		for memory in 4MB 2GB; do
+			for keys in "day, minute" "day, label" nearly "nearly, id" windows clusters skew "skew, label" "day DESC, minute DESC"; do
+				compare "$n" "$memory" 0 "SELECT * FROM timed$n ORDER BY $keys"
+			done
 			for t in narrow$n wide$n; do
 				[ "$t" = "narrow$n" ] || [ "$n" -le 1000000 ] || continue
 				for columns in "*:x" "*:y" "*:z DESC" "*:big" "*:id" "*:id DESC" "*:flag" "*:x, y" "*:y, label" "*:x, label" \

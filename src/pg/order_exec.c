@@ -14,7 +14,6 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "order_exec.h"
@@ -83,8 +82,6 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
 		state->offset = ExecInitExpr(lsecond(scan->custom_exprs), &node->ss.ps);
-	if (!state->key_only)
-		state->row_slot = ExecInitExtraTupleSlot(estate, state->tupdesc, &TTSOpsMinimalTuple);
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort", ALLOCSET_DEFAULT_SIZES);
 
 	/*
@@ -107,23 +104,12 @@ static void
 order_forget(OrderState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	if (state->row_slot)
-		ExecClearTuple(state->row_slot);
-	if (state->tuplestore)
-		tuplestore_end(state->tuplestore);
-	if (state->tuplesort)
-		tuplesort_end(state->tuplesort);
-	while (state->level)
-	{
-		OrderLevel *level = state->level;
-
-		state->level = level->below;
-		order_spill_destroy(level->spill);
-	}
+	if (state->spill)
+		order_spill_destroy(state->spill);
 	if (state->store && state->store->slot)
 		ExecDropSingleTupleTableSlot(state->store->slot);
-	state->tuplestore = NULL;
-	state->tuplesort = NULL;
+	state->spill = NULL;
+	state->tape = NULL;
 	state->store = NULL;
 	state->sorter = NULL;
 	state->batch = NULL;
@@ -303,7 +289,7 @@ gather_rows(OrderState *state, TupleTableSlot *slot)
 	PlanState  *outer = outerPlanState(state);
 	OrderStore *store = state->store;
 
-	while (!TupIsNull(slot) && state->level == NULL)
+	while (!TupIsNull(slot) && state->spill == NULL)
 	{
 		if (!order_store_put(store, slot))
 		{
@@ -321,41 +307,6 @@ gather_rows(OrderState *state, TupleTableSlot *slot)
 	}
 }
 
-/* Writes partitions out in order, to be read in any direction. */
-static void
-fill_tuplestore(OrderState *state)
-{
-	TupleTableSlot *slot;
-	MemoryContext old = MemoryContextSwitchTo(state->memory);
-
-	/* The store has the memory; this goes to disk as it comes. */
-	state->tuplestore = tuplestore_begin_heap(true, false, 64);
-	tuplestore_set_eflags(state->tuplestore, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	(void) tuplestore_alloc_read_pointer(state->tuplestore,
-										 EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
-	MemoryContextSwitchTo(old);
-	for (;;)
-	{
-		slot = order_partitions_next(state);
-		if (TupIsNull(slot))
-			break;
-		tuplestore_puttupleslot(state->tuplestore, slot);
-		CHECK_FOR_INTERRUPTS();
-	}
-	while (state->level)
-	{
-		OrderLevel *level = state->level;
-
-		state->level = level->below;
-		order_spill_destroy(level->spill);
-	}
-	order_store_reset(state->store);
-	if (state->key_only && state->row_slot == NULL)
-		state->row_slot = ExecInitExtraTupleSlot(state->css.ss.ps.state, state->tupdesc,
-												 &TTSOpsMinimalTuple);
-	state->source = ORDER_FROM_TUPLESTORE;
-}
-
 /* Starts with the first row in order. */
 static void
 start_reading(OrderState *state)
@@ -371,8 +322,8 @@ start_reading(OrderState *state)
 			state->batch_at = state->batch_got = 0;
 			state->nulls_left = state->nulls;
 			break;
-		case ORDER_FROM_TUPLESTORE:
-			tuplestore_rescan(state->tuplestore);
+		case ORDER_FROM_TAPE:
+			order_tape_rewind(state->tape);
 			break;
 		case ORDER_FROM_PARTITIONS:
 			order_partitions_rewind(state);
@@ -394,7 +345,7 @@ order_sort(OrderState *state)
 	estate->es_direction = ForwardScanDirection;
 	memset(&state->stats, 0, sizeof(state->stats));
 	state->nulls = 0;
-	state->level = NULL;
+	state->spill = NULL;
 	state->bound = wanted_rows(state);
 	state->store = order_store_create(state->memory, state->keys, state->tupdesc,
 									  !state->key_only, (Size) work_mem * 1024, state->bound);
@@ -431,14 +382,14 @@ order_sort(OrderState *state)
 		state->stats.range = (stats.n > 0 ? (double) plan_range(stats.lo, stats.hi) : 0) + (state->nulls > 0);
 		state->stats.space = sorter_memory(state->sorter) + sizeof(Sorter);
 	}
-	else if (state->level)
+	else if (state->spill)
 	{
 		order_partitions_start(state);
 		state->source = ORDER_FROM_PARTITIONS;
 		if (state->random)
 		{
-			fill_tuplestore(state);
-			start_reading(state);
+			order_partitions_to_tape(state);
+			state->source = ORDER_FROM_TAPE;
 		}
 	}
 	else
@@ -515,23 +466,6 @@ next_row(OrderState *state, bool forward)
 }
 
 static TupleTableSlot *
-next_stored(OrderState *state, bool forward)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
-	if (!state->key_only)
-	{
-		(void) tuplestore_gettupleslot(state->tuplestore, forward, false, slot);
-		return slot;
-	}
-	ExecClearTuple(slot);
-	if (!tuplestore_gettupleslot(state->tuplestore, forward, false, state->row_slot))
-		return slot;
-	slot->tts_values[0] = slot_getattr(state->row_slot, 1, &slot->tts_isnull[0]);
-	return ExecStoreVirtualTuple(slot);
-}
-
-static TupleTableSlot *
 order_exec(CustomScanState *node)
 {
 	OrderState *state = (OrderState *) node;
@@ -551,7 +485,7 @@ order_exec(CustomScanState *node)
 			Assert(forward);
 			return order_partitions_next(state);
 		default:
-			return next_stored(state, forward);
+			return order_tape_row(state, forward);
 	}
 }
 
@@ -591,8 +525,8 @@ order_mark(CustomScanState *node)
 {
 	OrderState *state = (OrderState *) node;
 
-	if (state->source == ORDER_FROM_TUPLESTORE)
-		tuplestore_copy_read_pointer(state->tuplestore, 0, 1);
+	if (state->source == ORDER_FROM_TAPE)
+		order_tape_mark(state->tape);
 	state->mark = state->at;
 	state->mark_at_end = state->at_end;
 }
@@ -602,8 +536,8 @@ order_restore(CustomScanState *node)
 {
 	OrderState *state = (OrderState *) node;
 
-	if (state->source == ORDER_FROM_TUPLESTORE)
-		tuplestore_copy_read_pointer(state->tuplestore, 1, 0);
+	if (state->source == ORDER_FROM_TAPE)
+		order_tape_restore(state->tape);
 	state->at = state->mark;
 	state->at_end = state->mark_at_end;
 }

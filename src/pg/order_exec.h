@@ -8,11 +8,11 @@
 #include "postgres.h"
 
 #include "nodes/extensible.h"
-#include "utils/tuplesort.h"
 
 #include "order_keys.h"
 #include "order_spill.h"
 #include "order_store.h"
+#include "order_tape.h"
 #include "sorter.h"
 
 /* custom_private: lists of properties of each key, and one of OrderPlanInt. */
@@ -55,14 +55,6 @@ typedef struct OrderShared
 	OrderStats	workers[FLEXIBLE_ARRAY_MEMBER];
 } OrderShared;
 
-/* One spill of a stack: a partition too large for memory is spilled again. */
-typedef struct OrderLevel
-{
-	struct OrderLevel *below;
-	OrderSpill *spill;
-	int			next;			/* partition to be read next */
-} OrderLevel;
-
 /* Where the rows come from now. */
 typedef enum OrderSource
 {
@@ -70,7 +62,7 @@ typedef enum OrderSource
 	ORDER_FROM_SORTER,			/* keys expanded from runs */
 	ORDER_FROM_STORE,			/* all rows in memory */
 	ORDER_FROM_PARTITIONS,		/* partition after partition */
-	ORDER_FROM_TUPLESTORE		/* partitions written out in order */
+	ORDER_FROM_TAPE				/* partitions written out in order */
 } OrderSource;
 
 /* Keys expanded from runs at once. */
@@ -94,15 +86,14 @@ typedef struct OrderState
 	OrderStats	stats;
 	OrderShared *shared;		/* NULL unless parallel */
 
-	/* Rows by position: store or tuplestore. */
+	/* Rows by position: store or tape. */
 	OrderStore *store;
 	uint64		at;				/* next row of the store */
 	uint64		count;
 	bool		at_end;			/* the end has been read */
 	uint64		mark;
 	bool		mark_at_end;
-	struct Tuplestorestate *tuplestore;
-	TupleTableSlot *row_slot;	/* minimal tuples, if the node's own are not */
+	OrderTape  *tape;
 
 	/* Keys from runs. */
 	Sorter	   *sorter;
@@ -115,11 +106,11 @@ typedef struct OrderState
 	int32	   *batch;
 
 	/* Partitions. */
-	OrderLevel *level;
-	bool		streaming;		/* a partition of one key, as it lies */
+	OrderSpill *spill;
+	int			partition;		/* to be read next */
+	bool		streaming;		/* the one before it is returned as it lies */
 	MinimalTuple stream_row;
 	Size		stream_room;
-	Tuplesortstate *tuplesort;	/* a partition that only core can sort */
 } OrderState;
 
 extern const CustomScanMethods order_scan_methods;
@@ -184,6 +175,10 @@ extern TupleTableSlot *order_partitions_next(OrderState *state);
 
 /* From the start again. */
 extern void order_partitions_rewind(OrderState *state);
+
+/* All rows in order to a tape; then the next of it in either direction. */
+extern void order_partitions_to_tape(OrderState *state);
+extern TupleTableSlot *order_tape_row(OrderState *state, bool forward);
 
 /* order_explain.c */
 extern void order_explain(CustomScanState *node, List *ancestors, ExplainState *es);

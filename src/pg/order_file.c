@@ -10,6 +10,7 @@
 #include "portability/instr_time.h"
 #include "storage/bufmgr.h"
 #include "storage/fd.h"
+#include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
@@ -19,6 +20,15 @@
 /* As BufFile's. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
 
+/*
+ * Where the first byte goes.  Beyond 32 GB is where a place in 32 bits, even of
+ * eight bytes each, ends: a build with another start writes a file with a hole
+ * in front, and shows that no place is cut.
+ */
+#ifndef ORDER_FILE_START
+#define ORDER_FILE_START UINT64CONST(0)
+#endif
+
 typedef struct SegmentedFile
 {
 	OrderFile	open;			/* what order_file.h shows */
@@ -27,7 +37,19 @@ typedef struct SegmentedFile
 	int			nsegments;
 	int			room;
 	File	   *segments;
+
+	/* Writing. */
+	OrderExtents *target;		/* the sequence that is appended to */
+	uint64		started;		/* start of what is not yet among its extents */
+	bool		in_hole;		/* bytes given back are written over ... */
+	uint64		hole_end;		/* ... until here ... */
+	uint64		end;			/* ... and the file goes on here afterwards */
+	OrderExtents holes;			/* bytes given back ... */
+	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
+
+StaticAssertDecl(sizeof(((OrderExtent *) 0)->start) == 8 && sizeof(((OrderExtent *) 0)->len) == 8,
+				 "files may be large, and so may their extents");
 
 OrderFile *
 order_file_create(void)
@@ -37,10 +59,10 @@ order_file_create(void)
 	PrepareTempTablespaces();
 	file->memory = CurrentMemoryContext;
 	file->owner = CurrentResourceOwner;
-	file->open.size = BLCKSZ;
 	file->open.buffer = (char *) palloc(BLCKSZ);
 	file->room = 8;
 	file->segments = (File *) palloc(file->room * sizeof(File));
+	file->open.at = file->started = ORDER_FILE_START;
 	return &file->open;
 }
 
@@ -52,13 +74,61 @@ add_segment(SegmentedFile *file)
 
 	if (file->nsegments == file->room)
 	{
+		file->segments = (File *) repalloc_huge(file->segments, 2 * file->room * sizeof(File));
 		file->room *= 2;
-		file->segments = (File *) repalloc(file->segments, file->room * sizeof(File));
 	}
 	CurrentResourceOwner = file->owner;
 	file->segments[file->nsegments] = OpenTemporaryFile(false);
 	CurrentResourceOwner = old;
 	file->nsegments++;
+}
+
+/* Appends an extent, to the last one if it goes on there. */
+static void
+add_extent(SegmentedFile *file, OrderExtents *extents, uint64 start, uint64 len)
+{
+	OrderExtent *last = extents->n > 0 ? &extents->items[extents->n - 1] : NULL;
+
+	if (len == 0)
+		return;
+	if (last && last->start + last->len == start)
+	{
+		last->len += len;
+		return;
+	}
+	if (extents->n == extents->room)
+	{
+		Size		room = Max(extents->room * 2, 4);
+
+		if (extents->items == NULL)
+			extents->items = (OrderExtent *) MemoryContextAlloc(file->memory, room * sizeof(OrderExtent));
+		else
+			extents->items = (OrderExtent *) repalloc_huge(extents->items, room * sizeof(OrderExtent));
+		extents->room = room;
+	}
+	extents->items[extents->n].start = start;
+	extents->items[extents->n].len = len;
+	extents->n++;
+}
+
+/* Notes what has been written to the sequence since it was last noted. */
+static void
+note_extent(SegmentedFile *file)
+{
+	uint64		at = file->open.at + file->open.used;
+
+	if (file->target)
+		add_extent(file, file->target, file->started, at - file->started);
+	file->started = at;
+}
+
+/* These bytes may be written over. */
+static void
+give_back(SegmentedFile *file, uint64 start, uint64 len)
+{
+	if (file->next_hole == file->holes.n)
+		file->next_hole = file->holes.n = 0;
+	add_extent(file, &file->holes, start, len);
 }
 
 /* What EXPLAIN (BUFFERS) and track_io_timing want to know. */
@@ -82,6 +152,7 @@ end_io(instr_time start, instr_time *total)
 	INSTR_TIME_ACCUM_DIFF(*total, now, start);
 }
 
+/* Writes the buffer out. */
 static void
 write_buffer(SegmentedFile *file)
 {
@@ -89,60 +160,123 @@ write_buffer(SegmentedFile *file)
 	Size		done = 0;
 	instr_time	start;
 
-	if (open->written == (uint64) file->nsegments * SEGMENT_BYTES)
-		add_segment(file);
 	start_io(&start);
 	while (done < open->used)
 	{
-		int			got = FileWrite(file->segments[file->nsegments - 1], open->buffer + done,
-									(int) (open->used - done),
-									(off_t) ((open->written + done) % SEGMENT_BYTES),
-									WAIT_EVENT_BUFFILE_WRITE);
+		uint64		at = open->at + done;
+		Size		part = Min(open->used - done, SEGMENT_BYTES - at % SEGMENT_BYTES);
+		int			got;
 
+		while (at / SEGMENT_BYTES >= (uint64) file->nsegments)
+			add_segment(file);
+		got = FileWrite(file->segments[at / SEGMENT_BYTES], open->buffer + done, (int) part,
+						(off_t) (at % SEGMENT_BYTES), WAIT_EVENT_BUFFILE_WRITE);
 		if (got <= 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not write to file \"%s\": %m",
-							FilePathName(file->segments[file->nsegments - 1]))));
+							FilePathName(file->segments[at / SEGMENT_BYTES]))));
 		done += got;
 	}
 	end_io(start, &pgBufferUsage.temp_blk_write_time);
 	pgBufferUsage.temp_blks_written += (done + BLCKSZ - 1) / BLCKSZ;
-	open->written += done;
+	open->at += done;
 	open->used = 0;
+	open->size = BLCKSZ - open->at % BLCKSZ;
+	if (file->in_hole)
+		open->size = Min(open->size, file->hole_end - open->at);
 
 	/* Rows may be large, and disks slow. */
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Goes on in the next hole, or, if there is none, at the end of the file. */
+static void
+find_place(SegmentedFile *file)
+{
+	OrderFile  *open = &file->open;
+
+	note_extent(file);
+	if (open->used > 0)
+		write_buffer(file);
+	if (!file->in_hole)
+		file->end = open->at;
+	file->in_hole = file->next_hole < file->holes.n;
+	if (file->in_hole)
+	{
+		const OrderExtent *hole = &file->holes.items[file->next_hole++];
+
+		open->at = hole->start;
+		file->hole_end = hole->start + hole->len;
+	}
+	else
+		open->at = file->end;
+	open->size = BLCKSZ - open->at % BLCKSZ;
+	if (file->in_hole)
+		open->size = Min(open->size, file->hole_end - open->at);
+	file->started = open->at;
+}
+
 void
-order_file_put_rest(OrderFile *file, const void *data, Size len)
+order_file_put_rest(OrderFile *open, const void *data, Size len)
 {
 	const char *from = (const char *) data;
 
 	while (len > 0)
 	{
-		Size		part = Min(len, file->size - file->used);
+		Size		part;
 
-		memcpy(file->buffer + file->used, from, part);
-		file->used += part;
+		if (open->used == open->size)
+		{
+			if (open->used > 0)
+				write_buffer((SegmentedFile *) open);
+			if (open->size == 0)
+				find_place((SegmentedFile *) open);
+		}
+		part = Min(len, open->size - open->used);
+		memcpy(open->buffer + open->used, from, part);
+		open->used += part;
 		from += part;
 		len -= part;
-		if (file->used == file->size)
-			write_buffer((SegmentedFile *) file);
 	}
 }
 
 void
-order_file_finish(OrderFile *file)
+order_file_write_to(OrderFile *open, OrderExtents *extents)
 {
-	if (file->buffer == NULL)
-		return;
-	if (file->used > 0)
-		write_buffer((SegmentedFile *) file);
-	pfree(file->buffer);
-	file->buffer = NULL;
-	file->size = 0;
+	SegmentedFile *file = (SegmentedFile *) open;
+
+	note_extent(file);
+	file->target = extents;
+	if (extents && !file->in_hole && file->next_hole < file->holes.n)
+		find_place(file);
+}
+
+void
+order_file_sync(OrderFile *open)
+{
+	if (open->used > 0)
+		write_buffer((SegmentedFile *) open);
+}
+
+void
+order_file_forget(OrderFile *open, OrderExtents *extents)
+{
+	Size		i;
+
+	for (i = 0; i < extents->n; i++)
+		give_back((SegmentedFile *) open, extents->items[i].start, extents->items[i].len);
+	if (extents->items)
+		pfree(extents->items);
+	memset(extents, 0, sizeof(*extents));
+}
+
+uint64
+order_file_bytes(const OrderFile *open)
+{
+	const SegmentedFile *file = (const SegmentedFile *) open;
+
+	return (file->in_hole ? file->end : open->at + open->used) - ORDER_FILE_START;
 }
 
 void
@@ -176,6 +310,76 @@ order_file_read(OrderFile *open, uint64 offset, void *data, Size len)
 		CHECK_FOR_INTERRUPTS();
 	}
 	end_io(start, &pgBufferUsage.temp_blk_read_time);
+}
+
+void
+order_reader_init(OrderReader *reader, OrderFile *file, Size size)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->file = file;
+	reader->size = size;
+	reader->buffer = (char *) palloc(size);
+}
+
+void
+order_reader_start(OrderReader *reader, const OrderExtents *extents, bool consume)
+{
+	/* What is to be read may not have been written yet. */
+	order_file_sync(reader->file);
+	reader->extents = extents;
+	reader->next = 0;
+	reader->rest.len = 0;
+	reader->consume = consume;
+	reader->used = reader->filled = 0;
+}
+
+static void
+fill_reader(OrderReader *reader)
+{
+	Size		filled = 0;
+
+	/* Several extents, if they are short. */
+	do
+	{
+		Size		part;
+
+		if (reader->rest.len == 0)
+		{
+			if (reader->next == reader->extents->n)
+				break;
+			reader->rest = reader->extents->items[reader->next++];
+		}
+		part = Min(reader->rest.len, reader->size - filled);
+		order_file_read(reader->file, reader->rest.start, reader->buffer + filled, part);
+		if (reader->consume)
+			give_back((SegmentedFile *) reader->file, reader->rest.start, part);
+		reader->rest.start += part;
+		reader->rest.len -= part;
+		filled += part;
+	} while (filled < reader->size);
+	if (filled == 0)
+		elog(ERROR, "no more rows in a temporary file");
+	reader->used = 0;
+	reader->filled = filled;
+}
+
+void
+order_reader_get_rest(OrderReader *reader, void *data, Size len)
+{
+	char	   *to = (char *) data;
+
+	while (len > 0)
+	{
+		Size		part;
+
+		if (reader->used == reader->filled)
+			fill_reader(reader);
+		part = Min(len, reader->filled - reader->used);
+		memcpy(to, reader->buffer + reader->used, part);
+		reader->used += part;
+		to += part;
+		len -= part;
+	}
 }
 
 void

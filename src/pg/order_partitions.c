@@ -4,16 +4,15 @@
  *
  * When the store is full its rows, and all that follow, go to a temporary file
  * by ranges of their keys (order_spill.h).  Read back in order, a partition
- * usually fits into memory and is sorted there.  If not, it is partitioned
- * again; unless all its rows have the same keys, which then are in order as
- * they lie, or, if further keys are to be compared, are left to core's
- * tuplesort.
+ * usually fits into memory and is sorted there.  If not, it is divided, as
+ * often as it takes; unless all its rows have the same keys, which then are in
+ * order as they lie.
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/tuplesort.h"
+#include "utils/memutils.h"
 
 #include "compat.h"
 #include "order_exec.h"
@@ -22,27 +21,8 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
-static void
-push_level(OrderState *state, OrderSpill *spill)
-{
-	OrderLevel *level = (OrderLevel *) MemoryContextAllocZero(state->memory, sizeof(OrderLevel));
-
-	level->spill = spill;
-	level->below = state->level;
-	state->level = level;
-	if (level->below)
-		state->stats.partitions += order_spill_partitions(spill);
-}
-
-static void
-pop_level(OrderState *state)
-{
-	OrderLevel *level = state->level;
-
-	state->level = level->below;
-	order_spill_destroy(level->spill);
-	pfree(level);
-}
+/* As core reads what it may be asked for backward. */
+#define TAPE_BUFFER BLCKSZ
 
 /* A partition's rows are read into here one by one. */
 static MinimalTuple
@@ -58,12 +38,29 @@ row_space(OrderState *state, Size len)
 	return state->stream_row;
 }
 
-/* Room for as many samples as are of use, and two more. */
-static OrderRowKey *
-make_samples(OrderState *state, uint64 rows, int *nsamples)
+/* Whether partitions will be read again; a tape needs them once. */
+static inline bool
+keeps(const OrderState *state)
 {
-	*nsamples = (int) Min(rows, order_spill_samples(state->store->limit));
-	return (OrderRowKey *) MemoryContextAllocZero(state->memory, (*nsamples + 2) * sizeof(OrderRowKey));
+	return state->rewind && !state->random;
+}
+
+static void
+start_spill(OrderState *state)
+{
+	OrderStore *store = state->store;
+
+	state->spill = order_spill_create(state->memory, state->keys, state->tupdesc, store->tuples,
+									  store->limit);
+	state->partition = 0;
+}
+
+/* Room for as many samples of so many rows as are of use. */
+static OrderSample *
+make_samples(OrderState *state, uint64 rows, double expected, int *nsamples)
+{
+	*nsamples = order_spill_samples(state->spill, rows, expected);
+	return (OrderSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(OrderSample));
 }
 
 void
@@ -72,24 +69,23 @@ order_spill_store(OrderState *state)
 	OrderStore *store = state->store;
 	uint64		rows = store->rows;
 	double		expected = outerPlanState(state)->plan->plan_rows / (double) rows;
+	OrderSample *samples;
 	int			nsamples;
-	OrderRowKey *samples = make_samples(state, rows, &nsamples);
-	OrderSpill *spill;
 	int			i;
 
 	/* An estimate already exceeded says nothing. */
 	expected = (double) store->used * Max(expected, 8.0);
+	start_spill(state);
+	samples = make_samples(state, rows, expected, &nsamples);
 	for (i = 0; i < nsamples; i++)
-		(void) order_store_row(store, i * rows / nsamples, &samples[i]);
-	spill = order_spill_create(state->memory, state->keys, store->tuples, samples, nsamples,
-							   expected, store->limit);
+		(void) order_store_row(store, i * rows / nsamples, &samples[i].key);
+	order_spill_divide(state->spill, 0, samples, nsamples, expected);
 	pfree(samples);
 
 	/* The bound is no longer kept to: rows are written as they come. */
 	store->bound = 0;
 	store->has_cutoff = false;
-	order_spill_flush(spill, store, &state->context);
-	push_level(state, spill);
+	order_spill_flush(state->spill, store, &state->context);
 }
 
 void
@@ -97,8 +93,8 @@ order_put_key(OrderState *state, const OrderRowKey *key)
 {
 	if (likely(order_store_put_key(state->store, key)))
 		return;
-	if (state->level)
-		order_spill_flush(state->level->spill, state->store, &state->context);
+	if (state->spill)
+		order_spill_flush(state->spill, state->store, &state->context);
 	else
 		order_spill_store(state);
 	if (!order_store_put_key(state->store, key))
@@ -125,11 +121,13 @@ order_spill_sorter(OrderState *state)
 	uint64		total = count + state->nulls;
 	double		expected = Max(outerPlanState(state)->plan->plan_rows, 8.0 * total) * sizeof(uint64);
 	int			nsamples;
-	OrderRowKey *samples = make_samples(state, count, &nsamples);
+	OrderSample *samples;
 	OrderRowKey key = {0};
-	OrderSpill *spill = NULL;
 	SortError	err;
 	int			pass;
+
+	start_spill(state);
+	samples = make_samples(state, count, expected, &nsamples);
 
 	/* Twice: first some of the keys, evenly, then all of them. */
 	pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
@@ -151,17 +149,15 @@ order_spill_sorter(OrderState *state)
 				if (pass == 1)
 					order_put_key(state, &key);
 				else if (taken < nsamples && at == (uint64) taken * count / nsamples)
-					samples[taken++] = key;
+					samples[taken++].key = key;
 			}
 			CHECK_FOR_INTERRUPTS();
 		} while (got > 0);
 		if (pass == 0)
 		{
 			Assert(taken == nsamples);
-			spill = order_spill_create(state->memory, state->keys, false, samples, nsamples,
-									   expected, state->store->limit);
+			order_spill_divide(state->spill, 0, samples, nsamples, expected);
 			pfree(samples);
-			push_level(state, spill);
 		}
 	}
 	order_put_nulls(state, state->nulls);
@@ -174,101 +170,150 @@ order_spill_slot(OrderState *state, TupleTableSlot *slot)
 {
 	if (likely(order_store_put(state->store, slot)))
 		return;
-	order_spill_flush(state->level->spill, state->store, &state->context);
+	order_spill_flush(state->spill, state->store, &state->context);
 	if (!order_store_put(state->store, slot))
 		elog(ERROR, "no room for a row");
 }
 
-/* Partitions a partition that is too large for memory. */
-static void
-spill_again(OrderState *state, int number)
+/* Reads the next row's tuple into a space of its own, and its mapped keys if they are wanted. */
+static MinimalTuple
+read_row(OrderState *state, OrderRowKey *key, Size len)
 {
-	OrderSpill *from = state->level->spill;
-	OrderStore *store = state->store;
-	const OrderPartition *partition = order_spill_partition(from, number);
-	uint64		rows = partition->rows;
-	int			nsamples;
-	OrderRowKey *samples = make_samples(state, rows, &nsamples);
-	OrderSpill *spill = NULL;
-	int			pass;
+	MinimalTuple tuple = row_space(state, len);
 
-	/* Once for keys to split at, once for the rows. */
-	for (pass = 0; pass < 2; pass++)
+	order_spill_tuple(state->spill, tuple, len);
+	if (key)
+		order_tuple_key(state->store, tuple, key);
+	return tuple;
+}
+
+/*
+ * Samples of a partition, evenly: keys, or tuples if its mapped keys are equal,
+ * in an eighth of the memory at most, but one at least.
+ */
+static OrderSample *
+sample_partition(OrderState *state, int number, double expected, int *nsamples)
+{
+	OrderSpill *spill = state->spill;
+	const OrderPartition *partition = order_spill_partition(spill, number);
+	MemoryContext memory = order_spill_tuples(spill);
+	bool		by_rest = order_spill_is_single(spill, number);
+	OrderSample *samples = make_samples(state, partition->rows, expected, nsamples);
+	uint64		at = 0;
+	int			taken = 0;
+	OrderRowKey key = {0};
+	Size		len;
+
+	MemoryContextReset(memory);
+	if (by_rest)
 	{
-		uint64		at = 0;
-		int			taken = 0;
-		OrderRowKey key;
-		MinimalTuple place;
-		Size		len;
+		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(OrderSample);
 
-		order_spill_open(from, number);
-		while (order_spill_next(from, &key, &len))
+		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, 1));
+	}
+	order_spill_open(spill, number, false);
+	while (order_spill_next(spill, &key, &len))
+	{
+		bool		wanted = taken < *nsamples && at == (uint64) taken * partition->rows / *nsamples;
+
+		if (!state->key_only)
 		{
-			if (pass == 1)
+			MinimalTuple tuple = read_row(state, wanted && !by_rest ? &key : NULL, len);
+
+			if (wanted && by_rest)
 			{
-				if (!order_store_put_known(store, &key, len, &place))
-				{
-					order_spill_flush(spill, store, &state->context);
-					if (!order_store_put_known(store, &key, len, &place))
-						elog(ERROR, "no room for a row");
-				}
+				samples[taken].tuple = (MinimalTuple) MemoryContextAllocHuge(memory, len);
+				memcpy(samples[taken].tuple, tuple, len);
 			}
-			else
-			{
-				if (len > 0)
-					place = row_space(state, len);
-				if (taken < nsamples && at == (uint64) taken * rows / nsamples)
-					samples[taken++] = key;
-			}
-			if (len > 0)
-				order_spill_tuple(from, place, len);
-			if (at++ % CHECK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
 		}
-		if (pass == 0)
+		if (wanted)
+			samples[taken++].key = key;
+		if (at++ % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	Assert(taken == *nsamples);
+	return samples;
+}
+
+/* Puts a row that is being read into the store; false if there is no room. */
+static bool
+put_read(OrderState *state, const OrderRowKey *key, Size len)
+{
+	MinimalTuple place;
+
+	if (state->key_only)
+		return order_store_put_key(state->store, key);
+	if (!order_store_begin_tuple(state->store, len, &place))
+		return false;
+	order_spill_tuple(state->spill, place, len);
+	order_store_end_tuple(state->store, place);
+	return true;
+}
+
+/* Divides a partition that is too large for memory. */
+static void
+divide(OrderState *state, int number)
+{
+	OrderSpill *spill = state->spill;
+	OrderStore *store = state->store;
+	const OrderPartition *partition = order_spill_partition(spill, number);
+	double		expected = (double) partition->tuple_bytes +
+		(double) partition->rows * (state->keys->nmapped + 4) * sizeof(uint64);
+	int			before = order_spill_partitions(spill);
+	uint64		at = 0;
+	int			nsamples;
+	OrderSample *samples;
+	OrderRowKey key;
+	Size		len;
+
+	/* Once for keys to divide at, once for the rows. */
+	state->stats.compared |= order_spill_is_single(spill, number);
+	samples = sample_partition(state, number, expected, &nsamples);
+	order_spill_divide(spill, number, samples, nsamples, expected);
+	pfree(samples);
+	while (order_spill_next(spill, &key, &len))
+	{
+		if (!put_read(state, &key, len))
 		{
-			samples[taken++] = partition->lo;
-			samples[taken++] = partition->hi;
-			spill = order_spill_create(state->memory, state->keys, !state->key_only, samples, taken,
-									   (double) partition->tuple_bytes +
-									   (double) rows * (state->keys->nmapped + 4) * sizeof(uint64),
-									   store->limit);
-			pfree(samples);
+			order_spill_flush(spill, store, &state->context);
+			if (!put_read(state, &key, len))
+				elog(ERROR, "no room for a row");
 		}
+		if (at++ % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 	}
 	order_spill_flush(spill, store, &state->context);
-	order_spill_finish(spill);
-	push_level(state, spill);
+	state->stats.partitions += order_spill_partitions(spill) - before;
+	state->stats.space = order_file_bytes(order_spill_file(spill));
 }
 
 /* Reads a partition into the store; false, with an empty store, if it does not fit. */
 static bool
 load(OrderState *state, int number)
 {
-	OrderSpill *spill = state->level->spill;
+	OrderSpill *spill = state->spill;
 	OrderStore *store = state->store;
+	const OrderPartition *partition = order_spill_partition(spill, number);
 	OrderRowKey key;
 	Size		len;
 
 	order_store_clear(store);
-	if (order_spill_partition(spill, number)->tuple_bytes > store->limit)
+	if (order_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
 		return false;
-	order_spill_open(spill, number);
+	order_spill_open(spill, number, false);
 	while (order_spill_next(spill, &key, &len))
 	{
-		MinimalTuple place;
-
-		if (!order_store_put_known(store, &key, len, &place))
+		if (!put_read(state, &key, len))
 		{
 			/* All memory goes: it has the shape of rows before these. */
 			order_store_reset(store);
 			return false;
 		}
-		if (len > 0)
-			order_spill_tuple(spill, place, len);
 		if (store->rows % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
+	if (!keeps(state))
+		order_spill_forget(spill, number);
 	order_store_sort(store, &state->context);
 	order_note_sort(state);
 	state->at = 0;
@@ -276,109 +321,74 @@ load(OrderState *state, int number)
 	return true;
 }
 
-/* Hands a partition of equal mapped keys to core, for the other keys. */
-static void
-sort_by_core(OrderState *state, int number)
-{
-	OrderSpill *spill = state->level->spill;
-	OrderKeys  *keys = state->keys;
-	AttrNumber *attnos = (AttrNumber *) palloc(keys->nkeys * sizeof(AttrNumber));
-	Oid		   *sortops = (Oid *) palloc(keys->nkeys * sizeof(Oid));
-	Oid		   *collations = (Oid *) palloc(keys->nkeys * sizeof(Oid));
-	bool	   *nulls_first = (bool *) palloc(keys->nkeys * sizeof(bool));
-	MemoryContext old;
-	OrderRowKey key;
-	Size		len;
-	int			i;
-
-	for (i = 0; i < keys->nkeys; i++)
-	{
-		attnos[i] = keys->keys[i].attno;
-		sortops[i] = keys->keys[i].sortop;
-		collations[i] = keys->keys[i].collation;
-		nulls_first[i] = keys->keys[i].nulls_first;
-	}
-	/* It has work_mem for itself. */
-	order_store_reset(state->store);
-	old = MemoryContextSwitchTo(state->memory);
-	state->tuplesort = tuplesort_begin_heap(state->tupdesc, keys->nkeys, attnos, sortops,
-											collations, nulls_first, work_mem, NULL,
-											TUPLESORT_NONE);
-	MemoryContextSwitchTo(old);
-	state->stats.compared = true;
-	order_spill_open(spill, number);
-	while (order_spill_next(spill, &key, &len))
-	{
-		MinimalTuple tuple = row_space(state, len);
-
-		order_spill_tuple(spill, tuple, len);
-		ExecStoreMinimalTuple(tuple, state->row_slot, false);
-		tuplesort_puttupleslot(state->tuplesort, state->row_slot);
-		CHECK_FOR_INTERRUPTS();
-	}
-	ExecClearTuple(state->row_slot);
-	tuplesort_performsort(state->tuplesort);
-	pfree(attnos);
-	pfree(sortops);
-	pfree(collations);
-	pfree(nulls_first);
-}
-
 /* Makes the next partition ready to be read; false at the end. */
 static bool
 next_partition(OrderState *state)
 {
-	for (;;)
-	{
-		OrderLevel *level = state->level;
-		int			number = level->next;
+	OrderSpill *spill = state->spill;
 
-		if (number == order_spill_partitions(level->spill))
+	while (state->partition < order_spill_partitions(spill))
+	{
+		int			number = state->partition;
+
+		if (order_spill_partition(spill, number)->rows == 0)
+			state->partition++;
+		else if (load(state, number))
 		{
-			/* The lowest stays: it may be read again. */
-			if (level->below == NULL)
-				return false;
-			pop_level(state);
-			continue;
-		}
-		level->next++;
-		if (order_spill_partition(level->spill, number)->rows == 0)
-			continue;
-		if (load(state, number))
+			state->partition++;
 			return true;
-		if (!order_spill_is_single(level->spill, number))
-		{
-			spill_again(state, number);
-			state->stats.space = Max(state->stats.space, order_spill_bytes(state->level->spill) +
-									 order_spill_bytes(level->spill));
 		}
-		else if (state->keys->nmapped == state->keys->nkeys)
+		else if (order_spill_partition(spill, number)->equal ||
+				 (order_spill_is_single(spill, number) &&
+				  state->keys->nmapped == state->keys->nkeys))
 		{
-			order_spill_open(level->spill, number);
+			/* In order as it lies. */
+			order_spill_open(spill, number, !keeps(state));
 			state->streaming = true;
+			state->partition++;
 			return true;
 		}
 		else
-		{
-			sort_by_core(state, number);
-			return true;
-		}
+			divide(state, number);
 	}
+	return false;
 }
 
 void
 order_partitions_start(OrderState *state)
 {
-	order_spill_flush(state->level->spill, state->store, &state->context);
-	order_spill_finish(state->level->spill);
-	state->stats.partitions = order_spill_partitions(state->level->spill);
+	order_spill_flush(state->spill, state->store, &state->context);
+	state->stats.partitions = order_spill_partitions(state->spill);
 	state->stats.on_disk = true;
-	state->stats.space = order_spill_bytes(state->level->spill);
+	state->stats.space = order_file_bytes(order_spill_file(state->spill));
 
 	/* What will be done with partitions, should none of them have to be sorted. */
 	rows_plan(&state->context, state->stats.keys / state->stats.partitions, 0, PG_UINT32_MAX, false,
 			  &state->stats.plan);
 	state->at = state->count = 0;
+}
+
+/* The next row of a partition that is in order as it lies; NULL at its end. */
+static TupleTableSlot *
+stream(OrderState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	OrderRowKey key;
+	Size		len;
+
+	ExecClearTuple(slot);
+	if (!order_spill_next(state->spill, &key, &len))
+	{
+		state->streaming = false;
+		if (!keeps(state))
+			order_spill_forget(state->spill, state->partition - 1);
+		return NULL;
+	}
+	if (!state->key_only)
+		return ExecStoreMinimalTuple(read_row(state, NULL, len), slot, false);
+	slot->tts_isnull[0] = key.nulls != 0;
+	slot->tts_values[0] = key.nulls ? (Datum) 0 : order_value(&state->keys->keys[0], key.images[0]);
+	return ExecStoreVirtualTuple(slot);
 }
 
 TupleTableSlot *
@@ -392,34 +402,10 @@ order_partitions_next(OrderState *state)
 			return order_emit(state, state->at++);
 		if (state->streaming)
 		{
-			OrderRowKey key;
-			Size		len;
+			TupleTableSlot *next = stream(state);
 
-			if (order_spill_next(state->level->spill, &key, &len))
-			{
-				if (!state->key_only)
-				{
-					MinimalTuple tuple;
-
-					ExecClearTuple(slot);
-					tuple = row_space(state, len);
-					order_spill_tuple(state->level->spill, tuple, len);
-					return ExecStoreMinimalTuple(tuple, slot, false);
-				}
-				ExecClearTuple(slot);
-				slot->tts_isnull[0] = key.nulls != 0;
-				slot->tts_values[0] = key.nulls ? (Datum) 0
-					: order_value(&state->keys->keys[0], key.images[0]);
-				return ExecStoreVirtualTuple(slot);
-			}
-			state->streaming = false;
-		}
-		if (state->tuplesort)
-		{
-			if (tuplesort_gettupleslot(state->tuplesort, true, false, slot, NULL))
-				return slot;
-			tuplesort_end(state->tuplesort);
-			state->tuplesort = NULL;
+			if (next)
+				return next;
 		}
 		ExecClearTuple(slot);
 		if (!next_partition(state))
@@ -431,14 +417,74 @@ void
 order_partitions_rewind(OrderState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	if (state->tuplesort)
-		tuplesort_end(state->tuplesort);
-	state->tuplesort = NULL;
 	state->streaming = false;
-	while (state->level->below)
-		pop_level(state);
-	state->level->next = 0;
-	state->stats.partitions = order_spill_partitions(state->level->spill);
+	state->partition = 0;
 	order_store_clear(state->store);
 	state->at = state->count = 0;
+}
+
+/*
+ * What may be read backward is written once more, in order: partition after
+ * partition, each of them where it lies.
+ */
+void
+order_partitions_to_tape(OrderState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->memory);
+	uint64		rows = 0;
+
+	state->tape = order_tape_create(order_spill_file(state->spill), TAPE_BUFFER);
+	MemoryContextSwitchTo(old);
+	for (;;)
+	{
+		TupleTableSlot *slot = order_partitions_next(state);
+
+		if (TupIsNull(slot))
+			break;
+		if (state->key_only)
+		{
+			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
+
+			/* NULL is shorter than any value. */
+			order_tape_put(state->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
+		}
+		else
+		{
+			MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
+
+			order_tape_put(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+						   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
+		}
+		if (rows++ % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	order_tape_finish(state->tape);
+	state->stats.space = order_file_bytes(order_spill_file(state->spill));
+	order_store_reset(state->store);
+}
+
+TupleTableSlot *
+order_tape_row(OrderState *state, bool forward)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	uint32		len = order_tape_next(state->tape, forward);
+	MinimalTuple tuple;
+
+	ExecClearTuple(slot);
+	if (len == 0)
+		return slot;
+	if (state->key_only)
+	{
+		uint64		value = 0;
+
+		order_tape_get(state->tape, &value, len);
+		slot->tts_isnull[0] = len < sizeof(value);
+		slot->tts_values[0] = (Datum) value;
+		return ExecStoreVirtualTuple(slot);
+	}
+	tuple = row_space(state, len + MINIMAL_TUPLE_DATA_OFFSET);
+	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
+	tuple->t_len = len + MINIMAL_TUPLE_DATA_OFFSET;
+	order_tape_get(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
+	return ExecStoreMinimalTuple(tuple, slot, false);
 }

@@ -251,6 +251,8 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	input.groups = columns->nmapped < list_length(pathkeys) ? count_groups(root, subpath, columns) : 0;
 	input.key_only = columns->key_only;
 	input.limit = bound ? limit : -1;
+	input.order = order_of_input(root, subpath, list_nth(subpath->pathtarget->exprs,
+														 linitial_int(columns->attnos) - 1));
 	order_cost(&input, &startup, &run);
 	if (hpsort_debug_sort == ORDER_FORCE)
 		startup = run = 0;

@@ -40,10 +40,19 @@ typedef struct OrderCostInput
 								 * comparison; else 0 */
 	bool		key_only;
 	double		limit;			/* rows wanted; < 0: all */
+	double		order;			/* how much the rows come in order of the first
+								 * key, up or down: 0 (or not known) to 1 */
 } OrderCostInput;
 
 /* Costs beyond the input's: until the first row, and for returning all. */
 extern void order_cost(const OrderCostInput *input, Cost *startup, Cost *run);
+
+/*
+ * How much the rows of a path come in order of an expression: by the column's
+ * statistics, where they are read as they lie in the table.  Looked up only
+ * where it makes a difference: if they are more than work_mem holds.
+ */
+extern double order_of_input(PlannerInfo *root, const Path *path, Node *expression);
 
 /* The quick way out: whether it is worth a look to sort this by us. */
 extern bool order_is_promising(const List *pathkeys, const Path *subpath);

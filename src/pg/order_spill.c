@@ -2,10 +2,11 @@
  * order_spill.c
  *		Rows partitioned by key in a temporary file (see order_spill.h).
  *
- * A row in the file is a head of four bytes (the length of its tuple, and
- * whether a key is NULL), the images of its keys, a mask of NULLs where there
- * are some, and its tuple but for what a minimal tuple begins with, its length
- * and padding.  The image of a narrow key takes four bytes.
+ * A row in the file is its tuple, as core's tuplesort writes it: the length,
+ * and the tuple but for what a minimal tuple begins with, its length and
+ * padding.  Keys are taken from the tuple again when it is read.  Without tuples a row
+ * is a head of four bytes, whether the key is NULL, and the key's image, in four
+ * or eight bytes.
  */
 #include "postgres.h"
 
@@ -13,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "order_file.h"
 #include "order_spill.h"
 
 /*
@@ -34,8 +34,19 @@
 /* Reading in larger blocks is no faster. */
 #define READ_BUFFER ((Size) 64 * 1024)
 
-/* Chunks begin where such a unit does, so that 32 bits say where in a round. */
-#define UNIT 8
+/* Rows looked at before a store is written, to see where they lie ... */
+#define LOOKS 32
+
+/* ... and how many of these are worth a partition of their own. */
+#define LOOKS_FEW (LOOKS / 8)
+
+/*
+ * A whole store beyond all rows before makes so many partitions.  With two they
+ * would fit into memory, if nothing else came to lie there; with eight several
+ * stores may.  More would be a burden to a small limit, of which each takes
+ * some 300 bytes.
+ */
+#define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
@@ -43,56 +54,42 @@
 /* Rows whose tuples are fetched ahead while writing. */
 #define PREFETCH 8
 
-/* A row's head: the length of its tuple below. */
-#define HEAD_NULL (UINT32_C(1) << 31)
-
-/* Where the chunks of one round are. */
-typedef struct Round
+/* Where a partition begins: at rows of this key, or after them. */
+typedef struct Bound
 {
-	uint64		start;			/* of the first, in the file */
-	int			first;			/* partitions put in front until then */
-	int			low;			/* first partition with a chunk ... */
-	int			count;			/* ... and how many there are from there on */
-	uint32	   *ends;			/* of each chunk, in units from start */
-} Round;
+	OrderRowKey key;
+	MinimalTuple tuple;			/* likewise of equal mapped keys; NULL: not compared */
+	bool		after;
+} Bound;
 
 struct OrderSpill
 {
 	MemoryContext memory;
+	MemoryContext tuples_memory;	/* tuples of bounds */
 	OrderKeys  *keys;
+	TupleDesc	tupdesc;
 	bool		tuples;
 	bool		narrow;			/* images of four bytes */
-	bool		finished;
+	Size		limit;
 	OrderFile  *file;
 	int			npartitions;
 	int			room;			/* for partitions, and bounds */
-	int			first;			/* partitions put in front of the others */
-	OrderPartition *partitions;
-	OrderRowKey *bounds;		/* partition i + 1 starts at bounds[i] */
-	OrderRowKey lo;				/* of all rows written, once there are rounds */
-	OrderRowKey hi;
-	int			nrounds;
-	int			rounds_room;
-	Round	   *rounds;
+	OrderPartition **partitions;
+
+	/* Writing: bounds[i] is between partitions base + i and base + i + 1. */
+	int			base;
+	int			nbounds;
+	Bound	   *bounds;
+	bool		by_rest;		/* bounds are rows of the same mapped keys ... */
+	OrderRowKey single;			/* ... which are these */
+	bool		extends;		/* rows may lie beyond those that the bounds were made of */
 
 	/* Reading. */
-	int			reading;
+	OrderPartition *reading;
+	OrderPartition *divided;	/* what is read while its rows are written again */
 	uint64		rows_left;
-	int			round;			/* next to be read */
-	uint64		chunk_at;		/* where the rest of a chunk begins ... */
-	Size		chunk_left;		/* ... and how long it is */
-	Size		at;				/* next byte in the buffer ... */
-	Size		end;			/* ... which holds so many */
-	Size		buffer_size;
-	char	   *buffer;
+	OrderReader reader;
 };
-
-static int
-compare_samples(const void *a, const void *b, void *arg)
-{
-	return order_row_key_compare((const OrderKeys *) arg, (const OrderRowKey *) a,
-								 (const OrderRowKey *) b);
-}
 
 /* The usual case first: one key. */
 static inline int
@@ -103,112 +100,212 @@ compare_keys(const OrderSpill *spill, const OrderRowKey *a, const OrderRowKey *b
 	return order_row_key_compare(spill->keys, a, b);
 }
 
-/*
- * The next larger key, which need not be any row's; false if there is none.
- * What is largest in a column, NULL or the last image, carries to the one
- * before it.
- */
-static bool
-make_successor(const OrderKeys *keys, OrderRowKey *key)
+/* Rows of equal mapped keys, by the others. */
+static int
+compare_tuples(const OrderSpill *spill, MinimalTuple a, MinimalTuple b)
 {
+	OrderKeys  *keys = spill->keys;
+	HeapTupleData heap_a;
+	HeapTupleData heap_b;
+	int			result = 0;
 	int			i;
 
-	for (i = keys->nmapped - 1; i >= 0; i--)
+	heap_a.t_len = a->t_len + MINIMAL_TUPLE_OFFSET;
+	heap_a.t_data = (HeapTupleHeader) ((char *) a - MINIMAL_TUPLE_OFFSET);
+	heap_b.t_len = b->t_len + MINIMAL_TUPLE_OFFSET;
+	heap_b.t_data = (HeapTupleHeader) ((char *) b - MINIMAL_TUPLE_OFFSET);
+	for (i = 0; result == 0 && i < keys->nkeys - keys->nmapped; i++)
 	{
-		bool		nulls_first = keys->keys[i].nulls_first;
-		bool		isnull = (key->nulls >> i) & 1;
+		SortSupport ssup = &keys->rest[i];
+		bool		null_a;
+		bool		null_b;
+		Datum		value_a = heap_getattr(&heap_a, ssup->ssup_attno, spill->tupdesc, &null_a);
+		Datum		value_b = heap_getattr(&heap_b, ssup->ssup_attno, spill->tupdesc, &null_b);
 
-		if (isnull && nulls_first)
-		{
-			key->nulls &= ~(1 << i);	/* before all images, of which 0 is the first */
-			return true;
-		}
-		if (!isnull && key->images[i] < PG_UINT64_MAX)
-		{
-			key->images[i]++;
-			return true;
-		}
-		if (!isnull && !nulls_first)
-		{
-			key->nulls |= 1 << i;
-			key->images[i] = 0;
-			return true;
-		}
-		key->nulls ^= 1 << i;	/* the smallest: an image after NULLs last, else NULL */
-		key->images[i] = 0;
+		result = ApplySortComparator(value_a, null_a, value_b, null_b, ssup);
 	}
-	return false;
+	return result;
 }
 
-int
-order_spill_samples(Size limit)
+static int
+compare_samples(const void *a, const void *b, void *arg)
 {
-	Size		samples = limit / 8 / sizeof(OrderRowKey);
+	const OrderSpill *spill = (const OrderSpill *) arg;
+	const OrderSample *left = (const OrderSample *) a;
+	const OrderSample *right = (const OrderSample *) b;
 
-	return (int) Min(Max(samples, 64), MAX_PARTITIONS * SAMPLES_PER_PARTITION);
+	if (left->tuple)
+		return compare_tuples(spill, left->tuple, right->tuple);
+	return order_row_key_compare(spill->keys, &left->key, &right->key);
+}
+
+/* Whether a row is on the far side of a bound. */
+static inline bool
+is_beyond(const OrderSpill *spill, const Bound *bound, const OrderRowKey *key, MinimalTuple tuple)
+{
+	int			result = spill->by_rest ? compare_tuples(spill, tuple, bound->tuple)
+		: compare_keys(spill, key, &bound->key);
+
+	return bound->after ? result > 0 : result >= 0;
+}
+
+static OrderPartition *
+make_partition(OrderSpill *spill)
+{
+	return (OrderPartition *) MemoryContextAllocZero(spill->memory, sizeof(OrderPartition));
 }
 
 OrderSpill *
-order_spill_create(MemoryContext parent, OrderKeys *keys, bool tuples, OrderRowKey *samples,
-				   int nsamples, double expected, Size limit)
+order_spill_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, bool tuples, Size limit)
 {
 	MemoryContext memory = AllocSetContextCreate(parent, "hpsort partitions", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	OrderSpill *spill = (OrderSpill *) palloc0(sizeof(OrderSpill));
-	double		wanted = expected / (PARTITION_FILL * (double) limit);
-	double		most = Min(MAX_PARTITIONS, (double) (limit / MIN_CHUNK));
+
+	spill->memory = memory;
+	spill->tuples_memory = AllocSetContextCreate(memory, "hpsort bounds", ALLOCSET_DEFAULT_SIZES);
+	spill->keys = keys;
+	spill->tupdesc = tupdesc;
+	spill->tuples = tuples;
+	spill->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
+	spill->limit = limit;
+	spill->room = MIN_PARTITIONS;
+	spill->partitions = (OrderPartition **) palloc(spill->room * sizeof(OrderPartition *));
+	spill->bounds = (Bound *) palloc(spill->room * sizeof(Bound));
+	spill->partitions[spill->npartitions++] = make_partition(spill);
+	spill->file = order_file_create();
+
+	/* Small beside the store, whose limit it is not part of. */
+	order_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
+	MemoryContextSwitchTo(old);
+	return spill;
+}
+
+/* How many partitions to make for so many bytes. */
+static int
+plan_partitions(const OrderSpill *spill, double expected)
+{
+	double		wanted = expected / (PARTITION_FILL * (double) spill->limit);
+	double		most = Min(MAX_PARTITIONS, (double) (spill->limit / MIN_CHUNK));
+
+	return (int) Max(MIN_PARTITIONS, Min(wanted, most));
+}
+
+int
+order_spill_samples(const OrderSpill *spill, uint64 rows, double expected)
+{
+	Size		most = Max(spill->limit / 8 / sizeof(OrderSample), 64);
+	Size		samples = (Size) plan_partitions(spill, expected) * SAMPLES_PER_PARTITION;
+
+	return (int) Min(rows, Min(samples, most));
+}
+
+MemoryContext
+order_spill_tuples(OrderSpill *spill)
+{
+	return spill->tuples_memory;
+}
+
+/* All rows of a partition have been written to others. */
+static void
+forget_divided(OrderSpill *spill)
+{
+	if (spill->divided == NULL)
+		return;
+	Assert(spill->rows_left == 0);
+	spill->divided->extents.n = 0;	/* given back by the reader */
+	order_file_forget(spill->file, &spill->divided->extents);
+	pfree(spill->divided);
+	spill->divided = NULL;
+}
+
+/* So many more partitions after the one of this number, all of them empty. */
+static void
+insert_partitions(OrderSpill *spill, int number, int n)
+{
+	int			i;
+
+	if (spill->npartitions + n > spill->room)
+	{
+		spill->room = Max(spill->room * 2, spill->npartitions + n);
+		spill->partitions = (OrderPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(OrderPartition *));
+		spill->bounds = (Bound *) repalloc_huge(spill->bounds, spill->room * sizeof(Bound));
+	}
+	memmove(spill->partitions + number + 1 + n, spill->partitions + number + 1,
+			(spill->npartitions - number - 1) * sizeof(OrderPartition *));
+	for (i = 1; i <= n; i++)
+		spill->partitions[number + i] = make_partition(spill);
+	spill->npartitions += n;
+}
+
+void
+order_spill_divide(OrderSpill *spill, int number, OrderSample *samples, int nsamples, double expected)
+{
+	int			npartitions = plan_partitions(spill, expected);
+	const OrderSample *last = NULL;
+	Bound	   *bounds = (Bound *) palloc(npartitions * sizeof(Bound));
 	int			nbounds = 0;
 	int			i;
 
-	spill->memory = memory;
-	spill->keys = keys;
-	spill->tuples = tuples;
-	spill->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
-
-	/* Small beside the store, whose limit it is not part of. */
-	spill->buffer_size = Max(Min(READ_BUFFER, limit / 16), BLCKSZ);
-
-	spill->npartitions = (int) Max(MIN_PARTITIONS, Min(wanted, most));
-	spill->room = spill->npartitions;
-	qsort_interruptible(samples, nsamples, sizeof(OrderRowKey), compare_samples, keys);
-	spill->bounds = (OrderRowKey *) palloc(spill->room * sizeof(OrderRowKey));
-	for (i = 1; i < spill->npartitions; i++)
+	qsort_interruptible(samples, nsamples, sizeof(OrderSample), compare_samples, spill);
+	for (i = 1; i < npartitions; i++)
 	{
-		OrderRowKey key = samples[(int64) i * nsamples / spill->npartitions];
-		const OrderRowKey *last = nbounds == 0 ? &samples[0] : &spill->bounds[nbounds - 1];
+		const OrderSample *sample = &samples[(int64) i * nsamples / npartitions];
+		bool		again = last && compare_samples(sample, last, spill) == 0;
 
 		/*
 		 * A key so frequent that it is met again has a partition of its own:
 		 * it may be too large for memory, and should then be of no other key.
 		 */
-		if (order_row_key_compare(keys, &key, last) == 0 && !make_successor(keys, &key))
+		if (again && bounds[nbounds - 1].after)
 			continue;
-		if (order_row_key_compare(keys, &key, last) > 0)
-			spill->bounds[nbounds++] = key;
+		bounds[nbounds].key = sample->key;
+		bounds[nbounds].tuple = sample->tuple;
+		bounds[nbounds++].after = again;
+		last = sample;
 	}
-	if (nbounds == 0)
-		spill->bounds[nbounds++] = samples[nsamples - 1];
-	spill->npartitions = nbounds + 1;
-	spill->partitions = (OrderPartition *) palloc0(spill->room * sizeof(OrderPartition));
-	spill->rounds_room = 64;
-	spill->rounds = (Round *) palloc(spill->rounds_room * sizeof(Round));
-	spill->file = order_file_create();
-	MemoryContextSwitchTo(old);
-	return spill;
+
+	/*
+	 * Either two different keys have been met, of rows that are there, or one
+	 * gets a partition of its own: no part will be as large as the whole.
+	 */
+	forget_divided(spill);
+	spill->by_rest = samples[0].tuple != NULL;
+	spill->divided = spill->reading = spill->partitions[number];
+	spill->extends = spill->divided->rows == 0;
+	spill->single = spill->divided->lo;
+	spill->partitions[number] = make_partition(spill);
+	insert_partitions(spill, number, nbounds);
+	memcpy(spill->bounds, bounds, nbounds * sizeof(Bound));
+	spill->nbounds = nbounds;
+	spill->base = number;
+	for (i = 1; i < nbounds; i++)
+		if (bounds[i].after && spill->by_rest)
+			spill->partitions[number + i]->equal = true;
+	pfree(bounds);
+	spill->rows_left = spill->divided->rows;
+	order_reader_start(&spill->reader, &spill->divided->extents, true);
 }
 
-/* The partition of a row: the number of bounds at or before its key. */
+/* The partition of a row: the number of bounds before it.  near: its neighbour's. */
 static int
-find_partition(const OrderSpill *spill, const OrderRowKey *key)
+find_partition(const OrderSpill *spill, const OrderRowKey *key, int near)
 {
 	int			low = 0;
-	int			high = spill->npartitions - 1;
+	int			high = spill->nbounds;
 
+	/* Rows often come in order. */
+	if (near < high && is_beyond(spill, &spill->bounds[near], key, NULL))
+		low = near + 1;
+	else if (near == 0 || is_beyond(spill, &spill->bounds[near - 1], key, NULL))
+		return near;
+	else
+		high = near - 1;
 	while (low < high)
 	{
 		int			middle = (low + high) / 2;
 
-		if (compare_keys(spill, &spill->bounds[middle], key) <= 0)
+		if (is_beyond(spill, &spill->bounds[middle], key, NULL))
 			low = middle + 1;
 		else
 			high = middle;
@@ -216,88 +313,120 @@ find_partition(const OrderSpill *spill, const OrderRowKey *key)
 	return low;
 }
 
-/* Makes two more partitions, in front of the others or after them. */
+/* Another bound in a partition, whose rows are all before it or all after it. */
 static void
-add_partitions(OrderSpill *spill, bool in_front, const OrderRowKey *bound1,
-			   const OrderRowKey *bound2)
+insert_bound(OrderSpill *spill, int number, const OrderRowKey *key, bool after, bool rows_before)
 {
-	int			n = spill->npartitions;
-	int			at = in_front ? 0 : n;
+	int			at = spill->base + number;
 
-	if (n + 2 > spill->room)
+	insert_partitions(spill, at, 1);
+	if (!rows_before)
 	{
-		spill->room *= 2;
-		spill->partitions = (OrderPartition *) repalloc_huge(spill->partitions, spill->room * sizeof(OrderPartition));
-		spill->bounds = (OrderRowKey *) repalloc_huge(spill->bounds, spill->room * sizeof(OrderRowKey));
+		OrderPartition *partition = spill->partitions[at];
+
+		spill->partitions[at] = spill->partitions[at + 1];
+		spill->partitions[at + 1] = partition;
 	}
-	if (in_front)
-	{
-		memmove(spill->partitions + 2, spill->partitions, n * sizeof(OrderPartition));
-		memmove(spill->bounds + 2, spill->bounds, (n - 1) * sizeof(OrderRowKey));
-		spill->first += 2;
-	}
-	memset(spill->partitions + at, 0, 2 * sizeof(OrderPartition));
-	spill->bounds[in_front ? 0 : n - 1] = *bound1;
-	spill->bounds[in_front ? 1 : n] = *bound2;
-	spill->npartitions += 2;
+	memmove(&spill->bounds[number + 1], &spill->bounds[number],
+			(spill->nbounds - number) * sizeof(Bound));
+	spill->bounds[number].key = *key;
+	spill->bounds[number].tuple = NULL;
+	spill->bounds[number].after = after;
+	spill->nbounds++;
 }
 
 /*
- * If all rows of the store are beyond those of earlier rounds, they get two
- * partitions of their own: half a store each, so that they will fit.  All that
- * this costs other input is a look at its first row.
+ * Rows like these n, in order, will go to an empty partition: bounds so that
+ * they fit into memory.
  */
+static void
+divide_empty(OrderSpill *spill, int number, const OrderSample *looks, int n)
+{
+	int			parts = (n * PARTITIONS_OF_STORE(spill->limit) + LOOKS - 1) / LOOKS;
+	int			made = 0;
+	int			i;
+
+	for (i = 1; i < parts; i++)
+	{
+		const OrderRowKey *key = &looks[i * n / parts].key;
+		const OrderRowKey *before = &looks[(i - 1) * n / parts].key;
+
+		if (compare_keys(spill, before, key) < 0)
+			insert_bound(spill, number + made++, key, false, true);
+	}
+}
+
+/*
+ * n of the rows to be written, in order, will go to one partition: those before
+ * or after the rows that it has get others.
+ */
+static void
+extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
+{
+	const OrderPartition *partition = spill->partitions[spill->base + number];
+	int			below = 0;
+	int			above = 0;
+
+	if (partition->rows == 0)
+	{
+		divide_empty(spill, number, looks, n);
+		return;
+	}
+	while (below < n && compare_keys(spill, &looks[below].key, &partition->lo) < 0)
+		below++;
+	while (above < n - below && compare_keys(spill, &looks[n - 1 - above].key, &partition->hi) > 0)
+		above++;
+	if (above >= LOOKS_FEW)
+	{
+		insert_bound(spill, number, &partition->hi, true, true);
+		divide_empty(spill, number + 1, looks + n - above, above);
+	}
+	if (below >= LOOKS_FEW)
+	{
+		insert_bound(spill, number, &partition->lo, false, false);
+		divide_empty(spill, number, looks, below);
+	}
+}
+
+/* Looks where the rows of the store lie.  All that this costs most input is these looks. */
 static void
 extend_bounds(OrderSpill *spill, const OrderStore *store)
 {
-	const OrderRowKey *lo = &spill->lo;
-	const OrderRowKey *hi = &spill->hi;
-	OrderRowKey middle;
-	OrderRowKey key;
-	OrderRowKey edge;
-	bool		in_front;
-	uint64		i;
+	OrderSample looks[LOOKS];
+	int			n = (int) Min(LOOKS, store->rows);
+	int			first;
+	int			next;
+	int			i;
 
-	if (spill->nrounds == 0)
-		return;
-	(void) order_store_row(store, 0, &edge);
-	in_front = compare_keys(spill, &edge, lo) < 0;
-	if (!in_front && compare_keys(spill, &edge, hi) <= 0)
-		return;
-
-	/* Boundaries may be known out there, of rows to come: samples of a partition. */
-	if (spill->partitions[in_front ? 0 : spill->npartitions - 1].rows == 0)
-		return;
-	for (i = 1; i < store->rows; i++)
+	for (i = 0; i < n; i++)
 	{
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		(void) order_store_row(store, i, &key);
-		if (in_front ? compare_keys(spill, &key, lo) >= 0 : compare_keys(spill, &key, hi) <= 0)
-			return;
-		if (!in_front && compare_keys(spill, &key, &edge) < 0)
-			edge = key;
+		(void) order_store_row(store, i * store->rows / n, &looks[i].key);
+		looks[i].tuple = NULL;
 	}
-
-	/* The new bounds: the middle of these rows, and where the others begin. */
-	(void) order_store_row(store, store->rows / 2, &middle);
-	if (in_front)
+	qsort_arg(looks, n, sizeof(OrderSample), compare_samples, spill);
+	for (first = 0; first < n; first = next)
 	{
-		edge = *lo;
-		add_partitions(spill, true, &middle, &edge);
+		int			number = find_partition(spill, &looks[first].key, 0);
+
+		for (next = first + 1; next < n; next++)
+			if (number < spill->nbounds &&
+				is_beyond(spill, &spill->bounds[number], &looks[next].key, NULL))
+				break;
+		if (next - first >= LOOKS_FEW)
+			extend_partition(spill, number, looks + first, next - first);
 	}
-	else if (compare_keys(spill, &middle, &edge) > 0)
-		add_partitions(spill, false, &edge, &middle);
 }
 
 /* Rows by partition, each in input order: their numbers. */
 static uint32 *
 index_rows(OrderSpill *spill, const OrderStore *store)
 {
+	int			npartitions = spill->nbounds + 1;
 	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
 	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
-	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, spill->npartitions * sizeof(uint32));
+	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, npartitions * sizeof(uint32));
 	uint32		sum = 0;
+	int			number = 0;
 	int			p;
 	Size		i;
 
@@ -306,12 +435,13 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 		OrderRowKey key;
 
 		(void) order_store_row(store, i, &key);
-		numbers[i] = (uint32) find_partition(spill, &key);
-		offsets[numbers[i]]++;
+		number = find_partition(spill, &key, number);
+		numbers[i] = (uint32) number;
+		offsets[number]++;
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	for (p = 0; p < spill->npartitions; p++)
+	for (p = 0; p < npartitions; p++)
 	{
 		uint32		count = offsets[p];
 
@@ -329,67 +459,20 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 	return index;
 }
 
-/*
- * Another round, of which nothing is written yet, for partitions low to high.
- * Input in order makes many partitions, of which each round has few.
- */
-static Round *
-add_round(OrderSpill *spill, int low, int high)
-{
-	Round	   *round;
-
-	if (spill->nrounds == spill->rounds_room)
-	{
-		spill->rounds_room *= 2;
-		spill->rounds = (Round *) repalloc_huge(spill->rounds, spill->rounds_room * sizeof(Round));
-	}
-	round = &spill->rounds[spill->nrounds++];
-	round->start = order_file_at(spill->file);
-	round->first = spill->first;
-	round->low = low;
-	round->count = high - low + 1;
-	round->ends = (uint32 *) MemoryContextAlloc(spill->memory, round->count * sizeof(uint32));
-	return round;
-}
-
-/* A chunk ends here. */
-static void
-end_chunk(OrderSpill *spill, Round *round, int partition)
-{
-	static const char zeros[UNIT] = {0};
-	uint64		at = order_file_at(spill->file);
-
-	if (at % UNIT != 0)
-		order_file_put(spill->file, zeros, UNIT - at % UNIT);
-	round->ends[partition - round->low] = (uint32) ((order_file_at(spill->file) - round->start) / UNIT);
-}
-
 static inline void
-write_row(OrderSpill *spill, const OrderRowKey *key, MinimalTuple tuple)
+write_key(OrderSpill *spill, const OrderRowKey *key)
 {
-	uint32		head = tuple ? tuple->t_len : 0;
-	bool		isnull = key->nulls != 0;
+	uint32		both[2];
 
-	if (isnull)
-		head |= HEAD_NULL;
+	both[0] = key->nulls;
+	both[1] = (uint32) key->images[0];
 	if (spill->narrow)
-	{
-		uint32		both[2];
-
-		both[0] = head;
-		both[1] = (uint32) key->images[0];
 		order_file_put(spill->file, both, sizeof(both));
-	}
 	else
 	{
-		order_file_put(spill->file, &head, sizeof(head));
-		order_file_put(spill->file, key->images, spill->keys->nmapped * sizeof(uint64));
-		if (isnull)
-			order_file_put(spill->file, &key->nulls, sizeof(key->nulls));
+		order_file_put(spill->file, both, sizeof(both[0]));
+		order_file_put(spill->file, key->images, sizeof(uint64));
 	}
-	if (tuple)
-		order_file_put(spill->file, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
-					   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
 }
 
 static inline void
@@ -417,81 +500,95 @@ note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
 		copy_key(spill, &partition->lo, key);
 }
 
-/* The row to be written as the i-th: by index, or in order with the NULLs at one end. */
-static inline uint64
-row_number(const OrderStore *store, const uint32 *index, uint64 nulls_before, uint64 i)
+/* The rows of the store in the order in which they are written. */
+typedef struct Writing
 {
-	if (index)
-		return index[i];
-	return i < nulls_before ? store->n + i : i - nulls_before;
+	OrderSpill *spill;
+	OrderStore *store;
+	uint32	   *index;			/* numbers of rows, or NULL */
+	uint64		nulls_before;	/* without: rows in order with the NULLs at one end */
+} Writing;
+
+/* The i-th of them: its key, and its tuple if there is one. */
+static inline MinimalTuple
+row_to_write(const Writing *w, uint64 i, OrderRowKey *key)
+{
+	const OrderStore *store = w->store;
+	uint64		row;
+
+	if (w->spill->by_rest)
+	{
+		*key = w->spill->single;
+		return order_store_fetch(store, i);
+	}
+	if (w->index)
+	{
+		if (i + PREFETCH < store->rows)
+			__builtin_prefetch(order_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
+		row = w->index[i];
+	}
+	else
+	{
+		row = i < w->nulls_before ? store->n + i : i - w->nulls_before;
+		if (store->tuples && row + PREFETCH < store->n)
+			__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
+	}
+	return order_store_row(store, row, key);
 }
 
 void
 order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *context)
 {
+	Writing		w = {.spill = spill,.store = store};
 	uint64		rows = store->rows;
-	uint64		nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
-	uint32	   *index = NULL;
-	Round	   *round;
-	OrderRowKey key;
-	int			low;
-	int			high;
-	int			number;
+	OrderPartition *partition;
+	int			number = 0;
 	uint64		i;
 
 	if (rows == 0)
 		return;
-	extend_bounds(spill, store);
-	if (store->tuples && !store->narrow)
-		index = index_rows(spill, store);
+	if (spill->extends)
+		extend_bounds(spill, store);
+	if (spill->by_rest)
+		order_store_sort(store, context);
+	else if (store->tuples && !store->narrow)
+		w.index = index_rows(spill, store);
 	else
+	{
 		order_store_sort_keys(store, context);	/* faster than looking for partitions */
-	(void) order_store_row(store, row_number(store, index, nulls_before, 0), &key);
-	low = number = find_partition(spill, &key);
-	(void) order_store_row(store, row_number(store, index, nulls_before, rows - 1), &key);
-	high = find_partition(spill, &key);
-	round = add_round(spill, low, high);
+		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
+	}
+	partition = spill->partitions[spill->base];
+	order_file_write_to(spill->file, &partition->extents);
 	for (i = 0; i < rows; i++)
 	{
-		OrderPartition *partition;
-		MinimalTuple tuple;
-		uint64		row = row_number(store, index, nulls_before, i);
+		OrderRowKey key;
+		MinimalTuple tuple = row_to_write(&w, i, &key);
 
-		if (index && i + PREFETCH < rows)
-			__builtin_prefetch(order_store_tuple(store, store->refs[index[i + PREFETCH]]));
-		else if (index == NULL && store->tuples && row + PREFETCH < store->n)
-			__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
-		tuple = order_store_row(store, row, &key);
-		while (number < spill->npartitions - 1 && compare_keys(spill, &spill->bounds[number], &key) <= 0)
-			end_chunk(spill, round, number++);
-		partition = &spill->partitions[number];
+		if (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple))
+		{
+			do
+				number++;
+			while (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple));
+			partition = spill->partitions[spill->base + number];
+			order_file_write_to(spill->file, &partition->extents);
+		}
 		note_key(spill, partition, &key);
 		partition->rows++;
 		if (tuple)
+		{
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
-		write_row(spill, &key, tuple);
+			order_file_put_tuple(spill->file, tuple);
+		}
+		else
+			write_key(spill, &key);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	while (number <= high)
-		end_chunk(spill, round, number++);
-	if (spill->nrounds == 1 || compare_keys(spill, &spill->partitions[low].lo, &spill->lo) < 0)
-		copy_key(spill, &spill->lo, &spill->partitions[low].lo);
-	if (spill->nrounds == 1 || compare_keys(spill, &spill->partitions[high].hi, &spill->hi) > 0)
-		copy_key(spill, &spill->hi, &spill->partitions[high].hi);
-	if (index)
-		pfree(index);
+	order_file_write_to(spill->file, NULL);
+	if (w.index)
+		pfree(w.index);
 	order_store_clear(store);
-}
-
-void
-order_spill_finish(OrderSpill *spill)
-{
-	if (spill->finished)
-		return;
-	spill->finished = true;
-	order_file_finish(spill->file);
-	spill->buffer = (char *) MemoryContextAlloc(spill->memory, spill->buffer_size);
 }
 
 int
@@ -503,90 +600,30 @@ order_spill_partitions(const OrderSpill *spill)
 const OrderPartition *
 order_spill_partition(const OrderSpill *spill, int number)
 {
-	return &spill->partitions[number];
+	return spill->partitions[number];
 }
 
 bool
 order_spill_is_single(const OrderSpill *spill, int number)
 {
-	const OrderPartition *partition = &spill->partitions[number];
+	const OrderPartition *partition = spill->partitions[number];
 
 	return order_row_key_compare(spill->keys, &partition->lo, &partition->hi) == 0;
 }
 
-uint64
-order_spill_bytes(const OrderSpill *spill)
+OrderFile *
+order_spill_file(OrderSpill *spill)
 {
-	return order_file_at(spill->file);
+	return spill->file;
 }
 
 void
-order_spill_open(OrderSpill *spill, int number)
+order_spill_open(OrderSpill *spill, int number, bool consume)
 {
-	spill->reading = number;
-	spill->rows_left = spill->partitions[number].rows;
-	spill->round = 0;
-	spill->chunk_left = 0;
-	spill->at = spill->end = 0;
-}
-
-/* Finds the partition's next chunk that is not empty; there is one. */
-static void
-next_chunk(OrderSpill *spill)
-{
-	do
-	{
-		const Round *round = &spill->rounds[spill->round++];
-		int			number = spill->reading - (spill->first - round->first) - round->low;
-
-		if (number >= 0 && number < round->count)
-		{
-			uint64		from = number == 0 ? 0 : round->ends[number - 1];
-
-			spill->chunk_at = round->start + from * UNIT;
-			spill->chunk_left = (round->ends[number] - from) * UNIT;
-		}
-	} while (spill->chunk_left == 0);
-}
-
-static void
-fill_buffer(OrderSpill *spill)
-{
-	Size		part;
-
-	if (spill->chunk_left == 0)
-		next_chunk(spill);
-	part = Min(spill->chunk_left, spill->buffer_size);
-	order_file_read(spill->file, spill->chunk_at, spill->buffer, part);
-	spill->chunk_at += part;
-	spill->chunk_left -= part;
-	spill->at = 0;
-	spill->end = part;
-}
-
-static inline void
-get_bytes(OrderSpill *spill, void *data, Size len)
-{
-	char	   *to = (char *) data;
-
-	if (likely(len <= spill->end - spill->at))
-	{
-		memcpy(to, spill->buffer + spill->at, len);
-		spill->at += len;
-		return;
-	}
-	while (len > 0)
-	{
-		Size		part;
-
-		if (spill->at == spill->end)
-			fill_buffer(spill);
-		part = Min(len, spill->end - spill->at);
-		memcpy(to, spill->buffer + spill->at, part);
-		spill->at += part;
-		to += part;
-		len -= part;
-	}
+	forget_divided(spill);
+	spill->reading = spill->partitions[number];
+	spill->rows_left = spill->reading->rows;
+	order_reader_start(&spill->reader, &spill->reading->extents, consume);
 }
 
 bool
@@ -597,28 +634,21 @@ order_spill_next(OrderSpill *spill, OrderRowKey *key, Size *len)
 	if (spill->rows_left == 0)
 		return false;
 	spill->rows_left--;
-
-	/* No row is as short as what fills up the last unit of a chunk. */
-	if (spill->chunk_left == 0 && spill->end - spill->at < UNIT)
-		spill->at = spill->end;
+	order_reader_get(&spill->reader, &head, sizeof(head));
+	*len = head;
+	if (spill->tuples)
+		return true;
+	*len = 0;
+	key->nulls = (uint8) head;
 	if (spill->narrow)
 	{
-		uint32		both[2];
+		uint32		image;
 
-		get_bytes(spill, both, sizeof(both));
-		head = both[0];
-		key->images[0] = both[1];
-		key->nulls = (head & HEAD_NULL) != 0;
+		order_reader_get(&spill->reader, &image, sizeof(image));
+		key->images[0] = image;
 	}
 	else
-	{
-		get_bytes(spill, &head, sizeof(head));
-		get_bytes(spill, key->images, spill->keys->nmapped * sizeof(uint64));
-		key->nulls = 0;
-		if (head & HEAD_NULL)
-			get_bytes(spill, &key->nulls, sizeof(key->nulls));
-	}
-	*len = head & ~HEAD_NULL;
+		order_reader_get(&spill->reader, key->images, sizeof(uint64));
 	return true;
 }
 
@@ -627,7 +657,24 @@ order_spill_tuple(OrderSpill *spill, MinimalTuple tuple, Size len)
 {
 	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 	tuple->t_len = (uint32) len;
-	get_bytes(spill, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len - MINIMAL_TUPLE_DATA_OFFSET);
+	order_reader_get(&spill->reader, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+					 len - MINIMAL_TUPLE_DATA_OFFSET);
+}
+
+void
+order_spill_forget(OrderSpill *spill, int number)
+{
+	OrderPartition *partition = spill->partitions[number];
+
+	/* What a reader consumes it has given back already, as far as it got. */
+	if (spill->reading == partition && spill->reader.consume)
+	{
+		Assert(spill->rows_left == 0);
+		partition->extents.n = 0;
+	}
+	order_file_forget(spill->file, &partition->extents);
+	spill->reading = NULL;
+	partition->rows = 0;
 }
 
 void

@@ -99,7 +99,7 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 	store->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
 	store->limit = limit;
 	store->bound = bound;
-	if (bound > 0 && tuples)
+	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
 
@@ -470,20 +470,16 @@ is_full(const OrderStore *store, bool isnull)
 	return store->n == store->room;
 }
 
-bool
-order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len, MinimalTuple *place)
+/* Takes a row for which there is room. */
+static void
+put_known(OrderStore *store, const OrderRowKey *key, uint32 ref)
 {
 	bool		isnull = (key->nulls & 1) != 0;
-	uint32		ref = 0;
 
-	if (is_full(store, isnull) && !make_room(store, isnull))
-		return false;
-	if (store->tuples && !reserve(store, len, place, &ref))
-		return false;
 	if (store->narrow)
 	{
 		put_narrow_key(store, isnull, key->images[0], ref);
-		return true;
+		return;
 	}
 	if (!store->tuples && isnull)
 		store->nnull++;			/* one key, of which there is nothing to keep */
@@ -495,50 +491,46 @@ order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len, Minim
 		store->n++;
 	}
 	store->rows++;
-	return true;
+}
+
+/* Room for a row whose key may be NULL or not. */
+static bool
+has_room_for_any(OrderStore *store)
+{
+	return (!is_full(store, false) || grow_for_key(store, false)) &&
+		(!store->narrow || !is_full(store, true) || grow_for_key(store, true));
+}
+
+bool
+order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place)
+{
+	Assert(store->tuples);
+	if (!has_room_for_any(store))
+	{
+		if (store->rows > 0)
+			return false;
+
+		/* As in make_room. */
+		order_store_reset(store);
+		if (!has_room_for_any(store))
+			return false;
+	}
+	return reserve(store, len, place, &store->place);
 }
 
 void
-order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key)
+order_store_end_tuple(OrderStore *store, MinimalTuple place)
 {
-	int			i;
+	OrderRowKey key;
 
-	key->nulls = 0;
-	for (i = 0; i < keys->nmapped; i++)
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
-
-		if (isnull)
-		{
-			key->nulls |= 1 << i;
-			key->images[i] = 0;
-		}
-		else
-			key->images[i] = order_image(&keys->keys[i], value);
-	}
+	order_tuple_key(store, place, &key);
+	put_known(store, &key, store->place);
 }
 
-int
-order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b)
+bool
+order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes)
 {
-	int			i;
-
-	for (i = 0; i < keys->nmapped; i++)
-	{
-		bool		null_a = (a->nulls >> i) & 1;
-		bool		null_b = (b->nulls >> i) & 1;
-
-		if (unlikely(null_a || null_b))
-		{
-			if (null_a && null_b)
-				continue;
-			return null_a == keys->keys[i].nulls_first ? -1 : 1;
-		}
-		if (a->images[i] != b->images[i])
-			return a->images[i] < b->images[i] ? -1 : 1;
-	}
-	return 0;
+	return tuple_bytes + rows * row_overhead(store) > store->limit;
 }
 
 /*
@@ -651,14 +643,18 @@ make_room_by_bound(OrderStore *store)
 bool
 order_store_put_key(OrderStore *store, const OrderRowKey *key)
 {
-	MinimalTuple place;
+	bool		isnull = (key->nulls & 1) != 0;
 
+	Assert(!store->tuples);
 	if (unlikely(too_many(store)))
 		order_store_keep_bound(store);
 	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
-	return order_store_put_known(store, key, 0, &place) ||
-		(make_room_by_bound(store) && order_store_put_known(store, key, 0, &place));
+	if (is_full(store, isnull) && !make_room(store, isnull) &&
+		!(make_room_by_bound(store) && (!is_full(store, isnull) || make_room(store, isnull))))
+		return false;
+	put_known(store, key, 0);
+	return true;
 }
 
 static bool
@@ -693,12 +689,16 @@ put_row(OrderStore *store, TupleTableSlot *slot)
 	order_row_key(store->keys, slot, &key);
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
-	if (store->tuples)
-		size = order_tuple_size(slot);
-	if (!order_store_put_known(store, &key, size, &place))
+	if (is_full(store, (key.nulls & 1) != 0) && !make_room(store, (key.nulls & 1) != 0))
 		return false;
 	if (store->tuples)
+	{
+		size = order_tuple_size(slot);
+		if (!reserve(store, size, &place, &ref))
+			return false;
 		order_tuple_form(slot, place, size);
+	}
+	put_known(store, &key, ref);
 	return true;
 }
 
@@ -748,15 +748,6 @@ order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *m
 	*moved = move_tuple(store, ref, &place);
 
 	/* A sort has used up what keys it was given: take them from the row. */
-	ExecStoreMinimalTuple(place, store->slot, false);
-	order_row_key(store->keys, store->slot, key);
-	ExecClearTuple(store->slot);
-	if (store->narrow)
-		put_narrow_key(store, key->nulls != 0, key->images[0], *moved);
-	else
-	{
-		put_wide_key(store, key);
-		store->refs[store->n++] = *moved;
-		store->rows++;
-	}
+	order_tuple_key(store, place, key);
+	put_known(store, key, *moved);
 }

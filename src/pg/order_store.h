@@ -98,7 +98,9 @@ typedef struct OrderStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	OrderRowKey cutoff;
-	TupleTableSlot *slot;		/* for finding it; then its row, if keys are left to core */
+	TupleTableSlot *slot;		/* with tuples: for taking keys from them; with a
+								 * cutoff its row, if keys are left to core */
+	uint32		place;			/* of the tuple that is being put */
 
 	/* After order_store_sort. */
 	uint32	   *order;			/* references */
@@ -127,18 +129,21 @@ extern void order_store_reset(OrderStore *store);
 extern bool order_store_put(OrderStore *store, TupleTableSlot *slot);
 
 /*
- * Takes a row whose keys are known.  tuple is NULL, or a minimal tuple of len
- * bytes, of which only the pointer returned in *place is needed: it must be
- * filled with the tuple.  False if there is no room.
+ * Takes a minimal tuple of len bytes: first room for it, which must be filled, at
+ * *place, or false if there is none; then the row, with the keys in the tuple.
  */
-extern bool order_store_put_known(OrderStore *store, const OrderRowKey *key, Size len,
-								  MinimalTuple *place);
+extern bool order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place);
+extern void order_store_end_tuple(OrderStore *store, MinimalTuple place);
 
-/* Likewise, without a tuple, and unless the bound says that it is not wanted. */
+/* Takes a row without a tuple, unless the bound says that it is not wanted. */
 extern bool order_store_put_key(OrderStore *store, const OrderRowKey *key);
 
-/* The mapped keys of the row in slot. */
+/* Whether so many rows with tuples of so many bytes have no chance to fit. */
+extern bool order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes);
+
+/* The mapped keys of the row in slot; of a tuple of the store's kind. */
 extern void order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key);
+extern void order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key);
 
 /* The order of two rows by their mapped keys. */
 extern int	order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b);

@@ -1,0 +1,214 @@
+/*
+ * order_tape.c
+ *		Rows in a temporary file, in either direction (see order_tape.h).
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "order_tape.h"
+
+/* Where a tape is being read: just after the row returned last. */
+typedef struct Position
+{
+	uint64		at;				/* in bytes from the start */
+	bool		at_end;			/* the end has been read */
+} Position;
+
+struct OrderTape
+{
+	OrderFile  *file;
+	OrderExtents extents;
+	uint64	   *starts;			/* of each extent, in bytes from the tape's start */
+	Size		extent;			/* that has been read last */
+	uint64		bytes;			/* of the whole tape */
+	Position	position;
+	Position	mark;
+	uint64		row;			/* first byte of the row to be got */
+
+	/* Bytes of the tape that are in memory. */
+	char	   *buffer;
+	Size		size;
+	uint64		from;
+	uint64		to;
+};
+
+OrderTape *
+order_tape_create(OrderFile *file, Size size)
+{
+	OrderTape  *tape = (OrderTape *) palloc0(sizeof(OrderTape));
+
+	tape->file = file;
+	tape->size = size;
+	tape->buffer = (char *) palloc(size);
+	return tape;
+}
+
+void
+order_tape_put(OrderTape *tape, const void *data, uint32 len)
+{
+	order_file_write_to(tape->file, &tape->extents);
+	order_file_put(tape->file, &len, sizeof(len));
+	order_file_put(tape->file, data, len);
+	order_file_put(tape->file, &len, sizeof(len));
+	tape->bytes += (uint64) len + 2 * sizeof(len);
+}
+
+void
+order_tape_finish(OrderTape *tape)
+{
+	uint64		start = 0;
+	Size		i;
+
+	order_file_write_to(tape->file, NULL);
+	order_file_sync(tape->file);
+	tape->starts = (uint64 *) MemoryContextAllocHuge(GetMemoryChunkContext(tape),
+													 Max(tape->extents.n, 1) * sizeof(uint64));
+	for (i = 0; i < tape->extents.n; i++)
+	{
+		tape->starts[i] = start;
+		start += tape->extents.items[i].len;
+	}
+	Assert(start == tape->bytes);
+	order_tape_rewind(tape);
+}
+
+void
+order_tape_rewind(OrderTape *tape)
+{
+	tape->position.at = 0;
+	tape->position.at_end = false;
+}
+
+void
+order_tape_mark(OrderTape *tape)
+{
+	tape->mark = tape->position;
+}
+
+void
+order_tape_restore(OrderTape *tape)
+{
+	tape->position = tape->mark;
+}
+
+/* The extent that has this byte. */
+static Size
+find_extent(OrderTape *tape, uint64 at)
+{
+	Size		low = 0;
+	Size		high = tape->extents.n;
+
+	/* The last one, or the next, as a rule. */
+	if (tape->starts[tape->extent] <= at)
+	{
+		low = tape->extent;
+		if (low + 1 < high && tape->starts[low + 1] <= at)
+			low++;
+		if (low + 1 == high || at < tape->starts[low + 1])
+			return low;
+	}
+	while (high - low > 1)
+	{
+		Size		middle = low + (high - low) / 2;
+
+		if (tape->starts[middle] <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Reads bytes that are not in the buffer into it, those around it as well. */
+static void
+fill_buffer(OrderTape *tape, uint64 at)
+{
+	uint64		from = at;
+
+	/* Backward: those before it are wanted next. */
+	if (at < tape->from)
+		from = at + 1 > tape->size ? at + 1 - tape->size : 0;
+	tape->from = tape->to = from;
+	while (tape->to - from < tape->size && tape->to < tape->bytes)
+	{
+		Size		i = find_extent(tape, tape->to);
+		uint64		skip = tape->to - tape->starts[i];
+		Size		part = (Size) Min(tape->extents.items[i].len - skip, tape->size - (tape->to - from));
+
+		order_file_read(tape->file, tape->extents.items[i].start + skip,
+						tape->buffer + (tape->to - from), part);
+		tape->to += part;
+		tape->extent = i;
+	}
+}
+
+static void
+get_bytes(OrderTape *tape, uint64 at, void *data, Size len)
+{
+	char	   *to = (char *) data;
+
+	while (len > 0)
+	{
+		Size		part;
+
+		if (at < tape->from || at >= tape->to)
+			fill_buffer(tape, at);
+		part = (Size) Min(len, tape->to - at);
+		memcpy(to, tape->buffer + (at - tape->from), part);
+		to += part;
+		at += part;
+		len -= part;
+	}
+}
+
+/* The length of the row that ends here. */
+static uint32
+length_before(OrderTape *tape, uint64 at)
+{
+	uint32		len;
+
+	/* Its first byte lies below those of the rest: so that they are read together. */
+	get_bytes(tape, at - 1, (char *) &len + sizeof(len) - 1, 1);
+	get_bytes(tape, at - sizeof(len), &len, sizeof(len));
+	return len;
+}
+
+uint32
+order_tape_next(OrderTape *tape, bool forward)
+{
+	Position   *position = &tape->position;
+	uint32		len;
+
+	if (forward)
+	{
+		if (position->at == tape->bytes)
+		{
+			position->at_end = true;
+			return 0;
+		}
+		get_bytes(tape, position->at, &len, sizeof(len));
+		tape->row = position->at + sizeof(len);
+		position->at = tape->row + len + sizeof(len);
+		return len;
+	}
+	if (position->at == 0)
+		return 0;
+
+	/* After the end the last row comes, else the one before the last returned. */
+	if (position->at_end)
+		position->at_end = false;
+	else
+		position->at -= (uint64) length_before(tape, position->at) + 2 * sizeof(len);
+	if (position->at == 0)
+		return 0;
+	len = length_before(tape, position->at);
+	tape->row = position->at - sizeof(len) - len;
+	return len;
+}
+
+void
+order_tape_get(OrderTape *tape, void *data, uint32 len)
+{
+	get_bytes(tape, tape->row, data, len);
+}

@@ -1,0 +1,194 @@
+# ORDER BY beyond work_mem: what HpSort writes to temporary files, beside core's
+# sort of the same rows, and that the rows are right however they come: in
+# order, up or down, nearly so, in clusters, by chance, with few keys or many.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Time::HiRes qw(time);
+use Test::More;
+
+my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+srand($seed);
+diag("seed $seed");
+
+my $rows = $ENV{HPSORT_TEST_ROWS} // 20000;
+my $node = PostgreSQL::Test::Cluster->new('spill');
+$node->init;
+$node->append_conf('postgresql.conf', <<'CONF');
+session_preload_libraries = 'hpsort'
+autovacuum = off
+max_parallel_workers_per_gather = 0
+synchronize_seqscans = off
+jit = off
+fsync = off
+CONF
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', join('', @_)); }
+
+# A row of each kind of order, as i counts up; id is unique.
+sql(<<"SQL");
+CREATE FUNCTION chance(i int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT (hashint8extended(i, $seed) & 2147483647)::int';
+CREATE TABLE t AS SELECT i AS id, i AS up, -i AS down, i / 7 AS steps, i + chance(i) % 500 AS nearly,
+	i - i % 4000 + chance(i) % 4000 AS windows, (chance(i / 700) * 1000::int8 + i % 700) AS clusters,
+	chance(i) AS chaos, chance(i + 1) % 5 AS few, chance(i + 2) % 1000 AS many, i::int8 * 1000000007 AS long_up,
+	hashint8extended(i, $seed) AS long_any, CASE WHEN chance(i + 3) % 3 > 0 THEN NULL ELSE chance(i) END AS often_null,
+	CASE WHEN i % 50 = 0 THEN chance(i) ELSE 7 END AS heavy, 'row ' || chance(i + 4) % 5000 AS label
+FROM generate_series(1, $rows) i;
+CREATE TABLE wide AS SELECT *, repeat(md5(id::text), 12) AS filler FROM t;
+VACUUM ANALYZE t, wide;
+CREATE FUNCTION disk(mode text, query text) RETURNS int8 LANGUAGE plpgsql AS \$\$
+DECLARE
+	node json;
+BEGIN
+	PERFORM set_config('hpsort.debug_sort', mode, true);
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO node;
+	node := node -> 0 -> 'Plan';
+	IF (node ->> 'Custom Plan Provider' IS NOT NULL) <> (mode = 'force') THEN
+		RAISE EXCEPTION 'not the sort that was asked for: %', node;
+	END IF;
+	RETURN CASE WHEN node ->> 'Sort Space Type' = 'Disk' THEN node ->> 'Sort Space Used' ELSE '0' END;
+END \$\$;
+-- Rows in order, each with all those before it.
+CREATE FUNCTION digest(mode text, query text) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	PERFORM set_config('hpsort.debug_sort', mode, true);
+	EXECUTE format('SELECT md5(string_agg(id || label || chaos, '';'')) FROM (%s) q', query) INTO result;
+	RETURN result;
+END \$\$;
+SQL
+
+# --- how much is written: a fifth more than core at most
+
+my @orders = ('up', 'down', 'steps', 'nearly', 'windows', 'clusters', 'chaos', 'few', 'many', 'long_up', 'long_up DESC', 'long_any', 'often_null',
+	'often_null DESC', 'heavy', 'steps, chaos', 'few, many', 'few, many, chaos', 'many, nearly', 'nearly, few, many', 'few, label', 'many, label', 'up, label',
+	'clusters, few, label', 'heavy, label', 'few IS NULL, label', 'long_any, label');
+my ($largest, $what) = (0, '');
+
+sub compare_sizes
+{
+	my ($memory, @queries) = @_;
+	my $values = join ', ', map { "(\$\$$_\$\$)" } @queries;
+	my $wrong = '';
+
+	for my $line (split /\n/, sql("SET work_mem = '$memory'; SELECT disk('forbid', q), disk('force', q), q FROM (VALUES $values) v(q)"))
+	{
+		my ($core, $ours, $query) = split /\|/, $line;
+
+		$wrong .= "$query: $ours kB, core $core\n" if $ours > 1.2 * $core;
+		($largest, $what) = ($ours / $core, "$query, work_mem $memory") if $core > 0 && $ours / $core > $largest;
+	}
+	is($wrong, '', "temporary files, work_mem $memory");
+}
+
+for my $memory ('64kB', '256kB', '1MB')
+{
+	compare_sizes($memory, (map { my $o = $_; map { "SELECT * FROM $_ ORDER BY $o" } 't', 'wide' } @orders),
+		map { my ($key) = /(\w+)/; ("SELECT $key FROM t ORDER BY $_", "SELECT $key, id FROM t ORDER BY $_") } grep { !/,|label/ } @orders);
+}
+compare_sizes('4MB', map { "SELECT * FROM wide ORDER BY $_" } @orders);
+diag(sprintf('largest: %.2f of core\'s, %s', $largest, $what));
+
+# --- the same rows as core's, of all of these; rows of equal keys as they came, keys left to core or not
+
+for my $memory ('64kB', '200kB')
+{
+	my $values = join ', ', map { "(\$\$SELECT * FROM t ORDER BY $_\$\$)" } @orders;
+
+	is(sql("SET work_mem = '$memory'; SELECT q FROM (VALUES $values) v(q) WHERE digest('forbid', q || ', id') <> digest('force', q)"), '', "rows, work_mem $memory");
+}
+for my $order ('windows', 'nearly, few, many', 'few IS NULL, label')
+{
+	is(sql("SET work_mem = '1MB'; SET hpsort.debug_sort = force; SELECT count(*), count(*) FILTER (WHERE filler <> repeat(md5(id::text), 12))
+		FROM (SELECT * FROM wide ORDER BY $order OFFSET 0) q"), "$rows|0", "wide rows, $order");
+}
+
+# --- what suffices for core suffices
+
+for my $query ('SELECT * FROM t ORDER BY steps, chaos', 'SELECT * FROM t ORDER BY windows', 'SELECT * FROM wide ORDER BY few, label', 'SELECT * FROM t ORDER BY few IS NULL, label')
+{
+	for my $scroll ('NO SCROLL', 'SCROLL')
+	{
+		# what there is on disk when all has been read
+		my %bytes = map { $_ => sql(<<"SQL") } 'forbid', 'force';
+SET work_mem = '128kB'; SET hpsort.debug_sort = $_; BEGIN;
+DECLARE c $scroll CURSOR FOR $query;
+MOVE FORWARD ALL FROM c;
+SELECT sum(size) FROM pg_ls_tmpdir();
+SQL
+		cmp_ok($bytes{force}, '>', 0, "$scroll: $query: on disk");
+		cmp_ok($bytes{force}, '<', 1.2 * $bytes{forbid}, "$scroll: $query: not more than core's");
+		my $limit = int($bytes{forbid} * 1.2 / 1024);
+		is(sql("SET work_mem = '128kB'; SET hpsort.debug_sort = force; SET temp_file_limit = $limit; BEGIN; DECLARE c $scroll CURSOR FOR $query; MOVE FORWARD ALL FROM c; SELECT 'enough'"),
+			'enough', "$scroll: $query: temp_file_limit of ${limit}kB");
+	}
+}
+
+# --- cursors that go back, on disk
+
+for my $key ('up', 'chaos', 'often_null', 'heavy', 'label')
+{
+	for my $columns ('*', $key)
+	{
+		my $order = $columns eq '*' ? ($key eq 'label' ? 'few, label, id' : "$key, id") : $key;
+		next if $columns eq 'label';
+		my $moves = join '', map { my $m = ('NEXT', 'PRIOR', 'FIRST', 'LAST', 'FORWARD 300', 'BACKWARD 200', 'ABSOLUTE ' . int(rand($rows)), 'RELATIVE -' . int(rand($rows)),
+				'ABSOLUTE -5', 'RELATIVE 0')[ rand(10) ]; "FETCH $m FROM c;\n" } 1 .. 60;
+		my @got = map { sql("SET work_mem = '100kB'; SET hpsort.debug_sort = $_; BEGIN; DECLARE c SCROLL CURSOR FOR SELECT $columns FROM t ORDER BY $order;\n$moves") } 'forbid', 'force';
+
+		ok($got[0] eq $got[1] && $got[0] ne '', "SCROLL cursor: $columns by $order") or diag($moves);
+		@got = map { sql("SET work_mem = '100kB'; SET hpsort.debug_sort = $_; BEGIN; DECLARE c SCROLL CURSOR FOR SELECT $columns FROM t ORDER BY $order; MOVE FORWARD ALL FROM c; FETCH BACKWARD ALL FROM c") } 'forbid', 'force';
+		ok($got[0] eq $got[1] && $got[0] ne '', "backward: $columns by $order");
+	}
+}
+
+# Groups on both sides of a merge join, larger than memory on one.
+for my $key ('few', 'heavy', 'many')
+{
+	my @got = map { sql("SET work_mem = '64kB'; SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_material = off; SET hpsort.debug_sort = $_;
+		SELECT count(*), sum(a.id::int8 * 3 + b.id) FROM (SELECT * FROM t WHERE id % 300 = 0) a JOIN t b USING ($key)") } 'forbid', 'force';
+
+	is($got[1], $got[0], "merge join by $key");
+}
+
+# A partition read again, from the start, without a parameter that changes.
+for my $order ('heavy, label', 'chaos', 'up')
+{
+	my @got = map { sql("SET work_mem = '64kB'; SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET hpsort.debug_sort = $_;
+		SELECT md5(string_agg(g || ' ' || id, ' ')) FROM generate_series(1, 3) g LEFT JOIN (SELECT id FROM t ORDER BY $order, id OFFSET 1) q ON true") } 'forbid', 'force';
+
+	is($got[1], $got[0], "read again: $order");
+}
+
+# --- the planner knows when rows come in order
+
+sql(<<"SQL");
+CREATE TABLE long AS SELECT i AS up, -i AS down, i + chance(i) % 500 AS nearly, chance(i) AS chaos FROM generate_series(1, 100000) i;
+ANALYZE long;
+SQL
+
+# The cost of the sort alone.
+sub sort_cost
+{
+	my ($query) = @_;
+	my $plan = sql("SET work_mem = '1MB'; SET hpsort.debug_sort = allow; EXPLAIN $query");
+	my ($sort, $scan) = $plan =~ /\.\.([\d.]+) rows.*?\.\.([\d.]+) rows/s;
+
+	like($plan, qr/^Custom Scan \(HpSort\)/, "plan: $query");
+	return $sort - $scan;
+}
+
+my $any = sort_cost('SELECT * FROM long ORDER BY chaos');
+my $up = sort_cost('SELECT * FROM long ORDER BY up');
+cmp_ok(abs(sort_cost('SELECT * FROM long ORDER BY down') / $up - 1), '<', 0.01, 'down as up');
+cmp_ok(abs(sort_cost('SELECT * FROM long ORDER BY nearly') / $up - 1), '<', 0.05, 'nearly in order');
+cmp_ok($up, '>', 1.1 * $any, 'in order, less is gained');
+cmp_ok(abs(sort_cost('SELECT * FROM (SELECT * FROM long OFFSET 0) q ORDER BY up') / $any - 1), '<', 0.05, 'not a plain scan: nothing is known');
+
+is(sql('SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary file left');
+$node->stop;
+is(join('', grep { /PANIC:|TRAP:|terminated by signal|still referenced|leak|resource was not closed/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
+done_testing();
