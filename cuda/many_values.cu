@@ -12,8 +12,7 @@
  *	- sample_values_kernel puts a sample into a table, and notes what it met twice;
  *	- list_values_kernel lists them, and counts those that were met but once: about as
  *	  many may be there that were not met;
- *	- small_sort.cu puts them in order;
- *	- place_values_kernel makes two tables of ranks;
+ *	- small_sort.cu puts them in order, place_values_kernel makes two tables of ranks;
  *	- rank_by_buckets_kernel makes the ranks of all keys, and counts both passes'
  *	  digits, with values in order in shared memory: of each value the bits that its
  *	  bucket does not tell, and where buckets begin.  The rank is where it is found, so
@@ -24,7 +23,6 @@
  * If keys were met whose values the sample had missed, the passes find no tiles, both
  * kernels go through all keys once more and add those values to the list (LEARN), and
  * what comes after it is done again.
- *
  * permute_into() in sort.cu calls it.  Bytes per row: 4 + 2, and those of the passes.
  *
  *-------------------------------------------------------------------------
@@ -43,11 +41,11 @@ static constexpr uint32_t rank_pairs = REGIME_MANY_SLOTS / 2;
 static constexpr uint32_t groups = most_values / REGIME_MANY_GROUP;
 
 /* 24 times as many as there may be values: of 65,536, met at random, one is met less
- * than twice in one of 16,000 samples, and missed in one of 400,000 */
+ * than twice in one of 16,000 samples, and missed in one of 400,000.  Each thread may
+ * take a slot after the last look at how many are taken: together they must leave some
+ * empty, for a search ends there. */
 static constexpr uint32_t sampled = 24 * most_values;
 static constexpr int sample_threads = 1024;
-/* each thread may take a slot after the last look at how many are taken: together
- * they must leave some empty, for a search ends there */
 static constexpr uint32_t sample_blocks = 132;
 
 static_assert(most_values + 1 + sample_blocks * sample_threads < sample_slots,
@@ -56,7 +54,6 @@ static_assert(most_values + 1 + sample_blocks * sample_threads < sample_slots,
 /* Slots that a key tries: of values that share their first slots by malice there may be
  * tens of thousands; of others, a dozen.  All tables here have the same hash function. */
 static constexpr uint32_t most_steps = 1000;
-
 static constexpr int place_threads = 256;
 static constexpr uint32_t no_rank = 0xffffffffu;
 
