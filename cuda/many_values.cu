@@ -28,7 +28,6 @@
  *-------------------------------------------------------------------------
  */
 #include <climits>
-
 #include "hash.cuh"
 #include "radix.cuh"
 
@@ -212,7 +211,6 @@ tell_values_kernel(const ValueState *state, bool all, HpsortCudaVerdict *report)
 static constexpr uint32_t group_most = 63;
 static constexpr uint32_t first_shift = 48;
 static constexpr uint32_t end_bits = 6;
-
 static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
 
 /* A bucket's values among all of them, whose ranks these are. */
