@@ -35,6 +35,7 @@ my %modes = (
 
 my %count = map { $_ => 0 } qw(queries passed failed timeouts resources errors rounds plans);
 my %kinds;
+my %seconds;
 my %used;
 my @switches;
 my $version;
@@ -174,7 +175,7 @@ sub bad_plan
 	}
 	elsif ($format eq 'yaml')
 	{
-		/^\s*(- )*(("[^"]+"|[\w.() \/-]+): ?.*|"([^"\\]|\\.)*"|[^:]*)$/ or return "no YAML: $_\n$text" for split /\n/, $text;
+		/^\s*(- )*(("[^"]+"|[\w.() \/-]+): ?.*|"([^"\\]|\\.)*"|\[.*\]|[^:]*)$/ or return "no YAML: $_\n$text" for split /\n/, $text;
 	}
 	return undef;
 }
@@ -204,6 +205,8 @@ sub run_query
 	my ($query, $mode, $settings, $as_core) = @_;
 	my @results;
 
+	# An algorithm that is demanded of hpsort's own functions may be refused.
+	$settings =~ s/(hpsort.algorithm = )'\w+'/$1'auto'/ if grep { $_->{sql} =~ /hpsort_?\w*\(/ } @{ $query->{steps} };
 	my $set = $session->query("$settings; $modes{$mode}; SET statement_timeout = '5s'");
 	die "settings: $set->{error}\n$settings\n" if $set->{code} && !$session->{lost};
 	for my $step (@{ $query->{steps} })
@@ -291,7 +294,7 @@ sub finish
 	my $elapsed = time() - $start;
 
 	printf "seed %d, %d rounds, %d queries in %d s (%d only planned again, with other settings)\n", $seed, $count{rounds}, $count{queries}, $elapsed, $count{plans};
-	print 'kinds: ', join(', ', map { "$kinds{$_} $_" } sort keys %kinds), "\n";
+	print 'kinds: ', join(', ', map { sprintf('%d %s (%.0f s)', $kinds{$_}, $_, $seconds{$_} // 0) } sort keys %kinds), "\n";
 	for my $mode (qw(allow force))
 	{
 		printf "plans, %s: %d with HpSort, %d with HpSort Gather, of %d\n", $mode, $used{"$mode HpSort"} // 0, $used{"$mode Gather"} // 0, $used{explained} // 0;
@@ -464,7 +467,10 @@ sub run_round
 	{
 		last if time() - $start > $seconds;
 		next if $only && $number != $only;
-		if (!try_query($round, $number, @{ $queries[ $number - 1 ] }))
+		my $began = time();
+		my $lost = !try_query($round, $number, @{ $queries[ $number - 1 ] });
+		$seconds{ $queries[ $number - 1 ][0]{kind} } += time() - $began;
+		if ($lost)
 		{
 			$round->{lost} = 1;
 			last;

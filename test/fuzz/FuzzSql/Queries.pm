@@ -88,6 +88,20 @@ sub one
 
 sub order_by { return one('order by', ordered_step(ordered())); }
 
+# One key of a table and nothing else, which is sorted without rows; or with its
+# row, but for no other key.
+sub one_key
+{
+	my $relation = base();
+	my $column = pick(@{ $relation->{columns} });
+	my $where = where(weighted(1 => 2, 0 => 3) ? predicate($relation) : ());
+	my $limit = limit($relation->{rows});
+	my $list = $column->{sql} . pick('', '', ', ' . pick(sortable_columns($relation))->{sql});
+	my $sql = "SELECT $list FROM $relation->{from}$where ORDER BY $column->{sql}" . direction($column->{sql});
+
+	return one('one key', ordered_step({ sql => $sql, limit => $limit, keys => 1, total => 0 }));
+}
+
 sub for_update
 {
 	my $relation;
@@ -427,7 +441,8 @@ sub own
 }
 
 my @kinds = (
-	\&order_by => 26,
+	\&order_by => 22,
+	\&one_key => 10,
 	\&for_update => 4,
 	\&distinct => 9,
 	\&group_by => 12,
