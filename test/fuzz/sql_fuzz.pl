@@ -76,8 +76,18 @@ sub settings
 		my $usual = $switch !~ /^enable_partitionwise/;
 		$set{$switch} = chance($usual ? 0.15 : 0.5) ? ($usual ? 'off' : 'on') : ($usual ? 'on' : 'off');
 	}
-	# Three ways of joining that are all off leave only the slowest.
-	$set{enable_hashjoin} = 'on' if $set{enable_mergejoin} eq 'off' && $set{enable_nestloop} eq 'on';
+	# Joins of one kind, or of any; nested loops alone would take too long.
+	my $join = weighted(any => 5, merge => 3, hash => 1);
+	if ($join ne 'any')
+	{
+		$set{enable_nestloop} = 'off';
+		$set{enable_hashjoin} = $join eq 'hash' ? 'on' : 'off';
+		$set{enable_mergejoin} = $join eq 'merge' ? 'on' : 'off';
+	}
+	elsif ($set{enable_hashjoin} eq 'off')
+	{
+		$set{enable_mergejoin} = 'on';
+	}
 	return join('; ', map { "SET $_ = '$set{$_}'" } sort keys %set);
 }
 

@@ -455,7 +455,7 @@ my @kinds = (
 	\&explained => 4,
 	\&changing => 3,
 	\&failing => 1.5,
-	\&own => 9);
+	\&own => 12);
 
 sub make
 {

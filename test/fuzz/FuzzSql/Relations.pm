@@ -16,7 +16,7 @@ our @tables;
 my $aliases;
 
 # More rows than this are not asked for.
-my $most_rows = 40000;
+my $most_rows = 20000;
 
 sub start_query { $aliases = 0; return; }
 

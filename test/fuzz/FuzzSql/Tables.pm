@@ -177,7 +177,13 @@ sub make
 	$columns[-1]{v} = 'floor(random() * 4)', $columns[-1]{value} = 'v::int4' if $kind eq 'partitioned';
 	push @columns, column('big', 'big', $n) if $n <= 6000 && chance(0.25);
 
-	my $late = @columns > 2 && $kind ne 'partitioned' && chance(0.4) ? $columns[1] : undef;
+	my $late = @columns > 2 && $kind ne 'partitioned' && chance(0.4) ? 1 : undef;
+	if ($late)
+	{
+		# Often of a type that is read by pages.
+		$columns[1] = column('c2', pick('int4', 'int2', 'date'), $n) if chance(0.6);
+		$late = $columns[1];
+	}
 	my @early = grep { !$late || $_ != $late } @columns;
 	my $dropped = chance(0.35);
 	my $create = sprintf('CREATE %s %s (%sid int4, %s%s)',
