@@ -52,40 +52,54 @@ sub lines
 	return \@lines;
 }
 
-# A test's statements, each [text, lines of its result...].  psql repeats what it
-# reads, but for empty lines and the data of COPY ... FROM STDIN; what is not in
-# the script is a result, of the statement that ended last.
+# A test's statements, each [text, lines of its result...], and whether all of the
+# script was found.  psql repeats what it reads, but for empty lines, the data of
+# COPY ... FROM STDIN, and what stands under another \set ECHO; what is not in the
+# script is a result, of the statement that ended last.
 sub statements
 {
 	my ($output, $script) = @_;
 	my @statements = ([ '' ]);
 	my $at = 0;
 	my $text = '';
-	my $copying = 0;
 
 	for my $line (@$output)
 	{
-		while ($copying && $at < @$script)
+		if ($at < @$script && follows(\@statements, $line, $script->[$at]))
 		{
-			$copying = 0 if $script->[ $at++ ] =~ /^\\\.\s*$/;
-		}
-		if ($at < @$script && $line eq $script->[$at])
-		{
-			$at++;
-			$text .= $line;
-			if ($line =~ /;\s*(--.*)?$/ || $line =~ /^\s*\\\w/ || $line =~ /\\(g\w*|crosstabview|watch)\b[^']*$/)
+			$text .= $script->[ $at++ ];
+			next if $text !~ /;\s*(--.*)?$/ && $line !~ /^\s*\\\w/ && $line !~ /\\(g\w*|crosstabview|watch)\b[^']*$/;
+			push @statements, [ plain_text($text) ];
+			my @copies = $statements[-1][0] =~ /\bcopy\b[^;]*?\bfrom\s+std(?:in|out)\b/gi;
+			for (@copies)
 			{
-				push @statements, [ plain_text($text) ];
-				$copying = $text =~ /^\s*\\?copy\b.*\bfrom\s+stdin\b/ims;
-				$text = '';
+				$at++ while $at < @$script && $script->[$at] !~ /^\\\.\s*$/;
+				$at++;
 			}
+			if ($line =~ /^\\set ECHO (none|errors)/)
+			{
+				$at++ while $at < @$script && $script->[$at] !~ /^\\set ECHO all/;
+				$at++;
+			}
+			last if $line =~ /^\\q(uit)?$/;
+			$text = '';
 		}
 		else
 		{
 			push @{ $statements[-1] }, $line;
 		}
 	}
-	return \@statements;
+	# Where the script was lost, results would be other statements'.
+	return (\@statements, $at >= @$script || $statements[-1][0] =~ /^\\q(uit)?$/);
+}
+
+# Whether a line of output is the script's next one; what \echo -n has written
+# stands before it.
+sub follows
+{
+	my ($statements, $line, $next) = @_;
+	return 1 if $line eq $next;
+	return $statements->[-1][0] =~ /^\\echo -n/ && substr($line, -length($next)) eq $next;
 }
 
 # On one line, without comments.
@@ -131,7 +145,8 @@ sub reason
 
 	for my $entry (@{ $allowed{$name} // [] })
 	{
-		next if $entry->{kind} ne $kind;
+		# What may be another result may also be the same in another order.
+		next if $entry->{kind} ne $kind && $entry->{kind} ne 'differ';
 		for my $statement (@{ $entry->{statements} // [] })
 		{
 			next if index($text, $statement->{text}) != 0;
@@ -159,8 +174,9 @@ for my $name (sort grep { s/\.out$// } readdir($dir))
 		$bad++;
 		next;
 	}
-	my $a = statements(lines("$plain/$name.out"), $script);
-	my $b = statements($right, $script);
+	my ($a, $whole_a) = statements(lines("$plain/$name.out"), $script);
+	my ($b, $whole_b) = statements($right, $script);
+	push @problems, "the output does not follow $name.sql to its end\n" if !$whole_a || !$whole_b;
 	push @problems, scalar(@$a) . ' statements, ' . scalar(@$b) . " with hpsort\n" if @$a != @$b;
 	for my $i (0 .. (@$a < @$b ? $#$a : $#$b))
 	{
