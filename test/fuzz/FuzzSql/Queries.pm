@@ -1,7 +1,8 @@
 # FuzzSql::Queries: random queries, each with what of its result is determined.
 #
 # A query is { kind, explain, steps }: what EXPLAIN is asked about, and the
-# statements.  A step is { sql, core, compare, keys, super }: "core" is what
+# statements; and, as "forced", whether HpSort must sort it when it is forced to.
+# A step is { sql, core, compare, keys, super }: "core" is what
 # PostgreSQL itself would be asked, where sql calls hpsort's own functions;
 # compare is
 #
@@ -99,7 +100,10 @@ sub one_key
 	my $list = $column->{sql} . pick('', '', ', ' . pick(sortable_columns($relation))->{sql});
 	my $sql = "SELECT $list FROM $relation->{from}$where ORDER BY $column->{sql}" . direction($column->{sql});
 
-	return one('one key', ordered_step({ sql => $sql, limit => $limit, keys => 1, total => 0 }));
+	my $query = one('one key', ordered_step({ sql => $sql, limit => $limit, keys => 1, total => 0 }));
+
+	$query->{forced} = $limit->{sql} eq '' && $column->{class} !~ /^(text|numeric|float)$/;
+	return $query;
 }
 
 sub for_update

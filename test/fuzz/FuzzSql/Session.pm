@@ -127,14 +127,6 @@ sub results
 			push @results, { rows => [@rows], tag => substr($body, 0, -1) };
 			@rows = ();
 		}
-		elsif ($type eq 's')
-		{
-			# A portal has more rows: it goes on where it stands.
-			$self->{suspended} = 1;
-			push @results, { rows => [@rows], tag => 'suspended' };
-			@rows = ();
-			return \@results;
-		}
 		elsif ($type eq 'E')
 		{
 			my $fields = error_fields($body);
