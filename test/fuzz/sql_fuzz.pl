@@ -138,7 +138,7 @@ sub difference
 			return 'in order of bytes: ' . differs_at($i, $left[$i], $right[$i]) if $left[$i] ne $right[$i];
 		}
 	}
-	elsif ($compare eq 'some' && $super)
+	elsif ($compare eq 'some' && $super && !$super->{code})
 	{
 		my %left;
 		$left{$_}++ for @{ $super->{rows} };
@@ -396,6 +396,7 @@ sub try_query
 	}
 	$count{errors}++ if grep { $_->{code} } @$core;
 	print "$query->{kind}: $_->{code} $_->{error}\n" for grep { $ENV{FUZZ_VERBOSE} && $_->{code} } @$core;
+	$session->query("SET statement_timeout = '20s'");
 	my @supers = map { $_->{super} ? $session->query($_->{super}) : undef } @{ $query->{steps} };
 	for my $mode ((grep { $_->{core} } @{ $query->{steps} }) ? 'core' : (), 'allow', 'force')
 	{

@@ -25,8 +25,7 @@ echo "PostgreSQL $version in $bindir"
 mkdir -p "$work/found"
 [ -z "$test_user" ] || chown "$test_user": "$work/found"
 rc=0
-as_user env PGHOST="$PGHOST" PGPORT="$PGPORT" FUZZ_SECONDS="${FUZZ_SECONDS:-60}" FUZZ_SEED="${FUZZ_SEED:-$(date +%s%N | cut -c 8-16 | sed 's/^0*//')}" \
-	perl "$work/src/test/fuzz/sql_fuzz.pl" --log "$work/server.log" --output "$work/found" || rc=$?
+as_user perl "$work/src/test/fuzz/sql_fuzz.pl" --log "$work/server.log" --output "$work/found" || rc=$?
 if compgen -G "$work/found/*.sql" >/dev/null; then
 	mkdir -p build/fuzz
 	cp "$work"/found/*.sql build/fuzz

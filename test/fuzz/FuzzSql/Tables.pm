@@ -129,7 +129,7 @@ sub partitions
 {
 	my ($name, $n, @columns) = @_;
 	my $way = pick('range', 'hash', 'list');
-	my @third = (int($n / 3), int($n * 2 / 3));
+	my @third = (int($n / 3), int($n * 2 / 3) + 1);
 	my @bounds =
 		$way eq 'range' ? ("FROM (MINVALUE) TO ($third[0])", "FROM ($third[0]) TO ($third[1])", "FROM ($third[1]) TO (MAXVALUE)")
 	  : $way eq 'hash' ? map { "WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2
