@@ -18,7 +18,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 source test/lib.sh
 
-use_working_tree COPT=-Werror
+use_working_tree
 start_server session_preload_libraries=hpsort shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 \
 	synchronize_seqscans=off jit=off max_prepared_transactions=0 ${SETTINGS:-}
 echo "PostgreSQL $version in $bindir"
