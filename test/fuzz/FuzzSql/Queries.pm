@@ -90,20 +90,27 @@ sub one
 sub order_by { return one('order by', ordered_step(ordered())); }
 
 # One key of a table and nothing else, which is sorted without rows; or with its
-# row, but for no other key.
+# row, but for no other key.  In several directions, since each takes little time.
 sub one_key
 {
 	my $relation = base();
-	my $column = pick(@{ $relation->{columns} });
-	my $where = where(weighted(1 => 2, 0 => 3) ? predicate($relation) : ());
-	my $limit = limit($relation->{rows});
+	my ($late) = grep { $_->{late} } @{ $relation->{columns} };
+	my $column = $late && chance(0.4) ? $late : pick(@{ $relation->{columns} });
+	my $where = where(chance(0.4) ? predicate($relation) : ());
 	my $list = $column->{sql} . pick('', '', ', ' . pick(sortable_columns($relation))->{sql});
-	my $sql = "SELECT $list FROM $relation->{from}$where ORDER BY $column->{sql}" . direction($column->{sql});
+	my @steps;
 
-	my $query = one('one key', ordered_step({ sql => $sql, limit => $limit, keys => 1, total => 0 }));
-
-	$query->{forced} = $limit->{sql} eq '' && $column->{class} !~ /^(text|numeric|float)$/;
-	return $query;
+	for my $direction (some(3, map { my $way = $_; map { $way . $_ } '', ' NULLS FIRST', ' NULLS LAST' } '', ' DESC'))
+	{
+		my $sql = "SELECT $list FROM $relation->{from}$where ORDER BY $column->{sql}$direction";
+		push @steps, ordered_step({ sql => $sql, limit => limit($relation->{rows}), keys => 1, total => 0 });
+	}
+	return {
+		kind => 'one key',
+		explain => $steps[0]{sql},
+		steps => \@steps,
+		forced => $steps[0]{sql} !~ / (LIMIT|OFFSET|FETCH) / && $column->{class} !~ /^(text|numeric|float)$/
+	};
 }
 
 sub for_update
@@ -413,7 +420,8 @@ sub own
 		push @found, map { [ $relation, $_ ] } grep { $_->{type} =~ /^(int2|int4|small|plain|plainer)$/ } @{ $relation->{columns} };
 		last if @found > 4;
 	}
-	my ($relation, $column) = @{ pick(@found) };
+	my @late = grep { $_->[1]{late} } @found;
+	my ($relation, $column) = @{ pick(@late && chance(0.4) ? @late : @found) };
 	my ($sql, $name, $table) = ($column->{sql}, $column->{name}, $relation->{table}{name});
 	my $id = $relation->{unique}[0];
 	my $where = where(weighted('' => 3, "$id % 3 = 1" => 2, "$sql > 5" => 1, "$sql IS NOT NULL" => 1, "$id < " . between(0, 3000) => 2) || ());

@@ -183,6 +183,7 @@ sub make
 		# Often of a type that is read by pages.
 		$columns[1] = column('c2', pick('int4', 'int2', 'date'), $n) if chance(0.6);
 		$late = $columns[1];
+		$late->{late} = 1;
 	}
 	my @early = grep { !$late || $_ != $late } @columns;
 	my $dropped = chance(0.35);
