@@ -4,20 +4,27 @@
 #
 #	PG_CONFIGS="/path/to/pg_config ..."		only these
 #	PG_SOURCES="/path/to/source ..."		their source trees, in the same order; else fetched
-#	SETTINGS="work_mem=64kB ..."			more server settings, for both runs
+#	MODES="force columns parallel"			which of these; all by default
+#	SETTINGS="work_mem=64kB ..."			more server settings, for all runs
 #	KEEP=/path/to/directory					keeps all results there
 #
-# The suite runs twice on a throw-away server, without hpsort and with it
-# forced.  The results must be the same but for
+# For each mode the suite runs on a throw-away server, and its results are
+# compared with those of a run without hpsort under the same settings:
 #
-#	query plans		(tables headed QUERY PLAN, and functions that return plans)
+#	force		rows are sorted by HpSort wherever it can
+#	columns		columns are read by pages wherever HpSort Gather can, and sorting is
+#				left to the planner
+#	parallel	both are forced, and parallel plans cost nothing
+#
+# The results must be the same but for
+#
+#	query plans		of EXPLAIN, and of the functions that test/coreregress.txt names
 #	order of rows	where the query has no ORDER BY that determines it
 #
-# Rows that come in another order are still compared as a set, and allowed in
-# the tests of test/coreregress.txt only, which gives the reason for each; so
-# are results that depend on an order that the query leaves open.  Of a query
-# that ends in ORDER BY the order must be the same, but for as many results as
-# that file says have rows that are equal.
+# Rows that come in another order are still compared as a set, and allowed for
+# the statements of test/coreregress.txt only, which gives the reason for each;
+# so are results that depend on an order that the query leaves open.  Where plans
+# are parallel, a statement without an ORDER BY at its end has no order at all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
@@ -74,6 +81,18 @@ run_suite()
 	! grep -E 'terminated by signal|PANIC:|TRAP:' "$work/server.log"
 }
 
+# run_server NAME SETTING...: the suite on a new server with these settings.
+run_server()
+{
+	local run=$1
+
+	shift
+	start_server shared_buffers=128MB max_prepared_transactions=4 max_worker_processes=16 "$@" ${SETTINGS:-}
+	run_suite "$run" || failed=1
+	stop_server
+	mv "$work/server.log" "$work/$run-server.log"
+}
+
 need build
 find_postgres
 sources=(${PG_SOURCES:-})
@@ -84,30 +103,38 @@ for pg_config in "${postgres_list[@]}"; do
 	source=${sources[$at]:-}
 	at=$((at + 1))
 	[ -n "$source" ] || fetch_source "$version" "$work/source$major"
-	rm -rf "$work"/{suite,library,plain,forced,src}
+	rm -rf "$work"/{suite,library,src,plain*,force*,columns*,parallel*}
 	cp -R "$source/src/test/regress" "$work/suite"
 	suite_library
 	copy_tree "$work/src"
-	make_flags+=(COPT=-Werror)
 	build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 	install_built "$work/src" >>"$work/build.log" 2>&1
 	chmod -R a+rX "$work/suite"
 
-	for run in plain forced; do
-		settings=(shared_buffers=128MB max_prepared_transactions=4 max_worker_processes=16 ${SETTINGS:-})
-		if [ $run = forced ]; then
-			settings+=(session_preload_libraries=hpsort hpsort.debug_sort=force)
+	for mode in ${MODES:-force columns parallel}; do
+		settings=()
+		plain=plain
+		case $mode in
+			force) ours=(hpsort.debug_sort=force) ;;
+			columns) ours=(hpsort.debug_gather=force) ;;
+			parallel)
+				ours=(hpsort.debug_sort=force hpsort.debug_gather=force)
+				settings=(parallel_setup_cost=0 parallel_tuple_cost=0 min_parallel_table_scan_size=0 min_parallel_index_scan_size=0)
+				[ "$major" -ge 16 ] && settings+=(debug_parallel_query=regress) || settings+=(force_parallel_mode=regress)
+				plain=plain-parallel
+				;;
+			*) die "no such mode: $mode" ;;
+		esac
+		if [ ! -e "$work/$plain" ]; then
+			run_server $plain "${settings[@]}"
 		fi
-		start_server "${settings[@]}"
-		run_suite $run || failed=1
-		stop_server
-		mv "$work/server.log" "$work/$run-server.log"
+		run_server "$mode" "${settings[@]}" session_preload_libraries=hpsort "${ours[@]}"
+		echo "PostgreSQL $version, $mode: $(grep -cE '^(not )?ok |\.\.\. (ok|FAILED)' "$work/$mode.log" || true) tests run"
+		perl test/coreregress.pl "$work/$plain/results" "$work/$mode/results" "$work/suite/sql" test/coreregress.txt "$mode" || failed=1
 	done
-	echo "PostgreSQL $version: $(grep -cE '^(not )?ok |\.\.\. (ok|FAILED)' "$work/forced.log" || true) tests run"
-	perl test/coreregress.pl "$work/plain/results" "$work/forced/results" test/coreregress.txt || failed=1
 	if [ -n "${KEEP:-}" ]; then
 		mkdir -p "$KEEP/$major"
-		cp -R "$work"/{plain,forced,plain.log,forced.log,forced-server.log} "$KEEP/$major"
+		cp -R "$work"/{plain,force,columns,parallel}* "$KEEP/$major" 2>/dev/null || true
 	fi
 done
 exit $failed

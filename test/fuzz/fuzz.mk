@@ -7,6 +7,8 @@
 #   make fuzz-seeds                 the seeds of messages, client and service anew,
 #                                   after a change of the protocol
 #
+#   make fuzz-sql                   random SQL beside PostgreSQL's own results, see sql_fuzz.sh
+#
 # New inputs that reach new code go to build/fuzz/corpus; the seeds in
 # test/fuzz/corpus are small and checked in.  A finding fails the run and leaves
 # its input in build/fuzz.
@@ -57,3 +59,8 @@ fuzz-seeds: build/fuzz/seeds
 		mkdir -p test/fuzz/corpus/$$t && rm -f test/fuzz/corpus/$$t/*; \
 	done
 	@build/fuzz/seeds test/fuzz/corpus
+
+# Queries with and without hpsort, on a server of its own: see the script.
+.PHONY: fuzz-sql
+fuzz-sql:
+	@test/fuzz/sql_fuzz.sh
