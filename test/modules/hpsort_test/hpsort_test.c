@@ -15,6 +15,7 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -86,6 +87,8 @@ answer_for(Query *parse, RangeTblEntry *rte, Index rti)
 #endif
 			break;
 		case ANSWER_OTHER:
+			/* Who names a table locks it: the parser has not seen this one. */
+			LockRelationOid((Oid) other, AccessShareLock);
 			rte->relid = (Oid) other;
 #if PG_VERSION_NUM >= 160000
 			list_nth_node(RTEPermissionInfo, parse->rteperminfos, rte->perminfoindex - 1)->relid = rte->relid;
