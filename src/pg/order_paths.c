@@ -8,7 +8,10 @@
  * Three rules keep that memory out of hpsort's paths:
  *
  * - What a path in a list points to is never freed: the paths of a finished
- *   relation stay as they are, and a path above them does not own them.
+ *   relation stay as they are, and a path above them does not own them.  The one
+ *   thing that core adds later, to partitions, is a Gather, where the target
+ *   list cannot be computed by workers: it is not parallel safe, and add_path()
+ *   lets it replace no path that is, as all of such a partition are.
  * - A path of a list to which more paths are added is used as a copy.
  * - The list of a relation whose paths may also be in the list of the next one
  *   is not read at all.  create_ordered_paths() puts the input's paths that are
