@@ -278,7 +278,7 @@ fill_outputs(GatherScanState *gather, TupleTableSlot *slot)
 		state->sorted = state->state != NULL;
 		if (!state->sorted)
 			continue;
-		sorter_stats(&state->state->sorter, NULL, &state->stats);
+		pg_sort_stats(&state->state->sorter, NULL, &state->stats);
 		/* The results are copies. */
 		sorter_reset(&state->state->sorter);
 	}

@@ -30,9 +30,7 @@ last_sort_record(const char *function, Sorter *s, const int32 *out, int64 nulls)
 	last_sort.user = GetUserId();
 	last_sort.nulls = nulls;
 	last_sort.bounds = true;
-	sorter_stats(s, out, &last_sort.stats);
-	/* Counting different keys may have been interrupted. */
-	pg_check_interrupts();
+	pg_sort_stats(s, out, &last_sort.stats);
 }
 
 void

@@ -375,7 +375,7 @@ order_sort(OrderState *state)
 		pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
 		state->source = ORDER_FROM_SORTER;
 		start_reading(state);
-		sorter_stats(state->sorter, NULL, &stats);
+		pg_sort_stats(state->sorter, NULL, &stats);
 		state->stats.plan = stats.plan;
 		state->stats.keys = stats.n + state->nulls;
 		state->stats.distinct = stats.distinct == 0 ? 0 : stats.distinct + (state->nulls > 0);

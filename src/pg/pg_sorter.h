@@ -71,6 +71,15 @@ pg_sort_check(SortStatus status, const SortError *err)
 		pg_check_interrupts();
 }
 
+/* sorter_stats(), whose counting of different keys may have been interrupted. */
+static inline void
+pg_sort_stats(Sorter *sorter, const int32 *out, SorterStats *stats)
+{
+	sorter_stats(sorter, out, stats);
+	if (unlikely(pg_error_kept))
+		pg_check_interrupts();
+}
+
 /*
  * An array argument, detoasted, and where possible not copied: good for as long
  * as the call.
