@@ -127,6 +127,24 @@ SQL
 	}
 }
 
+# --- rows so large that few of them fit into memory, and how often they are written while they are divided
+
+sql(<<"SQL");
+CREATE TABLE large (id int, one int, name text, filler text);
+ALTER TABLE large ALTER filler SET STORAGE PLAIN;
+INSERT INTO large SELECT i, 1, lpad(i::text, 8, '0'), repeat('f', 6000) FROM generate_series(1, 400) i;
+ANALYZE large;
+SQL
+for my $order ('name', 'name DESC', 'md5(name)')
+{
+	my $query = "SELECT * FROM large ORDER BY one, $order";
+	my ($written) = sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; EXPLAIN (ANALYZE, BUFFERS) $query") =~ /written=(\d+)/;
+
+	cmp_ok($written, '<', 12 * 400, "large rows are not written again and again: $order");
+	my @got = map { sql("SET work_mem = '64kB'; SET hpsort.debug_sort = $_; SELECT md5(string_agg(id::text, ' ')) FROM ($query OFFSET 0) q") } 'forbid', 'force';
+	is($got[1], $got[0], "large rows: $order");
+}
+
 # --- cursors that go back, on disk
 
 for my $key ('up', 'chaos', 'often_null', 'heavy', 'label')
