@@ -145,6 +145,21 @@ for my $order ('name', 'name DESC', 'md5(name)')
 	is($got[1], $got[0], "large rows: $order");
 }
 
+# --- rows in order, then by chance: the many ranges of the first are joined, or each row would be a piece of its own
+
+sql(<<"SQL");
+CREATE TABLE turns AS SELECT CASE WHEN i <= 200000 THEN i * 10 ELSE chance(i) % 2000000 END AS k, i AS id FROM generate_series(1, 400000) i;
+ANALYZE turns;
+SQL
+{
+	my $bytes = (split /\n/, sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT * FROM turns ORDER BY k;
+		MOVE 1 FROM c; SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = 'hpsort partitions'"))[-1];
+	cmp_ok($bytes, '<', 1024 * 1024, 'memory for what is in the file');
+	my @got = map { sql("SET work_mem = '64kB'; SET hpsort.debug_sort = $_->[0];
+		SELECT md5(string_agg(id::text, ' ')) FROM (SELECT * FROM turns ORDER BY $_->[1] OFFSET 0) q") } ['forbid', 'k, id'], ['force', 'k'];
+	is($got[1], $got[0], 'in order, then by chance');
+}
+
 # --- cursors that go back, on disk
 
 for my $key ('up', 'chaos', 'often_null', 'heavy', 'label')
