@@ -253,6 +253,18 @@ order_file_write_to(OrderFile *open, OrderExtents *extents)
 }
 
 void
+order_file_append(OrderFile *open, OrderExtents *to, OrderExtents *from)
+{
+	Size		i;
+
+	for (i = 0; i < from->n; i++)
+		add_extent((SegmentedFile *) open, to, from->items[i].start, from->items[i].len);
+	if (from->items)
+		pfree(from->items);
+	memset(from, 0, sizeof(*from));
+}
+
+void
 order_file_sync(OrderFile *open)
 {
 	if (open->used > 0)

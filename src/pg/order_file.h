@@ -68,6 +68,9 @@ extern OrderFile *order_file_create(void);
 /* What is put from here on is appended to this sequence, or to none if it is NULL. */
 extern void order_file_write_to(OrderFile *file, OrderExtents *extents);
 
+/* Appends a sequence to another one; it is empty afterwards, and its memory gone. */
+extern void order_file_append(OrderFile *file, OrderExtents *to, OrderExtents *from);
+
 /* Writes out what has been put so far. */
 extern void order_file_sync(OrderFile *file);
 

@@ -24,6 +24,13 @@
 /* As core reads what it may be asked for backward. */
 #define TAPE_BUFFER BLCKSZ
 
+/*
+ * Rows that a partition is divided by, however large they are.  With one or two it
+ * would be halved at best, again and again.  Core's merge of large rows
+ * keeps as many in memory, one of each of six tapes or more.
+ */
+#define TUPLE_SAMPLES 6
+
 /* A partition's rows are read into here one by one. */
 static MinimalTuple
 row_space(OrderState *state, Size len)
@@ -188,8 +195,10 @@ read_row(OrderState *state, OrderRowKey *key, Size len)
 }
 
 /*
- * Samples of a partition, evenly: keys, or tuples if its mapped keys are equal,
- * in an eighth of the memory at most, but one at least.
+ * Samples of a partition: keys, or tuples if its mapped keys are equal, in an
+ * eighth of the memory, or more if that is too little for TUPLE_SAMPLES.  Each is
+ * from the middle of an equal share of the rows: the first row of all is the
+ * smallest where rows come in order, and would divide nothing.
  */
 static OrderSample *
 sample_partition(OrderState *state, int number, double expected, int *nsamples)
@@ -209,12 +218,13 @@ sample_partition(OrderState *state, int number, double expected, int *nsamples)
 	{
 		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(OrderSample);
 
-		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, 1));
+		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, TUPLE_SAMPLES));
 	}
 	order_spill_open(spill, number, false);
 	while (order_spill_next(spill, &key, &len))
 	{
-		bool		wanted = taken < *nsamples && at == (uint64) taken * partition->rows / *nsamples;
+		bool		wanted = taken < *nsamples &&
+			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
 
 		if (!state->key_only)
 		{

@@ -48,6 +48,13 @@
  */
 #define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
+/*
+ * Bytes of a store for each partition that its rows have been written to: with
+ * fewer, what is kept in memory for each piece, 16 bytes and as much room to grow,
+ * would be a burden, and so would reading the pieces.
+ */
+#define FEW_BYTES ((Size) 1024)
+
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
 
@@ -388,6 +395,73 @@ extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
 	}
 }
 
+static inline void
+copy_key(const OrderSpill *spill, OrderRowKey *to, const OrderRowKey *from)
+{
+	int			i;
+
+	to->nulls = from->nulls;
+	for (i = 0; i < spill->keys->nmapped; i++)
+		to->images[i] = from->images[i];
+}
+
+/* About what the rows of a partition take. */
+static inline uint64
+partition_bytes(const OrderPartition *partition)
+{
+	return partition->tuple_bytes + partition->rows * sizeof(uint64);
+}
+
+/* Appends the rows of the next partition, whose keys are larger, to those of this one. */
+static void
+append_partition(OrderSpill *spill, OrderPartition *to, OrderPartition *from)
+{
+	if (from->rows > 0)
+	{
+		if (to->rows == 0)
+			copy_key(spill, &to->lo, &from->lo);
+		copy_key(spill, &to->hi, &from->hi);
+	}
+	to->rows += from->rows;
+	to->tuple_bytes += from->tuple_bytes;
+	order_file_append(spill->file, &to->extents, &from->extents);
+	pfree(from);
+}
+
+/*
+ * Rows came in order, and got partitions of their own, but those after them come
+ * by chance: neighbours become one partition again, as long as they are less
+ * than their share of what has been written.  Rows of equal keys are in one
+ * partition, so they stay in the order in which they came.
+ */
+static void
+join_partitions(OrderSpill *spill)
+{
+	uint64		share = 0;
+	int			n = 0;
+	int			i;
+
+	Assert(spill->base == 0 && spill->npartitions == spill->nbounds + 1);
+	for (i = 0; i < spill->npartitions; i++)
+		share += partition_bytes(spill->partitions[i]);
+	share /= (uint64) plan_partitions(spill, (double) share);
+	for (i = 1; i < spill->npartitions; i++)
+	{
+		OrderPartition *last = spill->partitions[n];
+		OrderPartition *partition = spill->partitions[i];
+
+		if (partition_bytes(last) + partition_bytes(partition) <= share)
+			append_partition(spill, last, partition);
+		else
+		{
+			spill->bounds[n++] = spill->bounds[i - 1];
+			spill->partitions[n] = partition;
+		}
+	}
+	spill->nbounds = n;
+	spill->npartitions = n + 1;
+}
+
 /* Looks where the rows of the store lie.  All that this costs most input is these looks. */
 static void
 extend_bounds(OrderSpill *spill, const OrderStore *store)
@@ -475,16 +549,6 @@ write_key(OrderSpill *spill, const OrderRowKey *key)
 	}
 }
 
-static inline void
-copy_key(const OrderSpill *spill, OrderRowKey *to, const OrderRowKey *from)
-{
-	int			i;
-
-	to->nulls = from->nulls;
-	for (i = 0; i < spill->keys->nmapped; i++)
-		to->images[i] = from->images[i];
-}
-
 /* Widens what is known of a partition's keys. */
 static inline void
 note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
@@ -543,6 +607,7 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 	uint64		rows = store->rows;
 	OrderPartition *partition;
 	int			number = 0;
+	Size		written_to = 1;
 	uint64		i;
 
 	if (rows == 0)
@@ -572,6 +637,7 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 			while (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple));
 			partition = spill->partitions[spill->base + number];
 			order_file_write_to(spill->file, &partition->extents);
+			written_to++;
 		}
 		note_key(spill, partition, &key);
 		partition->rows++;
@@ -589,6 +655,8 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 	if (w.index)
 		pfree(w.index);
 	order_store_clear(store);
+	if (spill->extends && written_to > spill->limit / FEW_BYTES)
+		join_partitions(spill);
 }
 
 int

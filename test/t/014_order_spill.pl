@@ -127,6 +127,39 @@ SQL
 	}
 }
 
+# --- rows so large that few of them fit into memory, and how often they are written while they are divided
+
+sql(<<"SQL");
+CREATE TABLE large (id int, one int, name text, filler text);
+ALTER TABLE large ALTER filler SET STORAGE PLAIN;
+INSERT INTO large SELECT i, 1, lpad(i::text, 8, '0'), repeat('f', 6000) FROM generate_series(1, 400) i;
+ANALYZE large;
+SQL
+for my $order ('name', 'name DESC', 'md5(name)')
+{
+	my $query = "SELECT * FROM large ORDER BY one, $order";
+	my ($written) = sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; EXPLAIN (ANALYZE, BUFFERS) $query") =~ /written=(\d+)/;
+
+	cmp_ok($written, '<', 12 * 400, "large rows are not written again and again: $order");
+	my @got = map { sql("SET work_mem = '64kB'; SET hpsort.debug_sort = $_; SELECT md5(string_agg(id::text, ' ')) FROM ($query OFFSET 0) q") } 'forbid', 'force';
+	is($got[1], $got[0], "large rows: $order");
+}
+
+# --- rows in order, then by chance: the many ranges of the first are joined, or each row would be a piece of its own
+
+sql(<<"SQL");
+CREATE TABLE turns AS SELECT CASE WHEN i <= 200000 THEN i * 10 ELSE chance(i) % 2000000 END AS k, i AS id FROM generate_series(1, 400000) i;
+ANALYZE turns;
+SQL
+{
+	my $bytes = (split /\n/, sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT * FROM turns ORDER BY k;
+		MOVE 1 FROM c; SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = 'hpsort partitions'"))[-1];
+	cmp_ok($bytes, '<', 1024 * 1024, 'memory for what is in the file');
+	my @got = map { sql("SET work_mem = '64kB'; SET hpsort.debug_sort = $_->[0];
+		SELECT md5(string_agg(id::text, ' ')) FROM (SELECT * FROM turns ORDER BY $_->[1] OFFSET 0) q") } ['forbid', 'k, id'], ['force', 'k'];
+	is($got[1], $got[0], 'in order, then by chance');
+}
+
 # --- cursors that go back, on disk
 
 for my $key ('up', 'chaos', 'often_null', 'heavy', 'label')
