@@ -39,6 +39,8 @@ BEGIN
 END $$;
 CREATE FUNCTION pg_temp.threads_used() RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
+	-- a GPU has no threads of the CPU to be counted
+	PERFORM set_config('hpsort.device', 'cpu', true);
 	PERFORM hpsort_agg(x) FROM (SELECT unnest(a) AS x FROM shapes WHERE n = 600000) s;
 	RETURN (SELECT threads FROM hpsort_last());
 END $$;
