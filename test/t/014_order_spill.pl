@@ -219,7 +219,9 @@ my $up = sort_cost('SELECT * FROM long ORDER BY up');
 cmp_ok(abs(sort_cost('SELECT * FROM long ORDER BY down') / $up - 1), '<', 0.01, 'down as up');
 cmp_ok(abs(sort_cost('SELECT * FROM long ORDER BY nearly') / $up - 1), '<', 0.05, 'nearly in order');
 cmp_ok($up, '>', 1.1 * $any, 'in order, less is gained');
-cmp_ok(abs(sort_cost('SELECT * FROM (SELECT * FROM long OFFSET 0) q ORDER BY up') / $any - 1), '<', 0.05, 'not a plain scan: nothing is known');
+# Before 16 the difference has the cost of a subquery scan in it, which EXPLAIN leaves out.
+cmp_ok(abs(sort_cost('SELECT * FROM (SELECT * FROM long OFFSET 0) q ORDER BY up') / sort_cost('SELECT * FROM (SELECT * FROM long OFFSET 0) q ORDER BY chaos') - 1),
+	'<', 0.05, 'not a plain scan: nothing is known');
 
 is(sql('SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary file left');
 $node->stop;
