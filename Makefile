@@ -11,18 +11,20 @@ DATA = sql/hpsort--1.0.sql
 PGFILEDESC = "hpsort - ordered arrays and sets of bounded integers"
 
 SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c)))
-# What of src/gpu runs inside PostgreSQL; the rest is hpsort-gpud, see src/gpu/gpud.mk.
-GPU_CLIENT_OBJS = src/gpu/client.o src/gpu/client_job.o src/gpu/protocol.o
-OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) src/gpu/service_state.o src/gpu/supervisor.o \
-	$(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
-ALL_HEADERS = $(wildcard src/*/*.h)
+# The client of the GPU service; the service itself is a program, see src/gpud/gpud.mk.
+GPU_CLIENT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/gpu/*.c)))
+PG_DIRS = src/pg src/pg/functions src/pg/column src/pg/gpu \
+	src/pg/nodes src/pg/nodes/aggregate src/pg/nodes/sort src/pg/nodes/sort/store
+OBJS = $(SORT_OBJS) $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard $(PG_DIRS:%=%/*.c))))
+ALL_HEADERS = $(wildcard src/sort/*.h src/gpu/*.h src/gpud/*.h $(PG_DIRS:%=%/*.h))
 
 # C++ is kept out of OBJS: PGXS wants clang bitcode of whatever is in there.
 CXX_OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/sort/*.cpp)))
 HPSORT_CXXFLAGS = -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -fvisibility-inlines-hidden
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
-PG_CPPFLAGS = -I$(srcdir)/src/sort -I$(srcdir)/src/gpu -I$(srcdir)/src/pg $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
+# Every #include names its room: "sort/sorter.h".
+PG_CPPFLAGS = -I$(srcdir)/src $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic
 EXTRA_CLEAN = $(CXX_OBJS) build
@@ -30,7 +32,8 @@ EXTRA_CLEAN = $(CXX_OBJS) build
 REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test
 ISOLATION = $(basename $(notdir $(sort $(wildcard test/specs/*.spec))))
-ISOLATION_OPTS = --inputdir=test --load-extension=hpsort
+# The expected results of both are in expected/, where PostgreSQL 15 looks from the output's directory.
+ISOLATION_OPTS = --inputdir=test --outputdir=. --load-extension=hpsort
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 PGTAP_TESTS = $(sort $(wildcard test/pgtap/*.sql))
 PGTAP_DB = hpsort_pgtap
@@ -77,7 +80,7 @@ endif
 
 # ... the GPU service, a program of its own, and the unit tests.
 
-include src/gpu/gpud.mk
+include src/gpud/gpud.mk
 include test/unit.mk
 include test/fuzz/fuzz.mk
 
@@ -95,7 +98,7 @@ $(shlib): $(CXX_OBJS)
 # -O2 first: PostgreSQL may be built without, but Highway is hopeless then.
 $(CXX_OBJS): %.o: %.cpp
 	@$(find_highway)
-	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -I$(srcdir) -c -o $@ $<
+	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -I$(srcdir)/src -c -o $@ $<
 
 # A server that should load what is no longer there refuses every connection.
 .PHONY: uninstall_warning

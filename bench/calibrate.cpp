@@ -9,10 +9,10 @@
 #include <functional>
 
 #include "harness.h"
-#include "histogram.h"
-#include "kernels.h"
-#include "permutation.h"
-#include "plan.h"
+#include "sort/histogram.h"
+#include "sort/kernels.h"
+#include "sort/permutation.h"
+#include "sort/plan.h"
 
 namespace bench
 {
@@ -170,7 +170,7 @@ calibrate(bool quick)
 		scatter.push_back(best(reps, [&] {
 			init(&h, range, context);
 			count(&h, keys, context);
-			histogram_gather_tables(&h);
+			histogram_sum_tables(&h);
 			permutation_offsets(h.bins, h.range, false);
 
 			const double since = now_ns();
@@ -208,7 +208,7 @@ calibrate(bool quick)
 	/* Long runs cost by the key, short ones by the run. */
 	init(&h, 256, context);
 	count(&h, uniform(n, 256), context);
-	histogram_gather_tables(&h);
+	histogram_sum_tables(&h);
 	const double key = best(reps, [&] { return expand(h, out) / (double) n; });
 	histogram_release(&h, &context.allocator);
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "sorter.h"
+#include "sort/sorter.h"
 
 namespace bench
 {

@@ -128,7 +128,7 @@ equal=$(run_psql -c "SELECT hpsort_agg(x) = array_agg(x ORDER BY x) AND hpsort_a
 column() { echo "SELECT array_length(hpsort_column_array('$1', '$2'), 1)"; }
 agg() { echo "SELECT array_length($1, 1) FROM ${2:-t}"; }
 share() { awk -v f="$faster" 'BEGIN { print 1 / f }'; }
-gather="LOAD 'hpsort';"
+node="LOAD 'hpsort';"
 
 run_psql -f "$sql/load_columns.sql" >"$work/load.log" 2>&1 || { tail -5 "$work/load.log" >&2; exit 1; }
 for workers in 0 2; do
@@ -141,12 +141,12 @@ for workers in 0 2; do
 			2x) target "hpsort_column_array faster than array_agg(x ORDER BY x) 2 workers" at-least 20 "$faster" ;;
 		esac
 	done
-	pair "hpsort_agg(x) by HpSort Gather" "$workers" "$gather" hpsort_agg "$(agg "hpsort_agg(x)")" hpsort_column_array "$(column t x)"
+	pair "hpsort_agg(x) by HpSort Aggregate" "$workers" "$node" hpsort_agg "$(agg "hpsort_agg(x)")" hpsort_column_array "$(column t x)"
 	target "hpsort_agg(x) / hpsort_column_array with $workers workers" at-most 1.1 "$(share)"
-	pair "… with a filter" "$workers" "$gather" hpsort_agg "SELECT array_length(hpsort_agg(x), 1) * 0 FROM t WHERE y >= 0" \
+	pair "… with a filter" "$workers" "$node" hpsort_agg "SELECT array_length(hpsort_agg(x), 1) * 0 FROM t WHERE y >= 0" \
 		"sum(x)" "SELECT sum(x) * 0 FROM t WHERE y >= 0"
 done
-pair "two columns" 0 "$gather" hpsort_agg "SELECT (array_length(hpsort_agg(x), 1) + array_length(hpsort_agg(y), 1)) * 0 FROM t" \
+pair "two columns" 0 "$node" hpsort_agg "SELECT (array_length(hpsort_agg(x), 1) + array_length(hpsort_agg(y), 1)) * 0 FROM t" \
 	"sum(x) sum(y)" "SELECT (sum(x) + sum(y)) * 0 FROM t"
 pair "runs of a column" 0 "" hpsort_column_runs "SELECT sum(count) FROM hpsort_column_runs('t', 'x')" \
 	"GROUP BY" "SELECT sum(n) FROM (SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY x) s"
@@ -177,7 +177,7 @@ pair "ordered set in FROM" 0 "" hpsort_query "SELECT max(v) FROM hpsort_query('S
 
 # --- aggregates, as they are in groups and over joins: with the executor's rows
 
-rows_only="SET hpsort.enable_gather = off;"
+rows_only="SET hpsort.enable_aggregate = off;"
 
 serial_ms=
 for workers in 0 2; do

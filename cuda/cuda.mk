@@ -158,15 +158,15 @@ $(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/pape
 		$(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda \
-		-I$(CUDA_ROOT)/src/sort -c $< -o $@
+		-I$(CUDA_ROOT)/src -c $< -o $@
 
 $(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.c
 	@mkdir -p $(@D)
-	$(CUDA_CC) -std=gnu11 -O2 -Wall -Wextra -I$(CUDA_ROOT)/src/sort -c $< -o $@
+	$(CUDA_CC) -std=gnu11 -O2 -Wall -Wextra -I$(CUDA_ROOT)/src -c $< -o $@
 
 $(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O2 -fno-exceptions -fno-rtti -I$(CUDA_ROOT) -I$(CUDA_ROOT)/src/sort -c $< -o $@
+	$(CXX) -std=c++17 -O2 -fno-exceptions -fno-rtti -I$(CUDA_ROOT)/src -c $< -o $@
 
 $(CUDA_BUILD)/papersbench: $(PAPERS_OBJECTS) $(PAPERS_CPU_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -lhwy_contrib -lhwy -o $@

@@ -565,7 +565,7 @@ REVOKE ALL ON FUNCTION hpsort_stat_gpu_reset() FROM PUBLIC;
 CREATE FUNCTION hpsort_last(OUT function text, OUT device text, OUT algorithm text, OUT reason text,
 	OUT n int8, OUT nulls int8, OUT lo int4, OUT hi int4, OUT "distinct" int8,
 	OUT delta float8, OUT sigma float8,
-	OUT gather_us int8, OUT sort_us int8, OUT read_us int8, OUT bytes_moved int8, OUT threads int4)
+	OUT fill_us int8, OUT sort_us int8, OUT read_us int8, OUT bytes_moved int8, OUT threads int4)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_last'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;

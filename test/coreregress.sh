@@ -12,7 +12,7 @@
 # compared with those of a run without hpsort under the same settings:
 #
 #	force		rows are sorted by HpSort wherever it can
-#	columns		columns are read by pages wherever HpSort Gather can, and sorting is
+#	columns		columns are read by pages wherever HpSort Aggregate can, and sorting is
 #				left to the planner
 #	parallel	both are forced, and parallel plans cost nothing
 #
@@ -116,9 +116,9 @@ for pg_config in "${postgres_list[@]}"; do
 		plain=plain
 		case $mode in
 			force) ours=(hpsort.debug_sort=force) ;;
-			columns) ours=(hpsort.debug_gather=force) ;;
+			columns) ours=(hpsort.debug_aggregate=force) ;;
 			parallel)
-				ours=(hpsort.debug_sort=force hpsort.debug_gather=force)
+				ours=(hpsort.debug_sort=force hpsort.debug_aggregate=force)
 				settings=(parallel_setup_cost=0 parallel_tuple_cost=0 min_parallel_table_scan_size=0 min_parallel_index_scan_size=0)
 				[ "$major" -ge 16 ] && settings+=(debug_parallel_query=regress) || settings+=(force_parallel_mode=regress)
 				plain=plain-parallel

@@ -129,7 +129,7 @@ SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
 SET hpsort.device = gpu;
 SELECT pg_temp.refusal($q$SELECT hpsort(a) FROM shapes WHERE name = 'wide'$q$);
 
--- keys that are sent while they are gathered, more than the service's first million
+-- keys that are sent while the sorter fills, more than the service's first million
 CREATE TEMP TABLE many AS SELECT abs(hashint4(i)) % 3000000 AS x FROM generate_series(1, 2500000) i;
 SET hpsort.device = gpu;
 SET hpsort.algorithm = hp;

@@ -178,6 +178,11 @@ use_postgres()
 		*--enable-cassert* | *USE_ASSERT_CHECKING*) name+=-assert ;;
 	esac
 
+	# A PostgreSQL that was moved or copied after it was built would take the
+	# system's libpq, which may be older than its psql.
+	export LD_LIBRARY_PATH
+	LD_LIBRARY_PATH=$("$pg_config" --libdir)
+
 	# A PostgreSQL with JIT wants clang, the very one that it was built with.
 	global=$(dirname "$("$pg_config" --pgxs)")/../Makefile.global
 	make_flags=(-s PG_CONFIG="$pg_config" WITH_CUDA=no)

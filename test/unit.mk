@@ -5,14 +5,14 @@
 # hpsort-gpud of its own, with the CPU device only.
 
 CXX ?= g++
-UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc/sort -Isrc/gpu -I. $(GPU_CPPFLAGS)
+UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc -Itest/unit $(GPU_CPPFLAGS)
 UNIT_SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_TSAN = -O1 -fno-omit-frame-pointer -fsanitize=thread
 UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
 UNIT_MAIN = $(filter %_test.c,$(UNIT_SRCS))
 UNIT_HELP = $(filter-out %_test.c,$(UNIT_SRCS))
 # of the one test that has the service in its own process
-UNIT_GPUD_OBJS = $(filter-out src/gpu/gpud.o $(GPU_CLIENT_OBJS),$(GPUD_OBJS))
+UNIT_GPUD_OBJS = $(filter-out src/gpud/main.o $(GPU_CLIENT_OBJS),$(GPUD_OBJS))
 UNIT_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(GPU_CLIENT_OBJS) $(UNIT_HELP:.c=.o)
 
 # A recipe's first line: fails with advice where Highway is missing.

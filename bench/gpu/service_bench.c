@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "sorter.h"
+#include "gpu/client.h"
+#include "sort/sorter.h"
 
 #define ROUNDS 5
 

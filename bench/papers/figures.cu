@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "comparison_free.h"
-#include "kernels.h"
+#include "sort/comparison_free.h"
+#include "sort/kernels.h"
 #include "papers.cuh"
 
 /* One point of an H-P figure, for all contestants. */

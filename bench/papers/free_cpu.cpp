@@ -9,7 +9,7 @@
 #include <map>
 
 #include "../harness.h"
-#include "comparison_free.h"
+#include "sort/comparison_free.h"
 
 namespace
 {

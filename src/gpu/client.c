@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client_internal.h"
+#include "gpu/client_internal.h"
 
 int64_t
 gpu_clock_ms(void)

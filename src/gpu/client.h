@@ -17,9 +17,9 @@
 #ifndef HPSORT_GPU_CLIENT_H
 #define HPSORT_GPU_CLIENT_H
 
-#include "device.h"
-#include "plan.h"
-#include "sort_types.h"
+#include "sort/device.h"
+#include "sort/plan.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "algorithms.h"
-#include "client_internal.h"
-#include "copy.h"
-#include "kernels.h"
-#include "wide.h"
+#include "gpu/client_internal.h"
+#include "gpu/copy.h"
+#include "sort/algorithms.h"
+#include "sort/kernels.h"
+#include "sort/wide.h"
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 

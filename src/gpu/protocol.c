@@ -2,7 +2,7 @@
  * protocol.c
  *		The checking of messages between client and GPU service (see protocol.h).
  */
-#include "protocol.h"
+#include "gpu/protocol.h"
 
 #include <math.h>
 #include <string.h>

@@ -36,7 +36,7 @@
 #ifndef HPSORT_GPU_PROTOCOL_H
 #define HPSORT_GPU_PROTOCOL_H
 
-#include "client.h"
+#include "gpu/client.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -1,5 +1,5 @@
 /*
- * gpud_chunks.c
+ * chunks.c
  *		The shared area: who may use which chunk, and who is next.
  *
  * A holder without a chunk queues and is served in turn; a holder with some
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)

@@ -1,5 +1,5 @@
 /*
- * gpud_connection.c
+ * connection.c
  *		A connection: one thread that speaks the protocol with one client and
  *		drives its job.
  *
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud_connection.h"
+#include "gpud/connection.h"
 
 /* A whole message is there before there is a thread, but for the service's own client. */
 #define HELLO_TIMEOUT_MS 10000

@@ -1,12 +1,12 @@
 /*
- * gpud_connection.h
- *		A connection and its job, shared by gpud_connection.c (the thread, the
- *		socket) and gpud_job.c (what messages do to the job), nobody else.
+ * connection.h
+ *		A connection and its job, shared by connection.c (the thread, the
+ *		socket) and job.c (what messages do to the job), nobody else.
  */
 #ifndef HPSORT_GPUD_CONNECTION_H
 #define HPSORT_GPUD_CONNECTION_H
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 typedef enum ChunkState
 {

@@ -1,5 +1,5 @@
 /*
- * gpud_costs.c
+ * costs.c
  *		What work costs on this service, for the plan: measured when it starts,
  *		as a client sees it.
  *
@@ -23,8 +23,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client_internal.h"
-#include "gpud.h"
+#include "gpu/client_internal.h"
+#include "gpud/gpud.h"
 
 /*
  * Keys of a medium job: beyond the caches' sizes on the GPU (8 MiB each way),

@@ -1,5 +1,5 @@
 /*
- * gpud_cpu.c
+ * cpu.c
  *		The CPU as the service's device, over src/sort: for machines without a
  *		GPU, and so that everything but the kernels is tested on them.
  *
@@ -15,11 +15,11 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "algorithms.h"
-#include "device.h"
-#include "gpud_engine.h"
-#include "kernels.h"
-#include "plan.h"
+#include "gpud/engine.h"
+#include "sort/algorithms.h"
+#include "sort/device.h"
+#include "sort/kernels.h"
+#include "sort/plan.h"
 
 typedef struct CpuEngine
 {

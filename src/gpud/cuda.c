@@ -1,9 +1,9 @@
 /*
- * gpud_cuda.c
+ * cuda.c
  *		The CUDA engine as the service's device: cuda/hpsort_cuda.h behind
- *		gpud_engine.h.  Compiled always; without CUDA there is just no engine.
+ *		engine.h.  Compiled always; without CUDA there is just no engine.
  */
-#include "gpud_engine.h"
+#include "gpud/engine.h"
 
 #ifdef HPSORT_WITH_CUDA
 

@@ -1,5 +1,5 @@
 /*
- * gpud_devices.c
+ * devices.c
  *		The service's devices: opening them, giving out the least loaded one,
  *		and their state for people.
  */
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 int64_t
 clock_ms(void)

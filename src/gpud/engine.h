@@ -1,16 +1,16 @@
 /*
- * gpud_engine.h
+ * engine.h
  *		What sorts inside the service: the CUDA engine, or the CPU (for machines
  *		without a GPU and for tests), behind one table of functions.
  *
- * Implemented by gpud_cuda.c and gpud_cpu.c, used by gpud_devices.c and
- * gpud_connection.c.  The shape is that of cuda/hpsort_cuda.h: keys are added
+ * Implemented by cuda.c and cpu.c, used by devices.c and
+ * connection.c.  The shape is that of cuda/hpsort_cuda.h: keys are added
  * in chunks without waiting, results are read in parts.
  */
 #ifndef HPSORT_GPUD_ENGINE_H
 #define HPSORT_GPUD_ENGINE_H
 
-#include "protocol.h"
+#include "gpu/protocol.h"
 
 typedef struct EngineError
 {

@@ -1,5 +1,5 @@
 /*
- * gpud_faults.c
+ * faults.c
  *		Faults on purpose (--fault), so that what clients and PostgreSQL do when
  *		the service fails can be tested, on machines with and without a GPU.
  *
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 /* Each entry is one fault of the specification; no limit but this one. */
 #define MOST_FAULTS 32

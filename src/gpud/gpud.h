@@ -5,17 +5,17 @@
  *
  * hpsort-gpud owns the GPU so that no PostgreSQL process has to: one process a
  * cluster, one thread a connection, and the main thread, which accepts, watches
- * every connection for its end, and decides when to stop (gpud.c).  Knows
+ * every connection for its end, and decides when to stop (main.c).  Knows
  * nothing of PostgreSQL.
  */
-#ifndef HPSORT_GPUD_H
-#define HPSORT_GPUD_H
+#ifndef HPSORT_GPUD_GPUD_H
+#define HPSORT_GPUD_GPUD_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "gpud_engine.h"
-#include "protocol.h"
+#include "gpu/protocol.h"
+#include "gpud/engine.h"
 
 /* Exit codes, for whoever started the service. */
 enum
@@ -42,7 +42,7 @@ extern void log_line(LogLevel level, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------------
- * Faults, on purpose (gpud_faults.c)
+ * Faults, on purpose (faults.c)
  * ------------------------------------------------------------------------
  */
 typedef enum FaultPoint
@@ -86,7 +86,7 @@ extern void faults_arm(void);
 extern FaultKind faults_at(FaultPoint point, const atomic_int *over);
 
 /* ------------------------------------------------------------------------
- * Chunks (gpud_chunks.c)
+ * Chunks (chunks.c)
  * ------------------------------------------------------------------------
  */
 
@@ -155,7 +155,7 @@ chunks_at(const Chunks *chunks, uint32_t chunk)
 }
 
 /* ------------------------------------------------------------------------
- * Devices (gpud_devices.c)
+ * Devices (devices.c)
  * ------------------------------------------------------------------------
  */
 typedef struct Device
@@ -214,7 +214,7 @@ extern int64_t clock_ms(void);
 extern double clock_ns(void);
 
 /* ------------------------------------------------------------------------
- * Connections (gpud_greeting.c, then gpud_connection.c)
+ * Connections (greeting.c, then connection.c)
  * ------------------------------------------------------------------------
  */
 
@@ -276,7 +276,7 @@ extern void connection_gone(Service *service, uint64_t id);
 /* Ends all, and waits for their threads, at most some milliseconds. */
 extern bool connections_end(Service *service, int why, int timeout_ms);
 
-/* Measures what work costs (gpud_costs.c); once, before anybody is served. */
+/* Measures what work costs (costs.c); once, before anybody is served. */
 extern void costs_measure(Service *service);
 
-#endif							/* HPSORT_GPUD_H */
+#endif							/* HPSORT_GPUD_GPUD_H */

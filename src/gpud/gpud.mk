@@ -4,7 +4,7 @@
 # which is what its tests use.  It shares src/sort's objects with hpsort.so.
 
 # The client, too: the service measures itself through it.
-GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpu/gpud*.c)))
+GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c)))
 
 # Both ends compare this: a version, and a stamp of the sources that say what
 # goes over the socket.
@@ -21,9 +21,9 @@ endif
 
 GPUD = build/hpsort-gpud
 GPUD_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wdeclaration-after-statement $(COPT) \
-	-Isrc/sort -Isrc/gpu $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA -Icuda)
+	-Isrc $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA -Icuda)
 
-build/gpud/%.o: %.c $(wildcard src/*/*.h cuda/*.h) src/gpu/gpud.mk
+build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h) src/gpud/gpud.mk
 	@mkdir -p $(@D)
 	$(CC) $(GPUD_CFLAGS) -c -o $@ $<
 
@@ -34,10 +34,10 @@ $(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_C
 build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 	@mkdir -p $(@D) && rm -f build/gpud/cuda-*
 	@touch $@
-build/gpud/src/gpu/gpud_cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+build/gpud/src/gpud/cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 # What runs in PostgreSQL knows whether there is a service to be had.
-src/gpu/supervisor.o src/gpu/supervisor.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+src/pg/gpu/supervisor.o src/pg/gpu/supervisor.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 .PHONY: gpud install-gpud uninstall-gpud
 gpud: $(GPUD)

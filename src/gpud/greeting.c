@@ -1,5 +1,5 @@
 /*
- * gpud_greeting.c
+ * greeting.c
  *		Connections that have not greeted yet, which cost the service a descriptor
  *		each and nothing else.
  *
@@ -7,7 +7,7 @@
  * message is there a connection has no thread; it is closed when none comes in
  * time, and the oldest one is when there are too many.  So a flood of silent
  * connections leaves descriptors and threads for those that greet, and whatever
- * they send first is for gpud_connection.c to answer.
+ * they send first is for connection.c to answer.
  *
  * Runs in the main thread only.
  */
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 /* Nobody needs longer; a client gives up sooner. */
 #define GREETING_TIMEOUT_MS 10000

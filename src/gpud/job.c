@@ -1,5 +1,5 @@
 /*
- * gpud_job.c
+ * job.c
  *		What a connection's messages do to its job: keys go in, results come out,
  *		chunks go to and fro.
  *
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpud_connection.h"
+#include "gpud/connection.h"
 
 /*
  * Chunks a job may have on the way at once, each way: one being filled, one

@@ -1,5 +1,5 @@
 /*
- * gpud.c
+ * main.c
  *		hpsort-gpud, the GPU service: its options, its start, its main loop and
  *		its end.
  *
@@ -26,7 +26,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 /* Without a job for so long, the memory kept for the next goes back to the device. */
 #define TRIM_AFTER_MS 10000

@@ -4,8 +4,8 @@
  *
  * The only file with PG_VERSION_NUM in it.
  */
-#ifndef HPSORT_COMPAT_H
-#define HPSORT_COMPAT_H
+#ifndef HPSORT_PG_COMPAT_H
+#define HPSORT_PG_COMPAT_H
 
 #include "postgres.h"
 
@@ -350,4 +350,4 @@ compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 #endif
 }
 
-#endif							/* HPSORT_COMPAT_H */
+#endif							/* HPSORT_PG_COMPAT_H */

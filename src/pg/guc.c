@@ -1,21 +1,23 @@
 /*
- * settings.c
- *		hpsort's settings (GUCs), see settings.h.
+ * guc.c
+ *		hpsort's settings (GUCs), see guc.h.
  */
 #include "postgres.h"
 
 #include <limits.h>
 
-#include "gather.h"
-#include "settings.h"
-#include "sort_types.h"
+#include "pg/guc.h"
+#include "sort/sort_types.h"
 #include "utils/guc.h"
 
 int			hpsort_device_setting = SORT_DEVICE_AUTO;
 int			hpsort_algorithm_setting = SORT_ALGORITHM_AUTO;
 int			hpsort_threads = 1;
-bool		hpsort_enable_gather = true;
-int			hpsort_debug_gather = GATHER_ALLOW;
+bool		hpsort_enable_sort = true;
+int			hpsort_debug_sort = NODE_ALLOW;
+bool		hpsort_enable_aggregate = true;
+int			hpsort_debug_aggregate = NODE_ALLOW;
+bool		hpsort_enable_column_reader = true;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
@@ -167,15 +169,58 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 }
 
-static const struct config_enum_entry debug_gather_options[] = {
-	{"forbid", GATHER_FORBID, false},
-	{"allow", GATHER_ALLOW, false},
-	{"force", GATHER_FORCE, false},
+static const struct config_enum_entry node_debug_options[] = {
+	{"forbid", NODE_FORBID, false},
+	{"allow", NODE_ALLOW, false},
+	{"force", NODE_FORCE, false},
 	{NULL, 0, false}
 };
 
+static void
+define_node_settings(void)
+{
+	DefineCustomBoolVariable("hpsort.enable_sort",
+							 "Enables the planner's use of hpsort for sorting rows.",
+							 "Rows that core would sort, for ORDER BY among others, are sorted by "
+							 "Custom Scan (HpSort) where that is cheaper.",
+							 &hpsort_enable_sort,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_sort",
+							 "Forbids HpSort plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to estimated costs.",
+							 &hpsort_debug_sort,
+							 NODE_ALLOW, node_debug_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.enable_aggregate",
+							 "Enables the planner's use of hpsort for aggregates.",
+							 "Custom Scan (HpSort Aggregate) answers hpsort's aggregates from the "
+							 "table's columns, where that is cheaper.",
+							 &hpsort_enable_aggregate,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("hpsort.debug_aggregate",
+							 "Forbids HpSort Aggregate plans, or forces them wherever possible.",
+							 "For tests: \"allow\" leaves the choice to estimated costs.",
+							 &hpsort_debug_aggregate,
+							 NODE_ALLOW, node_debug_options,
+							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.enable_column_reader",
+							 "Enables reading columns by pages in HpSort and HpSort Aggregate plans.",
+							 "Off, HpSort takes all its rows from the node below it, and there are no "
+							 "HpSort Aggregate plans.",
+							 &hpsort_enable_column_reader,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+}
+
 void
-settings_define(void)
+guc_define(void)
 {
 	DefineCustomEnumVariable("hpsort.device",
 							 "Selects the device that sorts.",
@@ -203,19 +248,6 @@ settings_define(void)
 							PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
 	define_gpu_settings();
-	DefineCustomBoolVariable("hpsort.enable_gather",
-							 "Enables the planner's use of HpSort Gather plans.",
-							 "They read columns for hpsort's aggregates without a scan node.",
-							 &hpsort_enable_gather,
-							 true,
-							 PGC_USERSET, GUC_EXPLAIN,
-							 NULL, NULL, NULL);
-	DefineCustomEnumVariable("hpsort.debug_gather",
-							 "Forbids HpSort Gather plans, or forces them wherever possible.",
-							 "For tests: \"allow\" leaves the choice to the planner.",
-							 &hpsort_debug_gather,
-							 GATHER_ALLOW, debug_gather_options,
-							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
-							 NULL, NULL, NULL);
+	define_node_settings();
 	MarkGUCPrefixReserved("hpsort");
 }

@@ -1,9 +1,9 @@
 /*
- * settings.h
+ * guc.h
  *		hpsort's settings (GUCs).
  */
-#ifndef HPSORT_SETTINGS_H
-#define HPSORT_SETTINGS_H
+#ifndef HPSORT_PG_GUC_H
+#define HPSORT_PG_GUC_H
 
 /* Values of SortDeviceKind and SortAlgorithm. */
 extern int	hpsort_device_setting;
@@ -26,10 +26,23 @@ extern int	hpsort_gpu_start_timeout;	/* ms */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;
 
-/* Of the custom scan HpSort Gather; a GatherDebug. */
-extern bool hpsort_enable_gather;
-extern int	hpsort_debug_gather;
+/* What a setting for tests, hpsort.debug_*, demands of a node of ours. */
+typedef enum NodeDebug
+{
+	NODE_FORBID,				/* no plan has the node */
+	NODE_ALLOW,					/* the planner chooses by estimated costs */
+	NODE_FORCE,					/* every plan that could have the node has it */
+} NodeDebug;
 
-extern void settings_define(void);
+/* Of Custom Scan (HpSort) and Custom Scan (HpSort Aggregate); the debug settings are NodeDebug. */
+extern bool hpsort_enable_sort;
+extern int	hpsort_debug_sort;
+extern bool hpsort_enable_aggregate;
+extern int	hpsort_debug_aggregate;
 
-#endif							/* HPSORT_SETTINGS_H */
+/* Whether plans may read columns by pages instead of through a scan node. */
+extern bool hpsort_enable_column_reader;
+
+extern void guc_define(void);
+
+#endif							/* HPSORT_PG_GUC_H */

@@ -4,14 +4,14 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
 #include "fmgr.h"
-#include "gather.h"
 #include "miscadmin.h"
-#include "order_planner.h"
-#include "service_state.h"
-#include "settings.h"
-#include "supervisor.h"
+#include "pg/compat.h"
+#include "pg/gpu/service_state.h"
+#include "pg/gpu/supervisor.h"
+#include "pg/guc.h"
+#include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/sort/planner.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");
 
@@ -20,8 +20,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
-	order_planner_init();
-	settings_define();
+	guc_define();
 
 	/* pg_upgrade's servers run nothing that is not asked for. */
 	if (process_shared_preload_libraries_in_progress && !IsBinaryUpgrade)
@@ -31,5 +30,6 @@ _PG_init(void)
 			supervisor_register();
 	}
 
-	gather_install();
+	sort_node_planner_init();
+	aggregate_node_install();
 }

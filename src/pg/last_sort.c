@@ -10,7 +10,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
-#include "pg_sorter.h"
+#include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_last);
 
@@ -73,7 +73,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	values[8] = Int64GetDatum((int64) stats->distinct);
 	values[9] = Float8GetDatum((double) stats->n / range);
 	values[10] = Float8GetDatum(range / (double) Max(stats->distinct, 1));
-	values[11] = Int64GetDatum((int64) (stats->gather_ns / 1000));
+	values[11] = Int64GetDatum((int64) (stats->fill_ns / 1000));
 	values[12] = Int64GetDatum((int64) (stats->sort_ns / 1000));
 	values[13] = Int64GetDatum((int64) (stats->read_ns / 1000));
 	values[14] = Int64GetDatum((int64) stats->bytes_moved);

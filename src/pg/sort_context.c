@@ -1,6 +1,6 @@
 /*
- * pg_sorter.c
- *		Between PostgreSQL and src/sort (see pg_sorter.h).
+ * sort_context.c
+ *		Between PostgreSQL and src/sort (see sort_context.h).
  */
 #include "postgres.h"
 
@@ -15,10 +15,10 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "gpu_backend.h"
-#include "pg_sorter.h"
-#include "settings.h"
+#include "pg/compat.h"
+#include "pg/gpu/backend.h"
+#include "pg/guc.h"
+#include "pg/sort_context.h"
 
 /*
  * Memory for src/sort: palloc in one context, without errors, and without the

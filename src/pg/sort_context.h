@@ -1,16 +1,16 @@
 /*
- * pg_sorter.h
+ * sort_context.h
  *		Between PostgreSQL and src/sort: memory, errors, interrupts, and the
  *		record of what the last sort did.
  */
-#ifndef HPSORT_PG_SORTER_H
-#define HPSORT_PG_SORTER_H
+#ifndef HPSORT_PG_SORT_CONTEXT_H
+#define HPSORT_PG_SORT_CONTEXT_H
 
 #include "postgres.h"
 
-#include "compat.h"
 #include "fmgr.h"
-#include "sorter.h"
+#include "pg/compat.h"
+#include "sort/sorter.h"
 #include "utils/array.h"
 
 /*
@@ -112,4 +112,4 @@ extern void last_sort_record(const char *function, Sorter *s, const int32 *out, 
 /* Then: those keys only stand for others, whose bounds they do not tell. */
 extern void last_sort_forget_bounds(void);
 
-#endif							/* HPSORT_PG_SORTER_H */
+#endif							/* HPSORT_PG_SORT_CONTEXT_H */

@@ -2,7 +2,7 @@
  * algorithms.c
  *		The algorithms by name (see algorithms.h), and errors by value.
  */
-#include "algorithms.h"
+#include "sort/algorithms.h"
 
 #include <stdarg.h>
 #include <stdio.h>

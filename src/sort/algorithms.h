@@ -5,7 +5,7 @@
 #ifndef HPSORT_ALGORITHMS_H
 #define HPSORT_ALGORITHMS_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -11,13 +11,13 @@
  * 1,000 values and two threads it took 20 times as long as one thread alone
  * (1e6 keys, AMD EPYC Zen 5), so each thread counts by itself here.
  */
-#include "comparison_free.h"
+#include "sort/comparison_free.h"
 
 #include <string.h>
 
-#include "plan.h"
-#include "threads.h"
-#include "wide.h"
+#include "sort/plan.h"
+#include "sort/threads.h"
+#include "sort/wide.h"
 
 /*
  * Keys and counters that a thread handles between two looks at the interrupt

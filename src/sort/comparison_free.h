@@ -6,7 +6,7 @@
 #ifndef HPSORT_COMPARISON_FREE_H
 #define HPSORT_COMPARISON_FREE_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

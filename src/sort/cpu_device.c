@@ -7,12 +7,12 @@
  */
 #include <string.h>
 
-#include "comparison_free.h"
-#include "device.h"
-#include "histogram.h"
-#include "kernels.h"
-#include "permutation.h"
-#include "wide.h"
+#include "sort/comparison_free.h"
+#include "sort/device.h"
+#include "sort/histogram.h"
+#include "sort/kernels.h"
+#include "sort/permutation.h"
+#include "sort/wide.h"
 
 /* Keys counted between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
@@ -135,7 +135,7 @@ count_chunks(SortJob *job, SortError *err)
 				return cancelled(err);
 		}
 	}
-	histogram_gather_tables(&job->histogram);
+	histogram_sum_tables(&job->histogram);
 	return SORT_OK;
 }
 

@@ -14,8 +14,8 @@
 #ifndef HPSORT_DEVICE_H
 #define HPSORT_DEVICE_H
 
-#include "runs.h"
-#include "sort_types.h"
+#include "sort/runs.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -2,13 +2,13 @@
  * histogram.c
  *		Histogram: dense counters for one contiguous range (see histogram.h).
  */
-#include "histogram.h"
+#include "sort/histogram.h"
 
 #include <string.h>
 
-#include "kernels.h"
-#include "plan.h"
-#include "wide.h"
+#include "sort/kernels.h"
+#include "sort/plan.h"
+#include "sort/wide.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -82,7 +82,7 @@ histogram_release(Histogram *h, const SortAllocator *a)
 }
 
 void
-histogram_gather_tables(Histogram *h)
+histogram_sum_tables(Histogram *h)
 {
 	int			t;
 
@@ -103,7 +103,7 @@ fold(Histogram *h, const SortAllocator *a)
 			return false;
 		memset(h->folded, 0, (size_t) h->range * sizeof(uint64_t));
 	}
-	histogram_gather_tables(h);
+	histogram_sum_tables(h);
 	for (v = 0; v < h->range; v++)
 	{
 		h->folded[v] += h->bins[v];
@@ -137,7 +137,7 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 		}
 		memcpy(wider.folded + shift, h->folded, (size_t) h->range * sizeof(uint64_t));
 	}
-	histogram_gather_tables(h);
+	histogram_sum_tables(h);
 	memcpy(wider.bins + shift, h->bins, (size_t) h->range * sizeof(uint32_t));
 	wider.n = h->n;
 	wider.unfolded = h->unfolded;

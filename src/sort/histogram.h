@@ -9,13 +9,13 @@
  *
  * Narrow histograms are kept as HISTOGRAM_TABLES interleaved tables, so that
  * equal keys in a row do not wait for each other's store; readers see the
- * sum through histogram_gather_tables().
+ * sum through histogram_sum_tables().
  */
 #ifndef HPSORT_HISTOGRAM_H
 #define HPSORT_HISTOGRAM_H
 
-#include "runs.h"
-#include "sort_types.h"
+#include "sort/runs.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -63,28 +63,28 @@ extern bool histogram_add_run(Histogram *h, int32_t key, uint64_t count,
 							  const SortAllocator *allocator);
 
 /* Sums the tables into the first one; cheap when there is only one. */
-extern void histogram_gather_tables(Histogram *h);
+extern void histogram_sum_tables(Histogram *h);
 
-/* Count of bin v (0 .. range - 1), after histogram_gather_tables. */
+/* Count of bin v (0 .. range - 1), after histogram_sum_tables. */
 static inline uint64_t
 histogram_count(const Histogram *h, uint64_t v)
 {
 	return h->folded ? h->folded[v] + h->bins[v] : h->bins[v];
 }
 
-/* First non-empty bin at or above v (range if none); after gather_tables. */
+/* First non-empty bin at or above v (range if none); after aggregate_node_tables. */
 extern uint64_t histogram_next(const Histogram *h, uint64_t v);
 
-/* Last non-empty bin below v, plus one (0 if none); after gather_tables. */
+/* Last non-empty bin below v, plus one (0 if none); after aggregate_node_tables. */
 extern uint64_t histogram_previous(const Histogram *h, uint64_t v);
 
-/* Number of non-empty bins; after gather_tables. */
+/* Number of non-empty bins; after aggregate_node_tables. */
 extern uint64_t histogram_distinct(const Histogram *h);
 
 /*
  * Writes up to max keys in order to out, from bin *at on, *used keys of which
  * were already taken; moves both on and returns the number written.  Going
- * down, *at is one above the bin to read.  After gather_tables.
+ * down, *at is one above the bin to read.  After aggregate_node_tables.
  */
 extern size_t histogram_expand(const Histogram *h, bool descending, uint64_t *at,
 							   uint64_t *used, int32_t *out, size_t max);

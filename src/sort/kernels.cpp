@@ -1,16 +1,16 @@
 /*
- * kernels.cpp
+ * kernels.cpppp
  *		The inner loops of src/sort, vectorised with Highway (see kernels.h).
  *
  * Highway includes this file once for every instruction set it can compile
  * for; the functions at the end pick the best one the processor has.
  */
-#include "kernels.h"
+#include "sort/kernels.h"
 
 #include <string.h>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/sort/kernels.cpp"
+#define HWY_TARGET_INCLUDE "sort/kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>

@@ -1,5 +1,5 @@
 /*
- * partition.cpp
+ * partition.cpppp
  *		The partition step of a vectorised quicksort, for arrays that are too
  *		large to leave to VQSort in one call (see wide.h).
  *
@@ -7,12 +7,12 @@
  * into a buffer, so that there is always room to write a block's two halves to
  * either side; the next block comes from the side with less room.
  */
-#include "kernels.h"
+#include "sort/kernels.h"
 
 #include <string.h>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/sort/partition.cpp"
+#define HWY_TARGET_INCLUDE "sort/partition.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

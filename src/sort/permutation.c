@@ -2,9 +2,9 @@
  * permutation.c
  *		The stable sorting permutation (see permutation.h).
  */
-#include "permutation.h"
+#include "sort/permutation.h"
 
-#include "wide.h"
+#include "sort/wide.h"
 
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)

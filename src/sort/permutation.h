@@ -5,7 +5,7 @@
 #ifndef HPSORT_PERMUTATION_H
 #define HPSORT_PERMUTATION_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

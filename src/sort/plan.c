@@ -2,12 +2,12 @@
  * plan.c
  *		The plan: which device and algorithm, and why (see plan.h).
  */
-#include "plan.h"
+#include "sort/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms.h"
+#include "sort/algorithms.h"
 
 /*
  * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with
@@ -137,7 +137,7 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 }
 
 bool
-plan_gathers_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
+plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
 {
 	if (range > PLAN_MAX_BINS)
 		return false;
@@ -319,7 +319,7 @@ plan_explain(const SortPlan *plan, char *text, size_t size)
 			snprintf(text, size, "keys came in ascending order");
 			break;
 		case PLAN_COUNTED:
-			snprintf(text, size, "keys repeat: kept as runs while gathering");
+			snprintf(text, size, "keys repeat: kept as runs while filling");
 			break;
 		case PLAN_CHEAPEST:
 			format_time(plan->cost_ns, mine, sizeof(mine));

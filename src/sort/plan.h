@@ -8,7 +8,7 @@
 #ifndef HPSORT_PLAN_H
 #define HPSORT_PLAN_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -65,7 +65,7 @@ typedef enum SortPlanReason
 	PLAN_CHEAPEST,				/* by the cost table */
 	PLAN_ORDERED,				/* an array in ascending order already */
 	PLAN_FEW,					/* too few keys to be worth a choice */
-	PLAN_COUNTED,				/* counted or compressed while gathering */
+	PLAN_COUNTED,				/* counted or compressed while the sorter fills */
 	PLAN_FORCED,				/* hpsort.algorithm */
 	PLAN_FALLBACK				/* the GPU was chosen and failed */
 } SortPlanReason;
@@ -106,7 +106,7 @@ extern bool plan_asks_gpu(const SortPlanInput *in);
  * Whether keys still arriving are better counted into a histogram of range
  * bins now than kept, given that n of them are in already.
  */
-extern bool plan_gathers_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
+extern bool plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
 
 /* One phrase that says why, for people; at most size bytes with its NUL. */
 extern void plan_explain(const SortPlan *plan, char *text, size_t size);

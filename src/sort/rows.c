@@ -2,13 +2,13 @@
  * rows.c
  *		Puts references to rows into the order of their keys (see rows.h).
  */
-#include "rows.h"
+#include "sort/rows.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
-#include "wide.h"
+#include "sort/device.h"
+#include "sort/wide.h"
 
 /* Pairs or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 17)

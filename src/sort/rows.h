@@ -12,8 +12,8 @@
 #ifndef HPSORT_ROWS_H
 #define HPSORT_ROWS_H
 
-#include "plan.h"
-#include "sort_types.h"
+#include "sort/plan.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

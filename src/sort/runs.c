@@ -2,12 +2,12 @@
  * runs.c
  *		Runs: the 0-compressed histogram as a list (see runs.h).
  */
-#include "runs.h"
+#include "sort/runs.h"
 
 #include <string.h>
 
-#include "kernels.h"
-#include "wide.h"
+#include "sort/kernels.h"
+#include "sort/wide.h"
 
 /* Keys compared between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)

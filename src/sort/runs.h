@@ -8,7 +8,7 @@
 #ifndef HPSORT_RUNS_H
 #define HPSORT_RUNS_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -1,6 +1,6 @@
 /*
  * sorter.c
- *		The gathering half of the sorter: from a few keys to whatever holds
+ *		Filling the sorter: from a few keys to whatever holds
  *		them best (see sorter.h).
  *
  * Every decision is plan.c's.  What is done here is moving keys between the
@@ -11,12 +11,12 @@
  *	sparse -> dense when the histogram is widened over them
  *	dense -> dense	widening
  */
-#include "sorter.h"
+#include "sort/sorter.h"
 
 #include <string.h>
 
-#include "kernels.h"
-#include "sorter_internal.h"
+#include "sort/kernels.h"
+#include "sort/sorter_internal.h"
 
 /* Keys looked at to judge a buffer or an array. */
 #define SAMPLE 1024
@@ -318,7 +318,7 @@ add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
 		high += slack;
 	low = low < s->lo ? s->lo : low;
 	high = high > s->hi ? s->hi : high;
-	if (!plan_gathers_dense(n, plan_range((int32_t) low, (int32_t) high), s->context->algorithm))
+	if (!plan_fills_dense(n, plan_range((int32_t) low, (int32_t) high), s->context->algorithm))
 		return false;
 	*lo = (int32_t) low;
 	*hi = (int32_t) high;
@@ -351,7 +351,7 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 	const Histogram *dense = &s->big->dense;
 
 	include_dense(s, &lo, &hi);
-	*done = plan_gathers_dense(n, plan_range(lo, hi), s->context->algorithm);
+	*done = plan_fills_dense(n, plan_range(lo, hi), s->context->algorithm);
 	if (!*done || (dense->range > 0 && dense->range == plan_range(lo, hi)))
 		return SORT_OK;
 	if (!add_slack(s, n, &lo, &hi) && dense->range > 0 &&
@@ -690,7 +690,7 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 			 * The bounds of the keys it holds, not its own: those reach a
 			 * little further, perhaps beyond what s may hold.
 			 */
-			histogram_gather_tables(&big->dense);
+			histogram_sum_tables(&big->dense);
 			lo = (int32_t) (big->dense.lo + (int64_t) histogram_next(&big->dense, 0));
 			hi = (int32_t) (big->dense.lo +
 							(int64_t) histogram_previous(&big->dense, big->dense.range) - 1);

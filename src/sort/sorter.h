@@ -32,9 +32,9 @@
 #ifndef HPSORT_SORTER_H
 #define HPSORT_SORTER_H
 
-#include "plan.h"
-#include "runs.h"
-#include "sort_types.h"
+#include "sort/plan.h"
+#include "sort/runs.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -72,7 +72,7 @@ typedef struct SorterStats
 	int32_t		hi;				/* largest key present */
 	uint64_t	distinct;		/* runs; 0 when not counted */
 	uint64_t	bytes_moved;	/* read and written by the sorter's own passes */
-	uint64_t	gather_ns;		/* from the first full chunk to finish: whatever
+	uint64_t	fill_ns;		/* from the first full chunk to finish: whatever
 								 * produced the keys, and counting them */
 	uint64_t	sort_ns;		/* in finish and reads: sorting what was wide */
 	uint64_t	read_ns;		/* in reads: expanding, copying */

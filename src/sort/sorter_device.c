@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms.h"
-#include "device.h"
-#include "kernels.h"
-#include "sorter.h"
-#include "sorter_internal.h"
+#include "sort/algorithms.h"
+#include "sort/device.h"
+#include "sort/kernels.h"
+#include "sort/sorter.h"
+#include "sort/sorter_internal.h"
 
 /*
  * Keys in the buffer from which they are given to the GPU as they come: one
@@ -146,7 +146,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	else if (counted && in.algorithm == SORT_ALGORITHM_AUTO &&
 			 big->plan.algorithm != SORT_ALGORITHM_ZERO_COMPRESSED)
 	{
-		/* Gathering has decided already; this is what was done. */
+		/* Filling has decided already; this is what was done. */
 		big->plan.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
 		big->plan.reason = PLAN_COUNTED;
 	}
@@ -154,7 +154,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 			 big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
 		status = sorter_make_dense(s, lo, hi, err);
 	if (big->dense.range > 0)
-		histogram_gather_tables(&big->dense);
+		histogram_sum_tables(&big->dense);
 	return status;
 }
 

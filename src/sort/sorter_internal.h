@@ -7,9 +7,9 @@
 
 #include <time.h>
 
-#include "histogram.h"
-#include "sorter.h"
-#include "wide.h"
+#include "sort/histogram.h"
+#include "sort/sorter.h"
+#include "sort/wide.h"
 
 /*
  * Keys handled at once: 16 KiB, which stay in the first-level cache between
@@ -42,7 +42,7 @@ struct SorterBig
 	int			threads;		/* of the last job; 0: none */
 	uint64_t	bytes_moved;
 	uint64_t	started;		/* clock when the first chunk was full */
-	uint64_t	gather_ns;		/* from then to finish, producing keys included */
+	uint64_t	fill_ns;		/* from then to finish, producing keys included */
 	uint64_t	sort_ns;
 	uint64_t	read_ns;
 };
@@ -129,7 +129,7 @@ extern size_t sorter_cursor_take_runs(SorterCursor *cursor, int32_t *keys, uint6
  * sorter_device.c
  */
 
-/* Makes big->plan for all that was gathered, and counts buf if that is it. */
+/* Makes big->plan for all keys that the sorter holds, and counts buf if that is it. */
 extern SortStatus sorter_plan(Sorter *s, SortWant want, SortError *err);
 
 /* Whether the plan would give n keys from lo to hi to the GPU. */

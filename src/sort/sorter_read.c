@@ -9,10 +9,10 @@
  */
 #include <string.h>
 
-#include "device.h"
-#include "kernels.h"
-#include "sorter.h"
-#include "sorter_internal.h"
+#include "sort/device.h"
+#include "sort/kernels.h"
+#include "sort/sorter.h"
+#include "sort/sorter_internal.h"
 
 /* Keys written between two looks at the interrupt callback. */
 #define READ_BATCH ((size_t) 1 << 20)
@@ -127,8 +127,8 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	big = s->big;
-	histogram_gather_tables(&big->dense);
-	big->gather_ns = sorter_clock() - big->started;
+	histogram_sum_tables(&big->dense);
+	big->fill_ns = sorter_clock() - big->started;
 
 	/* Keys and runs outside dense could interleave: make them all runs. */
 	if (big->sparse.len > 0 && s->nbuf > 0)
@@ -652,7 +652,7 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 		stats->plan = big->plan;
 		(void) sorter_find_bounds(s, &stats->lo, &stats->hi);
 		stats->bytes_moved = big->bytes_moved;
-		stats->gather_ns = big->gather_ns;
+		stats->fill_ns = big->fill_ns;
 		stats->sort_ns = big->sort_ns;
 		stats->read_ns = big->read_ns;
 	}

@@ -13,8 +13,8 @@
  */
 #include <string.h>
 
-#include "sorter.h"
-#include "sorter_internal.h"
+#include "sort/sorter.h"
+#include "sort/sorter_internal.h"
 
 #define SERIALIZED_MAGIC UINT32_C(0x31735048)	/* "HPs1" */
 
@@ -47,7 +47,7 @@ describe(Sorter *s, SerializedHeader *header, SortError *err)
 		status = sorter_absorb_pending(s, err);
 		if (status != SORT_OK)
 			return status;
-		histogram_gather_tables(&big->dense);
+		histogram_sum_tables(&big->dense);
 		header->nruns = histogram_distinct(&big->dense) + big->sparse.len;
 		header->nkeys = big->narray;
 		if (big->dense.folded)

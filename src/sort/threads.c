@@ -2,7 +2,7 @@
  * threads.c
  *		A few threads for one phase of a sort (see threads.h).
  */
-#include "threads.h"
+#include "sort/threads.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /*
- * vqsort.cpp
+ * vqsort.cpppp
  *		Highway's vectorised quicksort behind a C function (see kernels.h).
  */
 #include <hwy/contrib/sort/vqsort.h>
 
-#include "kernels.h"
+#include "sort/kernels.h"
 
 namespace
 {

@@ -2,10 +2,10 @@
  * wide.c
  *		Sorting keys whose range is too wide to count (see wide.h).
  */
-#include "wide.h"
+#include "sort/wide.h"
 
-#include "kernels.h"
-#include "rows.h"
+#include "sort/kernels.h"
+#include "sort/rows.h"
 
 /*
  * Bytes that are sorted without a look at the interrupt callback: 8 Mi keys
@@ -64,7 +64,7 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high,
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_keys(e, n, descending)
-#include "wide_template.h"
+#include "sort/wide_template.h"
 
 #define WIDE_NAME sort_pairs_split
 #define WIDE_TYPE uint64_t
@@ -73,7 +73,7 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high,
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	kernel_partition_pairs(e, n, pivot, nleft, (context)->interrupted, (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_pairs(e, n)
-#include "wide_template.h"
+#include "sort/wide_template.h"
 
 static bool
 long_pair_min_max(const RowsLongPair *pairs, size_t n, RowsLongPair *low, RowsLongPair *high,
@@ -126,7 +126,7 @@ partition_long_pairs(RowsLongPair *pairs, size_t n, RowsLongPair pivot, size_t *
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
 	partition_long_pairs(e, n, pivot, nleft, context)
 #define WIDE_SORT(e, n, descending) vqsort_long_pairs(e, n)
-#include "wide_template.h"
+#include "sort/wide_template.h"
 
 /*
  * Up to so many keys, plain insertion beats the set-up of a vectorised sort:

@@ -9,7 +9,7 @@
 #ifndef HPSORT_WIDE_H
 #define HPSORT_WIDE_H
 
-#include "sort_types.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client_internal.h"
+#include "gpu/client_internal.h"
 
 #define CHUNKS 4
 #define CHUNK_BYTES 4096

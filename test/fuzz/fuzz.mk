@@ -18,8 +18,8 @@ FUZZ_TARGETS ?= messages client service serialized
 FUZZ_CC ?= clang
 FUZZ_CXX ?= clang++
 FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-	-Isrc/sort -Isrc/gpu -I. $(GPU_CPPFLAGS)
-FUZZ_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(filter-out src/gpu/gpud.o,$(GPUD_OBJS))
+	-Isrc $(GPU_CPPFLAGS)
+FUZZ_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(filter-out src/gpud/main.o,$(GPUD_OBJS))
 
 build/fuzz/%.o: %.c $(ALL_HEADERS)
 	@mkdir -p $(@D)
@@ -29,7 +29,7 @@ build/fuzz/%.o: %.c $(ALL_HEADERS)
 build/fuzz/%.o: %.cpp $(ALL_HEADERS)
 	@$(find_highway)
 	@mkdir -p $(@D)
-	$(FUZZ_CXX) -O2 -g $(HPSORT_CXXFLAGS) -Isrc/sort -I. -c -o $@ $<
+	$(FUZZ_CXX) -O2 -g $(HPSORT_CXXFLAGS) -Isrc -c -o $@ $<
 
 # An archive, so that each target links what it needs.
 build/fuzz/libhpsort.a: $(addprefix build/fuzz/,$(FUZZ_OBJS))

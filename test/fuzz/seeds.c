@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol.h"
+#include "gpu/protocol.h"
 
 #define CHUNKS 4
 #define CHUNK_BYTES 4096

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -29,9 +29,9 @@ my $queries = $ENV{FUZZ_QUERIES} // 60;
 my $most_failures = $ENV{FUZZ_FAILURES} // 10;
 
 my %modes = (
-	core => 'SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_gather = off; SET hpsort.debug_gather = forbid',
-	allow => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = allow; SET hpsort.enable_gather = on; SET hpsort.debug_gather = allow',
-	force => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SET hpsort.enable_gather = on; SET hpsort.debug_gather = force');
+	core => 'SET hpsort.enable_sort = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid',
+	allow => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = allow; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = allow',
+	force => 'SET hpsort.enable_sort = on; SET hpsort.debug_sort = force; SET hpsort.enable_aggregate = on; SET hpsort.debug_aggregate = force');
 
 my %count = map { $_ => 0 } qw(queries passed failed timeouts resources errors rounds plans);
 my %kinds;
@@ -306,7 +306,7 @@ sub finish
 	print 'kinds: ', join(', ', map { sprintf('%d %s (%.0f s)', $kinds{$_}, $_, $seconds{$_} // 0) } sort keys %kinds), "\n";
 	for my $mode (qw(allow force))
 	{
-		printf "plans, %s: %d with HpSort, %d with HpSort Gather, of %d\n", $mode, $used{"$mode HpSort"} // 0, $used{"$mode Gather"} // 0, $used{explained} // 0;
+		printf "plans, %s: %d with HpSort, %d with HpSort Aggregate, of %d\n", $mode, $used{"$mode HpSort"} // 0, $used{"$mode HpSort Aggregate"} // 0, $used{explained} // 0;
 	}
 	print "ended by an error, the same one everywhere: $count{errors}; by statement_timeout: $count{timeouts}"
 	  . " (with hpsort only: " . ($count{late} // 0) . "); for lack of memory or disk: $count{resources}\n";
@@ -315,7 +315,7 @@ sub finish
 	if (($used{explained} // 0) >= 200)
 	{
 		my $share = ($used{'force HpSort'} // 0) / $used{explained};
-		if ($share < 0.4 || !$used{'force Gather'} || !$used{'allow HpSort'})
+		if ($share < 0.4 || !$used{'force HpSort Aggregate'} || !$used{'allow HpSort'})
 		{
 			printf "hpsort was hardly used: in %.0f %% of the plans\n", 100 * $share;
 			$count{failed}++;
@@ -468,7 +468,7 @@ sub try_plans
 			}
 			report($round, $number, $query, $mode, $settings, "core's sort where HpSort was forced:\n$$plan") if $mode eq 'force' && evades($query, $settings, $$plan);
 			$used{"$mode HpSort"}++ if $$plan =~ /Custom Scan \(HpSort\)/;
-			$used{"$mode Gather"}++ if $$plan =~ /Custom Scan \(HpSort Gather\)/;
+			$used{"$mode HpSort Aggregate"}++ if $$plan =~ /Custom Scan \(HpSort Aggregate\)/;
 		}
 	}
 	return 1;

@@ -55,7 +55,7 @@ SET min_parallel_table_scan_size = 0;
 -- Partial plans are chosen, and workers run: else nothing below means anything.  The column reader, which
 -- would take many of these queries as soon as the library is loaded, has its turn at the end.
 LOAD 'hpsort';
-SET hpsort.enable_gather = off;
+SET hpsort.enable_aggregate = off;
 CREATE FUNCTION pg_temp.plan(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -120,10 +120,10 @@ SET enable_hashagg = off;
 SELECT pg_temp.check_parallel(', by partition, sorted');
 RESET enable_hashagg;
 RESET enable_partitionwise_aggregate;
-SET hpsort.enable_gather = on;
-SELECT matches(pg_temp.plan('SELECT hpsort_agg(narrow) FROM parallel_data'), 'Finalize Aggregate.*Gather.*Parallel Custom Scan \(HpSort Gather\)', 'gathered by workers');
-SELECT pg_temp.check_parallel(', gathered');
-SET hpsort.enable_gather = off;
+SET hpsort.enable_aggregate = on;
+SELECT matches(pg_temp.plan('SELECT hpsort_agg(narrow) FROM parallel_data'), 'Finalize Aggregate.*Gather.*Parallel Custom Scan \(HpSort Aggregate\)', 'gathered by workers');
+SELECT pg_temp.check_parallel(', HpSort Aggregate');
+SET hpsort.enable_aggregate = off;
 SET hpsort.device = cpu;
 SET hpsort.algorithm = radix;
 SELECT pg_temp.check_parallel(', radix');

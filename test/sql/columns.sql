@@ -1,6 +1,6 @@
 --
 -- Columns of tables: hpsort_column(), hpsort_column_array(), hpsort_column_runs(),
--- and Custom Scan (HpSort Gather)
+-- and Custom Scan (HpSort Aggregate)
 --
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS hpsort;
@@ -103,11 +103,11 @@ SELECT hpsort_column_array('tree_1', 'x');
 SELECT hpsort_column_array(:hidden, 'x');
 -- row security is in force, or an error
 SELECT hpsort_column_array('policed', 'x');
-SET hpsort.debug_gather = force;
+SET hpsort.debug_aggregate = force;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM policed;
 SELECT hpsort_agg(x) FROM policed;
 SELECT hpsort_query('SELECT x FROM policed') LIMIT 2;
-RESET hpsort.debug_gather;
+RESET hpsort.debug_aggregate;
 SET row_security = off;
 SELECT hpsort_column_array('policed', 'x');
 RESET row_security;
@@ -118,13 +118,13 @@ DROP SCHEMA hidden CASCADE;
 -- and the aggregates' own, whatever the plan
 REVOKE EXECUTE ON FUNCTION hpsort_agg(int4) FROM PUBLIC;
 SET ROLE hpsort_reader;
-SET hpsort.debug_gather = force;
+SET hpsort.debug_aggregate = force;
 SELECT hpsort_agg(x) FROM tree;
 SELECT hpsort_runs_agg(x) IS NOT NULL AS allowed FROM tree;
-SET hpsort.enable_gather = off;
+SET hpsort.enable_aggregate = off;
 SELECT hpsort_agg(x) FROM tree;
-RESET hpsort.enable_gather;
-RESET hpsort.debug_gather;
+RESET hpsort.enable_aggregate;
+RESET hpsort.debug_aggregate;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hpsort_agg(int4) TO PUBLIC;
 
@@ -144,7 +144,7 @@ DELETE FROM nothing;
 --
 -- The plan
 --
-SET hpsort.debug_gather = force;
+SET hpsort.debug_aggregate = force;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(key) FROM readings;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(key), hpsort_runs_agg(small), hpsort_agg(key, 0, 9, true) FROM readings r WHERE note LIKE 'note 1%';
 EXPLAIN (COSTS OFF, VERBOSE) SELECT cardinality(hpsort_agg(small)) + 1 FROM readings HAVING cardinality(hpsort_agg(small)) > 2;
@@ -210,14 +210,14 @@ RESET parallel_setup_cost;
 SET max_parallel_workers_per_gather = 0;
 
 -- where it cannot be used, core does it
-CREATE FUNCTION pg_temp.uses_gather(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.uses_aggregate_node(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan::text LIKE '%HpSort Gather%';
+	RETURN plan::text LIKE '%HpSort Aggregate%';
 END $$;
-SELECT query, pg_temp.uses_gather(query) FROM (VALUES
+SELECT query, pg_temp.uses_aggregate_node(query) FROM (VALUES
 	('SELECT hpsort_agg(key) FROM readings'),
 	('SELECT hpsort_agg(DISTINCT key) FROM readings'),
 	('SELECT hpsort_agg(key ORDER BY key) FROM readings'),
@@ -237,31 +237,31 @@ SELECT query, pg_temp.uses_gather(query) FROM (VALUES
 	('SELECT sum(key) FROM readings')) q(query);
 
 -- settings
-SET hpsort.debug_gather = allow;
-SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS allowed;
+SET hpsort.debug_aggregate = allow;
+SELECT pg_temp.uses_aggregate_node('SELECT hpsort_agg(key) FROM readings') AS allowed;
 -- parameters of a loop around it have names
-SET hpsort.debug_gather = force;
+SET hpsort.debug_aggregate = force;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 EXPLAIN (COSTS OFF) SELECT * FROM generate_series(1, 3) g, LATERAL (SELECT hpsort_agg(key) FROM readings WHERE small < g) s;
 RESET enable_mergejoin;
 RESET enable_hashjoin;
-SET hpsort.debug_gather = allow;
+SET hpsort.debug_aggregate = allow;
 -- what the executor would prune is core's
-SELECT pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE id < 15') AS constant,
-	pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE x < extract(epoch FROM now())') AS other_column,
-	pg_temp.uses_gather('SELECT hpsort_agg(x) FROM tree WHERE id < extract(epoch FROM now())') AS pruned_later;
-SET hpsort.debug_gather = forbid;
-SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS forbidden;
-RESET hpsort.debug_gather;
-SET hpsort.enable_gather = off;
-SELECT pg_temp.uses_gather('SELECT hpsort_agg(key) FROM readings') AS disabled;
-RESET hpsort.enable_gather;
+SELECT pg_temp.uses_aggregate_node('SELECT hpsort_agg(x) FROM tree WHERE id < 15') AS constant,
+	pg_temp.uses_aggregate_node('SELECT hpsort_agg(x) FROM tree WHERE x < extract(epoch FROM now())') AS other_column,
+	pg_temp.uses_aggregate_node('SELECT hpsort_agg(x) FROM tree WHERE id < extract(epoch FROM now())') AS pruned_later;
+SET hpsort.debug_aggregate = forbid;
+SELECT pg_temp.uses_aggregate_node('SELECT hpsort_agg(key) FROM readings') AS forbidden;
+RESET hpsort.debug_aggregate;
+SET hpsort.enable_aggregate = off;
+SELECT pg_temp.uses_aggregate_node('SELECT hpsort_agg(key) FROM readings') AS disabled;
+RESET hpsort.enable_aggregate;
 -- an index is better where few rows pass
 CREATE TABLE large (id int4 PRIMARY KEY, x int4);
 INSERT INTO large SELECT i, i % 10 FROM generate_series(1, 20000) i;
 VACUUM ANALYZE large;
-SELECT pg_temp.uses_gather('SELECT hpsort_agg(x) FROM large') AS whole, pg_temp.uses_gather('SELECT hpsort_agg(x) FROM large WHERE id = 5') AS one_row;
+SELECT pg_temp.uses_aggregate_node('SELECT hpsort_agg(x) FROM large') AS whole, pg_temp.uses_aggregate_node('SELECT hpsort_agg(x) FROM large WHERE id = 5') AS one_row;
 
 -- counted as a sequential scan is
 SELECT pg_stat_force_next_flush();

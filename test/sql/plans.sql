@@ -10,7 +10,7 @@ INSERT INTO plan_data SELECT i % 10, i % 1000 FROM generate_series(1, 20000) i;
 ANALYZE plan_data;
 
 -- aggregates in parallel; what replaces them is the business of columns.sql
-SET hpsort.enable_gather = off;
+SET hpsort.enable_aggregate = off;
 SET hpsort.enable_sort = off;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;

@@ -139,6 +139,6 @@ SELECT pg_temp.reason();
 
 -- times and bytes: there, and plausible
 SELECT cardinality(hpsort(array_agg(x))) FROM wide;
-SELECT gather_us BETWEEN 0 AND 60000000 AS gather, sort_us BETWEEN 1 AND 60000000 AS sort,
+SELECT fill_us BETWEEN 0 AND 60000000 AS fill, sort_us BETWEEN 1 AND 60000000 AS sort,
        read_us BETWEEN 0 AND 60000000 AS read, bytes_moved >= 2 * 4 * n AS bytes_moved
 FROM hpsort_last();

@@ -238,7 +238,7 @@ served('a request to log memory', sub {
 	Time::HiRes::sleep(0.02) until slurp_file($node->logfile, $end) =~ /logging memory contexts of PID $pid/ || $deadline->is_expired;
 });
 
-# statement_timeout while rows are gathered, and with threads
+# statement_timeout while rows are taken in, and with threads
 run("RESET hpsort.algorithm");
 for my $query (
 	'SELECT hpsort_agg(hashint4(i)) FROM (SELECT generate_series(1, 1000000000) AS i) s',

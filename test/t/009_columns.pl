@@ -52,7 +52,7 @@ DECLARE
 	filter text := 'id % 3 <> 1';
 	found text := '';
 BEGIN
-	SET LOCAL hpsort.debug_gather = 'forbid';
+	SET LOCAL hpsort.debug_aggregate = 'forbid';
 	EXECUTE format('SELECT array_agg(x ORDER BY x), array_agg(x ORDER BY x DESC) FROM (SELECT %s AS x FROM %s) s', x, rel) INTO up, down;
 	EXECUTE format('SELECT string_agg(concat(x, '':'', n), '','' ORDER BY x) FROM (SELECT %s AS x, count(*) AS n FROM %s GROUP BY 1) s', x, rel) INTO runs;
 
@@ -66,7 +66,7 @@ BEGIN
 	END IF;
 
 	-- hpsort_query's own, by pages
-	SET LOCAL hpsort.debug_gather = 'force';
+	SET LOCAL hpsort.debug_aggregate = 'force';
 	IF type <> 'date' THEN
 		EXECUTE format('SELECT array_agg(v) FROM hpsort_query(''SELECT %I FROM %s'') v', attribute, rel) INTO got_up;
 		IF got_up IS DISTINCT FROM up THEN found := found || ' query-forced'; END IF;
@@ -239,14 +239,14 @@ SET auto_explain.log_nested_statements = on;
 LOAD 'hpsort';
 SELECT hpsort_query('SELECT x FROM tree WHERE id > 10') LIMIT 1;
 SQL
-	like(slurp_file($primary->logfile), qr/SELECT x FROM tree WHERE id > 10\s+Custom Scan \(HpSort Gather\)/, 'the plan of hpsort_query');
+	like(slurp_file($primary->logfile), qr/SELECT x FROM tree WHERE id > 10\s+Custom Scan \(HpSort Aggregate\)/, 'the plan of hpsort_query');
 }
 
 # errors in the middle of a scan, in the session and in its workers, leave nothing behind
 for my $workers (0, 2)
 {
 	my $settings = "SET max_parallel_workers_per_gather = $workers; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; " .
-		"SET parallel_tuple_cost = 0; SET parallel_leader_participation = off; LOAD 'hpsort'; SET hpsort.debug_gather = force;";
+		"SET parallel_tuple_cost = 0; SET parallel_leader_participation = off; LOAD 'hpsort'; SET hpsort.debug_aggregate = force;";
 
 	for my $query ("SELECT hpsort_column_array('tree', 'x', 0, 10)", 'SELECT hpsort_agg(x, 0, 10) FROM tree',
 		'SELECT hpsort_agg(x) FROM tree WHERE 1 / (x - 400) IS NOT NULL')
@@ -280,7 +280,7 @@ SQL
 my $vacuum = $primary->basedir . '/vacuum.sql';
 append_to_file($vacuum, "VACUUM busy;\nVACUUM (FREEZE) busy;\n");
 {
-	local $ENV{PGOPTIONS} = '-c session_preload_libraries=hpsort -c hpsort.debug_gather=force -c max_parallel_workers_per_gather=0';
+	local $ENV{PGOPTIONS} = '-c session_preload_libraries=hpsort -c hpsort.debug_aggregate=force -c max_parallel_workers_per_gather=0';
 	$primary->command_ok([ 'pgbench', '-n', '-c', '4', '-t', '60', '-f', "$script\@9", '-f', "$vacuum\@1", 'postgres' ],
 		'a table that changes meanwhile');
 }

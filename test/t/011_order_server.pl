@@ -143,7 +143,7 @@ SQL
 	for my $i (1 .. $times)
 	{
 		$session->pump until begun() || $deadline->is_expired;
-		# spread over all of the sort: gathering, writing, sorting, returning
+		# spread over all of the sort: filling, writing, sorting, returning
 		usleep(1e6 * $full * 0.95 * ($i - rand()) / $times);
 		my $asked = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) FROM pg_cancel_backend($pid)");
 		$session->pump until (() = $err =~ /obeyed .*\n/g) >= $i || $out =~ /done/ || $deadline->is_expired;

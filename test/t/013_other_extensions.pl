@@ -48,7 +48,7 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 {
 	for my $force ('allow', 'force')
 	{
-		my $settings = "${order}SET hpsort.debug_gather = $force; SET hpsort.debug_sort = $force;\n";
+		my $settings = "${order}SET hpsort.debug_aggregate = $force; SET hpsort.debug_sort = $force;\n";
 		my $sql = sub {
 			my ($table, $answer, $query) = @_;
 			my ($rc, $out, $err) = $node->psql('postgres', $settings .

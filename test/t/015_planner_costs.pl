@@ -105,7 +105,7 @@ SQL
 		$script .= join('', map { "SET $_;\n" } @$setting);
 		for my $mode ('allow', 'force')
 		{
-			$script .= "SET hpsort.debug_sort = $mode; SET hpsort.debug_gather = $mode;\nEXPLAIN (COSTS OFF) $query;\n";
+			$script .= "SET hpsort.debug_sort = $mode; SET hpsort.debug_aggregate = $mode;\nEXPLAIN (COSTS OFF) $query;\n";
 		}
 		$script .= "RESET enable_seqscan; RESET random_page_cost;\n";
 	}
@@ -114,7 +114,7 @@ SQL
 	{
 		for my $mode ('forbid', 'allow', 'force')
 		{
-			$script .= "SET parallel_setup_cost = $cost; SET hpsort.debug_sort = $mode; SET hpsort.debug_gather = $mode;\n\\echo ---- $mode\n" . digest($query) . ";\n";
+			$script .= "SET parallel_setup_cost = $cost; SET hpsort.debug_sort = $mode; SET hpsort.debug_aggregate = $mode;\n\\echo ---- $mode\n" . digest($query) . ";\n";
 		}
 	}
 	($rc, $out, $err) = $node->psql('postgres', $script, on_error_stop => 1);

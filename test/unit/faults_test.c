@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
+#include "sort/histogram.h"
 
 #define N 40000
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud.h"
+#include "gpud/gpud.h"
 
 LogLevel	log_level = LOG_ERROR;
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "protocol.h"
+#include "gpu/protocol.h"
 
 /* A client that dies in the middle leaves nothing behind. */
 static void

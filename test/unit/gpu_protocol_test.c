@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "protocol.h"
+#include "gpu/protocol.h"
 
 #define CHUNKS 8
 #define CHUNK_BYTES UINT64_C(65536)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
+#include "sort/histogram.h"
 
 static const uint64_t ranges[] = {1, 2, 3, 4, 5, 17, 256, 2047, 2048, 2049, 5000};
 
@@ -121,13 +121,13 @@ test_add(void **state)
 				expected[v] += count;
 			}
 			if (unit_below(3) == 0)
-				histogram_gather_tables(&h);
+				histogram_sum_tables(&h);
 			assert_int_equal(histogram_memory(&h), u.bytes);
 			free(keys);
 			free(outside);
 			free(expected_outside);
 		}
-		histogram_gather_tables(&h);
+		histogram_sum_tables(&h);
 		check_bins(&h, expected);
 		histogram_release(&h, a);
 		assert_int_equal(h.range, 0);
@@ -160,7 +160,7 @@ test_counts_beyond_32_bits(void **state)
 	assert_true(histogram_add_run(&h, 7, UINT32_MAX, a));
 	assert_true(histogram_add_run(&h, 7, 5, a));
 	assert_true(histogram_add_run(&h, 9, UINT64_C(1) << 60, a));
-	histogram_gather_tables(&h);
+	histogram_sum_tables(&h);
 	check_bins(&h, expected);
 	histogram_release(&h, a);
 	unit_assert_no_leak(&u);
@@ -231,7 +231,7 @@ test_widen(void **state)
 				assert_int_equal(h.lo, lo - (int64_t) below);
 			}
 		}
-		histogram_gather_tables(&h);
+		histogram_sum_tables(&h);
 		check_bins(&h, expected);
 		assert_int_equal(histogram_memory(&h), u.bytes);
 		histogram_release(&h, a);
@@ -292,7 +292,7 @@ test_expand(void **state)
 		fill_around(keys, n, lo, used_range, UINT64_MAX);
 		assert_true(histogram_add(&h, keys, n, outside, &noutside, a));
 		assert_int_equal(noutside, 0);
-		histogram_gather_tables(&h);
+		histogram_sum_tables(&h);
 		for (descending = 0; descending < 2; descending++)
 		{
 			size_t		first;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms.h"
-#include "plan.h"
+#include "sort/algorithms.h"
+#include "sort/plan.h"
 
 #define AUTO SORT_ALGORITHM_AUTO
 #define ZERO SORT_ALGORITHM_ZERO_COMPRESSED
@@ -298,7 +298,7 @@ test_explain(void **state)
 		{{.reason = PLAN_FALLBACK, .device = CPU, .note = "it broke"},
 		"it broke: sorted on the CPU"},
 		{{.reason = PLAN_FALLBACK, .device = CPU}, "the GPU failed: sorted on the CPU"},
-		{{.reason = PLAN_COUNTED}, "keys repeat: kept as runs while gathering"},
+		{{.reason = PLAN_COUNTED}, "keys repeat: kept as runs while filling"},
 		{{.reason = PLAN_CHEAPEST, .n = 10, .range = 5, .cost_ns = 850, .other_ns = 4200},
 		"cheapest for 10 keys in a range of 5 (850 ns expected, 4.2 us otherwise)"},
 		{{.reason = PLAN_CHEAPEST, .n = 10, .range = 5, .cost_ns = 31e6, .other_ns = 2.5e9},
@@ -355,7 +355,7 @@ test_explain_any(void **state)
  * sorter counts on both, or it would go back and forth.
  */
 static void
-test_gathers_dense(void **state)
+test_fills_dense(void **state)
 {
 	uint64_t	n;
 	uint64_t	range;
@@ -368,27 +368,27 @@ test_gathers_dense(void **state)
 
 		for (n = 1; n <= UINT64_C(1) << 40; n += 1 + n / 5)
 		{
-			bool		dense = plan_gathers_dense(n, range, AUTO);
+			bool		dense = plan_fills_dense(n, range, AUTO);
 
 			if (before && !dense)
 				fail_msg("%llu keys in a range of %llu are too many to count",
 						 (unsigned long long) n, (unsigned long long) range);
-			if (dense && !plan_gathers_dense(n, range - range / 8 > 0 ? range - range / 8 : 1, AUTO))
+			if (dense && !plan_fills_dense(n, range - range / 8 > 0 ? range - range / 8 : 1, AUTO))
 				fail_msg("%llu keys are counted in a range of %llu, but not in less",
 						 (unsigned long long) n, (unsigned long long) range);
 			before = dense;
 			some |= dense;
 		}
-		assert_int_equal(plan_gathers_dense(1, range, ZERO), range <= PLAN_MAX_BINS);
-		assert_false(plan_gathers_dense(UINT64_C(1) << 40, range, RADIX));
-		assert_false(plan_gathers_dense(UINT64_C(1) << 40, range, FREE));
+		assert_int_equal(plan_fills_dense(1, range, ZERO), range <= PLAN_MAX_BINS);
+		assert_false(plan_fills_dense(UINT64_C(1) << 40, range, RADIX));
+		assert_false(plan_fills_dense(UINT64_C(1) << 40, range, FREE));
 	}
 	assert_true(some);
-	assert_true(plan_gathers_dense(4096, 1000, AUTO));
-	assert_true(plan_gathers_dense(UINT64_C(1) << 20, UINT64_C(1) << 20, AUTO));
-	assert_false(plan_gathers_dense(4096, UINT64_C(1) << 20, AUTO));
-	assert_true(plan_gathers_dense(1, PLAN_MAX_BINS, ZERO));
-	assert_false(plan_gathers_dense(1, PLAN_MAX_BINS + 1, ZERO));
+	assert_true(plan_fills_dense(4096, 1000, AUTO));
+	assert_true(plan_fills_dense(UINT64_C(1) << 20, UINT64_C(1) << 20, AUTO));
+	assert_false(plan_fills_dense(4096, UINT64_C(1) << 20, AUTO));
+	assert_true(plan_fills_dense(1, PLAN_MAX_BINS, ZERO));
+	assert_false(plan_fills_dense(1, PLAN_MAX_BINS + 1, ZERO));
 }
 
 static void
@@ -445,7 +445,7 @@ main(void)
 		cmocka_unit_test(test_gpu_choices),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_explain_any),
-		cmocka_unit_test(test_gathers_dense),
+		cmocka_unit_test(test_fills_dense),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_fail),
 	};

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "rows.h"
+#include "sort/device.h"
+#include "sort/rows.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */
 struct SortJob

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sorter_internal.h"
+#include "sort/sorter_internal.h"
 
 static void
 test_size(void **state)

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "sort_types.h"
-#include "sorter.h"
+#include "sort/sort_types.h"
+#include "sort/sorter.h"
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 

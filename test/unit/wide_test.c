@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comparison_free.h"
-#include "permutation.h"
-#include "wide.h"
+#include "sort/comparison_free.h"
+#include "sort/permutation.h"
+#include "sort/wide.h"
 
 /* The most keys that wide.c hands to VQSort at once. */
 #define SPLIT ((size_t) 8 << 20)

@@ -1,6 +1,6 @@
 /*
- * column_gather.c
- *		A table's column into a sorter (see column_gather.h).
+ * fill.c
+ *		A table's column into a sorter (see fill.h).
  */
 #include "postgres.h"
 
@@ -22,11 +22,11 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "column_gather.h"
-#include "column_reader.h"
-#include "compat.h"
-#include "pg_sorter.h"
-#include "query_gather.h"
+#include "pg/column/fill.h"
+#include "pg/column/query.h"
+#include "pg/column/reader.h"
+#include "pg/compat.h"
+#include "pg/sort_context.h"
 
 /* The column, if there is one and its type will do. */
 static AttrNumber
@@ -133,7 +133,7 @@ find_sources(Relation rel, const char *attribute, AttrNumber attnum,
 }
 
 void
-column_gather_sources(const ColumnSource *sources, int nsources, ParallelTableScanDesc *parallel,
+column_fill_sources(const ColumnSource *sources, int nsources, ParallelTableScanDesc *parallel,
 					  Sorter *sorter, int64 *nulls)
 {
 	ColumnBatch batch = {.keys = palloc_array(int32, COLUMN_BATCH_KEYS)};
@@ -159,7 +159,7 @@ column_gather_sources(const ColumnSource *sources, int nsources, ParallelTableSc
 }
 
 void
-column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
+column_fill(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
 {
 	Relation	rel = try_relation_open(relid, AccessShareLock);
 	AttrNumber	attnum;
@@ -193,15 +193,15 @@ column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls)
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 												RelationGetRelationName(rel)));
 	if (!simple)
-		query_gather(query, true, get_atttype(relid, attnum), sorter, nulls);
+		query_fill(query, true, get_atttype(relid, attnum), sorter, nulls);
 	else
 	{
 		column_check_plan(rel, attnum, query, sources, nsources);
 		workers = column_parallel_workers(sources, nsources);
 		if (workers > 0)
-			column_gather_parallel(sources, nsources, workers, sorter, nulls);
+			column_fill_parallel(sources, nsources, workers, sorter, nulls);
 		else
-			column_gather_sources(sources, nsources, NULL, sorter, nulls);
+			column_fill_sources(sources, nsources, NULL, sorter, nulls);
 	}
 
 	pfree(query);

@@ -1,19 +1,19 @@
 /*
- * column_gather.h
+ * fill.h
  *		A table's column into a sorter, with the rights and the rows of
  *		SELECT attribute FROM rel, in parallel where PostgreSQL would.
  *
- * column_functions.c and query_gather.c ask here; what reads is column_reader.c,
- * and column_parallel.c with several processes.
+ * functions/columns.c and query.c ask here; what reads is reader.c,
+ * and parallel.c with several processes.
  */
-#ifndef HPSORT_COLUMN_GATHER_H
-#define HPSORT_COLUMN_GATHER_H
+#ifndef HPSORT_PG_COLUMN_FILL_H
+#define HPSORT_PG_COLUMN_FILL_H
 
 #include "postgres.h"
 
 #include "utils/rel.h"
 
-#include "sorter.h"
+#include "sort/sorter.h"
 
 /*
  * Adds the keys of a column, and of those that inherit it, to sorter and its
@@ -23,7 +23,7 @@
  * column is not simply read (views, foreign tables, row security, ...) the
  * query is run.  Locks stay until the end of the transaction.
  */
-extern void column_gather(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls);
+extern void column_fill(Oid relid, const char *attribute, Sorter *sorter, int64 *nulls);
 
 /* One table to be read: open, and locked. */
 typedef struct ColumnSource
@@ -34,11 +34,11 @@ typedef struct ColumnSource
 
 /* Reads sources one after the other, alone; parallel has an element a source, or is NULL. */
 struct ParallelTableScanDescData;
-extern void column_gather_sources(const ColumnSource *sources, int nsources,
+extern void column_fill_sources(const ColumnSource *sources, int nsources,
 								  struct ParallelTableScanDescData **parallel,
 								  Sorter *sorter, int64 *nulls);
 
-/* --- column_plan.c */
+/* --- plan_check.c */
 
 /*
  * An error unless query, SELECT attribute FROM rel, is planned as a plain scan
@@ -47,7 +47,7 @@ extern void column_gather_sources(const ColumnSource *sources, int nsources,
 extern void column_check_plan(Relation rel, AttrNumber attnum, const char *query,
 							  const ColumnSource *sources, int nsources);
 
-/* --- column_parallel.c */
+/* --- parallel.c */
 
 /*
  * What parallel_workers of several tables come to: so_far is of those before,
@@ -58,8 +58,8 @@ extern int	column_parallel_setting(int so_far, int setting);
 /* How many workers PostgreSQL's rules and settings allow for that; often 0. */
 extern int	column_parallel_workers(const ColumnSource *sources, int nsources);
 
-/* column_gather_sources with up to that many workers, if they can be had. */
-extern void column_gather_parallel(const ColumnSource *sources, int nsources, int workers,
+/* column_fill_sources with up to that many workers, if they can be had. */
+extern void column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
 								   Sorter *sorter, int64 *nulls);
 
-#endif							/* HPSORT_COLUMN_GATHER_H */
+#endif							/* HPSORT_PG_COLUMN_FILL_H */

@@ -1,7 +1,7 @@
 /*
- * column_parallel.c
+ * parallel.c
  *		A table's column into a sorter, by several processes (see
- *		column_gather.h).
+ *		fill.h).
  *
  * Each process reads the blocks that it gets of each table into a sorter of its
  * own.  A worker leaves its sorter, serialized, in dynamic shared memory
@@ -27,9 +27,9 @@
 #include "utils/dsa.h"
 #include "utils/snapmgr.h"
 
-#include "column_gather.h"
-#include "compat.h"
-#include "pg_sorter.h"
+#include "pg/column/fill.h"
+#include "pg/compat.h"
+#include "pg/sort_context.h"
 
 PGDLLEXPORT void column_parallel_main(dsm_segment *seg, shm_toc *toc);
 
@@ -49,7 +49,7 @@ typedef struct SharedResult
 	int64		nulls;
 } SharedResult;
 
-typedef struct SharedGather
+typedef struct HpSortAggregateShared
 {
 	int32		lo;				/* promised bounds */
 	int32		hi;
@@ -57,7 +57,7 @@ typedef struct SharedGather
 	int			nworkers;
 	SharedResult results[FLEXIBLE_ARRAY_MEMBER];	/* nworkers */
 	/* followed by SharedSource[nsources] */
-} SharedGather;
+} HpSortAggregateShared;
 
 typedef struct SharedSource
 {
@@ -66,7 +66,7 @@ typedef struct SharedSource
 } SharedSource;
 
 static inline SharedSource *
-shared_sources(SharedGather *shared)
+shared_sources(HpSortAggregateShared *shared)
 {
 	return (SharedSource *) &shared->results[shared->nworkers];
 }
@@ -115,7 +115,7 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 /* Lays out and fills what the workers need. */
 static ParallelContext *
 prepare_workers(const ColumnSource *sources, int nsources, int workers, const Sorter *sorter,
-				SharedGather **shared, ParallelTableScanDesc *scans)
+				HpSortAggregateShared **shared, ParallelTableScanDesc *scans)
 {
 	ParallelContext *pcxt = CreateParallelContext("$libdir/hpsort", "column_parallel_main", workers);
 	Snapshot	snapshot = GetActiveSnapshot();
@@ -125,7 +125,7 @@ prepare_workers(const ColumnSource *sources, int nsources, int workers, const So
 	int			i;
 
 	workers = pcxt->nworkers;
-	shared_size = offsetof(SharedGather, results) + workers * sizeof(SharedResult) +
+	shared_size = offsetof(HpSortAggregateShared, results) + workers * sizeof(SharedResult) +
 		nsources * sizeof(SharedSource);
 	shm_toc_estimate_chunk(&pcxt->estimator, shared_size);
 	shm_toc_estimate_chunk(&pcxt->estimator, dsa_minimum_size());
@@ -173,11 +173,11 @@ prepare_workers(const ColumnSource *sources, int nsources, int workers, const So
 }
 
 void
-column_gather_parallel(const ColumnSource *sources, int nsources, int workers,
+column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
 					   Sorter *sorter, int64 *nulls)
 {
 	ParallelTableScanDesc *scans = palloc_array(ParallelTableScanDesc, nsources);
-	SharedGather *shared = NULL;
+	HpSortAggregateShared *shared = NULL;
 	ParallelContext *pcxt;
 	dsa_area   *area;
 	SortError	err;
@@ -190,7 +190,7 @@ column_gather_parallel(const ColumnSource *sources, int nsources, int workers,
 		/* No dynamic shared memory to be had: alone then. */
 		DestroyParallelContext(pcxt);
 		ExitParallelMode();
-		column_gather_sources(sources, nsources, NULL, sorter, nulls);
+		column_fill_sources(sources, nsources, NULL, sorter, nulls);
 		return;
 	}
 	area = dsa_create_in_place(shm_toc_lookup(pcxt->toc, KEY_DSA, false), dsa_minimum_size(),
@@ -198,7 +198,7 @@ column_gather_parallel(const ColumnSource *sources, int nsources, int workers,
 	LaunchParallelWorkers(pcxt);
 
 	if (parallel_leader_participation || pcxt->nworkers_launched == 0)
-		column_gather_sources(sources, nsources, scans, sorter, nulls);
+		column_fill_sources(sources, nsources, scans, sorter, nulls);
 
 	WaitForParallelWorkersToFinish(pcxt);
 	for (i = 0; i < pcxt->nworkers_launched; i++)
@@ -225,7 +225,7 @@ column_gather_parallel(const ColumnSource *sources, int nsources, int workers,
 void
 column_parallel_main(dsm_segment *seg, shm_toc *toc)
 {
-	SharedGather *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	HpSortAggregateShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFERS, false);
 	WalUsage   *wal = shm_toc_lookup(toc, KEY_WAL, false);
 	SharedResult *result = &shared->results[ParallelWorkerNumber];
@@ -252,7 +252,7 @@ column_parallel_main(dsm_segment *seg, shm_toc *toc)
 	}
 	pg_sort_context_partial(&context, CurrentMemoryContext);
 	sorter_init(&sorter, &context, shared->lo, shared->hi);
-	column_gather_sources(sources, shared->nsources, scans, &sorter, &nulls);
+	column_fill_sources(sources, shared->nsources, scans, &sorter, &nulls);
 	for (i = 0; i < shared->nsources; i++)
 		table_close(sources[i].rel, AccessShareLock);
 

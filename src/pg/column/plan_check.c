@@ -1,7 +1,7 @@
 /*
- * column_plan.c
+ * plan_check.c
  *		Whether a column may be read from its table's pages (see
- *		column_gather.h): what PostgreSQL would do instead is planned.
+ *		fill.h): what PostgreSQL would do instead is planned.
  *
  * Extensions that keep a table's rows elsewhere, spread over other servers or
  * compressed, leave a table behind whose pages hold few of them or none.  They
@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "column_gather.h"
+#include "pg/column/fill.h"
 
 /* What a plan has to read, and what of it has been found. */
 typedef struct PlanCheck

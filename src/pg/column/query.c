@@ -1,6 +1,6 @@
 /*
- * query_gather.c
- *		Keys from any query, through SPI (see query_gather.h).
+ * query.c
+ *		Keys from any query, through SPI (see query.h).
  */
 #include "postgres.h"
 
@@ -14,31 +14,31 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
-#include "column_reader.h"
-#include "gather_query.h"
-#include "pg_sorter.h"
-#include "query_gather.h"
+#include "pg/column/query.h"
+#include "pg/column/reader.h"
+#include "pg/nodes/aggregate/query.h"
+#include "pg/sort_context.h"
 
 /*
  * Where the query sends its rows: straight into the sorter.
  */
-typedef struct GatherReceiver
+typedef struct KeyReceiver
 {
 	DestReceiver pub;
 	Sorter	   *sorter;
 	int64	   *nulls;
 	Oid			type;			/* base type of the column */
-} GatherReceiver;
+} KeyReceiver;
 
 static void
-gather_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
 {
 }
 
 static bool
-gather_row(TupleTableSlot *slot, DestReceiver *self)
+receiver_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	GatherReceiver *receiver = (GatherReceiver *) self;
+	KeyReceiver *receiver = (KeyReceiver *) self;
 	bool		isnull;
 	Datum		value = slot_getattr(slot, 1, &isnull);
 	SortError	err;
@@ -52,12 +52,12 @@ gather_row(TupleTableSlot *slot, DestReceiver *self)
 }
 
 static void
-gather_shutdown(DestReceiver *self)
+receiver_shutdown(DestReceiver *self)
 {
 }
 
 static void
-gather_destroy(DestReceiver *self)
+receiver_destroy(DestReceiver *self)
 {
 }
 
@@ -136,22 +136,22 @@ integer_column(SPIPlanPtr plan)
 }
 
 void
-query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
+query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
 {
-	GatherReceiver receiver = {
+	KeyReceiver receiver = {
 		.pub = {
-			.receiveSlot = gather_row,
-			.rStartup = gather_startup,
-			.rShutdown = gather_shutdown,
-			.rDestroy = gather_destroy,
+			.receiveSlot = receiver_row,
+			.rStartup = receiver_startup,
+			.rShutdown = receiver_shutdown,
+			.rDestroy = receiver_destroy,
 			.mydest = DestNone
 		},
 		.sorter = sorter,
 		.nulls = nulls
 	};
 	SPIExecuteOptions options = {0};
-	GatherSink	sink = {.sorter = sorter, .nulls = nulls};
-	const GatherSink *previous;
+	AggregateSink	sink = {.sorter = sorter, .nulls = nulls};
+	const AggregateSink *previous;
 	SPIPlanPtr	plan;
 	int			rc;
 
@@ -168,14 +168,14 @@ query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 
 	/* Planned and run in one go: the plan may fill the sorter itself. */
 	sink.query_string =
 		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
-	previous = gather_query_offer(&sink);
+	previous = aggregate_query_offer(&sink);
 	PG_TRY();
 	{
 		rc = SPI_execute_plan_extended(plan, &options);
 	}
 	PG_FINALLY();
 	{
-		gather_query_offer(previous);
+		aggregate_query_offer(previous);
 	}
 	PG_END_TRY();
 	if (rc < 0)

@@ -1,14 +1,14 @@
 /*
- * query_gather.h
+ * query.h
  *		Keys from any query: what hpsort_query runs, and what the column
  *		functions fall back to where a column is not simply read.
  */
-#ifndef HPSORT_QUERY_GATHER_H
-#define HPSORT_QUERY_GATHER_H
+#ifndef HPSORT_PG_COLUMN_QUERY_H
+#define HPSORT_PG_COLUMN_QUERY_H
 
 #include "postgres.h"
 
-#include "sorter.h"
+#include "sort/sorter.h"
 
 /*
  * Runs a query with the caller's rights, adds its keys to sorter and its NULLs
@@ -17,6 +17,6 @@
  * one column: of an integer type if type is InvalidOid, else one that
  * column_type_is_key has accepted.
  */
-extern void query_gather(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls);
+extern void query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls);
 
-#endif							/* HPSORT_QUERY_GATHER_H */
+#endif							/* HPSORT_PG_COLUMN_QUERY_H */

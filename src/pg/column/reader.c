@@ -1,6 +1,6 @@
 /*
- * column_reader.c
- *		Integer columns of a table, read a page at a time (see column_reader.h).
+ * reader.c
+ *		Integer columns of a table, read a page at a time (see reader.h).
  *
  * A page is read in one go under its share lock, as heapam.c's page mode finds
  * a page's visible rows: one column without a filter straight into the batch;
@@ -27,8 +27,8 @@
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
 
-#include "column_reader.h"
-#include "compat.h"
+#include "pg/column/reader.h"
+#include "pg/compat.h"
 
 /* One column before the key, for walking over it. */
 typedef struct WalkStep

@@ -1,5 +1,5 @@
 /*
- * column_reader.h
+ * reader.h
  *		ColumnReader: integer columns of a table, read a page at a time.
  *
  * Reads exactly the rows that a sequential scan under the same snapshot would
@@ -10,7 +10,7 @@
  * from core's own scan descriptor, so that synchronized scans, the ring of
  * buffers, read streams, parallel block allocation and statistics are core's.
  *
- * Who calls it: column_gather.c (the SQL functions) and gather_exec.c (the
+ * Who calls it: fill.c (the SQL functions) and nodes/aggregate/exec.c (the
  * custom scan).  It knows nothing of sorting.
  *
  * Duties of the caller: the relation is open and locked (AccessShareLock), and
@@ -24,8 +24,8 @@
  * ParallelTableScanDesc (table_parallelscan_initialize); blocks are handed out
  * to whoever asks next.  The snapshot is then the descriptor's.
  */
-#ifndef HPSORT_COLUMN_READER_H
-#define HPSORT_COLUMN_READER_H
+#ifndef HPSORT_PG_COLUMN_READER_H
+#define HPSORT_PG_COLUMN_READER_H
 
 #include "postgres.h"
 
@@ -87,4 +87,4 @@ extern uint64 column_reader_filtered(const ColumnReader *reader);
 
 extern void column_reader_close(ColumnReader *reader);
 
-#endif							/* HPSORT_COLUMN_READER_H */
+#endif							/* HPSORT_PG_COLUMN_READER_H */

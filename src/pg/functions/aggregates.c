@@ -24,10 +24,10 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "aggregates.h"
-#include "column_reader.h"
-#include "pg_sorter.h"
-#include "set_state.h"
+#include "pg/column/reader.h"
+#include "pg/functions/aggregates.h"
+#include "pg/functions/set_state.h"
+#include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int2);

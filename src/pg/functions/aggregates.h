@@ -1,17 +1,17 @@
 /*
  * aggregates.h
  *		The state of hpsort's aggregates, for who fills it without the
- *		executor's Agg node (gather_exec.c).
+ *		executor's Agg node (nodes/aggregate/exec.c).
  */
-#ifndef HPSORT_AGGREGATES_H
-#define HPSORT_AGGREGATES_H
+#ifndef HPSORT_PG_FUNCTIONS_AGGREGATES_H
+#define HPSORT_PG_FUNCTIONS_AGGREGATES_H
 
 #include "postgres.h"
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
 
-#include "pg_sorter.h"
+#include "pg/sort_context.h"
 
 /* One group; 128 bytes, so that millions of them cost what they must. */
 typedef struct AggregateState
@@ -45,4 +45,4 @@ extern Datum hpsort_agg_transfn_int8(PG_FUNCTION_ARGS);
 extern Datum hpsort_agg_finalfn(PG_FUNCTION_ARGS);
 extern Datum hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS);
 
-#endif							/* HPSORT_AGGREGATES_H */
+#endif							/* HPSORT_PG_FUNCTIONS_AGGREGATES_H */

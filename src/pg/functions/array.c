@@ -1,5 +1,5 @@
 /*
- * array_functions.c
+ * array.c
  *		hpsort(int4[] ...), hpsort_float4() and hpsort_order(): arrays to arrays.
  */
 #include "postgres.h"
@@ -9,8 +9,8 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "algorithms.h"
-#include "pg_sorter.h"
+#include "pg/sort_context.h"
+#include "sort/algorithms.h"
 
 PG_FUNCTION_INFO_V1(hpsort);
 PG_FUNCTION_INFO_V1(hpsort_bounds);

@@ -1,5 +1,5 @@
 /*
- * column_functions.c
+ * columns.c
  *		hpsort_column(), hpsort_column_array() and hpsort_column_runs(): a
  *		table's column in order, without the executor.
  */
@@ -16,9 +16,9 @@
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
-#include "column_gather.h"
-#include "pg_sorter.h"
-#include "set_state.h"
+#include "pg/column/fill.h"
+#include "pg/functions/set_state.h"
+#include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_column);
 PG_FUNCTION_INFO_V1(hpsort_column_array);
@@ -37,7 +37,7 @@ is_null_call(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(ARG_REL) || PG_ARGISNULL(ARG_ATTRIBUTE) || PG_ARGISNULL(ARG_DESCENDING);
 }
 
-/* Gathers the column into a new set. */
+/* Reads the column into a new set. */
 static SetState *
 start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *function,
 				 SortWant want)
@@ -51,7 +51,7 @@ start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *func
 		return NULL;
 	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
 	state = set_state_make(memory, lo, hi);
-	column_gather(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
+	column_fill(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
 				  &state->sorter, &state->nulls);
 	old = MemoryContextSwitchTo(memory);
 	set_state_start(state, function, want, sort_order_from_args(fcinfo, ARG_DESCENDING));
@@ -105,7 +105,7 @@ hpsort_column_array(PG_FUNCTION_ARGS)
 	order = sort_order_from_args(fcinfo, ARG_DESCENDING);
 	pg_sort_context(&context, CurrentMemoryContext);
 	sorter_init(&sorter, &context, lo, hi);
-	column_gather(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
+	column_fill(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
 				  &sorter, &nulls);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
 	if (sorter_count(&sorter) + nulls == 0)

@@ -1,5 +1,5 @@
 /*
- * info_functions.c
+ * info.c
  *		hpsort_algorithms(), hpsort_devices() and hpsort_stat_gpu(): what exists,
  *		what is usable, what was done.
  */
@@ -16,11 +16,11 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "algorithms.h"
-#include "gpu_backend.h"
-#include "kernels.h"
-#include "pg_sorter.h"
-#include "service_state.h"
+#include "pg/gpu/backend.h"
+#include "pg/gpu/service_state.h"
+#include "pg/sort_context.h"
+#include "sort/algorithms.h"
+#include "sort/kernels.h"
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);

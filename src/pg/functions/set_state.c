@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "set_state.h"
+#include "pg/functions/set_state.h"
 
 SetState *
 set_state_make(MemoryContext memory, int32 lo, int32 hi)

@@ -2,7 +2,7 @@
  * set_state.h
  *		SetState: keys or runs returned in order.
  *
- * Shared by the set-returning functions (set_functions.c, column_functions.c):
+ * Shared by the set-returning functions (sets.c, columns.c):
  * each is set_return_keys or set_return_runs, told how to begin.
  *
  * In a select list a set is returned a row at a time, so that a LIMIT ends it.
@@ -12,14 +12,14 @@
  * 8,000,000 runs take 1.5 times what a select list with the keys takes, and
  * 2.9 times one by one (PostgreSQL 17, work_mem 2 GB).
  */
-#ifndef HPSORT_SET_STATE_H
-#define HPSORT_SET_STATE_H
+#ifndef HPSORT_PG_FUNCTIONS_SET_STATE_H
+#define HPSORT_PG_FUNCTIONS_SET_STATE_H
 
 #include "postgres.h"
 
 #include "funcapi.h"
 
-#include "pg_sorter.h"
+#include "pg/sort_context.h"
 
 /* Rows read from the sorter at once. */
 #define SET_BATCH 1024
@@ -61,4 +61,4 @@ extern void set_state_start(SetState *state, const char *function, SortWant want
 /* An error unless hpsort_run still has the two attributes it was made with. */
 extern void run_type_check(TupleDesc tupdesc);
 
-#endif							/* HPSORT_SET_STATE_H */
+#endif							/* HPSORT_PG_FUNCTIONS_SET_STATE_H */

@@ -1,5 +1,5 @@
 /*
- * set_functions.c
+ * sets.c
  *		hpsort_set(), hpsort_runs() and hpsort_query(): keys in order
  *		(set_state.h).
  */
@@ -12,10 +12,10 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "compat.h"
-#include "pg_sorter.h"
-#include "query_gather.h"
-#include "set_state.h"
+#include "pg/column/query.h"
+#include "pg/compat.h"
+#include "pg/functions/set_state.h"
+#include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_set);
 PG_FUNCTION_INFO_V1(hpsort_runs);
@@ -87,7 +87,7 @@ start_query(FunctionCallInfo fcinfo, MemoryContext memory)
 		return NULL;
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
 	state = set_state_make(memory, lo, hi);
-	query_gather(text_to_cstring(PG_GETARG_TEXT_PP(0)), false, InvalidOid,
+	query_fill(text_to_cstring(PG_GETARG_TEXT_PP(0)), false, InvalidOid,
 				 &state->sorter, &state->nulls);
 	old = MemoryContextSwitchTo(memory);
 	set_state_start(state, "hpsort_query", SORT_WANT_KEYS, sort_order_from_args(fcinfo, 3));

@@ -1,6 +1,6 @@
 /*
- * gpu_backend.c
- *		A session's use of the GPU service (see gpu_backend.h).
+ * backend.c
+ *		A session's use of the GPU service (see backend.h).
  *
  * The first sort that may be worth it connects; the connection is kept for
  * those to come.  Jobs are closed by whatever comes first: the sort itself, the
@@ -20,13 +20,13 @@
 #include "storage/latch.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "device.h"
-#include "gpu_backend.h"
-#include "pg_sorter.h"
-#include "service_state.h"
-#include "settings.h"
-#include "supervisor.h"
+#include "pg/compat.h"
+#include "pg/gpu/backend.h"
+#include "pg/gpu/service_state.h"
+#include "pg/gpu/supervisor.h"
+#include "pg/guc.h"
+#include "pg/sort_context.h"
+#include "sort/device.h"
 
 /*
  * A running service greets within a millisecond.  Under "auto" it is not
@@ -46,7 +46,7 @@
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are
- * sent while they are gathered: a query may do both at once.
+ * sent while the sorter fills: a query may do both at once.
  */
 typedef struct Connection
 {

@@ -1,15 +1,15 @@
 /*
- * gpu_backend.h
+ * backend.h
  *		A session's use of the GPU service: its connections, its jobs, and what
  *		becomes of them when a query fails.
  */
-#ifndef HPSORT_GPU_BACKEND_H
-#define HPSORT_GPU_BACKEND_H
+#ifndef HPSORT_PG_GPU_BACKEND_H
+#define HPSORT_PG_GPU_BACKEND_H
 
 #include "postgres.h"
 
-#include "client.h"
-#include "sort_types.h"
+#include "gpu/client.h"
+#include "sort/sort_types.h"
 
 /* The way to the GPU that every sort of this session is lent. */
 extern const SortGpu gpu_backend;
@@ -22,4 +22,4 @@ extern const SortGpu gpu_backend;
 extern int	gpu_backend_devices(GpuDeviceStatus *devices, int max, const char **state,
 								char *text, size_t size);
 
-#endif							/* HPSORT_GPU_BACKEND_H */
+#endif							/* HPSORT_PG_GPU_BACKEND_H */

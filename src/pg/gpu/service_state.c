@@ -14,7 +14,7 @@
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
-#include "service_state.h"
+#include "pg/gpu/service_state.h"
 
 /*
  * A start that nobody took up within so long is forgotten: the postmaster

@@ -12,13 +12,13 @@
  * and starts afresh, exactly when the cluster's processes do: there is no file
  * to outlive a crash, and no page that a full disk could take away.
  */
-#ifndef HPSORT_SERVICE_STATE_H
-#define HPSORT_SERVICE_STATE_H
+#ifndef HPSORT_PG_GPU_SERVICE_STATE_H
+#define HPSORT_PG_GPU_SERVICE_STATE_H
 
 #include "postgres.h"
 
-#include "client.h"
 #include "datatype/timestamp.h"
+#include "gpu/client.h"
 
 /* Relative to the data directory; base backups leave its directory out. */
 #define SERVICE_SOCKET "pg_stat_tmp/hpsort_gpu.sock"
@@ -95,4 +95,4 @@ extern void service_count_restart(void);
 extern bool service_counters(ServiceCounters *counters);
 extern void service_reset_counters(void);
 
-#endif							/* HPSORT_SERVICE_STATE_H */
+#endif							/* HPSORT_PG_GPU_SERVICE_STATE_H */

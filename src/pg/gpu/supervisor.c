@@ -36,12 +36,12 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "client.h"
-#include "compat.h"
-#include "pg_sorter.h"
-#include "service_state.h"
-#include "settings.h"
-#include "supervisor.h"
+#include "gpu/client.h"
+#include "pg/compat.h"
+#include "pg/gpu/service_state.h"
+#include "pg/gpu/supervisor.h"
+#include "pg/guc.h"
+#include "pg/sort_context.h"
 
 #define SERVICE_PROGRAM "hpsort-gpud"
 

@@ -2,8 +2,8 @@
  * supervisor.h
  *		The background worker that keeps the GPU service running.
  */
-#ifndef HPSORT_SUPERVISOR_H
-#define HPSORT_SUPERVISOR_H
+#ifndef HPSORT_PG_GPU_SUPERVISOR_H
+#define HPSORT_PG_GPU_SUPERVISOR_H
 
 #include "postgres.h"
 
@@ -26,4 +26,4 @@ extern bool supervisor_request(const char **reason);
 /* The worker's entry point. */
 extern PGDLLEXPORT void hpsort_gpu_supervisor_main(Datum arg);
 
-#endif							/* HPSORT_SUPERVISOR_H */
+#endif							/* HPSORT_PG_GPU_SUPERVISOR_H */

@@ -1,6 +1,6 @@
 /*
- * gather_exec.c
- *		Custom Scan (HpSort Gather), the executor's half (see gather.h).
+ * exec.c
+ *		Custom Scan (HpSort Aggregate), the executor's half (see node.h).
  *
  * At its first call it reads everything, into one aggregate state for each
  * transition the planner has found (aggtransno), and returns its one row.
@@ -16,17 +16,17 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "aggregates.h"
-#include "algorithms.h"
-#include "column_reader.h"
-#include "compat.h"
-#include "gather.h"
-#include "gather_query.h"
-#include "gather_sources.h"
-#include "pg_sorter.h"
+#include "pg/column/reader.h"
+#include "pg/compat.h"
+#include "pg/functions/aggregates.h"
+#include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/sources.h"
+#include "pg/sort_context.h"
+#include "sort/algorithms.h"
 
 /* One transition: aggregates of the same column and bounds share it. */
-typedef struct GatherTransition
+typedef struct AggregateTransition
 {
 	const Aggref *aggref;		/* one of them */
 	ExprState  *options[3];		/* lower and upper bound, direction, if given */
@@ -37,55 +37,55 @@ typedef struct GatherTransition
 	AggregateState *state;		/* NULL: no rows yet */
 	bool		sorted;			/* stats are there, for EXPLAIN */
 	SorterStats stats;
-} GatherTransition;
+} AggregateTransition;
 
 /* One aggregate: a column of the scan tuple. */
-typedef struct GatherOutput
+typedef struct AggregateOutput
 {
-	GatherKind	kind;
+	AggregateKind	kind;
 	bool		partial;		/* serialized, for Finalize Aggregate */
 	int			state;
-	TupleDesc	run_type;		/* of GATHER_RUNS */
+	TupleDesc	run_type;		/* of AGGREGATE_RUNS */
 	Oid			array_type;		/* of the elements, if it returns an array */
-} GatherOutput;
+} AggregateOutput;
 
-typedef struct GatherScanState
+typedef struct HpSortAggregateState
 {
 	CustomScanState css;
 	MemoryContext memory;		/* all below that depends on the rows */
 	SortContext context;
 
-	GatherSources sources;
+	AggregateSources sources;
 	int			nstates;
-	GatherTransition *states;
+	AggregateTransition *states;
 	int			noutputs;
-	GatherOutput *outputs;
+	AggregateOutput *outputs;
 
 	bool		done;			/* the row has been returned */
-} GatherScanState;
+} HpSortAggregateState;
 
 /* Bounds and direction, which depend on no row, but may on a parameter. */
 static void
-prepare_options(GatherScanState *gather, GatherTransition *state)
+prepare_options(HpSortAggregateState *node, AggregateTransition *state)
 {
 	const List *args = state->aggref->args;
 	int			i;
 
 	for (i = 1; i < list_length(args); i++)
 		state->options[i - 1] = ExecInitExpr(list_nth_node(TargetEntry, args, i)->expr,
-											 &gather->css.ss.ps);
+											 &node->css.ss.ps);
 }
 
 static Datum
-evaluate_option(GatherScanState *gather, const GatherTransition *state, int option, bool *isnull)
+evaluate_option(HpSortAggregateState *node, const AggregateTransition *state, int option, bool *isnull)
 {
-	return ExecEvalExprSwitchContext(state->options[option], gather->css.ss.ps.ps_ExprContext,
+	return ExecEvalExprSwitchContext(state->options[option], node->css.ss.ps.ps_ExprContext,
 									 isnull);
 }
 
 /* As the transition functions read theirs; complaints wait for the first row. */
 static void
-read_options(GatherScanState *gather, GatherTransition *state)
+read_options(HpSortAggregateState *node, AggregateTransition *state)
 {
 	Datum		value;
 	bool		isnull;
@@ -95,39 +95,39 @@ read_options(GatherScanState *gather, GatherTransition *state)
 	state->descending = false;
 	if (state->options[1])
 	{
-		value = evaluate_option(gather, state, 0, &isnull);
+		value = evaluate_option(node, state, 0, &isnull);
 		if (!isnull)
 			state->lo = DatumGetInt32(value);
-		value = evaluate_option(gather, state, 1, &isnull);
+		value = evaluate_option(node, state, 1, &isnull);
 		if (!isnull)
 			state->hi = DatumGetInt32(value);
 	}
 	if (state->options[2])
 	{
-		value = evaluate_option(gather, state, 2, &isnull);
+		value = evaluate_option(node, state, 2, &isnull);
 		state->descending = !isnull && DatumGetBool(value);
 	}
 }
 
 /* --- life */
 
-static const CustomExecMethods gather_exec_methods;
+static const CustomExecMethods aggregate_node_exec_methods;
 
 /*
  * The node of hpsort_query's own query has the same name, by which a plan that
  * was written and is read back finds its methods; it has a column as its result.
  */
 static Node *
-create_gather_state(CustomScan *scan)
+aggregate_node_create_state(CustomScan *scan)
 {
-	GatherScanState *gather;
+	HpSortAggregateState *node;
 
 	if (!IsA(linitial_node(TargetEntry, scan->custom_scan_tlist)->expr, Aggref))
-		return gather_query_create_state(scan);
-	gather = palloc0_object(GatherScanState);
-	NodeSetTag(gather, T_CustomScanState);
-	gather->css.methods = &gather_exec_methods;
-	return (Node *) gather;
+		return aggregate_query_create_state(scan);
+	node = palloc0_object(HpSortAggregateState);
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &aggregate_node_exec_methods;
+	return (Node *) node;
 }
 
 /*
@@ -144,41 +144,41 @@ check_execute(const Aggref *aggref)
 
 /* The aggregates, and the states that they share. */
 static void
-describe_outputs(GatherScanState *gather, CustomScan *scan)
+describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 {
 	List	   *columns = linitial(scan->custom_private);
 	int		   *transnos;
 	ListCell   *lc;
 
-	gather->outputs = palloc0_array(GatherOutput, list_length(scan->custom_scan_tlist));
-	gather->states = palloc0_array(GatherTransition, list_length(scan->custom_scan_tlist));
+	node->outputs = palloc0_array(AggregateOutput, list_length(scan->custom_scan_tlist));
+	node->states = palloc0_array(AggregateTransition, list_length(scan->custom_scan_tlist));
 	transnos = palloc_array(int, list_length(scan->custom_scan_tlist));
 	foreach(lc, scan->custom_scan_tlist)
 	{
 		Aggref	   *aggref = castNode(Aggref, lfirst_node(TargetEntry, lc)->expr);
-		GatherOutput *output = &gather->outputs[gather->noutputs++];
+		AggregateOutput *output = &node->outputs[node->noutputs++];
 		int			i;
 
-		output->kind = gather_kind(aggref);
+		output->kind = aggregate_kind(aggref);
 		output->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
-		if (output->kind == GATHER_NONE)
+		if (output->kind == AGGREGATE_NONE)
 			elog(ERROR, "aggregate %u is none of hpsort", aggref->aggfnoid);
 		check_execute(aggref);
-		if (output->kind == GATHER_RUNS && !output->partial)
+		if (output->kind == AGGREGATE_RUNS && !output->partial)
 			output->run_type = aggregate_run_type(aggref->aggtype);
-		if (output->kind == GATHER_ARRAY && !output->partial)
+		if (output->kind == AGGREGATE_ARRAY && !output->partial)
 			output->array_type = aggregate_array_type(aggref->aggtype);
-		for (i = 0; i < gather->nstates && transnos[i] != aggref->aggtransno; i++)
+		for (i = 0; i < node->nstates && transnos[i] != aggref->aggtransno; i++)
 			;
-		if (i == gather->nstates)
+		if (i == node->nstates)
 		{
-			AttrNumber	attnum = gather_argument(aggref)->varattno;
+			AttrNumber	attnum = aggregate_argument(aggref)->varattno;
 
-			transnos[gather->nstates++] = aggref->aggtransno;
-			gather->states[i].aggref = aggref;
-			while (list_nth_int(columns, gather->states[i].column) != attnum)
-				gather->states[i].column++;
-			prepare_options(gather, &gather->states[i]);
+			transnos[node->nstates++] = aggref->aggtransno;
+			node->states[i].aggref = aggref;
+			while (list_nth_int(columns, node->states[i].column) != attnum)
+				node->states[i].column++;
+			prepare_options(node, &node->states[i]);
 		}
 		output->state = i;
 	}
@@ -186,44 +186,44 @@ describe_outputs(GatherScanState *gather, CustomScan *scan)
 }
 
 static void
-begin_gather(CustomScanState *css, EState *estate, int eflags)
+aggregate_node_begin(CustomScanState *css, EState *estate, int eflags)
 {
-	GatherScanState *gather = (GatherScanState *) css;
+	HpSortAggregateState *node = (HpSortAggregateState *) css;
 
-	gather->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Gather",
+	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										   ALLOCSET_DEFAULT_SIZES);
-	gather_sources_begin(&gather->sources, css, eflags);
-	describe_outputs(gather, (CustomScan *) css->ss.ps.plan);
+	aggregate_sources_begin(&node->sources, css, eflags);
+	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }
 
 static void
-end_gather(CustomScanState *css)
+aggregate_node_end(CustomScanState *css)
 {
-	GatherScanState *gather = (GatherScanState *) css;
+	HpSortAggregateState *node = (HpSortAggregateState *) css;
 
-	gather_sources_end(&gather->sources);
-	MemoryContextDelete(gather->memory);
+	aggregate_sources_end(&node->sources);
+	MemoryContextDelete(node->memory);
 }
 
 static void
-rescan_gather(CustomScanState *css)
+aggregate_node_rescan(CustomScanState *css)
 {
-	GatherScanState *gather = (GatherScanState *) css;
+	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	int			i;
 
-	gather_sources_rescan(&gather->sources);
+	aggregate_sources_rescan(&node->sources);
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	for (i = 0; i < gather->nstates; i++)
-		gather->states[i].state = NULL;
-	MemoryContextReset(gather->memory);
-	gather->done = false;
+	for (i = 0; i < node->nstates; i++)
+		node->states[i].state = NULL;
+	MemoryContextReset(node->memory);
+	node->done = false;
 }
 
 /* --- reading */
 
 /* Adds a column's batch to a state, which the first row of all makes. */
 static void
-add_batch(GatherScanState *gather, GatherTransition *state, const ColumnBatch *batch)
+add_batch(HpSortAggregateState *node, AggregateTransition *state, const ColumnBatch *batch)
 {
 	SortError	err;
 
@@ -232,7 +232,7 @@ add_batch(GatherScanState *gather, GatherTransition *state, const ColumnBatch *b
 	if (state->state == NULL)
 	{
 		sort_bounds_check(state->lo, state->hi);
-		state->state = aggregate_state_make(&gather->context, state->lo, state->hi,
+		state->state = aggregate_state_make(&node->context, state->lo, state->hi,
 											state->descending);
 	}
 	state->state->nulls += batch->nulls;
@@ -242,23 +242,23 @@ add_batch(GatherScanState *gather, GatherTransition *state, const ColumnBatch *b
 static void
 add_batches(void *arg, const ColumnBatch *batches)
 {
-	GatherScanState *gather = (GatherScanState *) arg;
+	HpSortAggregateState *node = (HpSortAggregateState *) arg;
 	int			i;
 
-	for (i = 0; i < gather->nstates; i++)
-		add_batch(gather, &gather->states[i], &batches[gather->states[i].column]);
+	for (i = 0; i < node->nstates; i++)
+		add_batch(node, &node->states[i], &batches[node->states[i].column]);
 }
 
 /* The aggregates' values, into the scan tuple. */
 static void
-fill_outputs(GatherScanState *gather, TupleTableSlot *slot)
+fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 {
 	int			i;
 
-	for (i = 0; i < gather->noutputs; i++)
+	for (i = 0; i < node->noutputs; i++)
 	{
-		GatherOutput *output = &gather->outputs[i];
-		AggregateState *state = gather->states[output->state].state;
+		AggregateOutput *output = &node->outputs[i];
+		AggregateState *state = node->states[output->state].state;
 
 		/* No rows: NULL, as array_agg, and also as a partial aggregate. */
 		slot->tts_isnull[i] = state == NULL;
@@ -266,14 +266,14 @@ fill_outputs(GatherScanState *gather, TupleTableSlot *slot)
 			slot->tts_values[i] = (Datum) 0;
 		else if (output->partial)
 			slot->tts_values[i] = aggregate_state_serialize(state);
-		else if (output->kind == GATHER_ARRAY)
+		else if (output->kind == AGGREGATE_ARRAY)
 			slot->tts_values[i] = aggregate_state_array(state, output->array_type);
 		else
 			slot->tts_values[i] = aggregate_state_runs(state, output->run_type);
 	}
-	for (i = 0; i < gather->nstates; i++)
+	for (i = 0; i < node->nstates; i++)
 	{
-		GatherTransition *state = &gather->states[i];
+		AggregateTransition *state = &node->states[i];
 
 		state->sorted = state->state != NULL;
 		if (!state->sorted)
@@ -285,29 +285,29 @@ fill_outputs(GatherScanState *gather, TupleTableSlot *slot)
 }
 
 static TupleTableSlot *
-exec_gather(CustomScanState *css)
+aggregate_node_exec(CustomScanState *css)
 {
-	GatherScanState *gather = (GatherScanState *) css;
+	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	MemoryContext old;
 	int			i;
 
-	if (gather->done)
+	if (node->done)
 		return NULL;
-	gather->done = true;
+	node->done = true;
 
 	ResetExprContext(econtext);
-	for (i = 0; i < gather->nstates; i++)
-		read_options(gather, &gather->states[i]);
-	old = MemoryContextSwitchTo(gather->memory);
-	if (gather->outputs[0].partial)
-		pg_sort_context_partial(&gather->context, gather->memory);
+	for (i = 0; i < node->nstates; i++)
+		read_options(node, &node->states[i]);
+	old = MemoryContextSwitchTo(node->memory);
+	if (node->outputs[0].partial)
+		pg_sort_context_partial(&node->context, node->memory);
 	else
-		pg_sort_context(&gather->context, gather->memory);
-	gather_sources_read(&gather->sources, add_batches, gather);
+		pg_sort_context(&node->context, node->memory);
+	aggregate_sources_read(&node->sources, add_batches, node);
 	ExecClearTuple(slot);
-	fill_outputs(gather, slot);
+	fill_outputs(node, slot);
 	MemoryContextSwitchTo(old);
 	ExecStoreVirtualTuple(slot);
 
@@ -325,33 +325,33 @@ exec_gather(CustomScanState *css)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return gather_sources_estimate(&((GatherScanState *) css)->sources);
+	return aggregate_sources_estimate(&((HpSortAggregateState *) css)->sources);
 }
 
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gather_sources_share(&((GatherScanState *) css)->sources, coordinate);
+	aggregate_sources_share(&((HpSortAggregateState *) css)->sources, coordinate);
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gather_sources_reshare(&((GatherScanState *) css)->sources);
+	aggregate_sources_reshare(&((HpSortAggregateState *) css)->sources);
 }
 
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
-	gather_sources_attach(&((GatherScanState *) css)->sources, coordinate);
+	aggregate_sources_attach(&((HpSortAggregateState *) css)->sources, coordinate);
 }
 
 /* --- EXPLAIN */
 
 static void
-explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
+aggregate_node_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
-	GatherScanState *gather = (GatherScanState *) css;
+	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	bool		prefix = compat_explain_prefix(es);
 	List	   *columns = NIL;
@@ -359,9 +359,9 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 	List	   *keys = NIL;
 	int			c;
 
-	for (c = 0; c < gather->sources.ncolumns; c++)
+	for (c = 0; c < node->sources.ncolumns; c++)
 	{
-		GatherTransition *state = gather->states;
+		AggregateTransition *state = node->states;
 		Expr	   *column;
 
 		/* One line a column, whatever the bounds it is also sorted with. */
@@ -377,29 +377,29 @@ explain_gather(CustomScanState *css, List *ancestors, ExplainState *es)
 		keys = lappend(keys, psprintf(UINT64_FORMAT, state->stats.n));
 	}
 	ExplainPropertyList("Sort Key", columns, es);
-	gather_sources_explain(&gather->sources, ancestors, es);
+	aggregate_sources_explain(&node->sources, ancestors, es);
 	/* Partial results are sorted by the leader, which is not us. */
-	if (es->analyze && algorithms != NIL && !gather->outputs[0].partial)
+	if (es->analyze && algorithms != NIL && !node->outputs[0].partial)
 	{
 		ExplainPropertyList("Algorithm", algorithms, es);
 		ExplainPropertyList("Keys", keys, es);
 	}
 }
 
-const CustomScanMethods gather_scan_methods = {
-	.CustomName = "HpSort Gather",
-	.CreateCustomScanState = create_gather_state,
+const CustomScanMethods aggregate_node_scan_methods = {
+	.CustomName = "HpSort Aggregate",
+	.CreateCustomScanState = aggregate_node_create_state,
 };
 
-static const CustomExecMethods gather_exec_methods = {
-	.CustomName = "HpSort Gather",
-	.BeginCustomScan = begin_gather,
-	.ExecCustomScan = exec_gather,
-	.EndCustomScan = end_gather,
-	.ReScanCustomScan = rescan_gather,
+static const CustomExecMethods aggregate_node_exec_methods = {
+	.CustomName = "HpSort Aggregate",
+	.BeginCustomScan = aggregate_node_begin,
+	.ExecCustomScan = aggregate_node_exec,
+	.EndCustomScan = aggregate_node_end,
+	.ReScanCustomScan = aggregate_node_rescan,
 	.EstimateDSMCustomScan = estimate_dsm,
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
-	.ExplainCustomScan = explain_gather,
+	.ExplainCustomScan = aggregate_node_explain,
 };

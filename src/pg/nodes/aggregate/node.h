@@ -1,9 +1,9 @@
 /*
- * gather.h
- *		Custom Scan (HpSort Gather): hpsort's aggregates over a table's
+ * node.h
+ *		Custom Scan (HpSort Aggregate): hpsort's aggregates over a table's
  *		columns, straight from the column reader.
  *
- * gather_planner.c decides where it is used, gather_exec.c runs it; this is
+ * planner.c decides where it is used, exec.c runs it; this is
  * what they agree on.
  *
  * The node stands in the place of an Agg without GROUP BY over a sequential
@@ -12,14 +12,14 @@
  * computed from them, as an Agg's.  In a parallel plan it returns serialized
  * states under Gather, for core's Finalize Aggregate.
  *
- * custom_plans: a SeqScan of each table to be read (gather_sources.h).
+ * custom_plans: a SeqScan of each table to be read (sources.h).
  *
  * custom_private: lists of attribute numbers.  The first: the columns to read,
  * as the aggregates' arguments name them; then, for each of custom_plans, what
  * they are in that table.
  */
-#ifndef HPSORT_GATHER_H
-#define HPSORT_GATHER_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_NODE_H
+#define HPSORT_PG_NODES_AGGREGATE_NODE_H
 
 #include "postgres.h"
 
@@ -28,47 +28,39 @@
 #include "nodes/primnodes.h"
 
 /* Which of our aggregates an Aggref is. */
-typedef enum GatherKind
+typedef enum AggregateKind
 {
-	GATHER_NONE,				/* none that is gathered */
-	GATHER_ARRAY,				/* hpsort_agg */
-	GATHER_RUNS					/* hpsort_runs_agg */
-} GatherKind;
+	AGGREGATE_NONE,				/* none that the node answers */
+	AGGREGATE_ARRAY,				/* hpsort_agg */
+	AGGREGATE_RUNS					/* hpsort_runs_agg */
+} AggregateKind;
 
 /* By its functions, not its name or schema. */
-extern GatherKind gather_kind(const Aggref *aggref);
+extern AggregateKind aggregate_kind(const Aggref *aggref);
 
 /* The column that an expression, an aggregate's argument, is: perhaps made an int4. */
-extern Var *gather_column(Node *expr);
-extern Var *gather_argument(const Aggref *aggref);
+extern Var *aggregate_column(Node *expr);
+extern Var *aggregate_argument(const Aggref *aggref);
 
-/* Values of hpsort.debug_gather. */
-typedef enum GatherDebug
-{
-	GATHER_FORBID,
-	GATHER_ALLOW,
-	GATHER_FORCE
-} GatherDebug;
-
-extern const CustomScanMethods gather_scan_methods;
+extern const CustomScanMethods aggregate_node_scan_methods;
 
 /*
- * Of the planner's half, for gather_query.c too.
+ * Of the planner's half, for query.c too.
  *
  * The tables that rel stands for: itself, or those that inherit from it and
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
  * paths: those of rel that core has not freed, from its list or from the list
  * of the relation that they went to.
  */
-extern List *gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths);
+extern List *aggregate_node_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths);
 
 /* columns of rel, then what they are in each of its tables; NIL if they are not there. */
-extern List *gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns);
+extern List *aggregate_node_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns);
 
 /* Gives path the scans of the tables, and returns what reading them costs. */
-extern Cost gather_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers);
+extern Cost aggregate_node_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers);
 
 /* At module load: the planner hook, and the methods for plans sent to workers. */
-extern void gather_install(void);
+extern void aggregate_node_install(void);
 
-#endif							/* HPSORT_GATHER_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_NODE_H */

@@ -1,6 +1,6 @@
 /*
- * gather_planner.c
- *		Custom Scan (HpSort Gather), the planner's half (see gather.h): where it
+ * planner.c
+ *		Custom Scan (HpSort Aggregate), the planner's half (see node.h): where it
  *		can be used, and what it costs.
  *
  * It competes with core's paths for the same aggregation: a selective WHERE is
@@ -31,13 +31,13 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "aggregates.h"
-#include "column_gather.h"
-#include "column_reader.h"
-#include "compat.h"
-#include "gather.h"
-#include "gather_query.h"
-#include "settings.h"
+#include "pg/column/fill.h"
+#include "pg/column/reader.h"
+#include "pg/compat.h"
+#include "pg/functions/aggregates.h"
+#include "pg/guc.h"
+#include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/aggregate/query.h"
 
 /*
  * What reading a row costs, in cpu_tuple_cost, which stands for a row of a
@@ -81,18 +81,18 @@ is_function(Oid oid, PGFunction address, const char *symbol)
 	return flinfo.fn_addr == address;
 }
 
-GatherKind
-gather_kind(const Aggref *aggref)
+AggregateKind
+aggregate_kind(const Aggref *aggref)
 {
-	GatherKind	kind = GATHER_NONE;
+	AggregateKind	kind = AGGREGATE_NONE;
 	HeapTuple	tuple;
 	Oid			transition;
 
 	if (aggref->aggfnoid < FirstNormalObjectId || aggref->aggtranstype != INTERNALOID)
-		return GATHER_NONE;
+		return AGGREGATE_NONE;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	if (!HeapTupleIsValid(tuple))
-		return GATHER_NONE;
+		return AGGREGATE_NONE;
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
 	if (is_function(transition, hpsort_agg_transfn, "hpsort_agg_transfn") ||
 		is_function(transition, hpsort_agg_transfn_int2, "hpsort_agg_transfn_int2") ||
@@ -101,16 +101,16 @@ gather_kind(const Aggref *aggref)
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
 		if (is_function(final, hpsort_agg_finalfn, "hpsort_agg_finalfn"))
-			kind = GATHER_ARRAY;
+			kind = AGGREGATE_ARRAY;
 		else if (is_function(final, hpsort_runs_agg_finalfn, "hpsort_runs_agg_finalfn"))
-			kind = GATHER_RUNS;
+			kind = AGGREGATE_RUNS;
 	}
 	ReleaseSysCache(tuple);
 	return kind;
 }
 
 Var *
-gather_column(Node *arg)
+aggregate_column(Node *arg)
 {
 	/* int2 becomes int4 by a function, a domain by a relabel. */
 	if (IsA(arg, FuncExpr) && ((FuncExpr *) arg)->funcid == F_INT4_INT2)
@@ -121,9 +121,9 @@ gather_column(Node *arg)
 }
 
 Var *
-gather_argument(const Aggref *aggref)
+aggregate_argument(const Aggref *aggref)
 {
-	return gather_column((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+	return aggregate_column((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }
 
 /*
@@ -132,15 +132,15 @@ gather_argument(const Aggref *aggref)
  * on the row.
  */
 static bool
-is_gathered(const Aggref *aggref, Index rti)
+is_answered(const Aggref *aggref, Index rti)
 {
 	ListCell   *lc;
 	Var		   *column;
 
-	if (gather_kind(aggref) == GATHER_NONE || aggref->aggorder != NIL ||
+	if (aggregate_kind(aggref) == AGGREGATE_NONE || aggref->aggorder != NIL ||
 		aggref->aggdistinct != NIL || aggref->aggfilter != NULL || aggref->agglevelsup != 0)
 		return false;
-	column = gather_argument(aggref);
+	column = aggregate_argument(aggref);
 	if (column == NULL || column->varno != rti || column->varlevelsup != 0 || column->varattno <= 0)
 		return false;
 	/* A relabel may hide any type of four bytes, such as oid. */
@@ -157,9 +157,9 @@ is_gathered(const Aggref *aggref, Index rti)
 	return true;
 }
 
-/* All aggregates of the target and HAVING, if each is gathered; else NIL. */
+/* All aggregates of the target and HAVING, if the node answers each; else NIL. */
 static List *
-gathered_aggregates(PathTarget *target, Node *having, Index rti)
+answered_aggregates(PathTarget *target, Node *having, Index rti)
 {
 	List	   *nodes;
 	List	   *result = NIL;
@@ -167,7 +167,7 @@ gathered_aggregates(PathTarget *target, Node *having, Index rti)
 
 	/* Most queries have others, which need not be collected. */
 	foreach(lc, target->exprs)
-		if (IsA(lfirst(lc), Aggref) && gather_kind(lfirst_node(Aggref, lc)) == GATHER_NONE)
+		if (IsA(lfirst(lc), Aggref) && aggregate_kind(lfirst_node(Aggref, lc)) == AGGREGATE_NONE)
 			return NIL;
 	nodes = list_concat(pull_var_clause((Node *) target->exprs,
 										PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS),
@@ -177,7 +177,7 @@ gathered_aggregates(PathTarget *target, Node *having, Index rti)
 	{
 		Node	   *node = lfirst(lc);
 
-		if (!IsA(node, Aggref) || !is_gathered((Aggref *) node, rti))
+		if (!IsA(node, Aggref) || !is_answered((Aggref *) node, rti))
 			return NIL;
 		result = list_append_unique(result, node);
 	}
@@ -330,7 +330,7 @@ may_prune_later(const RelOptInfo *rel)
  * were neither pruned nor excluded.  NIL if one of them cannot be read so.
  */
 List *
-gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
+aggregate_node_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
 	List	   *tables = NIL;
 	Index		i;
@@ -347,7 +347,7 @@ gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 			continue;
 		if (planner_rt_fetch(i, root)->inh)
 		{
-			if (hpsort_debug_gather != GATHER_FORCE && may_prune_later(child))
+			if (hpsort_debug_aggregate != NODE_FORCE && may_prune_later(child))
 				return NIL;
 			continue;
 		}
@@ -360,7 +360,7 @@ gather_find_tables(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 
 /* columns, then what they are in each of the tables; NIL if they are not there. */
 List *
-gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
+aggregate_node_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *columns)
 {
 	List	   *result = list_make1(columns);
 	ListCell   *lc;
@@ -388,7 +388,7 @@ gather_list_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *colu
 
 /* Plan tree nodes and what else the executor's half wants. */
 static Plan *
-plan_gather(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
@@ -410,17 +410,17 @@ plan_gather(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_private = linitial(path->custom_private);
-	scan->methods = &gather_scan_methods;
+	scan->methods = &aggregate_node_scan_methods;
 	return (Plan *) scan;
 }
 
-static const CustomPathMethods gather_path_methods = {
-	.CustomName = "HpSort Gather",
-	.PlanCustomPath = plan_gather,
+static const CustomPathMethods aggregate_node_path_methods = {
+	.CustomName = "HpSort Aggregate",
+	.PlanCustomPath = plan_aggregate,
 };
 
 Cost
-gather_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers)
+aggregate_node_scan_tables(PlannerInfo *root, CustomPath *path, List *tables, int workers)
 {
 	Cost		total = 0;
 	ListCell   *lc;
@@ -451,7 +451,7 @@ make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, List *table
 		  List *having, int workers, const AggClauseCosts *costs)
 {
 	CustomPath *path = makeNode(CustomPath);
-	Cost		total = gather_scan_tables(root, path, tables, workers);
+	Cost		total = aggregate_node_scan_tables(root, path, tables, workers);
 
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = parent;
@@ -467,7 +467,7 @@ make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, List *table
 	path->path.total_cost = total + target->cost.per_tuple + cpu_tuple_cost;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = list_make2(columns, having);
-	path->methods = &gather_path_methods;
+	path->methods = &aggregate_node_path_methods;
 	return path;
 }
 
@@ -518,7 +518,7 @@ make_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 }
 
 static void
-add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 				 GroupPathExtraData *extra)
 {
 	List	   *having = (List *) extra->havingQual;
@@ -531,16 +531,16 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 	Path	   *parallel;
 
 	/* The aggregates first: most queries have others. */
-	aggregates = gathered_aggregates(grouped_rel->reltarget, (Node *) having, input_rel->relid);
+	aggregates = answered_aggregates(grouped_rel->reltarget, (Node *) having, input_rel->relid);
 	if (aggregates == NIL)
 		return;
-	tables = gather_find_tables(root, input_rel, input_rel->pathlist);
+	tables = aggregate_node_find_tables(root, input_rel, input_rel->pathlist);
 	if (tables == NIL)
 		return;
 	foreach(lc, aggregates)
 		columns = list_append_unique_int(columns,
-										 gather_argument(lfirst_node(Aggref, lc))->varattno);
-	columns = gather_list_columns(root, input_rel, tables, columns);
+										 aggregate_argument(lfirst_node(Aggref, lc))->varattno);
+	columns = aggregate_node_list_columns(root, input_rel, tables, columns);
 	if (columns == NIL)
 		return;
 
@@ -549,7 +549,7 @@ add_gather_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_r
 	serial = (Path *) make_path(root, grouped_rel, grouped_rel->reltarget, tables, columns, having,
 								0, &costs);
 	parallel = make_parallel_path(root, input_rel, grouped_rel, tables, columns, having, extra);
-	if (hpsort_debug_gather == GATHER_FORCE)
+	if (hpsort_debug_aggregate == NODE_FORCE)
 		grouped_rel->pathlist = NIL;
 	add_path(grouped_rel, serial);
 	if (parallel)
@@ -563,24 +563,24 @@ is_for_us(const Query *parse, UpperRelationKind stage, const RelOptInfo *input_r
 	return ((stage == UPPERREL_GROUP_AGG && parse->hasAggs) || stage == UPPERREL_FINAL) &&
 		parse->groupClause == NIL && input_rel->rtekind == RTE_RELATION &&
 		input_rel->reloptkind == RELOPT_BASEREL && parse->groupingSets == NIL &&
-		hpsort_enable_gather && hpsort_debug_gather != GATHER_FORBID;
+		hpsort_enable_aggregate && hpsort_enable_column_reader && hpsort_debug_aggregate != NODE_FORBID;
 }
 
 static pg_noinline void
-gather_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+aggregate_node_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 			 RelOptInfo *output_rel, void *extra)
 {
 	if (IS_DUMMY_REL(input_rel) || extra == NULL)
 		return;
 	if (stage == UPPERREL_FINAL)
-		gather_query_path(root, input_rel, output_rel);
+		aggregate_query_path(root, input_rel, output_rel);
 	else
-		add_gather_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
+		add_aggregate_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
 }
 
 /* Every query comes by, most of them several times: calls are jumps where they can be. */
 static void
-gather_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+aggregate_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, void *extra)
 {
 	if (likely(!is_for_us(root->parse, stage, input_rel)))
@@ -591,14 +591,14 @@ gather_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	}
 	if (previous_upper_paths_hook)
 		previous_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	gather_paths(root, stage, input_rel, output_rel, extra);
+	aggregate_node_paths(root, stage, input_rel, output_rel, extra);
 }
 
 void
-gather_install(void)
+aggregate_node_install(void)
 {
-	RegisterCustomScanMethods(&gather_scan_methods);
+	RegisterCustomScanMethods(&aggregate_node_scan_methods);
 	previous_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = gather_upper_paths;
-	gather_query_install();
+	create_upper_paths_hook = aggregate_node_upper_paths;
+	aggregate_query_install();
 }

@@ -1,12 +1,12 @@
 /*
- * gather_query.c
- *		HpSort Gather in the query that hpsort_query runs (see gather_query.h).
+ * query.c
+ *		HpSort Aggregate in the query that hpsort_query runs (see query.h).
  *
  * SELECT x FROM t [WHERE ...] needs no rows if all that becomes of them is
- * keys in a sorter.  query_gather.c offers the sorter while it plans and runs
+ * keys in a sorter.  column/query.c offers the sorter while it plans and runs
  * its query; the planner may then take a node that fills it, and returns no
  * rows.  Such a plan is good for that one execution: it is never kept, because
- * query_gather.c does not keep its plans.
+ * column/query.c does not keep its plans.
  *
  * What the hooks see may be another query, planned by a function that is
  * evaluated at plan time: ours is told by its string, then by its tree.
@@ -23,22 +23,22 @@
 #include "optimizer/tlist.h"
 #include "utils/ruleutils.h"
 
-#include "compat.h"
-#include "gather.h"
-#include "gather_query.h"
-#include "gather_sources.h"
-#include "pg_sorter.h"
-#include "settings.h"
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/sources.h"
+#include "pg/sort_context.h"
 
 static planner_hook_type previous_planner_hook = NULL;
 
-static const GatherSink *offered_sink = NULL;
+static const AggregateSink *offered_sink = NULL;
 static const Query *offered_query = NULL;	/* being planned, for offered_sink */
 
-const GatherSink *
-gather_query_offer(const GatherSink *sink)
+const AggregateSink *
+aggregate_query_offer(const AggregateSink *sink)
 {
-	const GatherSink *previous = offered_sink;
+	const AggregateSink *previous = offered_sink;
 
 	offered_sink = sink;
 	return previous;
@@ -74,7 +74,7 @@ plan_offered(Query *parse, const char *query_string, int options, ParamListInfo 
 
 /* Every query comes by. */
 static PlannedStmt *
-gather_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+aggregate_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
 	if (likely(offered_sink == NULL && offered_query == NULL))
 		return call_planner(parse, query_string, options, params);
@@ -82,7 +82,7 @@ gather_query_planner(Query *parse, const char *query_string, int options, ParamL
 }
 
 static Plan *
-plan_gather_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+plan_aggregate_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 				  List *clauses, List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
@@ -94,17 +94,17 @@ plan_gather_query(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tl
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_private = path->custom_private;
-	scan->methods = &gather_scan_methods;
+	scan->methods = &aggregate_node_scan_methods;
 	return (Plan *) scan;
 }
 
-static const CustomPathMethods gather_query_path_methods = {
-	.CustomName = "HpSort Gather",
-	.PlanCustomPath = plan_gather_query,
+static const CustomPathMethods aggregate_query_path_methods = {
+	.CustomName = "HpSort Aggregate",
+	.PlanCustomPath = plan_aggregate_query,
 };
 
 void
-gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_rel)
+aggregate_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_rel)
 {
 	Query	   *parse = root->parse;
 	CustomPath *path;
@@ -121,16 +121,16 @@ gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_re
 		list_length(root->processed_tlist) != 1 ||
 		list_length(input_rel->reltarget->exprs) != 1)
 		return;
-	column = gather_column((Node *) linitial(input_rel->reltarget->exprs));
+	column = aggregate_column((Node *) linitial(input_rel->reltarget->exprs));
 	if (column == NULL || column->varno != input_rel->relid || column->varattno <= 0 ||
 		!column_type_is_key(column->vartype))
 		return;
 
 	/* Core puts the table's paths into final_rel as they are, and frees some. */
-	tables = gather_find_tables(root, input_rel, final_rel->pathlist);
+	tables = aggregate_node_find_tables(root, input_rel, final_rel->pathlist);
 	if (tables == NIL)
 		return;
-	columns = gather_list_columns(root, input_rel, tables, list_make1_int(column->varattno));
+	columns = aggregate_node_list_columns(root, input_rel, tables, list_make1_int(column->varattno));
 	if (columns == NIL)
 		return;
 
@@ -139,60 +139,60 @@ gather_query_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *final_re
 	path->path.parent = final_rel;
 	path->path.pathtarget = input_rel->reltarget;
 	path->path.rows = input_rel->rows;
-	path->path.total_cost = gather_scan_tables(root, path, tables, 0);
+	path->path.total_cost = aggregate_node_scan_tables(root, path, tables, 0);
 	path->path.startup_cost = path->path.total_cost;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = columns;
-	path->methods = &gather_query_path_methods;
-	if (hpsort_debug_gather == GATHER_FORCE)
+	path->methods = &aggregate_query_path_methods;
+	if (hpsort_debug_aggregate == NODE_FORCE)
 		final_rel->pathlist = NIL;
 	add_path(final_rel, (Path *) path);
 }
 
 void
-gather_query_install(void)
+aggregate_query_install(void)
 {
 	previous_planner_hook = planner_hook;
-	planner_hook = gather_query_planner;
+	planner_hook = aggregate_query_planner;
 }
 
 /* --- execution */
 
-typedef struct GatherQueryState
+typedef struct AggregateQueryState
 {
 	CustomScanState css;
-	GatherSources sources;
-	const GatherSink *sink;
-} GatherQueryState;
+	AggregateSources sources;
+	const AggregateSink *sink;
+} AggregateQueryState;
 
-static const CustomExecMethods gather_query_exec_methods;
+static const CustomExecMethods aggregate_query_exec_methods;
 
 Node *
-gather_query_create_state(CustomScan *scan)
+aggregate_query_create_state(CustomScan *scan)
 {
-	GatherQueryState *state = palloc0_object(GatherQueryState);
+	AggregateQueryState *state = palloc0_object(AggregateQueryState);
 
 	NodeSetTag(state, T_CustomScanState);
-	state->css.methods = &gather_query_exec_methods;
+	state->css.methods = &aggregate_query_exec_methods;
 	return (Node *) state;
 }
 
 static void
 begin_query(CustomScanState *css, EState *estate, int eflags)
 {
-	GatherQueryState *state = (GatherQueryState *) css;
+	AggregateQueryState *state = (AggregateQueryState *) css;
 
 	/* The plan was made for it, and is run once, by who offers it. */
 	state->sink = offered_sink;
 	if (state->sink == NULL)
-		elog(ERROR, "HpSort Gather has nowhere to put its keys");
-	gather_sources_begin(&state->sources, css, eflags);
+		elog(ERROR, "HpSort Aggregate has nowhere to put its keys");
+	aggregate_sources_begin(&state->sources, css, eflags);
 }
 
 static void
 consume_batch(void *arg, const ColumnBatch *batches)
 {
-	const GatherSink *sink = (const GatherSink *) arg;
+	const AggregateSink *sink = (const AggregateSink *) arg;
 	SortError	err;
 
 	*sink->nulls += batches[0].nulls;
@@ -202,10 +202,10 @@ consume_batch(void *arg, const ColumnBatch *batches)
 static TupleTableSlot *
 exec_query(CustomScanState *css)
 {
-	GatherQueryState *state = (GatherQueryState *) css;
+	AggregateQueryState *state = (AggregateQueryState *) css;
 
 	if (state->sink)
-		gather_sources_read(&state->sources, consume_batch, unconstify(GatherSink *, state->sink));
+		aggregate_sources_read(&state->sources, consume_batch, unconstify(AggregateSink *, state->sink));
 	state->sink = NULL;
 	return NULL;
 }
@@ -213,31 +213,31 @@ exec_query(CustomScanState *css)
 static void
 end_query(CustomScanState *css)
 {
-	gather_sources_end(&((GatherQueryState *) css)->sources);
+	aggregate_sources_end(&((AggregateQueryState *) css)->sources);
 }
 
 static void
 rescan_query(CustomScanState *css)
 {
-	elog(ERROR, "HpSort Gather of a query cannot be rescanned");
+	elog(ERROR, "HpSort Aggregate of a query cannot be rescanned");
 }
 
 /* For auto_explain: the query is no one's to EXPLAIN. */
 static void
 explain_query(CustomScanState *css, List *ancestors, ExplainState *es)
 {
-	GatherQueryState *state = (GatherQueryState *) css;
+	AggregateQueryState *state = (AggregateQueryState *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	Expr	   *column = linitial_node(TargetEntry,
 									   ((CustomScan *) css->ss.ps.plan)->custom_scan_tlist)->expr;
 
 	ExplainPropertyText("Sort Key",
 						deparse_expression((Node *) column, context, es->verbose, false), es);
-	gather_sources_explain(&state->sources, ancestors, es);
+	aggregate_sources_explain(&state->sources, ancestors, es);
 }
 
-static const CustomExecMethods gather_query_exec_methods = {
-	.CustomName = "HpSort Gather",
+static const CustomExecMethods aggregate_query_exec_methods = {
+	.CustomName = "HpSort Aggregate",
 	.BeginCustomScan = begin_query,
 	.ExecCustomScan = exec_query,
 	.EndCustomScan = end_query,

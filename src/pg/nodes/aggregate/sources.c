@@ -1,6 +1,6 @@
 /*
- * gather_sources.c
- *		The tables that a HpSort Gather node reads (see gather_sources.h).
+ * sources.c
+ *		The tables that a HpSort Aggregate node reads (see sources.h).
  */
 #include "postgres.h"
 
@@ -11,11 +11,11 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "compat.h"
-#include "gather_sources.h"
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/sources.h"
 
 void
-gather_sources_begin(GatherSources *sources, CustomScanState *css, int eflags)
+aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	int			i;
@@ -39,7 +39,7 @@ gather_sources_begin(GatherSources *sources, CustomScanState *css, int eflags)
 }
 
 void
-gather_sources_read(GatherSources *sources, GatherConsume consume, void *arg)
+aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg)
 {
 	ColumnBatch *batches = palloc_array(ColumnBatch, sources->ncolumns);
 	Snapshot	snapshot = sources->css->ss.ps.state->es_snapshot;
@@ -77,7 +77,7 @@ gather_sources_read(GatherSources *sources, GatherConsume consume, void *arg)
 }
 
 void
-gather_sources_rescan(GatherSources *sources)
+aggregate_sources_rescan(AggregateSources *sources)
 {
 	Bitmapset  *changed = sources->css->ss.ps.chgParam;
 	int			i;
@@ -91,7 +91,7 @@ gather_sources_rescan(GatherSources *sources)
 }
 
 void
-gather_sources_end(GatherSources *sources)
+aggregate_sources_end(AggregateSources *sources)
 {
 	int			i;
 
@@ -100,14 +100,14 @@ gather_sources_end(GatherSources *sources)
 }
 
 static Size
-scan_size(GatherSources *sources, int i)
+scan_size(AggregateSources *sources, int i)
 {
 	return MAXALIGN(table_parallelscan_estimate(sources->scans[i]->ss_currentRelation,
 												sources->css->ss.ps.state->es_snapshot));
 }
 
 Size
-gather_sources_estimate(GatherSources *sources)
+aggregate_sources_estimate(AggregateSources *sources)
 {
 	Size		size = 0;
 	int			i;
@@ -119,7 +119,7 @@ gather_sources_estimate(GatherSources *sources)
 
 /* Where each table's scan is; sizes are the same in all processes. */
 void
-gather_sources_attach(GatherSources *sources, char *coordinate)
+aggregate_sources_attach(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
@@ -133,11 +133,11 @@ gather_sources_attach(GatherSources *sources, char *coordinate)
 }
 
 void
-gather_sources_share(GatherSources *sources, char *coordinate)
+aggregate_sources_share(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
-	gather_sources_attach(sources, coordinate);
+	aggregate_sources_attach(sources, coordinate);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
 									  sources->parallel[i],
@@ -145,7 +145,7 @@ gather_sources_share(GatherSources *sources, char *coordinate)
 }
 
 void
-gather_sources_reshare(GatherSources *sources)
+aggregate_sources_reshare(AggregateSources *sources)
 {
 	int			i;
 
@@ -180,7 +180,7 @@ explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, Exp
 }
 
 void
-gather_sources_explain(GatherSources *sources, List *ancestors, ExplainState *es)
+aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es)
 {
 	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);

@@ -1,15 +1,15 @@
 /*
- * gather_sources.h
- *		The tables that a HpSort Gather node reads, and reading them.
+ * sources.h
+ *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Shared by the node that stands for aggregates (gather_exec.c) and the one
- * that hpsort_query runs (gather_query.c).  Each table has a SeqScan among
+ * Shared by the node that stands for aggregates (exec.c) and the one
+ * that hpsort_query runs (query.c).  Each table has a SeqScan among
  * custom_plans: never run, and not among custom_ps, where EXPLAIN would show
  * it; but initialized, for its relation, its filter, and the slot and context
  * that the filter wants.
  */
-#ifndef HPSORT_GATHER_SOURCES_H
-#define HPSORT_GATHER_SOURCES_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_SOURCES_H
+#define HPSORT_PG_NODES_AGGREGATE_SOURCES_H
 
 #include "postgres.h"
 
@@ -17,9 +17,9 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "column_reader.h"
+#include "pg/column/reader.h"
 
-typedef struct GatherSources
+typedef struct AggregateSources
 {
 	CustomScanState *css;		/* the node */
 	int			ncolumns;
@@ -27,23 +27,23 @@ typedef struct GatherSources
 	ScanState **scans;			/* of custom_plans, by source */
 	AttrNumber **attnums;		/* by source and column */
 	ParallelTableScanDesc *parallel;	/* by source, or NULL: we read all */
-} GatherSources;
+} AggregateSources;
 
 /* Gets a batch of each column: nulls counts those of the batch. */
-typedef void (*GatherConsume) (void *arg, const ColumnBatch *batches);
+typedef void (*AggregateConsume) (void *arg, const ColumnBatch *batches);
 
-extern void gather_sources_begin(GatherSources *sources, CustomScanState *css, int eflags);
-extern void gather_sources_read(GatherSources *sources, GatherConsume consume, void *arg);
-extern void gather_sources_rescan(GatherSources *sources);
-extern void gather_sources_end(GatherSources *sources);
+extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags);
+extern void aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg);
+extern void aggregate_sources_rescan(AggregateSources *sources);
+extern void aggregate_sources_end(AggregateSources *sources);
 
 /* Parallel: one table after the other, block by block, as a parallel SeqScan. */
-extern Size gather_sources_estimate(GatherSources *sources);
-extern void gather_sources_share(GatherSources *sources, char *coordinate);
-extern void gather_sources_reshare(GatherSources *sources);
-extern void gather_sources_attach(GatherSources *sources, char *coordinate);
+extern Size aggregate_sources_estimate(AggregateSources *sources);
+extern void aggregate_sources_share(AggregateSources *sources, char *coordinate);
+extern void aggregate_sources_reshare(AggregateSources *sources);
+extern void aggregate_sources_attach(AggregateSources *sources, char *coordinate);
 
 /* How many tables there are, if that is not plain to see, and their filter. */
-extern void gather_sources_explain(GatherSources *sources, List *ancestors, ExplainState *es);
+extern void aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es);
 
-#endif							/* HPSORT_GATHER_SOURCES_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_SOURCES_H */

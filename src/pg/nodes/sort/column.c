@@ -1,5 +1,5 @@
 /*
- * order_column.c
+ * column.c
  *		Keys of Custom Scan (HpSort) straight from a table's column.
  *
  * Where only a key is sorted, and the child is a sequential scan that returns
@@ -18,25 +18,25 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "column_reader.h"
-#include "compat.h"
-#include "order_exec.h"
-#include "pg_sorter.h"
-#include "settings.h"
+#include "pg/column/reader.h"
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/sort_context.h"
 
 /* The column that the child returns, 0 if the reader cannot take its place. */
 static AttrNumber
-plain_column(OrderState *state)
+plain_column(HpSortState *state)
 {
 	PlanState  *outer = outerPlanState(state);
-	const OrderKey *key = &state->keys->keys[0];
+	const KeyColumn *key = &state->keys->keys[0];
 	EState	   *estate = outer->state;
 	Relation	relation;
 	TargetEntry *target;
 	Var		   *column;
 
-	if (!hpsort_enable_gather || !IsA(outer, SeqScanState) ||
-		(key->kind != ORDER_KEY_INT2 && key->kind != ORDER_KEY_INT4) ||
+	if (!hpsort_enable_column_reader || !IsA(outer, SeqScanState) ||
+		(key->kind != KEY_KIND_INT2 && key->kind != KEY_KIND_INT4) ||
 		list_length(outer->plan->targetlist) != 1)
 		return 0;
 
@@ -49,16 +49,16 @@ plain_column(OrderState *state)
 	target = linitial_node(TargetEntry, outer->plan->targetlist);
 	column = (Var *) target->expr;
 	if (!IsA(column, Var) || column->varattno <= 0 || !column_type_is_key(column->vartype) ||
-		get_typlen(column->vartype) != (key->kind == ORDER_KEY_INT2 ? 2 : 4))
+		get_typlen(column->vartype) != (key->kind == KEY_KIND_INT2 ? 2 : 4))
 		return 0;
 	return column->varattno;
 }
 
 /* A batch of keys, which are images already, less the bias. */
 static void
-put_batch(OrderState *state, const int32 *keys, size_t n, int64 nulls)
+put_batch(HpSortState *state, const int32 *keys, size_t n, int64 nulls)
 {
-	OrderRowKey key = {0};
+	RowKey key = {0};
 	SortError	err;
 	size_t		i;
 
@@ -67,25 +67,25 @@ put_batch(OrderState *state, const int32 *keys, size_t n, int64 nulls)
 		state->nulls += nulls;
 		pg_sort_check(sorter_add(state->sorter, keys, n, &err), &err);
 		if (sorter_memory(state->sorter) > state->store->limit)
-			order_leave_sorter(state);
+			sort_node_leave_sorter(state);
 		return;
 	}
 	state->stats.keys += n + nulls;
 	for (i = 0; i < n; i++)
 	{
 		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
-		order_put_key(state, &key);
+		sort_node_put_key(state, &key);
 	}
-	order_put_nulls(state, (uint64) nulls);
+	sort_node_put_nulls(state, (uint64) nulls);
 }
 
 bool
-order_gather_column(OrderState *state)
+sort_node_fill_from_column(HpSortState *state)
 {
 	PlanState  *outer = outerPlanState(state);
 	ScanState  *scan = (ScanState *) outer;
-	const OrderKey *key = &state->keys->keys[0];
-	uint32		mask = key->kind == ORDER_KEY_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
+	const KeyColumn *key = &state->keys->keys[0];
+	uint32		mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
 	uint32		flip = (uint32) key->flip;
 	uint32		bias = (uint32) state->bias;
 	AttrNumber	attnum = plain_column(state);

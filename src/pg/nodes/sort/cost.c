@@ -1,5 +1,5 @@
 /*
- * order_cost.c
+ * cost.c
  *		What sorting by hpsort costs, in the planner's units.
  *
  * The planner compares us with core's Sort, whose cost is a number of
@@ -21,13 +21,13 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "order_planner.h"
-#include "plan.h"
+#include "pg/nodes/sort/planner.h"
+#include "sort/plan.h"
 
 /*
  * Core's sort of int4: 1e4 rows 105 ns each for a cost of 0.069, 1e7 rows 180
  * for 0.119.  With fewer rows its sort is better than its cost, hence
- * ORDER_MIN_ROWS.
+ * SORT_PATH_MIN_ROWS.
  */
 #define NS_PER_OPERATOR 4.0
 
@@ -87,7 +87,7 @@
 #define IN_ORDER_PART 0.5
 
 /*
- * Partitions that a pass can make, see order_spill.c: up to so many, each with
+ * Partitions that a pass can make, see nodes/sort/store/spill.c: up to so many, each with
  * so much of the memory to be filled by.  Dividing them all once more takes so
  * many times what writing and reading costs: 1e6 rows of 70 bytes by chance take
  * 0.6 s under 4 MB, 0.7 under 1 MB, and 1.6 under 128 kB, where they are divided twice.
@@ -99,7 +99,7 @@
 
 /* The plan's own table: what sorting n keys takes. */
 static double
-sort_ns(const OrderCostInput *input, double rows, SortWant want)
+sort_ns(const HpSortCostInput *input, double rows, SortWant want)
 {
 	SortPlanInput in;
 	SortPlan	plan;
@@ -135,7 +135,7 @@ row_bytes(int width)
 }
 
 double
-order_of_input(PlannerInfo *root, const Path *path, Node *expression)
+sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression)
 {
 	VariableStatData stats;
 	AttStatsSlot slot;
@@ -161,7 +161,7 @@ order_of_input(PlannerInfo *root, const Path *path, Node *expression)
 }
 
 void
-order_cost(const OrderCostInput *input, Cost *startup, Cost *run)
+sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 {
 	double		unit = cpu_operator_cost / NS_PER_OPERATOR;
 	double		memory = (double) work_mem * 1024;

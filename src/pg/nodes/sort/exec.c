@@ -1,9 +1,9 @@
 /*
- * order_exec.c
+ * exec.c
  *		The executor of Custom Scan (HpSort): rows in, rows out in order.
  *
  * It does what a Sort node does, in its place in any plan: the first call
- * gathers all rows of the child, sorts them, and later calls return them one
+ * takes all rows of the child, sorts them, and later calls return them one
  * by one.  Where the only column is the only key, the child's rows are not
  * kept at all: their keys go to a sorter, which keeps runs, and are expanded
  * while they are returned.
@@ -15,12 +15,12 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
-#include "compat.h"
-#include "order_exec.h"
-#include "pg_sorter.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/sort_context.h"
 
 static const TupleTableSlotOps *
-slot_ops(const OrderState *state)
+slot_ops(const HpSortState *state)
 {
 	return state->key_only ? &TTSOpsVirtual : &TTSOpsMinimalTuple;
 }
@@ -28,25 +28,25 @@ slot_ops(const OrderState *state)
 static bool
 plan_is_key_only(const CustomScan *scan)
 {
-	return list_nth_int((List *) list_nth(scan->custom_private, ORDER_PLAN_NUMBERS),
-						ORDER_PLAN_KEY_ONLY) != 0;
+	return list_nth_int((List *) list_nth(scan->custom_private, HPSORT_PLAN_NUMBERS),
+						HPSORT_PLAN_KEY_ONLY) != 0;
 }
 
 static Node *
-order_create_state(CustomScan *scan)
+sort_node_create_state(CustomScan *scan)
 {
-	OrderState *state = (OrderState *) newNode(sizeof(OrderState), T_CustomScanState);
+	HpSortState *state = (HpSortState *) newNode(sizeof(HpSortState), T_CustomScanState);
 
-	state->css.methods = &order_exec_methods;
+	state->css.methods = &sort_node_exec_methods;
 	state->key_only = plan_is_key_only(scan);
 	compat_create_custom_slot(&state->css, slot_ops(state));
 	return (Node *) state;
 }
 
 static void
-order_begin(CustomScanState *node, EState *estate, int eflags)
+sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List	   *lists = scan->custom_private;
 	int			nmapped;
@@ -69,11 +69,11 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
 	state->tupdesc = ExecGetResultType(outerPlanState(node));
 
-	nmapped = list_nth_int((List *) list_nth(lists, ORDER_PLAN_NUMBERS), ORDER_PLAN_NMAPPED);
-	state->keys = order_keys_make(state->tupdesc, list_nth(lists, ORDER_PLAN_ATTNOS),
-								  list_nth(lists, ORDER_PLAN_SORTOPS),
-								  list_nth(lists, ORDER_PLAN_COLLATIONS),
-								  list_nth(lists, ORDER_PLAN_NULLS_FIRST), nmapped);
+	nmapped = list_nth_int((List *) list_nth(lists, HPSORT_PLAN_NUMBERS), HPSORT_PLAN_NMAPPED);
+	state->keys = key_columns_make(state->tupdesc, list_nth(lists, HPSORT_PLAN_ATTNOS),
+								  list_nth(lists, HPSORT_PLAN_SORTOPS),
+								  list_nth(lists, HPSORT_PLAN_COLLATIONS),
+								  list_nth(lists, HPSORT_PLAN_NULLS_FIRST), nmapped);
 
 	/* They are evaluated before there is a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
@@ -99,13 +99,13 @@ order_begin(CustomScanState *node, EState *estate, int eflags)
 	state->key_context.algorithm = SORT_ALGORITHM_AUTO;
 }
 
-/* Forgets everything gathered and sorted. */
+/* Forgets all rows and their order. */
 static void
-order_forget(OrderState *state)
+sort_node_forget(HpSortState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 	if (state->spill)
-		order_spill_destroy(state->spill);
+		spill_destroy(state->spill);
 	if (state->store && state->store->slot)
 		ExecDropSingleTupleTableSlot(state->store->slot);
 	state->spill = NULL;
@@ -117,12 +117,12 @@ order_forget(OrderState *state)
 	state->stream_room = 0;
 	state->streaming = false;
 	MemoryContextReset(state->memory);
-	state->source = ORDER_FROM_NOTHING;
+	state->source = HPSORT_FROM_NOTHING;
 }
 
 /* Rows that the LIMIT above us will ask for at most; 0: as many as there are. */
 static uint64
-wanted_rows(OrderState *state)
+wanted_rows(HpSortState *state)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		isnull;
@@ -149,16 +149,16 @@ wanted_rows(OrderState *state)
 
 /* A worker's, for the leader's EXPLAIN. */
 static void
-publish_stats(const OrderState *state)
+publish_stats(const HpSortState *state)
 {
 	if (state->shared && IsParallelWorker())
 		state->shared->workers[ParallelWorkerNumber] = state->stats;
 }
 
 void
-order_note_sort(OrderState *state)
+sort_node_note_sort(HpSortState *state)
 {
-	const OrderStoreStats *sorted = &state->store->stats;
+	const RowStoreStats *sorted = &state->store->stats;
 
 	state->stats.plan = sorted->plan;
 	state->stats.compared |= sorted->compared;
@@ -172,10 +172,10 @@ order_note_sort(OrderState *state)
 }
 
 void
-order_leave_sorter(OrderState *state)
+sort_node_leave_sorter(HpSortState *state)
 {
 	uint64		wanted = sorter_count(state->sorter);
-	OrderRowKey key = {0};
+	RowKey key = {0};
 	SortError	err;
 	size_t		got;
 
@@ -186,7 +186,7 @@ order_leave_sorter(OrderState *state)
 	/* Known to be too many: they should not come in order of their keys. */
 	else if (wanted * sizeof(uint64) * 2 > state->store->limit)
 	{
-		order_spill_sorter(state);
+		sort_node_spill_sorter(state);
 		state->sorter = NULL;
 		return;
 	}
@@ -197,26 +197,26 @@ order_leave_sorter(OrderState *state)
 		size_t		i;
 
 		pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch,
-										 (size_t) Min(wanted, ORDER_BATCH), &got, &err), &err);
+										 (size_t) Min(wanted, HPSORT_BATCH), &got, &err), &err);
 		for (i = 0; i < got; i++)
 		{
 			key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
-			order_put_key(state, &key);
+			sort_node_put_key(state, &key);
 		}
 		wanted -= got;
 		CHECK_FOR_INTERRUPTS();
 	}
-	order_put_nulls(state, state->nulls);
+	sort_node_put_nulls(state, state->nulls);
 	sorter_reset(state->sorter);
 	state->sorter = NULL;
 }
 
 static void
-start_sorter(OrderState *state)
+start_sorter(HpSortState *state)
 {
 	state->sorter = (Sorter *) MemoryContextAlloc(state->memory, sizeof(Sorter));
 	sorter_init(state->sorter, &state->key_context, PG_INT32_MIN, PG_INT32_MAX);
-	state->batch = (int32 *) MemoryContextAlloc(state->memory, ORDER_BATCH * sizeof(int32));
+	state->batch = (int32 *) MemoryContextAlloc(state->memory, HPSORT_BATCH * sizeof(int32));
 	state->bias = UINT64CONST(1) << 31;
 }
 
@@ -227,11 +227,11 @@ start_sorter(OrderState *state)
  * the rest goes the way of rows: returns that slot, or NULL at the end.
  */
 static TupleTableSlot *
-gather_keys(OrderState *state)
+take_keys(HpSortState *state)
 {
 	PlanState  *outer = outerPlanState(state);
-	OrderKey   *key = &state->keys->keys[0];
-	bool		narrow = order_key_is_narrow(key->kind);
+	KeyColumn   *key = &state->keys->keys[0];
+	bool		narrow = key_is_narrow(key->kind);
 	Sorter	   *sorter = state->sorter;
 	Size		limit = (Size) work_mem * 1024;
 	uint64		bias = state->bias;
@@ -253,16 +253,16 @@ gather_keys(OrderState *state)
 			state->nulls++;
 			continue;
 		}
-		distance = (int64) (order_image(key, value) - bias);
+		distance = (int64) (key_image(key, value) - bias);
 		if (!narrow)
 		{
 			if (first)
 			{
 				/* Not so near the ends that distances would wrap around. */
-				bias = Max(order_image(key, value), UINT64CONST(1) << 31);
+				bias = Max(key_image(key, value), UINT64CONST(1) << 31);
 				bias = Min(bias, PG_UINT64_MAX - (UINT64CONST(1) << 31));
 				state->bias = bias;
-				distance = (int64) (order_image(key, value) - bias);
+				distance = (int64) (key_image(key, value) - bias);
 				first = false;
 			}
 			if (unlikely(distance < PG_INT32_MIN || distance > PG_INT32_MAX))
@@ -274,7 +274,7 @@ gather_keys(OrderState *state)
 			if (sorter_memory(sorter) > limit)
 			{
 				pg_sort_check(sorter_add_key(sorter, (int32) distance, &err), &err);
-				order_leave_sorter(state);
+				sort_node_leave_sorter(state);
 				return ExecProcNode(outer);
 			}
 		}
@@ -284,16 +284,16 @@ gather_keys(OrderState *state)
 
 /* Takes rows, from this one on. */
 static void
-gather_rows(OrderState *state, TupleTableSlot *slot)
+take_rows(HpSortState *state, TupleTableSlot *slot)
 {
 	PlanState  *outer = outerPlanState(state);
-	OrderStore *store = state->store;
+	RowStore *store = state->store;
 
 	while (!TupIsNull(slot) && state->spill == NULL)
 	{
-		if (!order_store_put(store, slot))
+		if (!row_store_put(store, slot))
 		{
-			order_spill_store(state);
+			sort_node_spill_store(state);
 			break;
 		}
 		state->stats.keys++;
@@ -301,7 +301,7 @@ gather_rows(OrderState *state, TupleTableSlot *slot)
 	}
 	while (!TupIsNull(slot))
 	{
-		order_spill_slot(state, slot);
+		sort_node_spill_slot(state, slot);
 		state->stats.keys++;
 		slot = ExecProcNode(outer);
 	}
@@ -309,7 +309,7 @@ gather_rows(OrderState *state, TupleTableSlot *slot)
 
 /* Starts with the first row in order. */
 static void
-start_reading(OrderState *state)
+start_reading(HpSortState *state)
 {
 	SortError	err;
 
@@ -317,25 +317,25 @@ start_reading(OrderState *state)
 	state->at_end = false;
 	switch (state->source)
 	{
-		case ORDER_FROM_SORTER:
+		case HPSORT_FROM_SORTER:
 			pg_sort_check(sorter_open_cursor(state->sorter, false, &state->cursor, &err), &err);
 			state->batch_at = state->batch_got = 0;
 			state->nulls_left = state->nulls;
 			break;
-		case ORDER_FROM_TAPE:
-			order_tape_rewind(state->tape);
+		case HPSORT_FROM_TAPE:
+			tape_rewind(state->tape);
 			break;
-		case ORDER_FROM_PARTITIONS:
-			order_partitions_rewind(state);
+		case HPSORT_FROM_PARTITIONS:
+			sort_node_partitions_rewind(state);
 			break;
 		default:
 			break;
 	}
 }
 
-/* Gathers and sorts. */
+/* Takes all rows and sorts them. */
 static void
-order_sort(OrderState *state)
+sort_node_sort(HpSortState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	ScanDirection direction = estate->es_direction;
@@ -347,33 +347,33 @@ order_sort(OrderState *state)
 	state->nulls = 0;
 	state->spill = NULL;
 	state->bound = wanted_rows(state);
-	state->store = order_store_create(state->memory, state->keys, state->tupdesc,
+	state->store = row_store_create(state->memory, state->keys, state->tupdesc,
 									  !state->key_only, (Size) work_mem * 1024, state->bound);
 	state->stats.bounded = state->bound > 0;
 
 	if (state->key_only && !state->random)
 	{
 		start_sorter(state);
-		if (!order_gather_column(state))
+		if (!sort_node_fill_from_column(state))
 		{
-			slot = gather_keys(state);
+			slot = take_keys(state);
 			if (!TupIsNull(slot))
 			{
 				if (state->sorter)
-					order_leave_sorter(state);
-				gather_rows(state, slot);
+					sort_node_leave_sorter(state);
+				take_rows(state, slot);
 			}
 		}
 	}
 	else
-		gather_rows(state, ExecProcNode(outerPlanState(state)));
+		take_rows(state, ExecProcNode(outerPlanState(state)));
 
 	if (state->sorter)
 	{
 		SorterStats stats;
 
 		pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
-		state->source = ORDER_FROM_SORTER;
+		state->source = HPSORT_FROM_SORTER;
 		start_reading(state);
 		pg_sort_stats(state->sorter, NULL, &stats);
 		state->stats.plan = stats.plan;
@@ -384,20 +384,20 @@ order_sort(OrderState *state)
 	}
 	else if (state->spill)
 	{
-		order_partitions_start(state);
-		state->source = ORDER_FROM_PARTITIONS;
+		sort_node_partitions_start(state);
+		state->source = HPSORT_FROM_PARTITIONS;
 		if (state->random)
 		{
-			order_partitions_to_tape(state);
-			state->source = ORDER_FROM_TAPE;
+			sort_node_partitions_to_tape(state);
+			state->source = HPSORT_FROM_TAPE;
 		}
 	}
 	else
 	{
-		order_store_sort(state->store, &state->context);
-		order_note_sort(state);
-		state->count = order_store_count(state->store);
-		state->source = ORDER_FROM_STORE;
+		row_store_sort(state->store, &state->context);
+		sort_node_note_sort(state);
+		state->count = row_store_count(state->store);
+		state->source = HPSORT_FROM_STORE;
 		start_reading(state);
 	}
 	estate->es_direction = direction;
@@ -407,10 +407,10 @@ order_sort(OrderState *state)
 
 /* The next key from runs. */
 static TupleTableSlot *
-next_key(OrderState *state)
+next_key(HpSortState *state)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	const OrderKey *key = &state->keys->keys[0];
+	const KeyColumn *key = &state->keys->keys[0];
 	uint64		image;
 
 	ExecClearTuple(slot);
@@ -420,7 +420,7 @@ next_key(OrderState *state)
 	{
 		SortError	err;
 
-		pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, ORDER_BATCH,
+		pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, HPSORT_BATCH,
 										 &state->batch_got, &err), &err);
 		state->batch_at = 0;
 		if (state->batch_got == 0)
@@ -431,7 +431,7 @@ next_key(OrderState *state)
 		}
 	}
 	image = (uint64) state->bias + (uint64) (int64) state->batch[state->batch_at++];
-	slot->tts_values[0] = order_value(key, image);
+	slot->tts_values[0] = key_value(key, image);
 	slot->tts_isnull[0] = false;
 	return ExecStoreVirtualTuple(slot);
 
@@ -444,12 +444,12 @@ null:
 
 /* The next row of the store in either direction; as tuplesort does it. */
 static TupleTableSlot *
-next_row(OrderState *state, bool forward)
+next_row(HpSortState *state, bool forward)
 {
 	if (likely(forward))
 	{
 		if (likely(state->at < state->count))
-			return order_emit(state, state->at++);
+			return sort_node_emit(state, state->at++);
 		state->at_end = true;
 	}
 	else if (state->at > 0)
@@ -460,53 +460,53 @@ next_row(OrderState *state, bool forward)
 		else
 			state->at--;
 		if (state->at > 0)
-			return order_emit(state, state->at - 1);
+			return sort_node_emit(state, state->at - 1);
 	}
 	return ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 }
 
 static TupleTableSlot *
-order_exec(CustomScanState *node)
+sort_node_exec(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 	bool		forward;
 
-	if (unlikely(state->source == ORDER_FROM_NOTHING))
-		order_sort(state);
+	if (unlikely(state->source == HPSORT_FROM_NOTHING))
+		sort_node_sort(state);
 	forward = ScanDirectionIsForward(node->ss.ps.state->es_direction);
 	switch (state->source)
 	{
-		case ORDER_FROM_STORE:
+		case HPSORT_FROM_STORE:
 			return next_row(state, forward);
-		case ORDER_FROM_SORTER:
+		case HPSORT_FROM_SORTER:
 			Assert(forward);
 			return next_key(state);
-		case ORDER_FROM_PARTITIONS:
+		case HPSORT_FROM_PARTITIONS:
 			Assert(forward);
-			return order_partitions_next(state);
+			return sort_node_partitions_next(state);
 		default:
-			return order_tape_row(state, forward);
+			return sort_node_tape_row(state, forward);
 	}
 }
 
 static void
-order_end(CustomScanState *node)
+sort_node_end(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 
-	order_forget(state);
+	sort_node_forget(state);
 	MemoryContextDelete(state->memory);
 	ExecEndNode(outerPlanState(node));
 }
 
 static void
-order_rescan(CustomScanState *node)
+sort_node_rescan(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 	PlanState  *outer = outerPlanState(node);
 
 	/* If nothing has been read, a changed parameter makes the child start anew. */
-	if (state->source == ORDER_FROM_NOTHING)
+	if (state->source == HPSORT_FROM_NOTHING)
 		return;
 	if (outer->chgParam == NULL && node->ss.ps.chgParam == NULL &&
 		(state->rewind || state->random))
@@ -515,29 +515,29 @@ order_rescan(CustomScanState *node)
 		start_reading(state);
 		return;
 	}
-	order_forget(state);
+	sort_node_forget(state);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);
 }
 
 static void
-order_mark(CustomScanState *node)
+sort_node_mark(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 
-	if (state->source == ORDER_FROM_TAPE)
-		order_tape_mark(state->tape);
+	if (state->source == HPSORT_FROM_TAPE)
+		tape_mark(state->tape);
 	state->mark = state->at;
 	state->mark_at_end = state->at_end;
 }
 
 static void
-order_restore(CustomScanState *node)
+sort_node_restore(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 
-	if (state->source == ORDER_FROM_TAPE)
-		order_tape_restore(state->tape);
+	if (state->source == HPSORT_FROM_TAPE)
+		tape_restore(state->tape);
 	state->at = state->mark;
 	state->at_end = state->mark_at_end;
 }
@@ -545,67 +545,67 @@ order_restore(CustomScanState *node)
 /* Parallel query: workers leave their statistics in shared memory. */
 
 static Size
-order_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
+sort_node_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return offsetof(OrderShared, workers) + mul_size(pcxt->nworkers, sizeof(OrderStats));
+	return offsetof(HpSortShared, workers) + mul_size(pcxt->nworkers, sizeof(HpSortStats));
 }
 
 static void
-order_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+sort_node_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 
-	memset(coordinate, 0, order_estimate_dsm(node, pcxt));
-	state->shared = (OrderShared *) coordinate;
+	memset(coordinate, 0, sort_node_estimate_dsm(node, pcxt));
+	state->shared = (HpSortShared *) coordinate;
 	state->shared->nworkers = pcxt->nworkers;
 }
 
 static void
-order_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+sort_node_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	/* What workers did last is what EXPLAIN shows, as of Sort. */
-	((OrderState *) node)->shared = (OrderShared *) coordinate;
+	((HpSortState *) node)->shared = (HpSortShared *) coordinate;
 }
 
 static void
-order_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
+sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
-	((OrderState *) node)->shared = (OrderShared *) coordinate;
+	((HpSortState *) node)->shared = (HpSortShared *) coordinate;
 }
 
 /* Shared memory is about to go: EXPLAIN needs a copy. */
 static void
-order_shutdown(CustomScanState *node)
+sort_node_shutdown(CustomScanState *node)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 	Size		size;
-	OrderShared *copy;
+	HpSortShared *copy;
 
 	if (state->shared == NULL || IsParallelWorker())
 		return;
-	size = offsetof(OrderShared, workers) + state->shared->nworkers * sizeof(OrderStats);
-	copy = (OrderShared *) MemoryContextAlloc(node->ss.ps.state->es_query_cxt, size);
+	size = offsetof(HpSortShared, workers) + state->shared->nworkers * sizeof(HpSortStats);
+	copy = (HpSortShared *) MemoryContextAlloc(node->ss.ps.state->es_query_cxt, size);
 	memcpy(copy, state->shared, size);
 	state->shared = copy;
 }
 
-const CustomScanMethods order_scan_methods = {
+const CustomScanMethods sort_node_scan_methods = {
 	.CustomName = "HpSort",
-	.CreateCustomScanState = order_create_state,
+	.CreateCustomScanState = sort_node_create_state,
 };
 
-const CustomExecMethods order_exec_methods = {
+const CustomExecMethods sort_node_exec_methods = {
 	.CustomName = "HpSort",
-	.BeginCustomScan = order_begin,
-	.ExecCustomScan = order_exec,
-	.EndCustomScan = order_end,
-	.ReScanCustomScan = order_rescan,
-	.MarkPosCustomScan = order_mark,
-	.RestrPosCustomScan = order_restore,
-	.EstimateDSMCustomScan = order_estimate_dsm,
-	.InitializeDSMCustomScan = order_initialize_dsm,
-	.ReInitializeDSMCustomScan = order_reinitialize_dsm,
-	.InitializeWorkerCustomScan = order_initialize_worker,
-	.ShutdownCustomScan = order_shutdown,
-	.ExplainCustomScan = order_explain,
+	.BeginCustomScan = sort_node_begin,
+	.ExecCustomScan = sort_node_exec,
+	.EndCustomScan = sort_node_end,
+	.ReScanCustomScan = sort_node_rescan,
+	.MarkPosCustomScan = sort_node_mark,
+	.RestrPosCustomScan = sort_node_restore,
+	.EstimateDSMCustomScan = sort_node_estimate_dsm,
+	.InitializeDSMCustomScan = sort_node_initialize_dsm,
+	.ReInitializeDSMCustomScan = sort_node_reinitialize_dsm,
+	.InitializeWorkerCustomScan = sort_node_initialize_worker,
+	.ShutdownCustomScan = sort_node_shutdown,
+	.ExplainCustomScan = sort_node_explain,
 };

@@ -1,40 +1,40 @@
 /*
- * order_exec.h
+ * exec.h
  *		The sorting custom scan: what its planner, executor and EXPLAIN share.
  */
-#ifndef HPSORT_ORDER_EXEC_H
-#define HPSORT_ORDER_EXEC_H
+#ifndef HPSORT_PG_NODES_SORT_EXEC_H
+#define HPSORT_PG_NODES_SORT_EXEC_H
 
 #include "postgres.h"
 
 #include "nodes/extensible.h"
 
-#include "order_keys.h"
-#include "order_spill.h"
-#include "order_store.h"
-#include "order_tape.h"
-#include "sorter.h"
+#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/spill.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/tape.h"
+#include "sort/sorter.h"
 
-/* custom_private: lists of properties of each key, and one of OrderPlanInt. */
-typedef enum OrderPlanList
+/* custom_private: lists of properties of each key, and one of HpSortPlanInt. */
+typedef enum HpSortPlanList
 {
-	ORDER_PLAN_ATTNOS,
-	ORDER_PLAN_SORTOPS,
-	ORDER_PLAN_COLLATIONS,
-	ORDER_PLAN_NULLS_FIRST,
-	ORDER_PLAN_NUMBERS,
-	ORDER_PLAN_BOUND			/* LIMIT and OFFSET, of the path only: the plan
+	HPSORT_PLAN_ATTNOS,
+	HPSORT_PLAN_SORTOPS,
+	HPSORT_PLAN_COLLATIONS,
+	HPSORT_PLAN_NULLS_FIRST,
+	HPSORT_PLAN_NUMBERS,
+	HPSORT_PLAN_BOUND			/* LIMIT and OFFSET, of the path only: the plan
 								 * has them in custom_exprs */
-} OrderPlanList;
+} HpSortPlanList;
 
-typedef enum OrderPlanInt
+typedef enum HpSortPlanInt
 {
-	ORDER_PLAN_NMAPPED,
-	ORDER_PLAN_KEY_ONLY			/* the only column is the only key */
-} OrderPlanInt;
+	HPSORT_PLAN_NMAPPED,
+	HPSORT_PLAN_KEY_ONLY			/* the only column is the only key */
+} HpSortPlanInt;
 
 /* What one process did, for EXPLAIN; copied from workers as it is. */
-typedef struct OrderStats
+typedef struct HpSortStats
 {
 	bool		valid;
 	bool		bounded;
@@ -47,31 +47,31 @@ typedef struct OrderStats
 	bool		compared;
 	bool		from_column;	/* by the column reader */
 	SortPlan	plan;
-} OrderStats;
+} HpSortStats;
 
-typedef struct OrderShared
+typedef struct HpSortShared
 {
 	int			nworkers;
-	OrderStats	workers[FLEXIBLE_ARRAY_MEMBER];
-} OrderShared;
+	HpSortStats	workers[FLEXIBLE_ARRAY_MEMBER];
+} HpSortShared;
 
 /* Where the rows come from now. */
-typedef enum OrderSource
+typedef enum HpSortSource
 {
-	ORDER_FROM_NOTHING,			/* nothing sorted yet */
-	ORDER_FROM_SORTER,			/* keys expanded from runs */
-	ORDER_FROM_STORE,			/* all rows in memory */
-	ORDER_FROM_PARTITIONS,		/* partition after partition */
-	ORDER_FROM_TAPE				/* partitions written out in order */
-} OrderSource;
+	HPSORT_FROM_NOTHING,			/* nothing sorted yet */
+	HPSORT_FROM_SORTER,			/* keys expanded from runs */
+	HPSORT_FROM_STORE,			/* all rows in memory */
+	HPSORT_FROM_PARTITIONS,		/* partition after partition */
+	HPSORT_FROM_TAPE				/* partitions written out in order */
+} HpSortSource;
 
 /* Keys expanded from runs at once. */
-#define ORDER_BATCH 1024
+#define HPSORT_BATCH 1024
 
-typedef struct OrderState
+typedef struct HpSortState
 {
 	CustomScanState css;
-	OrderKeys  *keys;
+	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		key_only;
 	bool		random;			/* backward or mark/restore: by position */
@@ -82,18 +82,18 @@ typedef struct OrderState
 	MemoryContext memory;		/* of everything below */
 	SortContext context;		/* of rows */
 	SortContext key_context;	/* of keys alone */
-	OrderSource source;
-	OrderStats	stats;
-	OrderShared *shared;		/* NULL unless parallel */
+	HpSortSource source;
+	HpSortStats	stats;
+	HpSortShared *shared;		/* NULL unless parallel */
 
 	/* Rows by position: store or tape. */
-	OrderStore *store;
+	RowStore *store;
 	uint64		at;				/* next row of the store */
 	uint64		count;
 	bool		at_end;			/* the end has been read */
 	uint64		mark;
 	bool		mark_at_end;
-	OrderTape  *tape;
+	Tape  *tape;
 
 	/* Keys from runs. */
 	Sorter	   *sorter;
@@ -106,81 +106,81 @@ typedef struct OrderState
 	int32	   *batch;
 
 	/* Partitions. */
-	OrderSpill *spill;
+	Spill *spill;
 	int			partition;		/* to be read next */
 	bool		streaming;		/* the one before it is returned as it lies */
 	MinimalTuple stream_row;
 	Size		stream_room;
-} OrderState;
+} HpSortState;
 
-extern const CustomScanMethods order_scan_methods;
-extern const CustomExecMethods order_exec_methods;
+extern const CustomScanMethods sort_node_scan_methods;
+extern const CustomExecMethods sort_node_exec_methods;
 
 /* Returns the next row of the store, which there is, in the node's own slot. */
 static inline TupleTableSlot *
-order_emit(OrderState *state, uint64 row)
+sort_node_emit(HpSortState *state, uint64 row)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
 	if (!state->key_only)
-		return ExecStoreMinimalTuple(order_store_fetch(state->store, row), slot, false);
+		return ExecStoreMinimalTuple(row_store_fetch(state->store, row), slot, false);
 	else
 	{
 		uint64		image = 0;
-		bool		isnull = !order_store_key(state->store, row, &image);
+		bool		isnull = !row_store_key(state->store, row, &image);
 
 		ExecClearTuple(slot);
 		slot->tts_isnull[0] = isnull;
-		slot->tts_values[0] = isnull ? (Datum) 0 : order_value(&state->keys->keys[0], image);
+		slot->tts_values[0] = isnull ? (Datum) 0 : key_value(&state->keys->keys[0], image);
 		return ExecStoreVirtualTuple(slot);
 	}
 }
 
 /* Notes in the statistics what a sort of the store did. */
-extern void order_note_sort(OrderState *state);
+extern void sort_node_note_sort(HpSortState *state);
 
-/* order_exec.c */
+/* exec.c */
 
 /* Moves the sorter's keys to the store, or from there to partitions. */
-extern void order_leave_sorter(OrderState *state);
+extern void sort_node_leave_sorter(HpSortState *state);
 
 /*
- * order_column.c: takes all keys from the child's table, if it is a plain scan
+ * column.c: takes all keys from the child's table, if it is a plain scan
  * of a column; else false, and nothing has happened.
  */
-extern bool order_gather_column(OrderState *state);
+extern bool sort_node_fill_from_column(HpSortState *state);
 
-/* order_partitions.c */
+/* partitions.c */
 
 /* Another key without a row, to the store or to partitions. */
-extern void order_put_key(OrderState *state, const OrderRowKey *key);
+extern void sort_node_put_key(HpSortState *state, const RowKey *key);
 
 /* So many NULLs likewise. */
-extern void order_put_nulls(OrderState *state, uint64 nulls);
+extern void sort_node_put_nulls(HpSortState *state, uint64 nulls);
 
 /* The store is full: partitions it. */
-extern void order_spill_store(OrderState *state);
+extern void sort_node_spill_store(HpSortState *state);
 
 /* The keys in the sorter take too much memory: partitions them. */
-extern void order_spill_sorter(OrderState *state);
+extern void sort_node_spill_sorter(HpSortState *state);
 
 /* Another row, once partitioned. */
-extern void order_spill_slot(OrderState *state, TupleTableSlot *slot);
+extern void sort_node_spill_slot(HpSortState *state, TupleTableSlot *slot);
 
 /* All rows are there. */
-extern void order_partitions_start(OrderState *state);
+extern void sort_node_partitions_start(HpSortState *state);
 
 /* The next row in order; empty at the end. */
-extern TupleTableSlot *order_partitions_next(OrderState *state);
+extern TupleTableSlot *sort_node_partitions_next(HpSortState *state);
 
 /* From the start again. */
-extern void order_partitions_rewind(OrderState *state);
+extern void sort_node_partitions_rewind(HpSortState *state);
 
 /* All rows in order to a tape; then the next of it in either direction. */
-extern void order_partitions_to_tape(OrderState *state);
-extern TupleTableSlot *order_tape_row(OrderState *state, bool forward);
+extern void sort_node_partitions_to_tape(HpSortState *state);
+extern TupleTableSlot *sort_node_tape_row(HpSortState *state, bool forward);
 
-/* order_explain.c */
-extern void order_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+/* explain.c */
+extern void sort_node_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-#endif							/* HPSORT_ORDER_EXEC_H */
+#endif							/* HPSORT_PG_NODES_SORT_EXEC_H */

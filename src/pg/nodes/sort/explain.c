@@ -1,5 +1,5 @@
 /*
- * order_explain.c
+ * explain.c
  *		What EXPLAIN says of Custom Scan (HpSort).
  *
  * Sort Key always, as a Sort shows it; with ANALYZE the method and the space,
@@ -14,8 +14,8 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-#include "compat.h"
-#include "order_exec.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec.h"
 
 /* Starts a line of text output; core keeps its own function private before 18. */
 static void
@@ -26,7 +26,7 @@ indent(ExplainState *es)
 
 /* Whatever ORDER BY said beyond the expression; as core's EXPLAIN. */
 static void
-append_sort_options(StringInfo buf, Node *expression, const OrderKey *key)
+append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 {
 	Oid			type = exprType(expression);
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
@@ -61,7 +61,7 @@ append_sort_options(StringInfo buf, Node *expression, const OrderKey *key)
 }
 
 static void
-explain_keys(OrderState *state, List *ancestors, ExplainState *es)
+explain_keys(HpSortState *state, List *ancestors, ExplainState *es)
 {
 	Plan	   *plan = state->css.ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
@@ -71,7 +71,7 @@ explain_keys(OrderState *state, List *ancestors, ExplainState *es)
 
 	for (i = 0; i < state->keys->nkeys; i++)
 	{
-		const OrderKey *key = &state->keys->keys[i];
+		const KeyColumn *key = &state->keys->keys[i];
 		TargetEntry *target = get_tle_by_resno(plan->targetlist, key->attno);
 		StringInfoData buf;
 
@@ -86,7 +86,7 @@ explain_keys(OrderState *state, List *ancestors, ExplainState *es)
 }
 
 static void
-explain_stats(const OrderStats *stats, ExplainState *es)
+explain_stats(const HpSortStats *stats, ExplainState *es)
 {
 	const char *type = stats->on_disk ? "Disk" : "Memory";
 	int64		space = (int64) ((stats->space + 1023) / 1024);
@@ -143,9 +143,9 @@ explain_stats(const OrderStats *stats, ExplainState *es)
 }
 
 void
-order_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+sort_node_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	OrderState *state = (OrderState *) node;
+	HpSortState *state = (HpSortState *) node;
 	int			i;
 
 	explain_keys(state, ancestors, es);

@@ -1,7 +1,7 @@
 /*
- * order_join.c
+ * join.c
  *		Custom Scan (HpSort) in the place of a Sort below merge joins (see
- *		order_planner.c).
+ *		planner.c).
  *
  * Core's merge joins that sort an input, and that are not dearer than all
  * other ways to join, are made again with that input sorted by us, and core
@@ -17,8 +17,8 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
-#include "compat.h"
-#include "order_planner.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/planner.h"
 
 /*
  * A path that also returns what pathkeys sort by, where that is computed: the
@@ -66,10 +66,10 @@ sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 {
 	Path	   *path;
 
-	if (pathkeys == NIL || !order_is_promising(pathkeys, input))
+	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
 		return NULL;
 	path = add_key_columns(root, input, pathkeys);
-	return path ? order_make_path(root, input->parent, path, pathkeys, partial) : NULL;
+	return path ? sort_path_make(root, input->parent, path, pathkeys, partial) : NULL;
 }
 
 /*
@@ -151,7 +151,7 @@ make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *oute
 }
 
 void
-order_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						  RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
 	List	   *full;

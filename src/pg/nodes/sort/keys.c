@@ -1,6 +1,6 @@
 /*
- * order_keys.c
- *		Sort keys as unsigned integers (see order_keys.h).
+ * keys.c
+ *		Sort keys as unsigned integers (see keys.h).
  */
 #include "postgres.h"
 
@@ -15,55 +15,55 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "compat.h"
-#include "order_keys.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/keys.h"
 
-OrderKeyKind
-order_key_kind(Oid opcintype)
+KeyKind
+key_kind(Oid opcintype)
 {
 	switch (opcintype)
 	{
 		case INT4OID:
 		case DATEOID:
-			return ORDER_KEY_INT4;
+			return KEY_KIND_INT4;
 		case INT8OID:
-			return ORDER_KEY_INT8;
+			return KEY_KIND_INT8;
 		case TIMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 #ifdef USE_FLOAT8_BYVAL
-			return ORDER_KEY_INT8;
+			return KEY_KIND_INT8;
 #else
-			return ORDER_KEY_NONE;
+			return KEY_KIND_NONE;
 #endif
 		case INT2OID:
-			return ORDER_KEY_INT2;
+			return KEY_KIND_INT2;
 		case BOOLOID:
-			return ORDER_KEY_BOOL;
+			return KEY_KIND_BOOL;
 		case CHAROID:
-			return ORDER_KEY_CHAR;
+			return KEY_KIND_CHAR;
 		case OIDOID:
-			return ORDER_KEY_OID;
+			return KEY_KIND_OID;
 		case ANYENUMOID:
-			return ORDER_KEY_ENUM;
+			return KEY_KIND_ENUM;
 		default:
-			return ORDER_KEY_NONE;
+			return KEY_KIND_NONE;
 	}
 }
 
 /* The bits of a key of this kind, as the plain unsigned value has them. */
 static uint64
-kind_mask(OrderKeyKind kind)
+kind_mask(KeyKind kind)
 {
 	switch (kind)
 	{
-		case ORDER_KEY_BOOL:
+		case KEY_KIND_BOOL:
 			return 1;
-		case ORDER_KEY_CHAR:
+		case KEY_KIND_CHAR:
 			return PG_UINT8_MAX;
-		case ORDER_KEY_INT2:
+		case KEY_KIND_INT2:
 			return PG_UINT16_MAX;
-		case ORDER_KEY_INT8:
+		case KEY_KIND_INT8:
 			return PG_UINT64_MAX;
 		default:
 			return PG_UINT32_MAX;
@@ -71,36 +71,36 @@ kind_mask(OrderKeyKind kind)
 }
 
 static uint64
-kind_sign(OrderKeyKind kind)
+kind_sign(KeyKind kind)
 {
 	switch (kind)
 	{
-		case ORDER_KEY_INT2:
+		case KEY_KIND_INT2:
 			return UINT64CONST(1) << 15;
-		case ORDER_KEY_INT4:
+		case KEY_KIND_INT4:
 			return UINT64CONST(1) << 31;
-		case ORDER_KEY_INT8:
+		case KEY_KIND_INT8:
 			return UINT64CONST(1) << 63;
 		default:
 			return 0;
 	}
 }
 
-OrderKeys *
-order_keys_make(TupleDesc input, List *attnos, List *sortops, List *collations,
+KeyColumns *
+key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 				List *nulls_first, int nmapped)
 {
-	OrderKeys  *keys = (OrderKeys *) palloc0(sizeof(OrderKeys));
+	KeyColumns  *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
 	int			i;
 
 	keys->nkeys = list_length(attnos);
 	keys->nmapped = nmapped;
-	keys->keys = (OrderKey *) palloc0(keys->nkeys * sizeof(OrderKey));
+	keys->keys = (KeyColumn *) palloc0(keys->nkeys * sizeof(KeyColumn));
 	if (nmapped < keys->nkeys)
 		keys->rest = (SortSupport) palloc0((keys->nkeys - nmapped) * sizeof(SortSupportData));
 	for (i = 0; i < keys->nkeys; i++)
 	{
-		OrderKey   *key = &keys->keys[i];
+		KeyColumn   *key = &keys->keys[i];
 		Oid			opfamily;
 		Oid			opcintype;
 
@@ -113,10 +113,10 @@ order_keys_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		key->memory = CurrentMemoryContext;
 		if (i < nmapped)
 		{
-			key->kind = order_key_kind(opcintype);
-			Assert(key->kind != ORDER_KEY_NONE);
+			key->kind = key_kind(opcintype);
+			Assert(key->kind != KEY_KIND_NONE);
 			key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
-			if (key->kind == ORDER_KEY_ENUM)
+			if (key->kind == KEY_KIND_ENUM)
 				key->enum_type = getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid);
 		}
 		else
@@ -136,21 +136,21 @@ order_keys_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 static int
 compare_labels(const void *a, const void *b)
 {
-	Oid			left = ((const OrderEnumLabel *) a)->oid;
-	Oid			right = ((const OrderEnumLabel *) b)->oid;
+	Oid			left = ((const EnumLabel *) a)->oid;
+	Oid			right = ((const EnumLabel *) b)->oid;
 
 	return left < right ? -1 : left > right;
 }
 
-static OrderEnumLabel *
-find_label(OrderKey *key, Oid label)
+static EnumLabel *
+find_label(KeyColumn *key, Oid label)
 {
-	OrderEnumLabel wanted;
+	EnumLabel wanted;
 
 	wanted.oid = label;
 	wanted.image = 0;
-	return (OrderEnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
-									  sizeof(OrderEnumLabel), compare_labels);
+	return (EnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
+									  sizeof(EnumLabel), compare_labels);
 }
 
 /*
@@ -160,19 +160,19 @@ find_label(OrderKey *key, Oid label)
  * between two labels, when all of them are numbered anew.
  */
 static void
-load_labels(OrderKey *key)
+load_labels(KeyColumn *key)
 {
 	Relation	relation = table_open(EnumRelationId, AccessShareLock);
 	ScanKeyData skey;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	OrderEnumLabel *before = key->labels;
+	EnumLabel *before = key->labels;
 	int			nbefore = key->nlabels;
 	int			room = 64;
 	int			i;
 
 	key->nlabels = 0;
-	key->labels = (OrderEnumLabel *) MemoryContextAlloc(key->memory, room * sizeof(OrderEnumLabel));
+	key->labels = (EnumLabel *) MemoryContextAlloc(key->memory, room * sizeof(EnumLabel));
 	ScanKeyInit(&skey, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(key->enum_type));
 	scan = systable_beginscan(relation, EnumTypIdLabelIndexId, true, NULL, 1, &skey);
@@ -184,7 +184,7 @@ load_labels(OrderKey *key)
 		if (key->nlabels == room)
 		{
 			room *= 2;
-			key->labels = (OrderEnumLabel *) repalloc(key->labels, room * sizeof(OrderEnumLabel));
+			key->labels = (EnumLabel *) repalloc(key->labels, room * sizeof(EnumLabel));
 		}
 		memcpy(&bits, &label->enumsortorder, sizeof(bits));
 		key->labels[key->nlabels].oid = label->oid;
@@ -193,10 +193,10 @@ load_labels(OrderKey *key)
 	}
 	systable_endscan(scan);
 	table_close(relation, AccessShareLock);
-	qsort(key->labels, key->nlabels, sizeof(OrderEnumLabel), compare_labels);
+	qsort(key->labels, key->nlabels, sizeof(EnumLabel), compare_labels);
 	for (i = 0; i < nbefore; i++)
 	{
-		const OrderEnumLabel *now = find_label(key, before[i].oid);
+		const EnumLabel *now = find_label(key, before[i].oid);
 
 		if (now && now->image != before[i].image)
 			ereport(ERROR,
@@ -209,9 +209,9 @@ load_labels(OrderKey *key)
 }
 
 uint32
-order_enum_image(OrderKey *key, Oid label)
+key_enum_image(KeyColumn *key, Oid label)
 {
-	OrderEnumLabel *found = NULL;
+	EnumLabel *found = NULL;
 
 	if (key->labels)
 		found = find_label(key, label);

@@ -1,9 +1,9 @@
 /*
- * order_partitions.c
+ * partitions.c
  *		Sorting what does not fit into work_mem: partition by partition.
  *
  * When the store is full its rows, and all that follow, go to a temporary file
- * by ranges of their keys (order_spill.h).  Read back in order, a partition
+ * by ranges of their keys (nodes/sort/store/spill.h).  Read back in order, a partition
  * usually fits into memory and is sorted there.  If not, it is divided, as
  * often as it takes; unless all its rows have the same keys, which then are in
  * order as they lie.
@@ -14,9 +14,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "order_exec.h"
-#include "pg_sorter.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/sort_context.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
@@ -33,7 +33,7 @@
 
 /* A partition's rows are read into here one by one. */
 static MinimalTuple
-row_space(OrderState *state, Size len)
+row_space(HpSortState *state, Size len)
 {
 	if (len > state->stream_room)
 	{
@@ -47,36 +47,36 @@ row_space(OrderState *state, Size len)
 
 /* Whether partitions will be read again; a tape needs them once. */
 static inline bool
-keeps(const OrderState *state)
+keeps(const HpSortState *state)
 {
 	return state->rewind && !state->random;
 }
 
 static void
-start_spill(OrderState *state)
+start_spill(HpSortState *state)
 {
-	OrderStore *store = state->store;
+	RowStore *store = state->store;
 
-	state->spill = order_spill_create(state->memory, state->keys, state->tupdesc, store->tuples,
+	state->spill = spill_create(state->memory, state->keys, state->tupdesc, store->tuples,
 									  store->limit);
 	state->partition = 0;
 }
 
 /* Room for as many samples of so many rows as are of use. */
-static OrderSample *
-make_samples(OrderState *state, uint64 rows, double expected, int *nsamples)
+static SpillSample *
+make_samples(HpSortState *state, uint64 rows, double expected, int *nsamples)
 {
-	*nsamples = order_spill_samples(state->spill, rows, expected);
-	return (OrderSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(OrderSample));
+	*nsamples = spill_samples(state->spill, rows, expected);
+	return (SpillSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(SpillSample));
 }
 
 void
-order_spill_store(OrderState *state)
+sort_node_spill_store(HpSortState *state)
 {
-	OrderStore *store = state->store;
+	RowStore *store = state->store;
 	uint64		rows = store->rows;
 	double		expected = outerPlanState(state)->plan->plan_rows / (double) rows;
-	OrderSample *samples;
+	SpillSample *samples;
 	int			nsamples;
 	int			i;
 
@@ -85,51 +85,51 @@ order_spill_store(OrderState *state)
 	start_spill(state);
 	samples = make_samples(state, rows, expected, &nsamples);
 	for (i = 0; i < nsamples; i++)
-		(void) order_store_row(store, i * rows / nsamples, &samples[i].key);
-	order_spill_divide(state->spill, 0, samples, nsamples, expected);
+		(void) row_store_row(store, i * rows / nsamples, &samples[i].key);
+	spill_divide(state->spill, 0, samples, nsamples, expected);
 	pfree(samples);
 
 	/* The bound is no longer kept to: rows are written as they come. */
 	store->bound = 0;
 	store->has_cutoff = false;
-	order_spill_flush(state->spill, store, &state->context);
+	spill_flush(state->spill, store, &state->context);
 }
 
 void
-order_put_key(OrderState *state, const OrderRowKey *key)
+sort_node_put_key(HpSortState *state, const RowKey *key)
 {
-	if (likely(order_store_put_key(state->store, key)))
+	if (likely(row_store_put_key(state->store, key)))
 		return;
 	if (state->spill)
-		order_spill_flush(state->spill, state->store, &state->context);
+		spill_flush(state->spill, state->store, &state->context);
 	else
-		order_spill_store(state);
-	if (!order_store_put_key(state->store, key))
+		sort_node_spill_store(state);
+	if (!row_store_put_key(state->store, key))
 		elog(ERROR, "no room for a key");
 }
 
 void
-order_put_nulls(OrderState *state, uint64 nulls)
+sort_node_put_nulls(HpSortState *state, uint64 nulls)
 {
-	OrderRowKey key = {.nulls = 1};
+	RowKey key = {.nulls = 1};
 
 	for (; nulls > 0; nulls--)
 	{
-		order_put_key(state, &key);
+		sort_node_put_key(state, &key);
 		if (nulls % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 }
 
 void
-order_spill_sorter(OrderState *state)
+sort_node_spill_sorter(HpSortState *state)
 {
 	uint64		count = sorter_count(state->sorter);
 	uint64		total = count + state->nulls;
 	double		expected = Max(outerPlanState(state)->plan->plan_rows, 8.0 * total) * sizeof(uint64);
 	int			nsamples;
-	OrderSample *samples;
-	OrderRowKey key = {0};
+	SpillSample *samples;
+	RowKey key = {0};
 	SortError	err;
 	int			pass;
 
@@ -149,12 +149,12 @@ order_spill_sorter(OrderState *state)
 		{
 			size_t		i;
 
-			pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, ORDER_BATCH, &got, &err), &err);
+			pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, HPSORT_BATCH, &got, &err), &err);
 			for (i = 0; i < got; i++, at++)
 			{
 				key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
 				if (pass == 1)
-					order_put_key(state, &key);
+					sort_node_put_key(state, &key);
 				else if (taken < nsamples && at == (uint64) taken * count / nsamples)
 					samples[taken++].key = key;
 			}
@@ -163,34 +163,34 @@ order_spill_sorter(OrderState *state)
 		if (pass == 0)
 		{
 			Assert(taken == nsamples);
-			order_spill_divide(state->spill, 0, samples, nsamples, expected);
+			spill_divide(state->spill, 0, samples, nsamples, expected);
 			pfree(samples);
 		}
 	}
-	order_put_nulls(state, state->nulls);
+	sort_node_put_nulls(state, state->nulls);
 	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
 	sorter_reset(state->sorter);
 }
 
 void
-order_spill_slot(OrderState *state, TupleTableSlot *slot)
+sort_node_spill_slot(HpSortState *state, TupleTableSlot *slot)
 {
-	if (likely(order_store_put(state->store, slot)))
+	if (likely(row_store_put(state->store, slot)))
 		return;
-	order_spill_flush(state->spill, state->store, &state->context);
-	if (!order_store_put(state->store, slot))
+	spill_flush(state->spill, state->store, &state->context);
+	if (!row_store_put(state->store, slot))
 		elog(ERROR, "no room for a row");
 }
 
 /* Reads the next row's tuple into a space of its own, and its mapped keys if they are wanted. */
 static MinimalTuple
-read_row(OrderState *state, OrderRowKey *key, Size len)
+read_row(HpSortState *state, RowKey *key, Size len)
 {
 	MinimalTuple tuple = row_space(state, len);
 
-	order_spill_tuple(state->spill, tuple, len);
+	spill_tuple(state->spill, tuple, len);
 	if (key)
-		order_tuple_key(state->store, tuple, key);
+		row_tuple_key(state->store, tuple, key);
 	return tuple;
 }
 
@@ -200,28 +200,28 @@ read_row(OrderState *state, OrderRowKey *key, Size len)
  * from the middle of an equal share of the rows: the first row of all is the
  * smallest where rows come in order, and would divide nothing.
  */
-static OrderSample *
-sample_partition(OrderState *state, int number, double expected, int *nsamples)
+static SpillSample *
+sample_partition(HpSortState *state, int number, double expected, int *nsamples)
 {
-	OrderSpill *spill = state->spill;
-	const OrderPartition *partition = order_spill_partition(spill, number);
-	MemoryContext memory = order_spill_tuples(spill);
-	bool		by_rest = order_spill_is_single(spill, number);
-	OrderSample *samples = make_samples(state, partition->rows, expected, nsamples);
+	Spill *spill = state->spill;
+	const SpillPartition *partition = spill_partition(spill, number);
+	MemoryContext memory = spill_tuples(spill);
+	bool		by_rest = spill_is_single(spill, number);
+	SpillSample *samples = make_samples(state, partition->rows, expected, nsamples);
 	uint64		at = 0;
 	int			taken = 0;
-	OrderRowKey key = {0};
+	RowKey key = {0};
 	Size		len;
 
 	MemoryContextReset(memory);
 	if (by_rest)
 	{
-		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(OrderSample);
+		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(SpillSample);
 
 		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, TUPLE_SAMPLES));
 	}
-	order_spill_open(spill, number, false);
-	while (order_spill_next(spill, &key, &len))
+	spill_open(spill, number, false);
+	while (spill_next(spill, &key, &len))
 	{
 		bool		wanted = taken < *nsamples &&
 			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
@@ -247,113 +247,113 @@ sample_partition(OrderState *state, int number, double expected, int *nsamples)
 
 /* Puts a row that is being read into the store; false if there is no room. */
 static bool
-put_read(OrderState *state, const OrderRowKey *key, Size len)
+put_read(HpSortState *state, const RowKey *key, Size len)
 {
 	MinimalTuple place;
 
 	if (state->key_only)
-		return order_store_put_key(state->store, key);
-	if (!order_store_begin_tuple(state->store, len, &place))
+		return row_store_put_key(state->store, key);
+	if (!row_store_begin_tuple(state->store, len, &place))
 		return false;
-	order_spill_tuple(state->spill, place, len);
-	order_store_end_tuple(state->store, place);
+	spill_tuple(state->spill, place, len);
+	row_store_end_tuple(state->store, place);
 	return true;
 }
 
 /* Divides a partition that is too large for memory. */
 static void
-divide(OrderState *state, int number)
+divide(HpSortState *state, int number)
 {
-	OrderSpill *spill = state->spill;
-	OrderStore *store = state->store;
-	const OrderPartition *partition = order_spill_partition(spill, number);
+	Spill *spill = state->spill;
+	RowStore *store = state->store;
+	const SpillPartition *partition = spill_partition(spill, number);
 	double		expected = (double) partition->tuple_bytes +
 		(double) partition->rows * (state->keys->nmapped + 4) * sizeof(uint64);
-	int			before = order_spill_partitions(spill);
+	int			before = spill_partitions(spill);
 	uint64		at = 0;
 	int			nsamples;
-	OrderSample *samples;
-	OrderRowKey key;
+	SpillSample *samples;
+	RowKey key;
 	Size		len;
 
 	/* Once for keys to divide at, once for the rows. */
-	state->stats.compared |= order_spill_is_single(spill, number);
+	state->stats.compared |= spill_is_single(spill, number);
 	samples = sample_partition(state, number, expected, &nsamples);
-	order_spill_divide(spill, number, samples, nsamples, expected);
+	spill_divide(spill, number, samples, nsamples, expected);
 	pfree(samples);
-	while (order_spill_next(spill, &key, &len))
+	while (spill_next(spill, &key, &len))
 	{
 		if (!put_read(state, &key, len))
 		{
-			order_spill_flush(spill, store, &state->context);
+			spill_flush(spill, store, &state->context);
 			if (!put_read(state, &key, len))
 				elog(ERROR, "no room for a row");
 		}
 		if (at++ % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	order_spill_flush(spill, store, &state->context);
-	state->stats.partitions += order_spill_partitions(spill) - before;
-	state->stats.space = order_file_bytes(order_spill_file(spill));
+	spill_flush(spill, store, &state->context);
+	state->stats.partitions += spill_partitions(spill) - before;
+	state->stats.space = spill_file_bytes(spill_file(spill));
 }
 
 /* Reads a partition into the store; false, with an empty store, if it does not fit. */
 static bool
-load(OrderState *state, int number)
+load(HpSortState *state, int number)
 {
-	OrderSpill *spill = state->spill;
-	OrderStore *store = state->store;
-	const OrderPartition *partition = order_spill_partition(spill, number);
-	OrderRowKey key;
+	Spill *spill = state->spill;
+	RowStore *store = state->store;
+	const SpillPartition *partition = spill_partition(spill, number);
+	RowKey key;
 	Size		len;
 
-	order_store_clear(store);
-	if (order_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
+	row_store_clear(store);
+	if (row_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
 		return false;
-	order_spill_open(spill, number, false);
-	while (order_spill_next(spill, &key, &len))
+	spill_open(spill, number, false);
+	while (spill_next(spill, &key, &len))
 	{
 		if (!put_read(state, &key, len))
 		{
 			/* All memory goes: it has the shape of rows before these. */
-			order_store_reset(store);
+			row_store_reset(store);
 			return false;
 		}
 		if (store->rows % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (!keeps(state))
-		order_spill_forget(spill, number);
-	order_store_sort(store, &state->context);
-	order_note_sort(state);
+		spill_forget(spill, number);
+	row_store_sort(store, &state->context);
+	sort_node_note_sort(state);
 	state->at = 0;
-	state->count = order_store_count(store);
+	state->count = row_store_count(store);
 	return true;
 }
 
 /* Makes the next partition ready to be read; false at the end. */
 static bool
-next_partition(OrderState *state)
+next_partition(HpSortState *state)
 {
-	OrderSpill *spill = state->spill;
+	Spill *spill = state->spill;
 
-	while (state->partition < order_spill_partitions(spill))
+	while (state->partition < spill_partitions(spill))
 	{
 		int			number = state->partition;
 
-		if (order_spill_partition(spill, number)->rows == 0)
+		if (spill_partition(spill, number)->rows == 0)
 			state->partition++;
 		else if (load(state, number))
 		{
 			state->partition++;
 			return true;
 		}
-		else if (order_spill_partition(spill, number)->equal ||
-				 (order_spill_is_single(spill, number) &&
+		else if (spill_partition(spill, number)->equal ||
+				 (spill_is_single(spill, number) &&
 				  state->keys->nmapped == state->keys->nkeys))
 		{
 			/* In order as it lies. */
-			order_spill_open(spill, number, !keeps(state));
+			spill_open(spill, number, !keeps(state));
 			state->streaming = true;
 			state->partition++;
 			return true;
@@ -365,12 +365,12 @@ next_partition(OrderState *state)
 }
 
 void
-order_partitions_start(OrderState *state)
+sort_node_partitions_start(HpSortState *state)
 {
-	order_spill_flush(state->spill, state->store, &state->context);
-	state->stats.partitions = order_spill_partitions(state->spill);
+	spill_flush(state->spill, state->store, &state->context);
+	state->stats.partitions = spill_partitions(state->spill);
 	state->stats.on_disk = true;
-	state->stats.space = order_file_bytes(order_spill_file(state->spill));
+	state->stats.space = spill_file_bytes(spill_file(state->spill));
 
 	/* What will be done with partitions, should none of them have to be sorted. */
 	rows_plan(&state->context, state->stats.keys / state->stats.partitions, 0, PG_UINT32_MAX, false,
@@ -380,36 +380,36 @@ order_partitions_start(OrderState *state)
 
 /* The next row of a partition that is in order as it lies; NULL at its end. */
 static TupleTableSlot *
-stream(OrderState *state)
+stream(HpSortState *state)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	OrderRowKey key;
+	RowKey key;
 	Size		len;
 
 	ExecClearTuple(slot);
-	if (!order_spill_next(state->spill, &key, &len))
+	if (!spill_next(state->spill, &key, &len))
 	{
 		state->streaming = false;
 		if (!keeps(state))
-			order_spill_forget(state->spill, state->partition - 1);
+			spill_forget(state->spill, state->partition - 1);
 		return NULL;
 	}
 	if (!state->key_only)
 		return ExecStoreMinimalTuple(read_row(state, NULL, len), slot, false);
 	slot->tts_isnull[0] = key.nulls != 0;
-	slot->tts_values[0] = key.nulls ? (Datum) 0 : order_value(&state->keys->keys[0], key.images[0]);
+	slot->tts_values[0] = key.nulls ? (Datum) 0 : key_value(&state->keys->keys[0], key.images[0]);
 	return ExecStoreVirtualTuple(slot);
 }
 
 TupleTableSlot *
-order_partitions_next(OrderState *state)
+sort_node_partitions_next(HpSortState *state)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
 	for (;;)
 	{
 		if (state->at < state->count)
-			return order_emit(state, state->at++);
+			return sort_node_emit(state, state->at++);
 		if (state->streaming)
 		{
 			TupleTableSlot *next = stream(state);
@@ -424,12 +424,12 @@ order_partitions_next(OrderState *state)
 }
 
 void
-order_partitions_rewind(OrderState *state)
+sort_node_partitions_rewind(HpSortState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 	state->streaming = false;
 	state->partition = 0;
-	order_store_clear(state->store);
+	row_store_clear(state->store);
 	state->at = state->count = 0;
 }
 
@@ -438,16 +438,16 @@ order_partitions_rewind(OrderState *state)
  * partition, each of them where it lies.
  */
 void
-order_partitions_to_tape(OrderState *state)
+sort_node_partitions_to_tape(HpSortState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->memory);
 	uint64		rows = 0;
 
-	state->tape = order_tape_create(order_spill_file(state->spill), TAPE_BUFFER);
+	state->tape = tape_create(spill_file(state->spill), TAPE_BUFFER);
 	MemoryContextSwitchTo(old);
 	for (;;)
 	{
-		TupleTableSlot *slot = order_partitions_next(state);
+		TupleTableSlot *slot = sort_node_partitions_next(state);
 
 		if (TupIsNull(slot))
 			break;
@@ -456,28 +456,28 @@ order_partitions_to_tape(OrderState *state)
 			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
 
 			/* NULL is shorter than any value. */
-			order_tape_put(state->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
+			tape_put(state->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
 		}
 		else
 		{
 			MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
 
-			order_tape_put(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+			tape_put(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
 						   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
 		}
 		if (rows++ % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	order_tape_finish(state->tape);
-	state->stats.space = order_file_bytes(order_spill_file(state->spill));
-	order_store_reset(state->store);
+	tape_finish(state->tape);
+	state->stats.space = spill_file_bytes(spill_file(state->spill));
+	row_store_reset(state->store);
 }
 
 TupleTableSlot *
-order_tape_row(OrderState *state, bool forward)
+sort_node_tape_row(HpSortState *state, bool forward)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	uint32		len = order_tape_next(state->tape, forward);
+	uint32		len = tape_next(state->tape, forward);
 	MinimalTuple tuple;
 
 	ExecClearTuple(slot);
@@ -487,7 +487,7 @@ order_tape_row(OrderState *state, bool forward)
 	{
 		uint64		value = 0;
 
-		order_tape_get(state->tape, &value, len);
+		tape_get(state->tape, &value, len);
 		slot->tts_isnull[0] = len < sizeof(value);
 		slot->tts_values[0] = (Datum) value;
 		return ExecStoreVirtualTuple(slot);
@@ -495,6 +495,6 @@ order_tape_row(OrderState *state, bool forward)
 	tuple = row_space(state, len + MINIMAL_TUPLE_DATA_OFFSET);
 	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 	tuple->t_len = len + MINIMAL_TUPLE_DATA_OFFSET;
-	order_tape_get(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
+	tape_get(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
 	return ExecStoreMinimalTuple(tuple, slot, false);
 }

@@ -1,7 +1,7 @@
 /*
- * order_paths.c
+ * paths.c
  *		Copies of core's paths, and the path whose rows ORDER BY sorts (see
- *		order_planner.c).
+ *		planner.c).
  *
  * A path belongs to the relation in whose list it is.  add_path() frees a path
  * that it refuses, and one that a new path makes useless, but for IndexPaths.
@@ -23,15 +23,16 @@
  * By the last rule the input of ORDER BY cannot be asked for its cheapest path
  * when core has made its own sorts.  It is found below core's Sort, if that one
  * is still there; if something cheaper has replaced that Sort, the copy is used
- * that order_remember_input() made when the input's paths were new.
+ * that sort_path_remember_input() made when the input's paths were new.
  */
 #include "postgres.h"
 
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 
-#include "compat.h"
-#include "order_planner.h"
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/sort/planner.h"
 
 /* The size of a path; 0 for a kind of which the size is not known. */
 static Size
@@ -94,7 +95,7 @@ path_size(const Path *path)
 }
 
 Path *
-order_copy_path(const Path *path)
+sort_path_copy(const Path *path)
 {
 	Size		size = path_size(path);
 
@@ -102,7 +103,7 @@ order_copy_path(const Path *path)
 }
 
 Path *
-order_cheapest_path(List *paths, List *pathkeys)
+sort_path_cheapest(List *paths, List *pathkeys)
 {
 	Path	   *cheapest = NULL;
 	ListCell   *lc;
@@ -140,7 +141,7 @@ memory_of(PlannerInfo *root)
 }
 
 void
-order_remember_input(PlannerInfo *root, RelOptInfo *rel)
+sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 {
 	RelOptInfo *memory = memory_of(root);
 	Path	   *path;
@@ -152,15 +153,15 @@ order_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	 */
 	if (root->join_search_private != NULL || root->parse->hasTargetSRFs)
 		return;
-	path = order_cheapest_path(rel->pathlist, root->sort_pathkeys);
-	if (path == NULL && hpsort_debug_sort == ORDER_FORCE)
-		path = order_cheapest_path(rel->pathlist, NIL);
+	path = sort_path_cheapest(rel->pathlist, root->sort_pathkeys);
+	if (path == NULL && hpsort_debug_sort == NODE_FORCE)
+		path = sort_path_cheapest(rel->pathlist, NIL);
 	if (memory == NULL)
 		memory = fetch_upper_rel(root, UPPERREL_ORDERED, bms_make_singleton(0));
-	memory->cheapest_total_path = path ? order_copy_path(path) : NULL;
+	memory->cheapest_total_path = path ? sort_path_copy(path) : NULL;
 }
 
-/* What order_remember_input() has remembered of a relation, or NULL. */
+/* What sort_path_remember_input() has remembered of a relation, or NULL. */
 static Path *
 remembered_input(PlannerInfo *root, RelOptInfo *input_rel)
 {
@@ -178,7 +179,7 @@ remembered_input(PlannerInfo *root, RelOptInfo *input_rel)
 }
 
 Path *
-order_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
+sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	Path	   *input = NULL;
 	Path	   *remembered = remembered_input(root, input_rel);

@@ -1,5 +1,5 @@
 /*
- * order_plan.c
+ * plan.c
  *		From the path of Custom Scan (HpSort) to its plan node.
  *
  * In setrefs.c a custom scan without a table finds its columns in its own
@@ -19,9 +19,9 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/planner.h"
 
-#include "compat.h"
-#include "order_exec.h"
-#include "order_planner.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/planner.h"
 
 static planner_hook_type prev_planner_hook = NULL;
 
@@ -33,7 +33,7 @@ static uint64 plans_made = 0;
 
 /* The plan of such a path. */
 static Plan *
-order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		   List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
@@ -43,7 +43,7 @@ order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	ListCell   *lc;
 
 	/* The child's list is the path's target, column by column. */
-	foreach(lc, (List *) list_nth(private, ORDER_PLAN_ATTNOS))
+	foreach(lc, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
 	{
 		int			attno = lfirst_int(lc);
 
@@ -58,16 +58,16 @@ order_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	scan->scan.plan.lefttree = child;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
-	scan->custom_exprs = (List *) copyObject(list_nth(private, ORDER_PLAN_BOUND));
-	scan->custom_private = list_copy_head(private, ORDER_PLAN_BOUND);
-	scan->methods = &order_scan_methods;
+	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
+	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
+	scan->methods = &sort_node_scan_methods;
 	plans_made++;
 	return &scan->scan.plan;
 }
 
-const CustomPathMethods order_path_methods = {
+const CustomPathMethods sort_path_methods = {
 	.CustomName = "HpSort",
-	.PlanCustomPath = order_plan,
+	.PlanCustomPath = sort_node_plan,
 };
 
 /*
@@ -120,7 +120,7 @@ finish_plan(Plan *plan)
 			break;
 		case T_CustomScan:
 			finish_plans(((CustomScan *) plan)->custom_plans);
-			if (((CustomScan *) plan)->methods == &order_scan_methods)
+			if (((CustomScan *) plan)->methods == &sort_node_scan_methods)
 				refer_to_child((CustomScan *) plan);
 			break;
 		default:
@@ -147,9 +147,9 @@ order_planner(Query *parse, const char *query_string, int options, ParamListInfo
 }
 
 void
-order_plan_init(void)
+sort_node_plan_init(void)
 {
-	RegisterCustomScanMethods(&order_scan_methods);
+	RegisterCustomScanMethods(&sort_node_scan_methods);
 	prev_planner_hook = planner_hook;
 	planner_hook = order_planner;
 }

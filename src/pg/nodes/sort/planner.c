@@ -1,5 +1,5 @@
 /*
- * order_planner.c
+ * planner.c
  *		Offers Custom Scan (HpSort) to the planner wherever core would sort.
  *
  * For ORDER BY that is the upper relation of ordered rows, where core has put
@@ -7,8 +7,8 @@
  * aggregates never pass through there: for these, sorted paths are offered for
  * the base or join relation itself, and core takes them as it takes an index.
  * That is not possible where keys are computed only above the joins, or rows
- * only then: there order_upper.c offers a copy of core's path with our sort in
- * it, and order_join.c does so for merge joins.
+ * only then: there upper.c offers a copy of core's path with our sort in
+ * it, and join.c does so for merge joins.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every hook leaves by the cheapest test that it can.
@@ -29,26 +29,17 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "compat.h"
-#include "order_exec.h"
-#include "order_planner.h"
-
-bool		hpsort_enable_sort = true;
-int			hpsort_debug_sort = ORDER_ALLOW;
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/planner.h"
 
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
 
-static const struct config_enum_entry debug_options[] = {
-	{"forbid", ORDER_FORBID, false},
-	{"allow", ORDER_ALLOW, false},
-	{"force", ORDER_FORCE, false},
-	{NULL, 0, false}
-};
-
 /* Path keys as columns of a target, in the lists that the plan keeps. */
-typedef struct OrderColumns
+typedef struct HpSortColumns
 {
 	List	   *attnos;
 	List	   *sortops;
@@ -58,16 +49,16 @@ typedef struct OrderColumns
 	bool		narrow;
 	bool		key_only;
 	double		range;			/* values that the mapped keys can have, by type */
-} OrderColumns;
+} HpSortColumns;
 
 static inline bool
 enabled(void)
 {
-	return hpsort_enable_sort && hpsort_debug_sort != ORDER_FORBID;
+	return hpsort_enable_sort && hpsort_debug_sort != NODE_FORBID;
 }
 
 /*
- * Operator families of btree that the types of order_key_kind belong to; core
+ * Operator families of btree that the types of key_kind belong to; core
  * has names for some of them only.
  */
 #define CHAR_FAMILY 429
@@ -97,23 +88,23 @@ promising(const List *pathkeys)
 static inline bool
 enough(double rows)
 {
-	return rows >= ORDER_MIN_ROWS || hpsort_debug_sort == ORDER_FORCE;
+	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
 }
 
 /* How values of expression are mapped if a path key sorts them as this type. */
-static OrderKeyKind
+static KeyKind
 expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
 {
-	OrderKeyKind kind = order_key_kind(opcintype);
+	KeyKind kind = key_kind(opcintype);
 	Oid			type;
 
-	if (kind == ORDER_KEY_NONE)
+	if (kind == KEY_KIND_NONE)
 		return kind;
 
 	/* Another operator family may have another order. */
 	type = getBaseType(exprType((Node *) expression));
 	if (lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf != opfamily)
-		return ORDER_KEY_NONE;
+		return KEY_KIND_NONE;
 	return kind;
 }
 
@@ -122,12 +113,12 @@ expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
  * can be mapped: false if a column is missing or none can.
  */
 static bool
-find_columns(const Path *path, List *pathkeys, OrderColumns *columns)
+find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 {
 	PathTarget *target = path->pathtarget;
 	Relids		relids = path->parent->relids;	/* perhaps of a partition */
 	bool		mapping = true;
-	OrderKeyKind first = ORDER_KEY_NONE;
+	KeyKind first = KEY_KIND_NONE;
 	ListCell   *lc;
 
 	memset(columns, 0, sizeof(*columns));
@@ -140,7 +131,7 @@ find_columns(const Path *path, List *pathkeys, OrderColumns *columns)
 		Expr	   *expression = NULL;
 		int			attno = 0;
 		Oid			sortop;
-		OrderKeyKind kind;
+		KeyKind kind;
 		ListCell   *cell;
 
 		foreach(cell, target->exprs)
@@ -162,25 +153,25 @@ find_columns(const Path *path, List *pathkeys, OrderColumns *columns)
 		kind = expression_kind(expression, member->em_datatype, pathkey->pk_opfamily);
 		if (lc == list_head(pathkeys))
 		{
-			if (kind == ORDER_KEY_NONE)
+			if (kind == KEY_KIND_NONE)
 				return false;
 			first = kind;
 		}
-		if (kind == ORDER_KEY_NONE || columns->nmapped == ORDER_MAX_MAPPED)
+		if (kind == KEY_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
 			mapping = false;
 		if (mapping)
 		{
 			columns->nmapped++;
-			columns->range *= order_key_range(kind);
+			columns->range *= key_range(kind);
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
-	columns->narrow = columns->nmapped == 1 && order_key_is_narrow(first);
+	columns->narrow = columns->nmapped == 1 && key_is_narrow(first);
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
-		first != ORDER_KEY_ENUM;
+		first != KEY_KIND_ENUM;
 	return true;
 }
 
@@ -199,7 +190,7 @@ target_is_usable(PathTarget *target)
 
 /* An estimate of how many different values the mapped keys have together. */
 static double
-count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
+count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
 {
 	List	   *exprs = NIL;
 	int			i;
@@ -219,11 +210,11 @@ count_groups(PlannerInfo *root, Path *subpath, const OrderColumns *columns)
  * that stop reading it, or NIL; limit is an estimate of their sum.
  */
 static CustomPath *
-make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, const OrderColumns *columns,
+make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, const HpSortColumns *columns,
 		  List *bound, double limit, bool partial)
 {
 	CustomPath *path = makeNode(CustomPath);
-	OrderCostInput input;
+	HpSortCostInput input;
 	Cost		startup;
 	Cost		run;
 
@@ -241,7 +232,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 									  columns->nulls_first,
 									  list_make2_int(columns->nmapped, columns->key_only));
 	path->custom_private = lappend(path->custom_private, bound);
-	path->methods = &order_path_methods;
+	path->methods = &sort_path_methods;
 
 	input.rows = subpath->rows;
 	input.width = subpath->pathtarget->width;
@@ -251,10 +242,10 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 	input.groups = columns->nmapped < list_length(pathkeys) ? count_groups(root, subpath, columns) : 0;
 	input.key_only = columns->key_only;
 	input.limit = bound ? limit : -1;
-	input.order = order_of_input(root, subpath, list_nth(subpath->pathtarget->exprs,
+	input.order = sort_path_input_order(root, subpath, list_nth(subpath->pathtarget->exprs,
 														 linitial_int(columns->attnos) - 1));
-	order_cost(&input, &startup, &run);
-	if (hpsort_debug_sort == ORDER_FORCE)
+	sort_path_cost(&input, &startup, &run);
+	if (hpsort_debug_sort == NODE_FORCE)
 		startup = run = 0;
 	path->path.startup_cost = subpath->total_cost + startup;
 	path->path.total_cost = path->path.startup_cost + run;
@@ -263,17 +254,17 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, con
 }
 
 bool
-order_is_promising(const List *pathkeys, const Path *subpath)
+sort_path_is_promising(const List *pathkeys, const Path *subpath)
 {
 	return enough(subpath->rows) && subpath->param_info == NULL && promising(pathkeys);
 }
 
 Path *
-order_make_path(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
+sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
 {
-	OrderColumns columns;
+	HpSortColumns columns;
 
-	if (!order_is_promising(pathkeys, subpath) || !target_is_usable(subpath->pathtarget) ||
+	if (!sort_path_is_promising(pathkeys, subpath) || !target_is_usable(subpath->pathtarget) ||
 		!find_columns(subpath, pathkeys, &columns))
 		return NULL;
 	return (Path *) make_path(root, rel, subpath, pathkeys, &columns, NIL, 0, partial);
@@ -341,13 +332,13 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 {
 	Path	   *input;
 	PathTarget *target;
-	OrderColumns columns;
+	HpSortColumns columns;
 	List	   *bound;
 	double		limit;
 
 	if (!promising(root->sort_pathkeys) || ordered_rel->pathlist == NIL)
 		return;
-	input = order_find_input(root, input_rel, ordered_rel);
+	input = sort_path_find_input(root, input_rel, ordered_rel);
 	if (input == NULL || !enough(input->rows) || !target_is_usable(input->pathtarget) ||
 		!find_columns(input, root->sort_pathkeys, &columns))
 		return;
@@ -361,11 +352,11 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	 * us: sorting everything would take longer than keeping a few rows.
 	 */
 	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
-		root->tuple_fraction < input->rows / 2 && hpsort_debug_sort != ORDER_FORCE)
+		root->tuple_fraction < input->rows / 2 && hpsort_debug_sort != NODE_FORCE)
 		return;
 
 	if (!pathkeys_contained_in(root->sort_pathkeys, input->pathkeys) ||
-		hpsort_debug_sort == ORDER_FORCE)
+		hpsort_debug_sort == NODE_FORCE)
 	{
 		Path	   *path = (Path *) make_path(root, ordered_rel, input, root->sort_pathkeys, &columns,
 											  bound, limit, false);
@@ -412,15 +403,15 @@ static void
 add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 {
 	Path	   *cheapest;
-	OrderColumns columns;
+	HpSortColumns columns;
 
-	cheapest = order_cheapest_path(rel->pathlist, NIL);
+	cheapest = sort_path_cheapest(rel->pathlist, NIL);
 	if (cheapest == NULL || !target_is_usable(cheapest->pathtarget))
 		return;
 	if (!pathkeys_contained_in(pathkeys, cheapest->pathkeys) &&
 		find_columns(cheapest, pathkeys, &columns))
 	{
-		cheapest = order_copy_path(cheapest);
+		cheapest = sort_path_copy(cheapest);
 		if (cheapest)
 			add_path(rel, (Path *) make_path(root, rel, cheapest, pathkeys, &columns, NIL, 0, false));
 	}
@@ -431,7 +422,7 @@ add_sorted_path(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 		if (!pathkeys_contained_in(pathkeys, partial->pathkeys) &&
 			find_columns(partial, pathkeys, &columns))
 		{
-			partial = order_copy_path(partial);
+			partial = sort_path_copy(partial);
 			if (partial)
 				add_partial_path(rel, (Path *) make_path(root, rel, partial, pathkeys, &columns, NIL, 0, true));
 		}
@@ -470,11 +461,11 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 			/* If core groups by other keys first, it is by an order that there is. */
 			if (root->parse->groupingSets != NIL ||
 				(root->group_pathkeys != NIL && promising(root->group_pathkeys)))
-				order_replace_sorts(root, output_rel);
+				sort_path_replace_sorts(root, output_rel);
 			break;
 		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
-			order_replace_sorts(root, output_rel);
+			sort_path_replace_sorts(root, output_rel);
 			break;
 		case UPPERREL_SETOP:
 			break;
@@ -482,7 +473,7 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 			return;
 	}
 	if (root->sort_pathkeys != NIL && promising(root->sort_pathkeys))
-		order_remember_input(root, output_rel);
+		sort_path_remember_input(root, output_rel);
 }
 
 /* A base relation, or join, of all that the query reads; its rows are wanted in some order. */
@@ -494,7 +485,7 @@ add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (wants_order_below(root))
 		add_sorted_path(root, rel, root->query_pathkeys);
 	if (root->query_pathkeys == root->sort_pathkeys)
-		order_remember_input(root, rel);
+		sort_path_remember_input(root, rel);
 }
 
 static void
@@ -516,7 +507,7 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (!enabled())
 		return;
 	if (enough(outerrel->rows) || enough(innerrel->rows))
-		order_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
+		sort_path_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
 	/* Called for each pair that makes up the relation; the last sees all. */
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
@@ -525,24 +516,9 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 }
 
 void
-order_planner_init(void)
+sort_node_planner_init(void)
 {
-	DefineCustomBoolVariable("hpsort.enable_sort",
-							 "Enables the planner's use of hpsort for sorting rows.",
-							 "Rows that core would sort, for ORDER BY among others, are sorted by "
-							 "Custom Scan (HpSort) where that is cheaper.",
-							 &hpsort_enable_sort,
-							 true,
-							 PGC_USERSET, GUC_EXPLAIN,
-							 NULL, NULL, NULL);
-	DefineCustomEnumVariable("hpsort.debug_sort",
-							 "Forbids or forces sorting of rows by hpsort.",
-							 "For tests: \"allow\" leaves the choice to estimated costs.",
-							 &hpsort_debug_sort,
-							 ORDER_ALLOW, debug_options,
-							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
-							 NULL, NULL, NULL);
-	order_plan_init();
+	sort_node_plan_init();
 	prev_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = upper_paths_hook;
 	prev_rel_pathlist_hook = set_rel_pathlist_hook;

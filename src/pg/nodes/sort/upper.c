@@ -1,7 +1,7 @@
 /*
- * order_upper.c
+ * upper.c
  *		Custom Scan (HpSort) in the place of a Sort below windows, DISTINCT and
- *		groups (see order_planner.c).
+ *		groups (see planner.c).
  *
  * What core has built there is a chain of nodes with one input each, and
  * somewhere a Sort.  The chain is copied down to the Sort, our path takes that
@@ -12,8 +12,8 @@
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 
-#include "compat.h"
-#include "order_planner.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/planner.h"
 
 /* Nodes with one input; it is in the same place in all of them. */
 typedef struct ChainPath
@@ -73,13 +73,13 @@ replace_sorts(PlannerInfo *root, Path *path)
 	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		copy = order_make_path(root, path->parent, sub ? sub : old, path->pathkeys, false);
+		copy = sort_path_make(root, path->parent, sub ? sub : old, path->pathkeys, false);
 		if (copy)
 			return copy;
 	}
 	if (sub == NULL)
 		return NULL;
-	copy = order_copy_path(path);
+	copy = sort_path_copy(path);
 	((ChainPath *) copy)->subpath = sub;
 	copy->total_cost += sub->total_cost - old->total_cost;
 	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost
@@ -88,7 +88,7 @@ replace_sorts(PlannerInfo *root, Path *path)
 }
 
 void
-order_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
+sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;

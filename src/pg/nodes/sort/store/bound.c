@@ -1,6 +1,6 @@
 /*
- * order_bound.c
- *		LIMIT: the store keeps only the rows that are wanted (see order_store.h).
+ * bound.c
+ *		LIMIT: the store keeps only the rows that are wanted (see store.h).
  *
  * Whenever there are twice as many rows as wanted, or no room for more, they
  * are sorted, and the first ones kept: where they lie if there is room
@@ -12,10 +12,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "order_store.h"
-#include "pg_sorter.h"
-#include "wide.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/sort_context.h"
+#include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
@@ -25,7 +25,7 @@
 
 /* key is of the last row that is wanted: at and after it no later one is. */
 static void
-set_cutoff(OrderStore *store, const OrderRowKey *key)
+set_cutoff(RowStore *store, const RowKey *key)
 {
 	store->has_cutoff = true;
 	store->cutoff_is_null = (key->nulls & 1) != 0;
@@ -37,15 +37,15 @@ set_cutoff(OrderStore *store, const OrderRowKey *key)
  * wanted stay as garbage.  Or of keys without tuples.
  */
 static void
-cut_bound(OrderStore *store, const SortContext *context)
+cut_bound(RowStore *store, const SortContext *context)
 {
 	bool		nulls_first = store->keys->keys[0].nulls_first;
 	uint64	   *sorted = store->narrow ? store->pairs : store->images[0];
-	OrderRowKey key = {0};
+	RowKey key = {0};
 	uint64		nnull;
 	uint64		n;
 
-	order_store_sort_keys(store, context);
+	row_store_sort_keys(store, context);
 	if (nulls_first)
 	{
 		nnull = Min(store->nnull, store->bound);
@@ -68,7 +68,7 @@ cut_bound(OrderStore *store, const SortContext *context)
 }
 
 void
-order_store_keep_bound(OrderStore *store)
+row_store_keep_bound(RowStore *store)
 {
 	SortContext context;
 	uint64		n = store->bound;
@@ -87,24 +87,24 @@ order_store_keep_bound(OrderStore *store)
 	}
 
 	/* The first rows, as they lie: their references, turned into signed integers. */
-	order_store_sort(store, &context);
-	last = order_store_ref(store, n - 1);
+	row_store_sort(store, &context);
+	last = row_store_ref(store, n - 1);
 	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
 	for (i = 0; i < n; i++)
-		refs[i] = order_store_ref(store, i) ^ REF_SIGN;
+		refs[i] = row_store_ref(store, i) ^ REF_SIGN;
 	if (!wide_sort_keys((int32 *) refs, n, false, &context))
-		order_store_cancelled();
+		row_store_cancelled();
 
-	order_store_restart(store);
+	row_store_restart(store);
 	for (i = 0; i < n; i++)
 	{
 		uint32		ref = refs[i] ^ REF_SIGN;
-		OrderRowKey key;
+		RowKey key;
 		uint32		moved;
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		order_store_put_again(store, ref, &key, &moved);
+		row_store_put_again(store, ref, &key, &moved);
 		if (ref == last)
 		{
 			set_cutoff(store, &key);
@@ -115,5 +115,5 @@ order_store_keep_bound(OrderStore *store)
 
 	/* What is compared with by the keys left to core is the last row's own. */
 	if (store->keys->rest)
-		ExecStoreMinimalTuple(order_store_tuple(store, last_moved), store->slot, false);
+		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
 }

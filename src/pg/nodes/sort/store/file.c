@@ -1,6 +1,6 @@
 /*
- * order_file.c
- *		A temporary file (see order_file.h).
+ * file.c
+ *		A temporary file (see file.h).
  */
 #include "postgres.h"
 
@@ -14,8 +14,8 @@
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
-#include "compat.h"
-#include "order_file.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/file.h"
 
 /* As BufFile's. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
@@ -25,13 +25,13 @@
  * eight bytes each, ends: a build with another start writes a file with a hole
  * in front, and shows that no place is cut.
  */
-#ifndef ORDER_FILE_START
-#define ORDER_FILE_START UINT64CONST(0)
+#ifndef SPILL_FILE_START
+#define SPILL_FILE_START UINT64CONST(0)
 #endif
 
 typedef struct SegmentedFile
 {
-	OrderFile	open;			/* what order_file.h shows */
+	SpillFile	open;			/* what file.h shows */
 	MemoryContext memory;
 	ResourceOwner owner;		/* of all segments */
 	int			nsegments;
@@ -39,20 +39,20 @@ typedef struct SegmentedFile
 	File	   *segments;
 
 	/* Writing. */
-	OrderExtents *target;		/* the sequence that is appended to */
+	SpillPieces *target;		/* the sequence that is appended to */
 	uint64		started;		/* start of what is not yet among its extents */
 	bool		in_hole;		/* bytes given back are written over ... */
 	uint64		hole_end;		/* ... until here ... */
 	uint64		end;			/* ... and the file goes on here afterwards */
-	OrderExtents holes;			/* bytes given back ... */
+	SpillPieces holes;			/* bytes given back ... */
 	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
 
-StaticAssertDecl(sizeof(((OrderExtent *) 0)->start) == 8 && sizeof(((OrderExtent *) 0)->len) == 8,
+StaticAssertDecl(sizeof(((SpillPiece *) 0)->start) == 8 && sizeof(((SpillPiece *) 0)->len) == 8,
 				 "files may be large, and so may their extents");
 
-OrderFile *
-order_file_create(void)
+SpillFile *
+spill_file_create(void)
 {
 	SegmentedFile *file = (SegmentedFile *) palloc0(sizeof(SegmentedFile));
 
@@ -62,7 +62,7 @@ order_file_create(void)
 	file->open.buffer = (char *) palloc(BLCKSZ);
 	file->room = 8;
 	file->segments = (File *) palloc(file->room * sizeof(File));
-	file->open.at = file->started = ORDER_FILE_START;
+	file->open.at = file->started = SPILL_FILE_START;
 	return &file->open;
 }
 
@@ -85,9 +85,9 @@ add_segment(SegmentedFile *file)
 
 /* Appends an extent, to the last one if it goes on there. */
 static void
-add_extent(SegmentedFile *file, OrderExtents *extents, uint64 start, uint64 len)
+add_extent(SegmentedFile *file, SpillPieces *extents, uint64 start, uint64 len)
 {
-	OrderExtent *last = extents->n > 0 ? &extents->items[extents->n - 1] : NULL;
+	SpillPiece *last = extents->n > 0 ? &extents->items[extents->n - 1] : NULL;
 
 	if (len == 0)
 		return;
@@ -101,9 +101,9 @@ add_extent(SegmentedFile *file, OrderExtents *extents, uint64 start, uint64 len)
 		Size		room = Max(extents->room * 2, 4);
 
 		if (extents->items == NULL)
-			extents->items = (OrderExtent *) MemoryContextAlloc(file->memory, room * sizeof(OrderExtent));
+			extents->items = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
 		else
-			extents->items = (OrderExtent *) repalloc_huge(extents->items, room * sizeof(OrderExtent));
+			extents->items = (SpillPiece *) repalloc_huge(extents->items, room * sizeof(SpillPiece));
 		extents->room = room;
 	}
 	extents->items[extents->n].start = start;
@@ -156,7 +156,7 @@ end_io(instr_time start, instr_time *total)
 static void
 write_buffer(SegmentedFile *file)
 {
-	OrderFile  *open = &file->open;
+	SpillFile  *open = &file->open;
 	Size		done = 0;
 	instr_time	start;
 
@@ -194,7 +194,7 @@ write_buffer(SegmentedFile *file)
 static void
 find_place(SegmentedFile *file)
 {
-	OrderFile  *open = &file->open;
+	SpillFile  *open = &file->open;
 
 	note_extent(file);
 	if (open->used > 0)
@@ -204,7 +204,7 @@ find_place(SegmentedFile *file)
 	file->in_hole = file->next_hole < file->holes.n;
 	if (file->in_hole)
 	{
-		const OrderExtent *hole = &file->holes.items[file->next_hole++];
+		const SpillPiece *hole = &file->holes.items[file->next_hole++];
 
 		open->at = hole->start;
 		file->hole_end = hole->start + hole->len;
@@ -218,7 +218,7 @@ find_place(SegmentedFile *file)
 }
 
 void
-order_file_put_rest(OrderFile *open, const void *data, Size len)
+spill_file_put_rest(SpillFile *open, const void *data, Size len)
 {
 	const char *from = (const char *) data;
 
@@ -242,7 +242,7 @@ order_file_put_rest(OrderFile *open, const void *data, Size len)
 }
 
 void
-order_file_write_to(OrderFile *open, OrderExtents *extents)
+spill_file_write_to(SpillFile *open, SpillPieces *extents)
 {
 	SegmentedFile *file = (SegmentedFile *) open;
 
@@ -253,7 +253,7 @@ order_file_write_to(OrderFile *open, OrderExtents *extents)
 }
 
 void
-order_file_append(OrderFile *open, OrderExtents *to, OrderExtents *from)
+spill_file_append(SpillFile *open, SpillPieces *to, SpillPieces *from)
 {
 	Size		i;
 
@@ -265,14 +265,14 @@ order_file_append(OrderFile *open, OrderExtents *to, OrderExtents *from)
 }
 
 void
-order_file_sync(OrderFile *open)
+spill_file_sync(SpillFile *open)
 {
 	if (open->used > 0)
 		write_buffer((SegmentedFile *) open);
 }
 
 void
-order_file_forget(OrderFile *open, OrderExtents *extents)
+spill_file_forget(SpillFile *open, SpillPieces *extents)
 {
 	Size		i;
 
@@ -284,15 +284,15 @@ order_file_forget(OrderFile *open, OrderExtents *extents)
 }
 
 uint64
-order_file_bytes(const OrderFile *open)
+spill_file_bytes(const SpillFile *open)
 {
 	const SegmentedFile *file = (const SegmentedFile *) open;
 
-	return (file->in_hole ? file->end : open->at + open->used) - ORDER_FILE_START;
+	return (file->in_hole ? file->end : open->at + open->used) - SPILL_FILE_START;
 }
 
 void
-order_file_read(OrderFile *open, uint64 offset, void *data, Size len)
+spill_file_read(SpillFile *open, uint64 offset, void *data, Size len)
 {
 	SegmentedFile *file = (SegmentedFile *) open;
 	char	   *to = (char *) data;
@@ -325,7 +325,7 @@ order_file_read(OrderFile *open, uint64 offset, void *data, Size len)
 }
 
 void
-order_reader_init(OrderReader *reader, OrderFile *file, Size size)
+spill_reader_init(SpillReader *reader, SpillFile *file, Size size)
 {
 	memset(reader, 0, sizeof(*reader));
 	reader->file = file;
@@ -334,10 +334,10 @@ order_reader_init(OrderReader *reader, OrderFile *file, Size size)
 }
 
 void
-order_reader_start(OrderReader *reader, const OrderExtents *extents, bool consume)
+spill_reader_start(SpillReader *reader, const SpillPieces *extents, bool consume)
 {
 	/* What is to be read may not have been written yet. */
-	order_file_sync(reader->file);
+	spill_file_sync(reader->file);
 	reader->extents = extents;
 	reader->next = 0;
 	reader->rest.len = 0;
@@ -346,7 +346,7 @@ order_reader_start(OrderReader *reader, const OrderExtents *extents, bool consum
 }
 
 static void
-fill_reader(OrderReader *reader)
+fill_reader(SpillReader *reader)
 {
 	Size		filled = 0;
 
@@ -362,7 +362,7 @@ fill_reader(OrderReader *reader)
 			reader->rest = reader->extents->items[reader->next++];
 		}
 		part = Min(reader->rest.len, reader->size - filled);
-		order_file_read(reader->file, reader->rest.start, reader->buffer + filled, part);
+		spill_file_read(reader->file, reader->rest.start, reader->buffer + filled, part);
 		if (reader->consume)
 			give_back((SegmentedFile *) reader->file, reader->rest.start, part);
 		reader->rest.start += part;
@@ -376,7 +376,7 @@ fill_reader(OrderReader *reader)
 }
 
 void
-order_reader_get_rest(OrderReader *reader, void *data, Size len)
+spill_reader_get_rest(SpillReader *reader, void *data, Size len)
 {
 	char	   *to = (char *) data;
 
@@ -395,7 +395,7 @@ order_reader_get_rest(OrderReader *reader, void *data, Size len)
 }
 
 void
-order_file_close(OrderFile *open)
+spill_file_close(SpillFile *open)
 {
 	SegmentedFile *file = (SegmentedFile *) open;
 	int			i;

@@ -1,5 +1,5 @@
 /*
- * order_file.h
+ * file.h
  *		A temporary file of many sequences of bytes, each of which is appended
  *		to, read from its start, and given back, whenever its owner likes.
  *
@@ -16,82 +16,82 @@
  * temp_tablespaces and removal at the end of the transaction are
  * PostgreSQL's own; and it is cut into segments, as PostgreSQL cuts all files.
  */
-#ifndef HPSORT_ORDER_FILE_H
-#define HPSORT_ORDER_FILE_H
+#ifndef HPSORT_PG_NODES_SORT_STORE_FILE_H
+#define HPSORT_PG_NODES_SORT_STORE_FILE_H
 
 #include "postgres.h"
 
 /* Bytes of the file: both in 64 bits, as files may be larger than 4 GB or 32. */
-typedef struct OrderExtent
+typedef struct SpillPiece
 {
 	uint64		start;
 	uint64		len;
-} OrderExtent;
+} SpillPiece;
 
 /* A sequence of bytes, in the order in which they were put; all zero: empty. */
-typedef struct OrderExtents
+typedef struct SpillPieces
 {
 	Size		n;
 	Size		room;
-	OrderExtent *items;
-} OrderExtents;
+	SpillPiece *items;
+} SpillPieces;
 
-typedef struct OrderFile OrderFile;
+typedef struct SpillFile SpillFile;
 
 /* The part that is inlined below. */
-struct OrderFile
+struct SpillFile
 {
 	char	   *buffer;
 	Size		used;			/* bytes of it that are filled */
 	Size		size;			/* bytes of it that have a place in the file */
 	uint64		at;				/* place of the buffer's first byte */
-	/* Further members are order_file.c's own. */
+	/* Further members are file.c's own. */
 };
 
 /* Reads a sequence, from its start to its end. */
-typedef struct OrderReader
+typedef struct SpillReader
 {
-	OrderFile  *file;
-	const OrderExtents *extents;
+	SpillFile  *file;
+	const SpillPieces *extents;
 	Size		next;			/* extent to be read next */
-	OrderExtent rest;			/* of the extent that is being read */
+	SpillPiece rest;			/* of the extent that is being read */
 	bool		consume;		/* gives back what has been read */
 	Size		used;			/* next byte in the buffer ... */
 	Size		filled;			/* ... which holds so many */
 	Size		size;
 	char	   *buffer;
-} OrderReader;
+} SpillReader;
 
 /* Makes an empty file, in the current memory context. */
-extern OrderFile *order_file_create(void);
+extern SpillFile *spill_file_create(void);
 
 /* What is put from here on is appended to this sequence, or to none if it is NULL. */
-extern void order_file_write_to(OrderFile *file, OrderExtents *extents);
+extern void spill_file_write_to(SpillFile *file, SpillPieces *extents);
 
 /* Appends a sequence to another one; it is empty afterwards, and its memory gone. */
-extern void order_file_append(OrderFile *file, OrderExtents *to, OrderExtents *from);
+extern void spill_file_append(SpillFile *file, SpillPieces *to, SpillPieces *from);
 
 /* Writes out what has been put so far. */
-extern void order_file_sync(OrderFile *file);
+extern void spill_file_sync(SpillFile *file);
 
 /* Gives a sequence back, all of it.  Its memory goes, too. */
-extern void order_file_forget(OrderFile *file, OrderExtents *extents);
+extern void spill_file_forget(SpillFile *file, SpillPieces *extents);
 
 /* Reads len bytes at this place, which must have been written. */
-extern void order_file_read(OrderFile *file, uint64 offset, void *data, Size len);
+extern void spill_file_read(SpillFile *file, uint64 offset, void *data, Size len);
 
 /* How large the file is; it never shrinks. */
-extern uint64 order_file_bytes(const OrderFile *file);
+extern uint64 spill_file_bytes(const SpillFile *file);
 
 /* Removes it; the memory is its context's. */
-extern void order_file_close(OrderFile *file);
+extern void spill_file_close(SpillFile *file);
 
-/* The slow half of order_file_put. */
-extern void order_file_put_rest(OrderFile *file, const void *data, Size len);
+/* The slow half of spill_file_put. */
+extern void spill_file_put_rest(SpillFile *file, const void *data, Size len);
 
 /* Appends. */
 static inline void
-order_file_put(OrderFile *file, const void *data, Size len)
+spill_file_put(SpillFile *file, const void *data, Size len)
 {
 	if (likely(len <= file->size - file->used))
 	{
@@ -99,7 +99,7 @@ order_file_put(OrderFile *file, const void *data, Size len)
 		file->used += len;
 	}
 	else
-		order_file_put_rest(file, data, len);
+		spill_file_put_rest(file, data, len);
 }
 
 /*
@@ -108,15 +108,15 @@ order_file_put(OrderFile *file, const void *data, Size len)
  * appended.  consume: the sequence's bytes are given back as they are read;
  * forgetting it is left to the caller.
  */
-extern void order_reader_init(OrderReader *reader, OrderFile *file, Size size);
-extern void order_reader_start(OrderReader *reader, const OrderExtents *extents, bool consume);
+extern void spill_reader_init(SpillReader *reader, SpillFile *file, Size size);
+extern void spill_reader_start(SpillReader *reader, const SpillPieces *extents, bool consume);
 
-/* The slow half of order_reader_get. */
-extern void order_reader_get_rest(OrderReader *reader, void *data, Size len);
+/* The slow half of spill_reader_get. */
+extern void spill_reader_get_rest(SpillReader *reader, void *data, Size len);
 
 /* The next len bytes, which must be there. */
 static inline void
-order_reader_get(OrderReader *reader, void *data, Size len)
+spill_reader_get(SpillReader *reader, void *data, Size len)
 {
 	if (likely(len <= reader->filled - reader->used))
 	{
@@ -124,7 +124,7 @@ order_reader_get(OrderReader *reader, void *data, Size len)
 		reader->used += len;
 	}
 	else
-		order_reader_get_rest(reader, data, len);
+		spill_reader_get_rest(reader, data, len);
 }
 
-#endif							/* HPSORT_ORDER_FILE_H */
+#endif							/* HPSORT_PG_NODES_SORT_STORE_FILE_H */

@@ -1,15 +1,15 @@
 /*
- * order_row.c
- *		The mapped keys of a row (see order_store.h), from a slot or from its tuple,
+ * row.c
+ *		The mapped keys of a row (see store.h), from a slot or from its tuple,
  *		and the order of two rows by them.
  */
 #include "postgres.h"
 
-#include "compat.h"
-#include "order_store.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/store.h"
 
 void
-order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key)
+row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
 {
 	int			i;
 
@@ -25,14 +25,14 @@ order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key)
 			key->images[i] = 0;
 		}
 		else
-			key->images[i] = order_image(&keys->keys[i], value);
+			key->images[i] = key_image(&keys->keys[i], value);
 	}
 }
 
 void
-order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key)
+row_tuple_key(RowStore *store, MinimalTuple tuple, RowKey *key)
 {
-	OrderKey   *first = &store->keys->keys[0];
+	KeyColumn   *first = &store->keys->keys[0];
 	HeapTupleData heap;
 	bool		isnull;
 	Datum		value;
@@ -40,7 +40,7 @@ order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key)
 	if (store->keys->nmapped > 1)
 	{
 		ExecStoreMinimalTuple(tuple, store->slot, false);
-		order_row_key(store->keys, store->slot, key);
+		row_key(store->keys, store->slot, key);
 		ExecClearTuple(store->slot);
 		return;
 	}
@@ -50,11 +50,11 @@ order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key)
 	heap.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
 	value = heap_getattr(&heap, first->attno, store->tupdesc, &isnull);
 	key->nulls = isnull ? 1 : 0;
-	key->images[0] = isnull ? 0 : order_image(first, value);
+	key->images[0] = isnull ? 0 : key_image(first, value);
 }
 
 int
-order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b)
+row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
 {
 	int			i;
 

@@ -1,6 +1,6 @@
 /*
- * order_sort.c
- *		Putting the rows of a store in order (see order_store.h).
+ * sort.c
+ *		Putting the rows of a store in order (see store.h).
  *
  * The mapped keys of a row become one unsigned integer, its code: as many
  * leading keys as fit 64 bits, each taking no more values than lie between
@@ -15,10 +15,10 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "order_store.h"
-#include "pg_sorter.h"
-#include "wide.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/sort_context.h"
+#include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts: a cache miss or two for each. */
 #define CHECK_EVERY ((uint64) 1 << 15)
@@ -29,22 +29,22 @@ typedef struct Combination
 	int			nkeys;			/* leading keys in the code */
 	bool		exact;			/* all mapped keys are in it, unchanged */
 	uint64		last;			/* largest code */
-	uint64		width[ORDER_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
-	uint64		base[ORDER_MAX_MAPPED]; /* code of a key's smallest image */
-	uint64		null_code[ORDER_MAX_MAPPED];
+	uint64		width[KEY_COLUMNS_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
+	uint64		base[KEY_COLUMNS_MAX_MAPPED]; /* code of a key's smallest image */
+	uint64		null_code[KEY_COLUMNS_MAX_MAPPED];
 	double		range;			/* possible combinations of all keys */
 } Combination;
 
 typedef struct GroupSort
 {
-	OrderStore *store;
+	RowStore *store;
 	int			first;			/* mapped keys from here on are compared */
-	OrderGroupRow *rows;
+	RowGroupEntry *rows;
 	Size		room;
 } GroupSort;
 
 static void
-combine_keys(const OrderStore *store, Combination *c)
+combine_keys(const RowStore *store, Combination *c)
 {
 	unsigned __int128 total = 1;
 	int			i;
@@ -90,7 +90,7 @@ combine_keys(const OrderStore *store, Combination *c)
 }
 
 static inline uint64
-row_code(const OrderStore *store, const Combination *c, Size row)
+row_code(const RowStore *store, const Combination *c, Size row)
 {
 	uint64		code = 0;
 	int			i = 0;
@@ -106,13 +106,13 @@ row_code(const OrderStore *store, const Combination *c, Size row)
 }
 
 static inline MinimalTuple
-group_tuple(const OrderStore *store, uint32 row)
+group_tuple(const RowStore *store, uint32 row)
 {
-	return order_store_tuple(store, store->narrow ? row : store->refs[row]);
+	return row_store_tuple(store, store->narrow ? row : store->refs[row]);
 }
 
 static Datum
-tuple_value(const OrderStore *store, MinimalTuple tuple, AttrNumber attno, bool *isnull)
+tuple_value(const RowStore *store, MinimalTuple tuple, AttrNumber attno, bool *isnull)
 {
 	HeapTupleData heap;
 
@@ -124,11 +124,11 @@ tuple_value(const OrderStore *store, MinimalTuple tuple, AttrNumber attno, bool 
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
-	const OrderGroupRow *left = (const OrderGroupRow *) a;
-	const OrderGroupRow *right = (const OrderGroupRow *) b;
+	const RowGroupEntry *left = (const RowGroupEntry *) a;
+	const RowGroupEntry *right = (const RowGroupEntry *) b;
 	const GroupSort *sort = (const GroupSort *) arg;
-	const OrderStore *store = sort->store;
-	const OrderKeys *keys = store->keys;
+	const RowStore *store = sort->store;
+	const KeyColumns *keys = store->keys;
 	int			nrest = keys->nkeys - keys->nmapped;
 	int			result;
 	int			i;
@@ -172,7 +172,7 @@ compare_rows(const void *a, const void *b, void *arg)
 static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
-	OrderStore *store = sort->store;
+	RowStore *store = sort->store;
 	bool		rest = store->keys->nkeys > store->keys->nmapped;
 	Size		i;
 
@@ -181,11 +181,11 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		if (sort->rows)
 			pfree(sort->rows);
 		sort->room = Max(n, 64);
-		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(OrderGroupRow));
+		sort->rows = MemoryContextAllocHuge(store->memory, sort->room * sizeof(RowGroupEntry));
 	}
 	for (i = 0; i < n; i++)
 	{
-		OrderGroupRow *row = &sort->rows[i];
+		RowGroupEntry *row = &sort->rows[i];
 
 		/* Also before the first row: groups may be many and small. */
 		if (i % CHECK_EVERY == 0)
@@ -195,7 +195,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 			row->value = tuple_value(store, group_tuple(store, rows[i]),
 									 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
-	qsort_interruptible(sort->rows, n, sizeof(OrderGroupRow), compare_rows, sort);
+	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
 	for (i = 0; i < n; i++)
 	{
 		rows[i] = sort->rows[i].row;
@@ -236,7 +236,7 @@ free_group(GroupSort *sort)
 	} while (0)
 
 void
-order_store_cancelled(void)
+row_store_cancelled(void)
 {
 	SortError	err;
 
@@ -246,12 +246,12 @@ order_store_cancelled(void)
 
 /* Sorted integers without rows: counts the different ones. */
 static void
-sort_images(OrderStore *store, uint64 *images, const SortContext *context)
+sort_images(RowStore *store, uint64 *images, const SortContext *context)
 {
 	Size		i;
 
 	if (store->n > 0 && !wide_sort_pairs(images, store->n, context))
-		order_store_cancelled();
+		row_store_cancelled();
 	store->sorted = images;
 	for (i = 0; i < store->n; i++)
 	{
@@ -263,7 +263,7 @@ sort_images(OrderStore *store, uint64 *images, const SortContext *context)
 }
 
 static void
-sort_narrow(OrderStore *store, const SortContext *context)
+sort_narrow(RowStore *store, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.first = 1};
 	SortError	err;
@@ -281,7 +281,7 @@ sort_narrow(OrderStore *store, const SortContext *context)
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
-		order_store_cancelled();
+		row_store_cancelled();
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
 	store->order = MemoryContextAllocHuge(store->memory, (store->n + 1) * sizeof(uint32));
@@ -301,7 +301,7 @@ sort_narrow(OrderStore *store, const SortContext *context)
  * the time, are left for rows of which those bits are equal; few, as a rule.
  */
 static void
-sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort *groupsort,
+sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *groupsort,
 				const SortContext *context)
 {
 	GroupSort	sort = *groupsort;
@@ -321,7 +321,7 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (!wide_sort_pairs(pairs, store->n, context))
-		order_store_cancelled();
+		row_store_cancelled();
 	store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
 	for (start = 0; start < store->n; start = end)
 	{
@@ -359,7 +359,7 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 				CHECK_FOR_INTERRUPTS();
 		}
 		if (!rows_sort_long(longs, n, context))
-			order_store_cancelled();
+			row_store_cancelled();
 #define KEY(i) ROWS_LONG_KEY(longs[i])
 #define ROW(i) ROWS_LONG_REF(longs[i])
 		if (groups)
@@ -384,7 +384,7 @@ sort_long_codes(OrderStore *store, const Combination *c, bool groups, GroupSort 
 }
 
 static void
-sort_wide(OrderStore *store, const SortContext *context)
+sort_wide(RowStore *store, const SortContext *context)
 {
 	GroupSort	sort = {.store = store};
 	Combination c;
@@ -419,7 +419,7 @@ sort_wide(OrderStore *store, const SortContext *context)
 			return;
 		}
 		if (!wide_sort_pairs(pairs, store->n, context))
-			order_store_cancelled();
+			row_store_cancelled();
 		store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
 #define KEY(i) ROWS_PAIR_KEY(pairs[i])
 #define ROW(i) ROWS_PAIR_REF(pairs[i])
@@ -440,16 +440,16 @@ sort_wide(OrderStore *store, const SortContext *context)
 }
 
 void
-order_store_sort_keys(OrderStore *store, const SortContext *context)
+row_store_sort_keys(RowStore *store, const SortContext *context)
 {
 	Assert(store->narrow || (!store->tuples && store->keys->nmapped == 1));
 	if (store->n > 0 &&
 		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
-		order_store_cancelled();
+		row_store_cancelled();
 }
 
 void
-order_store_sort(OrderStore *store, const SortContext *context)
+row_store_sort(RowStore *store, const SortContext *context)
 {
 	bool		nulls_apart = store->narrow || !store->tuples;
 

@@ -1,6 +1,6 @@
 /*
- * order_spill.c
- *		Rows partitioned by key in a temporary file (see order_spill.h).
+ * spill.c
+ *		Rows partitioned by key in a temporary file (see spill.h).
  *
  * A row in the file is its tuple, as core's tuplesort writes it: the length,
  * and the tuple but for what a minimal tuple begins with, its length and
@@ -13,8 +13,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "order_spill.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/spill.h"
 
 /*
  * With fewer partitions than this a spill has not gained enough.  With more
@@ -64,54 +64,54 @@
 /* Where a partition begins: at rows of this key, or after them. */
 typedef struct Bound
 {
-	OrderRowKey key;
+	RowKey key;
 	MinimalTuple tuple;			/* likewise of equal mapped keys; NULL: not compared */
 	bool		after;
 } Bound;
 
-struct OrderSpill
+struct Spill
 {
 	MemoryContext memory;
 	MemoryContext tuples_memory;	/* tuples of bounds */
-	OrderKeys  *keys;
+	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
 	bool		narrow;			/* images of four bytes */
 	Size		limit;
-	OrderFile  *file;
+	SpillFile  *file;
 	int			npartitions;
 	int			room;			/* for partitions, and bounds */
-	OrderPartition **partitions;
+	SpillPartition **partitions;
 
 	/* Writing: bounds[i] is between partitions base + i and base + i + 1. */
 	int			base;
 	int			nbounds;
 	Bound	   *bounds;
 	bool		by_rest;		/* bounds are rows of the same mapped keys ... */
-	OrderRowKey single;			/* ... which are these */
+	RowKey single;			/* ... which are these */
 	bool		extends;		/* rows may lie beyond those that the bounds were made of */
 
 	/* Reading. */
-	OrderPartition *reading;
-	OrderPartition *divided;	/* what is read while its rows are written again */
+	SpillPartition *reading;
+	SpillPartition *divided;	/* what is read while its rows are written again */
 	uint64		rows_left;
-	OrderReader reader;
+	SpillReader reader;
 };
 
 /* The usual case first: one key. */
 static inline int
-compare_keys(const OrderSpill *spill, const OrderRowKey *a, const OrderRowKey *b)
+compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 {
 	if (spill->keys->nmapped == 1 && (a->nulls | b->nulls) == 0)
 		return a->images[0] < b->images[0] ? -1 : a->images[0] > b->images[0];
-	return order_row_key_compare(spill->keys, a, b);
+	return row_key_compare(spill->keys, a, b);
 }
 
 /* Rows of equal mapped keys, by the others. */
 static int
-compare_tuples(const OrderSpill *spill, MinimalTuple a, MinimalTuple b)
+compare_tuples(const Spill *spill, MinimalTuple a, MinimalTuple b)
 {
-	OrderKeys  *keys = spill->keys;
+	KeyColumns  *keys = spill->keys;
 	HeapTupleData heap_a;
 	HeapTupleData heap_b;
 	int			result = 0;
@@ -137,18 +137,18 @@ compare_tuples(const OrderSpill *spill, MinimalTuple a, MinimalTuple b)
 static int
 compare_samples(const void *a, const void *b, void *arg)
 {
-	const OrderSpill *spill = (const OrderSpill *) arg;
-	const OrderSample *left = (const OrderSample *) a;
-	const OrderSample *right = (const OrderSample *) b;
+	const Spill *spill = (const Spill *) arg;
+	const SpillSample *left = (const SpillSample *) a;
+	const SpillSample *right = (const SpillSample *) b;
 
 	if (left->tuple)
 		return compare_tuples(spill, left->tuple, right->tuple);
-	return order_row_key_compare(spill->keys, &left->key, &right->key);
+	return row_key_compare(spill->keys, &left->key, &right->key);
 }
 
 /* Whether a row is on the far side of a bound. */
 static inline bool
-is_beyond(const OrderSpill *spill, const Bound *bound, const OrderRowKey *key, MinimalTuple tuple)
+is_beyond(const Spill *spill, const Bound *bound, const RowKey *key, MinimalTuple tuple)
 {
 	int			result = spill->by_rest ? compare_tuples(spill, tuple, bound->tuple)
 		: compare_keys(spill, key, &bound->key);
@@ -156,41 +156,41 @@ is_beyond(const OrderSpill *spill, const Bound *bound, const OrderRowKey *key, M
 	return bound->after ? result > 0 : result >= 0;
 }
 
-static OrderPartition *
-make_partition(OrderSpill *spill)
+static SpillPartition *
+make_partition(Spill *spill)
 {
-	return (OrderPartition *) MemoryContextAllocZero(spill->memory, sizeof(OrderPartition));
+	return (SpillPartition *) MemoryContextAllocZero(spill->memory, sizeof(SpillPartition));
 }
 
-OrderSpill *
-order_spill_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, bool tuples, Size limit)
+Spill *
+spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples, Size limit)
 {
 	MemoryContext memory = AllocSetContextCreate(parent, "hpsort partitions", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	OrderSpill *spill = (OrderSpill *) palloc0(sizeof(OrderSpill));
+	Spill *spill = (Spill *) palloc0(sizeof(Spill));
 
 	spill->memory = memory;
 	spill->tuples_memory = AllocSetContextCreate(memory, "hpsort bounds", ALLOCSET_DEFAULT_SIZES);
 	spill->keys = keys;
 	spill->tupdesc = tupdesc;
 	spill->tuples = tuples;
-	spill->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
+	spill->narrow = keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
 	spill->limit = limit;
 	spill->room = MIN_PARTITIONS;
-	spill->partitions = (OrderPartition **) palloc(spill->room * sizeof(OrderPartition *));
+	spill->partitions = (SpillPartition **) palloc(spill->room * sizeof(SpillPartition *));
 	spill->bounds = (Bound *) palloc(spill->room * sizeof(Bound));
 	spill->partitions[spill->npartitions++] = make_partition(spill);
-	spill->file = order_file_create();
+	spill->file = spill_file_create();
 
 	/* Small beside the store, whose limit it is not part of. */
-	order_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
+	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
 	MemoryContextSwitchTo(old);
 	return spill;
 }
 
 /* How many partitions to make for so many bytes. */
 static int
-plan_partitions(const OrderSpill *spill, double expected)
+plan_partitions(const Spill *spill, double expected)
 {
 	double		wanted = expected / (PARTITION_FILL * (double) spill->limit);
 	double		most = Min(MAX_PARTITIONS, (double) (spill->limit / MIN_CHUNK));
@@ -199,65 +199,65 @@ plan_partitions(const OrderSpill *spill, double expected)
 }
 
 int
-order_spill_samples(const OrderSpill *spill, uint64 rows, double expected)
+spill_samples(const Spill *spill, uint64 rows, double expected)
 {
-	Size		most = Max(spill->limit / 8 / sizeof(OrderSample), 64);
+	Size		most = Max(spill->limit / 8 / sizeof(SpillSample), 64);
 	Size		samples = (Size) plan_partitions(spill, expected) * SAMPLES_PER_PARTITION;
 
 	return (int) Min(rows, Min(samples, most));
 }
 
 MemoryContext
-order_spill_tuples(OrderSpill *spill)
+spill_tuples(Spill *spill)
 {
 	return spill->tuples_memory;
 }
 
 /* All rows of a partition have been written to others. */
 static void
-forget_divided(OrderSpill *spill)
+forget_divided(Spill *spill)
 {
 	if (spill->divided == NULL)
 		return;
 	Assert(spill->rows_left == 0);
 	spill->divided->extents.n = 0;	/* given back by the reader */
-	order_file_forget(spill->file, &spill->divided->extents);
+	spill_file_forget(spill->file, &spill->divided->extents);
 	pfree(spill->divided);
 	spill->divided = NULL;
 }
 
 /* So many more partitions after the one of this number, all of them empty. */
 static void
-insert_partitions(OrderSpill *spill, int number, int n)
+insert_partitions(Spill *spill, int number, int n)
 {
 	int			i;
 
 	if (spill->npartitions + n > spill->room)
 	{
 		spill->room = Max(spill->room * 2, spill->npartitions + n);
-		spill->partitions = (OrderPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(OrderPartition *));
+		spill->partitions = (SpillPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(SpillPartition *));
 		spill->bounds = (Bound *) repalloc_huge(spill->bounds, spill->room * sizeof(Bound));
 	}
 	memmove(spill->partitions + number + 1 + n, spill->partitions + number + 1,
-			(spill->npartitions - number - 1) * sizeof(OrderPartition *));
+			(spill->npartitions - number - 1) * sizeof(SpillPartition *));
 	for (i = 1; i <= n; i++)
 		spill->partitions[number + i] = make_partition(spill);
 	spill->npartitions += n;
 }
 
 void
-order_spill_divide(OrderSpill *spill, int number, OrderSample *samples, int nsamples, double expected)
+spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, double expected)
 {
 	int			npartitions = plan_partitions(spill, expected);
-	const OrderSample *last = NULL;
+	const SpillSample *last = NULL;
 	Bound	   *bounds = (Bound *) palloc(npartitions * sizeof(Bound));
 	int			nbounds = 0;
 	int			i;
 
-	qsort_interruptible(samples, nsamples, sizeof(OrderSample), compare_samples, spill);
+	qsort_interruptible(samples, nsamples, sizeof(SpillSample), compare_samples, spill);
 	for (i = 1; i < npartitions; i++)
 	{
-		const OrderSample *sample = &samples[(int64) i * nsamples / npartitions];
+		const SpillSample *sample = &samples[(int64) i * nsamples / npartitions];
 		bool		again = last && compare_samples(sample, last, spill) == 0;
 
 		/*
@@ -291,12 +291,12 @@ order_spill_divide(OrderSpill *spill, int number, OrderSample *samples, int nsam
 			spill->partitions[number + i]->equal = true;
 	pfree(bounds);
 	spill->rows_left = spill->divided->rows;
-	order_reader_start(&spill->reader, &spill->divided->extents, true);
+	spill_reader_start(&spill->reader, &spill->divided->extents, true);
 }
 
 /* The partition of a row: the number of bounds before it.  near: its neighbour's. */
 static int
-find_partition(const OrderSpill *spill, const OrderRowKey *key, int near)
+find_partition(const Spill *spill, const RowKey *key, int near)
 {
 	int			low = 0;
 	int			high = spill->nbounds;
@@ -322,14 +322,14 @@ find_partition(const OrderSpill *spill, const OrderRowKey *key, int near)
 
 /* Another bound in a partition, whose rows are all before it or all after it. */
 static void
-insert_bound(OrderSpill *spill, int number, const OrderRowKey *key, bool after, bool rows_before)
+insert_bound(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
 {
 	int			at = spill->base + number;
 
 	insert_partitions(spill, at, 1);
 	if (!rows_before)
 	{
-		OrderPartition *partition = spill->partitions[at];
+		SpillPartition *partition = spill->partitions[at];
 
 		spill->partitions[at] = spill->partitions[at + 1];
 		spill->partitions[at + 1] = partition;
@@ -347,7 +347,7 @@ insert_bound(OrderSpill *spill, int number, const OrderRowKey *key, bool after, 
  * they fit into memory.
  */
 static void
-divide_empty(OrderSpill *spill, int number, const OrderSample *looks, int n)
+divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
 {
 	int			parts = (n * PARTITIONS_OF_STORE(spill->limit) + LOOKS - 1) / LOOKS;
 	int			made = 0;
@@ -355,8 +355,8 @@ divide_empty(OrderSpill *spill, int number, const OrderSample *looks, int n)
 
 	for (i = 1; i < parts; i++)
 	{
-		const OrderRowKey *key = &looks[i * n / parts].key;
-		const OrderRowKey *before = &looks[(i - 1) * n / parts].key;
+		const RowKey *key = &looks[i * n / parts].key;
+		const RowKey *before = &looks[(i - 1) * n / parts].key;
 
 		if (compare_keys(spill, before, key) < 0)
 			insert_bound(spill, number + made++, key, false, true);
@@ -368,9 +368,9 @@ divide_empty(OrderSpill *spill, int number, const OrderSample *looks, int n)
  * or after the rows that it has get others.
  */
 static void
-extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
+extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 {
-	const OrderPartition *partition = spill->partitions[spill->base + number];
+	const SpillPartition *partition = spill->partitions[spill->base + number];
 	int			below = 0;
 	int			above = 0;
 
@@ -396,7 +396,7 @@ extend_partition(OrderSpill *spill, int number, const OrderSample *looks, int n)
 }
 
 static inline void
-copy_key(const OrderSpill *spill, OrderRowKey *to, const OrderRowKey *from)
+copy_key(const Spill *spill, RowKey *to, const RowKey *from)
 {
 	int			i;
 
@@ -407,14 +407,14 @@ copy_key(const OrderSpill *spill, OrderRowKey *to, const OrderRowKey *from)
 
 /* About what the rows of a partition take. */
 static inline uint64
-partition_bytes(const OrderPartition *partition)
+partition_bytes(const SpillPartition *partition)
 {
 	return partition->tuple_bytes + partition->rows * sizeof(uint64);
 }
 
 /* Appends the rows of the next partition, whose keys are larger, to those of this one. */
 static void
-append_partition(OrderSpill *spill, OrderPartition *to, OrderPartition *from)
+append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 {
 	if (from->rows > 0)
 	{
@@ -424,7 +424,7 @@ append_partition(OrderSpill *spill, OrderPartition *to, OrderPartition *from)
 	}
 	to->rows += from->rows;
 	to->tuple_bytes += from->tuple_bytes;
-	order_file_append(spill->file, &to->extents, &from->extents);
+	spill_file_append(spill->file, &to->extents, &from->extents);
 	pfree(from);
 }
 
@@ -435,7 +435,7 @@ append_partition(OrderSpill *spill, OrderPartition *to, OrderPartition *from)
  * partition, so they stay in the order in which they came.
  */
 static void
-join_partitions(OrderSpill *spill)
+join_partitions(Spill *spill)
 {
 	uint64		share = 0;
 	int			n = 0;
@@ -447,8 +447,8 @@ join_partitions(OrderSpill *spill)
 	share /= (uint64) plan_partitions(spill, (double) share);
 	for (i = 1; i < spill->npartitions; i++)
 	{
-		OrderPartition *last = spill->partitions[n];
-		OrderPartition *partition = spill->partitions[i];
+		SpillPartition *last = spill->partitions[n];
+		SpillPartition *partition = spill->partitions[i];
 
 		if (partition_bytes(last) + partition_bytes(partition) <= share)
 			append_partition(spill, last, partition);
@@ -464,9 +464,9 @@ join_partitions(OrderSpill *spill)
 
 /* Looks where the rows of the store lie.  All that this costs most input is these looks. */
 static void
-extend_bounds(OrderSpill *spill, const OrderStore *store)
+extend_bounds(Spill *spill, const RowStore *store)
 {
-	OrderSample looks[LOOKS];
+	SpillSample looks[LOOKS];
 	int			n = (int) Min(LOOKS, store->rows);
 	int			first;
 	int			next;
@@ -474,10 +474,10 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 
 	for (i = 0; i < n; i++)
 	{
-		(void) order_store_row(store, i * store->rows / n, &looks[i].key);
+		(void) row_store_row(store, i * store->rows / n, &looks[i].key);
 		looks[i].tuple = NULL;
 	}
-	qsort_arg(looks, n, sizeof(OrderSample), compare_samples, spill);
+	qsort_arg(looks, n, sizeof(SpillSample), compare_samples, spill);
 	for (first = 0; first < n; first = next)
 	{
 		int			number = find_partition(spill, &looks[first].key, 0);
@@ -493,7 +493,7 @@ extend_bounds(OrderSpill *spill, const OrderStore *store)
 
 /* Rows by partition, each in input order: their numbers. */
 static uint32 *
-index_rows(OrderSpill *spill, const OrderStore *store)
+index_rows(Spill *spill, const RowStore *store)
 {
 	int			npartitions = spill->nbounds + 1;
 	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
@@ -506,9 +506,9 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 
 	for (i = 0; i < store->n; i++)
 	{
-		OrderRowKey key;
+		RowKey key;
 
-		(void) order_store_row(store, i, &key);
+		(void) row_store_row(store, i, &key);
 		number = find_partition(spill, &key, number);
 		numbers[i] = (uint32) number;
 		offsets[number]++;
@@ -534,24 +534,24 @@ index_rows(OrderSpill *spill, const OrderStore *store)
 }
 
 static inline void
-write_key(OrderSpill *spill, const OrderRowKey *key)
+write_key(Spill *spill, const RowKey *key)
 {
 	uint32		both[2];
 
 	both[0] = key->nulls;
 	both[1] = (uint32) key->images[0];
 	if (spill->narrow)
-		order_file_put(spill->file, both, sizeof(both));
+		spill_file_put(spill->file, both, sizeof(both));
 	else
 	{
-		order_file_put(spill->file, both, sizeof(both[0]));
-		order_file_put(spill->file, key->images, sizeof(uint64));
+		spill_file_put(spill->file, both, sizeof(both[0]));
+		spill_file_put(spill->file, key->images, sizeof(uint64));
 	}
 }
 
 /* Widens what is known of a partition's keys. */
 static inline void
-note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
+note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
 {
 	if (partition->rows == 0)
 	{
@@ -567,45 +567,45 @@ note_key(OrderSpill *spill, OrderPartition *partition, const OrderRowKey *key)
 /* The rows of the store in the order in which they are written. */
 typedef struct Writing
 {
-	OrderSpill *spill;
-	OrderStore *store;
+	Spill *spill;
+	RowStore *store;
 	uint32	   *index;			/* numbers of rows, or NULL */
 	uint64		nulls_before;	/* without: rows in order with the NULLs at one end */
 } Writing;
 
 /* The i-th of them: its key, and its tuple if there is one. */
 static inline MinimalTuple
-row_to_write(const Writing *w, uint64 i, OrderRowKey *key)
+row_to_write(const Writing *w, uint64 i, RowKey *key)
 {
-	const OrderStore *store = w->store;
+	const RowStore *store = w->store;
 	uint64		row;
 
 	if (w->spill->by_rest)
 	{
 		*key = w->spill->single;
-		return order_store_fetch(store, i);
+		return row_store_fetch(store, i);
 	}
 	if (w->index)
 	{
 		if (i + PREFETCH < store->rows)
-			__builtin_prefetch(order_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
+			__builtin_prefetch(row_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
 		row = w->index[i];
 	}
 	else
 	{
 		row = i < w->nulls_before ? store->n + i : i - w->nulls_before;
 		if (store->tuples && row + PREFETCH < store->n)
-			__builtin_prefetch(order_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
+			__builtin_prefetch(row_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
 	}
-	return order_store_row(store, row, key);
+	return row_store_row(store, row, key);
 }
 
 void
-order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *context)
+spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 {
 	Writing		w = {.spill = spill,.store = store};
 	uint64		rows = store->rows;
-	OrderPartition *partition;
+	SpillPartition *partition;
 	int			number = 0;
 	Size		written_to = 1;
 	uint64		i;
@@ -615,19 +615,19 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 	if (spill->extends)
 		extend_bounds(spill, store);
 	if (spill->by_rest)
-		order_store_sort(store, context);
+		row_store_sort(store, context);
 	else if (store->tuples && !store->narrow)
 		w.index = index_rows(spill, store);
 	else
 	{
-		order_store_sort_keys(store, context);	/* faster than looking for partitions */
+		row_store_sort_keys(store, context);	/* faster than looking for partitions */
 		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
 	}
 	partition = spill->partitions[spill->base];
-	order_file_write_to(spill->file, &partition->extents);
+	spill_file_write_to(spill->file, &partition->extents);
 	for (i = 0; i < rows; i++)
 	{
-		OrderRowKey key;
+		RowKey key;
 		MinimalTuple tuple = row_to_write(&w, i, &key);
 
 		if (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple))
@@ -636,7 +636,7 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 				number++;
 			while (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple));
 			partition = spill->partitions[spill->base + number];
-			order_file_write_to(spill->file, &partition->extents);
+			spill_file_write_to(spill->file, &partition->extents);
 			written_to++;
 		}
 		note_key(spill, partition, &key);
@@ -644,65 +644,65 @@ order_spill_flush(OrderSpill *spill, OrderStore *store, const SortContext *conte
 		if (tuple)
 		{
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
-			order_file_put_tuple(spill->file, tuple);
+			spill_file_put_tuple(spill->file, tuple);
 		}
 		else
 			write_key(spill, &key);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	order_file_write_to(spill->file, NULL);
+	spill_file_write_to(spill->file, NULL);
 	if (w.index)
 		pfree(w.index);
-	order_store_clear(store);
+	row_store_clear(store);
 	if (spill->extends && written_to > spill->limit / FEW_BYTES)
 		join_partitions(spill);
 }
 
 int
-order_spill_partitions(const OrderSpill *spill)
+spill_partitions(const Spill *spill)
 {
 	return spill->npartitions;
 }
 
-const OrderPartition *
-order_spill_partition(const OrderSpill *spill, int number)
+const SpillPartition *
+spill_partition(const Spill *spill, int number)
 {
 	return spill->partitions[number];
 }
 
 bool
-order_spill_is_single(const OrderSpill *spill, int number)
+spill_is_single(const Spill *spill, int number)
 {
-	const OrderPartition *partition = spill->partitions[number];
+	const SpillPartition *partition = spill->partitions[number];
 
-	return order_row_key_compare(spill->keys, &partition->lo, &partition->hi) == 0;
+	return row_key_compare(spill->keys, &partition->lo, &partition->hi) == 0;
 }
 
-OrderFile *
-order_spill_file(OrderSpill *spill)
+SpillFile *
+spill_file(Spill *spill)
 {
 	return spill->file;
 }
 
 void
-order_spill_open(OrderSpill *spill, int number, bool consume)
+spill_open(Spill *spill, int number, bool consume)
 {
 	forget_divided(spill);
 	spill->reading = spill->partitions[number];
 	spill->rows_left = spill->reading->rows;
-	order_reader_start(&spill->reader, &spill->reading->extents, consume);
+	spill_reader_start(&spill->reader, &spill->reading->extents, consume);
 }
 
 bool
-order_spill_next(OrderSpill *spill, OrderRowKey *key, Size *len)
+spill_next(Spill *spill, RowKey *key, Size *len)
 {
 	uint32		head;
 
 	if (spill->rows_left == 0)
 		return false;
 	spill->rows_left--;
-	order_reader_get(&spill->reader, &head, sizeof(head));
+	spill_reader_get(&spill->reader, &head, sizeof(head));
 	*len = head;
 	if (spill->tuples)
 		return true;
@@ -712,27 +712,27 @@ order_spill_next(OrderSpill *spill, OrderRowKey *key, Size *len)
 	{
 		uint32		image;
 
-		order_reader_get(&spill->reader, &image, sizeof(image));
+		spill_reader_get(&spill->reader, &image, sizeof(image));
 		key->images[0] = image;
 	}
 	else
-		order_reader_get(&spill->reader, key->images, sizeof(uint64));
+		spill_reader_get(&spill->reader, key->images, sizeof(uint64));
 	return true;
 }
 
 void
-order_spill_tuple(OrderSpill *spill, MinimalTuple tuple, Size len)
+spill_tuple(Spill *spill, MinimalTuple tuple, Size len)
 {
 	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 	tuple->t_len = (uint32) len;
-	order_reader_get(&spill->reader, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+	spill_reader_get(&spill->reader, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
 					 len - MINIMAL_TUPLE_DATA_OFFSET);
 }
 
 void
-order_spill_forget(OrderSpill *spill, int number)
+spill_forget(Spill *spill, int number)
 {
-	OrderPartition *partition = spill->partitions[number];
+	SpillPartition *partition = spill->partitions[number];
 
 	/* What a reader consumes it has given back already, as far as it got. */
 	if (spill->reading == partition && spill->reader.consume)
@@ -740,14 +740,14 @@ order_spill_forget(OrderSpill *spill, int number)
 		Assert(spill->rows_left == 0);
 		partition->extents.n = 0;
 	}
-	order_file_forget(spill->file, &partition->extents);
+	spill_file_forget(spill->file, &partition->extents);
 	spill->reading = NULL;
 	partition->rows = 0;
 }
 
 void
-order_spill_destroy(OrderSpill *spill)
+spill_destroy(Spill *spill)
 {
-	order_file_close(spill->file);
+	spill_file_close(spill->file);
 	MemoryContextDelete(spill->memory);
 }

@@ -1,28 +1,28 @@
 /*
- * order_store.c
- *		Rows in memory, with their keys beside them (see order_store.h): taking
- *		them in.  order_sort.c puts them in order, order_bound.c drops some.
+ * store.c
+ *		Rows in memory, with their keys beside them (see store.h): taking
+ *		them in.  sort.c puts them in order, bound.c drops some.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "order_store.h"
-#include "pg_sorter.h"
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/store.h"
+#include "pg/sort_context.h"
 
-/* The first block; each is as large as all before it, up to ORDER_BLOCK_MAX. */
+/* The first block; each is as large as all before it, up to ROW_BLOCK_MAX. */
 #define FIRST_BLOCK ((Size) 8192)
 
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Rows beyond twice the bound that are gathered before the worst are thrown out. */
+/* Rows beyond twice the bound that are taken in before the worst are thrown out. */
 #define BOUND_SLACK 100
 
 /* Bytes of the arrays for one row, those of sorting it included. */
 static Size
-row_overhead(const OrderStore *store)
+row_overhead(const RowStore *store)
 {
 	Size		bytes;
 
@@ -36,13 +36,13 @@ row_overhead(const OrderStore *store)
 
 	/* All rows may have the same leading keys. */
 	if (store->keys->rest)
-		bytes += sizeof(OrderGroupRow);
+		bytes += sizeof(RowGroupEntry);
 	return bytes;
 }
 
 /* Forgets the rows, not the memory. */
 static void
-forget_rows(OrderStore *store)
+forget_rows(RowStore *store)
 {
 	int			i;
 
@@ -56,7 +56,7 @@ forget_rows(OrderStore *store)
 	store->order = NULL;
 	store->sorted = NULL;
 	store->nulls_before = 0;
-	for (i = 0; i < ORDER_MAX_MAPPED; i++)
+	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 	{
 		store->lo[i] = PG_UINT64_MAX;
 		store->hi[i] = 0;
@@ -65,7 +65,7 @@ forget_rows(OrderStore *store)
 
 /* Likewise, after the memory is gone. */
 static void
-forget_memory(OrderStore *store)
+forget_memory(RowStore *store)
 {
 	int			i;
 
@@ -82,21 +82,21 @@ forget_memory(OrderStore *store)
 	store->refs = NULL;
 	store->null_refs = NULL;
 	store->null_room = 0;
-	for (i = 0; i < ORDER_MAX_MAPPED; i++)
+	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
 		store->images[i] = NULL;
 }
 
-OrderStore *
-order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, bool tuples,
+RowStore *
+row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
 				   Size limit, uint64 bound)
 {
-	OrderStore *store = (OrderStore *) MemoryContextAllocZero(parent, sizeof(OrderStore));
+	RowStore *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
 
 	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
 	store->keys = keys;
 	store->tupdesc = tupdesc;
 	store->tuples = tuples;
-	store->narrow = keys->nmapped == 1 && order_key_is_narrow(keys->keys[0].kind);
+	store->narrow = keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
 	store->limit = limit;
 	store->bound = bound;
 	if (tuples)
@@ -112,7 +112,7 @@ order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc, boo
 
 /* The references in order are src/sort's block, wherever that took it from. */
 static void
-free_order(OrderStore *store)
+free_order(RowStore *store)
 {
 	if (store->order && (void *) store->order != (void *) store->pairs)
 		pfree(store->order);
@@ -120,7 +120,7 @@ free_order(OrderStore *store)
 }
 
 void
-order_store_restart(OrderStore *store)
+row_store_restart(RowStore *store)
 {
 	uint32		blocks = Max(store->nblocks, store->nreused);
 
@@ -130,7 +130,7 @@ order_store_restart(OrderStore *store)
 }
 
 static void
-free_block(OrderStore *store, uint32 number)
+free_block(RowStore *store, uint32 number)
 {
 	Size		bytes = (Size) store->block_sizes[number] * 8;
 
@@ -141,20 +141,20 @@ free_block(OrderStore *store, uint32 number)
 }
 
 void
-order_store_clear(OrderStore *store)
+row_store_clear(RowStore *store)
 {
 	uint32		blocks = Max(store->nblocks, store->nreused);
 	uint32		kept = 0;
 	uint32		i;
 
-	order_store_restart(store);
+	row_store_restart(store);
 
 	/* Blocks with a tuple of their own go; numbers no longer used are used again. */
 	for (i = 0; i < blocks; i++)
 	{
 		Size		have = (Size) store->block_sizes[i] * 8;
 
-		if (have > ORDER_BLOCK_MAX)
+		if (have > ROW_BLOCK_MAX)
 			free_block(store, i);
 		else if (have > 0)
 		{
@@ -170,7 +170,7 @@ order_store_clear(OrderStore *store)
 }
 
 void
-order_store_reset(OrderStore *store)
+row_store_reset(RowStore *store)
 {
 	free_order(store);
 	MemoryContextReset(store->memory);
@@ -181,7 +181,7 @@ order_store_reset(OrderStore *store)
 
 /* Enlarges an array of the store. */
 static void *
-grow_array(OrderStore *store, void *array, Size room, Size width)
+grow_array(RowStore *store, void *array, Size room, Size width)
 {
 	if (array == NULL)
 		array = MemoryContextAllocHuge(store->memory, room * width);
@@ -193,7 +193,7 @@ grow_array(OrderStore *store, void *array, Size room, Size width)
 
 /* Makes room for another row in all arrays of keys; false if over the limit. */
 static bool
-grow_keys(OrderStore *store)
+grow_keys(RowStore *store)
 {
 	Size		room = store->room == 0 ? FIRST_ROOM : store->room * 2;
 	Size		width = row_overhead(store);
@@ -225,7 +225,7 @@ grow_keys(OrderStore *store)
 
 /* Likewise for the references of rows with a NULL key. */
 static bool
-grow_null_refs(OrderStore *store)
+grow_null_refs(RowStore *store)
 {
 	Size		room = store->null_room == 0 ? FIRST_ROOM : store->null_room * 2;
 
@@ -241,14 +241,14 @@ grow_null_refs(OrderStore *store)
 static inline uint32
 block_numbers(Size bytes)
 {
-	return (uint32) ((bytes + ORDER_BLOCK_MAX - 1) / ORDER_BLOCK_MAX);
+	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
 }
 
 /* Room for so many block numbers. */
 static void
-grow_blocks(OrderStore *store, uint32 numbers)
+grow_blocks(RowStore *store, uint32 numbers)
 {
-	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ORDER_BLOCKS_MAX);
+	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ROW_BLOCKS_MAX);
 
 	store->blocks = grow_array(store, store->blocks, room, sizeof(char *));
 	store->block_sizes = grow_array(store, store->block_sizes, room, sizeof(uint32));
@@ -257,7 +257,7 @@ grow_blocks(OrderStore *store, uint32 numbers)
 }
 
 static void
-use_block(OrderStore *store, Size bytes)
+use_block(RowStore *store, Size bytes)
 {
 	store->last_block = store->blocks[store->nblocks];
 	store->nblocks += block_numbers(bytes);
@@ -271,9 +271,9 @@ use_block(OrderStore *store, Size bytes)
  * would need blocks, so that references still grow.
  */
 static bool
-add_block(OrderStore *store, Size size)
+add_block(RowStore *store, Size size)
 {
-	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ORDER_BLOCK_MAX);
+	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ROW_BLOCK_MAX);
 	Size		spare;
 
 	/*
@@ -284,7 +284,7 @@ add_block(OrderStore *store, Size size)
 	{
 		Size		have = (Size) store->block_sizes[store->nblocks] * 8;
 
-		if (have >= size && have <= ORDER_BLOCK_MAX)
+		if (have >= size && have <= ROW_BLOCK_MAX)
 		{
 			use_block(store, have);
 			return true;
@@ -304,7 +304,7 @@ add_block(OrderStore *store, Size size)
 	bytes = Max(bytes, size);
 	if ((bytes > spare || spare < FIRST_BLOCK) && store->rows > 0)
 		return false;
-	if (store->nblocks + block_numbers(bytes) > ORDER_BLOCKS_MAX)
+	if (store->nblocks + block_numbers(bytes) > ROW_BLOCKS_MAX)
 		return false;
 	if (store->nblocks + block_numbers(bytes) > store->blocks_room)
 		grow_blocks(store, store->nblocks + block_numbers(bytes));
@@ -319,7 +319,7 @@ add_block(OrderStore *store, Size size)
 
 /* Space for a tuple of len bytes, and its reference. */
 static inline bool
-reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
+reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 {
 	Size		size = MAXALIGN(len);
 	Size		offset;
@@ -332,9 +332,9 @@ reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	offset = store->next - store->last_block;
 
 	/* Of a block that takes several numbers only the first is used. */
-	*ref = (store->nblocks - 1) << ORDER_BLOCK_BITS;
-	if (unlikely(store->end - store->last_block > (ptrdiff_t) ORDER_BLOCK_MAX))
-		*ref = (store->nblocks - block_numbers(store->end - store->last_block)) << ORDER_BLOCK_BITS;
+	*ref = (store->nblocks - 1) << ROW_BLOCK_BITS;
+	if (unlikely(store->end - store->last_block > (ptrdiff_t) ROW_BLOCK_MAX))
+		*ref = (store->nblocks - block_numbers(store->end - store->last_block)) << ROW_BLOCK_BITS;
 	*ref |= (uint32) (offset >> 3);
 	*place = (MinimalTuple) store->next;
 	store->next += size;
@@ -346,10 +346,10 @@ reserve(OrderStore *store, Size len, MinimalTuple *place, uint32 *ref)
  * left to core.
  */
 static bool
-after_cutoff(const OrderStore *store, const OrderRowKey *key, TupleTableSlot *slot)
+after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 {
-	const OrderKeys *keys = store->keys;
-	int			result = order_row_key_compare(keys, key, &store->cutoff);
+	const KeyColumns *keys = store->keys;
+	int			result = row_key_compare(keys, key, &store->cutoff);
 	int			i;
 
 	for (i = keys->nmapped; result == 0 && i < keys->nkeys; i++)
@@ -368,7 +368,7 @@ after_cutoff(const OrderStore *store, const OrderRowKey *key, TupleTableSlot *sl
 
 /* The same for one narrow key, which may be NULL, and is the only one. */
 static inline bool
-after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
+after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
 {
 	bool		nulls_first = store->keys->keys[0].nulls_first;
 
@@ -381,7 +381,7 @@ after_narrow_cutoff(const OrderStore *store, bool isnull, uint64 image)
 
 /* Notes the keys of a row of the wide layout at position n. */
 static inline void
-put_wide_key(OrderStore *store, const OrderRowKey *key)
+put_wide_key(RowStore *store, const RowKey *key)
 {
 	int			i;
 
@@ -410,7 +410,7 @@ put_wide_key(OrderStore *store, const OrderRowKey *key)
 
 /* Room for one more row's key; false if there is none. */
 static bool
-grow_for_key(OrderStore *store, bool isnull)
+grow_for_key(RowStore *store, bool isnull)
 {
 	if (store->narrow && isnull)
 	{
@@ -425,7 +425,7 @@ grow_for_key(OrderStore *store, bool isnull)
 
 /* Room for one more row; false if there is none.  The slow half of it. */
 static pg_noinline bool
-make_room(OrderStore *store, bool isnull)
+make_room(RowStore *store, bool isnull)
 {
 	if (grow_for_key(store, isnull))
 		return true;
@@ -436,13 +436,13 @@ make_room(OrderStore *store, bool isnull)
 	 * No rows, but memory of earlier ones, which were of another kind: NULLs,
 	 * for instance, that had no use for the array this one needs.
 	 */
-	order_store_reset(store);
+	row_store_reset(store);
 	return grow_for_key(store, isnull);
 }
 
 /* Takes the narrow key of a row whose place is known. */
 static inline void
-put_narrow_key(OrderStore *store, bool isnull, uint64 image, uint32 ref)
+put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 {
 	if (unlikely(isnull))
 	{
@@ -463,7 +463,7 @@ put_narrow_key(OrderStore *store, bool isnull, uint64 image, uint32 ref)
 }
 
 static inline bool
-is_full(const OrderStore *store, bool isnull)
+is_full(const RowStore *store, bool isnull)
 {
 	if (store->narrow && isnull)
 		return store->nnull == store->null_room;
@@ -472,7 +472,7 @@ is_full(const OrderStore *store, bool isnull)
 
 /* Takes a row for which there is room. */
 static void
-put_known(OrderStore *store, const OrderRowKey *key, uint32 ref)
+put_known(RowStore *store, const RowKey *key, uint32 ref)
 {
 	bool		isnull = (key->nulls & 1) != 0;
 
@@ -495,14 +495,14 @@ put_known(OrderStore *store, const OrderRowKey *key, uint32 ref)
 
 /* Room for a row whose key may be NULL or not. */
 static bool
-has_room_for_any(OrderStore *store)
+has_room_for_any(RowStore *store)
 {
 	return (!is_full(store, false) || grow_for_key(store, false)) &&
 		(!store->narrow || !is_full(store, true) || grow_for_key(store, true));
 }
 
 bool
-order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place)
+row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place)
 {
 	Assert(store->tuples);
 	if (!has_room_for_any(store))
@@ -511,7 +511,7 @@ order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place)
 			return false;
 
 		/* As in make_room. */
-		order_store_reset(store);
+		row_store_reset(store);
 		if (!has_room_for_any(store))
 			return false;
 	}
@@ -519,16 +519,16 @@ order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place)
 }
 
 void
-order_store_end_tuple(OrderStore *store, MinimalTuple place)
+row_store_end_tuple(RowStore *store, MinimalTuple place)
 {
-	OrderRowKey key;
+	RowKey key;
 
-	order_tuple_key(store, place, &key);
+	row_tuple_key(store, place, &key);
 	put_known(store, &key, store->place);
 }
 
 bool
-order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes)
+row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
 {
 	return tuple_bytes + rows * row_overhead(store) > store->limit;
 }
@@ -580,7 +580,7 @@ form_header_size(TupleTableSlot *slot, bool *hasnull)
 }
 
 Size
-order_tuple_size(TupleTableSlot *slot)
+row_tuple_size(TupleTableSlot *slot)
 {
 	Size		len;
 	bool		hasnull;
@@ -598,7 +598,7 @@ order_tuple_size(TupleTableSlot *slot)
 }
 
 void
-order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
+row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 {
 	Size		len;
 	const char *bytes = slot_tuple_bytes(slot, &len);
@@ -625,29 +625,29 @@ order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 
 /* Twice as many rows as wanted, and some more. */
 static inline bool
-too_many(const OrderStore *store)
+too_many(const RowStore *store)
 {
 	return store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK;
 }
 
 /* When there is no room: whether keeping only the rows wanted makes some. */
 static bool
-make_room_by_bound(OrderStore *store)
+make_room_by_bound(RowStore *store)
 {
 	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
 		return false;
-	order_store_keep_bound(store);
+	row_store_keep_bound(store);
 	return true;
 }
 
 bool
-order_store_put_key(OrderStore *store, const OrderRowKey *key)
+row_store_put_key(RowStore *store, const RowKey *key)
 {
 	bool		isnull = (key->nulls & 1) != 0;
 
 	Assert(!store->tuples);
 	if (unlikely(too_many(store)))
-		order_store_keep_bound(store);
+		row_store_keep_bound(store);
 	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
 	if (is_full(store, isnull) && !make_room(store, isnull) &&
@@ -658,19 +658,19 @@ order_store_put_key(OrderStore *store, const OrderRowKey *key)
 }
 
 static bool
-put_row(OrderStore *store, TupleTableSlot *slot)
+put_row(RowStore *store, TupleTableSlot *slot)
 {
-	OrderRowKey key;
+	RowKey key;
 	MinimalTuple place;
 	Size		size = 0;
 	uint32		ref = 0;
 
 	if (store->narrow && !(store->has_cutoff && store->keys->rest))
 	{
-		OrderKey   *first = &store->keys->keys[0];
+		KeyColumn   *first = &store->keys->keys[0];
 		bool		isnull;
 		Datum		value = slot_getattr(slot, first->attno, &isnull);
-		uint64		image = isnull ? 0 : order_image(first, value);
+		uint64		image = isnull ? 0 : key_image(first, value);
 
 		if (store->has_cutoff && after_narrow_cutoff(store, isnull, image))
 			return true;
@@ -678,35 +678,35 @@ put_row(OrderStore *store, TupleTableSlot *slot)
 			return false;
 		if (store->tuples)
 		{
-			size = order_tuple_size(slot);
+			size = row_tuple_size(slot);
 			if (!reserve(store, size, &place, &ref))
 				return false;
-			order_tuple_form(slot, place, size);
+			row_tuple_form(slot, place, size);
 		}
 		put_narrow_key(store, isnull, image, ref);
 		return true;
 	}
-	order_row_key(store->keys, slot, &key);
+	row_key(store->keys, slot, &key);
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
 	if (is_full(store, (key.nulls & 1) != 0) && !make_room(store, (key.nulls & 1) != 0))
 		return false;
 	if (store->tuples)
 	{
-		size = order_tuple_size(slot);
+		size = row_tuple_size(slot);
 		if (!reserve(store, size, &place, &ref))
 			return false;
-		order_tuple_form(slot, place, size);
+		row_tuple_form(slot, place, size);
 	}
 	put_known(store, &key, ref);
 	return true;
 }
 
 bool
-order_store_put(OrderStore *store, TupleTableSlot *slot)
+row_store_put(RowStore *store, TupleTableSlot *slot)
 {
 	if (unlikely(too_many(store)))
-		order_store_keep_bound(store);
+		row_store_keep_bound(store);
 	return put_row(store, slot) || (make_room_by_bound(store) && put_row(store, slot));
 }
 
@@ -715,15 +715,15 @@ order_store_put(OrderStore *store, TupleTableSlot *slot)
  * one goes: never up, for those before it have done the same.  Its reference.
  */
 static uint32
-move_tuple(OrderStore *store, uint32 ref, MinimalTuple *place)
+move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 {
-	MinimalTuple tuple = order_store_tuple(store, ref);
-	uint32		block = ORDER_REF_BLOCK(ref);
+	MinimalTuple tuple = row_store_tuple(store, ref);
+	uint32		block = ROW_REF_BLOCK(ref);
 	Size		len = tuple->t_len;
 	uint32		moved;
 
 	/* One with a block of its own stays there. */
-	if (MAXALIGN(len) > ORDER_BLOCK_MAX)
+	if (MAXALIGN(len) > ROW_BLOCK_MAX)
 	{
 		for (; store->nblocks < block; store->nblocks++)
 			if (store->block_sizes[store->nblocks] > 0)
@@ -741,13 +741,13 @@ move_tuple(OrderStore *store, uint32 ref, MinimalTuple *place)
 }
 
 void
-order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *moved)
+row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved)
 {
 	MinimalTuple place;
 
 	*moved = move_tuple(store, ref, &place);
 
 	/* A sort has used up what keys it was given: take them from the row. */
-	order_tuple_key(store, place, key);
+	row_tuple_key(store, place, key);
 	put_known(store, key, *moved);
 }

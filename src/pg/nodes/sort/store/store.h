@@ -1,5 +1,5 @@
 /*
- * order_store.h
+ * store.h
  *		Rows in memory, with their keys beside them, and their sorted order.
  *
  * Rows are packed as minimal tuples into large blocks, in the order in which
@@ -14,52 +14,52 @@
  *
  * A store without tuples keeps the images of one key only.
  */
-#ifndef HPSORT_ORDER_STORE_H
-#define HPSORT_ORDER_STORE_H
+#ifndef HPSORT_PG_NODES_SORT_STORE_STORE_H
+#define HPSORT_PG_NODES_SORT_STORE_STORE_H
 
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
 
-#include "order_keys.h"
-#include "rows.h"
+#include "pg/nodes/sort/keys.h"
+#include "sort/rows.h"
 
 /* The mapped keys of one row. */
-typedef struct OrderRowKey
+typedef struct RowKey
 {
 	uint8		nulls;			/* bit i: key i is NULL, and its image 0 */
-	uint64		images[ORDER_MAX_MAPPED];
-} OrderRowKey;
+	uint64		images[KEY_COLUMNS_MAX_MAPPED];
+} RowKey;
 
 /* A row among others of the same mapped keys, when keys left to core are compared. */
-typedef struct OrderGroupRow
+typedef struct RowGroupEntry
 {
 	uint32		row;			/* index in the wide layout, else reference */
 	bool		isnull;
 	Datum		value;			/* of the first key left to core */
-} OrderGroupRow;
+} RowGroupEntry;
 
 /* A place among the blocks: block number above, 8-byte units below. */
-#define ORDER_BLOCK_BITS 20
-#define ORDER_BLOCK_MAX ((Size) 1 << (ORDER_BLOCK_BITS + 3))
-#define ORDER_REF_BLOCK(ref) ((ref) >> ORDER_BLOCK_BITS)
-#define ORDER_REF_OFFSET(ref) ((Size) ((ref) & ((UINT32_C(1) << ORDER_BLOCK_BITS) - 1)) << 3)
-#define ORDER_BLOCKS_MAX (UINT32_C(1) << (32 - ORDER_BLOCK_BITS))
+#define ROW_BLOCK_BITS 20
+#define ROW_BLOCK_MAX ((Size) 1 << (ROW_BLOCK_BITS + 3))
+#define ROW_REF_BLOCK(ref) ((ref) >> ROW_BLOCK_BITS)
+#define ROW_REF_OFFSET(ref) ((Size) ((ref) & ((UINT32_C(1) << ROW_BLOCK_BITS) - 1)) << 3)
+#define ROW_BLOCKS_MAX (UINT32_C(1) << (32 - ROW_BLOCK_BITS))
 
 /* What a sort of a store did. */
-typedef struct OrderStoreStats
+typedef struct RowStoreStats
 {
 	SortPlan	plan;			/* algorithm, device, reason */
 	double		range;			/* possible keys within the bounds found */
 	uint64		distinct;		/* different keys, NULL counted as one */
 	bool		compared;		/* core compared rows within equal keys */
-} OrderStoreStats;
+} RowStoreStats;
 
-typedef struct OrderStore
+typedef struct RowStore
 {
 	MemoryContext memory;		/* of all of this; reset with the rows */
-	OrderKeys  *keys;
+	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
 	bool		narrow;
@@ -83,11 +83,11 @@ typedef struct OrderStore
 	Size		room;
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
-	uint64	   *images[ORDER_MAX_MAPPED];	/* wide */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];	/* wide */
 	uint8	   *nulls;			/* wide; NULL until there is one */
 	uint32	   *refs;			/* wide, with tuples */
-	uint64		lo[ORDER_MAX_MAPPED];	/* bounds of the images */
-	uint64		hi[ORDER_MAX_MAPPED];
+	uint64		lo[KEY_COLUMNS_MAX_MAPPED];	/* bounds of the images */
+	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
 	uint8		any_null;		/* keys that are NULL somewhere */
 	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
 	Size		null_room;
@@ -97,99 +97,99 @@ typedef struct OrderStore
 	uint64		bound;
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
-	OrderRowKey cutoff;
+	RowKey cutoff;
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; with a
 								 * cutoff its row, if keys are left to core */
 	uint32		place;			/* of the tuple that is being put */
 
-	/* After order_store_sort. */
+	/* After row_store_sort. */
 	uint32	   *order;			/* references */
 	uint64	   *sorted;			/* without tuples: pairs or images in order */
 	Size		nulls_before;	/* rows of null_refs that come first */
-	OrderStoreStats stats;
-} OrderStore;
+	RowStoreStats stats;
+} RowStore;
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent.
  * bound: as in the struct.
  */
-extern OrderStore *order_store_create(MemoryContext parent, OrderKeys *keys, TupleDesc tupdesc,
+extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
 									  bool tuples, Size limit, uint64 bound);
 
 /*
  * Forgets all rows, and the bound.  The memory stays, to be filled again:
  * handing it back and forth takes longer than filling it.
  */
-extern void order_store_clear(OrderStore *store);
+extern void row_store_clear(RowStore *store);
 
 /* Gives all memory back, too. */
-extern void order_store_reset(OrderStore *store);
+extern void row_store_reset(RowStore *store);
 
 /* Takes the row in slot; false if there is no room for it. */
-extern bool order_store_put(OrderStore *store, TupleTableSlot *slot);
+extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 
 /*
  * Takes a minimal tuple of len bytes: first room for it, which must be filled, at
  * *place, or false if there is none; then the row, with the keys in the tuple.
  */
-extern bool order_store_begin_tuple(OrderStore *store, Size len, MinimalTuple *place);
-extern void order_store_end_tuple(OrderStore *store, MinimalTuple place);
+extern bool row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place);
+extern void row_store_end_tuple(RowStore *store, MinimalTuple place);
 
 /* Takes a row without a tuple, unless the bound says that it is not wanted. */
-extern bool order_store_put_key(OrderStore *store, const OrderRowKey *key);
+extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /* Whether so many rows with tuples of so many bytes have no chance to fit. */
-extern bool order_store_cannot_hold(const OrderStore *store, uint64 rows, uint64 tuple_bytes);
+extern bool row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes);
 
 /* The mapped keys of the row in slot; of a tuple of the store's kind. */
-extern void order_row_key(OrderKeys *keys, TupleTableSlot *slot, OrderRowKey *key);
-extern void order_tuple_key(OrderStore *store, MinimalTuple tuple, OrderRowKey *key);
+extern void row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
+extern void row_tuple_key(RowStore *store, MinimalTuple tuple, RowKey *key);
 
 /* The order of two rows by their mapped keys. */
-extern int	order_row_key_compare(const OrderKeys *keys, const OrderRowKey *a, const OrderRowKey *b);
+extern int	row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b);
 
-/* Forms the minimal tuple of a slot at place, which has order_tuple_size bytes. */
-extern Size order_tuple_size(TupleTableSlot *slot);
-extern void order_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
+/* Forms the minimal tuple of a slot at place, which has row_tuple_size bytes. */
+extern Size row_tuple_size(TupleTableSlot *slot);
+extern void row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
 
 /*
- * order_bound.c: there are more rows than wanted; keeps the first bound of them,
+ * bound.c: there are more rows than wanted; keeps the first bound of them,
  * and remembers the last one's keys, at and after which no later row is wanted.
  */
-extern void order_store_keep_bound(OrderStore *store);
+extern void row_store_keep_bound(RowStore *store);
 
 /*
  * For that: forgets the rows, of which some are then put again, by their
  * references, upwards.  Their tuples move to the front of the blocks.  Returns
  * the row's keys, and its new reference.
  */
-extern void order_store_restart(OrderStore *store);
-extern void order_store_put_again(OrderStore *store, uint32 ref, OrderRowKey *key, uint32 *moved);
+extern void row_store_restart(RowStore *store);
+extern void row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved);
 
 /*
- * Puts the keys in order where they lie, and with them what order_store_row
+ * Puts the keys in order where they lie, and with them what row_store_row
  * returns.  For one key only, of rows or without tuples; keys left to core
  * are not looked at.
  */
-extern void order_store_sort_keys(OrderStore *store, const SortContext *context);
+extern void row_store_sort_keys(RowStore *store, const SortContext *context);
 
 /* The error when src/sort says that it was interrupted. */
-pg_noreturn extern void order_store_cancelled(void);
+pg_noreturn extern void row_store_cancelled(void);
 
-/* Puts the rows in order.  Then only order_store_fetch and _key make sense. */
-extern void order_store_sort(OrderStore *store, const SortContext *context);
+/* Puts the rows in order.  Then only row_store_fetch and _key make sense. */
+extern void row_store_sort(RowStore *store, const SortContext *context);
 
 /* Rows that can be fetched: all, or the first bound of them. */
 static inline uint64
-order_store_count(const OrderStore *store)
+row_store_count(const RowStore *store)
 {
 	return store->bound > 0 && store->bound < store->rows ? store->bound : store->rows;
 }
 
 static inline MinimalTuple
-order_store_tuple(const OrderStore *store, uint32 ref)
+row_store_tuple(const RowStore *store, uint32 ref)
 {
-	return (MinimalTuple) (store->blocks[ORDER_REF_BLOCK(ref)] + ORDER_REF_OFFSET(ref));
+	return (MinimalTuple) (store->blocks[ROW_REF_BLOCK(ref)] + ROW_REF_OFFSET(ref));
 }
 
 /*
@@ -197,7 +197,7 @@ order_store_tuple(const OrderStore *store, uint32 ref)
  * last: its keys, and its tuple or NULL.
  */
 static inline MinimalTuple
-order_store_row(const OrderStore *store, uint64 i, OrderRowKey *key)
+row_store_row(const RowStore *store, uint64 i, RowKey *key)
 {
 	int			k;
 
@@ -207,23 +207,23 @@ order_store_row(const OrderStore *store, uint64 i, OrderRowKey *key)
 		Assert(store->narrow || !store->tuples);
 		key->nulls = 1;
 		key->images[0] = 0;
-		return store->tuples ? order_store_tuple(store, store->null_refs[i - store->n]) : NULL;
+		return store->tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
 	}
 	if (store->narrow)
 	{
 		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
-		return store->tuples ? order_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
+		return store->tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
 	}
 	for (k = 0; k < store->keys->nmapped; k++)
 		key->images[k] = store->images[k][i];
 	if (store->nulls)
 		key->nulls = store->nulls[i];
-	return store->tuples ? order_store_tuple(store, store->refs[i]) : NULL;
+	return store->tuples ? row_store_tuple(store, store->refs[i]) : NULL;
 }
 
 /* The reference of the i-th row in order. */
 static inline uint32
-order_store_ref(const OrderStore *store, uint64 i)
+row_store_ref(const RowStore *store, uint64 i)
 {
 	if (likely(store->nnull == 0))
 		return store->order[i];
@@ -234,25 +234,25 @@ order_store_ref(const OrderStore *store, uint64 i)
 }
 
 /* Rows asked for ahead of time: 8 in flight hide most of a cache miss. */
-#define ORDER_PREFETCH 8
+#define ROW_PREFETCH 8
 
-/* The i-th row in order, i < order_store_count(). */
+/* The i-th row in order, i < row_store_count(). */
 static inline MinimalTuple
-order_store_fetch(const OrderStore *store, uint64 i)
+row_store_fetch(const RowStore *store, uint64 i)
 {
-	if (likely(i + ORDER_PREFETCH < store->rows))
+	if (likely(i + ROW_PREFETCH < store->rows))
 	{
-		const char *ahead = (const char *) order_store_tuple(store, order_store_ref(store, i + ORDER_PREFETCH));
+		const char *ahead = (const char *) row_store_tuple(store, row_store_ref(store, i + ROW_PREFETCH));
 
 		__builtin_prefetch(ahead);
 		__builtin_prefetch(ahead + 64);
 	}
-	return order_store_tuple(store, order_store_ref(store, i));
+	return row_store_tuple(store, row_store_ref(store, i));
 }
 
 /* Without tuples: the i-th key in order; false if it is NULL. */
 static inline bool
-order_store_key(const OrderStore *store, uint64 i, uint64 *image)
+row_store_key(const RowStore *store, uint64 i, uint64 *image)
 {
 	if (unlikely(i < store->nulls_before))
 		return false;
@@ -263,4 +263,4 @@ order_store_key(const OrderStore *store, uint64 i, uint64 *image)
 	return true;
 }
 
-#endif							/* HPSORT_ORDER_STORE_H */
+#endif							/* HPSORT_PG_NODES_SORT_STORE_STORE_H */

@@ -1,12 +1,12 @@
 /*
- * order_tape.c
- *		Rows in a temporary file, in either direction (see order_tape.h).
+ * tape.c
+ *		Rows in a temporary file, in either direction (see tape.h).
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "order_tape.h"
+#include "pg/nodes/sort/store/tape.h"
 
 /* Where a tape is being read: just after the row returned last. */
 typedef struct Position
@@ -15,10 +15,10 @@ typedef struct Position
 	bool		at_end;			/* the end has been read */
 } Position;
 
-struct OrderTape
+struct Tape
 {
-	OrderFile  *file;
-	OrderExtents extents;
+	SpillFile  *file;
+	SpillPieces extents;
 	uint64	   *starts;			/* of each extent, in bytes from the tape's start */
 	Size		extent;			/* that has been read last */
 	uint64		bytes;			/* of the whole tape */
@@ -33,10 +33,10 @@ struct OrderTape
 	uint64		to;
 };
 
-OrderTape *
-order_tape_create(OrderFile *file, Size size)
+Tape *
+tape_create(SpillFile *file, Size size)
 {
-	OrderTape  *tape = (OrderTape *) palloc0(sizeof(OrderTape));
+	Tape  *tape = (Tape *) palloc0(sizeof(Tape));
 
 	tape->file = file;
 	tape->size = size;
@@ -45,23 +45,23 @@ order_tape_create(OrderFile *file, Size size)
 }
 
 void
-order_tape_put(OrderTape *tape, const void *data, uint32 len)
+tape_put(Tape *tape, const void *data, uint32 len)
 {
-	order_file_write_to(tape->file, &tape->extents);
-	order_file_put(tape->file, &len, sizeof(len));
-	order_file_put(tape->file, data, len);
-	order_file_put(tape->file, &len, sizeof(len));
+	spill_file_write_to(tape->file, &tape->extents);
+	spill_file_put(tape->file, &len, sizeof(len));
+	spill_file_put(tape->file, data, len);
+	spill_file_put(tape->file, &len, sizeof(len));
 	tape->bytes += (uint64) len + 2 * sizeof(len);
 }
 
 void
-order_tape_finish(OrderTape *tape)
+tape_finish(Tape *tape)
 {
 	uint64		start = 0;
 	Size		i;
 
-	order_file_write_to(tape->file, NULL);
-	order_file_sync(tape->file);
+	spill_file_write_to(tape->file, NULL);
+	spill_file_sync(tape->file);
 	tape->starts = (uint64 *) MemoryContextAllocHuge(GetMemoryChunkContext(tape),
 													 Max(tape->extents.n, 1) * sizeof(uint64));
 	for (i = 0; i < tape->extents.n; i++)
@@ -70,31 +70,31 @@ order_tape_finish(OrderTape *tape)
 		start += tape->extents.items[i].len;
 	}
 	Assert(start == tape->bytes);
-	order_tape_rewind(tape);
+	tape_rewind(tape);
 }
 
 void
-order_tape_rewind(OrderTape *tape)
+tape_rewind(Tape *tape)
 {
 	tape->position.at = 0;
 	tape->position.at_end = false;
 }
 
 void
-order_tape_mark(OrderTape *tape)
+tape_mark(Tape *tape)
 {
 	tape->mark = tape->position;
 }
 
 void
-order_tape_restore(OrderTape *tape)
+tape_restore(Tape *tape)
 {
 	tape->position = tape->mark;
 }
 
 /* The extent that has this byte. */
 static Size
-find_extent(OrderTape *tape, uint64 at)
+find_extent(Tape *tape, uint64 at)
 {
 	Size		low = 0;
 	Size		high = tape->extents.n;
@@ -122,7 +122,7 @@ find_extent(OrderTape *tape, uint64 at)
 
 /* Reads bytes that are not in the buffer into it, those around it as well. */
 static void
-fill_buffer(OrderTape *tape, uint64 at)
+fill_buffer(Tape *tape, uint64 at)
 {
 	uint64		from = at;
 
@@ -136,7 +136,7 @@ fill_buffer(OrderTape *tape, uint64 at)
 		uint64		skip = tape->to - tape->starts[i];
 		Size		part = (Size) Min(tape->extents.items[i].len - skip, tape->size - (tape->to - from));
 
-		order_file_read(tape->file, tape->extents.items[i].start + skip,
+		spill_file_read(tape->file, tape->extents.items[i].start + skip,
 						tape->buffer + (tape->to - from), part);
 		tape->to += part;
 		tape->extent = i;
@@ -144,7 +144,7 @@ fill_buffer(OrderTape *tape, uint64 at)
 }
 
 static void
-get_bytes(OrderTape *tape, uint64 at, void *data, Size len)
+get_bytes(Tape *tape, uint64 at, void *data, Size len)
 {
 	char	   *to = (char *) data;
 
@@ -164,7 +164,7 @@ get_bytes(OrderTape *tape, uint64 at, void *data, Size len)
 
 /* The length of the row that ends here. */
 static uint32
-length_before(OrderTape *tape, uint64 at)
+length_before(Tape *tape, uint64 at)
 {
 	uint32		len;
 
@@ -175,7 +175,7 @@ length_before(OrderTape *tape, uint64 at)
 }
 
 uint32
-order_tape_next(OrderTape *tape, bool forward)
+tape_next(Tape *tape, bool forward)
 {
 	Position   *position = &tape->position;
 	uint32		len;
@@ -208,7 +208,7 @@ order_tape_next(OrderTape *tape, bool forward)
 }
 
 void
-order_tape_get(OrderTape *tape, void *data, uint32 len)
+tape_get(Tape *tape, void *data, uint32 len)
 {
 	get_bytes(tape, tape->row, data, len);
 }
