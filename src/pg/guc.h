@@ -11,8 +11,8 @@ extern int	hpsort_algorithm_setting;
 extern int	hpsort_threads;
 
 /*
- * Of the GPU service; all but the last three concern the whole cluster and come
- * from the configuration file.
+ * Settings of the GPU service.  All but the last three are the cluster's, from the
+ * configuration file; the last three are each session's.
  */
 extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;

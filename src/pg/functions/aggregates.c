@@ -14,7 +14,6 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -25,8 +24,9 @@
 #include "utils/typcache.h"
 
 #include "pg/column/reader.h"
+#include "pg/functions/aggregate_state.h"
 #include "pg/functions/aggregates.h"
-#include "pg/functions/set_state.h"
+#include "pg/functions/arguments.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
@@ -39,22 +39,23 @@ PG_FUNCTION_INFO_V1(hpsort_agg_finalfn);
 PG_FUNCTION_INFO_V1(hpsort_runs_agg_finalfn);
 
 /*
- * What all groups have in common whose states live in one memory context; there
- * is one such context a grouping set.  Kept in fn_extra.
+ * What the states of one memory context have in common.  The executor has one
+ * such context for each grouping set.  The transition function keeps a list of
+ * these in fn_extra.
  */
 typedef struct GroupContext
 {
 	struct GroupContext *next;
 	SortContext context;
-	bool		ordered;		/* the call has an ORDER BY: */
+	bool		ordered;		/* the call has an ORDER BY, which is order */
 	SortOrder	order;
 } GroupContext;
 
 /*
- * The ORDER BY of the call, if it has one: by the aggregated argument, in
- * either direction.  Another could not be obeyed, for keys are all that is
- * kept; rows with the same key differ in nothing that the result shows, so that
- * further columns make no difference.
+ * Whether the call has an ORDER BY, and its direction.  The first sort column must
+ * be the aggregated argument: a state keeps keys only, so another order cannot be
+ * obeyed.  Further sort columns are ignored: they order rows with equal keys,
+ * among which the result shows no difference.
  */
 static bool
 call_order(FunctionCallInfo fcinfo, SortOrder *order)
@@ -69,7 +70,7 @@ call_order(FunctionCallInfo fcinfo, SortOrder *order)
 
 	if (aggref == NULL || aggref->aggorder == NIL)
 		return false;
-	/* An aggregate that runs another one's functions shows its own call. */
+	/* Another aggregate may run this function by its OID: its ORDER BY is its own. */
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	ours = HeapTupleIsValid(tuple) &&
 		((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn == fcinfo->flinfo->fn_oid;
@@ -104,8 +105,10 @@ lives_as_long(MemoryContext context, MemoryContext other)
 }
 
 /*
- * Who runs the functions of an aggregate by their OIDs may look them up anew
- * for every row; then each state has a GroupContext of its own.
+ * The GroupContext of aggcontext.  An extension that runs these functions by their
+ * OIDs may look them up anew for every row, in memory that goes before aggcontext
+ * does: then fn_extra cannot hold the list, and each state gets a GroupContext of
+ * its own in aggcontext.
  */
 static const GroupContext *
 group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
@@ -122,7 +125,7 @@ group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 	c = (GroupContext *) MemoryContextAllocZero(shared ? flinfo->fn_mcxt : aggcontext,
 												sizeof(GroupContext));
 
-	/* A partial state goes to the leader as it is; nothing is sorted here. */
+	/* The leader merges partial states before anything is sorted. */
 	if (IsA(fcinfo->context, AggState) &&
 		DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit))
 		pg_sort_context_partial(&c->context, aggcontext);
@@ -137,24 +140,9 @@ group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 	return c;
 }
 
-AggregateState *
-aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descending)
-{
-	AggregateState *state;
-
-	state = (AggregateState *) MemoryContextAlloc((MemoryContext) context->allocator.arena,
-												  sizeof(AggregateState));
-	sorter_init(&state->sorter, context, lo, hi);
-	state->nulls = 0;
-	state->descending = descending;
-	state->nulls_first = descending;
-	state->ordered = false;
-	return state;
-}
-
 /*
- * Bounds and direction from the arguments of a row, if it has them.  *descending
- * is what ORDER BY says, if the call is ordered.
+ * Bounds and direction from the arguments of a row, where the call has such
+ * arguments.  If the call is ordered, *descending is its ORDER BY's on entry.
  */
 static void
 row_options(FunctionCallInfo fcinfo, bool ordered, int32 *lo, int32 *hi, bool *descending)
@@ -199,7 +187,7 @@ first_row(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* Whether a row repeats what the state has: the usual case, decided in line. */
+/* Whether a row's bounds and direction are the state's: the usual case, decided inline. */
 static inline bool
 same_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 {
@@ -208,7 +196,7 @@ same_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 		(PG_NARGS() == 4 || (!PG_ARGISNULL(4) && PG_GETARG_BOOL(4) == state->descending));
 }
 
-/* The bounds are one promise for the whole group. */
+/* An error unless the row's bounds and direction are those of the group's first row. */
 static pg_noinline void
 check_row_options(FunctionCallInfo fcinfo, const AggregateState *state)
 {
@@ -241,7 +229,7 @@ add_row(FunctionCallInfo fcinfo, Oid type)
 		state = first_row(fcinfo);
 	else
 	{
-		/* A state can only come from us: SQL has no values of type internal. */
+		/* SQL has no values of type internal: only these functions make states. */
 		state = (AggregateState *) PG_GETARG_POINTER(0);
 		if (PG_NARGS() > 2 && !same_row_options(fcinfo, state))
 			check_row_options(fcinfo, state);
@@ -316,43 +304,6 @@ hpsort_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* What precedes the sorter in a serialized state. */
-typedef struct SerializedState
-{
-	int64		nulls;
-	int32		lo;
-	int32		hi;
-	int32		descending;
-} SerializedState;
-
-Datum
-aggregate_state_serialize(AggregateState *state)
-{
-	SerializedState header;
-	SortError	err;
-	size_t		size;
-	bytea	   *result;
-
-	pg_sort_check(sorter_serialize_size(&state->sorter, &size, &err), &err);
-	if (size > MaxAllocSize - VARHDRSZ - sizeof(header))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many different keys for one parallel worker"),
-				 errdetail("Its partial result would take %zu bytes.", size),
-				 errhint("Set max_parallel_workers_per_gather to 0, or use hpsort_query.")));
-
-	memset(&header, 0, sizeof(header));
-	header.nulls = state->nulls;
-	header.lo = state->sorter.lo;
-	header.hi = state->sorter.hi;
-	header.descending = state->descending;
-	result = (bytea *) palloc(VARHDRSZ + sizeof(header) + size);
-	SET_VARSIZE(result, VARHDRSZ + sizeof(header) + size);
-	memcpy(VARDATA(result), &header, sizeof(header));
-	sorter_serialize(&state->sorter, VARDATA(result) + sizeof(header));
-	return PointerGetDatum(result);
-}
-
 /* (internal) returns bytea */
 Datum
 hpsort_agg_serialize(PG_FUNCTION_ARGS)
@@ -367,91 +318,11 @@ Datum
 hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *data;
-	SerializedState header;
-	SortContext *context;
-	AggregateState *state;
-	SortError	err;
 
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	data = PG_GETARG_BYTEA_PP(0);
-	if (VARSIZE_ANY_EXHDR(data) < sizeof(header))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("serialized keys are corrupt: too short")));
-	memcpy(&header, VARDATA_ANY(data), sizeof(header));
-	if (header.nulls < 0 || header.lo > header.hi)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("serialized keys are corrupt: impossible header")));
-
-	context = (SortContext *) palloc(sizeof(SortContext));
-	pg_sort_context_partial(context, CurrentMemoryContext);
-	state = aggregate_state_make(context, header.lo, header.hi, header.descending != 0);
-	state->nulls = header.nulls;
-	pg_sort_check(sorter_deserialize(&state->sorter, VARDATA_ANY(data) + sizeof(header),
-									 VARSIZE_ANY_EXHDR(data) - sizeof(header), &err), &err);
-	PG_RETURN_POINTER(state);
-}
-
-/* An array of keys as one of int2 or int8. */
-static ArrayType *
-array_of_type(ArrayType *keys, Oid type)
-{
-	bool		wide = type == INT8OID;
-	int			items = ARR_DIMS(keys)[0];
-	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
-	Size		n = (VARSIZE(keys) - overhead) / sizeof(int32);
-	Size		size = overhead + n * (wide ? sizeof(int64) : sizeof(int16));
-	const int32 *from = (const int32 *) ARR_DATA_PTR(keys);
-	ArrayType  *result;
-	Size		i;
-
-	if (!AllocSizeIsValid(size))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of %d elements exceeds the maximum size", items),
-				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
-	result = (ArrayType *) palloc(size);
-	memcpy(result, keys, overhead);
-	SET_VARSIZE(result, size);
-	result->elemtype = type;
-	if (wide)
-		for (i = 0; i < n; i++)
-			((int64 *) ARR_DATA_PTR(result))[i] = from[i];
-	else
-		for (i = 0; i < n; i++)
-			((int16 *) ARR_DATA_PTR(result))[i] = (int16) from[i];
-	pfree(keys);
-	return result;
-}
-
-Datum
-aggregate_state_array(AggregateState *state, Oid type)
-{
-	ArrayType  *result;
-	SortError	err;
-	int32	   *out;
-
-	result = int4_array_make((int64) sorter_count(&state->sorter), state->nulls, 1,
-							 state->nulls_first, &out);
-	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
-	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
-	last_sort_record("hpsort_agg", &state->sorter, out, state->nulls);
-	result->elemtype = type;
-	if (type == INT2OID || type == INT8OID)
-		result = array_of_type(result, type);
-	return PointerGetDatum(result);
-}
-
-Oid
-aggregate_array_type(Oid result_type)
-{
-	Oid			element = get_element_type(result_type);
-
-	if (element != INT2OID && element != INT4OID && element != INT8OID && element != DATEOID)
-		elog(ERROR, "unexpected result type %u", result_type);
-	return element;
+	PG_RETURN_POINTER(aggregate_state_deserialize(VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data)));
 }
 
 /* (internal) returns int4[], int2[], int8[] or date[] */
@@ -465,7 +336,7 @@ hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 	/* No rows: NULL, as array_agg. */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	/* Not from the call's expression: who runs us by our OID may have none. */
+	/* Not looked up in the call's expression: a caller by OID may have none. */
 	if (flinfo->fn_extra == NULL)
 	{
 		Oid			type = aggregate_array_type(get_func_rettype(flinfo->fn_oid));
@@ -475,87 +346,6 @@ hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 	}
 	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0),
 								 *(Oid *) flinfo->fn_extra);
-}
-
-/* Runs read from a sorter at once. */
-#define RUN_BATCH 1024
-
-/* The type may be in any schema: it is what the function is declared to return. */
-TupleDesc
-aggregate_run_type(Oid result_type)
-{
-	Oid			element = get_element_type(result_type);
-	TupleDesc	tupdesc;
-
-	if (!OidIsValid(element))
-		elog(ERROR, "could not determine the element type of the result");
-	tupdesc = BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
-	run_type_check(tupdesc);
-	return tupdesc;
-}
-
-/* The elements of an array of runs, as they come. */
-typedef struct RunArray
-{
-	TupleDesc	tupdesc;
-	Datum	   *elements;
-	int64		n;
-	int64		capacity;
-	Size		bytes;
-} RunArray;
-
-static void
-add_run(RunArray *runs, int32 key, bool isnull, int64 count)
-{
-	Datum		values[2] = {Int32GetDatum(key), Int64GetDatum(count)};
-	bool		nulls[2] = {isnull, false};
-	HeapTuple	tuple = heap_form_tuple(runs->tupdesc, values, nulls);
-
-	if (runs->n == runs->capacity)
-	{
-		runs->capacity *= 2;
-		runs->elements = (Datum *) repalloc_huge(runs->elements, runs->capacity * sizeof(Datum));
-	}
-	runs->elements[runs->n++] = HeapTupleGetDatum(tuple);
-	runs->bytes += MAXALIGN(tuple->t_len);
-	if (runs->bytes > MaxAllocSize - ARR_OVERHEAD_NONULLS(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of more than %lld runs exceeds the maximum size",
-						(long long) runs->n),
-				 errhint("Use hpsort_query, which returns a set.")));
-}
-
-Datum
-aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
-{
-	RunArray	runs = {.tupdesc = tupdesc, .capacity = RUN_BATCH};
-	SorterCursor cursor;
-	SortError	err;
-	int32		keys[RUN_BATCH];
-	uint64		counts[RUN_BATCH];
-	size_t		got;
-	size_t		i;
-
-	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_RUNS, &err), &err);
-	pg_sort_check(sorter_open_cursor(&state->sorter, state->descending, &cursor, &err), &err);
-	runs.elements = (Datum *) palloc(runs.capacity * sizeof(Datum));
-
-	/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
-	if (state->nulls > 0 && state->nulls_first)
-		add_run(&runs, 0, true, state->nulls);
-	do
-	{
-		pg_sort_check(sorter_cursor_runs(&cursor, keys, counts, RUN_BATCH, &got, &err), &err);
-		for (i = 0; i < got; i++)
-			add_run(&runs, keys[i], false, (int64) counts[i]);
-	} while (got == RUN_BATCH);
-	if (state->nulls > 0 && !state->nulls_first)
-		add_run(&runs, 0, true, state->nulls);
-	last_sort_record("hpsort_runs_agg", &state->sorter, NULL, state->nulls);
-
-	return PointerGetDatum(construct_array(runs.elements, (int) runs.n, tupdesc->tdtypeid, -1,
-										   false, TYPALIGN_DOUBLE));
 }
 
 /* (internal) returns hpsort_run[] */

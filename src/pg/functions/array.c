@@ -9,6 +9,9 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
+#include "pg/functions/arguments.h"
+#include "pg/int4_array.h"
+#include "pg/last_sort.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
 
@@ -17,7 +20,7 @@ PG_FUNCTION_INFO_V1(hpsort_bounds);
 PG_FUNCTION_INFO_V1(hpsort_float4);
 PG_FUNCTION_INFO_V1(hpsort_order);
 
-/* Elements handled between two looks at interrupts. */
+/* Elements handled between two checks for interrupts. */
 #define CHECK_EVERY (1 << 20)
 
 /* The sorted copy of an array, whose keys are checked against the bounds. */
@@ -33,7 +36,7 @@ sort_array(ArrayType *array, int32 lo, int32 hi, SortOrder order)
 	ArrayType  *result;
 	int32	   *out;
 
-	/* Nothing to order, and core returns such an array as it is. */
+	/* There is nothing to order: the argument is the result. */
 	if (n + nulls < 2 && lo == PG_INT32_MIN && hi == PG_INT32_MAX)
 		return array;
 
@@ -78,10 +81,11 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 }
 
 /*
- * float4 as integers in PostgreSQL's order: NaN, of either sign, is last.  A
- * negative number's bits count downwards, so they are turned round; then the
- * NaNs of negative sign, which are the least, are moved beyond all others.  One
- * to one: every number comes back with the bits it had, -0 and NaNs included.
+ * float4 as integers in PostgreSQL's order, in which NaN of either sign is last.
+ * The bits of a negative number count downwards, so they are inverted.  That makes
+ * NaNs with a negative sign the smallest images; subtracting NEGATIVE_NANS wraps
+ * them round to the largest.  The mapping is one to one: every number comes back
+ * with the bits that it had, -0 and NaNs included.
  */
 #define NEGATIVE_NANS UINT32_C(0x7FFFFF)
 
@@ -207,7 +211,7 @@ hpsort_order(PG_FUNCTION_ARGS)
 
 	if (nulls > 0)
 	{
-		/* The keys' positions among themselves become those in the array. */
+		/* Positions among the keys become positions in the array. */
 		const bits8 *bitmap = ARR_NULLBITMAP(array);
 		int32	   *null_places = order.nulls_first ? out : out + n;
 		int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));

@@ -18,6 +18,8 @@
 
 #include "pg/column/fill.h"
 #include "pg/functions/set_state.h"
+#include "pg/int4_array.h"
+#include "pg/last_sort.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_column);
@@ -25,7 +27,7 @@ PG_FUNCTION_INFO_V1(hpsort_column_array);
 PG_FUNCTION_INFO_V1(hpsort_column_runs);
 PG_FUNCTION_INFO_V1(hpsort_column_support);
 
-/* All three: (rel regclass, attribute name, lo int4, hi int4, descending bool, nulls_first bool) */
+/* The arguments of each of the three functions: (rel regclass, attribute name, lo int4, hi int4, descending bool, nulls_first bool) */
 #define ARG_REL			0
 #define ARG_ATTRIBUTE	1
 #define ARG_LO			2
@@ -143,7 +145,7 @@ hpsort_column_support(PG_FUNCTION_ARGS)
 
 				if (HeapTupleIsValid(tuple))
 				{
-					/* -1: never vacuumed or analyzed */
+					/* It is -1 for a table that was never vacuumed or analyzed. */
 					rows->rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 					if (rows->rows >= 0)
 						answer = request;

@@ -1,7 +1,7 @@
 /*
  * info.c
- *		hpsort_algorithms(), hpsort_devices() and hpsort_stat_gpu(): what exists,
- *		what is usable, what was done.
+ *		hpsort_algorithms(), hpsort_devices(), hpsort_last() and hpsort_stat_gpu():
+ *		what exists, what is usable, what was done.
  */
 #include "postgres.h"
 
@@ -12,18 +12,21 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "pg/gpu/backend.h"
 #include "pg/gpu/service_state.h"
-#include "pg/sort_context.h"
+#include "pg/interrupts.h"
+#include "pg/last_sort.h"
 #include "sort/algorithms.h"
 #include "sort/kernels.h"
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);
+PG_FUNCTION_INFO_V1(hpsort_last);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
 
@@ -90,7 +93,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
 
 	values[0] = CStringGetTextDatum("gpu");
 	count = gpu_backend_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
-	/* An interrupt ends its wait, but raises nothing there. */
+	/* An interrupt ends that function's wait, but is not raised inside. */
 	pg_check_interrupts();
 	if (count == 0)
 	{
@@ -118,12 +121,66 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		values[9] = Int32GetDatum((int32) d->jobs_running);
 		values[10] = Int64GetDatum((int64) d->jobs_done);
 		values[11] = CStringGetTextDatum(d->last_error);
-		/* The service's CPU device is none of the host's GPUs. */
+		/* The service's CPU device, a device for tests, has no ordinal. */
 		isnull[1] = d->ordinal < 0;
 		isnull[5] = ready;
 		isnull[11] = d->last_error[0] == '\0';
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
+	return (Datum) 0;
+}
+
+#define LAST_SORT_COLUMNS 16
+
+/*
+ * hpsort_last() returns SETOF record, with no row or one.  Bounds and counts tell
+ * something about keys, which the caller may have no right to read: the sort of a
+ * SECURITY DEFINER function is shown only to users who have its owner's rights.
+ */
+Datum
+hpsort_last(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	const LastSort *last = last_sort_get();
+	const SorterStats *stats = &last->stats;
+	Datum		values[LAST_SORT_COLUMNS] = {0};
+	bool		isnull[LAST_SORT_COLUMNS] = {0};
+	double		range;
+	char		reason[512];
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (last->function == NULL || !has_privs_of_role(GetUserId(), last->user))
+		return (Datum) 0;
+
+	range = (double) plan_range(stats->lo, stats->hi);
+	plan_explain(&stats->plan, reason, sizeof(reason));
+	values[0] = CStringGetTextDatum(last->function);
+	values[1] = CStringGetTextDatum(sort_device_name(stats->plan.device));
+	values[2] = CStringGetTextDatum(sort_algorithm_name(stats->plan.algorithm));
+	values[3] = CStringGetTextDatum(reason);
+	values[4] = Int64GetDatum((int64) stats->n);
+	values[5] = Int64GetDatum(last->nulls);
+	values[6] = Int32GetDatum(stats->lo);
+	values[7] = Int32GetDatum(stats->hi);
+	values[8] = Int64GetDatum((int64) stats->distinct);
+	values[9] = Float8GetDatum((double) stats->n / range);
+	values[10] = Float8GetDatum(range / (double) Max(stats->distinct, 1));
+	values[11] = Int64GetDatum((int64) (stats->fill_ns / 1000));
+	values[12] = Int64GetDatum((int64) (stats->sort_ns / 1000));
+	values[13] = Int64GetDatum((int64) (stats->read_ns / 1000));
+	values[14] = Int64GetDatum((int64) stats->bytes_moved);
+	values[15] = Int32GetDatum(stats->threads);
+
+	/* Without keys there are no bounds; distinct is not always counted. */
+	isnull[6] = isnull[7] = isnull[9] = stats->n == 0 || !last->bounds;
+	isnull[8] = stats->n > 0 && stats->distinct == 0;
+	isnull[10] = stats->distinct == 0 || !last->bounds;
+	/* Sorts of a few keys read no clock. */
+	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
+	/* Threads are the CPU's. */
+	isnull[15] = stats->plan.device == SORT_DEVICE_GPU;
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	return (Datum) 0;
 }
 

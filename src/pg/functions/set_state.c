@@ -13,6 +13,7 @@
 #include "utils/tuplestore.h"
 
 #include "pg/functions/set_state.h"
+#include "pg/last_sort.h"
 
 SetState *
 set_state_make(MemoryContext memory, int32 lo, int32 hi)
@@ -111,9 +112,9 @@ run_type(FunctionCallInfo fcinfo)
 	return tupdesc;
 }
 
-/* --- at once */
+/* --- a set into a tuplestore */
 
-/* Whether the caller stores the set anyway, and would rather get it stored. */
+/* Whether the caller wants the set in a tuplestore. */
 static bool
 is_stored(FunctionCallInfo fcinfo)
 {
@@ -125,8 +126,8 @@ is_stored(FunctionCallInfo fcinfo)
 }
 
 /*
- * Rows of a set without NULLs differ in their numbers only: one is formed, and
- * the tuplestore copies it with ever new numbers in it.
+ * A row without NULLs, which is formed once.  For each row of the set its numbers
+ * are overwritten, and the tuplestore copies it.
  */
 typedef struct RowImage
 {
@@ -219,7 +220,7 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 	return (Datum) 0;
 }
 
-/* --- a row at a time */
+/* --- a set returned a row at a time */
 
 /* The set in funcctx->user_fctx (NULL: none), begun at the first call. */
 static FuncCallContext *

@@ -1,16 +1,16 @@
 /*
  * set_state.h
- *		SetState: keys or runs returned in order.
+ *		SetState: keys or runs returned in order by a set-returning function.
  *
- * Shared by the set-returning functions (sets.c, columns.c):
- * each is set_return_keys or set_return_runs, told how to begin.
+ * A set-returning function (sets.c, columns.c) is one call of set_return_keys() or
+ * set_return_runs(), which is given a function that fills the set's sorter.
  *
- * In a select list a set is returned a row at a time, so that a LIMIT ends it.
- * In FROM PostgreSQL stores it before it looks at the first row: there the
- * tuplestore, in work_mem and then in a temporary file, is filled here.  One by
- * one, each row would cost a call, a composite value and two copies of that:
- * 8,000,000 runs take 1.5 times what a select list with the keys takes, and
- * 2.9 times one by one (PostgreSQL 17, work_mem 2 GB).
+ * In a select list the set is returned a row at a time, so that a LIMIT ends it
+ * early.  In FROM PostgreSQL stores a set before it reads the first row; there the
+ * set is written straight into a tuplestore (in work_mem, beyond that in a temporary
+ * file), which saves for each row a call, a composite value and two copies of it:
+ * 8,000,000 runs take 1.5 times as long as their keys in a select list, instead of
+ * 2.9 times (PostgreSQL 17, work_mem 2 GB).
  */
 #ifndef HPSORT_PG_FUNCTIONS_SET_STATE_H
 #define HPSORT_PG_FUNCTIONS_SET_STATE_H
@@ -19,14 +19,15 @@
 
 #include "funcapi.h"
 
+#include "pg/functions/arguments.h"
 #include "pg/sort_context.h"
 
 /* Rows read from the sorter at once. */
 #define SET_BATCH 1024
 
 /*
- * A set being returned.  Lives in a memory context that goes, with all of the
- * sorter's memory, however the query ends.
+ * A set being returned.  It and its sorter's memory are in a memory context that is
+ * deleted however the query ends.
  */
 typedef struct SetState
 {
@@ -42,9 +43,9 @@ typedef struct SetState
 } SetState;
 
 /*
- * Makes a set of a function's arguments, in memory, with set_state_make and
- * set_state_start; NULL: no rows.  Called in a context that lives no longer
- * than this call.
+ * Makes the set that a function's arguments ask for, in memory, by
+ * set_state_make() and set_state_start().  Returns NULL for no rows.  The current
+ * memory context is a short-lived one.
  */
 typedef SetState *(*SetStart) (FunctionCallInfo fcinfo, MemoryContext memory);
 

@@ -15,6 +15,7 @@
 #include "pg/column/query.h"
 #include "pg/compat.h"
 #include "pg/functions/set_state.h"
+#include "pg/int4_array.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_set);

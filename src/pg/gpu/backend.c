@@ -25,6 +25,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
+#include "pg/interrupts.h"
 #include "pg/sort_context.h"
 #include "sort/device.h"
 

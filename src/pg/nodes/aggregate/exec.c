@@ -18,7 +18,8 @@
 
 #include "pg/column/reader.h"
 #include "pg/compat.h"
-#include "pg/functions/aggregates.h"
+#include "pg/functions/aggregate_state.h"
+#include "pg/functions/arguments.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/query.h"
 #include "pg/nodes/aggregate/sources.h"

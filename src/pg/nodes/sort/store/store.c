@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/huge_pages.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
 

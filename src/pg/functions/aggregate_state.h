@@ -1,0 +1,61 @@
+/*
+ * aggregate_state.h
+ *		The state of one group of hpsort_agg() or hpsort_runs_agg().
+ *
+ * The support functions in aggregates.c fill a state row by row, below the
+ * executor's Agg node.  Custom Scan (HpSort Aggregate) fills one from a table's
+ * columns, and uses the same functions to turn it into a result.
+ */
+#ifndef HPSORT_PG_FUNCTIONS_AGGREGATE_STATE_H
+#define HPSORT_PG_FUNCTIONS_AGGREGATE_STATE_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+
+#include "pg/sort_context.h"
+
+/* 128 bytes: a query may have millions of groups. */
+typedef struct AggregateState
+{
+	Sorter		sorter;
+	int64		nulls;
+	bool		descending;
+	bool		nulls_first;
+	bool		ordered;		/* descending and nulls_first are from an ORDER BY in the call */
+} AggregateState;
+
+/*
+ * A new state without rows, in the memory of context, which must live as long as
+ * the state.  NULLs are to come last, or first if descending.
+ */
+extern AggregateState *aggregate_state_make(const SortContext *context, int32 lo, int32 hi,
+											bool descending);
+
+/* A state as a bytea in the current memory context; too large a one is an error. */
+extern Datum aggregate_state_serialize(AggregateState *state);
+
+/*
+ * A state from the size bytes of a serialized one, in the current memory context.
+ * It is good for being merged into another.  Bytes that no state serializes to are
+ * an error.
+ */
+extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
+
+/*
+ * The keys of a state in order, as an array in the current memory context.  type is
+ * the type of its elements, which aggregate_array_type() tells from the result
+ * type of the aggregate function.
+ */
+extern Datum aggregate_state_array(AggregateState *state, Oid type);
+extern Oid	aggregate_array_type(Oid result_type);
+
+/*
+ * The runs of a state in order, as an array in the current memory context.  tupdesc
+ * is that of hpsort_run, which aggregate_run_type() looks up, into the current
+ * memory context, from the result type of the aggregate function.
+ */
+extern Datum aggregate_state_runs(AggregateState *state, TupleDesc tupdesc);
+extern TupleDesc aggregate_run_type(Oid result_type);
+
+#endif							/* HPSORT_PG_FUNCTIONS_AGGREGATE_STATE_H */

@@ -1,0 +1,120 @@
+/*
+ * int4_array.c
+ *		int4[] as keys, and keys as int4[] (see int4_array.h).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "port/pg_bitutils.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#include "pg/huge_pages.h"
+#include "pg/int4_array.h"
+
+/*
+ * PL/pgSQL keeps arrays in expanded form.  As long as the array's elements were
+ * not taken apart, the expanded form holds the flat array that it was made of,
+ * and reading that one saves a copy: 13 to 35 ms for 10,000,000 keys, mostly for
+ * pages that are touched for the first time.
+ */
+ArrayType *
+array_arg(Datum arg)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(arg)))
+	{
+		ExpandedArrayHeader *expanded = (ExpandedArrayHeader *) DatumGetEOHP(arg);
+
+		if (expanded->ea_magic == EA_MAGIC && expanded->fvalue != NULL)
+			return expanded->fvalue;
+	}
+	return DatumGetArrayTypeP(arg);
+}
+
+const int32 *
+int4_array_keys(ArrayType *array, int *n, int *nulls)
+{
+	return array_keys(array, INT4OID, n, nulls);
+}
+
+const int32 *
+array_keys(ArrayType *array, Oid type, int *n, int *nulls)
+{
+	int			items;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of keys must be one-dimensional"),
+				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
+	Assert(ARR_ELEMTYPE(array) == type);
+
+	items = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	*nulls = 0;
+	if (ARR_HASNULL(array))
+	{
+		const bits8 *bitmap = ARR_NULLBITMAP(array);
+
+		/* The bits behind the last item's, in the same byte, are undefined. */
+		*nulls = items - (int) pg_popcount((const char *) bitmap, items / 8);
+		if (items % 8 > 0)
+			*nulls -= pg_number_of_ones[bitmap[items / 8] & ((1 << (items % 8)) - 1)];
+	}
+	/* A NULL has no element: the keys lie without gaps. */
+	*n = items - *nulls;
+	return (const int32 *) ARR_DATA_PTR(array);
+}
+
+/*
+ * From 32 MB on malloc() maps a block of its own, and gives it back to the kernel
+ * when the array is freed: its pages are new every time.
+ */
+#define HUGE_ARRAY_MIN ((Size) 32 * 1024 * 1024)
+
+ArrayType *
+int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 **keys)
+{
+	int64		items = n + nulls;
+	ArrayType  *array;
+	Size		overhead;
+	Size		size;
+
+	if (items > (int64) MaxArraySize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of %lld elements exceeds the maximum of %d",
+						(long long) items, (int) MaxArraySize),
+				 errhint("Use hpsort_query, which returns a set, or hpsort_runs_agg.")));
+	if (items == 0)
+	{
+		array = construct_empty_array(INT4OID);
+		*keys = NULL;
+		return array;
+	}
+	overhead = nulls > 0 ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	size = overhead + (Size) n * sizeof(int32);
+	array = (ArrayType *) palloc(size);
+	if (size >= HUGE_ARRAY_MIN)
+		pg_ask_for_huge_pages(array, size);
+	memset(array, 0, overhead);
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->dataoffset = nulls > 0 ? (int32) overhead : 0;
+	array->elemtype = INT4OID;
+	ARR_DIMS(array)[0] = (int) items;
+	ARR_LBOUND(array)[0] = lower_bound;
+	if (nulls > 0)
+	{
+		bits8	   *bitmap = ARR_NULLBITMAP(array);
+		int64		i = nulls_first ? nulls : 0;
+		int64		end = i + n;
+
+		for (; i < end && i % 8 != 0; i++)
+			bitmap[i / 8] |= (bits8) (1 << (i % 8));
+		memset(bitmap + i / 8, 0xFF, (end - i) / 8);
+		for (i += (end - i) / 8 * 8; i < end; i++)
+			bitmap[i / 8] |= (bits8) (1 << (i % 8));
+	}
+	*keys = (int32 *) ARR_DATA_PTR(array);
+	return array;
+}
