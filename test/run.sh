@@ -19,7 +19,7 @@ failed=0
 what_failed()
 {
 	echo "--- $1"
-	grep -E -A 20 '^not ok|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
+	grep -E -A 20 '^not ok|^circle|may not include|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
 	grep -iE 'seed' "$2" | sort -u | head -n 20
 }
 
@@ -145,6 +145,7 @@ done
 
 tree=$work/unit
 copy_tree "$tree"
+suite structure perl "$tree/test/structure.pl" "$tree" || true
 suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
 
 [ "$failed" = 0 ] || cat "$work/failures"
