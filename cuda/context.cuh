@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * engine.cuh
+ * context.cuh
  *	  What the rooms of the engine share: errors, contexts, device memory.
  *
  * Inside cuda/ errors are C++ exceptions of type Failure and memory is owned
@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HPSORT_CUDA_ENGINE_CUH
-#define HPSORT_CUDA_ENGINE_CUH
+#ifndef HPSORT_CUDA_CONTEXT_CUH
+#define HPSORT_CUDA_CONTEXT_CUH
 
 #include <cuda_runtime.h>
 
@@ -260,17 +260,6 @@ launch_behind(const HpsortCuda *context, cudaStream_t stream,
 		  what);
 }
 
-/* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
-struct Runs
-{
-	DeviceBuffer memory;
-	int32_t    *keys = nullptr;
-	uint64_t   *starts = nullptr;	/* distinct + 1 of them */
-	uint64_t	distinct = 0;
-
-	void		allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most);
-};
-
 void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
 
 /* Events without timing, owned. */
@@ -321,6 +310,24 @@ private:
 	cudaEvent_t event_ = nullptr;
 };
 
+/* A stream that does not wait for the default one, owned. */
+class Stream
+{
+public:
+	Stream()
+	{
+		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+			  "create a stream");
+	}
+	~Stream() { ignore(cudaStreamDestroy(stream_)); }
+	Stream(const Stream &) = delete;
+	Stream &operator=(const Stream &) = delete;
+	operator cudaStream_t() const { return stream_; }
+
+private:
+	cudaStream_t stream_ = nullptr;
+};
+
 /* Runs body at the library's border. */
 template <typename Body>
 HpsortCudaCode
@@ -360,4 +367,4 @@ guarded(HpsortCudaError *err, Body body) noexcept
 
 } /* namespace hpsort */
 
-#endif							/* HPSORT_CUDA_ENGINE_CUH */
+#endif							/* HPSORT_CUDA_CONTEXT_CUH */

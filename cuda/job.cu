@@ -15,6 +15,9 @@
  *-------------------------------------------------------------------------
  */
 #include "job.cuh"
+
+#include "common/bounds.cuh"
+#include "distinct/few_distinct.cuh"
 #include "published/published.cuh"
 #include "sort.cuh"
 
@@ -413,6 +416,18 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 		job->n += n;
 		if (number)
 			*number = job->number;
+	});
+}
+
+/* Contexts are not owned here: whoever opened them closes them, after the job. */
+extern "C" HpsortCudaCode
+hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
+						   HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
+		job->others.assign(contexts, contexts + count);
 	});
 }
 

@@ -10,27 +10,11 @@
 
 #include <deque>
 
-#include "kernels.cuh"
+#include "common/runs.cuh"
+#include "histogram/shared_histogram.cuh"
 
 namespace hpsort
 {
-
-class Stream
-{
-public:
-	Stream()
-	{
-		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-			  "create a stream");
-	}
-	~Stream() { ignore(cudaStreamDestroy(stream_)); }
-	Stream(const Stream &) = delete;
-	Stream &operator=(const Stream &) = delete;
-	operator cudaStream_t() const { return stream_; }
-
-private:
-	cudaStream_t stream_ = nullptr;
-};
 
 /* A buffer that chunks pass through, and when its last one was counted. */
 struct RingSlot

@@ -8,6 +8,12 @@
  */
 #include "sort.cuh"
 
+#include "common/bounds.cuh"
+#include "distinct/many_distinct.cuh"
+#include "histogram/shared_histogram.cuh"
+#include "passes/permutation.cuh"
+#include "passes/small_sort.cuh"
+
 #include <climits>
 
 namespace hpsort
@@ -21,7 +27,7 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);
-	configure_many_values(limits);
+	configure_many_distinct(limits);
 	configure_one_block(limits);
 }
 
@@ -331,7 +337,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		}
 	}
 	else if (choice->regime == HPSORT_CUDA_MANY_DISTINCT &&
-			 many_values_permutation(context, stream, {shape->lo, shape->hi}, descending,
+			 many_distinct_permutation(context, stream, {shape->lo, shape->hi}, descending,
 									 keys, shape->n, rows, verdict))
 		return false;
 	if (choice->regime != HPSORT_CUDA_RADIX)

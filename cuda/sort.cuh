@@ -8,10 +8,17 @@
 #ifndef HPSORT_CUDA_SORT_CUH
 #define HPSORT_CUDA_SORT_CUH
 
-#include "radix.cuh"
+#include "common/runs.cuh"
+#include "distinct/few_distinct.cuh"
+#include "partition/partition.cuh"
+#include "passes/radix.cuh"
 
 namespace hpsort
 {
+
+/* Raises the shared memory limits of all kernels but the passes of sweep.cuh, once per
+ * device. */
+void		configure_kernels(const HpsortCudaLimits &limits);
 
 void		check_spec(const HpsortCudaSpec *spec);
 void		check_verdict(const HpsortCudaVerdict *verdict,

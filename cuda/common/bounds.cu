@@ -10,7 +10,8 @@
  */
 #include <climits>
 
-#include "device.cuh"
+#include "common/bounds.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {

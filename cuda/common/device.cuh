@@ -22,8 +22,7 @@
 
 #include <cstdint>
 
-#include "hpsort_cuda.h"
-#include "kernels.cuh"
+#include "common/keys.cuh"
 #include "regime.h"
 #include "tuning.cuh"
 

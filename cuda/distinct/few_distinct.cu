@@ -20,8 +20,9 @@
  */
 #include <climits>
 
-#include "device.cuh"
-#include "hash.cuh"
+#include "common/device.cuh"
+#include "common/hash.cuh"
+#include "distinct/few_distinct.cuh"
 
 namespace hpsort
 {

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * many_values.cu
+ * many_distinct.cu
  *	  Regime MANY_DISTINCT: dense ranks of up to 65,536 values, anywhere in 2^32.
  *
  * few_distinct.cu finds all values by counting all keys, in a table in shared memory,
@@ -28,16 +28,16 @@
  *-------------------------------------------------------------------------
  */
 #include <climits>
-#include "hash.cuh"
-#include "radix.cuh"
+
+#include "distinct/many_distinct.cuh"
+#include "distinct/rank_tables.cuh"
+#include "passes/permutation.cuh"
+#include "passes/small_sort.cuh"
 
 namespace hpsort
 {
 
-static constexpr uint32_t most_values = REGIME_MANY_VALUES;
 static constexpr uint32_t sample_slots = REGIME_MANY_SAMPLE_SLOTS;
-static constexpr uint32_t rank_pairs = REGIME_MANY_SLOTS / 2;
-static constexpr uint32_t groups = most_values / REGIME_MANY_GROUP;
 
 /* 24 times as many as there may be values: of 65,536, met at random, one is met less
  * than twice in one of 16,000 samples, and missed in one of 400,000.  Each thread may
@@ -54,31 +54,6 @@ static_assert(most_values + 1 + sample_blocks * sample_threads < sample_slots,
  * tens of thousands; of others, a dozen.  All tables here have the same hash function. */
 static constexpr uint32_t most_steps = 1000;
 static constexpr int place_threads = 256;
-static constexpr uint32_t no_rank = 0xffffffffu;
-
-/*
- * Buckets of equal width over the range of the values, as many as 16 bits number: what
- * a bucket does not tell of a value are 16 bits at most.
- */
-struct Buckets
-{
-	uint32_t	lo;				/* smallest value */
-	uint32_t	span;			/* largest less smallest */
-	uint32_t	shift;
-};
-
-/* In device memory, zeroed at the start. */
-struct ValueState
-{
-	uint32_t	taken;			/* slots of the sample's table */
-	uint32_t	listed;
-	uint32_t	rare;			/* values that were met but once */
-	uint32_t	given_up;		/* not 0: a value found no slot near enough */
-	uint32_t	empty_met;		/* how often, up to 2, the key that marks empty slots */
-	uint32_t	empty_rank;		/* its rank less no_rank: no_rank itself is 0 */
-	uint32_t	by_hash;		/* not 0: a group of buckets has too many values */
-	Buckets		buckets;
-};
 
 /* Past L1: other SMs write it. */
 __device__ __forceinline__ uint32_t
@@ -203,55 +178,6 @@ tell_values_kernel(const ValueState *state, bool all, HpsortCudaVerdict *report)
 }
 
 /*
- * ---- the tables ----
- *
- * Where the values of a group of buckets are, in a word: the number of values before
- * it, and how many more there are up to the end of each of its buckets, 6 bits each.
- */
-static constexpr uint32_t group_most = 63;
-static constexpr uint32_t first_shift = 48;
-static constexpr uint32_t end_bits = 6;
-static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
-
-/* A bucket's values among all of them, whose ranks these are. */
-struct Places
-{
-	uint32_t	begin;
-	uint32_t	end;
-};
-
-__device__ __forceinline__ Places
-places_of(uint64_t group, uint32_t bucket)
-{
-	const uint32_t first = static_cast<uint32_t>(group >> first_shift);
-	/* a bucket begins where the one before it ends; before the first one come zeros */
-	const uint32_t both = static_cast<uint32_t>(
-		group << end_bits >> bucket % REGIME_MANY_GROUP * end_bits);
-
-	return {first + (both & group_most), first + (both >> end_bits & group_most)};
-}
-
-/* How many of the values, which ascend, are in buckets before this one. */
-__device__ __forceinline__ uint32_t
-values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
-			  uint32_t bucket)
-{
-	uint32_t	begin = 0;
-	uint32_t	end = distinct;
-
-	while (begin < end)
-	{
-		const uint32_t middle = (begin + end) / 2;
-
-		if ((static_cast<uint32_t>(sorted[middle]) - buckets.lo) >> buckets.shift < bucket)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
-/*
  * Both tables, by a thread for each value and bucket that there may be; which one is
  * used, is known when this is done.  In the hash table slots are pairs of words, a key
  * and its rank; two of them are read together.  With a quarter of the slots taken 4 %
@@ -307,114 +233,6 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 		slot = slot + 1 == rank_pairs * 2 ? 0 : slot + 1;
 	table[slot * 2 + 1] = rank;
 }
-
-/*
- * ---- ranks of all keys ----
- *
- * A table that ranks are looked up in has
- *	Found						what the first look brings
- *	first(key)					that look; those of several keys are under way at once
- *	rank(found, key)			the rank, or no_rank: key is not among the values
- */
-
-/*
- * In shared memory.  No key is stored whole: it is the value if it is in the range of
- * the values, and the bits that its bucket does not tell are there.
- */
-struct BucketTable
-{
-	using Found = uint64_t;
-	const uint64_t *groups;
-	const uint16_t *rest;
-	Buckets		buckets;
-	uint32_t	flip;			/* ranks are turned round: the largest, else 0 */
-	uint32_t	mask;
-
-	/* what lies outside the values' range is looked for in the last bucket */
-	__device__ __forceinline__ uint32_t
-	bucket_of(uint32_t key) const
-	{
-		return min(key - buckets.lo, buckets.span) >> buckets.shift;
-	}
-	__device__ __forceinline__ Found
-	first(uint32_t key) const
-	{
-		return groups[bucket_of(key) / REGIME_MANY_GROUP];
-	}
-	/* most buckets have one value or two; of 63, which ascend, it is 6 steps */
-	__device__ __forceinline__ uint32_t
-	rank(Found found, uint32_t key) const
-	{
-		const uint32_t wanted = (key - buckets.lo) & mask;
-		Places		places = places_of(found, bucket_of(key));
-
-		if (key - buckets.lo > buckets.span || places.begin >= places.end)
-			return no_rank;
-		while (places.end - places.begin > 1)
-		{
-			const uint32_t middle = (places.begin + places.end) / 2;
-
-			if (rest[middle] <= wanted)
-				places.begin = middle;
-			else
-				places.end = middle;
-		}
-		if (rest[places.begin] != wanted)
-			return no_rank;
-		return flip != 0 ? flip - places.begin : places.begin;
-	}
-};
-
-/* The rank of a key that is not in its first pair, which is full; no_rank: in none. */
-static __device__ __noinline__ uint32_t
-rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
-{
-	uint32_t	pair = pair_of(key, rank_pairs);
-
-	if (key == empty_slot)
-		return state->empty_rank + no_rank;
-	for (;;)
-	{
-		pair = pair + 1 == rank_pairs ? 0 : pair + 1;
-
-		const uint4 two = __ldg(&table[pair]);
-
-		if (two.x == key)
-			return two.y;
-		if (two.z == key)
-			return two.w;
-		/* where it would have been put */
-		if (two.z == empty_slot)
-			return no_rank;
-	}
-}
-
-/*
- * In L2: too large for L1 to matter, and so a sector of 32 bytes for each key, which
- * is what this is bound by (3.2 GB for 1e8 keys).
- */
-struct HashTable
-{
-	using Found = uint4;
-	const uint4 *table;
-	const ValueState *state;
-
-	__device__ __forceinline__ Found
-	first(uint32_t key) const
-	{
-		return __ldg(&table[pair_of(key, rank_pairs)]);
-	}
-	/* an empty slot has no_rank, so the key that marks it needs no test here */
-	__device__ __forceinline__ uint32_t
-	rank(const Found &two, uint32_t key) const
-	{
-		const uint32_t found = two.x == key ? two.y : two.z == key ? two.w : no_rank;
-
-		if (found != no_rank || (two.z == empty_slot && key != empty_slot))
-			return found;
-		return rank_behind(table, key, state);
-	}
-};
 
 /* Where ranks go, and the counts of their two digits. */
 struct Ranked
@@ -657,7 +475,7 @@ many_shared_bytes(const HpsortCuda *context, uint32_t distinct)
 }
 
 void
-configure_many_values(const HpsortCudaLimits &limits)
+configure_many_distinct(const HpsortCudaLimits &limits)
 {
 	/* for as many values as fit; where none do, there is the other kernel */
 	if (limits.shared_bytes <= REGIME_MANY_RESERVED)
@@ -699,7 +517,7 @@ rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_
  * values to be learnt.  On an error the slots wait for what may still write to them.
  */
 bool
-many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 						bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
 						HpsortCudaVerdict *verdict)
 {

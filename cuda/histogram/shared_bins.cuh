@@ -14,7 +14,7 @@
 #include <cooperative_groups.h>
 #include <type_traits>
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {

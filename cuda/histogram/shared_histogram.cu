@@ -21,7 +21,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared_bins.cuh"
+#include "histogram/shared_bins.cuh"
+#include "histogram/shared_histogram.cuh"
 
 namespace hpsort
 {

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition_buckets.cu
+ * buckets.cu
  *	  The last step of regime PARTITION: each bucket's keys by their bins.
  *
  * A block counts a bucket's bins in shared memory, sums them up and expands them to
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {

@@ -5,9 +5,9 @@
  *
  * The bucket step of Zhang and Wu (and of Chen et al.) before the histogram:
  *	- keys are moved to buckets, intervals of 2^shift bins each
- *	  (partition_scatter.cu);
+ *	  (scatter.cu);
  *	- plan_kernel turns the buckets' sizes into places and a list of work items;
- *	- each bucket is sorted by its bins (partition_buckets.cu).  One that holds more
+ *	- each bucket is sorted by its bins (buckets.cu).  One that holds more
  *	  than twice its share (and than 24,576 keys) is crowded, and several items.
  * Buckets are counted in a step before all others only where extents do not serve;
  * the plan then comes before the keys are moved.
@@ -16,7 +16,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {

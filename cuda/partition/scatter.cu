@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition_scatter.cu
+ * scatter.cu
  *	  Keys to buckets: the bucket step of Zhang and Wu (and of Chen et al.).
  *
  * A tile's keys go through shared memory, where they are brought into the order of
@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {

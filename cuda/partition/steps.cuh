@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * partition.cuh
+ * steps.cuh
  *	  What the steps of regime PARTITION hand to each other.
  *
  * partition.cu is the host's side of all steps and plans the last one,
- * partition_scatter.cu moves keys to their buckets, partition_buckets.cu sorts
+ * scatter.cu moves keys to their buckets, buckets.cu sorts
  * the buckets.  Nobody else includes this.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HPSORT_CUDA_PARTITION_CUH
-#define HPSORT_CUDA_PARTITION_CUH
+#ifndef HPSORT_CUDA_STEPS_CUH
+#define HPSORT_CUDA_STEPS_CUH
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {
@@ -124,7 +124,7 @@ allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/* ---- partition_scatter.cu ---- */
+/* ---- scatter.cu ---- */
 
 void		configure_scatter(const HpsortCudaLimits &limits);
 
@@ -149,7 +149,7 @@ void		scatter_counted(const HpsortCuda *context, cudaStream_t stream,
 							const int32_t *keys, uint64_t n,
 							const PartitionArrays &arrays);
 
-/* ---- partition_buckets.cu ---- */
+/* ---- buckets.cu ---- */
 
 void		configure_buckets(const HpsortCudaLimits &limits);
 
@@ -160,4 +160,4 @@ void		sort_buckets(const HpsortCuda *context, cudaStream_t stream,
 
 } /* namespace hpsort */
 
-#endif							/* HPSORT_CUDA_PARTITION_CUH */
+#endif							/* HPSORT_CUDA_STEPS_CUH */

@@ -23,7 +23,8 @@
  */
 #include <climits>
 
-#include "sweep.cuh"
+#include "passes/small_sort.cuh"
+#include "passes/sweep.cuh"
 
 namespace hpsort
 {

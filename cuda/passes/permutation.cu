@@ -24,8 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hash.cuh"
-#include "radix.cuh"
+#include "common/hash.cuh"
+#include "passes/permutation.cuh"
 
 namespace hpsort
 {

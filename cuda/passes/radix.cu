@@ -27,7 +27,10 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "radix.cuh"
+#include "common/bounds.cuh"
+#include "passes/permutation.cuh"
+#include "passes/radix.cuh"
+#include "passes/small_sort.cuh"
 
 namespace hpsort
 {

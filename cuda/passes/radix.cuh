@@ -12,7 +12,7 @@
 #ifndef HPSORT_CUDA_RADIX_CUH
 #define HPSORT_CUDA_RADIX_CUH
 
-#include "sweep.cuh"
+#include "passes/sweep.cuh"
 
 namespace hpsort
 {
@@ -30,19 +30,27 @@ struct RadixStart
 					  HpsortCudaVerdict *verdict);
 };
 
-/* ---- permutation.cu ---- */
+/* Whether the kernels of a sort may overlap as they are compiled. */
+bool		sweeps_overlap();
 
-/* Rows by bins of map, at most 16 bits, in one pass or two of digits of `bits`
- * bits each, whose counts are in *sweeps. */
-void		binned_passes(HpsortCuda *context, cudaStream_t stream,
-						  const KeyMap &map, uint32_t passes, uint32_t bits,
-						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
-						  uint32_t *rows);
+/* Whether a sort of n keys has a first half that can be begun early. */
+bool		radix_can_begin(uint64_t n);
 
-/* Rows by ranks of at most 16 bits, aligned like the keys, in two passes. */
-void		ranked_passes(HpsortCuda *context, cudaStream_t stream,
-						  const uint16_t *ranks, uint32_t bits, uint64_t n,
-						  Sweeps *sweeps, uint32_t *rows);
+/*
+ * Keys outside the bounds are reported; the output is undefined then.  begun:
+ * null, or what was begun already; it is used if it is for these bounds.
+ */
+void		radix_sort(HpsortCuda *context, cudaStream_t stream,
+					   const Bounds &bounds, bool descending,
+					   const int32_t *keys, uint64_t n, int32_t *out,
+					   HpsortCudaVerdict *verdict, RadixStart *begun = nullptr);
+/* Stable; sorted_keys may be null when only the rows are wanted. */
+void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
+							  const Bounds &bounds, bool descending,
+							  const int32_t *keys, uint64_t n,
+							  int32_t *sorted_keys, uint32_t *rows,
+							  HpsortCudaVerdict *verdict,
+							  RadixStart *begun = nullptr);
 
 } /* namespace hpsort */
 

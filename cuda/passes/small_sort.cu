@@ -22,7 +22,8 @@
 
 #include <cooperative_groups.h>
 
-#include "sweep.cuh"
+#include "passes/small_sort.cuh"
+#include "passes/sweep.cuh"
 
 namespace hpsort
 {

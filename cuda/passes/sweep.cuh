@@ -30,7 +30,7 @@
 #ifndef HPSORT_CUDA_SWEEP_CUH
 #define HPSORT_CUDA_SWEEP_CUH
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {

@@ -22,8 +22,7 @@
 #include <system_error>
 #include <thread>
 
-#include "bucket_bitonic.cuh"
-#include "job.cuh"
+#include "published/bucket_bitonic.cuh"
 
 namespace hpsort
 {

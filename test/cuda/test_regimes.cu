@@ -7,7 +7,14 @@
  *-------------------------------------------------------------------------
  */
 #include "check.cuh"
-#include "kernels.cuh"
+#include "common/runs.cuh"
+#include "distinct/few_distinct.cuh"
+#include "distinct/many_distinct.cuh"
+#include "histogram/shared_histogram.cuh"
+#include "partition/partition.cuh"
+#include "passes/permutation.cuh"
+#include "passes/radix.cuh"
+#include "passes/small_sort.cuh"
 #include "tuning.cuh"
 
 using namespace hpsort;
@@ -244,7 +251,7 @@ try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending
 
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	found = many_values_permutation(context, nullptr, b, descending, input.get(),
+	found = many_distinct_permutation(context, nullptr, b, descending, input.get(),
 									keys.size(), rows.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
@@ -347,7 +354,7 @@ try_many_memory(uint64_t seed)
 		{
 			VerdictSlot verdict(context, nullptr);
 
-			found = many_values_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
+			found = many_distinct_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
 											input.get(), keys.size(), rows.get(), verdict.get());
 			CHECK(found);
 		}
