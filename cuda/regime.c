@@ -20,8 +20,8 @@
  */
 typedef struct RegimeTuning
 {
-	uint64_t	few_min_n;		/* below, hashing costs more than it saves */
-	uint64_t	few_keys_per_value; /* fewer do not pay for merging the tables */
+	uint64_t	few_distinct_min_n; /* below, hashing costs more than it saves */
+	uint64_t	few_distinct_keys_per_value;	/* fewer do not pay for merging the tables */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
 	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
@@ -32,7 +32,7 @@ typedef struct RegimeTuning
 	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
 	uint64_t	extents_max_n;	/* twice as many places and more, in 31 bits */
 	uint64_t	extents_more;	/* places that few keys may have beside 2 n */
-	uint32_t	few_capacity;	/* distinct values hashed at most */
+	uint32_t	few_distinct_capacity;	/* distinct values hashed at most */
 	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
 	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
@@ -46,10 +46,10 @@ typedef struct RegimeTuning
 } RegimeTuning;
 
 static const RegimeTuning tuning = {
-	.few_min_n = (uint64_t) 1 << 20,
+	.few_distinct_min_n = (uint64_t) 1 << 20,
 	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
 	 * CUB on 24 bits */
-	.few_keys_per_value = 1024,
+	.few_distinct_keys_per_value = 1024,
 	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
 	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
 	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
@@ -63,7 +63,7 @@ static const RegimeTuning tuning = {
 	.partition_max_shift = 15,
 	.extents_max_n = 1000000000,
 	.extents_more = (uint64_t) 1 << 22,
-	.few_capacity = 16384,
+	.few_distinct_capacity = 16384,
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
@@ -137,27 +137,27 @@ regime_shared_bins(const HpsortCudaLimits *limits)
 }
 
 uint32_t
-regime_few_slots(const HpsortCudaLimits *limits)
+regime_few_distinct_slots(const HpsortCudaLimits *limits)
 {
 	/* a slot is a key and a count */
 	return regime_shared_bins(limits) / 2;
 }
 
 uint32_t
-regime_few_capacity(const HpsortCudaLimits *limits)
+regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 {
 	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
-	uint32_t	capacity = regime_few_slots(limits) / 8 * 5;
+	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
-	return capacity < tuning.few_capacity ? capacity : tuning.few_capacity;
+	return capacity < tuning.few_distinct_capacity ? capacity : tuning.few_distinct_capacity;
 }
 
 uint64_t
-regime_few_most(const HpsortCudaLimits *limits, uint64_t n)
+regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n)
 {
 	/* the estimate may be low by half before the table overflows */
-	uint64_t	most = regime_few_capacity(limits) / 8 * 5;
-	uint64_t	worth = n / tuning.few_keys_per_value;
+	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
+	uint64_t	worth = n / tuning.few_distinct_keys_per_value;
 
 	return worth < most ? worth : most;
 }
@@ -175,7 +175,7 @@ regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
 		return 0;
 	if (regime_range(shape) <= MOST_BINS)
-		return regime_few_most(limits, shape->n);
+		return regime_few_distinct_most(limits, shape->n);
 	return regime_range(shape) <= tuning.many_wide && shape->n < tuning.many_narrow_n ?
 		tuning.many_narrow_most : tuning.many_most;
 }
@@ -205,7 +205,8 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 uint32_t
 regime_partition_tile(uint64_t n)
 {
-	return n <= REGIME_PARTITION_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
+	return n <= REGIME_PARTITION_FEW_KEYS ? REGIME_PARTITION_FEW_KEYS_TILE :
+		REGIME_PARTITION_TILE;
 }
 
 uint32_t
@@ -309,9 +310,9 @@ regime_runs_bytes(uint64_t runs)
 }
 
 uint64_t
-regime_few_bytes(const HpsortCudaLimits *limits)
+regime_few_distinct_bytes(const HpsortCudaLimits *limits)
 {
-	uint64_t	capacity = regime_few_capacity(limits);
+	uint64_t	capacity = regime_few_distinct_capacity(limits);
 
 	/* the table in memory: four slots per value, key and 64-bit count; a list
 	 * of the slots taken; state */
@@ -357,13 +358,13 @@ regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shif
 uint32_t
 regime_sweep_tile(uint64_t n)
 {
-	return n <= REGIME_SWEEP_FEW ? REGIME_SWEEP_FEW_TILE : REGIME_SWEEP_TILE;
+	return n <= REGIME_SWEEP_FEW_KEYS ? REGIME_SWEEP_FEW_KEYS_TILE : REGIME_SWEEP_TILE;
 }
 
 uint32_t
 regime_sweep_lookbacks(uint64_t n, uint32_t passes)
 {
-	return n <= REGIME_SWEEP_FEW ? passes : 1;
+	return n <= REGIME_SWEEP_FEW_KEYS ? passes : 1;
 }
 
 uint64_t
@@ -495,14 +496,14 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 	uint32_t	bins = regime_shared_bins(limits);
-	uint32_t	capacity = regime_few_capacity(limits);
+	uint32_t	capacity = regime_few_distinct_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
 	uint32_t	bins_per_key = n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
 		tuning.partition_bins_per_key / 2;
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
-	int			counted = shape->distinct != 0 && n >= tuning.few_min_n &&
-		shape->distinct <= regime_few_most(limits, n) &&
+	int			counted = shape->distinct != 0 && n >= tuning.few_distinct_min_n &&
+		shape->distinct <= regime_few_distinct_most(limits, n) &&
 		!(shape->given_up >> HPSORT_CUDA_FEW_DISTINCT & 1) &&
 		!(ranked && shape->distinct >= tuning.many_first);
 
@@ -554,7 +555,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		if (range <= bins)
 			why = "too few keys for bins";
 		else if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-			why = n < tuning.few_min_n ? "too few keys for dense ranks" :
+			why = n < tuning.few_distinct_min_n ? "too few keys for dense ranks" :
 				shape->distinct == 0 ? "distinct values not known" :
 				n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
 				"too few keys to rank so many values" :
@@ -616,7 +617,7 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 					 max64(partition_rest_bytes(n, shift, tuning.partition_max_buckets),
 						   partition_rest_bytes(n, shift, 1)));
 	}
-	return most + regime_few_bytes(limits);
+	return most + regime_few_distinct_bytes(limits);
 }
 
 /*
@@ -637,7 +638,7 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 	need += n < tuning.bins_min_n + tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
 		regime_radix_bytes(n, 0) : 0;
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
-		return need + regime_few_bytes(limits) +
+		return need + regime_few_distinct_bytes(limits) +
 			max64(regime_ranks_bytes(n) + regime_many_bytes(),
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
 	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
@@ -670,7 +671,7 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
 	else
 		sorting += wide_bytes(limits, n);
-	sorting += regime_few_bytes(limits);
+	sorting += regime_few_distinct_bytes(limits);
 
 	/* making runs from sorted keys, when there are about as many of them */
 	if (spec->wanted & HPSORT_CUDA_RUNS)

@@ -26,13 +26,13 @@ extern "C" {
  * small; of few keys, which are to keep all SMs busy. */
 #define REGIME_PARTITION_TILE	16384
 #define REGIME_PARTITION_SMALL_TILE	4096
-#define REGIME_PARTITION_FEW	((uint64_t) 1 << 21)
-#define REGIME_PARTITION_FEW_TILE	8192
+#define REGIME_PARTITION_FEW_KEYS	((uint64_t) 1 << 21)
+#define REGIME_PARTITION_FEW_KEYS_TILE	8192
 
 /* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
 #define REGIME_SWEEP_TILE		7680
-#define REGIME_SWEEP_FEW		((uint64_t) 1 << 22)
-#define REGIME_SWEEP_FEW_TILE	4096
+#define REGIME_SWEEP_FEW_KEYS		((uint64_t) 1 << 22)
+#define REGIME_SWEEP_FEW_KEYS_TILE	4096
 
 /* Bytes that a user of the passes finds zeroed beside what they need themselves. */
 #define REGIME_SWEEP_ZEROED	8448
@@ -70,8 +70,8 @@ extern uint64_t regime_range(const HpsortCudaShape *shape);
 extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
 
 /* Slots of FEW_DISTINCT's hash table, and how many may be taken. */
-extern uint32_t regime_few_slots(const HpsortCudaLimits *limits);
-extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
+extern uint32_t regime_few_distinct_slots(const HpsortCudaLimits *limits);
+extern uint32_t regime_few_distinct_capacity(const HpsortCudaLimits *limits);
 
 /* What is in a sample: its keys, its values, and those that it has once, twice and
  * three times. */
@@ -145,7 +145,7 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 }
 
 /* FEW_DISTINCT: the largest estimate it is tried for. */
-extern uint64_t regime_few_most(const HpsortCudaLimits *limits, uint64_t n);
+extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n);
 
 /* MANY_DISTINCT: the same; 0 where it is no choice. */
 extern uint64_t regime_many_most(const HpsortCudaLimits *limits,
@@ -203,7 +203,7 @@ extern uint32_t regime_bits(uint64_t x);
 /* Device memory in bytes, one function per kind of buffer. */
 extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
 extern uint64_t regime_runs_bytes(uint64_t runs);
-extern uint64_t regime_few_bytes(const HpsortCudaLimits *limits);
+extern uint64_t regime_few_distinct_bytes(const HpsortCudaLimits *limits);
 extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n,
 									   uint32_t shift, uint32_t buckets);
 extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);

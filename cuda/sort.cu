@@ -90,7 +90,7 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaShape expected = shape;
 	HpsortCudaChoice choice;
-	const uint64_t few = regime_few_most(limits, shape.n);
+	const uint64_t few = regime_few_distinct_most(limits, shape.n);
 	const uint64_t many = regime_many_most(limits, &shape);
 	/* the digits of values that will be ranked are not those of the keys, and digits of
 	 * keys without bounds are not worth counting where bounds would save a pass; where
@@ -245,8 +245,8 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 {
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
-		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
-					 verdict))
+		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
+							  runs, verdict))
 			return true;
 		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
 	}
@@ -327,8 +327,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	{
 		Sweeps		sweeps;
 
-		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
-					 verdict, [&] { prepare(&sweeps); }))
+		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
+							  runs, verdict, [&] { prepare(&sweeps); }))
 		{
 			if (verdict->n_outside == 0)
 				ranked_permutation(context, stream, map_of(*shape, false), false,
@@ -338,7 +338,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	}
 	else if (choice->regime == HPSORT_CUDA_MANY_DISTINCT &&
 			 many_distinct_permutation(context, stream, {shape->lo, shape->hi}, descending,
-									 keys, shape->n, rows, verdict))
+									   keys, shape->n, rows, verdict))
 		return false;
 	if (choice->regime != HPSORT_CUDA_RADIX)
 	{

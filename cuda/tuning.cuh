@@ -60,7 +60,7 @@ struct ExpandTuning
 };
 
 /* Distinct values hashed in shared memory. */
-struct FewTuning
+struct FewDistinctTuning
 {
 	static constexpr int threads = 1024;
 	static constexpr int vectors = 2;	/* a batch of eight first looks */
@@ -80,7 +80,7 @@ struct PartitionTuning
 	static constexpr int blocks = 2;
 	static constexpr int items = 32;
 	static constexpr int small_items = 8;	/* with little shared memory */
-	static constexpr int few_items = 16;	/* so that few keys keep all SMs busy */
+	static constexpr int few_keys_items = 16;	/* so that few keys keep all SMs busy */
 	static constexpr int bucket_threads = 512;
 	/* runs of so many keys are expanded without a search: fewer are too often more than
 	 * a warp has lanes for; n 1e8, range 1.6e7 / 2e6: 0.747 -> 0.686, 0.642 -> 0.601 */
@@ -134,7 +134,7 @@ struct SmallTuning
  * 0.0718 / 0.0725 / 0.0730; 0.0961 / 0.0818 / 0.0860; 0.115 / 0.116 / 0.101; 0.211 /
  * 0.199 / 0.206.
  */
-struct FewTuning8
+struct FewKeysTuning8
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 8;
@@ -142,7 +142,7 @@ struct FewTuning8
 	static constexpr bool padded = true;
 };
 
-struct FewTuning12
+struct FewKeysTuning12
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 12;
@@ -150,7 +150,7 @@ struct FewTuning12
 	static constexpr bool padded = true;
 };
 
-struct FewTuning16
+struct FewKeysTuning16
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 16;

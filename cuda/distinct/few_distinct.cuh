@@ -48,7 +48,7 @@ public:
 private:
 	uint64_t	n_;
 	VerdictSlot report_;
-	DeviceBuffer gathered_;
+	DeviceBuffer collected_;
 	DeviceBuffer skip_;
 	cudaEvent_t taken_ = nullptr;
 };
@@ -60,10 +60,10 @@ Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
 /* The runs, ascending; map is too; false: too many distinct values, nothing
  * done.  Keys outside map's bounds are reported.  Waits for the stream, except
  * for what meanwhile() puts there. */
-bool		few_runs(HpsortCuda *context, cudaStream_t stream,
-					 const KeyMap &map, const int32_t *keys, uint64_t n,
-					 Runs *runs, HpsortCudaVerdict *verdict,
-					 const std::function<void()> &meanwhile = nullptr);
+bool		few_distinct_runs(HpsortCuda *context, cudaStream_t stream,
+							  const KeyMap &map, const int32_t *keys, uint64_t n,
+							  Runs *runs, HpsortCudaVerdict *verdict,
+							  const std::function<void()> &meanwhile = nullptr);
 
 } /* namespace hpsort */
 

@@ -518,7 +518,7 @@ rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_
  */
 bool
 many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-						bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
+						  bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
 						HpsortCudaVerdict *verdict)
 {
 	const uint32_t skew = static_cast<uint32_t>(

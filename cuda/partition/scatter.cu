@@ -30,7 +30,7 @@ static constexpr int threads = PartitionTuning::threads;
 
 static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
 			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE &&
-			  threads * PartitionTuning::few_items == REGIME_PARTITION_FEW_TILE,
+			  threads * PartitionTuning::few_keys_items == REGIME_PARTITION_FEW_KEYS_TILE,
 			  "regime.c sizes for these tiles");
 
 /*
@@ -577,7 +577,7 @@ configure_scatter(const HpsortCudaLimits &limits)
 	allow_shared(scatter_counted_kernel<PartitionTuning::items>, limits);
 	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, limits);
 	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, limits);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::few_items>, limits);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::few_keys_items>, limits);
 }
 
 void
@@ -588,7 +588,7 @@ scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift, uint32_t
 	const uint32_t tile = regime_partition_tile(n);
 	const auto	kernel = tile == REGIME_PARTITION_TILE ?
 		scatter_at_once_kernel<PartitionTuning::items> :
-		scatter_at_once_kernel<PartitionTuning::few_items>;
+		scatter_at_once_kernel<PartitionTuning::few_keys_items>;
 
 	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
 		regime_partition_words(n, buckets) * sizeof(uint32_t), stream>>>

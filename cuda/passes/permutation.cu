@@ -509,7 +509,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	{
 		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
 
-		/* there always is a slot: they are at most 5/8 full (regime_few_capacity) */
+		/* there always is a slot: they are at most 5/8 full (regime_few_distinct_capacity) */
 		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
 						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
 	}
@@ -572,7 +572,7 @@ void
 configure_permutation(const HpsortCudaLimits &limits)
 {
 	/* a slot and its rank, of which there are half as many as bins */
-	int			bytes = regime_few_slots(&limits) *
+	int			bytes = regime_few_distinct_slots(&limits) *
 		(sizeof(uint32_t) + sizeof(uint16_t));
 
 	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_rows_kernel),
@@ -685,7 +685,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		DeviceBuffer memory(context, stream, (n + 4) * sizeof(uint16_t),
 							"a permutation");
 		uint16_t   *ranks = memory.as<uint16_t>() + skew;
-		const uint32_t pairs = regime_few_slots(&context->limits) / 2;
+		const uint32_t pairs = regime_few_distinct_slots(&context->limits) / 2;
 
 		/* a block per SM, since the table takes most of its shared memory */
 		rank_rows_kernel<<<grid_blocks(context, n, rank_threads * 8, 1), rank_threads,

@@ -15,7 +15,7 @@
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
  * Few keys are small_sort.cu's.  Up to 2^22 of them take tiles of fewer items, and
- * passes that leave themselves out (FewWords).  CUB itself is left with what 32-bit
+ * passes that leave themselves out (FewKeysWords).  CUB itself is left with what 32-bit
  * positions cannot number.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass; rows
@@ -236,7 +236,7 @@ struct PairsPass : KeyWords<In>
  * into bins and back, depends on the passes that are left out, and is found by each
  * pass when it starts.
  */
-struct FewWords
+struct FewKeysWords
 {
 	const int32_t *keys;		/* to be sorted */
 	int32_t    *to[2];			/* passes end in [0] and [1] in turn, the last in [0] */
@@ -315,7 +315,7 @@ struct FewWords
 
 /* Keys alone. */
 template <typename Tuning>
-struct FewKeysPass : FewWords
+struct FewKeysPass : FewKeysWords
 {
 	using Shape = Tuning;
 	static constexpr bool values = false;
@@ -329,7 +329,7 @@ struct FewKeysPass : FewWords
 
 /* Keys and rows; which pass makes the rows up is known on the device alone. */
 template <typename Tuning>
-struct FewPairsPass : FewWords
+struct FewPairsPass : FewKeysWords
 {
 	using Shape = Tuning;
 	static constexpr bool values = true;
@@ -404,7 +404,7 @@ set_pass(KeyWords<In> *pass, const KeyMap &map, const Digits &digits, uint32_t p
 
 /* The same, which of them has which end being left open. */
 static void
-set_pass(FewWords *pass, const RadixStart &start, const Digits &digits, uint32_t p)
+set_pass(FewKeysWords *pass, const RadixStart &start, const Digits &digits, uint32_t p)
 {
 	pass->map = start.map;
 	pass->number = p;
@@ -553,14 +553,14 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	if (digits.passes > 1)
 		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
 
-	if (n <= REGIME_SWEEP_FEW)
+	if (n <= REGIME_SWEEP_FEW_KEYS)
 	{
 		/* small tiles while all of them fit on the SMs at once */
-		if (n <= at_once<FewTuning12>(context))
-			few_keys_passes<FewTuning12>(stream, start, digits, keys, out,
+		if (n <= at_once<FewKeysTuning12>(context))
+			few_keys_passes<FewKeysTuning12>(stream, start, digits, keys, out,
 										 other.as<int32_t>());
 		else
-			few_keys_passes<FewTuning16>(stream, start, digits, keys, out,
+			few_keys_passes<FewKeysTuning16>(stream, start, digits, keys, out,
 										 other.as<int32_t>());
 		return;
 	}
@@ -688,12 +688,12 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
 	 * out; which tiles are best for how many keys is in tuning.cuh */
 	const bool	few = n <= SweepTuning::few_pairs_n ||
-		(n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX);
+		(n <= REGIME_SWEEP_FEW_KEYS && map.last == UINT32_MAX);
 	/* words of four bytes and of one, which are not there together, share an array, and
 	 * those of two have the other */
 	const bool	rows_alone = sorted_keys == nullptr && !few;
 
-	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
+	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW_KEYS,
 				  "only up to there has each pass a look-back of its own");
 	if (digits.passes > 1)
 	{
@@ -716,12 +716,12 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 											   sorted_keys != nullptr, rows_to);
 		};
 
-		if (n <= at_once<FewTuning8>(context))
-			run(FewTuning8());
-		else if (n <= at_once<FewTuning12>(context) || n > at_once<FewTuning16>(context))
-			run(FewTuning12());
+		if (n <= at_once<FewKeysTuning8>(context))
+			run(FewKeysTuning8());
+		else if (n <= at_once<FewKeysTuning12>(context) || n > at_once<FewKeysTuning16>(context))
+			run(FewKeysTuning12());
 		else
-			run(FewTuning16());
+			run(FewKeysTuning16());
 		return;
 	}
 	if (rows_alone)

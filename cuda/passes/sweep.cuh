@@ -248,7 +248,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 	static_assert(sweep_items % 2 == 0 && sweep_tile + sweep_tile / 32 <= 1 << 16,
 				  "places in pairs");
-	static_assert(sweep_tile >= REGIME_SWEEP_FEW_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SWEEP_FEW_KEYS_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
 	/* where item number at is staged */
