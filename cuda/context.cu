@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * context.cu
- *	  Devices, contexts, the memory pool and errors.
+ *	  Errors, the current device, device memory of a context's pool, and
+ *	  verdicts in pinned memory.
  *
- * Called from any thread.  Nothing here knows how keys are sorted: it asks the
- * kernels to set themselves up when a device is opened, and no more.
+ * Called from any thread.  Nothing here knows how keys are sorted.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 namespace hpsort
 {
 
-/* An error that the engine found by itself, CUDA not involved. */
+/* An error that is none of CUDA's. */
 void
 fail(HpsortCudaCode code, const char *format, ...)
 {
@@ -42,8 +42,8 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
-/* Told apart by what a caller can do: ask for less, do without the device, or see
- * whether the error is sticky. */
+/* The codes differ in what a caller can do: ask for less memory, do without the device,
+ * or give the process up if the error is sticky. */
 static HpsortCudaCode
 code_of(cudaError_t cuda_error)
 {
@@ -62,10 +62,10 @@ code_of(cudaError_t cuda_error)
 }
 
 /*
- * Tells sticky errors from others by asking again: a sticky error is reported
- * by every later call, whatever that call is.  The first error is taken out of the
- * thread's state before, or it would be its own answer.  Not asked for the other
- * codes: where there is no device the probe fails as well, and nothing is lost.
+ * Whether an error is sticky is found by another call, since a sticky error is
+ * reported by every later call.  The first error is taken out of the thread's state
+ * beforehand, or the probe would find it there.  NO_MEMORY and NO_DEVICE are never
+ * sticky, and without a device the probe would fail as well.
  */
 void
 fail_cuda(cudaError_t cuda_error, const char *what)
@@ -88,8 +88,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 }
 
 /*
- * What the runtime has no call for.  Looked up, because the library is linked
- * where there is no driver.
+ * Functions of the driver that the runtime has no call for.  They are looked up at
+ * run time, because the library is linked on hosts without a driver.
  */
 struct Driver
 {
@@ -105,7 +105,7 @@ struct Driver
 		look_up("cuCtxPushCurrent", &push);
 		look_up("cuCtxPopCurrent", &pop);
 	}
-	/* version 12.0 of each of them: all are older */
+	/* as of version 12.0, which all four functions are older than */
 	template <typename Function>
 	static void
 	look_up(const char *name, Function *function)
@@ -126,8 +126,8 @@ struct Driver
 };
 
 /*
- * The runtime's errors have the driver's numbers.  No probe for sticky errors: it
- * would go to whatever other device is current, and create a context there.
+ * The driver's errors have the runtime's numbers.  No probe for a sticky error: it
+ * would create a context on the device that is current in this thread.
  */
 static void
 check_driver(CUresult result, int ordinal)
@@ -144,7 +144,7 @@ check_driver(CUresult result, int ordinal)
 	throw failure;
 }
 
-/* At the first use, by whoever needs it; if it throws, the next use tries again. */
+/* Looked up at the first use; if that throws, the next use tries again. */
 static const Driver &
 driver()
 {
@@ -154,8 +154,8 @@ driver()
 }
 
 /*
- * The primary context is the one that the runtime uses as well.  Like the
- * runtime, this holds on to it until the process ends.
+ * The device's primary context, which the runtime uses as well.  It is retained until
+ * the process ends, as the runtime does.
  */
 static CUcontext
 primary_context(int ordinal)
@@ -180,7 +180,7 @@ push_device(int ordinal)
 	check_driver(driver().push(primary_context(ordinal)), ordinal);
 }
 
-/* It fails only where there is nothing to go back from. */
+/* Popping fails only where nothing has been pushed. */
 void
 pop_device()
 {
@@ -189,7 +189,7 @@ pop_device()
 	(void) driver().pop(&ours);
 }
 
-/* Callers may not want to know. */
+/* err may be null. */
 void
 fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 {
@@ -198,8 +198,8 @@ fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 }
 
 /*
- * Takes bytes out of the limit first, so that two threads cannot both pass it,
- * and gives them back if the driver has no memory.
+ * The bytes are counted as used before the driver is asked for them, so that two
+ * threads together cannot exceed the limit, and are taken back if it has no memory.
  */
 DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 						   uint64_t bytes, const char *what)
@@ -208,12 +208,12 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 	uint64_t	limit = context->limit.load();
 	cudaError_t rc;
 
-	/* a non-empty buffer is simpler for everyone than a null pointer */
+	/* never empty, so that no user of a buffer has to expect a null pointer */
 	bytes = (bytes + 255) / 256 * 256;
 	if (bytes == 0)
 		bytes = 256;
-	/* the lock is not held over the driver's call, which may take milliseconds when
-	 * the pool has to grow; a sum that wraps around is above every limit, too */
+	/* the lock is not held during the driver's call, which may take milliseconds when
+	 * the pool has to grow; a sum that wraps around is refused like one above the limit */
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
@@ -234,7 +234,7 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 		if (context->used > context->peak)
 			context->peak = context->used;
 	}
-	/* no wait: the memory is there for what is put on this stream from now on */
+	/* no wait: work that is put on this stream from now on can use the memory */
 	rc = cudaMallocFromPoolAsync(&memory_, bytes, context->pool, stream);
 	if (rc != cudaSuccess)
 	{
@@ -262,9 +262,9 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 
 /*
  * Errors are ignored: after a sticky error there is nothing left to free, and
- * no other error is possible for memory that the pool gave out.  Accounted as free
- * from here on, though the stream may still be at work on it: what takes it next in
- * the stream's order comes behind that.
+ * no other error is possible for memory that the pool gave out.  The bytes count as
+ * free from here on, though work on the stream may still use them: the pool gives them
+ * out again only in the stream's order, behind that work.
  */
 void
 DeviceBuffer::release()
@@ -282,9 +282,9 @@ DeviceBuffer::release()
 }
 
 /*
- * Pinned memory is slow to get (some 100 us, and the device may have to come to
- * rest for it), so it is got by the page and not given back before the context
- * is closed; as many verdicts exist as calls were at work at once.
+ * Allocating pinned memory is slow (some 100 us, and the device may have to become
+ * idle for it), so verdicts are allocated by the page and kept until the context
+ * is closed.  There are as many of them as calls have been at work at once.
  */
 static void
 add_verdicts(HpsortCuda *context)
@@ -293,7 +293,7 @@ add_verdicts(HpsortCuda *context)
 	void	   *page;
 
 	context->verdict_pages.reserve(context->verdict_pages.size() + 1);
-	/* room for all of them, so that giving one back never needs memory */
+	/* room for all verdicts, so that giving one back never allocates memory */
 	context->idle_verdicts.reserve((context->verdict_pages.size() + 1) *
 								   (page_bytes / VerdictSlot::bytes));
 	check(cudaMallocHost(&page, page_bytes), "allocate pinned memory");
@@ -319,7 +319,7 @@ VerdictSlot::VerdictSlot(HpsortCuda *context, cudaStream_t stream)
 
 VerdictSlot::~VerdictSlot()
 {
-	/* on the way out of an error, kernels may still be about to write to it */
+	/* after an error nobody has waited for the kernels that write to the slot */
 	if (std::uncaught_exceptions() > 0)
 		ignore(cudaStreamSynchronize(stream_));
 

@@ -28,15 +28,15 @@ attribute(cudaDeviceAttr which, int ordinal)
 }
 
 /*
- * What regime.c wants to know; the rest of the engine asks nothing else, so that a
- * choice can be repeated on a host without this device.
+ * All that the choice of a regime depends on, so that a choice can be repeated on a
+ * host without this device.
  */
 static void
 read_limits(int ordinal, HpsortCudaLimits *limits)
 {
 	cudaDeviceProp properties;
 
-	/* for the memory's size alone, of which there is no attribute */
+	/* for the memory's size alone, which no attribute has */
 	check(cudaGetDeviceProperties(&properties, ordinal),
 		  "read the device's properties");
 	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
@@ -46,13 +46,14 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
 }
 
-/* Nothing to do: it is only asked whether there is machine code of it. */
+/* Never launched: check_compiled_for() asks whether there is machine code of it. */
 static __global__ void
 empty_kernel()
 {
 }
 
-/* A device older than what was compiled for would fail at the first kernel. */
+/* Found here and not at the first launch: a device older than all architectures that
+ * the library was compiled for. */
 static void
 check_compiled_for(int ordinal)
 {
@@ -76,10 +77,7 @@ check_compiled_for(int ordinal)
 
 using namespace hpsort;
 
-/*
- * May be called without a context, and before any.  No driver is not an error: a
- * host without a GPU has none, and says so.
- */
+/* Needs no context.  A host without a driver has 0 devices, which is no error. */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 {
@@ -96,8 +94,8 @@ hpsort_cuda_device_count(int *count, HpsortCudaError *err)
 	});
 }
 
-/* Creates the process's CUDA context on that device, because free memory is asked
- * for: some 0.3 s, and half a gigabyte of the device's memory. */
+/* Asking for free memory creates the process's CUDA context on that device, which takes
+ * some 0.3 s and half a gigabyte of the device's memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 						HpsortCudaError *err)
@@ -130,8 +128,8 @@ hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 }
 
 /*
- * Everything that can fail for good on a device (no kernel image, no pools, no
- * cooperative launches) fails here and not in the middle of a job.
+ * What a device lacks for good (a kernel image, memory pools, cooperative launches) is
+ * an error here and not in the middle of a job.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
@@ -163,12 +161,12 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				fail(HPSORT_CUDA_NO_DEVICE,
 					 "device %d lacks memory pools or cooperative launches",
 					 ordinal);
-			/* such a device need not stage unpinned memory: is_read_in_place() */
+			/* such a device reads unpinned memory where it is: is_read_in_place() */
 			context->reads_pageable =
 				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
 			hpsort_cuda_set_memory_limit(context, memory_limit);
-			/* not the device's default pool, which is everybody's in this process:
-			 * it would be kept, and trimmed, for them as well */
+			/* not the device's default pool, which other code of this process may use:
+			 * its settings and hpsort_cuda_trim() would apply to that code's memory */
 			properties.allocType = cudaMemAllocationTypePinned;
 			properties.location.type = cudaMemLocationTypeDevice;
 			properties.location.id = ordinal;
@@ -178,7 +176,7 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 			check(cudaMemPoolSetAttribute(context->pool,
 										  cudaMemPoolAttrReleaseThreshold,
 										  &keep), "set up the memory pool");
-			/* answers of the driver that stay the same: asked for once */
+			/* asked once, as the driver's answers stay the same */
 			configure_kernels(context->limits);
 			context->crew_blocks = shared_crew_blocks(context->limits);
 			context->overlap = sweeps_overlap();
@@ -195,9 +193,8 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 }
 
 /*
- * Waits for the device, because calls with a caller's stream may still be
- * running on memory of the pool that is about to go.  What is the host's goes in
- * any case, after a sticky error as well.
+ * Waits for the device, because calls on a caller's stream may still use memory of
+ * the pool.  The object itself is deleted after a sticky error as well.
  */
 extern "C" void
 hpsort_cuda_close(HpsortCuda *context)
@@ -215,15 +212,15 @@ hpsort_cuda_close(HpsortCuda *context)
 	delete context;
 }
 
-/* Bytes of all buffers together; 0: the whole device.  What is over it already stays
- * until it is given back. */
+/* Bytes of all buffers together; 0: the whole device.  Buffers that exceed a lower limit
+ * stay until their jobs release them. */
 extern "C" void
 hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
 {
 	context->limit.store(bytes == 0 ? context->limits.memory_bytes : bytes);
 }
 
-/* Accounted memory: what buffers hold, not what the pool keeps for reuse. */
+/* Counts what buffers hold, not what the pool keeps for reuse. */
 extern "C" void
 hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 				   int reset_peak)
@@ -239,8 +236,8 @@ hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 }
 
 /*
- * What the pool keeps goes back to the driver, for other processes to use.  What
- * buffers hold stays, and so may what was freed on a stream that nobody waited for.
+ * Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold
+ * stays, and so may memory whose release is still waiting for its stream.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
@@ -259,9 +256,9 @@ hpsort_cuda_limits(const HpsortCuda *context)
 }
 
 /*
- * Portable: pinned for every device, since a job takes any ordinal.  In this
- * device's scope all the same, because otherwise CUDA would create a context on the
- * thread's device for it, which is device 0 where none was chosen.
+ * Portable: pinned for every device, since any context's jobs may read it.  In this
+ * device's scope, because CUDA would otherwise create a context on the thread's
+ * current device, which is device 0 where the thread has chosen none.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
@@ -287,8 +284,8 @@ hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
 }
 
 /*
- * For memory that several processes share (a memfd): each of them maps it, one
- * pins it.  Touch it before, else pinning also has to find its pages.
+ * For memory that several processes map (a memfd), of which one pins it.  Pinning is
+ * faster when the pages have been touched before.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,

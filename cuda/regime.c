@@ -3,8 +3,9 @@
  * regime.c
  *	  Which way an input is sorted, and how much memory that takes.
  *
- * One pure function chooses; nothing else in the engine decides.  Compiles
- * without CUDA and is tested as a table on the host (test/cuda/).
+ * hpsort_cuda_choose() alone chooses a regime, and is pure.  Which kernels RADIX
+ * launches is decided in passes/radix.cu.  Compiles without CUDA and is tested as a
+ * table on the host (test/cuda/test_regime.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +15,9 @@
 #include <string.h>
 
 /*
- * Where one regime stops being the best, measured on an H100 80GB HBM3 with
- * CUDA 13.0.  A benchmark looks at both sides of each border (docs/gpu-engine.md,
- * "Never slower").
+ * Where one regime stops being the best, measured on an H100 80GB HBM3 with CUDA 13.0
+ * unless said otherwise.  "gpubench --grid" measures both sides of each border
+ * (docs/gpu-engine.md, "Never slower").
  */
 typedef struct RegimeTuning
 {
@@ -87,7 +88,7 @@ static const RegimeTuning tuning = {
 /* Shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
-/* Permutations carry a bin in 16 bits; no device has room for more as yet. */
+/* Permutations carry a bin in 16 bits; no device's shared memory has room for more. */
 #define MOST_BINS			65536
 
 static uint64_t
@@ -155,7 +156,7 @@ regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 uint64_t
 regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n)
 {
-	/* the estimate may be low by half before the table overflows */
+	/* the estimate may be too low by 3/8 of the table before it overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
 	uint64_t	worth = n / tuning.few_distinct_keys_per_value;
 
@@ -163,9 +164,9 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n)
 }
 
 /*
- * Ranks stand for values, whose counts nobody learns: of use to who wants the rows and
- * nothing else.  Bins of 16 bits are ranks enough, where FEW_DISTINCT does not come
- * before them.
+ * For permutations alone: ranks give no counts, and so no keys or runs.  Where bins have
+ * 16 bits they serve as ranks, so that only values that FEW_DISTINCT takes are worth
+ * making ranks of.
  */
 uint64_t
 regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
@@ -217,10 +218,11 @@ regime_partition_words(uint64_t n, uint32_t buckets)
 }
 
 /*
- * A sixteenth more than a fair share, which is six to eight standard deviations of what random
- * keys put there, and never less than a tile, whose keys so fit into two extents.  Not
- * for more keys than have numbers of places in 31 bits, nor where the extents of many
- * small buckets would be large beside the keys.
+ * A sixteenth more than a bucket's share, which is six to eight standard deviations of
+ * what random keys put there, and never less than a tile, so that a tile's keys of one
+ * bucket fit into two extents.  0 for so many keys that places need more than 31 bits,
+ * where the extents of many small buckets would be large beside the keys, and where
+ * shared memory is too small.
  */
 uint64_t
 regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
@@ -236,15 +238,15 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 	return extent;
 }
 
-/* A bucket takes its next extent for the first key that the last one has no room for, so
- * all but each bucket's last one are full. */
+/* A bucket takes a further extent only when its last one is full, and its first one is not
+ * counted here, so that there are as many full extents at least as further ones. */
 uint64_t
 regime_partition_further(uint64_t n, uint64_t extent)
 {
 	return n / extent;
 }
 
-/* Half of them free at least, so that a search is short, and ends. */
+/* At least half of the slots stay free, so that a search is short and ends. */
 uint64_t
 regime_partition_slots(uint64_t n, uint64_t extent)
 {
@@ -275,15 +277,15 @@ regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
 	return min64(crowd, max64(max64(n / buckets, 8192), (uint64_t) 1 << shift));
 }
 
-/* Most items that plan_kernel can make: one per bucket, and one more for every full
- * segment's worth of keys. */
+/* Most work items of plan_kernel: one for each bucket, and one more for every full
+ * segment of keys. */
 uint64_t
 regime_partition_items(uint64_t n, uint32_t buckets)
 {
 	return buckets + n / regime_partition_segment(n, buckets, 0);
 }
 
-/* There are at most so many that have more keys than crowd a bucket. */
+/* Most buckets that can have more keys than crowd a bucket. */
 uint64_t
 regime_partition_crowded(uint64_t n, uint32_t buckets)
 {
@@ -434,8 +436,8 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 }
 
 /*
- * Where a sample could change the choice, and its wait is less than what that would
- * save.  Narrow ranges are counted whatever occurs in them.
+ * True where a sample could change the choice and saves more than the wait for it.  Ranges
+ * that fit in shared memory are counted whatever values occur in them.
  */
 int
 hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
@@ -576,9 +578,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 }
 
-/*
- * Bounds given and narrow: keys are counted where they are and not kept.
- */
+/* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
 static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
@@ -601,7 +601,7 @@ most_residues_bytes(uint64_t n)
 		4 * buckets * sizeof(uint64_t) + 512;
 }
 
-/* Workspace to bring n keys in order, whichever wide regime is taken. */
+/* Workspace of sorting n keys of a range beyond shared memory, by whatever regime. */
 static uint64_t
 wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 {
@@ -621,8 +621,8 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 }
 
 /*
- * One call's most, whatever it finds on its way: the regimes that may be tried one
- * after the other are added, those that exclude each other are not.
+ * Most workspace of a call.  Regimes that may hold memory at the same time are added; of
+ * those that exclude each other the largest counts.
  */
 uint64_t
 hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
@@ -645,8 +645,9 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 }
 
 /*
- * A job's most.  A narrow one needs the same whatever n is; any other holds its keys
- * to the end, and beside them what the larger of sorting and making runs takes.
+ * Most memory of a job.  A job that only counts needs the same for every n; any other
+ * holds its keys to the end, and beside them what sorting or, later, making runs takes,
+ * whichever is more.
  */
 uint64_t
 hpsort_cuda_job_need(const HpsortCudaLimits *limits,

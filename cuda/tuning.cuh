@@ -59,7 +59,7 @@ struct ExpandTuning
 	static constexpr int warp_tile = 512;	/* keys between two searches */
 };
 
-/* Distinct values hashed in shared memory. */
+/* Regime FEW_DISTINCT, and the sample: distinct values hashed in shared memory. */
 struct FewDistinctTuning
 {
 	static constexpr int threads = 1024;
@@ -100,11 +100,11 @@ struct PartitionTuning
  */
 struct SweepTuning
 {
-	/* below, what bounds of keys save is less than the wait for them */
+	/* below, finding the keys' bounds saves less than the wait for them costs */
 	static constexpr uint64_t bounds_min_n = (uint64_t) 1 << 22;
-	/* below, a pass less does not pay for it either */
+	/* below, one pass less does not pay for that wait either */
 	static constexpr uint64_t bounds_for_passes_min_n = (uint64_t) 1 << 23;
-	/* those of three passes, one less than keys without bounds take */
+	/* bits of three passes; keys without bounds take four */
 	static constexpr uint32_t bounds_for_passes_bits = 24;
 	/* up to there few_pairs tiles are better even where no pass is left out (n
 	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.cuh
- *	  Smallest and largest key of an array on the device.
+ *	  Smallest and largest key of an array on the device, and whether all keys
+ *	  are within given bounds.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,14 +14,21 @@
 namespace hpsort
 {
 
+/*
+ * A job's way, chunk by chunk: bounds_reset() makes *device (device memory) the
+ * bounds of no keys, each bounds_add() widens it by n more keys.  Both only put
+ * work on the stream.
+ */
 void		bounds_reset(cudaStream_t stream, Bounds *device);
 void		bounds_add(HpsortCuda *context, cudaStream_t stream,
 					   const int32_t *keys, uint64_t n, Bounds *device);
-/* Reports a key outside the bounds, if there is one. */
+
+/* Writes a key outside the bounds, if there is one, to *verdict; does not wait. */
 void		check_bounds(HpsortCuda *context, cudaStream_t stream,
 						 const int32_t *keys, uint64_t n, const Bounds &bounds,
 						 HpsortCudaVerdict *verdict);
-/* All of it for one array; waits for the stream. */
+
+/* The bounds of one array of n > 0 keys; waits for the stream. */
 Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *keys, uint64_t n);
 

@@ -13,7 +13,7 @@
  *	crew		the blocks of a cluster, which add their bins up among themselves
  *	crowded		a bucket with more than twice its share of the keys, worked on by
  *				several blocks, a segment each; the fullest is the largest bucket
- *	extent		room for a bucket's keys that nobody has counted, more than its share
+ *	extent		room for keys of a bucket that has not been counted, more than its share
  *
  *-------------------------------------------------------------------------
  */

@@ -15,8 +15,10 @@ namespace hpsort
 {
 
 /*
- * Keys as bins 0 .. last in the order asked for: bin = (key ^ flip) - base.
- * Complementing reverses the order of int32, so descending needs no other code.
+ * Keys as bins 0 .. last in the order asked for: bin = (key ^ flip) - base, modulo
+ * 2^32 (to_bin() in device.cuh).  A map ascends if flip is 0; else all bits are
+ * complemented, which reverses the order of int32, so that kernels need no code for
+ * descending keys.
  */
 struct KeyMap
 {
@@ -36,7 +38,7 @@ make_key_map(int32_t lo, int32_t hi, bool descending)
 	return map;
 }
 
-/* The map of the same bounds in the other direction. */
+/* The descending map of the bounds of an ascending one. */
 inline KeyMap
 descending_map(const KeyMap &ascending)
 {
@@ -48,6 +50,7 @@ descending_map(const KeyMap &ascending)
 	return map;
 }
 
+/* Inclusive. */
 struct Bounds
 {
 	int32_t		lo;
@@ -55,9 +58,9 @@ struct Bounds
 };
 
 /*
- * Blocks of a kernel whose blocks share n keys: one for each keys_each of them, which
- * is what makes it worth starting, and at most per_sm on each SM, which is what it
- * takes to read at full speed.
+ * How many blocks share n keys: one for every keys_each keys, fewer of which are not
+ * worth starting a block for, and at most per_sm for each SM, which is enough to
+ * read at full speed.
  */
 inline uint32_t
 grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t per_sm)

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * runs.cuh
- *	  Runs on the device, from them to keys and counts, and from sorted keys to
- *	  them.
+ *	  Runs on the device: expanded to keys, and made from sorted keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +13,10 @@
 namespace hpsort
 {
 
-/* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
+/*
+ * Runs by where they begin in the sorted keys, not by counts: keys[i] occupies
+ * positions starts[i] to starts[i + 1] - 1.  Keys ascend.
+ */
 struct Runs
 {
 	DeviceBuffer memory;
@@ -22,20 +24,27 @@ struct Runs
 	uint64_t   *starts = nullptr;	/* distinct + 1 of them */
 	uint64_t	distinct = 0;
 
+	/* for at most `most` runs; distinct is set by the caller once it is known */
 	void		allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most);
 };
 
-/* Positions [first, first + count) of the keys in the order asked for. */
+/*
+ * Positions [first, first + count) of the total sorted keys into out, device
+ * memory of any 4-byte alignment; descending: of the keys in reverse order.
+ */
 void		expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 						uint64_t first, uint64_t count, bool descending,
 						int32_t *out);
-/* counts[i] of runs [first, first + count) from their starts. */
+
+/* The counts of runs [first, first + count) into device memory. */
 void		run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 					   uint64_t count, uint64_t *counts);
-/* Positions [first, first + count) of sorted keys[n] read backwards. */
+
+/* Positions [first, first + count) of the n keys read from the last to the first. */
 void		reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 						 uint64_t first, uint64_t count, int32_t *out);
-/* Sorted keys to runs; waits for the stream. */
+
+/* The runs of n ascending keys; waits for the stream. */
 void		encode_runs(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *sorted, uint64_t n, Runs *runs);
 

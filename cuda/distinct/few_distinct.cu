@@ -3,9 +3,9 @@
  * few_distinct.cu
  *	  Regime FEW_DISTINCT: few distinct values, anywhere in 2^32.
  *
- * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without its one term
- * in the range: the bins that occur live in a hash table in shared memory, so
- * C and iC exist from the start and A never does.
+ * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without the work that grows
+ * with the range: only bins that occur exist, in a hash table in shared memory, so
+ * that the counts C and the values iC are made at once and the bins A never exist.
  *	- sample_kernel estimates the number of distinct values from a sample;
  *	- count_distinct_kernel counts every key in its block's table and adds the
  *	  tables up in one table in L2; when a table overflows, everything stops
@@ -165,7 +165,7 @@ struct BlockTable
 	}
 };
 
-/* What the sample says of the values, and their bounds. */
+/* What sample_kernel found: numbers of values, and the sample's bounds. */
 struct SampleReport
 {
 	RegimeSample values;

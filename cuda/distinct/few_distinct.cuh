@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * few_distinct.cuh
- *	  Regime FEW_DISTINCT, the host side: runs by a hash table in shared memory.
+ *	  Regime FEW_DISTINCT: runs by a hash table in shared memory; and the sample
+ *	  of the keys by which this regime and MANY_DISTINCT are chosen.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,22 +17,24 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of the kernels; once per device. */
+/* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_few_distinct(const HpsortCudaLimits &limits);
 
-/* What a sample of n > 0 keys says. */
+/* What a sample says of the n > 0 keys that it was taken of. */
 struct Sample
 {
 	uint64_t	distinct;		/* an estimate */
-	Bounds		bounds;			/* all keys' bounds are at least as wide */
-	bool		skipped;		/* the kernels behind it were told to skip */
+	Bounds		bounds;			/* of the sample: the keys' own are at least as wide */
+	bool		skipped;		/* kernels that read Sampling::skip() did nothing */
 };
 
 /*
- * Taking one: the constructor puts it on the stream, result() waits for it, and
- * for nothing that was put there in between.  skip() is a word on the device for
- * the kernels in between: not 0 when at most few_most values were found, or when
- * the sample spans no more than 2^narrow_bits.
+ * A sample on its way.  The constructor puts its kernels on the stream; result()
+ * waits for them, but not for work that the caller has put on the stream since.
+ *
+ * That work can look at skip(), a word in device memory: it is not 0 when at most
+ * few_most distinct values were estimated, or when the sample's keys span at most
+ * 2^narrow_bits values (1 <= narrow_bits <= 32).
  */
 class Sampling
 {
@@ -53,13 +56,16 @@ private:
 	cudaEvent_t taken_ = nullptr;
 };
 
-/* The same with nothing in between. */
+/* A sample that is waited for at once. */
 Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *keys, uint64_t n);
 
-/* The runs, ascending; map is too; false: too many distinct values, nothing
- * done.  Keys outside map's bounds are reported.  Waits for the stream, except
- * for what meanwhile() puts there. */
+/*
+ * The runs of n keys; map must ascend.  False: there are more distinct values than
+ * the table holds, *runs is empty, and the caller takes another way.  Keys outside
+ * the map's bounds are reported in *verdict.  Waits for its own work, not for
+ * what meanwhile() (may be null) puts on the stream after it.
+ */
 bool		few_distinct_runs(HpsortCuda *context, cudaStream_t stream,
 							  const KeyMap &map, const int32_t *keys, uint64_t n,
 							  Runs *runs, HpsortCudaVerdict *verdict,

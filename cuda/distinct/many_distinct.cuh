@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * many_distinct.cuh
- *	  Regime MANY_DISTINCT, the host side: a permutation by dense ranks.
+ *	  Regime MANY_DISTINCT: a permutation by dense ranks of up to 65,536 values.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +13,19 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of the kernels; once per device. */
+/* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_many_distinct(const HpsortCudaLimits &limits);
 
-/* By dense ranks of up to 65,536 values; false: there are more, or some may have been
- * missed, and rows mean nothing.  Waits for the stream. */
+/*
+ * The stable permutation into rows, n of them.  False: the keys have more than 65,536
+ * values, at most 256, or so many rare ones that reading all keys twice would not
+ * pay; rows mean nothing, and the caller takes another way.  Keys outside
+ * the bounds are reported in *verdict.  Waits for the stream.
+ */
 bool		many_distinct_permutation(HpsortCuda *context, cudaStream_t stream,
-									const Bounds &bounds, bool descending,
-									const int32_t *keys, uint64_t n, uint32_t *rows,
-									HpsortCudaVerdict *verdict);
+									  const Bounds &bounds, bool descending,
+									  const int32_t *keys, uint64_t n, uint32_t *rows,
+									  HpsortCudaVerdict *verdict);
 
 } /* namespace hpsort */
 

@@ -48,17 +48,16 @@ struct ValueState
 };
 
 /*
- * ---- the tables ----
- *
- * Where the values of a group of buckets are, in a word: the number of values before
- * it, and how many more there are up to the end of each of its buckets, 6 bits each.
+ * A group's word says where the values of its buckets are: the number of values before
+ * the group (16 bits), and how many more there are up to the end of each of its buckets
+ * (6 bits each).
  */
 static constexpr uint32_t group_most = 63;
 static constexpr uint32_t first_shift = 48;
 static constexpr uint32_t end_bits = 6;
 static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
 
-/* A bucket's values among all of them, whose ranks these are. */
+/* Where a bucket's values are among all values in order; places are ranks. */
 struct Places
 {
 	uint32_t	begin;
@@ -76,7 +75,7 @@ places_of(uint64_t group, uint32_t bucket)
 	return {first + (both & group_most), first + (both >> end_bits & group_most)};
 }
 
-/* How many of the values, which ascend, are in buckets before this one. */
+/* How many of the values, which ascend, are in buckets before the given one. */
 __device__ __forceinline__ uint32_t
 values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
 			  uint32_t bucket)
@@ -97,17 +96,15 @@ values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
 }
 
 /*
- * ---- ranks of all keys ----
- *
- * A table that ranks are looked up in has
+ * A table in which ranks are looked up has
  *	Found						what the first look brings
  *	first(key)					that look; those of several keys are under way at once
  *	rank(found, key)			the rank, or no_rank: key is not among the values
  */
 
 /*
- * In shared memory.  No key is stored whole: it is the value if it is in the range of
- * the values, and the bits that its bucket does not tell are there.
+ * The table in shared memory.  No value is stored whole: its bucket tells its upper bits,
+ * and rest[] has the others.
  */
 struct BucketTable
 {
@@ -118,7 +115,7 @@ struct BucketTable
 	uint32_t	flip;			/* ranks are turned round: the largest, else 0 */
 	uint32_t	mask;
 
-	/* what lies outside the values' range is looked for in the last bucket */
+	/* keys beyond the values' range go to the last bucket, where rank() refuses them */
 	__device__ __forceinline__ uint32_t
 	bucket_of(uint32_t key) const
 	{
@@ -129,7 +126,7 @@ struct BucketTable
 	{
 		return groups[bucket_of(key) / REGIME_MANY_GROUP];
 	}
-	/* most buckets have one value or two; of 63, which ascend, it is 6 steps */
+	/* by halving: most buckets have one value or two, and 63 take 6 steps */
 	__device__ __forceinline__ uint32_t
 	rank(Found found, uint32_t key) const
 	{
@@ -153,7 +150,7 @@ struct BucketTable
 	}
 };
 
-/* The rank of a key that is not in its first pair, which is full; no_rank: in none. */
+/* The rank of a key whose first pair of slots is full of others; or no_rank. */
 static __device__ __noinline__ uint32_t
 rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
 {
@@ -171,15 +168,15 @@ rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
 			return two.y;
 		if (two.z == key)
 			return two.w;
-		/* where it would have been put */
+		/* a free slot: the key would have been put there */
 		if (two.z == empty_slot)
 			return no_rank;
 	}
 }
 
 /*
- * In L2: too large for L1 to matter, and so a sector of 32 bytes for each key, which
- * is what this is bound by (3.2 GB for 1e8 keys).
+ * The table in L2.  It is too large for L1, so each key reads a sector of 32 bytes from
+ * L2, which bounds the speed (3.2 GB for 1e8 keys).
  */
 struct HashTable
 {
@@ -192,7 +189,8 @@ struct HashTable
 	{
 		return __ldg(&table[pair_of(key, rank_pairs)]);
 	}
-	/* an empty slot has no_rank, so the key that marks it needs no test here */
+	/* an empty slot has rank no_rank, so that the key equal to empty_slot, found there,
+	 * goes on to rank_behind() */
 	__device__ __forceinline__ uint32_t
 	rank(const Found &two, uint32_t key) const
 	{

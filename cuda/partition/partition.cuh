@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * partition.cuh
- *	  Regime PARTITION, the host side: buckets first, then bins of each bucket.
+ *	  Regime PARTITION: keys go to buckets, each bucket is sorted by its bins.
+ *
+ * hpsort_cuda_choose() says how many buckets there are and how many bins (a power
+ * of two, 1 << shift) each of them has.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,13 +16,13 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of the kernels; once per device. */
+/* Raises the shared memory limits of this regime's kernels; once per device. */
 void		configure_partition(const HpsortCudaLimits &limits);
 
 /*
- * The first step, for who takes a sample meanwhile: keys in their buckets, or the
- * buckets' counts, unless the word at skip, on the device, is not 0 (null: there is
- * none).
+ * The first step by itself, so that the device does it while the host waits for a
+ * sample: keys go to their buckets, or are counted by bucket.  Nothing happens where
+ * the word at skip (device memory; may be null) is not 0.
  */
 struct PartitionStart
 {
@@ -35,7 +38,11 @@ struct PartitionStart
 					  const uint32_t *skip, HpsortCudaVerdict *verdict);
 };
 
-/* begun: null, or the first step; it is used if it was made for these buckets. */
+/*
+ * Keys into out, in the map's direction; does not wait.  Keys outside the map's
+ * bounds are reported in *verdict, and out is undefined then.  begun: null, or a
+ * first step, which is used if it was made with this map and these buckets.
+ */
 void		partition_sort(HpsortCuda *context, cudaStream_t stream,
 						   const KeyMap &map, uint32_t shift, uint32_t buckets,
 						   const int32_t *keys, uint64_t n, int32_t *out,

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * permutation.cuh
- *	  The stable permutation by bins or dense ranks, the host side.
+ *	  The stable permutation by bins or dense ranks of at most 16 bits, in one
+ *	  pass or two.
+ *
+ * The functions put their work on the stream and do not wait.  *sweeps holds where
+ * the digits of each pass begin, and gives its memory back in the stream's order.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,24 +18,25 @@
 namespace hpsort
 {
 
-/* Raises the shared memory limits of the kernels; once per device. */
+/* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_permutation(const HpsortCudaLimits &limits);
 
-/* Rows by bins of map, at most 16 bits, in one pass or two of digits of `bits`
- * bits each, whose counts are in *sweeps. */
+/* Rows by the bins of map, in passes (1 or 2) of digits of `bits` bits each. */
 void		binned_passes(HpsortCuda *context, cudaStream_t stream,
 						  const KeyMap &map, uint32_t passes, uint32_t bits,
 						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
 						  uint32_t *rows);
 
-/* Rows by ranks of at most 16 bits, aligned like the keys, in two passes. */
+/* Rows by n ranks that were made before, in two passes; bits: of the lower digit. */
 void		ranked_passes(HpsortCuda *context, cudaStream_t stream,
 						  const uint16_t *ranks, uint32_t bits, uint64_t n,
 						  Sweeps *sweeps, uint32_t *rows);
 
-/* Stable rows by dense rank among runs (ascending, at most 65,536); narrow:
- * the bins of map, which is ascending, fit in shared memory.  ready: null, or
- * workspace for two passes over n items. */
+/*
+ * Rows by bins, or by dense ranks among the keys' own runs, at most 65,536 of them;
+ * map must ascend.  narrow: the bins of map fit in shared memory, and so in 16 bits.
+ * ready: null, or workspace for two passes over n items.
+ */
 void		ranked_permutation(HpsortCuda *context, cudaStream_t stream,
 							   const KeyMap &map, bool narrow, bool descending,
 							   const Runs &runs, const int32_t *keys, uint64_t n,

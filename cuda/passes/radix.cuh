@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * radix.cuh
- *	  The first half of a radix sort, for who begins it before it is chosen.
+ *	  Regime RADIX: stable passes over the bits of the range.
  *
- * sort.cu takes a sample and has to wait for its answer.  Meanwhile the device
- * counts digits, which is what most inputs need that get as far as a sample;
- * the sample's own kernel tells it not to when few values were found.
+ * Its first half, which counts the digits of all passes, can be begun before the
+ * regime is chosen: sort.cu puts it on the stream while it waits for the answer of
+ * a sample.  Most inputs that are sampled need it; where the sample finds few values,
+ * the sample's own kernel tells the counting kernel to do nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,28 +24,34 @@ struct RadixStart
 	KeyMap		map = {};
 	Sweeps		sweeps;
 
-	/* skip: a word on the device, other than 0 when this is not wanted; or null */
+	/* skip: null, or a word in device memory; if it is not 0 nothing is counted, and
+	 * the caller must drop this object */
 	void		begin(HpsortCuda *context, cudaStream_t stream,
 					  const Bounds &bounds, bool descending, const int32_t *keys,
 					  uint64_t n, const uint32_t *skip,
 					  HpsortCudaVerdict *verdict);
 };
 
-/* Whether the kernels of a sort may overlap as they are compiled. */
+/* Whether the kernels of a sort may overlap as they were compiled. */
 bool		sweeps_overlap();
 
 /* Whether a sort of n keys has a first half that can be begun early. */
 bool		radix_can_begin(uint64_t n);
 
 /*
- * Keys outside the bounds are reported; the output is undefined then.  begun:
- * null, or what was begun already; it is used if it is for these bounds.
+ * n keys into out; does not wait.  Keys outside the bounds are reported in *verdict,
+ * and out is undefined then.  begun: null, or a first half, which is used if it was
+ * begun for these bounds and this direction.
  */
 void		radix_sort(HpsortCuda *context, cudaStream_t stream,
 					   const Bounds &bounds, bool descending,
 					   const int32_t *keys, uint64_t n, int32_t *out,
 					   HpsortCudaVerdict *verdict, RadixStart *begun = nullptr);
-/* Stable; sorted_keys may be null when only the rows are wanted. */
+
+/*
+ * The stable permutation of n < 2^32 keys into rows, and the sorted keys into
+ * sorted_keys unless that is null: rows alone are cheaper.
+ */
 void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
 							  const Bounds &bounds, bool descending,
 							  const int32_t *keys, uint64_t n,

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * small_sort.cuh
- *	  A radix sort of few keys in one kernel: of one block (one_block.cu), or of
- *	  as many as wait for each other (small_sort.cu).
+ *	  A radix sort of few keys in one launch: by one block (one_block.cu), or by
+ *	  blocks that wait for each other within the kernel (small_sort.cu).
+ *
+ * Given the bounds of int32, both find the keys' own bounds on the device.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +18,14 @@ namespace hpsort
 
 /* ---- small_sort.cu ---- */
 
-/* Most keys that it takes on this device. */
+/* Most keys that small_sort() takes on this device. */
 uint64_t	small_most(const HpsortCuda *context);
-/* One launch, no wait.  rows null: keys into out; else rows, and keys unless out
- * is null.  Bounds of the whole type are found on the device. */
+
+/*
+ * One launch, no wait.  rows null: sorted keys into out.  Else the stable permutation
+ * into rows, and sorted keys into out unless that is null.  Keys outside the bounds
+ * are reported in *verdict, and the result is undefined then.
+ */
 void		small_sort(HpsortCuda *context, cudaStream_t stream,
 					   const Bounds &bounds, bool descending,
 					   const int32_t *keys, uint64_t n, int32_t *out,
@@ -27,11 +33,13 @@ void		small_sort(HpsortCuda *context, cudaStream_t stream,
 
 /* ---- one_block.cu ---- */
 
-/* Raises the shared memory limits of the kernels; once per device. */
+/* Raises the shared memory limits of its kernels; once per device. */
 void		configure_one_block(const HpsortCudaLimits &limits);
 
-/* The same as small_sort() in one block without workspace; false: n is too large
- * for that, nothing done. */
+/*
+ * What small_sort() does, by one block and without workspace.  False: n is more than
+ * a block holds on this device, and nothing was done.
+ */
 bool		one_block_sort(HpsortCuda *context, cudaStream_t stream,
 						   const Bounds &bounds, bool descending,
 						   const int32_t *keys, uint64_t n, int32_t *out,

@@ -252,7 +252,7 @@ try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	found = many_distinct_permutation(context, nullptr, b, descending, input.get(),
-									keys.size(), rows.get(), verdict.get());
+									  keys.size(), rows.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	/* the values' own sort is the larger where there are fewer keys than values */
@@ -355,7 +355,7 @@ try_many_memory(uint64_t seed)
 			VerdictSlot verdict(context, nullptr);
 
 			found = many_distinct_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
-											input.get(), keys.size(), rows.get(), verdict.get());
+											  input.get(), keys.size(), rows.get(), verdict.get());
 			CHECK(found);
 		}
 		catch (const Failure &failure)
@@ -392,7 +392,7 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 		return;
 	input.put(keys);
 	found = few_distinct_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
-					 input.get(), keys.size(), &runs, verdict.get());
+							  input.get(), keys.size(), &runs, verdict.get());
 	CHECK(expected < 0 || found == (expected == 1));
 	CHECK(verdict->n_outside == 0);
 	if (!found)
