@@ -491,6 +491,39 @@ passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
 	return 0;
 }
 
+/* Bins of a range that PARTITION takes, for each key. */
+static uint32_t
+bins_per_key(uint64_t n)
+{
+	return n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
+		tuning.partition_bins_per_key / 2;
+}
+
+/* Why no other regime is better than RADIX, for the reason's text. */
+static const char *
+why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+{
+	uint64_t	n = shape->n;
+
+	if (regime_range(shape) <= regime_shared_bins(limits))
+		return "too few keys for bins";
+	if (shape->wanted & HPSORT_CUDA_PERMUTATION)
+		return n < tuning.few_distinct_min_n ? "too few keys for dense ranks" :
+			shape->distinct == 0 ? "distinct values not known" :
+			n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
+			"too few keys to rank so many values" :
+			"too many distinct values for dense ranks";
+	if (!shape->bounds_known)
+		return "bounds not known";
+	if (n < tuning.partition_min_n)
+		return "too few keys to partition";
+	if (n > REGIME_POSITIONS_MAX)
+		return "too many keys to partition";
+	if (regime_range(shape) / bins_per_key(n) > n)
+		return "range too wide for the number of keys";
+	return "range too wide for one pass on this device";
+}
+
 void
 hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				   const HpsortCudaShape *shape, HpsortCudaChoice *choice)
@@ -500,8 +533,6 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_distinct_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
-	uint32_t	bins_per_key = n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
-		tuning.partition_bins_per_key / 2;
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
 	int			counted = shape->distinct != 0 && n >= tuning.few_distinct_min_n &&
@@ -540,7 +571,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
 			 n <= REGIME_POSITIONS_MAX &&
-			 range / bins_per_key <= n &&
+			 range / bins_per_key(n) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 			 choose_buckets(limits, range, choice))
 	{
@@ -552,29 +583,9 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else
 	{
-		const char *why;
-
-		if (range <= bins)
-			why = "too few keys for bins";
-		else if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-			why = n < tuning.few_distinct_min_n ? "too few keys for dense ranks" :
-				shape->distinct == 0 ? "distinct values not known" :
-				n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
-				"too few keys to rank so many values" :
-				"too many distinct values for dense ranks";
-		else if (!shape->bounds_known)
-			why = "bounds not known";
-		else if (n < tuning.partition_min_n)
-			why = "too few keys to partition";
-		else if (n > REGIME_POSITIONS_MAX)
-			why = "too many keys to partition";
-		else if (range / bins_per_key > n)
-			why = "range too wide for the number of keys";
-		else
-			why = "range too wide for one pass on this device";
 		choice->regime = HPSORT_CUDA_RADIX;
 		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
-				 why, choice->bits);
+				 why_radix(limits, shape), choice->bits);
 	}
 }
 
