@@ -205,21 +205,11 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 		job->sorted.release();
 }
 
-/*
- * The end of keeping mode.  The bounds have been found while keys arrived; where a
- * sample can change the choice, it is taken here.  Where a regime gives runs, they are
- * kept and not the keys: runs are smaller, and keys of either direction and of any
- * part of the order can be expanded from them.
- */
-void
-finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+/* The bounds of all keys that were added, which must be within those of the
+ * specification; waits. */
+Bounds
+read_bounds(HpsortCudaJob *job)
 {
-	const HpsortCudaLimits *limits = &job->context->limits;
-	const int32_t *keys = job->keys.as<int32_t>();
-	HpsortCudaShape shape = shape_of(job->spec, job->n);
-	HpsortCudaVerdict *verdict = job->verdict.get();
-	bool		permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
-	bool		need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
 	Bounds		found;
 	Event		copied;
 
@@ -233,71 +223,109 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 		(found.lo < job->spec.lo || found.hi > job->spec.hi))
 		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
 					 job->spec.lo, job->spec.hi);
+	return found;
+}
 
-	/* the keys' own bounds are at least as narrow as those given, which may lead to a
-	 * better regime */
-	shape.lo = job->result.lo = found.lo;
-	shape.hi = job->result.hi = found.hi;
+/* What regime.c wants to know of the keys, the keys' own bounds included, which are at
+ * least as narrow as those given and may lead to a better regime. */
+HpsortCudaShape
+look_at_keys(const HpsortCudaJob *job, const Bounds &found)
+{
+	HpsortCudaShape shape = shape_of(job->spec, job->n);
+
+	shape.lo = found.lo;
+	shape.hi = found.hi;
 	shape.bounds_known = 1;
-	if (job->spec.algorithm != 0)
-	{
-		check_cancelled(job);
-		sort_as_published(job, found, choice);
-		job->keys.release_on(job->compute);
-		job->bounds.release();
-		return;
-	}
-	if (hpsort_cuda_wants_sample(limits, &shape))
-		shape.distinct = take_sample(job->context, job->compute, keys,
-									 job->n).distinct;
+	if (hpsort_cuda_wants_sample(&job->context->limits, &shape))
+		shape.distinct = take_sample(job->context, job->compute,
+									 job->keys.as<int32_t>(), job->n).distinct;
 	/* for rows alone, passes may be faster than bins, unless the caller insists on
 	 * bins */
 	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
 		shape.wanted |= HPSORT_CUDA_AT_ONCE;
-	hpsort_cuda_choose(limits, &shape, choice);
-	check_cancelled(job);
+	return shape;
+}
 
-	/* runs even where only keys are wanted: they are expanded when they are read, slice
-	 * by slice, while the bus carries the slice before */
-	if (!permute && choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
+/* Regime SHARED_HISTOGRAM without rows: the keys' runs, which are expanded when keys are
+ * read, slice by slice, while the bus carries the slice before. */
+void
+count_kept(HpsortCudaJob *job, const HpsortCudaShape &shape)
+{
+	const KeyMap map = map_of(shape, false);
+	const uint64_t range = static_cast<uint64_t>(map.last) + 1;
+
+	job->runs.allocate(job->context, job->compute,
+					   range < job->n ? range : job->n);
+	shared_runs(job->context, job->compute, map, job->keys.as<int32_t>(), job->n,
+				job->runs.keys, nullptr, job->runs.starts, job->verdict.get());
+	check(cudaStreamSynchronize(job->compute), "find the runs");
+	job->runs.distinct = job->verdict->distinct;
+	job->have_runs = true;
+}
+
+/* Every other way: the rows, if they are wanted, and keys in order or runs. */
+void
+sort_kept(HpsortCudaJob *job, HpsortCudaShape *shape, HpsortCudaChoice *choice)
+{
+	const int32_t *keys = job->keys.as<int32_t>();
+	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
+	const bool	need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
+
+	/* for keys in order; released below if the regime gives runs */
+	if (need_order || !permute)
+		job->sorted = DeviceBuffer(job->context, job->compute,
+								   job->n * sizeof(int32_t), "sorted keys");
+	if (permute)
 	{
-		const KeyMap map = map_of(shape, false);
-		const uint64_t range = static_cast<uint64_t>(map.last) + 1;
+		job->rows = DeviceBuffer(job->context, job->compute,
+								 job->n * sizeof(uint32_t), "row numbers");
+		job->sorted_descending = job->spec.descending != 0;
+		job->have_runs =
+			permute_into(job->context, job->compute, keys, shape,
+						 job->sorted_descending,
+						 need_order ? job->sorted.as<int32_t>() : nullptr,
+						 job->rows.as<uint32_t>(), &job->runs, job->verdict.get(),
+						 choice, nullptr);
+	}
+	else
+		job->have_runs =
+			sort_into(job->context, job->compute, keys, shape, false,
+					  job->sorted.as<int32_t>(), &job->runs, job->verdict.get(), choice,
+					  nullptr);
+	check(cudaStreamSynchronize(job->compute), "sort");
+	if (job->have_runs)
+		job->sorted.release();
+}
 
-		job->runs.allocate(job->context, job->compute,
-						   range < job->n ? range : job->n);
-		shared_runs(job->context, job->compute, map, keys, job->n,
-					job->runs.keys, nullptr, job->runs.starts, verdict);
-		check(cudaStreamSynchronize(job->compute), "find the runs");
-		job->runs.distinct = verdict->distinct;
-		job->have_runs = true;
+/*
+ * The end of keeping mode.  The bounds have been found while keys arrived; where a
+ * sample can change the choice, it is taken here.  Where a regime gives runs, they are
+ * kept and not the keys: runs are smaller, and keys of either direction and of any
+ * part of the order can be expanded from them.
+ */
+void
+finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+{
+	const Bounds found = read_bounds(job);
+
+	job->result.lo = found.lo;
+	job->result.hi = found.hi;
+	if (job->spec.algorithm != 0)
+	{
+		check_cancelled(job);
+		sort_as_published(job, found, choice);
 	}
 	else
 	{
-		/* for keys in order; released below if the regime gives runs */
-		if (need_order || !permute)
-			job->sorted = DeviceBuffer(job->context, job->compute,
-									   job->n * sizeof(int32_t), "sorted keys");
-		if (permute)
-		{
-			job->rows = DeviceBuffer(job->context, job->compute,
-									 job->n * sizeof(uint32_t), "row numbers");
-			job->sorted_descending = job->spec.descending != 0;
-			job->have_runs =
-				permute_into(job->context, job->compute, keys, &shape,
-							 job->sorted_descending,
-							 need_order ? job->sorted.as<int32_t>() : nullptr,
-							 job->rows.as<uint32_t>(), &job->runs, verdict,
-							 choice, nullptr);
-		}
+		HpsortCudaShape shape = look_at_keys(job, found);
+
+		hpsort_cuda_choose(&job->context->limits, &shape, choice);
+		check_cancelled(job);
+		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
+			!(job->spec.wanted & HPSORT_CUDA_PERMUTATION))
+			count_kept(job, shape);
 		else
-			job->have_runs =
-				sort_into(job->context, job->compute, keys, &shape, false,
-						  job->sorted.as<int32_t>(), &job->runs, verdict, choice,
-						  nullptr);
-		check(cudaStreamSynchronize(job->compute), "sort");
-		if (job->have_runs)
-			job->sorted.release();
+			sort_kept(job, &shape, choice);
 	}
 	/* taken on stream copy, but read last on stream compute */
 	job->keys.release_on(job->compute);
