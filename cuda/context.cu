@@ -1,23 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * context.cu
- *	  Devices, contexts, the memory pool and errors.
+ *	  Errors, the current device, device memory of a context's pool, and
+ *	  verdicts in pinned memory.
  *
- * Called from any thread.  Nothing here knows how keys are sorted: it asks the
- * kernels to set themselves up when a device is opened, and no more.
+ * Called from any thread.  Nothing here knows how keys are sorted.
  *
  *-------------------------------------------------------------------------
  */
-#include "engine.cuh"
-#include "kernels.cuh"
+#include "context.cuh"
 
-#include <cub/version.cuh>
 #include <cudaTypedefs.h>
 
 namespace hpsort
 {
 
-/* An error that the engine found by itself, CUDA not involved. */
+/* An error that is none of CUDA's. */
 void
 fail(HpsortCudaCode code, const char *format, ...)
 {
@@ -44,8 +42,8 @@ fail_outside(int32_t key, int32_t lo, int32_t hi)
 	throw failure;
 }
 
-/* Told apart by what a caller can do: ask for less, do without the device, or see
- * whether the error is sticky. */
+/* The codes differ in what a caller can do: ask for less memory, do without the device,
+ * or give the process up if the error is sticky. */
 static HpsortCudaCode
 code_of(cudaError_t cuda_error)
 {
@@ -64,10 +62,10 @@ code_of(cudaError_t cuda_error)
 }
 
 /*
- * Tells sticky errors from others by asking again: a sticky error is reported
- * by every later call, whatever that call is.  The first error is taken out of the
- * thread's state before, or it would be its own answer.  Not asked for the other
- * codes: where there is no device the probe fails as well, and nothing is lost.
+ * Whether an error is sticky is found by another call, since a sticky error is
+ * reported by every later call.  The first error is taken out of the thread's state
+ * beforehand, or the probe would find it there.  NO_MEMORY and NO_DEVICE are never
+ * sticky, and without a device the probe would fail as well.
  */
 void
 fail_cuda(cudaError_t cuda_error, const char *what)
@@ -90,8 +88,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 }
 
 /*
- * What the runtime has no call for.  Looked up, because the library is linked
- * where there is no driver.
+ * Functions of the driver that the runtime has no call for.  They are looked up at
+ * run time, because the library is linked on hosts without a driver.
  */
 struct Driver
 {
@@ -107,7 +105,7 @@ struct Driver
 		look_up("cuCtxPushCurrent", &push);
 		look_up("cuCtxPopCurrent", &pop);
 	}
-	/* version 12.0 of each of them: all are older */
+	/* as of version 12.0, which all four functions are older than */
 	template <typename Function>
 	static void
 	look_up(const char *name, Function *function)
@@ -128,8 +126,8 @@ struct Driver
 };
 
 /*
- * The runtime's errors have the driver's numbers.  No probe for sticky errors: it
- * would go to whatever other device is current, and create a context there.
+ * The driver's errors have the runtime's numbers.  No probe for a sticky error: it
+ * would create a context on the device that is current in this thread.
  */
 static void
 check_driver(CUresult result, int ordinal)
@@ -146,7 +144,7 @@ check_driver(CUresult result, int ordinal)
 	throw failure;
 }
 
-/* At the first use, by whoever needs it; if it throws, the next use tries again. */
+/* Looked up at the first use; if that throws, the next use tries again. */
 static const Driver &
 driver()
 {
@@ -156,8 +154,8 @@ driver()
 }
 
 /*
- * The primary context is the one that the runtime uses as well.  Like the
- * runtime, this holds on to it until the process ends.
+ * The device's primary context, which the runtime uses as well.  It is retained until
+ * the process ends, as the runtime does.
  */
 static CUcontext
 primary_context(int ordinal)
@@ -182,7 +180,7 @@ push_device(int ordinal)
 	check_driver(driver().push(primary_context(ordinal)), ordinal);
 }
 
-/* It fails only where there is nothing to go back from. */
+/* Popping fails only where nothing has been pushed. */
 void
 pop_device()
 {
@@ -191,7 +189,7 @@ pop_device()
 	(void) driver().pop(&ours);
 }
 
-/* Callers may not want to know. */
+/* err may be null. */
 void
 fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 {
@@ -200,8 +198,8 @@ fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 }
 
 /*
- * Takes bytes out of the limit first, so that two threads cannot both pass it,
- * and gives them back if the driver has no memory.
+ * The bytes are counted as used before the driver is asked for them, so that two
+ * threads together cannot exceed the limit, and are taken back if it has no memory.
  */
 DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 						   uint64_t bytes, const char *what)
@@ -210,12 +208,12 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 	uint64_t	limit = context->limit.load();
 	cudaError_t rc;
 
-	/* a non-empty buffer is simpler for everyone than a null pointer */
+	/* never empty, so that no user of a buffer has to expect a null pointer */
 	bytes = (bytes + 255) / 256 * 256;
 	if (bytes == 0)
 		bytes = 256;
-	/* the lock is not held over the driver's call, which may take milliseconds when
-	 * the pool has to grow; a sum that wraps around is above every limit, too */
+	/* the lock is not held during the driver's call, which may take milliseconds when
+	 * the pool has to grow; a sum that wraps around is refused like one above the limit */
 	{
 		std::lock_guard<std::mutex> guard(context->lock);
 
@@ -236,7 +234,7 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 		if (context->used > context->peak)
 			context->peak = context->used;
 	}
-	/* no wait: the memory is there for what is put on this stream from now on */
+	/* no wait: work that is put on this stream from now on can use the memory */
 	rc = cudaMallocFromPoolAsync(&memory_, bytes, context->pool, stream);
 	if (rc != cudaSuccess)
 	{
@@ -264,9 +262,9 @@ DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 
 /*
  * Errors are ignored: after a sticky error there is nothing left to free, and
- * no other error is possible for memory that the pool gave out.  Accounted as free
- * from here on, though the stream may still be at work on it: what takes it next in
- * the stream's order comes behind that.
+ * no other error is possible for memory that the pool gave out.  The bytes count as
+ * free from here on, though work on the stream may still use them: the pool gives them
+ * out again only in the stream's order, behind that work.
  */
 void
 DeviceBuffer::release()
@@ -284,9 +282,9 @@ DeviceBuffer::release()
 }
 
 /*
- * Pinned memory is slow to get (some 100 us, and the device may have to come to
- * rest for it), so it is got by the page and not given back before the context
- * is closed; as many verdicts exist as calls were at work at once.
+ * Allocating pinned memory is slow (some 100 us, and the device may have to become
+ * idle for it), so verdicts are allocated by the page and kept until the context
+ * is closed.  There are as many of them as calls have been at work at once.
  */
 static void
 add_verdicts(HpsortCuda *context)
@@ -295,7 +293,7 @@ add_verdicts(HpsortCuda *context)
 	void	   *page;
 
 	context->verdict_pages.reserve(context->verdict_pages.size() + 1);
-	/* room for all of them, so that giving one back never needs memory */
+	/* room for all verdicts, so that giving one back never allocates memory */
 	context->idle_verdicts.reserve((context->verdict_pages.size() + 1) *
 								   (page_bytes / VerdictSlot::bytes));
 	check(cudaMallocHost(&page, page_bytes), "allocate pinned memory");
@@ -321,7 +319,7 @@ VerdictSlot::VerdictSlot(HpsortCuda *context, cudaStream_t stream)
 
 VerdictSlot::~VerdictSlot()
 {
-	/* on the way out of an error, kernels may still be about to write to it */
+	/* after an error nobody has waited for the kernels that write to the slot */
 	if (std::uncaught_exceptions() > 0)
 		ignore(cudaStreamSynchronize(stream_));
 
@@ -330,315 +328,4 @@ VerdictSlot::~VerdictSlot()
 	context_->idle_verdicts.push_back(verdict_);
 }
 
-/*
- * Memory for at most that many runs; how many there are is known later.  Starts
- * are 64-bit although runs are few: they count keys, of which there may be more
- * than 2^32.
- */
-void
-Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
-{
-	memory = DeviceBuffer(context, stream, regime_runs_bytes(most), "runs");
-
-	Carver		carver(memory);
-
-	keys = carver.take<int32_t>(most);
-	starts = carver.take<uint64_t>(most + 1);
-	distinct = 0;
-}
-
-/* One attribute: cheaper than all properties, which take a millisecond. */
-static int
-attribute(cudaDeviceAttr which, int ordinal)
-{
-	int			value = 0;
-
-	check(cudaDeviceGetAttribute(&value, which, ordinal),
-		  "read a device attribute");
-	return value;
-}
-
-/*
- * What regime.c wants to know; the rest of the engine asks nothing else, so that a
- * choice can be repeated on a host without this device.
- */
-static void
-read_limits(int ordinal, HpsortCudaLimits *limits)
-{
-	cudaDeviceProp properties;
-
-	/* for the memory's size alone, of which there is no attribute */
-	check(cudaGetDeviceProperties(&properties, ordinal),
-		  "read the device's properties");
-	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
-	limits->shared_bytes =
-		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-	limits->memory_bytes = properties.totalGlobalMem;
-	limits->l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
-}
-
-/* Nothing to do: it is only asked whether there is machine code of it. */
-static __global__ void
-empty_kernel()
-{
-}
-
-/* A device older than what was compiled for would fail at the first kernel. */
-static void
-check_compiled_for(int ordinal)
-{
-	cudaFuncAttributes attributes;
-	cudaError_t rc = cudaFuncGetAttributes(
-		&attributes, reinterpret_cast<const void *>(empty_kernel));
-
-	if (rc == cudaErrorInvalidDeviceFunction ||
-		rc == cudaErrorNoKernelImageForDevice)
-	{
-		(void) cudaGetLastError();
-		fail(HPSORT_CUDA_NO_DEVICE,
-			 "device %d has compute capability %d.%d, which the library was not compiled for",
-			 ordinal, attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
-			 attribute(cudaDevAttrComputeCapabilityMinor, ordinal));
-	}
-	check(rc, "look at a kernel");
-}
-
 } /* namespace hpsort */
-
-using namespace hpsort;
-
-/*
- * May be called without a context, and before any.  No driver is not an error: a
- * host without a GPU has none, and says so.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_device_count(int *count, HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		cudaError_t rc = cudaGetDeviceCount(count);
-
-		if (rc == cudaErrorNoDevice || rc == cudaErrorInsufficientDriver)
-		{
-			(void) cudaGetLastError();
-			*count = 0;
-			return;
-		}
-		check(rc, "count devices");
-	});
-}
-
-/* Creates the process's CUDA context on that device, because free memory is asked
- * for: some 0.3 s, and half a gigabyte of the device's memory. */
-extern "C" HpsortCudaCode
-hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
-						HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		cudaDeviceProp properties;
-		size_t		memory_free;
-		size_t		memory_total;
-
-		memset(info, 0, sizeof(*info));
-		check(cudaGetDeviceProperties(&properties, ordinal),
-			  "read the device's properties");
-		DeviceScope scope(ordinal);
-
-		info->ordinal = ordinal;
-		snprintf(info->name, sizeof(info->name), "%s", properties.name);
-		info->major = properties.major;
-		info->minor = properties.minor;
-		check(cudaDriverGetVersion(&info->driver_version),
-			  "read the driver's version");
-		check(cudaRuntimeGetVersion(&info->runtime_version),
-			  "read the runtime's version");
-		info->cub_version = CUB_VERSION;
-		check(cudaMemGetInfo(&memory_free, &memory_total),
-			  "read the device's memory");
-		info->memory_total = memory_total;
-		info->memory_free = memory_free;
-		read_limits(ordinal, &info->limits);
-	});
-}
-
-/*
- * Everything that can fail for good on a device (no kernel image, no pools, no
- * cooperative launches) fails here and not in the middle of a job.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
-				 HpsortCudaError *err)
-{
-	*result = nullptr;
-	return guarded(err, [&] {
-		int			count = 0;
-		cudaError_t rc = cudaGetDeviceCount(&count);
-
-		if (rc != cudaSuccess)
-			fail_cuda(rc, "count devices");
-		if (ordinal < 0 || ordinal >= count)
-			fail(HPSORT_CUDA_NO_DEVICE, "no device %d, there are %d",
-				 ordinal, count);
-
-		DeviceScope scope(ordinal);
-		cudaMemPoolProps properties = {};
-		uint64_t	keep = UINT64_MAX;
-		HpsortCuda *context = new HpsortCuda;
-
-		try
-		{
-			context->ordinal = ordinal;
-			read_limits(ordinal, &context->limits);
-			check_compiled_for(ordinal);
-			if (!attribute(cudaDevAttrMemoryPoolsSupported, ordinal) ||
-				!attribute(cudaDevAttrCooperativeLaunch, ordinal))
-				fail(HPSORT_CUDA_NO_DEVICE,
-					 "device %d lacks memory pools or cooperative launches",
-					 ordinal);
-			/* such a device need not stage unpinned memory: is_read_in_place() */
-			context->reads_pageable =
-				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
-			hpsort_cuda_set_memory_limit(context, memory_limit);
-			/* not the device's default pool, which is everybody's in this process:
-			 * it would be kept, and trimmed, for them as well */
-			properties.allocType = cudaMemAllocationTypePinned;
-			properties.location.type = cudaMemLocationTypeDevice;
-			properties.location.id = ordinal;
-			check(cudaMemPoolCreate(&context->pool, &properties),
-				  "create a memory pool");
-			/* keep freed memory: getting it from the driver again is slow */
-			check(cudaMemPoolSetAttribute(context->pool,
-										  cudaMemPoolAttrReleaseThreshold,
-										  &keep), "set up the memory pool");
-			/* answers of the driver that stay the same: asked for once */
-			configure_kernels(context->limits);
-			context->crew_blocks = shared_crew_blocks(context->limits);
-			context->overlap = sweeps_overlap();
-		}
-		catch (...)
-		{
-			if (context->pool)
-				ignore(cudaMemPoolDestroy(context->pool));
-			delete context;
-			throw;
-		}
-		*result = context;
-	});
-}
-
-/*
- * Waits for the device, because calls with a caller's stream may still be
- * running on memory of the pool that is about to go.  What is the host's goes in
- * any case, after a sticky error as well.
- */
-extern "C" void
-hpsort_cuda_close(HpsortCuda *context)
-{
-	if (context == nullptr)
-		return;
-	(void) guarded(nullptr, [&] {
-		DeviceScope scope(context->ordinal);
-
-		ignore(cudaDeviceSynchronize());
-		for (void *page : context->verdict_pages)
-			ignore(cudaFreeHost(page));
-		ignore(cudaMemPoolDestroy(context->pool));
-	});
-	delete context;
-}
-
-/* Bytes of all buffers together; 0: the whole device.  What is over it already stays
- * until it is given back. */
-extern "C" void
-hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
-{
-	context->limit.store(bytes == 0 ? context->limits.memory_bytes : bytes);
-}
-
-/* Accounted memory: what buffers hold, not what the pool keeps for reuse. */
-extern "C" void
-hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
-				   int reset_peak)
-{
-	std::lock_guard<std::mutex> guard(context->lock);
-
-	if (used)
-		*used = context->used;
-	if (peak)
-		*peak = context->peak;
-	if (reset_peak)
-		context->peak = context->used;
-}
-
-/*
- * What the pool keeps goes back to the driver, for other processes to use.  What
- * buffers hold stays, and so may what was freed on a stream that nobody waited for.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaMemPoolTrimTo(context->pool, 0), "trim the memory pool");
-	});
-}
-
-extern "C" const HpsortCudaLimits *
-hpsort_cuda_limits(const HpsortCuda *context)
-{
-	return &context->limits;
-}
-
-/*
- * Portable: pinned for every device, since a job takes any ordinal.  In this
- * device's scope all the same, because otherwise CUDA would create a context on the
- * thread's device for it, which is device 0 where none was chosen.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
-						 HpsortCudaError *err)
-{
-	*memory = nullptr;
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable),
-			  "allocate pinned memory");
-	});
-}
-
-extern "C" void
-hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
-{
-	(void) guarded(nullptr, [&] {
-		DeviceScope scope(context->ordinal);
-
-		ignore(cudaFreeHost(memory));
-	});
-}
-
-/*
- * For memory that several processes share (a memfd): each of them maps it, one
- * pins it.  Touch it before, else pinning also has to find its pages.
- */
-extern "C" HpsortCudaCode
-hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
-				HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable),
-			  "pin memory");
-	});
-}
-
-extern "C" HpsortCudaCode
-hpsort_cuda_unpin(HpsortCuda *context, void *memory, HpsortCudaError *err)
-{
-	return guarded(err, [&] {
-		DeviceScope scope(context->ordinal);
-
-		check(cudaHostUnregister(memory), "unpin memory");
-	});
-}

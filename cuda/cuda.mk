@@ -51,8 +51,8 @@ CUDA_LIB := $(CUDA_BUILD)/libhpsort_cuda.a
 # host needs nothing but the driver
 CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -lpthread -ldl -lrt
-CUDA_HEADERS := $(wildcard $(CUDA_ROOT)/cuda/*.h $(CUDA_ROOT)/cuda/*.cuh)
-CUDA_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/*.cu)
+CUDA_HEADERS := $(foreach dir,cuda cuda/*,$(wildcard $(CUDA_ROOT)/$(dir)/*.h $(CUDA_ROOT)/$(dir)/*.cuh))
+CUDA_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/*.cu $(CUDA_ROOT)/cuda/*/*.cu)
 CUDA_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/%.cu,$(CUDA_BUILD)/%.o,$(CUDA_SOURCES)) \
 	$(CUDA_BUILD)/regime.o
 CUDA_TEST_HEADERS := $(wildcard $(CUDA_ROOT)/test/cuda/*.cuh)
@@ -121,10 +121,6 @@ gpubench:
 # of their own.  The benchmark compares with src/sort on the CPU, and so with
 # Highway (libhwy-dev).
 
-PUBLISHED_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/published/*.cu)
-PUBLISHED_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/published/%.cu,$(CUDA_BUILD)/published/%.o,\
-	$(PUBLISHED_SOURCES))
-PUBLISHED_HEADERS := $(wildcard $(CUDA_ROOT)/cuda/published/*.h $(CUDA_ROOT)/cuda/published/*.cuh)
 PUBLISHED_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
 	$(wildcard $(CUDA_ROOT)/test/cuda/test_published*.cu))
 PAPERS_OBJECTS := $(patsubst $(CUDA_ROOT)/bench/papers/%.cu,$(CUDA_BUILD)/papers/%.o,\
@@ -136,28 +132,19 @@ PAPERS_CPU_OBJECTS := $(patsubst %,$(CUDA_BUILD)/papers/sort_%.o,\
 
 published-tools: $(CUDA_BUILD)/publishedtest $(CUDA_BUILD)/published_bench $(CUDA_BUILD)/papersbench
 
-$(CUDA_LIB): $(PUBLISHED_OBJECTS)
-
-$(CUDA_BUILD)/job.o: $(PUBLISHED_HEADERS)
-
-$(CUDA_BUILD)/published/%.o: $(CUDA_ROOT)/cuda/published/%.cu $(CUDA_HEADERS) $(PUBLISHED_HEADERS) | cuda-nvcc
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -c $< -o $@
-
-$(PUBLISHED_TEST_OBJECTS): $(PUBLISHED_HEADERS) $(CUDA_ROOT)/test/cuda/test_published.cuh
-$(PUBLISHED_TEST_OBJECTS): NVCC_FLAGS += -I$(CUDA_ROOT)/cuda/published
+$(PUBLISHED_TEST_OBJECTS): $(CUDA_ROOT)/test/cuda/test_published.cuh
 
 $(CUDA_BUILD)/publishedtest: $(PUBLISHED_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_ROOT)/bench/gpu/calls.cuh $(CUDA_LIB) $(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_ROOT)/bench/gpu/calls.cuh $(CUDA_LIB) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
 
 $(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh $(CUDA_ROOT)/bench/gpu/calls.cuh \
-		$(CUDA_HEADERS) $(PUBLISHED_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+		$(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/cuda/published -I$(CUDA_ROOT)/test/cuda \
+	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda \
 		-I$(CUDA_ROOT)/src -c $< -o $@
 
 $(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.c

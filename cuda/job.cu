@@ -3,18 +3,21 @@
  * job.cu
  *	  Jobs: keys arrive in chunks and are sorted at the end (job_read.cu: read).
  *
- * A job has two streams.  Chunks are copied on one; on the other they are
- * counted, or looked through for their bounds, as soon as they are there.  It
- * is in one of two modes from its opening on:
+ * A job has two streams: copy, on which chunks come to the device, and compute, on
+ * which they are counted, or their bounds are found, as soon as they have come.  The
+ * mode of a job is chosen when it is opened:
  *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
  *	  through a ring of buffers into 64-bit bins and are forgotten;
  *	- keeping: all keys are kept side by side and sorted in finish, by a
  *	  published algorithm if one is asked for (published/published_job.cu).
- * Either ends with runs, or with keys in order from which runs can be made.
+ * Either mode ends with runs, or with keys in order from which runs can be made.
  *
  *-------------------------------------------------------------------------
  */
 #include "job.cuh"
+
+#include "common/bounds.cuh"
+#include "distinct/few_distinct.cuh"
 #include "published/published.cuh"
 #include "sort.cuh"
 
@@ -26,10 +29,10 @@ namespace
 {
 
 /*
- * Room for more keys: at least twice what there was, so that a job whose size
- * nobody knew copies each key at most once more on average.  What is there is moved
- * on the stream that it came by, and so after chunks that are still on their way.
- * The old buffer may still be read for its bounds, so its end is put behind that.
+ * Room for n keys in all.  The buffer at least doubles, so that a job opened without
+ * n_hint moves each key about once.  Keys are moved on stream copy, and so after
+ * the chunks that are still on their way; the old buffer is released behind the work on
+ * stream compute that may still find the bounds of its keys.
  */
 void
 reserve(HpsortCudaJob *job, uint64_t n)
@@ -56,7 +59,7 @@ reserve(HpsortCudaJob *job, uint64_t n)
 	job->capacity = capacity;
 }
 
-/* Counts one piece of host memory through the ring. */
+/* Copies n keys of host memory to the next buffer of the ring, and counts them there. */
 void
 count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 {
@@ -65,9 +68,10 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 	Event		copied;
 
 	job->next_slot = (job->next_slot + 1) % HPSORT_CUDA_CHUNKS_IN_FLIGHT;
-	/* on the device: the host runs ahead, up to what the driver queues */
+	/* a wait of the stream: the host runs ahead, as far as the driver queues work */
 	slot.counted.make_wait(job->copy);
-	/* taken on this stream, last read on the other: the wait above lies between */
+	/* released on stream copy, though stream compute read it last: copy has just been
+	 * made to wait for that */
 	if (slot.memory.bytes() < bytes)
 	{
 		slot.memory.release_on(job->copy);
@@ -83,17 +87,17 @@ count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
 }
 
 /*
- * Counting mode.  Keys in device memory are counted where they are; host memory
- * goes through the ring in pieces of at most a chunk, so that a caller's large
- * array needs no more device memory than many small ones.  copied is recorded
- * where the caller's memory is last read.
+ * Counting mode.  Keys in device memory are counted where they are; keys in host memory
+ * go through the ring in pieces of at most HPSORT_CUDA_CHUNK_MAX bytes, so that one
+ * large array needs no more device memory than many small ones.  copied is recorded
+ * behind the last reading of the caller's memory.
  */
 void
 add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 {
 	const uint64_t most = HPSORT_CUDA_CHUNK_MAX / sizeof(int32_t);
 
-	/* complete when add() is called, so that there is nothing to wait for */
+	/* the caller's keys are complete, so that stream compute waits for nothing */
 	if (is_on_device(job, keys))
 	{
 		job->bins.add(job->context, job->compute, keys, n, job->verdict.get());
@@ -109,8 +113,8 @@ add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 }
 
 /*
- * Keeping mode: the keys go to their final place, and their bounds are found
- * while the next ones are on the bus.
+ * Keeping mode: the keys go to their place behind the earlier ones, and their bounds
+ * are found while the next chunk is on the bus.
  */
 void
 add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
@@ -127,8 +131,8 @@ add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 }
 
 /*
- * Counting mode ends: everything has been counted already but for the last
- * chunk, so this is one small kernel whatever n was.
+ * The end of counting mode.  All chunks but the last few have been counted by now, so
+ * what is left is one small kernel, whatever n is.
  */
 void
 finish_counting(HpsortCudaJob *job)
@@ -142,14 +146,13 @@ finish_counting(HpsortCudaJob *job)
 	check_verdict(job->verdict.get(), shape_of(job->spec, job->n));
 	job->runs.distinct = job->verdict->distinct;
 	job->have_runs = true;
-	/* for other jobs to use: reading this one's result takes memory for slices only */
+	/* released here and not with the job: reading needs the runs alone */
 	for (RingSlot &slot : job->ring)
 		slot.memory.release_on(job->compute);
 	job->bins.memory.release();
 }
 
-/* Smallest and largest key of the runs, for the result's bounds: two words over the
- * bus, after the runs have been waited for anyway. */
+/* The result's bounds are the first and the last run's key; waits for two words. */
 void
 read_ends(HpsortCudaJob *job)
 {
@@ -162,7 +165,7 @@ read_ends(HpsortCudaJob *job)
 	check(cudaStreamSynchronize(job->compute), "read a run");
 }
 
-/* Keeping mode ends with the algorithm that was asked for, and no other. */
+/* The end of keeping mode where spec.algorithm names a published algorithm. */
 void
 sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
 {
@@ -197,26 +200,16 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 	if (cut.devices > 1)
 		snprintf(choice->reason + length, sizeof(choice->reason) - length,
 				 ", on %zu gpus", cut.devices);
-	/* only the rows are wanted, but no published algorithm leaves its keys out */
+	/* published algorithms sort keys along, though only the rows may be wanted */
 	if (!(job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS)))
 		job->sorted.release();
 }
 
-/*
- * Keeping mode ends: now all is known that regime.c asks for, since the bounds
- * were found on arrival.  Runs are kept rather than keys wherever a regime gives
- * runs: they are smaller, and both directions and any part can be expanded from
- * them.  The permutation's regimes give keys or runs as a by-product.
- */
-void
-finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+/* The bounds of all keys that were added, which must be within those of the
+ * specification; waits. */
+Bounds
+read_bounds(HpsortCudaJob *job)
 {
-	const HpsortCudaLimits *limits = &job->context->limits;
-	const int32_t *keys = job->keys.as<int32_t>();
-	HpsortCudaShape shape = shape_of(job->spec, job->n);
-	HpsortCudaVerdict *verdict = job->verdict.get();
-	bool		permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
-	bool		need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
 	Bounds		found;
 	Event		copied;
 
@@ -225,76 +218,116 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 	check(cudaMemcpyAsync(&found, job->bounds.as<Bounds>(), sizeof(found),
 						  cudaMemcpyDeviceToHost, job->compute), "read the bounds");
 	check(cudaStreamSynchronize(job->compute), "find the bounds");
-	/* if any key is outside, an extreme is: no key has to be looked at again */
+	/* if any key is outside the bounds, the smallest or the largest is */
 	if (job->spec.bounds_known &&
 		(found.lo < job->spec.lo || found.hi > job->spec.hi))
 		fail_outside(found.lo < job->spec.lo ? found.lo : found.hi,
 					 job->spec.lo, job->spec.hi);
+	return found;
+}
 
-	/* what was found is tighter than what was given, and may choose a better regime */
-	shape.lo = job->result.lo = found.lo;
-	shape.hi = job->result.hi = found.hi;
+/* What regime.c wants to know of the keys, the keys' own bounds included, which are at
+ * least as narrow as those given and may lead to a better regime. */
+HpsortCudaShape
+look_at_keys(const HpsortCudaJob *job, const Bounds &found)
+{
+	HpsortCudaShape shape = shape_of(job->spec, job->n);
+
+	shape.lo = found.lo;
+	shape.hi = found.hi;
 	shape.bounds_known = 1;
+	if (hpsort_cuda_wants_sample(&job->context->limits, &shape))
+		shape.distinct = take_sample(job->context, job->compute,
+									 job->keys.as<int32_t>(), job->n).distinct;
+	/* for rows alone, passes may be faster than bins, unless the caller insists on
+	 * bins */
+	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
+		shape.wanted |= HPSORT_CUDA_AT_ONCE;
+	return shape;
+}
+
+/* Regime SHARED_HISTOGRAM without rows: the keys' runs, which are expanded when keys are
+ * read, slice by slice, while the bus carries the slice before. */
+void
+count_kept(HpsortCudaJob *job, const HpsortCudaShape &shape)
+{
+	const KeyMap map = map_of(shape, false);
+	const uint64_t range = static_cast<uint64_t>(map.last) + 1;
+
+	job->runs.allocate(job->context, job->compute,
+					   range < job->n ? range : job->n);
+	shared_runs(job->context, job->compute, map, job->keys.as<int32_t>(), job->n,
+				job->runs.keys, nullptr, job->runs.starts, job->verdict.get());
+	check(cudaStreamSynchronize(job->compute), "find the runs");
+	job->runs.distinct = job->verdict->distinct;
+	job->have_runs = true;
+}
+
+/* Every other way: the rows, if they are wanted, and keys in order or runs. */
+void
+sort_kept(HpsortCudaJob *job, HpsortCudaShape *shape, HpsortCudaChoice *choice)
+{
+	const int32_t *keys = job->keys.as<int32_t>();
+	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
+	const bool	need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
+
+	/* for keys in order; released below if the regime gives runs */
+	if (need_order || !permute)
+		job->sorted = DeviceBuffer(job->context, job->compute,
+								   job->n * sizeof(int32_t), "sorted keys");
+	if (permute)
+	{
+		job->rows = DeviceBuffer(job->context, job->compute,
+								 job->n * sizeof(uint32_t), "row numbers");
+		job->sorted_descending = job->spec.descending != 0;
+		job->have_runs =
+			permute_into(job->context, job->compute, keys, shape,
+						 job->sorted_descending,
+						 need_order ? job->sorted.as<int32_t>() : nullptr,
+						 job->rows.as<uint32_t>(), &job->runs, job->verdict.get(),
+						 choice, nullptr);
+	}
+	else
+		job->have_runs =
+			sort_into(job->context, job->compute, keys, shape, false,
+					  job->sorted.as<int32_t>(), &job->runs, job->verdict.get(), choice,
+					  nullptr);
+	check(cudaStreamSynchronize(job->compute), "sort");
+	if (job->have_runs)
+		job->sorted.release();
+}
+
+/*
+ * The end of keeping mode.  The bounds have been found while keys arrived; where a
+ * sample can change the choice, it is taken here.  Where a regime gives runs, they are
+ * kept and not the keys: runs are smaller, and keys of either direction and of any
+ * part of the order can be expanded from them.
+ */
+void
+finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+{
+	const Bounds found = read_bounds(job);
+
+	job->result.lo = found.lo;
+	job->result.hi = found.hi;
 	if (job->spec.algorithm != 0)
 	{
 		check_cancelled(job);
 		sort_as_published(job, found, choice);
-		job->keys.release_on(job->compute);
-		job->bounds.release();
-		return;
-	}
-	if (hpsort_cuda_wants_sample(limits, &shape))
-		shape.distinct = take_sample(job->context, job->compute, keys,
-									 job->n).distinct;
-	/* the rows alone need no bins to be read from later, unless bins are asked for */
-	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
-		shape.wanted |= HPSORT_CUDA_AT_ONCE;
-	hpsort_cuda_choose(limits, &shape, choice);
-	check_cancelled(job);
-
-	/* runs and not keys, though keys may be all that is wanted: they are expanded
-	 * on their way to the reader, slice by slice behind the bus */
-	if (!permute && choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
-	{
-		const KeyMap map = map_of(shape, false);
-		const uint64_t range = static_cast<uint64_t>(map.last) + 1;
-
-		job->runs.allocate(job->context, job->compute,
-						   range < job->n ? range : job->n);
-		shared_runs(job->context, job->compute, map, keys, job->n,
-					job->runs.keys, nullptr, job->runs.starts, verdict);
-		check(cudaStreamSynchronize(job->compute), "find the runs");
-		job->runs.distinct = verdict->distinct;
-		job->have_runs = true;
 	}
 	else
 	{
-		/* the one place for keys in order, if a regime gives no runs in its stead */
-		if (need_order || !permute)
-			job->sorted = DeviceBuffer(job->context, job->compute,
-									   job->n * sizeof(int32_t), "sorted keys");
-		if (permute)
-		{
-			job->rows = DeviceBuffer(job->context, job->compute,
-									 job->n * sizeof(uint32_t), "row numbers");
-			job->sorted_descending = job->spec.descending != 0;
-			job->have_runs =
-				permute_into(job->context, job->compute, keys, &shape,
-							 job->sorted_descending,
-							 need_order ? job->sorted.as<int32_t>() : nullptr,
-							 job->rows.as<uint32_t>(), &job->runs, verdict,
-							 choice, nullptr);
-		}
+		HpsortCudaShape shape = look_at_keys(job, found);
+
+		hpsort_cuda_choose(&job->context->limits, &shape, choice);
+		check_cancelled(job);
+		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
+			!(job->spec.wanted & HPSORT_CUDA_PERMUTATION))
+			count_kept(job, shape);
 		else
-			job->have_runs =
-				sort_into(job->context, job->compute, keys, &shape, false,
-						  job->sorted.as<int32_t>(), &job->runs, verdict, choice,
-						  nullptr);
-		check(cudaStreamSynchronize(job->compute), "sort");
-		if (job->have_runs)
-			job->sorted.release();
+			sort_kept(job, &shape, choice);
 	}
-	/* the keys were copied on the other stream; their last readers ran on this one */
+	/* taken on stream copy, but read last on stream compute */
 	job->keys.release_on(job->compute);
 	job->bounds.release();
 }
@@ -302,9 +335,9 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 } /* namespace */
 
 /*
- * The need is checked before anything is allocated, so that a service can turn
- * a job down at once instead of half-way through its keys.  It is not reserved:
- * a need is an upper bound, and most jobs stay far below theirs.
+ * The job's need is checked before anything is allocated, so that a service can
+ * refuse a job at once and not half-way through its keys.  The need is not reserved,
+ * because it is an upper bound that most jobs stay far below.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
@@ -322,12 +355,11 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		if (spec->wanted == 0)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
 
-		/* before anything is allocated: can it fit at all? */
 		if (spec->algorithm != 0)
 			published::published_check_job(context, spec);
 		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
 		hpsort_cuda_memory(context, &used, nullptr, 0);
-		/* compared in this order, because the sum of both could wrap around */
+		/* no sum of used and need, which could wrap around */
 		if (spec->algorithm == 0 && spec->n_hint > 0 &&
 			(need > limit || used > limit - need))
 		{
@@ -348,7 +380,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 		DeviceScope scope(context->ordinal);
 		std::unique_ptr<HpsortCudaJob> job(new HpsortCudaJob(context, *spec));
 
-		/* n does not matter to counting: a chunk has as many bins as all of them */
+		/* whether bins fit does not depend on n */
 		shape = shape_of(*spec, spec->n_hint > 0 ? spec->n_hint : 1);
 		hpsort_cuda_choose(&context->limits, &shape, &choice);
 		job->counting = spec->algorithm == 0 &&
@@ -361,7 +393,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			job->bounds = DeviceBuffer(context, job->compute, sizeof(Bounds),
 									   "the bounds");
 			bounds_reset(job->compute, job->bounds.as<Bounds>());
-			/* all of it at once, if the hint is right: nothing is moved later */
+			/* if the hint is right, no key is moved later */
 			reserve(job.get(), spec->n_hint);
 		}
 		*result = job.release();
@@ -369,9 +401,9 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 }
 
 /*
- * Returns when the work is on the streams.  The caller's memory is read until
- * hpsort_cuda_job_consumed() has given the number back; pageable memory is copied
- * by the driver before this returns.
+ * Returns when the work is on the streams.  Pinned and device memory of the caller may
+ * be read until hpsort_cuda_job_consumed() reports the call's number; of pageable
+ * memory the driver has made a copy when this returns, or it is waited for here.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
@@ -385,10 +417,9 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 
 		Added		entry;
 
-		/* one event per call, whatever it was split into: what callers want back is
-		 * whole chunks */
+		/* one event for all pieces of the call */
 		entry.number = job->number + 1;
-		/* where the driver does not stage them, they may still be read at the end */
+		/* the driver may read the caller's keys after the copy was put on the stream */
 		const bool	in_place = n > 0 && is_read_in_place(job, keys);
 
 		try
@@ -416,7 +447,23 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 	});
 }
 
-/* Events complete in the order of adding, so the first pending one ends it. */
+/*
+ * Declared in published/published.h, for jobs that a published algorithm sorts.  The
+ * contexts stay the caller's, who closes them after the job.
+ */
+extern "C" HpsortCudaCode
+hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
+						   HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
+		job->others.assign(contexts, contexts + count);
+	});
+}
+
+/* Events complete in the order of adding, so the first one that is pending ends the
+ * search. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 						 HpsortCudaError *err)
@@ -439,8 +486,8 @@ hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 }
 
 /*
- * The choice made here for counting and for empty jobs only reports what mode
- * they were in; finish_keeping() makes its own, from what it found.
+ * The choice made here is what counting and empty jobs report; finish_keeping()
+ * replaces it by its own, made from the keys' bounds.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
@@ -457,7 +504,7 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 				 "a permutation numbers at most 4294967295 rows, not %llu",
 				 (unsigned long long) job->n);
 		hpsort_cuda_choose(&job->context->limits, &shape, &choice);
-		/* a list without runs, so that reading needs no case of its own */
+		/* no runs, so that reading needs no case of its own for empty jobs */
 		if (job->n == 0)
 		{
 			job->runs.allocate(job->context, job->compute, 0);
@@ -482,9 +529,9 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 }
 
 /*
- * Only flags: the job's own thread, or a long kernel, sees one at its next step.
- * The word is pinned memory, which the device reads over the bus, so no stream has
- * to be used to tell it.
+ * Sets two flags: the job's own thread looks at the first between its steps, long
+ * kernels at the second while they run.  The second is in pinned memory, which the
+ * device reads over the bus, so that no stream is needed to set it.
  */
 extern "C" void
 hpsort_cuda_job_cancel(HpsortCudaJob *job)
@@ -493,7 +540,7 @@ hpsort_cuda_job_cancel(HpsortCudaJob *job)
 	__atomic_store_n(job->stop_word(), 1, __ATOMIC_RELEASE);
 }
 
-/* Not by way of job_call(): a job that was cancelled has to be closed as well. */
+/* Without job_call(), which refuses cancelled jobs. */
 extern "C" void
 hpsort_cuda_job_close(HpsortCudaJob *job)
 {
@@ -502,7 +549,7 @@ hpsort_cuda_job_close(HpsortCudaJob *job)
 	(void) guarded(nullptr, [&] {
 		DeviceScope scope(job->context->ordinal);
 
-		/* pinned memory of the caller and of the verdict is in use until then */
+		/* until then the streams use pinned memory of the caller and of the verdict */
 		ignore(cudaStreamSynchronize(job->copy));
 		ignore(cudaStreamSynchronize(job->compute));
 		delete job;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * job.cuh
- *	  What a job consists of, for job.cu (adding, sorting) and job_read.cu.
+ *	  The state of a job, for job.cu, which adds keys and sorts, and job_read.cu,
+ *	  which reads results.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,36 +11,21 @@
 
 #include <deque>
 
-#include "kernels.cuh"
+#include "common/runs.cuh"
+#include "histogram/shared_histogram.cuh"
 
 namespace hpsort
 {
 
-class Stream
-{
-public:
-	Stream()
-	{
-		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-			  "create a stream");
-	}
-	~Stream() { ignore(cudaStreamDestroy(stream_)); }
-	Stream(const Stream &) = delete;
-	Stream &operator=(const Stream &) = delete;
-	operator cudaStream_t() const { return stream_; }
-
-private:
-	cudaStream_t stream_ = nullptr;
-};
-
-/* A buffer that chunks pass through, and when its last one was counted. */
+/* One of the buffers that chunks pass through in turn; counted is recorded after the
+ * kernel that has read its latest chunk. */
 struct RingSlot
 {
 	DeviceBuffer memory;
 	Event		counted;
 };
 
-/* An add() whose keys the caller may not touch yet. */
+/* A call of hpsort_cuda_job_add() whose keys may still be read: until copied. */
 struct Added
 {
 	uint64_t	number;
@@ -49,17 +35,16 @@ struct Added
 } /* namespace hpsort */
 
 /*
- * Members are destroyed from the last to the first: buffers give their memory
- * back on the streams, so the streams come before them.
+ * Members are destroyed from the last to the first.  The streams come first, because
+ * the buffers give their memory back in the streams' order.
  */
 struct HpsortCudaJob
 {
 	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
 		: context(of), spec(wanted), verdict(of, compute), stop_slot(of, compute) {}
 
-	/* not 0 once cancelled; kernels of published algorithms look at it, too */
+	/* pinned; not 0 once the job is cancelled, for kernels of published algorithms */
 	uint32_t   *stop_word() { return reinterpret_cast<uint32_t *>(stop_slot.get()); }
-
 
 	HpsortCuda *context;
 	HpsortCudaSpec spec;
@@ -67,8 +52,8 @@ struct HpsortCudaJob
 	hpsort::Stream		compute;
 	hpsort::VerdictSlot verdict;
 	std::atomic<bool> cancelled{false};
-	hpsort::VerdictSlot stop_slot;	/* a word for kernels that take long */
-	bool		counting = false;
+	hpsort::VerdictSlot stop_slot;	/* stop_word() */
+	bool		counting = false;	/* the mode; else keeping: see job.cu */
 	bool		finished = false;
 	bool		failed = false;	/* an add() or finish() stopped half-way */
 	uint64_t	n = 0;
@@ -86,14 +71,14 @@ struct HpsortCudaJob
 	uint64_t	capacity = 0;
 	hpsort::DeviceBuffer bounds;
 
-	/* devices that a published algorithm may use as well */
+	/* contexts of the caller's that a published algorithm may use beside this one */
 	std::vector<HpsortCuda *> others;
 
 	/* the result */
 	HpsortCudaResult result = {};
 	bool		have_runs = false;
 	hpsort::Runs		runs;
-	hpsort::DeviceBuffer sorted;		/* else */
+	hpsort::DeviceBuffer sorted;		/* keys in order, where there are no runs */
 	bool		sorted_descending = false;
 	hpsort::DeviceBuffer rows;
 };
@@ -109,7 +94,7 @@ check_cancelled(const HpsortCudaJob *job)
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 }
 
-/* Every entry to a job: its device, and whether it is to go on at all. */
+/* Runs body for a call on a job: on the job's device, unless the job was cancelled. */
 template <typename Body>
 HpsortCudaCode
 job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
@@ -123,9 +108,9 @@ job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 }
 
 /*
- * The same for add() and finish(), which change a job.  One that stops half-way
- * leaves bins that hold other keys than n says, or buffers that are gone, so it
- * is the last.  What is refused as an argument has changed nothing yet.
+ * The same for add and finish, which change a job.  After an error half-way the bins
+ * may hold other keys than n says and buffers may be gone, so later changes are
+ * refused; BAD_ARGUMENT alone is found before anything has changed.
  */
 template <typename Body>
 HpsortCudaCode

@@ -13,10 +13,10 @@ namespace
 {
 
 /*
- * Runs from sorted keys, when they are asked for: not before, because a caller who
- * wanted keys as well may never ask, and they need 12 bytes for each.  Runs ascend,
- * so keys that were sorted the other way for a permutation are turned first; a job's
- * need has room for a second array of them here.
+ * Makes the runs of a job that ended with sorted keys.  Not before runs are read: a
+ * caller that wanted keys as well may never read them, and they take 12 bytes each.
+ * Runs ascend, so keys that were sorted downwards for a permutation are reversed first,
+ * into a second array, which the job's need has room for.
  */
 void
 need_runs(HpsortCudaJob *job)
@@ -36,13 +36,14 @@ need_runs(HpsortCudaJob *job)
 	encode_runs(job->context, job->compute, job->sorted.as<int32_t>(), job->n,
 				&job->runs);
 	check(cudaStreamSynchronize(job->compute), "find the runs");
-	/* keys come from the runs from now on */
+	/* from now on keys are expanded from the runs */
 	job->sorted.release();
 	job->have_runs = true;
 	job->result.distinct = job->runs.distinct;
 }
 
-/* A part to be read must exist, and must have been asked for at the start. */
+/* Fails unless the job is finished, what (a bit of spec.wanted) was wanted, and count
+ * of its `most` elements are there from first on. */
 void
 check_read(const HpsortCudaJob *job, uint32_t what, uint64_t first,
 		   uint64_t count, uint64_t most)
@@ -58,7 +59,7 @@ check_read(const HpsortCudaJob *job, uint32_t what, uint64_t first,
 			 (unsigned long long) most);
 }
 
-/* Waits for a stream at the end of a scope: nothing outlives an error. */
+/* Waits for a stream at the end of a scope, so that no work on it outlives an error. */
 class Settle
 {
 public:
@@ -85,7 +86,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 
 	if (count == 0 || to == nullptr)
 		return;
-	/* into the caller's memory at once, without a slice */
+	/* written where the caller wants it, without a slice in between */
 	if (is_on_device(job, to))
 	{
 		produce(0, count, to);
@@ -93,15 +94,15 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		return;
 	}
 
-	/* two slices: the bus takes longer for one than the device for the next */
+	/* two are enough: the bus takes longer for one than the device for the next */
 	const uint64_t slice = count < most ? count : most;
 	DeviceBuffer slices[2] = {
 		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading"),
 		DeviceBuffer(job->context, job->compute, slice * sizeof(T), "reading")};
 	Event		produced[2];
 	Event		copied[2];
-	/* behind the slices, and so destroyed before them: an error leaves no copy from
-	 * memory that has been given back */
+	/* declared after the slices and so destroyed before them: they are not released
+	 * while a copy reads them */
 	Settle		settle(job->copy);
 	int			turn = 0;
 
@@ -110,7 +111,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		const uint64_t m = count - at < slice ? count - at : slice;
 
 		check_cancelled(job);
-		/* the slice is free when its last copy is done; never recorded: at once */
+		/* until the slice's last copy is done; an event never recorded does not wait */
 		copied[turn].make_wait(job->compute);
 		produce(at, m, slices[turn].template as<T>());
 		produced[turn].record(job->compute);
@@ -123,7 +124,7 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 	check(cudaStreamSynchronize(job->copy), "copy the result");
 }
 
-/* The same for an array that is there already. */
+/* Copies count elements of an array on the device to `to`, unless that is null. */
 template <typename T>
 void
 deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
@@ -137,7 +138,7 @@ deliver_array(HpsortCudaJob *job, const T *from, uint64_t count, T *to)
 
 } /* namespace */
 
-/* Exact: it may have to make the runs first, and then waits for them. */
+/* Exact; makes the runs first if need be, and waits for them. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 						 HpsortCudaError *err)
@@ -149,13 +150,13 @@ hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct,
 	});
 }
 
-/* Keys and counts separately: callers want them as two arrays, or one only. */
+/* Keys and counts go to two arrays, either of which may be null. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						  int32_t *keys, uint64_t *counts, HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		/* whether runs were wanted at all, before they are made; then, how many */
+		/* twice: how many runs there are is known only after they are made */
 		check_read(job, HPSORT_CUDA_RUNS, 0, 0, 0);
 		need_runs(job);
 		check_read(job, HPSORT_CUDA_RUNS, first, count, job->runs.distinct);
@@ -167,8 +168,8 @@ hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 }
 
 /*
- * Expanded at the last moment, straight into device memory or slice by slice on
- * the way to host memory: the sorted keys of a job with runs exist nowhere else.
+ * The sorted keys of a job with runs exist nowhere: they are expanded here, into the
+ * caller's device memory or slice by slice on the way to host memory.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
@@ -195,8 +196,8 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/* In the direction that was asked for at the start: equal keys keep their order in
- * either, so one cannot be read from the other. */
+/* In spec.descending's direction only: equal keys keep their order in both directions,
+ * so that neither permutation is the other one reversed. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_permutation(HpsortCudaJob *job, uint64_t first,
 								 uint64_t count, uint32_t *rows,

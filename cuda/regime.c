@@ -3,8 +3,9 @@
  * regime.c
  *	  Which way an input is sorted, and how much memory that takes.
  *
- * One pure function chooses; nothing else in the engine decides.  Compiles
- * without CUDA and is tested as a table on the host (test/cuda/).
+ * hpsort_cuda_choose() alone chooses a regime, and is pure.  Which kernels RADIX
+ * launches is decided in passes/radix.cu.  Compiles without CUDA and is tested as a
+ * table on the host (test/cuda/test_regime.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,14 +15,14 @@
 #include <string.h>
 
 /*
- * Where one regime stops being the best, measured on an H100 80GB HBM3 with
- * CUDA 13.0.  A benchmark looks at both sides of each border (docs/gpu-engine.md,
- * "Never slower").
+ * Where one regime stops being the best, measured on an H100 80GB HBM3 with CUDA 13.0
+ * unless said otherwise.  "gpubench --grid" measures both sides of each border
+ * (docs/gpu-engine.md, "Never slower").
  */
 typedef struct RegimeTuning
 {
-	uint64_t	few_min_n;		/* below, hashing costs more than it saves */
-	uint64_t	few_keys_per_value; /* fewer do not pay for merging the tables */
+	uint64_t	few_distinct_min_n; /* below, hashing costs more than it saves */
+	uint64_t	few_distinct_keys_per_value;	/* fewer do not pay for merging the tables */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
 	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
@@ -32,7 +33,7 @@ typedef struct RegimeTuning
 	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
 	uint64_t	extents_max_n;	/* twice as many places and more, in 31 bits */
 	uint64_t	extents_more;	/* places that few keys may have beside 2 n */
-	uint32_t	few_capacity;	/* distinct values hashed at most */
+	uint32_t	few_distinct_capacity;	/* distinct values hashed at most */
 	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
 	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
@@ -46,10 +47,10 @@ typedef struct RegimeTuning
 } RegimeTuning;
 
 static const RegimeTuning tuning = {
-	.few_min_n = (uint64_t) 1 << 20,
+	.few_distinct_min_n = (uint64_t) 1 << 20,
 	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
 	 * CUB on 24 bits */
-	.few_keys_per_value = 1024,
+	.few_distinct_keys_per_value = 1024,
 	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
 	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
 	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
@@ -63,7 +64,7 @@ static const RegimeTuning tuning = {
 	.partition_max_shift = 15,
 	.extents_max_n = 1000000000,
 	.extents_more = (uint64_t) 1 << 22,
-	.few_capacity = 16384,
+	.few_distinct_capacity = 16384,
 	.bins_min_n = 16384,
 	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
@@ -87,7 +88,7 @@ static const RegimeTuning tuning = {
 /* Shared memory that the kernels use beside the bins or slots. */
 #define SHARED_RESERVED		2048
 
-/* Permutations carry a bin in 16 bits; no device has room for more as yet. */
+/* Permutations carry a bin in 16 bits; no device's shared memory has room for more. */
 #define MOST_BINS			65536
 
 static uint64_t
@@ -137,35 +138,35 @@ regime_shared_bins(const HpsortCudaLimits *limits)
 }
 
 uint32_t
-regime_few_slots(const HpsortCudaLimits *limits)
+regime_few_distinct_slots(const HpsortCudaLimits *limits)
 {
 	/* a slot is a key and a count */
 	return regime_shared_bins(limits) / 2;
 }
 
 uint32_t
-regime_few_capacity(const HpsortCudaLimits *limits)
+regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 {
 	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
-	uint32_t	capacity = regime_few_slots(limits) / 8 * 5;
+	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
-	return capacity < tuning.few_capacity ? capacity : tuning.few_capacity;
+	return capacity < tuning.few_distinct_capacity ? capacity : tuning.few_distinct_capacity;
 }
 
 uint64_t
-regime_few_most(const HpsortCudaLimits *limits, uint64_t n)
+regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n)
 {
-	/* the estimate may be low by half before the table overflows */
-	uint64_t	most = regime_few_capacity(limits) / 8 * 5;
-	uint64_t	worth = n / tuning.few_keys_per_value;
+	/* the estimate may be too low by 3/8 of the table before it overflows */
+	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
+	uint64_t	worth = n / tuning.few_distinct_keys_per_value;
 
 	return worth < most ? worth : most;
 }
 
 /*
- * Ranks stand for values, whose counts nobody learns: of use to who wants the rows and
- * nothing else.  Bins of 16 bits are ranks enough, where FEW_DISTINCT does not come
- * before them.
+ * For permutations alone: ranks give no counts, and so no keys or runs.  Where bins have
+ * 16 bits they serve as ranks, so that only values that FEW_DISTINCT takes are worth
+ * making ranks of.
  */
 uint64_t
 regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
@@ -175,7 +176,7 @@ regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
 		return 0;
 	if (regime_range(shape) <= MOST_BINS)
-		return regime_few_most(limits, shape->n);
+		return regime_few_distinct_most(limits, shape->n);
 	return regime_range(shape) <= tuning.many_wide && shape->n < tuning.many_narrow_n ?
 		tuning.many_narrow_most : tuning.many_most;
 }
@@ -205,7 +206,8 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 uint32_t
 regime_partition_tile(uint64_t n)
 {
-	return n <= REGIME_PARTITION_FEW ? REGIME_PARTITION_FEW_TILE : REGIME_PARTITION_TILE;
+	return n <= REGIME_PARTITION_FEW_KEYS ? REGIME_PARTITION_FEW_KEYS_TILE :
+		REGIME_PARTITION_TILE;
 }
 
 uint32_t
@@ -216,10 +218,11 @@ regime_partition_words(uint64_t n, uint32_t buckets)
 }
 
 /*
- * A sixteenth more than a fair share, which is six to eight standard deviations of what random
- * keys put there, and never less than a tile, whose keys so fit into two extents.  Not
- * for more keys than have numbers of places in 31 bits, nor where the extents of many
- * small buckets would be large beside the keys.
+ * A sixteenth more than a bucket's share, which is six to eight standard deviations of
+ * what random keys put there, and never less than a tile, so that a tile's keys of one
+ * bucket fit into two extents.  0 for so many keys that places need more than 31 bits,
+ * where the extents of many small buckets would be large beside the keys, and where
+ * shared memory is too small.
  */
 uint64_t
 regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buckets)
@@ -235,15 +238,15 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 	return extent;
 }
 
-/* A bucket takes its next extent for the first key that the last one has no room for, so
- * all but each bucket's last one are full. */
+/* A bucket takes a further extent only when its last one is full, and its first one is not
+ * counted here, so that there are as many full extents at least as further ones. */
 uint64_t
 regime_partition_further(uint64_t n, uint64_t extent)
 {
 	return n / extent;
 }
 
-/* Half of them free at least, so that a search is short, and ends. */
+/* At least half of the slots stay free, so that a search is short and ends. */
 uint64_t
 regime_partition_slots(uint64_t n, uint64_t extent)
 {
@@ -274,15 +277,15 @@ regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift)
 	return min64(crowd, max64(max64(n / buckets, 8192), (uint64_t) 1 << shift));
 }
 
-/* Most items that plan_kernel can make: one per bucket, and one more for every full
- * segment's worth of keys. */
+/* Most work items of plan_kernel: one for each bucket, and one more for every full
+ * segment of keys. */
 uint64_t
 regime_partition_items(uint64_t n, uint32_t buckets)
 {
 	return buckets + n / regime_partition_segment(n, buckets, 0);
 }
 
-/* There are at most so many that have more keys than crowd a bucket. */
+/* Most buckets that can have more keys than crowd a bucket. */
 uint64_t
 regime_partition_crowded(uint64_t n, uint32_t buckets)
 {
@@ -309,9 +312,9 @@ regime_runs_bytes(uint64_t runs)
 }
 
 uint64_t
-regime_few_bytes(const HpsortCudaLimits *limits)
+regime_few_distinct_bytes(const HpsortCudaLimits *limits)
 {
-	uint64_t	capacity = regime_few_capacity(limits);
+	uint64_t	capacity = regime_few_distinct_capacity(limits);
 
 	/* the table in memory: four slots per value, key and 64-bit count; a list
 	 * of the slots taken; state */
@@ -357,13 +360,13 @@ regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shif
 uint32_t
 regime_sweep_tile(uint64_t n)
 {
-	return n <= REGIME_SWEEP_FEW ? REGIME_SWEEP_FEW_TILE : REGIME_SWEEP_TILE;
+	return n <= REGIME_SWEEP_FEW_KEYS ? REGIME_SWEEP_FEW_KEYS_TILE : REGIME_SWEEP_TILE;
 }
 
 uint32_t
 regime_sweep_lookbacks(uint64_t n, uint32_t passes)
 {
-	return n <= REGIME_SWEEP_FEW ? passes : 1;
+	return n <= REGIME_SWEEP_FEW_KEYS ? passes : 1;
 }
 
 uint64_t
@@ -433,8 +436,8 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 }
 
 /*
- * Where a sample could change the choice, and its wait is less than what that would
- * save.  Narrow ranges are counted whatever occurs in them.
+ * True where a sample could change the choice and saves more than the wait for it.  Ranges
+ * that fit in shared memory are counted whatever values occur in them.
  */
 int
 hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
@@ -488,6 +491,39 @@ passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
 	return 0;
 }
 
+/* Bins of a range that PARTITION takes, for each key. */
+static uint32_t
+bins_per_key(uint64_t n)
+{
+	return n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
+		tuning.partition_bins_per_key / 2;
+}
+
+/* Why no other regime is better than RADIX, for the reason's text. */
+static const char *
+why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+{
+	uint64_t	n = shape->n;
+
+	if (regime_range(shape) <= regime_shared_bins(limits))
+		return "too few keys for bins";
+	if (shape->wanted & HPSORT_CUDA_PERMUTATION)
+		return n < tuning.few_distinct_min_n ? "too few keys for dense ranks" :
+			shape->distinct == 0 ? "distinct values not known" :
+			n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
+			"too few keys to rank so many values" :
+			"too many distinct values for dense ranks";
+	if (!shape->bounds_known)
+		return "bounds not known";
+	if (n < tuning.partition_min_n)
+		return "too few keys to partition";
+	if (n > REGIME_POSITIONS_MAX)
+		return "too many keys to partition";
+	if (regime_range(shape) / bins_per_key(n) > n)
+		return "range too wide for the number of keys";
+	return "range too wide for one pass on this device";
+}
+
 void
 hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				   const HpsortCudaShape *shape, HpsortCudaChoice *choice)
@@ -495,14 +531,12 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 	uint32_t	bins = regime_shared_bins(limits);
-	uint32_t	capacity = regime_few_capacity(limits);
+	uint32_t	capacity = regime_few_distinct_capacity(limits);
 	uint32_t	bits = regime_bits(range - 1);
-	uint32_t	bins_per_key = n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
-		tuning.partition_bins_per_key / 2;
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
-	int			counted = shape->distinct != 0 && n >= tuning.few_min_n &&
-		shape->distinct <= regime_few_most(limits, n) &&
+	int			counted = shape->distinct != 0 && n >= tuning.few_distinct_min_n &&
+		shape->distinct <= regime_few_distinct_most(limits, n) &&
 		!(shape->given_up >> HPSORT_CUDA_FEW_DISTINCT & 1) &&
 		!(ranked && shape->distinct >= tuning.many_first);
 
@@ -537,7 +571,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
 			 n <= REGIME_POSITIONS_MAX &&
-			 range / bins_per_key <= n &&
+			 range / bins_per_key(n) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 			 choose_buckets(limits, range, choice))
 	{
@@ -549,35 +583,13 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	}
 	else
 	{
-		const char *why;
-
-		if (range <= bins)
-			why = "too few keys for bins";
-		else if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-			why = n < tuning.few_min_n ? "too few keys for dense ranks" :
-				shape->distinct == 0 ? "distinct values not known" :
-				n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
-				"too few keys to rank so many values" :
-				"too many distinct values for dense ranks";
-		else if (!shape->bounds_known)
-			why = "bounds not known";
-		else if (n < tuning.partition_min_n)
-			why = "too few keys to partition";
-		else if (n > REGIME_POSITIONS_MAX)
-			why = "too many keys to partition";
-		else if (range / bins_per_key > n)
-			why = "range too wide for the number of keys";
-		else
-			why = "range too wide for one pass on this device";
 		choice->regime = HPSORT_CUDA_RADIX;
 		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
-				 why, choice->bits);
+				 why_radix(limits, shape), choice->bits);
 	}
 }
 
-/*
- * Bounds given and narrow: keys are counted where they are and not kept.
- */
+/* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
 static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
@@ -600,7 +612,7 @@ most_residues_bytes(uint64_t n)
 		4 * buckets * sizeof(uint64_t) + 512;
 }
 
-/* Workspace to bring n keys in order, whichever wide regime is taken. */
+/* Workspace of sorting n keys of a range beyond shared memory, by whatever regime. */
 static uint64_t
 wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 {
@@ -616,12 +628,12 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 					 max64(partition_rest_bytes(n, shift, tuning.partition_max_buckets),
 						   partition_rest_bytes(n, shift, 1)));
 	}
-	return most + regime_few_bytes(limits);
+	return most + regime_few_distinct_bytes(limits);
 }
 
 /*
- * One call's most, whatever it finds on its way: the regimes that may be tried one
- * after the other are added, those that exclude each other are not.
+ * Most workspace of a call.  Regimes that may hold memory at the same time are added; of
+ * those that exclude each other the largest counts.
  */
 uint64_t
 hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
@@ -637,15 +649,16 @@ hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
 	need += n < tuning.bins_min_n + tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
 		regime_radix_bytes(n, 0) : 0;
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
-		return need + regime_few_bytes(limits) +
+		return need + regime_few_distinct_bytes(limits) +
 			max64(regime_ranks_bytes(n) + regime_many_bytes(),
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
 	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
 }
 
 /*
- * A job's most.  A narrow one needs the same whatever n is; any other holds its keys
- * to the end, and beside them what the larger of sorting and making runs takes.
+ * Most memory of a job.  A job that only counts needs the same for every n; any other
+ * holds its keys to the end, and beside them what sorting or, later, making runs takes,
+ * whichever is more.
  */
 uint64_t
 hpsort_cuda_job_need(const HpsortCudaLimits *limits,
@@ -670,7 +683,7 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
 	else
 		sorting += wide_bytes(limits, n);
-	sorting += regime_few_bytes(limits);
+	sorting += regime_few_distinct_bytes(limits);
 
 	/* making runs from sorted keys, when there are about as many of them */
 	if (spec->wanted & HPSORT_CUDA_RUNS)

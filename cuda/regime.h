@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * regime.h
- *	  Size arithmetic shared by the choice of a regime (regime.c) and by the
- *	  code that allocates and launches.
+ *	  Size arithmetic: of the choice of a regime (regime.c), and of the code that
+ *	  allocates and launches.
  *
- * Plain C without CUDA, so that the host tests and a planner can use it.  What
- * hpsort_cuda_job_need() promises and what the engine allocates come from the
- * same functions; that is the point of this file.
+ * Plain C without CUDA, so that tests run without a GPU.  What hpsort_cuda_job_need()
+ * promises and what the engine allocates come from the same functions and so cannot
+ * differ.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,26 +19,28 @@
 extern "C" {
 #endif
 
-/* Bins whose counts are also summed, so that a block can skip to its part. */
+/* Bins of a slice, whose sum is kept beside them, so that a block that wants a part of
+ * the output can skip the slices before it. */
 #define REGIME_SLICE_BINS		256
 
-/* Keys that a block brings to their buckets at a time: in general; where shared memory is
- * small; of few keys, which are to keep all SMs busy. */
+/* PARTITION: keys that a block brings to their buckets at a time: in general; where
+ * shared memory is small; of up to FEW_KEYS keys, so that all SMs have a tile. */
 #define REGIME_PARTITION_TILE	16384
 #define REGIME_PARTITION_SMALL_TILE	4096
-#define REGIME_PARTITION_FEW	((uint64_t) 1 << 21)
-#define REGIME_PARTITION_FEW_TILE	8192
+#define REGIME_PARTITION_FEW_KEYS	((uint64_t) 1 << 21)
+#define REGIME_PARTITION_FEW_KEYS_TILE	8192
 
-/* Items of a tile of a sorting pass (sweep.cuh), at least: of many and of few. */
-#define REGIME_SWEEP_TILE		7680
-#define REGIME_SWEEP_FEW		((uint64_t) 1 << 22)
-#define REGIME_SWEEP_FEW_TILE	4096
+/* Least items of a tile of a sorting pass (sweep.cuh): of more than FEW_KEYS keys, and of
+ * up to that many. */
+#define REGIME_SWEEP_TILE	7680
+#define REGIME_SWEEP_FEW_KEYS	((uint64_t) 1 << 22)
+#define REGIME_SWEEP_FEW_KEYS_TILE	4096
 
-/* Bytes that a user of the passes finds zeroed beside what they need themselves. */
+/* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that their caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
 
-/* MANY_DISTINCT: most values, which are all that ranks of 16 bits tell apart; slots of
- * a sample's table and of the table of ranks; buckets whose places are in one word. */
+/* MANY_DISTINCT: most values, as ranks have 16 bits; slots of the sample's table and of
+ * the table of ranks; buckets whose places are in one word. */
 #define REGIME_MANY_VALUES		65536
 #define REGIME_MANY_SAMPLE_SLOTS	(4 * REGIME_MANY_VALUES)
 #define REGIME_MANY_SLOTS		(4 * REGIME_MANY_VALUES)
@@ -59,8 +61,8 @@ extern "C" {
 /* Least items of a tile in a sort of n. */
 extern uint32_t regime_sweep_tile(uint64_t n);
 
-/* Sets of the look-back's words: of few items a pass may leave itself out, and what
- * it leaves behind must not be taken for the next one's, so each has its own. */
+/* Sets of the look-back's words.  A pass over few keys may leave itself out, and words of
+ * the pass before it must not be taken for its own, so there each pass has a set. */
 extern uint32_t regime_sweep_lookbacks(uint64_t n, uint32_t passes);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
@@ -69,12 +71,12 @@ extern uint64_t regime_range(const HpsortCudaShape *shape);
 /* Most bins that SHARED_HISTOGRAM can hold on this device. */
 extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
 
-/* Slots of FEW_DISTINCT's hash table, and how many may be taken. */
-extern uint32_t regime_few_slots(const HpsortCudaLimits *limits);
-extern uint32_t regime_few_capacity(const HpsortCudaLimits *limits);
+/* FEW_DISTINCT: slots of a block's hash table, and the most values it may hold. */
+extern uint32_t regime_few_distinct_slots(const HpsortCudaLimits *limits);
+extern uint32_t regime_few_distinct_capacity(const HpsortCudaLimits *limits);
 
-/* What is in a sample: its keys, its values, and those that it has once, twice and
- * three times. */
+/* Numbers of a sample's keys, of its values, and of the values that occur in it once,
+ * twice and three times. */
 typedef struct RegimeSample
 {
 	uint32_t	keys;
@@ -85,29 +87,35 @@ typedef struct RegimeSample
 } RegimeSample;
 
 /*
- * From MAX_N keys on, to try few values and fail costs less than a wrong fear does; below
- * MIN_N the few have to be all met by a sample, about.  MOST: FEW_DISTINCT is tried for no more.
+ * Limits of regime_distinct()'s corrections.  From MAX_N keys on none is made: trying
+ * FEW_DISTINCT in vain costs less than leaving it out in error.  Below MIN_N the sample
+ * must have met most values more than once.  Beyond MOST values FEW_DISTINCT is never
+ * tried.
  */
 #define REGIME_TAIL_MAX_N		((uint64_t) 1 << 26)
 #define REGIME_TAIL_MIN_N		((uint64_t) 1 << 23)
 #define REGIME_TAIL_MOST		10240
 
 /*
- * How many values n keys have, by a sample of them.  Chao's estimate: once^2 / (2 twice)
- * are there that were not seen.  It is exact where the rare ones are equally rare, and
- * much too low where they have a long tail, as those of Zipf's law: of 1e7 keys with
- * exponent 1.2 it finds 5,000 values where there are 300,000, and FEW_DISTINCT and
- * MANY_DISTINCT then fail when all keys have been read (n 1e7: 0.75 ms instead of 0.13).
+ * How many distinct values n keys have, by a sample of them.
  *
- * Equally rare values have once * thrice / twice^2 at 2/3, which is what it is divided by;
- * 8,192 values of exponents 1 to 1.2 at 2, and the estimate comes near when multiplied by
- * the quotient, unless that is what chance makes of equally rare ones.  Beyond that they are a power law's, whose number grows with the number of
- * keys to the power once / seen; more than tables of few hold are then too many for all.
- * Where nearly no rare value was met twice, nothing is known but that there are many.
+ * Chao's estimate: the sample has missed once^2 / (2 twice) values.  The estimate is exact
+ * where the rare values are equally rare, and much too low where they have a long tail,
+ * as by Zipf's law: for 1e7 keys with exponent 1.2 it is 5,000 where there are 300,000
+ * values, and FEW_DISTINCT and MANY_DISTINCT then give up after reading all keys
+ * (0.75 ms instead of 0.13).
  *
- * Few keys do not pay for values that most blocks meet anew (exponent 2, n 4.2e6, 3,000 of
- * them: 0.105 ms; a partition 0.07): there a quarter of the sample's values met once are
- * as good as many.
+ * The tail is seen in once * thrice / twice^2, which is 2/3 for equally rare values and
+ * about 2 for 8,192 values of exponents 1 to 1.2; tail is that number divided by 2/3.
+ * Up to 1.5 tail may be chance, and is ignored.  Up to 3 the estimate times tail comes
+ * near the truth.  Above 3 the values are taken for a power law's, whose number grows
+ * with the number of keys to the power once / seen; if that is more than FEW_DISTINCT
+ * takes, n is returned, so that no regime of distinct values is chosen.  n is returned as
+ * well where hardly any rare value was met twice, which says only that there are many.
+ *
+ * Below REGIME_TAIL_MIN_N keys FEW_DISTINCT does not pay for values that most blocks meet
+ * anew (exponent 2, n 4.2e6, 3,000 values: 0.105 ms; a partition 0.07), so n is returned
+ * where more than a quarter of the sample's values were met once.
  */
 #ifdef __CUDACC__
 __host__ __device__ static __forceinline__ double
@@ -145,7 +153,7 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 }
 
 /* FEW_DISTINCT: the largest estimate it is tried for. */
-extern uint64_t regime_few_most(const HpsortCudaLimits *limits, uint64_t n);
+extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n);
 
 /* MANY_DISTINCT: the same; 0 where it is no choice. */
 extern uint64_t regime_many_most(const HpsortCudaLimits *limits,
@@ -157,18 +165,18 @@ extern uint32_t regime_many_shared(const HpsortCudaLimits *limits, uint32_t dist
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
-/* PARTITION: keys of a tile that is scattered to buckets nobody has counted. */
+/* PARTITION: keys of a tile that is scattered to buckets that have not been counted. */
 extern uint32_t regime_partition_tile(uint64_t n);
 
-/* PARTITION: words of shared memory for that: the tile, and three for each bucket. */
+/* PARTITION: words of shared memory that such a scattering takes. */
 extern uint32_t regime_partition_words(uint64_t n, uint32_t buckets);
 
 /* PARTITION: keys that a bucket has room for by itself; 0: buckets are counted first. */
 extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n,
 										uint32_t buckets);
 
-/* PARTITION: extents that buckets may take beside their own, and words of eight bytes
- * in the table of them, a power of two; only where there are extents. */
+/* PARTITION: extents that buckets may take beside their first, and words of eight bytes
+ * in the table of these, a power of two; for extents that are not 0. */
 extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
@@ -197,13 +205,13 @@ regime_segment_end(uint32_t count, uint32_t segment, uint32_t i)
 /* PARTITION: buckets that may be crowded, that is, need bins in memory. */
 extern uint64_t regime_partition_crowded(uint64_t n, uint32_t buckets);
 
-/* Bits in which x differs from zero: 0 for 0, 32 for 2^32 - 1. */
+/* Bits that x needs: 0 for 0, 32 for 2^32 - 1, 33 for 2^32. */
 extern uint32_t regime_bits(uint64_t x);
 
-/* Device memory in bytes, one function per kind of buffer. */
+/* Device memory in bytes, a function for each kind of buffer. */
 extern uint64_t regime_bins_bytes(uint64_t range, uint32_t count_bytes);
 extern uint64_t regime_runs_bytes(uint64_t runs);
-extern uint64_t regime_few_bytes(const HpsortCudaLimits *limits);
+extern uint64_t regime_few_distinct_bytes(const HpsortCudaLimits *limits);
 extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n,
 									   uint32_t shift, uint32_t buckets);
 extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);

@@ -1,19 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * sort.cu
- *	  Device to device: finds out what is not known, asks regime.c, and calls
- *	  the regime.  job.cu uses the same steps for keys that it has collected.
+ *	  Sorting from device to device: finds what is not known of the keys, lets
+ *	  regime.c choose, and calls the regime.
  *
  *-------------------------------------------------------------------------
  */
 #include "sort.cuh"
+
+#include "common/bounds.cuh"
+#include "distinct/many_distinct.cuh"
+#include "histogram/shared_histogram.cuh"
+#include "passes/permutation.cuh"
+#include "passes/small_sort.cuh"
 
 #include <climits>
 
 namespace hpsort
 {
 
-/* Attributes belong to a device and a process; setting them twice is harmless. */
+/* The limits are set for the current device in this process; setting them again, for a
+ * second context of the device, changes nothing. */
 void
 configure_kernels(const HpsortCudaLimits &limits)
 {
@@ -21,11 +28,10 @@ configure_kernels(const HpsortCudaLimits &limits)
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);
-	configure_many_values(limits);
+	configure_many_distinct(limits);
 	configure_one_block(limits);
 }
 
-/* The caller's contract, as far as it can be checked without looking at keys. */
 void
 check_spec(const HpsortCudaSpec *spec)
 {
@@ -39,10 +45,8 @@ check_spec(const HpsortCudaSpec *spec)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "unknown result wanted");
 }
 
-/*
- * What the kernels reported, as an error.  To be asked for only when the stream has
- * come past them; shape has the bounds that they were given.
- */
+/* To be called only after the stream has come past the kernels that were given the
+ * verdict. */
 void
 check_verdict(const HpsortCudaVerdict *verdict, const HpsortCudaShape &shape)
 {
@@ -50,7 +54,6 @@ check_verdict(const HpsortCudaVerdict *verdict, const HpsortCudaShape &shape)
 		fail_outside(verdict->key, shape.lo, shape.hi);
 }
 
-/* What is known at the start; unknown bounds are those of the type. */
 HpsortCudaShape
 shape_of(const HpsortCudaSpec &spec, uint64_t n)
 {
@@ -65,7 +68,6 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	return shape;
 }
 
-/* Bins count from the end that comes first in the output. */
 KeyMap
 map_of(const HpsortCudaShape &shape, bool descending)
 {
@@ -73,8 +75,8 @@ map_of(const HpsortCudaShape &shape, bool descending)
 }
 
 /*
- * Takes a sample, and begins meanwhile what will be needed if it says nothing new: if
- * most keys turn out to be different.
+ * Takes a sample, and while the host waits for it begins the work of the regime that
+ * is chosen if most keys differ from each other.
  */
 static Sample
 sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -84,11 +86,10 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	const HpsortCudaLimits *limits = &context->limits;
 	HpsortCudaShape expected = shape;
 	HpsortCudaChoice choice;
-	const uint64_t few = regime_few_most(limits, shape.n);
+	const uint64_t few = regime_few_distinct_most(limits, shape.n);
 	const uint64_t many = regime_many_most(limits, &shape);
-	/* the digits of values that will be ranked are not those of the keys, and digits of
-	 * keys without bounds are not worth counting where bounds would save a pass; where
-	 * they are given there is nothing to be saved */
+	/* the work is to be skipped where FEW_DISTINCT or MANY_DISTINCT will be chosen, and
+	 * where keys without bounds span so few bits that finding their bounds saves a pass */
 	Sampling	sampling(context, stream, keys, shape.n, many > few ? many : few,
 						 shape.bounds_known ? 1 : SweepTuning::bounds_for_passes_bits);
 
@@ -104,17 +105,17 @@ sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 	const Sample sample = sampling.result();
 
-	/* nothing was counted: it must not pass for begun, should the other way turn out
-	 * to be closed */
+	/* nothing was done, so that a second choice must not take the work for begun */
 	if (sample.skipped)
 		*begun = Begun();
 	return sample;
 }
 
 /*
- * Whether the keys' own bounds could change anything: the narrowest that there can
- * be are those of the sample.  shape has its number of distinct values already.  Ranks
- * need no bounds, but bins are better where there are as few of them.
+ * Whether the keys' own bounds could change the choice, or save RADIX a pass.  The
+ * keys' bounds are at least as wide as the sample's, with which the choice is tried.
+ * shape must have the number of distinct values.  MANY_DISTINCT needs no bounds, but
+ * where bins fit they are better than ranks.
  */
 static bool
 bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
@@ -138,16 +139,15 @@ bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
 }
 
 /*
- * The sample first: if few values are found, the bounds are not needed at all;
- * if it spans more than any other regime can take, neither.
+ * The sample comes before the bounds: they are not needed if few values are found, nor
+ * if the sample spans more than the other regimes take.
  *
- * Every answer from the device is a time in which it does nothing, 20 us and more; so
- * what will most likely be needed is put on the stream before the answer is waited
- * for, and what turns out not to be needed has been told so by the sample itself.
- * Below the thresholds of tuning.cuh and regime.c nothing is asked at all: small_sort.cu
- * finds the bounds without telling the host, where an answer would cost more than it
- * saves (n 1e4: 0.045 ms), and from there on passes leave out by themselves what keys
- * have in common (sweep.cuh).
+ * While the host waits for an answer the device would do nothing, for 20 us and more.
+ * So the work that will most likely be needed is put on the stream before the wait, and
+ * looks at the sample's word whether to do anything.  Below the thresholds of tuning.cuh
+ * and regime.c the host asks nothing, as the wait would cost more than the answer saves
+ * (n 1e4: 0.045 ms): small_sort.cu finds the bounds on the device, and above its sizes
+ * passes leave themselves out where all keys have the same digit (sweep.cuh).
  */
 HpsortCudaChoice
 investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -170,8 +170,8 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	}
 	else if (shape->distinct > 0)
 	{
-		/* told that most keys are different: sort them all, whatever their bounds; that
-		 * values are few: they are found without bounds */
+		/* by the caller's hint most keys differ, so that RADIX is right whatever their
+		 * bounds are; or values are few, and are found without bounds */
 		hpsort_cuda_choose(limits, shape, &choice);
 		if (shape->distinct >= shape->n / 2 ||
 			choice.regime == HPSORT_CUDA_FEW_DISTINCT ||
@@ -184,8 +184,6 @@ investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	return choice;
 }
 
-/* The bounds of the keys, into shape, as if the caller had given them; waits for
- * the stream. */
 void
 settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			  HpsortCudaShape *shape)
@@ -198,10 +196,10 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * After FEW_DISTINCT or MANY_DISTINCT has given up: the next choice.  Where there are
- * more values than the first holds, though a sample saw few, a larger sample would most
- * likely miss some as well, so that neither is chosen then.  The bounds, which both did
- * without, may open the way to bins.
+ * The next choice after FEW_DISTINCT or MANY_DISTINCT has given up.  Neither of them is
+ * chosen again: where FEW_DISTINCT met more values than the sample told, the larger
+ * sample of MANY_DISTINCT would most likely miss some as well.  Neither has looked for
+ * bounds, with which bins or a partition may become possible.
  */
 static HpsortCudaChoice
 think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -220,16 +218,16 @@ think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		hpsort_cuda_choose(&context->limits, shape, &next);
 	}
 	choice = next;
-	/* else nobody could tell why it took longer than others like it */
+	/* the reason tells why this sort took longer than others of its shape */
 	snprintf(choice.reason, sizeof(choice.reason), "values not as estimated: %.120s",
 			 next.reason);
 	return choice;
 }
 
 /*
- * The one switch over regimes.  FEW_DISTINCT is tried first because it alone can
- * turn out to be wrong, and leaves nothing behind when it does.  PUBLISHED does not
- * come here: a job that asks for a paper's algorithm goes to cuda/published itself.
+ * FEW_DISTINCT comes before the switch because it alone may give up, and another regime
+ * is chosen then.  PUBLISHED never comes here: job.cu calls cuda/published for a job
+ * that names a paper's algorithm.
  */
 bool
 sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -239,8 +237,8 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 {
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
-		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
-					 verdict))
+		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
+							  runs, verdict))
 			return true;
 		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
 	}
@@ -251,8 +249,8 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 						shape->n, out, verdict);
 			break;
 		case HPSORT_CUDA_PARTITION:
-			/* of no use any more, as bounds were found since; the need of a partition
-			 * does not count both */
+			/* begun before bounds were found, and of no use now; hpsort_cuda_sort_need()
+			 * does not count its memory beside a partition's */
 			if (begun)
 				begun->radix = RadixStart();
 			partition_sort(context, stream, map_of(*shape, descending),
@@ -273,9 +271,9 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 /*
- * Dense ranks where a table holds the distinct values, and all of them are found; a
- * sort of (key, row) pairs else.  Nothing scattered by atomics may be used here: the
- * order of equal keys is part of the result.
+ * By bins or dense ranks where a table holds all distinct values; else by a sort of
+ * (key, row) pairs.  PARTITION and every other way that scatters keys by atomics is
+ * out: the order of equal keys is part of the result.
  */
 bool
 permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
@@ -287,9 +285,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
 			 (unsigned long long) shape->n);
-	/* workspace of the passes, cleared while the host hears how many runs there are:
-	 * 13 MB at n 1e8, of which the passes see nothing this way.  For two of them,
-	 * because whether one will do is not known before */
+	/* workspace of the passes, 13 MB at n 1e8, cleared while the host waits for the number
+	 * of runs.  For two passes, because that number decides whether one is enough */
 	auto		prepare = [&](Sweeps *sweeps) {
 		sweeps->allocate(context, stream, shape->n, 2);
 	};
@@ -307,7 +304,7 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		known.record(stream);
 		prepare(&sweeps);
 		known.wait("find the runs");
-		/* such a key has no bin, so that the runs are not those of all rows */
+		/* a key outside the bounds has no bin, so that the runs lack its row */
 		if (verdict->n_outside != 0)
 			return false;
 		runs->distinct = verdict->distinct;
@@ -315,14 +312,14 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 						   shape->n, rows, &sweeps);
 		return true;
 	}
-	/* what a way that is given up has taken goes back before the next one takes its
-	 * own: no need counts both */
+	/* a regime that gives up releases its memory before the next one is called: no need
+	 * counts both */
 	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
 		Sweeps		sweeps;
 
-		if (few_runs(context, stream, map_of(*shape, false), keys, shape->n, runs,
-					 verdict, [&] { prepare(&sweeps); }))
+		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
+							  runs, verdict, [&] { prepare(&sweeps); }))
 		{
 			if (verdict->n_outside == 0)
 				ranked_permutation(context, stream, map_of(*shape, false), false,
@@ -331,8 +328,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		}
 	}
 	else if (choice->regime == HPSORT_CUDA_MANY_DISTINCT &&
-			 many_values_permutation(context, stream, {shape->lo, shape->hi}, descending,
-									 keys, shape->n, rows, verdict))
+			 many_distinct_permutation(context, stream, {shape->lo, shape->hi}, descending,
+									   keys, shape->n, rows, verdict))
 		return false;
 	if (choice->regime != HPSORT_CUDA_RADIX)
 	{
@@ -351,8 +348,8 @@ permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 
 using namespace hpsort;
 
-/* Misuse that would be a fault on the device, and end the process's context.
- * Kernels use 16-byte accesses but find the 16-byte boundaries themselves. */
+/* Refuses what would be a fault on the device and end the process's context.  4 bytes are
+ * enough: kernels that read 16 bytes at once find the boundaries themselves. */
 static void
 check_arrays(const void *keys, const void *out, uint64_t n)
 {
@@ -365,8 +362,8 @@ check_arrays(const void *keys, const void *out, uint64_t n)
 }
 
 /*
- * With a verdict of the caller's, nothing waits at the end; with none, a slot
- * of the context's serves, and has to be read before it is given back.
+ * With a verdict of the caller's, nothing waits at the end.  Without one the kernels
+ * report to a slot of the context's, which is read here, after a wait.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
@@ -382,7 +379,7 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		check_spec(spec);
 		check_arrays(keys, out, n);
 
-		/* first: what owns memory gives it back on this device's stream */
+		/* declared before all that owns device memory, which is released in it */
 		DeviceScope scope(context->ordinal);
 		Begun		begun;
 		Runs		runs;
@@ -397,7 +394,7 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
 					  &runs, to, &made, &begun))
 		{
-			/* else the output is undefined, and nobody will read it */
+			/* with a key outside the bounds the output is undefined, whatever is in it */
 			to->distinct = runs.distinct;
 			if (to->n_outside == 0)
 				expand_runs(stream, runs, n, 0, n, spec->descending != 0, out);
@@ -413,8 +410,8 @@ hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
 }
 
 /*
- * A range that does not fit is refused rather than sorted some other way: the caller
- * sized run_keys and run_counts by it.  One kernel, and never a wait.
+ * A range whose bins do not fit is refused: the caller has sized run_keys and run_counts
+ * by the range, and this call never waits.
  */
 extern "C" HpsortCudaCode
 hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
@@ -448,10 +445,7 @@ hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 	});
 }
 
-/*
- * Rows are 32-bit, which permute_into() checks before anything is launched.  The
- * verdict is cleared by the host before the first kernel that could write to it.
- */
+/* permute_into() refuses more rows than 32 bits number before anything is launched. */
 extern "C" HpsortCudaCode
 hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 						const int32_t *keys, uint64_t n, uint32_t *rows,
@@ -483,8 +477,8 @@ hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 								&made, &begun);
 		if (choice)
 			*choice = made;
-		/* without bounds of the caller's there is nothing that could be reported:
-		 * the slot goes back unread, and the result is in the stream's order */
+		/* without bounds of the caller's no key can be reported, and nothing waits: the
+		 * rows are complete in the stream's order */
 		if (spec->bounds_known && verdict == nullptr)
 		{
 			check(cudaStreamSynchronize(stream), "permute");

@@ -59,8 +59,8 @@ struct ExpandTuning
 	static constexpr int warp_tile = 512;	/* keys between two searches */
 };
 
-/* Distinct values hashed in shared memory. */
-struct FewTuning
+/* Regime FEW_DISTINCT, and the sample: distinct values hashed in shared memory. */
+struct FewDistinctTuning
 {
 	static constexpr int threads = 1024;
 	static constexpr int vectors = 2;	/* a batch of eight first looks */
@@ -80,7 +80,7 @@ struct PartitionTuning
 	static constexpr int blocks = 2;
 	static constexpr int items = 32;
 	static constexpr int small_items = 8;	/* with little shared memory */
-	static constexpr int few_items = 16;	/* so that few keys keep all SMs busy */
+	static constexpr int few_keys_items = 16;	/* so that few keys keep all SMs busy */
 	static constexpr int bucket_threads = 512;
 	/* runs of so many keys are expanded without a search: fewer are too often more than
 	 * a warp has lanes for; n 1e8, range 1.6e7 / 2e6: 0.747 -> 0.686, 0.642 -> 0.601 */
@@ -100,11 +100,11 @@ struct PartitionTuning
  */
 struct SweepTuning
 {
-	/* below, what bounds of keys save is less than the wait for them */
+	/* below, finding the keys' bounds saves less than the wait for them costs */
 	static constexpr uint64_t bounds_min_n = (uint64_t) 1 << 22;
-	/* below, a pass less does not pay for it either */
+	/* below, one pass less does not pay for that wait either */
 	static constexpr uint64_t bounds_for_passes_min_n = (uint64_t) 1 << 23;
-	/* those of three passes, one less than keys without bounds take */
+	/* bits of three passes; keys without bounds take four */
 	static constexpr uint32_t bounds_for_passes_bits = 24;
 	/* up to there few_pairs tiles are better even where no pass is left out (n
 	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
@@ -134,7 +134,7 @@ struct SmallTuning
  * 0.0718 / 0.0725 / 0.0730; 0.0961 / 0.0818 / 0.0860; 0.115 / 0.116 / 0.101; 0.211 /
  * 0.199 / 0.206.
  */
-struct FewTuning8
+struct FewKeysTuning8
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 8;
@@ -142,7 +142,7 @@ struct FewTuning8
 	static constexpr bool padded = true;
 };
 
-struct FewTuning12
+struct FewKeysTuning12
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 12;
@@ -150,7 +150,7 @@ struct FewTuning12
 	static constexpr bool padded = true;
 };
 
-struct FewTuning16
+struct FewKeysTuning16
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 16;

@@ -24,7 +24,7 @@
 
 #include "calls.cuh"
 #include "generate.cuh"
-#include "published.h"
+#include "published/published.h"
 
 static const int repetitions = 5;
 static const size_t flush_bytes = (size_t) 512 << 20;

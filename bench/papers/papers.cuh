@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "../gpu/calls.cuh"
-#include "published.h"
+#include "published/published.h"
 
 extern HpsortCuda *context;
 extern HpsortCudaError err;

@@ -41,7 +41,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "bucket_lists.cuh"
+#include "published/bucket_lists.cuh"
 
 #include <algorithm>
 

@@ -10,8 +10,8 @@
 
 #include <functional>
 
-#include "element.cuh"
-#include "published.cuh"
+#include "published/element.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

@@ -13,8 +13,8 @@
 #ifndef HPSORT_PUBLISHED_BUCKET_LISTS_CUH
 #define HPSORT_PUBLISHED_BUCKET_LISTS_CUH
 
-#include "bucket_bitonic.cuh"
-#include "device.cuh"
+#include "published/bucket_bitonic.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {

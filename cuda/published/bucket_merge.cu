@@ -23,7 +23,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "bucket_bitonic.cuh"
+#include "published/bucket_bitonic.cuh"
 
 #include <algorithm>
 

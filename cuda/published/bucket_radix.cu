@@ -32,8 +32,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "device.cuh"
-#include "published.cuh"
+#include "common/device.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

@@ -23,8 +23,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "device.cuh"
-#include "published.cuh"
+#include "common/device.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

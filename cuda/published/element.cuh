@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "published.h"
+#include "published/published.h"
 
 namespace hpsort
 {

@@ -15,8 +15,8 @@
 #ifndef HPSORT_PUBLISHED_HISTOGRAM_CUH
 #define HPSORT_PUBLISHED_HISTOGRAM_CUH
 
-#include "device.cuh"
-#include "published.cuh"
+#include "common/device.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

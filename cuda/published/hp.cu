@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "histogram.cuh"
+#include "published/histogram.cuh"
 
 namespace hpsort
 {

@@ -22,8 +22,7 @@
 #include <system_error>
 #include <thread>
 
-#include "bucket_bitonic.cuh"
-#include "job.cuh"
+#include "published/bucket_bitonic.cuh"
 
 namespace hpsort
 {
@@ -172,8 +171,8 @@ fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stre
 /* All parts side by side on the first device, merged, back to the host.  Its own part
  * is copied as well: one pair of lists, as long as all parts, serves all merges. */
 void
-gather(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
-	   uint32_t *out, uint32_t *payload_out)
+collect(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
+		uint32_t *out, uint32_t *payload_out)
 {
 	Part	   &first = parts->front();
 	HpsortCuda *context = first.context;
@@ -381,8 +380,8 @@ hpsort_published_sort_many(HpsortCuda *const *contexts, int count,
 				sort_part(*spec, static_cast<const uint32_t *>(keys),
 						  spec->payload ? payload : nullptr, -1, part);
 			});
-			gather(*spec, &parts, n, static_cast<uint32_t *>(out),
-				   spec->payload ? payload_out : nullptr);
+			collect(*spec, &parts, n, static_cast<uint32_t *>(out),
+					spec->payload ? payload_out : nullptr);
 		});
 	});
 }

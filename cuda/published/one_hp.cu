@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "histogram.cuh"
+#include "published/histogram.cuh"
 
 namespace hpsort
 {

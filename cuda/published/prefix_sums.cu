@@ -10,7 +10,7 @@
 
 #include <climits>
 
-#include "published.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

@@ -6,8 +6,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "bucket_bitonic.cuh"
-#include "published.cuh"
+#include "common/bounds.cuh"
+#include "published/bucket_bitonic.cuh"
+#include "published/published.cuh"
 #include "regime.h"
 
 #include <climits>

@@ -13,8 +13,8 @@
 #ifndef HPSORT_PUBLISHED_CUH
 #define HPSORT_PUBLISHED_CUH
 
-#include "kernels.cuh"
-#include "published.h"
+#include "common/keys.cuh"
+#include "published/published.h"
 
 namespace hpsort
 {

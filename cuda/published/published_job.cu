@@ -10,9 +10,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "bucket_bitonic.cuh"
-#include "job.cuh"
-#include "published.cuh"
+#include "published/bucket_bitonic.cuh"
+#include "published/published.cuh"
 #include "regime.h"
 
 #include <algorithm>
@@ -223,16 +222,4 @@ hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 		return hpsort_published_job_need(job, n);
 	return std::max(sorting_need(spec, n, 0), keys * (spec.payload ? 2 : 1) + slices) +
 		65536;
-}
-
-/* Contexts are not owned here: whoever opened them closes them, after the job. */
-extern "C" HpsortCudaCode
-hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
-						   HpsortCudaError *err)
-{
-	return job_call(job, err, [&] {
-		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
-		job->others.assign(contexts, contexts + count);
-	});
 }

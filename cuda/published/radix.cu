@@ -17,8 +17,8 @@
  */
 #include <cub/device/device_radix_sort.cuh>
 
-#include "device.cuh"
-#include "published.cuh"
+#include "common/device.cuh"
+#include "published/published.cuh"
 
 namespace hpsort
 {

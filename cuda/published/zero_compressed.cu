@@ -9,7 +9,7 @@
  * are their counts and values, B has at the first place of each value how much
  * larger it is than the one before, and the prefix sums of B are the result.
  *
- * The engine's own kernels (shared_histogram.cu, expand.cu) are the same
+ * The engine's own kernels (shared_histogram.cu, runs.cu) are the same
  * method without B: a place finds its value by searching C_p.
  *
  * Bytes moved: per key 4 read, one atomic on A, 12 for B and the output; per
@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "histogram.cuh"
+#include "published/histogram.cuh"
 
 namespace hpsort
 {

@@ -23,7 +23,7 @@ GPUD = build/hpsort-gpud
 GPUD_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wdeclaration-after-statement $(COPT) \
 	-Isrc $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA -Icuda)
 
-build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h) src/gpud/gpud.mk
+build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h cuda/published/*.h) src/gpud/gpud.mk
 	@mkdir -p $(@D)
 	$(CC) $(GPUD_CFLAGS) -c -o $@ $<
 

@@ -2,7 +2,7 @@
  *
  * gputest.cu
  *	  Tests of the engine on a real GPU, through its public header, and of
- *	  single regimes through kernels.cuh at sizes where they would not be chosen.
+ *	  single regimes through their own headers at sizes where they would not be chosen.
  *
  * usage: gputest [--quick | --tiny] [--shapes n] [--seed n] [--huge] [--device n]
  *		[--only name]

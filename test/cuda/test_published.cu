@@ -19,7 +19,7 @@
 #include <memory>
 #include <set>
 
-#include "engine.cuh"
+#include "context.cuh"
 #include "test_published.cuh"
 
 HpsortCuda *context;

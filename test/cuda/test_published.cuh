@@ -9,7 +9,7 @@
 #define HPSORT_TEST_PUBLISHED_CUH
 
 #include "check.cuh"
-#include "published.h"
+#include "published/published.h"
 
 inline const char *
 name_of(HpsortPublished algorithm)

@@ -7,7 +7,14 @@
  *-------------------------------------------------------------------------
  */
 #include "check.cuh"
-#include "kernels.cuh"
+#include "common/runs.cuh"
+#include "distinct/few_distinct.cuh"
+#include "distinct/many_distinct.cuh"
+#include "histogram/shared_histogram.cuh"
+#include "partition/partition.cuh"
+#include "passes/permutation.cuh"
+#include "passes/radix.cuh"
+#include "passes/small_sort.cuh"
 #include "tuning.cuh"
 
 using namespace hpsort;
@@ -195,12 +202,12 @@ static void
 test_extents(bool quick, uint64_t seed)
 {
 	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
-	std::vector<uint64_t> sizes = {65536, 65537, 600000, REGIME_PARTITION_FEW + 1};
+	std::vector<uint64_t> sizes = {65536, 65537, 600000, REGIME_PARTITION_FEW_KEYS + 1};
 	uint64_t	found = 0;
 
 	if (!quick)
 		sizes.insert(sizes.end(), {1, 511, 8192, 16383, 73727, 500001,
-					 REGIME_PARTITION_FEW, 3000000, 5000000});
+					 REGIME_PARTITION_FEW_KEYS, 3000000, 5000000});
 	for (uint64_t n : sizes)
 		for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 2, (uint64_t) 20, (uint64_t) 61,
 			 (uint64_t) 300, (uint64_t) 513, (uint64_t) 2000, n / 4000 + 1})
@@ -219,7 +226,7 @@ test_extents(bool quick, uint64_t seed)
 			}
 	current = "extents";
 	CHECK(found > 0 || limits->shared_bytes < 100000);
-	for (uint64_t n : {(uint64_t) 16384, (uint64_t) 300001, REGIME_PARTITION_FEW + 5})
+	for (uint64_t n : {(uint64_t) 16384, (uint64_t) 300001, REGIME_PARTITION_FEW_KEYS + 5})
 		for (uint64_t buckets : {(uint64_t) 1, (uint64_t) 61, (uint64_t) 1000})
 		{
 			try_partition_outside({UNIFORM, n, (buckets << 8) - 8, -77, false, seed},
@@ -244,8 +251,8 @@ try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending
 
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	found = many_values_permutation(context, nullptr, b, descending, input.get(),
-									keys.size(), rows.get(), verdict.get());
+	found = many_distinct_permutation(context, nullptr, b, descending, input.get(),
+									  keys.size(), rows.get(), verdict.get());
 	CUDA(cudaDeviceSynchronize());
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	/* the values' own sort is the larger where there are fewer keys than values */
@@ -347,8 +354,8 @@ try_many_memory(uint64_t seed)
 		{
 			VerdictSlot verdict(context, nullptr);
 
-			found = many_values_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
-											input.get(), keys.size(), rows.get(), verdict.get());
+			found = many_distinct_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
+											  input.get(), keys.size(), rows.get(), verdict.get());
 			CHECK(found);
 		}
 		catch (const Failure &failure)
@@ -384,8 +391,8 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	if (keys.empty())
 		return;
 	input.put(keys);
-	found = few_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
-					 input.get(), keys.size(), &runs, verdict.get());
+	found = few_distinct_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
+							  input.get(), keys.size(), &runs, verdict.get());
 	CHECK(expected < 0 || found == (expected == 1));
 	CHECK(verdict->n_outside == 0);
 	if (!found)
@@ -476,7 +483,7 @@ test_skewed(bool quick, bool tiny, uint64_t seed)
 	if (!tiny)
 		sizes.insert(sizes.end(), {32768, 34500, 300007});
 	if (!quick)
-		sizes.insert(sizes.end(), {600000, REGIME_PARTITION_FEW + 1, 5000011});
+		sizes.insert(sizes.end(), {600000, REGIME_PARTITION_FEW_KEYS + 1, 5000011});
 	for (int d = DISTRIBUTIONS; d < ALL_DISTRIBUTIONS; d++)
 	{
 		const Distribution distribution = (Distribution) d;
@@ -526,7 +533,7 @@ test_regimes(bool quick, bool tiny)
 {
 	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
 	const uint64_t bins = regime_shared_bins(limits);
-	const uint64_t few = regime_few_capacity(limits);
+	const uint64_t few = regime_few_distinct_capacity(limits);
 	std::vector<uint64_t> sizes = {1, 3, 7680, 7681, 16383, 16385, 70001};
 	std::vector<uint64_t> ranges = {1, 2, 255, 257, 4096, 4097, bins - 1, bins};
 	std::vector<uint32_t> shifts = {4, 7, 11, 13};
@@ -668,7 +675,7 @@ test_regimes(bool quick, bool tiny)
 
 	/* ranges of every number of bits that takes several passes, tiles full and not */
 	for (uint32_t bits = 9; bits <= 32 && !tiny; bits += quick ? 5 : 1)
-		for (uint64_t n : {SweepTuning::few_pairs_n + 1, REGIME_SWEEP_FEW + (uint64_t) 8191})
+		for (uint64_t n : {SweepTuning::few_pairs_n + 1, REGIME_SWEEP_FEW_KEYS + (uint64_t) 8191})
 		{
 			try_radix({(Distribution) (seed % 3), n, (uint64_t) 1 << bits,
 					  bits == 32 ? INT32_MIN : -77, false, seed},

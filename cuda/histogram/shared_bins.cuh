@@ -14,7 +14,7 @@
 #include <cooperative_groups.h>
 #include <type_traits>
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {
@@ -30,8 +30,8 @@ static constexpr int batch_slices = batch_bins / slice_bins;
 
 static_assert(batch_bins == histogram_threads * 4, "a thread scans four bins of a batch");
 
-/* A thread each in scan_slices(), which is ample: the most bins there are (regime.c),
- * 65,536, are 256 of them. */
+/* scan_slices() has a thread for each slice; 65,536 bins, the most that regime.c allows,
+ * are 256 slices. */
 static constexpr int max_slices = histogram_threads;
 
 /*
@@ -42,7 +42,8 @@ static constexpr int max_slices = histogram_threads;
 static constexpr uint32_t single_vectors = 3;	/* of four bins, a thread */
 static constexpr uint32_t single_bins = batch_bins * single_vectors;
 
-/* Where positions have 32 bits, and the output is drawn tile by tile. */
+/* Whether all bins may be scanned at once: positions must have 32 bits, and the output be
+ * drawn tile by tile. */
 template <typename Count>
 __host__ __device__ constexpr bool
 scans_at_once(uint64_t n)
@@ -50,9 +51,9 @@ scans_at_once(uint64_t n)
 	return sizeof(Count) == 4 && n >= HistogramTuning::dynamic_min_n;
 }
 
-/* What one block needs after counting, in the memory that held its bins: starts has
- * those of a batch or of all bins, and where they end, and is a whole number of 16-byte
- * vectors. */
+/* What a block needs after counting, in the memory that held its bins.  starts has the
+ * starts of a batch's bins or of all bins, and the end of the last; its size is a whole
+ * number of 16-byte vectors. */
 struct OutputState
 {
 	uint64_t	slice_starts[max_slices + 1];
@@ -60,7 +61,8 @@ struct OutputState
 	__align__(16) uint32_t starts[single_bins + 4];
 };
 
-/* 16 bytes at a time, up to three words over the end: shared_need() has room for them. */
+/* Clears 16 bytes at a time, up to three words over the end, for which shared_need() has
+ * room. */
 __device__ __forceinline__ void
 clear_bins(uint32_t *bins, uint32_t count)
 {
@@ -70,7 +72,7 @@ clear_bins(uint32_t *bins, uint32_t count)
 		fours[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* Counts one key; remembers one outside the bounds. */
+/* Counts a key, or remembers it if it is outside the bounds. */
 struct CountKey
 {
 	const KeyMap &map;
@@ -143,8 +145,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 
 	crew = cluster.num_blocks();
 	rank = cluster.block_rank();
-	/* neighbours read these bins, and their own must be complete; nobody waits at
-	 * the end, because the grid's barrier follows before bins are overwritten */
+	/* the blocks of a cluster read each other's bins, which must be complete.  There is no
+	 * barrier at the end, because the grid's comes before bins are overwritten */
 	if (crew > 1)
 		cluster.sync();
 #endif
@@ -428,7 +430,7 @@ expand_bins(const Count *all_bins, const Count *all_slices, uint32_t count,
 	/*
 	 * Most of the output is dealt to the blocks in equal parts beforehand: one search
 	 * for the place to begin, then all bins in a row.  What is left is drawn tile by
-	 * tile by whoever is ready, because SMs do not write equally fast; small outputs
+	 * tile by the blocks that are ready, because SMs do not write equally fast; small outputs
 	 * end before that would pay.
 	 */
 	const uint64_t head = min(static_cast<uint64_t>(misaligned(out)), total);

@@ -13,7 +13,7 @@
  *	crew		the blocks of a cluster, which add their bins up among themselves
  *	crowded		a bucket with more than twice its share of the keys, worked on by
  *				several blocks, a segment each; the fullest is the largest bucket
- *	extent		room for a bucket's keys that nobody has counted, more than its share
+ *	extent		room for keys of a bucket that has not been counted, more than its share
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,7 @@
 
 #include <cstdint>
 
-#include "hpsort_cuda.h"
-#include "kernels.cuh"
+#include "common/keys.cuh"
 #include "regime.h"
 #include "tuning.cuh"
 

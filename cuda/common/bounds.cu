@@ -10,7 +10,8 @@
  */
 #include <climits>
 
-#include "device.cuh"
+#include "common/bounds.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {
@@ -27,7 +28,7 @@ reset_kernel(Bounds *bounds)
 
 /*
  * Per thread, per warp, per block: one pair of atomics per block is left.  They go
- * to *bounds as it is, so that a job's chunks add up without anybody waiting.
+ * to *bounds as it is, so that a job's chunks add up without a wait.
  */
 __global__ void __launch_bounds__(threads)
 bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)

@@ -5,9 +5,9 @@
  *
  * The bucket step of Zhang and Wu (and of Chen et al.) before the histogram:
  *	- keys are moved to buckets, intervals of 2^shift bins each
- *	  (partition_scatter.cu);
+ *	  (scatter.cu);
  *	- plan_kernel turns the buckets' sizes into places and a list of work items;
- *	- each bucket is sorted by its bins (partition_buckets.cu).  One that holds more
+ *	- each bucket is sorted by its bins (buckets.cu).  One that holds more
  *	  than twice its share (and than 24,576 keys) is crowded, and several items.
  * Buckets are counted in a step before all others only where extents do not serve;
  * the plan then comes before the keys are moved.
@@ -16,15 +16,16 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {
 
 /*
- * One block: where buckets start, and who works on what.  Two prefix sums over at
- * most 4,096 buckets, a batch of 1,024 at a time; the numbers of items and of
- * crowded buckets go through one sum, as the halves of a word, because a sum is two
+ * Finds where buckets start, and makes the list of work items; in one block.  Two prefix
+ * sums over at most 4,096 buckets, a batch of 1,024 at a time; the numbers of items and
+ * of crowded buckets are summed as the halves of one word, because a sum takes two
  * barriers.  A bucket without keys gets no item.
  */
 static constexpr int plan_threads = 1024;
@@ -74,7 +75,7 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 				items[static_cast<uint32_t>(packed)] = {
 					b, static_cast<uint32_t>(start), static_cast<uint32_t>(start) + count, 0};
 		}
-		/* the segments of a crowded one, which may be hundreds, by its thread's warp */
+		/* a crowded bucket may have hundreds of segments, which its thread's warp lists */
 		for (uint32_t left = __ballot_sync(all_lanes, is_crowded); left != 0; left &= left - 1)
 		{
 			const int	whose = __ffs(left) - 1;
@@ -101,10 +102,8 @@ plan_kernel(const uint32_t *counts, uint32_t buckets, uint32_t crowd,
 	}
 }
 
-/*
- * Only the bins that crowded buckets will use: there is room for as many as can be
- * crowded, and uniform keys crowd none.
- */
+/* Clears the bins in memory of the buckets that are crowded: with uniform keys of none,
+ * though there is room for as many as can be crowded. */
 __global__ void
 clear_crowded_kernel(const Plan *plan, uint32_t shift, uint32_t *bins)
 {
@@ -125,10 +124,7 @@ configure_partition(const HpsortCudaLimits &limits)
 	configure_buckets(limits);
 }
 
-/*
- * The same for both steps of the host's side, which is why they are cut twice rather
- * than kept.
- */
+/* PartitionStart::begin() and partition_sort() both cut the same memory by this. */
 PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
 								 uint32_t shift, uint32_t buckets, uint64_t n)
 {
@@ -187,9 +183,9 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
 }
 
 /*
- * Five launches, six where buckets are counted; two fewer where n is so small that none
- * can be crowded; and no wait.  Keys outside the bounds are left out of every step alike,
- * so the places still add up when there are some.
+ * Five launches, six where buckets are counted, and two fewer where n is so small that no
+ * bucket can be crowded.  Every step leaves out keys outside the bounds, so that the
+ * places add up when there are some.
  */
 void
 partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,

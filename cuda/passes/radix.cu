@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * radix.cu
- *	  Regime RADIX: a radix sort, told as much as is known.
+ *	  Regime RADIX: a radix sort that uses the keys' bounds.
  *
- * For inputs whose bins would be more than their keys.  The passes are those of
- * sweep.cuh, so what surrounds CUB's costs nothing here:
+ * For inputs that would have more bins than keys.  The passes are those of sweep.cuh,
+ * which do on their way what takes passes of its own around CUB's sort:
  *	- keys are sorted as bins, that is, with the lower bound subtracted, in as
  *	  few bits as the range has: the first pass subtracts, the last one adds (a
  *	  range that straddles zero differs in bit 31, however narrow it is);
@@ -14,9 +14,9 @@
  *	  by, so that the last passes move two bytes of them, one, and none.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * Few keys are small_sort.cu's.  Up to 2^22 of them take tiles of fewer items, and
- * passes that leave themselves out (FewWords).  CUB itself is left with what 32-bit
- * positions cannot number.
+ * small_sort.cu sorts up to 2^19 keys.  Up to 2^22 keys take tiles of fewer items, and
+ * passes that leave themselves out (FewKeysWords).  2^32 keys and more, which 32-bit
+ * positions cannot number, are CUB's.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass; rows
  * alone 4 + 12 + 14 + 11 + 9 in four passes, 4 + 10 + 11 + 9 in three.
@@ -27,7 +27,10 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "radix.cuh"
+#include "common/bounds.cuh"
+#include "passes/permutation.cuh"
+#include "passes/radix.cuh"
+#include "passes/small_sort.cuh"
 
 namespace hpsort
 {
@@ -65,13 +68,13 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 					uint32_t *counts, uint32_t stride, uint32_t *ticket,
 					uint32_t *flat, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
-	/* the whole grid, so that no starts are made either: who has been told the same
-	 * throws away what was begun (sort.cu) */
+	/* the whole grid leaves, and makes no starts: sort.cu, which reads the same answer,
+	 * drops the RadixStart */
 	if (skip != nullptr && *skip != 0)
 		return;
 
-	/* one set for the block: with POPC.INC equal digits of a warp cost no more than
-	 * different ones, so sets per warp would gain nothing and cost their adding up */
+	/* one set of bins for the block: with POPC.INC equal digits of a warp cost no more
+	 * than different ones, so a set for each warp would only have to be added up */
 	__shared__ uint32_t bins[PASSES][sweep_digits];
 	const uint32_t mask = (1u << bits) - 1;
 	bool		bad = false;
@@ -106,9 +109,9 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 }
 
 /*
- * What the passes of both sorts do with keys.  The host knows which pass reads and
- * writes what, so all of it is in the kernel's parameters and takes no register;
- * KeysPass has none to give (tuning.cuh).
+ * What the passes over many keys have in common, with rows or without.  Which arrays a
+ * pass reads and writes is in the kernel's parameters and takes no register, of which
+ * KeysPass has none left (tuning.cuh).
  */
 template <typename In>
 struct KeyWords
@@ -144,7 +147,7 @@ struct KeyWords
 		if (inside)
 		{
 			word = static_cast<uint32_t>(keys_in[at]);
-			/* what a pass before has written without a digit is a bin */
+			/* words that are not keys are bins already */
 			if constexpr (std::is_same<In, int32_t>::value)
 				word = to_bin(in, static_cast<int32_t>(word));
 		}
@@ -183,15 +186,15 @@ struct KeysPass : KeyWords<int32_t>
 	}
 };
 
-/* In the place of a type of words: none are written. */
+/* The type of words of a pass that writes none. */
 struct NoWords
 {
 };
 
 /*
- * Keys and rows.  FIRST: rows are made up.  When only the rows are wanted, nobody
- * needs a digit again that has been sorted by: words are written without it, in as
- * few bytes as the digits still to come take, and in the last pass not at all.
+ * Keys and rows.  FIRST: rows are made up.  When only the rows are wanted, a digit is
+ * not needed after its pass: words are written without it, in as few bytes as
+ * the digits still to come take, and in the last pass not at all.
  */
 template <typename In, typename Out, bool FIRST>
 struct PairsPass : KeyWords<In>
@@ -200,7 +203,7 @@ struct PairsPass : KeyWords<In>
 	using Local = typename KeyWords<In>::Local;
 	using Shared = typename KeyWords<In>::Shared;
 	static constexpr bool values = true;
-	/* rows asked for as well, and so for twice as many streams, lose 7 % */
+	/* prefetching keys and rows, twice as many streams, loses 7 % */
 	static constexpr bool prefetches = false;
 	Out		   *keys_out;
 	uint32_t	sorted_bits;	/* below the digits still to come */
@@ -228,12 +231,12 @@ struct PairsPass : KeyWords<In>
 };
 
 /*
- * The same where passes may be left out, which pays as long as it is launches and
- * waits that count.  Which arrays a pass reads and writes, and which ends turn keys
- * into bins and back, depends on the passes that are left out, and is found by each
- * pass when it starts.
+ * What the passes over few keys have in common, which may leave themselves out: that
+ * pays as long as launches and waits take most of the time.  Which arrays a pass reads
+ * and writes, and whether it turns keys into bins or back, depends on the passes that
+ * are left out, and is found by each pass when it starts.
  */
-struct FewWords
+struct FewKeysWords
 {
 	const int32_t *keys;		/* to be sorted */
 	int32_t    *to[2];			/* passes end in [0] and [1] in turn, the last in [0] */
@@ -244,8 +247,8 @@ struct FewWords
 	uint32_t	mask;			/* of a digit */
 	const uint32_t *flat;
 
-	/* Found by enter().  All else is derived from it where it is
-	 * used, since what lives as long as the tile's words makes some of them spill. */
+	/* Found by enter().  All else is derived from these two where it is used, since
+	 * values that live as long as the tile's words make some of the words spill. */
 	uint32_t	after;			/* passes still to come */
 	bool		first;
 
@@ -274,15 +277,15 @@ struct FewWords
 		first = (moving & ((1u << number) - 1)) == 0;
 		return true;
 	}
-	/* what a pass writes to follows from how many come after it, and what it reads is
-	 * what the one before wrote to: the other of the two */
+	/* which array a pass writes follows from the number of passes after it; it reads the
+	 * other one, which the pass before it wrote */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
 		const int32_t *from = first ? keys : after % 2 == 0 ? to[1] : to[0];
 		const uint32_t word = inside ? static_cast<uint32_t>(from[at]) : 0;
 
-		/* what is behind the end sorts last */
+		/* items behind the end sort last */
 		return !inside ? 0xffffffffu :
 			first ? to_bin(map, static_cast<int32_t>(word)) : word;
 	}
@@ -312,7 +315,7 @@ struct FewWords
 
 /* Keys alone. */
 template <typename Tuning>
-struct FewKeysPass : FewWords
+struct FewKeysPass : FewKeysWords
 {
 	using Shape = Tuning;
 	static constexpr bool values = false;
@@ -324,9 +327,9 @@ struct FewKeysPass : FewWords
 	}
 };
 
-/* Keys and rows; which pass makes the rows up is known on the device alone. */
+/* Keys and rows; only the device knows which pass is the first and makes the rows up. */
 template <typename Tuning>
-struct FewPairsPass : FewWords
+struct FewPairsPass : FewKeysWords
 {
 	using Shape = Tuning;
 	static constexpr bool values = true;
@@ -351,8 +354,8 @@ struct FewPairsPass : FewWords
 	}
 };
 
-/* By blocks that read at full speed and add their counts up seldom: two of 1,024 threads
- * fill an SM, and each adds up to 1,024 counts once. */
+/* Two blocks of 1,024 threads on each SM read at full speed, and each adds its counts to
+ * the common ones, up to 1,024 of them, only once. */
 static void
 count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			 const Digits &digits, const int32_t *keys, uint64_t n,
@@ -385,10 +388,10 @@ count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	check_launch("count the digits");
 }
 
-/* Words as they are: between the first pass and the last they are bins already. */
+/* Words as they are: between the first pass and the last one they are bins. */
 static const KeyMap no_map = {0, 0, 0xffffffffu};
 
-/* Pass number p of a sort by whole keys: where its digit is, and which ends turn keys. */
+/* Pass number p: where its digit is, and whether it turns keys into bins or back. */
 template <typename In>
 static void
 set_pass(KeyWords<In> *pass, const KeyMap &map, const Digits &digits, uint32_t p)
@@ -399,9 +402,9 @@ set_pass(KeyWords<In> *pass, const KeyMap &map, const Digits &digits, uint32_t p
 	pass->mask = (1u << digits.bits) - 1;
 }
 
-/* The same, which of them has which end being left open. */
+/* The same for a pass that may leave itself out. */
 static void
-set_pass(FewWords *pass, const RadixStart &start, const Digits &digits, uint32_t p)
+set_pass(FewKeysWords *pass, const RadixStart &start, const Digits &digits, uint32_t p)
 {
 	pass->map = start.map;
 	pass->number = p;
@@ -412,9 +415,9 @@ set_pass(FewWords *pass, const RadixStart &start, const Digits &digits, uint32_t
 }
 
 /*
- * One kernel stands for all: they are compiled together.  A driver that compiles
- * an older PTX for a new device gives code without the wait, which must then not be
- * launched as if it had one.
+ * One kernel is asked for all, which are compiled together.  A driver that compiles an
+ * older PTX for a new device makes code without wait_for_kernel_before(), which must
+ * not be launched behind a kernel that is still at work.
  */
 bool
 sweeps_overlap()
@@ -428,10 +431,10 @@ sweeps_overlap()
 }
 
 /*
- * CUB for keys as they are, from in to out; in is kept, for which its workspace has a
- * second array.  For more keys than 32-bit positions number.  It looks at bits and not
- * at bounds, so they are checked by a reading of their own, and all 32 bits are sorted
- * by: signed keys of a narrow range that straddles zero differ in the highest.
+ * CUB's sort, from in to out, for more keys than 32-bit positions number; in is kept, as
+ * CUB's workspace has a second array.  CUB does not check bounds, so one more read
+ * of the keys does.  It sorts by all 32 bits: signed keys of a narrow range that
+ * straddles zero differ in the highest one.
  */
 static void
 cub_sort_keys(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
@@ -455,11 +458,8 @@ cub_sort_keys(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	check(call(workspace.as<void>(), bytes), "sort by radix");
 }
 
-/*
- * What both sorts begin with, and all that can be done before it is known that
- * the keys are to be sorted by radix at all: the kernel looks at *skip when it
- * starts.
- */
+/* Puts the counting of all digits on the stream; its kernel looks at *skip when it
+ * starts. */
 void
 RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 				  bool descending, const int32_t *keys, uint64_t n,
@@ -472,8 +472,7 @@ RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	begun = true;
 }
 
-/* Whether it was begun for these bounds.  The keys are the same, but bounds may have
- * been found since, which are narrower. */
+/* Whether start was begun with this map.  Narrower bounds may have been found since. */
 static bool
 is_begun(const RadixStart *start, const KeyMap &map)
 {
@@ -481,7 +480,7 @@ is_begun(const RadixStart *start, const KeyMap &map)
 		start->map.base == map.base && start->map.last == map.last;
 }
 
-/* Few keys are one launch, and beyond 32 bits it is CUB's. */
+/* Sorts in one launch and CUB's sorts have no first half. */
 bool
 radix_can_begin(uint64_t n)
 {
@@ -497,11 +496,11 @@ at_once(const HpsortCuda *context)
 		Tuning::threads * Tuning::items;
 }
 
-/* Every pass that there may be is launched; which of them move keys, each finds out. */
+/* All passes are launched; each finds on the device whether it moves keys. */
 template <typename Tuning>
 static void
 few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
-			const int32_t *keys, int32_t *out, int32_t *other)
+				const int32_t *keys, int32_t *out, int32_t *other)
 {
 	for (uint32_t p = 0; p < digits.passes; p++)
 	{
@@ -532,7 +531,7 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	RadixStart *start = is_begun(begun, map) ? begun : &mine;
 	DeviceBuffer other;
 
-	/* by size alone, as radix_can_begin() says: nothing has been begun for these two */
+	/* for these two radix_can_begin() is false, so nothing has been begun */
 	if (n > UINT32_MAX)
 	{
 		cub_sort_keys(context, stream, bounds, descending, keys, out, n, verdict);
@@ -550,15 +549,15 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	if (digits.passes > 1)
 		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
 
-	if (n <= REGIME_SWEEP_FEW)
+	if (n <= REGIME_SWEEP_FEW_KEYS)
 	{
 		/* small tiles while all of them fit on the SMs at once */
-		if (n <= at_once<FewTuning12>(context))
-			few_keys_passes<FewTuning12>(stream, start, digits, keys, out,
-										 other.as<int32_t>());
+		if (n <= at_once<FewKeysTuning12>(context))
+			few_keys_passes<FewKeysTuning12>(stream, start, digits, keys, out,
+											 other.as<int32_t>());
 		else
-			few_keys_passes<FewTuning16>(stream, start, digits, keys, out,
-										 other.as<int32_t>());
+			few_keys_passes<FewKeysTuning16>(stream, start, digits, keys, out,
+											 other.as<int32_t>());
 		return;
 	}
 
@@ -586,8 +585,8 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 template <typename Tuning>
 static void
 few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
-			 const int32_t *keys, int32_t *const (&keys_to)[2], bool keys_wanted,
-			 uint32_t *const (&rows_to)[2])
+				 const int32_t *keys, int32_t *const (&keys_to)[2], bool keys_wanted,
+				 uint32_t *const (&rows_to)[2])
 {
 	for (uint32_t p = 0; p < digits.passes; p++)
 	{
@@ -606,8 +605,9 @@ few_pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 }
 
 /*
- * Three passes or four for rows alone: 16 bits are left for the last two of them, and
- * 8 for the last.  words: two bytes a key, and four if there are four passes, else one.
+ * Three or four passes for rows alone: words of 16 bits come into the second last pass,
+ * and of 8 bits into the last.  words[0] has two bytes a key, words[1] four if there
+ * are four passes, else one.
  */
 static void
 rows_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
@@ -644,9 +644,8 @@ rows_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 }
 
 /*
- * The same with rows beside the keys.  sorted_keys may be null; a third array then
- * stands in for it where more than two passes need one.  There are never more keys
- * than 32 bits number: permute_into() has refused them.
+ * Where sorted_keys is null and there are more than two passes, a third array stands in
+ * for it.  permute_into() has refused more keys than 32 bits number.
  */
 void
 radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
@@ -682,15 +681,15 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 					  &start->sweeps, rows);
 		return;
 	}
-	/* bounds of the whole type: nobody knows any, and passes may turn out to be left
-	 * out; which tiles are best for how many keys is in tuning.cuh */
+	/* map.last is UINT32_MAX where no bounds are known: passes may leave themselves out
+	 * then; tuning.cuh has the measurements of tiles and numbers of keys */
 	const bool	few = n <= SweepTuning::few_pairs_n ||
-		(n <= REGIME_SWEEP_FEW && map.last == UINT32_MAX);
-	/* words of four bytes and of one, which are not there together, share an array, and
-	 * those of two have the other */
+		(n <= REGIME_SWEEP_FEW_KEYS && map.last == UINT32_MAX);
+	/* words of four bytes and of one are not needed at the same time and share an array;
+	 * words of two bytes have the other */
 	const bool	rows_alone = sorted_keys == nullptr && !few;
 
-	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW,
+	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW_KEYS,
 				  "only up to there has each pass a look-back of its own");
 	if (digits.passes > 1)
 	{
@@ -713,12 +712,13 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 											   sorted_keys != nullptr, rows_to);
 		};
 
-		if (n <= at_once<FewTuning8>(context))
-			run(FewTuning8());
-		else if (n <= at_once<FewTuning12>(context) || n > at_once<FewTuning16>(context))
-			run(FewTuning12());
+		if (n <= at_once<FewKeysTuning8>(context))
+			run(FewKeysTuning8());
+		else if (n <= at_once<FewKeysTuning12>(context) ||
+				 n > at_once<FewKeysTuning16>(context))
+			run(FewKeysTuning12());
 		else
-			run(FewTuning16());
+			run(FewKeysTuning16());
 		return;
 	}
 	if (rows_alone)

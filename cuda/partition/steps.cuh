@@ -1,18 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * partition.cuh
+ * steps.cuh
  *	  What the steps of regime PARTITION hand to each other.
  *
- * partition.cu is the host's side of all steps and plans the last one,
- * partition_scatter.cu moves keys to their buckets, partition_buckets.cu sorts
- * the buckets.  Nobody else includes this.
+ * scatter.cu moves keys to their buckets, buckets.cu sorts the buckets, and
+ * partition.cu plans that and calls all steps.  Only these three include this file.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HPSORT_CUDA_PARTITION_CUH
-#define HPSORT_CUDA_PARTITION_CUH
+#ifndef HPSORT_CUDA_STEPS_CUH
+#define HPSORT_CUDA_STEPS_CUH
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {
@@ -27,27 +26,27 @@ struct WorkItem
 };
 
 /*
- * Found by plan_kernel, read by the kernels after it.  They are launched before
- * anybody knows it, as wide as it may become: the host is told nothing.
+ * Written by plan_kernel and read by the kernels after it.  The host never reads it, and
+ * launches these kernels for the most work items that there may be.
  */
 struct Plan
 {
 	uint32_t	items;
 	uint32_t	crowded;
-	uint32_t	fullest;		/* the bucket with most keys, if it holds an
-								 * eighth of them: worth a shortcut */
+	uint32_t	fullest;		/* the bucket with most keys if it holds an
+								 * eighth of all; else no_bucket */
 	uint32_t	unused;
 };
 
 static constexpr uint32_t no_bucket = 0xffffffffu;
 
 /*
- * Where keys of buckets go that nobody has counted: bucket b has the places b * size to
- * b * size + size - 1, its extent 0, and what it has more goes to further extents of that
- * size, numbered from the number of buckets on as they are taken.  Who has which is in a
- * hash table with linear probing: its words are 0, or the owner, which is a bucket and
- * which of its extents it is, above the extent's number.  Words never change again, so a
- * search can go on from where it found none.
+ * Where keys go whose buckets have not been counted.  Bucket b has the places b * size to
+ * b * size + size - 1, its extent 0.  The keys beyond go to further extents of that size,
+ * which are numbered from the number of buckets on as they are taken.  A hash table with
+ * linear probing says which bucket has taken which extent: a word is 0, or the owner
+ * (a bucket, and which of its extents this is) above the extent's number.  A word that
+ * is not 0 never changes, so a search that met a free slot can go on from there.
  */
 struct Extents
 {
@@ -124,14 +123,14 @@ allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/* ---- partition_scatter.cu ---- */
+/* ---- scatter.cu ---- */
 
 void		configure_scatter(const HpsortCudaLimits &limits);
 
 /*
- * The first step, which nothing is launched before: keys to buckets that nobody has
- * counted, or counts.  Either leaves the buckets' sizes in arrays.counts, and leaves
- * keys outside the bounds out.
+ * The first step: scatters keys to buckets that have not been counted, or only counts
+ * the keys of each bucket.  Both leave the buckets' sizes in arrays.counts, and leave
+ * out keys outside the bounds, one of which they report in *verdict.
  */
 void		scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift,
 							uint32_t buckets, const int32_t *keys, uint64_t n,
@@ -143,21 +142,21 @@ void		count_buckets(const HpsortCuda *context, cudaStream_t stream,
 						  const PartitionArrays &arrays, const uint32_t *skip,
 						  HpsortCudaVerdict *verdict);
 
-/* Keys to buckets whose places are known: behind plan_kernel. */
+/* After plan_kernel: scatters keys to buckets that have been counted. */
 void		scatter_counted(const HpsortCuda *context, cudaStream_t stream,
 							const KeyMap &map, uint32_t shift, uint32_t buckets,
 							const int32_t *keys, uint64_t n,
 							const PartitionArrays &arrays);
 
-/* ---- partition_buckets.cu ---- */
+/* ---- buckets.cu ---- */
 
 void		configure_buckets(const HpsortCudaLimits &limits);
 
-/* Both turns of the buckets; the second only where some may be crowded. */
+/* Sorts the buckets, in two launches where some may be crowded, else in one. */
 void		sort_buckets(const HpsortCuda *context, cudaStream_t stream,
 						 const KeyMap &map, uint32_t shift, uint64_t most_items,
 						 bool crowded, const PartitionArrays &arrays, int32_t *out);
 
 } /* namespace hpsort */
 
-#endif							/* HPSORT_CUDA_PARTITION_CUH */
+#endif							/* HPSORT_CUDA_STEPS_CUH */

@@ -1,27 +1,27 @@
 /*-------------------------------------------------------------------------
  *
- * partition_scatter.cu
+ * scatter.cu
  *	  Keys to buckets: the bucket step of Zhang and Wu (and of Chen et al.).
  *
- * A tile's keys go through shared memory, where they are brought into the order of
- * buckets, so that neighbouring threads write to neighbouring places.  Only the low
- * `shift` bits are moved (two bytes); which bucket they belong to is told by where they
- * are.  Keys of a bucket need no order, so a tile ranks them by an atomic in shared
- * memory instead of a stable count, and draws places from the bucket's cursor.  All
- * blocks write at one place per bucket that way, and L2 completes the lines; with a
- * place per bucket and block, which needs no cursors, half-filled lines went to memory
- * and came back (548 MB written instead of 200, 0.96 ms instead of 0.33).
+ * A tile's keys are brought into the order of buckets in shared memory, so that
+ * neighbouring threads write to neighbouring places.  Only a key's low `shift` bits are
+ * moved, in two bytes; the place of these bytes tells the bucket.  Keys of a bucket need
+ * no order, so a tile ranks them by an atomic in shared memory instead of a stable
+ * count, and draws places from the bucket's cursor.  So all blocks write at one place
+ * of each bucket, and L2 completes the lines; with a place for each bucket and block,
+ * which needs no cursors, half-filled lines went to memory and came back (548 MB
+ * written instead of 200, 0.96 ms instead of 0.33).
  *
  * Where a bucket begins is known in one of two ways:
  *	- scatter_at_once_kernel gives each bucket room for a little more than its share,
  *	  an extent, and further extents when that is full.  Keys are read once.
- *	- scatter_counted_kernel works with places that plan_kernel made of the counts of
- *	  count_buckets_kernel, which read the keys before.  For inputs and devices that
- *	  extents are not for: regime_partition_extent().
+ *	- scatter_counted_kernel takes the places from plan_kernel, which computes them from
+ *	  the counts of count_buckets_kernel, so that keys are read twice.  It serves inputs
+ *	  and devices for which regime_partition_extent() is 0.
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {
@@ -30,14 +30,14 @@ static constexpr int threads = PartitionTuning::threads;
 
 static_assert(threads * PartitionTuning::items == REGIME_PARTITION_TILE &&
 			  threads * PartitionTuning::small_items == REGIME_PARTITION_SMALL_TILE &&
-			  threads * PartitionTuning::few_items == REGIME_PARTITION_FEW_TILE,
+			  threads * PartitionTuning::few_keys_items == REGIME_PARTITION_FEW_KEYS_TILE,
 			  "regime.c sizes for these tiles");
 
 /*
- * The buckets' sizes, in one read.  skip: a word that a sample's kernel has written;
- * see sort.cu.  Keys outside the bounds are remembered by a thread and reported once,
- * because the report goes over the bus; nothing counts them, here or later, so all
- * steps agree on how many keys there are.
+ * Counts the keys of each bucket.  skip: null, or a word that a sample's kernel has
+ * written; if it is not 0, the kernel does nothing.  A thread reports a key outside the
+ * bounds once at the end, because the report goes over the bus.  No step counts such
+ * keys, so that all steps agree on how many keys there are.
  */
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
 count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift,
@@ -74,8 +74,8 @@ count_buckets_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t shift
 }
 
 /*
- * Lanes that share the fullest bucket or, unless those are many, the first
- * lane's.  Many lanes in one bucket would queue for its counter.
+ * Lanes whose key is in the fullest bucket or, if these are fewer than `many`, in the
+ * first lane's bucket.  Many lanes in one bucket would queue for its counter.
  */
 static constexpr int many = 8;
 
@@ -274,9 +274,8 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 }
 
 /*
- * The bucket that most lanes of the warp share.  What many keys of a warp's have in
- * common is found in each tile anew: nobody has counted the buckets, and where keys
- * come clustered it is another one in each tile.
+ * The bucket that most lanes of the warp share.  It is found in each tile anew, as the
+ * buckets have not been counted, and clustered keys share another one in each tile.
  */
 __device__ __forceinline__ uint32_t
 most_shared(uint32_t bucket)
@@ -293,8 +292,9 @@ most_shared(uint32_t bucket)
 	return best & 0xffff;
 }
 
-/* What is added to targets, so that a place in the tile can be taken from the first
- * one's, and the bit beside them for buckets that go to two extents. */
+/* A target is the place that a bucket's first key goes to, less that key's place in the
+ * tile; target_bias keeps it from being negative.  is_split marks buckets whose keys go to
+ * two extents. */
 static constexpr uint32_t target_bias = 1 << 14;
 static constexpr uint32_t is_split = 1u << 31;
 
@@ -303,10 +303,10 @@ static constexpr uint32_t is_split = 1u << 31;
  * the first of their places, counted from the bucket's begin.  Where these reach into the
  * next extent, places[b] becomes where in the tile that one begins, and splits[b] its target.
  *
- * Who has drawn an extent's first place takes it, and others wait until it has a
- * number.  They do not wait for long, and no two for each other: a block whose places
- * are drawn is running, a thread takes what is its own before it waits, and nothing but
- * barriers within the block lies between the two.
+ * The thread that has drawn an extent's first place takes the extent, and threads with
+ * later places wait until it has a number.  The wait is short, and no two threads wait for
+ * each other: a block that has drawn places is running, and a thread takes its own
+ * extents before it waits, with nothing but barriers of the block in between.
  */
 __device__ __forceinline__ void
 further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
@@ -343,8 +343,8 @@ further_extents(const Extents &extents, uint32_t *counts, uint32_t *places,
 		}
 }
 
-/* Keys outside the bounds: one for a warp, because the report goes over the bus, and
- * which one does not matter.  A tile that has some is read again. */
+/* Reads a tile that has keys outside the bounds again, and reports one such key for each
+ * warp, because the report goes over the bus. */
 __device__ __forceinline__ void
 report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 				   HpsortCudaVerdict *verdict)
@@ -369,10 +369,10 @@ report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
  * Moves the keys of one tile to their buckets' extents.  cursors are the buckets'
  * sizes when all blocks are done.  skip: as for count_buckets_kernel.
  *
- * What is no key of these bounds gets a bucket of its own, behind all others, and is
- * left out when they are written: no step in between has to ask what is one, and each
- * of them asks for all its words before it waits for the first.  Only the tile that
- * is not full asks: what is missing there would queue for one counter.
+ * Keys outside the bounds get a bucket of their own, behind all others, which is not
+ * written.  So no step in between tests for them, and each step loads all its words before
+ * it waits for the first.  Only the last tile, if it is not full, tests which of its items
+ * exist: the missing ones would queue for one counter.
  */
 template <int ITEMS>
 __global__ void __launch_bounds__(threads, PartitionTuning::blocks)
@@ -577,7 +577,7 @@ configure_scatter(const HpsortCudaLimits &limits)
 	allow_shared(scatter_counted_kernel<PartitionTuning::items>, limits);
 	allow_shared(scatter_counted_kernel<PartitionTuning::small_items>, limits);
 	allow_shared(scatter_at_once_kernel<PartitionTuning::items>, limits);
-	allow_shared(scatter_at_once_kernel<PartitionTuning::few_items>, limits);
+	allow_shared(scatter_at_once_kernel<PartitionTuning::few_keys_items>, limits);
 }
 
 void
@@ -588,7 +588,7 @@ scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift, uint32_t
 	const uint32_t tile = regime_partition_tile(n);
 	const auto	kernel = tile == REGIME_PARTITION_TILE ?
 		scatter_at_once_kernel<PartitionTuning::items> :
-		scatter_at_once_kernel<PartitionTuning::few_items>;
+		scatter_at_once_kernel<PartitionTuning::few_keys_items>;
 
 	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
 		regime_partition_words(n, buckets) * sizeof(uint32_t), stream>>>

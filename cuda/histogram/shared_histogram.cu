@@ -21,7 +21,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "shared_bins.cuh"
+#include "histogram/shared_bins.cuh"
+#include "histogram/shared_histogram.cuh"
 
 namespace hpsort
 {
@@ -62,14 +63,14 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 		 i += gridDim.x * histogram_threads)
 		all_bins[i] = 0;
 
-	/* whoever adds to the common bins must know them all zeroed, but that is not
-	 * before the keys have been read: by then the others have long been here */
+	/* the common bins must be zeroed before any block adds to them, which is after it
+	 * has read its keys: by then all blocks have long arrived here */
 	auto		token = grid.barrier_arrive();
 
 	clear_bins(bins, count);
 	__syncthreads();
 
-	/* most of the keys in equal shares, the rest to who is free first */
+	/* most of the keys in equal shares, the rest to the blocks that are free first */
 	constexpr uint32_t tile = histogram_threads * HistogramTuning::vectors;
 	const KeyVectors all(keys, n);
 	const uint64_t dealt = n < HistogramTuning::dynamic_min_n ? all.count :
@@ -102,8 +103,8 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	if (bad)
 		report_outside(verdict, outside);
 	flush_bins(bins, count, all_bins, all_slices);
-	/* nothing can be said of the first position before the last key is counted:
-	 * this barrier is the method's price, 1 to 2 us */
+	/* no position of the output is known before the last key is counted; this barrier
+	 * takes 1 to 2 us */
 	grid.sync();
 
 	if (RUNS)
@@ -157,14 +158,14 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 				  reinterpret_cast<OutputState *>(memory));
 }
 
-/* The bins, and later in their place the state of the output. */
+/* Shared memory of the kernels: the bins, and later in their place the OutputState. */
 static size_t
 shared_need(uint32_t bins, bool at_once)
 {
 	const size_t need = (static_cast<size_t>(bins) + 3) / 4 * 16;
 	size_t		state = sizeof(OutputState);
 
-	/* room for as many starts as are scanned: what is left is L1's, for the keys */
+	/* no more starts than are scanned at once: the rest of the memory serves as L1 */
 	if (!at_once || bins <= batch_bins || bins > single_bins)
 		state -= (single_bins - batch_bins) * sizeof(uint32_t);
 	return need > state ? need : state;
@@ -222,7 +223,8 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 	uint32_t	blocks = histogram_blocks(context, n, map.last + 1);
 	uint32_t	crew = 1;
 
-	/* clusters only where atomics weigh, and all blocks still fit at once */
+	/* clusters only where adding to the common bins takes long, and where all blocks
+	 * still fit on the device at once */
 	if (n < HistogramTuning::dynamic_min_n)
 	{
 		if (range >= HistogramTuning::crew_min_bins &&
@@ -239,8 +241,8 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 			blocks = context->crew_blocks;
 		blocks = blocks / crew * crew;
 	}
-	/* the grid barrier needs all blocks to be there at once: the driver refuses the
-	 * launch otherwise, instead of letting it hang */
+	/* the grid barrier needs all blocks on the device at once: a launch that has too
+	 * many is refused by the driver, if it is cooperative, and would hang otherwise */
 	attributes[0].id = cudaLaunchAttributeCooperative;
 	attributes[0].val.cooperative = 1;
 	attributes[1].id = cudaLaunchAttributeClusterDimension;
@@ -292,12 +294,7 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	return static_cast<uint32_t>(clusters) * HistogramTuning::large_crew;
 }
 
-/*
- * Owners: keys and out are the caller's; the common bins are this call's, freed in
- * stream order behind the kernel.  Nothing is waited for.
- *
- * 32-bit bins halve the atomics' bytes; 64-bit ones are for n beyond 2^32.
- */
+/* 32-bit common bins halve the atomics' bytes; from 2^32 keys on a count may need 64. */
 void
 shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			const int32_t *keys, uint64_t n, int32_t *out,
@@ -311,11 +308,7 @@ shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 									  nullptr, nullptr, verdict);
 }
 
-/*
- * Lines 1 to 15 alone: C (as counts or starts, in 64 bits) and iC, ascending by
- * bin.  run_keys, counts and starts need room for min(range, n) of them, starts for
- * one more; how many there are is in the verdict when the stream has come past.
- */
+/* Lines 1 to 15 of the algorithm: C, as counts or starts, and iC. */
 void
 shared_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			const int32_t *keys, uint64_t n, int32_t *run_keys,
@@ -329,10 +322,8 @@ shared_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 									 counts, starts, verdict);
 }
 
-/*
- * Bins of a job: 64-bit, because nobody knows at the start how many keys will
- * come, and never flushed more often than once per chunk and block.
- */
+/* 64-bit bins, because the number of keys is not known when a job is opened; a block adds
+ * to them once for each chunk. */
 void
 Bins::allocate(HpsortCuda *context, cudaStream_t stream, const KeyMap &key_map)
 {
@@ -348,10 +339,7 @@ Bins::allocate(HpsortCuda *context, cudaStream_t stream, const KeyMap &key_map)
 	check(cudaMemsetAsync(bins, 0, memory.bytes(), stream), "clear the bins");
 }
 
-/*
- * One launch on the job's compute stream.  keys must stay until it is done, which
- * is what the ring's events are for.
- */
+/* One launch; keys must stay until the stream has come past it. */
 void
 Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  uint64_t n, HpsortCudaVerdict *verdict)
@@ -361,7 +349,8 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	check_launch("count a chunk");
 }
 
-/* A block per batch of 4,096 bins: compact_batch() says why none waits for others. */
+/* A block for each batch of 4,096 bins; compact_batch() says why no block waits for
+ * another. */
 void
 Bins::compact(cudaStream_t stream, const Runs &runs, HpsortCudaVerdict *verdict)
 {

@@ -3,18 +3,17 @@
  * small_sort.cu
  *	  RADIX for few keys: bounds, digits and all passes in one kernel.
  *
- * Up to some hundred thousand keys a sort is not made of bytes but of launches
- * and of waits: CUB's sort of 32 bits is seven launches, and to leave out bits
- * the host must first be told the bounds, a round trip that costs more than the
- * passes it saves.  Here the keys' bounds stay on the device.  One cooperative
- * kernel reads its tile per block, agrees on the bounds, derives from them how
- * many passes of how many bits there are, and makes them with two barriers of
- * the grid each.  All of it lives in L2; what bounds it is the barriers, the
- * table of counts that every block reads, and shared memory.
+ * Up to some hundred thousand keys launches and waits take most of a sort's time, not
+ * bytes: CUB's sort of 32 bits is seven launches, and to leave out bits the host must
+ * first learn the bounds, a round trip that costs more than the passes it saves.  Here
+ * the keys' bounds stay on the device.  In one cooperative kernel each block reads
+ * its tile; the blocks find the bounds together, derive from them the number of passes
+ * and of a digit's bits, and make the passes with two barriers of the grid each.  All
+ * data stays in L2; the barriers, the table of counts that every block reads, and
+ * shared memory bound the speed.
  *
- * radix.cu calls it up to small_most() keys.
- *
- * What one block holds needs no barrier of the grid, and is an ordinary launch.
+ * radix.cu calls small_sort() for up to small_most() keys.  one_block.cu sorts what one
+ * block holds.  A grid of a single block has no barrier, and is launched as usual.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +21,8 @@
 
 #include <cooperative_groups.h>
 
-#include "sweep.cuh"
+#include "passes/small_sort.cuh"
+#include "passes/sweep.cuh"
 
 namespace hpsort
 {
@@ -35,7 +35,7 @@ static constexpr int warps = threads / 32;
 /* parts in which a block adds up the other blocks' counts of a digit */
 static constexpr int parts = threads / sweep_digits;
 
-/* One launch.  All but keys, out and rows is workspace of small_sort()'s. */
+/* The arguments of a launch.  Arrays other than keys, out and rows are workspace. */
 struct SmallSort
 {
 	const int32_t *keys;
@@ -82,18 +82,18 @@ block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
 }
 
 /*
- * ITEMS a thread: tiles are as small as they can be while there are at most
- * SmallTuning::few_blocks of them, and one per SM; more blocks would each have more
- * counts to read than keys.  One block of 1,024 threads an SM, because the barriers
- * of the grid are paid per block.
+ * ITEMS keys a thread: tiles are as small as possible while there are at most
+ * SmallTuning::few_blocks of them, and one for each SM; with more blocks each would read
+ * more counts than keys.  One block of 1,024 threads an SM, because a barrier of the grid
+ * takes longer with more blocks.
  *
  * Keys stay in registers until their first pass; between two passes they are in L2,
  * where any SM may have written them, and are loaded past L1.
  *
- * A pass has two barriers of the grid: all counts are told, before anybody sums them
- * up; all items are written, before anybody reads them.  The second also keeps the
- * counts of the next pass from overwriting those that a slow block still reads, so
- * one table of them serves all passes.  A block that is alone has nobody to wait for.
+ * A pass has two barriers of the grid: after the first all counts are written and may
+ * be summed up, after the second all items are written and may be read.  The second
+ * also keeps the next pass's counts from overwriting counts that a slow block still
+ * reads, so that one table serves all passes.  A single block needs no barrier.
  */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
@@ -217,8 +217,7 @@ small_sort_kernel(SmallSort sort)
 		for (int i = 0; i < sweep_digits / 32; i += 4)
 			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
 		__syncwarp();
-		/* counted first and ranked later: what the other blocks need to know is the
-		 * counts, and they wait for them */
+		/* counted first and ranked later, because the other blocks wait for the counts */
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 			atomicAdd(&bins[word[i] >> shift & mask], 1u);
@@ -235,22 +234,22 @@ small_sort_kernel(SmallSort sort)
 				shared.bins[w][threadIdx.x] = count;
 				count += here;
 			}
-			/* behind the end there are only items with the highest digit, which are
-			 * no keys: the last block does not tell of them */
+			/* items behind the end, which all have the highest digit, are no keys: the
+			 * last block takes them out of its counts */
 			if (!alone)
 				__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
 					   count - (threadIdx.x == mask ? tile - m : 0));
 		}
 
-		/* told to the others as early as can be; the wait is for later */
+		/* arrive as early as possible; the wait comes later */
 		cg::grid_group::arrival_token token;
 
 		if (!alone)
 			token = grid.barrier_arrive();
 
 		uint32_t	unused;
-		/* from here to the wait: everything that concerns this tile alone, which is
-		 * longer than the barrier takes */
+		/* from here to the wait: all work on this tile alone, which takes longer than
+		 * the barrier */
 		const uint32_t exclusive = block_exclusive_sum<threads>(count, sums, &unused);
 
 		if (threadIdx.x < sweep_digits)
@@ -369,8 +368,8 @@ small_most(const HpsortCuda *context)
 }
 
 /*
- * Refused by the driver, not hung, if the blocks could not all be there at once.  One
- * block is launched as any other kernel: it has no barrier of the grid.
+ * A cooperative launch, which the driver refuses if not all blocks fit on the device at
+ * once.  A single block, which has no barrier of the grid, is launched as usual.
  */
 template <int ITEMS>
 static void
@@ -395,10 +394,6 @@ launch_small(cudaStream_t stream, SmallSort *sort)
 		  "launch the sort of few keys");
 }
 
-/*
- * Keys into out, or rows and keys (unless out is null) when rows is not null.
- * Bounds of the whole type say nothing, and are found on the device.
- */
 void
 small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
@@ -435,7 +430,8 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
-	/* so many blocks at most: with 8 keys a thread they hold small_most() */
+	/* as few keys a thread as make at most few blocks; with 8, the grid holds
+	 * small_most() keys */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

@@ -3,11 +3,11 @@
  * few_distinct.cu
  *	  Regime FEW_DISTINCT: few distinct values, anywhere in 2^32.
  *
- * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without its one term
- * in the range: the bins that occur live in a hash table in shared memory, so
- * C and iC exist from the start and A never does.
+ * 0-compressed H-P (Kozakai, Fujimoto, Wada, Algorithm 5) without the work that grows
+ * with the range: only bins that occur exist, in a hash table in shared memory, so
+ * that the counts C and the values iC are made at once and the bins A never exist.
  *	- sample_kernel estimates the number of distinct values from a sample;
- *	- count_few_kernel counts every key in its block's table and adds the
+ *	- count_distinct_kernel counts every key in its block's table and adds the
  *	  tables up in one table in L2; when a table overflows, everything stops
  *	  and the caller takes another regime: the sample is only a hint;
  *	- rank_kernel puts the values in order by counting the smaller ones (the
@@ -20,16 +20,17 @@
  */
 #include <climits>
 
-#include "device.cuh"
-#include "hash.cuh"
+#include "common/device.cuh"
+#include "common/hash.cuh"
+#include "distinct/few_distinct.cuh"
 
 namespace hpsort
 {
 
-static constexpr int threads = FewTuning::threads;
+static constexpr int threads = FewDistinctTuning::threads;
 
-/* What count_few_kernel leaves to the kernels behind it, and to the host. */
-struct FewState
+/* What count_distinct_kernel leaves to the kernels behind it, and to the host. */
+struct DistinctState
 {
 	uint32_t	distinct;		/* values on the list */
 	uint32_t	abandoned;		/* not 0: too many, the rest is meaningless */
@@ -38,12 +39,12 @@ struct FewState
 };
 
 /* The table in memory, shared by all blocks. */
-struct FewTable
+struct DistinctTable
 {
 	uint32_t   *keys;
 	unsigned long long *counts;
 	uint32_t   *list;			/* slots taken, in no order */
-	FewState   *state;
+	DistinctState *state;
 	uint32_t	slots;
 	uint32_t	capacity;
 };
@@ -164,7 +165,7 @@ struct BlockTable
 	}
 };
 
-/* What the sample says of the values, and their bounds. */
+/* What sample_kernel found: numbers of values, and the sample's bounds. */
 struct SampleReport
 {
 	RegimeSample values;
@@ -173,7 +174,7 @@ struct SampleReport
 	uint32_t	skip;			/* what the kernels behind it were told */
 };
 
-static constexpr int sample_items = FewTuning::sample / threads;
+static constexpr int sample_items = FewDistinctTuning::sample / threads;
 
 /*
  * A stratified sample: one key at a pseudo-random place of each of `sampled`
@@ -182,8 +183,8 @@ static constexpr int sample_items = FewTuning::sample / threads;
  * alone would wait long for so many translations of addresses (28 us instead of 3).
  */
 __global__ void
-gather_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
-					 int32_t *sample)
+collect_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
+					  int32_t *sample)
 {
 	const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 	const uint64_t part = n / sampled;
@@ -287,7 +288,7 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
  */
 __device__ __forceinline__ void
 merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
-			const FewTable &all)
+			const DistinctTable &all)
 {
 	/* blocks begin at different slots: all of them have the same few values */
 	const uint32_t turn = static_cast<uint32_t>(
@@ -349,7 +350,7 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
  * also fit one by one and not together, which merge_table() finds out.
  */
 __global__ void __launch_bounds__(threads, 1)
-count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
+count_distinct_kernel(const int32_t *keys, uint64_t n, uint32_t slots, DistinctTable all)
 {
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t taken;
@@ -358,9 +359,9 @@ count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
 	table.clear();
 	/* by warps, between two rounds of loads: keys that come after an overflow are
 	 * counted in vain, and a look per key would cost all inputs more */
-	for_each_batch<FewTuning::vectors>(
+	for_each_batch<FewDistinctTuning::vectors>(
 		keys, n,
-		[&](const int4 (&r)[FewTuning::vectors], uint32_t valid) {
+		[&](const int4 (&r)[FewDistinctTuning::vectors], uint32_t valid) {
 			table.count_batch(r, valid);
 		},
 		[&](int32_t key) { table.count_slowly(static_cast<uint32_t>(key)); },
@@ -384,11 +385,11 @@ count_few_kernel(const int32_t *keys, uint64_t n, uint32_t slots, FewTable all)
  * Launched for as many values as there may be: how many there are the host will
  * know only when this is done, and blocks behind the last one return.
  */
-__global__ void __launch_bounds__(FewTuning::rank_threads)
-rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
+__global__ void __launch_bounds__(FewDistinctTuning::rank_threads)
+rank_kernel(DistinctTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 			HpsortCudaVerdict *verdict)
 {
-	constexpr uint32_t warps = FewTuning::rank_threads / 32;
+	constexpr uint32_t warps = FewDistinctTuning::rank_threads / 32;
 	constexpr uint32_t chunk = 4096;
 	__shared__ __align__(16) uint32_t values[chunk];
 	__shared__ uint32_t smaller[warps][32];
@@ -411,7 +412,7 @@ rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	for (uint32_t at = 0; at < distinct; at += chunk)
 	{
 		__syncthreads();
-		for (uint32_t i = threadIdx.x; i < chunk; i += FewTuning::rank_threads)
+		for (uint32_t i = threadIdx.x; i < chunk; i += FewDistinctTuning::rank_threads)
 			/* what is missing is larger than everything, or equal */
 			values[i] = at + i < distinct ?
 				all.keys[all.list[at + i]] ^ 0x80000000u : 0xffffffffu;
@@ -445,18 +446,18 @@ rank_kernel(FewTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
  * since they count keys; the sum over a batch is carried to the next in a register
  * that all threads have alike.
  */
-__global__ void __launch_bounds__(FewTuning::rank_threads)
-sum_kernel(FewTable all, uint64_t *counts)
+__global__ void __launch_bounds__(FewDistinctTuning::rank_threads)
+sum_kernel(DistinctTable all, uint64_t *counts)
 {
 	wait_for_kernel_before();
 
 	const uint32_t distinct = min(all.state->distinct, all.capacity);
 	uint64_t	before = 0;
-	__shared__ uint64_t sums[FewTuning::rank_threads / 32];
+	__shared__ uint64_t sums[FewDistinctTuning::rank_threads / 32];
 
 	if (all.state->abandoned)
 		return;
-	for (uint32_t at = 0; at < distinct; at += FewTuning::rank_threads * 4)
+	for (uint32_t at = 0; at < distinct; at += FewDistinctTuning::rank_threads * 4)
 	{
 		const uint32_t i = at + threadIdx.x * 4;
 		uint64_t	four[4];
@@ -469,7 +470,7 @@ sum_kernel(FewTable all, uint64_t *counts)
 			four[j] = i + j < distinct ? counts[i + j] : 0;
 			sum += four[j];
 		}
-		sum = before + block_exclusive_sum<FewTuning::rank_threads>(sum, sums, &total);
+		sum = before + block_exclusive_sum<FewDistinctTuning::rank_threads>(sum, sums, &total);
 #pragma unroll
 		for (int j = 0; j < 4; j++)
 		{
@@ -486,12 +487,12 @@ sum_kernel(FewTable all, uint64_t *counts)
 void
 configure_few_distinct(const HpsortCudaLimits &limits)
 {
-	int			bytes = (regime_few_slots(&limits) & ~3u) * 2 * sizeof(uint32_t);
+	int			bytes = (regime_few_distinct_slots(&limits) & ~3u) * 2 * sizeof(uint32_t);
 
 	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sample_kernel),
 							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
 		  "set up a kernel");
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(count_few_kernel),
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(count_distinct_kernel),
 							   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
 		  "set up a kernel");
 }
@@ -505,26 +506,26 @@ Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys
 				   uint64_t n, uint64_t few_most, uint32_t narrow_bits)
 	: n_(n), report_(context, stream)
 {
-	uint32_t	slots = regime_few_slots(&context->limits);
-	uint32_t	sampled = FewTuning::sample;
+	uint32_t	slots = regime_few_distinct_slots(&context->limits);
+	uint32_t	sampled = FewDistinctTuning::sample;
 	SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
 
 	static_assert(sizeof(SampleReport) <= VerdictSlot::bytes, "it must fit");
 	/* half full at most, and not as large as it could be: the table has to be cleared */
-	if (slots > FewTuning::sample * 2)
-		slots = FewTuning::sample * 2;
+	if (slots > FewDistinctTuning::sample * 2)
+		slots = FewDistinctTuning::sample * 2;
 	slots &= ~3u;
 	if (sampled > slots / 2)
 		sampled = slots / 2;
 	if (sampled > n)
 		sampled = static_cast<uint32_t>(n);
-	gathered_ = DeviceBuffer(context, stream, sampled * sizeof(int32_t), "a sample");
+	collected_ = DeviceBuffer(context, stream, sampled * sizeof(int32_t), "a sample");
 	skip_ = DeviceBuffer(context, stream, sizeof(uint32_t), "a sample");
-	gather_sample_kernel<<<(sampled + 127) / 128, 128, 0, stream>>>
-		(keys, n, sampled, gathered_.as<int32_t>());
+	collect_sample_kernel<<<(sampled + 127) / 128, 128, 0, stream>>>
+		(keys, n, sampled, collected_.as<int32_t>());
 	check_launch("sample the keys");
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
-		(gathered_.as<int32_t>(), slots / 2, sampled, n, few_most, narrow_bits,
+		(collected_.as<int32_t>(), slots / 2, sampled, n, few_most, narrow_bits,
 		 report, skip_.as<uint32_t>());
 	check_launch("sample the keys");
 	check(cudaEventCreateWithFlags(&taken_, cudaEventDisableTiming),
@@ -573,25 +574,25 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  * by a block no further than to the overflow of its table.
  */
 bool
-few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-		 const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict,
-		 const std::function<void()> &meanwhile)
+few_distinct_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
+				  const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict,
+				  const std::function<void()> &meanwhile)
 {
-	const uint32_t slots = regime_few_slots(&context->limits) & ~3u;
-	FewTable	all;
-	FewState	state;
+	const uint32_t slots = regime_few_distinct_slots(&context->limits) & ~3u;
+	DistinctTable all;
+	DistinctState state;
 
-	all.capacity = regime_few_capacity(&context->limits);
+	all.capacity = regime_few_distinct_capacity(&context->limits);
 	all.slots = all.capacity * 4;
 
-	DeviceBuffer memory(context, stream, regime_few_bytes(&context->limits),
+	DeviceBuffer memory(context, stream, regime_few_distinct_bytes(&context->limits),
 						"a hash table");
 	Carver		carver(memory);
 
 	all.keys = carver.take<uint32_t>(all.slots);
 	all.counts = carver.take<unsigned long long>(all.slots);
 	all.list = carver.take<uint32_t>(all.capacity);
-	all.state = carver.take<FewState>(1);
+	all.state = carver.take<DistinctState>(1);
 	check(cudaMemsetAsync(all.keys, 0xff, all.slots * sizeof(uint32_t), stream),
 		  "clear a hash table");
 	/* counts, list and state follow each other, being taken in this order above: one
@@ -601,15 +602,15 @@ few_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 						  reinterpret_cast<char *>(all.counts), stream),
 		  "clear a hash table");
 	/* a block per SM, whose shared memory the table fills */
-	count_few_kernel<<<grid_blocks(context, n, threads * 16, 1), threads,
+	count_distinct_kernel<<<grid_blocks(context, n, threads * 16, 1), threads,
 		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
 	check_launch("count the distinct values");
 	/* for as many runs as there may be: how many there are is known too late */
 	runs->allocate(context, stream, all.capacity);
 	launch_behind(context, stream, rank_kernel, (all.capacity + 31) / 32,
-				  FewTuning::rank_threads, 0, "rank the distinct values", all, map,
+				  FewDistinctTuning::rank_threads, 0, "rank the distinct values", all, map,
 				  runs->keys, runs->starts, verdict);
-	launch_behind(context, stream, sum_kernel, 1, FewTuning::rank_threads, 0,
+	launch_behind(context, stream, sum_kernel, 1, FewDistinctTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
 	/* pinned, for a copy to other memory waits for the stream by itself, before
 	 * meanwhile() has put anything there; on an error the slot waits for the copy */

@@ -3,20 +3,20 @@
  * permutation.cu
  *	  The stable permutation by bins or dense ranks.
  *
- * The published H-P sorts have no payload and no order among equal keys.  Here
- * the runs make one possible at a fraction of a pair sort's traffic:
+ * The published H-P sorts have no payload and no order among equal keys.  With the
+ * keys' runs a stable permutation takes a fraction of a pair sort's traffic:
  *	- a key becomes its bin (narrow ranges) or its rank among the distinct
  *	  values (hashed): 16 bits at most, and 8 where there are at most 256;
  *	- those are sorted stably, 8 bits at a time, by the passes of sweep.cuh; the
  *	  digits' counts come from the runs and cost no reading of keys;
  *	- the row number is made up in the first pass, and no key is ever scattered.
  *
- * Between two passes a row is one word, 8 bits of which are the digit to come.
- * The other 24 are its number within a chunk of 2^24 rows; which chunk, is known
- * from the word's position, since the rows of a digit ascend: the first pass
- * notes where each chunk begins among the rows of each digit.  Row number and
- * digit as 4 and 1 bytes took 641 us in that pass instead of 487: stores of single
- * bytes are slow to merge in L2 (n 1e8, range 5e4).
+ * Between two passes a row is one word: 8 bits are the digit to come, the other 24
+ * the row's number within a chunk of 2^24 rows.  The word's position tells the chunk,
+ * since the rows of a digit ascend: the first pass notes where each chunk begins
+ * among the rows of each digit.  With row number and digit as 4 and 1 bytes the first
+ * pass took 641 us instead of 487: single bytes are slow to merge in L2 (n 1e8, range
+ * 5e4).
  *
  * Bytes per row, beyond finding the runs: bins 4 + 4 and, above 256, 4 + 4 more;
  * hashed, above 256: 4 + 2 ranks, 2 + 4 and 4 + 4 passes.  Pairs by 32
@@ -24,8 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hash.cuh"
-#include "radix.cuh"
+#include "common/hash.cuh"
+#include "passes/permutation.cuh"
 
 namespace hpsort
 {
@@ -111,12 +111,12 @@ struct RankSource
 };
 
 /*
- * Ranks of at most 256 values, looked up on the way.  All values are known, so
- * a hash function can be sought under which no two of them meet; then a byte at
- * the place of a key is its rank, and no key has to be compared.  One function
- * in 55 is such for 256 values in 8,192 places; hundreds are tried at once.
- * (With keys in the table, in pairs of slots, this pass took 638 us; with ranks
- * from a pass of their own, 380 and 228.)
+ * Ranks of at most 256 values, looked up within the pass.  All values are known, so
+ * a hash function is searched for under which no two values have the same place; the
+ * byte at a key's place is then its rank, and no key is compared.  One function in 55
+ * is such for 256 values in 8,192 places; hundreds are tried at once.  (With keys in
+ * the table, in pairs of slots, this pass took 638 us; with ranks from a pass of
+ * their own, 380 and 228.)
  */
 static constexpr uint32_t perfect_bits = 13;
 static constexpr uint32_t perfect_tries = 64;	/* per block */
@@ -167,14 +167,14 @@ struct SmallSource
 	{
 		return static_cast<uint32_t>(keys[at]);
 	}
-	/* every key is there: the runs came from these keys */
+	/* every key has a rank, since the runs are these keys' */
 	__device__ __forceinline__ uint32_t
 	digits(const Shared &shared, const Local &local, uint32_t key) const
 	{
 		if (local.factor != 0)
 			return shared.ranks[perfect_place(key, local.factor)];
 
-		/* 4,096 functions have failed: very slow, very rare, and right */
+		/* all 4,096 functions have collisions: slow, but hardly ever needed */
 		const uint32_t rank = last_at_or_before(run_keys, 0u, distinct - 1,
 												static_cast<int32_t>(key));
 
@@ -363,7 +363,7 @@ struct SecondRows
 
 /* ---- digits and ranks ---- */
 
-/* What the passes make of run j's key: its bin, or its rank. */
+/* The word that the passes sort run j's keys by: the bin, or the rank. */
 struct RunDigits
 {
 	const int32_t *keys;
@@ -383,9 +383,8 @@ struct RunDigits
 static constexpr int digit_threads = 256;	/* a thread per digit at the end */
 
 /*
- * Both passes' digits, from the runs; stride: words between the passes'.  A run
- * stands for all of its keys, so the counts that a radix sort reads n keys for are
- * there after reading the runs: 4 bytes per key less.
+ * Counts both passes' digits from the runs instead of from n keys, which saves 4 bytes
+ * per key; stride: words between the counts of the two passes.
  */
 __global__ void __launch_bounds__(digit_threads)
 run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *counts,
@@ -415,10 +414,10 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 }
 
 /*
- * SmallSource's table: blocks try one hash function after the other, and the
- * first to find one without collisions fills the table, which is zeroed.  One
- * block more makes starts of the one pass's digits, which are the ranks: a kernel
- * of its own for that would be 3 us in the way of the pass.
+ * Fills SmallSource's table, which must be zeroed: blocks try one hash function after
+ * the other until one block has found a function without collisions.  One more block
+ * makes the starts of the single pass's digits, which are the ranks; a kernel of its
+ * own would take 3 us before the pass.
  */
 __global__ void __launch_bounds__(digit_threads)
 small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
@@ -456,7 +455,7 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 		const uint32_t place = perfect_place(key, factor);
 		bool		met = false;
 
-		/* nobody is still at the last try: its vote came after all atomics */
+		/* the last try is over for all threads: its vote came after its atomics */
 		taken[j] = 0;
 		if (j == 0)
 			won = false;
@@ -466,13 +465,13 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 		if (__syncthreads_or(met ||
 							 *const_cast<volatile uint32_t *>(&table->factor) != 0))
 		{
-			/* one of the two: another try, or another block was first.  By vote, as
-			 * the factor may appear between two threads' looks at it */
+			/* a collision, or another block was first: told apart by a vote, as the factor
+			 * may be set between two threads' looks at it */
 			if (__syncthreads_or(*const_cast<volatile uint32_t *>(&table->factor) != 0))
 				return;
 			continue;
 		}
-		/* several blocks may have found one; the others leave the table alone */
+		/* of several blocks that have found a function the first fills the table */
 		if (j == 0)
 			won = atomicCAS(&table->factor, 0u, factor) == 0;
 		__syncthreads();
@@ -483,8 +482,8 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 }
 
 /*
- * Keys to ranks of two bytes, by a hash table in shared memory.  A kernel of its
- * own: the table leaves no room for the first pass's data beside it.
+ * Keys to ranks of two bytes, by a hash table in shared memory.  Not within the first
+ * pass, because the table leaves no room for the pass's tile.
  */
 __global__ void __launch_bounds__(rank_threads, 1)
 rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
@@ -498,8 +497,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	uint64_t	begin;
 	uint64_t	end;
 
-	/* every block builds the whole table: 16,384 values are 16 a thread, and what
-	 * one block has in shared memory no other can read as fast */
+	/* every block builds the whole table, of at most 16 values a thread */
 	for (uint32_t i = threadIdx.x; i < pairs * 2; i += rank_threads)
 		slots[i] = empty_slot;
 	if (threadIdx.x == 0)
@@ -509,7 +507,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	{
 		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
 
-		/* there always is a slot: they are at most 5/8 full (regime_few_capacity) */
+		/* there always is a slot: they are at most 5/8 full (regime_few_distinct_capacity) */
 		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
 						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
 	}
@@ -572,7 +570,7 @@ void
 configure_permutation(const HpsortCudaLimits &limits)
 {
 	/* a slot and its rank, of which there are half as many as bins */
-	int			bytes = regime_few_slots(&limits) *
+	int			bytes = regime_few_distinct_slots(&limits) *
 		(sizeof(uint32_t) + sizeof(uint16_t));
 
 	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(rank_rows_kernel),
@@ -581,9 +579,8 @@ configure_permutation(const HpsortCudaLimits &limits)
 }
 
 /*
- * Two passes from a source of 16 bits.  What lies between them belongs to this call
- * and goes back behind the second; *sweeps has the digits' starts, and its words of
- * the look-back serve both without being cleared in between.
+ * Two passes over words of 16 bits that source loads.  *sweeps has the starts of both
+ * passes' digits.
  */
 template <typename Source>
 static void
@@ -611,10 +608,8 @@ ranked_passes(HpsortCuda *context, cudaStream_t stream, const uint16_t *ranks,
 	sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
 }
 
-/*
- * The passes that sort rows by bins of at most 16 bits, whose digits have been
- * counted; from the runs below, or from the keys in radix.cu.
- */
+/* The digits have been counted: from the runs by ranked_permutation(), or from the keys
+ * by radix.cu. */
 void
 binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			  uint32_t passes, uint32_t bits, const int32_t *keys, uint64_t n,
@@ -629,11 +624,8 @@ binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		sweep_twice(context, stream, source, bits, n, sweeps, rows);
 }
 
-/*
- * One pass or two.  Bins are used as they are, without ranks, except where
- * ranks save a pass.  rows has room for n of them and is the caller's; the runs must
- * come from these keys, for a key that they do not hold has no rank.
- */
+/* Where bins fit, ranks are made only if they save a pass.  The runs must be those of the
+ * keys: a key that they lack has no rank. */
 void
 ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 				   bool narrow, bool descending, const Runs &runs,
@@ -685,7 +677,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		DeviceBuffer memory(context, stream, (n + 4) * sizeof(uint16_t),
 							"a permutation");
 		uint16_t   *ranks = memory.as<uint16_t>() + skew;
-		const uint32_t pairs = regime_few_slots(&context->limits) / 2;
+		const uint32_t pairs = regime_few_distinct_slots(&context->limits) / 2;
 
 		/* a block per SM, since the table takes most of its shared memory */
 		rank_rows_kernel<<<grid_blocks(context, n, rank_threads * 8, 1), rank_threads,

@@ -5,32 +5,30 @@
  *
  * Onesweep (Adinets and Merrill): a block takes the next tile, counts its
  * digits, learns from the tiles before it how many keys of each digit they hold
- * (decoupled look-back), and writes its own behind theirs.  CUB has the same
- * pass, but only from an array of keys to an array of keys.  Here what a key is
- * made of when it is read, and what is written in its place, is left to a Pass:
+ * (decoupled look-back), and writes its keys behind theirs.  CUB has the same
+ * pass, but only from an array of keys to an array of keys.  Here a template
+ * parameter, the Pass, says what is read and what is written:
  *	- radix.cu subtracts the lower bound in the first pass and adds it in the
  *	  last, makes up row numbers in the first, and leaves out the keys in the
  *	  last when only the rows are wanted;
  *	- permutation.cu makes digits of ranks, and packs a row number and the digit
  *	  that is still to be sorted by in one word between its two passes.
  *
- * A pass whose digit is the same in all keys moves nothing and is left out: the
- * counts tell, and each pass looks for itself whether it is one, so the host need
- * not know.  Keys whose bounds nobody knows are then not sorted by bits that they
- * do not have.
+ * A pass over few keys leaves itself out if its digit is the same in all keys, which
+ * it finds in the digits' counts when it starts, so that the host need not know.
+ * Keys whose bounds are not known are then not sorted by bits that they do not have.
  *
- * What differs from CUB inside: warps' counters are kept in registers between
- * the sum over warps and the place where they are needed again, no item waits for an
- * atomic's result, full tiles have no tests, what later blocks read is asked for ahead, four
- * tiles are looked back at together, and the words of the look-back need clearing
- * once and not before every pass.
+ * Differences from CUB: warps' counters stay in registers between the sum over warps
+ * and their next use; no item waits for an atomic's result; full tiles have no tests;
+ * L2 is asked ahead for what later blocks will read; a block looks back at four tiles
+ * together; and the words of the look-back are cleared once and not for every pass.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef HPSORT_CUDA_SWEEP_CUH
 #define HPSORT_CUDA_SWEEP_CUH
 
-#include "device.cuh"
+#include "common/device.cuh"
 
 namespace hpsort
 {
@@ -38,16 +36,16 @@ namespace hpsort
 static constexpr int sweep_bits = 8;
 static constexpr int sweep_digits = 1 << sweep_bits;
 static constexpr int sweep_most_passes = 4;
-/* in place of a ticket: the launch has no tiles, whatever is added to it */
+/* a ticket with this value gives out no tile, however many blocks draw from it */
 static constexpr uint32_t sweep_no_tiles = 1u << 31;
 
 /*
- * One launch.  A word of the look-back holds a count of 30 bits and a code that
- * says whether it is of that tile alone (own) or of all tiles up to it (all).
- * Every word ends a launch with the code `all`; the next launch uses the other
- * two of three codes, so that it takes what is left there for nothing.  A launch
- * that leaves itself out breaks that chain: what the one before it left there has
- * a code of the one behind it.  Where that may happen, each pass has words of its own.
+ * One launch.  A word of the look-back holds a count of 30 bits and a code, which
+ * says whether the count is of that tile alone (own) or of all tiles up to it (all).
+ * Every word ends a launch with the code `all`.  The next launch uses the other
+ * two of three codes, and so takes the words that it finds for words not yet written.
+ * If a launch leaves itself out, the words of the launch before it have a code that
+ * the launch after it uses; where that may happen, each pass has words of its own.
  */
 struct Sweep
 {
@@ -102,7 +100,7 @@ lanes_alike(uint32_t word, uint32_t bit)
 	return votes;
 }
 
-/* Three at a time are put together, which the compiler does not do by itself. */
+/* Two votes are joined to the result by one instruction, which the compiler does not find. */
 template <int BITS>
 __device__ __forceinline__ uint32_t
 lanes_with_bits(uint32_t digit)
@@ -128,7 +126,7 @@ lanes_with(uint32_t digit)
 	return lanes_with_bits<sweep_bits>(digit);
 }
 
-/* Lanes up to this one; asked for once, where it would be made anew for each item. */
+/* Lanes up to this one; volatile, so that it is read once and not for each item. */
 __device__ __forceinline__ uint32_t
 lanes_up_to_this()
 {
@@ -139,9 +137,10 @@ lanes_up_to_this()
 }
 
 /*
- * The place of this lane's item among its warp's with this digit, in order; same: the
- * lanes that share the digit, whose counter is the warp's own.  All of them read it,
- * which costs no more than one, and spares a shuffle; the last of them writes it.
+ * The place of this lane's item among the warp's items with its digit, in order.
+ * counter: the warp's count of the digit so far; same: the lanes that share the digit.
+ * All these lanes read the counter, which costs no more than one lane reading it and
+ * spares a shuffle; the last of them writes it.
  */
 template <typename Count>
 __device__ __forceinline__ uint32_t
@@ -248,7 +247,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 	static_assert(sweep_items % 2 == 0 && sweep_tile + sweep_tile / 32 <= 1 << 16,
 				  "places in pairs");
-	static_assert(sweep_tile >= REGIME_SWEEP_FEW_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SWEEP_FEW_KEYS_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
 	/* where item number at is staged */
@@ -283,7 +282,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 		drawn = atomicAdd(sweep.ticket, 1u);
 	__syncthreads();
 
-	/* whoever counted may have found that there is nothing to be done yet */
+	/* sweep_no_tiles, set by the kernel that counted the digits */
 	if (drawn >= gridDim.x)
 		return;
 
@@ -542,9 +541,9 @@ sweep_kernel(Pass pass, Sweep sweep)
 }
 
 /*
- * Device memory of a sort's passes, and what they have in common.  counts are
- * digits' counts, one set of 256 per pass, for a kernel to add to and then to
- * turn into starts.
+ * The workspace that all passes of a sort share.  counts has 256 words for each pass: a
+ * kernel before the passes adds the digits' counts to them, and its last block turns
+ * them into the places where digits start (sum_by_last_block()).
  */
 struct Sweeps
 {
@@ -553,7 +552,7 @@ struct Sweeps
 	uint32_t	portions = 0;
 	uint32_t	launches = 0;
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
-	uint32_t   *tickets = nullptr;		/* one of them for who counts */
+	uint32_t   *tickets = nullptr;		/* one a launch; two more, see below */
 	uint32_t   *lookback = nullptr;
 	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
 	uint64_t	lookback_bytes = 0;	/* of one set */
@@ -595,7 +594,7 @@ struct Sweeps
 	}
 	/* a bit for each pass that would move nothing */
 	uint32_t *flat() const { return tickets + launches_most - 2; }
-	/* for the kernel that counts: its last block is the one that sums up */
+	/* for the kernel that counts digits: which of its blocks is the last */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
 	template <typename Pass>
@@ -645,10 +644,11 @@ struct Sweeps
 };
 
 /*
- * Counts to starts, for `sets` sets of digits, by the last block that comes
- * here: the others' counts are complete then.  For counting kernels of at least
- * 256 threads, after their atomics on counts; stride: between two sets.  *flat,
- * unless null, gets a bit for each set in which one digit has all n.
+ * Turns counts into starts, for `sets` sets of digits that are stride words apart.
+ * Every block of a counting kernel (of at least 256 threads) calls this after its
+ * atomics on counts; the last block to come here does the work, since all counts are
+ * complete then.  *flat, unless null, gets a bit for each set in which one digit has
+ * all n keys.
  */
 __device__ __forceinline__ void
 sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,

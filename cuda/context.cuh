@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * engine.cuh
- *	  What the rooms of the engine share: errors, contexts, device memory.
+ * context.cuh
+ *	  What all of cuda/ is built on: errors, contexts, device memory, streams.
  *
- * Inside cuda/ errors are C++ exceptions of type Failure and memory is owned
- * by DeviceBuffer, so that every error path frees what it took.  Neither leaves
- * the library: each function of hpsort_cuda.h runs its body in guarded().
+ * Inside cuda/ an error is a C++ exception of type Failure, and device memory is
+ * owned by DeviceBuffer, so that every error path frees what it took.  No exception
+ * leaves the library: each function of hpsort_cuda.h runs its body in guarded().
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HPSORT_CUDA_ENGINE_CUH
-#define HPSORT_CUDA_ENGINE_CUH
+#ifndef HPSORT_CUDA_CONTEXT_CUH
+#define HPSORT_CUDA_CONTEXT_CUH
 
 #include <cuda_runtime.h>
 
@@ -50,8 +50,8 @@ check(cudaError_t cuda_error, const char *what)
 }
 
 /*
- * For calls on the way out, whose failure leaves nothing to be done.  Left
- * alone, it would be taken for the next kernel's by check_launch().
+ * For calls that free things, whose failure cannot be helped.  The error is taken out
+ * of CUDA's per-thread state, where check_launch() would take it for the next kernel's.
  */
 inline void
 ignore(cudaError_t cuda_error)
@@ -60,7 +60,8 @@ ignore(cudaError_t cuda_error)
 		(void) cudaGetLastError();
 }
 
-/* After a kernel launch: configuration errors only; faults come later. */
+/* After a kernel launch: its configuration was wrong.  A fault while the kernel runs is
+ * reported by a later call. */
 inline void
 check_launch(const char *kernel)
 {
@@ -72,12 +73,13 @@ void		push_device(int ordinal);
 void		pop_device();
 
 /*
- * Makes a device current for a scope.  Every public function has one, so a
- * caller's own choice of device is never disturbed.
+ * Makes a device current for a scope.  Every public function has one, so that its
+ * caller's choice of a device is as before when it returns.
  *
- * The way back is no cudaSetDevice(): that creates a context on the device it is
- * given.  A thread that has chosen none is on device 0, which may be one that is
- * not to be touched, half a gigabyte of it, or in exclusive use by others.
+ * The context is pushed and popped, not set and set back by cudaSetDevice(), which
+ * creates a context on the device that it is given: a thread that has chosen no
+ * device is on device 0, where a context takes half a gigabyte of memory, or fails
+ * because another process uses the device exclusively.
  */
 class DeviceScope
 {
@@ -87,7 +89,8 @@ public:
 		int			current;
 
 		check(cudaGetDevice(&current), "get the current device");
-		/* an error that the caller has left behind must not pass for ours */
+		/* an error that the caller has left in CUDA's state must not pass for the
+		 * engine's */
 		(void) cudaGetLastError();
 		pushed_ = current != ordinal;
 		if (pushed_)
@@ -108,17 +111,17 @@ private:
 } /* namespace hpsort */
 
 /*
- * The public, opaque context.  The pool is private to it: its limit is kept
- * here by accounting, because the driver's pools have no limit below the
- * device's memory.
+ * The public, opaque context.  Its memory pool serves no other context.  The pool's
+ * limit is kept by counting the bytes of DeviceBuffers, because a driver's pool
+ * has no limit below the device's memory.
  */
 struct HpsortCuda
 {
 	int			ordinal = 0;
 	HpsortCudaLimits limits = {};
-	bool		reads_pageable = false; /* unpinned memory, without staging */
-	uint32_t	crew_blocks = 0;	/* blocks of clusters that fit at once */
-	bool		overlap = false;	/* kernels know how to wait for each other */
+	bool		reads_pageable = false; /* unpinned host memory, without staging */
+	uint32_t	crew_blocks = 0;	/* shared_crew_blocks() */
+	bool		overlap = false;	/* sweeps_overlap() */
 	cudaMemPool_t pool = nullptr;
 	std::atomic<uint64_t> limit{0};
 	std::mutex	lock;			/* protects what follows */
@@ -163,7 +166,7 @@ public:
 	DeviceBuffer &operator=(const DeviceBuffer &) = delete;
 
 	void		release();
-	/* for memory that later work on another stream uses */
+	/* gives the memory back in the order of another stream, which used it last */
 	void		release_on(cudaStream_t stream)
 	{
 		stream_ = stream;
@@ -208,10 +211,10 @@ private:
 class VerdictSlot
 {
 public:
-	/* a sample's report is put there as well */
+	/* a HpsortCudaVerdict takes 16; other reports of kernels use the same slots */
 	static constexpr size_t bytes = 64;
 
-	/* stream: where the kernels that may write to it run */
+	/* stream: on which the kernels run that write to the slot */
 	VerdictSlot(HpsortCuda *context, cudaStream_t stream);
 	~VerdictSlot();
 	VerdictSlot(const VerdictSlot &) = delete;
@@ -234,10 +237,10 @@ clear_verdict(HpsortCudaVerdict *verdict)
 }
 
 /*
- * Launches a kernel that may start before the one before it on the stream has
- * ended, since it begins with wait_for_kernel_before() (device.cuh).  For kernels
- * that follow each other on a stream; the first of them is launched as usual, and
- * so waits for all that was there before.
+ * Launches a kernel that may start while the last blocks of the kernel before it on
+ * the stream are still at work; the kernel itself waits for them, by
+ * wait_for_kernel_before() (device.cuh).  Of several such kernels in a row the first
+ * is launched as usual, so that it waits for all that was on the stream.
  */
 template <typename... Parameters, typename... Arguments>
 void
@@ -259,17 +262,6 @@ launch_behind(const HpsortCuda *context, cudaStream_t stream,
 	check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
 		  what);
 }
-
-/* Runs on the device: keys[i] occupies starts[i] to starts[i + 1] - 1. */
-struct Runs
-{
-	DeviceBuffer memory;
-	int32_t    *keys = nullptr;
-	uint64_t   *starts = nullptr;	/* distinct + 1 of them */
-	uint64_t	distinct = 0;
-
-	void		allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most);
-};
 
 void		fill_error(HpsortCudaError *err, const HpsortCudaError &from);
 
@@ -311,7 +303,7 @@ public:
 		check(rc, "query an event");
 		return true;
 	}
-	/* what: for the error's text, where the work before it has a name */
+	/* what: the work that is waited for, for the error's text */
 	void wait(const char *what = "wait for an event")
 	{
 		check(cudaEventSynchronize(event_), what);
@@ -321,7 +313,25 @@ private:
 	cudaEvent_t event_ = nullptr;
 };
 
-/* Runs body at the library's border. */
+/* A stream that does not wait for the default one, owned. */
+class Stream
+{
+public:
+	Stream()
+	{
+		check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+			  "create a stream");
+	}
+	~Stream() { ignore(cudaStreamDestroy(stream_)); }
+	Stream(const Stream &) = delete;
+	Stream &operator=(const Stream &) = delete;
+	operator cudaStream_t() const { return stream_; }
+
+private:
+	cudaStream_t stream_ = nullptr;
+};
+
+/* Runs body, and turns what it throws into a code and *err (may be null). */
 template <typename Body>
 HpsortCudaCode
 guarded(HpsortCudaError *err, Body body) noexcept
@@ -360,4 +370,4 @@ guarded(HpsortCudaError *err, Body body) noexcept
 
 } /* namespace hpsort */
 
-#endif							/* HPSORT_CUDA_ENGINE_CUH */
+#endif							/* HPSORT_CUDA_CONTEXT_CUH */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * expand.cu
+ * runs.cu
  *	  Runs to keys, and sorted keys to runs.
  *
  * Runs are the 0-compressed histogram of the paper; their expansion replaces
@@ -12,7 +12,8 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "device.cuh"
+#include "common/device.cuh"
+#include "common/runs.cuh"
 
 namespace hpsort
 {
@@ -219,6 +220,23 @@ write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs
 		}
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		starts[distinct] = n;
+}
+
+/*
+ * Memory for at most that many runs; how many there are is known later.  Starts
+ * are 64-bit although runs are few: they count keys, of which there may be more
+ * than 2^32.
+ */
+void
+Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
+{
+	memory = DeviceBuffer(context, stream, regime_runs_bytes(most), "runs");
+
+	Carver		carver(memory);
+
+	keys = carver.take<int32_t>(most);
+	starts = carver.take<uint64_t>(most + 1);
+	distinct = 0;
 }
 
 /*

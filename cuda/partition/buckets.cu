@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partition_buckets.cu
+ * buckets.cu
  *	  The last step of regime PARTITION: each bucket's keys by their bins.
  *
  * A block counts a bucket's bins in shared memory, sums them up and expands them to
@@ -11,15 +11,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "partition.cuh"
+#include "partition/steps.cuh"
 
 namespace hpsort
 {
 
 /*
- * Counts residues into bins, eight at a time: step 2 of the bucket method, where a
- * bucket's histogram fits in shared memory.  Streaming loads: nobody reads a residue
- * twice, and what is written next needs the room in L2.
+ * Counts residues into bins in shared memory, eight at a time.  Streaming loads: no
+ * residue is read twice, and the output that is written next needs the room in L2.
  */
 template <int bucket_threads>
 __device__ __forceinline__ void
@@ -65,8 +64,8 @@ count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins
 
 /*
  * Counts to starts, in place: exclusive prefix sums plus base.  Four bins a thread,
- * so that 2^14 of them are eight rounds of 512 threads, and one word more behind the
- * last: expand_block() wants to know where that one ends.
+ * so that 2^14 bins are eight rounds of 512 threads, and one word more, for the end of
+ * the last bin, which expand_block() needs.
  */
 template <int bucket_threads>
 __device__ __forceinline__ void
@@ -94,10 +93,10 @@ scan_bins(uint32_t *bins, uint32_t count, uint32_t base, uint32_t *sums)
 }
 
 /*
- * Threads that an SM can hold, and shall: extents make registers more than that many
- * threads can have, 40 on an H100, where a block less would fit.  (0 blocks an SM ask for
- * nothing: the first turn of counted buckets gets 32 registers by itself, but 38 and more
- * where one block is asked for.)
+ * Threads of an SM that the compiler is told to leave registers for.  Otherwise the
+ * kernel with extents takes 40 registers on an H100, with which one block less fits.  (0
+ * blocks an SM tell the compiler nothing: the first turn of counted buckets then takes 32
+ * registers, but 38 and more where one block is asked for.)
  */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 750
 static constexpr int threads_wanted = 1024;
@@ -108,11 +107,11 @@ static constexpr int threads_wanted = 1536;
 #endif
 
 /*
- * expand_block() for short runs, of which a warp's 128 outputs have fewer than it has
- * lanes: no lane searches.  Each takes one of the next 32 starts and sets a bit for it
- * among those of the outputs, and the bits up to an output count its run.  Where a run is
- * empty, so that one bit stands for two starts, and where there are more than 32, lanes
- * search after all.
+ * expand_block() for short runs, fewer of which than lanes begin within a warp's 128
+ * outputs, so that no lane searches.  Each lane takes one of the next 32 starts and sets a
+ * bit at that output; the number of bits up to an output tells the output's run.  Lanes
+ * search after all where a run is empty, so that one bit stands for two starts, and
+ * where more than 32 runs begin.
  */
 template <typename KeyOf>
 __device__ __forceinline__ void
@@ -211,7 +210,7 @@ expand_short_runs(int32_t *__restrict__ out, uint32_t first, uint32_t end,
  * the sums of their bins.
  *
  * EXTENDED: residues are in extents; else where the keys of counted buckets will lie.
- * An item needs to know of no other one.  Three blocks an SM at 2^14 bins on an H100:
+ * Items do not depend on each other.  Three blocks an SM at 2^14 bins on an H100:
  * while one waits at a barrier, the others count or write.
  */
 template <bool SECOND, bool EXTENDED, int bucket_threads>
@@ -253,7 +252,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 										   bins);
 		else
 		{
-			/* one extent, but for buckets with more keys than others */
+			/* one extent, or several for a bucket with more keys than its share */
 			uint32_t	at = item.begin - bucket_start;
 			const uint32_t end = item.end - bucket_start;
 
@@ -288,7 +287,7 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
 
-	/* keys a bin, about, unless some have most: those of a crowded bucket */
+	/* about the keys of a bin, unless a few bins have most of the keys */
 	const uint32_t run_length = (bins[count] - phase) >> shift;
 
 	if (!SECOND && run_length >= PartitionTuning::short_least &&
@@ -320,8 +319,8 @@ configure_buckets(const HpsortCudaLimits &limits)
 	allow_shared(bucket_kernel<true, false, PartitionTuning::wide_threads>, limits);
 }
 
-/* Both turns; blocks that find no item return at once.  The segments of the second one are
- * few, and each of its blocks has all bins of a bucket to read and to sum up. */
+/* Both turns, the second only if some bucket may be crowded; blocks without an item return
+ * at once. */
 template <int THREADS>
 static void
 launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32_t shift,
@@ -350,8 +349,8 @@ sort_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 {
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
-	/* where an SM has room for one block, it should have all the threads it can; what a
-	 * block may have of shared memory is about what an SM has */
+	/* where an SM has shared memory for one block only, the block is as wide as possible;
+	 * the limit of a block is about what the SM has */
 	if (2 * (bytes + PartitionTuning::block_reserve) > context->limits.shared_bytes)
 		launch<PartitionTuning::wide_threads>(context, stream, map, shift, most_items,
 											  crowded, arrays, out);

@@ -3,32 +3,33 @@
  * one_block.cu
  *	  RADIX for as many keys as one block holds: one launch, no other block.
  *
- * What a sort of a few thousand keys costs is a launch, the way to memory and
- * back, and what one SM takes to bring the keys in order: no other SM can help
- * before a barrier of the grid has cost more than it did.  So keys are read once
- * and written once, and between that live in registers and shared memory.
- * The block finds the bounds itself, which decides how many passes there are.
+ * A sort of a few thousand keys takes a launch, the way to memory and back, and the
+ * time in which one SM puts the keys in order: a barrier of the grid would take longer
+ * than other SMs could save.  So keys are read once and written once, and are in
+ * registers and shared memory in between.  The block finds the bounds, which decide how
+ * many passes there are.
  *
  * Each pass is a counting sort by a digit of up to nine bits, as in sweep.cuh:
  * lanes with the same digit find each other by votes, and take their places
- * among their warp's keys by a counter of the warp's own.  That is four passes
- * for 32 bits where CUB's sort of one tile takes six of six bits, because a
- * counter per thread and digit has no room for more.  What bounds it is the issue
- * of instructions: the votes are half of them, so a digit of few bits takes few
- * votes, and the first pass of keys alone does without (rank_in_any_order).
+ * among their warp's keys by a counter of the warp's own.  32 bits are four passes;
+ * CUB's sort of one tile takes six of six bits, because a counter for each thread and
+ * digit leaves no room for more.  The issue of instructions bounds the speed, and the
+ * votes are half of the instructions: a digit of few bits takes few votes, and the first
+ * pass of keys alone takes none (rank_in_any_order).
  *
- * small_sort.cu calls it and takes over where one block ends.
+ * small_sort.cu calls one_block_sort() before it launches a kernel of its own.
  *
  *-------------------------------------------------------------------------
  */
 #include <climits>
 
-#include "sweep.cuh"
+#include "passes/small_sort.cuh"
+#include "passes/sweep.cuh"
 
 namespace hpsort
 {
 
-/* One launch; no workspace, and nothing here but out and rows is written. */
+/* The arguments of a launch, which needs no workspace. */
 struct OneBlock
 {
 	const int32_t *keys;
@@ -63,10 +64,10 @@ one_block_bytes()
 }
 
 /*
- * Where item number at is staged: every 32 of them leave one out.  Where each digit
- * has as many keys, as in a permutation of 0 .. n - 1, a warp's places are 64 or 128
- * apart, and without this all of them are in one bank: 8.6 us instead of 6.8 at n
- * 4,096, and 10.3 where the keys come reversed.
+ * Where item number at is staged: every 32 items leave one place out.  Where all digits
+ * have equally many keys, as in a permutation of 0 .. n - 1, a warp's places are 64 or
+ * 128 apart and would all be in one bank: 8.6 us instead of 6.8 at n 4,096, and 10.3
+ * where the keys are descending.
  */
 __device__ __forceinline__ uint32_t
 padded(uint32_t at)
@@ -81,7 +82,7 @@ share_bounds(int32_t *lo, int32_t *hi, Bounds *of_warps)
 {
 	const uint32_t lane = threadIdx.x % 32;
 
-	/* in a warp, and then all warps' by each warp for itself: one barrier */
+	/* first within each warp; after one barrier every warp joins the warps' bounds */
 #pragma unroll
 	for (int turn = 0; turn < 2; turn++)
 	{
@@ -108,9 +109,9 @@ share_bounds(int32_t *lo, int32_t *hi, Bounds *of_warps)
 
 /*
  * Places of a warp's items among those of its items that have the same digit, in
- * order; counts is the warp's own.  BITS: at least what the mask has.  The highest
- * of the lanes with a digit counts for them: its place among them is their number.
- * Volatile: between __syncwarp()s lanes read what others wrote, in memory.
+ * order; counts is the warp's own.  BITS: at least the bits of the mask.  Of the lanes
+ * with a digit the highest adds their number to the count: its place among them.
+ * Volatile: between __syncwarp()s lanes read what other lanes wrote.
  */
 template <int BITS, int ITEMS>
 __device__ __forceinline__ void
@@ -192,9 +193,9 @@ rank_in_any_order(const uint32_t (&word)[ITEMS], uint32_t shift, uint32_t mask,
 
 /*
  * The tile is padded to its full size with words that sort last in every pass, so
- * that nothing in the loop asks for n.  A pass is four barriers: counts complete;
- * sums of 32 words complete; places complete; words staged.  Words are staged beside
- * the counts and not in their place, which would be a fifth.
+ * that the passes need not test for n.  A pass has four barriers: counts complete;
+ * sums of 32 words complete; places complete; words staged.  Staging words in the
+ * place of the counts, and not beside them, would need a fifth.
  */
 template <int THREADS, int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(THREADS, 1)
@@ -258,7 +259,7 @@ one_block_kernel(OneBlock sort)
 		map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
 	}
 
-	/* one value: what is wanted is known already, and where keys are wrong it says so */
+	/* a range of one value: the result is known without a pass */
 	if (map.last == 0)
 	{
 #pragma unroll
@@ -285,9 +286,9 @@ one_block_kernel(OneBlock sort)
 	/* this thread's two digits exist */
 	const bool	scans = threadIdx.x < words && threadIdx.x * 2 <= mask;
 
-	/* What is behind the end sorts last in every pass, and is never written.  A key may
-	 * have all bits of a pass as well, and ranks of the first are in no order: then
-	 * they have to be the same word, without bits that no pass looks at. */
+	/* Items behind the end sort last in every pass and are never written.  A key may have
+	 * all bits of a digit as well, and the first pass may put such a key behind them: so
+	 * their word is the key's, without bits that no pass looks at. */
 	const uint32_t padding = 0xffffffffu >> (32 - passes * bits);
 
 #pragma unroll
@@ -300,7 +301,7 @@ one_block_kernel(OneBlock sort)
 			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
 		word[i] = inside ? bin : padding;
 	}
-	/* the counts that this warp has cleared are nobody else's before the barrier */
+	/* before the next barrier of the block only this warp uses the counts it has cleared */
 	__syncwarp();
 
 	for (uint32_t p = 0; p < passes; p++)
@@ -322,7 +323,7 @@ one_block_kernel(OneBlock sort)
 		__syncthreads();
 
 		/* two digits a thread, in the halves of a word, which cannot overflow since a
-		 * tile has less than 2^16 keys: counts of the warps before, then of smaller digits */
+		 * tile has less than 2^16 keys: first the warps' counts are summed, then digits */
 		uint32_t	before[warps];
 		uint32_t	both = 0;
 		uint32_t	inclusive = 0;

@@ -1,86 +1,60 @@
 /*-------------------------------------------------------------------------
  *
- * many_values.cu
+ * many_distinct.cu
  *	  Regime MANY_DISTINCT: dense ranks of up to 65,536 values, anywhere in 2^32.
  *
- * few_distinct.cu finds all values by counting all keys, in a table in shared memory,
- * which does not hold so many of them.  Here a sample large enough to have met each
- * value often finds them; a look at all keys, which the ranks need anyway, verifies
- * them, for a key that is not among the values shows itself.  That saves a read of all
- * keys where few_distinct.cu would do as well.  Then two passes of permutation.cu
- * instead of four of pairs.
+ * few_distinct.cu finds all values by counting all keys in a table in shared memory,
+ * which does not hold so many values.  Here a sample finds them that is large enough to
+ * meet each value many times.  The kernel that makes the ranks of all keys also
+ * verifies the values, as it notices keys that are not among them, so that no read of
+ * the keys is needed to find the values.  Two passes of permutation.cu over the ranks
+ * then take the place of four passes over (key, row) pairs.
  *	- sample_values_kernel puts a sample into a table, and notes what it met twice;
- *	- list_values_kernel lists them, and counts those that were met but once: about as
- *	  many may be there that were not met;
- *	- small_sort.cu puts them in order, place_values_kernel makes two tables of ranks;
+ *	- list_values_kernel lists the values, and counts those that the sample met only
+ *	  once: about as many values may have been missed;
+ *	- small_sort.cu sorts the values, place_values_kernel makes two tables of ranks;
  *	- rank_by_buckets_kernel makes the ranks of all keys, and counts both passes'
- *	  digits, with values in order in shared memory: of each value the bits that its
- *	  bucket does not tell, and where buckets begin.  The rank is where it is found, so
- *	  that a value takes 3 bytes, and not the 6 of key and rank;
+ *	  digits.  In shared memory it has the values in order, of each the bits that its
+ *	  bucket does not tell, and where buckets begin.  The place of a value is its rank,
+ *	  so that a value takes 3 bytes and not the 6 of key and rank;
  *	- rank_by_hash_kernel does the same by a hash table in L2, one sector a key, where
  *	  values are so unevenly spread that buckets are crowded, or the other table does
  *	  not fit.
- * If keys were met whose values the sample had missed, the passes find no tiles, both
- * kernels go through all keys once more and add those values to the list (LEARN), and
- * what comes after it is done again.
- * permute_into() in sort.cu calls it.  Bytes per row: 4 + 2, and those of the passes.
+ * If the sample has missed values, the passes find no tiles, both rank kernels read all
+ * keys once more to add the missing values to the list (LEARN), and the steps from
+ * the sort of the values on are repeated.
+ * Bytes per row: 4 + 2, and those of the passes.
  *
  *-------------------------------------------------------------------------
  */
 #include <climits>
-#include "hash.cuh"
-#include "radix.cuh"
+
+#include "distinct/many_distinct.cuh"
+#include "distinct/rank_tables.cuh"
+#include "passes/permutation.cuh"
+#include "passes/small_sort.cuh"
 
 namespace hpsort
 {
 
-static constexpr uint32_t most_values = REGIME_MANY_VALUES;
 static constexpr uint32_t sample_slots = REGIME_MANY_SAMPLE_SLOTS;
-static constexpr uint32_t rank_pairs = REGIME_MANY_SLOTS / 2;
-static constexpr uint32_t groups = most_values / REGIME_MANY_GROUP;
 
-/* 24 times as many as there may be values: of 65,536, met at random, one is met less
- * than twice in one of 16,000 samples, and missed in one of 400,000.  Each thread may
- * take a slot after the last look at how many are taken: together they must leave some
- * empty, for a search ends there. */
+/* Keys of the sample: 24 for each value there may be.  Of 65,536 equally frequent values
+ * one in 16,000 samples meets a value less than twice, one in 400,000 misses a value. */
 static constexpr uint32_t sampled = 24 * most_values;
 static constexpr int sample_threads = 1024;
 static constexpr uint32_t sample_blocks = 132;
 
+/* Every thread may take one more slot after its last look at how many are taken. */
 static_assert(most_values + 1 + sample_blocks * sample_threads < sample_slots,
 			  "a search ends at an empty slot");
 
-/* Slots that a key tries: of values that share their first slots by malice there may be
- * tens of thousands; of others, a dozen.  All tables here have the same hash function. */
+/* Most slots that a key tries.  Random values need a dozen; values that were chosen to
+ * share their first slot, which is the same in all tables here, tens of thousands. */
 static constexpr uint32_t most_steps = 1000;
 static constexpr int place_threads = 256;
-static constexpr uint32_t no_rank = 0xffffffffu;
 
-/*
- * Buckets of equal width over the range of the values, as many as 16 bits number: what
- * a bucket does not tell of a value are 16 bits at most.
- */
-struct Buckets
-{
-	uint32_t	lo;				/* smallest value */
-	uint32_t	span;			/* largest less smallest */
-	uint32_t	shift;
-};
-
-/* In device memory, zeroed at the start. */
-struct ValueState
-{
-	uint32_t	taken;			/* slots of the sample's table */
-	uint32_t	listed;
-	uint32_t	rare;			/* values that were met but once */
-	uint32_t	given_up;		/* not 0: a value found no slot near enough */
-	uint32_t	empty_met;		/* how often, up to 2, the key that marks empty slots */
-	uint32_t	empty_rank;		/* its rank less no_rank: no_rank itself is 0 */
-	uint32_t	by_hash;		/* not 0: a group of buckets has too many values */
-	Buckets		buckets;
-};
-
-/* Past L1: other SMs write it. */
+/* A read past L1, of a word that other SMs write. */
 __device__ __forceinline__ uint32_t
 look(const uint32_t *at)
 {
@@ -88,10 +62,10 @@ look(const uint32_t *at)
 }
 
 /*
- * The sample's values into slots, and how often each was met, exactly up to once.  Threads
- * with the same key try the same slots in the same order, and a slot once taken stays,
- * so a key never gets two.  Places are the same in every run, for a choice that can be
- * repeated.  Given up, a slot more for each thread, when there are too many values.
+ * The sample's values into slots, and whether each was met once or more often.  Threads
+ * with the same key try the same slots in the same order, and a slot that is taken stays
+ * taken, so that a key never gets two slots.  The sample's places depend on n alone, so
+ * that a choice can be repeated.  With too many values each thread stops when it sees so.
  */
 __global__ void __launch_bounds__(sample_threads, 1)
 sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t *met,
@@ -115,7 +89,7 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 			place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9ull;
 			key[i] = static_cast<uint32_t>(keys[__umul64hi(place ^ place >> 29, n)]);
 		}
-		/* most keys are there by now, at the first slot they look at */
+		/* soon most keys are found at the first slot they look at */
 #pragma unroll
 		for (int i = 0; i < batch; i++)
 			there[i] = look(&slots[pair_of(key[i], sample_slots)]);
@@ -128,8 +102,8 @@ sample_values_kernel(const int32_t *keys, uint64_t n, uint32_t *slots, uint32_t 
 			if (first + i * step >= sampled)
 				continue;
 
-			/* of equal keys one lane looks for them all: at the start everybody would write
-			 * to the slots of the same few values (n 3e7, exponent 2: 0.3 ms) */
+			/* of equal keys one lane looks for all: at the start all threads would write to
+			 * the slots of the same few values (n 3e7, exponent 2: 0.3 ms) */
 			const uint32_t same = __match_any_sync(__activemask(), key[i]);
 
 			if (threadIdx.x % 32 != static_cast<uint32_t>(__ffs(same) - 1))
@@ -190,9 +164,12 @@ list_values_kernel(const uint32_t *slots, const uint32_t *met, int32_t *list,
 		atomicAdd(&state->rare, 1u);
 }
 
-/* For the host: how many values, or 0 if they are too many, or will be when those that
- * the sample has not met are learnt.  Where an eighth of those in the sample were met but
- * once, the others are more than that, and all keys would be read twice. */
+/*
+ * For the host: the number of values, or 0 if the regime is to give up.  It does where
+ * there are too many values, where there will be too many when those are learnt that
+ * the sample has missed (about as many as it met only once), and where it met an eighth
+ * of its values only once: so many are missing then that all keys would be read twice.
+ */
 __global__ void
 tell_values_kernel(const ValueState *state, bool all, HpsortCudaVerdict *report)
 {
@@ -203,59 +180,10 @@ tell_values_kernel(const ValueState *state, bool all, HpsortCudaVerdict *report)
 }
 
 /*
- * ---- the tables ----
- *
- * Where the values of a group of buckets are, in a word: the number of values before
- * it, and how many more there are up to the end of each of its buckets, 6 bits each.
- */
-static constexpr uint32_t group_most = 63;
-static constexpr uint32_t first_shift = 48;
-static constexpr uint32_t end_bits = 6;
-static_assert(REGIME_MANY_GROUP * end_bits == first_shift, "a word is full");
-
-/* A bucket's values among all of them, whose ranks these are. */
-struct Places
-{
-	uint32_t	begin;
-	uint32_t	end;
-};
-
-__device__ __forceinline__ Places
-places_of(uint64_t group, uint32_t bucket)
-{
-	const uint32_t first = static_cast<uint32_t>(group >> first_shift);
-	/* a bucket begins where the one before it ends; before the first one come zeros */
-	const uint32_t both = static_cast<uint32_t>(
-		group << end_bits >> bucket % REGIME_MANY_GROUP * end_bits);
-
-	return {first + (both & group_most), first + (both >> end_bits & group_most)};
-}
-
-/* How many of the values, which ascend, are in buckets before this one. */
-__device__ __forceinline__ uint32_t
-values_before(const int32_t *sorted, uint32_t distinct, const Buckets &buckets,
-			  uint32_t bucket)
-{
-	uint32_t	begin = 0;
-	uint32_t	end = distinct;
-
-	while (begin < end)
-	{
-		const uint32_t middle = (begin + end) / 2;
-
-		if ((static_cast<uint32_t>(sorted[middle]) - buckets.lo) >> buckets.shift < bucket)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
-/*
- * Both tables, by a thread for each value and bucket that there may be; which one is
- * used, is known when this is done.  In the hash table slots are pairs of words, a key
- * and its rank; two of them are read together.  With a quarter of the slots taken 4 %
- * of the values are not in the first two that a key looks at.
+ * Fills both tables, by a thread for each value and bucket that there may be; only when
+ * this is done it is known which of them serves.  A slot of the hash table is two
+ * words, a key and its rank, and two slots are read together.  With a quarter of the
+ * slots taken 4 % of the values are in none of the first two slots that a key looks at.
  */
 __global__ void __launch_bounds__(place_threads)
 place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
@@ -277,10 +205,11 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 #pragma unroll
 	for (int step = 1; step < REGIME_MANY_GROUP; step *= 2)
 		group |= __shfl_xor_sync(0xffffffffu, group, step);
-	/* groups behind the last value may begin at 65,536, but nobody asks for them */
+	/* groups behind the last value may begin at 65,536, which has more than 16 bits, but
+	 * no key is looked for there */
 	if (i == 0)
 		group_of[j / REGIME_MANY_GROUP] = group | static_cast<uint64_t>(first) << first_shift;
-	/* the word is wrong then, and not looked at */
+	/* with so many values the group's word is wrong, and must not be read */
 	if (more > group_most || (by_hash && j == 0))
 		state->by_hash = 1;
 	if (j == 0)
@@ -308,114 +237,6 @@ place_values_kernel(const int32_t *sorted, uint32_t distinct, bool descending,
 	table[slot * 2 + 1] = rank;
 }
 
-/*
- * ---- ranks of all keys ----
- *
- * A table that ranks are looked up in has
- *	Found						what the first look brings
- *	first(key)					that look; those of several keys are under way at once
- *	rank(found, key)			the rank, or no_rank: key is not among the values
- */
-
-/*
- * In shared memory.  No key is stored whole: it is the value if it is in the range of
- * the values, and the bits that its bucket does not tell are there.
- */
-struct BucketTable
-{
-	using Found = uint64_t;
-	const uint64_t *groups;
-	const uint16_t *rest;
-	Buckets		buckets;
-	uint32_t	flip;			/* ranks are turned round: the largest, else 0 */
-	uint32_t	mask;
-
-	/* what lies outside the values' range is looked for in the last bucket */
-	__device__ __forceinline__ uint32_t
-	bucket_of(uint32_t key) const
-	{
-		return min(key - buckets.lo, buckets.span) >> buckets.shift;
-	}
-	__device__ __forceinline__ Found
-	first(uint32_t key) const
-	{
-		return groups[bucket_of(key) / REGIME_MANY_GROUP];
-	}
-	/* most buckets have one value or two; of 63, which ascend, it is 6 steps */
-	__device__ __forceinline__ uint32_t
-	rank(Found found, uint32_t key) const
-	{
-		const uint32_t wanted = (key - buckets.lo) & mask;
-		Places		places = places_of(found, bucket_of(key));
-
-		if (key - buckets.lo > buckets.span || places.begin >= places.end)
-			return no_rank;
-		while (places.end - places.begin > 1)
-		{
-			const uint32_t middle = (places.begin + places.end) / 2;
-
-			if (rest[middle] <= wanted)
-				places.begin = middle;
-			else
-				places.end = middle;
-		}
-		if (rest[places.begin] != wanted)
-			return no_rank;
-		return flip != 0 ? flip - places.begin : places.begin;
-	}
-};
-
-/* The rank of a key that is not in its first pair, which is full; no_rank: in none. */
-static __device__ __noinline__ uint32_t
-rank_behind(const uint4 *table, uint32_t key, const ValueState *state)
-{
-	uint32_t	pair = pair_of(key, rank_pairs);
-
-	if (key == empty_slot)
-		return state->empty_rank + no_rank;
-	for (;;)
-	{
-		pair = pair + 1 == rank_pairs ? 0 : pair + 1;
-
-		const uint4 two = __ldg(&table[pair]);
-
-		if (two.x == key)
-			return two.y;
-		if (two.z == key)
-			return two.w;
-		/* where it would have been put */
-		if (two.z == empty_slot)
-			return no_rank;
-	}
-}
-
-/*
- * In L2: too large for L1 to matter, and so a sector of 32 bytes for each key, which
- * is what this is bound by (3.2 GB for 1e8 keys).
- */
-struct HashTable
-{
-	using Found = uint4;
-	const uint4 *table;
-	const ValueState *state;
-
-	__device__ __forceinline__ Found
-	first(uint32_t key) const
-	{
-		return __ldg(&table[pair_of(key, rank_pairs)]);
-	}
-	/* an empty slot has no_rank, so the key that marks it needs no test here */
-	__device__ __forceinline__ uint32_t
-	rank(const Found &two, uint32_t key) const
-	{
-		const uint32_t found = two.x == key ? two.y : two.z == key ? two.w : no_rank;
-
-		if (found != no_rank || (two.z == empty_slot && key != empty_slot))
-			return found;
-		return rank_behind(table, key, state);
-	}
-};
-
 /* Where ranks go, and the counts of their two digits. */
 struct Ranked
 {
@@ -428,7 +249,7 @@ struct Ranked
 	uint32_t   *tickets;		/* of the passes that follow */
 };
 
-/* The sample's values, for those that it has missed. */
+/* The sample's table and list, for values to be added to. */
 struct Values
 {
 	uint32_t   *slots;
@@ -597,8 +418,8 @@ rank_all(const int32_t *__restrict__ keys, uint64_t n, const Table &table, const
 }
 
 /*
- * Which of the two it is they read themselves; the other one is done at once.  One
- * block an SM, as the table takes most of its shared memory, and is copied for each.
+ * Both rank kernels are launched; state->by_hash tells each whether it has work.  By
+ * buckets there is one block an SM, as the table takes most of its shared memory.
  */
 static constexpr int bucket_threads = 1024;
 static constexpr int hash_threads = 512;
@@ -649,7 +470,7 @@ rank_by_hash_kernel(const int32_t *__restrict__ keys, uint64_t n,
 		rank_all<hash_threads>(keys, n, HashTable{table, state}, to);
 }
 
-/* Of the table in shared memory; 0: it is the hash table. */
+/* Bytes of the table in shared memory; 0: it does not fit, and the hash table serves. */
 static uint32_t
 many_shared_bytes(const HpsortCuda *context, uint32_t distinct)
 {
@@ -657,9 +478,9 @@ many_shared_bytes(const HpsortCuda *context, uint32_t distinct)
 }
 
 void
-configure_many_values(const HpsortCudaLimits &limits)
+configure_many_distinct(const HpsortCudaLimits &limits)
 {
-	/* for as many values as fit; where none do, there is the other kernel */
+	/* where no value fits, the hash table serves */
 	if (limits.shared_bytes <= REGIME_MANY_RESERVED)
 		return;
 	for (const void *kernel : {reinterpret_cast<const void *>(rank_by_buckets_kernel<false>),
@@ -669,8 +490,8 @@ configure_many_values(const HpsortCudaLimits &limits)
 			  "set up a kernel");
 }
 
-/* The values, ascending, to the ranks of all keys and the starts of their digits; or
- * (LEARN) all keys to the values that are missing. */
+/* Makes the ranks of all keys, and the starts of their digits; or (LEARN) adds the values
+ * that are missing to the list. */
 template <bool LEARN>
 static void
 rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_t n,
@@ -694,14 +515,13 @@ rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_
 }
 
 /*
- * False: too many values; rows may have been written, and mean nothing then.  Waits for
- * the stream twice, the second time with the passes on it, and twice more if there were
- * values to be learnt.  On an error the slots wait for what may still write to them.
+ * Waits for the stream twice, the second time with the passes on it, and twice more if
+ * the sample has missed values.
  */
 bool
-many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-						bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
-						HpsortCudaVerdict *verdict)
+many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
+						  bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
+						  HpsortCudaVerdict *verdict)
 {
 	const uint32_t skew = static_cast<uint32_t>(
 		reinterpret_cast<uintptr_t>(keys) % 16 / sizeof(int32_t));
@@ -744,19 +564,19 @@ many_values_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &
 	tell_values_kernel<<<1, 1, 0, stream>>>(state, false, report.get());
 	check_launch("count the values");
 	known.record(stream);
-	/* cleared while the host hears */
+	/* cleared while the host waits for the number of values */
 	sweeps.allocate(context, stream, n, 2);
 
 	for (bool learnt = false;; learnt = true)
 	{
 		const uint32_t distinct = told();
 
-		/* up to 8 bits there is one pass, and another way to it */
+		/* up to 256 values are one pass, which other regimes do without these ranks */
 		if (distinct <= sweep_digits || distinct > small_most(context))
 			return false;
 		if (learnt)
 		{
-			/* what the first turn has left: nothing is on the stream any more */
+			/* the first turn's work is complete: clear what it has left */
 			clear_verdict(report.get());
 			check(cudaMemsetAsync(table, 0xff, rank_pairs * sizeof(uint4), stream),
 				  "clear a table of ranks");

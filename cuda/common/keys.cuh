@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * keys.cuh
+ *	  How a key becomes a bin and back, the bounds of keys, and how many blocks
+ *	  read them: what every kernel family is given.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_KEYS_CUH
+#define HPSORT_CUDA_KEYS_CUH
+
+#include "context.cuh"
+
+namespace hpsort
+{
+
+/*
+ * Keys as bins 0 .. last in the order asked for: bin = (key ^ flip) - base, modulo
+ * 2^32 (to_bin() in device.cuh).  A map ascends if flip is 0; else all bits are
+ * complemented, which reverses the order of int32, so that kernels need no code for
+ * descending keys.
+ */
+struct KeyMap
+{
+	uint32_t	flip;
+	uint32_t	base;
+	uint32_t	last;			/* range - 1 */
+};
+
+inline KeyMap
+make_key_map(int32_t lo, int32_t hi, bool descending)
+{
+	KeyMap		map;
+
+	map.flip = descending ? ~0u : 0u;
+	map.base = descending ? ~static_cast<uint32_t>(hi) : static_cast<uint32_t>(lo);
+	map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
+	return map;
+}
+
+/* The descending map of the bounds of an ascending one. */
+inline KeyMap
+descending_map(const KeyMap &ascending)
+{
+	KeyMap		map;
+
+	map.flip = ~0u;
+	map.base = ~(ascending.base + ascending.last);
+	map.last = ascending.last;
+	return map;
+}
+
+/* Inclusive. */
+struct Bounds
+{
+	int32_t		lo;
+	int32_t		hi;
+};
+
+/*
+ * How many blocks share n keys: one for every keys_each keys, fewer of which are not
+ * worth starting a block for, and at most per_sm for each SM, which is enough to
+ * read at full speed.
+ */
+inline uint32_t
+grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t per_sm)
+{
+	const uint64_t blocks = n > 0 ? (n - 1) / keys_each + 1 : 1;
+	const uint64_t most = static_cast<uint64_t>(context->limits.sms) * per_sm;
+
+	return static_cast<uint32_t>(blocks < most ? blocks : most);
+}
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_KEYS_CUH */

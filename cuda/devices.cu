@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * devices.cu
+ *	  The public calls that look at devices, open and close contexts, and pin
+ *	  host memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "context.cuh"
+#include "histogram/shared_histogram.cuh"
+#include "passes/radix.cuh"
+#include "sort.cuh"
+
+#include <cub/version.cuh>
+
+namespace hpsort
+{
+
+/* One attribute: cheaper than all properties, which take a millisecond. */
+static int
+attribute(cudaDeviceAttr which, int ordinal)
+{
+	int			value = 0;
+
+	check(cudaDeviceGetAttribute(&value, which, ordinal),
+		  "read a device attribute");
+	return value;
+}
+
+/*
+ * All that the choice of a regime depends on, so that a choice can be repeated on a
+ * host without this device.
+ */
+static void
+read_limits(int ordinal, HpsortCudaLimits *limits)
+{
+	cudaDeviceProp properties;
+
+	/* for the memory's size alone, which no attribute has */
+	check(cudaGetDeviceProperties(&properties, ordinal),
+		  "read the device's properties");
+	limits->sms = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+	limits->shared_bytes =
+		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+	limits->memory_bytes = properties.totalGlobalMem;
+	limits->l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
+}
+
+/* Never launched: check_compiled_for() asks whether there is machine code of it. */
+static __global__ void
+empty_kernel()
+{
+}
+
+/* Found here and not at the first launch: a device older than all architectures that
+ * the library was compiled for. */
+static void
+check_compiled_for(int ordinal)
+{
+	cudaFuncAttributes attributes;
+	cudaError_t rc = cudaFuncGetAttributes(
+		&attributes, reinterpret_cast<const void *>(empty_kernel));
+
+	if (rc == cudaErrorInvalidDeviceFunction ||
+		rc == cudaErrorNoKernelImageForDevice)
+	{
+		(void) cudaGetLastError();
+		fail(HPSORT_CUDA_NO_DEVICE,
+			 "device %d has compute capability %d.%d, which the library was not compiled for",
+			 ordinal, attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
+			 attribute(cudaDevAttrComputeCapabilityMinor, ordinal));
+	}
+	check(rc, "look at a kernel");
+}
+
+} /* namespace hpsort */
+
+using namespace hpsort;
+
+/* Needs no context.  A host without a driver has 0 devices, which is no error. */
+extern "C" HpsortCudaCode
+hpsort_cuda_device_count(int *count, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaError_t rc = cudaGetDeviceCount(count);
+
+		if (rc == cudaErrorNoDevice || rc == cudaErrorInsufficientDriver)
+		{
+			(void) cudaGetLastError();
+			*count = 0;
+			return;
+		}
+		check(rc, "count devices");
+	});
+}
+
+/* Asking for free memory creates the process's CUDA context on that device, which takes
+ * some 0.3 s and half a gigabyte of the device's memory. */
+extern "C" HpsortCudaCode
+hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
+						HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		cudaDeviceProp properties;
+		size_t		memory_free;
+		size_t		memory_total;
+
+		memset(info, 0, sizeof(*info));
+		check(cudaGetDeviceProperties(&properties, ordinal),
+			  "read the device's properties");
+		DeviceScope scope(ordinal);
+
+		info->ordinal = ordinal;
+		snprintf(info->name, sizeof(info->name), "%s", properties.name);
+		info->major = properties.major;
+		info->minor = properties.minor;
+		check(cudaDriverGetVersion(&info->driver_version),
+			  "read the driver's version");
+		check(cudaRuntimeGetVersion(&info->runtime_version),
+			  "read the runtime's version");
+		info->cub_version = CUB_VERSION;
+		check(cudaMemGetInfo(&memory_free, &memory_total),
+			  "read the device's memory");
+		info->memory_total = memory_total;
+		info->memory_free = memory_free;
+		read_limits(ordinal, &info->limits);
+	});
+}
+
+/*
+ * What a device lacks for good (a kernel image, memory pools, cooperative launches) is
+ * an error here and not in the middle of a job.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
+				 HpsortCudaError *err)
+{
+	*result = nullptr;
+	return guarded(err, [&] {
+		int			count = 0;
+		cudaError_t rc = cudaGetDeviceCount(&count);
+
+		if (rc != cudaSuccess)
+			fail_cuda(rc, "count devices");
+		if (ordinal < 0 || ordinal >= count)
+			fail(HPSORT_CUDA_NO_DEVICE, "no device %d, there are %d",
+				 ordinal, count);
+
+		DeviceScope scope(ordinal);
+		cudaMemPoolProps properties = {};
+		uint64_t	keep = UINT64_MAX;
+		HpsortCuda *context = new HpsortCuda;
+
+		try
+		{
+			context->ordinal = ordinal;
+			read_limits(ordinal, &context->limits);
+			check_compiled_for(ordinal);
+			if (!attribute(cudaDevAttrMemoryPoolsSupported, ordinal) ||
+				!attribute(cudaDevAttrCooperativeLaunch, ordinal))
+				fail(HPSORT_CUDA_NO_DEVICE,
+					 "device %d lacks memory pools or cooperative launches",
+					 ordinal);
+			/* such a device reads unpinned memory where it is: is_read_in_place() */
+			context->reads_pageable =
+				attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
+			hpsort_cuda_set_memory_limit(context, memory_limit);
+			/* not the device's default pool, which other code of this process may use:
+			 * its settings and hpsort_cuda_trim() would apply to that code's memory */
+			properties.allocType = cudaMemAllocationTypePinned;
+			properties.location.type = cudaMemLocationTypeDevice;
+			properties.location.id = ordinal;
+			check(cudaMemPoolCreate(&context->pool, &properties),
+				  "create a memory pool");
+			/* keep freed memory: getting it from the driver again is slow */
+			check(cudaMemPoolSetAttribute(context->pool,
+										  cudaMemPoolAttrReleaseThreshold,
+										  &keep), "set up the memory pool");
+			/* asked once, as the driver's answers stay the same */
+			configure_kernels(context->limits);
+			context->crew_blocks = shared_crew_blocks(context->limits);
+			context->overlap = sweeps_overlap();
+		}
+		catch (...)
+		{
+			if (context->pool)
+				ignore(cudaMemPoolDestroy(context->pool));
+			delete context;
+			throw;
+		}
+		*result = context;
+	});
+}
+
+/*
+ * Waits for the device, because calls on a caller's stream may still use memory of
+ * the pool.  The object itself is deleted after a sticky error as well.
+ */
+extern "C" void
+hpsort_cuda_close(HpsortCuda *context)
+{
+	if (context == nullptr)
+		return;
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(context->ordinal);
+
+		ignore(cudaDeviceSynchronize());
+		for (void *page : context->verdict_pages)
+			ignore(cudaFreeHost(page));
+		ignore(cudaMemPoolDestroy(context->pool));
+	});
+	delete context;
+}
+
+/* Bytes of all buffers together; 0: the whole device.  Buffers that exceed a lower limit
+ * stay until their jobs release them. */
+extern "C" void
+hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes)
+{
+	context->limit.store(bytes == 0 ? context->limits.memory_bytes : bytes);
+}
+
+/* Counts what buffers hold, not what the pool keeps for reuse. */
+extern "C" void
+hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
+				   int reset_peak)
+{
+	std::lock_guard<std::mutex> guard(context->lock);
+
+	if (used)
+		*used = context->used;
+	if (peak)
+		*peak = context->peak;
+	if (reset_peak)
+		context->peak = context->used;
+}
+
+/*
+ * Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold
+ * stays, and so may memory whose release is still waiting for its stream.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaMemPoolTrimTo(context->pool, 0), "trim the memory pool");
+	});
+}
+
+extern "C" const HpsortCudaLimits *
+hpsort_cuda_limits(const HpsortCuda *context)
+{
+	return &context->limits;
+}
+
+/*
+ * Portable: pinned for every device, since any context's jobs may read it.  In this
+ * device's scope, because CUDA would otherwise create a context on the thread's
+ * current device, which is device 0 where the thread has chosen none.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_pinned_alloc(HpsortCuda *context, size_t bytes, void **memory,
+						 HpsortCudaError *err)
+{
+	*memory = nullptr;
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostAlloc(memory, bytes, cudaHostAllocPortable),
+			  "allocate pinned memory");
+	});
+}
+
+extern "C" void
+hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
+{
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(context->ordinal);
+
+		ignore(cudaFreeHost(memory));
+	});
+}
+
+/*
+ * For memory that several processes map (a memfd), of which one pins it.  Pinning is
+ * faster when the pages have been touched before.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
+				HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostRegister(memory, bytes, cudaHostRegisterPortable),
+			  "pin memory");
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_unpin(HpsortCuda *context, void *memory, HpsortCudaError *err)
+{
+	return guarded(err, [&] {
+		DeviceScope scope(context->ordinal);
+
+		check(cudaHostUnregister(memory), "unpin memory");
+	});
+}

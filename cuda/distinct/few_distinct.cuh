@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * few_distinct.cuh
+ *	  Regime FEW_DISTINCT: runs by a hash table in shared memory; and the sample
+ *	  of the keys by which this regime and MANY_DISTINCT are chosen.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_FEW_DISTINCT_CUH
+#define HPSORT_CUDA_FEW_DISTINCT_CUH
+
+#include <functional>
+
+#include "common/keys.cuh"
+#include "common/runs.cuh"
+
+namespace hpsort
+{
+
+/* Raises the shared memory limits of this file's kernels; once per device. */
+void		configure_few_distinct(const HpsortCudaLimits &limits);
+
+/* What a sample says of the n > 0 keys that it was taken of. */
+struct Sample
+{
+	uint64_t	distinct;		/* an estimate */
+	Bounds		bounds;			/* of the sample: the keys' own are at least as wide */
+	bool		skipped;		/* kernels that read Sampling::skip() did nothing */
+};
+
+/*
+ * A sample on its way.  The constructor puts its kernels on the stream; result()
+ * waits for them, but not for work that the caller has put on the stream since.
+ *
+ * That work can look at skip(), a word in device memory: it is not 0 when at most
+ * few_most distinct values were estimated, or when the sample's keys span at most
+ * 2^narrow_bits values (1 <= narrow_bits <= 32).
+ */
+class Sampling
+{
+public:
+	Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
+			 uint64_t n, uint64_t few_most, uint32_t narrow_bits);
+	~Sampling();
+	Sampling(const Sampling &) = delete;
+	Sampling &operator=(const Sampling &) = delete;
+
+	const uint32_t *skip() const { return skip_.as<uint32_t>(); }
+	Sample		result();
+
+private:
+	uint64_t	n_;
+	VerdictSlot report_;
+	DeviceBuffer collected_;
+	DeviceBuffer skip_;
+	cudaEvent_t taken_ = nullptr;
+};
+
+/* A sample that is waited for at once. */
+Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
+						const int32_t *keys, uint64_t n);
+
+/*
+ * The runs of n keys; map must ascend.  False: there are more distinct values than
+ * the table holds, *runs is empty, and the caller takes another way.  Keys outside
+ * the map's bounds are reported in *verdict.  Waits for its own work, not for
+ * what meanwhile() (may be null) puts on the stream after it.
+ */
+bool		few_distinct_runs(HpsortCuda *context, cudaStream_t stream,
+							  const KeyMap &map, const int32_t *keys, uint64_t n,
+							  Runs *runs, HpsortCudaVerdict *verdict,
+							  const std::function<void()> &meanwhile = nullptr);
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_FEW_DISTINCT_CUH */

@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * shared_histogram.cuh
+ *	  Regime SHARED_HISTOGRAM: a range whose bins fit in one block's shared memory.
+ *
+ * The functions put their work on the stream and do not wait.  Keys outside the
+ * map's bounds are left out and one of them is written to *verdict.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_SHARED_HISTOGRAM_CUH
+#define HPSORT_CUDA_SHARED_HISTOGRAM_CUH
+
+#include "common/keys.cuh"
+#include "common/runs.cuh"
+
+namespace hpsort
+{
+
+/* Raises the shared memory limits of this file's kernels; once per device. */
+void		configure_shared_histogram(const HpsortCudaLimits &limits);
+
+/* Blocks that fit on the device at once when they come in clusters; 0: it has none. */
+uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
+
+/* Keys into out, in the map's direction: counted, summed up and expanded in one kernel. */
+void		shared_sort(HpsortCuda *context, cudaStream_t stream,
+						const KeyMap &map, const int32_t *keys, uint64_t n,
+						int32_t *out, HpsortCudaVerdict *verdict);
+
+/*
+ * Keys into runs, counted and compacted in one kernel; map must ascend.  The arrays
+ * hold min(range, n) elements (starts one more); counts or starts may be null.
+ * verdict->distinct receives the number of runs.
+ */
+void		shared_runs(HpsortCuda *context, cudaStream_t stream,
+						const KeyMap &map, const int32_t *keys, uint64_t n,
+						int32_t *run_keys, uint64_t *counts, uint64_t *starts,
+						HpsortCudaVerdict *verdict);
+
+/*
+ * The bins of a job that counts its chunks as they arrive and keeps no key; of 64
+ * bits, since a job may have more than 2^32 keys.
+ */
+struct Bins
+{
+	DeviceBuffer memory;
+	KeyMap		map;
+	unsigned long long *bins = nullptr;
+	unsigned long long *slices = nullptr;	/* sums of REGIME_SLICE_BINS bins each */
+
+	/* zeroed; key_map must ascend */
+	void		allocate(HpsortCuda *context, cudaStream_t stream,
+						 const KeyMap &key_map);
+	void		add(HpsortCuda *context, cudaStream_t stream,
+					const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict);
+	/* into runs that have been allocated; verdict->distinct says how many */
+	void		compact(cudaStream_t stream, const Runs &runs,
+						HpsortCudaVerdict *verdict);
+};
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_SHARED_HISTOGRAM_CUH */

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * permutation.cuh
+ *	  The stable permutation by bins or dense ranks of at most 16 bits, in one
+ *	  pass or two.
+ *
+ * The functions put their work on the stream and do not wait.  *sweeps holds where
+ * the digits of each pass begin, and gives its memory back in the stream's order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HPSORT_CUDA_PERMUTATION_CUH
+#define HPSORT_CUDA_PERMUTATION_CUH
+
+#include "common/runs.cuh"
+#include "passes/sweep.cuh"
+
+namespace hpsort
+{
+
+/* Raises the shared memory limits of this file's kernels; once per device. */
+void		configure_permutation(const HpsortCudaLimits &limits);
+
+/* Rows by the bins of map, in passes (1 or 2) of digits of `bits` bits each. */
+void		binned_passes(HpsortCuda *context, cudaStream_t stream,
+						  const KeyMap &map, uint32_t passes, uint32_t bits,
+						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
+						  uint32_t *rows);
+
+/* Rows by n ranks that were made before, in two passes; bits: of the lower digit. */
+void		ranked_passes(HpsortCuda *context, cudaStream_t stream,
+						  const uint16_t *ranks, uint32_t bits, uint64_t n,
+						  Sweeps *sweeps, uint32_t *rows);
+
+/*
+ * Rows by bins, or by dense ranks among the keys' own runs, at most 65,536 of them;
+ * map must ascend.  narrow: the bins of map fit in shared memory, and so in 16 bits.
+ * ready: null, or workspace for two passes over n items.
+ */
+void		ranked_permutation(HpsortCuda *context, cudaStream_t stream,
+							   const KeyMap &map, bool narrow, bool descending,
+							   const Runs &runs, const int32_t *keys, uint64_t n,
+							   uint32_t *rows, Sweeps *ready = nullptr);
+
+} /* namespace hpsort */
+
+#endif							/* HPSORT_CUDA_PERMUTATION_CUH */
