@@ -17,8 +17,8 @@
 #include "gpu/client_internal.h"
 #include "gpu/copy.h"
 #include "sort/algorithms.h"
+#include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/wide.h"
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 
@@ -90,12 +90,7 @@ take_error(SortJob *job, const GpuError *e)
 	GpuClient  *c = job->client;
 
 	if (e->failure == GPU_OK)
-	{
-		sort_fail(&job->error, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", e->key);
-		job->error.key = e->key;
-		job->error.lo = job->spec.lo;
-		job->error.hi = job->spec.hi;
-	}
+		sort_out_of_bounds(&job->error, e->key, job->spec.lo, job->spec.hi);
 	else
 	{
 		SortAlgorithm forced = job->context->algorithm;
@@ -241,7 +236,7 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, Sor
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "connection to the GPU service is in use");
 	*job = a->alloc(a->arena, sizeof(SortJob));
 	if (*job == NULL)
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	memset(*job, 0, sizeof(SortJob));
 	(*job)->client = c;
 	(*job)->context = context;
@@ -654,7 +649,7 @@ gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	if (status != SORT_OK || job->result.items == 0)
 		return status;
 	if (!runs_reserve(&mine, (size_t) job->result.items, a))
-		status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		status = sort_no_memory(err);
 	while (status == SORT_OK && job->at < job->result.items)
 	{
 		GpuData		data;
@@ -683,7 +678,7 @@ gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	if (status == SORT_OK && n != job->n)
 		status = violation(c, err, "wrong runs");
 	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-		status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		status = sort_no_memory(err);
 	runs_release(&mine, a);
 	return status;
 }

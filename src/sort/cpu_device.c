@@ -9,6 +9,7 @@
 
 #include "sort/comparison_free.h"
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/histogram.h"
 #include "sort/kernels.h"
 #include "sort/permutation.h"
@@ -36,25 +37,13 @@ struct SortJob
 };
 
 static SortStatus
-out_of_memory(SortError *err)
-{
-	return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
-}
-
-static SortStatus
-cancelled(SortError *err)
-{
-	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
-}
-
-static SortStatus
 cpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
 
 	*job = a->alloc(a->arena, sizeof(SortJob));
 	if (*job == NULL)
-		return out_of_memory(err);
+		return sort_no_memory(err);
 	memset(*job, 0, sizeof(SortJob));
 	(*job)->context = context;
 	(*job)->spec = *spec;
@@ -87,7 +76,7 @@ cpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 									 capacity * sizeof(Chunk));
 
 		if (chunks == NULL)
-			return out_of_memory(err);
+			return sort_no_memory(err);
 		job->chunks = chunks;
 		job->capacity = capacity;
 	}
@@ -120,19 +109,13 @@ count_chunks(SortJob *job, SortError *err)
 			size_t		noutside;
 
 			if (!histogram_add(&job->histogram, keys, part, outside, &noutside, a))
-				return out_of_memory(err);
+				return sort_no_memory(err);
 			if (noutside > 0)
-			{
-				sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", outside[0]);
-				err->key = outside[0];
-				err->lo = job->spec.lo;
-				err->hi = job->spec.hi;
-				return SORT_KEY_OUT_OF_BOUNDS;
-			}
+				return sort_out_of_bounds(err, outside[0], job->spec.lo, job->spec.hi);
 			keys += part;
 			left -= part;
 			if (left % CHECK_EVERY < part && sort_interrupted(job->context))
-				return cancelled(err);
+				return sort_cancelled(err);
 		}
 	}
 	histogram_sum_tables(&job->histogram);
@@ -203,19 +186,19 @@ cpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 					done += histogram_expand(&job->histogram, descending, &at, &used, out + done,
 											 left < CHECK_EVERY ? (size_t) left : CHECK_EVERY);
 					if (sort_interrupted(job->context))
-						return cancelled(err);
+						return sort_cancelled(err);
 				}
 				return SORT_OK;
 			}
 		case SORT_ALGORITHM_COMPARISON_FREE:
 			if (!copy_chunks(job, out))
-				return cancelled(err);
+				return sort_cancelled(err);
 			return comparison_free_sort(out, (size_t) job->n, job->spec.lo, job->spec.hi,
 										descending, job->context, &job->threads, err);
 		default:
 			if (!copy_chunks(job, out) ||
 				!wide_sort_keys(out, (size_t) job->n, descending, job->context))
-				return cancelled(err);
+				return sort_cancelled(err);
 			return SORT_OK;
 	}
 }
@@ -235,13 +218,13 @@ cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 		uint64_t	v;
 
 		if (!runs_reserve(&mine, (size_t) histogram_distinct(h), a))
-			status = out_of_memory(err);
+			status = sort_no_memory(err);
 		for (v = histogram_next(h, 0); v < h->range && status == SORT_OK;
 			 v = histogram_next(h, v + 1))
 		{
 			runs_append(&mine, (int32_t) (h->lo + (int64_t) v), histogram_count(h, v));
 			if (mine.len % CHECK_EVERY == 0 && sort_interrupted(job->context))
-				status = cancelled(err);
+				status = sort_cancelled(err);
 		}
 	}
 	else
@@ -249,14 +232,14 @@ cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 		int32_t    *ordered = a->alloc(a->arena, (size_t) job->n * sizeof(int32_t));
 
 		if (ordered == NULL)
-			return out_of_memory(err);
+			return sort_no_memory(err);
 		status = cpu_read_keys(job, false, ordered, err);
 		if (status == SORT_OK)
 			status = runs_of_all(&mine, ordered, (size_t) job->n, job->context, err);
 		a->release(a->arena, ordered);
 	}
 	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-		status = out_of_memory(err);
+		status = sort_no_memory(err);
 	runs_release(&mine, a);
 	return status;
 }
@@ -277,12 +260,12 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 			return status;
 		/* n < 2^32, so the 32-bit counters were never folded. */
 		if (!permutation_offsets(h->bins, h->range, descending, job->context))
-			status = cancelled(err);
+			status = sort_cancelled(err);
 		for (c = 0; c < job->nchunks && status == SORT_OK; c++)
 		{
 			if (!permutation_scatter(h->bins, h->lo, job->chunks[c].keys, job->chunks[c].n,
 									 first, out, job->context))
-				status = cancelled(err);
+				status = sort_cancelled(err);
 			first += (uint32_t) job->chunks[c].n;
 		}
 		histogram_release(h, &job->context->allocator);
@@ -296,7 +279,7 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		bool		sorted = true;
 
 		if (pairs == NULL)
-			return out_of_memory(err);
+			return sort_no_memory(err);
 		for (c = 0; c < job->nchunks && sorted; c++)
 		{
 			sorted = permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
@@ -306,7 +289,7 @@ cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		sorted = sorted && wide_sort_pairs(pairs, at, job->context) &&
 			permutation_unpack(pairs, at, out, job->context);
 		a->release(a->arena, pairs);
-		return sorted ? SORT_OK : cancelled(err);
+		return sorted ? SORT_OK : sort_cancelled(err);
 	}
 }
 

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
-#include "sort/wide.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -60,12 +60,12 @@ histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
 	if (h->bins == NULL)
 	{
 		h->range = 0;
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	if (!set_to_zero(h->bins, total_bins(h) * sizeof(uint32_t), context))
 	{
 		histogram_release(h, a);
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	}
 	return SORT_OK;
 }
@@ -127,9 +127,9 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 	{
 		wider.folded = a->alloc(a->arena, (size_t) wider.range * sizeof(uint64_t));
 		if (wider.folded == NULL)
-			status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+			status = sort_no_memory(err);
 		else if (!set_to_zero(wider.folded, (size_t) wider.range * sizeof(uint64_t), context))
-			status = sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			status = sort_cancelled(err);
 		if (status != SORT_OK)
 		{
 			histogram_release(&wider, a);

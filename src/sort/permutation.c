@@ -4,7 +4,7 @@
  */
 #include "sort/permutation.h"
 
-#include "sort/wide.h"
+#include "sort/error.h"
 
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/rows.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sort/error.h"
+
 struct SortJob
 {
 	Script	   *script;

@@ -27,6 +27,7 @@
 #include "pg/guc.h"
 #include "pg/sort_context.h"
 #include "sort/device.h"
+#include "sort/error.h"
 
 /*
  * A running service greets within a millisecond.  Under "auto" it is not
@@ -604,12 +605,12 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 	*result = NULL;
 	connection = free_connection(spec->n == 0, context->device == SORT_DEVICE_GPU, err);
 	if (connection == NULL)
-		return pg_interrupt_pending() ? sort_fail(err, SORT_CANCELLED, "sort was cancelled")
+		return pg_interrupt_pending() ? sort_cancelled(err)
 			: err->status;
 	job = watch(memory) ? MemoryContextAllocExtended(memory, sizeof(*job),
 													 MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO) : NULL;
 	if (job == NULL)
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	job->connection = connection;
 	job->context = *context;
 	job->gpu.device = &gpu_client_device;
