@@ -25,6 +25,7 @@
 
 #include "gpu/client_internal.h"
 #include "gpud/gpud.h"
+#include "sort/cpu_device.h"
 
 /*
  * Keys of a medium job: beyond the caches' sizes on the GPU (8 MiB each way),

@@ -17,7 +17,7 @@
 
 #include "gpud/engine.h"
 #include "sort/algorithms.h"
-#include "sort/device.h"
+#include "sort/cpu_device.h"
 #include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"

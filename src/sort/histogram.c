@@ -181,7 +181,7 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 bool
 histogram_add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
 {
-	uint64_t	v = (uint64_t) ((int64_t) key - h->lo);
+	uint64_t	v = histogram_bin(h, key);
 
 	if (count > h->fold_at || h->unfolded > h->fold_at - count)
 	{
@@ -269,7 +269,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 		}
 		left = histogram_count(h, v) - *used;
 		part = left < max - written ? (size_t) left : max - written;
-		kernel_fill(out + written, part, (int32_t) (h->lo + (int64_t) v));
+		kernel_fill(out + written, part, histogram_key(h, v));
 		written += part;
 		*used += part;
 		if (part == left)

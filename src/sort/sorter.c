@@ -330,7 +330,7 @@ include_dense(const Sorter *s, int32_t *lo, int32_t *hi)
 
 	if (dense->range > 0)
 	{
-		int32_t		high = (int32_t) (dense->lo + (int64_t) dense->range - 1);
+		int32_t		high = histogram_key(dense, dense->range - 1);
 
 		*lo = dense->lo < *lo ? dense->lo : *lo;
 		*hi = high > *hi ? high : *hi;
@@ -648,7 +648,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
 		;
 	for (to = from; to < len &&
-		 (int64_t) keys[to] - big->dense.lo < (int64_t) big->dense.range; to++)
+		 histogram_bin(&big->dense, keys[to]) < big->dense.range; to++)
 	{
 		if (!histogram_add_run(&big->dense, keys[to], counts[to], a))
 			return sort_no_memory(err);
@@ -688,9 +688,8 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 			 * little further, perhaps beyond what s may hold.
 			 */
 			histogram_sum_tables(&big->dense);
-			lo = (int32_t) (big->dense.lo + (int64_t) histogram_next(&big->dense, 0));
-			hi = (int32_t) (big->dense.lo +
-							(int64_t) histogram_previous(&big->dense, big->dense.range) - 1);
+			lo = histogram_key(&big->dense, histogram_next(&big->dense, 0));
+			hi = histogram_key(&big->dense, histogram_previous(&big->dense, big->dense.range) - 1);
 			lo = lo < s->lo ? s->lo : lo;
 			hi = hi > s->hi ? s->hi : hi;
 			status = sorter_make_big(s, err);
@@ -702,7 +701,7 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 			for (v = histogram_next(&big->dense, 0); v < big->dense.range && status == SORT_OK;
 				 v = histogram_next(&big->dense, v + 1))
 			{
-				keys[len] = (int32_t) (big->dense.lo + (int64_t) v);
+				keys[len] = histogram_key(&big->dense, v);
 				counts[len++] = histogram_count(&big->dense, v);
 				if (len == SORTER_CHUNK)
 				{

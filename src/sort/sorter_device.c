@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sort/algorithms.h"
-#include "sort/device.h"
+#include "sort/cpu_device.h"
 #include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/sorter.h"

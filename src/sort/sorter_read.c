@@ -60,9 +60,8 @@ sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 	}
 	if (dense->n > 0)
 	{
-		int32_t		low = (int32_t) (dense->lo + (int64_t) histogram_next(dense, 0));
-		int32_t		high = (int32_t) (dense->lo +
-									  (int64_t) histogram_previous(dense, dense->range) - 1);
+		int32_t		low = histogram_key(dense, histogram_next(dense, 0));
+		int32_t		high = histogram_key(dense, histogram_previous(dense, dense->range) - 1);
 
 		*lo = !found || low < *lo ? low : *lo;
 		*hi = !found || high > *hi ? high : *hi;
@@ -581,7 +580,7 @@ take_bins(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 				break;
 			v = c->bin_at++;
 		}
-		keys[got] = (int32_t) (h->lo + (int64_t) v);
+		keys[got] = histogram_key(h, v);
 		counts[got++] = histogram_count(h, v);
 	}
 	return got;
