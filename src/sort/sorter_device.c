@@ -3,35 +3,29 @@
  *		The sorter and its devices: asking the plan, giving keys to the GPU
  *		while more arrive, and taking over what the GPU could not finish.
  *
- * The rule that all of it serves: a sorter keeps its keys until the result is
- * in hand.  A job of the GPU never reads into the only copy of them, so that
- * at any failure the CPU starts from the keys as they came.
+ * The rule of all functions here: a sorter keeps its keys until the result is
+ * complete.  No result of the GPU is read into the only copy of the keys, so
+ * that at any failure the CPU starts from the keys as they came.
  */
+#include "sort/sorter_device.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "sort/algorithms.h"
 #include "sort/cpu_device.h"
 #include "sort/error.h"
-#include "sort/job.h"
-#include "sort/sorter.h"
-#include "sort/sorter_internal.h"
+#include "sort/wide.h"
 
 /*
- * Keys in the buffer from which they are given to the GPU as they come: one
- * chunk of the service.  A smaller buffer is sent in less time than a job
- * takes to open.
+ * Keys in the buffer from which on they are given to the GPU as they come: one
+ * chunk of the service.  To send a smaller buffer takes less time than to open
+ * a job.
  */
 #define STREAM_MIN ((size_t) 1 << 20)
 
-/* Keys given at once from then on. */
+/* Keys given to an open job at once. */
 #define STREAM_BLOCK ((size_t) 1 << 20)
-
-/*
- * Distinct keys of a sample of so many are counted to guess whether runs will
- * be smaller than keys.
- */
-#define RUNS_SAMPLE 1024
 
 /* Whether what is forced cannot be done without a GPU. */
 static bool
@@ -74,8 +68,8 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	big->want = want;
 
 	/*
-	 * What is counted already needs no device.  With device "gpu" forced that
-	 * happens only to a sorter that was given runs.
+	 * Keys that are counted already need no device.  With device "gpu" forced
+	 * the only such keys are those of runs that were added.
 	 */
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
@@ -108,7 +102,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	else if (counted && in.algorithm == SORT_ALGORITHM_AUTO &&
 			 big->plan.algorithm != SORT_ALGORITHM_ZERO_COMPRESSED)
 	{
-		/* Filling has decided already; this is what was done. */
+		/* Filling has decided: the plan names what was done. */
 		big->plan.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
 		big->plan.reason = PLAN_COUNTED;
 	}
@@ -125,20 +119,9 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
  * time, while the next keys arrive.
  */
 
-void
-sorter_stream_drop(Sorter *s)
-{
-	SorterBig  *big = s->big;
-
-	if (big->stream == NULL)
-		return;
-	big->stream->device->close(big->stream);
-	big->stream = NULL;
-}
-
 /*
- * The GPU failed.  With device "gpu" forced that is the caller's error, as it
- * is; otherwise the sorter does without it from now on.
+ * After a failure of the GPU: with device "gpu" forced the error goes to the
+ * caller; otherwise SORT_OK, and the sorter uses the CPU from now on.
  */
 static SortStatus
 give_up_gpu(Sorter *s, SortError *err)
@@ -191,7 +174,7 @@ sorter_stream_start(Sorter *s, SortError *err)
 		s->nbuf < STREAM_MIN || s->nbuf < big->stream_at)
 		return SORT_OK;
 
-	/* Should it not work now, ask again when there is twice as much. */
+	/* If no job is opened now, the next try is at twice as many keys. */
 	big->stream_at = 2 * s->nbuf;
 	if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
 		return sort_cancelled(err);
@@ -200,8 +183,8 @@ sorter_stream_start(Sorter *s, SortError *err)
 	spec.algorithm = plan.algorithm;
 
 	/*
-	 * That no job can be opened early says nothing about finish: another
-	 * sorter of this session may be streaming.
+	 * Failing to open a job this early does not mean that the GPU has failed:
+	 * another sorter of the session may be streaming.
 	 */
 	if (sort_job_start(gpu->device, s->context, &spec, NULL, &big->stream, &ignored) != SORT_OK)
 		return ignored.status == SORT_CANCELLED ? sort_cancelled(err) : SORT_OK;
@@ -259,7 +242,7 @@ run_job(Sorter *s, const SortDevice *device, const SortOutput *output, SortError
 	return sort_job_run(device, s->context, &spec, n > 0 ? keys : NULL, output, &big->plan, err);
 }
 
-/* Over the keys themselves: an interrupt in the middle of it ends the sort. */
+/* Copies over the keys themselves, so that a cancel in the middle ends the sort. */
 static SortStatus
 copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortError *err)
 {
@@ -321,11 +304,15 @@ sorter_runs_are_smaller(const Sorter *s)
 	const SorterBig *big = s->big;
 	size_t		n;
 	const int32_t *keys = kept_keys(s, &n);
+	int32_t		sample[SORTER_SAMPLE];
 
 	/* A run takes the room of three keys, and some work of its own. */
-	if (n < RUNS_SAMPLE)
+	if (n < SORTER_SAMPLE)
 		return false;
-	return plan_range(big->kept_lo, big->kept_hi) <= n / 4 || sorter_sample_repeats(s, keys, n);
+	if (plan_range(big->kept_lo, big->kept_hi) <= n / 4)
+		return true;
+	sorter_take_sample(s, keys, n, sample);
+	return sorter_sample_repeats(sample, n);
 }
 
 SortStatus

@@ -9,13 +9,13 @@
  *	int32 run_keys[nruns]			strictly ascending
  *	int32 keys[nkeys]				in any order
  *
- * The reader trusts nothing: the bytes may come from a process that went mad.
+ * sorter_deserialize checks everything: the bytes may come from a broken process.
  */
 #include <string.h>
 
 #include "sort/error.h"
 #include "sort/sorter.h"
-#include "sort/sorter_internal.h"
+#include "sort/sorter_cursor.h"
 
 #define SERIALIZED_MAGIC UINT32_C(0x31735048)	/* "HPs1" */
 
@@ -104,7 +104,7 @@ sorter_serialize(Sorter *s, void *data)
 		uint64_t	left = header.nruns;
 
 		s->nbuf = 0;
-		sorter_cursor_at_start(s, &cursor);
+		sorter_cursor_start(s, false, &cursor);
 		while (left > 0)
 		{
 			int32_t		keys[BATCH];
