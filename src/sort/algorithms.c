@@ -7,8 +7,9 @@
 #define MADE_ANEW "It makes the keys anew from their counts, without their positions."
 
 /*
- * Where a GPU's algorithm has limits of its own, they are those of the table in
- * cuda/published/published.cu, which checks them.
+ * A GPU's algorithm that is forced by name is the published one: the limits are
+ * those of the table in cuda/published/published.cu, which checks them.  The
+ * exception is zero_compressed, which is the engine's own way of counting.
  */
 static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	[SORT_ALGORITHM_AUTO] = {.name = "auto"},
@@ -80,7 +81,8 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
-		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep (GPU)",
+		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep"
+		" (GPU; forced: CUB's, under auto: hpsort's own passes)",
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
