@@ -196,6 +196,23 @@ expand_histogram(const CpuJob *job, bool descending, int32_t *out, SortError *er
 	return SORT_OK;
 }
 
+/* The keys are at out already. */
+static SortStatus
+sort_comparison_free(CpuJob *job, bool descending, int32_t *out, SortError *err)
+{
+	ComparisonFreeSort sort = {
+		.keys = out,
+		.n = (size_t) job->n,
+		.lo = job->base.spec.lo,
+		.hi = job->base.spec.hi,
+		.descending = descending
+	};
+	SortStatus	status = comparison_free_sort(&sort, job->base.context, err);
+
+	job->threads = sort.threads;
+	return status;
+}
+
 static SortStatus
 cpu_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
@@ -208,8 +225,7 @@ cpu_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 	if (!copy_chunks(job, out))
 		return sort_cancelled(err);
 	if (base->spec.algorithm == SORT_ALGORITHM_COMPARISON_FREE)
-		return comparison_free_sort(out, (size_t) job->n, base->spec.lo, base->spec.hi,
-									descending, base->context, &job->threads, err);
+		return sort_comparison_free(job, descending, out, err);
 	return wide_sort_keys(out, (size_t) job->n, descending, base->context)
 		? SORT_OK : sort_cancelled(err);
 }

@@ -151,6 +151,14 @@ bool
 histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 			  size_t *noutside, const SortAllocator *a)
 {
+	const KernelBins to = {
+		.bins = h->bins,
+		.stride = h->stride,
+		.tables = h->tables,
+		.lo = h->lo,
+		.range = h->range
+	};
+
 	*noutside = 0;
 	while (n > 0)
 	{
@@ -167,8 +175,7 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 			}
 			part = (size_t) h->fold_at;
 		}
-		out = kernel_count(keys, part, h->lo, h->range, h->bins, h->stride, h->tables,
-						   outside + *noutside);
+		out = kernel_count(keys, part, &to, outside + *noutside);
 		*noutside += out;
 		h->n += part - out;
 		h->unfolded += part - out;
@@ -252,7 +259,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 											max - written, at);
 		}
 
-		/* Then, or with 64-bit counters, as much of one bin as there is room. */
+		/* With 64-bit counters, or at the end of the room: one bin, as far as it fits. */
 		if (descending)
 		{
 			*at = *used ? *at : histogram_previous(h, *at);
