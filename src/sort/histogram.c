@@ -223,6 +223,13 @@ histogram_previous(const Histogram *h, uint64_t v)
 	return v;
 }
 
+void
+histogram_find_bounds(const Histogram *h, int32_t *lo, int32_t *hi)
+{
+	*lo = histogram_key(h, histogram_next(h, 0));
+	*hi = histogram_key(h, histogram_previous(h, h->range) - 1);
+}
+
 uint64_t
 histogram_distinct(const Histogram *h)
 {

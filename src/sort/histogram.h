@@ -92,6 +92,9 @@ extern uint64_t histogram_next(const Histogram *h, uint64_t v);
 /* Last non-empty bin below v, plus one (0 if none); after histogram_sum_tables. */
 extern uint64_t histogram_previous(const Histogram *h, uint64_t v);
 
+/* Smallest and largest key counted, h->n > 0; after histogram_sum_tables. */
+extern void histogram_find_bounds(const Histogram *h, int32_t *lo, int32_t *hi);
+
 /* Number of non-empty bins; after histogram_sum_tables. */
 extern uint64_t histogram_distinct(const Histogram *h);
 

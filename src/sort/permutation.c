@@ -5,6 +5,7 @@
 #include "sort/permutation.h"
 
 #include "sort/error.h"
+#include "sort/row_pairs.h"
 
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
@@ -65,7 +66,7 @@ permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
 		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
 
 		for (; i < end; i++)
-			pairs[i] = (uint64_t) ((uint32_t) keys[i] ^ flip) << 32 | (first + (uint32_t) i);
+			pairs[i] = ROWS_PAIR((uint32_t) keys[i] ^ flip, first + (uint32_t) i);
 		if (sort_interrupted(context))
 			return false;
 	}
@@ -82,7 +83,7 @@ permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out, const SortCon
 		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
 
 		for (; i < end; i++)
-			out[i] = (uint32_t) pairs[i];
+			out[i] = ROWS_PAIR_REF(pairs[i]);
 		if (sort_interrupted(context))
 			return false;
 	}

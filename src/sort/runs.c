@@ -172,16 +172,16 @@ runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *con
 }
 
 size_t
-runs_lower_bound(const Runs *runs, int32_t key)
+runs_key_lower_bound(const int32_t *keys, size_t n, int32_t key)
 {
 	size_t		low = 0;
-	size_t		high = runs->len;
+	size_t		high = n;
 
 	while (low < high)
 	{
 		size_t		middle = low + (high - low) / 2;
 
-		if (runs->keys[middle] < key)
+		if (keys[middle] < key)
 			low = middle + 1;
 		else
 			high = middle;

@@ -60,8 +60,15 @@ extern bool runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n,
 extern SortStatus runs_of_all(Runs *runs, const int32_t *ordered, size_t n,
 							  const SortContext *context, SortError *err);
 
+/* Index of the first of n ascending keys that is >= key; n if there is none. */
+extern size_t runs_key_lower_bound(const int32_t *keys, size_t n, int32_t key);
+
 /* Index of the first run with a key >= key; len if there is none. */
-extern size_t runs_lower_bound(const Runs *runs, int32_t key);
+static inline size_t
+runs_lower_bound(const Runs *runs, int32_t key)
+{
+	return runs_key_lower_bound(runs->keys, runs->len, key);
+}
 
 /* Removes the runs at positions from .. to - 1. */
 extern void runs_delete(Runs *runs, size_t from, size_t to);

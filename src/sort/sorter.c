@@ -385,6 +385,45 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	return SORT_OK;
 }
 
+/* Adds the keys that a histogram counts: a batch of bins at a time, as runs. */
+static SortStatus
+add_histogram(Sorter *s, Histogram *h, SortError *err)
+{
+	int32_t		keys[SORTER_CHUNK];
+	uint64_t	counts[SORTER_CHUNK];
+	size_t		len = 0;
+	uint64_t	v;
+	int32_t		lo;
+	int32_t		hi;
+	bool		done;
+	SortStatus	status;
+
+	status = sorter_make_big(s, err);
+	if (status == SORT_OK)
+		status = sorter_absorb_pending(s, err);
+	if (status != SORT_OK)
+		return status;
+
+	/* h's bounds reach a little beyond its keys, perhaps beyond the promise. */
+	histogram_sum_tables(h);
+	histogram_find_bounds(h, &lo, &hi);
+	lo = lo < s->lo ? s->lo : lo;
+	hi = hi > s->hi ? s->hi : hi;
+	if (lo <= hi)
+		status = try_dense(s, worth_in_keys(s, h->n, h->range), h->range, lo, hi, &done, err);
+	for (v = histogram_next(h, 0); v < h->range && status == SORT_OK; v = histogram_next(h, v + 1))
+	{
+		keys[len] = histogram_key(h, v);
+		counts[len++] = histogram_count(h, v);
+		if (len == SORTER_CHUNK)
+		{
+			status = sorter_add_runs(s, keys, counts, len, err);
+			len = 0;
+		}
+	}
+	return status == SORT_OK ? sorter_add_runs(s, keys, counts, len, err) : status;
+}
+
 SortStatus
 sorter_merge(Sorter *s, Sorter *src, SortError *err)
 {
@@ -397,45 +436,7 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 		if (status == SORT_OK && big->narray > 0)
 			status = sorter_add(s, big->array, big->narray, err);
 		if (status == SORT_OK && big->dense.n > 0)
-		{
-			/* A batch of bins at a time, as runs: no second histogram. */
-			int32_t		keys[SORTER_CHUNK];
-			uint64_t	counts[SORTER_CHUNK];
-			size_t		len = 0;
-			uint64_t	v;
-			int32_t		lo;
-			int32_t		hi;
-			bool		done;
-
-			/*
-			 * The bounds of the keys it holds, not its own: those reach a
-			 * little further, perhaps beyond what s may hold.
-			 */
-			histogram_sum_tables(&big->dense);
-			lo = histogram_key(&big->dense, histogram_next(&big->dense, 0));
-			hi = histogram_key(&big->dense, histogram_previous(&big->dense, big->dense.range) - 1);
-			lo = lo < s->lo ? s->lo : lo;
-			hi = hi > s->hi ? s->hi : hi;
-			status = sorter_make_big(s, err);
-			if (status == SORT_OK)
-				status = sorter_absorb_pending(s, err);
-			if (status == SORT_OK && lo <= hi)
-				status = try_dense(s, worth_in_keys(s, big->dense.n, big->dense.range),
-								   big->dense.range, lo, hi, &done, err);
-			for (v = histogram_next(&big->dense, 0); v < big->dense.range && status == SORT_OK;
-				 v = histogram_next(&big->dense, v + 1))
-			{
-				keys[len] = histogram_key(&big->dense, v);
-				counts[len++] = histogram_count(&big->dense, v);
-				if (len == SORTER_CHUNK)
-				{
-					status = sorter_add_runs(s, keys, counts, len, err);
-					len = 0;
-				}
-			}
-			if (status == SORT_OK)
-				status = sorter_add_runs(s, keys, counts, len, err);
-		}
+			status = add_histogram(s, &big->dense, err);
 		if (status == SORT_OK)
 			status = sorter_add_runs(s, big->sparse.keys, big->sparse.counts, big->sparse.len, err);
 	}

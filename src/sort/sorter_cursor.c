@@ -19,25 +19,6 @@ enum
 	PART_END
 };
 
-/* First position in ascending keys with a key >= key. */
-static size_t
-lower_bound(const int32_t *keys, size_t n, int32_t key)
-{
-	size_t		low = 0;
-	size_t		high = n;
-
-	while (low < high)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Sets the cursor to the start of a part. */
 static void
 enter_part(SorterCursor *c, int part)
@@ -45,7 +26,7 @@ enter_part(SorterCursor *c, int part)
 	const Sorter *s = c->sorter;
 	const SorterBig *big = s->big;
 	bool		dense = big && big->dense.range > 0;
-	size_t		keys = dense ? lower_bound(s->buf, s->nbuf, big->dense.lo) : s->nbuf;
+	size_t		keys = dense ? runs_key_lower_bound(s->buf, s->nbuf, big->dense.lo) : s->nbuf;
 	size_t		runs = !big ? 0 : dense ? runs_lower_bound(&big->sparse, big->dense.lo) : big->sparse.len;
 
 	c->part = part;

@@ -144,9 +144,10 @@ sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 	}
 	if (dense->n > 0)
 	{
-		int32_t		low = histogram_key(dense, histogram_next(dense, 0));
-		int32_t		high = histogram_key(dense, histogram_previous(dense, dense->range) - 1);
+		int32_t		low;
+		int32_t		high;
 
+		histogram_find_bounds(dense, &low, &high);
 		*lo = !found || low < *lo ? low : *lo;
 		*hi = !found || high > *hi ? high : *hi;
 		found = true;
