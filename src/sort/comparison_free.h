@@ -19,7 +19,7 @@ extern "C"
  */
 extern int	comparison_free_threads(uint64_t n, uint64_t range, int allowed);
 
-/* Keys to be sorted in place, and who did. */
+/* Keys to be sorted in place, and afterwards by how many threads. */
 typedef struct ComparisonFreeSort
 {
 	int32_t    *keys;

@@ -18,9 +18,10 @@ extern "C"
 #endif
 
 /*
- * What to read of a job, and where to.  What is NULL is not read; runs may be
- * read together with keys, which may then overwrite the chunk.  All memory is
- * the caller's, with room for all keys; its contents are undefined on failure.
+ * What to read of a job, and where to: each pointer that is not NULL.  positions
+ * go with no other output; runs and keys go together, for runs are read first.
+ * keys and positions have room for all keys; runs are of the job's allocator.
+ * All of it is the caller's, and its contents are undefined on failure.
  */
 typedef struct SortOutput
 {
@@ -41,9 +42,9 @@ sort_output_want(const SortOutput *output)
 }
 
 /*
- * Opens a job and adds spec->n keys, unless keys is NULL: then the caller adds
- * them with device->add.  *job is NULL on failure, and otherwise the caller's,
- * who ends it by sort_job_complete or device->close.
+ * Opens a job and adds spec->n keys; with keys NULL the caller adds them, with
+ * device->add.  On failure *job is NULL; otherwise the caller must end the job
+ * by sort_job_complete or device->close.
  */
 extern SortStatus sort_job_start(const SortDevice *device, const SortContext *context,
 								 const SortJobSpec *spec, const int32_t *keys, SortJob **job,

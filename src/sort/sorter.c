@@ -42,7 +42,8 @@
 /*
  * Bounds to give a histogram that must reach from *lo to *hi: a little more on
  * the sides that moved, so that keys arriving in order widen it rarely, but
- * never beyond the promise or what the plan would still count: false then.
+ * never beyond the promise.  False, and nothing changed, if the plan would not
+ * count so wide a range.
  */
 static bool
 add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
@@ -368,7 +369,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (status != SORT_OK)
 		return status;
 
-	/* Those inside dense first, then those on either side of it. */
+	/* Runs inside dense are counted, those on either side of it stay runs. */
 	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
 		;
 	for (to = from; to < len &&

@@ -149,8 +149,9 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 }
 
 /*
- * How many of n keys in order are like the first one, or with last, like the
- * last.  In steps that double, then halve: one run may be all there is.
+ * How many of n ascending keys equal the first one, or with last, the last one.
+ * The search goes in steps that double and afterwards halve, because a single
+ * run may be all n keys long.
  */
 static size_t
 equal_keys(const int32_t *keys, size_t n, bool last)
@@ -170,7 +171,7 @@ equal_keys(const int32_t *keys, size_t n, bool last)
 	return equal;
 }
 
-/* Runs of a low or high part: from keys in order, or as they are. */
+/* Runs of a low or high part: counted in ordered keys, or runs as they are. */
 static size_t
 take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 {

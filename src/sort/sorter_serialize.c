@@ -162,7 +162,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	if (header.count_width != 4 && header.count_width != 8)
 		return corrupt(err, "impossible count width");
 
-	/* Compared by division first: the products cannot overflow then. */
+	/* Compared by division first, so that the products cannot overflow. */
 	if (header.nruns > size / (header.count_width + sizeof(int32_t)) ||
 		header.nkeys > size / sizeof(int32_t) ||
 		header.nruns * (header.count_width + sizeof(int32_t)) + header.nkeys * sizeof(int32_t) != size)
@@ -204,7 +204,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 		runs_release(&runs, a);
 	}
 
-	/* The keys may lie at any address: a small aligned batch at a time. */
+	/* The keys may lie at any address, so that they are copied to an aligned batch. */
 	while (header.nkeys > 0 && status == SORT_OK)
 	{
 		int32_t		keys[BATCH];
