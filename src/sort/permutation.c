@@ -10,27 +10,42 @@
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
-bool
-permutation_offsets(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
-					const SortContext *context)
+/* permutation_offsets for one direction, a constant in each call. */
+static inline __attribute__((always_inline)) bool
+sum_up(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
+	   const SortContext *context)
 {
 	uint64_t	used = 0;
 	uint32_t	sum = 0;
-	uint64_t	i;
+	uint64_t	at = 0;
 
-	for (i = 0; i < range; i++)
+	while (at < range)
 	{
-		uint64_t	v = descending ? range - 1 - i : i;
-		uint32_t	count = bins[v];
+		uint64_t	end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
+		bool		whole = end - at == CHECK_EVERY;
 
-		used += count != 0;
-		bins[v] = sum;
-		sum += count;
-		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))
+		for (; at < end; at++)
+		{
+			uint32_t   *bin = &bins[descending ? range - 1 - at : at];
+			uint32_t	count = *bin;
+
+			used += count != 0;
+			*bin = sum;
+			sum += count;
+		}
+		if (whole && sort_interrupted(context))
 			return false;
 	}
 	*distinct = used;
 	return true;
+}
+
+bool
+permutation_offsets(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
+					const SortContext *context)
+{
+	return descending ? sum_up(bins, range, true, distinct, context)
+		: sum_up(bins, range, false, distinct, context);
 }
 
 bool
