@@ -170,10 +170,9 @@ free_on_cpu(uint64_t n, uint64_t range, int threads)
 	lent.threads = threads;
 	return on_host<int32_t>(n, "comparison_free", [&](int32_t *k, uint64_t m) {
 		SortError	error;
-		int			used;
+		ComparisonFreeSort sort = {k, (size_t) m, 0, (int32_t) (range - 1), false, 0};
 
-		if (comparison_free_sort(k, m, 0, (int32_t) (range - 1), false, &lent, &used,
-								 &error) != SORT_OK)
+		if (comparison_free_sort(&sort, &lent, &error) != SORT_OK)
 		{
 			fprintf(stderr, "%s\n", error.message);
 			exit(1);

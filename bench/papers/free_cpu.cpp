@@ -83,14 +83,12 @@ measure(const std::string &data, size_t n, uint64_t range, int most)
 		for (int threads = 1; threads <= most; threads *= 2)
 		{
 			SortError	err = {};
-			int			used;
 
 			work = keys;
 			context.threads = threads;
 			const double start = wall_ms();
-			const SortStatus status = comparison_free_sort(work.data(), n, 0,
-														   (int32_t) (range - 1), false,
-														   &context, &used, &err);
+			ComparisonFreeSort sort = {work.data(), n, 0, (int32_t) (range - 1), false, 0};
+			const SortStatus status = comparison_free_sort(&sort, &context, &err);
 			times[threads].push_back(wall_ms() - start);
 			bench::check(status, err);
 			if (work != sorted)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "gpu/client_internal.h"
+#include "sort/error.h"
 
 int64_t
 gpu_clock_ms(void)
@@ -83,7 +84,7 @@ SortStatus
 client_cancelled(GpuClient *c, SortError *err)
 {
 	hang_up(c);
-	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+	return sort_cancelled(err);
 }
 
 static SortStatus

@@ -13,6 +13,7 @@
 
 #include "hpsort_cuda.h"
 #include "published/published.h"
+#include "sort/algorithms.h"
 
 typedef struct CudaJob
 {

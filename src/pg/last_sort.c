@@ -8,6 +8,7 @@
 
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
+#include "sort/algorithms.h"
 
 static LastSort last_sort;
 

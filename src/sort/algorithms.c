@@ -1,18 +1,15 @@
 /*
  * algorithms.c
- *		The algorithms by name (see algorithms.h), and errors by value.
+ *		The algorithms by name (see algorithms.h).
  */
 #include "sort/algorithms.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MADE_ANEW "It makes the keys anew from their counts, without their positions."
 
 /*
- * Where a GPU's algorithm has limits of its own, they are those of the table in
- * cuda/published/published.cu, which checks them.
+ * A GPU's algorithm that is forced by name is the published one: the limits are
+ * those of the table in cuda/published/published.cu, which checks them.  The
+ * exception is zero_compressed, which is the engine's own way of counting.
  */
 static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	[SORT_ALGORITHM_AUTO] = {.name = "auto"},
@@ -84,7 +81,8 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
-		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep (GPU)",
+		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep"
+		" (GPU; forced: CUB's, under auto: hpsort's own passes)",
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
@@ -128,17 +126,4 @@ sort_device_name(SortDeviceKind device)
 	static const char *const names[] = {"auto", "cpu", "gpu"};
 
 	return names[device];
-}
-
-SortStatus
-sort_fail(SortError *err, SortStatus status, const char *format,...)
-{
-	va_list		args;
-
-	memset(err, 0, sizeof(*err));
-	err->status = status;
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	return status;
 }

@@ -1,6 +1,6 @@
 /*
  * algorithms.h
- *		The algorithms by name: where each comes from, where it runs.
+ *		The algorithms by name: the paper of each, and the devices it runs on.
  */
 #ifndef HPSORT_ALGORITHMS_H
 #define HPSORT_ALGORITHMS_H
@@ -19,16 +19,24 @@ typedef struct AlgorithmInfo
 	bool		cpu;			/* this build runs it on the CPU */
 	bool		gpu;			/* ... on a GPU */
 	bool		automatic;		/* hpsort.algorithm = auto considers it */
-	const char *no_permutation; /* why it cannot return the stable one, a sentence; NULL: it can */
-	bool		floats;			/* sorts numbers that only their order makes integers */
-	const char *limits;			/* of keys, a phrase */
-	const char *memory;			/* it needs besides keys and result, a phrase */
+	const char *no_permutation; /* why it cannot return the stable permutation, a sentence;
+								 * NULL: it can */
+	bool		floats;			/* sorts float4, mapped to integers of the same order */
+	const char *limits;			/* of the keys that it sorts, a phrase */
+	const char *memory;			/* that it needs besides keys and result, a phrase */
 } AlgorithmInfo;
 
 /* Of any value of SortAlgorithm but SORT_ALGORITHM_AUTO. */
 extern const AlgorithmInfo *algorithm_info(SortAlgorithm algorithm);
 
+/* Names as in SQL ("zero_compressed", "cpu"); never NULL. */
+extern const char *sort_algorithm_name(SortAlgorithm algorithm);
+extern const char *sort_device_name(SortDeviceKind device);
+
+/* Whether this build runs the algorithm on the device, for that result. */
 extern bool algorithm_runs_on(SortAlgorithm algorithm, SortDeviceKind device, SortWant want);
+
+/* Whether hpsort.algorithm = auto considers the algorithm. */
 extern bool algorithm_is_automatic(SortAlgorithm algorithm);
 
 #ifdef __cplusplus

@@ -4,32 +4,34 @@
  *
  * The paper's arrays by name: CT[t][v] is how often value v occurs in thread
  * t's part of the input; CA, the sum over all threads, takes CT[0]'s place;
- * SA[p] is where the keys of part p of the range start in the result.  IN
- * serves as SO, as the authors propose: nobody writes before all have counted.
+ * SA[p] is where the keys of part p of the range start in the result.  The
+ * input IN serves as the result SO, as the authors propose: no thread writes
+ * keys before all threads have counted.
  *
- * Their Fig. 3 also has a form with one CA for all, counted atomically: with
- * 1,000 values and two threads it took 20 times as long as one thread alone
- * (1e6 keys, AMD EPYC Zen 5), so each thread counts by itself here.
+ * Fig. 3 of the paper also has a form with one CA for all threads, counted
+ * atomically.  It is not used: with 1,000 values and two threads it took 20
+ * times as long as one thread alone (1e6 keys, AMD EPYC Zen 5).
  */
 #include "sort/comparison_free.h"
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/plan.h"
 #include "sort/threads.h"
-#include "sort/wide.h"
 
 /*
  * Keys and counters that a thread handles between two looks at the interrupt
- * callback, which must find no thread at work: those of a phase end, and are
- * started again.  Keys at random over the largest range take 40 ms; of few
- * values 4, beside which starting anew is little.
+ * callback, which must find no thread at work: the threads of a phase end for
+ * each look, and are started again.  That many random keys of the largest range
+ * take 40 ms, of few values 4, beside which the start costs little.
  */
 #define CHECK_EVERY ((size_t) 1 << 22)
 
 /*
- * t threads pay from t * t times so many keys on: starting one for each of three
- * phases costs 50 us, one after the other, and the work of each is n / t.
+ * t threads pay from t * t times so many keys on: a thread is started for each
+ * of three phases, which costs 50 us one after the other, and has n / t keys to
+ * work on.
  * Sixteen idle virtual cores of an Intel Xeon (AVX-512), random keys of range
  * 1,000, ms by 1, 2, 4, 8 and 16 threads (bench/papers/free_cpu.sh, with as many
  * as allowed always used):
@@ -55,8 +57,8 @@ typedef struct Part
 	uint64_t	zeroed;			/* counters of CT set to zero */
 	uint64_t	at;				/* next key of the input, or value of the range */
 	uint64_t	to;				/* behind the last one */
-	size_t		place;			/* keys of a part of the range; then SA, where
-								 * its next key goes */
+	size_t		place;			/* keys of this part of the range, counted by
+								 * merge_phase; later SA: where its next key goes */
 } Part;
 
 typedef struct Phases
@@ -165,7 +167,10 @@ sort_phase(void *arg, int p)
 	part->place = (size_t) (out - s->keys);
 }
 
-/* Runs a phase over n keys or values until it is done; false if interrupted. */
+/*
+ * Runs a phase over n keys or values, with a look at the interrupt callback
+ * before each round of threads, until all parts are done; false if interrupted.
+ */
 static bool
 run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
 {
@@ -227,19 +232,24 @@ comparison_free_threads(uint64_t n, uint64_t range, int allowed)
 }
 
 SortStatus
-comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool descending,
-					 const SortContext *context, int *threads, SortError *err)
+comparison_free_sort(ComparisonFreeSort *sort, const SortContext *context, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
-	Phases		s = {.context = context, .keys = keys, .n = n, .lo = lo, .descending = descending};
+	Phases		s = {
+		.context = context,
+		.keys = sort->keys,
+		.n = sort->n,
+		.lo = sort->lo,
+		.range = plan_range(sort->lo, sort->hi),
+		.descending = sort->descending
+	};
 	bool		done;
 
-	*threads = 1;
-	/* CT has 32 bits a value, whichever it is. */
-	if (n > UINT32_MAX)
+	sort->threads = 1;
+	/* Counters have 32 bits, and all keys may be equal. */
+	if (s.n > UINT32_MAX)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
-	s.range = plan_range(lo, hi);
-	s.threads = comparison_free_threads(n, s.range, context->threads);
+	s.threads = comparison_free_threads(s.n, s.range, context->threads);
 
 	s.ct = a->alloc(a->arena, (size_t) s.threads * (size_t) s.range * sizeof(uint32_t));
 	s.parts = s.ct ? a->alloc(a->arena, (size_t) s.threads * sizeof(Part)) : NULL;
@@ -247,16 +257,16 @@ comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool desce
 	{
 		if (s.ct)
 			a->release(a->arena, s.ct);
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	memset(s.parts, 0, (size_t) s.threads * sizeof(Part));
 
 	done = run_phases(&s);
-	*threads = s.used;
+	sort->threads = s.used;
 
 	a->release(a->arena, s.parts);
 	a->release(a->arena, s.ct);
 	if (!done)
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	return SORT_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * comparison_free.h
  *		The comparison-free sort of Abdel-hafeez, Gordon-Ross and Abubaker, on
- *		one CPU thread (their Fig. 2) or several (their Fig. 3).
+ *		one CPU thread (Fig. 2 of the paper) or several (Fig. 3).
  */
 #ifndef HPSORT_COMPARISON_FREE_H
 #define HPSORT_COMPARISON_FREE_H
@@ -14,23 +14,30 @@ extern "C"
 #endif
 
 /*
- * The number of threads that pay for n keys of a range of that many values, if
- * so many are allowed; at least one, and beyond that at most 4 n / range.
+ * How many of the allowed threads pay for n keys in a range of that many values:
+ * at least one, and at most 4 n / range otherwise.
  */
 extern int	comparison_free_threads(uint64_t n, uint64_t range, int allowed);
 
+/* Keys to be sorted in place, and afterwards by how many threads. */
+typedef struct ComparisonFreeSort
+{
+	int32_t    *keys;
+	size_t		n;				/* below 2^32 */
+	int32_t		lo;				/* inclusive bounds of all keys */
+	int32_t		hi;
+	bool		descending;
+	int			threads;		/* set: threads that sorted, the calling one included */
+} ComparisonFreeSort;
+
 /*
- * Sorts n keys, all between lo and hi, in place; *threads is set to the number
- * of threads that did, at most comparison_free_threads() of context->threads.
- * Allocates 4 bytes a value of the range for each thread; n < 2^32.  Bytes
- * moved per key: one key read, one counter read and written, one key written.
- *
- * The interrupt callback is asked by the calling thread, while there is no
- * other.
+ * Sorts with at most comparison_free_threads() of context->threads threads.
+ * Allocates 4 bytes a value of the range for each thread.  Bytes moved per key:
+ * one key read, one counter read and written, one key written.  The calling
+ * thread looks at the interrupt callback while there is no other thread.
  */
-extern SortStatus comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi,
-									   bool descending, const SortContext *context,
-									   int *threads, SortError *err);
+extern SortStatus comparison_free_sort(ComparisonFreeSort *sort, const SortContext *context,
+									   SortError *err);
 
 #ifdef __cplusplus
 }

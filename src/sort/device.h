@@ -1,15 +1,15 @@
 /*
  * device.h
- *		The interface every device implements: a job takes keys and gives back
- *		keys in order, runs or the permutation.
+ *		The interface that every device implements: a job takes keys and gives
+ *		back keys in order, runs or the permutation.
  *
- * The CPU implements it in process (cpu_device.c); the GPU's client and the
- * GPU service implement the same calls.  A sorter opens a job for the keys
- * that its own histogram does not already hold.
+ * The devices are the CPU (cpu_device.c), the client of the GPU service
+ * (src/gpu/client_job.c) and a backend's connections to that service
+ * (src/pg/gpu/backend.c).  Jobs are run by job.c.
  *
  * Calls come in the order open, add ..., finish, read ..., close.  Each
- * returns SORT_OK or fills err; after an error only close may follow.  close
- * is also how a job is cancelled, at any point.
+ * returns SORT_OK or fills err; after an error only close may follow.  A job is
+ * cancelled by close, at any point.  One thread uses a job.
  */
 #ifndef HPSORT_DEVICE_H
 #define HPSORT_DEVICE_H
@@ -32,54 +32,73 @@ typedef struct SortJobSpec
 	uint64_t	n;				/* number of keys to come */
 } SortJobSpec;
 
-typedef struct SortJob SortJob;
+typedef struct SortDevice SortDevice;
 
-typedef struct SortDevice
+/*
+ * What every device's job begins with: the first member of the struct that the
+ * device's open allocates, and all of it that others than the device may read.
+ */
+typedef struct SortJob
+{
+	const SortDevice *device;	/* whose job it is */
+	const SortContext *context; /* of open */
+	SortJobSpec spec;			/* of open */
+} SortJob;
+
+struct SortDevice
 {
 	SortDeviceKind kind;
-	bool		add_copies;		/* chunks may move or change after add */
+	bool		add_copies;		/* the caller may free or change a chunk after add */
 
 	/*
-	 * context must outlive the job.  spec->n may be 0 for a device whose add
-	 * copies: then the number of keys is not known yet.
+	 * Opens a job; context must outlive it.  On failure *job is NULL.  With
+	 * add_copies spec->n may be 0: the number of keys is not known yet.
 	 */
 	SortStatus	(*open) (const SortContext *context, const SortJobSpec *spec,
 						 SortJob **job, SortError *err);
 
-	/* Adds a chunk, which stays where it is and unchanged (but see above) until close. */
+	/* Adds n > 0 keys, which stay in place and unchanged until close unless add_copies. */
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
 
-	/* No more keys will come; spec.n of them have, if it was known. */
+	/* Ends the adding; spec.n keys were added, unless spec.n is 0. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);
 
 	/*
-	 * Writes all keys in order.  out may be the chunk itself when the job has
-	 * only one and nothing is read afterwards.
+	 * Writes all keys in order.  out may be the chunk itself if the job has only
+	 * that one and nothing is read afterwards.
 	 */
 	SortStatus	(*read_keys) (SortJob *job, bool descending, int32_t *out, SortError *err);
 
-	/* Adds all keys to runs, which belongs to the caller. */
+	/* Adds all keys to runs, which are the caller's, of context's allocator. */
 	SortStatus	(*read_runs) (SortJob *job, Runs *runs, SortError *err);
 
-	/* out[i] = base + position, in the order of adding, of the i-th key. */
-	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t base,
+	/* out[i] = first + the 0-based position, in the order of adding, of the i-th key. */
+	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t first,
 									 uint32_t *out, SortError *err);
 
 	/*
-	 * After finish: how the device sorted, as one line for people, valid until
-	 * close, and in *algorithm the algorithm that it really was, if it is
-	 * another one than the spec's.  NULL for a device that does as it is told.
+	 * After finish: returns how the device sorted, one line for people, valid
+	 * until close, and sets *algorithm if the device used another one than the
+	 * spec's.  NULL for a device that always does what the spec says.
 	 */
 	const char *(*describe) (const SortJob *job, SortAlgorithm *algorithm);
 
-	/* After a read: threads of this process that sorted; NULL: the calling one. */
+	/* After a read: how many threads of this process sorted; NULL: always one. */
 	int			(*threads) (const SortJob *job);
 
-	/* Frees the job; NULL is allowed. */
+	/* Ends the job, wherever it is, and frees it; NULL is allowed. */
 	void		(*close) (SortJob *job);
-} SortDevice;
+};
 
-extern const SortDevice cpu_device;
+/* Fills the base of a job that device's open has allocated. */
+static inline void
+sort_job_init(SortJob *job, const SortDevice *device, const SortContext *context,
+			  const SortJobSpec *spec)
+{
+	job->device = device;
+	job->context = context;
+	job->spec = *spec;
+}
 
 #ifdef __cplusplus
 }

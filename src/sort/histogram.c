@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
-#include "sort/wide.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -60,12 +60,12 @@ histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
 	if (h->bins == NULL)
 	{
 		h->range = 0;
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	if (!set_to_zero(h->bins, total_bins(h) * sizeof(uint32_t), context))
 	{
 		histogram_release(h, a);
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	}
 	return SORT_OK;
 }
@@ -127,9 +127,9 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 	{
 		wider.folded = a->alloc(a->arena, (size_t) wider.range * sizeof(uint64_t));
 		if (wider.folded == NULL)
-			status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+			status = sort_no_memory(err);
 		else if (!set_to_zero(wider.folded, (size_t) wider.range * sizeof(uint64_t), context))
-			status = sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			status = sort_cancelled(err);
 		if (status != SORT_OK)
 		{
 			histogram_release(&wider, a);
@@ -151,6 +151,14 @@ bool
 histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 			  size_t *noutside, const SortAllocator *a)
 {
+	const KernelBins to = {
+		.bins = h->bins,
+		.stride = h->stride,
+		.tables = h->tables,
+		.lo = h->lo,
+		.range = h->range
+	};
+
 	*noutside = 0;
 	while (n > 0)
 	{
@@ -167,8 +175,7 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 			}
 			part = (size_t) h->fold_at;
 		}
-		out = kernel_count(keys, part, h->lo, h->range, h->bins, h->stride, h->tables,
-						   outside + *noutside);
+		out = kernel_count(keys, part, &to, outside + *noutside);
 		*noutside += out;
 		h->n += part - out;
 		h->unfolded += part - out;
@@ -181,7 +188,7 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 bool
 histogram_add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
 {
-	uint64_t	v = (uint64_t) ((int64_t) key - h->lo);
+	uint64_t	v = histogram_bin(h, key);
 
 	if (count > h->fold_at || h->unfolded > h->fold_at - count)
 	{
@@ -214,6 +221,13 @@ histogram_previous(const Histogram *h, uint64_t v)
 	while (v > 0 && histogram_count(h, v - 1) == 0)
 		v--;
 	return v;
+}
+
+void
+histogram_find_bounds(const Histogram *h, int32_t *lo, int32_t *hi)
+{
+	*lo = histogram_key(h, histogram_next(h, 0));
+	*hi = histogram_key(h, histogram_previous(h, h->range) - 1);
 }
 
 uint64_t
@@ -252,7 +266,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 											max - written, at);
 		}
 
-		/* Then, or with 64-bit counters, as much of one bin as there is room. */
+		/* With 64-bit counters, or at the end of the room: one bin, as far as it fits. */
 		if (descending)
 		{
 			*at = *used ? *at : histogram_previous(h, *at);
@@ -269,7 +283,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 		}
 		left = histogram_count(h, v) - *used;
 		part = left < max - written ? (size_t) left : max - written;
-		kernel_fill(out + written, part, (int32_t) (h->lo + (int64_t) v));
+		kernel_fill(out + written, part, histogram_key(h, v));
 		written += part;
 		*used += part;
 		if (part == left)

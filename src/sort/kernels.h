@@ -2,9 +2,10 @@
  * kernels.h
  *		The inner loops, vectorised for the processor found at run time.
  *
- * Implemented with Highway (kernels.cpp, partition.cpp, vqsort.cpp): one source, compiled for
- * every instruction set of the architecture, chosen at the first call.  Plain
- * C linkage; nothing here allocates, fails or throws.
+ * Implemented with Highway (kernels.cpp, partition.cpp, vqsort.cpp): one source,
+ * compiled for every instruction set of the architecture; the first call picks
+ * the best that the processor has.  C linkage.  No kernel fails or throws, and
+ * none but the vqsort functions allocates: a few KiB a thread, once.
  */
 #ifndef HPSORT_KERNELS_H
 #define HPSORT_KERNELS_H
@@ -21,14 +22,22 @@ extern "C"
 /* Smallest and largest of n > 0 keys. */
 extern void kernel_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi);
 
+/* Counters of key k: bins[t * stride + (k - lo)], of which the sum over all tables t counts. */
+typedef struct KernelBins
+{
+	uint32_t   *bins;
+	size_t		stride;			/* counters from one table to the next */
+	int			tables;			/* 1 or 4 */
+	int32_t		lo;				/* smallest key */
+	uint64_t	range;			/* counters of a table in use */
+} KernelBins;
+
 /*
- * Counts n keys into a histogram: bins[t * stride + (k - lo)] for keys in
- * lo .. lo + range - 1, t being any of the tables.  The others are written to
- * outside (room for n; may be keys itself), in order; returns their number.
- * No counter may overflow: n plus what it holds is the caller's duty.
+ * Counts n keys, each in any of the tables.  Keys outside of lo .. lo + range - 1
+ * are written to outside (room for n; may be keys itself), in order; returns
+ * their number.  The caller sees to it that no counter can exceed UINT32_MAX.
  */
-extern size_t kernel_count(const int32_t *keys, size_t n, int32_t lo, uint64_t range,
-						   uint32_t *bins, size_t stride, int tables, int32_t *outside);
+extern size_t kernel_count(const int32_t *keys, size_t n, const KernelBins *to, int32_t *outside);
 
 /* Writes count copies of key to out. */
 extern void kernel_fill(int32_t *out, size_t count, int32_t key);
@@ -46,7 +55,7 @@ extern size_t kernel_expand_down(const uint32_t *bins, uint64_t v0, uint64_t v1,
 /* First non-zero of bins v0 .. v1 - 1; v1 if none. */
 extern uint64_t kernel_next_nonzero(const uint32_t *bins, uint64_t v0, uint64_t v1);
 
-/* Non-zero ones among n bins. */
+/* How many of n bins are not zero. */
 extern uint64_t kernel_count_nonzero(const uint32_t *bins, uint64_t n);
 
 /* into[i] += from[i], and from[i] = 0. */
@@ -55,16 +64,17 @@ extern void kernel_take_bins(uint32_t *into, uint32_t *from, size_t n);
 /* Whether n > 0 keys are all the same. */
 extern bool kernel_all_equal(const int32_t *keys, size_t n);
 
-/* Length of the longest prefix in ascending order. */
+/* How many keys, from the first on, are in ascending order. */
 extern size_t kernel_ordered_prefix(const int32_t *keys, size_t n);
 
 /* Positions i with keys[i] != keys[i + 1], i < n - 1. */
 extern uint64_t kernel_count_changes(const int32_t *keys, size_t n);
 
 /*
- * Moves the keys <= pivot (or > pivot when descending) to the front and says
- * how many they are.  interrupted (may be NULL) is called now and then; when
- * it says so the keys are left in some order and the result is false.
+ * Moves the keys <= pivot (descending: those > pivot) to the front; *nleft is
+ * how many there are.  interrupted (may be NULL) is called with arg every 2^20
+ * keys; once it returns true, so that the sort is to end, the result is false
+ * and the keys are all there, in any order.
  */
 extern bool kernel_partition_keys(int32_t *keys, size_t n, int32_t pivot, bool descending,
 								  size_t *nleft, bool (*interrupted) (void *), void *arg);
@@ -75,7 +85,7 @@ extern bool kernel_partition_pairs(uint64_t *pairs, size_t n, uint64_t pivot, si
 extern void vqsort_keys(int32_t *keys, size_t n, int descending);
 extern void vqsort_pairs(uint64_t *pairs, size_t n);
 
-/* ... of n 128-bit integers, aligned as such. */
+/* The same of n unsigned 128-bit integers, aligned to 16 bytes. */
 extern void vqsort_long_pairs(void *pairs, size_t n);
 
 /* The instruction set in use, for people ("AVX3_ZEN4", "NEON", ...). */

@@ -1,5 +1,5 @@
 /*
- * partition.cpppp
+ * partition.cpp
  *		The partition step of a vectorised quicksort, for arrays that are too
  *		large to leave to VQSort in one call (see wide.h).
  *
@@ -56,6 +56,28 @@ StoreRight(V v, M right, T *elements, size_t n, size_t at)
 }
 
 /*
+ * Writes the lanes of v that belong to the left to elements[write_left ..), the
+ * others to elements[.. write_right), and moves both on.  The store on the left
+ * writes a whole vector: the free space there is at least that wide.  On the
+ * right a whole vector would overwrite the elements already there.
+ */
+template <bool kDescending, class V, typename T>
+HWY_INLINE void
+PutVector(V v, V pivot, T *elements, size_t n, size_t &write_left, size_t &write_right)
+{
+	const hn::DFromV<V> d;
+	const auto	above = hn::Gt(v, pivot);
+	const auto	left = kDescending ? above : hn::Not(above);
+	const auto	right = hn::Not(left);
+	const size_t count = hn::CountTrue(d, left);
+
+	hn::StoreU(hn::Compress(v, left), d, elements + write_left);
+	write_left += count;
+	write_right -= hn::Lanes(d) - count;
+	StoreRight(hn::Compress(v, right), right, elements, n, write_right);
+}
+
+/*
  * Elements <= pivot to the left, or > pivot when kDescending.  False if
  * interrupted: the elements are then all there, in some order.
  */
@@ -109,28 +131,10 @@ PartitionTo(T *elements, size_t n, T pivot, size_t *nleft, bool (*interrupted) (
 				const auto	v2 = hn::LoadU(d, from + 2 * lanes);
 				const auto	v3 = hn::LoadU(d, from + 3 * lanes);
 
-				/* No list of vectors: those of Arm's SVE have no size to be in one. */
-				const auto	put = [&](auto v) HWY_ATTR {
-					const auto	above = hn::Gt(v, vpivot);
-					const auto	left = kDescending ? above : hn::Not(above);
-					const auto	right = hn::Not(left);
-					const size_t count = hn::CountTrue(d, left);
-
-					/*
-					 * What this writes too much lies in free space, which is
-					 * at least a vector wide on the left; on the right it
-					 * would be the elements already there.
-					 */
-					hn::StoreU(hn::Compress(v, left), d, elements + write_left);
-					write_left += count;
-					write_right -= lanes - count;
-					StoreRight(hn::Compress(v, right), right, elements, n, write_right);
-				};
-
-				put(v0);
-				put(v1);
-				put(v2);
-				put(v3);
+				PutVector<kDescending>(v0, vpivot, elements, n, write_left, write_right);
+				PutVector<kDescending>(v1, vpivot, elements, n, write_left, write_right);
+				PutVector<kDescending>(v2, vpivot, elements, n, write_left, write_right);
+				PutVector<kDescending>(v3, vpivot, elements, n, write_left, write_right);
 			}
 			stopped = interrupted && interrupted(arg);
 		}

@@ -4,28 +4,48 @@
  */
 #include "sort/permutation.h"
 
-#include "sort/wide.h"
+#include "sort/error.h"
+#include "sort/row_pairs.h"
 
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
-bool
-permutation_offsets(uint32_t *bins, uint64_t range, bool descending, const SortContext *context)
+/* permutation_offsets for one direction, a constant in each call. */
+static inline __attribute__((always_inline)) bool
+sum_up(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
+	   const SortContext *context)
 {
+	uint64_t	used = 0;
 	uint32_t	sum = 0;
-	uint64_t	i;
+	uint64_t	at = 0;
 
-	for (i = 0; i < range; i++)
+	while (at < range)
 	{
-		uint64_t	v = descending ? range - 1 - i : i;
-		uint32_t	count = bins[v];
+		uint64_t	end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
+		bool		whole = end - at == CHECK_EVERY;
 
-		bins[v] = sum;
-		sum += count;
-		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))
+		for (; at < end; at++)
+		{
+			uint32_t   *bin = &bins[descending ? range - 1 - at : at];
+			uint32_t	count = *bin;
+
+			used += count != 0;
+			*bin = sum;
+			sum += count;
+		}
+		if (whole && sort_interrupted(context))
 			return false;
 	}
+	*distinct = used;
 	return true;
+}
+
+bool
+permutation_offsets(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
+					const SortContext *context)
+{
+	return descending ? sum_up(bins, range, true, distinct, context)
+		: sum_up(bins, range, false, distinct, context);
 }
 
 bool
@@ -61,7 +81,7 @@ permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
 		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
 
 		for (; i < end; i++)
-			pairs[i] = (uint64_t) ((uint32_t) keys[i] ^ flip) << 32 | (first + (uint32_t) i);
+			pairs[i] = ROWS_PAIR((uint32_t) keys[i] ^ flip, first + (uint32_t) i);
 		if (sort_interrupted(context))
 			return false;
 	}
@@ -78,7 +98,7 @@ permutation_unpack(const uint64_t *pairs, size_t n, uint32_t *out, const SortCon
 		size_t		end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
 
 		for (; i < end; i++)
-			out[i] = (uint32_t) pairs[i];
+			out[i] = ROWS_PAIR_REF(pairs[i]);
 		if (sort_interrupted(context))
 			return false;
 	}

@@ -14,23 +14,26 @@ extern "C"
 
 /*
  * Turns the counts of range bins into the position of each bin's first key:
- * the first prefix sums of the H-P algorithm, exclusive.  Downwards, the
- * highest bin comes first.  False if interrupted.
+ * the first prefix sums of the H-P algorithm, exclusive.  Descending, the
+ * highest bin comes first.  *distinct becomes the number of non-empty bins.
+ * False if interrupted.
  */
 extern bool permutation_offsets(uint32_t *bins, uint64_t range, bool descending,
-								const SortContext *context);
+								uint64_t *distinct, const SortContext *context);
 
 /*
- * Writes first, first + 1, ... to the places that offsets gives to keys, in
- * input order, and moves the offsets on: stable.  False if interrupted.
+ * Writes first, first + 1, ..., one for each key in input order, to the place in
+ * out that the offset of the key's bin says, and adds 1 to that offset, so that
+ * equal keys stay in input order.  False if interrupted.
  */
 extern bool permutation_scatter(uint32_t *offsets, int32_t lo, const int32_t *keys, size_t n,
 								uint32_t first, uint32_t *out, const SortContext *context);
 
 /*
- * Makes pairs (key << 32 | index) whose unsigned order is the wanted order of
- * keys and, among equal keys, the input order; and takes the indexes out.
- * False if interrupted.
+ * Pack makes pairs (row_pairs.h) of key and index, the indexes being first,
+ * first + 1, ..., whose unsigned order is the wanted order of keys and, among
+ * equal keys, the input order; unpack takes the indexes out.  False if
+ * interrupted.
  */
 extern bool permutation_pack(const int32_t *keys, size_t n, bool descending, uint32_t first,
 							 uint64_t *pairs, const SortContext *context);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sort/algorithms.h"
+#include "sort/error.h"
 
 /*
  * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with
@@ -60,11 +61,11 @@ at_bins(const double *table, uint64_t range)
 }
 
 /*
- * The CPU's permutations: how much more a row index, or a pair, costs when
- * they are too many for the cache.  On the machine above, at 1e7 rows beside
+ * The CPU's permutations: how many times more a row index, or a pair, costs
+ * when they are too many for the cache.  On the machine above, at 1e7 rows beside
  * up to 1e6: scattering 2.0 to 2.5 times for every number of bins, pairs 2.1
- * times (13.2 ns of 6.2).  Both alike, so that it moves no choice between them,
- * but it does the choice between CPU and GPU.
+ * times (13.2 ns beside 6.2).  One factor for both, so that it decides nothing
+ * between them, but between CPU and GPU.
  */
 static double
 beyond_cache(SortDeviceKind device, uint64_t n)
@@ -77,11 +78,11 @@ beyond_cache(SortDeviceKind device, uint64_t n)
 }
 
 /*
- * The best any GPU can hope for, with which it is decided whether to ask for
- * one at all: the smallest transfer there and back, and every key copied once
- * into shared memory.  Below what was measured on a host with an H100 (20 us
- * each way, 0.43 ns a key), so that no GPU is left out by mistake; asking one
- * in vain costs a few microseconds.
+ * The least that a job costs on any GPU, which decides whether one is asked at
+ * all: the smallest transfer there and back, and every key copied once into
+ * shared memory.  Below what was measured on a host with an H100 (20 us each
+ * way, 0.43 ns a key), so that no GPU is left out by mistake; asking in vain
+ * costs a few microseconds.
  */
 #define GPU_LEAST_NS 40000.0
 #define GPU_LEAST_KEY_NS 0.3
@@ -91,9 +92,9 @@ beyond_cache(SortDeviceKind device, uint64_t n)
 
 /*
  * Nanoseconds, or < 0 if the algorithm cannot do the job.  A GPU's engine
- * takes any range under the name "zero_compressed", and chooses by itself how;
- * what its service has measured ends at PLAN_MAX_BINS, so that beyond it is
- * only thought of when the algorithm is forced.
+ * takes any range under the name "zero_compressed" and chooses by itself how to
+ * count; its service measures costs up to PLAN_MAX_BINS, so that wider ranges
+ * are considered only when the algorithm is forced.
  */
 static double
 cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, bool forced,
@@ -237,6 +238,7 @@ start_plan(const SortPlanInput *in, SortPlan *plan)
 	plan->range = in->n == 0 ? 0 : plan_range(in->lo, in->hi);
 	plan->cost_ns = -1.0;
 	plan->other_ns = -1.0;
+	plan->threads = 0;
 	plan->reason = in->algorithm == SORT_ALGORITHM_AUTO ? PLAN_CHEAPEST : PLAN_FORCED;
 	plan->note[0] = '\0';
 }
@@ -281,6 +283,13 @@ plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
 	if (in->n == 0 && in->algorithm == SORT_ALGORITHM_AUTO)
 		plan->reason = PLAN_NO_KEYS;
 	return SORT_OK;
+}
+
+void
+plan_fall_back(SortPlan *plan, const char *words)
+{
+	plan->reason = PLAN_FALLBACK;
+	snprintf(plan->note, sizeof(plan->note), "%s", words);
 }
 
 /* "850 ns", "4.2 us", "31 ms" */

@@ -3,7 +3,8 @@
  *		The plan: which device and algorithm serve a job best, and why.
  *
  * Pure functions of their arguments: no state, no clock, no I/O.  All choices
- * of the sorter are made here, so that a table of inputs tests them.
+ * between devices and algorithms are made here, so that a table of inputs tests
+ * them.
  */
 #ifndef HPSORT_PLAN_H
 #define HPSORT_PLAN_H
@@ -17,8 +18,8 @@ extern "C"
 
 /*
  * Bins a histogram may have at most: 256 MiB of 4-byte counters, which can
- * still be zeroed or walked within the time a cancel may take.  Vectorised
- * sorting wins long before (see plan_cpu_costs).
+ * still be zeroed or walked within the time a cancel may take.  From far fewer
+ * bins on vectorised sorting is faster (see plan_cpu_costs).
  */
 #define PLAN_MAX_BINS (UINT64_C(1) << 26)
 
@@ -56,7 +57,7 @@ typedef struct SortPlanInput
 	SortDeviceKind device;		/* AUTO, or forced */
 	SortAlgorithm algorithm;	/* AUTO, or forced */
 	const SortDeviceCosts *gpu; /* NULL when no GPU can be used */
-	const char *gpu_reason;		/* why it cannot, for the error; may be NULL */
+	const char *gpu_reason;		/* why no GPU can be used, for the error; may be NULL */
 } SortPlanInput;
 
 typedef enum SortPlanReason
@@ -79,34 +80,38 @@ typedef struct SortPlan
 	uint64_t	range;			/* hi - lo + 1 */
 	double		cost_ns;		/* of this plan, estimated */
 	double		other_ns;		/* of the best other algorithm; < 0: none */
+	int			threads;		/* of this process that sorted, set by the job; 0: none yet */
 
 	/*
-	 * Of the GPU, for people: how it sorted, or why it was not used although
-	 * it might have paid.  Set by the sorter; empty when there is nothing to
-	 * say.
+	 * About the GPU, for people: how it sorted, or why it was not used although
+	 * it might have paid.  Empty in plan_choose's result; set by job.c and by
+	 * the callers of plan_choose.
 	 */
 	char		note[192];
 } SortPlan;
 
 /*
- * Chooses.  SORT_UNSUPPORTED when the forced algorithm cannot do the job on
- * any allowed device, SORT_DEVICE_UNAVAILABLE when the forced device is not
- * there; both with message and detail.
+ * Chooses device and algorithm.  SORT_UNSUPPORTED when the forced algorithm
+ * cannot do the job on any allowed device, SORT_DEVICE_UNAVAILABLE when the
+ * forced device is not there; both with message and detail.
  */
 extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortError *err);
 
 /*
- * Whether a GPU might be cheaper than the CPU, so that it is worth being asked
- * for its costs: asking connects to its service, or starts one.  Always when
- * device "gpu" is forced.  in->gpu is not looked at.
+ * Whether a GPU might be cheaper than the CPU, so that it pays to ask for its
+ * costs, which connects to the GPU service, or starts one.  Always when device
+ * "gpu" is forced.  in->gpu is not looked at.
  */
 extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
- * Whether keys still arriving are better counted into a histogram of range
- * bins now than kept, given that n of them are in already.
+ * Whether a sorter that has n keys, and more to come, had better count them into
+ * a histogram of range bins now than keep them as keys.
  */
 extern bool plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
+
+/* Notes in a plan for the CPU that a GPU was to sort, and its words for the failure. */
+extern void plan_fall_back(SortPlan *plan, const char *words);
 
 /* One phrase that says why, for people; at most size bytes with its NUL. */
 extern void plan_explain(const SortPlan *plan, char *text, size_t size);

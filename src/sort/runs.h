@@ -23,7 +23,7 @@ typedef struct Runs
 	size_t		capacity;
 } Runs;
 
-/* Makes room for capacity runs in all; false when there is no memory. */
+/* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
 extern bool runs_reserve(Runs *runs, size_t capacity, const SortAllocator *allocator);
 
 /* Frees the list and leaves it empty. */
@@ -53,12 +53,22 @@ extern bool runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, 
 extern bool runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n,
 							const SortAllocator *allocator);
 
-/* The same of any number of keys, with looks at the interrupt callback. */
+/*
+ * Makes an empty list the runs of any number of keys in ascending order, with
+ * looks at the interrupt callback.
+ */
 extern SortStatus runs_of_all(Runs *runs, const int32_t *ordered, size_t n,
 							  const SortContext *context, SortError *err);
 
+/* Index of the first of n ascending keys that is >= key; n if there is none. */
+extern size_t runs_key_lower_bound(const int32_t *keys, size_t n, int32_t key);
+
 /* Index of the first run with a key >= key; len if there is none. */
-extern size_t runs_lower_bound(const Runs *runs, int32_t key);
+static inline size_t
+runs_lower_bound(const Runs *runs, int32_t key)
+{
+	return runs_key_lower_bound(runs->keys, runs->len, key);
+}
 
 /* Removes the runs at positions from .. to - 1. */
 extern void runs_delete(Runs *runs, size_t from, size_t to);
@@ -66,7 +76,7 @@ extern void runs_delete(Runs *runs, size_t from, size_t to);
 /* Distinct keys among n keys in ascending or descending order. */
 extern uint64_t runs_count_distinct(const int32_t *ordered, size_t n);
 
-/* The same of any number of keys; false if interrupted. */
+/* Distinct keys among any number of ordered keys; false if interrupted. */
 extern bool runs_count_all(const int32_t *ordered, size_t n, uint64_t *distinct,
 						   const SortContext *context);
 

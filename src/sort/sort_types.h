@@ -1,10 +1,10 @@
 /*
  * sort_types.h
- *		The words that every file of src/sort shares: algorithms, devices,
- *		errors, and what the caller lends (memory, a way to be interrupted).
+ *		The types that every file of src/sort shares: algorithms, devices,
+ *		errors, and what the caller lends (memory, a GPU, a look for a cancel).
  *
- * Nothing below src/sort knows PostgreSQL or CUDA.  Functions return a
- * SortStatus and fill a SortError; they never jump out of a caller's frame.
+ * No file of src/sort knows PostgreSQL or CUDA.  Functions return a SortStatus
+ * and fill a SortError (error.h); they never jump out of a caller's frame.
  */
 #ifndef HPSORT_SORT_TYPES_H
 #define HPSORT_SORT_TYPES_H
@@ -19,8 +19,8 @@ extern "C"
 #endif
 
 /*
- * Algorithms by the names that SQL and the papers use.  Which of them a
- * device can run is said by algorithms.c.
+ * Algorithms by the names that SQL and the papers use; algorithms.c says which
+ * of them a device can run.
  */
 typedef enum SortAlgorithm
 {
@@ -83,8 +83,8 @@ typedef struct SortError
 /*
  * Memory lent by the caller.  alloc and grow return NULL when there is none;
  * grow keeps the old block in that case.  Sizes are bytes; the old size is
- * given so that an allocator without a reallocation can copy.  What a sorter
- * takes it gives back in sorter_reset(), or the caller frees the whole arena.
+ * given so that an allocator without a reallocation can copy.  A sorter
+ * releases all its memory in sorter_reset(), unless the caller frees the arena.
  */
 typedef struct SortAllocator
 {
@@ -95,12 +95,13 @@ typedef struct SortAllocator
 } SortAllocator;
 
 /*
- * The way to a GPU, lent by the caller.  costs is asked when a job is large
- * enough that a GPU might pay (n keys so far or in all), or when device "gpu"
- * is forced (required); only then may it wait.  It returns NULL, and in
- * *reason a phrase that says why, when no GPU can be used now.  What it
- * returns stays valid until the context is used for another sort.  failed is
- * told of every job that the CPU had to take over, with the device's words.
+ * The way to a GPU, lent by the caller.  costs is called when a job of n keys
+ * (so far or in all) is so large that a GPU might pay, or with required when
+ * nothing but a GPU will do: only then may costs wait for one.  costs returns
+ * NULL, and in *reason a phrase that says why, when no GPU can be used now; its
+ * result stays valid until the context is used for another sort.  failed (may
+ * be NULL) is called for every job that the CPU has to take over, with the
+ * device's words.
  */
 typedef struct SortGpu
 {
@@ -113,9 +114,9 @@ typedef struct SortGpu
 
 /*
  * Everything that stays the same for all sorters of one query.  interrupted
- * (may be NULL) is called at least every few milliseconds of work, by the
- * calling thread while there is no other; true makes the call in progress
- * return SORT_CANCELLED.  It may take its time, or end the process.
+ * (may be NULL) is called every few milliseconds of work, by the calling thread
+ * while the sort has no other; true makes the call in progress return
+ * SORT_CANCELLED.  interrupted may wait, or end the process.
  */
 typedef struct SortContext
 {
@@ -127,14 +128,6 @@ typedef struct SortContext
 	int			threads;		/* most threads one sort may use, >= 1 */
 	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
-
-/* Names as in SQL ("zero_compressed", "cpu"); never NULL. */
-extern const char *sort_algorithm_name(SortAlgorithm algorithm);
-extern const char *sort_device_name(SortDeviceKind device);
-
-/* Fills err and returns status; format as printf, message only. */
-extern SortStatus sort_fail(SortError *err, SortStatus status, const char *format,...)
-			__attribute__((format(printf, 3, 4)));
 
 #ifdef __cplusplus
 }

@@ -1,25 +1,21 @@
 /*
  * sorter.c
- *		Filling the sorter: from a few keys to whatever holds
- *		them best (see sorter.h).
+ *		Filling the sorter, from a few keys to whatever holds them best, and
+ *		finish (see sorter.h).
  *
- * Every decision is plan.c's.  What is done here is moving keys between the
- * three parts of a sorter without losing any:
- *
- *	buf -> dense	counting, when keys lie in the histogram's bounds
- *	buf -> sparse	compressing, when the buffer repeats itself
- *	sparse -> dense when the histogram is widened over them
- *	dense -> dense	widening
+ * What holds n keys of a range best is for plan.c to say; this file finds the
+ * range, by a look at all keys or at a sample, and moves the keys
+ * (sorter_parts.h).
  */
 #include "sort/sorter.h"
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/sorter_internal.h"
-
-/* Keys looked at to judge a buffer or an array. */
-#define SAMPLE 1024
+#include "sort/sorter_device.h"
+#include "sort/sorter_parts.h"
+#include "sort/wide.h"
 
 /*
  * Arrays below this are left to finish, which looks at all of them: the bounds
@@ -40,267 +36,14 @@
  */
 #define WIDEN_BINS_PER_KEY 8
 
-/* Fewest keys worth compressing to runs: 256 KiB of them. */
-#define COMPRESS_MIN ((size_t) 65536)
-
-void
-sorter_init(Sorter *s, const SortContext *context, int32_t lo, int32_t hi)
-{
-	s->buf = s->inline_keys;
-	s->nbuf = 0;
-	s->capacity = SORTER_INLINE_KEYS;
-	s->big = NULL;
-	s->context = context;
-	s->lo = lo;
-	s->hi = hi;
-}
-
-void
-sorter_reset(Sorter *s)
-{
-	const SortAllocator *a = sorter_allocator(s);
-
-	if (s->big)
-	{
-		sorter_stream_drop(s);
-		histogram_release(&s->big->dense, a);
-		runs_release(&s->big->sparse, a);
-		a->release(a->arena, s->big);
-	}
-	if (s->buf != s->inline_keys)
-		a->release(a->arena, s->buf);
-	sorter_init(s, s->context, s->lo, s->hi);
-}
-
-uint64_t
-sorter_count(const Sorter *s)
-{
-	if (s->big == NULL)
-		return s->nbuf;
-	return s->nbuf + s->big->dense.n + s->big->sparse_n + s->big->narray;
-}
-
-size_t
-sorter_memory(const Sorter *s)
-{
-	size_t		bytes = s->buf == s->inline_keys ? 0 : sorter_room(s) * sizeof(int32_t);
-
-	if (s->big)
-		bytes += sizeof(SorterBig) + histogram_memory(&s->big->dense) +
-			s->big->sparse.capacity * (sizeof(int32_t) + sizeof(uint64_t));
-	return bytes;
-}
-
-SortStatus
-sorter_make_big(Sorter *s, SortError *err)
-{
-	const SortAllocator *a = sorter_allocator(s);
-
-	if (s->big)
-		return SORT_OK;
-	s->big = a->alloc(a->arena, sizeof(SorterBig));
-	if (s->big == NULL)
-		return sorter_no_memory(err);
-	memset(s->big, 0, sizeof(SorterBig));
-	s->big->started = sorter_clock();
-	s->big->compress_at = COMPRESS_MIN;
-	return SORT_OK;
-}
-
-SortStatus
-sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
-{
-	const SortAllocator *a = sorter_allocator(s);
-	int32_t    *buf;
-
-	if (capacity > SIZE_MAX / sizeof(int32_t))
-		return sorter_no_memory(err);
-	if (s->buf == s->inline_keys)
-	{
-		buf = a->alloc(a->arena, capacity * sizeof(int32_t));
-		if (buf)
-			memcpy(buf, s->buf, s->nbuf * sizeof(int32_t));
-	}
-	else
-		buf = a->grow(a->arena, s->buf, sorter_room(s) * sizeof(int32_t),
-					  capacity * sizeof(int32_t));
-	if (buf == NULL)
-		return sorter_no_memory(err);
-	s->buf = buf;
-	s->capacity = capacity;
-	if (s->big)
-		s->big->room = capacity;
-	return SORT_OK;
-}
-
-SortStatus
-sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n, SortError *err)
-{
-	int32_t		lo;
-	int32_t		hi;
-	size_t		i;
-
-	if (n == 0 || (s->lo == INT32_MIN && s->hi == INT32_MAX))
-		return SORT_OK;
-	for (;;)
-	{
-		size_t		part = n < SORTER_CHECK_EVERY ? n : SORTER_CHECK_EVERY;
-
-		kernel_min_max(keys, part, &lo, &hi);
-		if (lo < s->lo || hi > s->hi)
-			break;
-		keys += part;
-		n -= part;
-		if (n == 0)
-			return SORT_OK;
-		if (sort_interrupted(s->context))
-			return sorter_cancelled(err);
-	}
-	for (i = 0; keys[i] >= s->lo && keys[i] <= s->hi; i++)
-		;
-	sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", keys[i]);
-	err->key = keys[i];
-	err->lo = s->lo;
-	err->hi = s->hi;
-	return SORT_KEY_OUT_OF_BOUNDS;
-}
-
-/*
- * Counts n keys from anywhere into dense and leaves those outside its bounds,
- * checked against the promise, at the end of buf, which has room for them.
- */
-static SortStatus
-absorb(Sorter *s, const int32_t *keys, size_t n, SortError *err)
-{
-	SorterBig  *big = s->big;
-	int32_t    *outside = s->buf + big->nkept;
-	size_t		noutside;
-
-	if (!histogram_add(&big->dense, keys, n, outside, &noutside, sorter_allocator(s)))
-		return sorter_no_memory(err);
-	big->bytes_moved += n * sizeof(int32_t);
-	if (noutside > 0)
-	{
-		SortStatus	status = sorter_check_bounds(s, outside, noutside, err);
-
-		if (status != SORT_OK)
-			return status;
-		big->ordered = false;
-	}
-	big->nkept += noutside;
-	s->nbuf = big->nkept;
-	return SORT_OK;
-}
-
-SortStatus
-sorter_absorb_pending(Sorter *s, SortError *err)
-{
-	SorterBig  *big = s->big;
-	SortStatus	status;
-
-	if (big->nkept == s->nbuf)
-		return SORT_OK;
-	if (big->dense.range > 0)
-		return absorb(s, s->buf + big->nkept, s->nbuf - big->nkept, err);
-	status = sorter_check_bounds(s, s->buf + big->nkept, s->nbuf - big->nkept, err);
-	big->ordered = false;
-	big->nkept = s->nbuf;
-	return status;
-}
-
-SortStatus
-sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
-{
-	SorterBig  *big = s->big;
-	const SortAllocator *a = sorter_allocator(s);
-	size_t		from;
-	size_t		to;
-	size_t		j;
-	SortStatus	status;
-
-	sorter_stream_drop(s);
-	status = big->dense.range > 0 ? histogram_widen(&big->dense, lo, hi, s->context, err)
-		: histogram_init(&big->dense, lo, hi, s->context, err);
-	if (status != SORT_OK)
-		return status;
-	big->bytes_moved += histogram_memory(&big->dense);
-
-	from = runs_lower_bound(&big->sparse, lo);
-	for (to = from; to < big->sparse.len && big->sparse.keys[to] <= hi; to++)
-		;
-	for (j = from; j < to; j++)
-	{
-		if (!histogram_add_run(&big->dense, big->sparse.keys[j], big->sparse.counts[j], a))
-			return sorter_no_memory(err);
-		big->sparse_n -= big->sparse.counts[j];
-	}
-	runs_delete(&big->sparse, from, to);
-
-	/* Everything in buf may lie inside now. */
-	big->nkept = 0;
-	return sorter_absorb_pending(s, err);
-}
-
-SortStatus
-sorter_order_buffer(Sorter *s, SortError *err)
-{
-	uint64_t	since;
-
-	if (s->big->ordered || s->nbuf < 2)
-		return SORT_OK;
-	since = sorter_clock();
-	if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
-		return sorter_cancelled(err);
-	s->big->ordered = true;
-	s->big->sort_ns += sorter_clock() - since;
-	s->big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
-	return SORT_OK;
-}
-
-SortStatus
-sorter_compress(Sorter *s, SortError *err)
-{
-	SorterBig  *big = s->big;
-	const SortAllocator *a = sorter_allocator(s);
-	Runs		fresh = {0};
-	SortStatus	status;
-
-	sorter_stream_drop(s);
-	status = sorter_order_buffer(s, err);
-	if (status != SORT_OK)
-		return status;
-	status = runs_of_all(&fresh, s->buf, s->nbuf, s->context, err);
-	if (status == SORT_OK && !runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a))
-		status = sorter_no_memory(err);
-	runs_release(&fresh, a);
-	if (status != SORT_OK)
-		return status;
-	big->sparse_n += s->nbuf;
-	big->bytes_moved += s->nbuf * sizeof(int32_t);
-	s->nbuf = big->nkept = 0;
-	return SORT_OK;
-}
-
-/*
- * A sample of n keys, spread evenly, in order; n is at least SAMPLE.  So few are
- * sorted without a look for a cancel, which nobody here could obey.
- */
-static void
-take_sample(const Sorter *s, const int32_t *keys, size_t n, int32_t *sample)
-{
-	SortContext context = *s->context;
-	size_t		i;
-
-	context.interrupted = NULL;
-	for (i = 0; i < SAMPLE; i++)
-		sample[i] = keys[n / SAMPLE * i + n % SAMPLE * i / SAMPLE];
-	(void) wide_sort_keys(sample, SAMPLE, false, &context);
-}
+/* Keys of an array compared between two looks at the interrupt callback. */
+#define ORDER_CHECK_EVERY ((size_t) 1 << 20)
 
 /*
  * Bounds to give a histogram that must reach from *lo to *hi: a little more on
  * the sides that moved, so that keys arriving in order widen it rarely, but
- * never beyond the promise or what the plan would still count: false then.
+ * never beyond the promise.  False, and nothing changed, if the plan would not
+ * count so wide a range.
  */
 static bool
 add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
@@ -333,7 +76,7 @@ include_dense(const Sorter *s, int32_t *lo, int32_t *hi)
 
 	if (dense->range > 0)
 	{
-		int32_t		high = (int32_t) (dense->lo + (int64_t) dense->range - 1);
+		int32_t		high = histogram_key(dense, dense->range - 1);
 
 		*lo = dense->lo < *lo ? dense->lo : *lo;
 		*hi = high > *hi ? high : *hi;
@@ -364,54 +107,32 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 }
 
 /*
- * Keys repeat enough to be kept as runs?  Among m keys drawn from D equally
- * frequent ones, about m * m / 2D are repeats; runs pay when D is at most a
- * quarter of the buffer.
- */
-static bool
-sample_repeats(const int32_t *sample, size_t nbuf)
-{
-	size_t		repeats = SAMPLE - (size_t) runs_count_distinct(sample, SAMPLE);
-	size_t		wanted = 2 * (size_t) SAMPLE * SAMPLE / nbuf;
-
-	return repeats >= (wanted < 8 ? 8 : wanted);
-}
-
-bool
-sorter_sample_repeats(const Sorter *s, const int32_t *keys, size_t n)
-{
-	int32_t		sample[SAMPLE];
-
-	take_sample(s, keys, n, sample);
-	return sample_repeats(sample, n);
-}
-
-/*
- * buf is full of keys that dense, if there is one, does not reach.  Finds the
- * best way to go on, and makes sure that at least a chunk fits.
+ * Called when buf is full of keys that lie outside of dense, if that exists:
+ * widens dense, compresses buf or grows it, whichever the plan and a sample
+ * favour.  Afterwards at least half of buf is free.
  */
 static SortStatus
 rearrange(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
 	uint64_t	n = sorter_count(s);
-	int32_t		sample[SAMPLE];
+	int32_t		sample[SORTER_SAMPLE];
 	int32_t		lo;
 	int32_t		hi;
 	SortStatus	status = SORT_OK;
 	bool		done = false;
 
 	if (sort_interrupted(s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 
-	/* A GPU that is insisted on gets keys, however much they repeat. */
+	/* With device "gpu" forced the keys go to the GPU, however much they repeat. */
 	if (s->context->device != SORT_DEVICE_GPU &&
 		(s->context->algorithm == SORT_ALGORITHM_AUTO ||
 		 s->context->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED))
 	{
 		/* All of it, the runs included? */
 		if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 		if (big->sparse.len > 0)
 		{
 			lo = big->sparse.keys[0] < lo ? big->sparse.keys[0] : lo;
@@ -421,16 +142,16 @@ rearrange(Sorter *s, SortError *err)
 		status = try_dense(s, n, s->nbuf, lo, hi, &done, err);
 	}
 	if (status == SORT_OK && !done && s->context->algorithm == SORT_ALGORITHM_AUTO &&
-		s->context->device != SORT_DEVICE_GPU && s->nbuf >= SAMPLE)
+		s->context->device != SORT_DEVICE_GPU && s->nbuf >= SORTER_SAMPLE)
 	{
 		/* All but a few outliers? */
-		take_sample(s, s->buf, s->nbuf, sample);
+		sorter_take_sample(s, s->buf, s->nbuf, sample);
 		status = try_dense(s, n, s->nbuf, sample[SAMPLE_OUTLIERS],
-						   sample[SAMPLE - 1 - SAMPLE_OUTLIERS], &done, err);
+						   sample[SORTER_SAMPLE - 1 - SAMPLE_OUTLIERS], &done, err);
 
 		/* Few distinct keys, wherever they are? */
 		if (status == SORT_OK && !done && s->nbuf >= big->compress_at && big->stream == NULL &&
-			sample_repeats(sample, s->nbuf))
+			sorter_sample_repeats(sample, s->nbuf))
 		{
 			size_t		before = s->nbuf;
 			size_t		runs = big->sparse.len;
@@ -444,7 +165,7 @@ rearrange(Sorter *s, SortError *err)
 	if (status != SORT_OK)
 		return status;
 
-	/* Little room left: what is in buf is to stay there. */
+	/* Little room left: the keys in buf are to stay there. */
 	if (s->capacity - s->nbuf < s->capacity / 2)
 		status = sorter_grow_buffer(s, s->capacity * 2, err);
 	if (status == SORT_OK)
@@ -509,7 +230,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 			if (status != SORT_OK)
 				return status;
 			part = n < SORTER_CHUNK ? n : SORTER_CHUNK;
-			status = absorb(s, keys, part, err);
+			status = sorter_absorb(s, keys, part, err);
 			if (status != SORT_OK)
 				return status;
 		}
@@ -536,7 +257,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 		{
 			since_check = 0;
 			if (sort_interrupted(s->context))
-				return sorter_cancelled(err);
+				return sort_cancelled(err);
 		}
 	}
 	return SORT_OK;
@@ -555,35 +276,36 @@ sorter_add_array(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 }
 
 /*
- * A sample tells whether to count the array where it is, in one pass that
- * finds the bounds as it goes.  If it lied, outliers pile up in buf and the
- * sorter adapts as ever.  Otherwise the array is left as it is.  Not before
- * finish, because a permutation needs it whole.
+ * Counts the array where it lies, in one pass that needs no bounds, if a sample
+ * favours that; otherwise leaves it as it is.  Keys outside of the sample's
+ * bounds go to buf as in any filling.  For finish only: until then a permutation
+ * may be wanted, which needs the whole array.
  */
-SortStatus
-sorter_count_array(Sorter *s, SortWant want, SortError *err)
+static SortStatus
+count_array(Sorter *s, SortWant want, SortError *err)
 {
 	const int32_t *keys = s->big->array;
 	size_t		n = s->big->narray;
-	int32_t		sample[SAMPLE];
+	int32_t		sample[SORTER_SAMPLE];
 	int32_t		lo;
 	int32_t		hi;
+	SortPlan	plan;
 	bool		done = false;
 	SortStatus	status = SORT_OK;
 
 	if (n < SAMPLE_MIN || s->context->algorithm != SORT_ALGORITHM_AUTO ||
 		s->context->device == SORT_DEVICE_GPU)
 		return SORT_OK;
-	take_sample(s, keys, n, sample);
+	sorter_take_sample(s, keys, n, sample);
 	lo = sample[0] < s->lo ? s->lo : sample[0];
-	hi = sample[SAMPLE - 1] > s->hi ? s->hi : sample[SAMPLE - 1];
-	if (lo > hi || sorter_prefers_gpu(s, want, n, lo, hi))
+	hi = sample[SORTER_SAMPLE - 1] > s->hi ? s->hi : sample[SORTER_SAMPLE - 1];
+	if (lo > hi || sorter_prefers_gpu(s, want, n, lo, hi, &plan))
 		return SORT_OK;
 	status = try_dense(s, n, n, lo, hi, &done, err);
 	if (status == SORT_OK && !done)
 	{
 		lo = sample[SAMPLE_OUTLIERS];
-		hi = sample[SAMPLE - 1 - SAMPLE_OUTLIERS];
+		hi = sample[SORTER_SAMPLE - 1 - SAMPLE_OUTLIERS];
 		if (lo >= s->lo && hi <= s->hi)
 			status = try_dense(s, n, n, lo, hi, &done, err);
 	}
@@ -597,9 +319,9 @@ sorter_count_array(Sorter *s, SortWant want, SortError *err)
 }
 
 /*
- * How many keys runs and bins are worth when a histogram for them is thought
- * about: not their counts, which cost nothing to add, or two runs could claim
- * all the memory there is.
+ * How many keys the plan takes len runs of n keys for when it considers a
+ * histogram: not n, because adding a count costs the same whatever the count,
+ * and two runs of many keys would justify a histogram of any size.
  */
 static uint64_t
 worth_in_keys(const Sorter *s, uint64_t n, uint64_t len)
@@ -628,7 +350,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (len == 0)
 		return SORT_OK;
 	if (sort_interrupted(s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	status = sorter_check_bounds(s, keys, len, err);
 	if (status == SORT_OK)
 		status = sorter_make_big(s, err);
@@ -647,21 +369,60 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (status != SORT_OK)
 		return status;
 
-	/* Those inside dense first, then those on either side of it. */
+	/* Runs inside dense are counted, those on either side of it stay runs. */
 	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
 		;
 	for (to = from; to < len &&
-		 (int64_t) keys[to] - big->dense.lo < (int64_t) big->dense.range; to++)
+		 histogram_bin(&big->dense, keys[to]) < big->dense.range; to++)
 	{
 		if (!histogram_add_run(&big->dense, keys[to], counts[to], a))
-			return sorter_no_memory(err);
+			return sort_no_memory(err);
 		n -= counts[to];
 	}
 	if (!runs_merge(&big->sparse, keys, counts, from, a) ||
 		!runs_merge(&big->sparse, keys + to, counts + to, len - to, a))
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	big->sparse_n += n;
 	return SORT_OK;
+}
+
+/* Adds the keys that a histogram counts: a batch of bins at a time, as runs. */
+static SortStatus
+add_histogram(Sorter *s, Histogram *h, SortError *err)
+{
+	int32_t		keys[SORTER_CHUNK];
+	uint64_t	counts[SORTER_CHUNK];
+	size_t		len = 0;
+	uint64_t	v;
+	int32_t		lo;
+	int32_t		hi;
+	bool		done;
+	SortStatus	status;
+
+	status = sorter_make_big(s, err);
+	if (status == SORT_OK)
+		status = sorter_absorb_pending(s, err);
+	if (status != SORT_OK)
+		return status;
+
+	/* h's bounds reach a little beyond its keys, perhaps beyond the promise. */
+	histogram_sum_tables(h);
+	histogram_find_bounds(h, &lo, &hi);
+	lo = lo < s->lo ? s->lo : lo;
+	hi = hi > s->hi ? s->hi : hi;
+	if (lo <= hi)
+		status = try_dense(s, worth_in_keys(s, h->n, h->range), h->range, lo, hi, &done, err);
+	for (v = histogram_next(h, 0); v < h->range && status == SORT_OK; v = histogram_next(h, v + 1))
+	{
+		keys[len] = histogram_key(h, v);
+		counts[len++] = histogram_count(h, v);
+		if (len == SORTER_CHUNK)
+		{
+			status = sorter_add_runs(s, keys, counts, len, err);
+			len = 0;
+		}
+	}
+	return status == SORT_OK ? sorter_add_runs(s, keys, counts, len, err) : status;
 }
 
 SortStatus
@@ -676,50 +437,95 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 		if (status == SORT_OK && big->narray > 0)
 			status = sorter_add(s, big->array, big->narray, err);
 		if (status == SORT_OK && big->dense.n > 0)
-		{
-			/* A batch of bins at a time, as runs: no second histogram. */
-			int32_t		keys[SORTER_CHUNK];
-			uint64_t	counts[SORTER_CHUNK];
-			size_t		len = 0;
-			uint64_t	v;
-			int32_t		lo;
-			int32_t		hi;
-			bool		done;
-
-			/*
-			 * The bounds of the keys it holds, not its own: those reach a
-			 * little further, perhaps beyond what s may hold.
-			 */
-			histogram_sum_tables(&big->dense);
-			lo = (int32_t) (big->dense.lo + (int64_t) histogram_next(&big->dense, 0));
-			hi = (int32_t) (big->dense.lo +
-							(int64_t) histogram_previous(&big->dense, big->dense.range) - 1);
-			lo = lo < s->lo ? s->lo : lo;
-			hi = hi > s->hi ? s->hi : hi;
-			status = sorter_make_big(s, err);
-			if (status == SORT_OK)
-				status = sorter_absorb_pending(s, err);
-			if (status == SORT_OK && lo <= hi)
-				status = try_dense(s, worth_in_keys(s, big->dense.n, big->dense.range),
-								   big->dense.range, lo, hi, &done, err);
-			for (v = histogram_next(&big->dense, 0); v < big->dense.range && status == SORT_OK;
-				 v = histogram_next(&big->dense, v + 1))
-			{
-				keys[len] = (int32_t) (big->dense.lo + (int64_t) v);
-				counts[len++] = histogram_count(&big->dense, v);
-				if (len == SORTER_CHUNK)
-				{
-					status = sorter_add_runs(s, keys, counts, len, err);
-					len = 0;
-				}
-			}
-			if (status == SORT_OK)
-				status = sorter_add_runs(s, keys, counts, len, err);
-		}
+			status = add_histogram(s, &big->dense, err);
 		if (status == SORT_OK)
 			status = sorter_add_runs(s, big->sparse.keys, big->sparse.counts, big->sparse.len, err);
 	}
 	if (status == SORT_OK)
 		status = sorter_add(s, src->buf, src->nbuf, err);
 	return status;
+}
+
+/*
+ * Sets big->array_ordered if the array is in ascending order and needs no
+ * sorting.  That takes one read of such an array, and of most others a few keys.
+ */
+static SortStatus
+look_for_order(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	size_t		ordered = 1;
+	bool		same;
+
+	if (big->narray < SORTER_CHUNK || s->context->algorithm != SORT_ALGORITHM_AUTO ||
+		s->context->device == SORT_DEVICE_GPU)
+		return SORT_OK;
+	/* First and last key equal: in order only if all keys are, a faster test. */
+	same = big->array[0] == big->array[big->narray - 1];
+	while (ordered < big->narray)
+	{
+		size_t		left = big->narray - ordered + 1;
+		size_t		part = left < ORDER_CHECK_EVERY ? left : ORDER_CHECK_EVERY;
+
+		if (sort_interrupted(s->context))
+			return sort_cancelled(err);
+		if (same ? !kernel_all_equal(big->array + ordered - 1, part)
+			: kernel_ordered_prefix(big->array + ordered - 1, part) < part)
+			return SORT_OK;
+		ordered += part - 1;
+	}
+	big->array_ordered = true;
+	big->bytes_moved += big->narray * sizeof(int32_t);
+	return SORT_OK;
+}
+
+SortStatus
+sorter_finish(Sorter *s, SortWant want, SortError *err)
+{
+	SorterBig  *big;
+	SortStatus	status;
+
+	if (sorter_is_small(s) && want != SORT_WANT_PERMUTATION)
+		return sorter_check_bounds(s, s->buf, s->nbuf, err);
+
+	status = sorter_make_big(s, err);
+	if (status == SORT_OK && s->big->narray > 0 && want == SORT_WANT_KEYS)
+		status = look_for_order(s, err);
+	if (status == SORT_OK && s->big->narray > 0 && want != SORT_WANT_PERMUTATION &&
+		!s->big->array_ordered)
+		status = count_array(s, want, err);
+	if (status == SORT_OK)
+		status = sorter_absorb_pending(s, err);
+	if (status == SORT_OK)
+		status = sorter_stream(s, err);
+	if (status == SORT_OK && s->big->narray > 0)
+		status = sorter_check_bounds(s, s->big->array, s->big->narray, err);
+	if (status != SORT_OK)
+		return status;
+	big = s->big;
+	histogram_sum_tables(&big->dense);
+	big->fill_ns = sorter_clock() - big->started;
+
+	/* Keys and runs outside dense could interleave: make them all runs. */
+	if (big->sparse.len > 0 && s->nbuf > 0)
+	{
+		status = sorter_compress(s, err);
+		if (status != SORT_OK)
+			return status;
+	}
+	if (s->nbuf > 0)
+	{
+		if (!wide_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi, s->context))
+			return sort_cancelled(err);
+	}
+	else if (big->array_ordered)
+	{
+		big->kept_lo = big->array[0];
+		big->kept_hi = big->array[big->narray - 1];
+	}
+	else if (big->narray > 0 &&
+			 !wide_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi, s->context))
+		return sort_cancelled(err);
+
+	return sorter_plan(s, want, err);
 }

@@ -1,25 +1,25 @@
 /*
  * sorter.h
- *		The one door to src/sort: keys in, runs or ordered keys out.
+ *		What other rooms sort keys with: keys in, runs or ordered keys out.
  *
- * A Sorter is a bag of int32 keys that stays small while they are few or
+ * A Sorter is a bag of int32 keys that stays small while the keys are few or
  * repeat.  It holds, at any time, the union of three parts:
  *
  *	buf		keys as they came (the inline array, then one growing block)
  *	dense	a histogram over one contiguous range of keys (histogram.h)
  *	sparse	runs (key, count) outside that range (runs.h)
  *
- * buf[0 .. nkept) never lies inside the dense range; buf[nkept .. nbuf) is
- * pending.  Whenever buf is full the sorter decides anew (plan.h) whether a
- * histogram, wider bounds, compressed runs or simply more room serves best;
- * every transition moves keys and loses none.
+ * No key of buf[0 .. nkept) lies inside the dense range; buf[nkept .. nbuf) is
+ * pending: not looked at yet.  Whenever buf is full the sorter decides anew
+ * (plan.h) whether a histogram, wider bounds, compressed runs or more room
+ * serves best; every transition moves keys and loses none.
  *
  * With a GPU in the context, a large buffer of keys that stay keys is given to
- * it as it fills, and whatever is sorted there is read back into memory that is
- * not the only copy of the keys: a GPU that fails costs time, nothing else.  If
+ * the GPU while it fills.  A result of the GPU is read into memory that is not
+ * the only copy of the keys: a GPU that fails costs time, nothing else.  If
  * device "gpu" is forced, keys are kept as keys, however much they repeat; only
- * runs that are added (sorter_add_runs, a merge of such a sorter) stay runs, and
- * need no device.
+ * runs that are added (by sorter_add_runs, or by a merge of a sorter that was
+ * given runs) stay runs, and need no device.
  *
  * Life: sorter_init, then add / merge / deserialize in any order and number,
  * then sorter_finish, then any of the read functions any number of times.
@@ -49,8 +49,8 @@ typedef struct SorterBig SorterBig;
 typedef struct Sorter
 {
 	/*
-	 * What adding a key touches comes first: with millions of groups it is one
-	 * cache line a key, not two.
+	 * What adding a key touches comes first, in one cache line: with millions
+	 * of sorters (one a group) each key costs a cache miss, not two.
 	 */
 	int32_t    *buf;			/* inline_keys, or a block of the allocator */
 	size_t		nbuf;			/* keys in buf */
@@ -72,8 +72,8 @@ typedef struct SorterStats
 	int32_t		hi;				/* largest key present */
 	uint64_t	distinct;		/* runs; 0 when not counted */
 	uint64_t	bytes_moved;	/* read and written by the sorter's own passes */
-	uint64_t	fill_ns;		/* from the first full chunk to finish: whatever
-								 * produced the keys, and counting them */
+	uint64_t	fill_ns;		/* from the first full chunk to finish, with the
+								 * caller's time to produce keys */
 	uint64_t	sort_ns;		/* in finish and reads: sorting what was wide */
 	uint64_t	read_ns;		/* in reads: expanding, copying */
 } SorterStats;
@@ -88,7 +88,7 @@ extern void sorter_init(Sorter *s, const SortContext *context, int32_t lo, int32
 /* Frees everything and leaves *s empty, with the same context and bounds. */
 extern void sorter_reset(Sorter *s);
 
-/* Moves buf's pending keys on and makes room for at least one more. */
+/* Counts or keeps the pending keys and makes room for at least one more. */
 extern SortStatus sorter_flush(Sorter *s, SortError *err);
 
 /* Whether buf must be flushed before another key is put into it. */
@@ -124,9 +124,9 @@ sorter_add_key(Sorter *s, int32_t key, SortError *err)
 extern SortStatus sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err);
 
 /*
- * Adds n keys that stay where they are and unchanged until the sorter is
+ * Adds n keys of an array that stays in place and unchanged until the sorter is
  * reset.  Only for an empty sorter, and nothing may be added later.  The
- * cheapest way to sort an array: nothing is copied before it is sorted.
+ * cheapest way to sort an array: it is not copied before it is sorted.
  */
 extern SortStatus sorter_add_array(Sorter *s, const int32_t *keys, size_t n, SortError *err);
 
@@ -141,21 +141,20 @@ extern SortStatus sorter_merge(Sorter *s, Sorter *src, SortError *err);
 extern uint64_t sorter_count(const Sorter *s);
 
 /*
- * Ends the adding: checks the bounds of what is pending and makes the plan
- * for what is wanted.  SORT_WANT_PERMUTATION needs keys given by
+ * Ends the adding: checks the bounds of pending keys and makes the plan for the
+ * result that is wanted.  SORT_WANT_PERMUTATION needs keys added by
  * sorter_add_array.
  */
 extern SortStatus sorter_finish(Sorter *s, SortWant want, SortError *err);
 
 /*
  * Writes all sorter_count() keys in order to out, which has room for them.
- * out may be the very array given to sorter_add_array: then it is sorted in
- * place.
+ * out may be the array of sorter_add_array, which is then sorted in place.
  */
 extern SortStatus sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err);
 
 /*
- * After sorter_finish(SORT_WANT_PERMUTATION), of keys from sorter_add_array:
+ * After sorter_finish(SORT_WANT_PERMUTATION) of keys from sorter_add_array:
  * writes the stable sorting permutation to out: out[i] is base plus the
  * 0-based position of the i-th key in order, equal keys in input order, also
  * when descending.  At most UINT32_MAX keys.
@@ -172,7 +171,7 @@ typedef struct SorterCursor
 {
 	Sorter	   *sorter;
 	bool		descending;
-	int			part;			/* which of the parts below is being read */
+	int			part;			/* which part is being read (sorter_cursor.c) */
 	size_t		key_at;			/* next key of sorted buf */
 	size_t		key_end;
 	size_t		run_at;			/* next run of sparse */
@@ -187,8 +186,8 @@ extern SortStatus sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c
 									 SortError *err);
 
 /*
- * Writes up to max keys to out; *got < max only at the end.  What of out's
- * room is not needed may be overwritten, too.
+ * Writes up to max keys to out; *got < max only at the end.  All max places of
+ * out may be overwritten, also behind *got.
  */
 extern SortStatus sorter_cursor_keys(SorterCursor *cursor, int32_t *out, size_t max,
 									 size_t *got, SortError *err);
@@ -198,10 +197,10 @@ extern SortStatus sorter_cursor_runs(SorterCursor *cursor, int32_t *keys, uint64
 									 size_t max, size_t *got, SortError *err);
 
 /*
- * Serialization, for parallel workers: native byte order, runs where they
- * are smaller than keys.  sorter_serialize_size flushes and returns the bytes
- * that sorter_serialize will write.  sorter_deserialize adds what it finds to
- * s and believes nothing: any inconsistency is SORT_CORRUPT.
+ * Serialization, for parallel workers, in native byte order: what is counted as
+ * runs, kept keys as keys.  sorter_serialize_size flushes and sets *size to the
+ * bytes that sorter_serialize will write to data.  sorter_deserialize adds them
+ * to s and checks all of them: any inconsistency is SORT_CORRUPT.
  */
 extern SortStatus sorter_serialize_size(Sorter *s, size_t *size, SortError *err);
 extern void sorter_serialize(Sorter *s, void *data);
@@ -211,8 +210,8 @@ extern SortStatus sorter_deserialize(Sorter *s, const void *data, size_t size, S
 extern size_t sorter_memory(const Sorter *s);
 
 /*
- * What was done; call after finish.  Where the runs are not known anyway, different
- * keys are counted in a pass over out, n ordered keys; NULL spares it.
+ * What was done; call after finish.  stats->distinct is counted in a pass over
+ * out, the sorter's keys in order; with NULL it is 0 unless the sorter knows it.
  */
 extern void sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats);
 

@@ -3,58 +3,29 @@
  *		The sorter and its devices: asking the plan, giving keys to the GPU
  *		while more arrive, and taking over what the GPU could not finish.
  *
- * The rule that all of it serves: a sorter keeps its keys until the result is
- * in hand.  A job of the GPU never reads into the only copy of them, so that
- * at any failure the CPU starts from the keys as they came.
+ * The rule of all functions here: a sorter keeps its keys until the result is
+ * complete.  No result of the GPU is read into the only copy of the keys, so
+ * that at any failure the CPU starts from the keys as they came.
  */
+#include "sort/sorter_device.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "sort/algorithms.h"
-#include "sort/device.h"
-#include "sort/kernels.h"
-#include "sort/sorter.h"
-#include "sort/sorter_internal.h"
+#include "sort/cpu_device.h"
+#include "sort/error.h"
+#include "sort/wide.h"
 
 /*
- * Keys in the buffer from which they are given to the GPU as they come: one
- * chunk of the service.  A smaller buffer is sent in less time than a job
- * takes to open.
+ * Keys in the buffer from which on they are given to the GPU as they come: one
+ * chunk of the service.  To send a smaller buffer takes less time than to open
+ * a job.
  */
 #define STREAM_MIN ((size_t) 1 << 20)
 
-/* Keys given at once from then on. */
+/* Keys given to an open job at once. */
 #define STREAM_BLOCK ((size_t) 1 << 20)
-
-/*
- * Distinct keys of a sample of so many are counted to guess whether runs will
- * be smaller than keys.
- */
-#define RUNS_SAMPLE 1024
-
-static void
-describe_input(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
-			   SortPlanInput *in)
-{
-	memset(in, 0, sizeof(*in));
-	in->n = n;
-	in->lo = lo;
-	in->hi = hi;
-	in->want = want;
-	in->device = s->context->device;
-	in->algorithm = s->context->algorithm;
-}
-
-/* Asks the GPU for its costs, if the plan says that it might pay. */
-static void
-ask_gpu(const Sorter *s, bool required, SortPlanInput *in)
-{
-	const SortGpu *gpu = s->context->gpu;
-
-	if (gpu == NULL || !plan_asks_gpu(in))
-		return;
-	in->gpu = gpu->costs(gpu->arg, in->n, required, &in->gpu_reason);
-}
 
 /* Whether what is forced cannot be done without a GPU. */
 static bool
@@ -68,29 +39,18 @@ only_gpu_can(const Sorter *s, SortWant want)
 		 algorithm_runs_on(forced, SORT_DEVICE_GPU, want));
 }
 
-/* Tells whoever lent the GPU that the CPU takes over, in the device's words. */
-static void
-tell_failed(const Sorter *s, const SortError *failure)
-{
-	const SortGpu *gpu = s->context->gpu;
-
-	if (gpu->failed)
-		gpu->failed(gpu->arg, failure);
-}
-
 bool
-sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi)
+sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
+				   SortPlan *plan)
 {
-	SortPlanInput in;
-	SortPlan	plan;
+	SortPlanInput in = sort_job_plan_input(s->context, want, n, lo, hi);
 	SortError	ignored;
 
-	if (s->context->gpu == NULL || s->context->device == SORT_DEVICE_CPU || s->big->gpu_failed)
+	if (s->context->device == SORT_DEVICE_CPU || s->big->gpu_failed)
 		return false;
-	describe_input(s, want, n, lo, hi, &in);
-	ask_gpu(s, false, &in);
-	return in.gpu != NULL && plan_choose(&in, &plan, &ignored) == SORT_OK &&
-		plan.device == SORT_DEVICE_GPU;
+	sort_job_ask_gpu(s->context, false, &in);
+	return in.gpu != NULL && plan_choose(&in, plan, &ignored) == SORT_OK &&
+		plan->device == SORT_DEVICE_GPU;
 }
 
 SortStatus
@@ -104,18 +64,17 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	bool		counted = big->dense.n > 0 || big->sparse.len > 0;
 
 	(void) sorter_find_bounds(s, &lo, &hi);
-	describe_input(s, want, sorter_count(s), lo, hi, &in);
+	in = sort_job_plan_input(s->context, want, sorter_count(s), lo, hi);
 	big->want = want;
-	big->threads = 0;
 
 	/*
-	 * What is counted already needs no device.  With device "gpu" forced that
-	 * happens only to a sorter that was given runs.
+	 * Keys that are counted already need no device.  With device "gpu" forced
+	 * the only such keys are those of runs that were added.
 	 */
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
 	else if (!big->gpu_failed)
-		ask_gpu(s, only_gpu_can(s, want), &in);
+		sort_job_ask_gpu(s->context, only_gpu_can(s, want), &in);
 	else
 		in.gpu_reason = big->gpu_words;
 	status = plan_choose(&in, &big->plan, err);
@@ -123,17 +82,14 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 		return status;
 
 	if (big->gpu_failed)
-	{
-		big->plan.reason = PLAN_FALLBACK;
-		snprintf(big->plan.note, sizeof(big->plan.note), "%s", big->gpu_words);
-	}
+		plan_fall_back(&big->plan, big->gpu_words);
 	else if (in.gpu == NULL && in.gpu_reason)
 	{
 		SortError	failure;
 
 		snprintf(big->plan.note, sizeof(big->plan.note), "%s", in.gpu_reason);
 		sort_fail(&failure, SORT_DEVICE_UNAVAILABLE, "%s", in.gpu_reason);
-		tell_failed(s, &failure);
+		sort_job_gpu_failed(s->context, &failure);
 	}
 	if (big->plan.device != SORT_DEVICE_GPU)
 		sorter_stream_drop(s);
@@ -146,7 +102,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	else if (counted && in.algorithm == SORT_ALGORITHM_AUTO &&
 			 big->plan.algorithm != SORT_ALGORITHM_ZERO_COMPRESSED)
 	{
-		/* Filling has decided already; this is what was done. */
+		/* Filling has decided: the plan names what was done. */
 		big->plan.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
 		big->plan.reason = PLAN_COUNTED;
 	}
@@ -163,20 +119,9 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
  * time, while the next keys arrive.
  */
 
-void
-sorter_stream_drop(Sorter *s)
-{
-	SorterBig  *big = s->big;
-
-	if (big->stream == NULL)
-		return;
-	s->context->gpu->device->close(big->stream);
-	big->stream = NULL;
-}
-
 /*
- * The GPU failed.  With device "gpu" forced that is the caller's error, as it
- * is; otherwise the sorter does without it from now on.
+ * After a failure of the GPU: with device "gpu" forced the error goes to the
+ * caller; otherwise SORT_OK, and the sorter uses the CPU from now on.
  */
 static SortStatus
 give_up_gpu(Sorter *s, SortError *err)
@@ -186,7 +131,7 @@ give_up_gpu(Sorter *s, SortError *err)
 	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU ||
 		(err->status == SORT_UNSUPPORTED && only_gpu_can(s, big->want)))
 		return err->status;
-	tell_failed(s, err);
+	sort_job_gpu_failed(s->context, err);
 	big->gpu_failed = true;
 	snprintf(big->gpu_words, sizeof(big->gpu_words), "%s", err->message);
 	return SORT_OK;
@@ -201,7 +146,7 @@ sorter_stream(Sorter *s, SortError *err)
 
 	if (big->stream == NULL || n == 0)
 		return SORT_OK;
-	status = s->context->gpu->device->add(big->stream, s->buf + big->streamed, n, err);
+	status = big->stream->device->add(big->stream, s->buf + big->streamed, n, err);
 	big->streamed = big->nkept;
 	if (status == SORT_OK)
 		return SORT_OK;
@@ -219,7 +164,6 @@ sorter_stream_start(Sorter *s, SortError *err)
 		.lo = s->lo,
 		.hi = s->hi
 	};
-	SortPlanInput in;
 	SortPlan	plan;
 	SortError	ignored;
 	int32_t		lo;
@@ -230,27 +174,20 @@ sorter_stream_start(Sorter *s, SortError *err)
 		s->nbuf < STREAM_MIN || s->nbuf < big->stream_at)
 		return SORT_OK;
 
-	/* Should it not work now, ask again when there is twice as much. */
+	/* If no job is opened now, the next try is at twice as many keys. */
 	big->stream_at = 2 * s->nbuf;
 	if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
-		return sorter_cancelled(err);
-	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi))
-		return SORT_OK;
-	describe_input(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &in);
-	ask_gpu(s, false, &in);
-	if (in.gpu == NULL || plan_choose(&in, &plan, &ignored) != SORT_OK)
+		return sort_cancelled(err);
+	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &plan))
 		return SORT_OK;
 	spec.algorithm = plan.algorithm;
 
 	/*
-	 * That no job can be opened early says nothing about finish: another
-	 * sorter of this session may be streaming.
+	 * Failing to open a job this early does not mean that the GPU has failed:
+	 * another sorter of the session may be streaming.
 	 */
-	if (gpu->device->open(s->context, &spec, &big->stream, &ignored) != SORT_OK)
-	{
-		big->stream = NULL;
-		return ignored.status == SORT_CANCELLED ? sorter_cancelled(err) : SORT_OK;
-	}
+	if (sort_job_start(gpu->device, s->context, &spec, NULL, &big->stream, &ignored) != SORT_OK)
+		return ignored.status == SORT_CANCELLED ? sort_cancelled(err) : SORT_OK;
 	big->streamed = 0;
 	return sorter_stream(s, err);
 }
@@ -269,78 +206,43 @@ sorter_limit_buffer(Sorter *s)
  * Jobs of the keys that are still keys, all of them at once.
  */
 
-/* Opens a job on the planned device, and gives it all keys. */
+/* The keys that are still keys, all of them in one array; *n is how many. */
+static const int32_t *
+kept_keys(const Sorter *s, size_t *n)
+{
+	const SorterBig *big = s->big;
+
+	*n = big->narray > 0 ? big->narray : s->nbuf;
+	return big->narray > 0 ? big->array : s->buf;
+}
+
+/* Sorts the kept keys on a device: by the job that has them already, or a new one. */
 static SortStatus
-open_job(Sorter *s, const SortDevice *device, SortWant want, bool descending, SortJob **job,
-		 SortError *err)
+run_job(Sorter *s, const SortDevice *device, const SortOutput *output, SortError *err)
 {
 	SorterBig  *big = s->big;
-	const int32_t *keys = big->narray > 0 ? big->array : s->buf;
-	size_t		n = big->narray > 0 ? big->narray : s->nbuf;
+	SortJob    *job = big->stream;
+	size_t		n;
+	const int32_t *keys = kept_keys(s, &n);
 	SortJobSpec spec = {
 		.algorithm = big->plan.algorithm,
-		.want = want,
-		.descending = descending,
+		.want = sort_output_want(output),
+		.descending = output->descending,
 		.lo = n > 0 ? big->kept_lo : 0,
 		.hi = n > 0 ? big->kept_hi : 0,
 		.n = n,
 	};
-	SortStatus	status;
-
-	*job = NULL;
-	status = device->open(s->context, &spec, job, err);
-	if (status == SORT_OK && n > 0)
-		status = device->add(*job, keys, n, err);
-	return status;
-}
-
-static SortStatus
-run_job(Sorter *s, const SortDevice *device, const SorterRead *read, SortError *err)
-{
-	SorterBig  *big = s->big;
-	SortJob    *job = big->stream;
-	SortStatus	status = SORT_OK;
 
 	/* A stream serves once: its job ends with the first result. */
-	if (job && device == s->context->gpu->device && read->want == SORT_WANT_KEYS)
-		big->stream = NULL;
-	else
-		status = open_job(s, device, read->want, read->descending, &job, err);
-	if (status == SORT_OK)
-		status = device->finish(job, err);
-	if (status == SORT_OK && device->describe)
+	if (job && device == job->device && spec.want == SORT_WANT_KEYS)
 	{
-		SortAlgorithm algorithm = big->plan.algorithm;
-		const char *words = device->describe(job, &algorithm);
-
-		/* What is forced is used, or it is an error: no other is as good. */
-		if (s->context->algorithm != SORT_ALGORITHM_AUTO && algorithm != s->context->algorithm)
-			status = sort_fail(err, SORT_UNSUPPORTED, "the GPU sorts such keys with algorithm \"%s\" only",
-							   sort_algorithm_name(algorithm));
-		big->plan.algorithm = algorithm;
-		snprintf(big->plan.note, sizeof(big->plan.note), "%s", words ? words : "");
+		big->stream = NULL;
+		return sort_job_complete(job, output, &big->plan, err);
 	}
-	if (status == SORT_OK)
-		switch (read->want)
-		{
-			case SORT_WANT_KEYS:
-				status = device->read_keys(job, read->descending, read->keys, err);
-				break;
-			case SORT_WANT_RUNS:
-				status = device->read_runs(job, read->runs, err);
-				break;
-			case SORT_WANT_PERMUTATION:
-				status = device->read_permutation(job, read->descending, read->base,
-												  read->positions, err);
-				break;
-		}
-	if (status == SORT_OK)
-		big->threads = device->threads ? device->threads(job) : 1;
-	device->close(job);
-	return status;
+	return sort_job_run(device, s->context, &spec, n > 0 ? keys : NULL, output, &big->plan, err);
 }
 
-/* Over the keys themselves: an interrupt in the middle of it ends the sort. */
+/* Copies over the keys themselves, so that a cancel in the middle ends the sort. */
 static SortStatus
 copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortError *err)
 {
@@ -352,38 +254,40 @@ copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortErr
 
 		memcpy(to + i, from + i, part * sizeof(int32_t));
 		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 	}
 	return SORT_OK;
 }
 
 SortStatus
-sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err)
+sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 {
 	SorterBig  *big = s->big;
 	const SortAllocator *a = sorter_allocator(s);
-	size_t		n = (size_t) (big->narray > 0 ? big->narray : s->nbuf);
-	SorterRead	aside = *read;
+	SortOutput	aside = *output;
 	SortStatus	status;
 	bool		in_place;
+	size_t		n;
 
 	*done = true;
 	if (big->plan.device != SORT_DEVICE_GPU)
-		return run_job(s, &cpu_device, read, err);
+		return run_job(s, &cpu_device, output, err);
 
-	/* No device may write over the only copy of the keys but this one. */
-	in_place = read->want == SORT_WANT_KEYS &&
-		read->keys == (big->narray > 0 ? big->array : s->buf);
+	/* An algorithm that is forced is used, or it is an error: no other is as good. */
+	aside.as_planned = s->context->algorithm != SORT_ALGORITHM_AUTO;
+
+	/* No device may write over the only copy of the keys but the CPU. */
+	in_place = output->keys && output->keys == kept_keys(s, &n);
 	if (in_place)
 		aside.keys = a->alloc(a->arena, (n | 1) * sizeof(int32_t));
 	if (in_place && aside.keys == NULL)
-		status = sorter_no_memory(err);
+		status = sort_no_memory(err);
 	else
 		status = run_job(s, s->context->gpu->device, &aside, err);
 	if (in_place && aside.keys)
 	{
 		if (status == SORT_OK)
-			status = copy_result(s, read->keys, aside.keys, n, err);
+			status = copy_result(s, output->keys, aside.keys, n, err);
 		a->release(a->arena, aside.keys);
 	}
 	if (status == SORT_OK)
@@ -398,15 +302,17 @@ bool
 sorter_runs_are_smaller(const Sorter *s)
 {
 	const SorterBig *big = s->big;
-	const int32_t *keys = big->narray > 0 ? big->array : s->buf;
-	size_t		n = big->narray > 0 ? big->narray : s->nbuf;
-	uint64_t	range;
+	size_t		n;
+	const int32_t *keys = kept_keys(s, &n);
+	int32_t		sample[SORTER_SAMPLE];
 
 	/* A run takes the room of three keys, and some work of its own. */
-	if (n < RUNS_SAMPLE)
+	if (n < SORTER_SAMPLE)
 		return false;
-	range = plan_range(big->kept_lo, big->kept_hi);
-	return range <= n / 4 || sorter_sample_repeats(s, keys, n);
+	if (plan_range(big->kept_lo, big->kept_hi) <= n / 4)
+		return true;
+	sorter_take_sample(s, keys, n, sample);
+	return sorter_sample_repeats(sample, n);
 }
 
 SortStatus
@@ -416,9 +322,9 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	uint64_t	n = sorter_count(s);
 	Runs		runs = {0};
-	SorterRead	read = {.want = SORT_WANT_RUNS, .runs = &runs};
+	SortOutput	output = {.runs = &runs};
 	uint64_t	since = sorter_clock();
-	SortStatus	status = sorter_run_job(s, &read, done, err);
+	SortStatus	status = sorter_run_job(s, &output, done, err);
 
 	if (status != SORT_OK || !*done)
 	{
@@ -444,7 +350,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	size_t		room = sorter_room(s);
 	int32_t    *ordered = a->alloc(a->arena, room * sizeof(int32_t));
-	SorterRead	read = {.want = SORT_WANT_KEYS, .keys = ordered};
+	SortOutput	output = {.keys = ordered};
 	uint64_t	since = sorter_clock();
 	SortStatus	status;
 
@@ -452,11 +358,11 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 	{
 		/* The CPU needs no second block. */
 		*done = false;
-		sorter_no_memory(err);
+		sort_no_memory(err);
 		status = give_up_gpu(s, err);
 		return status == SORT_OK ? sorter_plan(s, big->want, err) : status;
 	}
-	status = sorter_run_job(s, &read, done, err);
+	status = sorter_run_job(s, &output, done, err);
 	if (status != SORT_OK || !*done)
 	{
 		a->release(a->arena, ordered);

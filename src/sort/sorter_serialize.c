@@ -9,12 +9,13 @@
  *	int32 run_keys[nruns]			strictly ascending
  *	int32 keys[nkeys]				in any order
  *
- * The reader trusts nothing: the bytes may come from a process that went mad.
+ * sorter_deserialize checks everything: the bytes may come from a broken process.
  */
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/sorter.h"
-#include "sort/sorter_internal.h"
+#include "sort/sorter_cursor.h"
 
 #define SERIALIZED_MAGIC UINT32_C(0x31735048)	/* "HPs1" */
 
@@ -103,7 +104,7 @@ sorter_serialize(Sorter *s, void *data)
 		uint64_t	left = header.nruns;
 
 		s->nbuf = 0;
-		sorter_cursor_at_start(s, &cursor);
+		sorter_cursor_start(s, false, &cursor);
 		while (left > 0)
 		{
 			int32_t		keys[BATCH];
@@ -161,7 +162,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	if (header.count_width != 4 && header.count_width != 8)
 		return corrupt(err, "impossible count width");
 
-	/* Compared by division first: the products cannot overflow then. */
+	/* Compared by division first, so that the products cannot overflow. */
 	if (header.nruns > size / (header.count_width + sizeof(int32_t)) ||
 		header.nkeys > size / sizeof(int32_t) ||
 		header.nruns * (header.count_width + sizeof(int32_t)) + header.nkeys * sizeof(int32_t) != size)
@@ -170,7 +171,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	if (header.nruns > 0)
 	{
 		if (!runs_reserve(&runs, (size_t) header.nruns, a))
-			return sorter_no_memory(err);
+			return sort_no_memory(err);
 		for (i = 0; i < header.nruns; i++)
 		{
 			uint64_t	count = 0;
@@ -203,7 +204,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 		runs_release(&runs, a);
 	}
 
-	/* The keys may lie at any address: a small aligned batch at a time. */
+	/* The keys may lie at any address, so that they are copied to an aligned batch. */
 	while (header.nkeys > 0 && status == SORT_OK)
 	{
 		int32_t		keys[BATCH];

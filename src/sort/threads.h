@@ -14,10 +14,10 @@ extern "C"
 #endif
 
 /*
- * Calls work(arg, t) for t = 0 .. threads - 1 and returns when all are done:
- * how many threads there were, the calling one included.  Part 0 runs in that
- * one; so does any that no thread could be started for, afterwards, so parts
- * must not wait for each other.
+ * Calls work(arg, t) for t = 0 .. threads - 1, and returns after all calls have
+ * returned: how many threads made them, the calling one included.  The calling
+ * thread makes the call of t = 0, and afterwards those for which no thread could
+ * be started, so that no call may wait for another.
  */
 extern int	threads_run(int threads, void (*work) (void *arg, int t), void *arg);
 

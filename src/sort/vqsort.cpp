@@ -1,5 +1,5 @@
 /*
- * vqsort.cpppp
+ * vqsort.cpp
  *		Highway's vectorised quicksort behind a C function (see kernels.h).
  */
 #include <hwy/contrib/sort/vqsort.h>

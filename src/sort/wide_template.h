@@ -11,9 +11,10 @@
  *	WIDE_PARTITION(elements, n, pivot, descending, nleft, context)	as kernel_partition_keys
  *	WIDE_SORT(elements, n, descending)	sorts a small part
  *
- * bisect: split in the middle between the smallest and the largest element, not
- * at the median of a sample.  Asked for after a sample has misled us, it bounds
- * the depth whatever the input: by the bits of an element.
+ * bisect: split in the middle between the smallest and the largest element
+ * instead of at the median of a sample.  The callers below ask for it after a
+ * sample has split badly; it bounds the depth, whatever the input, by the bits
+ * of an element.
  */
 static bool
 WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const SortContext *context)

@@ -102,6 +102,13 @@ check_count(size_t n, size_t shift, int32_t lo, uint64_t range, int tables,
 	uint64_t   *expected = calloc((size_t) range, sizeof(uint64_t));
 	size_t		nexpected = 0;
 	size_t		noutside;
+	const KernelBins to = {
+		.bins = bins,
+		.stride = stride,
+		.tables = tables,
+		.lo = lo,
+		.range = range
+	};
 	size_t		i;
 	int			t;
 
@@ -128,7 +135,7 @@ check_count(size_t n, size_t shift, int32_t lo, uint64_t range, int tables,
 		else
 			expected[key - lo]++;
 	}
-	noutside = kernel_count(keys, n, lo, range, bins, stride, tables, outside);
+	noutside = kernel_count(keys, n, &to, outside);
 	assert_int_equal(noutside, nexpected);
 	unit_assert_keys(outside, expected_outside, nexpected, "outside");
 	if (!in_place)

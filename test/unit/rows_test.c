@@ -10,14 +10,19 @@
 #include <string.h>
 
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/rows.h"
+#include "sort/wide.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */
-struct SortJob
+typedef struct FakeJob
 {
+	SortJob		base;
 	int32_t    *keys;
 	size_t		n;
-};
+} FakeJob;
+
+static const SortDevice fake_device;
 
 typedef enum Step
 {
@@ -41,23 +46,28 @@ step(Step at, SortError *err)
 }
 
 static SortStatus
-fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
-	(void) context;
+	FakeJob    *job;
+
 	assert_int_equal(spec->want, SORT_WANT_PERMUTATION);
-	*job = NULL;
+	*result = NULL;
 	if (step(AT_OPEN, err) != SORT_OK)
 		return err->status;
-	*job = calloc(1, sizeof(SortJob));
-	(*job)->keys = unit_alloc((size_t) spec->n, sizeof(int32_t));
+	job = calloc(1, sizeof(FakeJob));
+	sort_job_init(&job->base, &fake_device, context, spec);
+	*result = &job->base;
+	job->keys = unit_alloc((size_t) spec->n, sizeof(int32_t));
 	opened++;
 	open_now++;
 	return SORT_OK;
 }
 
 static SortStatus
-fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
 	return step(AT_ADD, err);
@@ -71,18 +81,22 @@ fake_finish(SortJob *job, SortError *err)
 }
 
 static SortStatus
-fake_read(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+fake_read(SortJob *base, bool descending, uint32_t first, uint32_t *out, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	assert_false(descending);
-	unit_permutation(job->keys, job->n, false, base, out);
+	unit_permutation(job->keys, job->n, false, first, out);
 	if (fail_at == AT_READ)
 		memset(out, 0xee, job->n * sizeof(uint32_t) / 2);
 	return step(AT_READ, err);
 }
 
 static void
-fake_close(SortJob *job)
+fake_close(SortJob *base)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	open_now--;
 	free(job->keys);
 	free(job);
@@ -133,8 +147,7 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 {
 	uint64_t   *pairs = unit_alloc(n, sizeof(uint64_t));
 	uint64_t   *expected = unit_alloc(n, sizeof(uint64_t));
-	uint32_t   *refs = NULL;
-	uint64_t	distinct = 0;
+	RowsSort	rows = {.pairs = pairs, .n = n, .lo = lo, .hi = hi};
 	uint64_t	differ = 0;
 	uint32_t	ref = 0;
 	SortError	err;
@@ -158,19 +171,19 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 			expected[j - 1] = swap;
 		}
 	rows_plan(&u->context, n, lo, hi, any_device, plan);
-	assert_int_equal(rows_sort(pairs, n, lo, hi, plan, &u->context, &refs, &distinct, &err), SORT_OK);
+	assert_int_equal(rows_sort(&rows, plan, &u->context, &err), SORT_OK);
 	for (i = 0; i < n; i++)
 	{
 		uint32_t	got;
 
-		memcpy(&got, refs + i, sizeof(got));
+		memcpy(&got, rows.refs + i, sizeof(got));
 		assert_int_equal(got, ROWS_PAIR_REF(expected[i]));
 		differ += i == 0 || ROWS_PAIR_KEY(expected[i]) != ROWS_PAIR_KEY(expected[i - 1]);
 	}
-	assert_int_equal(distinct, differ);
+	assert_int_equal(rows.distinct, differ);
 	assert_int_equal(open_now, 0);
-	if ((void *) refs != (void *) pairs)
-		u->context.allocator.release(u->context.allocator.arena, refs);
+	if ((void *) rows.refs != (void *) pairs)
+		u->context.allocator.release(u->context.allocator.arena, rows.refs);
 	free(pairs);
 	free(expected);
 }
@@ -265,8 +278,7 @@ test_failures(void **state)
 			while (status != SORT_OK)
 			{
 				uint64_t	pairs[2000];
-				uint32_t   *refs = NULL;
-				uint64_t	distinct;
+				RowsSort	rows = {.pairs = pairs, .n = lengthof(pairs), .hi = 99};
 				SortPlan	plan;
 				SortError	err;
 				Unit		u;
@@ -283,11 +295,11 @@ test_failures(void **state)
 				for (i = 0; i < lengthof(pairs); i++)
 					pairs[i] = ROWS_PAIR(unit_below(100), (uint32_t) i);
 				rows_plan(&u.context, lengthof(pairs), 0, 99, true, &plan);
-				status = rows_sort(pairs, lengthof(pairs), 0, 99, &plan, &u.context, &refs, &distinct, &err);
+				status = rows_sort(&rows, &plan, &u.context, &err);
 				if (status != SORT_OK)
 					assert_int_equal(status, kind == 0 ? SORT_OUT_OF_MEMORY : SORT_CANCELLED);
-				else if ((void *) refs != (void *) pairs)
-					u.context.allocator.release(u.context.allocator.arena, refs);
+				else if ((void *) rows.refs != (void *) pairs)
+					u.context.allocator.release(u.context.allocator.arena, rows.refs);
 				assert_int_equal(open_now, 0);
 				unit_assert_no_leak(&u);
 				assert_true(at < 20);
@@ -316,7 +328,7 @@ test_long(void **state)
 			pairs[i] = ROWS_LONG_PAIR(unit_below(below), i);
 			sum += ROWS_LONG_KEY(pairs[i]) * (i + 1);
 		}
-		assert_true(rows_sort_long(pairs, n, &u.context));
+		assert_true(wide_sort_long_pairs(pairs, n, &u.context));
 		for (i = 0; i < n; i++)
 		{
 			sum -= ROWS_LONG_KEY(pairs[i]) * ((uint64_t) ROWS_LONG_REF(pairs[i]) + 1);

@@ -15,6 +15,18 @@
 /* The most keys that wide.c hands to VQSort at once. */
 #define SPLIT ((size_t) 8 << 20)
 
+/* comparison_free_sort, its struct taken apart. */
+static SortStatus
+sort_free(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool descending,
+		  const SortContext *context, int *threads, SortError *err)
+{
+	ComparisonFreeSort sort = {.keys = keys, .n = n, .lo = lo, .hi = hi, .descending = descending};
+	SortStatus	status = comparison_free_sort(&sort, context, err);
+
+	*threads = sort.threads;
+	return status;
+}
+
 static void
 check_wide(int32_t *keys, size_t n, bool descending)
 {
@@ -281,7 +293,7 @@ test_comparison_free(void **state)
 			for (i = 0; i < n; i++)
 				expected[i] = keys[i] = unit_key(lo, hi);
 			unit_sort(expected, n, descending);
-			assert_sort_ok(comparison_free_sort(keys, n, lo, hi, descending, &u.context, &used, &err), err);
+			assert_sort_ok(sort_free(keys, n, lo, hi, descending, &u.context, &used, &err), err);
 			assert_int_equal(used, n < 10 ? 1 : threads);
 			unit_assert_keys(keys, expected, n, "comparison-free");
 			unit_assert_no_leak(&u);
@@ -385,7 +397,7 @@ test_comparison_free_long(void **state)
 			expected[i] = unit_below(10) ? last[c] / 2 : unit_key(0, last[c]);
 		memcpy(keys, expected, n * sizeof(int32_t));
 		unit_sort(expected, n, descending);
-		assert_sort_ok(comparison_free_sort(keys, n, 0, last[c], descending, &u.context, &used, &err), err);
+		assert_sort_ok(sort_free(keys, n, 0, last[c], descending, &u.context, &used, &err), err);
 		assert_int_equal(used, threads);
 		unit_assert_keys(keys, expected, n, "comparison-free, long");
 		asked = touched.asked;
@@ -396,7 +408,7 @@ test_comparison_free_long(void **state)
 		{
 			touched.asked = 0;
 			touched.stop_at = i == 0 ? 1 : i == 1 ? asked : 2 + (int) unit_below((uint64_t) asked - 2);
-			assert_int_equal(comparison_free_sort(keys, n, 0, last[c], descending, &u.context, &used, &err),
+			assert_int_equal(sort_free(keys, n, 0, last[c], descending, &u.context, &used, &err),
 							 SORT_CANCELLED);
 			assert_int_equal(touched.asked, touched.stop_at);
 			/* keys that were sorted in part are keys of the same range */
@@ -420,7 +432,7 @@ test_comparison_free_errors(void **state)
 	(void) state;
 	/* refused before a key is looked at */
 	unit_init(&u);
-	assert_int_equal(comparison_free_sort(keys, (size_t) UINT32_MAX + 1, 0, 0, false, &u.context, &used, &err),
+	assert_int_equal(sort_free(keys, (size_t) UINT32_MAX + 1, 0, 0, false, &u.context, &used, &err),
 					 SORT_LIMIT_EXCEEDED);
 	assert_string_equal(err.message, "cannot count more than 4294967295 keys");
 	for (k = 1; k <= 2; k++)
@@ -428,7 +440,7 @@ test_comparison_free_errors(void **state)
 		unit_init(&u);
 		unit_fill(SHAPE_CONSTANT, keys, n);
 		u.fail_at = k;
-		assert_int_equal(comparison_free_sort(keys, n, keys[0], keys[0], false, &u.context, &used, &err),
+		assert_int_equal(sort_free(keys, n, keys[0], keys[0], false, &u.context, &used, &err),
 						 SORT_OUT_OF_MEMORY);
 		assert_int_equal(err.status, SORT_OUT_OF_MEMORY);
 		unit_assert_no_leak(&u);
@@ -442,7 +454,7 @@ test_comparison_free_errors(void **state)
 		for (i = 0; i < n; i++)
 			keys[i] = (int32_t) (i % 1000);
 		u.interrupt_at = k;
-		if (comparison_free_sort(keys, n, 0, 999, false, &u.context, &used, &err) == SORT_OK)
+		if (sort_free(keys, n, 0, 999, false, &u.context, &used, &err) == SORT_OK)
 			break;
 		assert_int_equal(err.status, SORT_CANCELLED);
 		assert_true(u.asked >= k);
@@ -470,6 +482,8 @@ test_permutation(void **state)
 		bool		descending = trial & 1;
 		int32_t		lo = INT32_MIN;
 		uint32_t   *bins = calloc(1001, sizeof(uint32_t));
+		uint64_t	used = 0;
+		uint64_t	distinct;
 		Unit		u;
 		size_t		i;
 
@@ -485,10 +499,11 @@ test_permutation(void **state)
 		for (i = 0; i < n; i++)
 		{
 			keys[i] = lo + unit_key(0, 1000);
-			bins[keys[i] - (int64_t) lo]++;
+			used += bins[keys[i] - (int64_t) lo]++ == 0;
 		}
 		unit_permutation(keys, n, descending, base, expected);
-		assert_true(permutation_offsets(bins, 1001, descending, &u.context));
+		assert_true(permutation_offsets(bins, 1001, descending, &distinct, &u.context));
+		assert_int_equal(distinct, used);
 		assert_true(permutation_scatter(bins, lo, keys, n, base, out, &u.context));
 		unit_assert_keys((int32_t *) out, (int32_t *) expected, n, "permutation by counting");
 		free(keys);

@@ -28,6 +28,7 @@
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
 #include "sort/device.h"
+#include "sort/error.h"
 
 /*
  * A running service greets within a millisecond.  Under "auto" it is not
@@ -53,7 +54,7 @@ typedef struct Connection
 {
 	GpuClientRef ref;			/* what the client's device is given */
 	GpuClientCounters counted;	/* of the client, already in the statistics */
-	SortJob    *job;			/* the one that uses it, or NULL */
+	struct BackendJob *job;		/* the one that uses it, or NULL */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
 } Connection;
 
@@ -64,15 +65,18 @@ static Connection connections[CONNECTIONS];
 #define IN_USE "all connections of the session to the GPU service are in use"
 
 /* What the device is to src/sort: the client's job, and what it must know. */
-struct SortJob
+typedef struct BackendJob
 {
+	SortJob		base;
 	SortJob    *inner;			/* the client's; NULL once the job was ended */
 	Connection *connection;
 	SortContext context;		/* the sorter's, but with ... */
 	SortGpu		gpu;			/* ... a way to the connection */
 	int			nest_level;		/* of the transaction that opened it */
 	bool		stream;			/* opened before all keys were there */
-};
+} BackendJob;
+
+static const SortDevice backend_device;
 
 /*
  * Memory contexts in which jobs were opened.  When one goes, so do its jobs;
@@ -437,7 +441,7 @@ backend_failed(void *arg, const SortError *err)
 
 /* Notes why a job failed, if it did. */
 static SortStatus
-job_status(SortJob *job, SortStatus status, const SortError *err)
+job_status(BackendJob *job, SortStatus status, const SortError *err)
 {
 	GpuClient  *client = job->connection->ref.client;
 
@@ -459,7 +463,7 @@ job_status(SortJob *job, SortStatus status, const SortError *err)
  * stays: a sorter that outlives a subtransaction may still hold it.
  */
 static void
-end_job(SortJob *job)
+end_job(BackendJob *job)
 {
 	if (job == NULL || job->inner == NULL)
 		return;
@@ -478,7 +482,7 @@ end_job(SortJob *job)
 }
 
 static bool
-job_has_ended(const SortJob *job, SortError *err)
+job_has_ended(const BackendJob *job, SortError *err)
 {
 	if (job->inner)
 		return false;
@@ -488,8 +492,10 @@ job_has_ended(const SortJob *job, SortError *err)
 }
 
 static void
-backend_close(SortJob *job)
+backend_close(SortJob *base)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job == NULL)
 		return;
 	end_job(job);
@@ -530,7 +536,7 @@ end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionI
 
 	for (i = 0; i < CONNECTIONS; i++)
 	{
-		SortJob    *job = connections[i].job;
+		BackendJob *job = connections[i].job;
 
 		if (job == NULL || job->nest_level < level)
 			continue;
@@ -599,20 +605,21 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 {
 	MemoryContext memory = (MemoryContext) context->allocator.arena;
 	Connection *connection;
-	SortJob    *job;
+	BackendJob *job;
 	SortStatus	status;
 
 	*result = NULL;
 	connection = free_connection(spec->n == 0, context->device == SORT_DEVICE_GPU, err);
 	if (connection == NULL)
-		return pg_interrupt_pending() ? sort_fail(err, SORT_CANCELLED, "sort was cancelled")
+		return pg_interrupt_pending() ? sort_cancelled(err)
 			: err->status;
 	job = watch(memory) ? MemoryContextAllocExtended(memory, sizeof(*job),
 													 MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO) : NULL;
 	if (job == NULL)
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	job->connection = connection;
 	job->context = *context;
+	sort_job_init(&job->base, &backend_device, &job->context, spec);
 	job->gpu.device = &gpu_client_device;
 	job->gpu.arg = &connection->ref;
 	job->context.gpu = &job->gpu;
@@ -626,57 +633,68 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 		return status;
 	}
 	connection->job = job;
-	*result = job;
+	*result = &job->base;
 	return SORT_OK;
 }
 
 static SortStatus
-backend_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+backend_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.add(job->inner, keys, n, err), err);
 }
 
 static SortStatus
-backend_finish(SortJob *job, SortError *err)
+backend_finish(SortJob *base, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.finish(job->inner, err), err);
 }
 
 static SortStatus
-backend_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+backend_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.read_keys(job->inner, descending, out, err), err);
 }
 
 static SortStatus
-backend_read_runs(SortJob *job, Runs *runs, SortError *err)
+backend_read_runs(SortJob *base, Runs *runs, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.read_runs(job->inner, runs, err), err);
 }
 
 static SortStatus
-backend_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out,
+backend_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out,
 						 SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
 	SortStatus	status;
 
 	if (job_has_ended(job, err))
 		return err->status;
-	status = gpu_client_device.read_permutation(job->inner, descending, base, out, err);
+	status = gpu_client_device.read_permutation(job->inner, descending, first, out, err);
 	return job_status(job, status, err);
 }
 
 static const char *
-backend_describe(const SortJob *job, SortAlgorithm *algorithm)
+backend_describe(const SortJob *base, SortAlgorithm *algorithm)
 {
+	const BackendJob *job = (const BackendJob *) base;
+
 	if (job->inner == NULL)
 		return "";				/* it ended with its transaction */
 	return gpu_client_device.describe(job->inner, algorithm);

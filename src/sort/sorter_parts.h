@@ -1,0 +1,147 @@
+/*
+ * sorter_parts.h
+ *		What a sorter consists of (struct SorterBig), and the moves of keys
+ *		between its parts that lose none.  Knows neither the plan nor devices;
+ *		the files that decide about the moves are above it:
+ *
+ *	sorter.c			filling and finish: what holds the keys best
+ *	sorter_device.c		planning, the GPU while the sorter fills, jobs
+ *	sorter_cursor.c		the keys in order, part by part
+ *	sorter_read.c		reads, over the two above
+ *	sorter_serialize.c	bytes, over sorter.c and the cursor
+ *
+ * For these files only.  Functions that return SortStatus fill err.
+ */
+#ifndef HPSORT_SORTER_PARTS_H
+#define HPSORT_SORTER_PARTS_H
+
+#include <time.h>
+
+#include "sort/device.h"
+#include "sort/histogram.h"
+#include "sort/sorter.h"
+
+/*
+ * Keys handled at once: 16 KiB, which stay in the first-level cache between
+ * being added and being counted.  A sorter with fewer keys is only a buffer.
+ */
+#define SORTER_CHUNK 4096
+
+/* Keys read or copied between two looks at the interrupt callback. */
+#define SORTER_CHECK_EVERY ((size_t) 1 << 20)
+
+/* Keys looked at to judge a buffer or an array. */
+#define SORTER_SAMPLE 1024
+
+/*
+ * The parts besides buf, and what was planned and done.  Allocated when the
+ * buffer first reaches SORTER_CHUNK keys, or at finish.
+ */
+struct SorterBig
+{
+	size_t		nkept;			/* keys of buf looked at, and to stay there */
+	Histogram	dense;			/* range 0: none */
+	Runs		sparse;			/* never inside dense's bounds */
+	uint64_t	sparse_n;		/* keys in sparse */
+	const int32_t *array;		/* the caller's, of sorter_add_array, until counted or copied */
+	size_t		narray;			/* keys of array; 0: none */
+	bool		array_ordered;	/* array is in ascending order, found by finish */
+	int32_t		kept_lo;		/* bounds of array or buf, set by finish */
+	int32_t		kept_hi;
+	bool		ordered;		/* buf is in ascending order */
+	size_t		compress_at;	/* keys in buf that make compressing worth a try */
+	size_t		room;			/* keys buf is allocated for, if more than capacity */
+	SortJob    *stream;			/* a GPU job given buf's keys as they come, or NULL */
+	size_t		streamed;		/* keys of buf given to stream */
+	size_t		stream_at;		/* keys in buf that make streaming worth a try */
+	bool		gpu_failed;		/* the CPU took over: no GPU for this sorter */
+	char		gpu_words[160]; /* why the GPU failed */
+	SortWant	want;			/* of the last finish */
+	SortPlan	plan;
+	uint64_t	bytes_moved;
+	uint64_t	started;		/* clock when the first chunk was full */
+	uint64_t	fill_ns;		/* as in SorterStats, like the next two */
+	uint64_t	sort_ns;
+	uint64_t	read_ns;
+};
+
+static inline const SortAllocator *
+sorter_allocator(const Sorter *s)
+{
+	return &s->context->allocator;
+}
+
+/* Nanoseconds from any start. */
+static inline uint64_t
+sorter_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
+}
+
+/* Keys buf has memory for. */
+static inline size_t
+sorter_room(const Sorter *s)
+{
+	return s->big && s->big->room > s->capacity ? s->big->room : s->capacity;
+}
+
+/* Whether there is no choice to make: a few keys, and nothing is forced. */
+static inline bool
+sorter_is_small(const Sorter *s)
+{
+	return s->big == NULL && s->context->device != SORT_DEVICE_GPU &&
+		(s->context->algorithm == SORT_ALGORITHM_AUTO ||
+		 s->context->algorithm == SORT_ALGORITHM_RADIX);
+}
+
+/* Allocates s->big if there is none yet. */
+extern SortStatus sorter_make_big(Sorter *s, SortError *err);
+
+/* Gives buf room for capacity keys. */
+extern SortStatus sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err);
+
+/* Closes the job that is given keys while the sorter fills, if one is open. */
+extern void sorter_stream_drop(Sorter *s);
+
+/*
+ * Checks n keys against the promised bounds; the error names the first one
+ * outside them.
+ */
+extern SortStatus sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n,
+									  SortError *err);
+
+/*
+ * The bounds of everything in a sorter whose kept_lo and kept_hi are set; false,
+ * and nothing set, if it is empty.
+ */
+extern bool sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi);
+
+/*
+ * Counts n keys from anywhere into dense, which must exist, and leaves those
+ * outside its bounds, checked against the promise, at the end of buf, which
+ * must have room for n.
+ */
+extern SortStatus sorter_absorb(Sorter *s, const int32_t *keys, size_t n, SortError *err);
+
+/* Counts what is pending in buf, as far as dense reaches. */
+extern SortStatus sorter_absorb_pending(Sorter *s, SortError *err);
+
+/* Makes dense reach from lo to hi, and moves in what lies there. */
+extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err);
+
+/* Turns buf into runs and adds them to sparse. */
+extern SortStatus sorter_compress(Sorter *s, SortError *err);
+
+/* Sorts buf, if it is not in order. */
+extern SortStatus sorter_order_buffer(Sorter *s, SortError *err);
+
+/* Fills sample with SORTER_SAMPLE of n keys, spread evenly, in order; n >= SORTER_SAMPLE. */
+extern void sorter_take_sample(const Sorter *s, const int32_t *keys, size_t n, int32_t *sample);
+
+/* Whether n keys with that sample repeat enough to be kept as runs. */
+extern bool sorter_sample_repeats(const int32_t *sample, size_t n);
+
+#endif							/* HPSORT_SORTER_PARTS_H */
