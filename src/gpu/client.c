@@ -17,19 +17,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gpu/client_internal.h"
-
-int64_t
-gpu_clock_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#include "gpu/clock.h"
 
 /* -1: no limit */
 static int64_t

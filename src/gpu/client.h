@@ -17,6 +17,8 @@
 #ifndef HPSORT_GPU_CLIENT_H
 #define HPSORT_GPU_CLIENT_H
 
+#include "gpu/clock.h"
+#include "gpu/gpu_types.h"
 #include "sort/device.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
@@ -25,28 +27,6 @@
 extern "C"
 {
 #endif
-
-/* Why the GPU was not used or gave up; hpsort_stat_gpu counts by these. */
-typedef enum GpuFailure
-{
-	GPU_OK = 0,
-	GPU_DISABLED,				/* switched off by a setting */
-	GPU_NOT_RUNNING,			/* no service yet; one may be starting */
-	GPU_NO_DEVICE,				/* no driver or no usable GPU on this host */
-	GPU_CONNECT,				/* socket missing, refused, or not the service's */
-	GPU_PROTOCOL,				/* other protocol version or build, bad message */
-	GPU_TIMEOUT,				/* no answer within the wait timeout */
-	GPU_LOST,					/* the connection broke: service killed */
-	GPU_NO_MEMORY,				/* device memory, its limit, or the job too large */
-	GPU_NO_CHUNKS,				/* pinned memory exhausted for too long */
-	GPU_RESOURCES,				/* file descriptors, mapping, host memory */
-	GPU_DEVICE_ERROR,			/* a CUDA error, sticky or not */
-	GPU_UNSUPPORTED,			/* the service's device cannot do this job */
-	GPU_FAILURES				/* number of the above */
-} GpuFailure;
-
-/* Short names for the statistics view ("timeout", "no_memory"); never NULL. */
-extern const char *gpu_failure_name(GpuFailure failure);
 
 /*
  * Lent by the caller.  wait sleeps until fd is ready for one of events
@@ -78,20 +58,6 @@ typedef struct GpuClientRef
 {
 	GpuClient  *client;
 } GpuClientRef;
-
-/* What the service says of one of its devices. */
-typedef struct GpuDeviceStatus
-{
-	int32_t		ordinal;		/* -1: the service's CPU device */
-	char		name[128];
-	uint64_t	memory_total;	/* bytes */
-	uint64_t	memory_free;
-	uint64_t	memory_used;	/* by hpsort's jobs */
-	uint32_t	jobs_running;
-	uint64_t	jobs_done;
-	char		state[24];		/* "ready", "failed" */
-	char		last_error[160];	/* empty: none */
-} GpuDeviceStatus;
 
 /* What this connection moved, in all; for the statistics. */
 typedef struct GpuClientCounters
@@ -126,9 +92,6 @@ extern const SortDeviceCosts *gpu_client_costs(const GpuClient *client);
 
 /* Multiplies every cost of a table by a factor. */
 extern void gpu_costs_weigh(SortDeviceCosts *costs, double factor);
-
-/* Milliseconds that no setting of the clock moves, for deadlines. */
-extern int64_t gpu_clock_ms(void);
 
 /* Process id of the service, for people. */
 extern int	gpu_client_service_pid(const GpuClient *client);

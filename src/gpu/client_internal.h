@@ -6,6 +6,7 @@
 #ifndef HPSORT_GPU_CLIENT_INTERNAL_H
 #define HPSORT_GPU_CLIENT_INTERNAL_H
 
+#include "gpu/client.h"
 #include "gpu/protocol.h"
 
 /* What the client may do with a chunk. */

@@ -24,7 +24,9 @@
 #include <unistd.h>
 
 #include "gpu/client_internal.h"
-#include "gpud/gpud.h"
+#include "gpu/clock.h"
+#include "gpud/costs.h"
+#include "gpud/log.h"
 
 /*
  * Keys of a medium job: beyond the caches' sizes on the GPU (8 MiB each way),
@@ -148,14 +150,14 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 	}
 	for (i = 0; i < rounds; i++)
 	{
-		double		start = clock_ns();
+		double		start = gpu_clock_ns();
 
 		if (run_job(b, device, algorithm, want, keys, n, lo, hi) != SORT_OK)
 		{
 			b->failed = true;
 			return 0;
 		}
-		ns[i] = clock_ns() - start;
+		ns[i] = gpu_clock_ns() - start;
 	}
 	qsort(ns, (size_t) rounds, sizeof(double), compare_ns);
 	return ns[rounds / 2];
@@ -358,7 +360,7 @@ void
 costs_measure(Service *service)
 {
 	SortDeviceCosts *costs = &service->devices.costs;
-	double		start = clock_ns();
+	double		start = gpu_clock_ns();
 	double		wide_slowness = 1.0;
 	double		order_slowness = 1.0;
 	Bench		b;
@@ -391,6 +393,6 @@ costs_measure(Service *service)
 	log_line(LOG_INFO, "measured in %.0f ms: job %.0f us, transfer %.2f ns, wide sort %.2f ns, "
 			 "order %.2f ns a key in the plan's time; this CPU takes %.2f times that for wide keys, "
 			 "%.2f for the order of few values",
-			 (clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
+			 (gpu_clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
 			 costs->wide_ns, costs->pair_ns, wide_slowness, order_slowness);
 }

@@ -6,10 +6,10 @@
 # The client, too: the service measures itself through it.
 GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c)))
 
-# Both ends compare this: a version, and a stamp of the sources that say what
+# Both ends compare this: the version, and a checksum of the sources that say what
 # goes over the socket.
 HPSORT_BUILD := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)-$(shell \
-	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/client.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
+	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/gpu_types.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
 GPU_CPPFLAGS = -DHPSORT_BUILD='"$(HPSORT_BUILD)"'
 
 GPUD_CUDA =
@@ -30,7 +30,7 @@ build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h) src/gpud/gpud.mk
 $(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_CUDA)
 	$(CXX) -o $@ $^ $(CXX_LIBS) $(if $(GPUD_CUDA),$(CUDA_LIBS))
 
-# A changed WITH_CUDA must not leave yesterday's objects behind.
+# Objects that depend on WITH_CUDA are built anew when it has changed.
 build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 	@mkdir -p $(@D) && rm -f build/gpud/cuda-*
 	@touch $@
