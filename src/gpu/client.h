@@ -17,7 +17,6 @@
 #ifndef HPSORT_GPU_CLIENT_H
 #define HPSORT_GPU_CLIENT_H
 
-#include "gpu/clock.h"
 #include "gpu/gpu_types.h"
 #include "sort/device.h"
 #include "sort/plan.h"

@@ -37,7 +37,7 @@ build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 build/gpud/src/gpud/cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 # What runs in PostgreSQL knows whether there is a service to be had.
-src/pg/gpu/supervisor.o src/pg/gpu/supervisor.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 .PHONY: gpud install-gpud uninstall-gpud
 gpud: $(GPUD)

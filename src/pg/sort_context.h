@@ -31,6 +31,13 @@ extern void sort_bounds_from_args(FunctionCallInfo fcinfo, int arg, int32 *lo, i
 
 extern void sort_bounds_check(int32 lo, int32 hi);
 
+/*
+ * The way to a GPU that pg_sort_context lends to every sort from now on; gpu must
+ * outlive the process.  Called once, when the module is loaded: the way itself
+ * (pg/gpu/backend.c) needs this file's interrupts.
+ */
+extern void pg_sort_use_gpu(const SortGpu *gpu);
+
 /* Fills context from the settings, with all memory to come from memory. */
 extern void pg_sort_context(SortContext *context, MemoryContext memory);
 

@@ -16,7 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "pg/gpu/backend.h"
+#include "pg/gpu/connections.h"
 #include "pg/gpu/service_state.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
@@ -89,7 +89,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 
 	values[0] = CStringGetTextDatum("gpu");
-	count = gpu_backend_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
+	count = connections_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
 	/* An interrupt ends its wait, but raises nothing there. */
 	pg_check_interrupts();
 	if (count == 0)

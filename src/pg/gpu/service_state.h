@@ -18,7 +18,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
-#include "gpu/client.h"
+#include "gpu/gpu_types.h"
 
 /* Relative to the data directory; base backups leave its directory out. */
 #define SERVICE_SOCKET "pg_stat_tmp/hpsort_gpu.sock"
