@@ -61,8 +61,9 @@ uniform(size_t n, uint64_t range)
 void
 init(Histogram *h, uint64_t range, const SortContext &context)
 {
-	if (!histogram_init(h, 0, (int32_t) (range - 1), &context.allocator))
-		die("out of memory");
+	SortError	err;
+
+	check(histogram_init(h, 0, (int32_t) (range - 1), &context, &err), err);
 }
 
 /* Nanoseconds to write all keys of h in order. */
@@ -168,10 +169,12 @@ calibrate(bool quick)
 		histogram_release(&h, &context.allocator);
 
 		scatter.push_back(best(reps, [&] {
+			uint64_t	distinct;
+
 			init(&h, range, context);
 			count(&h, keys, context);
 			histogram_sum_tables(&h);
-			permutation_offsets(h.bins, h.range, false);
+			(void) permutation_offsets(h.bins, h.range, false, &distinct, &context);
 
 			const double since = now_ns();
 
@@ -198,9 +201,10 @@ calibrate(bool quick)
 	/* For a permutation the bins are only summed up. */
 	const double offset = best(reps * 3, [&] {
 		const double since = now_ns();
+		uint64_t	distinct;
 
 		init(&h, kBins, context);
-		permutation_offsets(h.bins, h.range, false);
+		(void) permutation_offsets(h.bins, h.range, false, &distinct, &context);
 		histogram_release(&h, &context.allocator);
 		return (now_ns() - since) / (double) kBins;
 	});

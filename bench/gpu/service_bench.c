@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "gpu/client.h"
+#include "sort/cpu_device.h"
 #include "sort/sorter.h"
 
 #define ROUNDS 5

@@ -21,6 +21,7 @@
 
 #include "gpu/client_internal.h"
 #include "gpu/clock.h"
+#include "sort/error.h"
 
 /* -1: no limit */
 static int64_t
@@ -74,7 +75,7 @@ SortStatus
 client_cancelled(GpuClient *c, SortError *err)
 {
 	hang_up(c);
-	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+	return sort_cancelled(err);
 }
 
 static SortStatus

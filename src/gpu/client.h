@@ -124,9 +124,6 @@ extern void gpu_client_counters(const GpuClient *client, GpuClientCounters *coun
  */
 extern const SortDevice gpu_client_device;
 
-/* What finish() learnt: how the device sorted, as one line for people. */
-extern const char *gpu_client_job_reason(const SortJob *job);
-
 #ifdef __cplusplus
 }
 #endif

@@ -17,16 +17,15 @@
 #include "gpu/client_internal.h"
 #include "gpu/copy.h"
 #include "sort/algorithms.h"
+#include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/wide.h"
 
 #define LARGE_PAGE ((uintptr_t) 2 << 20)
 
-struct SortJob
+typedef struct GpuJob
 {
+	SortJob		base;
 	GpuClient  *client;
-	const SortContext *context;
-	SortJobSpec spec;
 	uint64_t	n;				/* keys added */
 	uint64_t	announced;		/* keys that the service has heard of, at least n */
 	int64_t		filling;		/* the chunk in hand, -1: none */
@@ -44,7 +43,7 @@ struct SortJob
 	int64_t		kept;			/* its last chunk, not given back yet, -1: none */
 	SortAlgorithm algorithm;	/* that it really was, after finish */
 	char		reason[GPU_TEXT_SIZE];
-};
+} GpuJob;
 
 void
 client_drop_chunks(GpuClient *c)
@@ -77,7 +76,7 @@ populate(GpuClient *c, uint32_t chunk)
 }
 
 static SortStatus
-job_failed(SortJob *job, SortError *err)
+job_failed(GpuJob *job, SortError *err)
 {
 	*err = job->error;
 	return job->error.status;
@@ -85,23 +84,18 @@ job_failed(SortJob *job, SortError *err)
 
 /* The service gave up this job; its chunks are not ours any more. */
 static void
-take_error(SortJob *job, const GpuError *e)
+take_error(GpuJob *job, const GpuError *e)
 {
 	GpuClient  *c = job->client;
 
 	if (e->failure == GPU_OK)
-	{
-		sort_fail(&job->error, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", e->key);
-		job->error.key = e->key;
-		job->error.lo = job->spec.lo;
-		job->error.hi = job->spec.hi;
-	}
+		sort_out_of_bounds(&job->error, e->key, job->base.spec.lo, job->base.spec.hi);
 	else
 	{
-		SortAlgorithm forced = job->context->algorithm;
+		SortAlgorithm forced = job->base.context->algorithm;
 		bool		refused = (e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
 			forced != SORT_ALGORITHM_AUTO &&
-			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->spec.want);
+			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want);
 
 		/* Nobody else could do what only a GPU's algorithm will not. */
 		c->failure = (GpuFailure) e->failure;
@@ -133,7 +127,7 @@ release_chunk(GpuClient *c, uint32_t chunk, SortError *err)
 SortStatus
 client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 {
-	SortJob    *job = c->job;
+	GpuJob	   *job = (GpuJob *) c->job;
 
 	switch (message->header.type)
 	{
@@ -201,7 +195,7 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 
 /* Handles one message: waits for it, or (unless null) says whether one had come. */
 static SortStatus
-handle_message(SortJob *job, bool *came, SortError *err)
+handle_message(GpuJob *job, bool *came, SortError *err)
 {
 	GpuMessage	message;
 	bool		got = false;
@@ -222,15 +216,16 @@ handle_message(SortJob *job, bool *came, SortError *err)
  */
 
 static SortStatus
-gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
 	GpuClientRef *ref = context->gpu->arg;
 	GpuClient  *c = ref->client;
+	GpuJob	   *job;
 	GpuMessage	message;
 	SortStatus	status;
 
-	*job = NULL;
+	*result = NULL;
 	if (c == NULL || !gpu_client_is_usable(c))
 	{
 		if (c && c->failure == GPU_OK)
@@ -239,18 +234,17 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, Sor
 	}
 	if (c->job_open)
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "connection to the GPU service is in use");
-	*job = a->alloc(a->arena, sizeof(SortJob));
-	if (*job == NULL)
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
-	memset(*job, 0, sizeof(SortJob));
-	(*job)->client = c;
-	(*job)->context = context;
-	(*job)->spec = *spec;
-	(*job)->announced = spec->n;
-	(*job)->filling = -1;
-	(*job)->kept = -1;
+	job = a->alloc(a->arena, sizeof(GpuJob));
+	if (job == NULL)
+		return sort_no_memory(err);
+	memset(job, 0, sizeof(GpuJob));
+	sort_job_init(&job->base, &gpu_client_device, context, spec);
+	job->client = c;
+	job->announced = spec->n;
+	job->filling = -1;
+	job->kept = -1;
 	c->failure = GPU_OK;
-	c->job = *job;
+	c->job = &job->base;
 	c->job_open = true;
 	c->job_number++;
 
@@ -272,14 +266,15 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, Sor
 	{
 		c->job = NULL;
 		c->job_open = false;
-		a->release(a->arena, *job);
-		*job = NULL;
+		a->release(a->arena, job);
+		return status;
 	}
-	return status;
+	*result = &job->base;
+	return SORT_OK;
 }
 
 static SortStatus
-submit(SortJob *job, SortError *err)
+submit(GpuJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
@@ -295,7 +290,7 @@ submit(SortJob *job, SortError *err)
 
 /* Takes a granted chunk into hand, waiting for one if there is none. */
 static SortStatus
-begin_chunk(SortJob *job, SortError *err)
+begin_chunk(GpuJob *job, SortError *err)
 {
 	GpuClient  *c = job->client;
 
@@ -314,7 +309,7 @@ begin_chunk(SortJob *job, SortError *err)
 
 /* Sees to it that the service knows of n keys more, to grant chunks for them. */
 static SortStatus
-announce(SortJob *job, size_t n, SortError *err)
+announce(GpuJob *job, size_t n, SortError *err)
 {
 	GpuMessage	message;
 
@@ -331,7 +326,7 @@ announce(SortJob *job, size_t n, SortError *err)
  * to follow at once, the last chunk goes as it is, and none is left here.
  */
 static SortStatus
-pause_adding(SortJob *job, SortError *err)
+pause_adding(GpuJob *job, SortError *err)
 {
 	SortStatus	status;
 	bool		came;
@@ -345,8 +340,9 @@ pause_adding(SortJob *job, SortError *err)
 }
 
 static SortStatus
-gpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
 	const uint32_t capacity = gpu_chunk_items(GPU_FORM_KEYS, c->chunk_bytes);
 	SortStatus	status;
@@ -377,15 +373,16 @@ gpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 			status = submit(job, err);
 		if (status != SORT_OK)
 			return status;
-		if (sort_interrupted(job->context))
+		if (sort_interrupted(job->base.context))
 			return client_cancelled(c, err);
 	}
 	return pause_adding(job, err);
 }
 
 static SortStatus
-gpu_finish(SortJob *job, SortError *err)
+gpu_finish(SortJob *base, SortError *err)
 {
+	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
 	SortStatus	status = SORT_OK;
 	GpuMessage	message;
@@ -399,9 +396,9 @@ gpu_finish(SortJob *job, SortError *err)
 
 	/* What is read first is asked for in the same breath. */
 	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
-	message.body.read.form = job->spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
-		job->spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
-	message.body.read.descending = job->spec.descending;
+	message.body.read.form = job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
+		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
+	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
 	job->reads = 1;
 	status = client_send(c, &message, true, err);
@@ -424,7 +421,7 @@ gpu_finish(SortJob *job, SortError *err)
 
 /* Whether the result on its way, if any, can still serve as one of form. */
 static bool
-result_serves(const SortJob *job, GpuForm form)
+result_serves(const GpuJob *job, GpuForm form)
 {
 	if (!job->have_result || job->begun)
 		return false;
@@ -435,7 +432,7 @@ result_serves(const SortJob *job, GpuForm form)
 
 /* Makes job->result a result of that form, asking for it if need be. */
 static SortStatus
-need_result(SortJob *job, GpuForm form, bool descending, SortError *err)
+need_result(GpuJob *job, GpuForm form, bool descending, SortError *err)
 {
 	GpuClient  *c = job->client;
 
@@ -477,7 +474,7 @@ need_result(SortJob *job, GpuForm form, bool descending, SortError *err)
 
 /* Waits for the next part of the result, which lies in chunk data->chunk. */
 static SortStatus
-next_data(SortJob *job, GpuData *data, SortError *err)
+next_data(GpuJob *job, GpuData *data, SortError *err)
 {
 	GpuClient  *c = job->client;
 
@@ -487,7 +484,7 @@ next_data(SortJob *job, GpuData *data, SortError *err)
 		bool		got;
 		SortStatus	status;
 
-		if (sort_interrupted(job->context))
+		if (sort_interrupted(job->base.context))
 			return client_cancelled(c, err);
 		status = client_receive(c, true, &message, &got, err);
 		if (status != SORT_OK)
@@ -514,7 +511,7 @@ next_data(SortJob *job, GpuData *data, SortError *err)
 }
 
 static SortStatus
-done_with_data(SortJob *job, const GpuData *data, SortError *err)
+done_with_data(GpuJob *job, const GpuData *data, SortError *err)
 {
 	GpuClient  *c = job->client;
 
@@ -550,7 +547,7 @@ runs_in_chunk(const GpuClient *c, const GpuData *data, const uint64_t **counts,
 
 /* Expands runs that come ascending, from the end of out if descending. */
 static SortStatus
-expand_runs(SortJob *job, bool descending, int32_t *out, SortError *err)
+expand_runs(GpuJob *job, bool descending, int32_t *out, SortError *err)
 {
 	GpuClient  *c = job->client;
 	uint64_t	done = 0;
@@ -599,7 +596,7 @@ expect_results(void *out, uint64_t bytes)
 
 /* Copies keys; turned round if they come in the other direction. */
 static SortStatus
-copy_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+copy_keys(GpuJob *job, bool descending, int32_t *out, SortError *err)
 {
 	GpuClient  *c = job->client;
 	bool		turn = descending != (job->result.descending != 0);
@@ -631,8 +628,9 @@ copy_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 }
 
 static SortStatus
-gpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+gpu_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
+	GpuJob	   *job = (GpuJob *) base;
 	SortStatus	status = need_result(job, GPU_FORM_BEST, descending, err);
 
 	if (status != SORT_OK)
@@ -643,9 +641,10 @@ gpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 }
 
 static SortStatus
-gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
+gpu_read_runs(SortJob *base, Runs *runs, SortError *err)
 {
-	const SortAllocator *a = &job->context->allocator;
+	GpuJob	   *job = (GpuJob *) base;
+	const SortAllocator *a = &job->base.context->allocator;
 	GpuClient  *c = job->client;
 	SortStatus	status = need_result(job, GPU_FORM_RUNS, false, err);
 	Runs		mine = {0};
@@ -654,7 +653,7 @@ gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	if (status != SORT_OK || job->result.items == 0)
 		return status;
 	if (!runs_reserve(&mine, (size_t) job->result.items, a))
-		status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		status = sort_no_memory(err);
 	while (status == SORT_OK && job->at < job->result.items)
 	{
 		GpuData		data;
@@ -683,20 +682,21 @@ gpu_read_runs(SortJob *job, Runs *runs, SortError *err)
 	if (status == SORT_OK && n != job->n)
 		status = violation(c, err, "wrong runs");
 	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-		status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		status = sort_no_memory(err);
 	runs_release(&mine, a);
 	return status;
 }
 
 static SortStatus
-gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+gpu_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out, SortError *err)
 {
+	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
 	SortStatus	status;
 
 	if (job->failed)
 		return job_failed(job, err);
-	if (job->spec.want != SORT_WANT_PERMUTATION || descending != job->spec.descending)
+	if (job->base.spec.want != SORT_WANT_PERMUTATION || descending != job->base.spec.descending)
 	{
 		c->failure = GPU_UNSUPPORTED;
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE,
@@ -712,7 +712,7 @@ gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 		if (status != SORT_OK)
 			break;
 		if (!copy_rows_from_shared(out + job->at, (const uint32_t *) chunk_memory(c, data.chunk),
-								   data.count, job->n, base))
+								   data.count, job->n, first))
 			return violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}
@@ -720,15 +720,16 @@ gpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out
 }
 
 static void
-gpu_close(SortJob *job)
+gpu_close(SortJob *base)
 {
+	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c;
 	const SortAllocator *a;
 
 	if (job == NULL)
 		return;
 	c = job->client;
-	a = &job->context->allocator;
+	a = &job->base.context->allocator;
 	if (c->fd >= 0)
 	{
 		GpuMessage	message;
@@ -752,15 +753,11 @@ gpu_close(SortJob *job)
 	a->release(a->arena, job);
 }
 
-const char *
-gpu_client_job_reason(const SortJob *job)
-{
-	return job->reason;
-}
-
 static const char *
-gpu_describe(const SortJob *job, SortAlgorithm *algorithm)
+gpu_describe(const SortJob *base, SortAlgorithm *algorithm)
 {
+	const GpuJob *job = (const GpuJob *) base;
+
 	if (job->algorithm != SORT_ALGORITHM_AUTO)
 		*algorithm = job->algorithm;
 	return job->reason;

@@ -27,6 +27,7 @@
 #include "gpu/clock.h"
 #include "gpud/costs.h"
 #include "gpud/log.h"
+#include "sort/cpu_device.h"
 
 /*
  * Keys of a medium job: beyond the caches' sizes on the GPU (8 MiB each way),

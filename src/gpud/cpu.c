@@ -16,7 +16,8 @@
 
 #include "gpud/cpu.h"
 #include "sort/algorithms.h"
-#include "sort/device.h"
+#include "sort/cpu_device.h"
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
 

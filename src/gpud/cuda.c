@@ -14,6 +14,7 @@
 
 #include "hpsort_cuda.h"
 #include "published/published.h"
+#include "sort/algorithms.h"
 
 typedef struct CudaJob
 {

@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 
 #include "pg/sort_context.h"
+#include "sort/algorithms.h"
 
 PG_FUNCTION_INFO_V1(hpsort_last);
 

@@ -1,12 +1,8 @@
 /*
  * algorithms.c
- *		The algorithms by name (see algorithms.h), and errors by value.
+ *		The algorithms by name (see algorithms.h).
  */
 #include "sort/algorithms.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MADE_ANEW "It makes the keys anew from their counts, without their positions."
 
@@ -128,17 +124,4 @@ sort_device_name(SortDeviceKind device)
 	static const char *const names[] = {"auto", "cpu", "gpu"};
 
 	return names[device];
-}
-
-SortStatus
-sort_fail(SortError *err, SortStatus status, const char *format,...)
-{
-	va_list		args;
-
-	memset(err, 0, sizeof(*err));
-	err->status = status;
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	return status;
 }

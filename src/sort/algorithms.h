@@ -28,6 +28,10 @@ typedef struct AlgorithmInfo
 /* Of any value of SortAlgorithm but SORT_ALGORITHM_AUTO. */
 extern const AlgorithmInfo *algorithm_info(SortAlgorithm algorithm);
 
+/* Names as in SQL ("zero_compressed", "cpu"); never NULL. */
+extern const char *sort_algorithm_name(SortAlgorithm algorithm);
+extern const char *sort_device_name(SortDeviceKind device);
+
 extern bool algorithm_runs_on(SortAlgorithm algorithm, SortDeviceKind device, SortWant want);
 extern bool algorithm_is_automatic(SortAlgorithm algorithm);
 

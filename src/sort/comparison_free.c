@@ -15,9 +15,9 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/plan.h"
 #include "sort/threads.h"
-#include "sort/wide.h"
 
 /*
  * Keys and counters that a thread handles between two looks at the interrupt
@@ -247,7 +247,7 @@ comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool desce
 	{
 		if (s.ct)
 			a->release(a->arena, s.ct);
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	memset(s.parts, 0, (size_t) s.threads * sizeof(Part));
 
@@ -257,6 +257,6 @@ comparison_free_sort(int32_t *keys, size_t n, int32_t lo, int32_t hi, bool desce
 	a->release(a->arena, s.parts);
 	a->release(a->arena, s.ct);
 	if (!done)
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	return SORT_OK;
 }

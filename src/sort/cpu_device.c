@@ -1,21 +1,26 @@
 /*
  * cpu_device.c
- *		The CPU as a device (see device.h).
+ *		The CPU as a device (see cpu_device.h).
  *
- * Reads the chunks where they are; what it allocates is the histogram, the
- * pairs of a wide permutation, and nothing else.
+ * Allocates the list of chunks, the histogram of an algorithm that counts, the
+ * pairs of a permutation that is sorted, and nothing else.
  */
+#include "sort/cpu_device.h"
+
 #include <string.h>
 
 #include "sort/comparison_free.h"
-#include "sort/device.h"
+#include "sort/error.h"
 #include "sort/histogram.h"
 #include "sort/kernels.h"
 #include "sort/permutation.h"
 #include "sort/wide.h"
 
-/* Keys counted between two looks at the interrupt callback. */
+/* Keys handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
+
+/* Keys counted at once: 16 KiB, as many as may turn out to be out of bounds. */
+#define COUNT_AT_ONCE 4096
 
 typedef struct Chunk
 {
@@ -23,52 +28,41 @@ typedef struct Chunk
 	size_t		n;
 } Chunk;
 
-struct SortJob
+typedef struct CpuJob
 {
-	const SortContext *context;
-	SortJobSpec spec;
+	SortJob		base;
 	Chunk	   *chunks;
 	size_t		nchunks;
-	size_t		capacity;
+	size_t		capacity;		/* chunks that there is room for */
 	uint64_t	n;				/* keys added */
 	int			threads;		/* that sorted; 0: the calling one */
 	Histogram	histogram;		/* zero_compressed, after finish */
-};
+} CpuJob;
 
 static SortStatus
-out_of_memory(SortError *err)
-{
-	return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
-}
-
-static SortStatus
-cancelled(SortError *err)
-{
-	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
-}
-
-static SortStatus
-cpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+cpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
 	const SortAllocator *a = &context->allocator;
+	CpuJob	   *job = a->alloc(a->arena, sizeof(CpuJob));
 
-	*job = a->alloc(a->arena, sizeof(SortJob));
-	if (*job == NULL)
-		return out_of_memory(err);
-	memset(*job, 0, sizeof(SortJob));
-	(*job)->context = context;
-	(*job)->spec = *spec;
+	*result = NULL;
+	if (job == NULL)
+		return sort_no_memory(err);
+	memset(job, 0, sizeof(CpuJob));
+	sort_job_init(&job->base, &cpu_device, context, spec);
+	*result = &job->base;
 	return SORT_OK;
 }
 
 static void
-cpu_close(SortJob *job)
+cpu_close(SortJob *base)
 {
+	CpuJob	   *job = (CpuJob *) base;
 	const SortAllocator *a;
 
 	if (job == NULL)
 		return;
-	a = &job->context->allocator;
+	a = &base->context->allocator;
 	histogram_release(&job->histogram, a);
 	if (job->chunks)
 		a->release(a->arena, job->chunks);
@@ -76,9 +70,10 @@ cpu_close(SortJob *job)
 }
 
 static SortStatus
-cpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+cpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
-	const SortAllocator *a = &job->context->allocator;
+	CpuJob	   *job = (CpuJob *) base;
+	const SortAllocator *a = &base->context->allocator;
 
 	if (job->nchunks == job->capacity)
 	{
@@ -87,7 +82,7 @@ cpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 									 capacity * sizeof(Chunk));
 
 		if (chunks == NULL)
-			return out_of_memory(err);
+			return sort_no_memory(err);
 		job->chunks = chunks;
 		job->capacity = capacity;
 	}
@@ -100,10 +95,11 @@ cpu_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 
 /* The first phase of the H-P algorithms: the histogram of all chunks. */
 static SortStatus
-count_chunks(SortJob *job, SortError *err)
+count_chunks(CpuJob *job, SortError *err)
 {
-	const SortAllocator *a = &job->context->allocator;
-	SortStatus	status = histogram_init(&job->histogram, job->spec.lo, job->spec.hi, job->context, err);
+	const SortContext *context = job->base.context;
+	const SortJobSpec *spec = &job->base.spec;
+	SortStatus	status = histogram_init(&job->histogram, spec->lo, spec->hi, context, err);
 	size_t		c;
 
 	if (status != SORT_OK)
@@ -115,24 +111,19 @@ count_chunks(SortJob *job, SortError *err)
 
 		while (left > 0)
 		{
-			size_t		part = left < 4096 ? left : 4096;
-			int32_t		outside[4096];
+			size_t		part = left < COUNT_AT_ONCE ? left : COUNT_AT_ONCE;
+			int32_t		outside[COUNT_AT_ONCE];
 			size_t		noutside;
 
-			if (!histogram_add(&job->histogram, keys, part, outside, &noutside, a))
-				return out_of_memory(err);
+			if (!histogram_add(&job->histogram, keys, part, outside, &noutside,
+							   &context->allocator))
+				return sort_no_memory(err);
 			if (noutside > 0)
-			{
-				sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", outside[0]);
-				err->key = outside[0];
-				err->lo = job->spec.lo;
-				err->hi = job->spec.hi;
-				return SORT_KEY_OUT_OF_BOUNDS;
-			}
+				return sort_out_of_bounds(err, outside[0], spec->lo, spec->hi);
 			keys += part;
 			left -= part;
-			if (left % CHECK_EVERY < part && sort_interrupted(job->context))
-				return cancelled(err);
+			if (left % CHECK_EVERY < part && sort_interrupted(context))
+				return sort_cancelled(err);
 		}
 	}
 	histogram_sum_tables(&job->histogram);
@@ -140,21 +131,23 @@ count_chunks(SortJob *job, SortError *err)
 }
 
 static SortStatus
-cpu_finish(SortJob *job, SortError *err)
+cpu_finish(SortJob *base, SortError *err)
 {
-	/* For a permutation the counts become offsets, made anew by every read. */
-	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0 &&
-		job->spec.want != SORT_WANT_PERMUTATION)
+	CpuJob	   *job = (CpuJob *) base;
+
+	/* Reading a permutation turns the counts into offsets: each read counts anew. */
+	if (base->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0 &&
+		base->spec.want != SORT_WANT_PERMUTATION)
 		return count_chunks(job, err);
 	return SORT_OK;
 }
 
 /*
- * All chunks one after the other at out, unless they are there already; false
- * if interrupted.
+ * Copies all chunks to out, one after the other; a chunk that lies at its place
+ * in out already stays there.  False if interrupted.
  */
 static bool
-copy_chunks(SortJob *job, int32_t *out)
+copy_chunks(const CpuJob *job, int32_t *out)
 {
 	size_t		c;
 
@@ -176,143 +169,167 @@ copy_chunks(SortJob *job, int32_t *out)
 			out += part;
 			keys += part;
 			left -= part;
-			if (sort_interrupted(job->context))
+			if (sort_interrupted(job->base.context))
 				return false;
 		}
 	}
 	return true;
 }
 
+/* The last phase of the 0-compressed H-P algorithm: keys from their counts. */
 static SortStatus
-cpu_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+expand_histogram(const CpuJob *job, bool descending, int32_t *out, SortError *err)
 {
-	if (job->n == 0)
-		return SORT_OK;
-	switch (job->spec.algorithm)
+	uint64_t	at = descending ? job->histogram.range : 0;
+	uint64_t	used = 0;
+	uint64_t	done = 0;
+
+	while (done < job->n)
 	{
-		case SORT_ALGORITHM_ZERO_COMPRESSED:
-			{
-				uint64_t	at = descending ? job->histogram.range : 0;
-				uint64_t	used = 0;
-				uint64_t	done = 0;
+		uint64_t	left = job->n - done;
 
-				while (done < job->n)
-				{
-					uint64_t	left = job->n - done;
-
-					done += histogram_expand(&job->histogram, descending, &at, &used, out + done,
-											 left < CHECK_EVERY ? (size_t) left : CHECK_EVERY);
-					if (sort_interrupted(job->context))
-						return cancelled(err);
-				}
-				return SORT_OK;
-			}
-		case SORT_ALGORITHM_COMPARISON_FREE:
-			if (!copy_chunks(job, out))
-				return cancelled(err);
-			return comparison_free_sort(out, (size_t) job->n, job->spec.lo, job->spec.hi,
-										descending, job->context, &job->threads, err);
-		default:
-			if (!copy_chunks(job, out) ||
-				!wide_sort_keys(out, (size_t) job->n, descending, job->context))
-				return cancelled(err);
-			return SORT_OK;
+		done += histogram_expand(&job->histogram, descending, &at, &used, out + done,
+								 left < CHECK_EVERY ? (size_t) left : CHECK_EVERY);
+		if (sort_interrupted(job->base.context))
+			return sort_cancelled(err);
 	}
+	return SORT_OK;
 }
 
 static SortStatus
-cpu_read_runs(SortJob *job, Runs *runs, SortError *err)
+cpu_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
-	const SortAllocator *a = &job->context->allocator;
-	Histogram  *h = &job->histogram;
-	Runs		mine = {0};
-	SortStatus	status = SORT_OK;
+	CpuJob	   *job = (CpuJob *) base;
 
 	if (job->n == 0)
 		return SORT_OK;
-	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
-	{
-		uint64_t	v;
+	if (base->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+		return expand_histogram(job, descending, out, err);
+	if (!copy_chunks(job, out))
+		return sort_cancelled(err);
+	if (base->spec.algorithm == SORT_ALGORITHM_COMPARISON_FREE)
+		return comparison_free_sort(out, (size_t) job->n, base->spec.lo, base->spec.hi,
+									descending, base->context, &job->threads, err);
+	return wide_sort_keys(out, (size_t) job->n, descending, base->context)
+		? SORT_OK : sort_cancelled(err);
+}
 
-		if (!runs_reserve(&mine, (size_t) histogram_distinct(h), a))
-			status = out_of_memory(err);
-		for (v = histogram_next(h, 0); v < h->range && status == SORT_OK;
-			 v = histogram_next(h, v + 1))
-		{
-			runs_append(&mine, (int32_t) (h->lo + (int64_t) v), histogram_count(h, v));
-			if (mine.len % CHECK_EVERY == 0 && sort_interrupted(job->context))
-				status = cancelled(err);
-		}
+/* The non-empty bins as runs. */
+static SortStatus
+runs_of_histogram(const CpuJob *job, Runs *runs, SortError *err)
+{
+	const Histogram *h = &job->histogram;
+	uint64_t	v;
+
+	if (!runs_reserve(runs, (size_t) histogram_distinct(h), &job->base.context->allocator))
+		return sort_no_memory(err);
+	for (v = histogram_next(h, 0); v < h->range; v = histogram_next(h, v + 1))
+	{
+		runs_append(runs, histogram_key(h, v), histogram_count(h, v));
+		if (runs->len % CHECK_EVERY == 0 && sort_interrupted(job->base.context))
+			return sort_cancelled(err);
 	}
+	return SORT_OK;
+}
+
+static SortStatus
+cpu_read_runs(SortJob *base, Runs *runs, SortError *err)
+{
+	CpuJob	   *job = (CpuJob *) base;
+	const SortAllocator *a = &base->context->allocator;
+	Runs		mine = {0};
+	SortStatus	status;
+
+	if (job->n == 0)
+		return SORT_OK;
+	if (base->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
+		status = runs_of_histogram(job, &mine, err);
 	else
 	{
 		int32_t    *ordered = a->alloc(a->arena, (size_t) job->n * sizeof(int32_t));
 
 		if (ordered == NULL)
-			return out_of_memory(err);
-		status = cpu_read_keys(job, false, ordered, err);
+			return sort_no_memory(err);
+		status = cpu_read_keys(base, false, ordered, err);
 		if (status == SORT_OK)
-			status = runs_of_all(&mine, ordered, (size_t) job->n, job->context, err);
+			status = runs_of_all(&mine, ordered, (size_t) job->n, base->context, err);
 		a->release(a->arena, ordered);
 	}
 	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
-		status = out_of_memory(err);
+		status = sort_no_memory(err);
 	runs_release(&mine, a);
 	return status;
 }
 
+/* Positions by the prefix sums of the counts. */
 static SortStatus
-cpu_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out,
-					 SortError *err)
+permutation_by_counting(CpuJob *job, bool descending, uint32_t first, uint32_t *out,
+						SortError *err)
 {
+	const SortContext *context = job->base.context;
+	Histogram  *h = &job->histogram;
+	SortStatus	status = count_chunks(job, err);
+	uint64_t	distinct;
 	size_t		c;
 
-	if (job->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0)
-	{
-		Histogram  *h = &job->histogram;
-		uint32_t	first = base;
-		SortStatus	status = count_chunks(job, err);
-
-		if (status != SORT_OK)
-			return status;
-		/* n < 2^32, so the 32-bit counters were never folded. */
-		if (!permutation_offsets(h->bins, h->range, descending, job->context))
-			status = cancelled(err);
-		for (c = 0; c < job->nchunks && status == SORT_OK; c++)
-		{
-			if (!permutation_scatter(h->bins, h->lo, job->chunks[c].keys, job->chunks[c].n,
-									 first, out, job->context))
-				status = cancelled(err);
-			first += (uint32_t) job->chunks[c].n;
-		}
-		histogram_release(h, &job->context->allocator);
+	if (status != SORT_OK)
 		return status;
-	}
-	else
-	{
-		const SortAllocator *a = &job->context->allocator;
-		uint64_t   *pairs = a->alloc(a->arena, ((size_t) job->n | 1) * sizeof(uint64_t));
-		size_t		at = 0;
-		bool		sorted = true;
 
-		if (pairs == NULL)
-			return out_of_memory(err);
-		for (c = 0; c < job->nchunks && sorted; c++)
-		{
-			sorted = permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
-									  base + (uint32_t) at, pairs + at, job->context);
-			at += job->chunks[c].n;
-		}
-		sorted = sorted && wide_sort_pairs(pairs, at, job->context) &&
-			permutation_unpack(pairs, at, out, job->context);
-		a->release(a->arena, pairs);
-		return sorted ? SORT_OK : cancelled(err);
+	/* At most UINT32_MAX keys: the 32-bit counters were never folded. */
+	if (!permutation_offsets(h->bins, h->range, descending, &distinct, context))
+		status = sort_cancelled(err);
+	for (c = 0; c < job->nchunks && status == SORT_OK; c++)
+	{
+		if (!permutation_scatter(h->bins, h->lo, job->chunks[c].keys, job->chunks[c].n, first,
+								 out, context))
+			status = sort_cancelled(err);
+		first += (uint32_t) job->chunks[c].n;
 	}
+	histogram_release(h, &context->allocator);
+	return status;
+}
+
+/* Positions by sorting (key, position) pairs. */
+static SortStatus
+permutation_by_pairs(CpuJob *job, bool descending, uint32_t first, uint32_t *out, SortError *err)
+{
+	const SortContext *context = job->base.context;
+	const SortAllocator *a = &context->allocator;
+	uint64_t   *pairs = a->alloc(a->arena, ((size_t) job->n | 1) * sizeof(uint64_t));
+	size_t		at = 0;
+	bool		sorted = true;
+	size_t		c;
+
+	if (pairs == NULL)
+		return sort_no_memory(err);
+	for (c = 0; c < job->nchunks && sorted; c++)
+	{
+		sorted = permutation_pack(job->chunks[c].keys, job->chunks[c].n, descending,
+								  first + (uint32_t) at, pairs + at, context);
+		at += job->chunks[c].n;
+	}
+	sorted = sorted && wide_sort_pairs(pairs, at, context) &&
+		permutation_unpack(pairs, at, out, context);
+	a->release(a->arena, pairs);
+	return sorted ? SORT_OK : sort_cancelled(err);
+}
+
+static SortStatus
+cpu_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out,
+					 SortError *err)
+{
+	CpuJob	   *job = (CpuJob *) base;
+
+	return base->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0
+		? permutation_by_counting(job, descending, first, out, err)
+		: permutation_by_pairs(job, descending, first, out, err);
 }
 
 static int
-cpu_threads(const SortJob *job)
+cpu_threads(const SortJob *base)
 {
+	const CpuJob *job = (const CpuJob *) base;
+
 	return job->threads > 1 ? job->threads : 1;
 }
 

@@ -32,9 +32,20 @@ typedef struct SortJobSpec
 	uint64_t	n;				/* number of keys to come */
 } SortJobSpec;
 
-typedef struct SortJob SortJob;
+typedef struct SortDevice SortDevice;
 
-typedef struct SortDevice
+/*
+ * What every device's job begins with: the first member of the struct that the
+ * device's open allocates, and all of it that others than the device may read.
+ */
+typedef struct SortJob
+{
+	const SortDevice *device;	/* whose job it is */
+	const SortContext *context; /* of open */
+	SortJobSpec spec;			/* of open */
+} SortJob;
+
+struct SortDevice
 {
 	SortDeviceKind kind;
 	bool		add_copies;		/* chunks may move or change after add */
@@ -61,8 +72,8 @@ typedef struct SortDevice
 	/* Adds all keys to runs, which belongs to the caller. */
 	SortStatus	(*read_runs) (SortJob *job, Runs *runs, SortError *err);
 
-	/* out[i] = base + position, in the order of adding, of the i-th key. */
-	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t base,
+	/* out[i] = first + the 0-based position, in the order of adding, of the i-th key. */
+	SortStatus	(*read_permutation) (SortJob *job, bool descending, uint32_t first,
 									 uint32_t *out, SortError *err);
 
 	/*
@@ -77,9 +88,17 @@ typedef struct SortDevice
 
 	/* Frees the job; NULL is allowed. */
 	void		(*close) (SortJob *job);
-} SortDevice;
+};
 
-extern const SortDevice cpu_device;
+/* Fills the base of a job that device's open has allocated. */
+static inline void
+sort_job_init(SortJob *job, const SortDevice *device, const SortContext *context,
+			  const SortJobSpec *spec)
+{
+	job->device = device;
+	job->context = context;
+	job->spec = *spec;
+}
 
 #ifdef __cplusplus
 }

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
-#include "sort/wide.h"
 
 /*
  * Ranges up to this many bins get HISTOGRAM_TABLES tables.  Without them a
@@ -60,12 +60,12 @@ histogram_init(Histogram *h, int32_t lo, int32_t hi, const SortContext *context,
 	if (h->bins == NULL)
 	{
 		h->range = 0;
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	if (!set_to_zero(h->bins, total_bins(h) * sizeof(uint32_t), context))
 	{
 		histogram_release(h, a);
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	}
 	return SORT_OK;
 }
@@ -127,9 +127,9 @@ histogram_widen(Histogram *h, int32_t lo, int32_t hi, const SortContext *context
 	{
 		wider.folded = a->alloc(a->arena, (size_t) wider.range * sizeof(uint64_t));
 		if (wider.folded == NULL)
-			status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+			status = sort_no_memory(err);
 		else if (!set_to_zero(wider.folded, (size_t) wider.range * sizeof(uint64_t), context))
-			status = sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			status = sort_cancelled(err);
 		if (status != SORT_OK)
 		{
 			histogram_release(&wider, a);
@@ -181,7 +181,7 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 bool
 histogram_add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
 {
-	uint64_t	v = (uint64_t) ((int64_t) key - h->lo);
+	uint64_t	v = histogram_bin(h, key);
 
 	if (count > h->fold_at || h->unfolded > h->fold_at - count)
 	{
@@ -269,7 +269,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 		}
 		left = histogram_count(h, v) - *used;
 		part = left < max - written ? (size_t) left : max - written;
-		kernel_fill(out + written, part, (int32_t) (h->lo + (int64_t) v));
+		kernel_fill(out + written, part, histogram_key(h, v));
 		written += part;
 		*used += part;
 		if (part == left)

@@ -72,19 +72,33 @@ histogram_count(const Histogram *h, uint64_t v)
 	return h->folded ? h->folded[v] + h->bins[v] : h->bins[v];
 }
 
-/* First non-empty bin at or above v (range if none); after aggregate_node_tables. */
+/* The key that bin v counts, 0 <= v < range. */
+static inline int32_t
+histogram_key(const Histogram *h, uint64_t v)
+{
+	return (int32_t) (h->lo + (int64_t) v);
+}
+
+/* The bin that counts a key inside the bounds; at least range for any other key. */
+static inline uint64_t
+histogram_bin(const Histogram *h, int32_t key)
+{
+	return (uint64_t) ((int64_t) key - h->lo);
+}
+
+/* First non-empty bin at or above v (range if none); after histogram_sum_tables. */
 extern uint64_t histogram_next(const Histogram *h, uint64_t v);
 
-/* Last non-empty bin below v, plus one (0 if none); after aggregate_node_tables. */
+/* Last non-empty bin below v, plus one (0 if none); after histogram_sum_tables. */
 extern uint64_t histogram_previous(const Histogram *h, uint64_t v);
 
-/* Number of non-empty bins; after aggregate_node_tables. */
+/* Number of non-empty bins; after histogram_sum_tables. */
 extern uint64_t histogram_distinct(const Histogram *h);
 
 /*
  * Writes up to max keys in order to out, from bin *at on, *used keys of which
  * were already taken; moves both on and returns the number written.  Going
- * down, *at is one above the bin to read.  After aggregate_node_tables.
+ * down, *at is one above the bin to read.  After histogram_sum_tables.
  */
 extern size_t histogram_expand(const Histogram *h, bool descending, uint64_t *at,
 							   uint64_t *used, int32_t *out, size_t max);

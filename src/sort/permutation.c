@@ -4,14 +4,16 @@
  */
 #include "sort/permutation.h"
 
-#include "sort/wide.h"
+#include "sort/error.h"
 
 /* Keys or bins handled between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
 bool
-permutation_offsets(uint32_t *bins, uint64_t range, bool descending, const SortContext *context)
+permutation_offsets(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
+					const SortContext *context)
 {
+	uint64_t	used = 0;
 	uint32_t	sum = 0;
 	uint64_t	i;
 
@@ -20,11 +22,13 @@ permutation_offsets(uint32_t *bins, uint64_t range, bool descending, const SortC
 		uint64_t	v = descending ? range - 1 - i : i;
 		uint32_t	count = bins[v];
 
+		used += count != 0;
 		bins[v] = sum;
 		sum += count;
 		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))
 			return false;
 	}
+	*distinct = used;
 	return true;
 }
 

@@ -14,11 +14,12 @@ extern "C"
 
 /*
  * Turns the counts of range bins into the position of each bin's first key:
- * the first prefix sums of the H-P algorithm, exclusive.  Downwards, the
- * highest bin comes first.  False if interrupted.
+ * the first prefix sums of the H-P algorithm, exclusive.  Descending, the
+ * highest bin comes first.  *distinct becomes the number of non-empty bins.
+ * False if interrupted.
  */
 extern bool permutation_offsets(uint32_t *bins, uint64_t range, bool descending,
-								const SortContext *context);
+								uint64_t *distinct, const SortContext *context);
 
 /*
  * Writes first, first + 1, ... to the places that offsets gives to keys, in

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sort/algorithms.h"
+#include "sort/error.h"
 
 /*
  * AMD EPYC (Zen 5, 2 cores, 48 KiB L1, 1 MiB L2, 32 MiB L3 shared with

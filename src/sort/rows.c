@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/wide.h"
 
 /* Pairs or bins handled between two looks at the interrupt callback. */
@@ -113,7 +114,7 @@ sort_on_device(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPl
 	size_t		i;
 
 	if (out == NULL || keys == NULL)
-		status = sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		status = sort_no_memory(err);
 	else
 		status = device->open(context, &spec, &job, err);
 	while (status == SORT_OK && at < n)
@@ -151,7 +152,7 @@ sort_on_device(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPl
 			out[at] = ROWS_PAIR_REF(pair);
 		}
 		if (sort_interrupted(context))
-			status = sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			status = sort_cancelled(err);
 	}
 	if (keys)
 		memory->release(memory->arena, keys);
@@ -181,7 +182,7 @@ sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 			memory->release(memory->arena, bins);
 		if (out)
 			memory->release(memory->arena, out);
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	}
 	for (at = 0; at < range && !interrupted;)
 	{
@@ -225,7 +226,7 @@ sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
 	if (interrupted)
 	{
 		memory->release(memory->arena, out);
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	}
 	*refs = out;
 	return SORT_OK;
@@ -264,7 +265,7 @@ rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
 		return sort_by_counting(pairs, n, lo, hi, context, refs, distinct, err);
 
 	if (!wide_sort_pairs(pairs, n, context))
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 
 	/*
 	 * The references move to the front of the same memory.  Bytes, not
@@ -278,7 +279,7 @@ rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
 		uint32_t	ref;
 
 		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
-			return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			return sort_cancelled(err);
 
 		memcpy(&pair, (char *) pairs + i * sizeof(pair), sizeof(pair));
 		*distinct += ROWS_PAIR_KEY(pair) != last;

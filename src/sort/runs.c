@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/wide.h"
 
 /* Keys compared between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
@@ -159,14 +159,14 @@ runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *con
 	size_t		i;
 
 	if (!runs_count_all(ordered, n, &distinct, context))
-		return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+		return sort_cancelled(err);
 	if (!runs_reserve(runs, (size_t) distinct, &context->allocator))
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	for (i = 0; i < n; i += CHECK_EVERY)
 	{
 		append_ordered(runs, ordered + i, n - i < CHECK_EVERY ? n - i : CHECK_EVERY);
 		if (n > CHECK_EVERY && sort_interrupted(context))
-			return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
+			return sort_cancelled(err);
 	}
 	return SORT_OK;
 }

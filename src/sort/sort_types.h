@@ -128,14 +128,6 @@ typedef struct SortContext
 	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
 
-/* Names as in SQL ("zero_compressed", "cpu"); never NULL. */
-extern const char *sort_algorithm_name(SortAlgorithm algorithm);
-extern const char *sort_device_name(SortDeviceKind device);
-
-/* Fills err and returns status; format as printf, message only. */
-extern SortStatus sort_fail(SortError *err, SortStatus status, const char *format,...)
-			__attribute__((format(printf, 3, 4)));
-
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/sorter_internal.h"
 
@@ -100,7 +101,7 @@ sorter_make_big(Sorter *s, SortError *err)
 		return SORT_OK;
 	s->big = a->alloc(a->arena, sizeof(SorterBig));
 	if (s->big == NULL)
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	memset(s->big, 0, sizeof(SorterBig));
 	s->big->started = sorter_clock();
 	s->big->compress_at = COMPRESS_MIN;
@@ -114,7 +115,7 @@ sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 	int32_t    *buf;
 
 	if (capacity > SIZE_MAX / sizeof(int32_t))
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	if (s->buf == s->inline_keys)
 	{
 		buf = a->alloc(a->arena, capacity * sizeof(int32_t));
@@ -125,7 +126,7 @@ sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 		buf = a->grow(a->arena, s->buf, sorter_room(s) * sizeof(int32_t),
 					  capacity * sizeof(int32_t));
 	if (buf == NULL)
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	s->buf = buf;
 	s->capacity = capacity;
 	if (s->big)
@@ -154,15 +155,11 @@ sorter_check_bounds(const Sorter *s, const int32_t *keys, size_t n, SortError *e
 		if (n == 0)
 			return SORT_OK;
 		if (sort_interrupted(s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 	}
 	for (i = 0; keys[i] >= s->lo && keys[i] <= s->hi; i++)
 		;
-	sort_fail(err, SORT_KEY_OUT_OF_BOUNDS, "key %d is out of bounds", keys[i]);
-	err->key = keys[i];
-	err->lo = s->lo;
-	err->hi = s->hi;
-	return SORT_KEY_OUT_OF_BOUNDS;
+	return sort_out_of_bounds(err, keys[i], s->lo, s->hi);
 }
 
 /*
@@ -177,7 +174,7 @@ absorb(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 	size_t		noutside;
 
 	if (!histogram_add(&big->dense, keys, n, outside, &noutside, sorter_allocator(s)))
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	big->bytes_moved += n * sizeof(int32_t);
 	if (noutside > 0)
 	{
@@ -231,7 +228,7 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 	for (j = from; j < to; j++)
 	{
 		if (!histogram_add_run(&big->dense, big->sparse.keys[j], big->sparse.counts[j], a))
-			return sorter_no_memory(err);
+			return sort_no_memory(err);
 		big->sparse_n -= big->sparse.counts[j];
 	}
 	runs_delete(&big->sparse, from, to);
@@ -250,7 +247,7 @@ sorter_order_buffer(Sorter *s, SortError *err)
 		return SORT_OK;
 	since = sorter_clock();
 	if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	s->big->ordered = true;
 	s->big->sort_ns += sorter_clock() - since;
 	s->big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
@@ -271,7 +268,7 @@ sorter_compress(Sorter *s, SortError *err)
 		return status;
 	status = runs_of_all(&fresh, s->buf, s->nbuf, s->context, err);
 	if (status == SORT_OK && !runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a))
-		status = sorter_no_memory(err);
+		status = sort_no_memory(err);
 	runs_release(&fresh, a);
 	if (status != SORT_OK)
 		return status;
@@ -333,7 +330,7 @@ include_dense(const Sorter *s, int32_t *lo, int32_t *hi)
 
 	if (dense->range > 0)
 	{
-		int32_t		high = (int32_t) (dense->lo + (int64_t) dense->range - 1);
+		int32_t		high = histogram_key(dense, dense->range - 1);
 
 		*lo = dense->lo < *lo ? dense->lo : *lo;
 		*hi = high > *hi ? high : *hi;
@@ -402,7 +399,7 @@ rearrange(Sorter *s, SortError *err)
 	bool		done = false;
 
 	if (sort_interrupted(s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 
 	/* A GPU that is insisted on gets keys, however much they repeat. */
 	if (s->context->device != SORT_DEVICE_GPU &&
@@ -411,7 +408,7 @@ rearrange(Sorter *s, SortError *err)
 	{
 		/* All of it, the runs included? */
 		if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 		if (big->sparse.len > 0)
 		{
 			lo = big->sparse.keys[0] < lo ? big->sparse.keys[0] : lo;
@@ -536,7 +533,7 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 		{
 			since_check = 0;
 			if (sort_interrupted(s->context))
-				return sorter_cancelled(err);
+				return sort_cancelled(err);
 		}
 	}
 	return SORT_OK;
@@ -628,7 +625,7 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	if (len == 0)
 		return SORT_OK;
 	if (sort_interrupted(s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	status = sorter_check_bounds(s, keys, len, err);
 	if (status == SORT_OK)
 		status = sorter_make_big(s, err);
@@ -651,15 +648,15 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
 		;
 	for (to = from; to < len &&
-		 (int64_t) keys[to] - big->dense.lo < (int64_t) big->dense.range; to++)
+		 histogram_bin(&big->dense, keys[to]) < big->dense.range; to++)
 	{
 		if (!histogram_add_run(&big->dense, keys[to], counts[to], a))
-			return sorter_no_memory(err);
+			return sort_no_memory(err);
 		n -= counts[to];
 	}
 	if (!runs_merge(&big->sparse, keys, counts, from, a) ||
 		!runs_merge(&big->sparse, keys + to, counts + to, len - to, a))
-		return sorter_no_memory(err);
+		return sort_no_memory(err);
 	big->sparse_n += n;
 	return SORT_OK;
 }
@@ -691,9 +688,8 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 			 * little further, perhaps beyond what s may hold.
 			 */
 			histogram_sum_tables(&big->dense);
-			lo = (int32_t) (big->dense.lo + (int64_t) histogram_next(&big->dense, 0));
-			hi = (int32_t) (big->dense.lo +
-							(int64_t) histogram_previous(&big->dense, big->dense.range) - 1);
+			lo = histogram_key(&big->dense, histogram_next(&big->dense, 0));
+			hi = histogram_key(&big->dense, histogram_previous(&big->dense, big->dense.range) - 1);
 			lo = lo < s->lo ? s->lo : lo;
 			hi = hi > s->hi ? s->hi : hi;
 			status = sorter_make_big(s, err);
@@ -705,7 +701,7 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 			for (v = histogram_next(&big->dense, 0); v < big->dense.range && status == SORT_OK;
 				 v = histogram_next(&big->dense, v + 1))
 			{
-				keys[len] = (int32_t) (big->dense.lo + (int64_t) v);
+				keys[len] = histogram_key(&big->dense, v);
 				counts[len++] = histogram_count(&big->dense, v);
 				if (len == SORTER_CHUNK)
 				{

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "sort/algorithms.h"
-#include "sort/device.h"
+#include "sort/cpu_device.h"
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/sorter.h"
 #include "sort/sorter_internal.h"
@@ -233,7 +234,7 @@ sorter_stream_start(Sorter *s, SortError *err)
 	/* Should it not work now, ask again when there is twice as much. */
 	big->stream_at = 2 * s->nbuf;
 	if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi))
 		return SORT_OK;
 	describe_input(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &in);
@@ -249,7 +250,7 @@ sorter_stream_start(Sorter *s, SortError *err)
 	if (gpu->device->open(s->context, &spec, &big->stream, &ignored) != SORT_OK)
 	{
 		big->stream = NULL;
-		return ignored.status == SORT_CANCELLED ? sorter_cancelled(err) : SORT_OK;
+		return ignored.status == SORT_CANCELLED ? sort_cancelled(err) : SORT_OK;
 	}
 	big->streamed = 0;
 	return sorter_stream(s, err);
@@ -352,7 +353,7 @@ copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortErr
 
 		memcpy(to + i, from + i, part * sizeof(int32_t));
 		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 	}
 	return SORT_OK;
 }
@@ -377,7 +378,7 @@ sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err)
 	if (in_place)
 		aside.keys = a->alloc(a->arena, (n | 1) * sizeof(int32_t));
 	if (in_place && aside.keys == NULL)
-		status = sorter_no_memory(err);
+		status = sort_no_memory(err);
 	else
 		status = run_job(s, s->context->gpu->device, &aside, err);
 	if (in_place && aside.keys)
@@ -452,7 +453,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 	{
 		/* The CPU needs no second block. */
 		*done = false;
-		sorter_no_memory(err);
+		sort_no_memory(err);
 		status = give_up_gpu(s, err);
 		return status == SORT_OK ? sorter_plan(s, big->want, err) : status;
 	}

@@ -56,18 +56,6 @@ sorter_allocator(const Sorter *s)
 	return &s->context->allocator;
 }
 
-static inline SortStatus
-sorter_no_memory(SortError *err)
-{
-	return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
-}
-
-static inline SortStatus
-sorter_cancelled(SortError *err)
-{
-	return sort_fail(err, SORT_CANCELLED, "sort was cancelled");
-}
-
 static inline uint64_t
 sorter_clock(void)
 {

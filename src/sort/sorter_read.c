@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/sorter.h"
 #include "sort/sorter_internal.h"
@@ -59,9 +60,8 @@ sorter_find_bounds(const Sorter *s, int32_t *lo, int32_t *hi)
 	}
 	if (dense->n > 0)
 	{
-		int32_t		low = (int32_t) (dense->lo + (int64_t) histogram_next(dense, 0));
-		int32_t		high = (int32_t) (dense->lo +
-									  (int64_t) histogram_previous(dense, dense->range) - 1);
+		int32_t		low = histogram_key(dense, histogram_next(dense, 0));
+		int32_t		high = histogram_key(dense, histogram_previous(dense, dense->range) - 1);
 
 		*lo = !found || low < *lo ? low : *lo;
 		*hi = !found || high > *hi ? high : *hi;
@@ -92,7 +92,7 @@ look_for_order(Sorter *s, SortError *err)
 		size_t		part = left < READ_BATCH ? left : READ_BATCH;
 
 		if (sort_interrupted(s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 		if (same ? !kernel_all_equal(big->array + ordered - 1, part)
 			: kernel_ordered_prefix(big->array + ordered - 1, part) < part)
 			return SORT_OK;
@@ -140,7 +140,7 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	if (s->nbuf > 0)
 	{
 		if (!wide_min_max(s->buf, s->nbuf, &big->kept_lo, &big->kept_hi, s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 	}
 	else if (big->array_ordered)
 	{
@@ -149,7 +149,7 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 	}
 	else if (big->narray > 0 &&
 			 !wide_min_max(big->array, big->narray, &big->kept_lo, &big->kept_hi, s->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 
 	return sorter_plan(s, want, err);
 }
@@ -213,7 +213,7 @@ sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 		s->big->read_ns += sorter_clock() - since;
 		if (out != s->big->array || descending)
 			s->big->bytes_moved += 2 * s->big->narray * sizeof(int32_t);
-		return copied ? SORT_OK : sorter_cancelled(err);
+		return copied ? SORT_OK : sort_cancelled(err);
 	}
 	status = sorter_run_job(s, &read, done, err);
 	s->big->sort_ns += sorter_clock() - since;
@@ -237,7 +237,7 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 	{
 		memcpy(out, s->buf, s->nbuf * sizeof(int32_t));
 		if (!wide_sort_keys(out, s->nbuf, descending, s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 		return SORT_OK;
 	}
 	while (s->big->dense.n == 0 && s->big->sparse.len == 0)
@@ -389,7 +389,7 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 	if (big == NULL)
 	{
 		if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
-			return sorter_cancelled(err);
+			return sort_cancelled(err);
 		cursor_start(s, descending, c);
 		return SORT_OK;
 	}
@@ -483,7 +483,7 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 
 	*got = 0;
 	if (sort_interrupted(c->sorter->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	while (*got < max && c->part != PART_END)
 	{
 		size_t		part;
@@ -580,7 +580,7 @@ take_bins(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 				break;
 			v = c->bin_at++;
 		}
-		keys[got] = (int32_t) (h->lo + (int64_t) v);
+		keys[got] = histogram_key(h, v);
 		counts[got++] = histogram_count(h, v);
 	}
 	return got;
@@ -612,7 +612,7 @@ sorter_cursor_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max,
 {
 	*got = 0;
 	if (sort_interrupted(c->sorter->context))
-		return sorter_cancelled(err);
+		return sort_cancelled(err);
 	*got = sorter_cursor_take_runs(c, keys, counts, max);
 	return SORT_OK;
 }

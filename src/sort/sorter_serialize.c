@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "sort/error.h"
 #include "sort/sorter.h"
 #include "sort/sorter_internal.h"
 
@@ -170,7 +171,7 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	if (header.nruns > 0)
 	{
 		if (!runs_reserve(&runs, (size_t) header.nruns, a))
-			return sorter_no_memory(err);
+			return sort_no_memory(err);
 		for (i = 0; i < header.nruns; i++)
 		{
 			uint64_t	count = 0;

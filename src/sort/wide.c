@@ -4,6 +4,7 @@
  */
 #include "sort/wide.h"
 
+#include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/rows.h"
 

@@ -22,12 +22,6 @@ extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortC
 /* Sorts n (key << 32 | index) pairs upwards in place; likewise. */
 extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context);
 
-static inline bool
-sort_interrupted(const SortContext *context)
-{
-	return context->interrupted && context->interrupted(context->interrupted_arg);
-}
-
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,
 						 const SortContext *context);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sort/algorithms.h"
+#include "sort/error.h"
 #include "sort/plan.h"
 
 #define AUTO SORT_ALGORITHM_AUTO

@@ -10,14 +10,18 @@
 #include <string.h>
 
 #include "sort/device.h"
+#include "sort/error.h"
 #include "sort/rows.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */
-struct SortJob
+typedef struct FakeJob
 {
+	SortJob		base;
 	int32_t    *keys;
 	size_t		n;
-};
+} FakeJob;
+
+static const SortDevice fake_device;
 
 typedef enum Step
 {
@@ -41,23 +45,28 @@ step(Step at, SortError *err)
 }
 
 static SortStatus
-fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
-	(void) context;
+	FakeJob    *job;
+
 	assert_int_equal(spec->want, SORT_WANT_PERMUTATION);
-	*job = NULL;
+	*result = NULL;
 	if (step(AT_OPEN, err) != SORT_OK)
 		return err->status;
-	*job = calloc(1, sizeof(SortJob));
-	(*job)->keys = unit_alloc((size_t) spec->n, sizeof(int32_t));
+	job = calloc(1, sizeof(FakeJob));
+	sort_job_init(&job->base, &fake_device, context, spec);
+	*result = &job->base;
+	job->keys = unit_alloc((size_t) spec->n, sizeof(int32_t));
 	opened++;
 	open_now++;
 	return SORT_OK;
 }
 
 static SortStatus
-fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
 	return step(AT_ADD, err);
@@ -71,18 +80,22 @@ fake_finish(SortJob *job, SortError *err)
 }
 
 static SortStatus
-fake_read(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+fake_read(SortJob *base, bool descending, uint32_t first, uint32_t *out, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	assert_false(descending);
-	unit_permutation(job->keys, job->n, false, base, out);
+	unit_permutation(job->keys, job->n, false, first, out);
 	if (fail_at == AT_READ)
 		memset(out, 0xee, job->n * sizeof(uint32_t) / 2);
 	return step(AT_READ, err);
 }
 
 static void
-fake_close(SortJob *job)
+fake_close(SortJob *base)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	open_now--;
 	free(job->keys);
 	free(job);

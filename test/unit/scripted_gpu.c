@@ -9,55 +9,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct SortJob
+#include "sort/error.h"
+
+typedef struct FakeJob
 {
-	Script	   *script;
-	const SortContext *context;
-	SortJobSpec spec;
+	SortJob		base;
 	int32_t    *keys;
 	uint64_t	n;
 	bool		finished;
-};
+} FakeJob;
 
 Script script;
 
+static const SortDevice fake_device;
+
 static SortStatus
-step(const SortJob *job, Step at, SortError *err)
+step(const SortJobSpec *spec, Step at, SortError *err)
 {
-	if (script.fail_at != at || (script.early_only && job->spec.n != 0))
+	if (script.fail_at != at || (script.early_only && spec->n != 0))
 		return SORT_OK;
 	return sort_fail(err, script.with, "the fake broke at step %d", (int) at);
 }
 
 static SortStatus
-fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, SortError *err)
+fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
 {
-	SortJob		probe = {.spec = *spec};
+	FakeJob    *job;
 
-	*job = NULL;
+	*result = NULL;
 	script.opened++;
 	script.early += spec->n == 0;
 	assert_int_not_equal(spec->algorithm, SORT_ALGORITHM_AUTO);
-	if (step(&probe, AT_OPEN, err) != SORT_OK)
+	if (step(spec, AT_OPEN, err) != SORT_OK)
 		return err->status;
-	*job = calloc(1, sizeof(SortJob));
-	(*job)->context = context;
-	(*job)->spec = *spec;
+	job = calloc(1, sizeof(FakeJob));
+	sort_job_init(&job->base, &fake_device, context, spec);
+	*result = &job->base;
 	script.open_now++;
 	return SORT_OK;
 }
 
 static SortStatus
-fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+fake_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
 	size_t		i;
 
 	assert_false(job->finished);
 	assert_true(n > 0);
-	if (step(job, AT_ADD, err) != SORT_OK)
+	if (step(&job->base.spec, AT_ADD, err) != SORT_OK)
 		return err->status;
 	for (i = 0; i < n; i++)
-		assert_true(keys[i] >= job->spec.lo && keys[i] <= job->spec.hi);
+		assert_true(keys[i] >= job->base.spec.lo && keys[i] <= job->base.spec.hi);
 	job->keys = realloc(job->keys, (job->n + n) * sizeof(int32_t));
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
@@ -66,22 +69,24 @@ fake_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
 }
 
 static SortStatus
-fake_finish(SortJob *job, SortError *err)
+fake_finish(SortJob *base, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	assert_false(job->finished);
-	assert_true(job->spec.n == 0 || job->spec.n == job->n);
+	assert_true(job->base.spec.n == 0 || job->base.spec.n == job->n);
 	job->finished = true;
-	return step(job, AT_FINISH, err);
+	return step(&job->base.spec, AT_FINISH, err);
 }
 
 /* Writes garbage to the first half if that is in the script. */
 static SortStatus
-begin_read(SortJob *job, void *out, SortError *err)
+begin_read(FakeJob *job, void *out, SortError *err)
 {
 	assert_true(job->finished);
-	if (step(job, AT_READ, err) != SORT_OK)
+	if (step(&job->base.spec, AT_READ, err) != SORT_OK)
 		return err->status;
-	if (step(job, AT_HALF, err) != SORT_OK)
+	if (step(&job->base.spec, AT_HALF, err) != SORT_OK)
 	{
 		memset(out, 0x5A, (size_t) job->n / 2 * sizeof(int32_t));
 		return err->status;
@@ -90,8 +95,10 @@ begin_read(SortJob *job, void *out, SortError *err)
 }
 
 static SortStatus
-fake_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+fake_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	if (begin_read(job, out, err) != SORT_OK)
 		return err->status;
 	memcpy(out, job->keys, (size_t) job->n * sizeof(int32_t));
@@ -100,13 +107,14 @@ fake_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
 }
 
 static SortStatus
-fake_read_runs(SortJob *job, Runs *runs, SortError *err)
+fake_read_runs(SortJob *base, Runs *runs, SortError *err)
 {
+	FakeJob    *job = (FakeJob *) base;
 	Runs		mine = {0};
-	const SortAllocator *a = &job->context->allocator;
+	const SortAllocator *a = &job->base.context->allocator;
 
-	assert_int_equal(job->spec.want, SORT_WANT_RUNS);
-	if (step(job, AT_READ, err) != SORT_OK || step(job, AT_HALF, err) != SORT_OK)
+	assert_int_equal(job->base.spec.want, SORT_WANT_RUNS);
+	if (step(&job->base.spec, AT_READ, err) != SORT_OK || step(&job->base.spec, AT_HALF, err) != SORT_OK)
 		return err->status;
 	unit_sort(job->keys, (size_t) job->n, false);
 	if (!runs_of_ordered(&mine, job->keys, (size_t) job->n, a) ||
@@ -120,27 +128,33 @@ fake_read_runs(SortJob *job, Runs *runs, SortError *err)
 }
 
 static SortStatus
-fake_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out, SortError *err)
+fake_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out, SortError *err)
 {
-	assert_int_equal(job->spec.want, SORT_WANT_PERMUTATION);
-	assert_int_equal(job->spec.descending, descending);
+	FakeJob    *job = (FakeJob *) base;
+
+	assert_int_equal(job->base.spec.want, SORT_WANT_PERMUTATION);
+	assert_int_equal(job->base.spec.descending, descending);
 	if (begin_read(job, out, err) != SORT_OK)
 		return err->status;
-	unit_permutation(job->keys, (size_t) job->n, descending, base, out);
+	unit_permutation(job->keys, (size_t) job->n, descending, first, out);
 	return SORT_OK;
 }
 
 static const char *
-fake_describe(const SortJob *job, SortAlgorithm *algorithm)
+fake_describe(const SortJob *base, SortAlgorithm *algorithm)
 {
+	const FakeJob *job = (const FakeJob *) base;
+
 	assert_true(job->finished);
 	*algorithm = SORT_ALGORITHM_ZERO_COMPRESSED;
 	return "by magic";
 }
 
 static void
-fake_close(SortJob *job)
+fake_close(SortJob *base)
 {
+	FakeJob    *job = (FakeJob *) base;
+
 	if (job == NULL)
 		return;
 	script.open_now--;

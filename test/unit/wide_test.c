@@ -470,6 +470,8 @@ test_permutation(void **state)
 		bool		descending = trial & 1;
 		int32_t		lo = INT32_MIN;
 		uint32_t   *bins = calloc(1001, sizeof(uint32_t));
+		uint64_t	used = 0;
+		uint64_t	distinct;
 		Unit		u;
 		size_t		i;
 
@@ -485,10 +487,11 @@ test_permutation(void **state)
 		for (i = 0; i < n; i++)
 		{
 			keys[i] = lo + unit_key(0, 1000);
-			bins[keys[i] - (int64_t) lo]++;
+			used += bins[keys[i] - (int64_t) lo]++ == 0;
 		}
 		unit_permutation(keys, n, descending, base, expected);
-		assert_true(permutation_offsets(bins, 1001, descending, &u.context));
+		assert_true(permutation_offsets(bins, 1001, descending, &distinct, &u.context));
+		assert_int_equal(distinct, used);
 		assert_true(permutation_scatter(bins, lo, keys, n, base, out, &u.context));
 		unit_assert_keys((int32_t *) out, (int32_t *) expected, n, "permutation by counting");
 		free(keys);

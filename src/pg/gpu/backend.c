@@ -22,17 +22,21 @@
 #include "pg/guc.h"
 #include "pg/sort_context.h"
 #include "sort/device.h"
+#include "sort/error.h"
 
 /* A job of backend_device: the client's job, and what ends it. */
-struct SortJob
+typedef struct BackendJob
 {
+	SortJob		base;
 	SortJob    *inner;			/* the client's; NULL once it was closed */
 	Connection *connection;
 	SortContext context;		/* the sorter's, but for its gpu */
 	SortGpu		gpu;			/* the way to the connection */
 	int			nest_level;		/* of the transaction that opened it */
 	bool		stream;			/* opened before all keys were there */
-};
+} BackendJob;
+
+static const SortDevice backend_device;
 
 /*
  * A memory context in which a job was opened.  When it is reset, its jobs end.
@@ -96,7 +100,7 @@ backend_failed(void *arg, const SortError *err)
 
 /* Notes why a job failed, if it did; returns status. */
 static SortStatus
-job_status(SortJob *job, SortStatus status, const SortError *err)
+job_status(BackendJob *job, SortStatus status, const SortError *err)
 {
 	GpuClient  *client = job->connection->ref.client;
 
@@ -115,7 +119,7 @@ job_status(SortJob *job, SortStatus status, const SortError *err)
  * sorter that outlives a subtransaction may still hold it.
  */
 static void
-end_job(SortJob *job)
+end_job(BackendJob *job)
 {
 	if (job == NULL || job->inner == NULL)
 		return;
@@ -134,7 +138,7 @@ end_job(SortJob *job)
 }
 
 static bool
-job_has_ended(const SortJob *job, SortError *err)
+job_has_ended(const BackendJob *job, SortError *err)
 {
 	if (job->inner)
 		return false;
@@ -144,8 +148,10 @@ job_has_ended(const SortJob *job, SortError *err)
 }
 
 static void
-backend_close(SortJob *job)
+backend_close(SortJob *base)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job == NULL)
 		return;
 	end_job(job);
@@ -186,7 +192,7 @@ end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionI
 
 	for (i = 0; i < CONNECTIONS; i++)
 	{
-		SortJob    *job = connections[i].job;
+		BackendJob *job = connections[i].job;
 
 		if (job == NULL || job->nest_level < level)
 			continue;
@@ -258,20 +264,21 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 {
 	MemoryContext memory = (MemoryContext) context->allocator.arena;
 	Connection *connection;
-	SortJob    *job;
+	BackendJob *job;
 	SortStatus	status;
 
 	*result = NULL;
 	connection = free_connection(spec->n == 0, context->device == SORT_DEVICE_GPU, err);
 	if (connection == NULL)
-		return pg_interrupt_pending() ? sort_fail(err, SORT_CANCELLED, "sort was cancelled")
+		return pg_interrupt_pending() ? sort_cancelled(err)
 			: err->status;
 	job = watch(memory) ? MemoryContextAllocExtended(memory, sizeof(*job),
 													 MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO) : NULL;
 	if (job == NULL)
-		return sort_fail(err, SORT_OUT_OF_MEMORY, "out of memory");
+		return sort_no_memory(err);
 	job->connection = connection;
 	job->context = *context;
+	sort_job_init(&job->base, &backend_device, &job->context, spec);
 	job->gpu.device = &gpu_client_device;
 	job->gpu.arg = &connection->ref;
 	job->context.gpu = &job->gpu;
@@ -285,57 +292,68 @@ backend_open(const SortContext *context, const SortJobSpec *spec, SortJob **resu
 		return status;
 	}
 	connection->job = job;
-	*result = job;
+	*result = &job->base;
 	return SORT_OK;
 }
 
 static SortStatus
-backend_add(SortJob *job, const int32_t *keys, size_t n, SortError *err)
+backend_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.add(job->inner, keys, n, err), err);
 }
 
 static SortStatus
-backend_finish(SortJob *job, SortError *err)
+backend_finish(SortJob *base, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.finish(job->inner, err), err);
 }
 
 static SortStatus
-backend_read_keys(SortJob *job, bool descending, int32_t *out, SortError *err)
+backend_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.read_keys(job->inner, descending, out, err), err);
 }
 
 static SortStatus
-backend_read_runs(SortJob *job, Runs *runs, SortError *err)
+backend_read_runs(SortJob *base, Runs *runs, SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
+
 	if (job_has_ended(job, err))
 		return err->status;
 	return job_status(job, gpu_client_device.read_runs(job->inner, runs, err), err);
 }
 
 static SortStatus
-backend_read_permutation(SortJob *job, bool descending, uint32_t base, uint32_t *out,
+backend_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out,
 						 SortError *err)
 {
+	BackendJob *job = (BackendJob *) base;
 	SortStatus	status;
 
 	if (job_has_ended(job, err))
 		return err->status;
-	status = gpu_client_device.read_permutation(job->inner, descending, base, out, err);
+	status = gpu_client_device.read_permutation(job->inner, descending, first, out, err);
 	return job_status(job, status, err);
 }
 
 static const char *
-backend_describe(const SortJob *job, SortAlgorithm *algorithm)
+backend_describe(const SortJob *base, SortAlgorithm *algorithm)
 {
+	const BackendJob *job = (const BackendJob *) base;
+
 	if (job->inner == NULL)
 		return "";				/* the job ended with its transaction */
 	return gpu_client_device.describe(job->inner, algorithm);

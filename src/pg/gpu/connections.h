@@ -25,7 +25,7 @@ typedef struct Connection
 {
 	GpuClientRef ref;			/* what the client's device is given; NULL: not connected */
 	GpuClientCounters counted;	/* of the client, already in the statistics */
-	struct SortJob *job;		/* backend.c's job that uses the connection, or NULL */
+	struct BackendJob *job;		/* backend.c's, which uses the connection, or NULL */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
 } Connection;
 

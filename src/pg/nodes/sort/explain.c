@@ -16,6 +16,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec.h"
+#include "sort/algorithms.h"
 
 /* Starts a line of text output; core keeps its own function private before 18. */
 static void

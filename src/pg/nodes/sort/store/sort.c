@@ -18,6 +18,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
+#include "sort/error.h"
 #include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts: a cache miss or two for each. */
@@ -240,7 +241,7 @@ row_store_cancelled(void)
 {
 	SortError	err;
 
-	sort_fail(&err, SORT_CANCELLED, "sort was cancelled");
+	sort_cancelled(&err);
 	pg_sort_error(&err);
 }
 
