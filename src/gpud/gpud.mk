@@ -1,9 +1,9 @@
 # gpud.mk: hpsort-gpud, the GPU service; included by the root Makefile.
 #
-# The service is built always: without CUDA it knows the CPU as its only device,
-# which is what its tests use.  It shares src/sort's objects with hpsort.so.
+# The service is always built: without CUDA the CPU is its only device, which the
+# tests use.  It shares src/sort's objects with hpsort.so.
 
-# The client, too: the service measures itself through it.
+# The service measures itself through the client (costs.c).
 GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c)))
 
 # Both ends compare this: the version, and a checksum of the sources that say what
@@ -36,7 +36,7 @@ build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 	@touch $@
 build/gpud/src/gpud/cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
-# What runs in PostgreSQL knows whether there is a service to be had.
+# service_is_installed() depends on WITH_CUDA, too.
 src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 .PHONY: gpud install-gpud uninstall-gpud

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/client_status.h"
+
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 
 static void

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "gpu/client.h"
+#include "gpu/client_device.h"
 #include "unit.h"
 
 /* A hpsort-gpud that this process started, in a directory of its own. */

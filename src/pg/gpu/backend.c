@@ -56,9 +56,19 @@ static const SortDeviceCosts *
 weighted_costs(const Connection *connection)
 {
 	static SortDeviceCosts weighted;
+	char	   *bytes = (char *) &weighted;
+	size_t		at;
 
+	/* A struct of doubles only (protocol.c asserts it), but no array. */
 	weighted = *gpu_client_costs(connection->ref.client);
-	gpu_costs_weigh(&weighted, hpsort_gpu_cost_factor);
+	for (at = 0; at < sizeof(weighted); at += sizeof(double))
+	{
+		double		ns;
+
+		memcpy(&ns, bytes + at, sizeof(ns));
+		ns *= hpsort_gpu_cost_factor;
+		memcpy(bytes + at, &ns, sizeof(ns));
+	}
 	return &weighted;
 }
 

@@ -10,6 +10,7 @@
 #include "storage/fd.h"
 #include "storage/latch.h"
 
+#include "gpu/client_status.h"
 #include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/connections.h"

@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-#include "gpu/client.h"
+#include "gpu/client_device.h"
 
 /*
  * One connection for the job of a sort at its end, and one for keys that are sent

@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "gpu/client.h"
+#include "gpu/client_device.h"
 #include "gpu/clock.h"
 #include "pg/compat.h"
 #include "pg/gpu/service_process.h"
