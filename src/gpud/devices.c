@@ -66,8 +66,9 @@ parse_ordinals(const char *list, int *ordinals, int *n, int most)
 	}
 }
 
-int
-devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+/* Opens the GPUs that which says; as devices_open. */
+static int
+open_gpus(Devices *devices, const char *which, char *text)
 {
 	const Engine *cuda = cuda_engine();
 	EngineError err;
@@ -76,22 +77,6 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 	int			present = 0;
 	int			i;
 
-	memset(devices, 0, sizeof(*devices));
-	devices->memory_limit = memory_limit;
-	devices->idle_since = gpu_clock_ms();
-	pthread_mutex_init(&devices->lock, NULL);
-	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (devices->wake < 0)
-	{
-		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
-		return EXIT_INTERNAL;
-	}
-	if (strcmp(which, "cpu") == 0)
-	{
-		devices->list = calloc(1, sizeof(Device));
-		return devices->list && add_device(devices, &cpu_engine, -1, text)
-			? EXIT_ORDERLY : EXIT_INTERNAL;
-	}
 	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, DEVICES_MAX))
 	{
 		snprintf(text, GPU_TEXT_SIZE, "invalid list of devices: \"%.100s\"", which);
@@ -146,6 +131,26 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 			return EXIT_NO_DEVICE;
 	}
 	return EXIT_ORDERLY;
+}
+
+int
+devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+{
+	memset(devices, 0, sizeof(*devices));
+	devices->memory_limit = memory_limit;
+	devices->idle_since = gpu_clock_ms();
+	pthread_mutex_init(&devices->lock, NULL);
+	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (devices->wake < 0)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
+		return EXIT_INTERNAL;
+	}
+	if (strcmp(which, "cpu") != 0)
+		return open_gpus(devices, which, text);
+	devices->list = calloc(1, sizeof(Device));
+	return devices->list && add_device(devices, &cpu_engine, -1, text)
+		? EXIT_ORDERLY : EXIT_INTERNAL;
 }
 
 /* The first device pins for all: pinned memory is the whole process's. */
