@@ -28,6 +28,7 @@
 #include "gpud/costs.h"
 #include "gpud/log.h"
 #include "sort/cpu_device.h"
+#include "sort/job.h"
 
 /*
  * Keys of a medium job: 8 MiB each way are more than the GPU's caches hold, and all
@@ -81,39 +82,6 @@ bench_release(void *arena, void *block)
 	free(block);
 }
 
-static SortStatus
-run_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant want,
-		const int32_t *keys, size_t n, int32_t lo, int32_t hi)
-{
-	SortJobSpec spec = {.algorithm = algorithm,.want = want,.lo = lo,.hi = hi,.n = n};
-	SortError	err;
-	SortJob    *job;
-	Runs		runs = {0};
-	SortStatus	status = device->open(&b->context, &spec, &job, &err);
-
-	if (status != SORT_OK)
-		return status;
-	status = device->add(job, keys, n, &err);
-	if (status == SORT_OK)
-		status = device->finish(job, &err);
-	if (status == SORT_OK)
-		switch (want)
-		{
-			case SORT_WANT_KEYS:
-				status = device->read_keys(job, false, b->out, &err);
-				break;
-			case SORT_WANT_RUNS:
-				status = device->read_runs(job, &runs, &err);
-				break;
-			case SORT_WANT_PERMUTATION:
-				status = device->read_permutation(job, false, 0, (uint32_t *) b->out, &err);
-				break;
-		}
-	runs_release(&runs, &b->context.allocator);
-	device->close(job);
-	return status;
-}
-
 static int
 compare_ns(const void *a, const void *b)
 {
@@ -132,8 +100,13 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 		 int bits, int rounds)
 {
 	const int32_t *keys = b->random;
-	int32_t		lo = INT32_MIN;
-	int32_t		hi = INT32_MAX;
+	SortJobSpec spec = {
+		.algorithm = algorithm,
+		.want = want,
+		.lo = INT32_MIN,
+		.hi = INT32_MAX,
+		.n = n,
+	};
 	double		ns[SMALL_ROUNDS];
 	int			i;
 
@@ -147,14 +120,23 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 		for (k = 0; k < n; k++)
 			b->keys[k] = (int32_t) ((uint32_t) b->random[k] & mask);
 		keys = b->keys;
-		lo = 0;
-		hi = (int32_t) mask;
+		spec.lo = 0;
+		spec.hi = (int32_t) mask;
 	}
 	for (i = 0; i < rounds; i++)
 	{
+		Runs		runs = {0};
+		SortOutput	output = {
+			.runs = want == SORT_WANT_RUNS ? &runs : NULL,
+			.keys = want == SORT_WANT_KEYS ? b->out : NULL,
+			.positions = want == SORT_WANT_PERMUTATION ? (uint32_t *) b->out : NULL,
+		};
 		double		start = gpu_clock_ns();
+		SortError	err;
+		SortStatus	status = sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
-		if (run_job(b, device, algorithm, want, keys, n, lo, hi) != SORT_OK)
+		runs_release(&runs, &b->context.allocator);
+		if (status != SORT_OK)
 		{
 			b->failed = true;
 			return 0;

@@ -17,7 +17,7 @@
 #include "gpud/cpu.h"
 #include "sort/algorithms.h"
 #include "sort/cpu_device.h"
-#include "sort/error.h"
+#include "sort/job.h"
 #include "sort/kernels.h"
 #include "sort/plan.h"
 
@@ -297,9 +297,8 @@ cpu_job_finish(void *arg, EngineResult *result, EngineError *err)
 	};
 	SortPlan	plan;
 	SortJobSpec spec;
-	SortJob    *sort;
+	SortOutput	output = {.descending = permutation && job->spec.descending};
 	SortError	failed;
-	SortStatus	status;
 
 	memset(result, 0, sizeof(*result));
 	result->n = job->n;
@@ -316,40 +315,32 @@ cpu_job_finish(void *arg, EngineResult *result, EngineError *err)
 	if (plan_choose(&input, &plan, &failed) != SORT_OK)
 		return sort_failed(&failed, err);
 
-	memset(&spec, 0, sizeof(spec));
-	spec.algorithm = plan.algorithm;
-	spec.want = input.want;
-	spec.descending = job->spec.descending;
-	spec.lo = input.lo;
-	spec.hi = input.hi;
-	spec.n = job->n;
-	if (cpu_device.open(&job->context, &spec, &sort, &failed) != SORT_OK)
-		return sort_failed(&failed, err);
-	status = cpu_device.add(sort, job->keys, job->n, &failed);
-	if (status == SORT_OK)
-		status = cpu_device.finish(sort, &failed);
-	if (status == SORT_OK && permutation)
+	spec = (SortJobSpec)
+	{
+		.algorithm = plan.algorithm,
+		.want = input.want,
+		.descending = job->spec.descending,
+		.lo = input.lo,
+		.hi = input.hi,
+		.n = job->n,
+	};
+	if (permutation)
 	{
 		job->rows = limited_alloc(job->engine, job->n * sizeof(uint32_t));
 		if (job->rows == NULL)
-			status = sort_fail(&failed, SORT_OUT_OF_MEMORY, "out of memory");
-		else
-			status = cpu_device.read_permutation(sort, job->spec.descending, 0, job->rows, &failed);
+			return no_memory(err);
+		output.positions = job->rows;
 	}
-	else if (status == SORT_OK)
+	else
 	{
-		/* Counted keys give their runs away cheaply; before keys are overwritten. */
+		/* Counted keys give their runs away cheaply. */
+		output.keys = job->keys;
 		if (plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
-		{
-			status = cpu_device.read_runs(sort, &job->runs, &failed);
-			job->have_runs = status == SORT_OK;
-		}
-		if (status == SORT_OK)
-			status = cpu_device.read_keys(sort, false, job->keys, &failed);
+			output.runs = &job->runs;
 	}
-	cpu_device.close(sort);
-	if (status != SORT_OK)
+	if (sort_job_run(&cpu_device, &job->context, &spec, job->keys, &output, NULL, &failed) != SORT_OK)
 		return sort_failed(&failed, err);
+	job->have_runs = output.runs != NULL;
 	result->algorithm = plan.algorithm;
 	result->distinct = job->have_runs ? job->runs.len : 0;
 	snprintf(result->reason, sizeof(result->reason), "%s on the service's CPU device",

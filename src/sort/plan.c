@@ -238,6 +238,7 @@ start_plan(const SortPlanInput *in, SortPlan *plan)
 	plan->range = in->n == 0 ? 0 : plan_range(in->lo, in->hi);
 	plan->cost_ns = -1.0;
 	plan->other_ns = -1.0;
+	plan->threads = 0;
 	plan->reason = in->algorithm == SORT_ALGORITHM_AUTO ? PLAN_CHEAPEST : PLAN_FORCED;
 	plan->note[0] = '\0';
 }
@@ -282,6 +283,13 @@ plan_choose(const SortPlanInput *in, SortPlan *plan, SortError *err)
 	if (in->n == 0 && in->algorithm == SORT_ALGORITHM_AUTO)
 		plan->reason = PLAN_NO_KEYS;
 	return SORT_OK;
+}
+
+void
+plan_fall_back(SortPlan *plan, const char *words)
+{
+	plan->reason = PLAN_FALLBACK;
+	snprintf(plan->note, sizeof(plan->note), "%s", words);
 }
 
 /* "850 ns", "4.2 us", "31 ms" */

@@ -79,6 +79,7 @@ typedef struct SortPlan
 	uint64_t	range;			/* hi - lo + 1 */
 	double		cost_ns;		/* of this plan, estimated */
 	double		other_ns;		/* of the best other algorithm; < 0: none */
+	int			threads;		/* of this process that sorted, set by the job; 0: none yet */
 
 	/*
 	 * Of the GPU, for people: how it sorted, or why it was not used although
@@ -107,6 +108,9 @@ extern bool plan_asks_gpu(const SortPlanInput *in);
  * bins now than kept, given that n of them are in already.
  */
 extern bool plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm);
+
+/* Notes in a plan for the CPU that a GPU was to sort, and its words for the failure. */
+extern void plan_fall_back(SortPlan *plan, const char *words);
 
 /* One phrase that says why, for people; at most size bytes with its NUL. */
 extern void plan_explain(const SortPlan *plan, char *text, size_t size);

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sort/device.h"
 #include "sort/error.h"
+#include "sort/job.h"
+#include "sort/permutation.h"
 #include "sort/wide.h"
 
 /* Pairs or bins handled between two looks at the interrupt callback. */
@@ -25,255 +26,236 @@
  */
 #define DEVICE_ROW_NS 8.0
 
-static void
-describe(const SortContext *context, uint64_t n, uint64_t lo, uint64_t hi, SortPlanInput *in)
+/* The plan asks for the range only, and knows keys of 32 bits, signed. */
+static SortPlanInput
+plan_input(const SortContext *context, uint64_t n, uint64_t lo, uint64_t hi)
 {
 	bool		wide = hi - lo > UINT32_MAX;
 
-	memset(in, 0, sizeof(*in));
-	in->n = n;
-
-	/* The plan only asks for the range, and knows keys of 32 bits. */
-	in->lo = INT32_MIN;
-	in->hi = wide ? INT32_MAX : (int32_t) (INT32_MIN + (int64_t) (hi - lo));
-	in->want = SORT_WANT_PERMUTATION;
-	in->device = SORT_DEVICE_CPU;
-	in->algorithm = context->algorithm;
+	return sort_job_plan_input(context, SORT_WANT_PERMUTATION, n, INT32_MIN,
+							   wide ? INT32_MAX : (int32_t) (INT32_MIN + (int64_t) (hi - lo)));
 }
 
 static void
-plan_for_cpu(SortPlanInput *in, SortPlan *plan)
+plan_for_cpu(SortPlanInput in, SortPlan *plan)
 {
 	SortError	err;
 
-	in->device = SORT_DEVICE_CPU;
-	in->gpu = NULL;
-	if (plan_choose(in, plan, &err) == SORT_OK)
+	in.device = SORT_DEVICE_CPU;
+	if (plan_choose(&in, plan, &err) == SORT_OK)
 		return;
-	in->algorithm = SORT_ALGORITHM_AUTO;
-	(void) plan_choose(in, plan, &err);
+	in.algorithm = SORT_ALGORITHM_AUTO;
+	(void) plan_choose(&in, plan, &err);
 }
 
 void
 rows_plan(const SortContext *context, uint64_t n, uint64_t lo, uint64_t hi, bool any_device,
 		  SortPlan *plan)
 {
-	const SortGpu *gpu = context->gpu;
 	bool		forced = context->device == SORT_DEVICE_GPU;
-	SortPlanInput in;
+	SortPlanInput in = plan_input(context, n, lo, hi);
+	SortPlan	other;
 	SortError	err;
 
-	describe(context, n, lo, hi, &in);
-	plan_for_cpu(&in, plan);
-	if (!any_device || gpu == NULL || context->device == SORT_DEVICE_CPU || n == 0)
+	plan_for_cpu(in, plan);
+	if (!any_device || context->device == SORT_DEVICE_CPU || n == 0)
 		return;
-	in.algorithm = context->algorithm;
-	in.device = context->device;
-	if (!plan_asks_gpu(&in))
-		return;
-	in.gpu = gpu->costs(gpu->arg, n, forced, &in.gpu_reason);
-	if (in.gpu)
+	sort_job_ask_gpu(context, forced, &in);
+	if (in.gpu == NULL)
 	{
-		SortPlan	other;
-
-		in.device = SORT_DEVICE_GPU;
-		if (plan_choose(&in, &other, &err) != SORT_OK)
-			return;
-		other.cost_ns += DEVICE_ROW_NS * (double) n;
-		other.other_ns = plan->cost_ns;
-		if (forced || other.cost_ns < plan->cost_ns)
-			*plan = other;
-		else
-			plan->other_ns = plan->other_ns < 0 || other.cost_ns < plan->other_ns
-				? other.cost_ns : plan->other_ns;
+		if (in.gpu_reason)
+			snprintf(plan->note, sizeof(plan->note), "%s", in.gpu_reason);
+		return;
 	}
-	else if (in.gpu_reason)
-		snprintf(plan->note, sizeof(plan->note), "%s", in.gpu_reason);
+	in.device = SORT_DEVICE_GPU;
+	if (plan_choose(&in, &other, &err) != SORT_OK)
+		return;
+	other.cost_ns += DEVICE_ROW_NS * (double) n;
+	other.other_ns = plan->cost_ns;
+	if (forced || other.cost_ns < plan->cost_ns)
+		*plan = other;
+	else if (plan->other_ns < 0 || other.cost_ns < plan->other_ns)
+		plan->other_ns = other.cost_ns;
 }
 
-/* By the GPU's permutation.  *refs is set on success only. */
+/* Adds the keys of all pairs to a job, from 0 on; keys is room for them or for a chunk. */
 static SortStatus
-sort_on_device(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
-			   const SortContext *context, uint32_t **refs, uint64_t *distinct, SortError *err)
+add_keys(SortJob *job, const RowsSort *rows, int32_t *keys, SortError *err)
 {
-	const SortDevice *device = context->gpu->device;
-	const SortAllocator *memory = &context->allocator;
-	SortJobSpec spec = {
-		.algorithm = plan->algorithm,
-		.want = SORT_WANT_PERMUTATION,
-		.lo = INT32_MIN,
-		.hi = (int32_t) (INT32_MIN + (int64_t) (hi - lo)),
-		.n = n,
-	};
-	uint32_t   *out = memory->alloc(memory->arena, n * sizeof(uint32_t));
-	int32_t    *keys = memory->alloc(memory->arena, (device->add_copies ? DEVICE_CHUNK : n) * sizeof(int32_t));
-	SortJob    *job = NULL;
-	SortStatus	status;
-	uint32_t	last = 0;
-	size_t		at = 0;
-	size_t		i;
+	const SortDevice *device = job->device;
+	SortStatus	status = SORT_OK;
+	size_t		at;
 
-	if (out == NULL || keys == NULL)
-		status = sort_no_memory(err);
-	else
-		status = device->open(context, &spec, &job, err);
-	while (status == SORT_OK && at < n)
+	for (at = 0; status == SORT_OK && at < rows->n; at += DEVICE_CHUNK)
 	{
 		int32_t    *chunk = device->add_copies ? keys : keys + at;
-		size_t		part = n - at < DEVICE_CHUNK ? n - at : DEVICE_CHUNK;
+		size_t		part = rows->n - at < DEVICE_CHUNK ? rows->n - at : DEVICE_CHUNK;
+		size_t		i;
 
+		/* The sign bit flipped makes unsigned order signed. */
 		for (i = 0; i < part; i++)
-			chunk[i] = (int32_t) ((ROWS_PAIR_KEY(pairs[at + i]) - lo) ^ UINT32_C(0x80000000));
+			chunk[i] = (int32_t) ((ROWS_PAIR_KEY(rows->pairs[at + i]) - rows->lo) ^
+								  UINT32_C(0x80000000));
 		status = device->add(job, chunk, part, err);
-		at += part;
 	}
-	if (status == SORT_OK)
-		status = device->finish(job, err);
-	if (status == SORT_OK && device->describe)
-	{
-		const char *words = device->describe(job, &plan->algorithm);
+	return status;
+}
 
-		snprintf(plan->note, sizeof(plan->note), "%s", words ? words : "");
-	}
-	if (status == SORT_OK)
-		status = device->read_permutation(job, false, 0, out, err);
-	if (job)
-		device->close(job);
-	for (at = 0; status == SORT_OK && at < n;)
+/* Replaces positions in order by the references there; counts distinct keys. */
+static SortStatus
+look_up_refs(RowsSort *rows, uint32_t *out, const SortContext *context, SortError *err)
+{
+	uint32_t	last = 0;
+	size_t		at = 0;
+
+	while (at < rows->n)
 	{
-		size_t		end = n - at < CHECK_EVERY ? n : at + CHECK_EVERY;
+		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
 
 		for (; at < end; at++)
 		{
-			uint64_t	pair = pairs[out[at]];
+			uint64_t	pair = rows->pairs[out[at]];
 
-			*distinct += at == 0 || ROWS_PAIR_KEY(pair) != last;
+			rows->distinct += at == 0 || ROWS_PAIR_KEY(pair) != last;
 			last = ROWS_PAIR_KEY(pair);
 			out[at] = ROWS_PAIR_REF(pair);
 		}
 		if (sort_interrupted(context))
-			status = sort_cancelled(err);
+			return sort_cancelled(err);
 	}
-	if (keys)
-		memory->release(memory->arena, keys);
+	return SORT_OK;
+}
+
+/* By the GPU's permutation.  The pairs stay as they are. */
+static SortStatus
+sort_on_gpu(RowsSort *rows, SortPlan *plan, const SortContext *context, SortError *err)
+{
+	const SortDevice *device = context->gpu->device;
+	const SortAllocator *a = &context->allocator;
+	SortJobSpec spec = {
+		.algorithm = plan->algorithm,
+		.want = SORT_WANT_PERMUTATION,
+		.lo = INT32_MIN,
+		.hi = (int32_t) (INT32_MIN + (int64_t) (rows->hi - rows->lo)),
+		.n = rows->n,
+	};
+	uint32_t   *out = a->alloc(a->arena, rows->n * sizeof(uint32_t));
+	int32_t    *keys = a->alloc(a->arena, (device->add_copies ? DEVICE_CHUNK : rows->n) * sizeof(int32_t));
+	SortOutput	output = {.positions = out};
+	SortJob    *job;
+	SortStatus	status;
+
+	if (out == NULL || keys == NULL)
+		status = sort_no_memory(err);
+	else
+		status = sort_job_start(device, context, &spec, NULL, &job, err);
 	if (status == SORT_OK)
-		*refs = out;
+	{
+		status = add_keys(job, rows, keys, err);
+		if (status == SORT_OK)
+			status = sort_job_complete(job, &output, plan, err);
+		else
+			device->close(job);
+	}
+	if (status == SORT_OK)
+		status = look_up_refs(rows, out, context, err);
+	if (keys)
+		a->release(a->arena, keys);
+	if (status == SORT_OK)
+		rows->refs = out;
 	else if (out)
-		memory->release(memory->arena, out);
+		a->release(a->arena, out);
 	return status;
+}
+
+/* Zeroes the bins and counts the keys of all pairs; false if interrupted. */
+static bool
+count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortContext *context)
+{
+	const uint64_t *pairs = rows->pairs;
+	const uint32_t lo = rows->lo;
+	size_t		at;
+
+	for (at = 0; at < range; at += CHECK_EVERY)
+	{
+		memset(bins + at, 0, (range - at < CHECK_EVERY ? range - at : CHECK_EVERY) * sizeof(uint32_t));
+		if (sort_interrupted(context))
+			return false;
+	}
+	for (at = 0; at < rows->n;)
+	{
+		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
+
+		for (; at < end; at++)
+			bins[ROWS_PAIR_KEY(pairs[at]) - lo]++;
+		if (sort_interrupted(context))
+			return false;
+	}
+	return true;
+}
+
+/* Writes each reference to its key's next place; false if interrupted. */
+static bool
+scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortContext *context)
+{
+	const uint64_t *pairs = rows->pairs;
+	const uint32_t lo = rows->lo;
+	size_t		at;
+
+	for (at = 0; at < rows->n;)
+	{
+		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
+
+		for (; at < end; at++)
+			out[offsets[ROWS_PAIR_KEY(pairs[at]) - lo]++] = ROWS_PAIR_REF(pairs[at]);
+		if (sort_interrupted(context))
+			return false;
+	}
+	return true;
 }
 
 /* Counts, sums up and scatters: the H-P algorithm with rows for keys. */
 static SortStatus
-sort_by_counting(const uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi,
-				 const SortContext *context, uint32_t **refs, uint64_t *distinct, SortError *err)
+sort_by_counting(RowsSort *rows, const SortContext *context, SortError *err)
 {
-	const SortAllocator *memory = &context->allocator;
-	uint64_t	range = (uint64_t) hi - lo + 1;
-	uint32_t   *bins = memory->alloc(memory->arena, range * sizeof(uint32_t));
-	uint32_t   *out = memory->alloc(memory->arena, n * sizeof(uint32_t));
-	bool		interrupted = false;
-	uint32_t	sum = 0;
-	size_t		at;
+	const SortAllocator *a = &context->allocator;
+	uint64_t	range = (uint64_t) rows->hi - rows->lo + 1;
+	uint32_t   *bins = a->alloc(a->arena, range * sizeof(uint32_t));
+	uint32_t   *out = a->alloc(a->arena, rows->n * sizeof(uint32_t));
+	SortStatus	status = SORT_OK;
 
 	if (bins == NULL || out == NULL)
-	{
-		if (bins)
-			memory->release(memory->arena, bins);
-		if (out)
-			memory->release(memory->arena, out);
-		return sort_no_memory(err);
-	}
-	for (at = 0; at < range && !interrupted;)
-	{
-		size_t		end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
-
-		memset(bins + at, 0, (end - at) * sizeof(uint32_t));
-		at = end;
-		interrupted = sort_interrupted(context);
-	}
-	for (at = 0; at < n && !interrupted;)
-	{
-		size_t		end = n - at < CHECK_EVERY ? n : at + CHECK_EVERY;
-
-		for (; at < end; at++)
-			bins[ROWS_PAIR_KEY(pairs[at]) - lo]++;
-		interrupted = sort_interrupted(context);
-	}
-	for (at = 0; at < range && !interrupted;)
-	{
-		size_t		end = range - at < CHECK_EVERY ? range : at + CHECK_EVERY;
-
-		for (; at < end; at++)
-		{
-			uint32_t	count = bins[at];
-
-			*distinct += count != 0;
-			bins[at] = sum;
-			sum += count;
-		}
-		interrupted = sort_interrupted(context);
-	}
-	for (at = 0; at < n && !interrupted;)
-	{
-		size_t		end = n - at < CHECK_EVERY ? n : at + CHECK_EVERY;
-
-		for (; at < end; at++)
-			out[bins[ROWS_PAIR_KEY(pairs[at]) - lo]++] = ROWS_PAIR_REF(pairs[at]);
-		interrupted = sort_interrupted(context);
-	}
-	memory->release(memory->arena, bins);
-	if (interrupted)
-	{
-		memory->release(memory->arena, out);
-		return sort_cancelled(err);
-	}
-	*refs = out;
-	return SORT_OK;
+		status = sort_no_memory(err);
+	else if (!count_pairs(rows, bins, range, context) ||
+			 !permutation_offsets(bins, range, false, &rows->distinct, context) ||
+			 !scatter_refs(rows, bins, out, context))
+		status = sort_cancelled(err);
+	if (bins)
+		a->release(a->arena, bins);
+	if (status == SORT_OK)
+		rows->refs = out;
+	else if (out)
+		a->release(a->arena, out);
+	return status;
 }
 
-SortStatus
-rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
-		  const SortContext *context, uint32_t **refs, uint64_t *distinct, SortError *err)
+/*
+ * Sorts the pairs and moves the references to the front of the same memory.
+ * Bytes, not integers, are copied: the compiler may not assume that the two
+ * arrays do not overlap.
+ */
+static SortStatus
+sort_pairs(RowsSort *rows, const SortContext *context, SortError *err)
 {
-	uint32_t   *out = (uint32_t *) pairs;
+	char	   *memory = (char *) rows->pairs;
+	uint64_t	distinct = 0;
 	uint32_t	last;
 	size_t		i;
 
-	*distinct = 0;
-	*refs = out;
-	if (n == 0)
-		return SORT_OK;
-	if (plan->device == SORT_DEVICE_GPU)
-	{
-		SortStatus	status = sort_on_device(pairs, n, lo, hi, plan, context, refs, distinct, err);
-		SortPlanInput in;
-
-		if (status == SORT_OK || status == SORT_CANCELLED)
-			return status;
-
-		/* The pairs are as they were. */
-		if (context->gpu->failed)
-			context->gpu->failed(context->gpu->arg, err);
-		describe(context, n, lo, hi, &in);
-		plan_for_cpu(&in, plan);
-		plan->reason = PLAN_FALLBACK;
-		snprintf(plan->note, sizeof(plan->note), "%s", err->message);
-		*distinct = 0;
-	}
-	if (plan->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
-		return sort_by_counting(pairs, n, lo, hi, context, refs, distinct, err);
-
-	if (!wide_sort_pairs(pairs, n, context))
+	if (!wide_sort_pairs(rows->pairs, rows->n, context))
 		return sort_cancelled(err);
-
-	/*
-	 * The references move to the front of the same memory.  Bytes, not
-	 * integers, are copied: the compiler may not assume that the two do not
-	 * overlap.
-	 */
-	last = ~ROWS_PAIR_KEY(pairs[0]);
-	for (i = 0; i < n; i++)
+	last = ~ROWS_PAIR_KEY(rows->pairs[0]);
+	for (i = 0; i < rows->n; i++)
 	{
 		uint64_t	pair;
 		uint32_t	ref;
@@ -281,11 +263,38 @@ rows_sort(uint64_t *pairs, size_t n, uint32_t lo, uint32_t hi, SortPlan *plan,
 		if (i % CHECK_EVERY == 0 && sort_interrupted(context))
 			return sort_cancelled(err);
 
-		memcpy(&pair, (char *) pairs + i * sizeof(pair), sizeof(pair));
-		*distinct += ROWS_PAIR_KEY(pair) != last;
+		memcpy(&pair, memory + i * sizeof(pair), sizeof(pair));
+		distinct += ROWS_PAIR_KEY(pair) != last;
 		last = ROWS_PAIR_KEY(pair);
 		ref = ROWS_PAIR_REF(pair);
-		memcpy((char *) out + i * sizeof(ref), &ref, sizeof(ref));
+		memcpy(memory + i * sizeof(ref), &ref, sizeof(ref));
 	}
+	rows->distinct = distinct;
+	rows->refs = (uint32_t *) rows->pairs;
 	return SORT_OK;
+}
+
+SortStatus
+rows_sort(RowsSort *rows, SortPlan *plan, const SortContext *context, SortError *err)
+{
+	rows->distinct = 0;
+	rows->refs = NULL;
+	if (rows->n == 0)
+	{
+		rows->refs = (uint32_t *) rows->pairs;
+		return SORT_OK;
+	}
+	if (plan->device == SORT_DEVICE_GPU)
+	{
+		SortStatus	status = sort_on_gpu(rows, plan, context, err);
+
+		if (status == SORT_OK || status == SORT_CANCELLED)
+			return status;
+		sort_job_gpu_failed(context, err);
+		plan_for_cpu(plan_input(context, rows->n, rows->lo, rows->hi), plan);
+		plan_fall_back(plan, err->message);
+		rows->distinct = 0;
+	}
+	return plan->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED
+		? sort_by_counting(rows, context, err) : sort_pairs(rows, context, err);
 }

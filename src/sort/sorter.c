@@ -565,6 +565,7 @@ sorter_count_array(Sorter *s, SortWant want, SortError *err)
 	int32_t		sample[SAMPLE];
 	int32_t		lo;
 	int32_t		hi;
+	SortPlan	plan;
 	bool		done = false;
 	SortStatus	status = SORT_OK;
 
@@ -574,7 +575,7 @@ sorter_count_array(Sorter *s, SortWant want, SortError *err)
 	take_sample(s, keys, n, sample);
 	lo = sample[0] < s->lo ? s->lo : sample[0];
 	hi = sample[SAMPLE - 1] > s->hi ? s->hi : sample[SAMPLE - 1];
-	if (lo > hi || sorter_prefers_gpu(s, want, n, lo, hi))
+	if (lo > hi || sorter_prefers_gpu(s, want, n, lo, hi, &plan))
 		return SORT_OK;
 	status = try_dense(s, n, n, lo, hi, &done, err);
 	if (status == SORT_OK && !done)

@@ -13,7 +13,7 @@
 #include "sort/algorithms.h"
 #include "sort/cpu_device.h"
 #include "sort/error.h"
-#include "sort/kernels.h"
+#include "sort/job.h"
 #include "sort/sorter.h"
 #include "sort/sorter_internal.h"
 
@@ -33,30 +33,6 @@
  */
 #define RUNS_SAMPLE 1024
 
-static void
-describe_input(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
-			   SortPlanInput *in)
-{
-	memset(in, 0, sizeof(*in));
-	in->n = n;
-	in->lo = lo;
-	in->hi = hi;
-	in->want = want;
-	in->device = s->context->device;
-	in->algorithm = s->context->algorithm;
-}
-
-/* Asks the GPU for its costs, if the plan says that it might pay. */
-static void
-ask_gpu(const Sorter *s, bool required, SortPlanInput *in)
-{
-	const SortGpu *gpu = s->context->gpu;
-
-	if (gpu == NULL || !plan_asks_gpu(in))
-		return;
-	in->gpu = gpu->costs(gpu->arg, in->n, required, &in->gpu_reason);
-}
-
 /* Whether what is forced cannot be done without a GPU. */
 static bool
 only_gpu_can(const Sorter *s, SortWant want)
@@ -69,29 +45,18 @@ only_gpu_can(const Sorter *s, SortWant want)
 		 algorithm_runs_on(forced, SORT_DEVICE_GPU, want));
 }
 
-/* Tells whoever lent the GPU that the CPU takes over, in the device's words. */
-static void
-tell_failed(const Sorter *s, const SortError *failure)
-{
-	const SortGpu *gpu = s->context->gpu;
-
-	if (gpu->failed)
-		gpu->failed(gpu->arg, failure);
-}
-
 bool
-sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi)
+sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
+				   SortPlan *plan)
 {
-	SortPlanInput in;
-	SortPlan	plan;
+	SortPlanInput in = sort_job_plan_input(s->context, want, n, lo, hi);
 	SortError	ignored;
 
-	if (s->context->gpu == NULL || s->context->device == SORT_DEVICE_CPU || s->big->gpu_failed)
+	if (s->context->device == SORT_DEVICE_CPU || s->big->gpu_failed)
 		return false;
-	describe_input(s, want, n, lo, hi, &in);
-	ask_gpu(s, false, &in);
-	return in.gpu != NULL && plan_choose(&in, &plan, &ignored) == SORT_OK &&
-		plan.device == SORT_DEVICE_GPU;
+	sort_job_ask_gpu(s->context, false, &in);
+	return in.gpu != NULL && plan_choose(&in, plan, &ignored) == SORT_OK &&
+		plan->device == SORT_DEVICE_GPU;
 }
 
 SortStatus
@@ -105,9 +70,8 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	bool		counted = big->dense.n > 0 || big->sparse.len > 0;
 
 	(void) sorter_find_bounds(s, &lo, &hi);
-	describe_input(s, want, sorter_count(s), lo, hi, &in);
+	in = sort_job_plan_input(s->context, want, sorter_count(s), lo, hi);
 	big->want = want;
-	big->threads = 0;
 
 	/*
 	 * What is counted already needs no device.  With device "gpu" forced that
@@ -116,7 +80,7 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
 	else if (!big->gpu_failed)
-		ask_gpu(s, only_gpu_can(s, want), &in);
+		sort_job_ask_gpu(s->context, only_gpu_can(s, want), &in);
 	else
 		in.gpu_reason = big->gpu_words;
 	status = plan_choose(&in, &big->plan, err);
@@ -124,17 +88,14 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 		return status;
 
 	if (big->gpu_failed)
-	{
-		big->plan.reason = PLAN_FALLBACK;
-		snprintf(big->plan.note, sizeof(big->plan.note), "%s", big->gpu_words);
-	}
+		plan_fall_back(&big->plan, big->gpu_words);
 	else if (in.gpu == NULL && in.gpu_reason)
 	{
 		SortError	failure;
 
 		snprintf(big->plan.note, sizeof(big->plan.note), "%s", in.gpu_reason);
 		sort_fail(&failure, SORT_DEVICE_UNAVAILABLE, "%s", in.gpu_reason);
-		tell_failed(s, &failure);
+		sort_job_gpu_failed(s->context, &failure);
 	}
 	if (big->plan.device != SORT_DEVICE_GPU)
 		sorter_stream_drop(s);
@@ -171,7 +132,7 @@ sorter_stream_drop(Sorter *s)
 
 	if (big->stream == NULL)
 		return;
-	s->context->gpu->device->close(big->stream);
+	big->stream->device->close(big->stream);
 	big->stream = NULL;
 }
 
@@ -187,7 +148,7 @@ give_up_gpu(Sorter *s, SortError *err)
 	if (err->status == SORT_CANCELLED || s->context->device == SORT_DEVICE_GPU ||
 		(err->status == SORT_UNSUPPORTED && only_gpu_can(s, big->want)))
 		return err->status;
-	tell_failed(s, err);
+	sort_job_gpu_failed(s->context, err);
 	big->gpu_failed = true;
 	snprintf(big->gpu_words, sizeof(big->gpu_words), "%s", err->message);
 	return SORT_OK;
@@ -202,7 +163,7 @@ sorter_stream(Sorter *s, SortError *err)
 
 	if (big->stream == NULL || n == 0)
 		return SORT_OK;
-	status = s->context->gpu->device->add(big->stream, s->buf + big->streamed, n, err);
+	status = big->stream->device->add(big->stream, s->buf + big->streamed, n, err);
 	big->streamed = big->nkept;
 	if (status == SORT_OK)
 		return SORT_OK;
@@ -220,7 +181,6 @@ sorter_stream_start(Sorter *s, SortError *err)
 		.lo = s->lo,
 		.hi = s->hi
 	};
-	SortPlanInput in;
 	SortPlan	plan;
 	SortError	ignored;
 	int32_t		lo;
@@ -235,11 +195,7 @@ sorter_stream_start(Sorter *s, SortError *err)
 	big->stream_at = 2 * s->nbuf;
 	if (!wide_min_max(s->buf, s->nbuf, &lo, &hi, s->context))
 		return sort_cancelled(err);
-	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi))
-		return SORT_OK;
-	describe_input(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &in);
-	ask_gpu(s, false, &in);
-	if (in.gpu == NULL || plan_choose(&in, &plan, &ignored) != SORT_OK)
+	if (!sorter_prefers_gpu(s, SORT_WANT_KEYS, s->nbuf, lo, hi, &plan))
 		return SORT_OK;
 	spec.algorithm = plan.algorithm;
 
@@ -247,11 +203,8 @@ sorter_stream_start(Sorter *s, SortError *err)
 	 * That no job can be opened early says nothing about finish: another
 	 * sorter of this session may be streaming.
 	 */
-	if (gpu->device->open(s->context, &spec, &big->stream, &ignored) != SORT_OK)
-	{
-		big->stream = NULL;
+	if (sort_job_start(gpu->device, s->context, &spec, NULL, &big->stream, &ignored) != SORT_OK)
 		return ignored.status == SORT_CANCELLED ? sort_cancelled(err) : SORT_OK;
-	}
 	big->streamed = 0;
 	return sorter_stream(s, err);
 }
@@ -270,75 +223,40 @@ sorter_limit_buffer(Sorter *s)
  * Jobs of the keys that are still keys, all of them at once.
  */
 
-/* Opens a job on the planned device, and gives it all keys. */
+/* The keys that are still keys, all of them in one array; *n is how many. */
+static const int32_t *
+kept_keys(const Sorter *s, size_t *n)
+{
+	const SorterBig *big = s->big;
+
+	*n = big->narray > 0 ? big->narray : s->nbuf;
+	return big->narray > 0 ? big->array : s->buf;
+}
+
+/* Sorts the kept keys on a device: by the job that has them already, or a new one. */
 static SortStatus
-open_job(Sorter *s, const SortDevice *device, SortWant want, bool descending, SortJob **job,
-		 SortError *err)
+run_job(Sorter *s, const SortDevice *device, const SortOutput *output, SortError *err)
 {
 	SorterBig  *big = s->big;
-	const int32_t *keys = big->narray > 0 ? big->array : s->buf;
-	size_t		n = big->narray > 0 ? big->narray : s->nbuf;
+	SortJob    *job = big->stream;
+	size_t		n;
+	const int32_t *keys = kept_keys(s, &n);
 	SortJobSpec spec = {
 		.algorithm = big->plan.algorithm,
-		.want = want,
-		.descending = descending,
+		.want = sort_output_want(output),
+		.descending = output->descending,
 		.lo = n > 0 ? big->kept_lo : 0,
 		.hi = n > 0 ? big->kept_hi : 0,
 		.n = n,
 	};
-	SortStatus	status;
-
-	*job = NULL;
-	status = device->open(s->context, &spec, job, err);
-	if (status == SORT_OK && n > 0)
-		status = device->add(*job, keys, n, err);
-	return status;
-}
-
-static SortStatus
-run_job(Sorter *s, const SortDevice *device, const SorterRead *read, SortError *err)
-{
-	SorterBig  *big = s->big;
-	SortJob    *job = big->stream;
-	SortStatus	status = SORT_OK;
 
 	/* A stream serves once: its job ends with the first result. */
-	if (job && device == s->context->gpu->device && read->want == SORT_WANT_KEYS)
-		big->stream = NULL;
-	else
-		status = open_job(s, device, read->want, read->descending, &job, err);
-	if (status == SORT_OK)
-		status = device->finish(job, err);
-	if (status == SORT_OK && device->describe)
+	if (job && device == job->device && spec.want == SORT_WANT_KEYS)
 	{
-		SortAlgorithm algorithm = big->plan.algorithm;
-		const char *words = device->describe(job, &algorithm);
-
-		/* What is forced is used, or it is an error: no other is as good. */
-		if (s->context->algorithm != SORT_ALGORITHM_AUTO && algorithm != s->context->algorithm)
-			status = sort_fail(err, SORT_UNSUPPORTED, "the GPU sorts such keys with algorithm \"%s\" only",
-							   sort_algorithm_name(algorithm));
-		big->plan.algorithm = algorithm;
-		snprintf(big->plan.note, sizeof(big->plan.note), "%s", words ? words : "");
+		big->stream = NULL;
+		return sort_job_complete(job, output, &big->plan, err);
 	}
-	if (status == SORT_OK)
-		switch (read->want)
-		{
-			case SORT_WANT_KEYS:
-				status = device->read_keys(job, read->descending, read->keys, err);
-				break;
-			case SORT_WANT_RUNS:
-				status = device->read_runs(job, read->runs, err);
-				break;
-			case SORT_WANT_PERMUTATION:
-				status = device->read_permutation(job, read->descending, read->base,
-												  read->positions, err);
-				break;
-		}
-	if (status == SORT_OK)
-		big->threads = device->threads ? device->threads(job) : 1;
-	device->close(job);
-	return status;
+	return sort_job_run(device, s->context, &spec, n > 0 ? keys : NULL, output, &big->plan, err);
 }
 
 /* Over the keys themselves: an interrupt in the middle of it ends the sort. */
@@ -359,22 +277,24 @@ copy_result(const Sorter *s, int32_t *to, const int32_t *from, size_t n, SortErr
 }
 
 SortStatus
-sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err)
+sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err)
 {
 	SorterBig  *big = s->big;
 	const SortAllocator *a = sorter_allocator(s);
-	size_t		n = (size_t) (big->narray > 0 ? big->narray : s->nbuf);
-	SorterRead	aside = *read;
+	SortOutput	aside = *output;
 	SortStatus	status;
 	bool		in_place;
+	size_t		n;
 
 	*done = true;
 	if (big->plan.device != SORT_DEVICE_GPU)
-		return run_job(s, &cpu_device, read, err);
+		return run_job(s, &cpu_device, output, err);
 
-	/* No device may write over the only copy of the keys but this one. */
-	in_place = read->want == SORT_WANT_KEYS &&
-		read->keys == (big->narray > 0 ? big->array : s->buf);
+	/* An algorithm that is forced is used, or it is an error: no other is as good. */
+	aside.as_planned = s->context->algorithm != SORT_ALGORITHM_AUTO;
+
+	/* No device may write over the only copy of the keys but the CPU. */
+	in_place = output->keys && output->keys == kept_keys(s, &n);
 	if (in_place)
 		aside.keys = a->alloc(a->arena, (n | 1) * sizeof(int32_t));
 	if (in_place && aside.keys == NULL)
@@ -384,7 +304,7 @@ sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err)
 	if (in_place && aside.keys)
 	{
 		if (status == SORT_OK)
-			status = copy_result(s, read->keys, aside.keys, n, err);
+			status = copy_result(s, output->keys, aside.keys, n, err);
 		a->release(a->arena, aside.keys);
 	}
 	if (status == SORT_OK)
@@ -399,15 +319,13 @@ bool
 sorter_runs_are_smaller(const Sorter *s)
 {
 	const SorterBig *big = s->big;
-	const int32_t *keys = big->narray > 0 ? big->array : s->buf;
-	size_t		n = big->narray > 0 ? big->narray : s->nbuf;
-	uint64_t	range;
+	size_t		n;
+	const int32_t *keys = kept_keys(s, &n);
 
 	/* A run takes the room of three keys, and some work of its own. */
 	if (n < RUNS_SAMPLE)
 		return false;
-	range = plan_range(big->kept_lo, big->kept_hi);
-	return range <= n / 4 || sorter_sample_repeats(s, keys, n);
+	return plan_range(big->kept_lo, big->kept_hi) <= n / 4 || sorter_sample_repeats(s, keys, n);
 }
 
 SortStatus
@@ -417,9 +335,9 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	uint64_t	n = sorter_count(s);
 	Runs		runs = {0};
-	SorterRead	read = {.want = SORT_WANT_RUNS, .runs = &runs};
+	SortOutput	output = {.runs = &runs};
 	uint64_t	since = sorter_clock();
-	SortStatus	status = sorter_run_job(s, &read, done, err);
+	SortStatus	status = sorter_run_job(s, &output, done, err);
 
 	if (status != SORT_OK || !*done)
 	{
@@ -445,7 +363,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 	const SortAllocator *a = sorter_allocator(s);
 	size_t		room = sorter_room(s);
 	int32_t    *ordered = a->alloc(a->arena, room * sizeof(int32_t));
-	SorterRead	read = {.want = SORT_WANT_KEYS, .keys = ordered};
+	SortOutput	output = {.keys = ordered};
 	uint64_t	since = sorter_clock();
 	SortStatus	status;
 
@@ -457,7 +375,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 		status = give_up_gpu(s, err);
 		return status == SORT_OK ? sorter_plan(s, big->want, err) : status;
 	}
-	status = sorter_run_job(s, &read, done, err);
+	status = sorter_run_job(s, &output, done, err);
 	if (status != SORT_OK || !*done)
 	{
 		a->release(a->arena, ordered);

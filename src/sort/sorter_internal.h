@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sort/histogram.h"
+#include "sort/job.h"
 #include "sort/sorter.h"
 #include "sort/wide.h"
 
@@ -39,7 +40,6 @@ struct SorterBig
 	char		gpu_words[160]; /* ... and why */
 	SortWant	want;			/* of the last finish */
 	SortPlan	plan;
-	int			threads;		/* of the last job; 0: none */
 	uint64_t	bytes_moved;
 	uint64_t	started;		/* clock when the first chunk was full */
 	uint64_t	fill_ns;		/* from then to finish, producing keys included */
@@ -121,7 +121,8 @@ extern size_t sorter_cursor_take_runs(SorterCursor *cursor, int32_t *keys, uint6
 extern SortStatus sorter_plan(Sorter *s, SortWant want, SortError *err);
 
 /* Whether the plan would give n keys from lo to hi to the GPU. */
-extern bool sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi);
+extern bool sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32_t hi,
+							   SortPlan *plan);
 
 /* Opens a job early for the keys in buf, if that pays; closes it. */
 extern SortStatus sorter_stream_start(Sorter *s, SortError *err);
@@ -133,23 +134,12 @@ extern SortStatus sorter_stream(Sorter *s, SortError *err);
 /* Makes buf look full a block at a time while it is streamed. */
 extern void sorter_limit_buffer(Sorter *s);
 
-/* What to read of a job, and where to. */
-typedef struct SorterRead
-{
-	SortWant	want;
-	bool		descending;
-	int32_t    *keys;			/* SORT_WANT_KEYS */
-	Runs	   *runs;			/* SORT_WANT_RUNS: empty */
-	uint32_t   *positions;		/* SORT_WANT_PERMUTATION */
-	uint32_t	base;
-} SorterRead;
-
 /*
  * Sorts the keys that are still keys on the planned device.  *done is false
  * when the GPU failed and another plan was made, for the CPU: the caller looks
  * again where the keys are.
  */
-extern SortStatus sorter_run_job(Sorter *s, const SorterRead *read, bool *done, SortError *err);
+extern SortStatus sorter_run_job(Sorter *s, const SortOutput *output, bool *done, SortError *err);
 
 /* Whether the keys that are still keys make fewer bytes of runs, by a guess. */
 extern bool sorter_runs_are_smaller(const Sorter *s);

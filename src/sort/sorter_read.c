@@ -202,7 +202,7 @@ static SortStatus
 sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 {
 	uint64_t	since = sorter_clock();
-	SorterRead	read = {.want = SORT_WANT_KEYS, .descending = descending, .keys = out};
+	SortOutput	output = {.descending = descending, .keys = out};
 	SortStatus	status;
 
 	*done = true;
@@ -215,7 +215,7 @@ sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 			s->big->bytes_moved += 2 * s->big->narray * sizeof(int32_t);
 		return copied ? SORT_OK : sort_cancelled(err);
 	}
-	status = sorter_run_job(s, &read, done, err);
+	status = sorter_run_job(s, &output, done, err);
 	s->big->sort_ns += sorter_clock() - since;
 	/* One read and one write; what a quicksort does in the cache is its own. */
 	if (*done)
@@ -276,12 +276,7 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 {
 	uint64_t	since = sorter_clock();
 	uint64_t	n = sorter_count(s);
-	SorterRead	read = {
-		.want = SORT_WANT_PERMUTATION,
-		.descending = descending,
-		.positions = out,
-		.base = base
-	};
+	SortOutput	output = {.descending = descending, .positions = out, .first = base};
 	SortStatus	status;
 	bool		done;
 
@@ -292,7 +287,7 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 	if (n == 0)
 		return SORT_OK;
 	do
-		status = sorter_run_job(s, &read, &done, err);
+		status = sorter_run_job(s, &output, &done, err);
 	while (status == SORT_OK && !done);
 	s->big->sort_ns += sorter_clock() - since;
 	/* Keys read to count and again to scatter, indexes written; or pairs. */
@@ -636,7 +631,7 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 
 	memset(stats, 0, sizeof(*stats));
 	stats->n = sorter_count(s);
-	stats->threads = big && big->threads > 1 ? big->threads : 1;
+	stats->threads = big && big->plan.threads > 1 ? big->plan.threads : 1;
 	if (big == NULL)
 	{
 		stats->plan.device = SORT_DEVICE_CPU;

@@ -6,7 +6,6 @@
 
 #include "sort/error.h"
 #include "sort/kernels.h"
-#include "sort/rows.h"
 
 /*
  * Bytes that are sorted without a look at the interrupt callback: 8 Mi keys
@@ -161,7 +160,7 @@ wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context)
 }
 
 bool
-rows_sort_long(RowsLongPair *pairs, size_t n, const SortContext *context)
+wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context)
 {
 	return sort_long_pairs_split(pairs, n, false, false, context);
 }

@@ -9,6 +9,7 @@
 #ifndef HPSORT_WIDE_H
 #define HPSORT_WIDE_H
 
+#include "sort/row_pairs.h"
 #include "sort/sort_types.h"
 
 #ifdef __cplusplus
@@ -21,6 +22,9 @@ extern bool wide_sort_keys(int32_t *keys, size_t n, bool descending, const SortC
 
 /* Sorts n (key << 32 | index) pairs upwards in place; likewise. */
 extern bool wide_sort_pairs(uint64_t *pairs, size_t n, const SortContext *context);
+
+/* Sorts n long pairs upwards in place; likewise. */
+extern bool wide_sort_long_pairs(RowsLongPair *pairs, size_t n, const SortContext *context);
 
 /* The bounds of any number of keys, at least one; false if interrupted. */
 extern bool wide_min_max(const int32_t *keys, size_t n, int32_t *lo, int32_t *hi,

@@ -12,6 +12,7 @@
 #include "sort/device.h"
 #include "sort/error.h"
 #include "sort/rows.h"
+#include "sort/wide.h"
 
 /* A device that copies what it is given, and breaks where it is told to. */
 typedef struct FakeJob
@@ -146,8 +147,7 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 {
 	uint64_t   *pairs = unit_alloc(n, sizeof(uint64_t));
 	uint64_t   *expected = unit_alloc(n, sizeof(uint64_t));
-	uint32_t   *refs = NULL;
-	uint64_t	distinct = 0;
+	RowsSort	rows = {.pairs = pairs, .n = n, .lo = lo, .hi = hi};
 	uint64_t	differ = 0;
 	uint32_t	ref = 0;
 	SortError	err;
@@ -171,19 +171,19 @@ check(Unit *u, size_t n, uint32_t lo, uint32_t hi, bool any_device, SortPlan *pl
 			expected[j - 1] = swap;
 		}
 	rows_plan(&u->context, n, lo, hi, any_device, plan);
-	assert_int_equal(rows_sort(pairs, n, lo, hi, plan, &u->context, &refs, &distinct, &err), SORT_OK);
+	assert_int_equal(rows_sort(&rows, plan, &u->context, &err), SORT_OK);
 	for (i = 0; i < n; i++)
 	{
 		uint32_t	got;
 
-		memcpy(&got, refs + i, sizeof(got));
+		memcpy(&got, rows.refs + i, sizeof(got));
 		assert_int_equal(got, ROWS_PAIR_REF(expected[i]));
 		differ += i == 0 || ROWS_PAIR_KEY(expected[i]) != ROWS_PAIR_KEY(expected[i - 1]);
 	}
-	assert_int_equal(distinct, differ);
+	assert_int_equal(rows.distinct, differ);
 	assert_int_equal(open_now, 0);
-	if ((void *) refs != (void *) pairs)
-		u->context.allocator.release(u->context.allocator.arena, refs);
+	if ((void *) rows.refs != (void *) pairs)
+		u->context.allocator.release(u->context.allocator.arena, rows.refs);
 	free(pairs);
 	free(expected);
 }
@@ -278,8 +278,7 @@ test_failures(void **state)
 			while (status != SORT_OK)
 			{
 				uint64_t	pairs[2000];
-				uint32_t   *refs = NULL;
-				uint64_t	distinct;
+				RowsSort	rows = {.pairs = pairs, .n = lengthof(pairs), .hi = 99};
 				SortPlan	plan;
 				SortError	err;
 				Unit		u;
@@ -296,11 +295,11 @@ test_failures(void **state)
 				for (i = 0; i < lengthof(pairs); i++)
 					pairs[i] = ROWS_PAIR(unit_below(100), (uint32_t) i);
 				rows_plan(&u.context, lengthof(pairs), 0, 99, true, &plan);
-				status = rows_sort(pairs, lengthof(pairs), 0, 99, &plan, &u.context, &refs, &distinct, &err);
+				status = rows_sort(&rows, &plan, &u.context, &err);
 				if (status != SORT_OK)
 					assert_int_equal(status, kind == 0 ? SORT_OUT_OF_MEMORY : SORT_CANCELLED);
-				else if ((void *) refs != (void *) pairs)
-					u.context.allocator.release(u.context.allocator.arena, refs);
+				else if ((void *) rows.refs != (void *) pairs)
+					u.context.allocator.release(u.context.allocator.arena, rows.refs);
 				assert_int_equal(open_now, 0);
 				unit_assert_no_leak(&u);
 				assert_true(at < 20);
@@ -329,7 +328,7 @@ test_long(void **state)
 			pairs[i] = ROWS_LONG_PAIR(unit_below(below), i);
 			sum += ROWS_LONG_KEY(pairs[i]) * (i + 1);
 		}
-		assert_true(rows_sort_long(pairs, n, &u.context));
+		assert_true(wide_sort_long_pairs(pairs, n, &u.context));
 		for (i = 0; i < n; i++)
 		{
 			sum -= ROWS_LONG_KEY(pairs[i]) * ((uint64_t) ROWS_LONG_REF(pairs[i]) + 1);

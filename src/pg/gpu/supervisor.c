@@ -34,6 +34,7 @@
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/sort_context.h"
+#include "sort/job.h"
 
 /* How long a service may take to start: several GPUs without persistence mode take long. */
 #define START_MS 60000
@@ -204,21 +205,15 @@ sorts_a_key(GpuClient *client)
 		.hi = INT32_MAX,
 		.n = 1
 	};
-	SortContext context;
-	SortJob    *job;
-	SortError	err;
 	int32_t		key = 0;
+	SortOutput	output = {.keys = &key};
+	SortContext context;
+	SortError	err;
 
 	pg_sort_context(&context, CurrentMemoryContext);
 	context.interrupted = NULL;
 	context.gpu = &gpu;
-	if (gpu_client_device.open(&context, &spec, &job, &err) == SORT_OK)
-	{
-		if (gpu_client_device.add(job, &key, 1, &err) == SORT_OK &&
-			gpu_client_device.finish(job, &err) == SORT_OK)
-			(void) gpu_client_device.read_keys(job, false, &key, &err);
-		gpu_client_device.close(job);
-	}
+	(void) sort_job_run(&gpu_client_device, &context, &spec, &key, &output, NULL, &err);
 	return gpu_client_failure(client) != GPU_TIMEOUT;
 }
 

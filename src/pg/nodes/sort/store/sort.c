@@ -263,11 +263,22 @@ sort_images(RowStore *store, uint64 *images, const SortContext *context)
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 }
 
+/* Pairs of 32-bit keys in lo .. hi, in the way that the plan chose. */
+static void
+sort_rows(RowStore *store, uint64 *pairs, uint32 lo, uint32 hi, const SortContext *context)
+{
+	RowsSort	rows = {.pairs = pairs,.n = store->n,.lo = lo,.hi = hi};
+	SortError	err;
+
+	pg_sort_check(rows_sort(&rows, &store->stats.plan, context, &err), &err);
+	store->order = rows.refs;
+	store->stats.distinct = rows.distinct;
+}
+
 static void
 sort_narrow(RowStore *store, const SortContext *context)
 {
 	GroupSort	sort = {.store = store,.first = 1};
-	SortError	err;
 
 	if (!store->tuples)
 	{
@@ -276,9 +287,7 @@ sort_narrow(RowStore *store, const SortContext *context)
 	}
 	if (store->keys->nmapped == store->keys->nkeys)
 	{
-		pg_sort_check(rows_sort(store->pairs, store->n, (uint32) store->lo[0],
-								(uint32) store->hi[0], &store->stats.plan, context,
-								&store->order, &store->stats.distinct, &err), &err);
+		sort_rows(store, store->pairs, (uint32) store->lo[0], (uint32) store->hi[0], context);
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
@@ -359,7 +368,7 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
-		if (!rows_sort_long(longs, n, context))
+		if (!wide_sort_long_pairs(longs, n, context))
 			row_store_cancelled();
 #define KEY(i) ROWS_LONG_KEY(longs[i])
 #define ROW(i) ROWS_LONG_REF(longs[i])
@@ -390,7 +399,6 @@ sort_wide(RowStore *store, const SortContext *context)
 	GroupSort	sort = {.store = store};
 	Combination c;
 	bool		groups;
-	SortError	err;
 	Size		i;
 
 	combine_keys(store, &c);
@@ -413,8 +421,7 @@ sort_wide(RowStore *store, const SortContext *context)
 		}
 		if (!groups)
 		{
-			pg_sort_check(rows_sort(pairs, store->n, 0, (uint32) c.last, &store->stats.plan,
-									context, &store->order, &store->stats.distinct, &err), &err);
+			sort_rows(store, pairs, 0, (uint32) c.last, context);
 			if ((void *) store->order != (void *) pairs)
 				pfree(pairs);
 			return;
