@@ -42,7 +42,7 @@ Connection	connections[CONNECTIONS];
 static char reason_text[192];
 static GpuFailure last_failure = GPU_OK;
 
-/* The service that failed lately, how, and until when only who insists connects. */
+/* The service that failed lately, how, and until when "auto" leaves it alone. */
 static struct
 {
 	int			pid;			/* 0: none */
@@ -167,7 +167,7 @@ disconnect(Connection *connection)
 	memset(connection, 0, sizeof(*connection));
 }
 
-/* A service has failed: only who insists connects to it during the next seconds. */
+/* A service has failed: "auto" leaves it alone for some seconds. */
 static void
 avoid_service(int service_pid, GpuFailure failure, const char *text)
 {

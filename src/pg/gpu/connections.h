@@ -23,7 +23,7 @@
 
 typedef struct Connection
 {
-	GpuClientRef ref;			/* what the client's device is given; NULL: not connected */
+	GpuClientRef ref;			/* what gpu_client_device is given */
 	GpuClientCounters counted;	/* of the client, already in the statistics */
 	struct BackendJob *job;		/* backend.c's, which uses the connection, or NULL */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
@@ -32,11 +32,12 @@ typedef struct Connection
 extern Connection connections[CONNECTIONS];
 
 /*
- * Makes a connection good for a job, or notes why it is not.  Connects if need
- * be, and has a service started that does not run; insist: also to a service that
- * failed lately, and for longer.  *wait is set when the service is starting, so
- * that another attempt may succeed soon.  A connection that a job uses is left
- * alone, whatever has become of it: the job holds its client.
+ * Makes a connection usable for a job, or notes why it is not.  Connects if need
+ * be, and has a service started that does not run.  insist: also connects to a
+ * service that failed lately, and waits longer for its greeting.  *wait is set when
+ * the service is starting, so that another attempt may succeed soon.  A connection
+ * that a job uses is left alone, whatever has become of it: the job holds its
+ * client.
  */
 extern bool connection_make_usable(Connection *connection, bool insist, bool *wait);
 

@@ -190,8 +190,8 @@ wait_for_service(void *arg, int fd, int events, int timeout_ms)
 }
 
 /*
- * Whether a key comes back over that connection: its socket may live when its
- * device does not.  Only silence counts against it; a refusal is an answer.
+ * Whether the service sorts a key for client: its socket may answer when its device
+ * does not.  Only silence is a failure; a refusal is an answer.
  */
 static bool
 sorts_a_key(GpuClient *client)
