@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpu/client.h"
+#include "gpu/client_device.h"
 #include "sort/cpu_device.h"
 #include "sort/sorter.h"
 

@@ -1,10 +1,7 @@
 /*
  * copy.h
- *		Copying into memory that another device or process reads next, and rows
+ *		Copies into memory that another process or a device reads next, and of rows
  *		out of memory that another process may write to at any time.
- *
- * Stores that go round the cache do not first read what they overwrite, and
- * leave in the cache what the copier still needs.
  */
 #ifndef HPSORT_GPU_COPY_H
 #define HPSORT_GPU_COPY_H
@@ -18,9 +15,13 @@
 #include <emmintrin.h>
 #endif
 
-/* Smaller ones gain nothing. */
+/* Bytes from which on streaming stores gain. */
 #define COPY_STREAM_MIN ((size_t) 64 * 1024)
 
+/*
+ * memcpy for memory that this process does not read again.  Streaming stores do not
+ * first read what they overwrite, and leave in the cache what the caller still needs.
+ */
 static inline void
 copy_to_shared(void *to, const void *from, size_t size)
 {
@@ -44,7 +45,7 @@ copy_to_shared(void *to, const void *from, size_t size)
 			src += 64;
 			dst += 64;
 		}
-		/* visible before whatever tells the other side that they are there */
+		/* The other side is told only after this that the bytes are there. */
 		_mm_sfence();
 		to = dst;
 		from = src;
@@ -53,13 +54,13 @@ copy_to_shared(void *to, const void *from, size_t size)
 	memcpy(to, from, size);
 }
 
-/* Rows that are copied and checked at once: 16 KiB stay in the nearest cache. */
+/* Rows that are copied, and then checked, at a time: 16 KiB stay in the nearest cache. */
 #define ROWS_AT_ONCE ((uint32_t) 4096)
 
 /*
- * Copies rows, and adds base to each.  False if one is no row of n: it must never
- * reach someone's array index.  What is checked is the copy, because the other
- * process can still write to what it was made from.
+ * Copies count row numbers, and adds base to each.  False if one is not below n, so
+ * that it can never be used as an index.  The copy is what is checked, because the
+ * other process can still write to from.
  */
 static inline bool
 copy_rows_from_shared(uint32_t *to, const uint32_t *from, uint32_t count, uint64_t n, uint32_t base)

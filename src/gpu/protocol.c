@@ -1,13 +1,14 @@
 /*
  * protocol.c
- *		The checking of messages between client and GPU service (see protocol.h).
+ *		The messages between client and GPU service, and the checking of them (see
+ *		protocol.h).
  */
 #include "gpu/protocol.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Given by the Makefile: the sources' stamp; both programs get the same one. */
+/* Given by gpud.mk: version and stamp of the sources, the same for both programs. */
 #ifndef HPSORT_BUILD
 #define HPSORT_BUILD "unknown"
 #endif
@@ -16,8 +17,8 @@
 #define STRINGIFY(x) STRINGIFY_(x)
 
 /*
- * Without padding that would carry a stranger's memory, or differ between two
- * compilers.
+ * No struct has padding, which would carry bytes of memory that the other side
+ * must not see, or differ between compilers.
  */
 _Static_assert(sizeof(GpuHeader) == 16, "header");
 _Static_assert(sizeof(GpuHello) == 56, "hello");
@@ -30,30 +31,6 @@ _Static_assert(sizeof(GpuResult) == 24, "result");
 _Static_assert(sizeof(GpuData) == 24, "data");
 _Static_assert(sizeof(GpuError) == 8 + GPU_TEXT_SIZE, "error");
 _Static_assert(sizeof(GpuMessage) * 2 <= GPU_INPUT_SIZE, "input buffer");
-
-static const char *const failure_names[GPU_FAILURES] = {
-	[GPU_OK] = "ok",
-	[GPU_DISABLED] = "disabled",
-	[GPU_NOT_RUNNING] = "not_running",
-	[GPU_NO_DEVICE] = "no_device",
-	[GPU_CONNECT] = "connect",
-	[GPU_PROTOCOL] = "protocol",
-	[GPU_TIMEOUT] = "timeout",
-	[GPU_LOST] = "lost",
-	[GPU_NO_MEMORY] = "no_memory",
-	[GPU_NO_CHUNKS] = "no_chunks",
-	[GPU_RESOURCES] = "resources",
-	[GPU_DEVICE_ERROR] = "device_error",
-	[GPU_UNSUPPORTED] = "unsupported",
-};
-
-const char *
-gpu_failure_name(GpuFailure failure)
-{
-	if ((unsigned) failure >= GPU_FAILURES)
-		return "unknown";
-	return failure_names[failure];
-}
 
 const char *
 gpu_build_id(void)
@@ -133,7 +110,7 @@ gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
 	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
 }
 
-/* A phrase for people, which logs may repeat: it ends, and is of one line. */
+/* Whether text ends within size and is one line, fit for logs and errors. */
 static bool
 is_text(const char *text, size_t size)
 {
@@ -146,8 +123,8 @@ is_text(const char *text, size_t size)
 }
 
 /*
- * Every member of the cost table is a double; none may be negative or no number.
- * The table is a struct, no array: it is looked through by its bytes.
+ * Whether no cost is negative, infinite or no number.  The table is a struct of
+ * doubles, no array: it is gone through by its bytes.
  */
 static bool
 costs_are_sane(const SortDeviceCosts *costs)
@@ -179,7 +156,7 @@ device_is_sane(const GpuDevice *device)
 		is_text(status->last_error, sizeof(status->last_error));
 }
 
-/* The complaint about what a READ, or a FINISH with the first reading in it, asks for. */
+/* The complaint about a READ, or the first reading that a FINISH asks for, or NULL. */
 static const char *
 complaint_of_read(const GpuRead *read)
 {
@@ -190,9 +167,9 @@ complaint_of_read(const GpuRead *read)
 	return NULL;
 }
 
-/* The complaint about a message's body, or NULL. */
+/* The complaint about the body of a client's message, or NULL. */
 static const char *
-complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 {
 	switch (m->header.type)
 	{
@@ -235,26 +212,44 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 			if (m->body.release.zero != 0)
 				return "unknown flag";
 			break;
-		case GPU_MSG_WELCOME:
-			if (m->body.welcome.magic != GPU_MAGIC)
-				return "wrong magic number";
-			if (!is_text(m->body.welcome.build, GPU_BUILD_SIZE))
-				return "build without an end";
-
-			/*
-			 * The rest of another version's welcome may mean anything: whoever
-			 * asks compares the version first.
-			 */
-			if (m->body.welcome.version != GPU_PROTOCOL_VERSION)
-				break;
-			if (m->body.welcome.chunks == 0 || m->body.welcome.chunks > GPU_CHUNKS_MAX ||
-				m->body.welcome.chunk_bytes < GPU_CHUNK_MIN ||
-				m->body.welcome.chunk_bytes > GPU_CHUNK_MAX ||
-				m->body.welcome.chunk_bytes % GPU_CHUNK_MIN != 0)
-				return "impossible size of the shared area";
-			if (!costs_are_sane(&m->body.welcome.costs))
-				return "impossible costs";
+		default:
 			break;
+	}
+	return NULL;
+}
+
+/* The complaint about a WELCOME, or NULL. */
+static const char *
+complaint_of_welcome(const GpuWelcome *welcome)
+{
+	if (welcome->magic != GPU_MAGIC)
+		return "wrong magic number";
+	if (!is_text(welcome->build, GPU_BUILD_SIZE))
+		return "build without an end";
+
+	/*
+	 * The rest of another version's welcome may mean anything: the client
+	 * compares the version before it looks at the rest.
+	 */
+	if (welcome->version != GPU_PROTOCOL_VERSION)
+		return NULL;
+	if (welcome->chunks == 0 || welcome->chunks > GPU_CHUNKS_MAX ||
+		welcome->chunk_bytes < GPU_CHUNK_MIN || welcome->chunk_bytes > GPU_CHUNK_MAX ||
+		welcome->chunk_bytes % GPU_CHUNK_MIN != 0)
+		return "impossible size of the shared area";
+	if (!costs_are_sane(&welcome->costs))
+		return "impossible costs";
+	return NULL;
+}
+
+/* The complaint about the body of a service's message, or NULL. */
+static const char *
+complaint_of_service(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+{
+	switch (m->header.type)
+	{
+		case GPU_MSG_WELCOME:
+			return complaint_of_welcome(&m->body.welcome);
 		case GPU_MSG_GRANT:
 			if (m->body.grant.chunk >= chunks)
 				return "no such chunk";
@@ -302,7 +297,7 @@ complaint(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 	return NULL;
 }
 
-/* Whether a type belongs to a job; ERROR may or may not. */
+/* Whether messages of a type belong to a job; those of ERROR may or may not. */
 static bool
 needs_job(uint32_t type)
 {
@@ -333,7 +328,8 @@ gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks, uint
 			 (message->header.job != 0) != needs_job(message->header.type))
 		*why = "wrong job number";
 	else
-		*why = complaint(message, chunks, chunk_bytes);
+		*why = side == GPU_FROM_CLIENT ? complaint_of_client(message, chunks, chunk_bytes) :
+			complaint_of_service(message, chunks, chunk_bytes);
 	return *why == NULL;
 }
 
@@ -361,7 +357,7 @@ gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes
 		return GPU_PARSE_MORE;
 	memcpy(&message->header, in->bytes + in->at, sizeof(GpuHeader));
 
-	/* Before the body is waited for: a wrong length must not be believed. */
+	/* Checked before the body is there: a wrong length would be waited for. */
 	length = gpu_body_length(message->header.type, side);
 	if (length < 0)
 	{

@@ -1,10 +1,10 @@
 /*
  * protocol.h
- *		What client and GPU service say to each other, and the checking of it.
+ *		The messages between client and GPU service, and the checking of them.
  *
- * Used by client.c (in a backend) and by hpsort-gpud.  Pure: bytes in, messages
- * or a complaint out; knows neither PostgreSQL nor CUDA, does no I/O and keeps
- * no state but the input buffer it is given, so that a fuzzer can drive it.
+ * Used by the client (client.h) and by hpsort-gpud.  Bytes in, messages or a
+ * complaint out: knows neither PostgreSQL nor CUDA, does no I/O and keeps no
+ * state but the input buffer that it is given, so that a fuzzer can drive it.
  *
  * Both ends run on one host from one build (see gpu_build_id), so messages are
  * plain structs in native byte order, each type of one exact length.
@@ -17,7 +17,7 @@
  *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
  *		RELEASE ...					DATA ...
  *		READ						RESULT, DATA ...
- *		CLOSE						(nothing: the next OPEN may follow at once)
+ *		CLOSE						nothing: the next OPEN may follow at once
  *		ASK_DEVICES					DEVICE, one for each
  *
  * Keys and results never cross the socket: they lie in chunks of one shared
@@ -26,17 +26,23 @@
  * reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
  * Chunks are granted for keys that the client has in hand, and for no others:
- * the n of OPEN, and those that a WANT announces.  So a client that has added
- * what it announced, and pauses until it has more, holds no chunk.
+ * those that OPEN and WANT announce.  So a client that has added the keys it
+ * announced, and pauses until it has more, holds no chunk.
  *
- * An ERROR with a job's number ends that job: the service drops whatever still
- * comes for it, and takes its chunks back at CLOSE.  An ERROR without a job's
- * number ends the connection.
+ * An ERROR with a job's number ends that job: the service ignores later messages
+ * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
+ * ends the connection.
  */
 #ifndef HPSORT_GPU_PROTOCOL_H
 #define HPSORT_GPU_PROTOCOL_H
 
-#include "gpu/client.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/gpu_types.h"
+#include "sort/plan.h"
+#include "sort/sort_types.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -45,7 +51,7 @@ extern "C"
 
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
-/* Also part of the build id; raised whenever a message changes its meaning. */
+/* Part of the build id; raised whenever a message changes its meaning. */
 #define GPU_PROTOCOL_VERSION 3
 
 #define GPU_BUILD_SIZE 48
@@ -130,7 +136,7 @@ typedef struct GpuOpen
 	uint32_t	want;			/* SortWant */
 	uint32_t	descending;		/* 0 or 1 */
 	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
-	uint32_t	algorithm;		/* SortAlgorithm that is insisted on; AUTO: any */
+	uint32_t	algorithm;		/* SortAlgorithm: this one or none; AUTO: any */
 } GpuOpen;
 
 typedef struct GpuWant
@@ -144,11 +150,11 @@ typedef struct GpuAdd
 	uint32_t	count;			/* keys in it, > 0 */
 } GpuAdd;
 
-/* READ, and FINISH, which may ask for the first result in the same breath. */
+/* READ, and FINISH, which may ask for the first result, too. */
 typedef struct GpuRead
 {
-	uint32_t	form;
-	uint32_t	descending;
+	uint32_t	form;			/* GpuForm */
+	uint32_t	descending;		/* 0 or 1 */
 } GpuRead;
 
 typedef struct GpuRelease
@@ -175,9 +181,9 @@ typedef struct GpuFinished
 typedef struct GpuResult
 {
 	uint64_t	items;			/* keys, runs or rows in all */
-	uint32_t	form;			/* never NONE or BEST */
+	uint32_t	form;			/* GpuForm, never NONE or BEST */
 	uint32_t	descending;
-	uint32_t	read;			/* which reading of the job, from 1 */
+	uint32_t	read;			/* number of the reading in its job, from 1 */
 	uint32_t	zero;
 } GpuResult;
 
@@ -187,7 +193,7 @@ typedef struct GpuData
 	uint64_t	first;			/* position of the first item */
 	uint32_t	chunk;
 	uint32_t	count;			/* items, > 0 */
-	uint32_t	read;			/* the RESULT they belong to */
+	uint32_t	read;			/* of the RESULT that they belong to */
 	uint32_t	zero;
 } GpuData;
 
@@ -226,10 +232,10 @@ typedef struct GpuMessage
 	}			body;
 } GpuMessage;
 
-/* The version, the protocol and a stamp of the sources that define it. */
+/* Version of hpsort, stamp of the sources that define the messages, and protocol. */
 extern const char *gpu_build_id(void);
 
-/* Bytes of a type's body, or -1 for what is no type of that side. */
+/* Bytes of a type's body, or -1 if that side sends no such type. */
 extern int	gpu_body_length(uint32_t type, GpuSide side);
 
 /* A message of that type, all zero but for its header. */
@@ -239,20 +245,20 @@ extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t 
 extern size_t gpu_message_size(const GpuMessage *message);
 
 /*
- * Whether a message is one that this side may send, as far as that can be told
- * from the message alone and the size of the shared area (chunks is 0 as long
- * as that is not known, and nothing that names a chunk is valid then).  If not,
+ * Whether a message is one that side may send, as far as the message alone and
+ * the size of the shared area tell.  chunks is 0 while that size is not known,
+ * and no message that names a chunk is valid then.  If the message is not valid,
  * *why is a phrase.  Text fields are checked to end within their size.
  */
 extern bool gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks,
 							  uint64_t chunk_bytes, const char **why);
 
-/* Items of a form that a chunk holds. */
+/* The most items of a form that a chunk holds. */
 extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
 
 /*
- * Bytes received and not yet taken.  Room for many messages: what arrives
- * together is read together.
+ * Bytes received and not yet taken.  There is room for many messages, so that
+ * those that arrive together are received by one call.
  */
 #define GPU_INPUT_SIZE 8192
 
@@ -273,7 +279,7 @@ typedef enum GpuParse
 /* Where to receive to, and how much; never 0 after GPU_PARSE_MORE. */
 extern unsigned char *gpu_input_room(GpuInput *in, size_t *size);
 
-/* Takes the next message, checked as above. */
+/* Takes the next message, checked by gpu_message_check. */
 extern GpuParse gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
 							   GpuMessage *message, const char **why);
 

@@ -1,10 +1,10 @@
 /*
  * chunks.c
- *		The shared area: who may use which chunk, and who is next.
+ *		The memory that the service shares with its clients (see chunks.h).
  *
- * A holder without a chunk queues and is served in turn; a holder with some
- * gets more only while nobody queues and within its share.  Those who queue
- * hold nothing, so nobody waits in a circle.
+ * A holder without a chunk queues and is served in turn.  A holder with some
+ * gets more only while no holder queues, and within its share.  Holders in the
+ * queue hold nothing, so that no two of them can wait for each other.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpu/protocol.h"
+#include "gpud/chunks.h"
 
 bool
 chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
@@ -39,7 +40,7 @@ chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text)
 		snprintf(text, GPU_TEXT_SIZE, "out of memory");
 		return false;
 	}
-	/* low numbers on top: few chunks in use stay the same few */
+	/* Low numbers on top: while few chunks are used, they stay the same few. */
 	for (i = 0; i < chunks->count; i++)
 		chunks->free[i] = chunks->count - 1 - i;
 
@@ -98,7 +99,10 @@ chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active)
 	pthread_mutex_unlock(&chunks->lock);
 }
 
-/* The free chunk that costs holder's peer least, which is taken out. */
+/*
+ * Takes a free chunk, one that the holder's client has mapped already if there
+ * is one: its pages are populated there.
+ */
 static uint32_t
 take_free(Chunks *chunks, ChunkHolder *holder)
 {
@@ -144,7 +148,7 @@ wake_up(ChunkHolder *holder)
 	uint64_t	one = 1;
 	ssize_t		rc = write(holder->wake, &one, sizeof(one));
 
-	(void) rc;					/* full: awake already */
+	(void) rc;					/* fails only if it is readable already */
 }
 
 /* Serves the queue as far as chunks are free. */
@@ -246,7 +250,7 @@ chunks_scarce(Chunks *chunks)
 	bool		scarce;
 
 	pthread_mutex_lock(&chunks->lock);
-	/* also with few chunks in all: one is always left for who comes next */
+	/* However few chunks there are, one is kept for the next holder. */
 	scarce = chunks->first != NULL ||
 		chunks->nfree <= (chunks->count < 16 ? 1 : chunks->count / 8);
 	pthread_mutex_unlock(&chunks->lock);

@@ -1,19 +1,19 @@
 /*
  * costs.c
- *		What work costs on this service, for the plan: measured when it starts,
- *		as a client sees it.
+ *		What work costs on the service's first device, as a client sees it (see
+ *		costs.h).
  *
- * A client in this very process sorts a few small and medium jobs over a socket
- * pair, so that round trips, copies through chunks, the bus and the kernels are
- * all in it, in the proportion in which they overlap.  What comes out fills the
- * terms of the plan's model (plan.c):
+ * A client in the service's own process sorts a few dozen jobs over a socket pair,
+ * so that round trips, copies through chunks, the bus and the kernels are all in
+ * the times, as they overlap.  The times fill the terms of the plan's model
+ * (plan.c):
  *
  *		keys	startup + transfer * (n + back) + n * (counting[range] + expand)
  *		wide	startup + transfer * (n + n) + n * wide
  *		order	startup + n * scatter[range], or n * pair
  *
- * back being three keys' room for a run, or n.  Terms are chosen so that the
- * sums are right at the sizes measured; single terms mean little.
+ * where back is what comes back, in keys: three for a run, or n.  Terms are chosen
+ * so that the sums are right at the sizes measured; single terms mean little.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,23 +23,26 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/client_internal.h"
-#include "gpud/gpud.h"
+#include "gpu/client_device.h"
+#include "gpu/clock.h"
+#include "gpud/costs.h"
+#include "gpud/log.h"
 #include "sort/cpu_device.h"
 #include "sort/job.h"
 
 /*
- * Keys of a medium job: beyond the caches' sizes on the GPU (8 MiB each way),
- * and all jobs still take 0.6 s.  The CPU device is slower, and so are chunks
- * so small that most of the time goes into messages: as the tests have them.
+ * Keys of a medium job: 8 MiB each way are more than the GPU's caches hold, and all
+ * jobs together still take 0.6 s.  Jobs are smaller on the CPU device, which is
+ * slower, and with chunks so small that messages take most of the time, as tests
+ * have them.
  */
 #define MEDIUM_KEYS ((size_t) 2 << 20)
 #define MEDIUM_KEYS_CPU ((size_t) 1 << 17)
 #define MEDIUM_CHUNKS 64
 
 /*
- * A small job is nearly all latency; one smaller still would spare the device
- * launches that every job has for which it can be chosen.
+ * Keys of a small job, which is nearly all latency.  Smaller jobs need fewer kernel
+ * launches than any job that the plan would choose the device for.
  */
 #define SMALL_KEYS ((size_t) 16384)
 #define SMALL_ROUNDS 15
@@ -89,8 +92,8 @@ compare_ns(const void *a, const void *b)
 }
 
 /*
- * Nanoseconds of a job of n keys in 2^bits values, the median of at most
- * SMALL_ROUNDS rounds: what a client can expect, not what it may hope for.
+ * Nanoseconds of a job of n keys in 2^bits values: the median of so many rounds, at
+ * most SMALL_ROUNDS, because a client meets the usual case, not the best one.
  */
 static double
 time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant want, size_t n,
@@ -128,7 +131,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			.keys = want == SORT_WANT_KEYS ? b->out : NULL,
 			.positions = want == SORT_WANT_PERMUTATION ? (uint32_t *) b->out : NULL,
 		};
-		double		start = clock_ns();
+		double		start = gpu_clock_ns();
 		SortError	err;
 		SortStatus	status = sort_job_run(device, &b->context, &spec, keys, &output, NULL, &err);
 
@@ -138,7 +141,7 @@ time_job(Bench *b, const SortDevice *device, SortAlgorithm algorithm, SortWant w
 			b->failed = true;
 			return 0;
 		}
-		ns[i] = clock_ns() - start;
+		ns[i] = gpu_clock_ns() - start;
 	}
 	qsort(ns, (size_t) rounds, sizeof(double), compare_ns);
 	return ns[rounds / 2];
@@ -150,7 +153,7 @@ not_negative(double ns)
 	return ns > 0 ? ns : 0;
 }
 
-/* What comes back of n keys in 2^bits values, in keys: runs where those are smaller. */
+/* The size of the result of n keys in 2^bits values, in keys: runs where those are smaller. */
 static double
 back_keys(double n, int bits)
 {
@@ -160,10 +163,10 @@ back_keys(double n, int bits)
 }
 
 /*
- * How many times longer than the plan believes this host's CPU takes for n keys
- * in 2^bits values, by the algorithm that the plan chooses for them.  Both
- * devices' costs are compared with each other, so that ours are divided by it:
- * given in the nanoseconds of the plan's table.
+ * How many times longer than the plan believes this host's CPU takes for n keys in
+ * 2^bits values, by the algorithm that the plan chooses for them.  The plan compares
+ * the costs of both devices, so that the device's costs have to be in the
+ * nanoseconds of the plan's table, too: they are divided by this.
  */
 static double
 cpu_slowness(Bench *b, SortAlgorithm algorithm, SortWant want, int bits)
@@ -189,7 +192,7 @@ cpu_slowness(Bench *b, SortAlgorithm algorithm, SortWant want, int bits)
 	return slowness;
 }
 
-/* Between the measured ones, slowness changes evenly with the bits of the range. */
+/* Slowness for a range of 2^at, between count measured ones by linear interpolation. */
 static double
 interpolate(const double *slowness, const int *bits, int count, int at)
 {
@@ -203,12 +206,12 @@ interpolate(const double *slowness, const int *bits, int count, int at)
 }
 
 /*
- * Divides what was measured by the slowness of the CPU, which is another one
- * for keys and for permutations, which wait for the memory much more, and for
- * each range.  Terms that the ranges share take the number of wide keys; the
- * others are such that the sum is right at n.  On a host with an H100 the CPU
- * took 2.1 times the plan's time for wide keys, 0.5 times for a million keys of
- * 100 values and 3.5 times for their permutation.
+ * Divides the measured costs by the slowness of the CPU.  That is not the same for
+ * keys and for permutations, which wait for memory much more, nor for all ranges.
+ * Terms that the ranges share are divided by the slowness of wide keys; the others
+ * are such that the sum is right at n.  On a host with an H100 the CPU took 2.1
+ * times the plan's time for wide keys, 0.5 times for a million keys of 100 values
+ * and 3.5 times for their permutation.
  */
 static void
 relate_to_plan(Bench *b, SortDeviceCosts *costs, double *wide_slowness, double *order_slowness)
@@ -267,7 +270,7 @@ measure(Bench *b, SortDeviceCosts *costs)
 
 	memset(costs, 0, sizeof(*costs));
 
-	/* once for nothing: the chunks' pages, the device's memory pool, the kernels */
+	/* Not measured: the first job maps chunks, fills the memory pool, loads kernels. */
 	(void) time_job(b, d, any, SORT_WANT_KEYS, b->n, 32, 1);
 	startup = time_job(b, d, any, SORT_WANT_KEYS, SMALL_KEYS, 32, SMALL_ROUNDS);
 	wide = (time_job(b, d, any, SORT_WANT_KEYS, b->n, 32, MEDIUM_ROUNDS) - startup) / n;
@@ -333,7 +336,7 @@ prepare(Bench *b, Service *service)
 		close(ends[1]);
 		return false;
 	}
-	return client_connect_over(&options, ends[1], &b->ref.client, &failure, text,
+	return gpu_client_connect_over(&options, ends[1], &b->ref.client, &failure, text,
 							   sizeof(text)) == SORT_OK;
 }
 
@@ -341,7 +344,7 @@ void
 costs_measure(Service *service)
 {
 	SortDeviceCosts *costs = &service->devices.costs;
-	double		start = clock_ns();
+	double		start = gpu_clock_ns();
 	double		wide_slowness = 1.0;
 	double		order_slowness = 1.0;
 	Bench		b;
@@ -362,7 +365,7 @@ costs_measure(Service *service)
 	service->devices.list[0].jobs_done = 0;
 	pthread_mutex_unlock(&service->devices.list[0].lock);
 
-	/* What cannot be measured must not be chosen: a second a key. */
+	/* A device that cannot be measured must not be chosen: a second a key. */
 	if (b.failed)
 	{
 		log_line(LOG_WARNING, "could not measure what work costs on the device");
@@ -374,6 +377,6 @@ costs_measure(Service *service)
 	log_line(LOG_INFO, "measured in %.0f ms: job %.0f us, transfer %.2f ns, wide sort %.2f ns, "
 			 "order %.2f ns a key in the plan's time; this CPU takes %.2f times that for wide keys, "
 			 "%.2f for the order of few values",
-			 (clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
+			 (gpu_clock_ns() - start) / 1e6, costs->startup_ns / 1e3, costs->transfer_ns,
 			 costs->wide_ns, costs->pair_ns, wide_slowness, order_slowness);
 }

@@ -1,21 +1,20 @@
 /*
  * cpu.c
- *		The CPU as the service's device, over src/sort: for machines without a
- *		GPU, and so that everything but the kernels is tested on them.
+ *		The CPU as the service's device, over src/sort (see engine.h): so that all
+ *		of the service but its kernels is tested on machines without a GPU.
  *
  * Behaves as the CUDA engine does, a memory limit included.  Keys are copied
- * when they are added; after finish the job holds the keys in order or the
+ * when they are added.  After job_finish the job holds the keys in order or the
  * permutation, and the runs if they were found on the way.
  */
 #define _GNU_SOURCE
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "gpud/engine.h"
+#include "gpud/cpu.h"
 #include "sort/algorithms.h"
 #include "sort/cpu_device.h"
 #include "sort/job.h"
@@ -44,20 +43,10 @@ typedef struct CpuJob
 	bool		finished;
 } CpuJob;
 
-bool
-engine_fail(EngineError *err, GpuFailure failure, const char *format,...)
-{
-	va_list		args;
-
-	memset(err, 0, sizeof(*err));
-	err->failure = failure;
-	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
-	va_end(args);
-	return false;
-}
-
-/* Memory with its size before it, counted against the limit. */
+/*
+ * Allocations count against the engine's limit.  Each block has a header before
+ * it, which holds the block's size.
+ */
 #define HEADER 16
 
 static void *
@@ -201,7 +190,10 @@ cpu_trim(void *device)
 	(void) device;
 }
 
-/* What a job of n keys needs at least; what its shape adds is seen later. */
+/*
+ * Bytes that a job of n keys needs at least.  What its algorithm needs besides
+ * shows when it is allocated.
+ */
 static uint64_t
 need(const EngineSpec *spec, uint64_t n)
 {
@@ -252,7 +244,7 @@ cpu_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, Engine
 		uint64_t	capacity = job->capacity > 0 ? job->capacity * 2 : job->spec.n;
 		int32_t    *grown;
 
-		/* n is the peer's word: enough for a start, not to be believed. */
+		/* spec.n is only what the client says: a large one is not allocated at once. */
 		if (job->capacity == 0 && capacity > (UINT64_C(1) << 26))
 			capacity = UINT64_C(1) << 26;
 		if (capacity < job->n + n)

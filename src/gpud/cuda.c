@@ -1,9 +1,10 @@
 /*
  * cuda.c
- *		The CUDA engine as the service's device: cuda/hpsort_cuda.h behind
- *		engine.h.  Compiled always; without CUDA there is just no engine.
+ *		NVIDIA GPUs as the service's devices: cuda/hpsort_cuda.h behind engine.h.
+ *
+ * Compiled always; without HPSORT_WITH_CUDA there is no engine.
  */
-#include "gpud/engine.h"
+#include "gpud/cuda.h"
 
 #ifdef HPSORT_WITH_CUDA
 
@@ -18,11 +19,11 @@
 typedef struct CudaJob
 {
 	HpsortCudaJob *job;
-	SortAlgorithm algorithm;	/* insisted on, and published; AUTO: the engine's own way */
+	SortAlgorithm algorithm;	/* a published one that was asked for; AUTO: the engine's choice */
 	uint64_t	n;
 } CudaJob;
 
-/* Ours from the engine's; false, for return. */
+/* Translates an error of the CUDA engine; returns false, for the caller to return. */
 static bool
 failed(const HpsortCudaError *from, EngineError *err)
 {
@@ -123,8 +124,8 @@ cuda_trim(void *device)
 }
 
 /*
- * The published algorithm of that name as HpsortCudaSpec wants it; 0 where the
- * engine's own way is meant.  "radix" is CUB's sort.
+ * The published algorithm of that name, as HpsortCudaSpec.algorithm; 0 where the
+ * engine's own algorithms are meant.  "radix" is CUB's sort.
  */
 static int
 published(SortAlgorithm algorithm)
@@ -157,7 +158,7 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 
 	job->algorithm = s.algorithm != 0 ? spec->algorithm : SORT_ALGORITHM_AUTO;
 
-	/* Whoever wants keys may also read runs, and gets them if they are fewer. */
+	/* A job for keys can be read as runs, too, and is when those are smaller. */
 	s.wanted = spec->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
 		spec->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
 	if (hpsort_cuda_job_open(device, &s, &job->job, &e) != HPSORT_CUDA_OK)
@@ -194,7 +195,7 @@ cuda_job_consumed(void *arg, bool wait, uint64_t *number, EngineError *err)
 		failed(&e, err);
 }
 
-/* The engine's own ways of counting are all the 0-compressed H-P algorithm. */
+/* All regimes of the engine that count are the 0-compressed H-P algorithm. */
 static SortAlgorithm
 algorithm_of(HpsortCudaRegime regime)
 {

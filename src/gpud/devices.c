@@ -1,7 +1,6 @@
 /*
  * devices.c
- *		The service's devices: opening them, giving out the least loaded one,
- *		and their state for people.
+ *		The service's devices (see devices.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -9,26 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpu/clock.h"
+#include "gpu/exit_codes.h"
+#include "gpud/cpu.h"
+#include "gpud/cuda.h"
+#include "gpud/devices.h"
+#include "gpud/log.h"
 
-int64_t
-clock_ms(void)
-{
-	return (int64_t) (clock_ns() / 1e6);
-}
-
-double
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
-
+/* Opens one device more; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 static bool
 add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
 {
@@ -50,8 +39,8 @@ add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
 }
 
 /*
- * The ordinals of a list such as "0,2"; false unless it is one.  Each may
- * occur once.
+ * Reads a list of ordinals such as "0,2", none of which may occur twice, into
+ * ordinals, which has room for most.  False if it is no such list.
  */
 static bool
 parse_ordinals(const char *list, int *ordinals, int *n, int most)
@@ -77,8 +66,9 @@ parse_ordinals(const char *list, int *ordinals, int *n, int most)
 	}
 }
 
-int
-devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+/* Opens the GPUs that which says; as devices_open. */
+static int
+open_gpus(Devices *devices, const char *which, char *text)
 {
 	const Engine *cuda = cuda_engine();
 	EngineError err;
@@ -87,22 +77,6 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 	int			present = 0;
 	int			i;
 
-	memset(devices, 0, sizeof(*devices));
-	devices->memory_limit = memory_limit;
-	devices->idle_since = clock_ms();
-	pthread_mutex_init(&devices->lock, NULL);
-	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (devices->wake < 0)
-	{
-		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
-		return EXIT_INTERNAL;
-	}
-	if (strcmp(which, "cpu") == 0)
-	{
-		devices->list = calloc(1, sizeof(Device));
-		return devices->list && add_device(devices, &cpu_engine, -1, text)
-			? EXIT_ORDERLY : EXIT_INTERNAL;
-	}
 	if (strcmp(which, "auto") != 0 && !parse_ordinals(which, ordinals, &n, DEVICES_MAX))
 	{
 		snprintf(text, GPU_TEXT_SIZE, "invalid list of devices: \"%.100s\"", which);
@@ -132,8 +106,8 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 	}
 
 	/*
-	 * "auto": the first that can be used, which an old display adapter, say,
-	 * cannot; more GPUs are a choice that costs their memory.
+	 * "auto" takes the first GPU that can be used, and no more: each would cost
+	 * memory on it, which only an administrator can decide to spend.
 	 */
 	if (n == 0)
 	{
@@ -159,7 +133,27 @@ devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *t
 	return EXIT_ORDERLY;
 }
 
-/* Once, for all: the memory is portable between the devices of a process. */
+int
+devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+{
+	memset(devices, 0, sizeof(*devices));
+	devices->memory_limit = memory_limit;
+	devices->idle_since = gpu_clock_ms();
+	pthread_mutex_init(&devices->lock, NULL);
+	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (devices->wake < 0)
+	{
+		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
+		return EXIT_INTERNAL;
+	}
+	if (strcmp(which, "cpu") != 0)
+		return open_gpus(devices, which, text);
+	devices->list = calloc(1, sizeof(Device));
+	return devices->list && add_device(devices, &cpu_engine, -1, text)
+		? EXIT_ORDERLY : EXIT_INTERNAL;
+}
+
+/* The first device pins for all: pinned memory is the whole process's. */
 bool
 devices_pin(Devices *devices, void *memory, size_t bytes, char *text)
 {
@@ -243,7 +237,7 @@ devices_put(Devices *devices, Device *device, const EngineError *error)
 	}
 	pthread_mutex_unlock(&device->lock);
 	if (--devices->jobs == 0)
-		devices->idle_since = clock_ms();
+		devices->idle_since = gpu_clock_ms();
 	pthread_mutex_unlock(&devices->lock);
 }
 
@@ -262,7 +256,7 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 	status->ordinal = d->info.ordinal;
 	snprintf(status->name, sizeof(status->name), "%s", d->info.name);
 	status->memory_total = d->info.memory_total;
-	/* not under the lock: the engine may take its time */
+	/* Not under the lock: the engine may be slow to answer. */
 	if (!failed && d->engine->info(d->info.ordinal, &info, &err))
 		status->memory_free = info.memory_free;
 	status->memory_used = d->engine->memory_used(d->handle);
@@ -280,7 +274,7 @@ devices_idle_ms(Devices *devices)
 	int64_t		idle;
 
 	pthread_mutex_lock(&devices->lock);
-	idle = devices->jobs > 0 ? 0 : clock_ms() - devices->idle_since;
+	idle = devices->jobs > 0 ? 0 : gpu_clock_ms() - devices->idle_since;
 	pthread_mutex_unlock(&devices->lock);
 	return idle;
 }

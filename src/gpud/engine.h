@@ -1,11 +1,11 @@
 /*
  * engine.h
- *		What sorts inside the service: the CUDA engine, or the CPU (for machines
- *		without a GPU and for tests), behind one table of functions.
+ *		What sorts inside the service, behind one table of functions: the CUDA
+ *		engine (cuda.c), or the CPU (cpu.c) for machines without a GPU and for tests.
  *
- * Implemented by cuda.c and cpu.c, used by devices.c and
- * connection.c.  The shape is that of cuda/hpsort_cuda.h: keys are added
- * in chunks without waiting, results are read in parts.
+ * Called by devices.c and by job.c and its companions.  As in
+ * cuda/hpsort_cuda.h, keys are added in chunks without waiting for the device,
+ * and results are read in parts.
  */
 #ifndef HPSORT_GPUD_ENGINE_H
 #define HPSORT_GPUD_ENGINE_H
@@ -15,29 +15,29 @@
 typedef struct EngineError
 {
 	GpuFailure	failure;		/* GPU_OK: key is out of bounds */
-	int32_t		key;
-	bool		sticky;			/* the device needs a new process */
-	bool		cancelled;
+	int32_t		key;			/* that key */
+	bool		sticky;			/* the device can be used by a new process only */
+	bool		cancelled;		/* by job_cancel: no failure of the device */
 	char		text[GPU_TEXT_SIZE];
 } EngineError;
 
 typedef struct EngineInfo
 {
-	int			ordinal;
+	int			ordinal;		/* -1: the CPU */
 	char		name[128];
-	uint64_t	memory_total;
+	uint64_t	memory_total;	/* bytes */
 	uint64_t	memory_free;
 } EngineInfo;
 
 typedef struct EngineSpec
 {
 	uint64_t	n;				/* expected keys, 0: unknown */
-	int32_t		lo;				/* promised bounds; all of int4: none */
+	int32_t		lo;				/* promised bounds, inclusive; all of int4: none */
 	int32_t		hi;
 	SortWant	want;
-	bool		descending;		/* of the permutation */
+	bool		descending;		/* direction of the permutation */
 	SortAlgorithm algorithm;	/* this one or none; AUTO: the engine's choice */
-	void	   *const *others;	/* handles of further devices that it may use */
+	void	   *const *others;	/* handles of further devices that the job may use */
 	int			nothers;
 } EngineSpec;
 
@@ -49,45 +49,62 @@ typedef struct EngineResult
 	char		reason[GPU_TEXT_SIZE];
 } EngineResult;
 
-/* Functions that can fail return false and fill *err. */
+/*
+ * Functions that can fail return false and fill *err.  A device is what open
+ * returned, a job what job_open did; both are freed by their close.
+ */
 typedef struct Engine
 {
+	/* Devices of this host are numbered (ordinal) from 0 to *count - 1. */
 	bool		(*count) (int *count, EngineError *err);
 	bool		(*info) (int ordinal, EngineInfo *info, EngineError *err);
+
+	/* memory_limit is bytes for all jobs of the device, 0: no limit. */
 	bool		(*open) (int ordinal, uint64_t memory_limit, void **device, EngineError *err);
 	void		(*close) (void *device);
+
+	/* Prepares host memory for fast copies by all devices of the process. */
 	bool		(*pin) (void *device, void *memory, size_t bytes, EngineError *err);
+
+	/* Bytes of device memory that jobs use now. */
 	uint64_t	(*memory_used) (void *device);
+
+	/* Gives back memory that is kept for jobs to come. */
 	void		(*trim) (void *device);
 
-	/* One thread uses a job, but for cancel, which any may call. */
+	/* One thread uses a job, but any thread may cancel it. */
 	bool		(*job_open) (void *device, const EngineSpec *spec, void **job, EngineError *err);
 
 	/*
-	 * keys stay unchanged until consumed() reports *number, which counts the
-	 * calls from 1.
+	 * Adds keys, which must stay unchanged until job_consumed reports *number;
+	 * calls of job_add are numbered from 1.
 	 */
 	bool		(*job_add) (void *job, const int32_t *keys, uint32_t n, uint64_t *number,
 							EngineError *err);
+
+	/* *number is the last call of job_add whose keys are read; wait: of all. */
 	bool		(*job_consumed) (void *job, bool wait, uint64_t *number, EngineError *err);
+
+	/* No more keys will come: sorts. */
 	bool		(*job_finish) (void *job, EngineResult *result, EngineError *err);
 
-	/* Number of runs, finding them if need be. */
+	/* Number of runs, which are counted if they have not been. */
 	bool		(*job_distinct) (void *job, uint64_t *distinct, EngineError *err);
 
-	/* Items first .. first + count - 1 of a form, as they lie in a chunk. */
+	/*
+	 * Writes items first .. first + count - 1 of a form to chunk, as GpuData
+	 * says that they lie there.  Only keys can be read descending; a permutation
+	 * has the direction that it was opened with.
+	 */
 	bool		(*job_read) (void *job, GpuForm form, bool descending, uint64_t first,
 							 uint32_t count, void *chunk, EngineError *err);
+
+	/* Makes the call in progress, and all later ones, fail soon. */
 	void		(*job_cancel) (void *job);
 	void		(*job_close) (void *job);
 } Engine;
 
-extern const Engine cpu_engine;
-
-/* NULL in a build without CUDA. */
-extern const Engine *cuda_engine(void);
-
-/* Fills *err; false, for return. */
+/* Fills *err, format as printf; returns false, for the caller to return. */
 extern bool engine_fail(EngineError *err, GpuFailure failure, const char *format,...)
 			__attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,6 @@
 /*
  * faults.c
- *		Faults on purpose (--fault), so that what clients and PostgreSQL do when
- *		the service fails can be tested, on machines with and without a GPU.
+ *		Faults that the service commits on purpose (see faults.h).
  *
  *		SPEC		FAULT[,FAULT...]
  *		FAULT		KIND:POINT[:NTH[:ARG]]	the NTH time (1) POINT is reached;
@@ -12,19 +11,22 @@
  *					sticky slow nochunks
  *		POINT		hello open chunk add finish read
  *
- * For "slow" ARG is milliseconds (100).  A setting for developers: off unless
- * given, and then announced in the log.
+ * For "slow" ARG is milliseconds (100).  The option is for developers: without
+ * it no fault is ever committed, and with it the log says so at the start.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpud/faults.h"
+#include "gpud/log.h"
 
-/* Each entry is one fault of the specification; no limit but this one. */
+/* The most faults that one specification may have. */
 #define MOST_FAULTS 32
 
 typedef struct Fault
@@ -33,7 +35,7 @@ typedef struct Fault
 	FaultPoint	point;
 	unsigned	nth;
 	unsigned	arg;
-	atomic_uint times;			/* the point was reached so far */
+	atomic_uint times;			/* that the point was reached so far */
 } Fault;
 
 static Fault faults[MOST_FAULTS];
@@ -170,7 +172,7 @@ pause_us(unsigned us)
 	nanosleep(&t, NULL);
 }
 
-/* From another thread, in up to 2 ms: so that it also hits between the points. */
+/* A thread that kills the process within 2 ms: so that it also dies between points. */
 static void *
 kill_soon(void *arg)
 {
@@ -214,7 +216,7 @@ faults_at(FaultPoint point, const atomic_int *over)
 				pause_us(f->arg * 1000);
 				break;
 			case FAULT_HANG:
-				while (atomic_load(over) == CONNECTION_ALIVE)
+				while (atomic_load(over) == 0)
 					pause_us(10000);
 				break;
 			default:

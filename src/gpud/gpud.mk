@@ -1,15 +1,15 @@
 # gpud.mk: hpsort-gpud, the GPU service; included by the root Makefile.
 #
-# The service is built always: without CUDA it knows the CPU as its only device,
-# which is what its tests use.  It shares src/sort's objects with hpsort.so.
+# The service is always built: without CUDA the CPU is its only device, which the
+# tests use.  It shares src/sort's objects with hpsort.so.
 
-# The client, too: the service measures itself through it.
+# The service measures itself through the client (costs.c).
 GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c)))
 
-# Both ends compare this: a version, and a stamp of the sources that say what
+# Both ends compare this: the version, and a checksum of the sources that say what
 # goes over the socket.
 HPSORT_BUILD := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)-$(shell \
-	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/client.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
+	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/gpu_types.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
 GPU_CPPFLAGS = -DHPSORT_BUILD='"$(HPSORT_BUILD)"'
 
 GPUD_CUDA =
@@ -30,14 +30,14 @@ build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h cuda/published/*.h) src/g
 $(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_CUDA)
 	$(CXX) -o $@ $^ $(CXX_LIBS) $(if $(GPUD_CUDA),$(CUDA_LIBS))
 
-# A changed WITH_CUDA must not leave yesterday's objects behind.
+# Objects that depend on WITH_CUDA are built anew when it has changed.
 build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
 	@mkdir -p $(@D) && rm -f build/gpud/cuda-*
 	@touch $@
 build/gpud/src/gpud/cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
-# What runs in PostgreSQL knows whether there is a service to be had.
-src/pg/gpu/supervisor.o src/pg/gpu/supervisor.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+# service_is_installed() depends on WITH_CUDA, too.
+src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
 
 .PHONY: gpud install-gpud uninstall-gpud
 gpud: $(GPUD)

@@ -1,15 +1,12 @@
 /*
  * greeting.c
- *		Connections that have not greeted yet, which cost the service a descriptor
- *		each and nothing else.
+ *		Connections that have not said anything yet (see greeting.h).
  *
- * Whoever is a client sends its HELLO right after it has connected.  Until a whole
- * message is there a connection has no thread; it is closed when none comes in
- * time, and the oldest one is when there are too many.  So a flood of silent
- * connections leaves descriptors and threads for those that greet, and whatever
- * they send first is for connection.c to answer.
- *
- * Runs in the main thread only.
+ * A client sends its HELLO right after it has connected.  Until a whole message
+ * is there a connection has no thread.  It is closed when none comes in time; when
+ * there are too many silent connections, the oldest one is.  So a flood of them
+ * leaves descriptors and threads for clients that greet.  Whatever is sent first
+ * is for connection.c to answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,22 +16,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpu/clock.h"
+#include "gpud/greeting.h"
+#include "gpud/log.h"
 
-/* Nobody needs longer; a client gives up sooner. */
+/* Far longer than a client takes, which greets as soon as it has connected. */
 #define GREETING_TIMEOUT_MS 10000
 
 /*
- * Silent connections at most, and at most this part of all descriptors.  Many more
- * than clients can be between connecting and sending at the same moment.
+ * The most silent connections, and the most as a part of all descriptors: many more
+ * than there can be clients between connecting and sending at any moment.
  */
 #define MOST_SILENT 1024
 #define SILENT_PART 4
 
-/* How often it is worth a line in the log that there are too many. */
+/* How often the log says that there are too many. */
 #define COMPLAINT_MS 10000
 
-/* In the order of their coming, which is that of their deadlines. */
+/* A silent connection.  The list is in the order of arrival, which is that of deadlines. */
 struct Silent
 {
 	struct Silent *next;
@@ -53,7 +52,10 @@ most_silent(void)
 	return limit.rlim_cur < SILENT_PART ? 1 : (uint32_t) limit.rlim_cur / SILENT_PART;
 }
 
-/* Whether a message is there, right or wrong; *over: the peer has hung up without. */
+/*
+ * Whether a whole message is there, or what can be none; *over: the peer has hung
+ * up without.
+ */
 static bool
 has_spoken(int fd, bool *over)
 {
@@ -77,7 +79,7 @@ serve(Service *service, int fd)
 		log_line(LOG_WARNING, "could not serve a connection: no memory or descriptors");
 }
 
-/* Takes one out of the list; link points to it. */
+/* Takes the silent connection that link points to out of the list. */
 static void
 take_out(Greetings *g, struct Silent **link)
 {
@@ -90,9 +92,12 @@ take_out(Greetings *g, struct Silent **link)
 	free(s);
 }
 
-/* Looks at one: it may have spoken, or be gone. True: it is no longer in the list. */
+/*
+ * Looks whether a silent connection has spoken or is gone.  True: it is no longer in
+ * the list.
+ */
 static bool
-look_at(Service *service, struct Silent **link)
+look_at(Greetings *g, struct Silent **link)
 {
 	int			fd = (*link)->fd;
 	bool		over;
@@ -100,10 +105,10 @@ look_at(Service *service, struct Silent **link)
 
 	if (!spoken && !over)
 		return false;
-	epoll_ctl(service->epoll, EPOLL_CTL_DEL, fd, NULL);
-	take_out(&service->greetings, link);
+	epoll_ctl(g->service->epoll, EPOLL_CTL_DEL, fd, NULL);
+	take_out(g, link);
 	if (spoken)
-		serve(service, fd);
+		serve(g->service, fd);
 	else
 		close(fd);
 	return true;
@@ -111,30 +116,28 @@ look_at(Service *service, struct Silent **link)
 
 /* Closes the oldest one, unless it has spoken at the last moment. */
 static void
-close_oldest(Service *service)
+close_oldest(Greetings *g)
 {
-	Greetings  *g = &service->greetings;
-
-	if (look_at(service, &g->first))
+	if (look_at(g, &g->first))
 		return;
-	close(g->first->fd);		/* which is the end of watching it, too */
+	close(g->first->fd);		/* epoll forgets it, too */
 	take_out(g, &g->first);
 }
 
 void
-greetings_init(Greetings *g)
+greetings_init(Greetings *g, Service *service)
 {
+	g->service = service;
 	g->first = NULL;
 	g->end = &g->first;
 	g->count = 0;
 	g->last_id = GREETING_FIRST_ID;
-	g->complained = clock_ms() - COMPLAINT_MS;
+	g->complained = gpu_clock_ms() - COMPLAINT_MS;
 }
 
 void
-greeting_await(Service *service, int fd)
+greeting_await(Greetings *g, int fd)
 {
-	Greetings  *g = &service->greetings;
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET};
 	struct Silent *s;
 	bool		over;
@@ -143,7 +146,7 @@ greeting_await(Service *service, int fd)
 
 	if (spoken)
 	{
-		serve(service, fd);
+		serve(g->service, fd);
 		return;
 	}
 	if (over)
@@ -153,12 +156,12 @@ greeting_await(Service *service, int fd)
 	}
 	while (g->count >= most)
 	{
-		if (clock_ms() - g->complained >= COMPLAINT_MS)
+		if (gpu_clock_ms() - g->complained >= COMPLAINT_MS)
 		{
-			g->complained = clock_ms();
+			g->complained = gpu_clock_ms();
 			log_line(LOG_WARNING, "too many connections that say nothing, closing the oldest");
 		}
-		close_oldest(service);
+		close_oldest(g);
 	}
 	s = malloc(sizeof(*s));
 	if (s == NULL)
@@ -169,14 +172,14 @@ greeting_await(Service *service, int fd)
 	s->next = NULL;
 	s->id = g->last_id++;
 	s->fd = fd;
-	s->deadline = clock_ms() + GREETING_TIMEOUT_MS;
+	s->deadline = gpu_clock_ms() + GREETING_TIMEOUT_MS;
 	*g->end = s;
 	g->end = &s->next;
 	g->count++;
 
-	/* What has come meanwhile is reported, too. */
+	/* epoll also reports what has come since has_spoken. */
 	event.data.u64 = s->id;
-	if (epoll_ctl(service->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+	if (epoll_ctl(g->service->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
 	{
 		struct Silent **link = &g->first;
 
@@ -189,23 +192,22 @@ greeting_await(Service *service, int fd)
 }
 
 void
-greeting_look(Service *service, uint64_t id)
+greeting_look(Greetings *g, uint64_t id)
 {
-	struct Silent **link = &service->greetings.first;
+	struct Silent **link = &g->first;
 
 	while (*link && (*link)->id != id)
 		link = &(*link)->next;
 	if (*link)
-		(void) look_at(service, link);
+		(void) look_at(g, link);
 }
 
 int64_t
-greetings_expire(Service *service)
+greetings_expire(Greetings *g)
 {
-	Greetings  *g = &service->greetings;
-	int64_t		now = clock_ms();
+	int64_t		now = gpu_clock_ms();
 
 	while (g->first && g->first->deadline <= now)
-		close_oldest(service);
+		close_oldest(g);
 	return g->first ? g->first->deadline - now : -1;
 }

@@ -3,6 +3,11 @@
  *		hpsort-gpud, the GPU service: its options, its start, its main loop and
  *		its end.
  *
+ * hpsort-gpud owns the GPU so that no PostgreSQL process has to: one process a
+ * cluster, one thread a connection, and the main thread, which accepts, watches
+ * every connection for its end, and decides when to stop.  Knows nothing of
+ * PostgreSQL.
+ *
  * Started by the supervisor (a PostgreSQL background worker), by tests, or by
  * hand.  stdin is a pipe from the parent, whose end means that the parent is
  * gone; "ready" goes to stdout once, the log to stderr.  The process leaves
@@ -13,7 +18,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,24 +30,30 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpu/exit_codes.h"
+#include "gpud/connection.h"
+#include "gpud/costs.h"
+#include "gpud/cuda.h"
+#include "gpud/faults.h"
+#include "gpud/greeting.h"
+#include "gpud/log.h"
 
-/* Without a job for so long, the memory kept for the next goes back to the device. */
+/* After so long without a job, devices give back the memory kept for jobs to come. */
 #define TRIM_AFTER_MS 10000
 
-/* At the end, threads have so long to say goodbye. */
+/* How long the service waits for the threads of its connections when it ends. */
 #define END_TIMEOUT_MS 1000
 
-/* So many connections are accepted before the main loop looks for what else there is. */
+/* So many connections are accepted before the main loop looks for other events. */
 #define ACCEPT_AT_ONCE 64
 
 /*
- * 1 MiB: 4 of them on the way keep the bus busy, and a session's first job
+ * Four chunks of 1 MiB on the way keep the bus busy, and a session's first job
  * touches few pages (bench/gpu/service_bench).
  */
 #define DEFAULT_CHUNK_BYTES ((uint64_t) 1 << 20)
 
-/* What epoll reports besides connections (see GREETING_FIRST_ID). */
+/* What epoll reports besides connections, whose numbers GREETING_FIRST_ID divides. */
 #define EVENT_LISTEN (UINT64_MAX - 0)
 #define EVENT_SIGNAL (UINT64_MAX - 1)
 #define EVENT_PARENT (UINT64_MAX - 2)
@@ -59,36 +69,11 @@ typedef struct Options
 	int64_t		idle_timeout_ms;	/* 0: never */
 } Options;
 
-LogLevel	log_level = LOG_INFO;
-
 static Service service;
+static Greetings greetings;
 static int	listener = -1;
 static int	signals = -1;
 static int	spare_fd = -1;		/* given up to refuse a connection politely */
-
-void
-log_line(LogLevel level, const char *format,...)
-{
-	static const char *const prefix[] = {"DEBUG: ", "LOG: ", "WARNING: ", "ERROR: "};
-	char		line[512];
-	int			len;
-	va_list		args;
-	ssize_t		rc;
-
-	if (level < log_level)
-		return;
-	len = snprintf(line, sizeof(line), "%s", prefix[level]);
-	va_start(args, format);
-	len += vsnprintf(line + len, sizeof(line) - (size_t) len - 1, format, args);
-	va_end(args);
-	if (len > (int) sizeof(line) - 2)
-		len = (int) sizeof(line) - 2;
-	line[len++] = '\n';
-
-	/* one call, so that lines of several threads do not mix */
-	rc = write(STDERR_FILENO, line, (size_t) len);
-	(void) rc;
-}
 
 static void
 usage(FILE *to)
@@ -112,15 +97,62 @@ parse_number(const char *text, uint64_t most, uint64_t *number)
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *number <= most;
 }
 
-/* The exit code if there is nothing else to do, or -1. */
+static bool
+parse_log_level(const char *text, LogLevel *level)
+{
+	static const char *const levels[] = {"debug", "info", "warning", "error"};
+	int			i;
+
+	for (i = 0; i < 4; i++)
+		if (strcmp(text, levels[i]) == 0)
+		{
+			*level = (LogLevel) i;
+			return true;
+		}
+	return false;
+}
+
+enum
+{
+	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_DEVICES, OPTION_IDLE,
+	OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
+};
+
+/* Takes an option with its argument; false if that is not valid. */
+static bool
+take_option(int option, const char *arg, Options *o)
+{
+	uint64_t	number;
+
+	switch (option)
+	{
+		case OPTION_SOCKET:
+			o->socket_path = arg;
+			return true;
+		case OPTION_PINNED:
+			return parse_number(arg, UINT64_C(1) << 44, &o->pinned_memory);
+		case OPTION_CHUNK:
+			return parse_number(arg, GPU_CHUNK_MAX, &o->chunk_bytes) &&
+				o->chunk_bytes >= GPU_CHUNK_MIN && o->chunk_bytes % GPU_CHUNK_MIN == 0;
+		case OPTION_LIMIT:
+			return parse_number(arg, UINT64_MAX, &o->memory_limit);
+		case OPTION_DEVICES:
+			o->devices = arg;
+			return true;
+		case OPTION_IDLE:
+			if (!parse_number(arg, INT32_MAX, &number))
+				return false;
+			o->idle_timeout_ms = (int64_t) number * 1000;
+			return true;
+		default:
+			return parse_log_level(arg, &log_level);
+	}
+}
+
+/* Returns the exit code if there is nothing to do but to end, or -1. */
 static int
 parse_options(int argc, char **argv, Options *o)
 {
-	enum
-	{
-		OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_DEVICES, OPTION_IDLE,
-		OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
-	};
 	static const struct option options[] = {
 		{"socket", required_argument, NULL, OPTION_SOCKET},
 		{"pinned-memory", required_argument, NULL, OPTION_PINNED},
@@ -135,49 +167,14 @@ parse_options(int argc, char **argv, Options *o)
 		{"help", no_argument, NULL, OPTION_HELP},
 		{NULL, 0, NULL, 0},
 	};
-	static const char *const levels[] = {"debug", "info", "warning", "error"};
 	const char *why = NULL;
-	uint64_t	number;
 	int			option;
-	int			i;
 
 	memset(o, 0, sizeof(*o));
 	o->chunk_bytes = DEFAULT_CHUNK_BYTES;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-	{
-		bool		good = true;
-
 		switch (option)
 		{
-			case OPTION_SOCKET:
-				o->socket_path = optarg;
-				break;
-			case OPTION_PINNED:
-				good = parse_number(optarg, UINT64_C(1) << 44, &o->pinned_memory);
-				break;
-			case OPTION_CHUNK:
-				good = parse_number(optarg, GPU_CHUNK_MAX, &o->chunk_bytes) &&
-					o->chunk_bytes >= GPU_CHUNK_MIN && o->chunk_bytes % GPU_CHUNK_MIN == 0;
-				break;
-			case OPTION_LIMIT:
-				good = parse_number(optarg, UINT64_MAX, &o->memory_limit);
-				break;
-			case OPTION_DEVICES:
-				o->devices = optarg;
-				break;
-			case OPTION_IDLE:
-				good = parse_number(optarg, INT32_MAX, &number);
-				o->idle_timeout_ms = (int64_t) number * 1000;
-				break;
-			case OPTION_LOG:
-				good = false;
-				for (i = 0; i < 4; i++)
-					if (strcmp(optarg, levels[i]) == 0)
-					{
-						log_level = (LogLevel) i;
-						good = true;
-					}
-				break;
 			case OPTION_FAULT:
 				if (!faults_parse(optarg, &why))
 				{
@@ -195,17 +192,16 @@ parse_options(int argc, char **argv, Options *o)
 			case OPTION_HELP:
 				usage(stdout);
 				return EXIT_ORDERLY;
+			case '?':
+				usage(stderr);
+				return EXIT_USAGE;
 			default:
+				if (take_option(option, optarg, o))
+					break;
+				log_line(LOG_ERROR, "invalid value \"%s\"", optarg);
 				usage(stderr);
 				return EXIT_USAGE;
 		}
-		if (!good)
-		{
-			log_line(LOG_ERROR, "invalid value \"%s\"", optarg);
-			usage(stderr);
-			return EXIT_USAGE;
-		}
-	}
 	if (optind < argc || o->socket_path == NULL || o->devices == NULL ||
 		o->pinned_memory < o->chunk_bytes)
 	{
@@ -217,10 +213,7 @@ parse_options(int argc, char **argv, Options *o)
 	return -1;
 }
 
-/*
- * Whether the file at address is the socket of a service that is gone, which
- * may be replaced.
- */
+/* Whether the file at address is the socket of a service that has ended. */
 static bool
 is_stale(const struct sockaddr_un *address)
 {
@@ -239,7 +232,7 @@ is_stale(const struct sockaddr_un *address)
 	return stale;
 }
 
-/* The exit code if that is not possible, or -1. */
+/* Listens at path; returns -1, or the exit code if that is not possible. */
 static int
 start_listening(const char *path)
 {
@@ -287,9 +280,9 @@ stop_immediately(int signal_number)
 }
 
 /*
- * Stop signals are read from a descriptor; all threads have them blocked.  The
- * parent's death is told by the kernel, and by the end of stdin in case the
- * parent was gone before we could ask for that.
+ * Signals that stop the service are read from a descriptor; all threads have them
+ * blocked.  The kernel kills the process when its parent dies; the end of stdin
+ * tells of a parent that died before the kernel was asked to.
  */
 static bool
 prepare_signals(void)
@@ -323,6 +316,7 @@ prepare_signals(void)
 	return true;
 }
 
+/* Has epoll report fd, as the event what. */
 static bool
 watch(int fd, uint64_t what)
 {
@@ -331,14 +325,14 @@ watch(int fd, uint64_t what)
 	if (epoll_ctl(service.epoll, EPOLL_CTL_ADD, fd, &event) == 0)
 		return true;
 
-	/* stdin of someone who started us by hand: a file cannot end */
+	/* stdin may be a file when the service was started by hand: it cannot end */
 	if (what == EVENT_PARENT && errno == EPERM)
 		return true;
 	log_line(LOG_ERROR, "could not watch a descriptor: %s", strerror(errno));
 	return false;
 }
 
-/* As many connections as the hard limit allows; two descriptors each. */
+/* A connection takes two descriptors: as many of them as the hard limit allows. */
 static void
 raise_descriptor_limit(void)
 {
@@ -358,7 +352,7 @@ reserve_spare_fd(void)
 		spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Accepts those that wait; not forever, for there is more to do. */
+/* Accepts the connections that wait, at most ACCEPT_AT_ONCE. */
 static void
 accept_connections(void)
 {
@@ -370,7 +364,7 @@ accept_connections(void)
 
 		if (fd >= 0)
 		{
-			greeting_await(&service, fd);
+			greeting_await(&greetings, fd);
 			continue;
 		}
 		if (errno == EINTR || errno == ECONNABORTED)
@@ -378,9 +372,9 @@ accept_connections(void)
 		if ((errno == EMFILE || errno == ENFILE) && spare_fd >= 0)
 		{
 			/*
-			 * Whoever waits would make epoll report it forever: take the
-			 * connection with the spare descriptor, and close it.  The kernel
-			 * looks for a descriptor first, so perhaps nobody waits.
+			 * epoll would report a connection that waits again and again: take
+			 * it with the spare descriptor, and close it.  The kernel looks for a
+			 * descriptor before it looks for a connection, so perhaps none waits.
 			 */
 			close(spare_fd);
 			spare_fd = -1;
@@ -407,15 +401,18 @@ accept_connections(void)
 	}
 }
 
-/* Milliseconds until it is time to look again. */
+/*
+ * Milliseconds until the main loop has to look again what time it is.  Closes
+ * silent connections and trims devices when that is due.
+ */
 static int
 time_to_wait(const Options *o, bool *trimmed)
 {
 	int64_t		idle = devices_idle_ms(&service.devices);
-	int64_t		greeting = greetings_expire(&service);
+	int64_t		greeting = greetings_expire(&greetings);
 	int64_t		wait;
 
-	/* At work, or it has been since the last trim, unnoticed. */
+	/* There is a job now, or there was one since the last trim. */
 	if (idle < TRIM_AFTER_MS)
 		*trimmed = false;
 	if (!*trimmed && idle >= TRIM_AFTER_MS)
@@ -424,11 +421,11 @@ time_to_wait(const Options *o, bool *trimmed)
 		*trimmed = true;
 	}
 	if (idle == 0)
-		wait = 1000;			/* soon enough for what is due after seconds */
+		wait = 1000;			/* soon enough: what is due is due after seconds */
 	else if (!*trimmed)
 		wait = TRIM_AFTER_MS - idle;
 	else
-		wait = TRIM_AFTER_MS / 2;	/* a job may begin and end unnoticed, but is not forgotten sooner */
+		wait = TRIM_AFTER_MS / 2;	/* soon enough to see that there was a job */
 	if (idle > 0 && o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
 		wait = o->idle_timeout_ms - idle;
 	if (greeting >= 0 && greeting < wait)
@@ -436,7 +433,7 @@ time_to_wait(const Options *o, bool *trimmed)
 	return wait > 0 ? (int) wait : 0;
 }
 
-/* Until it is time to stop; returns the exit code. */
+/* Runs until it is time to stop; returns the exit code. */
 static int
 main_loop(const Options *o)
 {
@@ -480,7 +477,7 @@ main_loop(const Options *o)
 					return EXIT_DEVICE_LOST;
 				default:
 					if (events[i].data.u64 >= GREETING_FIRST_ID)
-						greeting_look(&service, events[i].data.u64);
+						greeting_look(&greetings, events[i].data.u64);
 					else
 						connection_gone(&service, events[i].data.u64);
 					break;
@@ -513,7 +510,9 @@ main(int argc, char **argv)
 		return EXIT_INTERNAL;
 	}
 
-	/* The path first: whoever is in the way has the device open, too. */
+	greetings_init(&greetings, &service);
+
+	/* The path first: a service that listens there already has the device open, too. */
 	rc = start_listening(o.socket_path);
 	if (rc >= 0)
 		return rc;
@@ -549,8 +548,8 @@ main(int argc, char **argv)
 	close(listener);
 
 	/*
-	 * A thread that does not come back in time is in a call of the driver's;
-	 * the end of the process frees what it holds.
+	 * A thread that has not ended in time is in a call of the driver's; the end
+	 * of the process frees what it holds.
 	 */
 	if (connections_end(&service, rc == EXIT_DEVICE_LOST ? CONNECTION_DEVICE_LOST : CONNECTION_STOP,
 						END_TIMEOUT_MS) && rc != EXIT_DEVICE_LOST)

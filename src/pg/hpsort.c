@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pg/compat.h"
+#include "pg/gpu/backend.h"
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
@@ -21,6 +22,7 @@ void
 _PG_init(void)
 {
 	guc_define();
+	gpu_backend_install();
 
 	/* pg_upgrade's servers run nothing that is not asked for. */
 	if (process_shared_preload_libraries_in_progress && !IsBinaryUpgrade)

@@ -11,7 +11,6 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/gpu/backend.h"
 #include "pg/guc.h"
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
@@ -63,6 +62,15 @@ pg_sort_threads(void)
 	return Min(hpsort_threads, Min(processors, 1 + workers));
 }
 
+/* What pg_sort_use_gpu() was given. */
+static const SortGpu *sort_gpu = NULL;
+
+void
+pg_sort_use_gpu(const SortGpu *gpu)
+{
+	sort_gpu = gpu;
+}
+
 void
 pg_sort_context(SortContext *context, MemoryContext memory)
 {
@@ -75,7 +83,7 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
 	context->threads = pg_sort_threads();
-	context->gpu = &gpu_backend;
+	context->gpu = sort_gpu;
 }
 
 void

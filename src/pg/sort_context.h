@@ -13,6 +13,13 @@
 #include "sort/sorter.h"
 
 /*
+ * Sets the way to a GPU that pg_sort_context() gives to every sort from then on; *gpu
+ * must live as long as the process.  The module's start calls it: this file cannot
+ * name the way, because the processes behind it (pg/gpu) make sorts of their own.
+ */
+extern void pg_sort_use_gpu(const SortGpu *gpu);
+
+/*
  * Fills context from the session's settings.  The sort takes all of its memory
  * from memory, which must live as long as context is used.
  */

@@ -14,7 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpu/client_internal.h"
+#include "gpu/client_device.h"
+#include "gpu/client_status.h"
+#include "gpu/protocol.h"
 
 #define CHUNKS 4
 #define CHUNK_BYTES 4096
@@ -135,7 +137,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (send(ends[0], data + 2, size - 2, MSG_NOSIGNAL) < 0)
 		size = 2;
 	shutdown(ends[0], SHUT_WR);
-	if (client_connect_over(&options, ends[1], &ref.client, &failure, text, sizeof(text)) == SORT_OK)
+	if (gpu_client_connect_over(&options, ends[1], &ref.client, &failure, text, sizeof(text)) == SORT_OK)
 	{
 		if (data[0] & 32)
 			(void) gpu_client_devices(ref.client, devices, 2, &count, &err);

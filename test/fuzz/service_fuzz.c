@@ -11,18 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
+#include "gpu/exit_codes.h"
+#include "gpud/connection.h"
+#include "gpud/log.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-LogLevel	log_level = LOG_ERROR;
-
-void
-log_line(LogLevel level, const char *format,...)
-{
-	(void) level;
-	(void) format;
-}
 
 static Service service;
 
@@ -31,6 +24,7 @@ prepare(void)
 {
 	char		text[GPU_TEXT_SIZE];
 
+	log_level = LOG_ERROR;
 	if (!service_init(&service) ||
 		devices_open(&service.devices, "cpu", 64 << 20, text) != EXIT_ORDERLY ||
 		!chunks_create(&service.chunks, 8 * 4096, 4096, text))

@@ -19,9 +19,9 @@ my %checks = checks();
 my ($rc, $out, $err);
 my $tries;
 
-# What a query and the device of its sort are in a new session, where "auto" is
-# to use the service: which it does if it is greeted within 250 ms, so that a
-# busy machine gets a few sessions to do it in.
+# The result of a query and the device of its sort, in a new session in which "auto"
+# should use the service.  "auto" does so if the service greets within 250 ms: on a
+# busy machine several sessions may have to try.
 sub where_auto_sorts
 {
 	my ($sql) = @_;
@@ -35,7 +35,7 @@ sub where_auto_sorts
 	return $said;
 }
 
-# The error of a statement, with the same patience.
+# The error of a statement, after as many tries.
 sub why_not
 {
 	my ($sql) = @_;
@@ -48,13 +48,13 @@ sub why_not
 	return $err;
 }
 
-# Nothing runs that was not needed, and looking does not start it.
+# No service runs before it is needed, and hpsort_devices() does not start it.
 is(service($node, 'state, pid, jobs, fallbacks'), 'stopped||0|0', 'not started');
 is($node->safe_psql('postgres', "SELECT usable, state FROM hpsort_devices() WHERE device = 'gpu'"), 'f|stopped', 'not by hpsort_devices() either');
 is($node->safe_psql('postgres', 'SELECT hpsort(ARRAY[3,1,2])'), '{1,2,3}', 'a small sort');
 is(scalar(services_alive($node)), 0, 'has no use for it');
 
-# "auto" has it started, and does not wait.
+# "auto" has the service started, and does not wait for it.
 $out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
 like($out, qr/^t\ncpu\|.*; no GPU: GPU service is (starting|not running)/, 'auto: the CPU answers meanwhile');
 ok(wait_for('started on demand', sub { service($node, 'state') eq 'running' }), 'started on demand');
@@ -64,7 +64,7 @@ ok(settled($node), 'no job left');
 is($node->safe_psql('postgres', "SELECT usable, state, reason, jobs, jobs_running FROM hpsort_devices() WHERE device = 'gpu'"), 't|ready||1|0', 'its device');
 is(scalar(services_alive($node)), 1, 'one service');
 
-# Every function uses it when told to, and says so.
+# With hpsort.device = gpu every function uses the service, and hpsort_last() says so.
 foreach my $name (sort keys %checks)
 {
 	foreach my $device (qw(auto gpu))
@@ -83,7 +83,7 @@ like($out, qr/^t\ngpu\nt\|\d+\ngpu\nt\n\{\}\|\{\}\|\{5,NULL,NULL\}$/, 'gpu: what
 # In two groups at once, each large enough to be streamed
 is($node->safe_psql('postgres', q{SELECT bool_and(a = b), count(*) FROM
 	(SELECT hpsort_agg(x) a, array_agg(x ORDER BY x) b FROM (SELECT x, i % 2 AS g FROM many, generate_series(0, 3) i) t GROUP BY g) t}), 't|2', 'two streams');
-# In the middle of a stream others may ask for the devices, or another timeout: its client stays
+# While keys are streamed, a query for the devices or a new timeout leaves the client alone
 $out = $node->safe_psql('postgres', q{SET hpsort.device = gpu;
 	SELECT hpsort_agg(x) = (SELECT array_agg(hashint4(i) ORDER BY hashint4(i)) FROM generate_series(1, 2900000) i)
 	FROM (SELECT hashint4(i) AS x, CASE WHEN i % 400000 = 0
@@ -96,7 +96,7 @@ $out = $node->safe_psql('postgres', q{SET hpsort.device = gpu; SET max_parallel_
 	SELECT hpsort_agg(x) = (SELECT s FROM many_sorted) FROM many; SELECT device FROM hpsort_last();
 	SELECT hpsort_agg(x % 10) = (SELECT array_agg(x % 10 ORDER BY x % 10) FROM many) FROM many; SELECT device FROM hpsort_last()});
 is($out, "t\ngpu\nt\ngpu", 'gpu: parallel');
-# An algorithm that is forced is used or refused, by the service's device, too.
+# The service's device, too, uses or refuses a forced algorithm.
 foreach my $device (qw(auto gpu))
 {
 	my $set = "SET hpsort.device = $device; SET hpsort.algorithm =";
@@ -115,7 +115,7 @@ foreach my $device (qw(auto gpu))
 }
 ok(settled($node), 'no job left');
 
-# Only those who may reset the statistics do.
+# Only roles with the privilege can reset the statistics.
 $node->safe_psql('postgres', 'CREATE ROLE somebody LOGIN');
 is($node->safe_psql('postgres', 'SET ROLE somebody; SELECT jobs > 0 FROM hpsort_stat_gpu'), 't', 'statistics are for everybody');
 ($rc, $out, $err) = $node->psql('postgres', 'SET ROLE somebody; SELECT hpsort_stat_gpu_reset()');
@@ -123,7 +123,7 @@ like($err, qr/permission denied for function hpsort_stat_gpu_reset/, 'resetting 
 $node->safe_psql('postgres', 'SELECT hpsort_stat_gpu_reset()');
 is(service($node, 'jobs, keys, bytes_sent, bytes_received, fallbacks, stats_reset > now() - interval \'1 minute\''), '0|0|0|0|0|t', 'reset');
 
-# The socket is nobody else's business.
+# Only the owner may use the socket.
 my $socket = $node->data_dir . '/pg_stat_tmp/hpsort_gpu.sock';
 ok(-S $socket, 'socket in the data directory');
 is(sprintf('%o', (stat($socket))[2] & 0777), '600', 'for its owner only');
@@ -142,7 +142,7 @@ like($err, qr/invalid value for parameter "hpsort.gpu_devices".*DETAIL:  It must
 ($rc, $out, $err) = $node->psql('postgres', q{LOAD 'hpsort'; SET hpsort.gpu = off});
 like($err, qr/parameter "hpsort.gpu" cannot be changed now/, 'and the service is the cluster\'s');
 
-# Switched off, and on again.
+# hpsort.gpu is switched off, and on again.
 configure($node, 'hpsort.gpu' => 'off');
 ok(wait_for('switched off', sub { !services_alive($node) }), 'hpsort.gpu = off stops it');
 $out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
@@ -156,7 +156,7 @@ is($node->safe_psql('postgres', "SELECT usable, state, reason FROM hpsort_device
 configure($node, 'hpsort.gpu' => 'on');
 $pid = wait_running($node);
 
-# Idle shutdown, and a new start by need.
+# An idle service stops, and is started again when it is needed.
 configure($node, 'hpsort.gpu_idle_shutdown' => '1s');
 wait_running($node);
 ok(wait_for('idle shutdown', sub { !services_alive($node) }), 'idle shutdown');
@@ -165,8 +165,8 @@ is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't',
 configure($node, 'hpsort.gpu_idle_shutdown' => '0');
 wait_running($node);
 
-# A host without GPU, or without driver: found out once, and again after a reload.
-# Without CUDA there is none to be found, and the service is not even asked.
+# A host without GPU or driver: the service tries once, and once more after a reload.
+# In a build without CUDA the service is not even started.
 my $with_cuda = `'@{[ $node->config_data('--pkglibdir') ]}/hpsort-gpud' --version` !~ /without CUDA/;
 configure($node, 'hpsort.gpu_devices' => 'auto');
 my $none = $with_cuda ? 'no device' : 'stopped';
@@ -188,7 +188,7 @@ my $library = $node->config_data('--pkglibdir');
 my $program = "$library/hpsort-gpud";
 ok(-x $program, 'installed where the server finds it');
 
-# It is terminated: the supervisor starts another, and counts.
+# The service is terminated: the supervisor starts another one, and counts restarts.
 $pid = wait_running($node);
 my $restarts = service($node, 'restarts');
 kill 'KILL', $pid;
@@ -196,14 +196,14 @@ ok(wait_for('restarted', sub { service($node, 'restarts') > $restarts && service
 isnt(service($node, 'pid'), $pid, 'as another process');
 is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't', 'and it sorts');
 
-# Its supervisor is asked to go: so does it.
+# The supervisor is terminated: the service ends with it.
 my $supervisor = (split ' ', slurp_file('/proc/' . service($node, 'pid') . '/stat') =~ s/^.*\) //sr)[1];
 kill 'TERM', $supervisor;
 ok(wait_for('terminated', sub { service($node, 'state') eq 'stopped' && !services_alive($node) }), 'supervisor terminated');
 ok(!-e $socket, 'the socket is gone');
 wait_running($node);
 
-# Another program sits on the socket.
+# Another program listens at the socket's path.
 configure($node, 'hpsort.gpu' => 'off');
 wait_for('off', sub { !services_alive($node) });
 unlink $socket;
@@ -228,7 +228,7 @@ is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{$_}"), 't', "$
 configure($node, 'hpsort.gpu_pinned_memory' => '32MB');
 wait_running($node);
 
-# Shutdown, of either kind: nothing is left.
+# Fast and immediate shutdown: no process and no file is left.
 foreach my $mode (qw(fast immediate))
 {
 	wait_running($node);
@@ -238,14 +238,14 @@ foreach my $mode (qw(fast immediate))
 	$node->start;
 }
 
-# The supervisor is killed: the server restarts its processes, as for any of
-# them, and there is one service again when it is needed.
+# The supervisor is killed: the server restarts all its processes, as for any other
+# one, and there is one service again when it is needed.
 wait_running($node);
 $supervisor = (split ' ', slurp_file('/proc/' . service($node, 'pid') . '/stat') =~ s/^.*\) //sr)[1];
 $log = -s $node->logfile;
 kill 'KILL', $supervisor;
 ok(wait_for('supervisor killed', sub { !services_alive($node) }), 'supervisor killed: no service left');
-# not before it went away: who connects meanwhile is thrown out
+# a session that connects before the restart is thrown out
 ok(wait_for('restart', sub { slurp_file($node->logfile, $log) =~ /reinitializing/ }), 'the server restarts its processes');
 ok(wait_server($node), 'the server is back');
 wait_running($node);
@@ -274,14 +274,14 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\n");
 $node->start;
 is($node->safe_psql('postgres', $checks{array}), 't', 'and the next server serves');
 
-# Preloaded: it is there before anybody needs it.
+# Preloaded: the service runs before a session needs it.
 ok(wait_for('preloaded', sub { service($node, 'state') eq 'running' }), 'preloaded: started with the server');
 is(scalar(services_alive($node)), 1, 'one service');
 $out = $node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()");
 is($out, "t\ngpu", 'the first query of all uses it');
 $node->stop;
 
-# As pg_upgrade starts servers: nothing runs by itself.
+# A server that pg_upgrade starts runs no service.
 my $bindir = $node->config_data('--bindir');
 system_or_bail("$bindir/pg_ctl", '-D', $node->data_dir, '-l', $node->logfile, '-w', '-o', '-b', 'start');
 sleep 0.5;

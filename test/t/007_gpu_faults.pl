@@ -1,6 +1,6 @@
-# Whatever the GPU service does wrong, at whatever moment: the CPU's right
-# answer with the reason, or an error for those who insist; the same session
-# goes on, and nothing is left behind.
+# The GPU service commits each fault at each point.  Sessions get the right answer from
+# the CPU with the reason, or an error under hpsort.device = gpu; the same session goes
+# on, and no descriptor, memory or process is left behind.
 use strict;
 use warnings;
 use FindBin;
@@ -11,8 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-# Only what is to be waited for in vain is waited for shortly: a busy machine
-# may keep a service that is well from answering for a while.
+# Timeouts are short only where a test waits in vain: on a busy machine a service that
+# is well may not answer for a while.
 my $patience = '20s';
 my $node = new_server('faults', "hpsort.gpu_wait_timeout = '$patience'", "max_connections = 130");
 make_keys($node);
@@ -21,7 +21,7 @@ wait_running($node);
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 my $session = open_session($node);
 
-# Once, for what a session keeps.
+# One sort first, for what a session keeps open.
 foreach my $device (qw(gpu auto))
 {
 	run($session, "SET hpsort.device = $device");
@@ -111,7 +111,7 @@ ok(settled($node), 'no job left in the service');
 my $columns = 'connect > 0, protocol > 0, timeout > 0, lost > 0, no_memory > 0, no_chunks > 0, device_error > 0, restarts > 0';
 is(service($node, $columns), join('|', ('t') x 8), 'each kind was counted');
 
-# A service that answers nobody: it is found out and replaced.
+# The supervisor replaces a service that answers no client.
 configure($node, 'hpsort.gpu_fault' => 'hang:hello:0');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 my $hung = service($node, 'pid');
@@ -123,7 +123,7 @@ like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: t
 configure($node, 'hpsort.gpu_fault' => '');
 wait_running($node);
 
-# One whose device answers nobody: it greets, and the key that it is then given does not come back.
+# The same of a service that greets, but whose device does not sort a key.
 configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '500ms');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 $hung = service($node, 'pid');
@@ -133,7 +133,7 @@ like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: t
 configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
 wait_running($node);
 
-# Settings that the service does not take: it is not started again and again.
+# A service that refuses its settings is not started again and again.
 configure($node, 'hpsort.gpu_fault' => 'nonsense');
 ok(wait_for('failed', sub { service($node, 'state') eq 'failed' }), 'invalid fault: refused');
 # a session tries once more after a reload that it has not seen before
@@ -166,8 +166,8 @@ foreach my $name (qw(array order aggregate query))
 	}
 	cmp_ok($least, '<', 0.5 + 0.4, "$name: in time");
 }
-# The time from the cancel to its obedience, as the session sees it; the best
-# of a few, because the machine may have other things to do.
+# The time from a cancel to the end of the query, as the session sees it: the best of a
+# few, because the machine may be busy.
 my @latencies;
 foreach my $try (1 .. 5)
 {

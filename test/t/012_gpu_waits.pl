@@ -1,7 +1,7 @@
-# Who waits for the GPU service is not in anybody's way: not a session, for what
-# wants it for something else, and not the supervisor, while it looks whether the
-# service still answers.  And where there is no service to be had, nobody waits,
-# nothing is started, and the server's log has no word of it.
+# Waiting for the GPU service blocks nothing else: a session that waits still serves
+# interrupts, and so does the supervisor while it finds out whether the service still
+# answers.  Where there is no service no session waits, no process is started, and
+# the server's log says nothing.
 use strict;
 use warnings;
 use FindBin;
@@ -53,7 +53,7 @@ sub still_waits
 	return run($watcher, "SELECT wait_event FROM pg_stat_activity WHERE pid = $session->{pid}") =~ /^(HpsortGpu|Extension)$/;
 }
 
-# --- There is no service to be had
+# --- There is no service
 
 my $node = new_primary('none', "shared_preload_libraries = 'hpsort'", "log_min_messages = debug1");
 my $program = $node->config_data('--pkglibdir') . '/hpsort-gpud';
@@ -83,7 +83,7 @@ configure($node, 'hpsort.gpu_devices' => 'cpu', 'log_min_messages' => 'warning')
 ok(wait_running($node), 'a test device: the service runs');
 $node->stop;
 
-# --- The supervisor doubts its service
+# --- The supervisor suspects its service
 
 $node = new_primary('doubts', "hpsort.gpu_devices = 'cpu'", "hpsort.gpu_fault = 'hang:finish:0'", "hpsort.gpu_wait_timeout = '120s'");
 my $watcher = open_session($node);

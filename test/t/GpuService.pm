@@ -18,8 +18,8 @@ our @EXPORT = qw(new_server configure service wait_for wait_running services_ali
 	wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
 	full_limit);
 
-# A service of its own devices, and "auto" that prefers it whenever it is asked
-# at all; the shortest delays, so that a test does not wait.
+# The service's device is its CPU, "auto" prefers it wherever it considers a GPU, and
+# delays are the shortest, so that tests do not wait.
 sub new_server
 {
 	my ($name, @settings) = @_;
@@ -82,9 +82,9 @@ sub wait_running
 	return service($node, 'pid');
 }
 
-# Changes settings of the configuration file, and returns when a service that
-# ran was replaced by one that knows them.  One that is just starting is waited
-# for: else it could pass for its successor.
+# Changes settings of the configuration file, and returns when a service that ran was
+# replaced by one that has them.  A service that is just starting is waited for: it
+# could be taken for its successor.
 sub configure
 {
 	my ($node, %settings) = @_;
@@ -99,8 +99,8 @@ sub configure
 		if $before ne '0';
 }
 
-# Process ids of all services of a data directory, zombies left out: nobody
-# may be there to collect those.
+# Process ids of all services of a data directory, without zombies, which may have no
+# parent that collects them.
 sub services_alive
 {
 	my ($node) = @_;
@@ -125,7 +125,8 @@ sub processes_alive
 	return @alive;
 }
 
-# Keys whose order core has found: a is sorted by s, positions are o, runs r.
+# Keys with their order as found by core: a has the keys, s the sorted keys, o the
+# positions, r the runs.
 # Streamed aggregates need over a million.
 sub make_keys
 {
@@ -155,7 +156,7 @@ sub checks
 		query => q{SELECT ARRAY(SELECT hpsort_query('SELECT x FROM many')) = s FROM many_sorted});
 }
 
-# Seconds that what a session waits for may take, on the slowest machine.
+# Seconds that the slowest machine may take for what a session waits for.
 my $longest = 300;
 
 # A session that stays.
@@ -196,7 +197,7 @@ sub pump_session
 	return;
 }
 
-# How many descriptors a process has open, of those that a pattern fits.
+# The number of open descriptors of a process that a pattern fits.
 sub descriptors
 {
 	my ($pid, $kind) = @_;
@@ -205,8 +206,9 @@ sub descriptors
 	return scalar @all;
 }
 
-# The limit (RLIMIT_NOFILE) with which a process can open nothing more, in place
-# of what may get closed either: its lowest descriptor that is free, or of that kind.
+# The limit (RLIMIT_NOFILE) under which a process can open no descriptor, not even one
+# in place of a descriptor of that kind that it closes: the lowest descriptor that is
+# free, or of that kind.
 sub full_limit
 {
 	my ($pid, $kind) = @_;
@@ -219,7 +221,7 @@ sub full_limit
 	}
 }
 
-# The service is not busy with anything: no job, whatever became of its client.
+# Whether the service has no job, not even one whose client is gone.
 sub settled
 {
 	my ($node) = @_;

@@ -1,7 +1,7 @@
 /*
  * gpu_inside_test.c
- *		Parts of hpsort-gpud in this process: what cannot be seen from outside, or
- *		not in time, because it hangs on the clock or on two threads at once.
+ *		Parts of hpsort-gpud in this process: what depends on the clock, or on two
+ *		threads at once, and cannot be seen from outside.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -16,20 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud/gpud.h"
-
-LogLevel	log_level = LOG_ERROR;
-
-void
-log_line(LogLevel level, const char *format,...)
-{
-	(void) level;
-	(void) format;
-}
+#include "gpu/clock.h"
+#include "gpu/exit_codes.h"
+#include "gpud/connection.h"
+#include "gpud/greeting.h"
+#include "gpud/log.h"
 
 /*
- * The clocks as this whole program sees them; what the kernel waits for goes by the
- * true ones.
+ * The clocks of this program, instead of those of the C library: ahead of the true
+ * ones, by which the kernel's own waits still go.
  */
 static _Atomic int64_t real_ahead_s;
 static _Atomic int64_t monotonic_ahead_s;
@@ -47,6 +42,7 @@ clock_gettime(clockid_t id, struct timespec *t)
 }
 
 static Service service;
+static Greetings greetings;
 
 static void
 start(uint32_t chunks)
@@ -55,6 +51,7 @@ start(uint32_t chunks)
 
 	memset(&service, 0, sizeof(service));
 	assert_true(service_init(&service));
+	greetings_init(&greetings, &service);
 	assert_int_equal(devices_open(&service.devices, "cpu", 0, text), EXIT_ORDERLY);
 	assert_true(chunks_create(&service.chunks, chunks * 4096, 4096, text));
 }
@@ -81,19 +78,22 @@ test_clock_set_back(void **state)
 
 	(void) state;
 	start(4);
-	service.nconnections = 1;	/* its thread is in a call of the driver's, say */
+	service.nconnections = 1;	/* whose thread does not end */
 	real_ahead_s = 3600;
-	since = clock_ms();
+	since = gpu_clock_ms();
 	alarm(60);
 	assert_false(connections_end(&service, CONNECTION_STOP, 200));
 	alarm(0);
 	real_ahead_s = 0;
-	assert_true(clock_ms() - since >= 200);
-	assert_true(clock_ms() - since < 20000);
+	assert_true(gpu_clock_ms() - since >= 200);
+	assert_true(gpu_clock_ms() - since < 20000);
 	finish();
 }
 
-/* Whoever says nothing, or not all, is closed in time; who has spoken is served. */
+/*
+ * A connection without a whole message is closed in time; one that has greeted is
+ * served.
+ */
 static void
 test_silent_ones_expire(void **state)
 {
@@ -115,18 +115,18 @@ test_silent_ones_expire(void **state)
 		if (i > 0)
 			assert_int_equal(send(ends[i][0], &m, i == 1 ? gpu_message_size(&m) : 20, 0),
 							 i == 1 ? gpu_message_size(&m) : 20);
-		greeting_await(&service, ends[i][1]);
+		greeting_await(&greetings, ends[i][1]);
 	}
-	assert_int_equal(service.greetings.count, 2);
-	assert_true(greetings_expire(&service) > 0);
+	assert_int_equal(greetings.count, 2);
+	assert_true(greetings_expire(&greetings) > 0);
 	monotonic_ahead_s = 9;
-	assert_true(greetings_expire(&service) <= 1000);
-	assert_int_equal(service.greetings.count, 2);
+	assert_true(greetings_expire(&greetings) <= 1000);
+	assert_int_equal(greetings.count, 2);
 	monotonic_ahead_s = 11;
-	assert_int_equal(greetings_expire(&service), -1);
-	assert_int_equal(service.greetings.count, 0);
+	assert_int_equal(greetings_expire(&greetings), -1);
+	assert_int_equal(greetings.count, 0);
 	assert_int_equal(recv(ends[0][0], &byte, 1, 0), 0);
-	/* what it had sent was not read: so the kernel says it */
+	/* the end, or an error: a part of a message was left unread */
 	assert_true(recv(ends[2][0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(ends[1][0], &byte, 1, 0), 1);
 	monotonic_ahead_s = 0;
@@ -142,7 +142,7 @@ look_at_device(void *arg)
 {
 	GpuDeviceStatus *status = arg;
 
-	/* whoever fails it waits for us, so that this ends */
+	/* ends when the other thread has failed the device */
 	do
 		devices_status(&service.devices, 0, status);
 	while (strcmp(status->state, "failed") != 0);
@@ -181,5 +181,6 @@ main(void)
 		cmocka_unit_test(test_device_fails),
 	};
 
+	log_level = LOG_ERROR;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

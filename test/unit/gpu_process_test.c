@@ -1,7 +1,7 @@
 /*
  * gpu_process_test.c
  *		hpsort-gpud as a process: how it starts and ends, its socket, and peers
- *		that die, are no clients, or are too many.
+ *		that die, that are no clients, and that are too many.
  */
 #define _GNU_SOURCE
 #include "gpu_support.h"
@@ -69,7 +69,7 @@ test_client_dies(void **state)
 	gpu_service_stop(&s);
 }
 
-/* Peers that are no clients: refused, and nobody else notices. */
+/* Peers that are no clients are refused, and other connections go on. */
 static void
 test_strangers(void **state)
 {
@@ -143,13 +143,13 @@ test_start_and_end(void **state)
 	assert_true(S_ISSOCK(st.st_mode));
 	assert_int_equal(st.st_mode & 0777, 0600);
 
-	/* a second service finds it occupied, and leaves it alone */
+	/* a second service finds the path occupied, and leaves the socket alone */
 	assert_false(gpu_service_try(&second, s.socket, NULL));
 	assert_int_equal(gpu_service_wait(&second, 20000), 5);
 	unlink(second.log);
 	gpu_unit_connect_ok(&u, &s);
 
-	/* the end of stdin is the end, with a client connected */
+	/* the end of stdin ends the service, also with a client connected */
 	close(s.parent);
 	s.parent = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(gpu_service_wait(&s, 20000), 0);
@@ -169,7 +169,7 @@ test_start_and_end(void **state)
 	assert_true(gpu_service_try(&s, path, NULL));
 	gpu_service_stop(&s);
 
-	/* a file in the way is not */
+	/* a file that is no socket is not replaced */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	close(fd);
 	assert_false(gpu_service_try(&s, path, NULL));
@@ -179,7 +179,7 @@ test_start_and_end(void **state)
 	unlink(path);
 	unlink(s.log);
 
-	/* nothing to do */
+	/* an idle service ends */
 	gpu_service_start(&s, idle);
 	assert_int_equal(gpu_service_wait(&s, 20000), 0);
 	unlink(s.log);
@@ -196,7 +196,7 @@ test_start_and_end(void **state)
 	unlink(s.log);
 }
 
-/* Out of descriptors: refuses, does not spin, and serves again afterwards. */
+/* Without descriptors the service refuses, does not spin, and serves again afterwards. */
 static void
 test_no_descriptors(void **state)
 {
@@ -269,7 +269,7 @@ connect_silently(const GpuService *s)
 
 /*
  * A flood of connections that never greet, more than the service has descriptors
- * for, keeps nobody out who does, and has no threads.
+ * for, keeps no client out, and takes no threads.
  */
 static void
 test_silent_connections(void **state)
@@ -299,7 +299,7 @@ test_silent_connections(void **state)
 	for (i = 0; i < SILENT; i++)
 	{
 		silent[i] = connect_silently(&s);
-		/* to begin and not to go on is no better */
+		/* a part of a message counts as silence, too */
 		if (i % 3 == 0)
 			assert_int_equal(send(silent[i], &byte, 1, MSG_NOSIGNAL), 1);
 		if (i % (SILENT / CLIENTS) != SILENT / CLIENTS - 1)
@@ -311,7 +311,7 @@ test_silent_connections(void **state)
 	}
 	assert_true(gpu_count_fds(s.pid) <= fds + 40);
 	assert_true(gpu_count_threads(s.pid) <= threads + 2);
-	/* the first had to go, the last may still speak */
+	/* the oldest was closed, the newest may still greet */
 	assert_true(recv(silent[0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(silent[SILENT - 1], &byte, 1, MSG_DONTWAIT), -1);
 	for (i = 0; i < SILENT; i++)

@@ -1,7 +1,7 @@
 /*
  * gpu_service_test.c
- *		The client against the real hpsort-gpud with its CPU device: right
- *		answers, many sessions, and every way in which the service may fail.
+ *		The client with a real hpsort-gpud and its CPU device: right answers, many
+ *		sessions, and every way in which the service can fail.
  */
 #define _GNU_SOURCE
 #include "gpu_support.h"
@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "gpu/client_status.h"
 
 static const char *const small_chunks[] = {"--chunk", "4096", NULL};
 
@@ -95,7 +97,7 @@ test_matrix(void **state)
 	check_matrix(NULL, sizes, lengthof(sizes));
 }
 
-/* Only one chunk: everything goes through it, in turns. */
+/* A service with one chunk: all keys and results go through it. */
 static void
 test_one_chunk(void **state)
 {
@@ -160,7 +162,7 @@ test_reading_twice(void **state)
 	free(out);
 }
 
-/* Jobs given up at every point leave the connection, and the service, clean. */
+/* A job can be closed at every point; connection and service hold nothing of it then. */
 static void
 test_given_up(void **state)
 {
@@ -252,7 +254,7 @@ test_memory_limit(void **state)
 	unit_fill(SHAPE_WIDE, keys, N);
 	gpu_service_start(&s, args);
 	gpu_unit_connect_ok(&u, &s);
-	/* too large from the start, and found out while keys come */
+	/* too large by its announced keys, and too large as keys come */
 	assert_int_equal(gpu_unit_sort(&u, keys, N, INT32_MIN, INT32_MAX, N, 0, SORT_WANT_KEYS, false,
 								   &err), SORT_DEVICE_UNAVAILABLE);
 	assert_int_equal(gpu_client_failure(u.ref.client), GPU_NO_MEMORY);
@@ -288,7 +290,7 @@ typedef struct Session
 	char		text[200];
 } Session;
 
-/* cmocka's asserts belong to the main thread: these report by value. */
+/* cmocka's asserts are for the main thread: threads report by value. */
 static void *
 session_main(void *arg)
 {
@@ -382,8 +384,8 @@ test_many_sessions(void **state)
 }
 
 /*
- * All chunks with sessions that sit on them: who comes next waits, and then
- * hears why; when they let go, all is well again.
+ * Sessions hold all chunks and do nothing: the next session waits, and then fails
+ * with the reason; when chunks are free, it sorts.
  */
 static void
 test_no_chunks(void **state)
@@ -410,7 +412,7 @@ test_no_chunks(void **state)
 		assert_sort_ok(gpu_client_device.add(held[i], keys, 1, &err), err);
 	}
 	gpu_unit_init(&u);
-	/* it hears of it after three quarters of this */
+	/* the service gives up after three quarters of this */
 	assert_int_equal(gpu_unit_connect(&u, s.socket, 4000, text), GPU_OK);
 	assert_int_equal(gpu_unit_sort(&u, keys, 3000, INT32_MIN, INT32_MAX, 3000, 0, SORT_WANT_KEYS,
 								   false, &err), SORT_DEVICE_UNAVAILABLE);
@@ -433,9 +435,9 @@ test_no_chunks(void **state)
  */
 
 /*
- * Streams that pause, each of which could have taken four of the chunks, do not
- * keep the next session from sorting, not even when there are more of them than
- * chunks; afterwards they go on, and are right.
+ * Streams that pause, each of which could have taken four chunks, do not keep the
+ * next session from sorting, even when there are more streams than chunks.  When
+ * the streams go on, their results are right.
  */
 static void
 check_pauses(int chunks, int streams)
@@ -508,9 +510,9 @@ typedef struct FaultCase
 {
 	const char *fault;
 	GpuFailure	expected;
-	bool		at_connect;		/* fails there already */
+	bool		at_connect;		/* connecting fails */
 	bool		usable;			/* the connection lives on */
-	int			exit_code;		/* of the service: 0 lives on */
+	int			exit_code;		/* of the service; 0: it lives on */
 } FaultCase;
 
 static const FaultCase fault_cases[] = {
@@ -637,7 +639,7 @@ test_faults(void **state)
 	free(keys);
 }
 
-/* Killed at random moments, again and again: an error or the right answer. */
+/* The service is killed at random moments: each job gets an error or the right answer. */
 static void
 test_random_kills(void **state)
 {
@@ -690,7 +692,7 @@ test_random_kills(void **state)
 	free(keys);
 }
 
-/* SIGTERM in the middle of jobs ends them, and at once. */
+/* SIGTERM ends the service, and jobs in progress, at once. */
 static void
 test_stop_at_work(void **state)
 {

@@ -8,14 +8,14 @@
 
 #include <sys/types.h>
 
-#include "gpu/client.h"
+#include "gpu/client_device.h"
 #include "unit.h"
 
 /* A hpsort-gpud that this process started, in a directory of its own. */
 typedef struct GpuService
 {
 	pid_t		pid;			/* 0: has ended, and is waited for */
-	int			parent;			/* our end of its stdin */
+	int			parent;			/* this process's end of its stdin */
 	int			status;			/* of waitpid, once ended */
 	char		socket[64];
 	char		log[64];
@@ -27,13 +27,13 @@ typedef struct GpuService
  */
 extern void gpu_service_start(GpuService *s, const char *const *args);
 
-/* Starts it, whatever becomes of it; true: it is ready. */
+/* Starts the service; false if it ends before it is ready. */
 extern bool gpu_service_try(GpuService *s, const char *socket, const char *const *args);
 
-/* Ends it by SIGTERM; fails the test unless it exits with 0, removing its socket. */
+/* Ends the service by SIGTERM; fails the test unless it exits with 0 and removes its socket. */
 extern void gpu_service_stop(GpuService *s);
 
-/* Waits, at most timeout_ms, for its end; the exit code, or -signal. */
+/* Waits at most timeout_ms for the service's end; returns the exit code, or -signal. */
 extern int	gpu_service_wait(GpuService *s, int timeout_ms);
 
 extern void gpu_service_kill(GpuService *s);
@@ -68,7 +68,7 @@ extern void gpu_unit_init(GpuUnit *u);
 /* Connects; on failure the text goes to text (200 bytes). */
 extern GpuFailure gpu_unit_connect(GpuUnit *u, const char *socket, int wait_timeout_ms, char *text);
 
-/* Fails the test unless that works. */
+/* Connects; fails the test if that fails. */
 extern void gpu_unit_connect_ok(GpuUnit *u, const GpuService *s);
 
 extern void gpu_unit_disconnect(GpuUnit *u);

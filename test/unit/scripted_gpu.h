@@ -26,21 +26,22 @@ typedef enum Step
 typedef struct Script
 {
 	Step		fail_at;
-	SortStatus	with;			/* the status it fails with */
-	bool		early_only;		/* only of a job opened before finish */
-	bool		expensive;		/* by its costs */
-	/* seen */
-	unsigned	asked;
-	unsigned	required;		/* of them, with that */
+	SortStatus	with;			/* the status that it fails with */
+	bool		early_only;		/* fails only jobs that were opened before finish */
+	bool		expensive;		/* its costs are so high that no plan chooses it */
+
+	/* what the device has seen */
+	unsigned	asked;			/* for costs */
+	unsigned	required;		/* for costs, with required set */
 	unsigned	opened;
-	unsigned	early;			/* of them, with n unknown */
+	unsigned	early;			/* opened with n unknown */
 	unsigned	open_now;
 	unsigned	failed;			/* calls of failed */
 	uint64_t	added;			/* keys, in all jobs */
 	char		words[160];		/* of the last failure */
 } Script;
 
-/* The one device's script; a test reads what was seen from it. */
+/* The script of the one device; tests read from it what the device has seen. */
 extern Script script;
 
 /*

@@ -17,7 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "pg/gpu/backend.h"
+#include "pg/gpu/connections.h"
 #include "pg/gpu/service_state.h"
 #include "pg/interrupts.h"
 #include "pg/last_sort.h"
@@ -92,7 +92,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 
 	values[0] = CStringGetTextDatum("gpu");
-	count = gpu_backend_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
+	count = connections_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
 	/* An interrupt ends that function's wait, but is not raised inside. */
 	pg_check_interrupts();
 	if (count == 0)

@@ -17,17 +17,17 @@
 #include "pg/gpu/service_state.h"
 
 /*
- * A start that nobody took up within so long is forgotten: the postmaster
- * could not fork, or was shutting down.
+ * A start that was requested, and that no supervisor has begun for so long, may be
+ * requested again: the postmaster could not fork, or was shutting down.
  */
 #define START_LOST_MS 10000
 
-/* Order of work: mutex protects status and supervisor; the rest is atomic. */
+/* mutex protects status and supervisor; counters are atomic. */
 typedef struct ServiceShared
 {
 	slock_t		mutex;
 	ServiceStatus status;
-	Latch	   *supervisor;		/* valid as long as its pid is set */
+	Latch	   *supervisor;		/* valid while status.supervisor_pid is set */
 	ConditionVariable changed;
 	pg_atomic_uint64 jobs;
 	pg_atomic_uint64 keys;
@@ -57,9 +57,9 @@ service_state_preload(void)
 }
 
 /*
- * The shared struct, or NULL.  Without preload it comes out of the memory that
- * the server keeps spare; if other modules, or a growing lock table, have used
- * that up, there is no GPU, and no error.
+ * The shared struct, or NULL.  Where hpsort is not preloaded, the struct comes out of
+ * the memory that the server keeps spare.  If other modules, or a growing lock
+ * table, have used that up, there is no GPU, and no error.
  */
 static ServiceShared *
 attach(void)
@@ -99,8 +99,9 @@ attach(void)
 	PG_CATCH();
 	{
 		/*
-		 * Out of shared memory is all that can be wrong.  The error has
-		 * forgotten that the lock we still have holds off interrupts.
+		 * The only possible error is that shared memory is full.  Raising it has
+		 * reset the counts by which the lock, still held here, holds off
+		 * interrupts.
 		 */
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
@@ -155,7 +156,7 @@ service_may_start(const ServiceStatus *status)
 	}
 }
 
-/* Under the mutex; now is read before it is taken. */
+/* Called under the mutex; now was read before that was taken. */
 static void
 change_state(ServiceShared *s, ServiceState state, int service_pid, const char *text,
 			 TimestampTz now)
@@ -218,7 +219,7 @@ service_release_supervision(void)
 	SpinLockAcquire(&s->mutex);
 	s->status.supervisor_pid = 0;
 	s->supervisor = NULL;
-	/* What it ended with stays to be seen, unless that was no end. */
+	/* The supervisor may have set the state that it ends with; else it is stopped. */
 	if (s->status.state != SERVICE_NO_DEVICE && s->status.state != SERVICE_FAILED &&
 		s->status.state != SERVICE_STOPPED)
 		change_state(s, SERVICE_STOPPED, 0, "", now);

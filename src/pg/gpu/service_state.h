@@ -6,11 +6,10 @@
  * Written by the supervisor (state) and by backends (counters, requests to
  * start); knows PostgreSQL, but neither sockets nor GPUs.
  *
- * It is some 400 bytes of PostgreSQL's own shared memory, taken on first use
- * from what the server keeps spare for such a case, so that nothing has to be
- * preloaded, and asked for properly where hpsort is.  Being there it is gone,
- * and starts afresh, exactly when the cluster's processes do: there is no file
- * to outlive a crash, and no page that a full disk could take away.
+ * The state is some 400 bytes of PostgreSQL's shared memory.  They are reserved
+ * where hpsort is preloaded; else they are taken on first use from what the server
+ * keeps spare.  Shared memory lives exactly as long as the cluster's processes: no
+ * file can outlive a crash, and no full disk can take a page away.
  */
 #ifndef HPSORT_PG_GPU_SERVICE_STATE_H
 #define HPSORT_PG_GPU_SERVICE_STATE_H
@@ -18,29 +17,29 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
-#include "gpu/client.h"
+#include "gpu/gpu_types.h"
 
-/* Relative to the data directory; base backups leave its directory out. */
+/* Relative to the data directory; base backups leave out what is in pg_stat_tmp. */
 #define SERVICE_SOCKET "pg_stat_tmp/hpsort_gpu.sock"
 
 typedef enum ServiceState
 {
-	SERVICE_STOPPED = 0,		/* may be started by whoever needs it */
+	SERVICE_STOPPED = 0,		/* may be started by any session that needs it */
 	SERVICE_STARTING,			/* asked for, or not listening yet */
 	SERVICE_RUNNING,
 	SERVICE_RESTARTING,			/* failed; the supervisor waits a while */
-	SERVICE_NO_DEVICE,			/* there is no GPU: no use before a reload */
-	SERVICE_FAILED				/* cannot be started: no use before a reload */
+	SERVICE_NO_DEVICE,			/* there is no GPU: not started before a reload */
+	SERVICE_FAILED				/* cannot be started: not tried before a reload */
 } ServiceState;
 
 typedef struct ServiceStatus
 {
 	ServiceState state;
-	TimestampTz since;			/* when it became so */
+	TimestampTz since;			/* when state was set */
 	int			supervisor_pid; /* 0: none */
 	int			service_pid;	/* 0: none */
-	int			suspect_pid;	/* service that somebody waited for in vain */
-	char		text[160];		/* why, a phrase; may be empty */
+	int			suspect_pid;	/* service_pid if a session waited for it in vain */
+	char		text[160];		/* why state is so, a phrase; may be empty */
 } ServiceStatus;
 
 typedef struct ServiceCounters
@@ -60,35 +59,42 @@ extern void service_state_preload(void);
 /* A copy of the state; false when there is no shared memory for it. */
 extern bool service_status(ServiceStatus *status);
 
-/* "running", for people. */
+/* "running", as hpsort_stat_gpu() shows it. */
 extern const char *service_state_name(ServiceState state);
 
 /*
- * Whether the state allows a start to be requested now.  What failed for good
- * is tried again once the configuration was reloaded.
+ * Whether the state allows a start to be requested now.  A service that cannot be
+ * started is tried again once the configuration was reloaded.
  */
 extern bool service_may_start(const ServiceStatus *status);
 
-/* Claims the right to start: true for one process of all who try. */
+/* Claims the right to start the service: true for one of all processes that try. */
 extern bool service_claim_start(void);
 
-/* The supervisor's: false if there is one already.  Given back at exit. */
+/*
+ * Makes this process the supervisor; false if there is one already.  The
+ * supervisor releases that when it exits.
+ */
 extern bool service_claim_supervision(void);
 extern void service_release_supervision(void);
 
-/* The supervisor's, and of who claimed a start in vain. */
+/*
+ * Called by the supervisor, and by a process that has claimed a start and cannot
+ * have one.
+ */
 extern void service_set_state(ServiceState state, int service_pid, const char *text);
 
-/* Has the supervisor look whether that service still answers. */
+/* Has the supervisor find out whether the service with that pid still answers. */
 extern void service_suspect(int service_pid);
 
 /*
- * Waiting for a change of state: prepare, look at the state, wait on MyLatch,
- * and cancel at the end.
+ * To wait for a change of state: prepare, look at the state, wait on MyLatch, and
+ * cancel at the end.
  */
 extern void service_prepare_wait(void);
 extern void service_cancel_wait(void);
 
+/* Statistics, for hpsort_stat_gpu; counters without shared memory are lost. */
 extern void service_count_work(uint64 jobs, uint64 keys, uint64 bytes_sent, uint64 bytes_received);
 extern void service_count_fallback(GpuFailure failure);
 extern void service_count_restart(void);

@@ -8,18 +8,14 @@
 #include "postgres.h"
 
 /*
- * Whether there is a service to be had: its program is installed, and was built
- * for devices that the settings name.  If not, *reason is a phrase, valid until
- * the next call.  Looks every time, and says nothing to anybody else.
+ * Registers the worker if the service is installed.  Called by _PG_init while
+ * shared_preload_libraries are loaded.
  */
-extern bool supervisor_has_service(const char **reason);
-
-/* At server start, if there is a service; called by _PG_init while preloading. */
 extern void supervisor_register(void);
 
 /*
- * On demand, without waiting for anything.  False, and *reason a phrase, when
- * no supervisor could be asked for.
+ * Has the postmaster start the worker, and does not wait for it.  False, and
+ * *reason a phrase, when that is not possible.
  */
 extern bool supervisor_request(const char **reason);
 

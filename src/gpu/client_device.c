@@ -1,0 +1,272 @@
+/*
+ * client_device.c
+ *		The GPU service as a SortDevice (see client_device.h).
+ *
+ * Keys are copied into granted chunks.  While this side copies, the service works
+ * on the chunks before.
+ */
+#include "gpu/client_device.h"
+
+#include <string.h>
+
+#include "gpu/client_job.h"
+#include "gpu/client_results.h"
+#include "gpu/copy.h"
+#include "sort/error.h"
+
+static SortStatus
+gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, SortError *err)
+{
+	const SortAllocator *a = &context->allocator;
+	GpuClientRef *ref = context->gpu->arg;
+	GpuClient  *c = ref->client;
+	GpuJob	   *job;
+	GpuMessage	message;
+	SortStatus	status;
+
+	*result = NULL;
+	if (c == NULL || !gpu_client_is_usable(c))
+	{
+		if (c && c->failure == GPU_OK)
+			c->failure = GPU_LOST;
+		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "no connection to the GPU service");
+	}
+	if (c->job_open)
+		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "connection to the GPU service is in use");
+	job = a->alloc(a->arena, sizeof(GpuJob));
+	if (job == NULL)
+		return sort_no_memory(err);
+	memset(job, 0, sizeof(GpuJob));
+	sort_job_init(&job->base, &gpu_client_device, context, spec);
+	job->client = c;
+	job->announced = spec->n;
+	job->filling = -1;
+	job->kept = -1;
+	c->failure = GPU_OK;
+	c->job = job;
+	c->job_open = true;
+	c->job_number++;
+
+	gpu_message_init(&message, GPU_MSG_OPEN, c->job_number);
+	message.body.open.n = spec->n;
+	message.body.open.lo = spec->lo;
+	message.body.open.hi = spec->hi;
+	message.body.open.want = spec->want;
+	message.body.open.descending = spec->descending;
+	message.body.open.algorithm = context->algorithm;
+
+	/*
+	 * The service shall say that there is no chunk before the wait timeout is
+	 * over, after which it would be taken for dead.
+	 */
+	message.body.open.wait_ms = c->wait_timeout_ms > 0 ? c->wait_timeout_ms / 4 * 3 + 1 : 0;
+	status = client_send(c, &message, true, err);
+	if (status != SORT_OK)
+	{
+		c->job = NULL;
+		c->job_open = false;
+		a->release(a->arena, job);
+		return status;
+	}
+	*result = &job->base;
+	return SORT_OK;
+}
+
+/* Hands over the chunk that is being filled. */
+static SortStatus
+submit(GpuJob *job, SortError *err)
+{
+	GpuClient  *c = job->client;
+	GpuMessage	message;
+
+	gpu_message_init(&message, GPU_MSG_ADD, c->job_number);
+	message.body.add.chunk = (uint32_t) job->filling;
+	message.body.add.count = job->filled;
+	c->held[job->filling] = CHUNK_NOT_HELD;
+	c->counters.bytes_sent += job->filled * sizeof(int32_t);
+	job->filling = -1;
+	return client_send(c, &message, true, err);
+}
+
+/* Begins to fill a granted chunk; waits for one if there is none. */
+static SortStatus
+begin_chunk(GpuJob *job, SortError *err)
+{
+	GpuClient  *c = job->client;
+
+	while (c->ngranted == 0)
+	{
+		SortStatus	status = client_job_handle(job, NULL, err);
+
+		if (status != SORT_OK)
+			return status;
+	}
+	job->filling = c->granted[--c->ngranted];
+	job->filled = 0;
+	client_populate(c, (uint32_t) job->filling);
+	return SORT_OK;
+}
+
+/* Announces the next n keys to the service, as far as it does not know of them. */
+static SortStatus
+announce(GpuJob *job, size_t n, SortError *err)
+{
+	GpuMessage	message;
+
+	if (n <= job->announced - job->n)
+		return SORT_OK;
+	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
+	message.body.want.keys = n - (job->announced - job->n);
+	job->announced += message.body.want.keys;
+	return client_send(job->client, &message, true, err);
+}
+
+/*
+ * The end of an add.  Unless more keys are announced, the next add may be far away:
+ * the last chunk is handed over as it is, so that the job holds none.
+ */
+static SortStatus
+pause_adding(GpuJob *job, SortError *err)
+{
+	SortStatus	status;
+	bool		came;
+
+	do
+		status = client_job_handle(job, &came, err);
+	while (status == SORT_OK && came);
+	if (status == SORT_OK && job->filling >= 0 && job->n == job->announced)
+		status = submit(job, err);
+	return status;
+}
+
+static SortStatus
+gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GpuClient  *c = job->client;
+	const uint32_t capacity = gpu_chunk_items(GPU_FORM_KEYS, c->chunk_bytes);
+	SortStatus	status;
+
+	if (job->failed)
+		return client_job_failed(job, err);
+	status = announce(job, n, err);
+	if (status != SORT_OK)
+		return status;
+	while (n > 0)
+	{
+		uint32_t	part;
+
+		if (job->filling < 0)
+			status = begin_chunk(job, err);
+		if (status != SORT_OK)
+			return status;
+		part = capacity - job->filled;
+		if (part > n)
+			part = (uint32_t) n;
+		copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) + job->filled * sizeof(int32_t),
+					   keys, part * sizeof(int32_t));
+		job->filled += part;
+		job->n += part;
+		keys += part;
+		n -= part;
+		if (job->filled == capacity)
+			status = submit(job, err);
+		if (status != SORT_OK)
+			return status;
+		if (sort_interrupted(job->base.context))
+			return client_cancelled(c, err);
+	}
+	return pause_adding(job, err);
+}
+
+static SortStatus
+gpu_finish(SortJob *base, SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GpuClient  *c = job->client;
+	SortStatus	status = SORT_OK;
+	GpuMessage	message;
+
+	if (job->failed)
+		return client_job_failed(job, err);
+	if (job->filling >= 0 && job->filled > 0)
+		status = submit(job, err);
+	if (status != SORT_OK)
+		return status;
+
+	/* FINISH asks for the first result, too: no round trip of its own. */
+	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
+	message.body.read.form = job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
+		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
+	message.body.read.descending = job->base.spec.descending;
+	job->finishing = true;
+	job->reads = 1;
+	status = client_send(c, &message, true, err);
+	while (status == SORT_OK && !job->finished)
+		status = client_job_handle(job, NULL, err);
+
+	/* FINISH has given back chunks that were granted too late for keys. */
+	while (c->ngranted > 0)
+		c->held[c->granted[--c->ngranted]] = CHUNK_NOT_HELD;
+	if (job->filling >= 0)
+		c->held[job->filling] = CHUNK_NOT_HELD;
+	job->filling = -1;
+	return status;
+}
+
+static void
+gpu_close(SortJob *base)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GpuClient  *c;
+	const SortAllocator *a;
+
+	if (job == NULL)
+		return;
+	c = job->client;
+	a = &job->base.context->allocator;
+	if (c->fd >= 0)
+	{
+		GpuMessage	message;
+		SortError	err;
+
+		client_drop_chunks(c);
+		gpu_message_init(&message, GPU_MSG_CLOSE, c->job_number);
+
+		/*
+		 * While the service sorts it reads no messages, but notices the end of
+		 * the connection; closing a job must not wait for the service.
+		 */
+		if ((job->finishing && !job->finished && !job->failed) ||
+			c->out_len + gpu_message_size(&message) > sizeof(c->out))
+			(void) client_cancelled(c, &err);
+		else
+			(void) client_send(c, &message, true, &err);
+	}
+	c->job = NULL;
+	c->job_open = false;
+	a->release(a->arena, job);
+}
+
+static const char *
+gpu_describe(const SortJob *base, SortAlgorithm *algorithm)
+{
+	const GpuJob *job = (const GpuJob *) base;
+
+	if (job->algorithm != SORT_ALGORITHM_AUTO)
+		*algorithm = job->algorithm;
+	return job->reason;
+}
+
+const SortDevice gpu_client_device = {
+	.kind = SORT_DEVICE_GPU,
+	.add_copies = true,
+	.open = gpu_open,
+	.add = gpu_add,
+	.finish = gpu_finish,
+	.read_keys = client_read_keys,
+	.read_runs = client_read_runs,
+	.read_permutation = client_read_permutation,
+	.describe = gpu_describe,
+	.close = gpu_close,
+};

@@ -1,0 +1,50 @@
+/*
+ * client_job.h
+ *		The client's side of a job: its state, and the service's messages for it.
+ *
+ * For the files of the client, client*.c, alone.  A job that the service ended
+ * with an ERROR leaves the connection usable; anything unexpected closes it
+ * (client_fail).
+ */
+#ifndef HPSORT_GPU_CLIENT_JOB_H
+#define HPSORT_GPU_CLIENT_JOB_H
+
+#include "gpu/client_connection.h"
+#include "sort/device.h"
+
+typedef struct GpuJob
+{
+	SortJob		base;
+	GpuClient  *client;
+	uint64_t	n;				/* keys added */
+	uint64_t	announced;		/* keys that the service has heard of, at least n */
+	int64_t		filling;		/* the chunk that is being filled, -1: none */
+	uint32_t	filled;			/* keys in it */
+	bool		finishing;		/* FINISH is sent */
+	bool		finished;		/* FINISH is answered */
+	bool		failed;
+	SortError	error;			/* if failed */
+	bool		counted;		/* in the counters */
+	uint32_t	reads;			/* readings asked for so far */
+	bool		have_result;	/* RESULT of the last one has come */
+	bool		begun;			/* a read uses it */
+	GpuResult	result;
+	uint64_t	at;				/* next item of result */
+	int64_t		kept;			/* its last chunk, not given back yet, -1: none */
+	SortAlgorithm algorithm;	/* what the service used, after finish */
+	char		reason[GPU_TEXT_SIZE];
+} GpuJob;
+
+/* Takes note of a message for the current job. */
+extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, SortError *err);
+
+/*
+ * Handles one message: waits for it, or (came is not NULL) sets *came to whether
+ * there was one.  Fails if the job has failed.
+ */
+extern SortStatus client_job_handle(GpuJob *job, bool *came, SortError *err);
+
+/* Fills err with what the job has failed of. */
+extern SortStatus client_job_failed(GpuJob *job, SortError *err);
+
+#endif							/* HPSORT_GPU_CLIENT_JOB_H */

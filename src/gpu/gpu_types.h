@@ -1,0 +1,59 @@
+/*
+ * gpu_types.h
+ *		What everybody who deals with the GPU service has in common: why the GPU was
+ *		not used, and the state of a device.
+ */
+#ifndef HPSORT_GPU_TYPES_H
+#define HPSORT_GPU_TYPES_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/*
+ * Why the GPU was not used or gave up; hpsort_stat_gpu counts by these.  Travels
+ * in messages (GpuError), as GpuDeviceStatus does.
+ */
+typedef enum GpuFailure
+{
+	GPU_OK = 0,
+	GPU_DISABLED,				/* switched off by a setting */
+	GPU_NOT_RUNNING,			/* no service yet; one may be starting */
+	GPU_NO_DEVICE,				/* no driver or no usable GPU on this host */
+	GPU_CONNECT,				/* socket missing, refused, or not the service's */
+	GPU_PROTOCOL,				/* other protocol version or build, bad message */
+	GPU_TIMEOUT,				/* no answer within the wait timeout */
+	GPU_LOST,					/* the connection broke: service killed */
+	GPU_NO_MEMORY,				/* device memory, its limit, or the job too large */
+	GPU_NO_CHUNKS,				/* pinned memory exhausted for too long */
+	GPU_RESOURCES,				/* file descriptors, mapping, host memory */
+	GPU_DEVICE_ERROR,			/* a CUDA error, sticky or not */
+	GPU_UNSUPPORTED,			/* the service's device cannot do this job */
+	GPU_FAILURES				/* number of the above */
+} GpuFailure;
+
+/* Short names for the statistics view ("timeout", "no_memory"); never NULL. */
+extern const char *gpu_failure_name(GpuFailure failure);
+
+/* What the service says of one of its devices. */
+typedef struct GpuDeviceStatus
+{
+	int32_t		ordinal;		/* -1: the service's CPU device */
+	char		name[128];
+	uint64_t	memory_total;	/* bytes */
+	uint64_t	memory_free;
+	uint64_t	memory_used;	/* by hpsort's jobs */
+	uint32_t	jobs_running;
+	uint64_t	jobs_done;
+	char		state[24];		/* "ready", "failed" */
+	char		last_error[160];	/* empty: none */
+} GpuDeviceStatus;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_GPU_TYPES_H */

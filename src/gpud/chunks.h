@@ -1,0 +1,91 @@
+/*
+ * chunks.h
+ *		The memory that the service shares with all its clients, in chunks: who
+ *		holds which chunk, and who gets the next.
+ *
+ * Keys and results lie in chunks, never in messages.  All functions may be
+ * called by several threads at once, but one thread uses a ChunkHolder.
+ */
+#ifndef HPSORT_GPUD_CHUNKS_H
+#define HPSORT_GPUD_CHUNKS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What may hold chunks: a job.  wake is an eventfd, which becomes readable when
+ * a chunk that the holder queues for has been given to it.
+ */
+typedef struct ChunkHolder
+{
+	int			wake;
+	uint32_t	held;			/* chunks */
+	bool		active;			/* has a share of the chunks */
+	bool		waiting;		/* in the queue */
+	int64_t		given;			/* chunk given while waiting, -1: none */
+	unsigned char *seen;		/* chunks that the client has touched before */
+	struct ChunkHolder *next;	/* in the queue */
+} ChunkHolder;
+
+typedef struct Chunks
+{
+	int			fd;				/* the sealed memfd */
+	char	   *memory;			/* all of it, mapped */
+	uint64_t	bytes;			/* of a chunk */
+	uint32_t	count;			/* of chunks */
+	pthread_mutex_t lock;		/* of what follows, and of the holders */
+	uint32_t   *free;			/* a stack: the last chunk freed is the warmest */
+	uint32_t	nfree;
+	uint32_t	active;			/* holders that share */
+	ChunkHolder *first;			/* the queue, of holders without a chunk */
+	ChunkHolder *last;
+} Chunks;
+
+/*
+ * Makes total bytes of shared memory into chunks of so many bytes.  On failure
+ * text (GPU_TEXT_SIZE) is a phrase.
+ */
+extern bool chunks_create(Chunks *chunks, uint64_t total, uint64_t bytes, char *text);
+
+/* False when there is no memory or no descriptor; nothing is left to release. */
+extern bool chunks_holder_init(Chunks *chunks, ChunkHolder *holder);
+
+/* The holder holds nothing any more, and does not queue. */
+extern void chunks_holder_release(Chunks *chunks, ChunkHolder *holder);
+
+/* All active holders have an equal share of the chunks. */
+extern void chunks_activate(Chunks *chunks, ChunkHolder *holder, bool active);
+
+/*
+ * A chunk, if one is free, no holder queues, and this holder has fewer than its
+ * share and than most; else -1.  Never waits.
+ */
+extern int64_t chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
+
+/* Queues for a chunk; holder->wake tells when chunks_given has it. */
+extern void chunks_queue(Chunks *chunks, ChunkHolder *holder);
+
+/* The chunk that came for a queueing holder, which is in the queue no more; or -1. */
+extern int64_t chunks_given(Chunks *chunks, ChunkHolder *holder);
+
+/* Leaves the queue; a chunk that has come meanwhile is given back. */
+extern void chunks_leave(Chunks *chunks, ChunkHolder *holder);
+
+/* Gives a chunk back. */
+extern void chunks_put(Chunks *chunks, ChunkHolder *holder, uint32_t chunk);
+
+/*
+ * Whether a holder queues, or so few chunks are free that holders with some
+ * should not take more.
+ */
+extern bool chunks_scarce(Chunks *chunks);
+
+static inline void *
+chunks_at(const Chunks *chunks, uint32_t chunk)
+{
+	return chunks->memory + (size_t) chunk * chunks->bytes;
+}
+
+#endif							/* HPSORT_GPUD_CHUNKS_H */

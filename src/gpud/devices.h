@@ -1,0 +1,79 @@
+/*
+ * devices.h
+ *		The service's devices: opening them, giving jobs the least loaded one, and
+ *		their state for hpsort_devices().
+ */
+#ifndef HPSORT_GPUD_DEVICES_H
+#define HPSORT_GPUD_DEVICES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "gpu/protocol.h"
+#include "gpud/engine.h"
+
+/* The most devices that one service can have. */
+#define DEVICES_MAX 64
+
+typedef struct Device
+{
+	const Engine *engine;
+	void	   *handle;			/* the engine's */
+	EngineInfo	info;
+	pthread_mutex_t lock;		/* of what follows */
+	uint32_t	jobs_running;
+	uint64_t	jobs_done;
+	bool		failed;			/* by a sticky error */
+	char		last_error[GPU_TEXT_SIZE];
+} Device;
+
+typedef struct Devices
+{
+	Device	   *list;
+	int			count;
+	uint64_t	memory_limit;	/* bytes for the jobs of a device, 0: none */
+	SortDeviceCosts costs;		/* measured by costs.c */
+	pthread_mutex_t lock;		/* of what follows; taken before that of a device */
+	uint32_t	jobs;			/* running on all */
+	int64_t		idle_since;		/* ms; when the last one ended */
+	atomic_int	lost;			/* a device needs a new process */
+	int			wake;			/* eventfd that tells so */
+} Devices;
+
+/*
+ * Opens what which says: "auto", "cpu" or a list of ordinals.  Returns an exit
+ * code; text (GPU_TEXT_SIZE) is a phrase unless that is EXIT_ORDERLY.
+ */
+extern int	devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text);
+
+/* Pins memory for all devices; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
+extern bool devices_pin(Devices *devices, void *memory, size_t bytes, char *text);
+
+/* Closes all; no job may be running. */
+extern void devices_close(Devices *devices);
+
+/* The least loaded device, with one more job on it; NULL if all have failed. */
+extern Device *devices_take(Devices *devices);
+
+/*
+ * Fills handles (room for DEVICES_MAX) with those of all other devices that can
+ * be used, and returns their number: for a job that may use several devices, and
+ * that only its own device counts.
+ */
+extern int	devices_others(Devices *devices, const Device *device, void **handles);
+
+/* A job on device is over; error is what ended it, NULL if it came to its end. */
+extern void devices_put(Devices *devices, Device *device, const EngineError *error);
+
+extern void devices_status(Devices *devices, int index, GpuDeviceStatus *status);
+
+/* Milliseconds since the last job ended; 0 while there is one. */
+extern int64_t devices_idle_ms(Devices *devices);
+
+/* Gives back the memory that devices keep for jobs to come. */
+extern void devices_trim(Devices *devices);
+
+/* Prints one line for each GPU on stdout; returns the exit code. */
+extern int	devices_probe(void);
+
+#endif							/* HPSORT_GPUD_DEVICES_H */

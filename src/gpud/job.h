@@ -1,0 +1,115 @@
+/*
+ * job.h
+ *		The job of a connection: what a client has asked for, the engine's job that
+ *		does it, and the chunks that go to and fro.
+ *
+ * One connection has one Job, which it opens and closes any number of times; one
+ * thread uses it, but any thread may cancel it.  Here is what ends a job;
+ * job_chunks.c moves its chunks, job_messages.c does what messages ask for.
+ */
+#ifndef HPSORT_GPUD_JOB_H
+#define HPSORT_GPUD_JOB_H
+
+#include <pthread.h>
+
+#include "gpu/protocol.h"
+#include "gpud/chunks.h"
+#include "gpud/devices.h"
+#include "gpud/peer.h"
+
+typedef enum ChunkState
+{
+	CHUNK_ELSEWHERE = 0,		/* free, or another job's */
+	CHUNK_FILLING,				/* the client's, for writing */
+	CHUNK_BUSY,					/* the device reads it */
+	CHUNK_READING				/* the client's, for reading */
+} ChunkState;
+
+/* A chunk that the device may still read. */
+typedef struct BusyChunk
+{
+	uint32_t	chunk;
+	uint64_t	number;			/* of the call of job_add that has its keys */
+} BusyChunk;
+
+/*
+ * A job is in one of five states:
+ *
+ *		closed		!open: only OPEN is taken
+ *		filling		open, !finished: chunks are granted for the keys that were announced
+ *					(job_chunks.c), ADD hands them over
+ *		finished	finished, form NONE: the result is the engine's, READ asks for it
+ *		reading		finished, form set: chunks with results go out (job_chunks.c)
+ *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
+ *
+ * open -> filling -> finished <-> reading, failed from each of them, and CLOSE from
+ * everywhere to closed.  When there is no chunk the job waits in a queue for one
+ * (queued), whichever of the two directions needs it.
+ */
+typedef struct Job
+{
+	Peer	   *peer;			/* the client */
+	Devices    *devices;
+	Chunks	   *chunks;
+
+	ChunkHolder holder;
+	unsigned char *state;		/* a ChunkState for each chunk */
+	uint32_t	filling;		/* chunks in these states */
+	uint32_t	reading;
+	BusyChunk  *busy;			/* a ring of chunks->count */
+	uint32_t	busy_at;
+	uint32_t	nbusy;
+	bool		queued;			/* for a chunk */
+	bool		starved;		/* fault: there is none, ever */
+	int64_t		queued_since;	/* ms; of both */
+
+	uint64_t	number;			/* the current or last one's */
+	bool		open;			/* between OPEN and CLOSE */
+	bool		failed;			/* ERROR was sent */
+	bool		finished;
+	GpuOpen		spec;
+	Device	   *device;			/* NULL: none */
+	pthread_mutex_t lock;		/* of engine_job, against cancelling */
+	void	   *engine_job;		/* NULL: none */
+	uint64_t	announced;		/* keys to be added, as far as is known; at least n */
+	uint64_t	n;				/* keys added */
+	EngineResult result;
+
+	/* the reading in progress */
+	uint32_t	reads;			/* its number */
+	GpuForm		form;			/* NONE: there is none */
+	bool		descending;
+	uint64_t	at;				/* next item to be sent */
+	uint64_t	items;			/* in all */
+} Job;
+
+/* A closed job.  False when there is no memory; nothing is left to release. */
+extern bool job_init(Job *job, Peer *peer, Devices *devices, Chunks *chunks);
+
+/* Frees what job_init took; the job must be closed. */
+extern void job_release(Job *job);
+
+/* Makes what the engine does for the job end soon.  Any thread may call it. */
+extern void job_cancel(Job *job);
+
+/*
+ * The job has failed: says so to the client, unless it was cancelled.  The
+ * client's chunks stay its own until it closes the job, because it may be
+ * writing to one.  False when the connection is over.
+ */
+extern bool job_fail(Job *job, const EngineError *error);
+
+/* Closes the job, and frees all that it holds; error is NULL if it came to its end. */
+extern void job_end(Job *job, const EngineError *error);
+
+/* The job waits for no chunk any more. */
+extern void job_stop_queueing(Job *job);
+
+/*
+ * Commits the fault that point has for this connection.  True: one was
+ * committed, the caller returns *alive, which is false when the connection is
+ * over.
+ */
+extern bool job_commit_fault(Job *job, FaultPoint point, bool *alive);
+
+#endif							/* HPSORT_GPUD_JOB_H */

@@ -1,0 +1,208 @@
+/*
+ * job_chunks.c
+ *		The chunks of a job on their way (see job_chunks.h).
+ */
+#define _GNU_SOURCE
+#include "gpu/clock.h"
+#include "gpud/job_chunks.h"
+
+/*
+ * Chunks that a job may have on the way at once, each way: one being filled, one
+ * submitted, one on the bus, one spare.  More gain nothing and cost page faults
+ * (bench/gpu/service_bench).
+ */
+#define FILL_WINDOW 4
+#define READ_WINDOW 4
+
+/* How often busy chunks are looked at when nothing else happens. */
+#define BUSY_POLL_MS 1
+
+void
+job_take_back(Job *job, uint32_t chunk)
+{
+	job->state[chunk] = CHUNK_ELSEWHERE;
+	chunks_put(job->chunks, &job->holder, chunk);
+}
+
+static bool
+grant(Job *job, uint32_t chunk)
+{
+	GpuMessage	message;
+	bool		alive;
+
+	job->state[chunk] = CHUNK_FILLING;
+	job->filling++;
+	if (job_commit_fault(job, AT_CHUNK, &alive))
+		return alive;
+	gpu_message_init(&message, GPU_MSG_GRANT, job->number);
+	message.body.grant.chunk = chunk;
+	return peer_send(job->peer, &message);
+}
+
+bool
+job_collect_busy(Job *job, bool wait)
+{
+	Chunks	   *chunks = job->chunks;
+	EngineError err;
+	uint64_t	number;
+
+	if (job->nbusy == 0)
+		return true;
+	if (!job->device->engine->job_consumed(job->engine_job, wait, &number, &err))
+		return job_fail(job, &err);
+	while (job->nbusy > 0 && job->busy[job->busy_at].number <= number)
+	{
+		uint32_t	chunk = job->busy[job->busy_at].chunk;
+
+		job->busy_at = (job->busy_at + 1) % chunks->count;
+		job->nbusy--;
+		job_take_back(job, chunk);
+	}
+	return true;
+}
+
+/* Whether more keys were announced than fit into the chunks that the client has. */
+static bool
+wants_more_chunks(const Job *job)
+{
+	return job->announced - job->n > (uint64_t) job->filling *
+		gpu_chunk_items(GPU_FORM_KEYS, job->chunks->bytes);
+}
+
+/* A chunk, or -1; if the job must have one, it is in the queue then. */
+static int64_t
+get_chunk(Job *job, uint32_t most, bool must)
+{
+	Chunks	   *chunks = job->chunks;
+	int64_t		chunk;
+
+	if (job->starved)
+		return -1;
+	if (job->queued)
+	{
+		chunk = chunks_given(chunks, &job->holder);
+		if (chunk >= 0)
+			job->queued = false;
+		return chunk;
+	}
+	chunk = chunks_take(chunks, &job->holder, most);
+	if (chunk < 0 && must)
+	{
+		chunks_queue(chunks, &job->holder);
+		job->queued = true;
+		job->queued_since = gpu_clock_ms();
+		return get_chunk(job, most, false);
+	}
+	return chunk;
+}
+
+/*
+ * Chunks are granted only for keys that the client has in hand.  A client that
+ * pauses has none, so it gets none: however many streams pause, the chunks are
+ * there for the jobs that are at work.  While chunks are scarce a client gets
+ * them one by one.
+ */
+bool
+job_supply(Job *job)
+{
+	while (wants_more_chunks(job) &&
+		   !(job->filling > 0 && chunks_scarce(job->chunks)))
+	{
+		int64_t		chunk;
+
+		if (!job_collect_busy(job, false))
+			return false;
+		if (job->failed)
+			return true;
+		chunk = get_chunk(job, FILL_WINDOW, job->filling == 0 && job->nbusy == 0);
+		if (chunk < 0 && job->filling == 0 && job->nbusy > 0)
+		{
+			/* The client has nothing to fill meanwhile, and the device is soon done. */
+			if (!job_collect_busy(job, true))
+				return false;
+			if (job->failed)
+				return true;
+			continue;
+		}
+		if (chunk < 0)
+			return true;
+		if (!grant(job, (uint32_t) chunk))
+			return false;
+	}
+	return true;
+}
+
+/* Sends the parts of the result that is being read, as far as chunks are free. */
+static bool
+deliver(Job *job)
+{
+	Chunks	   *chunks = job->chunks;
+
+	while (job->form != GPU_FORM_NONE && job->at < job->items && !peer_has_input(job->peer))
+	{
+		uint32_t	most = gpu_chunk_items(job->form, chunks->bytes);
+		uint64_t	left = job->items - job->at;
+		uint32_t	count = left < most ? (uint32_t) left : most;
+		int64_t		chunk = get_chunk(job, READ_WINDOW, job->reading == 0);
+		GpuMessage	message;
+		EngineError err;
+		bool		alive;
+
+		if (chunk < 0)
+			return true;
+		job->state[chunk] = CHUNK_READING;
+		job->reading++;
+		if (job_commit_fault(job, AT_READ, &alive))
+			return alive;
+		if (!job->device->engine->job_read(job->engine_job, job->form, job->descending, job->at,
+										   count, chunks_at(chunks, (uint32_t) chunk), &err))
+			return job_fail(job, &err);
+		gpu_message_init(&message, GPU_MSG_DATA, job->number);
+		message.body.data.first = job->at;
+		message.body.data.chunk = (uint32_t) chunk;
+		message.body.data.count = count;
+		message.body.data.read = job->reads;
+		job->at += count;
+		if (!peer_send(job->peer, &message))
+			return false;
+
+		/* The client may want something else, or have hung up. */
+		if (peer_has_sent(job->peer))
+			break;
+	}
+	return true;
+}
+
+bool
+job_progress(Job *job, int *timeout)
+{
+	*timeout = -1;
+	if (!job->open || job->failed)
+		return true;
+	if (job->finished ? !deliver(job) : !job_supply(job))
+		return false;
+	if (job->failed)
+		return true;
+	if (job->nbusy > 0)
+	{
+		if (!job_collect_busy(job, false))
+			return false;
+		if (job->nbusy > 0)
+			*timeout = BUSY_POLL_MS;
+	}
+	if ((job->queued || job->starved) && job->spec.wait_ms > 0)
+	{
+		int64_t		left = job->queued_since + job->spec.wait_ms - gpu_clock_ms();
+
+		if (left <= 0)
+		{
+			EngineError err;
+
+			engine_fail(&err, GPU_NO_CHUNKS, "no pinned memory became free in time");
+			return job_fail(job, &err);
+		}
+		if (*timeout < 0 || left < *timeout)
+			*timeout = left < 1000000 ? (int) left : 1000000;
+	}
+	return true;
+}

@@ -1,0 +1,256 @@
+/*
+ * job_messages.c
+ *		What a client's messages do to its job (see job_messages.h).
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+
+#include "gpud/job_chunks.h"
+#include "gpud/job_messages.h"
+
+static bool
+on_open(Job *job, const GpuMessage *m)
+{
+	EngineSpec	spec = {
+		.n = m->body.open.n,
+		.lo = m->body.open.lo,
+		.hi = m->body.open.hi,
+		.want = (SortWant) m->body.open.want,
+		.descending = m->body.open.descending,
+		.algorithm = (SortAlgorithm) m->body.open.algorithm,
+	};
+	EngineError err;
+	bool		alive;
+	void	   *engine_job;
+	void	   *others[DEVICES_MAX];
+
+	if (job->open)
+		return peer_bad_message(job->peer, "job opened while another is open");
+	if (m->header.job <= job->number)
+		return peer_bad_message(job->peer, "job number used before");
+	job->number = m->header.job;
+	job->open = true;
+	job->failed = job->finished = job->starved = false;
+	job->spec = m->body.open;
+	job->announced = m->body.open.n;
+	job->n = 0;
+	job->reads = 0;
+	job->form = GPU_FORM_NONE;
+	chunks_activate(job->chunks, &job->holder, job->announced > 0);
+	job->device = devices_take(job->devices);
+	if (job->device == NULL)
+	{
+		engine_fail(&err, GPU_DEVICE_ERROR, "all devices have failed");
+		return job_fail(job, &err);
+	}
+	if (job_commit_fault(job, AT_OPEN, &alive))
+		return alive;
+
+	/* The published algorithm sorts on all devices at once; no other one does. */
+	if (spec.algorithm == SORT_ALGORITHM_BUCKET_BITONIC)
+	{
+		spec.nothers = devices_others(job->devices, job->device, others);
+		spec.others = others;
+	}
+
+	/*
+	 * The client can fill its first chunk while the device prepares.  job_supply()
+	 * cannot fail the job here: nothing is on the way to the device yet.
+	 */
+	if (!job_supply(job))
+		return false;
+	if (job->failed)
+		return true;
+	if (!job->device->engine->job_open(job->device->handle, &spec, &engine_job, &err))
+		return job_fail(job, &err);
+	pthread_mutex_lock(&job->lock);
+	job->engine_job = engine_job;
+	if (atomic_load(&job->peer->over) != CONNECTION_ALIVE)
+		job->device->engine->job_cancel(engine_job);
+	pthread_mutex_unlock(&job->lock);
+	return true;
+}
+
+static bool
+on_add(Job *job, const GpuAdd *add)
+{
+	Chunks	   *chunks = job->chunks;
+	EngineError err;
+	uint64_t	number;
+	bool		alive;
+
+	if (job->state[add->chunk] != CHUNK_FILLING)
+		return peer_bad_message(job->peer, "keys in a chunk that was not granted");
+	if (job->failed)
+		return true;
+	if (job->finished)
+		return peer_bad_message(job->peer, "keys after the last");
+	if (add->count > job->announced - job->n)
+		return peer_bad_message(job->peer, "more keys than were announced");
+	if (job_commit_fault(job, AT_ADD, &alive))
+		return alive;
+	job->state[add->chunk] = CHUNK_BUSY;
+	job->filling--;
+	if (!job->device->engine->job_add(job->engine_job, chunks_at(chunks, add->chunk), add->count,
+									  &number, &err))
+		return job_fail(job, &err);
+	job->busy[(job->busy_at + job->nbusy) % chunks->count] = (BusyChunk)
+	{
+		add->chunk, number
+	};
+	job->nbusy++;
+	job->n += add->count;
+
+	/* A stream that pauses has no share of the chunks. */
+	if (job->n == job->announced)
+		chunks_activate(chunks, &job->holder, false);
+	return true;
+}
+
+static bool
+on_want(Job *job, uint64_t keys)
+{
+	if (job->failed)
+		return true;
+	if (job->finished)
+		return peer_bad_message(job->peer, "keys after the last");
+	if (keys > UINT64_MAX - job->announced)
+		return peer_bad_message(job->peer, "more keys than can be counted");
+	job->announced += keys;
+	chunks_activate(job->chunks, &job->holder, true);
+	return true;
+}
+
+/* Starts a reading: tells the client how many items it has, and in which form. */
+static bool
+start_reading(Job *job, GpuForm form, bool descending)
+{
+	GpuMessage	message;
+	EngineError err;
+	uint64_t	distinct = job->result.distinct;
+	bool		permutation = job->spec.want == SORT_WANT_PERMUTATION;
+
+	job->reads++;
+	if (form == GPU_FORM_BEST)
+	{
+		/* 12 bytes a run, 4 a key */
+		form = permutation ? GPU_FORM_PERMUTATION :
+			job->spec.want == SORT_WANT_RUNS || (distinct > 0 && distinct < job->n / 3)
+			? GPU_FORM_RUNS : GPU_FORM_KEYS;
+	}
+	if ((form == GPU_FORM_PERMUTATION) != permutation ||
+		(form == GPU_FORM_KEYS && job->spec.want == SORT_WANT_RUNS) ||
+		(permutation && descending != (job->spec.descending != 0)))
+	{
+		engine_fail(&err, GPU_UNSUPPORTED, "this result was not asked for when the job was opened");
+		return job_fail(job, &err);
+	}
+	if (form == GPU_FORM_RUNS &&
+		!job->device->engine->job_distinct(job->engine_job, &distinct, &err))
+		return job_fail(job, &err);
+	job->form = form;
+
+	/* Runs always come ascending. */
+	job->descending = descending && form != GPU_FORM_RUNS;
+	job->at = 0;
+	job->items = form == GPU_FORM_RUNS ? distinct : job->n;
+	gpu_message_init(&message, GPU_MSG_RESULT, job->number);
+	message.body.result.items = job->items;
+	message.body.result.form = form;
+	message.body.result.descending = job->descending;
+	message.body.result.read = job->reads;
+	return peer_send(job->peer, &message);
+}
+
+static bool
+on_finish(Job *job, const GpuRead *read)
+{
+	Chunks	   *chunks = job->chunks;
+	GpuMessage	message;
+	EngineError err;
+	bool		alive;
+	uint32_t	i;
+
+	if (job->failed)
+		return true;
+	if (job->finished)
+		return peer_bad_message(job->peer, "finished twice");
+
+	/* With FINISH the client has given back the chunks that it did not fill. */
+	job_stop_queueing(job);
+	for (i = 0; i < chunks->count && job->filling > 0; i++)
+		if (job->state[i] == CHUNK_FILLING)
+		{
+			job->filling--;
+			job_take_back(job, i);
+		}
+	chunks_activate(chunks, &job->holder, true);
+	if (job_commit_fault(job, AT_FINISH, &alive))
+		return alive;
+	if (!job->device->engine->job_finish(job->engine_job, &job->result, &err))
+		return job_fail(job, &err);
+	job->finished = true;
+	if (!job_collect_busy(job, true))
+		return false;
+	if (job->failed)
+		return true;
+	gpu_message_init(&message, GPU_MSG_FINISHED, job->number);
+	message.body.finished.n = job->result.n;
+	message.body.finished.distinct = job->result.distinct;
+	message.body.finished.algorithm = job->result.algorithm;
+	snprintf(message.body.finished.reason, GPU_TEXT_SIZE, "%s", job->result.reason);
+	if (!peer_send(job->peer, &message))
+		return false;
+	return read->form == GPU_FORM_NONE ||
+		start_reading(job, (GpuForm) read->form, read->descending != 0);
+}
+
+static bool
+on_read(Job *job, const GpuRead *read)
+{
+	if (job->failed)
+		return true;
+	if (!job->finished)
+		return peer_bad_message(job->peer, "reading before the end of the keys");
+	job_stop_queueing(job);
+	return start_reading(job, (GpuForm) read->form, read->descending != 0);
+}
+
+static bool
+on_release(Job *job, uint32_t chunk)
+{
+	if (job->state[chunk] != CHUNK_READING)
+		return peer_bad_message(job->peer, "release of a chunk that is not held");
+	job->reading--;
+	job_take_back(job, chunk);
+	return true;
+}
+
+bool
+job_message(Job *job, const GpuMessage *m)
+{
+	EngineError err;
+
+	if (m->header.type == GPU_MSG_OPEN)
+		return on_open(job, m);
+	if (!job->open || m->header.job != job->number)
+		return peer_bad_message(job->peer, "no such job");
+	switch (m->header.type)
+	{
+		case GPU_MSG_ADD:
+			return on_add(job, &m->body.add);
+		case GPU_MSG_WANT:
+			return on_want(job, m->body.want.keys);
+		case GPU_MSG_FINISH:
+			return on_finish(job, &m->body.read);
+		case GPU_MSG_READ:
+			return on_read(job, &m->body.read);
+		case GPU_MSG_RELEASE:
+			return on_release(job, m->body.release.chunk);
+		default:				/* CLOSE */
+			engine_fail(&err, GPU_LOST, "job was given up");
+			err.cancelled = true;
+			job_end(job, job->finished ? NULL : &err);
+			return true;
+	}
+}

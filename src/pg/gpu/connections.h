@@ -1,0 +1,66 @@
+/*
+ * connections.h
+ *		A session's connections to the GPU service.
+ *
+ * The first sort that may be worth it connects; a connection is kept for the
+ * sorts to come.  Called by backend.c.  Nothing here raises an error: when there
+ * is no connection, connections_failure() and connections_reason() tell why.
+ */
+#ifndef HPSORT_PG_GPU_CONNECTIONS_H
+#define HPSORT_PG_GPU_CONNECTIONS_H
+
+#include "postgres.h"
+
+#include "gpu/client_device.h"
+
+/*
+ * One connection for the job of a sort at its end, and one for keys that are sent
+ * while the sorter fills: a query may do both at once.
+ */
+#define CONNECTIONS 2
+
+#define CONNECTIONS_IN_USE "all connections of the session to the GPU service are in use"
+
+typedef struct Connection
+{
+	GpuClientRef ref;			/* what gpu_client_device is given */
+	GpuClientCounters counted;	/* of the client, already in the statistics */
+	struct BackendJob *job;		/* backend.c's, which uses the connection, or NULL */
+	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
+} Connection;
+
+extern Connection connections[CONNECTIONS];
+
+/*
+ * Makes a connection usable for a job, or notes why it is not.  Connects if need
+ * be, and has a service started that does not run.  insist: also connects to a
+ * service that failed lately, and waits longer for its greeting.  *wait is set when
+ * the service is starting, so that another attempt may succeed soon.  A connection
+ * that a job uses is left alone, whatever has become of it: the job holds its
+ * client.
+ */
+extern bool connection_make_usable(Connection *connection, bool insist, bool *wait);
+
+/* The same, insisting, and waiting for a service that is starting. */
+extern bool connection_wait_until_usable(Connection *connection);
+
+/* Adds what a connection has done since the last call to the statistics. */
+extern void connection_count_work(Connection *connection);
+
+/* A job over the connection got no answer in time; text is a phrase. */
+extern void connection_timed_out(Connection *connection, const char *text);
+
+/* Notes the kind of, and a phrase for, the last reason for having no GPU. */
+extern void connections_note(GpuFailure failure, const char *text);
+extern GpuFailure connections_failure(void);
+extern const char *connections_reason(void);
+
+/*
+ * Fills in the service's devices, at most max, if it runs and answers; starts
+ * nothing.  Returns their number; when there are none, text (size bytes) says why.
+ * *state is a word for the service's state.
+ */
+extern int	connections_devices(GpuDeviceStatus *devices, int max, const char **state,
+								char *text, size_t size);
+
+#endif							/* HPSORT_PG_GPU_CONNECTIONS_H */

@@ -1,0 +1,70 @@
+/*
+ * service_process.h
+ *		The process of the GPU service, hpsort-gpud, as the child of a background
+ *		worker: starting it, reading what it says, its end.
+ *
+ * hpsort-gpud is a program of its own, no child of the postmaster: when it
+ * crashes, nothing else does.  It dies with the worker in any case: its standard
+ * input is a pipe from the worker, whose end it takes as the order to exit, and
+ * the kernel kills it should it not listen.  It stays in the worker's process
+ * group, so that the postmaster's signals at shutdown reach it, too.
+ *
+ * Called by supervisor.c alone, but for service_is_installed.  Knows PostgreSQL
+ * and processes, neither the protocol nor GPUs.
+ */
+#ifndef HPSORT_PG_GPU_SERVICE_PROCESS_H
+#define HPSORT_PG_GPU_SERVICE_PROCESS_H
+
+#include "postgres.h"
+
+#include "gpu/exit_codes.h"
+
+/* The child's exit code if the program could not be executed. */
+#define EXIT_NOT_EXECUTED 127
+
+typedef struct ServiceProcess
+{
+	pid_t		pid;			/* 0: does not run */
+	int			input;			/* the worker's end of its standard input, or -1 */
+	int			output;			/* ... of its standard output and error, or -1 */
+	bool		ready;			/* it listens */
+	int64		started;		/* by gpu_clock_ms() */
+	char	   *command;		/* its arguments in one string; NULL: never started */
+	char		said[160];		/* its last line that was no news of success */
+	char		line[1024];		/* a line not yet complete */
+	size_t		line_len;
+} ServiceProcess;
+
+/*
+ * Whether the program is installed, and was built for devices that the settings
+ * name.  If not, *reason is a phrase, valid until the next call.  Looks every
+ * time; any process may call it.
+ */
+extern bool service_is_installed(const char **reason);
+
+/*
+ * Starts the program as the settings say.  If that is not possible, pid stays 0
+ * and said tells why.
+ */
+extern void service_process_start(ServiceProcess *service);
+
+/* Whether the settings have changed so that a running process needs other arguments. */
+extern bool service_process_is_outdated(const ServiceProcess *service);
+
+/* Forwards what the process has written to the server's log, as far as it is there. */
+extern void service_process_read(ServiceProcess *service);
+
+/* Whether the process has ended; *status is waitpid's. */
+extern bool service_process_reap(ServiceProcess *service, int *status);
+
+/* Asks a process that runs to stop, and waits until it has; kills it in the end. */
+extern void service_process_stop(ServiceProcess *service);
+
+/* Kills a process that runs, and waits for it: for the worker's own end. */
+extern void service_process_destroy(ServiceProcess *service);
+
+/* How the process ended, as a phrase in text (size bytes). */
+extern void service_process_describe_end(const ServiceProcess *service, int status,
+										 char *text, size_t size);
+
+#endif							/* HPSORT_PG_GPU_SERVICE_PROCESS_H */
