@@ -15,18 +15,15 @@
 #include "utils/plancache.h"
 
 #include "pg/column/query.h"
-#include "pg/column/reader.h"
+#include "pg/column/scan.h"
 #include "pg/nodes/aggregate/query.h"
 #include "pg/sort_context.h"
 
-/*
- * Where the query sends its rows: straight into the sorter.
- */
+/* The query's rows go to this instead of a tuplestore: straight into the sorter. */
 typedef struct KeyReceiver
 {
 	DestReceiver pub;
-	Sorter	   *sorter;
-	int64	   *nulls;
+	KeySink		sink;
 	Oid			type;			/* base type of the column */
 } KeyReceiver;
 
@@ -44,10 +41,10 @@ receiver_row(TupleTableSlot *slot, DestReceiver *self)
 	SortError	err;
 
 	if (isnull)
-		(*receiver->nulls)++;
+		(*receiver->sink.nulls)++;
 	else
-		pg_sort_check(sorter_add_key(receiver->sorter, column_key(receiver->type, value), &err),
-					  &err);
+		pg_sort_check(sorter_add_key(receiver->sink.sorter, column_key(receiver->type, value),
+									 &err), &err);
 	return true;
 }
 
@@ -136,7 +133,7 @@ integer_column(SPIPlanPtr plan)
 }
 
 void
-query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
+query_fill_sorter(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
 {
 	KeyReceiver receiver = {
 		.pub = {
@@ -146,11 +143,10 @@ query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *n
 			.rDestroy = receiver_destroy,
 			.mydest = DestNone
 		},
-		.sorter = sorter,
-		.nulls = nulls
+		.sink = {.sorter = sorter, .nulls = nulls}
 	};
 	SPIExecuteOptions options = {0};
-	AggregateSink	sink = {.sorter = sorter, .nulls = nulls};
+	AggregateSink offer = {.sorter = sorter, .nulls = nulls};
 	const AggregateSink *previous;
 	SPIPlanPtr	plan;
 	int			rc;
@@ -166,9 +162,9 @@ query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *n
 	options.dest = (DestReceiver *) &receiver;
 
 	/* Planned and run in one go: the plan may fill the sorter itself. */
-	sink.query_string =
+	offer.query_string =
 		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
-	previous = aggregate_query_offer(&sink);
+	previous = aggregate_query_offer(&offer);
 	PG_TRY();
 	{
 		rc = SPI_execute_plan_extended(plan, &options);

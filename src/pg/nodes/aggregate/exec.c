@@ -16,7 +16,6 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "pg/column/reader.h"
 #include "pg/compat.h"
 #include "pg/functions/aggregates.h"
 #include "pg/nodes/aggregate/node.h"

@@ -31,7 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "pg/column/fill.h"
+#include "pg/column/parallel.h"
 #include "pg/column/reader.h"
 #include "pg/compat.h"
 #include "pg/functions/aggregates.h"

@@ -189,23 +189,17 @@ begin_query(CustomScanState *css, EState *estate, int eflags)
 	aggregate_sources_begin(&state->sources, css, eflags);
 }
 
-static void
-consume_batch(void *arg, const ColumnBatch *batches)
-{
-	const AggregateSink *sink = (const AggregateSink *) arg;
-	SortError	err;
-
-	*sink->nulls += batches[0].nulls;
-	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
-}
-
 static TupleTableSlot *
 exec_query(CustomScanState *css)
 {
 	AggregateQueryState *state = (AggregateQueryState *) css;
 
 	if (state->sink)
-		aggregate_sources_read(&state->sources, consume_batch, unconstify(AggregateSink *, state->sink));
+	{
+		KeySink		sink = {.sorter = state->sink->sorter, .nulls = state->sink->nulls};
+
+		aggregate_sources_read(&state->sources, column_consume_keys, &sink);
+	}
 	state->sink = NULL;
 	return NULL;
 }

@@ -39,41 +39,24 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 }
 
 void
-aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg)
+aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
-	ColumnBatch *batches = palloc_array(ColumnBatch, sources->ncolumns);
-	Snapshot	snapshot = sources->css->ss.ps.state->es_snapshot;
-	bool		more;
-	int			c;
 	int			i;
 
-	for (c = 0; c < sources->ncolumns; c++)
-		batches[c].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
 	for (i = 0; i < sources->nsources; i++)
 	{
-		ScanState  *scan = sources->scans[i];
-		ColumnReader *reader;
+		ColumnScan	scan = {
+			.ncolumns = sources->ncolumns,
+			.attnums = sources->attnums[i],
+			.parallel = sources->parallel ? sources->parallel[i] : NULL
+		};
+		uint64		filtered;
 
-		reader = column_reader_open(scan->ss_currentRelation, sources->ncolumns,
-									sources->attnums[i], snapshot,
-									sources->parallel ? sources->parallel[i] : NULL);
-		if (scan->ps.qual)
-			column_reader_filter(reader, scan->ps.qual, scan->ps.ps_ExprContext,
-								 scan->ss_ScanTupleSlot);
-		do
-		{
-			for (c = 0; c < sources->ncolumns; c++)
-				batches[c].nulls = 0;
-			more = column_reader_next(reader, batches);
-			consume(arg, batches);
-		} while (more);
+		column_scan_from_node(&scan, sources->scans[i]);
+		filtered = column_scan_read(&scan, NULL, consume, arg);
 		/* The first kind of filtered rows is HAVING's. */
-		InstrCountFiltered2(&sources->css->ss, column_reader_filtered(reader));
-		column_reader_close(reader);
+		InstrCountFiltered2(&sources->css->ss, filtered);
 	}
-	for (c = 0; c < sources->ncolumns; c++)
-		pfree(batches[c].keys);
-	pfree(batches);
 }
 
 void

@@ -17,7 +17,7 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/scan.h"
 
 typedef struct AggregateSources
 {
@@ -29,11 +29,8 @@ typedef struct AggregateSources
 	ParallelTableScanDesc *parallel;	/* by source, or NULL: we read all */
 } AggregateSources;
 
-/* Gets a batch of each column: nulls counts those of the batch. */
-typedef void (*AggregateConsume) (void *arg, const ColumnBatch *batches);
-
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags);
-extern void aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg);
+extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
 extern void aggregate_sources_rescan(AggregateSources *sources);
 extern void aggregate_sources_end(AggregateSources *sources);
 

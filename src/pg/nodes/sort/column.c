@@ -13,13 +13,11 @@
 
 #include "access/relscan.h"
 #include "executor/executor.h"
-#include "executor/instrument.h"
 #include "nodes/execnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "pg/column/reader.h"
-#include "pg/compat.h"
+#include "pg/column/scan.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/exec.h"
 #include "pg/sort_context.h"
@@ -54,46 +52,65 @@ plain_column(HpSortState *state)
 	return column->varattno;
 }
 
-/* A batch of keys, which are images already, less the bias. */
-static void
-put_batch(HpSortState *state, const int32 *keys, size_t n, int64 nulls)
+/* What take_batch needs to make keys of a column's values: (value & mask ^ flip) - bias. */
+typedef struct ColumnKeys
 {
-	RowKey key = {0};
+	HpSortState *state;
+	uint32		mask;
+	uint32		flip;
+	uint32		bias;
+} ColumnKeys;
+
+/*
+ * A ColumnConsume: makes the batch's values keys, in place, and adds them to the
+ * sorter or, once that has been left, to the store.
+ */
+static void
+take_batch(void *arg, const ColumnBatch *batch)
+{
+	const ColumnKeys *column = (const ColumnKeys *) arg;
+	HpSortState *state = column->state;
+	RowKey		key = {0};
 	SortError	err;
 	size_t		i;
 
+	/* Values of an ascending int4 are keys as they are. */
+	if (column->mask != PG_UINT32_MAX || column->flip != column->bias)
+		for (i = 0; i < batch->n; i++)
+			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
+									  column->bias);
 	if (state->sorter)
 	{
-		state->nulls += nulls;
-		pg_sort_check(sorter_add(state->sorter, keys, n, &err), &err);
+		state->nulls += batch->nulls;
+		pg_sort_check(sorter_add(state->sorter, batch->keys, batch->n, &err), &err);
 		if (sorter_memory(state->sorter) > state->store->limit)
 			sort_node_leave_sorter(state);
 		return;
 	}
-	state->stats.keys += n + nulls;
-	for (i = 0; i < n; i++)
+	state->stats.keys += batch->n + batch->nulls;
+	for (i = 0; i < batch->n; i++)
 	{
-		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
+		key.images[0] = (uint64) state->bias + (uint64) (int64) batch->keys[i];
 		sort_node_put_key(state, &key);
 	}
-	sort_node_put_nulls(state, (uint64) nulls);
+	sort_node_put_nulls(state, (uint64) batch->nulls);
 }
 
 bool
 sort_node_fill_from_column(HpSortState *state)
 {
 	PlanState  *outer = outerPlanState(state);
-	ScanState  *scan = (ScanState *) outer;
+	ScanState  *node = (ScanState *) outer;
 	const KeyColumn *key = &state->keys->keys[0];
-	uint32		mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
-	uint32		flip = (uint32) key->flip;
-	uint32		bias = (uint32) state->bias;
+	ColumnKeys	column = {
+		.state = state,
+		.mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX,
+		.flip = (uint32) key->flip,
+		.bias = (uint32) state->bias
+	};
 	AttrNumber	attnum = plain_column(state);
-	ColumnReader *reader;
-	ColumnBatch batch;
+	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum};
 	uint64		filtered;
-	bool		more;
-	MemoryContext old;
 
 	if (attnum == 0)
 		return false;
@@ -101,35 +118,12 @@ sort_node_fill_from_column(HpSortState *state)
 	/* As ExecProcNode would. */
 	if (outer->chgParam != NULL)
 		ExecReScan(outer);
-	old = MemoryContextSwitchTo(state->memory);
-	batch.keys = (int32 *) palloc(COLUMN_BATCH_KEYS * sizeof(int32));
-	reader = column_reader_open(scan->ss_currentRelation, 1, &attnum, outer->state->es_snapshot,
-								scan->ss_currentScanDesc ? scan->ss_currentScanDesc->rs_parallel : NULL);
-	if (outer->qual)
-		column_reader_filter(reader, outer->qual, outer->ps_ExprContext, scan->ss_ScanTupleSlot);
-	MemoryContextSwitchTo(old);
-	do
-	{
-		size_t		i;
-
-		batch.nulls = 0;
-		if (outer->instrument)
-			InstrStartNode(outer->instrument);
-		more = column_reader_next(reader, &batch);
-		if (outer->instrument)
-			InstrStopNode(outer->instrument, (double) batch.n + (double) batch.nulls);
-
-		/* Of an int4 that goes up these are the keys as they are. */
-		if (mask != PG_UINT32_MAX || flip != bias)
-			for (i = 0; i < batch.n; i++)
-				batch.keys[i] = (int32) ((((uint32) batch.keys[i] & mask) ^ flip) - bias);
-		put_batch(state, batch.keys, batch.n, batch.nulls);
-	} while (more);
-	filtered = column_reader_filtered(reader);
+	column_scan_from_node(&scan, node);
+	if (node->ss_currentScanDesc)
+		scan.parallel = node->ss_currentScanDesc->rs_parallel;
+	filtered = column_scan_read(&scan, outer, take_batch, &column);
 	if (filtered > 0)
 		InstrCountFiltered1(outer, filtered);
-	column_reader_close(reader);
-	pfree(batch.keys);
 	state->stats.from_column = true;
 	return true;
 }
