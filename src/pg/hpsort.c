@@ -10,7 +10,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
-#include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/sort/planner.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");

@@ -16,7 +16,7 @@
 
 #include "pg/column/query.h"
 #include "pg/column/scan.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/sort_context.h"
 
 /* The query's rows go to this instead of a tuplestore: straight into the sorter. */

@@ -1,6 +1,6 @@
 /*
  * exec.c
- *		Custom Scan (HpSort Aggregate), the executor's half (see node.h).
+ *		Custom Scan (HpSort Aggregate), the executor's half (see exec.h).
  *
  * At its first call it reads everything, into one aggregate state for each
  * transition the planner has found (aggtransno), and returns its one row.
@@ -18,8 +18,8 @@
 
 #include "pg/compat.h"
 #include "pg/functions/aggregates.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"

@@ -1,6 +1,6 @@
 /*
  * planner.c
- *		Custom Scan (HpSort Aggregate), the planner's half (see node.h): where it
+ *		Custom Scan (HpSort Aggregate), the planner's half (see exec.h): where it
  *		can be used, and what it costs.
  *
  * It competes with core's paths for the same aggregation: a selective WHERE is
@@ -36,8 +36,8 @@
 #include "pg/compat.h"
 #include "pg/functions/aggregates.h"
 #include "pg/guc.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/query_exec.h"
 
 /*
  * What reading a row costs, in cpu_tuple_cost, which stands for a row of a

@@ -1,10 +1,10 @@
 /*
- * query.h
+ * query_exec.h
  *		HpSort Aggregate in the query that hpsort_query runs: keys go from the
  *		column reader into its sorter, and no row to anybody.
  */
-#ifndef HPSORT_PG_NODES_AGGREGATE_QUERY_H
-#define HPSORT_PG_NODES_AGGREGATE_QUERY_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_QUERY_EXEC_H
+#define HPSORT_PG_NODES_AGGREGATE_QUERY_EXEC_H
 
 #include "postgres.h"
 
@@ -35,4 +35,4 @@ extern void aggregate_query_install(void);
 /* Of exec.c: the executor's node of such a query. */
 extern Node *aggregate_query_create_state(CustomScan *scan);
 
-#endif							/* HPSORT_PG_NODES_AGGREGATE_QUERY_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_QUERY_EXEC_H */

@@ -1,5 +1,5 @@
 /*
- * node.h
+ * exec.h
  *		Custom Scan (HpSort Aggregate): hpsort's aggregates over a table's
  *		columns, straight from the column reader.
  *
@@ -18,8 +18,8 @@
  * as the aggregates' arguments name them; then, for each of custom_plans, what
  * they are in that table.
  */
-#ifndef HPSORT_PG_NODES_AGGREGATE_NODE_H
-#define HPSORT_PG_NODES_AGGREGATE_NODE_H
+#ifndef HPSORT_PG_NODES_AGGREGATE_EXEC_H
+#define HPSORT_PG_NODES_AGGREGATE_EXEC_H
 
 #include "postgres.h"
 
@@ -63,4 +63,4 @@ extern Cost aggregate_node_scan_tables(PlannerInfo *root, CustomPath *path, List
 /* At module load: the planner hook, and the methods for plans sent to workers. */
 extern void aggregate_node_install(void);
 
-#endif							/* HPSORT_PG_NODES_AGGREGATE_NODE_H */
+#endif							/* HPSORT_PG_NODES_AGGREGATE_EXEC_H */

@@ -1,6 +1,6 @@
 /*
- * query.c
- *		HpSort Aggregate in the query that hpsort_query runs (see query.h).
+ * query_exec.c
+ *		HpSort Aggregate in the query that hpsort_query runs (see query_exec.h).
  *
  * SELECT x FROM t [WHERE ...] needs no rows if all that becomes of them is
  * keys in a sorter.  column/query.c offers the sorter while it plans and runs
@@ -25,8 +25,8 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
 #include "pg/sort_context.h"
 
