@@ -16,14 +16,13 @@
 
 #include "pg/column/query.h"
 #include "pg/column/scan.h"
-#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/sort_context.h"
 
 /* The query's rows go to this instead of a tuplestore: straight into the sorter. */
 typedef struct KeyReceiver
 {
 	DestReceiver pub;
-	KeySink		sink;
+	KeySink		keys;
 	Oid			type;			/* base type of the column */
 } KeyReceiver;
 
@@ -41,9 +40,9 @@ receiver_row(TupleTableSlot *slot, DestReceiver *self)
 	SortError	err;
 
 	if (isnull)
-		(*receiver->sink.nulls)++;
+		(*receiver->keys.nulls)++;
 	else
-		pg_sort_check(sorter_add_key(receiver->sink.sorter, column_key(receiver->type, value),
+		pg_sort_check(sorter_add_key(receiver->keys.sorter, column_key(receiver->type, value),
 									 &err), &err);
 	return true;
 }
@@ -58,7 +57,7 @@ receiver_destroy(DestReceiver *self)
 {
 }
 
-/* Whether a query or one inside it locks rows. */
+/* Whether a query, or a subquery of it, locks rows. */
 static bool
 locks_rows(Node *node, void *context)
 {
@@ -71,8 +70,8 @@ locks_rows(Node *node, void *context)
 }
 
 /*
- * An error unless a plan is that of one query that only reads, as a read-only
- * transaction means it.  It has been analyzed so far, and nothing of it run.
+ * An error unless a prepared plan, analyzed but not run, is that of one query
+ * that only reads, in the sense of read-only transactions.
  */
 static void
 check_statement(SPIPlanPtr plan)
@@ -132,6 +131,12 @@ integer_column(SPIPlanPtr plan)
 	return type;
 }
 
+ParamExternData *
+query_sink_fetch(ParamListInfo params, int paramid, bool speculative, ParamExternData *workspace)
+{
+	elog(ERROR, "query has no parameter $%d", paramid);
+}
+
 void
 query_fill_sorter(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
 {
@@ -143,11 +148,10 @@ query_fill_sorter(const char *query, bool read_only, Oid type, Sorter *sorter, i
 			.rDestroy = receiver_destroy,
 			.mydest = DestNone
 		},
-		.sink = {.sorter = sorter, .nulls = nulls}
+		.keys = {.sorter = sorter, .nulls = nulls}
 	};
 	SPIExecuteOptions options = {0};
-	AggregateSink offer = {.sorter = sorter, .nulls = nulls};
-	const AggregateSink *previous;
+	QuerySink	sink = {.keys = receiver.keys};
 	SPIPlanPtr	plan;
 	int			rc;
 
@@ -161,19 +165,13 @@ query_fill_sorter(const char *query, bool read_only, Oid type, Sorter *sorter, i
 	options.read_only = read_only;
 	options.dest = (DestReceiver *) &receiver;
 
-	/* Planned and run in one go: the plan may fill the sorter itself. */
-	offer.query_string =
+	/* A plan that HpSort Aggregate is in fills the sorter itself. */
+	sink.query_string =
 		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
-	previous = aggregate_query_offer(&offer);
-	PG_TRY();
-	{
-		rc = SPI_execute_plan_extended(plan, &options);
-	}
-	PG_FINALLY();
-	{
-		aggregate_query_offer(previous);
-	}
-	PG_END_TRY();
+	options.params = makeParamList(0);
+	options.params->paramFetch = query_sink_fetch;
+	options.params->paramFetchArg = &sink;
+	rc = SPI_execute_plan_extended(plan, &options);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(rc));
 	if (SPI_finish() != SPI_OK_FINISH)

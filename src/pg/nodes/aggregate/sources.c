@@ -12,22 +12,24 @@
 #include "utils/ruleutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/sources.h"
 
 void
 aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
 	int			i;
 
 	sources->css = css;
-	sources->ncolumns = list_length(linitial(scan->custom_private));
+	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
 	sources->nsources = list_length(scan->custom_plans);
 	sources->scans = palloc_array(ScanState *, sources->nsources);
 	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
 	for (i = 0; i < sources->nsources; i++)
 	{
-		List	   *attnums = list_nth(scan->custom_private, i + 1);
+		List	   *attnums = list_nth(table_columns, i);
 		int			c;
 
 		sources->scans[i] = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
@@ -54,7 +56,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 
 		column_scan_from_node(&scan, sources->scans[i]);
 		filtered = column_scan_read(&scan, NULL, consume, arg);
-		/* The first kind of filtered rows is HAVING's. */
+		/* nfiltered1 is for HAVING. */
 		InstrCountFiltered2(&sources->css->ss, filtered);
 	}
 }
@@ -90,7 +92,7 @@ scan_size(AggregateSources *sources, int i)
 }
 
 Size
-aggregate_sources_estimate(AggregateSources *sources)
+aggregate_sources_estimate_dsm(AggregateSources *sources)
 {
 	Size		size = 0;
 	int			i;
@@ -100,9 +102,9 @@ aggregate_sources_estimate(AggregateSources *sources)
 	return size;
 }
 
-/* Where each table's scan is; sizes are the same in all processes. */
+/* The scans lie one after the other; their sizes are the same in all processes. */
 void
-aggregate_sources_attach(AggregateSources *sources, char *coordinate)
+aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
@@ -116,11 +118,11 @@ aggregate_sources_attach(AggregateSources *sources, char *coordinate)
 }
 
 void
-aggregate_sources_share(AggregateSources *sources, char *coordinate)
+aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
-	aggregate_sources_attach(sources, coordinate);
+	aggregate_sources_initialize_worker(sources, coordinate);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
 									  sources->parallel[i],
@@ -128,7 +130,7 @@ aggregate_sources_share(AggregateSources *sources, char *coordinate)
 }
 
 void
-aggregate_sources_reshare(AggregateSources *sources)
+aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
 	int			i;
 
@@ -138,8 +140,8 @@ aggregate_sources_reshare(AggregateSources *sources)
 }
 
 /*
- * The filter of the rows read, as core shows one.  Core itself shows HAVING as
- * this node's filter; then ours has another name.
+ * The filter of the rows read, as core shows that of a scan.  Core shows HAVING,
+ * which is the node's qual, as "Filter"; the rows' has another name then.
  */
 static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
@@ -151,7 +153,7 @@ explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, Exp
 
 	if (scan->ps.plan->qual == NIL)
 		return;
-	/* Under this node's plan parameters of a nested loop around it are found. */
+	/* In the node's context, where parameters from a nested loop around it are found. */
 	context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	ExplainPropertyText(having ? "Scan Filter" : "Filter",
 						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
@@ -167,6 +169,6 @@ aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainSta
 {
 	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
-	/* Those of a tree of tables say the same of each. */
+	/* In a tree of tables the filters of all are the same. */
 	explain_filter(sources->css, sources->scans[0], ancestors, es);
 }

@@ -17,19 +17,12 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/planner.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/planner.h"
 
-static planner_hook_type prev_planner_hook = NULL;
-
-/*
- * Nodes ever made.  A planner that calls itself, for a function evaluated at
- * plan time, or ends in an error, may make the outer one look in vain, no more.
- */
-static uint64 plans_made = 0;
+uint64		sort_node_plans_made = 0;
 
 /* The plan of such a path. */
 static Plan *
@@ -61,7 +54,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
 	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
 	scan->methods = &sort_node_scan_methods;
-	plans_made++;
+	sort_node_plans_made++;
 	return &scan->scan.plan;
 }
 
@@ -130,26 +123,9 @@ finish_plan(Plan *plan)
 	finish_plan(plan->righttree);
 }
 
-static PlannedStmt *
-order_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
-{
-	uint64		before = plans_made;
-	PlannedStmt *result;
-
-	result = prev_planner_hook ? prev_planner_hook(parse, query_string, options, params)
-		: standard_planner(parse, query_string, options, params);
-	if (unlikely(plans_made != before))
-	{
-		finish_plan(result->planTree);
-		finish_plans(result->subplans);
-	}
-	return result;
-}
-
 void
-sort_node_plan_init(void)
+sort_node_finish_plan(PlannedStmt *stmt)
 {
-	RegisterCustomScanMethods(&sort_node_scan_methods);
-	prev_planner_hook = planner_hook;
-	planner_hook = order_planner;
+	finish_plan(stmt->planTree);
+	finish_plans(stmt->subplans);
 }

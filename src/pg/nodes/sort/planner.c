@@ -11,7 +11,7 @@
  * it, and join.c does so for merge joins.
  *
  * Planning must not become slower for queries that have nothing to gain, so
- * every hook leaves by the cheapest test that it can.
+ * every function that nodes/hooks.c calls leaves by the cheapest test that it can.
  */
 #include "postgres.h"
 
@@ -34,10 +34,6 @@
 #include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/planner.h"
 
-static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
-static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
-static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
-
 /* Path keys as columns of a target, in the lists that the plan keeps. */
 typedef struct HpSortColumns
 {
@@ -50,12 +46,6 @@ typedef struct HpSortColumns
 	bool		key_only;
 	double		range;			/* values that the mapped keys can have, by type */
 } HpSortColumns;
-
-static inline bool
-enabled(void)
-{
-	return hpsort_enable_sort && hpsort_debug_sort != NODE_FORBID;
-}
 
 /*
  * Operator families of btree that the types of key_kind belong to; core
@@ -438,19 +428,10 @@ wants_order_below(const PlannerInfo *root)
 		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
 
-/* Every query comes by for its final rows, which are not ours: a jump is enough. */
-static void
-upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-				 RelOptInfo *output_rel, void *extra)
+void
+sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+					  RelOptInfo *output_rel)
 {
-	if (likely(stage == UPPERREL_FINAL || !enabled()))
-	{
-		if (prev_upper_paths_hook)
-			prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-		return;
-	}
-	if (prev_upper_paths_hook)
-		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	switch (stage)
 	{
 		case UPPERREL_ORDERED:
@@ -458,7 +439,7 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 				add_ordered_paths(root, input_rel, output_rel);
 			return;
 		case UPPERREL_GROUP_AGG:
-			/* If core groups by other keys first, it is by an order that there is. */
+			/* If core groups by other keys first, their order is there already. */
 			if (root->parse->groupingSets != NIL ||
 				(root->group_pathkeys != NIL && promising(root->group_pathkeys)))
 				sort_path_replace_sorts(root, output_rel);
@@ -488,41 +469,22 @@ add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 		sort_path_remember_input(root, rel);
 }
 
-static void
-rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+void
+sort_node_scan_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (prev_rel_pathlist_hook)
-		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (root->query_pathkeys != NIL && enabled() && rel->reloptkind == RELOPT_BASEREL &&
-		bms_equal(rel->relids, root->all_baserels))
+	if (rel->reloptkind == RELOPT_BASEREL && bms_equal(rel->relids, root->all_baserels))
 		add_scan_join_paths(root, rel);
 }
 
-static void
-join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+void
+sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
-	if (prev_join_pathlist_hook)
-		prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!enabled())
-		return;
 	if (enough(outerrel->rows) || enough(innerrel->rows))
 		sort_path_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
-	/* Called for each pair that makes up the relation; the last sees all. */
+	/* Called for each pair that makes up the relation; the last call sees all its paths. */
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
 		bms_is_subset(root->all_baserels, joinrel->relids))
 		add_scan_join_paths(root, joinrel);
-}
-
-void
-sort_node_planner_init(void)
-{
-	sort_node_plan_init();
-	prev_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = upper_paths_hook;
-	prev_rel_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = rel_pathlist_hook;
-	prev_join_pathlist_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = join_pathlist_hook;
 }

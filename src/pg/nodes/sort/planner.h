@@ -9,13 +9,49 @@
 
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 
-/* Called when the module is loaded: settings, hooks, the node. */
-extern void sort_node_planner_init(void);
+#include "pg/guc.h"
 
-/* plan.c: the plan of such a path; its hook and the node. */
+/* --- for nodes/hooks.c */
+
+/* The quick way out: whether plans may have the node at all. */
+static inline bool
+sort_node_enabled(void)
+{
+	return hpsort_enable_sort && hpsort_debug_sort != NODE_FORBID;
+}
+
+/* Likewise, for sort_node_upper_paths: the final rows are never sorted. */
+static inline bool
+sort_node_wants_upper(UpperRelationKind stage)
+{
+	return stage != UPPERREL_FINAL && sort_node_enabled();
+}
+
+/*
+ * For create_upper_paths_hook, set_rel_pathlist_hook (where the query wants its
+ * rows in some order) and set_join_pathlist_hook: these offer the node beside
+ * core's paths.
+ */
+extern void sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage,
+								  RelOptInfo *input_rel, RelOptInfo *output_rel);
+extern void sort_node_scan_paths(PlannerInfo *root, RelOptInfo *rel);
+extern void sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+								 RelOptInfo *innerrel, JoinPathExtraData *extra);
+
+/*
+ * plan.c: finishes a plan that has such a node.  The number of nodes that were
+ * ever put into a plan tells planner_hook whether there may be one: nested or
+ * failed planning also counts, and then there may be none.
+ */
+extern uint64 sort_node_plans_made;
+extern void sort_node_finish_plan(PlannedStmt *stmt);
+
+/* --- among the files of this node */
+
+/* plan.c: the plan of such a path. */
 extern const CustomPathMethods sort_path_methods;
-extern void sort_node_plan_init(void);
 
 /* What the cost of a sort depends on. */
 typedef struct HpSortCostInput
