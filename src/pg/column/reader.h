@@ -23,7 +23,7 @@
  *
  * In a parallel scan every process opens a reader of its own with the same
  * ParallelTableScanDesc (table_parallelscan_initialize); each block goes to the
- * process that asks next.  The snapshot is then the descriptor's.
+ * process that asks next.  The snapshot of a parallel scan is the descriptor's.
  */
 #ifndef HPSORT_PG_COLUMN_READER_H
 #define HPSORT_PG_COLUMN_READER_H

@@ -36,8 +36,8 @@ extern bool column_sources_find(Relation rel, const char *attribute, AttrNumber 
 
 /*
  * Reads the sources one after the other in this process, under the active
- * snapshot.  parallel, unless NULL, has the shared scan of each source; only
- * this process's share of the blocks is read then.
+ * snapshot.  With parallel, an array of a shared scan for each source, only this
+ * process's share of the blocks is read; NULL: all blocks.
  */
 extern void column_sources_read(const ColumnSource *sources, int nsources,
 								ParallelTableScanDesc *parallel, KeySink *sink);

@@ -2,10 +2,11 @@
  * hooks.c
  *		The planner hooks that all custom scan nodes share (see README.md).
  *
- * Each hook calls the one that was there before it, always and first, and then
- * asks the nodes in turn.  Most queries have nothing for any node, and their
- * planning must not become slower: inline tests of the nodes come before every
- * other call, and where they all fail the previous hook is jumped to.
+ * Each hook calls the one that was there before it, always and first, and asks the
+ * nodes in turn afterwards.  Planning of queries that no node touches must not
+ * become slower, so inline tests of the nodes come before every other call; in
+ * upper_paths_hook, which every query passes several times, they come before the
+ * previous hook as well, which is jumped to if they all fail.
  */
 #include "postgres.h"
 
@@ -77,7 +78,7 @@ call_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 
 /* Before and after a whole query is planned. */
 static PlannedStmt *
-planner_hook_function(Query *parse, const char *query_string, int options, ParamListInfo params)
+planning_hook(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
 	uint64		sort_plans = sort_node_plans_made;
 	QuerySink  *sink = query_sink(params);
@@ -87,7 +88,7 @@ planner_hook_function(Query *parse, const char *query_string, int options, Param
 		result = call_planner(parse, query_string, options, params);
 	else
 	{
-		/* The query that hpsort_query runs.  After an error nobody uses its sink. */
+		/* The query that hpsort_query runs; an error ends hpsort_query and the sink. */
 		sink->query = parse;
 		result = call_planner(parse, query_string, options, params);
 		sink->query = NULL;
@@ -104,7 +105,7 @@ nodes_init(void)
 	RegisterCustomScanMethods(&aggregate_scan_methods);
 
 	prev_planner_hook = planner_hook;
-	planner_hook = planner_hook_function;
+	planner_hook = planning_hook;
 	prev_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = upper_paths_hook;
 	prev_rel_pathlist_hook = set_rel_pathlist_hook;

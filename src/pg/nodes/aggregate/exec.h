@@ -11,8 +11,8 @@
  * Aggregate.
  *
  * In the query that hpsort_query runs, the node stands in the place of the scan
- * (query_planner.c, query_exec.c).  Its scan tuple is the one column then, and it
- * returns no rows: the keys go into the sorter of hpsort_query.
+ * (query_planner.c, query_exec.c).  There its scan tuple is the one column, and
+ * it returns no rows: the keys go into the sorter of hpsort_query.
  *
  * custom_plans are a SeqScan of each table to be read (see sources.h).
  */

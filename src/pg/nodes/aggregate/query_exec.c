@@ -70,7 +70,7 @@ rescan_query(CustomScanState *css)
 	elog(ERROR, "HpSort Aggregate of a query cannot be rescanned");
 }
 
-/* For auto_explain: nobody else can EXPLAIN the query. */
+/* Only auto_explain calls this: SQL's EXPLAIN cannot reach the query. */
 static void
 explain_query(CustomScanState *css, List *ancestors, ExplainState *es)
 {

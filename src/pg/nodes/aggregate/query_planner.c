@@ -4,10 +4,10 @@
  *		(see query_planner.h).
  *
  * SELECT x FROM t [WHERE ...] needs no rows if all that becomes of them is keys
- * in a sorter.  column/query.c gives the sorter with the query's parameters; the
- * node then fills it and returns no rows.  Such a plan is good for one execution
- * with these parameters, which is what a custom plan is to PostgreSQL's plan
- * cache: it is never kept.
+ * in a sorter.  column/query.c gives the sorter with the query's parameters
+ * (QuerySink); the node fills it and returns no rows.  Such a plan is good only for
+ * an execution with these parameters, which is how PostgreSQL's plan cache treats
+ * a plan made with parameters: it is never kept.
  */
 #include "postgres.h"
 

@@ -140,8 +140,9 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 }
 
 /*
- * The filter of the rows read, as core shows that of a scan.  Core shows HAVING,
- * which is the node's qual, as "Filter"; the rows' has another name then.
+ * The filter of the rows read, as core shows that of a scan.  If there is a
+ * HAVING, core shows it as "Filter", because it is the node's qual, and the filter
+ * of the rows gets another name.
  */
 static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
