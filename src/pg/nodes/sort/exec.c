@@ -106,8 +106,8 @@ sort_node_forget(HpSortState *state)
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 	if (state->spill)
 		spill_destroy(state->spill);
-	if (state->store && state->store->slot)
-		ExecDropSingleTupleTableSlot(state->store->slot);
+	if (state->store)
+		row_store_destroy(state->store);
 	state->spill = NULL;
 	state->tape = NULL;
 	state->store = NULL;
@@ -291,7 +291,7 @@ take_rows(HpSortState *state, TupleTableSlot *slot)
 
 	while (!TupIsNull(slot) && state->spill == NULL)
 	{
-		if (!row_store_put(store, slot))
+		if (!row_store_take(store, slot))
 		{
 			sort_node_spill_store(state);
 			break;
@@ -449,7 +449,7 @@ next_row(HpSortState *state, bool forward)
 	if (likely(forward))
 	{
 		if (likely(state->at < state->count))
-			return sort_node_emit(state, state->at++);
+			return row_store_emit(state->store, state->at++, state->css.ss.ss_ScanTupleSlot);
 		state->at_end = true;
 	}
 	else if (state->at > 0)
@@ -460,7 +460,7 @@ next_row(HpSortState *state, bool forward)
 		else
 			state->at--;
 		if (state->at > 0)
-			return sort_node_emit(state, state->at - 1);
+			return row_store_emit(state->store, state->at - 1, state->css.ss.ss_ScanTupleSlot);
 	}
 	return ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 }

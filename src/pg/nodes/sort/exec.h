@@ -10,8 +10,9 @@
 #include "nodes/extensible.h"
 
 #include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/bound.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/store/spill.h"
-#include "pg/nodes/sort/store/store.h"
 #include "pg/nodes/sort/store/tape.h"
 #include "sort/sorter.h"
 
@@ -115,26 +116,6 @@ typedef struct HpSortState
 
 extern const CustomScanMethods sort_node_scan_methods;
 extern const CustomExecMethods sort_node_exec_methods;
-
-/* Returns the next row of the store, which there is, in the node's own slot. */
-static inline TupleTableSlot *
-sort_node_emit(HpSortState *state, uint64 row)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
-	if (!state->key_only)
-		return ExecStoreMinimalTuple(row_store_fetch(state->store, row), slot, false);
-	else
-	{
-		uint64		image = 0;
-		bool		isnull = !row_store_key(state->store, row, &image);
-
-		ExecClearTuple(slot);
-		slot->tts_isnull[0] = isnull;
-		slot->tts_values[0] = isnull ? (Datum) 0 : key_value(&state->keys->keys[0], image);
-		return ExecStoreVirtualTuple(slot);
-	}
-}
 
 /* Notes in the statistics what a sort of the store did. */
 extern void sort_node_note_sort(HpSortState *state);

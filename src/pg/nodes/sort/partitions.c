@@ -98,13 +98,13 @@ sort_node_spill_store(HpSortState *state)
 void
 sort_node_put_key(HpSortState *state, const RowKey *key)
 {
-	if (likely(row_store_put_key(state->store, key)))
+	if (likely(row_store_take_key(state->store, key)))
 		return;
 	if (state->spill)
 		spill_flush(state->spill, state->store, &state->context);
 	else
 		sort_node_spill_store(state);
-	if (!row_store_put_key(state->store, key))
+	if (!row_store_take_key(state->store, key))
 		elog(ERROR, "no room for a key");
 }
 
@@ -190,7 +190,7 @@ read_row(HpSortState *state, RowKey *key, Size len)
 
 	spill_tuple(state->spill, tuple, len);
 	if (key)
-		row_tuple_key(state->store, tuple, key);
+		row_tuple_key(state->keys, state->store->slot, tuple, key);
 	return tuple;
 }
 
@@ -409,7 +409,7 @@ sort_node_partitions_next(HpSortState *state)
 	for (;;)
 	{
 		if (state->at < state->count)
-			return sort_node_emit(state, state->at++);
+			return row_store_emit(state->store, state->at++, slot);
 		if (state->streaming)
 		{
 			TupleTableSlot *next = stream(state);

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/store/spill.h"
 
 /*
@@ -107,33 +108,6 @@ compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 	return row_key_compare(spill->keys, a, b);
 }
 
-/* Rows of equal mapped keys, by the others. */
-static int
-compare_tuples(const Spill *spill, MinimalTuple a, MinimalTuple b)
-{
-	KeyColumns  *keys = spill->keys;
-	HeapTupleData heap_a;
-	HeapTupleData heap_b;
-	int			result = 0;
-	int			i;
-
-	heap_a.t_len = a->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_a.t_data = (HeapTupleHeader) ((char *) a - MINIMAL_TUPLE_OFFSET);
-	heap_b.t_len = b->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_b.t_data = (HeapTupleHeader) ((char *) b - MINIMAL_TUPLE_OFFSET);
-	for (i = 0; result == 0 && i < keys->nkeys - keys->nmapped; i++)
-	{
-		SortSupport ssup = &keys->rest[i];
-		bool		null_a;
-		bool		null_b;
-		Datum		value_a = heap_getattr(&heap_a, ssup->ssup_attno, spill->tupdesc, &null_a);
-		Datum		value_b = heap_getattr(&heap_b, ssup->ssup_attno, spill->tupdesc, &null_b);
-
-		result = ApplySortComparator(value_a, null_a, value_b, null_b, ssup);
-	}
-	return result;
-}
-
 static int
 compare_samples(const void *a, const void *b, void *arg)
 {
@@ -142,7 +116,7 @@ compare_samples(const void *a, const void *b, void *arg)
 	const SpillSample *right = (const SpillSample *) b;
 
 	if (left->tuple)
-		return compare_tuples(spill, left->tuple, right->tuple);
+		return row_tuple_compare(spill->keys, spill->tupdesc, left->tuple, right->tuple);
 	return row_key_compare(spill->keys, &left->key, &right->key);
 }
 
@@ -150,7 +124,7 @@ compare_samples(const void *a, const void *b, void *arg)
 static inline bool
 is_beyond(const Spill *spill, const Bound *bound, const RowKey *key, MinimalTuple tuple)
 {
-	int			result = spill->by_rest ? compare_tuples(spill, tuple, bound->tuple)
+	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple, bound->tuple)
 		: compare_keys(spill, key, &bound->key);
 
 	return bound->after ? result > 0 : result >= 0;
