@@ -66,7 +66,7 @@ start_spill(HpSortState *state)
 static SpillSample *
 make_samples(HpSortState *state, uint64 rows, double expected, int *nsamples)
 {
-	*nsamples = spill_samples(state->spill, rows, expected);
+	*nsamples = spill_sample_count(state->spill, rows, expected);
 	return (SpillSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(SpillSample));
 }
 
@@ -188,7 +188,7 @@ read_row(HpSortState *state, RowKey *key, Size len)
 {
 	MinimalTuple tuple = row_space(state, len);
 
-	spill_tuple(state->spill, tuple, len);
+	spill_read_tuple(state->spill, tuple, len);
 	if (key)
 		row_tuple_key(state->keys, state->store->slot, tuple, key);
 	return tuple;
@@ -205,7 +205,7 @@ sample_partition(HpSortState *state, int number, double expected, int *nsamples)
 {
 	Spill *spill = state->spill;
 	const SpillPartition *partition = spill_partition(spill, number);
-	MemoryContext memory = spill_tuples(spill);
+	MemoryContext memory = spill_sample_memory(spill);
 	bool		by_rest = spill_is_single(spill, number);
 	SpillSample *samples = make_samples(state, partition->rows, expected, nsamples);
 	uint64		at = 0;
@@ -220,8 +220,8 @@ sample_partition(HpSortState *state, int number, double expected, int *nsamples)
 
 		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, TUPLE_SAMPLES));
 	}
-	spill_open(spill, number, false);
-	while (spill_next(spill, &key, &len))
+	spill_start_reading(spill, number, false);
+	while (spill_next_row(spill, &key, &len))
 	{
 		bool		wanted = taken < *nsamples &&
 			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
@@ -255,7 +255,7 @@ put_read(HpSortState *state, const RowKey *key, Size len)
 		return row_store_put_key(state->store, key);
 	if (!row_store_begin_tuple(state->store, len, &place))
 		return false;
-	spill_tuple(state->spill, place, len);
+	spill_read_tuple(state->spill, place, len);
 	row_store_end_tuple(state->store, place);
 	return true;
 }
@@ -269,7 +269,7 @@ divide(HpSortState *state, int number)
 	const SpillPartition *partition = spill_partition(spill, number);
 	double		expected = (double) partition->tuple_bytes +
 		(double) partition->rows * (state->keys->nmapped + 4) * sizeof(uint64);
-	int			before = spill_partitions(spill);
+	int			before = spill_partition_count(spill);
 	uint64		at = 0;
 	int			nsamples;
 	SpillSample *samples;
@@ -281,7 +281,7 @@ divide(HpSortState *state, int number)
 	samples = sample_partition(state, number, expected, &nsamples);
 	spill_divide(spill, number, samples, nsamples, expected);
 	pfree(samples);
-	while (spill_next(spill, &key, &len))
+	while (spill_next_row(spill, &key, &len))
 	{
 		if (!put_read(state, &key, len))
 		{
@@ -293,8 +293,8 @@ divide(HpSortState *state, int number)
 			CHECK_FOR_INTERRUPTS();
 	}
 	spill_flush(spill, store, &state->context);
-	state->stats.partitions += spill_partitions(spill) - before;
-	state->stats.space = spill_file_bytes(spill_file(spill));
+	state->stats.partitions += spill_partition_count(spill) - before;
+	state->stats.space = spill_file_bytes(spill_get_file(spill));
 }
 
 /* Reads a partition into the store; false, with an empty store, if it does not fit. */
@@ -310,8 +310,8 @@ load(HpSortState *state, int number)
 	row_store_clear(store);
 	if (row_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
 		return false;
-	spill_open(spill, number, false);
-	while (spill_next(spill, &key, &len))
+	spill_start_reading(spill, number, false);
+	while (spill_next_row(spill, &key, &len))
 	{
 		if (!put_read(state, &key, len))
 		{
@@ -323,7 +323,7 @@ load(HpSortState *state, int number)
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (!keeps(state))
-		spill_forget(spill, number);
+		spill_forget_partition(spill, number);
 	row_store_sort(store, &state->context);
 	sort_node_note_sort(state);
 	state->at = 0;
@@ -337,7 +337,7 @@ next_partition(HpSortState *state)
 {
 	Spill *spill = state->spill;
 
-	while (state->partition < spill_partitions(spill))
+	while (state->partition < spill_partition_count(spill))
 	{
 		int			number = state->partition;
 
@@ -353,7 +353,7 @@ next_partition(HpSortState *state)
 				  state->keys->nmapped == state->keys->nkeys))
 		{
 			/* In order as it lies. */
-			spill_open(spill, number, !keeps(state));
+			spill_start_reading(spill, number, !keeps(state));
 			state->streaming = true;
 			state->partition++;
 			return true;
@@ -368,9 +368,9 @@ void
 sort_node_partitions_start(HpSortState *state)
 {
 	spill_flush(state->spill, state->store, &state->context);
-	state->stats.partitions = spill_partitions(state->spill);
+	state->stats.partitions = spill_partition_count(state->spill);
 	state->stats.on_disk = true;
-	state->stats.space = spill_file_bytes(spill_file(state->spill));
+	state->stats.space = spill_file_bytes(spill_get_file(state->spill));
 
 	/* What will be done with partitions, should none of them have to be sorted. */
 	rows_plan(&state->context, state->stats.keys / state->stats.partitions, 0, PG_UINT32_MAX, false,
@@ -387,11 +387,11 @@ stream(HpSortState *state)
 	Size		len;
 
 	ExecClearTuple(slot);
-	if (!spill_next(state->spill, &key, &len))
+	if (!spill_next_row(state->spill, &key, &len))
 	{
 		state->streaming = false;
 		if (!keeps(state))
-			spill_forget(state->spill, state->partition - 1);
+			spill_forget_partition(state->spill, state->partition - 1);
 		return NULL;
 	}
 	if (!state->key_only)
@@ -443,7 +443,7 @@ sort_node_partitions_to_tape(HpSortState *state)
 	MemoryContext old = MemoryContextSwitchTo(state->memory);
 	uint64		rows = 0;
 
-	state->tape = tape_create(spill_file(state->spill), TAPE_BUFFER);
+	state->tape = tape_create(spill_get_file(state->spill), TAPE_BUFFER);
 	MemoryContextSwitchTo(old);
 	for (;;)
 	{
@@ -469,7 +469,7 @@ sort_node_partitions_to_tape(HpSortState *state)
 			CHECK_FOR_INTERRUPTS();
 	}
 	tape_finish(state->tape);
-	state->stats.space = spill_file_bytes(spill_file(state->spill));
+	state->stats.space = spill_file_bytes(spill_get_file(state->spill));
 	row_store_reset(state->store);
 }
 
