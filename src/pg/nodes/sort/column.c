@@ -21,15 +21,12 @@
 #include "pg/column/reader.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec.h"
-#include "pg/sort_context.h"
+#include "pg/nodes/sort/column.h"
 
 /* The column that the child returns, 0 if the reader cannot take its place. */
 static AttrNumber
-plain_column(HpSortState *state)
+plain_column(const KeyColumn *key, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
-	const KeyColumn *key = &state->keys->keys[0];
 	EState	   *estate = outer->state;
 	Relation	relation;
 	TargetEntry *target;
@@ -54,41 +51,15 @@ plain_column(HpSortState *state)
 	return column->varattno;
 }
 
-/* A batch of keys, which are images already, less the bias. */
-static void
-put_batch(HpSortState *state, const int32 *keys, size_t n, int64 nulls)
-{
-	RowKey key = {0};
-	SortError	err;
-	size_t		i;
-
-	if (state->sorter)
-	{
-		state->nulls += nulls;
-		pg_sort_check(sorter_add(state->sorter, keys, n, &err), &err);
-		if (sorter_memory(state->sorter) > state->store->limit)
-			sort_node_leave_sorter(state);
-		return;
-	}
-	state->stats.keys += n + nulls;
-	for (i = 0; i < n; i++)
-	{
-		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
-		sort_node_put_key(state, &key);
-	}
-	sort_node_put_nulls(state, (uint64) nulls);
-}
-
 bool
-sort_node_fill_from_column(HpSortState *state)
+sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
 	ScanState  *scan = (ScanState *) outer;
-	const KeyColumn *key = &state->keys->keys[0];
+	const KeyColumn *key = &sort->spec->keys->keys[0];
 	uint32		mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
 	uint32		flip = (uint32) key->flip;
-	uint32		bias = (uint32) state->bias;
-	AttrNumber	attnum = plain_column(state);
+	uint32		bias = (uint32) KEY_RUNS_MIDDLE;
+	AttrNumber	attnum = plain_column(key, outer);
 	ColumnReader *reader;
 	ColumnBatch batch;
 	uint64		filtered;
@@ -101,7 +72,7 @@ sort_node_fill_from_column(HpSortState *state)
 	/* As ExecProcNode would. */
 	if (outer->chgParam != NULL)
 		ExecReScan(outer);
-	old = MemoryContextSwitchTo(state->memory);
+	old = MemoryContextSwitchTo(sort->spec->memory);
 	batch.keys = (int32 *) palloc(COLUMN_BATCH_KEYS * sizeof(int32));
 	reader = column_reader_open(scan->ss_currentRelation, 1, &attnum, outer->state->es_snapshot,
 								scan->ss_currentScanDesc ? scan->ss_currentScanDesc->rs_parallel : NULL);
@@ -123,13 +94,12 @@ sort_node_fill_from_column(HpSortState *state)
 		if (mask != PG_UINT32_MAX || flip != bias)
 			for (i = 0; i < batch.n; i++)
 				batch.keys[i] = (int32) ((((uint32) batch.keys[i] & mask) ^ flip) - bias);
-		put_batch(state, batch.keys, batch.n, batch.nulls);
+		row_sort_put_keys(sort, batch.keys, batch.n, (uint64) batch.nulls);
 	} while (more);
 	filtered = column_reader_filtered(reader);
 	if (filtered > 0)
 		InstrCountFiltered1(outer, filtered);
 	column_reader_close(reader);
 	pfree(batch.keys);
-	state->stats.from_column = true;
 	return true;
 }

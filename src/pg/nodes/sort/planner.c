@@ -31,7 +31,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/keys.h"
 #include "pg/nodes/sort/planner.h"
 
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;

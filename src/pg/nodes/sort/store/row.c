@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "utils/memutils.h"
+
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/row.h"
 
@@ -176,4 +178,17 @@ row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 	heap_fill_tuple(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull,
 					(char *) place + header, size - header,
 					&place->t_infomask, hasnull ? place->t_bits : NULL);
+}
+
+MinimalTuple
+row_buffer_reserve(RowBuffer *buffer, Size len)
+{
+	if (len > buffer->room)
+	{
+		if (buffer->tuple)
+			pfree(buffer->tuple);
+		buffer->room = Max(len, 1024);
+		buffer->tuple = (MinimalTuple) MemoryContextAllocHuge(buffer->memory, buffer->room);
+	}
+	return buffer->tuple;
 }

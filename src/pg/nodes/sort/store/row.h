@@ -54,4 +54,23 @@ row_tuple_value(MinimalTuple tuple, TupleDesc tupdesc, AttrNumber attno, bool *i
 	return heap_getattr(&heap, attno, tupdesc, isnull);
 }
 
+/* Room for one minimal tuple at a time. */
+typedef struct RowBuffer
+{
+	MemoryContext memory;
+	Size		room;
+	MinimalTuple tuple;
+} RowBuffer;
+
+static inline void
+row_buffer_init(RowBuffer *buffer, MemoryContext memory)
+{
+	buffer->memory = memory;
+	buffer->room = 0;
+	buffer->tuple = NULL;
+}
+
+/* Makes room for a tuple of len bytes, in the place of the one before. */
+extern MinimalTuple row_buffer_reserve(RowBuffer *buffer, Size len);
+
 #endif							/* HPSORT_PG_NODES_SORT_STORE_ROW_H */
