@@ -19,15 +19,12 @@
 
 #include "pg/column/scan.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec.h"
-#include "pg/sort_context.h"
+#include "pg/nodes/sort/column.h"
 
 /* The column that the child returns, 0 if the reader cannot take its place. */
 static AttrNumber
-plain_column(HpSortState *state)
+plain_column(const KeyColumn *key, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
-	const KeyColumn *key = &state->keys->keys[0];
 	EState	   *estate = outer->state;
 	Relation	relation;
 	TargetEntry *target;
@@ -52,63 +49,42 @@ plain_column(HpSortState *state)
 	return column->varattno;
 }
 
-/* What take_batch needs to make keys of a column's values: (value & mask ^ flip) - bias. */
+/* How take_batch makes distances of a column's values: ((value & mask) ^ flip) - bias. */
 typedef struct ColumnKeys
 {
-	HpSortState *state;
+	RowSort    *sort;
 	uint32		mask;
 	uint32		flip;
 	uint32		bias;
 } ColumnKeys;
 
-/*
- * A ColumnConsume: makes the batch's values keys, in place, and adds them to the
- * sorter or, once that has been left, to the store.
- */
+/* A ColumnConsume: makes the values distances, in place, and puts them into the sort. */
 static void
 take_batch(void *arg, const ColumnBatch *batch)
 {
 	const ColumnKeys *column = (const ColumnKeys *) arg;
-	HpSortState *state = column->state;
-	RowKey		key = {0};
-	SortError	err;
 	size_t		i;
 
-	/* Values of an ascending int4 are keys as they are. */
+	/* Values of an ascending int4 are distances as they are. */
 	if (column->mask != PG_UINT32_MAX || column->flip != column->bias)
 		for (i = 0; i < batch->n; i++)
 			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
 									  column->bias);
-	if (state->sorter)
-	{
-		state->nulls += batch->nulls;
-		pg_sort_check(sorter_add(state->sorter, batch->keys, batch->n, &err), &err);
-		if (sorter_memory(state->sorter) > state->store->limit)
-			sort_node_leave_sorter(state);
-		return;
-	}
-	state->stats.keys += batch->n + batch->nulls;
-	for (i = 0; i < batch->n; i++)
-	{
-		key.images[0] = (uint64) state->bias + (uint64) (int64) batch->keys[i];
-		sort_node_put_key(state, &key);
-	}
-	sort_node_put_nulls(state, (uint64) batch->nulls);
+	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nulls);
 }
 
 bool
-sort_node_fill_from_column(HpSortState *state)
+sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
 	ScanState  *node = (ScanState *) outer;
-	const KeyColumn *key = &state->keys->keys[0];
+	const KeyColumn *key = &sort->spec->keys->keys[0];
 	ColumnKeys	column = {
-		.state = state,
+		.sort = sort,
 		.mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX,
 		.flip = (uint32) key->flip,
-		.bias = (uint32) state->bias
+		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
-	AttrNumber	attnum = plain_column(state);
+	AttrNumber	attnum = plain_column(key, outer);
 	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum};
 	uint64		filtered;
 
@@ -124,6 +100,5 @@ sort_node_fill_from_column(HpSortState *state)
 	filtered = column_scan_read(&scan, outer, take_batch, &column);
 	if (filtered > 0)
 		InstrCountFiltered1(outer, filtered);
-	state->stats.from_column = true;
 	return true;
 }

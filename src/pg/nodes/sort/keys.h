@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"
 
@@ -161,6 +162,16 @@ key_value(const KeyColumn *key, uint64 image)
 		default:
 			pg_unreachable();
 	}
+}
+
+/* Returns a key, which may be NULL, as the only column of a virtual slot. */
+static inline TupleTableSlot *
+key_emit(const KeyColumn *key, bool isnull, uint64 image, TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	slot->tts_isnull[0] = isnull;
+	slot->tts_values[0] = isnull ? (Datum) 0 : key_value(key, image);
+	return ExecStoreVirtualTuple(slot);
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_KEYS_H */

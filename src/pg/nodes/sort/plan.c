@@ -20,6 +20,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/planner.h"
 
 uint64		sort_node_plans_made = 0;

@@ -31,7 +31,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/keys.h"
 #include "pg/nodes/sort/planner.h"
 
 /* Path keys as columns of a target, in the lists that the plan keeps. */

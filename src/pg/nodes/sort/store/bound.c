@@ -13,17 +13,21 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/bound.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
 
+/* Rows beyond twice the bound that are taken in before the worst are thrown out. */
+#define BOUND_SLACK 100
+
 /* Turns the order of references into that of signed integers, and back. */
 #define REF_SIGN (UINT32_C(1) << 31)
 
-/* key is of the last row that is wanted: at and after it no later one is. */
+/* key is the one of the last wanted row. */
 static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
@@ -67,8 +71,12 @@ cut_bound(RowStore *store, const SortContext *context)
 	set_cutoff(store, &key);
 }
 
-void
-row_store_keep_bound(RowStore *store)
+/*
+ * There are more rows than wanted: keeps the first bound of them, and remembers
+ * the last one's keys, at and after which no later row is wanted.
+ */
+static void
+keep_bound(RowStore *store)
 {
 	SortContext context;
 	uint64		n = store->bound;
@@ -116,4 +124,37 @@ row_store_keep_bound(RowStore *store)
 	/* What is compared with by the keys left to core is the last row's own. */
 	if (store->keys->rest)
 		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
+}
+
+/* Twice as many rows as wanted, and some more. */
+static inline bool
+too_many(const RowStore *store)
+{
+	return store->rows >= store->bound * 2 + BOUND_SLACK;
+}
+
+/* When there is no room: whether keeping only the rows wanted makes some. */
+static bool
+make_room_by_bound(RowStore *store)
+{
+	if (store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
+		return false;
+	keep_bound(store);
+	return true;
+}
+
+bool
+row_store_take_bounded(RowStore *store, TupleTableSlot *slot)
+{
+	if (unlikely(too_many(store)))
+		keep_bound(store);
+	return row_store_put(store, slot) || (make_room_by_bound(store) && row_store_put(store, slot));
+}
+
+bool
+row_store_take_key_bounded(RowStore *store, const RowKey *key)
+{
+	if (unlikely(too_many(store)))
+		keep_bound(store);
+	return row_store_put_key(store, key) || (make_room_by_bound(store) && row_store_put_key(store, key));
 }

@@ -39,17 +39,17 @@ typedef struct SegmentedFile
 	File	   *segments;
 
 	/* Writing. */
-	SpillPieces *target;		/* the sequence that is appended to */
-	uint64		started;		/* start of what is not yet among its extents */
+	SpillSequence *target;		/* the sequence that is appended to */
+	uint64		started;		/* start of what is not yet among its pieces */
 	bool		in_hole;		/* bytes given back are written over ... */
 	uint64		hole_end;		/* ... until here ... */
 	uint64		end;			/* ... and the file goes on here afterwards */
-	SpillPieces holes;			/* bytes given back ... */
+	SpillSequence holes;			/* bytes given back ... */
 	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
 
 StaticAssertDecl(sizeof(((SpillPiece *) 0)->start) == 8 && sizeof(((SpillPiece *) 0)->len) == 8,
-				 "files may be large, and so may their extents");
+				 "files may be large, and so may their pieces");
 
 SpillFile *
 spill_file_create(void)
@@ -83,11 +83,11 @@ add_segment(SegmentedFile *file)
 	file->nsegments++;
 }
 
-/* Appends an extent, to the last one if it goes on there. */
+/* Appends a piece, or makes the last one longer if the piece begins where that one ends. */
 static void
-add_extent(SegmentedFile *file, SpillPieces *extents, uint64 start, uint64 len)
+add_piece(SegmentedFile *file, SpillSequence *sequence, uint64 start, uint64 len)
 {
-	SpillPiece *last = extents->n > 0 ? &extents->items[extents->n - 1] : NULL;
+	SpillPiece *last = sequence->n > 0 ? &sequence->pieces[sequence->n - 1] : NULL;
 
 	if (len == 0)
 		return;
@@ -96,29 +96,29 @@ add_extent(SegmentedFile *file, SpillPieces *extents, uint64 start, uint64 len)
 		last->len += len;
 		return;
 	}
-	if (extents->n == extents->room)
+	if (sequence->n == sequence->room)
 	{
-		Size		room = Max(extents->room * 2, 4);
+		Size		room = Max(sequence->room * 2, 4);
 
-		if (extents->items == NULL)
-			extents->items = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
+		if (sequence->pieces == NULL)
+			sequence->pieces = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
 		else
-			extents->items = (SpillPiece *) repalloc_huge(extents->items, room * sizeof(SpillPiece));
-		extents->room = room;
+			sequence->pieces = (SpillPiece *) repalloc_huge(sequence->pieces, room * sizeof(SpillPiece));
+		sequence->room = room;
 	}
-	extents->items[extents->n].start = start;
-	extents->items[extents->n].len = len;
-	extents->n++;
+	sequence->pieces[sequence->n].start = start;
+	sequence->pieces[sequence->n].len = len;
+	sequence->n++;
 }
 
 /* Notes what has been written to the sequence since it was last noted. */
 static void
-note_extent(SegmentedFile *file)
+note_piece(SegmentedFile *file)
 {
 	uint64		at = file->open.at + file->open.used;
 
 	if (file->target)
-		add_extent(file, file->target, file->started, at - file->started);
+		add_piece(file, file->target, file->started, at - file->started);
 	file->started = at;
 }
 
@@ -128,7 +128,7 @@ give_back(SegmentedFile *file, uint64 start, uint64 len)
 {
 	if (file->next_hole == file->holes.n)
 		file->next_hole = file->holes.n = 0;
-	add_extent(file, &file->holes, start, len);
+	add_piece(file, &file->holes, start, len);
 }
 
 /* What EXPLAIN (BUFFERS) and track_io_timing want to know. */
@@ -196,7 +196,7 @@ find_place(SegmentedFile *file)
 {
 	SpillFile  *open = &file->open;
 
-	note_extent(file);
+	note_piece(file);
 	if (open->used > 0)
 		write_buffer(file);
 	if (!file->in_hole)
@@ -204,7 +204,7 @@ find_place(SegmentedFile *file)
 	file->in_hole = file->next_hole < file->holes.n;
 	if (file->in_hole)
 	{
-		const SpillPiece *hole = &file->holes.items[file->next_hole++];
+		const SpillPiece *hole = &file->holes.pieces[file->next_hole++];
 
 		open->at = hole->start;
 		file->hole_end = hole->start + hole->len;
@@ -242,25 +242,25 @@ spill_file_put_rest(SpillFile *open, const void *data, Size len)
 }
 
 void
-spill_file_write_to(SpillFile *open, SpillPieces *extents)
+spill_file_write_to(SpillFile *open, SpillSequence *sequence)
 {
 	SegmentedFile *file = (SegmentedFile *) open;
 
-	note_extent(file);
-	file->target = extents;
-	if (extents && !file->in_hole && file->next_hole < file->holes.n)
+	note_piece(file);
+	file->target = sequence;
+	if (sequence && !file->in_hole && file->next_hole < file->holes.n)
 		find_place(file);
 }
 
 void
-spill_file_append(SpillFile *open, SpillPieces *to, SpillPieces *from)
+spill_file_append(SpillFile *open, SpillSequence *to, SpillSequence *from)
 {
 	Size		i;
 
 	for (i = 0; i < from->n; i++)
-		add_extent((SegmentedFile *) open, to, from->items[i].start, from->items[i].len);
-	if (from->items)
-		pfree(from->items);
+		add_piece((SegmentedFile *) open, to, from->pieces[i].start, from->pieces[i].len);
+	if (from->pieces)
+		pfree(from->pieces);
 	memset(from, 0, sizeof(*from));
 }
 
@@ -272,15 +272,15 @@ spill_file_sync(SpillFile *open)
 }
 
 void
-spill_file_forget(SpillFile *open, SpillPieces *extents)
+spill_file_give_back(SpillFile *open, SpillSequence *sequence)
 {
 	Size		i;
 
-	for (i = 0; i < extents->n; i++)
-		give_back((SegmentedFile *) open, extents->items[i].start, extents->items[i].len);
-	if (extents->items)
-		pfree(extents->items);
-	memset(extents, 0, sizeof(*extents));
+	for (i = 0; i < sequence->n; i++)
+		give_back((SegmentedFile *) open, sequence->pieces[i].start, sequence->pieces[i].len);
+	if (sequence->pieces)
+		pfree(sequence->pieces);
+	memset(sequence, 0, sizeof(*sequence));
 }
 
 uint64
@@ -334,11 +334,11 @@ spill_reader_init(SpillReader *reader, SpillFile *file, Size size)
 }
 
 void
-spill_reader_start(SpillReader *reader, const SpillPieces *extents, bool consume)
+spill_reader_start(SpillReader *reader, const SpillSequence *sequence, bool consume)
 {
 	/* What is to be read may not have been written yet. */
 	spill_file_sync(reader->file);
-	reader->extents = extents;
+	reader->sequence = sequence;
 	reader->next = 0;
 	reader->rest.len = 0;
 	reader->consume = consume;
@@ -350,16 +350,16 @@ fill_reader(SpillReader *reader)
 {
 	Size		filled = 0;
 
-	/* Several extents, if they are short. */
+	/* Several pieces, if they are short. */
 	do
 	{
 		Size		part;
 
 		if (reader->rest.len == 0)
 		{
-			if (reader->next == reader->extents->n)
+			if (reader->next == reader->sequence->n)
 				break;
-			reader->rest = reader->extents->items[reader->next++];
+			reader->rest = reader->sequence->pieces[reader->next++];
 		}
 		part = Min(reader->rest.len, reader->size - filled);
 		spill_file_read(reader->file, reader->rest.start, reader->buffer + filled, part);

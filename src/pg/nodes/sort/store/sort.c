@@ -10,13 +10,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/wide.h"
 
@@ -111,16 +110,6 @@ group_tuple(const RowStore *store, uint32 row)
 	return row_store_tuple(store, store->narrow ? row : store->refs[row]);
 }
 
-static Datum
-tuple_value(const RowStore *store, MinimalTuple tuple, AttrNumber attno, bool *isnull)
-{
-	HeapTupleData heap;
-
-	heap.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
-	heap.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
-	return heap_getattr(&heap, attno, store->tupdesc, isnull);
-}
-
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -156,8 +145,8 @@ compare_rows(const void *a, const void *b, void *arg)
 			SortSupport ssup = &keys->rest[i];
 			bool		null_l;
 			bool		null_r;
-			Datum		value_l = tuple_value(store, group_tuple(store, left->row), ssup->ssup_attno, &null_l);
-			Datum		value_r = tuple_value(store, group_tuple(store, right->row), ssup->ssup_attno, &null_r);
+			Datum		value_l = row_tuple_value(group_tuple(store, left->row), store->tupdesc, ssup->ssup_attno, &null_l);
+			Datum		value_r = row_tuple_value(group_tuple(store, right->row), store->tupdesc, ssup->ssup_attno, &null_r);
 
 			result = ApplySortComparator(value_l, null_l, value_r, null_r, ssup);
 			if (result != 0)
@@ -192,7 +181,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 			CHECK_FOR_INTERRUPTS();
 		row->row = rows[i];
 		if (rest)
-			row->value = tuple_value(store, group_tuple(store, rows[i]),
+			row->value = row_tuple_value(group_tuple(store, rows[i]), store->tupdesc,
 									 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
 	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/store/spill.h"
 
 /*
@@ -62,17 +63,17 @@
 #define PREFETCH 8
 
 /* Where a partition begins: at rows of this key, or after them. */
-typedef struct Bound
+typedef struct Boundary
 {
 	RowKey key;
 	MinimalTuple tuple;			/* likewise of equal mapped keys; NULL: not compared */
 	bool		after;
-} Bound;
+} Boundary;
 
 struct Spill
 {
 	MemoryContext memory;
-	MemoryContext tuples_memory;	/* tuples of bounds */
+	MemoryContext tuples_memory;	/* tuples of boundaries */
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
@@ -80,16 +81,16 @@ struct Spill
 	Size		limit;
 	SpillFile  *file;
 	int			npartitions;
-	int			room;			/* for partitions, and bounds */
+	int			room;			/* for partitions, and boundaries */
 	SpillPartition **partitions;
 
-	/* Writing: bounds[i] is between partitions base + i and base + i + 1. */
+	/* Writing: boundaries[i] is between partitions base + i and base + i + 1. */
 	int			base;
-	int			nbounds;
-	Bound	   *bounds;
-	bool		by_rest;		/* bounds are rows of the same mapped keys ... */
+	int			nboundaries;
+	Boundary	   *boundaries;
+	bool		by_rest;		/* boundaries are rows of the same mapped keys ... */
 	RowKey single;			/* ... which are these */
-	bool		extends;		/* rows may lie beyond those that the bounds were made of */
+	bool		extends;		/* rows may lie beyond those that the boundaries were made of */
 
 	/* Reading. */
 	SpillPartition *reading;
@@ -107,33 +108,6 @@ compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 	return row_key_compare(spill->keys, a, b);
 }
 
-/* Rows of equal mapped keys, by the others. */
-static int
-compare_tuples(const Spill *spill, MinimalTuple a, MinimalTuple b)
-{
-	KeyColumns  *keys = spill->keys;
-	HeapTupleData heap_a;
-	HeapTupleData heap_b;
-	int			result = 0;
-	int			i;
-
-	heap_a.t_len = a->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_a.t_data = (HeapTupleHeader) ((char *) a - MINIMAL_TUPLE_OFFSET);
-	heap_b.t_len = b->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_b.t_data = (HeapTupleHeader) ((char *) b - MINIMAL_TUPLE_OFFSET);
-	for (i = 0; result == 0 && i < keys->nkeys - keys->nmapped; i++)
-	{
-		SortSupport ssup = &keys->rest[i];
-		bool		null_a;
-		bool		null_b;
-		Datum		value_a = heap_getattr(&heap_a, ssup->ssup_attno, spill->tupdesc, &null_a);
-		Datum		value_b = heap_getattr(&heap_b, ssup->ssup_attno, spill->tupdesc, &null_b);
-
-		result = ApplySortComparator(value_a, null_a, value_b, null_b, ssup);
-	}
-	return result;
-}
-
 static int
 compare_samples(const void *a, const void *b, void *arg)
 {
@@ -142,18 +116,18 @@ compare_samples(const void *a, const void *b, void *arg)
 	const SpillSample *right = (const SpillSample *) b;
 
 	if (left->tuple)
-		return compare_tuples(spill, left->tuple, right->tuple);
+		return row_tuple_compare(spill->keys, spill->tupdesc, left->tuple, right->tuple);
 	return row_key_compare(spill->keys, &left->key, &right->key);
 }
 
-/* Whether a row is on the far side of a bound. */
+/* Whether a row is on the far side of a boundary. */
 static inline bool
-is_beyond(const Spill *spill, const Bound *bound, const RowKey *key, MinimalTuple tuple)
+is_beyond(const Spill *spill, const Boundary *boundary, const RowKey *key, MinimalTuple tuple)
 {
-	int			result = spill->by_rest ? compare_tuples(spill, tuple, bound->tuple)
-		: compare_keys(spill, key, &bound->key);
+	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple, boundary->tuple)
+		: compare_keys(spill, key, &boundary->key);
 
-	return bound->after ? result > 0 : result >= 0;
+	return boundary->after ? result > 0 : result >= 0;
 }
 
 static SpillPartition *
@@ -178,7 +152,7 @@ spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tup
 	spill->limit = limit;
 	spill->room = MIN_PARTITIONS;
 	spill->partitions = (SpillPartition **) palloc(spill->room * sizeof(SpillPartition *));
-	spill->bounds = (Bound *) palloc(spill->room * sizeof(Bound));
+	spill->boundaries = (Boundary *) palloc(spill->room * sizeof(Boundary));
 	spill->partitions[spill->npartitions++] = make_partition(spill);
 	spill->file = spill_file_create();
 
@@ -199,7 +173,7 @@ plan_partitions(const Spill *spill, double expected)
 }
 
 int
-spill_samples(const Spill *spill, uint64 rows, double expected)
+spill_sample_count(const Spill *spill, uint64 rows, double expected)
 {
 	Size		most = Max(spill->limit / 8 / sizeof(SpillSample), 64);
 	Size		samples = (Size) plan_partitions(spill, expected) * SAMPLES_PER_PARTITION;
@@ -208,7 +182,7 @@ spill_samples(const Spill *spill, uint64 rows, double expected)
 }
 
 MemoryContext
-spill_tuples(Spill *spill)
+spill_sample_memory(Spill *spill)
 {
 	return spill->tuples_memory;
 }
@@ -220,8 +194,8 @@ forget_divided(Spill *spill)
 	if (spill->divided == NULL)
 		return;
 	Assert(spill->rows_left == 0);
-	spill->divided->extents.n = 0;	/* given back by the reader */
-	spill_file_forget(spill->file, &spill->divided->extents);
+	spill->divided->sequence.n = 0;	/* given back by the reader */
+	spill_file_give_back(spill->file, &spill->divided->sequence);
 	pfree(spill->divided);
 	spill->divided = NULL;
 }
@@ -236,7 +210,7 @@ insert_partitions(Spill *spill, int number, int n)
 	{
 		spill->room = Max(spill->room * 2, spill->npartitions + n);
 		spill->partitions = (SpillPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(SpillPartition *));
-		spill->bounds = (Bound *) repalloc_huge(spill->bounds, spill->room * sizeof(Bound));
+		spill->boundaries = (Boundary *) repalloc_huge(spill->boundaries, spill->room * sizeof(Boundary));
 	}
 	memmove(spill->partitions + number + 1 + n, spill->partitions + number + 1,
 			(spill->npartitions - number - 1) * sizeof(SpillPartition *));
@@ -250,8 +224,8 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 {
 	int			npartitions = plan_partitions(spill, expected);
 	const SpillSample *last = NULL;
-	Bound	   *bounds = (Bound *) palloc(npartitions * sizeof(Bound));
-	int			nbounds = 0;
+	Boundary	   *boundaries = (Boundary *) palloc(npartitions * sizeof(Boundary));
+	int			nboundaries = 0;
 	int			i;
 
 	qsort_interruptible(samples, nsamples, sizeof(SpillSample), compare_samples, spill);
@@ -264,11 +238,11 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 		 * A key so frequent that it is met again has a partition of its own:
 		 * it may be too large for memory, and should then be of no other key.
 		 */
-		if (again && bounds[nbounds - 1].after)
+		if (again && boundaries[nboundaries - 1].after)
 			continue;
-		bounds[nbounds].key = sample->key;
-		bounds[nbounds].tuple = sample->tuple;
-		bounds[nbounds++].after = again;
+		boundaries[nboundaries].key = sample->key;
+		boundaries[nboundaries].tuple = sample->tuple;
+		boundaries[nboundaries++].after = again;
 		last = sample;
 	}
 
@@ -282,29 +256,29 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	spill->extends = spill->divided->rows == 0;
 	spill->single = spill->divided->lo;
 	spill->partitions[number] = make_partition(spill);
-	insert_partitions(spill, number, nbounds);
-	memcpy(spill->bounds, bounds, nbounds * sizeof(Bound));
-	spill->nbounds = nbounds;
+	insert_partitions(spill, number, nboundaries);
+	memcpy(spill->boundaries, boundaries, nboundaries * sizeof(Boundary));
+	spill->nboundaries = nboundaries;
 	spill->base = number;
-	for (i = 1; i < nbounds; i++)
-		if (bounds[i].after && spill->by_rest)
+	for (i = 1; i < nboundaries; i++)
+		if (boundaries[i].after && spill->by_rest)
 			spill->partitions[number + i]->equal = true;
-	pfree(bounds);
+	pfree(boundaries);
 	spill->rows_left = spill->divided->rows;
-	spill_reader_start(&spill->reader, &spill->divided->extents, true);
+	spill_reader_start(&spill->reader, &spill->divided->sequence, true);
 }
 
-/* The partition of a row: the number of bounds before it.  near: its neighbour's. */
+/* The partition of a row: the number of boundaries before it.  near: its neighbour's. */
 static int
 find_partition(const Spill *spill, const RowKey *key, int near)
 {
 	int			low = 0;
-	int			high = spill->nbounds;
+	int			high = spill->nboundaries;
 
 	/* Rows often come in order. */
-	if (near < high && is_beyond(spill, &spill->bounds[near], key, NULL))
+	if (near < high && is_beyond(spill, &spill->boundaries[near], key, NULL))
 		low = near + 1;
-	else if (near == 0 || is_beyond(spill, &spill->bounds[near - 1], key, NULL))
+	else if (near == 0 || is_beyond(spill, &spill->boundaries[near - 1], key, NULL))
 		return near;
 	else
 		high = near - 1;
@@ -312,7 +286,7 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	{
 		int			middle = (low + high) / 2;
 
-		if (is_beyond(spill, &spill->bounds[middle], key, NULL))
+		if (is_beyond(spill, &spill->boundaries[middle], key, NULL))
 			low = middle + 1;
 		else
 			high = middle;
@@ -320,9 +294,9 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	return low;
 }
 
-/* Another bound in a partition, whose rows are all before it or all after it. */
+/* Another boundary in a partition, whose rows are all before it or all after it. */
 static void
-insert_bound(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
+insert_boundary(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
 {
 	int			at = spill->base + number;
 
@@ -334,16 +308,16 @@ insert_bound(Spill *spill, int number, const RowKey *key, bool after, bool rows_
 		spill->partitions[at] = spill->partitions[at + 1];
 		spill->partitions[at + 1] = partition;
 	}
-	memmove(&spill->bounds[number + 1], &spill->bounds[number],
-			(spill->nbounds - number) * sizeof(Bound));
-	spill->bounds[number].key = *key;
-	spill->bounds[number].tuple = NULL;
-	spill->bounds[number].after = after;
-	spill->nbounds++;
+	memmove(&spill->boundaries[number + 1], &spill->boundaries[number],
+			(spill->nboundaries - number) * sizeof(Boundary));
+	spill->boundaries[number].key = *key;
+	spill->boundaries[number].tuple = NULL;
+	spill->boundaries[number].after = after;
+	spill->nboundaries++;
 }
 
 /*
- * Rows like these n, in order, will go to an empty partition: bounds so that
+ * Rows like these n, in order, will go to an empty partition: boundaries so that
  * they fit into memory.
  */
 static void
@@ -359,7 +333,7 @@ divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
 		const RowKey *before = &looks[(i - 1) * n / parts].key;
 
 		if (compare_keys(spill, before, key) < 0)
-			insert_bound(spill, number + made++, key, false, true);
+			insert_boundary(spill, number + made++, key, false, true);
 	}
 }
 
@@ -385,12 +359,12 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 		above++;
 	if (above >= LOOKS_FEW)
 	{
-		insert_bound(spill, number, &partition->hi, true, true);
+		insert_boundary(spill, number, &partition->hi, true, true);
 		divide_empty(spill, number + 1, looks + n - above, above);
 	}
 	if (below >= LOOKS_FEW)
 	{
-		insert_bound(spill, number, &partition->lo, false, false);
+		insert_boundary(spill, number, &partition->lo, false, false);
 		divide_empty(spill, number, looks, below);
 	}
 }
@@ -424,7 +398,7 @@ append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 	}
 	to->rows += from->rows;
 	to->tuple_bytes += from->tuple_bytes;
-	spill_file_append(spill->file, &to->extents, &from->extents);
+	spill_file_append(spill->file, &to->sequence, &from->sequence);
 	pfree(from);
 }
 
@@ -441,7 +415,7 @@ join_partitions(Spill *spill)
 	int			n = 0;
 	int			i;
 
-	Assert(spill->base == 0 && spill->npartitions == spill->nbounds + 1);
+	Assert(spill->base == 0 && spill->npartitions == spill->nboundaries + 1);
 	for (i = 0; i < spill->npartitions; i++)
 		share += partition_bytes(spill->partitions[i]);
 	share /= (uint64) plan_partitions(spill, (double) share);
@@ -454,17 +428,17 @@ join_partitions(Spill *spill)
 			append_partition(spill, last, partition);
 		else
 		{
-			spill->bounds[n++] = spill->bounds[i - 1];
+			spill->boundaries[n++] = spill->boundaries[i - 1];
 			spill->partitions[n] = partition;
 		}
 	}
-	spill->nbounds = n;
+	spill->nboundaries = n;
 	spill->npartitions = n + 1;
 }
 
 /* Looks where the rows of the store lie.  All that this costs most input is these looks. */
 static void
-extend_bounds(Spill *spill, const RowStore *store)
+extend_boundaries(Spill *spill, const RowStore *store)
 {
 	SpillSample looks[LOOKS];
 	int			n = (int) Min(LOOKS, store->rows);
@@ -483,8 +457,8 @@ extend_bounds(Spill *spill, const RowStore *store)
 		int			number = find_partition(spill, &looks[first].key, 0);
 
 		for (next = first + 1; next < n; next++)
-			if (number < spill->nbounds &&
-				is_beyond(spill, &spill->bounds[number], &looks[next].key, NULL))
+			if (number < spill->nboundaries &&
+				is_beyond(spill, &spill->boundaries[number], &looks[next].key, NULL))
 				break;
 		if (next - first >= LOOKS_FEW)
 			extend_partition(spill, number, looks + first, next - first);
@@ -495,7 +469,7 @@ extend_bounds(Spill *spill, const RowStore *store)
 static uint32 *
 index_rows(Spill *spill, const RowStore *store)
 {
-	int			npartitions = spill->nbounds + 1;
+	int			npartitions = spill->nboundaries + 1;
 	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
 	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
 	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, npartitions * sizeof(uint32));
@@ -531,6 +505,15 @@ index_rows(Spill *spill, const RowStore *store)
 	pfree(numbers);
 	pfree(offsets);
 	return index;
+}
+
+/* Appends a tuple: its length, and the bytes after the padding. */
+static inline void
+write_tuple(Spill *spill, MinimalTuple tuple)
+{
+	spill_file_put(spill->file, &tuple->t_len, sizeof(uint32));
+	spill_file_put(spill->file, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+				   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
 }
 
 static inline void
@@ -613,7 +596,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 	if (rows == 0)
 		return;
 	if (spill->extends)
-		extend_bounds(spill, store);
+		extend_boundaries(spill, store);
 	if (spill->by_rest)
 		row_store_sort(store, context);
 	else if (store->tuples && !store->narrow)
@@ -624,19 +607,19 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
 	}
 	partition = spill->partitions[spill->base];
-	spill_file_write_to(spill->file, &partition->extents);
+	spill_file_write_to(spill->file, &partition->sequence);
 	for (i = 0; i < rows; i++)
 	{
 		RowKey key;
 		MinimalTuple tuple = row_to_write(&w, i, &key);
 
-		if (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple))
+		if (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple))
 		{
 			do
 				number++;
-			while (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple));
+			while (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple));
 			partition = spill->partitions[spill->base + number];
-			spill_file_write_to(spill->file, &partition->extents);
+			spill_file_write_to(spill->file, &partition->sequence);
 			written_to++;
 		}
 		note_key(spill, partition, &key);
@@ -644,7 +627,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 		if (tuple)
 		{
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
-			spill_file_put_tuple(spill->file, tuple);
+			write_tuple(spill, tuple);
 		}
 		else
 			write_key(spill, &key);
@@ -660,7 +643,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 }
 
 int
-spill_partitions(const Spill *spill)
+spill_partition_count(const Spill *spill)
 {
 	return spill->npartitions;
 }
@@ -680,22 +663,22 @@ spill_is_single(const Spill *spill, int number)
 }
 
 SpillFile *
-spill_file(Spill *spill)
+spill_get_file(Spill *spill)
 {
 	return spill->file;
 }
 
 void
-spill_open(Spill *spill, int number, bool consume)
+spill_start_reading(Spill *spill, int number, bool consume)
 {
 	forget_divided(spill);
 	spill->reading = spill->partitions[number];
 	spill->rows_left = spill->reading->rows;
-	spill_reader_start(&spill->reader, &spill->reading->extents, consume);
+	spill_reader_start(&spill->reader, &spill->reading->sequence, consume);
 }
 
 bool
-spill_next(Spill *spill, RowKey *key, Size *len)
+spill_next_row(Spill *spill, RowKey *key, Size *len)
 {
 	uint32		head;
 
@@ -721,7 +704,7 @@ spill_next(Spill *spill, RowKey *key, Size *len)
 }
 
 void
-spill_tuple(Spill *spill, MinimalTuple tuple, Size len)
+spill_read_tuple(Spill *spill, MinimalTuple tuple, Size len)
 {
 	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 	tuple->t_len = (uint32) len;
@@ -730,7 +713,7 @@ spill_tuple(Spill *spill, MinimalTuple tuple, Size len)
 }
 
 void
-spill_forget(Spill *spill, int number)
+spill_forget_partition(Spill *spill, int number)
 {
 	SpillPartition *partition = spill->partitions[number];
 
@@ -738,9 +721,9 @@ spill_forget(Spill *spill, int number)
 	if (spill->reading == partition && spill->reader.consume)
 	{
 		Assert(spill->rows_left == 0);
-		partition->extents.n = 0;
+		partition->sequence.n = 0;
 	}
-	spill_file_forget(spill->file, &partition->extents);
+	spill_file_give_back(spill->file, &partition->sequence);
 	spill->reading = NULL;
 	partition->rows = 0;
 }

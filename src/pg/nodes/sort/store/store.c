@@ -17,9 +17,6 @@
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Rows beyond twice the bound that are taken in before the worst are thrown out. */
-#define BOUND_SLACK 100
-
 /* Bytes of the arrays for one row, those of sorting it included. */
 static Size
 row_overhead(const RowStore *store)
@@ -167,6 +164,14 @@ row_store_clear(RowStore *store)
 	store->nreused = kept;
 	store->has_cutoff = false;
 	store->bound = 0;
+}
+
+void
+row_store_destroy(RowStore *store)
+{
+	if (store->slot)
+		ExecDropSingleTupleTableSlot(store->slot);
+	store->slot = NULL;
 }
 
 void
@@ -523,7 +528,7 @@ row_store_end_tuple(RowStore *store, MinimalTuple place)
 {
 	RowKey key;
 
-	row_tuple_key(store, place, &key);
+	row_tuple_key(store->keys, store->slot, place, &key);
 	put_known(store, &key, store->place);
 }
 
@@ -533,132 +538,22 @@ row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
 	return tuple_bytes + rows * row_overhead(store) > store->limit;
 }
 
-/*
- * The tuple that a slot holds, as it lies there, if it does: its bytes from
- * where a minimal tuple begins.
- */
-static inline const char *
-slot_tuple_bytes(TupleTableSlot *slot, Size *len)
-{
-	if (slot->tts_ops == &TTSOpsBufferHeapTuple || slot->tts_ops == &TTSOpsHeapTuple)
-	{
-		HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
-
-		if (tuple)
-		{
-			*len = tuple->t_len - MINIMAL_TUPLE_OFFSET;
-			return (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET;
-		}
-	}
-	else if (slot->tts_ops == &TTSOpsMinimalTuple)
-	{
-		MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
-
-		if (tuple)
-		{
-			*len = tuple->t_len;
-			return (const char *) tuple;
-		}
-	}
-	return NULL;
-}
-
-/* Bytes before the data of a minimal tuple made from a slot's values. */
-static inline Size
-form_header_size(TupleTableSlot *slot, bool *hasnull)
-{
-	int			natts = slot->tts_tupleDescriptor->natts;
-	Size		len = SizeofMinimalTupleHeader;
-	int			i;
-
-	*hasnull = false;
-	for (i = 0; i < natts && !*hasnull; i++)
-		*hasnull = slot->tts_isnull[i];
-	if (*hasnull)
-		len += BITMAPLEN(natts);
-	return MAXALIGN(len);
-}
-
-Size
-row_tuple_size(TupleTableSlot *slot)
-{
-	Size		len;
-	bool		hasnull;
-
-	if (slot_tuple_bytes(slot, &len))
-		return len;
-	slot_getallattrs(slot);
-	len = form_header_size(slot, &hasnull) +
-		heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull);
-
-	/* As core says it, of a tuple that it cannot allocate. */
-	if (unlikely(!AllocSizeIsValid(len)))
-		elog(ERROR, "invalid memory alloc request size %zu", len);
-	return len;
-}
-
-void
-row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
-{
-	Size		len;
-	const char *bytes = slot_tuple_bytes(slot, &len);
-	bool		hasnull;
-	Size		header;
-
-	if (bytes)
-	{
-		memcpy(place, bytes, len);
-		place->t_len = len;
-		return;
-	}
-
-	/* As heap_form_minimal_tuple, but where we want it. */
-	header = form_header_size(slot, &hasnull);
-	memset(place, 0, size);
-	place->t_len = size;
-	HeapTupleHeaderSetNatts(place, slot->tts_tupleDescriptor->natts);
-	place->t_hoff = header + MINIMAL_TUPLE_OFFSET;
-	heap_fill_tuple(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull,
-					(char *) place + header, size - header,
-					&place->t_infomask, hasnull ? place->t_bits : NULL);
-}
-
-/* Twice as many rows as wanted, and some more. */
-static inline bool
-too_many(const RowStore *store)
-{
-	return store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK;
-}
-
-/* When there is no room: whether keeping only the rows wanted makes some. */
-static bool
-make_room_by_bound(RowStore *store)
-{
-	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
-		return false;
-	row_store_keep_bound(store);
-	return true;
-}
-
 bool
 row_store_put_key(RowStore *store, const RowKey *key)
 {
 	bool		isnull = (key->nulls & 1) != 0;
 
 	Assert(!store->tuples);
-	if (unlikely(too_many(store)))
-		row_store_keep_bound(store);
 	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
-	if (is_full(store, isnull) && !make_room(store, isnull) &&
-		!(make_room_by_bound(store) && (!is_full(store, isnull) || make_room(store, isnull))))
+	if (is_full(store, isnull) && !make_room(store, isnull))
 		return false;
 	put_known(store, key, 0);
 	return true;
 }
 
-static bool
-put_row(RowStore *store, TupleTableSlot *slot)
+bool
+row_store_put(RowStore *store, TupleTableSlot *slot)
 {
 	RowKey key;
 	MinimalTuple place;
@@ -702,14 +597,6 @@ put_row(RowStore *store, TupleTableSlot *slot)
 	return true;
 }
 
-bool
-row_store_put(RowStore *store, TupleTableSlot *slot)
-{
-	if (unlikely(too_many(store)))
-		row_store_keep_bound(store);
-	return put_row(store, slot) || (make_room_by_bound(store) && put_row(store, slot));
-}
-
 /*
  * A tuple to be kept, at the reference where it lies, moves to where the next
  * one goes: never up, for those before it have done the same.  Its reference.
@@ -748,6 +635,6 @@ row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved)
 	*moved = move_tuple(store, ref, &place);
 
 	/* A sort has used up what keys it was given: take them from the row. */
-	row_tuple_key(store, place, key);
+	row_tuple_key(store->keys, store->slot, place, key);
 	put_known(store, key, *moved);
 }

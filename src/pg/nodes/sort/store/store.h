@@ -19,18 +19,8 @@
 
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "executor/tuptable.h"
-
-#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/row.h"
 #include "sort/rows.h"
-
-/* The mapped keys of one row. */
-typedef struct RowKey
-{
-	uint8		nulls;			/* bit i: key i is NULL, and its image 0 */
-	uint64		images[KEY_COLUMNS_MAX_MAPPED];
-} RowKey;
 
 /* A row among others of the same mapped keys, when keys left to core are compared. */
 typedef struct RowGroupEntry
@@ -111,10 +101,11 @@ typedef struct RowStore
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent.
- * bound: as in the struct.
+ * tuples: whether rows are kept, or only the keys of one key column.  keys and
+ * tupdesc must outlive the store.  bound: as in the struct.
  */
 extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
-									  bool tuples, Size limit, uint64 bound);
+								  bool tuples, Size limit, uint64 bound);
 
 /*
  * Forgets all rows, and the bound.  The memory stays, to be filled again:
@@ -122,62 +113,41 @@ extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleD
  */
 extern void row_store_clear(RowStore *store);
 
-/* Gives all memory back, too. */
+/* Forgets all rows, and the bound, and frees their memory. */
 extern void row_store_reset(RowStore *store);
 
-/* Takes the row in slot; false if there is no room for it. */
-extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
+/* Frees what is not of the store's memory contexts. */
+extern void row_store_destroy(RowStore *store);
 
 /*
- * Takes a minimal tuple of len bytes: first room for it, which must be filled, at
- * *place, or false if there is none; then the row, with the keys in the tuple.
+ * Takes the row in slot, unless it is beyond the cutoff; false if there is no
+ * room for it.  A store with a bound is filled by row_store_take (bound.h).
+ */
+extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
+
+/* Takes a row without a tuple, likewise. */
+extern bool row_store_put_key(RowStore *store, const RowKey *key);
+
+/*
+ * Takes a minimal tuple of len bytes in two steps: row_store_begin_tuple sets
+ * *place to room for it, or returns false if there is none; when the caller has
+ * written the tuple there, row_store_end_tuple takes the row, with its keys.
  */
 extern bool row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place);
 extern void row_store_end_tuple(RowStore *store, MinimalTuple place);
 
-/* Takes a row without a tuple, unless the bound says that it is not wanted. */
-extern bool row_store_put_key(RowStore *store, const RowKey *key);
-
 /* Whether so many rows with tuples of so many bytes have no chance to fit. */
 extern bool row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes);
 
-/* The mapped keys of the row in slot; of a tuple of the store's kind. */
-extern void row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
-extern void row_tuple_key(RowStore *store, MinimalTuple tuple, RowKey *key);
-
-/* The order of two rows by their mapped keys. */
-extern int	row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b);
-
-/* Forms the minimal tuple of a slot at place, which has row_tuple_size bytes. */
-extern Size row_tuple_size(TupleTableSlot *slot);
-extern void row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
-
 /*
- * bound.c: there are more rows than wanted; keeps the first bound of them,
- * and remembers the last one's keys, at and after which no later row is wanted.
- */
-extern void row_store_keep_bound(RowStore *store);
-
-/*
- * For that: forgets the rows, of which some are then put again, by their
- * references, upwards.  Their tuples move to the front of the blocks.  Returns
- * the row's keys, and its new reference.
+ * For bound.c, to keep some rows of a store with tuples and drop the others:
+ * row_store_restart forgets all rows, but not their memory; row_store_put_again
+ * takes the row of a reference again, references growing from call to call,
+ * and moves its tuple to the front of the blocks.  *key is set to the row's
+ * keys, *moved to its new reference.
  */
 extern void row_store_restart(RowStore *store);
 extern void row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved);
-
-/*
- * Puts the keys in order where they lie, and with them what row_store_row
- * returns.  For one key only, of rows or without tuples; keys left to core
- * are not looked at.
- */
-extern void row_store_sort_keys(RowStore *store, const SortContext *context);
-
-/* The error when src/sort says that it was interrupted. */
-pg_noreturn extern void row_store_cancelled(void);
-
-/* Puts the rows in order.  Then only row_store_fetch and _key make sense. */
-extern void row_store_sort(RowStore *store, const SortContext *context);
 
 /* Rows that can be fetched: all, or the first bound of them. */
 static inline uint64
@@ -261,6 +231,24 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 		return false;
 	*image = store->narrow ? ROWS_PAIR_KEY(store->sorted[i]) : store->sorted[i];
 	return true;
+}
+
+/*
+ * Returns the i-th row in order in slot: a minimal tuple, or without tuples the
+ * one key as the only column of a virtual slot.  The tuple stays the store's.
+ */
+static inline TupleTableSlot *
+row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
+{
+	if (store->tuples)
+		return ExecStoreMinimalTuple(row_store_fetch(store, i), slot, false);
+	else
+	{
+		uint64		image = 0;
+		bool		isnull = !row_store_key(store, i, &image);
+
+		return key_emit(&store->keys->keys[0], isnull, image, slot);
+	}
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_STORE_H */

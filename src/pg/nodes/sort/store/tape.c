@@ -18,9 +18,9 @@ typedef struct Position
 struct Tape
 {
 	SpillFile  *file;
-	SpillPieces extents;
-	uint64	   *starts;			/* of each extent, in bytes from the tape's start */
-	Size		extent;			/* that has been read last */
+	SpillSequence sequence;
+	uint64	   *starts;			/* of each piece, in bytes from the tape's start */
+	Size		piece;			/* that has been read last */
 	uint64		bytes;			/* of the whole tape */
 	Position	position;
 	Position	mark;
@@ -47,7 +47,7 @@ tape_create(SpillFile *file, Size size)
 void
 tape_put(Tape *tape, const void *data, uint32 len)
 {
-	spill_file_write_to(tape->file, &tape->extents);
+	spill_file_write_to(tape->file, &tape->sequence);
 	spill_file_put(tape->file, &len, sizeof(len));
 	spill_file_put(tape->file, data, len);
 	spill_file_put(tape->file, &len, sizeof(len));
@@ -63,11 +63,11 @@ tape_finish(Tape *tape)
 	spill_file_write_to(tape->file, NULL);
 	spill_file_sync(tape->file);
 	tape->starts = (uint64 *) MemoryContextAllocHuge(GetMemoryChunkContext(tape),
-													 Max(tape->extents.n, 1) * sizeof(uint64));
-	for (i = 0; i < tape->extents.n; i++)
+													 Max(tape->sequence.n, 1) * sizeof(uint64));
+	for (i = 0; i < tape->sequence.n; i++)
 	{
 		tape->starts[i] = start;
-		start += tape->extents.items[i].len;
+		start += tape->sequence.pieces[i].len;
 	}
 	Assert(start == tape->bytes);
 	tape_rewind(tape);
@@ -92,17 +92,17 @@ tape_restore(Tape *tape)
 	tape->position = tape->mark;
 }
 
-/* The extent that has this byte. */
+/* The piece that has this byte. */
 static Size
-find_extent(Tape *tape, uint64 at)
+find_piece(Tape *tape, uint64 at)
 {
 	Size		low = 0;
-	Size		high = tape->extents.n;
+	Size		high = tape->sequence.n;
 
 	/* The last one, or the next, as a rule. */
-	if (tape->starts[tape->extent] <= at)
+	if (tape->starts[tape->piece] <= at)
 	{
-		low = tape->extent;
+		low = tape->piece;
 		if (low + 1 < high && tape->starts[low + 1] <= at)
 			low++;
 		if (low + 1 == high || at < tape->starts[low + 1])
@@ -132,14 +132,14 @@ fill_buffer(Tape *tape, uint64 at)
 	tape->from = tape->to = from;
 	while (tape->to - from < tape->size && tape->to < tape->bytes)
 	{
-		Size		i = find_extent(tape, tape->to);
+		Size		i = find_piece(tape, tape->to);
 		uint64		skip = tape->to - tape->starts[i];
-		Size		part = (Size) Min(tape->extents.items[i].len - skip, tape->size - (tape->to - from));
+		Size		part = (Size) Min(tape->sequence.pieces[i].len - skip, tape->size - (tape->to - from));
 
-		spill_file_read(tape->file, tape->extents.items[i].start + skip,
+		spill_file_read(tape->file, tape->sequence.pieces[i].start + skip,
 						tape->buffer + (tape->to - from), part);
 		tape->to += part;
-		tape->extent = i;
+		tape->piece = i;
 	}
 }
 
