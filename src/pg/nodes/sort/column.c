@@ -52,7 +52,7 @@ plain_column(HpSortState *state)
 	return column->varattno;
 }
 
-/* What take_batch needs to make keys of a column's values: (value & mask ^ flip) - bias. */
+/* What take_batch needs to make keys of a column's values: ((value & mask) ^ flip) - bias. */
 typedef struct ColumnKeys
 {
 	HpSortState *state;
