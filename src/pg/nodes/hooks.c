@@ -15,6 +15,7 @@
 #include "optimizer/planner.h"
 
 #include "pg/column/query.h"
+#include "pg/compat.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/planner.h"
 #include "pg/nodes/hooks.h"

@@ -13,6 +13,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "storage/lmgr.h"
@@ -113,7 +114,7 @@ answer_for(Query *parse, RangeTblEntry *rte, Index rti)
  * that runs parts of a query itself.  It then wants the rows of its plan.
  */
 static void
-plan_once_more(const Query *parse, int options, ParamListInfo params)
+plan_once_more(Query *parse, int options, ParamListInfo params)
 {
 	PlannedStmt *stmt;
 

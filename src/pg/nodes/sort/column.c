@@ -18,6 +18,7 @@
 #include "utils/rel.h"
 
 #include "pg/column/scan.h"
+#include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/column.h"
 
