@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/cost.h"
 #include "sort/plan.h"
 
 /*

@@ -18,7 +18,8 @@
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/join.h"
+#include "pg/nodes/sort/path.h"
 
 /*
  * A path that also returns what pathkeys sort by, where that is computed: the
@@ -69,7 +70,7 @@ sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
 		return NULL;
 	path = add_key_columns(root, input, pathkeys);
-	return path ? sort_path_make(root, input->parent, path, pathkeys, partial) : NULL;
+	return path ? sort_path_try(root, input->parent, path, pathkeys, partial) : NULL;
 }
 
 /*

@@ -22,7 +22,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/node.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/plan.h"
 
 static planner_hook_type prev_planner_hook = NULL;
 

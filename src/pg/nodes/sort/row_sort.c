@@ -120,9 +120,10 @@ leave_runs(RowSort *sort)
 	}
 	while (left > 0)
 	{
-		size_t		got = Min(left, key_runs_fetch(runs));
+		size_t		got = key_runs_fetch(runs);
 		size_t		i;
 
+		got = Min(got, left);
 		for (i = 0; i < got; i++)
 		{
 			key.images[0] = key_runs_image(runs, i);

@@ -13,7 +13,9 @@
 #include "optimizer/pathnode.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/core_paths.h"
+#include "pg/nodes/sort/path.h"
+#include "pg/nodes/sort/upper.h"
 
 /* Nodes with one input; it is in the same place in all of them. */
 typedef struct ChainPath
@@ -73,7 +75,7 @@ replace_sorts(PlannerInfo *root, Path *path)
 	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		copy = sort_path_make(root, path->parent, sub ? sub : old, path->pathkeys, false);
+		copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys, false);
 		if (copy)
 			return copy;
 	}

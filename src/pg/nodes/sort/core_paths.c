@@ -1,5 +1,5 @@
 /*
- * paths.c
+ * core_paths.c
  *		Copies of core's paths, and the path whose rows ORDER BY sorts (see
  *		planner.c).
  *
@@ -32,7 +32,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/core_paths.h"
 
 /* The size of a path; 0 for a kind of which the size is not known. */
 static Size
