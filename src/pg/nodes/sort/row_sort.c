@@ -186,8 +186,11 @@ write_tape(RowSort *sort)
 
 	sort->tape = tape_create(file, TAPE_BUFFER);
 	MemoryContextSwitchTo(old);
-	while (!TupIsNull(partitions_next(sort->partitions, slot)))
+	for (;;)
 	{
+		(void) partitions_next(sort->partitions, slot);
+		if (TupIsNull(slot))
+			break;
 		if (spec->key_only)
 		{
 			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
