@@ -20,6 +20,7 @@
 #include "pg/nodes/aggregate/planner.h"
 #include "pg/nodes/hooks.h"
 #include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/planner.h"
 
 static planner_hook_type prev_planner_hook = NULL;

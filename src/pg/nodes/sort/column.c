@@ -1,13 +1,14 @@
 /*
  * column.c
- *		Keys of Custom Scan (HpSort) straight from a table's column.
+ *		Keys of Custom Scan (HpSort) straight from a table's column (see
+ *		column.h).
  *
  * Where only a key is sorted, and the child is a sequential scan that returns
- * a plain column, running the scan takes much longer than sorting: the column
- * reader takes its place.  The child stays in the plan, is initialized, and
- * rows and time are booked on it, so that EXPLAIN shows what it always shows;
- * its filter, its relation and, in a parallel scan, its share of the blocks
- * are used.
+ * a plain column, running the scan takes much longer than sorting, so the column
+ * reader takes the place of the scan.  The child stays in the plan and is
+ * initialized: the reader uses its filter, its relation and, in a parallel scan,
+ * its share of the blocks.  Rows and time are booked on the child, so that
+ * EXPLAIN shows them where it shows those of a scan.
  */
 #include "postgres.h"
 
@@ -22,7 +23,7 @@
 #include "pg/guc.h"
 #include "pg/nodes/sort/column.h"
 
-/* The column that the child returns, 0 if the reader cannot take its place. */
+/* The column that the child returns; 0 if the column reader cannot take the place of the child. */
 static AttrNumber
 plain_column(const KeyColumn *key, PlanState *outer)
 {
@@ -36,7 +37,7 @@ plain_column(const KeyColumn *key, PlanState *outer)
 		list_length(outer->plan->targetlist) != 1)
 		return 0;
 
-	/* Rows are checked again one by one, or must be seen as they are now. */
+	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
 		return 0;
 	relation = ((ScanState *) outer)->ss_currentRelation;
@@ -66,7 +67,7 @@ take_batch(void *arg, const ColumnBatch *batch)
 	const ColumnKeys *column = (const ColumnKeys *) arg;
 	size_t		i;
 
-	/* Values of an ascending int4 are distances as they are. */
+	/* From a key to the distance of its image; of an ascending int4 both are the same. */
 	if (column->mask != PG_UINT32_MAX || column->flip != column->bias)
 		for (i = 0; i < batch->n; i++)
 			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
@@ -92,7 +93,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (attnum == 0)
 		return false;
 
-	/* As ExecProcNode would. */
+	/* As ExecProcNode does. */
 	if (outer->chgParam != NULL)
 		ExecReScan(outer);
 	column_scan_from_node(&scan, node);

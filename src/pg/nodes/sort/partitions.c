@@ -28,7 +28,7 @@
  */
 #define TUPLE_SAMPLES 6
 
-/* Rows expected are at least so many times the rows seen: an estimate below that says nothing. */
+/* Expected are at least so many times the rows seen, as an estimate once exceeded says nothing. */
 #define EXPECTED_MIN 8.0
 
 struct Partitions
@@ -43,8 +43,8 @@ struct Partitions
 	/* Reading. */
 	int			next;			/* partition to be read next */
 	uint64		at;				/* next row of the store ... */
-	uint64		count;			/* ... which has so many of the partition before it */
-	bool		streaming;		/* that partition is returned as it lies in the file */
+	uint64		count;			/* ... and how many it has, of the partition read last */
+	bool		streaming;		/* the partition read last is returned as it lies in the file */
 	RowBuffer	row;			/* a row of the file that is not put into the store */
 };
 
@@ -153,10 +153,11 @@ read_row(Partitions *p, RowKey *key, Size len)
 }
 
 /*
- * Samples of a partition: keys, or tuples if its mapped keys are equal, in an
- * eighth of the memory, or more if that is too little for TUPLE_SAMPLES.  Each is
- * from the middle of an equal share of the rows: the first row of all is the
- * smallest where rows come in order, and would divide nothing.
+ * Samples of a partition, *nsamples of them: keys, or tuples if its mapped keys
+ * are equal.  Tuples take an eighth of the memory, or more if an eighth is too
+ * little for TUPLE_SAMPLES.  Each sample is from the middle of an equal share of
+ * the rows: where rows come in order, the first of all is the smallest, and a
+ * boundary there would divide nothing.
  */
 static SpillSample *
 sample_partition(Partitions *p, int number, double expected, int *nsamples)
@@ -203,7 +204,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	return samples;
 }
 
-/* Puts a row that is being read into the store; false if there is no room. */
+/* Puts the row that is being read from the file into the store; false if there is no room. */
 static bool
 put_read(Partitions *p, const RowKey *key, Size len)
 {
@@ -234,7 +235,7 @@ divide(Partitions *p, int number)
 	RowKey key;
 	Size		len;
 
-	/* Once for keys to divide at, once for the rows. */
+	/* The partition is read twice: for its samples, and for its rows. */
 	p->stats->compared |= spill_is_single(spill, number);
 	samples = sample_partition(p, number, expected, &nsamples);
 	spill_divide(spill, number, samples, nsamples, expected);
@@ -273,7 +274,7 @@ load(Partitions *p, int number)
 	{
 		if (!put_read(p, &key, len))
 		{
-			/* All memory goes: it has the shape of rows before these. */
+			/* Memory was shared out for other rows: the next try starts without any. */
 			row_store_reset(store);
 			return false;
 		}
@@ -311,7 +312,7 @@ next_partition(Partitions *p)
 				 (spill_is_single(spill, number) &&
 				  p->store->keys->nmapped == p->store->keys->nkeys))
 		{
-			/* In order as it lies. */
+			/* All keys are equal: the rows are in order as they lie. */
 			spill_start_reading(spill, number, !p->keep);
 			p->streaming = true;
 			p->next++;

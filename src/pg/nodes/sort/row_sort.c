@@ -120,9 +120,10 @@ leave_runs(RowSort *sort)
 	}
 	while (left > 0)
 	{
-		size_t		got = Min(left, key_runs_fetch(runs));
+		size_t		got = key_runs_fetch(runs);
 		size_t		i;
 
+		got = Min(got, left);
 		for (i = 0; i < got; i++)
 		{
 			key.images[0] = key_runs_image(runs, i);
@@ -185,8 +186,11 @@ write_tape(RowSort *sort)
 
 	sort->tape = tape_create(file, TAPE_BUFFER);
 	MemoryContextSwitchTo(old);
-	while (!TupIsNull(partitions_next(sort->partitions, slot)))
+	for (;;)
 	{
+		(void) partitions_next(sort->partitions, slot);
+		if (TupIsNull(slot))
+			break;
 		if (spec->key_only)
 		{
 			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];

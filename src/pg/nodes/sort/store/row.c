@@ -91,8 +91,8 @@ row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a, Min
 }
 
 /*
- * The tuple that a slot holds, as it lies there, if it does: its bytes from
- * where a minimal tuple begins.
+ * The bytes of the heap or minimal tuple that a slot holds, from where a minimal
+ * tuple begins, and their number; NULL if the slot holds none.
  */
 static inline const char *
 slot_tuple_bytes(TupleTableSlot *slot, Size *len)
@@ -169,7 +169,7 @@ row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
 		return;
 	}
 
-	/* As heap_form_minimal_tuple, but where we want it. */
+	/* As heap_form_minimal_tuple, but to memory that is there. */
 	header = form_header_size(slot, &hasnull);
 	memset(place, 0, size);
 	place->t_len = size;

@@ -20,11 +20,11 @@ struct Tape
 	SpillFile  *file;
 	SpillSequence sequence;
 	uint64	   *starts;			/* of each piece, in bytes from the tape's start */
-	Size		piece;			/* that has been read last */
+	Size		piece;			/* number of the piece read last */
 	uint64		bytes;			/* of the whole tape */
 	Position	position;
 	Position	mark;
-	uint64		row;			/* first byte of the row to be got */
+	uint64		row;			/* first byte of the row that tape_get reads */
 
 	/* Bytes of the tape that are in memory. */
 	char	   *buffer;
@@ -99,7 +99,7 @@ find_piece(Tape *tape, uint64 at)
 	Size		low = 0;
 	Size		high = tape->sequence.n;
 
-	/* The last one, or the next, as a rule. */
+	/* As a rule the piece read last, or the one after it. */
 	if (tape->starts[tape->piece] <= at)
 	{
 		low = tape->piece;
@@ -120,13 +120,13 @@ find_piece(Tape *tape, uint64 at)
 	return low;
 }
 
-/* Reads bytes that are not in the buffer into it, those around it as well. */
+/* Fills the buffer with the byte at this place, and with bytes before or after it. */
 static void
 fill_buffer(Tape *tape, uint64 at)
 {
 	uint64		from = at;
 
-	/* Backward: those before it are wanted next. */
+	/* Reading backward, the bytes before are wanted next. */
 	if (at < tape->from)
 		from = at + 1 > tape->size ? at + 1 - tape->size : 0;
 	tape->from = tape->to = from;
@@ -168,7 +168,7 @@ length_before(Tape *tape, uint64 at)
 {
 	uint32		len;
 
-	/* Its first byte lies below those of the rest: so that they are read together. */
+	/* The last byte first: fill_buffer then reads those before it, too. */
 	get_bytes(tape, at - 1, (char *) &len + sizeof(len) - 1, 1);
 	get_bytes(tape, at - sizeof(len), &len, sizeof(len));
 	return len;
