@@ -85,6 +85,9 @@ check_plan(PlanCheck *check, const Plan *plan)
 		case T_IndexOnlyScan:
 			return ((const IndexOnlyScan *) plan)->indexqual == NIL &&
 				check_scan(check, (const Scan *) plan, ((const IndexOnlyScan *) plan)->indextlist);
+		case T_BitmapHeapScan:
+			return ((const BitmapHeapScan *) plan)->bitmapqualorig == NIL &&
+				check_scan(check, (const Scan *) plan, NIL);
 		case T_Append:
 			children = ((const Append *) plan)->appendplans;
 			break;
