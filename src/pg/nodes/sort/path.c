@@ -19,8 +19,8 @@
 #include "pg/nodes/sort/plan.h"
 
 /*
- * Operator families of btree that the types of key_kind belong to; core
- * has names for some of them only.
+ * Operator families of btree that the types of key_kind() belong to; core has
+ * names for the others only.
  */
 #define CHAR_FAMILY 429
 #define DATETIME_FAMILY 434
@@ -45,7 +45,7 @@ sort_path_may_map(const List *pathkeys)
 	}
 }
 
-/* How values of expression are mapped if a path key sorts them as this type. */
+/* How the values of an expression are mapped if a path key sorts them as this type, in this family. */
 static KeyKind
 expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
 {
@@ -62,13 +62,13 @@ expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
 	return kind;
 }
 
-/* Whether a target can be the list of a custom scan, for EXPLAIN's sake, too. */
+/* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
 static bool
 target_is_usable(PathTarget *target)
 {
 	ListCell   *lc;
 
-	/* A row identity of several tables is made up only later. */
+	/* A row identity of several tables gets its columns only when the plan is made. */
 	foreach(lc, target->exprs)
 		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
 			return false;
@@ -162,7 +162,7 @@ count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
 		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
 										list_nth_int(columns->attnos, i) - 1));
 
-	/* Columns of a set operation have no table; cost_incremental_sort says why. */
+	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
 	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
 		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);

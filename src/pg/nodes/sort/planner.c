@@ -42,10 +42,10 @@ shares_expression(Node *node, void *exprs)
 }
 
 /*
- * The LIMIT and OFFSET of a query, if the rows sorted are just those that it
- * counts, and their values are fixed during one execution; and the estimate.
- * Not if a parameter of theirs is also a column of target: setrefs.c would take
- * it from there, and there is no row when it is evaluated.
+ * The LIMIT and OFFSET of a query, if they count the very rows that are sorted, and
+ * their values do not change during one execution; otherwise no bound.  There is
+ * none either if a parameter of LIMIT or OFFSET is also a column of target: setrefs.c
+ * would read it from that column, and LIMIT is evaluated before there is a row.
  */
 static HpSortBound
 limit_bound(PlannerInfo *root, PathTarget *target)
@@ -212,7 +212,7 @@ add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 static inline bool
 wants_order_below(const PlannerInfo *root)
 {
-	/* DISTINCT may want just the order of ORDER BY, before it is its turn. */
+	/* DISTINCT may want the very order of ORDER BY, and is done before it. */
 	return root->query_pathkeys != NIL &&
 		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
@@ -246,7 +246,7 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 		sort_path_remember_input(root, output_rel);
 }
 
-/* A base relation, or join, of all that the query reads; its rows are wanted in some order. */
+/* Offers paths of a base relation, or a join, of all tables of a query that wants its rows in some order. */
 static void
 add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -272,7 +272,7 @@ sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 	if (sort_path_enough_rows(outerrel->rows) || sort_path_enough_rows(innerrel->rows))
 		sort_path_replace_merge_sorts(root, joinrel, outerrel, innerrel, extra);
 
-	/* Called for each pair that makes up the relation; the last call sees all its paths. */
+	/* Called for each pair of relations that makes up the join; the last call sees all paths. */
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
 		bms_is_subset(root->all_baserels, joinrel->relids))
 		add_scan_join_paths(root, joinrel);

@@ -1,11 +1,11 @@
 /*
  * bound.c
- *		LIMIT: the store keeps only the rows that are wanted (see store.h).
+ *		LIMIT: a store that keeps only the first rows in order (see bound.h).
  *
- * Whenever there are twice as many rows as wanted, or no room for more, they
- * are sorted, and the first ones kept: where they lie if there is room
- * enough for garbage, otherwise moved together, so that sorting the first few of
- * many rows never takes more memory than they do.
+ * Whenever the store has twice as many rows as wanted, or no room for more, its
+ * rows are sorted, and the first ones kept.  These stay where they lie if there is
+ * room enough for the garbage between them; otherwise they are moved together, so
+ * that the first few of many rows fit into the memory that they need.
  */
 #include "postgres.h"
 
@@ -21,13 +21,13 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
 
-/* Rows beyond twice the bound that are taken in before the worst are thrown out. */
+/* Rows taken beyond twice the bound before the unwanted ones are dropped. */
 #define BOUND_SLACK 100
 
 /* Turns the order of references into that of signed integers, and back. */
 #define REF_SIGN (UINT32_C(1) << 31)
 
-/* key is the one of the last wanted row. */
+/* Sets the cutoff to key, which is that of the last wanted row. */
 static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
@@ -37,8 +37,8 @@ set_cutoff(RowStore *store, const RowKey *key)
 }
 
 /*
- * The first bound rows of one narrow key whose tuples do not move: those not
- * wanted stay as garbage.  Or of keys without tuples.
+ * Keeps the first bound rows of a store with one narrow key or without tuples.
+ * Tuples do not move: those of dropped rows stay as garbage.
  */
 static void
 cut_bound(RowStore *store, const SortContext *context)
@@ -72,8 +72,8 @@ cut_bound(RowStore *store, const SortContext *context)
 }
 
 /*
- * There are more rows than wanted: keeps the first bound of them, and remembers
- * the last one's keys, at and after which no later row is wanted.
+ * Keeps the first bound rows of a store that has more, and sets the cutoff to the
+ * last of them, at and after which no later row is wanted.
  */
 static void
 keep_bound(RowStore *store)
@@ -121,19 +121,19 @@ keep_bound(RowStore *store)
 	}
 	pfree(refs);
 
-	/* What is compared with by the keys left to core is the last row's own. */
+	/* The keys left to core are compared with those of the cutoff's row. */
 	if (store->keys->rest)
 		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
 }
 
-/* Twice as many rows as wanted, and some more. */
+/* Whether it is time to drop rows: twice as many as wanted, and some more. */
 static inline bool
 too_many(const RowStore *store)
 {
 	return store->rows >= store->bound * 2 + BOUND_SLACK;
 }
 
-/* When there is no room: whether keeping only the rows wanted makes some. */
+/* When there is no room: drops unwanted rows; false if they are too few to make room. */
 static bool
 make_room_by_bound(RowStore *store)
 {

@@ -1,6 +1,6 @@
 /*
  * file.c
- *		A temporary file (see file.h).
+ *		A temporary file of many sequences (see file.h).
  */
 #include "postgres.h"
 
@@ -17,13 +17,13 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/file.h"
 
-/* As BufFile's. */
+/* As BufFile's segments. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
 
 /*
- * Where the first byte goes.  Beyond 32 GB is where a place in 32 bits, even of
- * eight bytes each, ends: a build with another start writes a file with a hole
- * in front, and shows that no place is cut.
+ * The place of the first byte.  A build with a start beyond 32 GB, which is as far
+ * as 32 bits reach even in units of eight bytes, writes a file with a hole in
+ * front, and shows that no place is cut to 32 bits.
  */
 #ifndef SPILL_FILE_START
 #define SPILL_FILE_START UINT64CONST(0)
@@ -41,9 +41,9 @@ typedef struct SegmentedFile
 	/* Writing. */
 	SpillSequence *target;		/* the sequence that is appended to */
 	uint64		started;		/* start of what is not yet among its pieces */
-	bool		in_hole;		/* bytes given back are written over ... */
-	uint64		hole_end;		/* ... until here ... */
-	uint64		end;			/* ... and the file goes on here afterwards */
+	bool		in_hole;		/* bytes given back are being overwritten ... */
+	uint64		hole_end;		/* ... up to here */
+	uint64		end;			/* where the file goes on after all holes */
 	SpillSequence holes;			/* bytes given back ... */
 	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
@@ -66,7 +66,7 @@ spill_file_create(void)
 	return &file->open;
 }
 
-/* Another segment, of the owner of the first: rows are read in other places. */
+/* Adds a segment, of the first one's resource owner: the current one may end before the file. */
 static void
 add_segment(SegmentedFile *file)
 {
@@ -111,7 +111,7 @@ add_piece(SegmentedFile *file, SpillSequence *sequence, uint64 start, uint64 len
 	sequence->n++;
 }
 
-/* Notes what has been written to the sequence since it was last noted. */
+/* Adds what has been put since the last call to the pieces of its sequence. */
 static void
 note_piece(SegmentedFile *file)
 {
@@ -122,7 +122,7 @@ note_piece(SegmentedFile *file)
 	file->started = at;
 }
 
-/* These bytes may be written over. */
+/* Has these bytes overwritten by later ones. */
 static void
 give_back(SegmentedFile *file, uint64 start, uint64 len)
 {
@@ -131,7 +131,7 @@ give_back(SegmentedFile *file, uint64 start, uint64 len)
 	add_piece(file, &file->holes, start, len);
 }
 
-/* What EXPLAIN (BUFFERS) and track_io_timing want to know. */
+/* I/O times, for track_io_timing and EXPLAIN (BUFFERS). */
 static void
 start_io(instr_time *start)
 {
@@ -152,7 +152,7 @@ end_io(instr_time start, instr_time *total)
 	INSTR_TIME_ACCUM_DIFF(*total, now, start);
 }
 
-/* Writes the buffer out. */
+/* Writes the buffer to the file, and empties it. */
 static void
 write_buffer(SegmentedFile *file)
 {
@@ -336,7 +336,7 @@ spill_reader_init(SpillReader *reader, SpillFile *file, Size size)
 void
 spill_reader_start(SpillReader *reader, const SpillSequence *sequence, bool consume)
 {
-	/* What is to be read may not have been written yet. */
+	/* Some bytes of the sequence may still be in the buffer. */
 	spill_file_sync(reader->file);
 	reader->sequence = sequence;
 	reader->next = 0;
@@ -350,7 +350,7 @@ fill_reader(SpillReader *reader)
 {
 	Size		filled = 0;
 
-	/* Several pieces, if they are short. */
+	/* Several pieces together, if they are short. */
 	do
 	{
 		Size		part;

@@ -2,11 +2,10 @@
  * spill.c
  *		Rows partitioned by key in a temporary file (see spill.h).
  *
- * A row in the file is its tuple, as core's tuplesort writes it: the length,
- * and the tuple but for what a minimal tuple begins with, its length and
- * padding.  Keys are taken from the tuple again when it is read.  Without tuples a row
- * is a head of four bytes, whether the key is NULL, and the key's image, in four
- * or eight bytes.
+ * A row in the file is its tuple, as core's tuplesort writes it: the length, and
+ * the bytes of the minimal tuple behind its own length and padding.  Keys are
+ * taken from the tuple again when it is read.  Without tuples a row is four bytes
+ * that say whether the key is NULL, and the key's image in four or eight bytes.
  */
 #include "postgres.h"
 
@@ -18,41 +17,41 @@
 #include "pg/nodes/sort/store/spill.h"
 
 /*
- * With fewer partitions than this a spill has not gained enough.  With more
- * than that the chunks become so small that reading them takes longer than
- * another pass over the few partitions that turn out too large.
+ * Partitions that spill_divide makes.  Fewer than the least gain too little.  With
+ * more than the most, or with pieces shorter than MIN_CHUNK, reading the pieces
+ * takes longer than dividing once more the few partitions that turn out too large.
  */
 #define MIN_PARTITIONS 4
 #define MAX_PARTITIONS 512
 #define MIN_CHUNK ((Size) 4096)
 
-/* Samples for each boundary: a partition's size then varies by a quarter. */
+/* Samples for each boundary: the sizes of partitions then vary by a quarter. */
 #define SAMPLES_PER_PARTITION 16
 
-/* Partitions are planned to be so much of the limit: estimates are wrong. */
+/* The part of the limit that a partition is planned to fill, as estimates are wrong. */
 #define PARTITION_FILL 0.6
 
 /* Reading in larger blocks is no faster. */
 #define READ_BUFFER ((Size) 64 * 1024)
 
-/* Rows looked at before a store is written, to see where they lie ... */
+/* Rows of a store that are looked at before it is written, to see where its rows lie. */
 #define LOOKS 32
 
-/* ... and how many of these are worth a partition of their own. */
+/* So many of these looks beyond a partition's rows are worth partitions of their own. */
 #define LOOKS_FEW (LOOKS / 8)
 
 /*
- * A whole store beyond all rows before makes so many partitions.  With two they
- * would fit into memory, if nothing else came to lie there; with eight several
- * stores may.  More would be a burden to a small limit, of which each takes
- * some 300 bytes.
+ * How many partitions the rows of a store get if all of them lie beyond the rows
+ * before.  Each of two fits into memory if no later rows lie in its range; each of
+ * eight even if the rows of several stores do.  A partition takes some 300 bytes
+ * of memory, which a small limit does not have for eight.
  */
 #define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
 /*
- * Bytes of a store for each partition that its rows have been written to: with
- * fewer, what is kept in memory for each piece, 16 bytes and as much room to grow,
- * would be a burden, and so would reading the pieces.
+ * The least bytes that a store should write to each partition on average.  A piece
+ * takes 16 bytes of memory, and as much room to grow; with shorter pieces that
+ * memory would count, and so would the time to read them.
  */
 #define FEW_BYTES ((Size) 1024)
 
@@ -62,11 +61,11 @@
 /* Rows whose tuples are fetched ahead while writing. */
 #define PREFETCH 8
 
-/* Where a partition begins: at rows of this key, or after them. */
+/* Where a partition begins: at the rows of a key, or after them. */
 typedef struct Boundary
 {
 	RowKey key;
-	MinimalTuple tuple;			/* likewise of equal mapped keys; NULL: not compared */
+	MinimalTuple tuple;			/* where mapped keys are equal: a row instead of the key */
 	bool		after;
 } Boundary;
 
@@ -90,16 +89,16 @@ struct Spill
 	Boundary	   *boundaries;
 	bool		by_rest;		/* boundaries are rows of the same mapped keys ... */
 	RowKey single;			/* ... which are these */
-	bool		extends;		/* rows may lie beyond those that the boundaries were made of */
+	bool		extends;		/* rows to come may lie beyond all rows seen */
 
 	/* Reading. */
 	SpillPartition *reading;
-	SpillPartition *divided;	/* what is read while its rows are written again */
+	SpillPartition *divided;	/* read while its rows are written to others */
 	uint64		rows_left;
 	SpillReader reader;
 };
 
-/* The usual case first: one key. */
+/* The order of two rows by their mapped keys; fast for one key without NULLs. */
 static inline int
 compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 {
@@ -120,7 +119,7 @@ compare_samples(const void *a, const void *b, void *arg)
 	return row_key_compare(spill->keys, &left->key, &right->key);
 }
 
-/* Whether a row is on the far side of a boundary. */
+/* Whether a row belongs behind a boundary.  tuple: only looked at if boundaries are rows. */
 static inline bool
 is_beyond(const Spill *spill, const Boundary *boundary, const RowKey *key, MinimalTuple tuple)
 {
@@ -156,13 +155,13 @@ spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tup
 	spill->partitions[spill->npartitions++] = make_partition(spill);
 	spill->file = spill_file_create();
 
-	/* Small beside the store, whose limit it is not part of. */
+	/* The buffer is small beside the store, and not counted in its limit. */
 	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
 	MemoryContextSwitchTo(old);
 	return spill;
 }
 
-/* How many partitions to make for so many bytes. */
+/* How many partitions to make for the bytes that are expected. */
 static int
 plan_partitions(const Spill *spill, double expected)
 {
@@ -187,7 +186,7 @@ spill_sample_memory(Spill *spill)
 	return spill->tuples_memory;
 }
 
-/* All rows of a partition have been written to others. */
+/* All rows of the divided partition have been written to others: frees it. */
 static void
 forget_divided(Spill *spill)
 {
@@ -200,7 +199,7 @@ forget_divided(Spill *spill)
 	spill->divided = NULL;
 }
 
-/* So many more partitions after the one of this number, all of them empty. */
+/* Inserts n empty partitions after the one of this number. */
 static void
 insert_partitions(Spill *spill, int number, int n)
 {
@@ -247,8 +246,8 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	}
 
 	/*
-	 * Either two different keys have been met, of rows that are there, or one
-	 * gets a partition of its own: no part will be as large as the whole.
+	 * Either the samples have two different keys, or their one key gets a
+	 * partition of its own: no new partition will be as large as the old one.
 	 */
 	forget_divided(spill);
 	spill->by_rest = samples[0].tuple != NULL;
@@ -268,14 +267,14 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	spill_reader_start(&spill->reader, &spill->divided->sequence, true);
 }
 
-/* The partition of a row: the number of boundaries before it.  near: its neighbour's. */
+/* The partition of a row, counted from base.  near: that of the row before, or 0. */
 static int
 find_partition(const Spill *spill, const RowKey *key, int near)
 {
 	int			low = 0;
 	int			high = spill->nboundaries;
 
-	/* Rows often come in order. */
+	/* Rows often come in order: near, or the partition after it, is right. */
 	if (near < high && is_beyond(spill, &spill->boundaries[near], key, NULL))
 		low = near + 1;
 	else if (near == 0 || is_beyond(spill, &spill->boundaries[near - 1], key, NULL))
@@ -294,7 +293,7 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	return low;
 }
 
-/* Another boundary in a partition, whose rows are all before it or all after it. */
+/* Inserts a boundary into a partition, whose rows are all before it or all after it. */
 static void
 insert_boundary(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
 {
@@ -317,8 +316,8 @@ insert_boundary(Spill *spill, int number, const RowKey *key, bool after, bool ro
 }
 
 /*
- * Rows like these n, in order, will go to an empty partition: boundaries so that
- * they fit into memory.
+ * Rows like these n looks, which are in order, will go to an empty partition:
+ * inserts boundaries so that each part of them fits into memory.
  */
 static void
 divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
@@ -338,8 +337,8 @@ divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
 }
 
 /*
- * n of the rows to be written, in order, will go to one partition: those before
- * or after the rows that it has get others.
+ * Rows like these n looks, which are in order, will go to one partition.  Where
+ * they lie before or after the rows that it has, they get other partitions.
  */
 static void
 extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
@@ -379,14 +378,14 @@ copy_key(const Spill *spill, RowKey *to, const RowKey *from)
 		to->images[i] = from->images[i];
 }
 
-/* About what the rows of a partition take. */
+/* The bytes that the rows of a partition take, about. */
 static inline uint64
 partition_bytes(const SpillPartition *partition)
 {
 	return partition->tuple_bytes + partition->rows * sizeof(uint64);
 }
 
-/* Appends the rows of the next partition, whose keys are larger, to those of this one. */
+/* Appends the rows of a partition to those of the partition before it. */
 static void
 append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 {
@@ -403,10 +402,10 @@ append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 }
 
 /*
- * Rows came in order, and got partitions of their own, but those after them come
- * by chance: neighbours become one partition again, as long as they are less
- * than their share of what has been written.  Rows of equal keys are in one
- * partition, so they stay in the order in which they came.
+ * Joins neighbours that together are not larger than planned.  There are too many
+ * partitions if the first rows came in order and got partitions of their own, and
+ * later rows come by chance.  Rows of equal keys are in one partition, so joining
+ * keeps the order in which they came.
  */
 static void
 join_partitions(Spill *spill)
@@ -436,7 +435,7 @@ join_partitions(Spill *spill)
 	spill->npartitions = n + 1;
 }
 
-/* Looks where the rows of the store lie.  All that this costs most input is these looks. */
+/* Looks where the rows of the store lie, and extends partitions.  Most input costs no more than the looks. */
 static void
 extend_boundaries(Spill *spill, const RowStore *store)
 {
@@ -465,7 +464,7 @@ extend_boundaries(Spill *spill, const RowStore *store)
 	}
 }
 
-/* Rows by partition, each in input order: their numbers. */
+/* The numbers of all rows in the store, by partition, and in input order within each. */
 static uint32 *
 index_rows(Spill *spill, const RowStore *store)
 {
@@ -547,16 +546,16 @@ note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
 		copy_key(spill, &partition->lo, key);
 }
 
-/* The rows of the store in the order in which they are written. */
+/* The order in which the rows of a store are written. */
 typedef struct Writing
 {
 	Spill *spill;
 	RowStore *store;
-	uint32	   *index;			/* numbers of rows, or NULL */
-	uint64		nulls_before;	/* without: rows in order with the NULLs at one end */
+	uint32	   *index;			/* numbers of rows; NULL: the store is in order ... */
+	uint64		nulls_before;	/* ... behind so many NULLs */
 } Writing;
 
-/* The i-th of them: its key, and its tuple if there is one. */
+/* The i-th row to be written: its key, and its tuple, or NULL. */
 static inline MinimalTuple
 row_to_write(const Writing *w, uint64 i, RowKey *key)
 {
@@ -717,7 +716,7 @@ spill_forget_partition(Spill *spill, int number)
 {
 	SpillPartition *partition = spill->partitions[number];
 
-	/* What a reader consumes it has given back already, as far as it got. */
+	/* A reader that consumes has given back all bytes already. */
 	if (spill->reading == partition && spill->reader.consume)
 	{
 		Assert(spill->rows_left == 0);

@@ -1,7 +1,7 @@
 /*
  * store.c
  *		Rows in memory, with their keys beside them (see store.h): taking
- *		them in.  sort.c puts them in order, bound.c drops some.
+ *		them in.
  */
 #include "postgres.h"
 
@@ -11,13 +11,13 @@
 #include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
 
-/* The first block; each is as large as all before it, up to ROW_BLOCK_MAX. */
+/* Bytes of the first block; each later one is as large as all before, up to ROW_BLOCK_MAX. */
 #define FIRST_BLOCK ((Size) 8192)
 
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Bytes of the arrays for one row, those of sorting it included. */
+/* Bytes that one row takes in arrays, including those that sorting needs. */
 static Size
 row_overhead(const RowStore *store)
 {
@@ -31,7 +31,7 @@ row_overhead(const RowStore *store)
 		bytes = store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
 			sizeof(RowsLongPair);
 
-	/* All rows may have the same leading keys. */
+	/* One group may have all rows. */
 	if (store->keys->rest)
 		bytes += sizeof(RowGroupEntry);
 	return bytes;
@@ -60,7 +60,7 @@ forget_rows(RowStore *store)
 	}
 }
 
-/* Likewise, after the memory is gone. */
+/* Forgets rows and memory, after the memory has been freed. */
 static void
 forget_memory(RowStore *store)
 {
@@ -107,7 +107,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	return store;
 }
 
-/* The references in order are src/sort's block, wherever that took it from. */
+/* The references in order are in a block of their own, or in the memory of the pairs. */
 static void
 free_order(RowStore *store)
 {
@@ -146,7 +146,7 @@ row_store_clear(RowStore *store)
 
 	row_store_restart(store);
 
-	/* Blocks with a tuple of their own go; numbers no longer used are used again. */
+	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
 	for (i = 0; i < blocks; i++)
 	{
 		Size		have = (Size) store->block_sizes[i] * 8;
@@ -184,7 +184,7 @@ row_store_reset(RowStore *store)
 	store->bound = 0;
 }
 
-/* Enlarges an array of the store. */
+/* Makes room for so many elements of so many bytes in an array of the store. */
 static void *
 grow_array(RowStore *store, void *array, Size room, Size width)
 {
@@ -228,7 +228,7 @@ grow_keys(RowStore *store)
 	return true;
 }
 
-/* Likewise for the references of rows with a NULL key. */
+/* The same for the references of rows with a NULL key. */
 static bool
 grow_null_refs(RowStore *store)
 {
@@ -249,7 +249,7 @@ block_numbers(Size bytes)
 	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
 }
 
-/* Room for so many block numbers. */
+/* Makes room for so many block numbers. */
 static void
 grow_blocks(RowStore *store, uint32 numbers)
 {
@@ -282,8 +282,8 @@ add_block(RowStore *store, Size size)
 	Size		spare;
 
 	/*
-	 * One that there is from before, unless it is too small, or one tuple's
-	 * own, in which another would not find its place: those go.
+	 * A block that the store has from earlier rows is used again.  It is freed if
+	 * it is too small, or larger than references within a block can reach.
 	 */
 	while (store->nblocks < store->nreused)
 	{
@@ -299,11 +299,11 @@ add_block(RowStore *store, Size size)
 		store->nblocks++;
 	}
 
-	/* All of them have been too small for the first row. */
+	/* No old block has been large enough for the first row. */
 	if (store->rows == 0)
 		store->nblocks = store->nreused = 0;
 
-	/* What is left of the limit is one last block, unless it is a crumb. */
+	/* What is left of the limit becomes one last block, unless it is too small for that. */
 	spare = store->limit > store->used ? store->limit - store->used : 0;
 	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
 	bytes = Max(bytes, size);
@@ -322,7 +322,7 @@ add_block(RowStore *store, Size size)
 	return true;
 }
 
-/* Space for a tuple of len bytes, and its reference. */
+/* Finds space for a tuple of len bytes, and its reference; false if there is none. */
 static inline bool
 reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 {
@@ -347,8 +347,8 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 }
 
 /*
- * Whether a row is not among the first bound ones.  slot: the row, if keys are
- * left to core.
+ * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if
+ * keys are left to core.
  */
 static bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
@@ -367,11 +367,11 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 
 		result = ApplySortComparator(value, isnull, last, last_isnull, ssup);
 	}
-	/* Equal rows come after those that are there. */
+	/* An equal row comes after those in the store, as the sort is stable. */
 	return result >= 0;
 }
 
-/* The same for one narrow key, which may be NULL, and is the only one. */
+/* The same where one narrow key is the only key. */
 static inline bool
 after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
 {
@@ -384,7 +384,7 @@ after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
 	return image >= store->cutoff.images[0];
 }
 
-/* Notes the keys of a row of the wide layout at position n. */
+/* Writes the keys of a row of the wide layout to position n of the arrays. */
 static inline void
 put_wide_key(RowStore *store, const RowKey *key)
 {
@@ -413,7 +413,7 @@ put_wide_key(RowStore *store, const RowKey *key)
 	}
 }
 
-/* Room for one more row's key; false if there is none. */
+/* Enlarges the array that the key of one more row goes to, if it is full; false if it cannot. */
 static bool
 grow_for_key(RowStore *store, bool isnull)
 {
@@ -428,7 +428,7 @@ grow_for_key(RowStore *store, bool isnull)
 	return true;
 }
 
-/* Room for one more row; false if there is none.  The slow half of it. */
+/* Makes room for one more row when is_full() says so; false if there is none. */
 static pg_noinline bool
 make_room(RowStore *store, bool isnull)
 {
@@ -438,14 +438,14 @@ make_room(RowStore *store, bool isnull)
 		return false;
 
 	/*
-	 * No rows, but memory of earlier ones, which were of another kind: NULLs,
-	 * for instance, that had no use for the array this one needs.
+	 * There are no rows, but memory of earlier rows in arrays that this row has
+	 * no use for: of NULLs, for instance.
 	 */
 	row_store_reset(store);
 	return grow_for_key(store, isnull);
 }
 
-/* Takes the narrow key of a row whose place is known. */
+/* Takes the narrow key of a row, for which there is room, and its reference. */
 static inline void
 put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 {
@@ -467,6 +467,7 @@ put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 	store->rows++;
 }
 
+/* Whether the array that the key of one more row goes to is full. */
 static inline bool
 is_full(const RowStore *store, bool isnull)
 {
@@ -475,7 +476,7 @@ is_full(const RowStore *store, bool isnull)
 	return store->n == store->room;
 }
 
-/* Takes a row for which there is room. */
+/* Takes a row, for which there is room, by its keys and its reference. */
 static void
 put_known(RowStore *store, const RowKey *key, uint32 ref)
 {
@@ -487,7 +488,7 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 		return;
 	}
 	if (!store->tuples && isnull)
-		store->nnull++;			/* one key, of which there is nothing to keep */
+		store->nnull++;			/* of NULLs without tuples only the number is kept */
 	else
 	{
 		put_wide_key(store, key);
@@ -498,7 +499,7 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 	store->rows++;
 }
 
-/* Room for a row whose key may be NULL or not. */
+/* Makes room for a row whose key may be NULL or not; false if there is none. */
 static bool
 has_room_for_any(RowStore *store)
 {
@@ -598,8 +599,9 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 }
 
 /*
- * A tuple to be kept, at the reference where it lies, moves to where the next
- * one goes: never up, for those before it have done the same.  Its reference.
+ * Moves a tuple from its reference to where the next tuple goes, which is not
+ * above, as all tuples before it have been moved so.  Returns the new reference;
+ * *place is the tuple there.
  */
 static uint32
 move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
@@ -609,7 +611,7 @@ move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 	Size		len = tuple->t_len;
 	uint32		moved;
 
-	/* One with a block of its own stays there. */
+	/* A tuple with a block of its own stays there. */
 	if (MAXALIGN(len) > ROW_BLOCK_MAX)
 	{
 		for (; store->nblocks < block; store->nblocks++)
@@ -634,7 +636,7 @@ row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved)
 
 	*moved = move_tuple(store, ref, &place);
 
-	/* A sort has used up what keys it was given: take them from the row. */
+	/* Sorting has overwritten the keys beside the row. */
 	row_tuple_key(store->keys, store->slot, place, key);
 	put_known(store, key, *moved);
 }

@@ -3,16 +3,20 @@
  *		Rows in memory, with their keys beside them, and their sorted order.
  *
  * Rows are packed as minimal tuples into large blocks, in the order in which
- * they come; a reference of 32 bits names a block and a place in it, and grows
- * from row to row.  Keys are kept in one of two layouts:
+ * they come.  A reference of 32 bits names a block and a place in it; references
+ * grow from row to row.  Keys are kept in one of two layouts:
  *
  *	narrow	one mapped key of at most 32 bits: (image, reference) pairs,
- *			ready to be sorted (rows.h); rows whose key is NULL apart
+ *			ready to be sorted (src/sort/rows.h), and apart from them the
+ *			references of rows whose key is NULL
  *	wide	one array of images for each mapped key, a mask of NULLs, and the
- *			references; they are combined into one integer when all are there
- *			and their bounds are known
+ *			references; sort.c combines the images of a row into one integer when
+ *			all rows are there and the bounds of the images are known
  *
  * A store without tuples keeps the images of one key only.
+ *
+ * This file takes rows in, and returns them; sort.h puts them in order; bound.h
+ * keeps the first of them only.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_STORE_H
@@ -22,10 +26,10 @@
 #include "pg/nodes/sort/store/row.h"
 #include "sort/rows.h"
 
-/* A row among others of the same mapped keys, when keys left to core are compared. */
+/* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
 typedef struct RowGroupEntry
 {
-	uint32		row;			/* index in the wide layout, else reference */
+	uint32		row;			/* wide layout: index; narrow: reference */
 	bool		isnull;
 	Datum		value;			/* of the first key left to core */
 } RowGroupEntry;
@@ -66,10 +70,10 @@ typedef struct RowStore
 	char	   *end;
 	char	   *last_block;		/* ... which starts here */
 	Size		block_bytes;	/* of all blocks */
-	uint32	   *block_sizes;	/* of each; 0: the one before goes on */
-	uint32		nreused;		/* blocks left over from rows before these */
+	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
+	uint32		nreused;		/* block numbers that earlier rows had */
 
-	/* Keys, room for the same number in each array. */
+	/* Keys; all arrays but null_refs have the same room. */
 	Size		room;
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
@@ -88,9 +92,9 @@ typedef struct RowStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	RowKey cutoff;
-	TupleTableSlot *slot;		/* with tuples: for taking keys from them; with a
-								 * cutoff its row, if keys are left to core */
-	uint32		place;			/* of the tuple that is being put */
+	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the
+								 * cutoff's row, if keys are left to core */
+	uint32		place;			/* reference given by row_store_begin_tuple */
 
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */
@@ -163,8 +167,8 @@ row_store_tuple(const RowStore *store, uint32 ref)
 }
 
 /*
- * The row number i in input order but for NULLs of a single key, which come
- * last: its keys, and its tuple or NULL.
+ * Row i before the sort: sets *key to its keys, and returns its tuple or NULL.  Rows
+ * are in input order, except that those with NULL as a single key come last.
  */
 static inline MinimalTuple
 row_store_row(const RowStore *store, uint64 i, RowKey *key)
@@ -191,7 +195,7 @@ row_store_row(const RowStore *store, uint64 i, RowKey *key)
 	return store->tuples ? row_store_tuple(store, store->refs[i]) : NULL;
 }
 
-/* The reference of the i-th row in order. */
+/* After row_store_sort: the reference of the i-th row in order. */
 static inline uint32
 row_store_ref(const RowStore *store, uint64 i)
 {
@@ -203,7 +207,7 @@ row_store_ref(const RowStore *store, uint64 i)
 	return i < store->n ? store->order[i] : store->null_refs[i - store->n];
 }
 
-/* Rows asked for ahead of time: 8 in flight hide most of a cache miss. */
+/* How many rows ahead a row is fetched into the cache: 8 in flight hide most of a miss. */
 #define ROW_PREFETCH 8
 
 /* The i-th row in order, i < row_store_count(). */
@@ -220,7 +224,7 @@ row_store_fetch(const RowStore *store, uint64 i)
 	return row_store_tuple(store, row_store_ref(store, i));
 }
 
-/* Without tuples: the i-th key in order; false if it is NULL. */
+/* Without tuples: sets *image to the i-th key in order; false if the key is NULL. */
 static inline bool
 row_store_key(const RowStore *store, uint64 i, uint64 *image)
 {
