@@ -2,8 +2,8 @@
  * aggrefs.h
  *		hpsort's aggregates as the parser leaves them in a query.
  *
- * The planner's half recognizes by these functions what the node can answer, the
- * executor's half what it has to answer.
+ * The planner half recognizes by these functions what the node can answer, the
+ * executor half what it has to answer.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_AGGREFS_H
 #define HPSORT_PG_NODES_AGGREGATE_AGGREFS_H

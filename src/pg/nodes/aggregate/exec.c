@@ -1,6 +1,6 @@
 /*
  * exec.c
- *		Custom Scan (HpSort Aggregate), the executor's half (see exec.h).
+ *		Custom Scan (HpSort Aggregate), the executor half (see node.h).
  *
  * At its first call the node reads all tables into one aggregate state for each
  * transition that the planner has found (aggtransno), and returns its one row.
@@ -20,6 +20,7 @@
 #include "pg/functions/aggregates.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
 #include "pg/sort_context.h"
@@ -118,7 +119,7 @@ read_options(HpSortAggregateState *node, AggregateTransition *transition)
 static const CustomExecMethods exec_methods;
 
 /*
- * One CustomScanMethods serves both uses of the node (see exec.h), because plans
+ * One CustomScanMethods serves both uses of the node (see node.h), because plans
  * sent to workers find it by its name, which EXPLAIN shows.
  */
 static Node *

@@ -1,7 +1,7 @@
 /*
  * input.h
  *		The tables and columns that a HpSort Aggregate node is to read, as the
- *		planner's half finds them.  (The executor's half reads them in sources.c.)
+ *		planner half finds them.  (The executor half reads them in sources.c.)
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_INPUT_H
 #define HPSORT_PG_NODES_AGGREGATE_INPUT_H
@@ -30,7 +30,7 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
 								 const List *paths, List *columns);
 
 /*
- * Gives path a scan of each table, for the executor's half to find relation and
+ * Gives path a scan of each table, for the executor half to find relation and
  * filter in, and returns the cost of reading them all; with workers (0: none),
  * the cost for one process.
  */

@@ -1,6 +1,6 @@
 /*
  * planner.c
- *		Custom Scan (HpSort Aggregate), the planner's half (see exec.h): where it
+ *		Custom Scan (HpSort Aggregate), the planner half (see node.h): where it
  *		can be used, and what it costs.
  *
  * Its paths compete with core's for the same aggregation, so that a selective
@@ -23,6 +23,7 @@
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/input.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/planner.h"
 #include "pg/nodes/aggregate/query_planner.h"
 

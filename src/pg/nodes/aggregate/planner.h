@@ -1,6 +1,6 @@
 /*
  * planner.h
- *		The planner's half of Custom Scan (HpSort Aggregate), for nodes/hooks.c.
+ *		The planner half of Custom Scan (HpSort Aggregate), for nodes/hooks.c.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_PLANNER_H

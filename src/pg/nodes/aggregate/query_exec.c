@@ -1,6 +1,6 @@
 /*
  * query_exec.c
- *		HpSort Aggregate in the query that hpsort_query runs, the executor's half
+ *		HpSort Aggregate in the query that hpsort_query runs, the executor half
  *		(see query_planner.c).
  */
 #include "postgres.h"

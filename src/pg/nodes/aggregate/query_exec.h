@@ -1,6 +1,6 @@
 /*
  * query_exec.h
- *		HpSort Aggregate in the query that hpsort_query runs, the executor's half.
+ *		HpSort Aggregate in the query that hpsort_query runs, the executor half.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_QUERY_EXEC_H
 #define HPSORT_PG_NODES_AGGREGATE_QUERY_EXEC_H

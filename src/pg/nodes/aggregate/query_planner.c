@@ -1,6 +1,6 @@
 /*
  * query_planner.c
- *		HpSort Aggregate in the query that hpsort_query runs, the planner's half
+ *		HpSort Aggregate in the query that hpsort_query runs, the planner half
  *		(see query_planner.h).
  *
  * SELECT x FROM t [WHERE ...] needs no rows if all that becomes of them is keys
@@ -21,6 +21,7 @@
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/input.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/query_planner.h"
 
 static Plan *

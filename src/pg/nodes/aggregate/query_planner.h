@@ -1,6 +1,6 @@
 /*
  * query_planner.h
- *		HpSort Aggregate in the query that hpsort_query runs, the planner's half.
+ *		HpSort Aggregate in the query that hpsort_query runs, the planner half.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_QUERY_PLANNER_H
 #define HPSORT_PG_NODES_AGGREGATE_QUERY_PLANNER_H

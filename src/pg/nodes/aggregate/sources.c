@@ -12,7 +12,7 @@
 #include "utils/ruleutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/sources.h"
 
 void
