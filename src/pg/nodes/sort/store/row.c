@@ -10,7 +10,7 @@
 #include "pg/nodes/sort/store/row.h"
 
 void
-row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
+row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key)
 {
 	int			i;
 
@@ -40,7 +40,7 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 	if (keys->nmapped > 1)
 	{
 		ExecStoreMinimalTuple(tuple, slot, false);
-		row_key(keys, slot, key);
+		row_slot_key(keys, slot, key);
 		ExecClearTuple(slot);
 		return;
 	}

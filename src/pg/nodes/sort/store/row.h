@@ -21,7 +21,7 @@ typedef struct RowKey
 } RowKey;
 
 /* The mapped keys of the row in slot. */
-extern void row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
+extern void row_slot_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
 
 /*
  * The mapped keys of a minimal tuple.  slot has the tuple's descriptor, and is

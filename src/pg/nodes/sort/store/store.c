@@ -553,18 +553,33 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
+/* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
+static inline bool
+put_tuple(RowStore *store, TupleTableSlot *slot, uint32 *ref)
+{
+	MinimalTuple place;
+	Size		size;
+
+	*ref = 0;
+	if (!store->tuples)
+		return true;
+	size = row_tuple_size(slot);
+	if (!reserve(store, size, &place, ref))
+		return false;
+	row_tuple_form(slot, place, size);
+	return true;
+}
+
 bool
 row_store_put(RowStore *store, TupleTableSlot *slot)
 {
-	RowKey key;
-	MinimalTuple place;
-	Size		size = 0;
-	uint32		ref = 0;
+	RowKey		key;
+	bool		isnull;
+	uint32		ref;
 
 	if (store->narrow && !(store->has_cutoff && store->keys->rest))
 	{
-		KeyColumn   *first = &store->keys->keys[0];
-		bool		isnull;
+		KeyColumn  *first = &store->keys->keys[0];
 		Datum		value = slot_getattr(slot, first->attno, &isnull);
 		uint64		image = isnull ? 0 : key_image(first, value);
 
@@ -572,28 +587,19 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 			return true;
 		if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
 			return false;
-		if (store->tuples)
-		{
-			size = row_tuple_size(slot);
-			if (!reserve(store, size, &place, &ref))
-				return false;
-			row_tuple_form(slot, place, size);
-		}
+		if (!put_tuple(store, slot, &ref))
+			return false;
 		put_narrow_key(store, isnull, image, ref);
 		return true;
 	}
-	row_key(store->keys, slot, &key);
+	row_slot_key(store->keys, slot, &key);
+	isnull = (key.nulls & 1) != 0;
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
-	if (is_full(store, (key.nulls & 1) != 0) && !make_room(store, (key.nulls & 1) != 0))
+	if (is_full(store, isnull) && !make_room(store, isnull))
 		return false;
-	if (store->tuples)
-	{
-		size = row_tuple_size(slot);
-		if (!reserve(store, size, &place, &ref))
-			return false;
-		row_tuple_form(slot, place, size);
-	}
+	if (!put_tuple(store, slot, &ref))
+		return false;
 	put_known(store, &key, ref);
 	return true;
 }
