@@ -57,7 +57,7 @@ sort_node_create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
-/* What every sort of the node is told, once the child is there. */
+/* Sets what every sort of the node is told; the child must have been initialized. */
 static void
 init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 {
@@ -286,7 +286,7 @@ sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinat
 	((HpSortState *) node)->shared = (HpSortShared *) coordinate;
 }
 
-/* The last that is done while shared memory is there. */
+/* Called before shared memory is detached. */
 static void
 sort_node_shutdown(CustomScanState *node)
 {
@@ -294,14 +294,14 @@ sort_node_shutdown(CustomScanState *node)
 	Size		size;
 	HpSortShared *copy;
 
-	/* A worker's partitions have been sorted since its statistics were published. */
+	/* A worker has sorted partitions since it published its statistics. */
 	if (state->shared == NULL || IsParallelWorker())
 	{
 		publish_stats(state);
 		return;
 	}
 
-	/* EXPLAIN needs a copy. */
+	/* EXPLAIN runs later, and needs a copy. */
 	size = sort_node_shared_size(state->shared->nworkers);
 	copy = (HpSortShared *) MemoryContextAlloc(node->ss.ps.state->es_query_cxt, size);
 	memcpy(copy, state->shared, size);

@@ -1,9 +1,9 @@
 /*
  * explain.c
- *		What EXPLAIN says of Custom Scan (HpSort).
+ *		What EXPLAIN says of Custom Scan (HpSort) (see explain.h).
  *
- * Sort Key always, as a Sort shows it; with ANALYZE the method and the space,
- * in the properties of a Sort, and what was known of the keys.
+ * EXPLAIN shows Sort Key as of a Sort; with ANALYZE also the method and the space,
+ * in properties named as those of a Sort, and what the sort has found of the keys.
  */
 #include "postgres.h"
 
@@ -17,14 +17,14 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/explain.h"
 
-/* Starts a line of text output; core keeps its own function private before 18. */
+/* Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL 18. */
 static void
 indent(ExplainState *es)
 {
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
-/* Whatever ORDER BY said beyond the expression; as core's EXPLAIN. */
+/* Appends what ORDER BY says beyond the expression, as core's EXPLAIN does of a Sort. */
 static void
 append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 {
@@ -84,7 +84,7 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 	ExplainPropertyList("Sort Key", result, es);
 }
 
-/* The lines of one process in text output. */
+/* Prints the lines of one process in text output. */
 static void
 explain_stats_text(const HpSortStats *stats, const char *method, const char *type, int64 space,
 				   ExplainState *es)
@@ -115,7 +115,7 @@ explain_stats_text(const HpSortStats *stats, const char *method, const char *typ
 	}
 }
 
-/* The same as properties, for the other formats. */
+/* Prints the same as properties, for the other formats. */
 static void
 explain_stats_properties(const HpSortStats *stats, const char *method, const char *type, int64 space,
 						 ExplainState *es)

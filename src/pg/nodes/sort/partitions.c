@@ -28,7 +28,7 @@
  */
 #define TUPLE_SAMPLES 6
 
-/* Expected are at least so many times the rows seen, as an estimate once exceeded says nothing. */
+/* The rows expected are at least this many times the rows seen: an estimate once exceeded says nothing. */
 #define EXPECTED_MIN 8.0
 
 struct Partitions

@@ -19,11 +19,13 @@
 typedef struct Partitions Partitions;
 
 /*
- * Makes partitions, with an empty file, for the rows of a store; partitions_start_
- * store or partitions_start_runs must follow.  keep: the rows may be returned
- * again from the first; otherwise a partition's bytes in the file are given
- * back once it has been read.  All memory is below memory's; store, context and
- * stats must outlive the partitions, which keep stats up to date.
+ * Makes partitions, with an empty file, for the rows of a store.  Either
+ * partitions_start_store or partitions_start_runs must be called next.
+ *
+ * keep: the rows may be returned again from the first; otherwise the bytes of a
+ * partition in the file are given back once it has been read.  All memory is below
+ * memory.  store, context and stats must outlive the partitions, which keep stats
+ * up to date.
  */
 extern Partitions *partitions_create(MemoryContext memory, RowStore *store,
 									 const SortContext *context, bool keep, RowSortStats *stats);

@@ -137,16 +137,22 @@ leave_runs(RowSort *sort)
 }
 
 void
-row_sort_put_row(RowSort *sort, TupleTableSlot *slot)
+row_sort_put_refused(RowSort *sort, TupleTableSlot *slot)
 {
+	bool		taken = false;
+
 	if (sort->place == ROW_SORT_RUNS)
+	{
 		leave_runs(sort);
+		taken = row_store_take(sort->store, slot);
+	}
+	if (!taken)
+	{
+		make_room(sort);
+		if (!row_store_take(sort->store, slot))
+			elog(ERROR, "no room for a row");
+	}
 	sort->stats->keys++;
-	if (likely(row_store_take(sort->store, slot)))
-		return;
-	make_room(sort);
-	if (!row_store_take(sort->store, slot))
-		elog(ERROR, "no room for a row");
 }
 
 void

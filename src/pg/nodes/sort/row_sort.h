@@ -83,8 +83,8 @@ extern RowSort *row_sort_begin(const RowSortSpec *spec, uint64 bound, RowSortSta
 /* Ends the sort, and frees all memory.  Slots with rows must have been cleared. */
 extern void row_sort_end(RowSort *sort);
 
-/* Takes the row in slot, which is not among the runs. */
-extern void row_sort_put_row(RowSort *sort, TupleTableSlot *slot);
+/* The slow step of row_sort_put: takes a row that the runs, or the store, have refused. */
+extern void row_sort_put_refused(RowSort *sort, TupleTableSlot *slot);
 
 /*
  * Takes n keys as distances from KEY_RUNS_MIDDLE, and NULLs.  Only of a key of 32
@@ -117,8 +117,10 @@ row_sort_takes_keys(const RowSort *sort)
 static inline void
 row_sort_put(RowSort *sort, TupleTableSlot *slot)
 {
-	if (sort->place != ROW_SORT_RUNS || !key_runs_put(&sort->runs, slot))
-		row_sort_put_row(sort, slot);
+	if (sort->place == ROW_SORT_RUNS ? key_runs_put(&sort->runs, slot) : row_store_take(sort->store, slot))
+		sort->stats->keys++;
+	else
+		row_sort_put_refused(sort, slot);
 }
 
 /* The next row of the store in either direction, as tuplesort counts. */

@@ -21,13 +21,10 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 4096
 
-/* Rows taken beyond twice the bound before the unwanted ones are dropped. */
-#define BOUND_SLACK 100
-
 /* Turns the order of references into that of signed integers, and back. */
 #define REF_SIGN (UINT32_C(1) << 31)
 
-/* Sets the cutoff to key, which is that of the last wanted row. */
+/* Sets the cutoff to the key of the last wanted row: no later row at or after it is wanted. */
 static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
@@ -71,12 +68,8 @@ cut_bound(RowStore *store, const SortContext *context)
 	set_cutoff(store, &key);
 }
 
-/*
- * Keeps the first bound rows of a store that has more, and sets the cutoff to the
- * last of them, at and after which no later row is wanted.
- */
-static void
-keep_bound(RowStore *store)
+void
+row_store_keep_bound(RowStore *store)
 {
 	SortContext context;
 	uint64		n = store->bound;
@@ -126,35 +119,11 @@ keep_bound(RowStore *store)
 		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
 }
 
-/* Whether it is time to drop rows: twice as many as wanted, and some more. */
-static inline bool
-too_many(const RowStore *store)
+bool
+row_store_make_room_by_bound(RowStore *store)
 {
-	return store->rows >= store->bound * 2 + BOUND_SLACK;
-}
-
-/* When there is no room: drops unwanted rows; false if they are too few to make room. */
-static bool
-make_room_by_bound(RowStore *store)
-{
-	if (store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
+	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + ROW_BOUND_SLACK)
 		return false;
-	keep_bound(store);
+	row_store_keep_bound(store);
 	return true;
-}
-
-bool
-row_store_take_bounded(RowStore *store, TupleTableSlot *slot)
-{
-	if (unlikely(too_many(store)))
-		keep_bound(store);
-	return row_store_put(store, slot) || (make_room_by_bound(store) && row_store_put(store, slot));
-}
-
-bool
-row_store_take_key_bounded(RowStore *store, const RowKey *key)
-{
-	if (unlikely(too_many(store)))
-		keep_bound(store);
-	return row_store_put_key(store, key) || (make_room_by_bound(store) && row_store_put_key(store, key));
 }
