@@ -11,8 +11,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
-#include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/hooks.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");
 
@@ -32,6 +31,5 @@ _PG_init(void)
 			supervisor_register();
 	}
 
-	sort_node_planner_init();
-	aggregate_node_install();
+	nodes_init();
 }

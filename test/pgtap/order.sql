@@ -130,6 +130,36 @@ BEGIN
 END $$;
 SELECT pg_temp.check_keys();
 
+-- hpsort.enable_column_reader: keys of a plain table are read by pages, or are the rows
+-- of the scan below HpSort; what comes out is the same.
+CREATE FUNCTION pg_temp.check_reader(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	options CONSTANT text := 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF';
+	reader text;
+	plan text;
+	result text;
+	results text[];
+BEGIN
+	FOREACH reader IN ARRAY '{on,off}'::text[] LOOP
+		PERFORM set_config('hpsort.enable_column_reader', reader, true);
+		plan := pg_temp.plan_of(query, options);
+		RETURN NEXT matches(plan, 'HpSort.*Keys: [1-9].*Seq Scan on data .*rows=[1-9]', format('column reader %s, plan: %s', reader, query));
+		RETURN NEXT is(plan LIKE '%  Read: column%', reader = 'on', format('column reader %s, what EXPLAIN says: %s', reader, query));
+		RETURN NEXT matches(pg_temp.plan_of(query, options || ', FORMAT JSON'), CASE reader WHEN 'on' THEN '"Read": "column"' ELSE '"Read": "rows"' END,
+			format('column reader %s, what EXPLAIN says in JSON: %s', reader, query));
+		EXECUTE format('SELECT string_agg(coalesce(q::text, ''null''), '';'') FROM (%s) q', query) INTO result;
+		results := results || result;
+	END LOOP;
+	RETURN NEXT ok(results[1] = results[2], 'column reader on and off, rows: ' || query);
+	PERFORM set_config('hpsort.enable_column_reader', 'on', true);
+END $$;
+SET LOCAL hpsort.debug_sort = force;
+SET LOCAL work_mem = '64MB';
+SELECT pg_temp.check_reader(q) FROM unnest(ARRAY[
+	'SELECT few FROM data ORDER BY few',
+	'SELECT day FROM data WHERE id > 500 ORDER BY day DESC NULLS LAST',
+	'SELECT small FROM data ORDER BY small DESC LIMIT 5000']) q;
+
 -- Queries that want sorted rows elsewhere, from both.
 CREATE FUNCTION pg_temp.check_query(query text, wanted boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -83,10 +83,16 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 		is("$err$out", '{1,3}|{7,8}|', "others are read, $force");
 		($out, $err) = $sql->('plain', 'table', "SELECT hpsort_column_array('plain', 'x')");
 		is("$err$out", '{-4,5,6}', "if it does not answer the table is read, $force");
+		# a plan of another query with the same parameters returns its rows
+		($out, $err) = $sql->('plain', 'planned', "SELECT string_agg(x::text, ',') FROM hpsort_query('SELECT x FROM plain') x");
+		is("$err$out", '-4,5,6', "the query of hpsort_query planned twice, $force");
 		# whatever core does to read a table
-		($out, $err) = $sql->('plain', 'table', "SET enable_seqscan = off; SET enable_bitmapscan = off;\n" .
-			"SELECT hpsort_column_array('plain', 'x'), hpsort_column_array('tree', 'x'), hpsort_column_array('plain', 'y')");
-		is("$err$out", '{-4,5,6}|{1,3}|{1,2,3}', "by whatever scan, $force");
+		for my $other ('enable_bitmapscan', 'enable_indexscan')
+		{
+			($out, $err) = $sql->('plain', 'table', "SET enable_seqscan = off; SET $other = off;\n" .
+				"SELECT hpsort_column_array('plain', 'x'), hpsort_column_array('tree', 'x'), hpsort_column_array('plain', 'y')");
+			is("$err$out", '{-4,5,6}|{1,3}|{1,2,3}', "by whatever scan, without $other, $force");
+		}
 	}
 }
 

@@ -1,12 +1,11 @@
 /*
  * parallel.c
- *		A table's column into a sorter, by several processes (see
- *		fill.h).
+ *		A column read by several processes (see parallel.h).
  *
- * Each process reads the blocks that it gets of each table into a sorter of its
+ * Each process reads its share of the blocks of each table into a sorter of its
  * own.  A worker leaves its sorter, serialized, in dynamic shared memory
- * exactly as large as that takes; the leader adds them all up.  What the
- * workers read and touched is counted as if the leader had done it.
+ * allocated for exactly that size; the leader adds these to its own.  The
+ * workers' use of buffers and WAL is counted as the leader's.
  */
 #include "postgres.h"
 
@@ -27,37 +26,37 @@
 #include "utils/dsa.h"
 #include "utils/snapmgr.h"
 
-#include "pg/column/fill.h"
+#include "pg/column/parallel.h"
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 
 PGDLLEXPORT void column_parallel_main(dsm_segment *seg, shm_toc *toc);
 
-/* What the processes share, by key in the table of contents. */
+/* Keys in the table of contents of what the processes share. */
 #define KEY_SHARED		UINT64CONST(1)
 #define KEY_DSA			UINT64CONST(2)
 #define KEY_BUFFERS		UINT64CONST(3)
 #define KEY_WAL			UINT64CONST(4)
 #define KEY_QUERY		UINT64CONST(5)
-#define KEY_SCANS		UINT64CONST(100)	/* and on, one a table */
+#define KEY_SCANS		UINT64CONST(100)	/* KEY_SCANS + i: source i */
 
 /* A worker's result. */
 typedef struct SharedResult
 {
-	dsa_pointer data;			/* its sorter, serialized */
+	dsa_pointer data;			/* its sorter, serialized; invalid if empty */
 	Size		size;
 	int64		nulls;
 } SharedResult;
 
-typedef struct HpSortAggregateShared
+typedef struct ColumnShared
 {
-	int32		lo;				/* promised bounds */
+	int32		lo;				/* bounds promised of the keys */
 	int32		hi;
 	int			nsources;
 	int			nworkers;
 	SharedResult results[FLEXIBLE_ARRAY_MEMBER];	/* nworkers */
 	/* followed by SharedSource[nsources] */
-} HpSortAggregateShared;
+} ColumnShared;
 
 typedef struct SharedSource
 {
@@ -66,12 +65,11 @@ typedef struct SharedSource
 } SharedSource;
 
 static inline SharedSource *
-shared_sources(HpSortAggregateShared *shared)
+shared_sources(ColumnShared *shared)
 {
 	return (SharedSource *) &shared->results[shared->nworkers];
 }
 
-/* The largest that one sets; 0, no workers, only if all of them set that. */
 int
 column_parallel_setting(int so_far, int setting)
 {
@@ -81,8 +79,8 @@ column_parallel_setting(int so_far, int setting)
 }
 
 /*
- * A table alone is treated as by the planner.  A tree of tables is read like
- * one large table, block by block, so its pages are added up.
+ * The planner's rule for a single table, by its pages.  Several tables are read
+ * one after the other by all processes, like one table with the pages of all.
  */
 int
 column_parallel_workers(const ColumnSource *sources, int nsources)
@@ -99,8 +97,9 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 	for (i = 0; i < nsources; i++)
 	{
 		/*
-		 * Temporary tables are in this process's own memory, and not every
-		 * access method has parallel scans.
+		 * Workers cannot read temporary tables, which are in this process's
+		 * own memory, and access methods other than heap may lack parallel
+		 * scans.
 		 */
 		if (sources[i].rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
 			sources[i].rel->rd_tableam != GetHeapamTableAmRoutine())
@@ -112,10 +111,13 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 	return compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
 }
 
-/* Lays out and fills what the workers need. */
+/*
+ * Allocates and fills the memory shared with workers.  *shared is left NULL if
+ * there is no dynamic shared memory to be had.
+ */
 static ParallelContext *
 prepare_workers(const ColumnSource *sources, int nsources, int workers, const Sorter *sorter,
-				HpSortAggregateShared **shared, ParallelTableScanDesc *scans)
+				ColumnShared **shared, ParallelTableScanDesc *scans)
 {
 	ParallelContext *pcxt = CreateParallelContext("$libdir/hpsort", "column_parallel_main", workers);
 	Snapshot	snapshot = GetActiveSnapshot();
@@ -125,7 +127,7 @@ prepare_workers(const ColumnSource *sources, int nsources, int workers, const So
 	int			i;
 
 	workers = pcxt->nworkers;
-	shared_size = offsetof(HpSortAggregateShared, results) + workers * sizeof(SharedResult) +
+	shared_size = offsetof(ColumnShared, results) + workers * sizeof(SharedResult) +
 		nsources * sizeof(SharedSource);
 	shm_toc_estimate_chunk(&pcxt->estimator, shared_size);
 	shm_toc_estimate_chunk(&pcxt->estimator, dsa_minimum_size());
@@ -173,24 +175,22 @@ prepare_workers(const ColumnSource *sources, int nsources, int workers, const So
 }
 
 void
-column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
-					   Sorter *sorter, int64 *nulls)
+column_parallel_read(const ColumnSource *sources, int nsources, int workers, KeySink *sink)
 {
 	ParallelTableScanDesc *scans = palloc_array(ParallelTableScanDesc, nsources);
-	HpSortAggregateShared *shared = NULL;
+	ColumnShared *shared = NULL;
 	ParallelContext *pcxt;
 	dsa_area   *area;
 	SortError	err;
 	int			i;
 
 	EnterParallelMode();
-	pcxt = prepare_workers(sources, nsources, workers, sorter, &shared, scans);
+	pcxt = prepare_workers(sources, nsources, workers, sink->sorter, &shared, scans);
 	if (shared == NULL)
 	{
-		/* No dynamic shared memory to be had: alone then. */
 		DestroyParallelContext(pcxt);
 		ExitParallelMode();
-		column_fill_sources(sources, nsources, NULL, sorter, nulls);
+		column_sources_read(sources, nsources, NULL, sink);
 		return;
 	}
 	area = dsa_create_in_place(shm_toc_lookup(pcxt->toc, KEY_DSA, false), dsa_minimum_size(),
@@ -198,7 +198,7 @@ column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
 	LaunchParallelWorkers(pcxt);
 
 	if (parallel_leader_participation || pcxt->nworkers_launched == 0)
-		column_fill_sources(sources, nsources, scans, sorter, nulls);
+		column_sources_read(sources, nsources, scans, sink);
 
 	WaitForParallelWorkersToFinish(pcxt);
 	for (i = 0; i < pcxt->nworkers_launched; i++)
@@ -208,10 +208,10 @@ column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
 		SharedResult *result = &shared->results[i];
 
 		InstrAccumParallelQuery(&buffers[i], &wal[i]);
-		*nulls += result->nulls;
+		*sink->nulls += result->nulls;
 		if (!DsaPointerIsValid(result->data))
 			continue;
-		pg_sort_check(sorter_deserialize(sorter, dsa_get_address(area, result->data),
+		pg_sort_check(sorter_deserialize(sink->sorter, dsa_get_address(area, result->data),
 										 result->size, &err), &err);
 		dsa_free(area, result->data);
 	}
@@ -221,11 +221,11 @@ column_fill_parallel(const ColumnSource *sources, int nsources, int workers,
 	pfree(scans);
 }
 
-/* What a worker does. */
+/* The main function of a worker. */
 void
 column_parallel_main(dsm_segment *seg, shm_toc *toc)
 {
-	HpSortAggregateShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	ColumnShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFERS, false);
 	WalUsage   *wal = shm_toc_lookup(toc, KEY_WAL, false);
 	SharedResult *result = &shared->results[ParallelWorkerNumber];
@@ -236,6 +236,7 @@ column_parallel_main(dsm_segment *seg, shm_toc *toc)
 	Sorter		sorter;
 	SortError	err;
 	int64		nulls = 0;
+	KeySink		sink = {.sorter = &sorter, .nulls = &nulls};
 	size_t		size;
 	int			i;
 
@@ -245,14 +246,14 @@ column_parallel_main(dsm_segment *seg, shm_toc *toc)
 
 	for (i = 0; i < shared->nsources; i++)
 	{
-		/* The leader holds the same lock, and has checked everything. */
+		/* The leader holds the same lock, and has checked rights and plan. */
 		sources[i].rel = table_open(shared_sources(shared)[i].relid, AccessShareLock);
 		sources[i].attnum = shared_sources(shared)[i].attnum;
 		scans[i] = shm_toc_lookup(toc, KEY_SCANS + i, false);
 	}
 	pg_sort_context_partial(&context, CurrentMemoryContext);
 	sorter_init(&sorter, &context, shared->lo, shared->hi);
-	column_fill_sources(sources, shared->nsources, scans, &sorter, &nulls);
+	column_sources_read(sources, shared->nsources, scans, &sink);
 	for (i = 0; i < shared->nsources; i++)
 		table_close(sources[i].rel, AccessShareLock);
 

@@ -1,14 +1,14 @@
 /*
  * plan_check.c
- *		Whether a column may be read from its table's pages (see
- *		fill.h): what PostgreSQL would do instead is planned.
+ *		Whether a column may be read from its tables' pages (see plan_check.h),
+ *		by planning the query that would read it otherwise.
  *
- * Extensions that keep a table's rows elsewhere, spread over other servers or
- * compressed, leave a table behind whose pages hold few of them or none.  They
- * answer when the query is analyzed or planned, and what they do there need not
- * be known: if the plan of SELECT attribute FROM rel is a scan of the very
- * tables and columns that would be read by pages, without a filter, both see
- * the same rows.
+ * Some extensions keep the rows of a table elsewhere, compressed or on other
+ * servers, and leave a table behind whose pages hold few of its rows or none.
+ * Such an extension replaces the table when a query is analyzed or planned.  How
+ * it does so need not be known: if the plan of SELECT attribute FROM rel is a
+ * scan, without a filter, of the very tables and columns that would be read by
+ * pages, both ways return the same rows.
  */
 #include "postgres.h"
 
@@ -21,19 +21,19 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "pg/column/fill.h"
+#include "pg/column/plan_check.h"
 
-/* What a plan has to read, and what of it has been found. */
+/* The sources that a plan has to scan, and which of them have been found in it. */
 typedef struct PlanCheck
 {
 	PlannedStmt *stmt;
 	const ColumnSource *sources;
 	int			nsources;
-	int			next;			/* the source that is probably met next */
+	int			next;			/* the source probably scanned next */
 	Bitmapset  *found;
 } PlanCheck;
 
-/* Whether a scan without a filter returns a source's column, which is noted. */
+/* Whether a scan returns, without a filter, the column of a source not yet found; notes it. */
 static bool
 check_scan(PlanCheck *check, const Scan *scan, List *index_tlist)
 {
@@ -68,6 +68,7 @@ check_scan(PlanCheck *check, const Scan *scan, List *index_tlist)
 	return false;
 }
 
+/* Whether a plan tree consists of such scans, appended to each other. */
 static bool
 check_plan(PlanCheck *check, const Plan *plan)
 {
@@ -84,6 +85,9 @@ check_plan(PlanCheck *check, const Plan *plan)
 		case T_IndexOnlyScan:
 			return ((const IndexOnlyScan *) plan)->indexqual == NIL &&
 				check_scan(check, (const Scan *) plan, ((const IndexOnlyScan *) plan)->indextlist);
+		case T_BitmapHeapScan:
+			return ((const BitmapHeapScan *) plan)->bitmapqualorig == NIL &&
+				check_scan(check, (const Scan *) plan, NIL);
 		case T_Append:
 			children = ((const Append *) plan)->appendplans;
 			break;
@@ -91,7 +95,7 @@ check_plan(PlanCheck *check, const Plan *plan)
 			children = ((const MergeAppend *) plan)->mergeplans;
 			break;
 		case T_Result:
-			/* A tree of tables without any. */
+			/* A partitioned table without partitions. */
 			return plan->lefttree == NULL && check->nsources == 0;
 		default:
 			return false;

@@ -15,18 +15,14 @@
 #include "utils/plancache.h"
 
 #include "pg/column/query.h"
-#include "pg/column/reader.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/column/scan.h"
 #include "pg/sort_context.h"
 
-/*
- * Where the query sends its rows: straight into the sorter.
- */
+/* The query's rows go to this instead of a tuplestore: straight into the sorter. */
 typedef struct KeyReceiver
 {
 	DestReceiver pub;
-	Sorter	   *sorter;
-	int64	   *nulls;
+	KeySink		keys;
 	Oid			type;			/* base type of the column */
 } KeyReceiver;
 
@@ -44,10 +40,10 @@ receiver_row(TupleTableSlot *slot, DestReceiver *self)
 	SortError	err;
 
 	if (isnull)
-		(*receiver->nulls)++;
+		(*receiver->keys.nulls)++;
 	else
-		pg_sort_check(sorter_add_key(receiver->sorter, column_key(receiver->type, value), &err),
-					  &err);
+		pg_sort_check(sorter_add_key(receiver->keys.sorter, column_key(receiver->type, value),
+									 &err), &err);
 	return true;
 }
 
@@ -61,7 +57,7 @@ receiver_destroy(DestReceiver *self)
 {
 }
 
-/* Whether a query or one inside it locks rows. */
+/* Whether a query, or a subquery of it, locks rows. */
 static bool
 locks_rows(Node *node, void *context)
 {
@@ -74,8 +70,8 @@ locks_rows(Node *node, void *context)
 }
 
 /*
- * An error unless a plan is that of one query that only reads, as a read-only
- * transaction means it.  It has been analyzed so far, and nothing of it run.
+ * An error unless a prepared plan, analyzed but not run, is that of one query
+ * that only reads, in the sense of read-only transactions.
  */
 static void
 check_statement(SPIPlanPtr plan)
@@ -135,8 +131,14 @@ integer_column(SPIPlanPtr plan)
 	return type;
 }
 
+ParamExternData *
+query_sink_fetch(ParamListInfo params, int paramid, bool speculative, ParamExternData *workspace)
+{
+	elog(ERROR, "query has no parameter $%d", paramid);
+}
+
 void
-query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
+query_fill_sorter(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *nulls)
 {
 	KeyReceiver receiver = {
 		.pub = {
@@ -146,12 +148,10 @@ query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *n
 			.rDestroy = receiver_destroy,
 			.mydest = DestNone
 		},
-		.sorter = sorter,
-		.nulls = nulls
+		.keys = {.sorter = sorter, .nulls = nulls}
 	};
 	SPIExecuteOptions options = {0};
-	AggregateSink	sink = {.sorter = sorter, .nulls = nulls};
-	const AggregateSink *previous;
+	QuerySink	sink = {.keys = receiver.keys};
 	SPIPlanPtr	plan;
 	int			rc;
 
@@ -165,19 +165,13 @@ query_fill(const char *query, bool read_only, Oid type, Sorter *sorter, int64 *n
 	options.read_only = read_only;
 	options.dest = (DestReceiver *) &receiver;
 
-	/* Planned and run in one go: the plan may fill the sorter itself. */
+	/* A plan that HpSort Aggregate is in fills the sorter itself. */
 	sink.query_string =
 		((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->query_string;
-	previous = aggregate_query_offer(&sink);
-	PG_TRY();
-	{
-		rc = SPI_execute_plan_extended(plan, &options);
-	}
-	PG_FINALLY();
-	{
-		aggregate_query_offer(previous);
-	}
-	PG_END_TRY();
+	options.params = makeParamList(0);
+	options.params->paramFetch = query_sink_fetch;
+	options.params->paramFetchArg = &sink;
+	rc = SPI_execute_plan_extended(plan, &options);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(rc));
 	if (SPI_finish() != SPI_OK_FINISH)

@@ -3,14 +3,15 @@
  *		Integer columns of a table, read a page at a time (see reader.h).
  *
  * A page is read in one go under its share lock, as heapam.c's page mode finds
- * a page's visible rows: one column without a filter straight into the batch;
- * otherwise the visible rows are noted first, and looked at when the lock has
- * been given back, under the pin alone.
+ * a page's visible rows.  The keys of one int4 or date column without a filter
+ * go straight into the batch.  Otherwise the line numbers of the visible rows
+ * are noted first; filter and keys are evaluated after the lock has been given
+ * back, under the pin alone.
  *
- * Where a key lies in a row is known beforehand when every column before it
- * has a fixed width and the row has no NULLs before it.  Otherwise the row is
- * walked from the last place that is known, as nocachegetattr does, but over
- * three small numbers a column rather than its catalog row.
+ * The offset of a key in its row is known beforehand if every column before it
+ * has a fixed width and the row has no NULLs before it.  Otherwise the columns
+ * are walked over from the last one at a known offset, as nocachegetattr does,
+ * but with three bytes for a column (WalkStep) instead of its catalog row.
  */
 #include "postgres.h"
 
@@ -62,7 +63,7 @@ struct ColumnReader
 	int			ncolumns;
 	ReaderColumn *columns;
 
-	/* pages: the one being read, and the one after it, pinned */
+	/* the page being read, and the one after it, both pinned */
 	Buffer		current;
 	Buffer		next;
 	BlockNumber next_block;		/* for compat_heap_next_buffer */
@@ -70,10 +71,10 @@ struct ColumnReader
 	/* filter */
 	ExprState  *qual;
 	ExprContext *econtext;
-	TupleTableSlot *slot;		/* also of other access methods */
+	TupleTableSlot *slot;		/* the reader's own unless heap */
 	uint64		filtered;
 
-	/* visible rows of the page, when they are noted first */
+	/* line numbers of the page's visible rows, unless simple */
 	OffsetNumber rows[MaxHeapTuplesPerPage];
 };
 
@@ -92,7 +93,7 @@ column_type_is_key(Oid type)
 	}
 }
 
-/* An int8 must be an int4 as well. */
+/* An int8 that is no int4. */
 static pg_noinline void
 complain_about_range(int64 value)
 {
@@ -116,7 +117,7 @@ column_key(Oid base_type, Datum value)
 				complain_about_range(wide);
 			return (int32) wide;
 		default:
-			/* int4, and date, which is one inside */
+			/* int4, and date, which is stored as one */
 			return DatumGetInt32(value);
 	}
 }
@@ -160,7 +161,7 @@ describe_column(ReaderColumn *column, TupleDesc desc, AttrNumber attnum)
 		step->align = align_bytes(att->attalign);
 		if (offset < 0)
 			continue;
-		/* A varlena with a short header is not aligned: only its own start may move. */
+		/* A varlena with a short header is not aligned, so its offset may vary. */
 		if (att->attlen == -1 && offset != TYPEALIGN(step->align, offset))
 		{
 			offset = -1;
@@ -175,13 +176,13 @@ describe_column(ReaderColumn *column, TupleDesc desc, AttrNumber attnum)
 			offset = att->attlen > 0 ? offset + att->attlen : -1;
 	}
 
-	/* ALTER TABLE ADD COLUMN ... DEFAULT leaves the rows that there are alone. */
+	/* For rows from before ALTER TABLE ADD COLUMN ... DEFAULT, which lack the column. */
 	column->missing = getmissingattr(desc, attnum, &column->missing_null);
 }
 
 /*
- * Finds a key whose place is not known beforehand: NULLs or columns of varying
- * length come before it.  The row has the column, and it is not NULL.
+ * Finds a key whose offset is not known beforehand, because NULLs or columns of
+ * varying length come before it.  The row has the column, and it is not NULL.
  */
 static pg_attribute_always_inline const char *
 walk_to_key(const ReaderColumn *column, HeapTupleHeader row, bool has_nulls)
@@ -196,7 +197,7 @@ walk_to_key(const ReaderColumn *column, HeapTupleHeader row, bool has_nulls)
 
 		if (has_nulls && att_isnull(attnum - 1, row->t_bits))
 			continue;
-		/* A byte that is not zero is a short header, which is not aligned. */
+		/* Alignment is zero bytes; any other byte is a short header, which is not aligned. */
 		if (step->length != -1 || data[offset] == 0)
 			offset = TYPEALIGN(step->align, offset);
 		if (attnum == column->attnum)
@@ -210,7 +211,7 @@ walk_to_key(const ReaderColumn *column, HeapTupleHeader row, bool has_nulls)
 	}
 }
 
-/* The key of a row, wherever it lies: false if NULL. */
+/* The key of a row, at whatever offset; false if it is NULL. */
 static pg_attribute_always_inline bool
 row_key(const ReaderColumn *column, HeapTupleHeader row, int32 *key)
 {
@@ -253,12 +254,13 @@ row_key_out_of_line(const ReaderColumn *column, HeapTupleHeader row, int32 *key)
 	return row_key(column, row, key);
 }
 
-/* --- which rows of a page there are */
+/* --- the visible rows of a page */
 
 /*
- * What HeapTupleSatisfiesMVCC would say first of a row inserted by a
- * transaction that was over before the snapshot, and never deleted: most of a
- * table that has not been vacuumed yet.  In doubt, false.
+ * Whether a row is visible by its hint bits alone: inserted by a transaction
+ * that was over before the snapshot, whose oldest running one is xmin, and
+ * never deleted.  Most rows of a table that has not been vacuumed yet are.
+ * False does not mean that the row is invisible.
  */
 static pg_attribute_always_inline bool
 surely_visible(HeapTupleHeader row, TransactionId xmin)
@@ -274,7 +276,7 @@ surely_visible(HeapTupleHeader row, TransactionId xmin)
 		(int32) (HeapTupleHeaderGetRawXmin(row) - xmin) < 0;
 }
 
-/* Asks core, which also sets hint bits and notes serializable conflicts. */
+/* Whether a row is visible, by core, which also sets hint bits and notes serializable conflicts. */
 static pg_noinline bool
 ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber line,
 			ItemId item, bool visible, bool serializable)
@@ -294,22 +296,23 @@ ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber
 }
 
 /*
- * Rows are fetched into the cache a page ahead: they fill a page from its end,
- * the processor does not see beyond a page what comes next, and reading them is
- * nothing but waiting for memory.  10,000,000 rows of 60 bytes, hpsort_column_array
- * in ms, by this many rows ahead: 0: 95, 8: 83, 16: 80, 32: 69, 48: 63, 64: 59,
- * 80: 57, 128: 56.6, 137 (a page): 56.5 (AMD EPYC, Zen 5, PostgreSQL 18).
+ * How many rows ahead of the one being read are fetched into the processor's
+ * cache.  Reading rows is waiting for memory, and the processor's own prefetching
+ * helps little: rows fill a page from its end, and it stops at a page's border.
+ * hpsort_column_array of 10,000,000 rows of 60 bytes, in ms, by rows ahead:
+ * 0: 95, 8: 83, 16: 80, 32: 69, 48: 63, 64: 59, 80: 57, 128: 56.6,
+ * 137 (a page): 56.5 (AMD EPYC, Zen 5, PostgreSQL 18).
  */
 #define ROWS_AHEAD 128
 
-/* Line pointers of so many rows are fetched with the header of the next page. */
+/* Bytes of the next page fetched before it is read: its header and 180 line pointers. */
 #define LINES_AHEAD (SizeOfPageHeaderData + 180 * sizeof(ItemIdData))
 
 #define CACHE_LINE 64
 
 /*
- * Asks for a row of a pinned page.  Nothing is locked, so the line pointer may
- * be anything, and so may what it points at: it is not looked at here.
+ * Prefetches a row of a page that is pinned but not locked.  Its line pointer
+ * may be changing, so what it points at is not read here.
  */
 static pg_attribute_always_inline void
 prefetch_row(Page page, int line)
@@ -327,10 +330,11 @@ prefetch_lines(Page page)
 }
 
 /*
- * Goes through a page's rows.  Called with constants, so that each of the
- * usual pages gets a loop of its own: the keys of a simple reader go to batch,
- * the visible rows of others to reader->rows.  ahead is the next page, or NULL.
- * Returns how many are visible.
+ * Goes through a page's rows and returns how many are visible.  The keys of a
+ * simple reader go to batch, the line numbers of others' visible rows to
+ * reader->rows.  ahead is the next page, or NULL.  Callers pass constants for
+ * the last three arguments, so that each usual kind of page gets a loop of its
+ * own.
  */
 static pg_attribute_always_inline int
 scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, ColumnBatch *batch,
@@ -384,7 +388,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, ColumnBatc
 	return n + nulls;
 }
 
-/* Keys of the rows noted, of all columns; the page is pinned, not locked. */
+/* Adds the keys of reader->rows, of all columns; the page is pinned, not locked. */
 static void
 read_rows(ColumnReader *reader, Page page, int nrows, ColumnBatch *batches)
 {
@@ -407,7 +411,7 @@ read_rows(ColumnReader *reader, Page page, int nrows, ColumnBatch *batches)
 	}
 }
 
-/* Keeps those of the rows noted that the qual is true for. */
+/* Keeps those of reader->rows for which the filter is true; returns how many. */
 static int
 filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nrows)
 {
@@ -436,7 +440,7 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nrows)
 	return kept;
 }
 
-/* Reads the page in buffer. */
+/* Reads the page in buffer, which is pinned. */
 static void
 read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 {
@@ -471,7 +475,8 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 }
 
 /*
- * Moves on to the next page, and pins the one after it for ROWS_AHEAD.
+ * Moves on to the next page, and pins the one after it, whose rows are fetched
+ * ahead while this one is read.  False at the end of the table.
  */
 static bool
 next_page(ColumnReader *reader)
@@ -498,24 +503,23 @@ next_page(ColumnReader *reader)
 /* --- the reader */
 
 ColumnReader *
-column_reader_open(Relation rel, int ncolumns, const AttrNumber *columns, Snapshot snapshot,
-				   ParallelTableScanDesc parallel)
+column_reader_open(const ColumnScan *scan)
 {
 	ColumnReader *reader = palloc0_object(ColumnReader);
 	int			c;
 
-	reader->rel = rel;
-	reader->heap = rel->rd_tableam == GetHeapamTableAmRoutine();
-	reader->ncolumns = ncolumns;
-	reader->columns = palloc_array(ReaderColumn, ncolumns);
-	for (c = 0; c < ncolumns; c++)
-		describe_column(&reader->columns[c], RelationGetDescr(rel), columns[c]);
-	reader->simple = ncolumns == 1 && reader->columns[0].offset >= 0 &&
+	reader->rel = scan->rel;
+	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
+	reader->ncolumns = scan->ncolumns;
+	reader->columns = palloc_array(ReaderColumn, scan->ncolumns);
+	for (c = 0; c < scan->ncolumns; c++)
+		describe_column(&reader->columns[c], RelationGetDescr(scan->rel), scan->attnums[c]);
+	reader->simple = scan->ncolumns == 1 && scan->qual == NULL && reader->columns[0].offset >= 0 &&
 		(reader->columns[0].type == INT4OID || reader->columns[0].type == DATEOID);
 
-	/* Predicate lock on the table, block order, ring of buffers, statistics. */
-	reader->scan = parallel ? table_beginscan_parallel(rel, parallel)
-		: table_beginscan(rel, snapshot, 0, NULL);
+	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
+	reader->scan = scan->parallel ? table_beginscan_parallel(scan->rel, scan->parallel)
+		: table_beginscan(scan->rel, scan->snapshot, 0, NULL);
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");
@@ -523,23 +527,14 @@ column_reader_open(Relation rel, int ncolumns, const AttrNumber *columns, Snapsh
 	reader->all_visible_counts = !reader->snapshot->takenDuringRecovery;
 	reader->current = reader->next = InvalidBuffer;
 	reader->next_block = InvalidBlockNumber;
-	if (!reader->heap)
-		reader->slot = table_slot_create(rel, NULL);
+
+	reader->qual = scan->qual;
+	reader->econtext = scan->econtext;
+	reader->slot = reader->heap ? scan->slot : table_slot_create(scan->rel, NULL);
 	return reader;
 }
 
-void
-column_reader_filter(ColumnReader *reader, ExprState *qual, ExprContext *econtext,
-					 TupleTableSlot *slot)
-{
-	reader->qual = qual;
-	reader->econtext = econtext;
-	if (reader->heap)
-		reader->slot = slot;
-	reader->simple = false;
-}
-
-/* Other access methods: rows as their slots present them. */
+/* Reads a batch of a table that is no heap, whose rows come through slots. */
 static bool
 next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 {
@@ -584,11 +579,14 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	int			c;
 
 	for (c = 0; c < reader->ncolumns; c++)
+	{
 		batches[c].n = 0;
+		batches[c].nulls = 0;
+	}
 	if (!reader->heap)
 		return next_from_slots(reader, batches);
 
-	/* As long as another page's rows are sure to fit. */
+	/* As long as the rows of another page fit in any case. */
 	for (rows = 0; rows <= COLUMN_BATCH_KEYS - MaxHeapTuplesPerPage;)
 	{
 		if (!next_page(reader))
@@ -610,6 +608,8 @@ column_reader_filtered(const ColumnReader *reader)
 void
 column_reader_close(ColumnReader *reader)
 {
+	int			c;
+
 	if (BufferIsValid(reader->current))
 		ReleaseBuffer(reader->current);
 	if (BufferIsValid(reader->next))
@@ -617,5 +617,8 @@ column_reader_close(ColumnReader *reader)
 	if (!reader->heap)
 		ExecDropSingleTupleTableSlot(reader->slot);
 	table_endscan(reader->scan);
+	for (c = 0; c < reader->ncolumns; c++)
+		pfree(reader->columns[c].steps);
+	pfree(reader->columns);
 	pfree(reader);
 }

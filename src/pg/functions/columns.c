@@ -53,8 +53,8 @@ start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *func
 		return NULL;
 	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
 	state = set_state_make(memory, lo, hi);
-	column_fill(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
-				  &state->sorter, &state->nulls);
+	column_fill_sorter(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
+					   &state->sorter, &state->nulls);
 	old = MemoryContextSwitchTo(memory);
 	set_state_start(state, function, want, sort_order_from_args(fcinfo, ARG_DESCENDING));
 	MemoryContextSwitchTo(old);
@@ -107,8 +107,8 @@ hpsort_column_array(PG_FUNCTION_ARGS)
 	order = sort_order_from_args(fcinfo, ARG_DESCENDING);
 	pg_sort_context(&context, CurrentMemoryContext);
 	sorter_init(&sorter, &context, lo, hi);
-	column_fill(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
-				  &sorter, &nulls);
+	column_fill_sorter(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
+					   &sorter, &nulls);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
 	if (sorter_count(&sorter) + nulls == 0)
 	{

@@ -88,8 +88,8 @@ start_query(FunctionCallInfo fcinfo, MemoryContext memory)
 		return NULL;
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
 	state = set_state_make(memory, lo, hi);
-	query_fill(text_to_cstring(PG_GETARG_TEXT_PP(0)), false, InvalidOid,
-				 &state->sorter, &state->nulls);
+	query_fill_sorter(text_to_cstring(PG_GETARG_TEXT_PP(0)), false, InvalidOid,
+					  &state->sorter, &state->nulls);
 	old = MemoryContextSwitchTo(memory);
 	set_state_start(state, "hpsort_query", SORT_WANT_KEYS, sort_order_from_args(fcinfo, 3));
 	MemoryContextSwitchTo(old);

@@ -13,6 +13,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "storage/lmgr.h"
@@ -35,7 +36,8 @@ typedef enum Answer
 	ANSWER_FUNCTION,			/* generate_series(1, 3) */
 	ANSWER_OTHER,				/* the table hpsort_test.other */
 	ANSWER_FILTERED,			/* its rows whose first column is positive */
-	ANSWER_NOTHING				/* no rows, as of an excluded partition */
+	ANSWER_NOTHING,				/* no rows, as of an excluded partition */
+	ANSWER_PLANNED				/* the table, after planning the query once more */
 } Answer;
 
 static const struct config_enum_entry answers[] = {
@@ -44,6 +46,7 @@ static const struct config_enum_entry answers[] = {
 	{"other", ANSWER_OTHER, false},
 	{"filtered", ANSWER_FILTERED, false},
 	{"nothing", ANSWER_NOTHING, false},
+	{"planned", ANSWER_PLANNED, false},
 	{NULL, 0, false}
 };
 
@@ -106,6 +109,22 @@ answer_for(Query *parse, RangeTblEntry *rte, Index rti)
 	}
 }
 
+/*
+ * Plans a query on its own with the parameters of the statement, as an extension
+ * that runs parts of a query itself.  It then wants the rows of its plan.
+ */
+static void
+plan_once_more(Query *parse, int options, ParamListInfo params)
+{
+	PlannedStmt *stmt;
+
+	answer = ANSWER_TABLE;
+	stmt = planner(copyObject(parse), NULL, options, params);
+	answer = ANSWER_PLANNED;
+	if (IsA(stmt->planTree, CustomScan))
+		elog(ERROR, "a plan of another query puts its keys elsewhere");
+}
+
 static PlannedStmt *
 test_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
 {
@@ -118,7 +137,11 @@ test_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 
 		rti++;
 		if (rte->rtekind == RTE_RELATION && rte->relid == (Oid) table)
+		{
+			if (answer == ANSWER_PLANNED)
+				plan_once_more(parse, options, params);
 			answer_for(parse, rte, rti);
+		}
 	}
 	return previous_planner_hook ? previous_planner_hook(parse, query_string, options, params)
 		: standard_planner(parse, query_string, options, params);

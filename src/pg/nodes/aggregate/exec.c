@@ -1,9 +1,9 @@
 /*
  * exec.c
- *		Custom Scan (HpSort Aggregate), the executor's half (see node.h).
+ *		Custom Scan (HpSort Aggregate), the executor half (see node.h).
  *
- * At its first call it reads everything, into one aggregate state for each
- * transition the planner has found (aggtransno), and returns its one row.
+ * At its first call the node reads all tables into one aggregate state for each
+ * transition that the planner has found (aggtransno), and returns its one row.
  */
 #include "postgres.h"
 
@@ -16,36 +16,37 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "pg/column/reader.h"
 #include "pg/compat.h"
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
+#include "pg/nodes/aggregate/aggrefs.h"
+#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/query.h"
+#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
 
-/* One transition: aggregates of the same column and bounds share it. */
+/* One transition: aggregates with the same arguments share it. */
 typedef struct AggregateTransition
 {
-	const Aggref *aggref;		/* one of them */
+	const Aggref *aggref;		/* one of these aggregates */
 	ExprState  *options[3];		/* lower and upper bound, direction, if given */
-	int			column;			/* which of the columns read */
+	int			column;			/* index in AGGREGATE_PLAN_COLUMNS */
 	int32		lo;
 	int32		hi;
 	bool		descending;
 	AggregateState *state;		/* NULL: no rows yet */
-	bool		sorted;			/* stats are there, for EXPLAIN */
+	bool		sorted;			/* stats are set, for EXPLAIN */
 	SorterStats stats;
 } AggregateTransition;
 
 /* One aggregate: a column of the scan tuple. */
 typedef struct AggregateOutput
 {
-	AggregateKind	kind;
+	AggregateKind kind;
 	bool		partial;		/* serialized, for Finalize Aggregate */
-	int			state;
+	int			transition;
 	TupleDesc	run_type;		/* of AGGREGATE_RUNS */
 	Oid			array_type;		/* of the elements, if it returns an array */
 } AggregateOutput;
@@ -53,87 +54,92 @@ typedef struct AggregateOutput
 typedef struct HpSortAggregateState
 {
 	CustomScanState css;
-	MemoryContext memory;		/* all below that depends on the rows */
+	MemoryContext memory;		/* of the aggregate states and results */
 	SortContext context;
 
 	AggregateSources sources;
-	int			nstates;
-	AggregateTransition *states;
+	int			ntransitions;
+	AggregateTransition *transitions;
 	int			noutputs;
 	AggregateOutput *outputs;
 
 	bool		done;			/* the row has been returned */
 } HpSortAggregateState;
 
-/* Bounds and direction, which depend on no row, but may on a parameter. */
+/* Bounds and direction, which may depend on a parameter but not on a row. */
 static void
-prepare_options(HpSortAggregateState *node, AggregateTransition *state)
+prepare_options(HpSortAggregateState *node, AggregateTransition *transition)
 {
-	const List *args = state->aggref->args;
+	const List *args = transition->aggref->args;
 	int			i;
 
 	for (i = 1; i < list_length(args); i++)
-		state->options[i - 1] = ExecInitExpr(list_nth_node(TargetEntry, args, i)->expr,
-											 &node->css.ss.ps);
+		transition->options[i - 1] = ExecInitExpr(list_nth_node(TargetEntry, args, i)->expr,
+												  &node->css.ss.ps);
 }
 
 static Datum
-evaluate_option(HpSortAggregateState *node, const AggregateTransition *state, int option, bool *isnull)
+evaluate_option(HpSortAggregateState *node, const AggregateTransition *transition, int option,
+				bool *isnull)
 {
-	return ExecEvalExprSwitchContext(state->options[option], node->css.ss.ps.ps_ExprContext,
-									 isnull);
+	return ExecEvalExprSwitchContext(transition->options[option],
+									 node->css.ss.ps.ps_ExprContext, isnull);
 }
 
-/* As the transition functions read theirs; complaints wait for the first row. */
+/*
+ * Evaluates the options as the transition functions do.  Bounds are checked at the
+ * first row, as there: without rows, wrong ones are no error.
+ */
 static void
-read_options(HpSortAggregateState *node, AggregateTransition *state)
+read_options(HpSortAggregateState *node, AggregateTransition *transition)
 {
 	Datum		value;
 	bool		isnull;
 
-	state->lo = PG_INT32_MIN;
-	state->hi = PG_INT32_MAX;
-	state->descending = false;
-	if (state->options[1])
+	transition->lo = PG_INT32_MIN;
+	transition->hi = PG_INT32_MAX;
+	transition->descending = false;
+	if (transition->options[1])
 	{
-		value = evaluate_option(node, state, 0, &isnull);
+		value = evaluate_option(node, transition, 0, &isnull);
 		if (!isnull)
-			state->lo = DatumGetInt32(value);
-		value = evaluate_option(node, state, 1, &isnull);
+			transition->lo = DatumGetInt32(value);
+		value = evaluate_option(node, transition, 1, &isnull);
 		if (!isnull)
-			state->hi = DatumGetInt32(value);
+			transition->hi = DatumGetInt32(value);
 	}
-	if (state->options[2])
+	if (transition->options[2])
 	{
-		value = evaluate_option(node, state, 2, &isnull);
-		state->descending = !isnull && DatumGetBool(value);
+		value = evaluate_option(node, transition, 2, &isnull);
+		transition->descending = !isnull && DatumGetBool(value);
 	}
 }
 
-/* --- life */
+/* --- begin, end, rescan */
 
-static const CustomExecMethods aggregate_node_exec_methods;
+static const CustomExecMethods exec_methods;
 
 /*
- * The node of hpsort_query's own query has the same name, by which a plan that
- * was written and is read back finds its methods; it has a column as its result.
+ * One CustomScanMethods serves both uses of the node (see node.h), because plans
+ * sent to workers find it by its name, which EXPLAIN shows.
  */
 static Node *
-aggregate_node_create_state(CustomScan *scan)
+create_state(CustomScan *scan)
 {
 	HpSortAggregateState *node;
 
 	if (!IsA(linitial_node(TargetEntry, scan->custom_scan_tlist)->expr, Aggref))
-		return aggregate_query_create_state(scan);
+		return query_exec_create_state(scan);
 	node = palloc0_object(HpSortAggregateState);
 	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &aggregate_node_exec_methods;
+	node->css.methods = &exec_methods;
 	return (Node *) node;
 }
 
 /*
- * What ExecInitAgg checks, since there is no Agg here.  The support functions
- * are none that a user could be denied: they belong to the extension.
+ * The right to call the aggregate, which ExecInitAgg checks for an Agg.  That also
+ * checks the rights of the aggregate's owner to call its support functions, which
+ * here belong to the extension.
  */
 static void
 check_execute(const Aggref *aggref)
@@ -143,16 +149,16 @@ check_execute(const Aggref *aggref)
 	InvokeFunctionExecuteHook(aggref->aggfnoid);
 }
 
-/* The aggregates, and the states that they share. */
+/* Sets up the outputs, and the transitions that they share. */
 static void
 describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 {
-	List	   *columns = linitial(scan->custom_private);
+	List	   *columns = list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS);
 	int		   *transnos;
 	ListCell   *lc;
 
 	node->outputs = palloc0_array(AggregateOutput, list_length(scan->custom_scan_tlist));
-	node->states = palloc0_array(AggregateTransition, list_length(scan->custom_scan_tlist));
+	node->transitions = palloc0_array(AggregateTransition, list_length(scan->custom_scan_tlist));
 	transnos = palloc_array(int, list_length(scan->custom_scan_tlist));
 	foreach(lc, scan->custom_scan_tlist)
 	{
@@ -160,7 +166,7 @@ describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 		AggregateOutput *output = &node->outputs[node->noutputs++];
 		int			i;
 
-		output->kind = aggregate_kind(aggref);
+		output->kind = aggref_kind(aggref);
 		output->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 		if (output->kind == AGGREGATE_NONE)
 			elog(ERROR, "aggregate %u is none of hpsort", aggref->aggfnoid);
@@ -169,25 +175,25 @@ describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 			output->run_type = aggregate_run_type(aggref->aggtype);
 		if (output->kind == AGGREGATE_ARRAY && !output->partial)
 			output->array_type = aggregate_array_type(aggref->aggtype);
-		for (i = 0; i < node->nstates && transnos[i] != aggref->aggtransno; i++)
+		for (i = 0; i < node->ntransitions && transnos[i] != aggref->aggtransno; i++)
 			;
-		if (i == node->nstates)
+		if (i == node->ntransitions)
 		{
-			AttrNumber	attnum = aggregate_argument(aggref)->varattno;
+			AttrNumber	attnum = aggref_column(aggref)->varattno;
 
-			transnos[node->nstates++] = aggref->aggtransno;
-			node->states[i].aggref = aggref;
-			while (list_nth_int(columns, node->states[i].column) != attnum)
-				node->states[i].column++;
-			prepare_options(node, &node->states[i]);
+			transnos[node->ntransitions++] = aggref->aggtransno;
+			node->transitions[i].aggref = aggref;
+			while (list_nth_int(columns, node->transitions[i].column) != attnum)
+				node->transitions[i].column++;
+			prepare_options(node, &node->transitions[i]);
 		}
-		output->state = i;
+		output->transition = i;
 	}
 	pfree(transnos);
 }
 
 static void
-aggregate_node_begin(CustomScanState *css, EState *estate, int eflags)
+begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 
@@ -198,7 +204,7 @@ aggregate_node_begin(CustomScanState *css, EState *estate, int eflags)
 }
 
 static void
-aggregate_node_end(CustomScanState *css)
+end_aggregate(CustomScanState *css)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 
@@ -207,50 +213,51 @@ aggregate_node_end(CustomScanState *css)
 }
 
 static void
-aggregate_node_rescan(CustomScanState *css)
+rescan_aggregate(CustomScanState *css)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	int			i;
 
 	aggregate_sources_rescan(&node->sources);
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	for (i = 0; i < node->nstates; i++)
-		node->states[i].state = NULL;
+	for (i = 0; i < node->ntransitions; i++)
+		node->transitions[i].state = NULL;
 	MemoryContextReset(node->memory);
 	node->done = false;
 }
 
 /* --- reading */
 
-/* Adds a column's batch to a state, which the first row of all makes. */
+/* Adds a column's batch to a transition's state, which is made at the first row. */
 static void
-add_batch(HpSortAggregateState *node, AggregateTransition *state, const ColumnBatch *batch)
+add_batch(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
 {
 	SortError	err;
 
 	if (batch->n == 0 && batch->nulls == 0)
 		return;
-	if (state->state == NULL)
+	if (transition->state == NULL)
 	{
-		sort_bounds_check(state->lo, state->hi);
-		state->state = aggregate_state_make(&node->context, state->lo, state->hi,
-											state->descending);
+		sort_bounds_check(transition->lo, transition->hi);
+		transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
+												 transition->descending);
 	}
-	state->state->nulls += batch->nulls;
-	pg_sort_check(sorter_add(&state->state->sorter, batch->keys, batch->n, &err), &err);
+	transition->state->nulls += batch->nulls;
+	pg_sort_check(sorter_add(&transition->state->sorter, batch->keys, batch->n, &err), &err);
 }
 
+/* A ColumnConsume. */
 static void
 add_batches(void *arg, const ColumnBatch *batches)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) arg;
 	int			i;
 
-	for (i = 0; i < node->nstates; i++)
-		add_batch(node, &node->states[i], &batches[node->states[i].column]);
+	for (i = 0; i < node->ntransitions; i++)
+		add_batch(node, &node->transitions[i], &batches[node->transitions[i].column]);
 }
 
-/* The aggregates' values, into the scan tuple. */
+/* Puts the aggregates' values into the scan tuple, and notes what EXPLAIN shows. */
 static void
 fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 {
@@ -259,9 +266,9 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 	for (i = 0; i < node->noutputs; i++)
 	{
 		AggregateOutput *output = &node->outputs[i];
-		AggregateState *state = node->states[output->state].state;
+		AggregateState *state = node->transitions[output->transition].state;
 
-		/* No rows: NULL, as array_agg, and also as a partial aggregate. */
+		/* Without rows an aggregate is NULL, also a partial one. */
 		slot->tts_isnull[i] = state == NULL;
 		if (state == NULL)
 			slot->tts_values[i] = (Datum) 0;
@@ -272,21 +279,21 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 		else
 			slot->tts_values[i] = aggregate_state_runs(state, output->run_type);
 	}
-	for (i = 0; i < node->nstates; i++)
+	for (i = 0; i < node->ntransitions; i++)
 	{
-		AggregateTransition *state = &node->states[i];
+		AggregateTransition *transition = &node->transitions[i];
 
-		state->sorted = state->state != NULL;
-		if (!state->sorted)
+		transition->sorted = transition->state != NULL;
+		if (!transition->sorted)
 			continue;
-		pg_sort_stats(&state->state->sorter, NULL, &state->stats);
-		/* The results are copies. */
-		sorter_reset(&state->state->sorter);
+		pg_sort_stats(&transition->state->sorter, NULL, &transition->stats);
+		/* The results are copies, which outlive the sorter. */
+		sorter_reset(&transition->state->sorter);
 	}
 }
 
 static TupleTableSlot *
-aggregate_node_exec(CustomScanState *css)
+exec_aggregate(CustomScanState *css)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
@@ -299,8 +306,8 @@ aggregate_node_exec(CustomScanState *css)
 	node->done = true;
 
 	ResetExprContext(econtext);
-	for (i = 0; i < node->nstates; i++)
-		read_options(node, &node->states[i]);
+	for (i = 0; i < node->ntransitions; i++)
+		read_options(node, &node->transitions[i]);
 	old = MemoryContextSwitchTo(node->memory);
 	if (node->outputs[0].partial)
 		pg_sort_context_partial(&node->context, node->memory);
@@ -326,31 +333,31 @@ aggregate_node_exec(CustomScanState *css)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return aggregate_sources_estimate(&((HpSortAggregateState *) css)->sources);
+	return aggregate_sources_estimate_dsm(&((HpSortAggregateState *) css)->sources);
 }
 
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	aggregate_sources_share(&((HpSortAggregateState *) css)->sources, coordinate);
+	aggregate_sources_initialize_dsm(&((HpSortAggregateState *) css)->sources, coordinate);
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	aggregate_sources_reshare(&((HpSortAggregateState *) css)->sources);
+	aggregate_sources_reinitialize_dsm(&((HpSortAggregateState *) css)->sources);
 }
 
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
-	aggregate_sources_attach(&((HpSortAggregateState *) css)->sources, coordinate);
+	aggregate_sources_initialize_worker(&((HpSortAggregateState *) css)->sources, coordinate);
 }
 
 /* --- EXPLAIN */
 
 static void
-aggregate_node_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+explain_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
@@ -362,24 +369,25 @@ aggregate_node_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	for (c = 0; c < node->sources.ncolumns; c++)
 	{
-		AggregateTransition *state = node->states;
+		AggregateTransition *transition = node->transitions;
 		Expr	   *column;
 
-		/* One line a column, whatever the bounds it is also sorted with. */
-		while (state->column != c)
-			state++;
-		column = linitial_node(TargetEntry, state->aggref->args)->expr;
+		/* One line for a column, by the first of its transitions. */
+		while (transition->column != c)
+			transition++;
+		column = linitial_node(TargetEntry, transition->aggref->args)->expr;
 		columns = lappend(columns, deparse_expression((Node *) column, context, prefix, false));
-		if (!state->sorted)
+		if (!transition->sorted)
 			continue;
 		algorithms = lappend(algorithms,
-							 psprintf("%s on %s", sort_algorithm_name(state->stats.plan.algorithm),
-									  sort_device_name(state->stats.plan.device)));
-		keys = lappend(keys, psprintf(UINT64_FORMAT, state->stats.n));
+							 psprintf("%s on %s",
+									  sort_algorithm_name(transition->stats.plan.algorithm),
+									  sort_device_name(transition->stats.plan.device)));
+		keys = lappend(keys, psprintf(UINT64_FORMAT, transition->stats.n));
 	}
 	ExplainPropertyList("Sort Key", columns, es);
 	aggregate_sources_explain(&node->sources, ancestors, es);
-	/* Partial results are sorted by the leader, which is not us. */
+	/* Partial results are sorted above the node, by the leader. */
 	if (es->analyze && algorithms != NIL && !node->outputs[0].partial)
 	{
 		ExplainPropertyList("Algorithm", algorithms, es);
@@ -387,20 +395,20 @@ aggregate_node_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	}
 }
 
-const CustomScanMethods aggregate_node_scan_methods = {
+const CustomScanMethods aggregate_scan_methods = {
 	.CustomName = "HpSort Aggregate",
-	.CreateCustomScanState = aggregate_node_create_state,
+	.CreateCustomScanState = create_state,
 };
 
-static const CustomExecMethods aggregate_node_exec_methods = {
+static const CustomExecMethods exec_methods = {
 	.CustomName = "HpSort Aggregate",
-	.BeginCustomScan = aggregate_node_begin,
-	.ExecCustomScan = aggregate_node_exec,
-	.EndCustomScan = aggregate_node_end,
-	.ReScanCustomScan = aggregate_node_rescan,
+	.BeginCustomScan = begin_aggregate,
+	.ExecCustomScan = exec_aggregate,
+	.EndCustomScan = end_aggregate,
+	.ReScanCustomScan = rescan_aggregate,
 	.EstimateDSMCustomScan = estimate_dsm,
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
-	.ExplainCustomScan = aggregate_node_explain,
+	.ExplainCustomScan = explain_aggregate,
 };

@@ -12,22 +12,24 @@
 #include "utils/ruleutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/sources.h"
 
 void
 aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
 	int			i;
 
 	sources->css = css;
-	sources->ncolumns = list_length(linitial(scan->custom_private));
+	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
 	sources->nsources = list_length(scan->custom_plans);
 	sources->scans = palloc_array(ScanState *, sources->nsources);
 	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
 	for (i = 0; i < sources->nsources; i++)
 	{
-		List	   *attnums = list_nth(scan->custom_private, i + 1);
+		List	   *attnums = list_nth(table_columns, i);
 		int			c;
 
 		sources->scans[i] = (ScanState *) ExecInitNode(list_nth(scan->custom_plans, i),
@@ -39,41 +41,24 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 }
 
 void
-aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg)
+aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
-	ColumnBatch *batches = palloc_array(ColumnBatch, sources->ncolumns);
-	Snapshot	snapshot = sources->css->ss.ps.state->es_snapshot;
-	bool		more;
-	int			c;
 	int			i;
 
-	for (c = 0; c < sources->ncolumns; c++)
-		batches[c].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
 	for (i = 0; i < sources->nsources; i++)
 	{
-		ScanState  *scan = sources->scans[i];
-		ColumnReader *reader;
+		ColumnScan	scan = {
+			.ncolumns = sources->ncolumns,
+			.attnums = sources->attnums[i],
+			.parallel = sources->parallel ? sources->parallel[i] : NULL
+		};
+		uint64		filtered;
 
-		reader = column_reader_open(scan->ss_currentRelation, sources->ncolumns,
-									sources->attnums[i], snapshot,
-									sources->parallel ? sources->parallel[i] : NULL);
-		if (scan->ps.qual)
-			column_reader_filter(reader, scan->ps.qual, scan->ps.ps_ExprContext,
-								 scan->ss_ScanTupleSlot);
-		do
-		{
-			for (c = 0; c < sources->ncolumns; c++)
-				batches[c].nulls = 0;
-			more = column_reader_next(reader, batches);
-			consume(arg, batches);
-		} while (more);
-		/* The first kind of filtered rows is HAVING's. */
-		InstrCountFiltered2(&sources->css->ss, column_reader_filtered(reader));
-		column_reader_close(reader);
+		column_scan_from_node(&scan, sources->scans[i]);
+		filtered = column_scan_read(&scan, NULL, consume, arg);
+		/* nfiltered1 is for HAVING. */
+		InstrCountFiltered2(&sources->css->ss, filtered);
 	}
-	for (c = 0; c < sources->ncolumns; c++)
-		pfree(batches[c].keys);
-	pfree(batches);
 }
 
 void
@@ -107,7 +92,7 @@ scan_size(AggregateSources *sources, int i)
 }
 
 Size
-aggregate_sources_estimate(AggregateSources *sources)
+aggregate_sources_estimate_dsm(AggregateSources *sources)
 {
 	Size		size = 0;
 	int			i;
@@ -117,9 +102,9 @@ aggregate_sources_estimate(AggregateSources *sources)
 	return size;
 }
 
-/* Where each table's scan is; sizes are the same in all processes. */
+/* The scans lie one after the other; their sizes are the same in all processes. */
 void
-aggregate_sources_attach(AggregateSources *sources, char *coordinate)
+aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
@@ -133,11 +118,11 @@ aggregate_sources_attach(AggregateSources *sources, char *coordinate)
 }
 
 void
-aggregate_sources_share(AggregateSources *sources, char *coordinate)
+aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 {
 	int			i;
 
-	aggregate_sources_attach(sources, coordinate);
+	aggregate_sources_initialize_worker(sources, coordinate);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
 									  sources->parallel[i],
@@ -145,7 +130,7 @@ aggregate_sources_share(AggregateSources *sources, char *coordinate)
 }
 
 void
-aggregate_sources_reshare(AggregateSources *sources)
+aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
 	int			i;
 
@@ -155,8 +140,9 @@ aggregate_sources_reshare(AggregateSources *sources)
 }
 
 /*
- * The filter of the rows read, as core shows one.  Core itself shows HAVING as
- * this node's filter; then ours has another name.
+ * The filter of the rows read, as core shows that of a scan.  If there is a
+ * HAVING, core shows it as "Filter", because it is the node's qual, and the filter
+ * of the rows gets another name.
  */
 static void
 explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, ExplainState *es)
@@ -168,7 +154,7 @@ explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, Exp
 
 	if (scan->ps.plan->qual == NIL)
 		return;
-	/* Under this node's plan parameters of a nested loop around it are found. */
+	/* In the node's context, where parameters from a nested loop around it are found. */
 	context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	ExplainPropertyText(having ? "Scan Filter" : "Filter",
 						deparse_expression((Node *) make_ands_explicit(scan->ps.plan->qual),
@@ -184,6 +170,6 @@ aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainSta
 {
 	if (sources->nsources > 1 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
-	/* Those of a tree of tables say the same of each. */
+	/* In a tree of tables the filters of all are the same. */
 	explain_filter(sources->css, sources->scans[0], ancestors, es);
 }

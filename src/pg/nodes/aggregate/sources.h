@@ -2,11 +2,11 @@
  * sources.h
  *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Shared by the node that stands for aggregates (exec.c) and the one
- * that hpsort_query runs (query.c).  Each table has a SeqScan among
- * custom_plans: never run, and not among custom_ps, where EXPLAIN would show
- * it; but initialized, for its relation, its filter, and the slot and context
- * that the filter wants.
+ * Shared by exec.c, where the node stands for an Agg, and query_exec.c, where it
+ * runs in hpsort_query.  Each table has a SeqScan in custom_plans, which is
+ * initialized for its relation, its filter, and the slot and context that the
+ * filter needs, but never run.  Its state is not in custom_ps, where EXPLAIN would
+ * show it.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_SOURCES_H
 #define HPSORT_PG_NODES_AGGREGATE_SOURCES_H
@@ -17,7 +17,7 @@
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/scan.h"
 
 typedef struct AggregateSources
 {
@@ -26,24 +26,28 @@ typedef struct AggregateSources
 	int			nsources;
 	ScanState **scans;			/* of custom_plans, by source */
 	AttrNumber **attnums;		/* by source and column */
-	ParallelTableScanDesc *parallel;	/* by source, or NULL: we read all */
+	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
 } AggregateSources;
 
-/* Gets a batch of each column: nulls counts those of the batch. */
-typedef void (*AggregateConsume) (void *arg, const ColumnBatch *batches);
-
+/* From the node's plan, in the query's memory context. */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags);
-extern void aggregate_sources_read(AggregateSources *sources, AggregateConsume consume, void *arg);
+
+/* Reads all tables; each batch has an element for each of AGGREGATE_PLAN_COLUMNS. */
+extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
+
 extern void aggregate_sources_rescan(AggregateSources *sources);
 extern void aggregate_sources_end(AggregateSources *sources);
 
-/* Parallel: one table after the other, block by block, as a parallel SeqScan. */
-extern Size aggregate_sources_estimate(AggregateSources *sources);
-extern void aggregate_sources_share(AggregateSources *sources, char *coordinate);
-extern void aggregate_sources_reshare(AggregateSources *sources);
-extern void aggregate_sources_attach(AggregateSources *sources, char *coordinate);
+/*
+ * For the node's parallel methods, which have the same names.  All processes read
+ * one table after the other, sharing its blocks as a parallel SeqScan does.
+ */
+extern Size aggregate_sources_estimate_dsm(AggregateSources *sources);
+extern void aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate);
+extern void aggregate_sources_reinitialize_dsm(AggregateSources *sources);
+extern void aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate);
 
-/* How many tables there are, if that is not plain to see, and their filter. */
+/* EXPLAIN: the number of tables, unless it is one in text format, and their filter. */
 extern void aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_SOURCES_H */

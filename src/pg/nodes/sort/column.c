@@ -1,35 +1,32 @@
 /*
  * column.c
- *		Keys of Custom Scan (HpSort) straight from a table's column.
+ *		Keys of Custom Scan (HpSort) straight from a table's column (see
+ *		column.h).
  *
  * Where only a key is sorted, and the child is a sequential scan that returns
- * a plain column, running the scan takes much longer than sorting: the column
- * reader takes its place.  The child stays in the plan, is initialized, and
- * rows and time are booked on it, so that EXPLAIN shows what it always shows;
- * its filter, its relation and, in a parallel scan, its share of the blocks
- * are used.
+ * a plain column, running the scan takes much longer than sorting, so the column
+ * reader takes the place of the scan.  The child stays in the plan and is
+ * initialized: the reader uses its filter, its relation and, in a parallel scan,
+ * its share of the blocks.  Rows and time are booked on the child, so that
+ * EXPLAIN shows them where it shows those of a scan.
  */
 #include "postgres.h"
 
 #include "access/relscan.h"
 #include "executor/executor.h"
-#include "executor/instrument.h"
 #include "nodes/execnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "pg/column/reader.h"
+#include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/exec.h"
-#include "pg/sort_context.h"
+#include "pg/nodes/sort/column.h"
 
-/* The column that the child returns, 0 if the reader cannot take its place. */
+/* The column that the child returns; 0 if the column reader cannot take the place of the child. */
 static AttrNumber
-plain_column(HpSortState *state)
+plain_column(const KeyColumn *key, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
-	const KeyColumn *key = &state->keys->keys[0];
 	EState	   *estate = outer->state;
 	Relation	relation;
 	TargetEntry *target;
@@ -40,7 +37,7 @@ plain_column(HpSortState *state)
 		list_length(outer->plan->targetlist) != 1)
 		return 0;
 
-	/* Rows are checked again one by one, or must be seen as they are now. */
+	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
 		return 0;
 	relation = ((ScanState *) outer)->ss_currentRelation;
@@ -54,82 +51,56 @@ plain_column(HpSortState *state)
 	return column->varattno;
 }
 
-/* A batch of keys, which are images already, less the bias. */
-static void
-put_batch(HpSortState *state, const int32 *keys, size_t n, int64 nulls)
+/* How take_batch makes distances of a column's values: ((value & mask) ^ flip) - bias. */
+typedef struct ColumnKeys
 {
-	RowKey key = {0};
-	SortError	err;
+	RowSort    *sort;
+	uint32		mask;
+	uint32		flip;
+	uint32		bias;
+} ColumnKeys;
+
+/* A ColumnConsume: makes the values distances, in place, and puts them into the sort. */
+static void
+take_batch(void *arg, const ColumnBatch *batch)
+{
+	const ColumnKeys *column = (const ColumnKeys *) arg;
 	size_t		i;
 
-	if (state->sorter)
-	{
-		state->nulls += nulls;
-		pg_sort_check(sorter_add(state->sorter, keys, n, &err), &err);
-		if (sorter_memory(state->sorter) > state->store->limit)
-			sort_node_leave_sorter(state);
-		return;
-	}
-	state->stats.keys += n + nulls;
-	for (i = 0; i < n; i++)
-	{
-		key.images[0] = (uint64) state->bias + (uint64) (int64) keys[i];
-		sort_node_put_key(state, &key);
-	}
-	sort_node_put_nulls(state, (uint64) nulls);
+	/* From a key to the distance of its image; of an ascending int4 both are the same. */
+	if (column->mask != PG_UINT32_MAX || column->flip != column->bias)
+		for (i = 0; i < batch->n; i++)
+			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
+									  column->bias);
+	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nulls);
 }
 
 bool
-sort_node_fill_from_column(HpSortState *state)
+sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
-	PlanState  *outer = outerPlanState(state);
-	ScanState  *scan = (ScanState *) outer;
-	const KeyColumn *key = &state->keys->keys[0];
-	uint32		mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX;
-	uint32		flip = (uint32) key->flip;
-	uint32		bias = (uint32) state->bias;
-	AttrNumber	attnum = plain_column(state);
-	ColumnReader *reader;
-	ColumnBatch batch;
+	ScanState  *node = (ScanState *) outer;
+	const KeyColumn *key = &sort->spec->keys->keys[0];
+	ColumnKeys	column = {
+		.sort = sort,
+		.mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX,
+		.flip = (uint32) key->flip,
+		.bias = (uint32) KEY_RUNS_MIDDLE
+	};
+	AttrNumber	attnum = plain_column(key, outer);
+	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum};
 	uint64		filtered;
-	bool		more;
-	MemoryContext old;
 
 	if (attnum == 0)
 		return false;
 
-	/* As ExecProcNode would. */
+	/* As ExecProcNode does. */
 	if (outer->chgParam != NULL)
 		ExecReScan(outer);
-	old = MemoryContextSwitchTo(state->memory);
-	batch.keys = (int32 *) palloc(COLUMN_BATCH_KEYS * sizeof(int32));
-	reader = column_reader_open(scan->ss_currentRelation, 1, &attnum, outer->state->es_snapshot,
-								scan->ss_currentScanDesc ? scan->ss_currentScanDesc->rs_parallel : NULL);
-	if (outer->qual)
-		column_reader_filter(reader, outer->qual, outer->ps_ExprContext, scan->ss_ScanTupleSlot);
-	MemoryContextSwitchTo(old);
-	do
-	{
-		size_t		i;
-
-		batch.nulls = 0;
-		if (outer->instrument)
-			InstrStartNode(outer->instrument);
-		more = column_reader_next(reader, &batch);
-		if (outer->instrument)
-			InstrStopNode(outer->instrument, (double) batch.n + (double) batch.nulls);
-
-		/* Of an int4 that goes up these are the keys as they are. */
-		if (mask != PG_UINT32_MAX || flip != bias)
-			for (i = 0; i < batch.n; i++)
-				batch.keys[i] = (int32) ((((uint32) batch.keys[i] & mask) ^ flip) - bias);
-		put_batch(state, batch.keys, batch.n, batch.nulls);
-	} while (more);
-	filtered = column_reader_filtered(reader);
+	column_scan_from_node(&scan, node);
+	if (node->ss_currentScanDesc)
+		scan.parallel = node->ss_currentScanDesc->rs_parallel;
+	filtered = column_scan_read(&scan, outer, take_batch, &column);
 	if (filtered > 0)
 		InstrCountFiltered1(outer, filtered);
-	column_reader_close(reader);
-	pfree(batch.keys);
-	state->stats.from_column = true;
 	return true;
 }

@@ -1,11 +1,11 @@
 /*
  * cost.c
- *		What sorting by hpsort costs, in the planner's units.
+ *		What sorting by hpsort costs, in the planner's units (see cost.h).
  *
- * The planner compares us with core's Sort, whose cost is a number of
- * comparisons, and with plans that need no sort.  So our nanoseconds become
- * its units by what core's own sort takes for a unit of its cost; what both
- * pay alike, copying a row into memory, is in neither.
+ * The planner compares HpSort with core's Sort, whose cost is a number of
+ * comparisons, and with plans that need no sort.  So HpSort's nanoseconds are
+ * turned into units by the nanoseconds that core's sort takes for a unit of its
+ * cost.  Copying a row into memory, which both do, is in neither cost.
  *
  * Measured by bench/order_bench.sh (AMD EPYC, Zen 5, PostgreSQL 17), rows of 60 bytes,
  * less what reading them takes without a sort.
@@ -21,83 +21,89 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/cost.h"
 #include "sort/plan.h"
 
 /*
- * Core's sort of int4: 1e4 rows 105 ns each for a cost of 0.069, 1e7 rows 180
- * for 0.119.  With fewer rows its sort is better than its cost, hence
- * SORT_PATH_MIN_ROWS.
+ * Core's sort of int4: of 1e4 rows 105 ns a row for a cost of 0.069, of 1e7 rows
+ * 180 ns for 0.119.  With fewer rows core's sort is faster than its cost says,
+ * hence SORT_PATH_MIN_ROWS.
  */
 #define NS_PER_OPERATOR 4.0
 
-/* Contexts, first blocks, and giving them back: 1,000 rows are dearer by that. */
+/* Memory contexts and first blocks, made and freed: what 1,000 rows cost beyond the rest. */
 #define START_NS 20000.0
 
 /*
- * So much memory malloc returns to the kernel after a query, and must have
- * cleared by it for the next: 1,000 rows of 500 bytes take 50 us longer than in
- * a session that has kept it.  Larger sorts of core's do that, too.
+ * malloc returns memory beyond its threshold to the kernel after a query, and the
+ * kernel clears it for the next query: 1,000 rows of 500 bytes take 50 us longer
+ * than in a session that has kept the memory.  Core's larger sorts pay for more
+ * than this part, too.
  */
 #define FRESH_BYTES 524288.0
 #define FRESH_BYTE_NS 0.1
 
 /*
- * A row in and out, sorting apart: one key of 32 bits at most; otherwise, and
- * for each key.  1e4 rows 30 and 55 ns, 1e7 rows 55 and 90.
+ * Taking a row in and returning it, without the sort: with one key of 32 bits at
+ * most (NARROW); with other keys (WIDE), and KEY for each of them.  Measured: of
+ * 1e4 rows 30 and 55 ns a row, of 1e7 rows 55 and 90.
  */
 #define ROW_NARROW_NS 40.0
 #define ROW_WIDE_NS 55.0
 #define ROW_KEY_NS 8.0
 
-/* Of that, while rows are returned. */
+/* The part of it that is spent while rows are returned. */
 #define ROW_OUT_PART 0.4
 
-/* A key without a row: in, and out again.  1e7 keys: 15 ns from the executor. */
+/* A key without a row, taken from the executor and returned: 15 ns together of 1e7 keys. */
 #define KEY_IN_NS 10.0
 #define KEY_OUT_NS 5.0
 
-/* A key of 64 bits is sorted with its reference in twice the bytes. */
+/* A key of 64 bits is sorted with its reference in 16 bytes instead of 8. */
 #define LONG_KEY_FACTOR 2.0
 
 /*
- * Comparing rows of equal keys, as a part of what core calls a comparison:
- * the first of the keys left is beside the row already, and the rows are
- * near each other.  1e7 rows, x and a text: 1.48 times faster than core.
+ * Comparing two rows of equal mapped keys, as a part of what core's cost of a
+ * comparison is: the first of the keys left to core is beside the row already,
+ * and the rows are near each other.  1e7 rows, x and a text: 1.48 times faster
+ * than core.
  */
 #define COMPARE_PART 0.7
 
-/* LIMIT: a row not wanted; one that is, and a byte of it, copied to fresh memory. */
+/* LIMIT: a row beyond the cutoff; a row that is kept, and a byte of it, copied to fresh memory. */
 #define LIMIT_SKIP_NS 8.0
 #define LIMIT_ROW_NS 50.0
 #define LIMIT_BYTE_NS 0.5
 
 /*
- * The file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB, of
- * which core's last run need not be written, are 0.8 to 0.95 times as fast.
+ * Making the file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB, of
+ * which core need not write its last run, are 0.8 to 0.95 times as fast as core's.
  */
 #define SPILL_START_NS 2e6
 
 /*
- * Core's sort on disk of rows that come in order compares each of them with its
- * neighbour, and merges without many comparisons, which its cost does not know:
- * 1e6 rows of 60 bytes under 4 MB 290 ms, shuffled 500, of which 80 are not the
- * sort's.  HpSort takes 230 for both.  So a unit of its cost is worth less.
+ * Core's sort on disk of rows that come in order compares each row with its
+ * neighbour and merges with few comparisons, which its cost does not know:
+ * 1e6 rows of 60 bytes under 4 MB take 290 ms, shuffled 500, both with 80 ms that
+ * are not the sort's.  HpSort takes 230 for both.  So a unit of core's cost stands
+ * for fewer nanoseconds there, by this part if the order is perfect.
  */
 #define IN_ORDER_PART 0.5
 
 /*
- * Partitions that a pass can make, see nodes/sort/store/spill.c: up to so many, each with
- * so much of the memory to be filled by.  Dividing them all once more takes so
- * many times what writing and reading costs: 1e6 rows of 70 bytes by chance take
- * 0.6 s under 4 MB, 0.7 under 1 MB, and 1.6 under 128 kB, where they are divided twice.
+ * The partitions that one pass can make, as in store/spill.c: PARTITIONS_MOST, or
+ * one for each PARTITION_BYTES of work_mem if these are fewer, of which each is
+ * planned to fill PARTITION_FILL of work_mem.  Dividing all of them once more costs
+ * DIVIDE_FACTOR times what writing and reading the rows does: 1e6 rows of 70 bytes
+ * by chance take 0.6 s under 4 MB, 0.7 under 1 MB, and 1.6 under 128 kB, where
+ * partitions are divided twice.
  */
 #define PARTITIONS_MOST 512.0
 #define PARTITION_BYTES 4096.0
 #define PARTITION_FILL 0.6
 #define DIVIDE_FACTOR 4.0
 
-/* The plan's own table: what sorting n keys takes. */
+/* Nanoseconds for sorting so many keys, by the table of src/sort/plan.c. */
 static double
 sort_ns(const HpSortCostInput *input, double rows, SortWant want)
 {
@@ -117,13 +123,13 @@ sort_ns(const HpSortCostInput *input, double rows, SortWant want)
 	return input->range > (double) PG_UINT32_MAX + 1 ? plan.cost_ns * LONG_KEY_FACTOR : plan.cost_ns;
 }
 
-/* Rows taken in while the first few of all are looked for. */
+/* How many of all rows are copied while the first of them in order are looked for. */
 static double
 rows_kept(double rows, double limit)
 {
 	if (2 * limit >= rows)
 		return rows;
-	/* The k-th row seen is wanted with a probability of limit / k; some slack. */
+	/* The k-th row is among the first with a probability of limit / k; some slack. */
 	return Min(rows, limit * (1.5 + log(rows / limit)) + 100);
 }
 
@@ -204,7 +210,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 
 		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART * log2(Min(group, kept));
 
-		/* Those in the group of the last row that is wanted are compared with it. */
+		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)
 			compare += group * 2.0 * cpu_operator_cost;
 	}
@@ -214,7 +220,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		double		partitions = PARTITION_FILL * Min(PARTITIONS_MOST, memory / PARTITION_BYTES);
 		double		divided = Max(0.0, ceil(log(bytes / memory) / log(partitions)) - 1);
 
-		/* Once written and once read, as core's pages are; nothing more if they come in order. */
+		/* Pages are written once and read once, as core's; rows in order are never divided. */
 		divided *= 1 - input->order;
 		disk = 2.0 * pages * (1 + divided * DIVIDE_FACTOR) *
 			(seq_page_cost * 0.75 + random_page_cost * 0.25);

@@ -1,9 +1,9 @@
 /*
  * explain.c
- *		What EXPLAIN says of Custom Scan (HpSort).
+ *		What EXPLAIN says of Custom Scan (HpSort) (see explain.h).
  *
- * Sort Key always, as a Sort shows it; with ANALYZE the method and the space,
- * in the properties of a Sort, and what was known of the keys.
+ * EXPLAIN shows Sort Key as of a Sort; with ANALYZE also the method and the space,
+ * in properties named as those of a Sort, and what the sort has found of the keys.
  */
 #include "postgres.h"
 
@@ -15,17 +15,17 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/explain.h"
 #include "sort/algorithms.h"
 
-/* Starts a line of text output; core keeps its own function private before 18. */
+/* Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL 18. */
 static void
 indent(ExplainState *es)
 {
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
-/* Whatever ORDER BY said beyond the expression; as core's EXPLAIN. */
+/* Appends what ORDER BY says beyond the expression, as core's EXPLAIN does of a Sort. */
 static void
 append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 {
@@ -62,17 +62,16 @@ append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 }
 
 static void
-explain_keys(HpSortState *state, List *ancestors, ExplainState *es)
+explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainState *es)
 {
-	Plan	   *plan = state->css.ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
 	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
 	int			i;
 
-	for (i = 0; i < state->keys->nkeys; i++)
+	for (i = 0; i < keys->nkeys; i++)
 	{
-		const KeyColumn *key = &state->keys->keys[i];
+		const KeyColumn *key = &keys->keys[i];
 		TargetEntry *target = get_tle_by_resno(plan->targetlist, key->attno);
 		StringInfoData buf;
 
@@ -86,97 +85,116 @@ explain_keys(HpSortState *state, List *ancestors, ExplainState *es)
 	ExplainPropertyList("Sort Key", result, es);
 }
 
+/* Prints the lines of one process in text output. */
+static void
+explain_stats_text(const HpSortStats *stats, const char *method, const char *type, int64 space,
+				   ExplainState *es)
+{
+	const RowSortStats *sort = &stats->sort;
+
+	indent(es);
+	appendStringInfo(es->str, "Sort Method: %s on %s  %s: " INT64_FORMAT "kB\n", method,
+					 sort_device_name(sort->plan.device), type, space);
+	indent(es);
+	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, sort->keys);
+	if (sort->range > 0)
+		appendStringInfo(es->str, "  Range: %.0f", sort->range);
+	if (sort->distinct > 0)
+		appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, sort->distinct);
+	if (sort->partitions > 0)
+		appendStringInfo(es->str, "  Partitions: %d", sort->partitions);
+	if (stats->from_column)
+		appendStringInfoString(es->str, "  Read: column");
+	appendStringInfoChar(es->str, '\n');
+	if (es->verbose)
+	{
+		char		reason[256];
+
+		plan_explain(&sort->plan, reason, sizeof(reason));
+		indent(es);
+		appendStringInfo(es->str, "Reason: %s\n", reason);
+	}
+}
+
+/* Prints the same as properties, for the other formats. */
+static void
+explain_stats_properties(const HpSortStats *stats, const char *method, const char *type, int64 space,
+						 ExplainState *es)
+{
+	const RowSortStats *sort = &stats->sort;
+	char		reason[256];
+
+	plan_explain(&sort->plan, reason, sizeof(reason));
+	ExplainPropertyText("Sort Method", method, es);
+	ExplainPropertyText("Sort Device", sort_device_name(sort->plan.device), es);
+	ExplainPropertyInteger("Sort Space Used", "kB", space, es);
+	ExplainPropertyText("Sort Space Type", type, es);
+	ExplainPropertyUInteger("Keys", NULL, sort->keys, es);
+	if (sort->range > 0)
+		ExplainPropertyFloat("Range", NULL, sort->range, 0, es);
+	if (sort->distinct > 0)
+		ExplainPropertyUInteger("Distinct", NULL, sort->distinct, es);
+	if (sort->partitions > 0)
+		ExplainPropertyInteger("Partitions", NULL, sort->partitions, es);
+	ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
+	ExplainPropertyText("Reason", reason, es);
+}
+
 static void
 explain_stats(const HpSortStats *stats, ExplainState *es)
 {
-	const char *type = stats->on_disk ? "Disk" : "Memory";
-	int64		space = (int64) ((stats->space + 1023) / 1024);
+	const RowSortStats *sort = &stats->sort;
+	const char *type = sort->on_disk ? "Disk" : "Memory";
+	int64		space = (int64) ((sort->space + 1023) / 1024);
 	StringInfoData method;
-	char		reason[256];
 
 	initStringInfo(&method);
-	if (stats->bounded)
+	if (sort->bounded)
 		appendStringInfoString(&method, "top-N ");
-	appendStringInfoString(&method, sort_algorithm_name(stats->plan.algorithm));
-	if (stats->compared)
+	appendStringInfoString(&method, sort_algorithm_name(sort->plan.algorithm));
+	if (sort->compared)
 		appendStringInfoString(&method, " and comparison");
-	plan_explain(&stats->plan, reason, sizeof(reason));
-
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		indent(es);
-		appendStringInfo(es->str, "Sort Method: %s on %s  %s: " INT64_FORMAT "kB\n", method.data,
-						 sort_device_name(stats->plan.device), type, space);
-		indent(es);
-		appendStringInfo(es->str, "Keys: " UINT64_FORMAT, stats->keys);
-		if (stats->range > 0)
-			appendStringInfo(es->str, "  Range: %.0f", stats->range);
-		if (stats->distinct > 0)
-			appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, stats->distinct);
-		if (stats->partitions > 0)
-			appendStringInfo(es->str, "  Partitions: %d", stats->partitions);
-		if (stats->from_column)
-			appendStringInfoString(es->str, "  Read: column");
-		appendStringInfoChar(es->str, '\n');
-		if (es->verbose)
-		{
-			indent(es);
-			appendStringInfo(es->str, "Reason: %s\n", reason);
-		}
-	}
+		explain_stats_text(stats, method.data, type, space, es);
 	else
-	{
-		ExplainPropertyText("Sort Method", method.data, es);
-		ExplainPropertyText("Sort Device", sort_device_name(stats->plan.device), es);
-		ExplainPropertyInteger("Sort Space Used", "kB", space, es);
-		ExplainPropertyText("Sort Space Type", type, es);
-		ExplainPropertyUInteger("Keys", NULL, stats->keys, es);
-		if (stats->range > 0)
-			ExplainPropertyFloat("Range", NULL, stats->range, 0, es);
-		if (stats->distinct > 0)
-			ExplainPropertyUInteger("Distinct", NULL, stats->distinct, es);
-		if (stats->partitions > 0)
-			ExplainPropertyInteger("Partitions", NULL, stats->partitions, es);
-		ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
-		ExplainPropertyText("Reason", reason, es);
-	}
+		explain_stats_properties(stats, method.data, type, space, es);
 	pfree(method.data);
 }
 
 void
-sort_node_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+sort_node_explain(PlanState *node, const KeyColumns *keys, const HpSortStats *stats,
+				  const HpSortShared *shared, List *ancestors, ExplainState *es)
 {
-	HpSortState *state = (HpSortState *) node;
 	int			i;
 
-	explain_keys(state, ancestors, es);
+	explain_keys(node->plan, keys, ancestors, es);
 	if (!es->analyze)
 		return;
-	if (state->stats.valid)
-		explain_stats(&state->stats, es);
-	if (state->shared == NULL)
+	if (stats->valid)
+		explain_stats(stats, es);
+	if (shared == NULL)
 		return;
 
-	/* What core says per worker is private to it; here is ours. */
+	/* Core has a place in its output for each worker, but keeps it to itself. */
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Sort Workers", "Sort Workers", false, es);
-	for (i = 0; i < state->shared->nworkers; i++)
+	for (i = 0; i < shared->nworkers; i++)
 	{
-		if (!state->shared->workers[i].valid)
+		if (!shared->workers[i].valid)
 			continue;
 		if (es->format == EXPLAIN_FORMAT_TEXT)
 		{
 			indent(es);
 			appendStringInfo(es->str, "Worker %d:\n", i);
 			es->indent++;
-			explain_stats(&state->shared->workers[i], es);
+			explain_stats(&shared->workers[i], es);
 			es->indent--;
 		}
 		else
 		{
 			ExplainOpenGroup("Worker", NULL, true, es);
 			ExplainPropertyInteger("Worker Number", NULL, i, es);
-			explain_stats(&state->shared->workers[i], es);
+			explain_stats(&shared->workers[i], es);
 			ExplainCloseGroup("Worker", NULL, true, es);
 		}
 	}

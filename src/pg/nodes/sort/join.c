@@ -1,13 +1,13 @@
 /*
  * join.c
  *		Custom Scan (HpSort) in the place of a Sort below merge joins (see
- *		planner.c).
+ *		join.h).
  *
- * Core's merge joins that sort an input, and that are not dearer than all
- * other ways to join, are made again with that input sorted by us, and core
- * takes what is cheaper.  A merge join that core would not consider even with
- * its own sort is left alone: hashing is better there by far, and planning
- * joins, of which there may be thousands, would take longer.
+ * Merge joins that sort an input, and that core has kept because no other way to
+ * join is cheaper, are made again with that input sorted by HpSort, and core
+ * takes what is cheaper.  Merge joins that core has not kept are not tried:
+ * hashing is far better there, and planning joins, of which there may be
+ * thousands, would take longer.
  */
 #include "postgres.h"
 
@@ -18,11 +18,13 @@
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/join.h"
+#include "pg/nodes/sort/path.h"
 
 /*
- * A path that also returns what pathkeys sort by, where that is computed: the
- * join then takes it from there, too.  NULL if it cannot be computed.
+ * A path that also returns the expressions that pathkeys sort by, where these are
+ * computed; the join then takes them from there, too.  path itself if it returns
+ * them already; NULL if one cannot be computed.
  */
 static Path *
 add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
@@ -60,7 +62,7 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 	return (Path *) create_projection_path(root, path->parent, path, set_pathtarget_cost_width(root, target));
 }
 
-/* An input of a join sorted by us, or NULL; pathkeys may be NIL. */
+/* An input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys are NIL. */
 static Path *
 sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 {
@@ -69,14 +71,14 @@ sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 	if (pathkeys == NIL || !sort_path_is_promising(pathkeys, input))
 		return NULL;
 	path = add_key_columns(root, input, pathkeys);
-	return path ? sort_path_make(root, input->parent, path, pathkeys, partial) : NULL;
+	return path ? sort_path_try(root, input->parent, path, pathkeys, partial) : NULL;
 }
 
 /*
  * Whether all clauses can be turned so that the outer input is on their left,
  * as create_mergejoin_plan does.  An operator that merges ought to have a
- * commutator; core fails on one without if it takes such a join, but that is
- * its own choice.
+ * commutator.  Core ends in an error if it plans a join by one without, so HpSort
+ * must not make such a join cheaper.
  */
 static bool
 clauses_can_be_switched(const List *clauses, const Path *outer)
@@ -94,7 +96,7 @@ clauses_can_be_switched(const List *clauses, const Path *outer)
 	return true;
 }
 
-/* The same join with inputs sorted by us; NULL if none can be. */
+/* The same join with inputs sorted by HpSort; NULL if no input can be. */
 static Path *
 make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPathExtraData *extra,
 		  bool partial)
@@ -116,7 +118,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 	if (inner == NULL)
 		inner = join->innerjoinpath;
 
-	/* It may be from an earlier call, for a semijoin tried in several ways. */
+	/* The path may be from an earlier call, for a semijoin tried in several ways. */
 	own.inner_unique = join->inner_unique;
 	compat_initial_cost_mergejoin(root, &workspace, join->jointype, path->path_mergeclauses,
 								  outer, inner, outersortkeys, innersortkeys, presorted, &own);
@@ -126,7 +128,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 												 outersortkeys, innersortkeys, presorted);
 }
 
-/* Joins of a list, of these two relations, with inputs sorted by us. */
+/* The merge joins of these two relations in a list, with inputs sorted by HpSort. */
 static List *
 make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *outerrel,
 		   RelOptInfo *innerrel, JoinPathExtraData *extra, bool partial)
@@ -158,7 +160,7 @@ sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo
 	List	   *partial;
 	ListCell   *lc;
 
-	/* First all, then add: that may free what is in the lists. */
+	/* Made first, and then added, because add_path() may free paths of the lists. */
 	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
 	partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra, true);
 	foreach(lc, full)

@@ -51,7 +51,7 @@ key_kind(Oid opcintype)
 	}
 }
 
-/* The bits of a key of this kind, as the plain unsigned value has them. */
+/* The bits that the unsigned values of a kind can have. */
 static uint64
 kind_mask(KeyKind kind)
 {
@@ -70,6 +70,7 @@ kind_mask(KeyKind kind)
 	}
 }
 
+/* The sign bit of the values of a kind; 0 if they are unsigned. */
 static uint64
 kind_sign(KeyKind kind)
 {
@@ -155,9 +156,9 @@ find_label(KeyColumn *key, Oid label)
 
 /*
  * Reads the labels of an enum.  A label's image is its enumsortorder, a float,
- * as an integer of the same order: unlike a rank it stays when labels are
- * added while a sort goes on; but for the rare case that no float is left
- * between two labels, when all of them are numbered anew.
+ * as an integer of the same order.  Unlike a rank, it does not change when other
+ * labels are added while a sort goes on, unless no float is left between two
+ * labels and PostgreSQL renumbers all of them.
  */
 static void
 load_labels(KeyColumn *key)

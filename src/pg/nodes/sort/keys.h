@@ -2,22 +2,24 @@
  * keys.h
  *		Sort keys as unsigned integers: which types can be mapped, and how.
  *
- * The image of a value is an unsigned integer of at most 64 bits whose order
- * is the order wanted: the sign is turned, and all bits are when the direction
- * is descending.  NULL has no image; whether it comes first is the key's own.
+ * The image of a value is an unsigned integer of at most 64 bits.  Images are in
+ * the order that ORDER BY wants: the sign bit is flipped, and all bits are when the
+ * direction is descending.  NULL has no image; a flag of the key says whether NULLs
+ * come first.
  */
 #ifndef HPSORT_PG_NODES_SORT_KEYS_H
 #define HPSORT_PG_NODES_SORT_KEYS_H
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"
 
 /* How a type is mapped. */
 typedef enum KeyKind
 {
-	KEY_KIND_NONE = 0,			/* not at all: core's comparison */
+	KEY_KIND_NONE = 0,			/* not mapped: compared by core */
 	KEY_KIND_BOOL,
 	KEY_KIND_CHAR,				/* "char", as core compares it: unsigned */
 	KEY_KIND_INT2,
@@ -27,7 +29,7 @@ typedef enum KeyKind
 	KEY_KIND_INT8				/* and time, timestamp, timestamptz */
 } KeyKind;
 
-/* One enum label's place. */
+/* One label of an enum. */
 typedef struct EnumLabel
 {
 	Oid			oid;
@@ -43,26 +45,26 @@ typedef struct KeyColumn
 	bool		nulls_first;
 	bool		descending;
 	KeyKind kind;
-	uint64		flip;			/* bits to turn in the unsigned value */
-	MemoryContext memory;		/* where the labels go */
-	Oid			enum_type;		/* of KEY_KIND_ENUM ... */
+	uint64		flip;			/* bits to flip in the unsigned value */
+	MemoryContext memory;		/* of the labels */
+	Oid			enum_type;		/* of KEY_KIND_ENUM */
 	int			nlabels;
-	EnumLabel *labels;		/* ... sorted by oid; made when first needed */
+	EnumLabel *labels;		/* sorted by oid; made when first needed */
 } KeyColumn;
 
 /*
- * All keys.  The first nmapped of them have images; the rest, if any, is
- * compared by core within equal images.
+ * All keys.  The first nmapped of them have images; rows of equal images are
+ * compared by the rest, with core's comparison functions.
  */
 typedef struct KeyColumns
 {
 	int			nkeys;
 	int			nmapped;
 	KeyColumn   *keys;
-	SortSupport rest;			/* nkeys - nmapped of them; NULL if none */
+	SortSupport rest;			/* of keys left to core, nkeys - nmapped; NULL if none */
 } KeyColumns;
 
-/* Images of more keys than this are not kept beside a row. */
+/* The most keys that are mapped, as images of so many are kept beside a row. */
 #define KEY_COLUMNS_MAX_MAPPED 8
 
 /* The kind of keys of operator class input type, KEY_KIND_NONE if none. */
@@ -101,7 +103,10 @@ key_range(KeyKind kind)
 extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops,
 								  List *collations, List *nulls_first, int nmapped);
 
-/* The place of an enum label, which may be new. */
+/*
+ * The image of an enum label, which may have been added since the labels were
+ * read.  An error if labels have been renumbered meanwhile.
+ */
 extern uint32 key_enum_image(KeyColumn *key, Oid label);
 
 /* The image of a value that is not NULL. */
@@ -161,6 +166,16 @@ key_value(const KeyColumn *key, uint64 image)
 		default:
 			pg_unreachable();
 	}
+}
+
+/* Returns a key, which may be NULL, as the only column of a virtual slot. */
+static inline TupleTableSlot *
+key_emit(const KeyColumn *key, bool isnull, uint64 image, TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	slot->tts_isnull[0] = isnull;
+	slot->tts_values[0] = isnull ? (Datum) 0 : key_value(key, image);
+	return ExecStoreVirtualTuple(slot);
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_KEYS_H */

@@ -1,12 +1,12 @@
 /*
  * partitions.c
- *		Sorting what does not fit into work_mem: partition by partition.
+ *		Rows that do not fit into memory, sorted partition by partition (see
+ *		partitions.h).
  *
- * When the store is full its rows, and all that follow, go to a temporary file
- * by ranges of their keys (nodes/sort/store/spill.h).  Read back in order, a partition
- * usually fits into memory and is sorted there.  If not, it is divided, as
- * often as it takes; unless all its rows have the same keys, which then are in
- * order as they lie.
+ * Read back in the order of their ranges, partitions usually fit into memory one
+ * by one, and are sorted there.  A partition that does not fit is divided, as
+ * often as it takes, unless all its rows have the same keys: then they are in
+ * order as they lie in the file.
  */
 #include "postgres.h"
 
@@ -15,199 +15,158 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec.h"
-#include "pg/sort_context.h"
+#include "pg/nodes/sort/partitions.h"
+#include "pg/nodes/sort/store/sort.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
-/* As core reads what it may be asked for backward. */
-#define TAPE_BUFFER BLCKSZ
-
 /*
- * Rows that a partition is divided by, however large they are.  With one or two it
- * would be halved at best, again and again.  Core's merge of large rows
- * keeps as many in memory, one of each of six tapes or more.
+ * Rows that a partition is divided by, however large they are.  With one or two
+ * it would be halved at best, again and again.  Core's merge of large rows keeps
+ * as many in memory, one of each of six tapes or more.
  */
 #define TUPLE_SAMPLES 6
 
-/* A partition's rows are read into here one by one. */
-static MinimalTuple
-row_space(HpSortState *state, Size len)
+/* The rows expected are at least this many times the rows seen: an estimate once exceeded says nothing. */
+#define EXPECTED_MIN 8.0
+
+struct Partitions
 {
-	if (len > state->stream_room)
-	{
-		if (state->stream_row)
-			pfree(state->stream_row);
-		state->stream_room = Max(len, 1024);
-		state->stream_row = (MinimalTuple) MemoryContextAllocHuge(state->memory, state->stream_room);
-	}
-	return state->stream_row;
+	MemoryContext memory;
+	RowStore   *store;
+	Spill	   *spill;
+	const SortContext *context;
+	bool		keep;
+	RowSortStats *stats;
+
+	/* Reading. */
+	int			next;			/* partition to be read next */
+	uint64		at;				/* next row of the store ... */
+	uint64		count;			/* ... and how many it has, of the partition read last */
+	bool		streaming;		/* the partition read last is returned as it lies in the file */
+	RowBuffer	row;			/* a row of the file that is not put into the store */
+};
+
+Partitions *
+partitions_create(MemoryContext memory, RowStore *store, const SortContext *context, bool keep,
+				  RowSortStats *stats)
+{
+	Partitions *p = (Partitions *) MemoryContextAllocZero(memory, sizeof(Partitions));
+
+	p->memory = memory;
+	p->store = store;
+	p->spill = spill_create(memory, store->keys, store->tupdesc, store->tuples, store->limit);
+	p->context = context;
+	p->keep = keep;
+	p->stats = stats;
+	row_buffer_init(&p->row, memory);
+	return p;
 }
 
-/* Whether partitions will be read again; a tape needs them once. */
-static inline bool
-keeps(const HpSortState *state)
-{
-	return state->rewind && !state->random;
-}
-
-static void
-start_spill(HpSortState *state)
-{
-	RowStore *store = state->store;
-
-	state->spill = spill_create(state->memory, state->keys, state->tupdesc, store->tuples,
-									  store->limit);
-	state->partition = 0;
-}
-
-/* Room for as many samples of so many rows as are of use. */
+/* Makes room for as many samples of so many rows as are of use; *nsamples is their number. */
 static SpillSample *
-make_samples(HpSortState *state, uint64 rows, double expected, int *nsamples)
+make_samples(Partitions *p, uint64 rows, double expected, int *nsamples)
 {
-	*nsamples = spill_samples(state->spill, rows, expected);
-	return (SpillSample *) MemoryContextAllocZero(state->memory, *nsamples * sizeof(SpillSample));
+	*nsamples = spill_sample_count(p->spill, rows, expected);
+	return (SpillSample *) MemoryContextAllocZero(p->memory, *nsamples * sizeof(SpillSample));
 }
 
 void
-sort_node_spill_store(HpSortState *state)
+partitions_start_store(Partitions *p, double expected_rows)
 {
-	RowStore *store = state->store;
+	RowStore   *store = p->store;
 	uint64		rows = store->rows;
-	double		expected = outerPlanState(state)->plan->plan_rows / (double) rows;
-	SpillSample *samples;
+	double		expected = (double) store->used * Max(expected_rows / (double) rows, EXPECTED_MIN);
 	int			nsamples;
+	SpillSample *samples = make_samples(p, rows, expected, &nsamples);
 	int			i;
 
-	/* An estimate already exceeded says nothing. */
-	expected = (double) store->used * Max(expected, 8.0);
-	start_spill(state);
-	samples = make_samples(state, rows, expected, &nsamples);
 	for (i = 0; i < nsamples; i++)
 		(void) row_store_row(store, i * rows / nsamples, &samples[i].key);
-	spill_divide(state->spill, 0, samples, nsamples, expected);
+	spill_divide(p->spill, 0, samples, nsamples, expected);
 	pfree(samples);
 
-	/* The bound is no longer kept to: rows are written as they come. */
+	/* Rows are written as they come, wanted or not. */
 	store->bound = 0;
 	store->has_cutoff = false;
-	spill_flush(state->spill, store, &state->context);
+	partitions_flush(p);
 }
 
 void
-sort_node_put_key(HpSortState *state, const RowKey *key)
+partitions_start_runs(Partitions *p, KeyRuns *runs, double expected_rows)
 {
-	if (likely(row_store_put_key(state->store, key)))
-		return;
-	if (state->spill)
-		spill_flush(state->spill, state->store, &state->context);
-	else
-		sort_node_spill_store(state);
-	if (!row_store_put_key(state->store, key))
-		elog(ERROR, "no room for a key");
-}
-
-void
-sort_node_put_nulls(HpSortState *state, uint64 nulls)
-{
-	RowKey key = {.nulls = 1};
-
-	for (; nulls > 0; nulls--)
-	{
-		sort_node_put_key(state, &key);
-		if (nulls % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-}
-
-void
-sort_node_spill_sorter(HpSortState *state)
-{
-	uint64		count = sorter_count(state->sorter);
-	uint64		total = count + state->nulls;
-	double		expected = Max(outerPlanState(state)->plan->plan_rows, 8.0 * total) * sizeof(uint64);
+	uint64		count = key_runs_count(runs) - runs->nulls;
+	double		expected = Max(expected_rows, EXPECTED_MIN * key_runs_count(runs)) * sizeof(uint64);
 	int			nsamples;
-	SpillSample *samples;
-	RowKey key = {0};
-	SortError	err;
-	int			pass;
+	SpillSample *samples = make_samples(p, count, expected, &nsamples);
+	int			taken = 0;
+	uint64		at = 0;
+	size_t		got;
 
-	start_spill(state);
-	samples = make_samples(state, count, expected, &nsamples);
-
-	/* Twice: first some of the keys, evenly, then all of them. */
-	pg_sort_check(sorter_finish(state->sorter, SORT_WANT_KEYS, &err), &err);
-	for (pass = 0; pass < 2; pass++)
+	/* Some of the keys, evenly. */
+	while ((got = key_runs_fetch(runs)) > 0)
 	{
-		uint64		at = 0;
-		int			taken = 0;
-		size_t		got;
+		size_t		i;
 
-		pg_sort_check(sorter_open_cursor(state->sorter, false, &state->cursor, &err), &err);
-		do
-		{
-			size_t		i;
-
-			pg_sort_check(sorter_cursor_keys(&state->cursor, state->batch, HPSORT_BATCH, &got, &err), &err);
-			for (i = 0; i < got; i++, at++)
-			{
-				key.images[0] = (uint64) state->bias + (uint64) (int64) state->batch[i];
-				if (pass == 1)
-					sort_node_put_key(state, &key);
-				else if (taken < nsamples && at == (uint64) taken * count / nsamples)
-					samples[taken++].key = key;
-			}
-			CHECK_FOR_INTERRUPTS();
-		} while (got > 0);
-		if (pass == 0)
-		{
-			Assert(taken == nsamples);
-			spill_divide(state->spill, 0, samples, nsamples, expected);
-			pfree(samples);
-		}
+		for (i = 0; i < got; i++, at++)
+			if (taken < nsamples && at == (uint64) taken * count / nsamples)
+				samples[taken++].key.images[0] = key_runs_image(runs, i);
+		CHECK_FOR_INTERRUPTS();
 	}
-	sort_node_put_nulls(state, state->nulls);
-	state->stats.space = Max(state->stats.space, sorter_memory(state->sorter));
-	sorter_reset(state->sorter);
+	Assert(taken == nsamples);
+	spill_divide(p->spill, 0, samples, nsamples, expected);
+	pfree(samples);
 }
 
 void
-sort_node_spill_slot(HpSortState *state, TupleTableSlot *slot)
+partitions_flush(Partitions *p)
 {
-	if (likely(row_store_put(state->store, slot)))
-		return;
-	spill_flush(state->spill, state->store, &state->context);
-	if (!row_store_put(state->store, slot))
-		elog(ERROR, "no room for a row");
+	spill_flush(p->spill, p->store, p->context);
 }
 
-/* Reads the next row's tuple into a space of its own, and its mapped keys if they are wanted. */
-static MinimalTuple
-read_row(HpSortState *state, RowKey *key, Size len)
+void
+partitions_finish(Partitions *p)
 {
-	MinimalTuple tuple = row_space(state, len);
+	RowSortStats *stats = p->stats;
 
-	spill_tuple(state->spill, tuple, len);
+	partitions_flush(p);
+	stats->partitions = spill_partition_count(p->spill);
+	stats->on_disk = true;
+	stats->space = spill_file_bytes(spill_get_file(p->spill));
+
+	/* What will be done with partitions, should none of them have to be sorted. */
+	rows_plan(p->context, stats->keys / stats->partitions, 0, PG_UINT32_MAX, false, &stats->plan);
+	p->at = p->count = 0;
+}
+
+/* Reads the next row's tuple into the row buffer, and its mapped keys if they are wanted. */
+static MinimalTuple
+read_row(Partitions *p, RowKey *key, Size len)
+{
+	MinimalTuple tuple = row_buffer_reserve(&p->row, len);
+
+	spill_read_tuple(p->spill, tuple, len);
 	if (key)
-		row_tuple_key(state->store, tuple, key);
+		row_tuple_key(p->store->keys, p->store->slot, tuple, key);
 	return tuple;
 }
 
 /*
- * Samples of a partition: keys, or tuples if its mapped keys are equal, in an
- * eighth of the memory, or more if that is too little for TUPLE_SAMPLES.  Each is
- * from the middle of an equal share of the rows: the first row of all is the
- * smallest where rows come in order, and would divide nothing.
+ * Samples of a partition, *nsamples of them: keys, or tuples if its mapped keys
+ * are equal.  Tuples take an eighth of the memory, or more if an eighth is too
+ * little for TUPLE_SAMPLES.  Each sample is from the middle of an equal share of
+ * the rows: where rows come in order, the first of all is the smallest, and a
+ * boundary there would divide nothing.
  */
 static SpillSample *
-sample_partition(HpSortState *state, int number, double expected, int *nsamples)
+sample_partition(Partitions *p, int number, double expected, int *nsamples)
 {
-	Spill *spill = state->spill;
+	Spill *spill = p->spill;
 	const SpillPartition *partition = spill_partition(spill, number);
-	MemoryContext memory = spill_tuples(spill);
+	MemoryContext memory = spill_sample_memory(spill);
 	bool		by_rest = spill_is_single(spill, number);
-	SpillSample *samples = make_samples(state, partition->rows, expected, nsamples);
+	SpillSample *samples = make_samples(p, partition->rows, expected, nsamples);
 	uint64		at = 0;
 	int			taken = 0;
 	RowKey key = {0};
@@ -218,17 +177,17 @@ sample_partition(HpSortState *state, int number, double expected, int *nsamples)
 	{
 		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(SpillSample);
 
-		*nsamples = (int) Min(*nsamples, Max(state->store->limit / 8 / each, TUPLE_SAMPLES));
+		*nsamples = (int) Min(*nsamples, Max(p->store->limit / 8 / each, TUPLE_SAMPLES));
 	}
-	spill_open(spill, number, false);
-	while (spill_next(spill, &key, &len))
+	spill_start_reading(spill, number, false);
+	while (spill_next_row(spill, &key, &len))
 	{
 		bool		wanted = taken < *nsamples &&
 			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
 
-		if (!state->key_only)
+		if (p->store->tuples)
 		{
-			MinimalTuple tuple = read_row(state, wanted && !by_rest ? &key : NULL, len);
+			MinimalTuple tuple = read_row(p, wanted && !by_rest ? &key : NULL, len);
 
 			if (wanted && by_rest)
 			{
@@ -245,64 +204,64 @@ sample_partition(HpSortState *state, int number, double expected, int *nsamples)
 	return samples;
 }
 
-/* Puts a row that is being read into the store; false if there is no room. */
+/* Puts the row that is being read from the file into the store; false if there is no room. */
 static bool
-put_read(HpSortState *state, const RowKey *key, Size len)
+put_read(Partitions *p, const RowKey *key, Size len)
 {
 	MinimalTuple place;
 
-	if (state->key_only)
-		return row_store_put_key(state->store, key);
-	if (!row_store_begin_tuple(state->store, len, &place))
+	if (!p->store->tuples)
+		return row_store_put_key(p->store, key);
+	if (!row_store_begin_tuple(p->store, len, &place))
 		return false;
-	spill_tuple(state->spill, place, len);
-	row_store_end_tuple(state->store, place);
+	spill_read_tuple(p->spill, place, len);
+	row_store_end_tuple(p->store, place);
 	return true;
 }
 
 /* Divides a partition that is too large for memory. */
 static void
-divide(HpSortState *state, int number)
+divide(Partitions *p, int number)
 {
-	Spill *spill = state->spill;
-	RowStore *store = state->store;
+	Spill *spill = p->spill;
+	RowStore *store = p->store;
 	const SpillPartition *partition = spill_partition(spill, number);
 	double		expected = (double) partition->tuple_bytes +
-		(double) partition->rows * (state->keys->nmapped + 4) * sizeof(uint64);
-	int			before = spill_partitions(spill);
+		(double) partition->rows * (store->keys->nmapped + 4) * sizeof(uint64);
+	int			before = spill_partition_count(spill);
 	uint64		at = 0;
 	int			nsamples;
 	SpillSample *samples;
 	RowKey key;
 	Size		len;
 
-	/* Once for keys to divide at, once for the rows. */
-	state->stats.compared |= spill_is_single(spill, number);
-	samples = sample_partition(state, number, expected, &nsamples);
+	/* The partition is read twice: for its samples, and for its rows. */
+	p->stats->compared |= spill_is_single(spill, number);
+	samples = sample_partition(p, number, expected, &nsamples);
 	spill_divide(spill, number, samples, nsamples, expected);
 	pfree(samples);
-	while (spill_next(spill, &key, &len))
+	while (spill_next_row(spill, &key, &len))
 	{
-		if (!put_read(state, &key, len))
+		if (!put_read(p, &key, len))
 		{
-			spill_flush(spill, store, &state->context);
-			if (!put_read(state, &key, len))
+			spill_flush(spill, store, p->context);
+			if (!put_read(p, &key, len))
 				elog(ERROR, "no room for a row");
 		}
 		if (at++ % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	spill_flush(spill, store, &state->context);
-	state->stats.partitions += spill_partitions(spill) - before;
-	state->stats.space = spill_file_bytes(spill_file(spill));
+	spill_flush(spill, store, p->context);
+	p->stats->partitions += spill_partition_count(spill) - before;
+	p->stats->space = spill_file_bytes(spill_get_file(spill));
 }
 
 /* Reads a partition into the store; false, with an empty store, if it does not fit. */
 static bool
-load(HpSortState *state, int number)
+load(Partitions *p, int number)
 {
-	Spill *spill = state->spill;
-	RowStore *store = state->store;
+	Spill *spill = p->spill;
+	RowStore *store = p->store;
 	const SpillPartition *partition = spill_partition(spill, number);
 	RowKey key;
 	Size		len;
@@ -310,191 +269,118 @@ load(HpSortState *state, int number)
 	row_store_clear(store);
 	if (row_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
 		return false;
-	spill_open(spill, number, false);
-	while (spill_next(spill, &key, &len))
+	spill_start_reading(spill, number, false);
+	while (spill_next_row(spill, &key, &len))
 	{
-		if (!put_read(state, &key, len))
+		if (!put_read(p, &key, len))
 		{
-			/* All memory goes: it has the shape of rows before these. */
+			/* Memory was shared out for other rows: the next try starts without any. */
 			row_store_reset(store);
 			return false;
 		}
 		if (store->rows % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	if (!keeps(state))
-		spill_forget(spill, number);
-	row_store_sort(store, &state->context);
-	sort_node_note_sort(state);
-	state->at = 0;
-	state->count = row_store_count(store);
+	if (!p->keep)
+		spill_forget_partition(spill, number);
+	row_store_sort(store, p->context);
+	p->stats->plan = store->stats.plan;
+	p->stats->compared |= store->stats.compared;
+	p->at = 0;
+	p->count = row_store_count(store);
 	return true;
 }
 
 /* Makes the next partition ready to be read; false at the end. */
 static bool
-next_partition(HpSortState *state)
+next_partition(Partitions *p)
 {
-	Spill *spill = state->spill;
+	Spill *spill = p->spill;
 
-	while (state->partition < spill_partitions(spill))
+	while (p->next < spill_partition_count(spill))
 	{
-		int			number = state->partition;
+		int			number = p->next;
 
 		if (spill_partition(spill, number)->rows == 0)
-			state->partition++;
-		else if (load(state, number))
+			p->next++;
+		else if (load(p, number))
 		{
-			state->partition++;
+			p->next++;
 			return true;
 		}
 		else if (spill_partition(spill, number)->equal ||
 				 (spill_is_single(spill, number) &&
-				  state->keys->nmapped == state->keys->nkeys))
+				  p->store->keys->nmapped == p->store->keys->nkeys))
 		{
-			/* In order as it lies. */
-			spill_open(spill, number, !keeps(state));
-			state->streaming = true;
-			state->partition++;
+			/* All keys are equal: the rows are in order as they lie. */
+			spill_start_reading(spill, number, !p->keep);
+			p->streaming = true;
+			p->next++;
 			return true;
 		}
 		else
-			divide(state, number);
+			divide(p, number);
 	}
 	return false;
 }
 
-void
-sort_node_partitions_start(HpSortState *state)
-{
-	spill_flush(state->spill, state->store, &state->context);
-	state->stats.partitions = spill_partitions(state->spill);
-	state->stats.on_disk = true;
-	state->stats.space = spill_file_bytes(spill_file(state->spill));
-
-	/* What will be done with partitions, should none of them have to be sorted. */
-	rows_plan(&state->context, state->stats.keys / state->stats.partitions, 0, PG_UINT32_MAX, false,
-			  &state->stats.plan);
-	state->at = state->count = 0;
-}
-
-/* The next row of a partition that is in order as it lies; NULL at its end. */
+/* Returns the next row of a partition that is in order as it lies; NULL at its end. */
 static TupleTableSlot *
-stream(HpSortState *state)
+stream(Partitions *p, TupleTableSlot *slot)
 {
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	RowKey key;
+	RowKey		key;
 	Size		len;
 
 	ExecClearTuple(slot);
-	if (!spill_next(state->spill, &key, &len))
+	if (!spill_next_row(p->spill, &key, &len))
 	{
-		state->streaming = false;
-		if (!keeps(state))
-			spill_forget(state->spill, state->partition - 1);
+		p->streaming = false;
+		if (!p->keep)
+			spill_forget_partition(p->spill, p->next - 1);
 		return NULL;
 	}
-	if (!state->key_only)
-		return ExecStoreMinimalTuple(read_row(state, NULL, len), slot, false);
-	slot->tts_isnull[0] = key.nulls != 0;
-	slot->tts_values[0] = key.nulls ? (Datum) 0 : key_value(&state->keys->keys[0], key.images[0]);
-	return ExecStoreVirtualTuple(slot);
+	if (p->store->tuples)
+		return ExecStoreMinimalTuple(read_row(p, NULL, len), slot, false);
+	return key_emit(&p->store->keys->keys[0], key.nulls != 0, key.images[0], slot);
 }
 
 TupleTableSlot *
-sort_node_partitions_next(HpSortState *state)
+partitions_next(Partitions *p, TupleTableSlot *slot)
 {
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
 	for (;;)
 	{
-		if (state->at < state->count)
-			return sort_node_emit(state, state->at++);
-		if (state->streaming)
+		if (p->at < p->count)
+			return row_store_emit(p->store, p->at++, slot);
+		if (p->streaming)
 		{
-			TupleTableSlot *next = stream(state);
+			TupleTableSlot *next = stream(p, slot);
 
 			if (next)
 				return next;
 		}
 		ExecClearTuple(slot);
-		if (!next_partition(state))
+		if (!next_partition(p))
 			return slot;
 	}
 }
 
 void
-sort_node_partitions_rewind(HpSortState *state)
+partitions_rewind(Partitions *p)
 {
-	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	state->streaming = false;
-	state->partition = 0;
-	row_store_clear(state->store);
-	state->at = state->count = 0;
+	p->streaming = false;
+	p->next = 0;
+	row_store_clear(p->store);
+	p->at = p->count = 0;
 }
 
-/*
- * What may be read backward is written once more, in order: partition after
- * partition, each of them where it lies.
- */
+SpillFile *
+partitions_file(Partitions *p)
+{
+	return spill_get_file(p->spill);
+}
+
 void
-sort_node_partitions_to_tape(HpSortState *state)
+partitions_destroy(Partitions *p)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->memory);
-	uint64		rows = 0;
-
-	state->tape = tape_create(spill_file(state->spill), TAPE_BUFFER);
-	MemoryContextSwitchTo(old);
-	for (;;)
-	{
-		TupleTableSlot *slot = sort_node_partitions_next(state);
-
-		if (TupIsNull(slot))
-			break;
-		if (state->key_only)
-		{
-			uint64		value = slot->tts_isnull[0] ? 0 : (uint64) slot->tts_values[0];
-
-			/* NULL is shorter than any value. */
-			tape_put(state->tape, &value, slot->tts_isnull[0] ? 1 : sizeof(value));
-		}
-		else
-		{
-			MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
-
-			tape_put(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
-						   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
-		}
-		if (rows++ % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	tape_finish(state->tape);
-	state->stats.space = spill_file_bytes(spill_file(state->spill));
-	row_store_reset(state->store);
-}
-
-TupleTableSlot *
-sort_node_tape_row(HpSortState *state, bool forward)
-{
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	uint32		len = tape_next(state->tape, forward);
-	MinimalTuple tuple;
-
-	ExecClearTuple(slot);
-	if (len == 0)
-		return slot;
-	if (state->key_only)
-	{
-		uint64		value = 0;
-
-		tape_get(state->tape, &value, len);
-		slot->tts_isnull[0] = len < sizeof(value);
-		slot->tts_values[0] = (Datum) value;
-		return ExecStoreVirtualTuple(slot);
-	}
-	tuple = row_space(state, len + MINIMAL_TUPLE_DATA_OFFSET);
-	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
-	tuple->t_len = len + MINIMAL_TUPLE_DATA_OFFSET;
-	tape_get(state->tape, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET, len);
-	return ExecStoreMinimalTuple(tuple, slot, false);
+	spill_destroy(p->spill);
 }

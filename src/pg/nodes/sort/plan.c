@@ -1,37 +1,37 @@
 /*
  * plan.c
- *		From the path of Custom Scan (HpSort) to its plan node.
+ *		From the path of Custom Scan (HpSort) to its plan node (see plan.h).
  *
- * In setrefs.c a custom scan without a table finds its columns in its own
- * list, custom_scan_tlist, by comparing expressions: until then that list has
- * to be the child's.  Afterwards only its types are asked for, and by EXPLAIN,
- * of this node and of those above, what a column is: it would then look for
- * what computed columns are computed from, a window for instance, and for the
- * table of what a set operation returns, neither of which is here.  As for
- * Sort, it has to ask the child.  Core has no hook between the two, and a plan
- * must not be changed once it is made, so a planner hook looks through
- * finished plans that have such a node.
+ * The node's custom_scan_tlist has to be one list while core finishes the plan,
+ * and another one afterwards:
+ *
+ * - setrefs.c finds the columns of a custom scan without a table in
+ *   custom_scan_tlist, by comparing expressions.  For that, the list must have
+ *   the child's expressions.
+ * - EXPLAIN prints a column of this node, and of nodes above it, by the
+ *   expression in custom_scan_tlist.  Child expressions cannot be printed
+ *   there: one that is computed, by a window for instance, refers to columns
+ *   that this node does not have, and a column of a set operation to a table
+ *   that does not exist.  For EXPLAIN the list must refer to the child's columns,
+ *   as a Sort's target list does.
+ *
+ * Core has no hook between the two, so a planner hook changes the lists of such
+ * nodes in plans that core has just finished.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/planner.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/exec.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/node.h"
+#include "pg/nodes/sort/plan.h"
 
-static planner_hook_type prev_planner_hook = NULL;
+uint64		sort_node_plans_made = 0;
 
-/*
- * Nodes ever made.  A planner that calls itself, for a function evaluated at
- * plan time, or ends in an error, may make the outer one look in vain, no more.
- */
-static uint64 plans_made = 0;
-
-/* The plan of such a path. */
+/* The plan node of a path. */
 static Plan *
 sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		   List *custom_plans)
@@ -52,7 +52,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 			elog(ERROR, "could not find sort key %d in the input", attno);
 	}
 
-	/* Like Sort, we return the child's rows, all of their columns. */
+	/* Like a Sort, the node returns the child's rows, all of their columns. */
 	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
 	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
 	scan->scan.plan.lefttree = child;
@@ -61,7 +61,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
 	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
 	scan->methods = &sort_node_scan_methods;
-	plans_made++;
+	sort_node_plans_made++;
 	return &scan->scan.plan;
 }
 
@@ -71,8 +71,9 @@ const CustomPathMethods sort_path_methods = {
 };
 
 /*
- * Of our node: whatever is not a table's column is the child's, and so are
- * records, whose fields EXPLAIN looks for where they were made, in a subquery.
+ * Has custom_scan_tlist refer to the child's columns, where an expression is not
+ * a table's column.  A record refers to the child, too: EXPLAIN looks for the
+ * names of its fields where the record was made, in a subquery.
  */
 static void
 refer_to_child(CustomScan *scan)
@@ -100,7 +101,7 @@ finish_plans(List *plans)
 		finish_plan((Plan *) lfirst(lc));
 }
 
-/* Our nodes of a plan tree; core has walkers for expressions and states only. */
+/* Finds HpSort nodes in a plan tree; core has walkers for expressions and states only. */
 static void
 finish_plan(Plan *plan)
 {
@@ -130,26 +131,9 @@ finish_plan(Plan *plan)
 	finish_plan(plan->righttree);
 }
 
-static PlannedStmt *
-order_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
-{
-	uint64		before = plans_made;
-	PlannedStmt *result;
-
-	result = prev_planner_hook ? prev_planner_hook(parse, query_string, options, params)
-		: standard_planner(parse, query_string, options, params);
-	if (unlikely(plans_made != before))
-	{
-		finish_plan(result->planTree);
-		finish_plans(result->subplans);
-	}
-	return result;
-}
-
 void
-sort_node_plan_init(void)
+sort_node_finish_plan(PlannedStmt *stmt)
 {
-	RegisterCustomScanMethods(&sort_node_scan_methods);
-	prev_planner_hook = planner_hook;
-	planner_hook = order_planner;
+	finish_plan(stmt->planTree);
+	finish_plans(stmt->subplans);
 }

@@ -1,11 +1,12 @@
 /*
  * upper.c
  *		Custom Scan (HpSort) in the place of a Sort below windows, DISTINCT and
- *		groups (see planner.c).
+ *		groups (see upper.h).
  *
- * What core has built there is a chain of nodes with one input each, and
- * somewhere a Sort.  The chain is copied down to the Sort, our path takes that
- * one's place, and whatever is cheaper stays.  Core's own are left as they are.
+ * Core has built a chain of paths with one input each, and one of them, at the
+ * end or in between, is a Sort.  A copy of the chain down to the Sort is offered,
+ * with HpSort's path in the place of the Sort; add_path() keeps what is cheaper.
+ * Core's chain stays as it is.
  */
 #include "postgres.h"
 
@@ -13,16 +14,18 @@
 #include "optimizer/pathnode.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/core_paths.h"
+#include "pg/nodes/sort/path.h"
+#include "pg/nodes/sort/upper.h"
 
-/* Nodes with one input; it is in the same place in all of them. */
+/* A path with one input, which is at the same offset in all kinds of them. */
 typedef struct ChainPath
 {
 	Path		path;
 	Path	   *subpath;
 } ChainPath;
 
-/* Whether a path is a link of such a chain; a Sort is its end, or one. */
+/* Whether a path is a link of such a chain. */
 static bool
 is_chain_link(const Path *path)
 {
@@ -49,7 +52,7 @@ is_chain_link(const Path *path)
 	}
 }
 
-/* Whether a node reads all of its input before it returns anything. */
+/* Whether a path reads all of its input before it returns anything. */
 static bool
 reads_all(const Path *path)
 {
@@ -73,7 +76,7 @@ replace_sorts(PlannerInfo *root, Path *path)
 	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		copy = sort_path_make(root, path->parent, sub ? sub : old, path->pathkeys, false);
+		copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys, false);
 		if (copy)
 			return copy;
 	}
@@ -93,7 +96,7 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
 	List	   *paths = NIL;
 	ListCell   *lc;
 
-	/* First all, then add: that may free what is in the list. */
+	/* Made first, and then added, because add_path() may free paths of the list. */
 	foreach(lc, rel->pathlist)
 	{
 		Path	   *path = replace_sorts(root, (Path *) lfirst(lc));

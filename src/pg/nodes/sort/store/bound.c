@@ -1,11 +1,11 @@
 /*
  * bound.c
- *		LIMIT: the store keeps only the rows that are wanted (see store.h).
+ *		LIMIT: a store that keeps only the first rows in order (see bound.h).
  *
- * Whenever there are twice as many rows as wanted, or no room for more, they
- * are sorted, and the first ones kept: where they lie if there is room
- * enough for garbage, otherwise moved together, so that sorting the first few of
- * many rows never takes more memory than they do.
+ * Whenever the store has twice as many rows as wanted, or no room for more, its
+ * rows are sorted, and the first ones kept.  These stay where they lie if there is
+ * room enough for the garbage between them; otherwise they are moved together, so
+ * that the first few of many rows fit into the memory that they need.
  */
 #include "postgres.h"
 
@@ -13,7 +13,8 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/bound.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/wide.h"
 
@@ -23,7 +24,7 @@
 /* Turns the order of references into that of signed integers, and back. */
 #define REF_SIGN (UINT32_C(1) << 31)
 
-/* key is of the last row that is wanted: at and after it no later one is. */
+/* Sets the cutoff to the key of the last wanted row: no later row at or after it is wanted. */
 static void
 set_cutoff(RowStore *store, const RowKey *key)
 {
@@ -33,8 +34,8 @@ set_cutoff(RowStore *store, const RowKey *key)
 }
 
 /*
- * The first bound rows of one narrow key whose tuples do not move: those not
- * wanted stay as garbage.  Or of keys without tuples.
+ * Keeps the first bound rows of a store with one narrow key or without tuples.
+ * Tuples do not move: those of dropped rows stay as garbage.
  */
 static void
 cut_bound(RowStore *store, const SortContext *context)
@@ -113,7 +114,16 @@ row_store_keep_bound(RowStore *store)
 	}
 	pfree(refs);
 
-	/* What is compared with by the keys left to core is the last row's own. */
+	/* The keys left to core are compared with those of the cutoff's row. */
 	if (store->keys->rest)
 		ExecStoreMinimalTuple(row_store_tuple(store, last_moved), store->slot, false);
+}
+
+bool
+row_store_make_room_by_bound(RowStore *store)
+{
+	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + ROW_BOUND_SLACK)
+		return false;
+	row_store_keep_bound(store);
+	return true;
 }

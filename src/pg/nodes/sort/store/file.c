@@ -1,6 +1,6 @@
 /*
  * file.c
- *		A temporary file (see file.h).
+ *		A temporary file of many sequences (see file.h).
  */
 #include "postgres.h"
 
@@ -17,13 +17,13 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/file.h"
 
-/* As BufFile's. */
+/* As BufFile's segments. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
 
 /*
- * Where the first byte goes.  Beyond 32 GB is where a place in 32 bits, even of
- * eight bytes each, ends: a build with another start writes a file with a hole
- * in front, and shows that no place is cut.
+ * The place of the first byte.  A build with a start beyond 32 GB, which is as far
+ * as 32 bits reach even in units of eight bytes, writes a file with a hole in
+ * front, and shows that no place is cut to 32 bits.
  */
 #ifndef SPILL_FILE_START
 #define SPILL_FILE_START UINT64CONST(0)
@@ -39,17 +39,17 @@ typedef struct SegmentedFile
 	File	   *segments;
 
 	/* Writing. */
-	SpillPieces *target;		/* the sequence that is appended to */
-	uint64		started;		/* start of what is not yet among its extents */
-	bool		in_hole;		/* bytes given back are written over ... */
-	uint64		hole_end;		/* ... until here ... */
-	uint64		end;			/* ... and the file goes on here afterwards */
-	SpillPieces holes;			/* bytes given back ... */
+	SpillSequence *target;		/* the sequence that is appended to */
+	uint64		started;		/* start of what is not yet among its pieces */
+	bool		in_hole;		/* bytes given back are being overwritten ... */
+	uint64		hole_end;		/* ... up to here */
+	uint64		end;			/* where the file goes on after all holes */
+	SpillSequence holes;			/* bytes given back ... */
 	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
 
 StaticAssertDecl(sizeof(((SpillPiece *) 0)->start) == 8 && sizeof(((SpillPiece *) 0)->len) == 8,
-				 "files may be large, and so may their extents");
+				 "files may be large, and so may their pieces");
 
 SpillFile *
 spill_file_create(void)
@@ -66,7 +66,7 @@ spill_file_create(void)
 	return &file->open;
 }
 
-/* Another segment, of the owner of the first: rows are read in other places. */
+/* Adds a segment, of the first one's resource owner: the current one may end before the file. */
 static void
 add_segment(SegmentedFile *file)
 {
@@ -83,11 +83,11 @@ add_segment(SegmentedFile *file)
 	file->nsegments++;
 }
 
-/* Appends an extent, to the last one if it goes on there. */
+/* Appends a piece, or makes the last one longer if the piece begins where that one ends. */
 static void
-add_extent(SegmentedFile *file, SpillPieces *extents, uint64 start, uint64 len)
+add_piece(SegmentedFile *file, SpillSequence *sequence, uint64 start, uint64 len)
 {
-	SpillPiece *last = extents->n > 0 ? &extents->items[extents->n - 1] : NULL;
+	SpillPiece *last = sequence->n > 0 ? &sequence->pieces[sequence->n - 1] : NULL;
 
 	if (len == 0)
 		return;
@@ -96,42 +96,42 @@ add_extent(SegmentedFile *file, SpillPieces *extents, uint64 start, uint64 len)
 		last->len += len;
 		return;
 	}
-	if (extents->n == extents->room)
+	if (sequence->n == sequence->room)
 	{
-		Size		room = Max(extents->room * 2, 4);
+		Size		room = Max(sequence->room * 2, 4);
 
-		if (extents->items == NULL)
-			extents->items = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
+		if (sequence->pieces == NULL)
+			sequence->pieces = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
 		else
-			extents->items = (SpillPiece *) repalloc_huge(extents->items, room * sizeof(SpillPiece));
-		extents->room = room;
+			sequence->pieces = (SpillPiece *) repalloc_huge(sequence->pieces, room * sizeof(SpillPiece));
+		sequence->room = room;
 	}
-	extents->items[extents->n].start = start;
-	extents->items[extents->n].len = len;
-	extents->n++;
+	sequence->pieces[sequence->n].start = start;
+	sequence->pieces[sequence->n].len = len;
+	sequence->n++;
 }
 
-/* Notes what has been written to the sequence since it was last noted. */
+/* Adds what has been put since the last call to the pieces of its sequence. */
 static void
-note_extent(SegmentedFile *file)
+note_piece(SegmentedFile *file)
 {
 	uint64		at = file->open.at + file->open.used;
 
 	if (file->target)
-		add_extent(file, file->target, file->started, at - file->started);
+		add_piece(file, file->target, file->started, at - file->started);
 	file->started = at;
 }
 
-/* These bytes may be written over. */
+/* Has these bytes overwritten by later ones. */
 static void
 give_back(SegmentedFile *file, uint64 start, uint64 len)
 {
 	if (file->next_hole == file->holes.n)
 		file->next_hole = file->holes.n = 0;
-	add_extent(file, &file->holes, start, len);
+	add_piece(file, &file->holes, start, len);
 }
 
-/* What EXPLAIN (BUFFERS) and track_io_timing want to know. */
+/* I/O times, for track_io_timing and EXPLAIN (BUFFERS). */
 static void
 start_io(instr_time *start)
 {
@@ -152,7 +152,7 @@ end_io(instr_time start, instr_time *total)
 	INSTR_TIME_ACCUM_DIFF(*total, now, start);
 }
 
-/* Writes the buffer out. */
+/* Writes the buffer to the file, and empties it. */
 static void
 write_buffer(SegmentedFile *file)
 {
@@ -196,7 +196,7 @@ find_place(SegmentedFile *file)
 {
 	SpillFile  *open = &file->open;
 
-	note_extent(file);
+	note_piece(file);
 	if (open->used > 0)
 		write_buffer(file);
 	if (!file->in_hole)
@@ -204,7 +204,7 @@ find_place(SegmentedFile *file)
 	file->in_hole = file->next_hole < file->holes.n;
 	if (file->in_hole)
 	{
-		const SpillPiece *hole = &file->holes.items[file->next_hole++];
+		const SpillPiece *hole = &file->holes.pieces[file->next_hole++];
 
 		open->at = hole->start;
 		file->hole_end = hole->start + hole->len;
@@ -242,25 +242,25 @@ spill_file_put_rest(SpillFile *open, const void *data, Size len)
 }
 
 void
-spill_file_write_to(SpillFile *open, SpillPieces *extents)
+spill_file_write_to(SpillFile *open, SpillSequence *sequence)
 {
 	SegmentedFile *file = (SegmentedFile *) open;
 
-	note_extent(file);
-	file->target = extents;
-	if (extents && !file->in_hole && file->next_hole < file->holes.n)
+	note_piece(file);
+	file->target = sequence;
+	if (sequence && !file->in_hole && file->next_hole < file->holes.n)
 		find_place(file);
 }
 
 void
-spill_file_append(SpillFile *open, SpillPieces *to, SpillPieces *from)
+spill_file_append(SpillFile *open, SpillSequence *to, SpillSequence *from)
 {
 	Size		i;
 
 	for (i = 0; i < from->n; i++)
-		add_extent((SegmentedFile *) open, to, from->items[i].start, from->items[i].len);
-	if (from->items)
-		pfree(from->items);
+		add_piece((SegmentedFile *) open, to, from->pieces[i].start, from->pieces[i].len);
+	if (from->pieces)
+		pfree(from->pieces);
 	memset(from, 0, sizeof(*from));
 }
 
@@ -272,15 +272,15 @@ spill_file_sync(SpillFile *open)
 }
 
 void
-spill_file_forget(SpillFile *open, SpillPieces *extents)
+spill_file_give_back(SpillFile *open, SpillSequence *sequence)
 {
 	Size		i;
 
-	for (i = 0; i < extents->n; i++)
-		give_back((SegmentedFile *) open, extents->items[i].start, extents->items[i].len);
-	if (extents->items)
-		pfree(extents->items);
-	memset(extents, 0, sizeof(*extents));
+	for (i = 0; i < sequence->n; i++)
+		give_back((SegmentedFile *) open, sequence->pieces[i].start, sequence->pieces[i].len);
+	if (sequence->pieces)
+		pfree(sequence->pieces);
+	memset(sequence, 0, sizeof(*sequence));
 }
 
 uint64
@@ -334,11 +334,11 @@ spill_reader_init(SpillReader *reader, SpillFile *file, Size size)
 }
 
 void
-spill_reader_start(SpillReader *reader, const SpillPieces *extents, bool consume)
+spill_reader_start(SpillReader *reader, const SpillSequence *sequence, bool consume)
 {
-	/* What is to be read may not have been written yet. */
+	/* Some bytes of the sequence may still be in the buffer. */
 	spill_file_sync(reader->file);
-	reader->extents = extents;
+	reader->sequence = sequence;
 	reader->next = 0;
 	reader->rest.len = 0;
 	reader->consume = consume;
@@ -350,16 +350,16 @@ fill_reader(SpillReader *reader)
 {
 	Size		filled = 0;
 
-	/* Several extents, if they are short. */
+	/* Several pieces together, if they are short. */
 	do
 	{
 		Size		part;
 
 		if (reader->rest.len == 0)
 		{
-			if (reader->next == reader->extents->n)
+			if (reader->next == reader->sequence->n)
 				break;
-			reader->rest = reader->extents->items[reader->next++];
+			reader->rest = reader->sequence->pieces[reader->next++];
 		}
 		part = Min(reader->rest.len, reader->size - filled);
 		spill_file_read(reader->file, reader->rest.start, reader->buffer + filled, part);

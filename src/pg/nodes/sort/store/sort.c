@@ -1,34 +1,33 @@
 /*
  * sort.c
- *		Putting the rows of a store in order (see store.h).
+ *		Putting the rows of a store in order (see sort.h).
  *
  * The mapped keys of a row become one unsigned integer, its code: as many
- * leading keys as fit 64 bits, each taking no more values than lie between
- * its bounds, which are known exactly by now.  src/sort sorts the codes.  If
- * keys are left over, mapped ones that did not fit or others, rows of equal
- * codes are then compared, key by key, as core does.
+ * leading keys as fit 64 bits, each with as many values as lie between its
+ * bounds, which are known exactly when all rows are there.  src/sort sorts the
+ * codes.  If keys are left over, mapped ones that did not fit or keys left to
+ * core, the rows of equal codes are a group, and are compared key by key.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/error.h"
 #include "sort/wide.h"
 
-/* Rows handled between two looks at interrupts: a cache miss or two for each. */
+/* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
 #define CHECK_EVERY ((uint64) 1 << 15)
 
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
 {
 	int			nkeys;			/* leading keys in the code */
-	bool		exact;			/* all mapped keys are in it, unchanged */
+	bool		exact;			/* equal codes are equal mapped keys */
 	uint64		last;			/* largest code */
 	uint64		width[KEY_COLUMNS_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
 	uint64		base[KEY_COLUMNS_MAX_MAPPED]; /* code of a key's smallest image */
@@ -112,16 +111,6 @@ group_tuple(const RowStore *store, uint32 row)
 	return row_store_tuple(store, store->narrow ? row : store->refs[row]);
 }
 
-static Datum
-tuple_value(const RowStore *store, MinimalTuple tuple, AttrNumber attno, bool *isnull)
-{
-	HeapTupleData heap;
-
-	heap.t_len = tuple->t_len + MINIMAL_TUPLE_OFFSET;
-	heap.t_data = (HeapTupleHeader) ((char *) tuple - MINIMAL_TUPLE_OFFSET);
-	return heap_getattr(&heap, attno, store->tupdesc, isnull);
-}
-
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -157,19 +146,19 @@ compare_rows(const void *a, const void *b, void *arg)
 			SortSupport ssup = &keys->rest[i];
 			bool		null_l;
 			bool		null_r;
-			Datum		value_l = tuple_value(store, group_tuple(store, left->row), ssup->ssup_attno, &null_l);
-			Datum		value_r = tuple_value(store, group_tuple(store, right->row), ssup->ssup_attno, &null_r);
+			Datum		value_l = row_tuple_value(group_tuple(store, left->row), store->tupdesc, ssup->ssup_attno, &null_l);
+			Datum		value_r = row_tuple_value(group_tuple(store, right->row), store->tupdesc, ssup->ssup_attno, &null_r);
 
 			result = ApplySortComparator(value_l, null_l, value_r, null_r, ssup);
 			if (result != 0)
 				return result;
 		}
 	}
-	/* Stable. */
+	/* Equal rows stay in the order in which they came. */
 	return left->row < right->row ? -1 : left->row > right->row;
 }
 
-/* Compares rows of the same code, and puts them in order. */
+/* Puts the n rows of a group in order, by comparing them. */
 static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
@@ -188,12 +177,12 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	{
 		RowGroupEntry *row = &sort->rows[i];
 
-		/* Also before the first row: groups may be many and small. */
+		/* Before the first row, too, as groups may be many and small. */
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 		row->row = rows[i];
 		if (rest)
-			row->value = tuple_value(store, group_tuple(store, rows[i]),
+			row->value = row_tuple_value(group_tuple(store, rows[i]), store->tupdesc,
 									 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
 	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
@@ -205,7 +194,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	}
 }
 
-/* A store is sorted many times, partition after partition. */
+/* Frees the group's memory: a store may be sorted many times, once for each partition. */
 static void
 free_group(GroupSort *sort)
 {
@@ -214,8 +203,8 @@ free_group(GroupSort *sort)
 }
 
 /*
- * Takes the rows of sorted pairs, which are ROW(i) with key KEY(i), and sorts
- * those of the same key by the keys that are left.
+ * Writes the rows of n sorted pairs, ROW(i) with key KEY(i), to rows, and puts those
+ * of the same key in order by the keys that are left.
  */
 #define SORT_GROUPS(rows, n, KEY, ROW) \
 	do { \
@@ -245,7 +234,7 @@ row_store_cancelled(void)
 	pg_sort_error(&err);
 }
 
-/* Sorted integers without rows: counts the different ones. */
+/* Sorts images of keys without rows, or pairs with such images, and counts the different ones. */
 static void
 sort_images(RowStore *store, uint64 *images, const SortContext *context)
 {
@@ -306,9 +295,10 @@ sort_narrow(RowStore *store, const SortContext *context)
 }
 
 /*
- * Codes of more than 32 bits: their leading 32 bits are sorted first, with the
- * row beside them in 64 bits.  Whole codes, in twice the bytes and four times
- * the time, are left for rows of which those bits are equal; few, as a rule.
+ * Sorts rows whose codes have more than 32 bits: first by the leading 32 bits of
+ * the codes, with the row beside them in 64 bits.  Whole codes, which take twice
+ * the bytes and four times the time, are sorted only for rows whose leading bits
+ * are equal, few as a rule.
  */
 static void
 sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *groupsort,
@@ -356,7 +346,7 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 				pfree(block);
 			room = Max(n, 256);
 
-			/* VQSort wants its integers aligned, which palloc does not promise. */
+			/* VQSort needs its integers aligned, which palloc does not promise. */
 			block = MemoryContextAllocHuge(store->memory, (room + 1) * sizeof(RowsLongPair));
 			longs = (RowsLongPair *) TYPEALIGN(sizeof(RowsLongPair), block);
 		}
@@ -412,7 +402,7 @@ sort_wide(RowStore *store, const SortContext *context)
 	{
 		uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
 
-		/* References grow with the rows, so they serve as well as indexes. */
+		/* References grow with the rows, so the order of equal codes is the rows', too. */
 		for (i = 0; i < store->n; i++)
 		{
 			pairs[i] = ROWS_PAIR(row_code(store, &c, i), groups ? (uint32) i : store->refs[i]);

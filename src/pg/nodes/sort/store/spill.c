@@ -2,11 +2,10 @@
  * spill.c
  *		Rows partitioned by key in a temporary file (see spill.h).
  *
- * A row in the file is its tuple, as core's tuplesort writes it: the length,
- * and the tuple but for what a minimal tuple begins with, its length and
- * padding.  Keys are taken from the tuple again when it is read.  Without tuples a row
- * is a head of four bytes, whether the key is NULL, and the key's image, in four
- * or eight bytes.
+ * A row in the file is its tuple, as core's tuplesort writes it: the length, and
+ * the bytes of the minimal tuple behind its own length and padding.  Keys are
+ * taken from the tuple again when it is read.  Without tuples a row is four bytes
+ * that say whether the key is NULL, and the key's image in four or eight bytes.
  */
 #include "postgres.h"
 
@@ -14,44 +13,45 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/store/spill.h"
 
 /*
- * With fewer partitions than this a spill has not gained enough.  With more
- * than that the chunks become so small that reading them takes longer than
- * another pass over the few partitions that turn out too large.
+ * Partitions that spill_divide makes.  Fewer than the least gain too little.  With
+ * more than the most, or with pieces shorter than MIN_CHUNK, reading the pieces
+ * takes longer than dividing once more the few partitions that turn out too large.
  */
 #define MIN_PARTITIONS 4
 #define MAX_PARTITIONS 512
 #define MIN_CHUNK ((Size) 4096)
 
-/* Samples for each boundary: a partition's size then varies by a quarter. */
+/* Samples for each boundary: the sizes of partitions then vary by a quarter. */
 #define SAMPLES_PER_PARTITION 16
 
-/* Partitions are planned to be so much of the limit: estimates are wrong. */
+/* The part of the limit that a partition is planned to fill, as estimates are wrong. */
 #define PARTITION_FILL 0.6
 
 /* Reading in larger blocks is no faster. */
 #define READ_BUFFER ((Size) 64 * 1024)
 
-/* Rows looked at before a store is written, to see where they lie ... */
+/* Rows of a store that are looked at before it is written, to see where its rows lie. */
 #define LOOKS 32
 
-/* ... and how many of these are worth a partition of their own. */
+/* So many of these looks beyond a partition's rows are worth partitions of their own. */
 #define LOOKS_FEW (LOOKS / 8)
 
 /*
- * A whole store beyond all rows before makes so many partitions.  With two they
- * would fit into memory, if nothing else came to lie there; with eight several
- * stores may.  More would be a burden to a small limit, of which each takes
- * some 300 bytes.
+ * How many partitions the rows of a store get if all of them lie beyond the rows
+ * before.  Each of two fits into memory if no later rows lie in its range; each of
+ * eight even if the rows of several stores do.  A partition takes some 300 bytes
+ * of memory, which a small limit does not have for eight.
  */
 #define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
 /*
- * Bytes of a store for each partition that its rows have been written to: with
- * fewer, what is kept in memory for each piece, 16 bytes and as much room to grow,
- * would be a burden, and so would reading the pieces.
+ * The least bytes that a store should write to each partition on average.  A piece
+ * takes 16 bytes of memory, and as much room to grow; with shorter pieces that
+ * memory would count, and so would the time to read them.
  */
 #define FEW_BYTES ((Size) 1024)
 
@@ -61,18 +61,18 @@
 /* Rows whose tuples are fetched ahead while writing. */
 #define PREFETCH 8
 
-/* Where a partition begins: at rows of this key, or after them. */
-typedef struct Bound
+/* Where a partition begins: at the rows of a key, or after them. */
+typedef struct Boundary
 {
 	RowKey key;
-	MinimalTuple tuple;			/* likewise of equal mapped keys; NULL: not compared */
+	MinimalTuple tuple;			/* where mapped keys are equal: a row instead of the key */
 	bool		after;
-} Bound;
+} Boundary;
 
 struct Spill
 {
 	MemoryContext memory;
-	MemoryContext tuples_memory;	/* tuples of bounds */
+	MemoryContext tuples_memory;	/* tuples of boundaries */
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
@@ -80,58 +80,31 @@ struct Spill
 	Size		limit;
 	SpillFile  *file;
 	int			npartitions;
-	int			room;			/* for partitions, and bounds */
+	int			room;			/* for partitions, and boundaries */
 	SpillPartition **partitions;
 
-	/* Writing: bounds[i] is between partitions base + i and base + i + 1. */
+	/* Writing: boundaries[i] is between partitions base + i and base + i + 1. */
 	int			base;
-	int			nbounds;
-	Bound	   *bounds;
-	bool		by_rest;		/* bounds are rows of the same mapped keys ... */
+	int			nboundaries;
+	Boundary	   *boundaries;
+	bool		by_rest;		/* boundaries are rows of the same mapped keys ... */
 	RowKey single;			/* ... which are these */
-	bool		extends;		/* rows may lie beyond those that the bounds were made of */
+	bool		extends;		/* rows to come may lie beyond all rows seen */
 
 	/* Reading. */
 	SpillPartition *reading;
-	SpillPartition *divided;	/* what is read while its rows are written again */
+	SpillPartition *divided;	/* read while its rows are written to others */
 	uint64		rows_left;
 	SpillReader reader;
 };
 
-/* The usual case first: one key. */
+/* The order of two rows by their mapped keys; fast for one key without NULLs. */
 static inline int
 compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 {
 	if (spill->keys->nmapped == 1 && (a->nulls | b->nulls) == 0)
 		return a->images[0] < b->images[0] ? -1 : a->images[0] > b->images[0];
 	return row_key_compare(spill->keys, a, b);
-}
-
-/* Rows of equal mapped keys, by the others. */
-static int
-compare_tuples(const Spill *spill, MinimalTuple a, MinimalTuple b)
-{
-	KeyColumns  *keys = spill->keys;
-	HeapTupleData heap_a;
-	HeapTupleData heap_b;
-	int			result = 0;
-	int			i;
-
-	heap_a.t_len = a->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_a.t_data = (HeapTupleHeader) ((char *) a - MINIMAL_TUPLE_OFFSET);
-	heap_b.t_len = b->t_len + MINIMAL_TUPLE_OFFSET;
-	heap_b.t_data = (HeapTupleHeader) ((char *) b - MINIMAL_TUPLE_OFFSET);
-	for (i = 0; result == 0 && i < keys->nkeys - keys->nmapped; i++)
-	{
-		SortSupport ssup = &keys->rest[i];
-		bool		null_a;
-		bool		null_b;
-		Datum		value_a = heap_getattr(&heap_a, ssup->ssup_attno, spill->tupdesc, &null_a);
-		Datum		value_b = heap_getattr(&heap_b, ssup->ssup_attno, spill->tupdesc, &null_b);
-
-		result = ApplySortComparator(value_a, null_a, value_b, null_b, ssup);
-	}
-	return result;
 }
 
 static int
@@ -142,18 +115,18 @@ compare_samples(const void *a, const void *b, void *arg)
 	const SpillSample *right = (const SpillSample *) b;
 
 	if (left->tuple)
-		return compare_tuples(spill, left->tuple, right->tuple);
+		return row_tuple_compare(spill->keys, spill->tupdesc, left->tuple, right->tuple);
 	return row_key_compare(spill->keys, &left->key, &right->key);
 }
 
-/* Whether a row is on the far side of a bound. */
+/* Whether a row belongs behind a boundary.  tuple: only looked at if boundaries are rows. */
 static inline bool
-is_beyond(const Spill *spill, const Bound *bound, const RowKey *key, MinimalTuple tuple)
+is_beyond(const Spill *spill, const Boundary *boundary, const RowKey *key, MinimalTuple tuple)
 {
-	int			result = spill->by_rest ? compare_tuples(spill, tuple, bound->tuple)
-		: compare_keys(spill, key, &bound->key);
+	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple, boundary->tuple)
+		: compare_keys(spill, key, &boundary->key);
 
-	return bound->after ? result > 0 : result >= 0;
+	return boundary->after ? result > 0 : result >= 0;
 }
 
 static SpillPartition *
@@ -178,17 +151,17 @@ spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tup
 	spill->limit = limit;
 	spill->room = MIN_PARTITIONS;
 	spill->partitions = (SpillPartition **) palloc(spill->room * sizeof(SpillPartition *));
-	spill->bounds = (Bound *) palloc(spill->room * sizeof(Bound));
+	spill->boundaries = (Boundary *) palloc(spill->room * sizeof(Boundary));
 	spill->partitions[spill->npartitions++] = make_partition(spill);
 	spill->file = spill_file_create();
 
-	/* Small beside the store, whose limit it is not part of. */
+	/* The buffer is small beside the store, and not counted in its limit. */
 	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
 	MemoryContextSwitchTo(old);
 	return spill;
 }
 
-/* How many partitions to make for so many bytes. */
+/* How many partitions to make for the bytes that are expected. */
 static int
 plan_partitions(const Spill *spill, double expected)
 {
@@ -199,7 +172,7 @@ plan_partitions(const Spill *spill, double expected)
 }
 
 int
-spill_samples(const Spill *spill, uint64 rows, double expected)
+spill_sample_count(const Spill *spill, uint64 rows, double expected)
 {
 	Size		most = Max(spill->limit / 8 / sizeof(SpillSample), 64);
 	Size		samples = (Size) plan_partitions(spill, expected) * SAMPLES_PER_PARTITION;
@@ -208,25 +181,25 @@ spill_samples(const Spill *spill, uint64 rows, double expected)
 }
 
 MemoryContext
-spill_tuples(Spill *spill)
+spill_sample_memory(Spill *spill)
 {
 	return spill->tuples_memory;
 }
 
-/* All rows of a partition have been written to others. */
+/* All rows of the divided partition have been written to others: frees it. */
 static void
 forget_divided(Spill *spill)
 {
 	if (spill->divided == NULL)
 		return;
 	Assert(spill->rows_left == 0);
-	spill->divided->extents.n = 0;	/* given back by the reader */
-	spill_file_forget(spill->file, &spill->divided->extents);
+	spill->divided->sequence.n = 0;	/* given back by the reader */
+	spill_file_give_back(spill->file, &spill->divided->sequence);
 	pfree(spill->divided);
 	spill->divided = NULL;
 }
 
-/* So many more partitions after the one of this number, all of them empty. */
+/* Inserts n empty partitions after the one of this number. */
 static void
 insert_partitions(Spill *spill, int number, int n)
 {
@@ -236,7 +209,7 @@ insert_partitions(Spill *spill, int number, int n)
 	{
 		spill->room = Max(spill->room * 2, spill->npartitions + n);
 		spill->partitions = (SpillPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(SpillPartition *));
-		spill->bounds = (Bound *) repalloc_huge(spill->bounds, spill->room * sizeof(Bound));
+		spill->boundaries = (Boundary *) repalloc_huge(spill->boundaries, spill->room * sizeof(Boundary));
 	}
 	memmove(spill->partitions + number + 1 + n, spill->partitions + number + 1,
 			(spill->npartitions - number - 1) * sizeof(SpillPartition *));
@@ -250,8 +223,8 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 {
 	int			npartitions = plan_partitions(spill, expected);
 	const SpillSample *last = NULL;
-	Bound	   *bounds = (Bound *) palloc(npartitions * sizeof(Bound));
-	int			nbounds = 0;
+	Boundary	   *boundaries = (Boundary *) palloc(npartitions * sizeof(Boundary));
+	int			nboundaries = 0;
 	int			i;
 
 	qsort_interruptible(samples, nsamples, sizeof(SpillSample), compare_samples, spill);
@@ -264,17 +237,17 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 		 * A key so frequent that it is met again has a partition of its own:
 		 * it may be too large for memory, and should then be of no other key.
 		 */
-		if (again && bounds[nbounds - 1].after)
+		if (again && boundaries[nboundaries - 1].after)
 			continue;
-		bounds[nbounds].key = sample->key;
-		bounds[nbounds].tuple = sample->tuple;
-		bounds[nbounds++].after = again;
+		boundaries[nboundaries].key = sample->key;
+		boundaries[nboundaries].tuple = sample->tuple;
+		boundaries[nboundaries++].after = again;
 		last = sample;
 	}
 
 	/*
-	 * Either two different keys have been met, of rows that are there, or one
-	 * gets a partition of its own: no part will be as large as the whole.
+	 * Either the samples have two different keys, or their one key gets a
+	 * partition of its own: no new partition will be as large as the old one.
 	 */
 	forget_divided(spill);
 	spill->by_rest = samples[0].tuple != NULL;
@@ -282,29 +255,29 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	spill->extends = spill->divided->rows == 0;
 	spill->single = spill->divided->lo;
 	spill->partitions[number] = make_partition(spill);
-	insert_partitions(spill, number, nbounds);
-	memcpy(spill->bounds, bounds, nbounds * sizeof(Bound));
-	spill->nbounds = nbounds;
+	insert_partitions(spill, number, nboundaries);
+	memcpy(spill->boundaries, boundaries, nboundaries * sizeof(Boundary));
+	spill->nboundaries = nboundaries;
 	spill->base = number;
-	for (i = 1; i < nbounds; i++)
-		if (bounds[i].after && spill->by_rest)
+	for (i = 1; i < nboundaries; i++)
+		if (boundaries[i].after && spill->by_rest)
 			spill->partitions[number + i]->equal = true;
-	pfree(bounds);
+	pfree(boundaries);
 	spill->rows_left = spill->divided->rows;
-	spill_reader_start(&spill->reader, &spill->divided->extents, true);
+	spill_reader_start(&spill->reader, &spill->divided->sequence, true);
 }
 
-/* The partition of a row: the number of bounds before it.  near: its neighbour's. */
+/* The partition of a row, counted from base.  near: that of the row before, or 0. */
 static int
 find_partition(const Spill *spill, const RowKey *key, int near)
 {
 	int			low = 0;
-	int			high = spill->nbounds;
+	int			high = spill->nboundaries;
 
-	/* Rows often come in order. */
-	if (near < high && is_beyond(spill, &spill->bounds[near], key, NULL))
+	/* Rows often come in order: near, or the partition after it, is right. */
+	if (near < high && is_beyond(spill, &spill->boundaries[near], key, NULL))
 		low = near + 1;
-	else if (near == 0 || is_beyond(spill, &spill->bounds[near - 1], key, NULL))
+	else if (near == 0 || is_beyond(spill, &spill->boundaries[near - 1], key, NULL))
 		return near;
 	else
 		high = near - 1;
@@ -312,7 +285,7 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	{
 		int			middle = (low + high) / 2;
 
-		if (is_beyond(spill, &spill->bounds[middle], key, NULL))
+		if (is_beyond(spill, &spill->boundaries[middle], key, NULL))
 			low = middle + 1;
 		else
 			high = middle;
@@ -320,9 +293,9 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	return low;
 }
 
-/* Another bound in a partition, whose rows are all before it or all after it. */
+/* Inserts a boundary into a partition, whose rows are all before it or all after it. */
 static void
-insert_bound(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
+insert_boundary(Spill *spill, int number, const RowKey *key, bool after, bool rows_before)
 {
 	int			at = spill->base + number;
 
@@ -334,17 +307,17 @@ insert_bound(Spill *spill, int number, const RowKey *key, bool after, bool rows_
 		spill->partitions[at] = spill->partitions[at + 1];
 		spill->partitions[at + 1] = partition;
 	}
-	memmove(&spill->bounds[number + 1], &spill->bounds[number],
-			(spill->nbounds - number) * sizeof(Bound));
-	spill->bounds[number].key = *key;
-	spill->bounds[number].tuple = NULL;
-	spill->bounds[number].after = after;
-	spill->nbounds++;
+	memmove(&spill->boundaries[number + 1], &spill->boundaries[number],
+			(spill->nboundaries - number) * sizeof(Boundary));
+	spill->boundaries[number].key = *key;
+	spill->boundaries[number].tuple = NULL;
+	spill->boundaries[number].after = after;
+	spill->nboundaries++;
 }
 
 /*
- * Rows like these n, in order, will go to an empty partition: bounds so that
- * they fit into memory.
+ * Rows like these n looks, which are in order, will go to an empty partition:
+ * inserts boundaries so that each part of them fits into memory.
  */
 static void
 divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
@@ -359,13 +332,13 @@ divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
 		const RowKey *before = &looks[(i - 1) * n / parts].key;
 
 		if (compare_keys(spill, before, key) < 0)
-			insert_bound(spill, number + made++, key, false, true);
+			insert_boundary(spill, number + made++, key, false, true);
 	}
 }
 
 /*
- * n of the rows to be written, in order, will go to one partition: those before
- * or after the rows that it has get others.
+ * Rows like these n looks, which are in order, will go to one partition.  Where
+ * they lie before or after the rows that it has, they get other partitions.
  */
 static void
 extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
@@ -385,12 +358,12 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 		above++;
 	if (above >= LOOKS_FEW)
 	{
-		insert_bound(spill, number, &partition->hi, true, true);
+		insert_boundary(spill, number, &partition->hi, true, true);
 		divide_empty(spill, number + 1, looks + n - above, above);
 	}
 	if (below >= LOOKS_FEW)
 	{
-		insert_bound(spill, number, &partition->lo, false, false);
+		insert_boundary(spill, number, &partition->lo, false, false);
 		divide_empty(spill, number, looks, below);
 	}
 }
@@ -405,14 +378,14 @@ copy_key(const Spill *spill, RowKey *to, const RowKey *from)
 		to->images[i] = from->images[i];
 }
 
-/* About what the rows of a partition take. */
+/* The bytes that the rows of a partition take, about. */
 static inline uint64
 partition_bytes(const SpillPartition *partition)
 {
 	return partition->tuple_bytes + partition->rows * sizeof(uint64);
 }
 
-/* Appends the rows of the next partition, whose keys are larger, to those of this one. */
+/* Appends the rows of a partition to those of the partition before it. */
 static void
 append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 {
@@ -424,15 +397,15 @@ append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 	}
 	to->rows += from->rows;
 	to->tuple_bytes += from->tuple_bytes;
-	spill_file_append(spill->file, &to->extents, &from->extents);
+	spill_file_append(spill->file, &to->sequence, &from->sequence);
 	pfree(from);
 }
 
 /*
- * Rows came in order, and got partitions of their own, but those after them come
- * by chance: neighbours become one partition again, as long as they are less
- * than their share of what has been written.  Rows of equal keys are in one
- * partition, so they stay in the order in which they came.
+ * Joins neighbours that together are not larger than planned.  There are too many
+ * partitions if the first rows came in order and got partitions of their own, and
+ * later rows come by chance.  Rows of equal keys are in one partition, so joining
+ * keeps the order in which they came.
  */
 static void
 join_partitions(Spill *spill)
@@ -441,7 +414,7 @@ join_partitions(Spill *spill)
 	int			n = 0;
 	int			i;
 
-	Assert(spill->base == 0 && spill->npartitions == spill->nbounds + 1);
+	Assert(spill->base == 0 && spill->npartitions == spill->nboundaries + 1);
 	for (i = 0; i < spill->npartitions; i++)
 		share += partition_bytes(spill->partitions[i]);
 	share /= (uint64) plan_partitions(spill, (double) share);
@@ -454,17 +427,17 @@ join_partitions(Spill *spill)
 			append_partition(spill, last, partition);
 		else
 		{
-			spill->bounds[n++] = spill->bounds[i - 1];
+			spill->boundaries[n++] = spill->boundaries[i - 1];
 			spill->partitions[n] = partition;
 		}
 	}
-	spill->nbounds = n;
+	spill->nboundaries = n;
 	spill->npartitions = n + 1;
 }
 
-/* Looks where the rows of the store lie.  All that this costs most input is these looks. */
+/* Looks where the rows of the store lie, and extends partitions.  Most input costs no more than the looks. */
 static void
-extend_bounds(Spill *spill, const RowStore *store)
+extend_boundaries(Spill *spill, const RowStore *store)
 {
 	SpillSample looks[LOOKS];
 	int			n = (int) Min(LOOKS, store->rows);
@@ -483,19 +456,19 @@ extend_bounds(Spill *spill, const RowStore *store)
 		int			number = find_partition(spill, &looks[first].key, 0);
 
 		for (next = first + 1; next < n; next++)
-			if (number < spill->nbounds &&
-				is_beyond(spill, &spill->bounds[number], &looks[next].key, NULL))
+			if (number < spill->nboundaries &&
+				is_beyond(spill, &spill->boundaries[number], &looks[next].key, NULL))
 				break;
 		if (next - first >= LOOKS_FEW)
 			extend_partition(spill, number, looks + first, next - first);
 	}
 }
 
-/* Rows by partition, each in input order: their numbers. */
+/* The numbers of all rows in the store, by partition, and in input order within each. */
 static uint32 *
 index_rows(Spill *spill, const RowStore *store)
 {
-	int			npartitions = spill->nbounds + 1;
+	int			npartitions = spill->nboundaries + 1;
 	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
 	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
 	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, npartitions * sizeof(uint32));
@@ -533,6 +506,15 @@ index_rows(Spill *spill, const RowStore *store)
 	return index;
 }
 
+/* Appends a tuple: its length, and the bytes after the padding. */
+static inline void
+write_tuple(Spill *spill, MinimalTuple tuple)
+{
+	spill_file_put(spill->file, &tuple->t_len, sizeof(uint32));
+	spill_file_put(spill->file, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
+				   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
+}
+
 static inline void
 write_key(Spill *spill, const RowKey *key)
 {
@@ -564,16 +546,16 @@ note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
 		copy_key(spill, &partition->lo, key);
 }
 
-/* The rows of the store in the order in which they are written. */
+/* The order in which the rows of a store are written. */
 typedef struct Writing
 {
 	Spill *spill;
 	RowStore *store;
-	uint32	   *index;			/* numbers of rows, or NULL */
-	uint64		nulls_before;	/* without: rows in order with the NULLs at one end */
+	uint32	   *index;			/* numbers of rows; NULL: the store is in order ... */
+	uint64		nulls_before;	/* ... behind so many NULLs */
 } Writing;
 
-/* The i-th of them: its key, and its tuple if there is one. */
+/* The i-th row to be written: its key, and its tuple, or NULL. */
 static inline MinimalTuple
 row_to_write(const Writing *w, uint64 i, RowKey *key)
 {
@@ -613,7 +595,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 	if (rows == 0)
 		return;
 	if (spill->extends)
-		extend_bounds(spill, store);
+		extend_boundaries(spill, store);
 	if (spill->by_rest)
 		row_store_sort(store, context);
 	else if (store->tuples && !store->narrow)
@@ -624,19 +606,19 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
 	}
 	partition = spill->partitions[spill->base];
-	spill_file_write_to(spill->file, &partition->extents);
+	spill_file_write_to(spill->file, &partition->sequence);
 	for (i = 0; i < rows; i++)
 	{
 		RowKey key;
 		MinimalTuple tuple = row_to_write(&w, i, &key);
 
-		if (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple))
+		if (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple))
 		{
 			do
 				number++;
-			while (number < spill->nbounds && is_beyond(spill, &spill->bounds[number], &key, tuple));
+			while (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple));
 			partition = spill->partitions[spill->base + number];
-			spill_file_write_to(spill->file, &partition->extents);
+			spill_file_write_to(spill->file, &partition->sequence);
 			written_to++;
 		}
 		note_key(spill, partition, &key);
@@ -644,7 +626,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 		if (tuple)
 		{
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
-			spill_file_put_tuple(spill->file, tuple);
+			write_tuple(spill, tuple);
 		}
 		else
 			write_key(spill, &key);
@@ -660,7 +642,7 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 }
 
 int
-spill_partitions(const Spill *spill)
+spill_partition_count(const Spill *spill)
 {
 	return spill->npartitions;
 }
@@ -680,22 +662,22 @@ spill_is_single(const Spill *spill, int number)
 }
 
 SpillFile *
-spill_file(Spill *spill)
+spill_get_file(Spill *spill)
 {
 	return spill->file;
 }
 
 void
-spill_open(Spill *spill, int number, bool consume)
+spill_start_reading(Spill *spill, int number, bool consume)
 {
 	forget_divided(spill);
 	spill->reading = spill->partitions[number];
 	spill->rows_left = spill->reading->rows;
-	spill_reader_start(&spill->reader, &spill->reading->extents, consume);
+	spill_reader_start(&spill->reader, &spill->reading->sequence, consume);
 }
 
 bool
-spill_next(Spill *spill, RowKey *key, Size *len)
+spill_next_row(Spill *spill, RowKey *key, Size *len)
 {
 	uint32		head;
 
@@ -721,7 +703,7 @@ spill_next(Spill *spill, RowKey *key, Size *len)
 }
 
 void
-spill_tuple(Spill *spill, MinimalTuple tuple, Size len)
+spill_read_tuple(Spill *spill, MinimalTuple tuple, Size len)
 {
 	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
 	tuple->t_len = (uint32) len;
@@ -730,17 +712,17 @@ spill_tuple(Spill *spill, MinimalTuple tuple, Size len)
 }
 
 void
-spill_forget(Spill *spill, int number)
+spill_forget_partition(Spill *spill, int number)
 {
 	SpillPartition *partition = spill->partitions[number];
 
-	/* What a reader consumes it has given back already, as far as it got. */
+	/* A reader that consumes has given back all bytes already. */
 	if (spill->reading == partition && spill->reader.consume)
 	{
 		Assert(spill->rows_left == 0);
-		partition->extents.n = 0;
+		partition->sequence.n = 0;
 	}
-	spill_file_forget(spill->file, &partition->extents);
+	spill_file_give_back(spill->file, &partition->sequence);
 	spill->reading = NULL;
 	partition->rows = 0;
 }

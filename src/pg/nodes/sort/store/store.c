@@ -1,7 +1,7 @@
 /*
  * store.c
  *		Rows in memory, with their keys beside them (see store.h): taking
- *		them in.  sort.c puts them in order, bound.c drops some.
+ *		them in.
  */
 #include "postgres.h"
 
@@ -12,16 +12,13 @@
 #include "pg/nodes/sort/store/store.h"
 #include "pg/sort_context.h"
 
-/* The first block; each is as large as all before it, up to ROW_BLOCK_MAX. */
+/* Bytes of the first block; each later one is as large as all before, up to ROW_BLOCK_MAX. */
 #define FIRST_BLOCK ((Size) 8192)
 
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Rows beyond twice the bound that are taken in before the worst are thrown out. */
-#define BOUND_SLACK 100
-
-/* Bytes of the arrays for one row, those of sorting it included. */
+/* Bytes that one row takes in arrays, including those that sorting needs. */
 static Size
 row_overhead(const RowStore *store)
 {
@@ -35,7 +32,7 @@ row_overhead(const RowStore *store)
 		bytes = store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
 			sizeof(RowsLongPair);
 
-	/* All rows may have the same leading keys. */
+	/* One group may have all rows. */
 	if (store->keys->rest)
 		bytes += sizeof(RowGroupEntry);
 	return bytes;
@@ -64,7 +61,7 @@ forget_rows(RowStore *store)
 	}
 }
 
-/* Likewise, after the memory is gone. */
+/* Forgets rows and memory, after the memory has been freed. */
 static void
 forget_memory(RowStore *store)
 {
@@ -111,7 +108,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	return store;
 }
 
-/* The references in order are src/sort's block, wherever that took it from. */
+/* The references in order are in a block of their own, or in the memory of the pairs. */
 static void
 free_order(RowStore *store)
 {
@@ -150,7 +147,7 @@ row_store_clear(RowStore *store)
 
 	row_store_restart(store);
 
-	/* Blocks with a tuple of their own go; numbers no longer used are used again. */
+	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
 	for (i = 0; i < blocks; i++)
 	{
 		Size		have = (Size) store->block_sizes[i] * 8;
@@ -171,6 +168,14 @@ row_store_clear(RowStore *store)
 }
 
 void
+row_store_destroy(RowStore *store)
+{
+	if (store->slot)
+		ExecDropSingleTupleTableSlot(store->slot);
+	store->slot = NULL;
+}
+
+void
 row_store_reset(RowStore *store)
 {
 	free_order(store);
@@ -180,7 +185,7 @@ row_store_reset(RowStore *store)
 	store->bound = 0;
 }
 
-/* Enlarges an array of the store. */
+/* Makes room for so many elements of so many bytes in an array of the store. */
 static void *
 grow_array(RowStore *store, void *array, Size room, Size width)
 {
@@ -224,7 +229,7 @@ grow_keys(RowStore *store)
 	return true;
 }
 
-/* Likewise for the references of rows with a NULL key. */
+/* The same for the references of rows with a NULL key. */
 static bool
 grow_null_refs(RowStore *store)
 {
@@ -245,7 +250,7 @@ block_numbers(Size bytes)
 	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
 }
 
-/* Room for so many block numbers. */
+/* Makes room for so many block numbers. */
 static void
 grow_blocks(RowStore *store, uint32 numbers)
 {
@@ -278,8 +283,8 @@ add_block(RowStore *store, Size size)
 	Size		spare;
 
 	/*
-	 * One that there is from before, unless it is too small, or one tuple's
-	 * own, in which another would not find its place: those go.
+	 * A block that the store has from earlier rows is used again.  It is freed if
+	 * it is too small, or larger than references within a block can reach.
 	 */
 	while (store->nblocks < store->nreused)
 	{
@@ -295,11 +300,11 @@ add_block(RowStore *store, Size size)
 		store->nblocks++;
 	}
 
-	/* All of them have been too small for the first row. */
+	/* No old block has been large enough for the first row. */
 	if (store->rows == 0)
 		store->nblocks = store->nreused = 0;
 
-	/* What is left of the limit is one last block, unless it is a crumb. */
+	/* What is left of the limit becomes one last block, unless it is too small for that. */
 	spare = store->limit > store->used ? store->limit - store->used : 0;
 	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
 	bytes = Max(bytes, size);
@@ -318,7 +323,7 @@ add_block(RowStore *store, Size size)
 	return true;
 }
 
-/* Space for a tuple of len bytes, and its reference. */
+/* Finds space for a tuple of len bytes, and its reference; false if there is none. */
 static inline bool
 reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 {
@@ -343,8 +348,8 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 }
 
 /*
- * Whether a row is not among the first bound ones.  slot: the row, if keys are
- * left to core.
+ * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if
+ * keys are left to core.
  */
 static bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
@@ -363,11 +368,11 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 
 		result = ApplySortComparator(value, isnull, last, last_isnull, ssup);
 	}
-	/* Equal rows come after those that are there. */
+	/* An equal row comes after those in the store, as the sort is stable. */
 	return result >= 0;
 }
 
-/* The same for one narrow key, which may be NULL, and is the only one. */
+/* The same where one narrow key is the only key. */
 static inline bool
 after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
 {
@@ -380,7 +385,7 @@ after_narrow_cutoff(const RowStore *store, bool isnull, uint64 image)
 	return image >= store->cutoff.images[0];
 }
 
-/* Notes the keys of a row of the wide layout at position n. */
+/* Writes the keys of a row of the wide layout to position n of the arrays. */
 static inline void
 put_wide_key(RowStore *store, const RowKey *key)
 {
@@ -409,7 +414,7 @@ put_wide_key(RowStore *store, const RowKey *key)
 	}
 }
 
-/* Room for one more row's key; false if there is none. */
+/* Enlarges the array that the key of one more row goes to, if it is full; false if it cannot. */
 static bool
 grow_for_key(RowStore *store, bool isnull)
 {
@@ -424,7 +429,7 @@ grow_for_key(RowStore *store, bool isnull)
 	return true;
 }
 
-/* Room for one more row; false if there is none.  The slow half of it. */
+/* Makes room for one more row when is_full() says so; false if there is none. */
 static pg_noinline bool
 make_room(RowStore *store, bool isnull)
 {
@@ -434,14 +439,14 @@ make_room(RowStore *store, bool isnull)
 		return false;
 
 	/*
-	 * No rows, but memory of earlier ones, which were of another kind: NULLs,
-	 * for instance, that had no use for the array this one needs.
+	 * There are no rows, but memory of earlier rows in arrays that this row has
+	 * no use for: of NULLs, for instance.
 	 */
 	row_store_reset(store);
 	return grow_for_key(store, isnull);
 }
 
-/* Takes the narrow key of a row whose place is known. */
+/* Takes the narrow key of a row, for which there is room, and its reference. */
 static inline void
 put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 {
@@ -463,6 +468,7 @@ put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 	store->rows++;
 }
 
+/* Whether the array that the key of one more row goes to is full. */
 static inline bool
 is_full(const RowStore *store, bool isnull)
 {
@@ -471,7 +477,7 @@ is_full(const RowStore *store, bool isnull)
 	return store->n == store->room;
 }
 
-/* Takes a row for which there is room. */
+/* Takes a row, for which there is room, by its keys and its reference. */
 static void
 put_known(RowStore *store, const RowKey *key, uint32 ref)
 {
@@ -483,7 +489,7 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 		return;
 	}
 	if (!store->tuples && isnull)
-		store->nnull++;			/* one key, of which there is nothing to keep */
+		store->nnull++;			/* of NULLs without tuples only the number is kept */
 	else
 	{
 		put_wide_key(store, key);
@@ -494,7 +500,7 @@ put_known(RowStore *store, const RowKey *key, uint32 ref)
 	store->rows++;
 }
 
-/* Room for a row whose key may be NULL or not. */
+/* Makes room for a row whose key may be NULL or not; false if there is none. */
 static bool
 has_room_for_any(RowStore *store)
 {
@@ -524,7 +530,7 @@ row_store_end_tuple(RowStore *store, MinimalTuple place)
 {
 	RowKey key;
 
-	row_tuple_key(store, place, &key);
+	row_tuple_key(store->keys, store->slot, place, &key);
 	put_known(store, &key, store->place);
 }
 
@@ -534,142 +540,47 @@ row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
 	return tuple_bytes + rows * row_overhead(store) > store->limit;
 }
 
-/*
- * The tuple that a slot holds, as it lies there, if it does: its bytes from
- * where a minimal tuple begins.
- */
-static inline const char *
-slot_tuple_bytes(TupleTableSlot *slot, Size *len)
-{
-	if (slot->tts_ops == &TTSOpsBufferHeapTuple || slot->tts_ops == &TTSOpsHeapTuple)
-	{
-		HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
-
-		if (tuple)
-		{
-			*len = tuple->t_len - MINIMAL_TUPLE_OFFSET;
-			return (const char *) tuple->t_data + MINIMAL_TUPLE_OFFSET;
-		}
-	}
-	else if (slot->tts_ops == &TTSOpsMinimalTuple)
-	{
-		MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
-
-		if (tuple)
-		{
-			*len = tuple->t_len;
-			return (const char *) tuple;
-		}
-	}
-	return NULL;
-}
-
-/* Bytes before the data of a minimal tuple made from a slot's values. */
-static inline Size
-form_header_size(TupleTableSlot *slot, bool *hasnull)
-{
-	int			natts = slot->tts_tupleDescriptor->natts;
-	Size		len = SizeofMinimalTupleHeader;
-	int			i;
-
-	*hasnull = false;
-	for (i = 0; i < natts && !*hasnull; i++)
-		*hasnull = slot->tts_isnull[i];
-	if (*hasnull)
-		len += BITMAPLEN(natts);
-	return MAXALIGN(len);
-}
-
-Size
-row_tuple_size(TupleTableSlot *slot)
-{
-	Size		len;
-	bool		hasnull;
-
-	if (slot_tuple_bytes(slot, &len))
-		return len;
-	slot_getallattrs(slot);
-	len = form_header_size(slot, &hasnull) +
-		heap_compute_data_size(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull);
-
-	/* As core says it, of a tuple that it cannot allocate. */
-	if (unlikely(!AllocSizeIsValid(len)))
-		elog(ERROR, "invalid memory alloc request size %zu", len);
-	return len;
-}
-
-void
-row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size)
-{
-	Size		len;
-	const char *bytes = slot_tuple_bytes(slot, &len);
-	bool		hasnull;
-	Size		header;
-
-	if (bytes)
-	{
-		memcpy(place, bytes, len);
-		place->t_len = len;
-		return;
-	}
-
-	/* As heap_form_minimal_tuple, but where we want it. */
-	header = form_header_size(slot, &hasnull);
-	memset(place, 0, size);
-	place->t_len = size;
-	HeapTupleHeaderSetNatts(place, slot->tts_tupleDescriptor->natts);
-	place->t_hoff = header + MINIMAL_TUPLE_OFFSET;
-	heap_fill_tuple(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull,
-					(char *) place + header, size - header,
-					&place->t_infomask, hasnull ? place->t_bits : NULL);
-}
-
-/* Twice as many rows as wanted, and some more. */
-static inline bool
-too_many(const RowStore *store)
-{
-	return store->bound > 0 && store->rows >= store->bound * 2 + BOUND_SLACK;
-}
-
-/* When there is no room: whether keeping only the rows wanted makes some. */
-static bool
-make_room_by_bound(RowStore *store)
-{
-	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + BOUND_SLACK)
-		return false;
-	row_store_keep_bound(store);
-	return true;
-}
-
 bool
 row_store_put_key(RowStore *store, const RowKey *key)
 {
 	bool		isnull = (key->nulls & 1) != 0;
 
 	Assert(!store->tuples);
-	if (unlikely(too_many(store)))
-		row_store_keep_bound(store);
 	if (store->has_cutoff && after_cutoff(store, key, NULL))
 		return true;
-	if (is_full(store, isnull) && !make_room(store, isnull) &&
-		!(make_room_by_bound(store) && (!is_full(store, isnull) || make_room(store, isnull))))
+	if (is_full(store, isnull) && !make_room(store, isnull))
 		return false;
 	put_known(store, key, 0);
 	return true;
 }
 
-static bool
-put_row(RowStore *store, TupleTableSlot *slot)
+/* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
+static inline bool
+put_tuple(RowStore *store, TupleTableSlot *slot, uint32 *ref)
 {
-	RowKey key;
 	MinimalTuple place;
-	Size		size = 0;
-	uint32		ref = 0;
+	Size		size;
+
+	*ref = 0;
+	if (!store->tuples)
+		return true;
+	size = row_tuple_size(slot);
+	if (!reserve(store, size, &place, ref))
+		return false;
+	row_tuple_form(slot, place, size);
+	return true;
+}
+
+bool
+row_store_put(RowStore *store, TupleTableSlot *slot)
+{
+	RowKey		key;
+	bool		isnull;
+	uint32		ref;
 
 	if (store->narrow && !(store->has_cutoff && store->keys->rest))
 	{
-		KeyColumn   *first = &store->keys->keys[0];
-		bool		isnull;
+		KeyColumn  *first = &store->keys->keys[0];
 		Datum		value = slot_getattr(slot, first->attno, &isnull);
 		uint64		image = isnull ? 0 : key_image(first, value);
 
@@ -677,43 +588,27 @@ put_row(RowStore *store, TupleTableSlot *slot)
 			return true;
 		if (unlikely(is_full(store, isnull)) && !make_room(store, isnull))
 			return false;
-		if (store->tuples)
-		{
-			size = row_tuple_size(slot);
-			if (!reserve(store, size, &place, &ref))
-				return false;
-			row_tuple_form(slot, place, size);
-		}
+		if (!put_tuple(store, slot, &ref))
+			return false;
 		put_narrow_key(store, isnull, image, ref);
 		return true;
 	}
-	row_key(store->keys, slot, &key);
+	row_slot_key(store->keys, slot, &key);
+	isnull = (key.nulls & 1) != 0;
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;
-	if (is_full(store, (key.nulls & 1) != 0) && !make_room(store, (key.nulls & 1) != 0))
+	if (is_full(store, isnull) && !make_room(store, isnull))
 		return false;
-	if (store->tuples)
-	{
-		size = row_tuple_size(slot);
-		if (!reserve(store, size, &place, &ref))
-			return false;
-		row_tuple_form(slot, place, size);
-	}
+	if (!put_tuple(store, slot, &ref))
+		return false;
 	put_known(store, &key, ref);
 	return true;
 }
 
-bool
-row_store_put(RowStore *store, TupleTableSlot *slot)
-{
-	if (unlikely(too_many(store)))
-		row_store_keep_bound(store);
-	return put_row(store, slot) || (make_room_by_bound(store) && put_row(store, slot));
-}
-
 /*
- * A tuple to be kept, at the reference where it lies, moves to where the next
- * one goes: never up, for those before it have done the same.  Its reference.
+ * Moves a tuple from its reference to where the next tuple goes, which is not
+ * above, as all tuples before it have been moved so.  Returns the new reference;
+ * *place is the tuple there.
  */
 static uint32
 move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
@@ -723,7 +618,7 @@ move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 	Size		len = tuple->t_len;
 	uint32		moved;
 
-	/* One with a block of its own stays there. */
+	/* A tuple with a block of its own stays there. */
 	if (MAXALIGN(len) > ROW_BLOCK_MAX)
 	{
 		for (; store->nblocks < block; store->nblocks++)
@@ -748,7 +643,7 @@ row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved)
 
 	*moved = move_tuple(store, ref, &place);
 
-	/* A sort has used up what keys it was given: take them from the row. */
-	row_tuple_key(store, place, key);
+	/* Sorting has overwritten the keys beside the row. */
+	row_tuple_key(store->keys, store->slot, place, key);
 	put_known(store, key, *moved);
 }

@@ -3,39 +3,33 @@
  *		Rows in memory, with their keys beside them, and their sorted order.
  *
  * Rows are packed as minimal tuples into large blocks, in the order in which
- * they come; a reference of 32 bits names a block and a place in it, and grows
- * from row to row.  Keys are kept in one of two layouts:
+ * they come.  A reference of 32 bits names a block and a place in it; references
+ * grow from row to row.  Keys are kept in one of two layouts:
  *
  *	narrow	one mapped key of at most 32 bits: (image, reference) pairs,
- *			ready to be sorted (rows.h); rows whose key is NULL apart
+ *			ready to be sorted (src/sort/rows.h), and apart from them the
+ *			references of rows whose key is NULL
  *	wide	one array of images for each mapped key, a mask of NULLs, and the
- *			references; they are combined into one integer when all are there
- *			and their bounds are known
+ *			references; sort.c combines the images of a row into one integer when
+ *			all rows are there and the bounds of the images are known
  *
  * A store without tuples keeps the images of one key only.
+ *
+ * This file takes rows in, and returns them; sort.h puts them in order; bound.h
+ * keeps the first of them only.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_H
 #define HPSORT_PG_NODES_SORT_STORE_STORE_H
 
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "executor/tuptable.h"
-
-#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/row.h"
 #include "sort/rows.h"
 
-/* The mapped keys of one row. */
-typedef struct RowKey
-{
-	uint8		nulls;			/* bit i: key i is NULL, and its image 0 */
-	uint64		images[KEY_COLUMNS_MAX_MAPPED];
-} RowKey;
-
-/* A row among others of the same mapped keys, when keys left to core are compared. */
+/* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
 typedef struct RowGroupEntry
 {
-	uint32		row;			/* index in the wide layout, else reference */
+	uint32		row;			/* wide layout: index; narrow: reference */
 	bool		isnull;
 	Datum		value;			/* of the first key left to core */
 } RowGroupEntry;
@@ -76,10 +70,10 @@ typedef struct RowStore
 	char	   *end;
 	char	   *last_block;		/* ... which starts here */
 	Size		block_bytes;	/* of all blocks */
-	uint32	   *block_sizes;	/* of each; 0: the one before goes on */
-	uint32		nreused;		/* blocks left over from rows before these */
+	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
+	uint32		nreused;		/* block numbers that earlier rows had */
 
-	/* Keys, room for the same number in each array. */
+	/* Keys; all arrays but null_refs have the same room. */
 	Size		room;
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
@@ -98,9 +92,9 @@ typedef struct RowStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	RowKey cutoff;
-	TupleTableSlot *slot;		/* with tuples: for taking keys from them; with a
-								 * cutoff its row, if keys are left to core */
-	uint32		place;			/* of the tuple that is being put */
+	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the
+								 * cutoff's row, if keys are left to core */
+	uint32		place;			/* reference given by row_store_begin_tuple */
 
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */
@@ -111,10 +105,11 @@ typedef struct RowStore
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent.
- * bound: as in the struct.
+ * tuples: whether rows are kept, or only the keys of one key column.  keys and
+ * tupdesc must outlive the store.  bound: as in the struct.
  */
 extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
-									  bool tuples, Size limit, uint64 bound);
+								  bool tuples, Size limit, uint64 bound);
 
 /*
  * Forgets all rows, and the bound.  The memory stays, to be filled again:
@@ -122,62 +117,41 @@ extern RowStore *row_store_create(MemoryContext parent, KeyColumns *keys, TupleD
  */
 extern void row_store_clear(RowStore *store);
 
-/* Gives all memory back, too. */
+/* Forgets all rows, and the bound, and frees their memory. */
 extern void row_store_reset(RowStore *store);
 
-/* Takes the row in slot; false if there is no room for it. */
-extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
+/* Frees what is not of the store's memory contexts. */
+extern void row_store_destroy(RowStore *store);
 
 /*
- * Takes a minimal tuple of len bytes: first room for it, which must be filled, at
- * *place, or false if there is none; then the row, with the keys in the tuple.
+ * Takes the row in slot, unless it is beyond the cutoff; false if there is no
+ * room for it.  A store with a bound is filled by row_store_take (bound.h).
+ */
+extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
+
+/* Takes a row without a tuple, likewise. */
+extern bool row_store_put_key(RowStore *store, const RowKey *key);
+
+/*
+ * Takes a minimal tuple of len bytes in two steps: row_store_begin_tuple sets
+ * *place to room for it, or returns false if there is none; when the caller has
+ * written the tuple there, row_store_end_tuple takes the row, with its keys.
  */
 extern bool row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place);
 extern void row_store_end_tuple(RowStore *store, MinimalTuple place);
 
-/* Takes a row without a tuple, unless the bound says that it is not wanted. */
-extern bool row_store_put_key(RowStore *store, const RowKey *key);
-
 /* Whether so many rows with tuples of so many bytes have no chance to fit. */
 extern bool row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes);
 
-/* The mapped keys of the row in slot; of a tuple of the store's kind. */
-extern void row_key(KeyColumns *keys, TupleTableSlot *slot, RowKey *key);
-extern void row_tuple_key(RowStore *store, MinimalTuple tuple, RowKey *key);
-
-/* The order of two rows by their mapped keys. */
-extern int	row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b);
-
-/* Forms the minimal tuple of a slot at place, which has row_tuple_size bytes. */
-extern Size row_tuple_size(TupleTableSlot *slot);
-extern void row_tuple_form(TupleTableSlot *slot, MinimalTuple place, Size size);
-
 /*
- * bound.c: there are more rows than wanted; keeps the first bound of them,
- * and remembers the last one's keys, at and after which no later row is wanted.
- */
-extern void row_store_keep_bound(RowStore *store);
-
-/*
- * For that: forgets the rows, of which some are then put again, by their
- * references, upwards.  Their tuples move to the front of the blocks.  Returns
- * the row's keys, and its new reference.
+ * For bound.c, to keep some rows of a store with tuples and drop the others:
+ * row_store_restart forgets all rows, but not their memory; row_store_put_again
+ * takes the row of a reference again, references growing from call to call,
+ * and moves its tuple to the front of the blocks.  *key is set to the row's
+ * keys, *moved to its new reference.
  */
 extern void row_store_restart(RowStore *store);
 extern void row_store_put_again(RowStore *store, uint32 ref, RowKey *key, uint32 *moved);
-
-/*
- * Puts the keys in order where they lie, and with them what row_store_row
- * returns.  For one key only, of rows or without tuples; keys left to core
- * are not looked at.
- */
-extern void row_store_sort_keys(RowStore *store, const SortContext *context);
-
-/* The error when src/sort says that it was interrupted. */
-pg_noreturn extern void row_store_cancelled(void);
-
-/* Puts the rows in order.  Then only row_store_fetch and _key make sense. */
-extern void row_store_sort(RowStore *store, const SortContext *context);
 
 /* Rows that can be fetched: all, or the first bound of them. */
 static inline uint64
@@ -193,8 +167,8 @@ row_store_tuple(const RowStore *store, uint32 ref)
 }
 
 /*
- * The row number i in input order but for NULLs of a single key, which come
- * last: its keys, and its tuple or NULL.
+ * Row i before the sort: sets *key to its keys, and returns its tuple or NULL.  Rows
+ * are in input order, except that those with NULL as a single key come last.
  */
 static inline MinimalTuple
 row_store_row(const RowStore *store, uint64 i, RowKey *key)
@@ -221,7 +195,7 @@ row_store_row(const RowStore *store, uint64 i, RowKey *key)
 	return store->tuples ? row_store_tuple(store, store->refs[i]) : NULL;
 }
 
-/* The reference of the i-th row in order. */
+/* After row_store_sort: the reference of the i-th row in order. */
 static inline uint32
 row_store_ref(const RowStore *store, uint64 i)
 {
@@ -233,7 +207,7 @@ row_store_ref(const RowStore *store, uint64 i)
 	return i < store->n ? store->order[i] : store->null_refs[i - store->n];
 }
 
-/* Rows asked for ahead of time: 8 in flight hide most of a cache miss. */
+/* How many rows ahead a row is fetched into the cache: 8 in flight hide most of a miss. */
 #define ROW_PREFETCH 8
 
 /* The i-th row in order, i < row_store_count(). */
@@ -250,7 +224,7 @@ row_store_fetch(const RowStore *store, uint64 i)
 	return row_store_tuple(store, row_store_ref(store, i));
 }
 
-/* Without tuples: the i-th key in order; false if it is NULL. */
+/* Without tuples: sets *image to the i-th key in order; false if the key is NULL. */
 static inline bool
 row_store_key(const RowStore *store, uint64 i, uint64 *image)
 {
@@ -261,6 +235,24 @@ row_store_key(const RowStore *store, uint64 i, uint64 *image)
 		return false;
 	*image = store->narrow ? ROWS_PAIR_KEY(store->sorted[i]) : store->sorted[i];
 	return true;
+}
+
+/*
+ * Returns the i-th row in order in slot: a minimal tuple, or without tuples the
+ * one key as the only column of a virtual slot.  The tuple stays the store's.
+ */
+static inline TupleTableSlot *
+row_store_emit(const RowStore *store, uint64 i, TupleTableSlot *slot)
+{
+	if (store->tuples)
+		return ExecStoreMinimalTuple(row_store_fetch(store, i), slot, false);
+	else
+	{
+		uint64		image = 0;
+		bool		isnull = !row_store_key(store, i, &image);
+
+		return key_emit(&store->keys->keys[0], isnull, image, slot);
+	}
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_STORE_H */

@@ -18,13 +18,13 @@ typedef struct Position
 struct Tape
 {
 	SpillFile  *file;
-	SpillPieces extents;
-	uint64	   *starts;			/* of each extent, in bytes from the tape's start */
-	Size		extent;			/* that has been read last */
+	SpillSequence sequence;
+	uint64	   *starts;			/* of each piece, in bytes from the tape's start */
+	Size		piece;			/* number of the piece read last */
 	uint64		bytes;			/* of the whole tape */
 	Position	position;
 	Position	mark;
-	uint64		row;			/* first byte of the row to be got */
+	uint64		row;			/* first byte of the row that tape_get reads */
 
 	/* Bytes of the tape that are in memory. */
 	char	   *buffer;
@@ -47,7 +47,7 @@ tape_create(SpillFile *file, Size size)
 void
 tape_put(Tape *tape, const void *data, uint32 len)
 {
-	spill_file_write_to(tape->file, &tape->extents);
+	spill_file_write_to(tape->file, &tape->sequence);
 	spill_file_put(tape->file, &len, sizeof(len));
 	spill_file_put(tape->file, data, len);
 	spill_file_put(tape->file, &len, sizeof(len));
@@ -63,11 +63,11 @@ tape_finish(Tape *tape)
 	spill_file_write_to(tape->file, NULL);
 	spill_file_sync(tape->file);
 	tape->starts = (uint64 *) MemoryContextAllocHuge(GetMemoryChunkContext(tape),
-													 Max(tape->extents.n, 1) * sizeof(uint64));
-	for (i = 0; i < tape->extents.n; i++)
+													 Max(tape->sequence.n, 1) * sizeof(uint64));
+	for (i = 0; i < tape->sequence.n; i++)
 	{
 		tape->starts[i] = start;
-		start += tape->extents.items[i].len;
+		start += tape->sequence.pieces[i].len;
 	}
 	Assert(start == tape->bytes);
 	tape_rewind(tape);
@@ -92,17 +92,17 @@ tape_restore(Tape *tape)
 	tape->position = tape->mark;
 }
 
-/* The extent that has this byte. */
+/* The piece that has this byte. */
 static Size
-find_extent(Tape *tape, uint64 at)
+find_piece(Tape *tape, uint64 at)
 {
 	Size		low = 0;
-	Size		high = tape->extents.n;
+	Size		high = tape->sequence.n;
 
-	/* The last one, or the next, as a rule. */
-	if (tape->starts[tape->extent] <= at)
+	/* As a rule the piece read last, or the one after it. */
+	if (tape->starts[tape->piece] <= at)
 	{
-		low = tape->extent;
+		low = tape->piece;
 		if (low + 1 < high && tape->starts[low + 1] <= at)
 			low++;
 		if (low + 1 == high || at < tape->starts[low + 1])
@@ -120,26 +120,26 @@ find_extent(Tape *tape, uint64 at)
 	return low;
 }
 
-/* Reads bytes that are not in the buffer into it, those around it as well. */
+/* Fills the buffer with the byte at this place, and with bytes before or after it. */
 static void
 fill_buffer(Tape *tape, uint64 at)
 {
 	uint64		from = at;
 
-	/* Backward: those before it are wanted next. */
+	/* Reading backward, the bytes before are wanted next. */
 	if (at < tape->from)
 		from = at + 1 > tape->size ? at + 1 - tape->size : 0;
 	tape->from = tape->to = from;
 	while (tape->to - from < tape->size && tape->to < tape->bytes)
 	{
-		Size		i = find_extent(tape, tape->to);
+		Size		i = find_piece(tape, tape->to);
 		uint64		skip = tape->to - tape->starts[i];
-		Size		part = (Size) Min(tape->extents.items[i].len - skip, tape->size - (tape->to - from));
+		Size		part = (Size) Min(tape->sequence.pieces[i].len - skip, tape->size - (tape->to - from));
 
-		spill_file_read(tape->file, tape->extents.items[i].start + skip,
+		spill_file_read(tape->file, tape->sequence.pieces[i].start + skip,
 						tape->buffer + (tape->to - from), part);
 		tape->to += part;
-		tape->extent = i;
+		tape->piece = i;
 	}
 }
 
@@ -168,7 +168,7 @@ length_before(Tape *tape, uint64 at)
 {
 	uint32		len;
 
-	/* Its first byte lies below those of the rest: so that they are read together. */
+	/* The last byte first: fill_buffer then reads those before it, too. */
 	get_bytes(tape, at - 1, (char *) &len + sizeof(len) - 1, 1);
 	get_bytes(tape, at - sizeof(len), &len, sizeof(len));
 	return len;

@@ -1,10 +1,11 @@
 /*
  * tape.h
- *		Rows in a temporary file, read in either direction from any place.
+ *		Rows in a temporary file, read in either direction, and from a mark.
  *
- * What is on disk and may be read backward is written once more in order, into
- * the bytes that it is read from (file.h).  A row is followed by its length,
- * as in core's tuplesort, so that it can be found from its end.
+ * Sorted rows beyond memory that may be read backward are written once more, in
+ * order, over the bytes that they have been read from (file.h).  A row's length
+ * is before the row and after it, as in core's tuplesort, so that the row is found
+ * from either end.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_TAPE_H
 #define HPSORT_PG_NODES_SORT_STORE_TAPE_H
@@ -15,22 +16,23 @@
 
 typedef struct Tape Tape;
 
-/* Makes an empty tape, with a buffer of size bytes, in the current memory context. */
+/* Makes an empty tape in file, with a buffer of size bytes, in the current memory context. */
 extern Tape *tape_create(SpillFile *file, Size size);
 
 /* Appends a row, of len > 0 bytes at most UINT32_MAX. */
 extern void tape_put(Tape *tape, const void *data, uint32 len);
 
-/* All rows are there: to the start. */
+/* All rows are there: goes to the start. */
 extern void tape_finish(Tape *tape);
 
+/* Goes to the start; remembers a place; goes back to it. */
 extern void tape_rewind(Tape *tape);
 extern void tape_mark(Tape *tape);
 extern void tape_restore(Tape *tape);
 
 /*
- * The next row in either direction, as tuplesort counts: its length, or 0 if
- * there is none; then its bytes, which must be read.
+ * tape_next goes to the next row in either direction, as tuplesort counts, and
+ * returns its length, 0 if there is none.  tape_get then reads the row's len bytes.
  */
 extern uint32 tape_next(Tape *tape, bool forward);
 extern void tape_get(Tape *tape, void *data, uint32 len);

@@ -1,29 +1,30 @@
 /*
- * paths.c
+ * core_paths.c
  *		Copies of core's paths, and the path whose rows ORDER BY sorts (see
- *		planner.c).
+ *		core_paths.h).
  *
  * A path belongs to the relation in whose list it is.  add_path() frees a path
  * that it refuses, and one that a new path makes useless, but for IndexPaths.
  * Three rules keep that memory out of hpsort's paths:
  *
- * - What a path in a list points to is never freed: the paths of a finished
- *   relation stay as they are, and a path above them does not own them.  The one
- *   thing that core adds later, to partitions, is a Gather, where the target
- *   list cannot be computed by workers: it is not parallel safe, and add_path()
- *   lets it replace no path that is, as all of such a partition are.
+ * - A path below another path is used as it is: add_path() frees no path to which
+ *   a path in a list points.  Paths of a finished relation stay in its list; the
+ *   only path that core adds later, to partitions, is a Gather, where the target
+ *   list cannot be computed by workers.  A Gather is not parallel safe, and
+ *   add_path() lets it replace no path that is, as all of such a partition are.
  * - A path of a list to which more paths are added is used as a copy.
- * - The list of a relation whose paths may also be in the list of the next one
- *   is not read at all.  create_ordered_paths() puts the input's paths that are
- *   in order already into the list of ordered rows as they are, and
- *   grouping_planner() does so with every path of the last relation but one:
- *   add_path() then frees them from the next list, and the input's list, its
- *   cheapest_total_path included, keeps pointers to freed memory.
+ * - A list of paths that may also be in the list of the next relation is not read
+ *   at all.  create_ordered_paths() puts the input's paths that are in order
+ *   already into the list of ordered rows as they are, and grouping_planner() does
+ *   so with every path of the last relation but one.  add_path() then frees paths
+ *   of the next list, and the input's list, its cheapest_total_path included,
+ *   keeps pointers to freed memory.
  *
- * By the last rule the input of ORDER BY cannot be asked for its cheapest path
- * when core has made its own sorts.  It is found below core's Sort, if that one
- * is still there; if something cheaper has replaced that Sort, the copy is used
- * that sort_path_remember_input() made when the input's paths were new.
+ * By the last rule the cheapest path of ORDER BY's input cannot be read from its
+ * list when core has made its own sorts.  It is found below core's Sort, if
+ * the Sort is still in the list of ordered rows.  If a cheaper path has replaced
+ * the Sort, the copy is used that sort_path_remember_input() has made while the
+ * list held the input's paths alone.
  */
 #include "postgres.h"
 
@@ -32,7 +33,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
-#include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/core_paths.h"
 
 /* The size of a path; 0 for a kind of which the size is not known. */
 static Size
@@ -121,9 +122,9 @@ sort_path_cheapest(List *paths, List *pathkeys)
 }
 
 /*
- * Where the copy is kept: in an upper relation of hpsort's own.  Core looks upper
- * relations up by their stage and by relids, of which its own ordered rows have
- * none.  NULL if there is no such relation yet.
+ * The upper relation of hpsort's own in which the copy is kept; NULL if there is
+ * none yet.  Core finds upper relations by their stage and their relids.  Core's
+ * ordered rows have no relids, hpsort's relation has some.
  */
 static RelOptInfo *
 memory_of(PlannerInfo *root)
@@ -147,9 +148,9 @@ sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	Path	   *path;
 
 	/*
-	 * The genetic join search makes relations in memory that it frees.  Core
-	 * puts the functions of a target list that return sets into more paths above
-	 * these.
+	 * The genetic join search makes relations in memory that it frees.  Functions
+	 * in a target list that return sets are put by core into paths above those
+	 * that are in the list now.
 	 */
 	if (root->join_search_private != NULL || root->parse->hasTargetSRFs)
 		return;

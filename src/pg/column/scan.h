@@ -1,0 +1,51 @@
+/*
+ * scan.h
+ *		The one loop around a ColumnReader: open, read batch after batch, close.
+ *
+ * The column functions read through it (sources.c), and so do both custom scan
+ * nodes.
+ */
+#ifndef HPSORT_PG_COLUMN_SCAN_H
+#define HPSORT_PG_COLUMN_SCAN_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/column/reader.h"
+#include "sort/sorter.h"
+
+/*
+ * Takes a batch: one element for each column of the scan.  The keys may be
+ * changed in place, and are overwritten by the next batch.
+ */
+typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
+
+/*
+ * Reads all rows of scan, or this process's share of a parallel scan, calling
+ * consume for each batch; interrupts are checked at every page.  Returns the
+ * number of rows that the filter refused.
+ *
+ * instrumented: a plan node whose EXPLAIN ANALYZE shows the time and rows of
+ * reading as if the node had returned them; or NULL.
+ */
+extern uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
+							   ColumnConsume consume, void *arg);
+
+/*
+ * Describes in scan what a SeqScan node, initialized but never run, would read:
+ * its relation, snapshot and filter.  Columns and parallel scan are left alone.
+ */
+extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
+
+/* Where the keys of one column go: a sorter, and a count of the NULLs beside it. */
+typedef struct KeySink
+{
+	Sorter	   *sorter;
+	int64	   *nulls;
+} KeySink;
+
+/* A ColumnConsume for scans of one column; arg is a KeySink. */
+extern void column_consume_keys(void *arg, const ColumnBatch *batches);
+
+#endif							/* HPSORT_PG_COLUMN_SCAN_H */

@@ -1,0 +1,94 @@
+/*
+ * aggrefs.c
+ *		hpsort's aggregates as the parser leaves them in a query (see aggrefs.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/syscache.h"
+
+#include "pg/functions/aggregates.h"
+#include "pg/nodes/aggregate/aggrefs.h"
+
+/*
+ * Whether a function is the C function of hpsort at address.  Its symbol is
+ * compared first, because fmgr_info loads the library of a C function: those of
+ * other extensions are not to be loaded by a look at their aggregates.
+ */
+static bool
+is_function(Oid oid, PGFunction address, const char *symbol)
+{
+	HeapTuple	tuple;
+	Datum		source;
+	bool		isnull;
+	bool		same;
+	FmgrInfo	flinfo;
+
+	/* The quick way out for PostgreSQL's own functions. */
+	if (oid < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(oid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	same = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId && !isnull &&
+		strcmp(TextDatumGetCString(source), symbol) == 0;
+	ReleaseSysCache(tuple);
+	if (!same)
+		return false;
+	fmgr_info(oid, &flinfo);
+	return flinfo.fn_addr == address;
+}
+
+AggregateKind
+aggref_kind(const Aggref *aggref)
+{
+	AggregateKind kind = AGGREGATE_NONE;
+	HeapTuple	tuple;
+	Oid			transition;
+
+	if (aggref->aggfnoid < FirstNormalObjectId || aggref->aggtranstype != INTERNALOID)
+		return AGGREGATE_NONE;
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	if (!HeapTupleIsValid(tuple))
+		return AGGREGATE_NONE;
+	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	if (is_function(transition, hpsort_agg_transfn, "hpsort_agg_transfn") ||
+		is_function(transition, hpsort_agg_transfn_int2, "hpsort_agg_transfn_int2") ||
+		is_function(transition, hpsort_agg_transfn_int8, "hpsort_agg_transfn_int8"))
+	{
+		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
+
+		if (is_function(final, hpsort_agg_finalfn, "hpsort_agg_finalfn"))
+			kind = AGGREGATE_ARRAY;
+		else if (is_function(final, hpsort_runs_agg_finalfn, "hpsort_runs_agg_finalfn"))
+			kind = AGGREGATE_RUNS;
+	}
+	ReleaseSysCache(tuple);
+	return kind;
+}
+
+Var *
+aggref_expression_column(Node *expression)
+{
+	/* int2 becomes int4 by a function, a domain by a relabel. */
+	if (IsA(expression, FuncExpr) && ((FuncExpr *) expression)->funcid == F_INT4_INT2)
+		expression = linitial(((FuncExpr *) expression)->args);
+	while (IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return IsA(expression, Var) ? (Var *) expression : NULL;
+}
+
+Var *
+aggref_column(const Aggref *aggref)
+{
+	return aggref_expression_column((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+}

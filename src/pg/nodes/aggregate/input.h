@@ -1,0 +1,40 @@
+/*
+ * input.h
+ *		The tables and columns that a HpSort Aggregate node is to read, as the
+ *		planner half finds them.  (The executor half reads them in sources.c.)
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_INPUT_H
+#define HPSORT_PG_NODES_AGGREGATE_INPUT_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* What is read in the place of core's scans of a base relation. */
+typedef struct AggregateInput
+{
+	List	   *columns;		/* attribute numbers in the relation */
+	List	   *tables;			/* RelOptInfos: the relation's own, or those of
+								 * the tables that inherit from it and were
+								 * neither pruned nor excluded */
+	List	   *table_columns;	/* for each table, a list of what columns are in it */
+} AggregateInput;
+
+/*
+ * Finds the tables that rel stands for, and columns in them; false if the
+ * column reader cannot read one of them.  paths are paths of rel that core has
+ * not freed: those of rel's own list, or of the upper relation into which core
+ * has put them.
+ */
+extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
+								 const List *paths, List *columns);
+
+/*
+ * Gives path a scan of each table, for the executor half to find relation and
+ * filter in, and returns the cost of reading them all; with workers (0: none),
+ * the cost for one process.
+ */
+extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
+								 int workers);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_INPUT_H */

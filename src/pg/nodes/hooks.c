@@ -1,0 +1,117 @@
+/*
+ * hooks.c
+ *		The planner hooks that all custom scan nodes share (see README.md).
+ *
+ * Each hook calls the one that was there before it, always and first, and asks the
+ * nodes in turn afterwards.  Planning of queries that no node touches must not
+ * become slower, so inline tests of the nodes come before every other call; in
+ * upper_paths_hook, which every query passes several times, they come before the
+ * previous hook as well, which is jumped to if they all fail.
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+
+#include "pg/column/query.h"
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/planner.h"
+#include "pg/nodes/hooks.h"
+#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/plan.h"
+#include "pg/nodes/sort/planner.h"
+
+static planner_hook_type prev_planner_hook = NULL;
+static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
+static set_rel_pathlist_hook_type prev_rel_pathlist_hook = NULL;
+static set_join_pathlist_hook_type prev_join_pathlist_hook = NULL;
+
+/* Paths above scans and joins: the groups, windows, order and final rows of a query. */
+static void
+upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				 RelOptInfo *output_rel, void *extra)
+{
+	bool		sort = sort_node_wants_upper(stage);
+	bool		aggregate = aggregate_node_wants_upper(root, stage, input_rel);
+
+	if (likely(!sort && !aggregate))
+	{
+		if (prev_upper_paths_hook)
+			prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+		return;
+	}
+	if (prev_upper_paths_hook)
+		prev_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (sort)
+		sort_node_upper_paths(root, stage, input_rel, output_rel);
+	if (aggregate)
+		aggregate_node_upper_paths(root, stage, input_rel, output_rel, extra);
+}
+
+/* Paths of a base relation. */
+static void
+rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (prev_rel_pathlist_hook)
+		prev_rel_pathlist_hook(root, rel, rti, rte);
+	if (root->query_pathkeys != NIL && sort_node_enabled())
+		sort_node_scan_paths(root, rel);
+}
+
+/* Paths of a join. */
+static void
+join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				   RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	if (prev_join_pathlist_hook)
+		prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (sort_node_enabled())
+		sort_node_join_paths(root, joinrel, outerrel, innerrel, extra);
+}
+
+static PlannedStmt *
+call_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	return prev_planner_hook ? prev_planner_hook(parse, query_string, options, params)
+		: standard_planner(parse, query_string, options, params);
+}
+
+/* Before and after a whole query is planned. */
+static PlannedStmt *
+planning_hook(Query *parse, const char *query_string, int options, ParamListInfo params)
+{
+	uint64		sort_plans = sort_node_plans_made;
+	QuerySink  *sink = query_sink(params);
+	PlannedStmt *result;
+
+	if (likely(sink == NULL || sink->query_string != query_string))
+		result = call_planner(parse, query_string, options, params);
+	else
+	{
+		/* The query that hpsort_query runs; an error ends hpsort_query and the sink. */
+		sink->query = parse;
+		result = call_planner(parse, query_string, options, params);
+		sink->query = NULL;
+	}
+	if (unlikely(sort_node_plans_made != sort_plans))
+		sort_node_finish_plan(result);
+	return result;
+}
+
+void
+nodes_init(void)
+{
+	RegisterCustomScanMethods(&sort_node_scan_methods);
+	RegisterCustomScanMethods(&aggregate_scan_methods);
+
+	prev_planner_hook = planner_hook;
+	planner_hook = planning_hook;
+	prev_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = upper_paths_hook;
+	prev_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = rel_pathlist_hook;
+	prev_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = join_pathlist_hook;
+}

@@ -1,0 +1,21 @@
+/*
+ * column.h
+ *		Keys of Custom Scan (HpSort) straight from a table's column.
+ */
+#ifndef HPSORT_PG_NODES_SORT_COLUMN_H
+#define HPSORT_PG_NODES_SORT_COLUMN_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/nodes/sort/row_sort.h"
+
+/*
+ * Puts all rows of a child node into a sort that takes keys.  Returns false,
+ * and has done nothing, if the child is not a plain scan of one column that the
+ * column reader can read.
+ */
+extern bool sort_node_fill_from_column(RowSort *sort, PlanState *outer);
+
+#endif							/* HPSORT_PG_NODES_SORT_COLUMN_H */

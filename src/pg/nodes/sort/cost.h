@@ -1,0 +1,39 @@
+/*
+ * cost.h
+ *		What sorting by hpsort costs, in the planner's units.
+ */
+#ifndef HPSORT_PG_NODES_SORT_COST_H
+#define HPSORT_PG_NODES_SORT_COST_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* What the cost of a sort depends on. */
+typedef struct HpSortCostInput
+{
+	double		rows;
+	int			width;			/* bytes of a row, as planned */
+	int			nmapped;
+	bool		narrow;			/* one mapped key of at most 32 bits */
+	double		range;			/* values that the mapped keys can have */
+	double		groups;			/* of equal ones, if keys are left to core's
+								 * comparison; else 0 */
+	bool		key_only;
+	double		limit;			/* rows wanted; < 0: all */
+	double		order;			/* how much the rows come in order of the first
+								 * key, up or down: 0 (or not known) to 1 */
+} HpSortCostInput;
+
+/* Costs beyond the input's: until the first row, and for returning all. */
+extern void sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run);
+
+/*
+ * How much the rows of a path come in the order of an expression, from 0 to 1: by
+ * the statistics of its column, where rows are read as they lie in the table.
+ * Looked up only where the cost depends on it, if the rows are more than work_mem
+ * holds; 0 otherwise.
+ */
+extern double sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression);
+
+#endif							/* HPSORT_PG_NODES_SORT_COST_H */

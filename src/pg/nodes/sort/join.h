@@ -1,0 +1,16 @@
+/*
+ * join.h
+ *		Custom Scan (HpSort) in the place of a Sort below merge joins.
+ */
+#ifndef HPSORT_PG_NODES_SORT_JOIN_H
+#define HPSORT_PG_NODES_SORT_JOIN_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* Offers, for each merge join of these two relations that sorts an input, one in which HpSort does. */
+extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+										  RelOptInfo *innerrel, JoinPathExtraData *extra);
+
+#endif							/* HPSORT_PG_NODES_SORT_JOIN_H */

@@ -1,0 +1,238 @@
+/*
+ * path.c
+ *		The path of Custom Scan (HpSort) (see path.h).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_opfamily.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/cost.h"
+#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/path.h"
+#include "pg/nodes/sort/plan.h"
+
+/*
+ * Operator families of btree that the types of key_kind() belong to; core has
+ * names for the others only.
+ */
+#define CHAR_FAMILY 429
+#define DATETIME_FAMILY 434
+#define TIME_FAMILY 1996
+#define ENUM_FAMILY 3522
+
+bool
+sort_path_may_map(const List *pathkeys)
+{
+	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
+	{
+		case INTEGER_BTREE_FAM_OID:
+		case BOOL_BTREE_FAM_OID:
+		case OID_BTREE_FAM_OID:
+		case CHAR_FAMILY:
+		case DATETIME_FAMILY:
+		case TIME_FAMILY:
+		case ENUM_FAMILY:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* How the values of an expression are mapped if a path key sorts them as this type, in this family. */
+static KeyKind
+expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
+{
+	KeyKind kind = key_kind(opcintype);
+	Oid			type;
+
+	if (kind == KEY_KIND_NONE)
+		return kind;
+
+	/* Another operator family may have another order. */
+	type = getBaseType(exprType((Node *) expression));
+	if (lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf != opfamily)
+		return KEY_KIND_NONE;
+	return kind;
+}
+
+/* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
+static bool
+target_is_usable(PathTarget *target)
+{
+	ListCell   *lc;
+
+	/* A row identity of several tables gets its columns only when the plan is made. */
+	foreach(lc, target->exprs)
+		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
+			return false;
+	return true;
+}
+
+/*
+ * The column of target that a path key sorts by, and the member of its class that
+ * this is; 0 if there is none.  relids: the path's, which may be a partition's.
+ */
+static int
+find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, EquivalenceMember **member)
+{
+	int			attno = 0;
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		*member = NULL;
+		attno++;
+		if (!ec->ec_has_volatile)
+			*member = find_ec_member_matching_expr(ec, (Expr *) lfirst(lc), relids);
+		else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target, attno - 1) == ec->ec_sortref)
+			*member = linitial(ec->ec_members);
+		if (*member)
+			return attno;
+	}
+	return 0;
+}
+
+bool
+sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
+{
+	PathTarget *target = path->pathtarget;
+	bool		mapping = true;
+	KeyKind first = KEY_KIND_NONE;
+	ListCell   *lc;
+
+	if (!target_is_usable(target))
+		return false;
+	memset(columns, 0, sizeof(*columns));
+	columns->pathkeys = pathkeys;
+	columns->range = 1;
+	foreach(lc, pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		EquivalenceClass *ec = pathkey->pk_eclass;
+		EquivalenceMember *member;
+		int			attno = find_column(target, ec, path->parent->relids, &member);
+		Oid			sortop;
+		KeyKind		kind;
+
+		if (attno == 0)
+			return false;
+		sortop = compat_pathkey_sortop(pathkey, member->em_datatype);
+		if (!OidIsValid(sortop))
+			return false;
+		kind = expression_kind((Expr *) list_nth(target->exprs, attno - 1), member->em_datatype, pathkey->pk_opfamily);
+		if (lc == list_head(pathkeys))
+		{
+			if (kind == KEY_KIND_NONE)
+				return false;
+			first = kind;
+		}
+		if (kind == KEY_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
+			mapping = false;
+		if (mapping)
+		{
+			columns->nmapped++;
+			columns->range *= key_range(kind);
+		}
+		columns->attnos = lappend_int(columns->attnos, attno);
+		columns->sortops = lappend_oid(columns->sortops, sortop);
+		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
+		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
+	}
+	columns->narrow = columns->nmapped == 1 && key_is_narrow(first);
+	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
+		first != KEY_KIND_ENUM;
+	return true;
+}
+
+/* An estimate of how many different values the mapped keys have together. */
+static double
+count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
+{
+	List	   *exprs = NIL;
+	int			i;
+
+	for (i = 0; i < columns->nmapped; i++)
+		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
+										list_nth_int(columns->attnos, i) - 1));
+
+	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
+	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
+		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
+	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
+}
+
+/* Gives path the cost of sorting subpath. */
+static void
+set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
+{
+	HpSortCostInput input;
+	Cost		startup;
+	Cost		run;
+
+	input.rows = subpath->rows;
+	input.width = subpath->pathtarget->width;
+	input.nmapped = columns->nmapped;
+	input.narrow = columns->narrow;
+	input.range = columns->range;
+	input.groups = columns->nmapped < list_length(columns->pathkeys) ? count_groups(root, subpath, columns) : 0;
+	input.key_only = columns->key_only;
+	input.limit = bound && bound->exprs ? bound->rows : -1;
+	input.order = sort_path_input_order(root, subpath,
+										list_nth(subpath->pathtarget->exprs,
+												 linitial_int(columns->attnos) - 1));
+	sort_path_cost(&input, &startup, &run);
+	if (hpsort_debug_sort == NODE_FORCE)
+		startup = run = 0;
+	path->startup_cost = subpath->total_cost + startup;
+	path->total_cost = path->startup_cost + run;
+}
+
+Path *
+sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortColumns *columns,
+			   const HpSortBound *bound, bool partial)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = subpath->pathtarget;
+	path->path.parallel_aware = partial;
+	path->path.parallel_safe = rel->consider_parallel && subpath->parallel_safe;
+	path->path.parallel_workers = subpath->parallel_workers;
+	path->path.rows = subpath->rows;
+	path->path.pathkeys = columns->pathkeys;
+	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
+	path->custom_paths = list_make1(subpath);
+	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
+									  columns->nulls_first,
+									  list_make2_int(columns->nmapped, columns->key_only));
+	path->custom_private = lappend(path->custom_private, bound ? bound->exprs : NIL);
+	path->methods = &sort_path_methods;
+
+	set_cost(root, &path->path, subpath, columns, bound);
+	compat_disable_sort(&path->path, subpath);
+	return &path->path;
+}
+
+bool
+sort_path_is_promising(const List *pathkeys, const Path *subpath)
+{
+	return sort_path_enough_rows(subpath->rows) && subpath->param_info == NULL && sort_path_may_map(pathkeys);
+}
+
+Path *
+sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, bool partial)
+{
+	HpSortColumns columns;
+
+	if (!sort_path_is_promising(pathkeys, subpath) || !sort_path_find_columns(subpath, pathkeys, &columns))
+		return NULL;
+	return sort_path_make(root, rel, subpath, &columns, NULL, partial);
+}

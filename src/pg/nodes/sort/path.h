@@ -1,0 +1,72 @@
+/*
+ * path.h
+ *		The path of Custom Scan (HpSort): which keys it can sort by, and making
+ *		it.
+ */
+#ifndef HPSORT_PG_NODES_SORT_PATH_H
+#define HPSORT_PG_NODES_SORT_PATH_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "pg/guc.h"
+
+/* Fewer rows are not worth a look. */
+#define SORT_PATH_MIN_ROWS 1000.0
+
+/* Path keys as columns of a path's target, in the lists that the plan keeps (node.h). */
+typedef struct HpSortColumns
+{
+	List	   *pathkeys;
+	List	   *attnos;
+	List	   *sortops;
+	List	   *collations;
+	List	   *nulls_first;
+	int			nmapped;
+	bool		narrow;			/* one mapped key, of 32 bits at most */
+	bool		key_only;		/* the only column is the only key */
+	double		range;			/* values that the mapped keys can have, by type */
+} HpSortColumns;
+
+/* Expressions that say how many rows will be read, and an estimate of their sum. */
+typedef struct HpSortBound
+{
+	List	   *exprs;			/* of LIMIT and OFFSET; NIL: all rows */
+	double		rows;
+} HpSortBound;
+
+/* Whether sorting so many rows is worth a look. */
+static inline bool
+sort_path_enough_rows(double rows)
+{
+	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
+}
+
+/*
+ * Cheap tests that exclude most queries: whether the first of these path keys,
+ * which are not NIL, may be one that can be mapped, and whether subpath is worth
+ * a look, too.
+ */
+extern bool sort_path_may_map(const List *pathkeys);
+extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
+
+/*
+ * Finds the columns of a path that pathkeys sort by, and how many leading keys
+ * can be mapped.  Returns false if a column is missing, if not even the first
+ * key can be mapped, or if the path's target cannot be a custom scan's.
+ */
+extern bool sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns);
+
+/*
+ * A path of rel that sorts subpath, whose columns these are.  bound: what limits
+ * the rows read; NULL: nothing.  partial: of each worker its share.
+ */
+extern Path *sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath,
+							const HpSortColumns *columns, const HpSortBound *bound, bool partial);
+
+/* The same for all rows; NULL if subpath cannot be sorted by pathkeys, or is not promising. */
+extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
+						   bool partial);
+
+#endif							/* HPSORT_PG_NODES_SORT_PATH_H */

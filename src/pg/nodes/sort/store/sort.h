@@ -1,0 +1,29 @@
+/*
+ * sort.h
+ *		Puts the rows of a store in the order of their keys.
+ */
+#ifndef HPSORT_PG_NODES_SORT_STORE_SORT_H
+#define HPSORT_PG_NODES_SORT_STORE_SORT_H
+
+#include "postgres.h"
+
+#include "pg/nodes/sort/store/store.h"
+#include "sort/sort_types.h"
+
+/*
+ * Puts the rows in order, stably, by all keys.  Afterwards the store can only
+ * be read by row_store_ref, _fetch, _key and _emit, until it is cleared.
+ */
+extern void row_store_sort(RowStore *store, const SortContext *context);
+
+/*
+ * Puts the keys in order where they lie, and with them what row_store_row
+ * returns.  For a store of the narrow layout, or of one key without tuples;
+ * keys left to core are not looked at.
+ */
+extern void row_store_sort_keys(RowStore *store, const SortContext *context);
+
+/* Raises the interrupt for which a function of src/sort has returned false. */
+pg_noreturn extern void row_store_cancelled(void);
+
+#endif							/* HPSORT_PG_NODES_SORT_STORE_SORT_H */
