@@ -50,7 +50,7 @@ BEGIN
 	RETURN plan;
 END $$;
 
--- One ORDER BY: ids in core's order, made unique by the order of the rows, and in ours.
+-- One ORDER BY: rows in core's order, made unique by id, and in HpSort's.
 CREATE FUNCTION pg_temp.check_order(ordering text, tail text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	ours text := format('SELECT * FROM data ORDER BY %s %s', ordering, tail);
@@ -160,7 +160,7 @@ SELECT pg_temp.check_reader(q) FROM unnest(ARRAY[
 	'SELECT day FROM data WHERE id > 500 ORDER BY day DESC NULLS LAST',
 	'SELECT small FROM data ORDER BY small DESC LIMIT 5000']) q;
 
--- Queries that want sorted rows elsewhere, from both.
+-- Queries that want sorted rows elsewhere, with core's sort and with HpSort.
 CREATE FUNCTION pg_temp.check_query(query text, wanted boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	want text;
@@ -256,7 +256,7 @@ SELECT pg_temp.check_cursor(c, o, m, h)
 FROM (VALUES ('*', 'few, id'), ('*', 'huge DESC, id'), ('*', 'mood NULLS FIRST, label, id'), ('wide', 'wide'), ('day', 'day DESC'), ('huge', 'huge')) AS q(c, o),
 	unnest('{64kB,64MB}'::text[]) m, unnest(ARRAY['', 'WITH HOLD']) h;
 
--- Fields of a record have their names where it was made, which EXPLAIN finds through us.
+-- Fields of a record have their names where the record was made; EXPLAIN looks for them below HpSort.
 SELECT matches(pg_temp.plan_of($$WITH c AS MATERIALIZED (SELECT s.id AS x, s AS r FROM (SELECT id, few AS other FROM data OFFSET 0) s)
 	SELECT (r).other, row_number() OVER (ORDER BY x) FROM c$$, 'VERBOSE, COSTS OFF'), '[(](c[.])?r[)][.]other.*HpSort', 'fields of records in EXPLAIN');
 
