@@ -10,8 +10,8 @@
 #include "nodes/execnodes.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/keys.h"
 #include "pg/nodes/sort/stats.h"
+#include "pg/nodes/sort/store/keys.h"
 
 /* What one process did; copied from workers as it is. */
 typedef struct HpSortStats

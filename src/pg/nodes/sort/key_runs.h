@@ -16,7 +16,7 @@
 
 #include "executor/tuptable.h"
 
-#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/keys.h"
 #include "sort/sorter.h"
 
 /* Keys expanded from runs at once. */

@@ -14,9 +14,9 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/cost.h"
-#include "pg/nodes/sort/keys.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
+#include "pg/nodes/sort/store/keys.h"
 
 /*
  * Operator families of btree that the types of key_kind() belong to; core has

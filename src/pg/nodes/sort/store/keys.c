@@ -16,7 +16,7 @@
 #include "utils/rel.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/keys.h"
 
 KeyKind
 key_kind(Oid opcintype)

@@ -7,8 +7,8 @@
  * direction is descending.  NULL has no image; a flag of the key says whether NULLs
  * come first.
  */
-#ifndef HPSORT_PG_NODES_SORT_KEYS_H
-#define HPSORT_PG_NODES_SORT_KEYS_H
+#ifndef HPSORT_PG_NODES_SORT_STORE_KEYS_H
+#define HPSORT_PG_NODES_SORT_STORE_KEYS_H
 
 #include "postgres.h"
 
@@ -178,4 +178,4 @@ key_emit(const KeyColumn *key, bool isnull, uint64 image, TupleTableSlot *slot)
 	return ExecStoreVirtualTuple(slot);
 }
 
-#endif							/* HPSORT_PG_NODES_SORT_KEYS_H */
+#endif							/* HPSORT_PG_NODES_SORT_STORE_KEYS_H */

@@ -11,7 +11,7 @@
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
 
-#include "pg/nodes/sort/keys.h"
+#include "pg/nodes/sort/store/keys.h"
 
 /* The mapped keys of one row. */
 typedef struct RowKey
