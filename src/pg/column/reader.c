@@ -446,7 +446,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	bool		serializable;
 	int			n;
 
-	heap_page_prune_opt(reader->rel, buffer);
+	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	TestForOldSnapshot(reader->snapshot, reader->rel, page);
@@ -514,8 +514,7 @@ column_reader_open(Relation rel, int ncolumns, const AttrNumber *columns, Snapsh
 		(reader->columns[0].type == INT4OID || reader->columns[0].type == DATEOID);
 
 	/* Predicate lock on the table, block order, ring of buffers, statistics. */
-	reader->scan = parallel ? table_beginscan_parallel(rel, parallel)
-		: table_beginscan(rel, snapshot, 0, NULL);
+	reader->scan = compat_table_beginscan(rel, snapshot, parallel);
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");

@@ -47,14 +47,16 @@ aggregate_query_offer(const AggregateSink *sink)
 /* --- planning */
 
 static PlannedStmt *
-call_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+call_planner(Query *parse, const char *query_string, int options, ParamListInfo params
+				  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
-	return previous_planner_hook ? previous_planner_hook(parse, query_string, options, params)
-		: standard_planner(parse, query_string, options, params);
+	return previous_planner_hook ? previous_planner_hook(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT)
+		: standard_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 }
 
 static pg_noinline PlannedStmt *
-plan_offered(Query *parse, const char *query_string, int options, ParamListInfo params)
+plan_offered(Query *parse, const char *query_string, int options, ParamListInfo params
+				  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
 	const Query *previous = offered_query;
 	PlannedStmt *result;
@@ -62,7 +64,7 @@ plan_offered(Query *parse, const char *query_string, int options, ParamListInfo 
 	offered_query = offered_sink && offered_sink->query_string == query_string ? parse : NULL;
 	PG_TRY();
 	{
-		result = call_planner(parse, query_string, options, params);
+		result = call_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	}
 	PG_FINALLY();
 	{
@@ -74,11 +76,12 @@ plan_offered(Query *parse, const char *query_string, int options, ParamListInfo 
 
 /* Every query comes by. */
 static PlannedStmt *
-aggregate_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+aggregate_query_planner(Query *parse, const char *query_string, int options, ParamListInfo params
+				  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
 	if (likely(offered_sink == NULL && offered_query == NULL))
-		return call_planner(parse, query_string, options, params);
-	return plan_offered(parse, query_string, options, params);
+		return call_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
+	return plan_offered(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 }
 
 static Plan *

@@ -131,13 +131,14 @@ finish_plan(Plan *plan)
 }
 
 static PlannedStmt *
-order_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+order_planner(Query *parse, const char *query_string, int options, ParamListInfo params
+				  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
 	uint64		before = plans_made;
 	PlannedStmt *result;
 
-	result = prev_planner_hook ? prev_planner_hook(parse, query_string, options, params)
-		: standard_planner(parse, query_string, options, params);
+	result = prev_planner_hook ? prev_planner_hook(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT)
+		: standard_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	if (unlikely(plans_made != before))
 	{
 		finish_plan(result->planTree);
