@@ -1,6 +1,6 @@
 /*
  * compat.h
- *		Differences between PostgreSQL 15 and 18, emulating the newer name.
+ *		Differences between PostgreSQL 15 and 19, emulating the newer name.
  *
  * The only file with PG_VERSION_NUM in it.
  */
@@ -23,8 +23,11 @@
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
+#include "optimizer/geqo.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planner.h"
 #include "parser/parse_node.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
@@ -56,6 +59,47 @@
 /* PG 17 has transaction_timeout. */
 #if PG_VERSION_NUM < 170000
 #define TransactionTimeoutPending false
+#endif
+
+/* PG 19 tells the planner and its hooks which EXPLAIN, if any, they plan for. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_PLANNER_EXPLAIN_PARAMETER , ExplainState *es
+#define COMPAT_PLANNER_EXPLAIN_ARGUMENT , es
+#else
+#define COMPAT_PLANNER_EXPLAIN_PARAMETER
+#define COMPAT_PLANNER_EXPLAIN_ARGUMENT
+#endif
+
+static inline PlannedStmt *
+compat_planner(Query *query, const char *query_string, int cursor_options, ParamListInfo params)
+{
+#if PG_VERSION_NUM >= 190000
+	return planner(query, query_string, cursor_options, params, NULL);
+#else
+	return planner(query, query_string, cursor_options, params);
+#endif
+}
+
+/* PG 19 has one kind of UniquePath, the former UpperUniquePath. */
+#if PG_VERSION_NUM >= 190000
+#define UpperUniquePath UniquePath
+#define T_UpperUniquePath T_UniquePath
+#endif
+
+/* PG 19 keeps the state of a genetic join search as an extension's would be kept. */
+static inline bool
+compat_in_genetic_join_search(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 190000
+	return Geqo_planner_extension_id >= 0 && GetGeqoPrivateData(root) != NULL;
+#else
+	return root->join_search_private != NULL;
+#endif
+}
+
+/* PG 19 keeps counts of rows for plan nodes only, in a larger struct. */
+#if PG_VERSION_NUM < 190000
+typedef Instrumentation NodeInstrumentation;
 #endif
 
 /* PG 17 names the wait events of extensions. */
@@ -304,6 +348,34 @@ compat_check_select(ParseState *pstate, ParseNamespaceItem *nsitem, AttrNumber a
  * PG 17 has a read stream in every sequential scan, which picks the blocks.
  * Before, heapam.c does that in functions of its own, repeated here.
  */
+
+/*
+ * A sequential scan, or with parallel this process's share of one.  PG 19 is told
+ * that the scan's rows will not be updated: pages may become all-visible then.
+ */
+static inline TableScanDesc
+compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc parallel)
+{
+#if PG_VERSION_NUM >= 190000
+	return parallel ? table_beginscan_parallel(rel, parallel, SO_HINT_REL_READ_ONLY)
+		: table_beginscan(rel, snapshot, 0, NULL, SO_HINT_REL_READ_ONLY);
+#else
+	return parallel ? table_beginscan_parallel(rel, parallel)
+		: table_beginscan(rel, snapshot, 0, NULL);
+#endif
+}
+
+/* PG 19 may also set the page all-visible, in a page of the visibility map that the scan keeps. */
+static inline void
+compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	heap_page_prune_opt(scan->rs_base.rs_rd, buffer, &scan->rs_vmbuffer,
+						(scan->rs_base.rs_flags & SO_HINT_REL_READ_ONLY) != 0);
+#else
+	heap_page_prune_opt(scan->rs_base.rs_rd, buffer);
+#endif
+}
 
 /* PG 17 has no old_snapshot_threshold. */
 #if PG_VERSION_NUM >= 170000

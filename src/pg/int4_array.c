@@ -53,7 +53,7 @@ array_keys(ArrayType *array, Oid type, int *n, int *nulls)
 	*nulls = 0;
 	if (ARR_HASNULL(array))
 	{
-		const bits8 *bitmap = ARR_NULLBITMAP(array);
+		const uint8 *bitmap = ARR_NULLBITMAP(array);
 
 		/* The bits behind the last item's, in the same byte, are undefined. */
 		*nulls = items - (int) pg_popcount((const char *) bitmap, items / 8);
@@ -105,15 +105,15 @@ int4_array_make(int64 n, int64 nulls, int lower_bound, bool nulls_first, int32 *
 	ARR_LBOUND(array)[0] = lower_bound;
 	if (nulls > 0)
 	{
-		bits8	   *bitmap = ARR_NULLBITMAP(array);
+		uint8	   *bitmap = ARR_NULLBITMAP(array);
 		int64		i = nulls_first ? nulls : 0;
 		int64		end = i + n;
 
 		for (; i < end && i % 8 != 0; i++)
-			bitmap[i / 8] |= (bits8) (1 << (i % 8));
+			bitmap[i / 8] |= (uint8) (1 << (i % 8));
 		memset(bitmap + i / 8, 0xFF, (end - i) / 8);
 		for (i += (end - i) / 8 * 8; i < end; i++)
-			bitmap[i / 8] |= (bits8) (1 << (i % 8));
+			bitmap[i / 8] |= (uint8) (1 << (i % 8));
 	}
 	*keys = (int32 *) ARR_DATA_PTR(array);
 	return array;

@@ -96,7 +96,9 @@ END $$;
 -- results are arrays like any other
 SELECT (hpsort('{3,1,2}'))[2], array_length(hpsort('{3,1,2}'), 1), hpsort('{3,1,2}') = '{1,2,3}' AS equal;
 SELECT hpsort('{2,1}'::int2[]);
+\set VERBOSITY terse
 SELECT hpsort('{2,1}'::int8[]);
+\set VERBOSITY default
 SELECT hpsort('{2,1}'::int8[]::int4[]);
 
 -- as IMMUTABLE functions can: in an index and a generated column

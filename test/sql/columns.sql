@@ -152,7 +152,7 @@ EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM tree;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM tree WHERE id < 5;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM parent;
 EXPLAIN (COSTS OFF) SELECT hpsort_agg(x) FROM stored s(x);
-EXPLAIN (COSTS OFF) SELECT s, (SELECT hpsort_agg(key) FROM readings WHERE small = s) FROM generate_series(0, 2) s;
+EXPLAIN (COSTS OFF) SELECT s, keys FROM generate_series(0, 2) s, LATERAL (SELECT hpsort_agg(key) FROM readings WHERE small = s) l(keys);
 
 -- and what it returns
 SELECT hpsort_agg(key), hpsort_agg(small), hpsort_agg(key, 0, 9, true), hpsort_runs_agg(small) FROM readings;

@@ -20,6 +20,10 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
 		detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 	RETURN NEXT state || ': ' || message;
+	-- what core says beyond "does not exist" and "is not unique" depends on its version
+	IF state IN ('42883', '42725') THEN
+		RETURN;
+	END IF;
 	IF detail <> '' THEN
 		RETURN NEXT 'DETAIL: ' || detail;
 	END IF;

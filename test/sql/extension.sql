@@ -55,7 +55,9 @@ SELECT count(*) FROM pg_type WHERE typname LIKE '%hpsort%';
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION hpsort SCHEMA elsewhere VERSION '1.0';
 SELECT elsewhere.hpsort('{3,1,2}');
+\set VERBOSITY terse
 SELECT hpsort('{3,1,2}');
+\set VERBOSITY default
 SELECT elsewhere.hpsort_runs_agg(x) FROM generate_series(1, 2) x;
 SELECT * FROM elsewhere.hpsort_runs('{3,1,3}');
 SELECT elsewhere.hpsort_agg(x, 1, 3, true) FROM generate_series(1, 3) x;

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "pg/column/plan_check.h"
+#include "pg/compat.h"
 
 /* The sources that a plan has to scan, and which of them have been found in it. */
 typedef struct PlanCheck
@@ -123,7 +124,7 @@ column_check_plan(Relation rel, AttrNumber attnum, const char *query,
 	{
 		PlanCheck	check = {.sources = sources, .nsources = nsources};
 
-		check.stmt = planner(linitial_node(Query, queries), query, 0, NULL);
+		check.stmt = compat_planner(linitial_node(Query, queries), query, 0, NULL);
 		plain = check.stmt->commandType == CMD_SELECT && check.stmt->subplans == NIL &&
 			check_plan(&check, check.stmt->planTree) && bms_num_members(check.found) == nsources;
 	}

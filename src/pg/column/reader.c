@@ -450,7 +450,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	bool		serializable;
 	int			n;
 
-	heap_page_prune_opt(reader->rel, buffer);
+	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	TestForOldSnapshot(reader->snapshot, reader->rel, page);
@@ -518,8 +518,7 @@ column_reader_open(const ColumnScan *scan)
 		(reader->columns[0].type == INT4OID || reader->columns[0].type == DATEOID);
 
 	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
-	reader->scan = scan->parallel ? table_beginscan_parallel(scan->rel, scan->parallel)
-		: table_beginscan(scan->rel, scan->snapshot, 0, NULL);
+	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel);
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");

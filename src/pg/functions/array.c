@@ -212,7 +212,7 @@ hpsort_order(PG_FUNCTION_ARGS)
 	if (nulls > 0)
 	{
 		/* Positions among the keys become positions in the array. */
-		const bits8 *bitmap = ARR_NULLBITMAP(array);
+		const uint8 *bitmap = ARR_NULLBITMAP(array);
 		int32	   *null_places = order.nulls_first ? out : out + n;
 		int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));
 		int			key = 0;

@@ -54,6 +54,15 @@ static int	answer = ANSWER_TABLE;
 static int	table = 0;
 static int	other = 0;
 
+/* PostgreSQL 19 tells planner hooks which EXPLAIN they plan for. */
+#if PG_VERSION_NUM >= 190000
+#define EXPLAIN_PARAMETER , ExplainState *es
+#define EXPLAIN_ARGUMENT , es
+#else
+#define EXPLAIN_PARAMETER
+#define EXPLAIN_ARGUMENT
+#endif
+
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_pathlist_hook = NULL;
 
@@ -114,19 +123,19 @@ answer_for(Query *parse, RangeTblEntry *rte, Index rti)
  * that runs parts of a query itself.  It then wants the rows of its plan.
  */
 static void
-plan_once_more(Query *parse, int options, ParamListInfo params)
+plan_once_more(Query *parse, int options, ParamListInfo params EXPLAIN_PARAMETER)
 {
 	PlannedStmt *stmt;
 
 	answer = ANSWER_TABLE;
-	stmt = planner(copyObject(parse), NULL, options, params);
+	stmt = planner(copyObject(parse), NULL, options, params EXPLAIN_ARGUMENT);
 	answer = ANSWER_PLANNED;
 	if (IsA(stmt->planTree, CustomScan))
 		elog(ERROR, "a plan of another query puts its keys elsewhere");
 }
 
 static PlannedStmt *
-test_planner(Query *parse, const char *query_string, int options, ParamListInfo params)
+test_planner(Query *parse, const char *query_string, int options, ParamListInfo params EXPLAIN_PARAMETER)
 {
 	ListCell   *lc;
 	Index		rti = 0;
@@ -139,12 +148,12 @@ test_planner(Query *parse, const char *query_string, int options, ParamListInfo 
 		if (rte->rtekind == RTE_RELATION && rte->relid == (Oid) table)
 		{
 			if (answer == ANSWER_PLANNED)
-				plan_once_more(parse, options, params);
+				plan_once_more(parse, options, params EXPLAIN_ARGUMENT);
 			answer_for(parse, rte, rti);
 		}
 	}
-	return previous_planner_hook ? previous_planner_hook(parse, query_string, options, params)
-		: standard_planner(parse, query_string, options, params);
+	return previous_planner_hook ? previous_planner_hook(parse, query_string, options, params EXPLAIN_ARGUMENT)
+		: standard_planner(parse, query_string, options, params EXPLAIN_ARGUMENT);
 }
 
 static void

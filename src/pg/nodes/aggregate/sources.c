@@ -149,7 +149,7 @@ explain_filter(CustomScanState *css, const ScanState *scan, List *ancestors, Exp
 {
 	bool		having = css->ss.ps.plan->qual != NIL;
 	bool		prefix = compat_explain_prefix(es);
-	Instrumentation *instrument = css->ss.ps.instrument;
+	NodeInstrumentation *instrument = css->ss.ps.instrument;
 	List	   *context;
 
 	if (scan->ps.plan->qual == NIL)

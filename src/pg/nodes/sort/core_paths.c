@@ -152,7 +152,7 @@ sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	 * in a target list that return sets are put by core into paths above those
 	 * that are in the list now.
 	 */
-	if (root->join_search_private != NULL || root->parse->hasTargetSRFs)
+	if (compat_in_genetic_join_search(root) || root->parse->hasTargetSRFs)
 		return;
 	path = sort_path_cheapest(rel->pathlist, root->sort_pathkeys);
 	if (path == NULL && hpsort_debug_sort == NODE_FORCE)
