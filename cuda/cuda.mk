@@ -126,7 +126,7 @@ PUBLISHED_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/t
 PAPERS_OBJECTS := $(patsubst $(CUDA_ROOT)/bench/papers/%.cu,$(CUDA_BUILD)/papers/%.o,\
 	$(wildcard $(CUDA_ROOT)/bench/papers/*.cu))
 PAPERS_CPU_OBJECTS := $(patsubst %,$(CUDA_BUILD)/papers/sort_%.o,\
-	algorithms comparison_free threads vqsort)
+	algorithms comparison_free error threads vqsort)
 
 .PHONY: publishedtest papersbench published-tools
 

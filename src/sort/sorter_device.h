@@ -1,6 +1,6 @@
 /*
  * sorter_device.h
- *		The sorter and its devices; for sorter.c and sorter_read.c only.
+ *		The sorter and its devices; for sorter_fill.c and sorter_read.c only.
  */
 #ifndef HPSORT_SORTER_DEVICE_H
 #define HPSORT_SORTER_DEVICE_H

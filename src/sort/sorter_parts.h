@@ -4,11 +4,11 @@
  *		between its parts that lose none.  Knows neither the plan nor devices;
  *		the files that decide about the moves are above it:
  *
- *	sorter.c			filling and finish: what holds the keys best
+ *	sorter_fill.c		filling and finish: what holds the keys best
  *	sorter_device.c		planning, the GPU while the sorter fills, jobs
  *	sorter_cursor.c		the keys in order, part by part
  *	sorter_read.c		reads, over the two above
- *	sorter_serialize.c	bytes, over sorter.c and the cursor
+ *	sorter_serialize.c	bytes, over sorter_fill.c and the cursor
  *
  * For these files only.  Functions that return SortStatus fill err.
  */

@@ -1,5 +1,5 @@
 /*
- * sorter.c
+ * sorter_fill.c
  *		Filling the sorter, from a few keys to whatever holds them best, and
  *		finish (see sorter.h).
  *
