@@ -198,7 +198,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	HpSortAggregateState *node = (HpSortAggregateState *) css;
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
-										   ALLOCSET_DEFAULT_SIZES);
+										 ALLOCSET_DEFAULT_SIZES);
 	aggregate_sources_begin(&node->sources, css, eflags);
 	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }

@@ -154,7 +154,7 @@ make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *oute
 
 void
 sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-						  RelOptInfo *innerrel, JoinPathExtraData *extra)
+							  RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
 	List	   *full;
 	List	   *partial;

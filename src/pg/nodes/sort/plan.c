@@ -34,7 +34,7 @@ uint64		sort_node_plans_made = 0;
 /* The plan node of a path. */
 static Plan *
 sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
-		   List *custom_plans)
+			   List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *child = (Plan *) linitial(custom_plans);

@@ -89,7 +89,7 @@ kind_sign(KeyKind kind)
 
 KeyColumns *
 key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
-				List *nulls_first, int nmapped)
+				 List *nulls_first, int nmapped)
 {
 	KeyColumns  *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
 	int			i;
@@ -151,7 +151,7 @@ find_label(KeyColumn *key, Oid label)
 	wanted.oid = label;
 	wanted.image = 0;
 	return (EnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
-									  sizeof(EnumLabel), compare_labels);
+								 sizeof(EnumLabel), compare_labels);
 }
 
 /*

@@ -101,7 +101,7 @@ key_range(KeyKind kind)
  * current memory context.
  */
 extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops,
-								  List *collations, List *nulls_first, int nmapped);
+									List *collations, List *nulls_first, int nmapped);
 
 /*
  * The image of an enum label, which may have been added since the labels were

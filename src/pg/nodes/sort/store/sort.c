@@ -183,7 +183,7 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		row->row = rows[i];
 		if (rest)
 			row->value = row_tuple_value(group_tuple(store, rows[i]), store->tupdesc,
-									 store->keys->rest[0].ssup_attno, &row->isnull);
+										 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
 	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
 	for (i = 0; i < n; i++)

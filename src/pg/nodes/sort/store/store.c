@@ -86,7 +86,7 @@ forget_memory(RowStore *store)
 
 RowStore *
 row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
-				   Size limit, uint64 bound)
+				 Size limit, uint64 bound)
 {
 	RowStore *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
 
