@@ -164,6 +164,7 @@ ok(wait_for('supervisor', sub { service($node, 'state') eq 'stopped' }), 'with i
 is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't', 'gpu: waits until it is there again');
 configure($node, 'hpsort.gpu_idle_shutdown' => '0');
 wait_running($node);
+is(supervisors_alive($node), 1, 'with one worker');
 
 # A host without GPU or driver: the service tries once, and once more after a reload.
 # In a build without CUDA the service is not even started.
@@ -171,7 +172,7 @@ my $with_cuda = `'@{[ $node->config_data('--pkglibdir') ]}/hpsort-gpud' --versio
 configure($node, 'hpsort.gpu_devices' => 'auto');
 my $none = $with_cuda ? 'no device' : 'stopped';
 ok(wait_for('no device', sub { service($node, 'state') eq $none }), 'no device') or diag(service($node, '*'));
-ok(wait_for('no worker', sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type ~ 'hpsort'") eq '0' }), 'and no worker');
+ok(wait_for('no worker', sub { supervisors_alive($node) == 0 }), 'and no worker');
 $out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
 like($out, qr/^t\ncpu\|.*; no GPU: (built without CUDA|no NVIDIA driver)/, 'auto: the reason');
 my $log = -s $node->logfile;

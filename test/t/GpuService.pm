@@ -15,7 +15,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(new_server configure service wait_for wait_running services_alive processes_alive
-	wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
+	supervisors_alive wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
 	full_limit);
 
 # The service's device is its CPU, "auto" prefers it wherever it considers a GPU, and
@@ -123,6 +123,15 @@ sub processes_alive
 		push @alive, $directory =~ /(\d+)$/ if $cwd eq $data && $program =~ $programs;
 	}
 	return @alive;
+}
+
+# How many of the server's processes are supervisors.  A supervisor has no database, and
+# so no row in pg_stat_activity.
+sub supervisors_alive
+{
+	my ($node) = @_;
+
+	return scalar(grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort gpu supervisor/ } processes_alive($node, qr/postgres$/));
 }
 
 # Keys with their order as found by core: a has the keys, s the sorted keys, o the
