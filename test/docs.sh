@@ -18,8 +18,8 @@
 # Before comparison, what differs from run to run or between versions of
 # PostgreSQL is made equal in both results: times in milliseconds, "actual time",
 # memory and disk in kB, "rows=1.00" (which PostgreSQL 18 prints for "rows=1"), the
-# length of rules, the padding of the heading QUERY PLAN, blank lines, and spaces at
-# the ends of lines.
+# length of rules, the padding of the heading QUERY PLAN, "(3 rows)" below a result,
+# blank lines, and spaces at the ends of lines.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -70,6 +70,7 @@ normalise()
 		-e 's/rows=([0-9]+)\.00/rows=\1/g' \
 		-e 's/^ *QUERY PLAN *$/QUERY PLAN/' \
 		-e 's/-{2,}/--/g' \
+		-e '/^\([0-9]+ rows?\)$/d' \
 		-e 's/[ \t]+$//' -e '/^$/d' "$1"
 }
 
