@@ -31,6 +31,7 @@ hpsort_files()
 		-path "$sharedir/extension/hpsort*" \) ! -type d
 }
 
+# The archive of those files as they were; empty while nothing has been changed.
 saved=
 restore()
 {
@@ -39,16 +40,16 @@ restore()
 	[ -n "$saved" ] || return 0
 	mapfile -t files < <(hpsort_files)
 	[ ${#files[@]} = 0 ] || as_installer rm -f -- "${files[@]}"
-	as_installer tar -C / -xf "$saved"
-	# of bitcode; still there if there were files before
-	as_installer find "$("$pg_config" --pkglibdir)/bitcode" -depth -path '*/bitcode/hpsort*' -type d -empty -delete 2>/dev/null || true
+	as_installer tar -xPf "$saved"
+	# The directories of bitcode, which a PostgreSQL without JIT has not.
+	as_installer find "$("$pg_config" --pkglibdir)/bitcode" -path '*/bitcode/hpsort*' -type d -empty -delete 2>/dev/null || true
 	saved=
 	echo "hpsort's files in $("$pg_config" --pkglibdir) are as they were before"
 }
 trap 'stop_server; restore; finish' EXIT
 
 use_newest_postgres
-hpsort_files | tar -C / -cf "$work/before.tar" --absolute-names --files-from=-
+hpsort_files | tar -cPf "$work/before.tar" --files-from=-
 saved=$work/before.tar
 
 # Where there is a GPU, it is to be seen at work.

@@ -6,8 +6,8 @@
 #	test/docs.sh PAGE...			these pages, not all that are marked
 #
 # A page is run if it has the line "<!-- test/docs.sh runs this page -->".
-# Each page has a new database, mydb, and one psql session in it; the server has
-# a role alice.
+# Each page has a new database, mydb, and one psql session in it, as a superuser;
+# the server has a role alice.
 #
 #	```sql					run; must succeed
 #	```text					directly after a ```sql block: the result that psql prints for
@@ -16,7 +16,7 @@
 #	<!-- not run: WHY -->	on the line before a ```sql block: the block is not run
 #
 # Before comparison, what differs from run to run or between versions of
-# PostgreSQL is made equal in both results: times in milliseconds, "actual time",
+# PostgreSQL is made equal in both results: times in ns, us and ms, "actual time",
 # memory and disk in kB, "rows=1.00" (which PostgreSQL 18 prints for "rows=1"), the
 # length of rules, the padding of the heading QUERY PLAN, "(3 rows)" below a result,
 # blank lines, and spaces at the ends of lines.
@@ -65,7 +65,7 @@ split_page()
 normalise()
 {
 	sed -E -e 's/actual time=[0-9.]+/actual time=T/g' \
-		-e 's/[0-9][0-9.,]* ms/T ms/g' \
+		-e 's/[0-9][0-9.,]* (ns|us|ms)\b/T \1/g' \
 		-e 's/[0-9]+kB/NkB/g' \
 		-e 's/rows=([0-9]+)\.00/rows=\1/g' \
 		-e 's/^ *QUERY PLAN *$/QUERY PLAN/' \
@@ -103,7 +103,8 @@ run_page()
 	blocks=$(find "$dir" -name '*.sql' | wc -l)
 
 	as_user "$bindir/psql" -Xq -v ON_ERROR_STOP=1 \
-		-c 'DROP DATABASE IF EXISTS mydb' -c 'CREATE DATABASE mydb' 2>/dev/null
+		-c 'DROP DATABASE IF EXISTS mydb' -c 'CREATE DATABASE mydb' \
+		-c 'ALTER SYSTEM RESET ALL' -c 'SELECT pg_reload_conf()' >/dev/null 2>&1
 	session "$dir" "$blocks" >"$dir/session"
 	as_user env PGDATABASE=mydb "$bindir/psql" -Xq -v ON_ERROR_STOP=1 \
 		<"$dir/session" >"$dir/out" 2>&1 || rc=$?
