@@ -80,7 +80,7 @@ session()
 	local n
 
 	for ((n = 1; n <= $2; n++)); do
-		echo "\\echo @block $n@"
+		printf '\\echo @block %d@\n' "$n"
 		if grep -q '^ERROR:' "$1/$n.text" 2>/dev/null; then
 			echo '\set ON_ERROR_STOP off'
 			cat "$1/$n.sql"
