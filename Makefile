@@ -40,7 +40,7 @@ PGTAP_DB = hpsort_pgtap
 # More at a time would compete for the server's parallel workers, which some demand.
 PGTAP_JOBS = 2
 
-.PHONY: all unit test coreregress demo bench pgtap prove_installcheck dist
+.PHONY: all unit test coreregress demo docs-test bench pgtap prove_installcheck dist
 all:
 
 test:
@@ -51,6 +51,9 @@ coreregress:
 
 demo:
 	@test/demo.sh
+
+docs-test:
+	@test/docs.sh
 
 bench:
 	@bench/run.sh

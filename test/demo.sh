@@ -3,12 +3,54 @@
 #
 #	PG_CONFIG=/path/to/pg_config	this PostgreSQL, not the newest found
 #
-# Installs what is missing where it may, builds and installs hpsort, starts a
-# server of its own, runs demo.sql there, and stops the server.  Fails if any
-# result differs from PostgreSQL's.
+# Says what it is going to do, installs the packages that are missing, builds and
+# installs hpsort, starts a server of its own, runs demo.sql there, stops the
+# server, and puts the files of hpsort back as they were, none where there were
+# none.  Fails if any result differs from PostgreSQL's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
+
+cat <<'END'
+This demo
+- installs the Debian packages that hpsort needs and that are missing here; they stay
+- builds hpsort in a temporary directory, and installs it into the newest PostgreSQL
+- starts a server of its own there, on a socket only; your servers and databases are not touched
+- at the end stops that server, and puts hpsort's files in that PostgreSQL back as they were before
+
+END
+
+# hpsort_files: the files of hpsort in the PostgreSQL chosen.
+hpsort_files()
+{
+	local libdir sharedir
+
+	libdir=$("$pg_config" --pkglibdir)
+	sharedir=$("$pg_config" --sharedir)
+	find "$libdir" "$sharedir/extension" \( -path "$libdir/hpsort*" -o -path "$libdir/bitcode/hpsort*" -o \
+		-path "$sharedir/extension/hpsort*" \) ! -type d
+}
+
+# The archive of those files as they were; empty while nothing has been changed.
+saved=
+restore()
+{
+	local files
+
+	[ -n "$saved" ] || return 0
+	mapfile -t files < <(hpsort_files)
+	[ ${#files[@]} = 0 ] || as_installer rm -f -- "${files[@]}"
+	as_installer tar -xPf "$saved"
+	# The directories of bitcode, which a PostgreSQL without JIT has not.
+	as_installer find "$("$pg_config" --pkglibdir)/bitcode" -path '*/bitcode/hpsort*' -type d -empty -delete 2>/dev/null || true
+	saved=
+	echo "hpsort's files in $("$pg_config" --pkglibdir) are as they were before"
+}
+trap 'stop_server; restore; finish' EXIT
+
+use_newest_postgres
+hpsort_files | tar -cPf "$work/before.tar" --files-from=-
+saved=$work/before.tar
 
 # Where there is a GPU, it is to be seen at work.
 cuda=()

@@ -7,8 +7,9 @@
 #								assertions) for the functions below
 #	copy_tree DIR				the working tree, uncommitted work included
 #	build DIR / install_built DIR
-#	use_working_tree [FLAG...]	all of the above with these make flags, for the newest
-#								PostgreSQL found
+#	use_newest_postgres			need build, find_postgres and use_postgres
+#	use_working_tree [FLAG...]	all of the above with these make flags
+#	as_installer COMMAND		as a user who may install into the PostgreSQL in use
 #	start_server / stop_server	a throw-away one, on a socket only
 #	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
 
@@ -216,28 +217,42 @@ build()
 	as_user make -C "$1" -j"$(nproc)" "${make_flags[@]}" all
 }
 
-install_built()
+# as_installer COMMAND: as somebody who may write into the PostgreSQL chosen.
+as_installer()
 {
 	local libdir
 
 	libdir=$("$pg_config" --pkglibdir)
 	if [ -w "$libdir" ]; then
-		make -C "$1" "${make_flags[@]}" install
+		"$@"
 	elif may_be_root; then
-		as_root make -C "$1" "${make_flags[@]}" install
+		as_root "$@"
 	else
-		echo "no right to install into $libdir: run as root, or set PG_CONFIGS to a PostgreSQL of your own" >&2
+		echo "no right to install into $libdir: run as root, after sudo -v, or set PG_CONFIG to a PostgreSQL of your own" >&2
 		return 1
 	fi
 }
 
-# The working tree, built for and installed into the newest PostgreSQL found.
-use_working_tree()
+install_built()
+{
+	as_installer make -C "$1" "${make_flags[@]}" install
+}
+
+# Installs what is missing, and chooses the newest PostgreSQL found, if hpsort
+# may be installed into it.
+use_newest_postgres()
 {
 	need build
 	find_postgres
 	[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
 	use_postgres "${postgres_list[-1]}"
+	as_installer true || exit 2
+}
+
+# The working tree, built for and installed into the newest PostgreSQL found.
+use_working_tree()
+{
+	use_newest_postgres
 	make_flags+=("$@")
 	echo "building hpsort for PostgreSQL $version in $bindir"
 	copy_tree "$work/src"
