@@ -127,6 +127,14 @@ else
 all install uninstall installcheck prove_installcheck pgtap:
 	@echo "PostgreSQL's server headers not found with PG_CONFIG=$(PG_CONFIG): install postgresql-server-dev-NN" >&2; exit 1
 
+# make gpud needs no PostgreSQL: where there is none, these objects have no rules of PGXS.
+$(SORT_OBJS): %.o: %.c
+	$(CC) $(GPUD_CFLAGS) -fPIC -c -o $@ $<
+
+$(CXX_OBJS): %.o: %.cpp
+	@$(find_highway)
+	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -Isrc -c -o $@ $<
+
 clean:
 	rm -rf $(OBJS) $(OBJS:.o=.bc) hpsort.so $(EXTRA_CLEAN)
 endif
