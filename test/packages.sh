@@ -147,7 +147,7 @@ grep -oE 'All [0-9]+ tests passed' "$work/autopkgtest.log"
 use_it()
 {
 	in_root "$1" bash -euo pipefail -s <<'SCRIPT'
-apt-get -qq install -y --no-install-recommends /tmp/debs/*.deb >/tmp/apt.log 2>&1 || { tail /tmp/apt.log >&2; exit 1; }
+apt-get -qq install -y --no-install-recommends /tmp/debs/*.deb >/tmp/apt.log 2>&1 </dev/null || { tail /tmp/apt.log >&2; exit 1; }
 rm -r /tmp/debs /tmp/apt.log
 for package in $(dpkg-query -W -f '${Package}\n' 'postgresql-*-hpsort'); do
 	major=${package//[!0-9]/}
@@ -166,14 +166,15 @@ DROP TABLE t;
 DROP EXTENSION hpsort;
 SQL
 	files=$(dpkg -L "$package")
-	apt-get -qq purge -y "$package" >/dev/null 2>&1
+	apt-get -qq purge -y "$package" 2>&1 </dev/null | grep -i 'preloaded into' ||
+		{ echo "no warning of servers that hpsort is preloaded into" >&2; exit 1; }
 	for file in $files; do
 		[ -d "$file" ] || [ ! -e "$file" ] || { echo "left behind: $file" >&2; exit 1; }
 	done
 	pg_ctlcluster "$major" main restart
 	runuser -u postgres -- psql -XAtq --cluster "$major/main" -c "SELECT 'still there'"
 done
-! dpkg-query -W '*hpsort*' 2>/dev/null | grep .
+! dpkg-query -W -f '${db:Status-Status} ${Package}\n' '*hpsort*' 2>/dev/null | grep -v '^not-installed '
 SCRIPT
 }
 
