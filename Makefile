@@ -40,7 +40,7 @@ PGTAP_DB = hpsort_pgtap
 # More at a time would compete for the server's parallel workers, which some demand.
 PGTAP_JOBS = 2
 
-.PHONY: all unit test coreregress demo docs-test bench pgtap prove_installcheck dist
+.PHONY: all unit test coreregress demo docs-test packages-test bench pgtap prove_installcheck dist deb
 all:
 
 test:
@@ -58,10 +58,16 @@ docs-test:
 bench:
 	@bench/run.sh
 
-DISTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)
-
+# What PGXN takes: the last commit, once meta.pl has found nothing wrong with it.
 dist:
-	git archive --format zip --prefix=hpsort-$(DISTVERSION)/ -o hpsort-$(DISTVERSION).zip HEAD
+	@version=$$(packaging/meta.pl) && set -x && \
+	git archive --format zip --prefix=hpsort-$$version/ -o hpsort-$$version.zip HEAD
+
+deb:
+	@packaging/deb.sh
+
+packages-test:
+	@test/packages.sh
 
 # Everything below src/pg is built and tested without PostgreSQL: the CUDA
 # library, which is no part of hpsort.so ...
