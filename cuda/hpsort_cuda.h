@@ -93,6 +93,8 @@ typedef struct HpsortCudaError
  * HPSORT_CUDA_* bits above.  algorithm is for jobs: 0 leaves it to the engine;
  * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: where
  * their bins fit, keys are counted, though passes over their bits may be faster.
+ * without is a set of HPSORT_CUDA_WITHOUT bits, for tests and for measuring what a
+ * way of sorting is worth; 0 leaves the engine every choice.
  */
 typedef struct HpsortCudaSpec
 {
@@ -106,6 +108,7 @@ typedef struct HpsortCudaSpec
 	uint32_t	wanted;
 	int			algorithm;
 	int			counted;
+	uint32_t	without;
 } HpsortCudaSpec;
 
 typedef enum HpsortCudaRegime
@@ -120,6 +123,28 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
 												 * name, in a job's result */
 } HpsortCudaRegime;
+
+/* RADIX: the kernels that make its passes. */
+typedef enum HpsortCudaKernels
+{
+	HPSORT_CUDA_LIBRARY = 0,	/* CUB's: positions of more than 32 bits */
+	HPSORT_CUDA_ONE_BLOCK,		/* all passes by one block */
+	HPSORT_CUDA_ONE_LAUNCH,		/* all passes in one launch of several blocks */
+	HPSORT_CUDA_FEW_KEYS,		/* small tiles; a pass in which all keys have the same
+								 * digit leaves itself out */
+	HPSORT_CUDA_BIN_ROWS,		/* rows alone, by bins of at most 16 bits */
+	HPSORT_CUDA_ROWS_ALONE,		/* rows alone: a word loses each digit it has been
+								 * sorted by */
+	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
+} HpsortCudaKernels;
+
+/*
+ * For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.
+ * RADIX itself, LIBRARY and MANY_KEYS cannot be left out: they take what all others
+ * do not.
+ */
+#define HPSORT_CUDA_WITHOUT(regime)				(1u << (regime))
+#define HPSORT_CUDA_WITHOUT_KERNELS(kernels)	(1u << (16 + (kernels)))
 
 /* What the choice and the size arithmetic need to know about a device. */
 typedef struct HpsortCudaLimits
@@ -139,7 +164,8 @@ typedef struct HpsortCudaShape
 	int			bounds_known;	/* lo and hi are given or were found */
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;
-	uint32_t	given_up;		/* regimes tried in vain: bits, 1 << regime */
+	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: those of the specification,
+								 * and of regimes that were tried in vain */
 } HpsortCudaShape;
 
 typedef struct HpsortCudaChoice
@@ -147,13 +173,18 @@ typedef struct HpsortCudaChoice
 	HpsortCudaRegime regime;
 	uint32_t	shift;			/* PARTITION: log2 of the bins per bucket */
 	uint32_t	buckets;		/* PARTITION: number of buckets */
-	uint32_t	bits;			/* RADIX: significant low bits of the keys */
+	uint32_t	bits;			/* RADIX: significant low bits of the keys, */
+	uint32_t	passes;			/* the passes over them, */
+	uint32_t	digit_bits;		/* the bits of a digit (the last may have fewer), */
+	HpsortCudaKernels kernels;	/* the kernels, */
+	uint32_t	items;			/* FEW_KEYS, MANY_KEYS: and the keys that a thread takes */
 	char		reason[160];	/* one line for a person */
 } HpsortCudaChoice;
 
 /*
- * The one place where a regime is chosen.  Pure: same arguments, same answer,
- * no CUDA call; lives in regime.c, which compiles without CUDA.
+ * The one place where a regime and the kernels of RADIX are chosen.  Pure: same
+ * arguments, same answer, no CUDA call; lives in regime.c, which compiles without
+ * CUDA.
  */
 extern void hpsort_cuda_choose(const HpsortCudaLimits *limits,
 							   const HpsortCudaShape *shape,

@@ -226,83 +226,68 @@ read_bounds(HpsortCudaJob *job)
 	return found;
 }
 
-/* What regime.c wants to know of the keys, the keys' own bounds included, which are at
- * least as narrow as those given and may lead to a better regime. */
-HpsortCudaShape
-look_at_keys(const HpsortCudaJob *job, const Bounds &found)
+/*
+ * The keys' own bounds have been found while they arrived; they are at least as narrow
+ * as those given and may lead to a better regime.
+ */
+SortTask
+task_of(HpsortCudaJob *job, const Bounds &found)
 {
 	HpsortCudaShape shape = shape_of(job->spec, job->n);
 
 	shape.lo = found.lo;
 	shape.hi = found.hi;
 	shape.bounds_known = 1;
-	if (hpsort_cuda_wants_sample(&job->context->limits, &shape))
-		shape.distinct = take_sample(job->context, job->compute,
-									 job->keys.as<int32_t>(), job->n).distinct;
 	/* for rows alone, passes may be faster than bins, unless the caller insists on
 	 * bins */
 	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
 		shape.wanted |= HPSORT_CUDA_AT_ONCE;
-	return shape;
+	/* keys without rows are sorted upwards, as runs are made of them */
+	return {job->context, job->compute, job->keys.as<int32_t>(), shape,
+		job->spec.descending != 0 && (job->spec.wanted & HPSORT_CUDA_PERMUTATION) != 0,
+		job->verdict.get()};
 }
 
-/* Regime SHARED_HISTOGRAM without rows: the keys' runs, which are expanded when keys are
- * read, slice by slice, while the bus carries the slice before. */
+/*
+ * Sorts by the engine's own way.  Where a regime gives runs, they are kept and not the
+ * keys: runs are smaller, and keys of either direction and of any part of the order can
+ * be expanded from them.
+ */
 void
-count_kept(HpsortCudaJob *job, const HpsortCudaShape &shape)
+sort_kept(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
 {
-	const KeyMap map = map_of(shape, false);
-	const uint64_t range = static_cast<uint64_t>(map.last) + 1;
-
-	job->runs.allocate(job->context, job->compute,
-					   range < job->n ? range : job->n);
-	shared_runs(job->context, job->compute, map, job->keys.as<int32_t>(), job->n,
-				job->runs.keys, nullptr, job->runs.starts, job->verdict.get());
-	check(cudaStreamSynchronize(job->compute), "find the runs");
-	job->runs.distinct = job->verdict->distinct;
-	job->have_runs = true;
-}
-
-/* Every other way: the rows, if they are wanted, and keys in order or runs. */
-void
-sort_kept(HpsortCudaJob *job, HpsortCudaShape *shape, HpsortCudaChoice *choice)
-{
-	const int32_t *keys = job->keys.as<int32_t>();
 	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
 	const bool	need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
+	SortTask	task = task_of(job, found);
+	SortOutput	output;
 
-	/* for keys in order; released below if the regime gives runs */
-	if (need_order || !permute)
+	sort_prepare(&task);
+	check_cancelled(job);
+	/* for keys in order, if the regime does not give runs for certain; released below if
+	 * it has given some */
+	if (need_order && task.choice.regime != HPSORT_CUDA_SHARED_HISTOGRAM)
+	{
 		job->sorted = DeviceBuffer(job->context, job->compute,
 								   job->n * sizeof(int32_t), "sorted keys");
+		output.keys = job->sorted.as<int32_t>();
+	}
 	if (permute)
 	{
 		job->rows = DeviceBuffer(job->context, job->compute,
 								 job->n * sizeof(uint32_t), "row numbers");
+		output.rows = job->rows.as<uint32_t>();
 		job->sorted_descending = job->spec.descending != 0;
-		job->have_runs =
-			permute_into(job->context, job->compute, keys, shape,
-						 job->sorted_descending,
-						 need_order ? job->sorted.as<int32_t>() : nullptr,
-						 job->rows.as<uint32_t>(), &job->runs, job->verdict.get(),
-						 choice, nullptr);
 	}
-	else
-		job->have_runs =
-			sort_into(job->context, job->compute, keys, shape, false,
-					  job->sorted.as<int32_t>(), &job->runs, job->verdict.get(), choice,
-					  nullptr);
+	sort_run(&task, &output);
 	check(cudaStreamSynchronize(job->compute), "sort");
+	job->have_runs = output.have_runs;
+	job->runs = std::move(output.runs);
 	if (job->have_runs)
 		job->sorted.release();
+	*choice = task.choice;
 }
 
-/*
- * The end of keeping mode.  The bounds have been found while keys arrived; where a
- * sample can change the choice, it is taken here.  Where a regime gives runs, they are
- * kept and not the keys: runs are smaller, and keys of either direction and of any
- * part of the order can be expanded from them.
- */
+/* The end of keeping mode. */
 void
 finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 {
@@ -310,23 +295,11 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 
 	job->result.lo = found.lo;
 	job->result.hi = found.hi;
+	check_cancelled(job);
 	if (job->spec.algorithm != 0)
-	{
-		check_cancelled(job);
 		sort_as_published(job, found, choice);
-	}
 	else
-	{
-		HpsortCudaShape shape = look_at_keys(job, found);
-
-		hpsort_cuda_choose(&job->context->limits, &shape, choice);
-		check_cancelled(job);
-		if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
-			!(job->spec.wanted & HPSORT_CUDA_PERMUTATION))
-			count_kept(job, shape);
-		else
-			sort_kept(job, &shape, choice);
-	}
+		sort_kept(job, found, choice);
 	/* taken on stream copy, but read last on stream compute */
 	job->keys.release_on(job->compute);
 	job->bounds.release();
@@ -387,7 +360,8 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
 			!(spec->wanted & HPSORT_CUDA_PERMUTATION);
 		if (job->counting)
-			job->bins.allocate(context, job->compute, map_of(shape, false));
+			job->bins.allocate(context, job->compute,
+							   make_key_map(shape.lo, shape.hi, false));
 		else
 		{
 			job->bounds = DeviceBuffer(context, job->compute, sizeof(Bounds),

@@ -3,9 +3,9 @@
  * regime.c
  *	  Which way an input is sorted, and how much memory that takes.
  *
- * hpsort_cuda_choose() alone chooses a regime, and is pure.  Which kernels RADIX
- * launches is decided in passes/radix.cu.  Compiles without CUDA and is tested as a
- * table on the host (test/cuda/test_regime.c).
+ * hpsort_cuda_choose() alone chooses a regime and the kernels of RADIX, and is pure.
+ * How many blocks and threads a kernel is launched with is decided where it is launched.
+ * Compiles without CUDA and is tested as a table on the host (test/cuda/test_regime.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -44,6 +44,11 @@ typedef struct RegimeTuning
 	uint64_t	many_narrow_most;	/* of more values */
 	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
 	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
+	uint64_t	one_launch_most;	/* above, passes of their own are better */
+	uint64_t	few_pairs_n;	/* above, FEW_KEYS only if passes may be left out */
+	uint64_t	wide_keys_n;	/* from there on, tiles as large as they can be */
+	uint64_t	bounds_min_n;	/* below, bounds save less than the wait for them costs */
+	uint64_t	bounds_for_passes_min_n;	/* and one pass less does not pay for it */
 } RegimeTuning;
 
 static const RegimeTuning tuning = {
@@ -83,6 +88,14 @@ static const RegimeTuning tuning = {
 	 * 0.425 / 1.34; 1,000, n 1e8: 1.36, 1.25 */
 	.many_first = 512,
 	.many_l2 = (uint64_t) 16 << 20,
+	/* n 600,000, 32 bits 0.0530, by passes of their own 0.0508; range 1,000 0.0292 and
+	 * 0.0327; n 1e6 0.0654, 0.0595 */
+	.one_launch_most = (uint64_t) 1 << 19,
+	/* n 4,194,303, 32 bits: FEW_KEYS, 12 a thread, 0.198, MANY_KEYS 0.175 */
+	.few_pairs_n = (uint64_t) 1 << 21,
+	.wide_keys_n = 50000000,
+	.bounds_min_n = (uint64_t) 1 << 22,
+	.bounds_for_passes_min_n = (uint64_t) 1 << 23,
 };
 
 /* Shared memory that the kernels use beside the bins or slots. */
@@ -107,6 +120,18 @@ static uint64_t
 min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+static int
+is_without(const HpsortCudaShape *shape, HpsortCudaRegime regime)
+{
+	return (shape->without & HPSORT_CUDA_WITHOUT(regime)) != 0;
+}
+
+static int
+is_without_kernels(const HpsortCudaShape *shape, HpsortCudaKernels kernels)
+{
+	return (shape->without & HPSORT_CUDA_WITHOUT_KERNELS(kernels)) != 0;
 }
 
 /* Bits that x needs: 0 for 0, 33 for 2^32. */
@@ -172,7 +197,7 @@ uint64_t
 regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 {
 	if ((shape->wanted & ~HPSORT_CUDA_AT_ONCE) != HPSORT_CUDA_PERMUTATION ||
-		shape->given_up >> HPSORT_CUDA_MANY_DISTINCT & 1 ||
+		is_without(shape, HPSORT_CUDA_MANY_DISTINCT) ||
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
 		return 0;
 	if (regime_range(shape) <= MOST_BINS)
@@ -499,6 +524,84 @@ bins_per_key(uint64_t n)
 		tuning.partition_bins_per_key / 2;
 }
 
+uint64_t
+regime_one_launch_most(const HpsortCudaLimits *limits)
+{
+	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, tuning.one_launch_most);
+}
+
+/*
+ * Keys that a thread takes: as few as put all tiles on the device at the same time.  The
+ * measurements are beside the tiles (tuning.cuh).
+ */
+static uint32_t
+few_keys_items(const HpsortCudaLimits *limits, uint64_t n, int permute)
+{
+	uint64_t	at_once = (uint64_t) limits->sms *
+		REGIME_FEW_KEYS_BLOCKS * REGIME_FEW_KEYS_THREADS;
+
+	if (permute && n <= 8 * at_once)
+		return 8;
+	if (n <= 12 * at_once)
+		return 12;
+	return permute && n > 16 * at_once ? 12 : 16;
+}
+
+/* Whether tiles of few keys, and passes that may leave themselves out, are better. */
+static int
+are_few_keys(const HpsortCudaShape *shape)
+{
+	if (shape->wanted & HPSORT_CUDA_PERMUTATION && shape->n > tuning.few_pairs_n)
+		return shape->n <= REGIME_SWEEP_FEW_KEYS &&
+			regime_range(shape) == (uint64_t) 1 << 32;
+	return shape->n <= REGIME_SWEEP_FEW_KEYS;
+}
+
+void
+regime_choose_kernels(const HpsortCudaLimits *limits, const HpsortCudaShape *shape,
+					  HpsortCudaChoice *choice)
+{
+	uint64_t	n = shape->n;
+	uint32_t	bits = regime_bits(regime_range(shape) - 1);
+	int			permute = (shape->wanted & HPSORT_CUDA_PERMUTATION) != 0;
+	int			rows_alone = permute &&
+		!(shape->wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS));
+
+	choice->bits = bits;
+	/* keys of a range of one value still have to be copied; bits are dealt evenly to the
+	 * passes, as fewer digits make longer stretches */
+	bits = bits > 0 ? bits : 1;
+	choice->passes = (bits + REGIME_DIGIT_BITS - 1) / REGIME_DIGIT_BITS;
+	choice->digit_bits = (bits + choice->passes - 1) / choice->passes;
+
+	if (n > UINT32_MAX)
+		choice->kernels = HPSORT_CUDA_LIBRARY;
+	else if (n <= REGIME_ONE_BLOCK_MOST &&
+			 !is_without_kernels(shape, HPSORT_CUDA_ONE_BLOCK))
+		choice->kernels = HPSORT_CUDA_ONE_BLOCK;
+	else if (n <= regime_one_launch_most(limits) &&
+			 !is_without_kernels(shape, HPSORT_CUDA_ONE_LAUNCH))
+		choice->kernels = HPSORT_CUDA_ONE_LAUNCH;
+	else if (rows_alone && choice->passes <= 2 &&
+			 !is_without_kernels(shape, HPSORT_CUDA_BIN_ROWS))
+		choice->kernels = HPSORT_CUDA_BIN_ROWS;
+	else if (are_few_keys(shape) && !is_without_kernels(shape, HPSORT_CUDA_FEW_KEYS))
+	{
+		choice->kernels = HPSORT_CUDA_FEW_KEYS;
+		choice->items = few_keys_items(limits, n, permute);
+	}
+	else if (rows_alone && choice->passes > 2 &&
+			 !is_without_kernels(shape, HPSORT_CUDA_ROWS_ALONE))
+		choice->kernels = HPSORT_CUDA_ROWS_ALONE;
+	else
+	{
+		choice->kernels = HPSORT_CUDA_MANY_KEYS;
+		choice->items = !permute && n >= tuning.wide_keys_n &&
+			limits->shared_bytes >= REGIME_WIDE_SHARED ?
+			REGIME_WIDE_ITEMS : REGIME_MANY_KEYS_ITEMS;
+	}
+}
+
 /* Why no other regime is better than RADIX, for the reason's text. */
 static const char *
 why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
@@ -532,23 +635,21 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint64_t	n = shape->n;
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_distinct_capacity(limits);
-	uint32_t	bits = regime_bits(range - 1);
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
 	int			counted = shape->distinct != 0 && n >= tuning.few_distinct_min_n &&
 		shape->distinct <= regime_few_distinct_most(limits, n) &&
-		!(shape->given_up >> HPSORT_CUDA_FEW_DISTINCT & 1) &&
+		!is_without(shape, HPSORT_CUDA_FEW_DISTINCT) &&
 		!(ranked && shape->distinct >= tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
-	choice->bits = shape->bounds_known ? bits : 32;
-
 	if (n == 0)
 	{
 		choice->regime = HPSORT_CUDA_NOTHING;
 		snprintf(choice->reason, sizeof(choice->reason), "no keys");
 	}
-	else if (range <= bins && !passes_beat_bins(shape, range))
+	else if (range <= bins && !passes_beat_bins(shape, range) &&
+			 !is_without(shape, HPSORT_CUDA_SHARED_HISTOGRAM))
 	{
 		choice->regime = HPSORT_CUDA_SHARED_HISTOGRAM;
 		snprintf(choice->reason, sizeof(choice->reason),
@@ -570,9 +671,10 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 (unsigned long long) shape->distinct, REGIME_MANY_VALUES);
 	}
 	else if (shape->bounds_known && n >= tuning.partition_min_n &&
-			 n <= REGIME_POSITIONS_MAX &&
+			 n <= REGIME_POSITIONS_MAX && range > bins &&
 			 range / bins_per_key(n) <= n &&
 			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
+			 !is_without(shape, HPSORT_CUDA_PARTITION) &&
 			 choose_buckets(limits, range, choice))
 	{
 		choice->regime = HPSORT_CUDA_PARTITION;
@@ -584,9 +686,38 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	else
 	{
 		choice->regime = HPSORT_CUDA_RADIX;
+		regime_choose_kernels(limits, shape, choice);
 		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
 				 why_radix(limits, shape), choice->bits);
 	}
+}
+
+/* The choice is tried with the sample's bounds: those of all keys are at least as wide.
+ * MANY_DISTINCT needs no bounds, but where bins fit they are better than ranks. */
+int
+regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape,
+					int sampled, int32_t lo, int32_t hi)
+{
+	HpsortCudaShape narrowest = *shape;
+	HpsortCudaChoice without;
+	HpsortCudaChoice choice;
+
+	if (shape->bounds_known || shape->n < tuning.bounds_min_n)
+		return 0;
+	hpsort_cuda_choose(limits, shape, &without);
+	if (!sampled)
+		/* where most keys differ, by the caller's word, RADIX is right whatever their
+		 * bounds are */
+		return without.regime == HPSORT_CUDA_RADIX && shape->distinct < shape->n / 2;
+	if (without.regime != HPSORT_CUDA_RADIX && without.regime != HPSORT_CUDA_MANY_DISTINCT)
+		return 0;
+	narrowest.bounds_known = 1;
+	narrowest.lo = lo;
+	narrowest.hi = hi;
+	hpsort_cuda_choose(limits, &narrowest, &choice);
+	return choice.regime != without.regime ||
+		(choice.regime == HPSORT_CUDA_RADIX && choice.bits <= REGIME_FEWER_PASSES_BITS &&
+		 shape->n >= tuning.bounds_for_passes_min_n);
 }
 
 /* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
@@ -594,6 +725,7 @@ static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
 	return spec->bounds_known && spec->hi >= spec->lo &&
+		!(spec->without & HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM)) &&
 		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
 		regime_shared_bins(limits);
 }

@@ -36,6 +36,23 @@ extern "C" {
 #define REGIME_SWEEP_FEW_KEYS	((uint64_t) 1 << 22)
 #define REGIME_SWEEP_FEW_KEYS_TILE	4096
 
+/* Bits of a digit at most; keys that one block of FEW_KEYS' tiles has for each item of a
+ * thread; keys a thread of MANY_KEYS in general, and what WIDE_ITEMS of them need of
+ * shared memory, for the two blocks that an SM is to have. */
+#define REGIME_DIGIT_BITS		8
+#define REGIME_FEW_KEYS_THREADS	512
+#define REGIME_FEW_KEYS_BLOCKS	2
+#define REGIME_MANY_KEYS_ITEMS	22
+#define REGIME_WIDE_ITEMS		26
+#define REGIME_WIDE_SHARED		(110 * 1024)
+
+/* ONE_LAUNCH: keys of a block's largest tile.  ONE_BLOCK: most keys of a block. */
+#define REGIME_ONE_LAUNCH_TILE	8192
+#define REGIME_ONE_BLOCK_MOST	10240
+
+/* Passes over so many bits are one less than over 32. */
+#define REGIME_FEWER_PASSES_BITS	24
+
 /* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that their caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
 
@@ -67,6 +84,24 @@ extern uint32_t regime_sweep_lookbacks(uint64_t n, uint32_t passes);
 
 /* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
 extern uint64_t regime_range(const HpsortCudaShape *shape);
+
+/* RADIX: sets passes, digits and kernels of *choice, also where another regime would be
+ * chosen for this shape. */
+extern void regime_choose_kernels(const HpsortCudaLimits *limits,
+								  const HpsortCudaShape *shape,
+								  HpsortCudaChoice *choice);
+
+/* RADIX: most keys that one launch sorts on this device. */
+extern uint64_t regime_one_launch_most(const HpsortCudaLimits *limits);
+
+/*
+ * Whether finding the keys' own bounds, which are not known, may change the choice or
+ * save RADIX a pass, and so pays for the wait.  sampled: whether lo and hi are the
+ * bounds of a sample, which those of all keys include.
+ */
+extern int	regime_wants_bounds(const HpsortCudaLimits *limits,
+								const HpsortCudaShape *shape, int sampled,
+								int32_t lo, int32_t hi);
 
 /* Most bins that SHARED_HISTOGRAM can hold on this device. */
 extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);

@@ -15,6 +15,7 @@
 #include "passes/small_sort.cuh"
 
 #include <climits>
+#include <cstring>
 
 namespace hpsort
 {
@@ -62,80 +63,70 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	shape.n = n;
 	shape.wanted = spec.wanted;
 	shape.distinct = spec.distinct_hint;
+	shape.without = spec.without;
 	shape.bounds_known = spec.bounds_known;
 	shape.lo = spec.bounds_known ? spec.lo : INT_MIN;
 	shape.hi = spec.bounds_known ? spec.hi : INT_MAX;
 	return shape;
 }
 
-KeyMap
-map_of(const HpsortCudaShape &shape, bool descending)
-{
-	return make_key_map(shape.lo, shape.hi, descending);
-}
-
 /*
  * Takes a sample, and while the host waits for it begins the work of the regime that
  * is chosen if most keys differ from each other.
  */
-static Sample
-sample_and_begin(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-				 const HpsortCudaShape &shape, bool descending,
-				 HpsortCudaVerdict *verdict, Begun *begun)
+static void
+sample_and_begin(SortTask *task)
 {
-	const HpsortCudaLimits *limits = &context->limits;
-	HpsortCudaShape expected = shape;
-	HpsortCudaChoice choice;
-	const uint64_t few = regime_few_distinct_most(limits, shape.n);
-	const uint64_t many = regime_many_most(limits, &shape);
+	const HpsortCudaLimits *limits = &task->context->limits;
+	const SortInput input = task->input();
+	HpsortCudaShape expected = task->shape;
+	const uint64_t few = regime_few_distinct_most(limits, task->shape.n);
+	const uint64_t many = regime_many_most(limits, &task->shape);
 	/* the work is to be skipped where FEW_DISTINCT or MANY_DISTINCT will be chosen, and
 	 * where keys without bounds span so few bits that finding their bounds saves a pass */
-	Sampling	sampling(context, stream, keys, shape.n, many > few ? many : few,
-						 shape.bounds_known ? 1 : SweepTuning::bounds_for_passes_bits);
+	Sampling	sampling(input, many > few ? many : few,
+						 task->shape.bounds_known ? 1 : REGIME_FEWER_PASSES_BITS);
 
-	expected.distinct = shape.n;
-	hpsort_cuda_choose(limits, &expected, &choice);
-	if (choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(shape.n))
-		begun->radix.begin(context, stream, {shape.lo, shape.hi}, descending, keys,
-						   shape.n, sampling.skip(), verdict);
-	else if (choice.regime == HPSORT_CUDA_PARTITION)
-		begun->partition.begin(context, stream, map_of(shape, descending),
-							   choice.shift, choice.buckets, keys, shape.n,
-							   sampling.skip(), verdict);
+	expected.distinct = task->shape.n;
+	hpsort_cuda_choose(limits, &expected, &task->choice);
+	if (task->choice.regime == HPSORT_CUDA_RADIX && radix_can_begin(task->choice))
+		task->radix.begin(input, task->choice, sampling.skip());
+	else if (task->choice.regime == HPSORT_CUDA_PARTITION)
+		task->partition.begin(input, task->division(), sampling.skip());
 
-	const Sample sample = sampling.result();
-
+	task->sample = sampling.result();
+	task->sampled = true;
+	task->shape.distinct = task->sample.distinct;
 	/* nothing was done, so that a second choice must not take the work for begun */
-	if (sample.skipped)
-		*begun = Begun();
-	return sample;
+	if (task->sample.skipped)
+	{
+		task->radix = RadixStart();
+		task->partition = PartitionStart();
+	}
 }
 
-/*
- * Whether the keys' own bounds could change the choice, or save RADIX a pass.  The
- * keys' bounds are at least as wide as the sample's, with which the choice is tried.
- * shape must have the number of distinct values.  MANY_DISTINCT needs no bounds, but
- * where bins fit they are better than ranks.
- */
 static bool
-bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
-				const Sample &sample)
+wants_bounds(const SortTask *task)
 {
-	HpsortCudaShape narrowest = shape;
-	HpsortCudaChoice without;
-	HpsortCudaChoice choice;
+	return regime_wants_bounds(&task->context->limits, &task->shape, task->sampled,
+							   task->sample.bounds.lo, task->sample.bounds.hi);
+}
 
-	hpsort_cuda_choose(limits, &shape, &without);
-	if (without.regime != HPSORT_CUDA_RADIX && without.regime != HPSORT_CUDA_MANY_DISTINCT)
-		return false;
-	narrowest.bounds_known = 1;
-	narrowest.lo = sample.bounds.lo;
-	narrowest.hi = sample.bounds.hi;
-	hpsort_cuda_choose(limits, &narrowest, &choice);
-	return choice.regime != without.regime ||
-		(choice.regime == HPSORT_CUDA_RADIX &&
-		 choice.bits <= SweepTuning::bounds_for_passes_bits &&
-		 shape.n >= SweepTuning::bounds_for_passes_min_n);
+/* Puts the keys' own bounds into the shape, and chooses by them; waits for the stream. */
+static void
+settle_bounds(SortTask *task)
+{
+	const Bounds found = find_bounds(task->context, task->stream, task->keys,
+									 task->shape.n);
+
+	task->shape.lo = found.lo;
+	task->shape.hi = found.hi;
+	task->shape.bounds_known = 1;
+	hpsort_cuda_choose(&task->context->limits, &task->shape, &task->choice);
+	/* of no use now; hpsort_cuda_sort_need() does not count its memory beside a
+	 * partition's */
+	if (task->choice.regime != HPSORT_CUDA_RADIX)
+		task->radix = RadixStart();
 }
 
 /*
@@ -144,55 +135,21 @@ bounds_may_help(const HpsortCudaLimits *limits, const HpsortCudaShape &shape,
  *
  * While the host waits for an answer the device would do nothing, for 20 us and more.
  * So the work that will most likely be needed is put on the stream before the wait, and
- * looks at the sample's word whether to do anything.  Below the thresholds of tuning.cuh
- * and regime.c the host asks nothing, as the wait would cost more than the answer saves
- * (n 1e4: 0.045 ms): small_sort.cu finds the bounds on the device, and above its sizes
- * passes leave themselves out where all keys have the same digit (sweep.cuh).
+ * looks at the sample's word whether to do anything.  Below the thresholds of regime.c
+ * the host asks nothing, as the wait would cost more than the answer saves (n 1e4:
+ * 0.045 ms): small_sort.cu finds the bounds on the device, and above its sizes passes
+ * leave themselves out where all keys have the same digit (sweep.cuh).
  */
-HpsortCudaChoice
-investigate(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaShape *shape, bool descending, HpsortCudaVerdict *verdict,
-			Begun *begun)
-{
-	const HpsortCudaLimits *limits = &context->limits;
-	HpsortCudaChoice choice;
-	bool		find = !shape->bounds_known && shape->n >= SweepTuning::bounds_min_n;
-
-	if (hpsort_cuda_wants_sample(limits, shape))
-	{
-		const Sample sample = sample_and_begin(context, stream, keys, *shape,
-											   descending, verdict, begun);
-
-		shape->distinct = sample.distinct;
-		find = find && bounds_may_help(limits, *shape, sample);
-		begun->sample = sample;
-		begun->sampled = true;
-	}
-	else if (shape->distinct > 0)
-	{
-		/* by the caller's hint most keys differ, so that RADIX is right whatever their
-		 * bounds are; or values are few, and are found without bounds */
-		hpsort_cuda_choose(limits, shape, &choice);
-		if (shape->distinct >= shape->n / 2 ||
-			choice.regime == HPSORT_CUDA_FEW_DISTINCT ||
-			choice.regime == HPSORT_CUDA_MANY_DISTINCT)
-			find = false;
-	}
-	if (find)
-		settle_bounds(context, stream, keys, shape);
-	hpsort_cuda_choose(limits, shape, &choice);
-	return choice;
-}
-
 void
-settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			  HpsortCudaShape *shape)
+sort_prepare(SortTask *task)
 {
-	const Bounds found = find_bounds(context, stream, keys, shape->n);
+	const HpsortCudaLimits *limits = &task->context->limits;
 
-	shape->lo = found.lo;
-	shape->hi = found.hi;
-	shape->bounds_known = 1;
+	if (hpsort_cuda_wants_sample(limits, &task->shape))
+		sample_and_begin(task);
+	hpsort_cuda_choose(limits, &task->shape, &task->choice);
+	if (wants_bounds(task))
+		settle_bounds(task);
 }
 
 /*
@@ -201,27 +158,21 @@ settle_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  * sample of MANY_DISTINCT would most likely miss some as well.  Neither has looked for
  * bounds, with which bins or a partition may become possible.
  */
-static HpsortCudaChoice
-think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			HpsortCudaRegime given_up, HpsortCudaShape *shape, const Begun *begun)
+static void
+think_again(SortTask *task)
 {
-	HpsortCudaChoice next;
-	HpsortCudaChoice choice;
+	HpsortCudaChoice *choice = &task->choice;
+	char		reason[sizeof(choice->reason)];
 
-	shape->given_up |= 1u << given_up | 1u << HPSORT_CUDA_MANY_DISTINCT;
-	hpsort_cuda_choose(&context->limits, shape, &next);
-	if (next.regime == HPSORT_CUDA_RADIX && !shape->bounds_known &&
-		(begun == nullptr || !begun->sampled ||
-		 bounds_may_help(&context->limits, *shape, begun->sample)))
-	{
-		settle_bounds(context, stream, keys, shape);
-		hpsort_cuda_choose(&context->limits, shape, &next);
-	}
-	choice = next;
+	task->shape.without |= HPSORT_CUDA_WITHOUT(choice->regime) |
+		HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
+	hpsort_cuda_choose(&task->context->limits, &task->shape, choice);
+	if (choice->regime == HPSORT_CUDA_RADIX && !task->shape.bounds_known &&
+		(!task->sampled || wants_bounds(task)))
+		settle_bounds(task);
 	/* the reason tells why this sort took longer than others of its shape */
-	snprintf(choice.reason, sizeof(choice.reason), "values not as estimated: %.120s",
-			 next.reason);
-	return choice;
+	snprintf(reason, sizeof(reason), "values not as estimated: %.120s", choice->reason);
+	memcpy(choice->reason, reason, sizeof(reason));
 }
 
 /*
@@ -229,37 +180,41 @@ think_again(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  * is chosen then.  PUBLISHED never comes here: job.cu calls cuda/published for a job
  * that names a paper's algorithm.
  */
-bool
-sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-		  HpsortCudaShape *shape, bool descending, int32_t *out,
-		  Runs *runs, HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-		  Begun *begun)
+static void
+sort_keys(SortTask *task, SortOutput *output)
 {
-	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
+	if (task->choice.regime == HPSORT_CUDA_FEW_DISTINCT)
 	{
-		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
-							  runs, verdict))
-			return true;
-		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
+		output->have_runs = few_distinct_runs(task->input(), &output->runs);
+		if (output->have_runs)
+			return;
+		think_again(task);
 	}
-	switch (choice->regime)
+
+	const SortInput input = task->input();
+
+	switch (task->choice.regime)
 	{
 		case HPSORT_CUDA_SHARED_HISTOGRAM:
-			shared_sort(context, stream, map_of(*shape, descending), keys,
-						shape->n, out, verdict);
+			if (output->keys != nullptr)
+				shared_sort(input, output->keys);
+			else
+			{
+				const uint64_t range = regime_range(&task->shape);
+
+				output->runs.allocate(task->context, task->stream,
+									  range < input.n ? range : input.n);
+				shared_runs(input, output->runs.keys, nullptr, output->runs.starts);
+				check(cudaStreamSynchronize(task->stream), "find the runs");
+				output->runs.distinct = task->verdict->distinct;
+				output->have_runs = true;
+			}
 			break;
 		case HPSORT_CUDA_PARTITION:
-			/* begun before bounds were found, and of no use now; hpsort_cuda_sort_need()
-			 * does not count its memory beside a partition's */
-			if (begun)
-				begun->radix = RadixStart();
-			partition_sort(context, stream, map_of(*shape, descending),
-						   choice->shift, choice->buckets, keys, shape->n, out,
-						   verdict, begun ? &begun->partition : nullptr);
+			partition_sort(input, task->division(), output->keys, &task->partition);
 			break;
 		case HPSORT_CUDA_RADIX:
-			radix_sort(context, stream, {shape->lo, shape->hi}, descending, keys,
-					   shape->n, out, verdict, begun ? &begun->radix : nullptr);
+			radix_sort(input, task->choice, output->keys, &task->radix);
 			break;
 		case HPSORT_CUDA_NOTHING:
 		case HPSORT_CUDA_FEW_DISTINCT:
@@ -267,81 +222,97 @@ sort_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		case HPSORT_CUDA_PUBLISHED:
 			break;
 	}
-	return false;
+}
+
+/* Rows by bins of shared memory, and the keys' runs, by which a bin may become a rank. */
+static void
+permute_by_bins(SortTask *task, SortOutput *output)
+{
+	const SortInput input = task->input();
+	const uint64_t bins = regime_range(&task->shape);
+	Runs	   *runs = &output->runs;
+	Sweeps		sweeps;
+	Event		known;
+
+	runs->allocate(task->context, task->stream, bins < input.n ? bins : input.n);
+	shared_runs(input, runs->keys, nullptr, runs->starts);
+	known.record(task->stream);
+	/* workspace of the passes, 13 MB at n 1e8, cleared while the host waits for the number
+	 * of runs.  For two passes, because that number decides whether one is enough */
+	sweeps.allocate(task->context, task->stream, input.n, 2);
+	known.wait("find the runs");
+	output->have_runs = true;
+	runs->distinct = task->verdict->distinct;
+	/* a key outside the bounds has no bin, so that the runs lack its row */
+	if (task->verdict->n_outside == 0)
+		ranked_permutation(input, true, *runs, output->rows, &sweeps);
+}
+
+/* Rows by dense ranks of few values, and the keys' runs.  False: there are more values
+ * than the table holds. */
+static bool
+permute_by_values(SortTask *task, SortOutput *output)
+{
+	const SortInput input = task->input();
+	Sweeps		sweeps;
+
+	output->have_runs = few_distinct_runs(input, &output->runs, [&] {
+		sweeps.allocate(task->context, task->stream, input.n, 2);
+	});
+	if (output->have_runs && task->verdict->n_outside == 0)
+		ranked_permutation(input, false, output->runs, output->rows, &sweeps);
+	return output->have_runs;
 }
 
 /*
  * By bins or dense ranks where a table holds all distinct values; else by a sort of
  * (key, row) pairs.  PARTITION and every other way that scatters keys by atomics is
- * out: the order of equal keys is part of the result.
+ * out: the order of equal keys is part of the result.  A regime that gives up has
+ * released its memory before the next one is called: no need counts both.
  */
-bool
-permute_into(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			 HpsortCudaShape *shape, bool descending, int32_t *sorted_keys,
-			 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
-			 HpsortCudaChoice *choice, Begun *begun)
+static void
+permute(SortTask *task, SortOutput *output)
 {
-	if (shape->n > UINT32_MAX)
+	for (;;)
+	{
+		switch (task->choice.regime)
+		{
+			case HPSORT_CUDA_SHARED_HISTOGRAM:
+				permute_by_bins(task, output);
+				return;
+			case HPSORT_CUDA_FEW_DISTINCT:
+				if (permute_by_values(task, output))
+					return;
+				break;
+			case HPSORT_CUDA_MANY_DISTINCT:
+				if (many_distinct_permutation(task->input(), output->rows))
+					return;
+				break;
+			case HPSORT_CUDA_RADIX:
+				radix_permutation(task->input(), task->choice, output->keys, output->rows,
+								  &task->radix);
+				return;
+			case HPSORT_CUDA_NOTHING:
+				return;
+			case HPSORT_CUDA_PARTITION:
+			case HPSORT_CUDA_PUBLISHED:
+				break;
+		}
+		think_again(task);
+	}
+}
+
+void
+sort_run(SortTask *task, SortOutput *output)
+{
+	if (output->rows == nullptr)
+		sort_keys(task, output);
+	else if (task->shape.n > UINT32_MAX)
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "a permutation numbers at most 4294967295 rows, not %llu",
-			 (unsigned long long) shape->n);
-	/* workspace of the passes, 13 MB at n 1e8, cleared while the host waits for the number
-	 * of runs.  For two passes, because that number decides whether one is enough */
-	auto		prepare = [&](Sweeps *sweeps) {
-		sweeps->allocate(context, stream, shape->n, 2);
-	};
-
-	if (choice->regime == HPSORT_CUDA_SHARED_HISTOGRAM)
-	{
-		const KeyMap map = map_of(*shape, false);
-		Sweeps		sweeps;
-		Event		known;
-		const uint64_t bins = static_cast<uint64_t>(map.last) + 1;
-
-		runs->allocate(context, stream, bins < shape->n ? bins : shape->n);
-		shared_runs(context, stream, map, keys, shape->n, runs->keys, nullptr,
-					runs->starts, verdict);
-		known.record(stream);
-		prepare(&sweeps);
-		known.wait("find the runs");
-		/* a key outside the bounds has no bin, so that the runs lack its row */
-		if (verdict->n_outside != 0)
-			return false;
-		runs->distinct = verdict->distinct;
-		ranked_permutation(context, stream, map, true, descending, *runs, keys,
-						   shape->n, rows, &sweeps);
-		return true;
-	}
-	/* a regime that gives up releases its memory before the next one is called: no need
-	 * counts both */
-	if (choice->regime == HPSORT_CUDA_FEW_DISTINCT)
-	{
-		Sweeps		sweeps;
-
-		if (few_distinct_runs(context, stream, map_of(*shape, false), keys, shape->n,
-							  runs, verdict, [&] { prepare(&sweeps); }))
-		{
-			if (verdict->n_outside == 0)
-				ranked_permutation(context, stream, map_of(*shape, false), false,
-								   descending, *runs, keys, shape->n, rows, &sweeps);
-			return true;
-		}
-	}
-	else if (choice->regime == HPSORT_CUDA_MANY_DISTINCT &&
-			 many_distinct_permutation(context, stream, {shape->lo, shape->hi}, descending,
-									   keys, shape->n, rows, verdict))
-		return false;
-	if (choice->regime != HPSORT_CUDA_RADIX)
-	{
-		*choice = think_again(context, stream, keys, choice->regime, shape, begun);
-		if (choice->regime != HPSORT_CUDA_RADIX)
-			return permute_into(context, stream, keys, shape, descending,
-								sorted_keys, rows, runs, verdict, choice, begun);
-	}
-	radix_permutation(context, stream, {shape->lo, shape->hi}, descending, keys,
-					  shape->n, sorted_keys, rows, verdict,
-					  begun ? &begun->radix : nullptr);
-	return false;
+			 (unsigned long long) task->shape.n);
+	else
+		permute(task, output);
 }
 
 } /* namespace hpsort */
@@ -362,50 +333,65 @@ check_arrays(const void *keys, const void *out, uint64_t n)
 }
 
 /*
- * With a verdict of the caller's, nothing waits at the end.  Without one the kernels
- * report to a slot of the context's, which is read here, after a wait.
+ * What hpsort_cuda_sort() and hpsort_cuda_permutation() have in common.  With a verdict
+ * of the caller's, nothing waits at the end.  Without one the kernels report to a slot
+ * of the context's, which is read here, after a wait.
  */
+static void
+sort_at_once(SortTask *task, SortOutput *output, bool settle, HpsortCudaVerdict *verdict,
+			 HpsortCudaChoice *choice)
+{
+	VerdictSlot slot(task->context, task->stream);
+
+	task->verdict = verdict ? verdict : slot.get();
+	clear_verdict(task->verdict);
+	sort_prepare(task);
+	sort_run(task, output);
+	if (choice)
+		*choice = task->choice;
+	/* with a key outside the bounds the output is undefined, whatever is in it */
+	if (output->have_runs && output->keys != nullptr)
+	{
+		task->verdict->distinct = output->runs.distinct;
+		if (task->verdict->n_outside == 0)
+			expand_runs(task->stream, output->runs, task->shape.n, 0, task->shape.n,
+						task->descending, output->keys);
+	}
+	if (settle && verdict == nullptr)
+	{
+		check(cudaStreamSynchronize(task->stream), "sort");
+		check_verdict(task->verdict, task->shape);
+	}
+}
+
+/* All keys are there, and what is wanted is written where it is wanted. */
+static HpsortCudaShape
+shape_at_once(const HpsortCudaSpec &spec, uint64_t n, uint32_t wanted)
+{
+	HpsortCudaShape shape = shape_of(spec, n);
+
+	shape.wanted = wanted | HPSORT_CUDA_AT_ONCE;
+	return shape;
+}
+
 extern "C" HpsortCudaCode
 hpsort_cuda_sort(HpsortCuda *context, const HpsortCudaSpec *spec,
-				 const int32_t *keys, uint64_t n, int32_t *out, void *stream_,
+				 const int32_t *keys, uint64_t n, int32_t *out, void *stream,
 				 HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
 				 HpsortCudaError *err)
 {
 	return guarded(err, [&] {
-		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
-		HpsortCudaChoice made;
-		HpsortCudaShape shape;
-
 		check_spec(spec);
 		check_arrays(keys, out, n);
 
 		/* declared before all that owns device memory, which is released in it */
 		DeviceScope scope(context->ordinal);
-		Begun		begun;
-		Runs		runs;
-		VerdictSlot slot(context, stream);
-		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
+		SortTask	task = {context, static_cast<cudaStream_t>(stream), keys,
+			shape_at_once(*spec, n, HPSORT_CUDA_KEYS), spec->descending != 0, nullptr};
+		SortOutput	output;
 
-		clear_verdict(to);
-		shape = shape_of(*spec, n);
-		shape.wanted = HPSORT_CUDA_KEYS | HPSORT_CUDA_AT_ONCE;
-		made = investigate(context, stream, keys, &shape, spec->descending != 0, to,
-						   &begun);
-		if (sort_into(context, stream, keys, &shape, spec->descending != 0, out,
-					  &runs, to, &made, &begun))
-		{
-			/* with a key outside the bounds the output is undefined, whatever is in it */
-			to->distinct = runs.distinct;
-			if (to->n_outside == 0)
-				expand_runs(stream, runs, n, 0, n, spec->descending != 0, out);
-		}
-		if (choice)
-			*choice = made;
-		if (verdict == nullptr)
-		{
-			check(cudaStreamSynchronize(stream), "sort");
-			check_verdict(to, shape);
-		}
+		output.keys = out;
+		sort_at_once(&task, &output, true, verdict, choice);
 	});
 }
 
@@ -420,9 +406,6 @@ hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 				 HpsortCudaError *err)
 {
 	return guarded(err, [&] {
-		HpsortCudaShape shape;
-		HpsortCudaChoice choice;
-
 		check_spec(spec);
 		check_arrays(keys, run_keys, n);
 		if (verdict == nullptr)
@@ -430,59 +413,41 @@ hpsort_cuda_runs(HpsortCuda *context, const HpsortCudaSpec *spec,
 		clear_verdict(verdict);
 		if (n == 0)
 			return;
-		shape = shape_of(*spec, n);
-		hpsort_cuda_choose(&context->limits, &shape, &choice);
-		if (choice.regime != HPSORT_CUDA_SHARED_HISTOGRAM)
+
+		SortTask	task = {context, static_cast<cudaStream_t>(stream), keys,
+			shape_of(*spec, n), false, verdict};
+
+		hpsort_cuda_choose(&context->limits, &task.shape, &task.choice);
+		if (task.choice.regime != HPSORT_CUDA_SHARED_HISTOGRAM)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,
 				 "runs from device to device need bounds of at most %u bins",
 				 regime_shared_bins(&context->limits));
 
 		DeviceScope scope(context->ordinal);
 
-		shared_runs(context, static_cast<cudaStream_t>(stream),
-					map_of(shape, false), keys, n, run_keys, run_counts, nullptr,
-					verdict);
+		shared_runs(task.input(), run_keys, run_counts, nullptr);
 	});
 }
 
-/* permute_into() refuses more rows than 32 bits number before anything is launched. */
+/* Without bounds of the caller's no key can be reported, and nothing waits: the rows are
+ * complete in the stream's order. */
 extern "C" HpsortCudaCode
 hpsort_cuda_permutation(HpsortCuda *context, const HpsortCudaSpec *spec,
 						const int32_t *keys, uint64_t n, uint32_t *rows,
-						void *stream_, HpsortCudaVerdict *verdict,
+						void *stream, HpsortCudaVerdict *verdict,
 						HpsortCudaChoice *choice, HpsortCudaError *err)
 {
 	return guarded(err, [&] {
-		cudaStream_t stream = static_cast<cudaStream_t>(stream_);
-		HpsortCudaChoice made;
-		HpsortCudaShape shape;
-
 		check_spec(spec);
 		check_arrays(keys, rows, n);
 
 		DeviceScope scope(context->ordinal);
-		Begun		begun;
-		Runs		runs;
-		VerdictSlot slot(context, stream);
-		HpsortCudaVerdict *to = verdict ? verdict : slot.get();
+		SortTask	task = {context, static_cast<cudaStream_t>(stream), keys,
+			shape_at_once(*spec, n, HPSORT_CUDA_PERMUTATION), spec->descending != 0,
+			nullptr};
+		SortOutput	output;
 
-		clear_verdict(to);
-		shape = shape_of(*spec, n);
-		shape.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE;
-		made = investigate(context, stream, keys, &shape, spec->descending != 0,
-						   to, &begun);
-		if (n > 0)
-			(void) permute_into(context, stream, keys, &shape,
-								spec->descending != 0, nullptr, rows, &runs, to,
-								&made, &begun);
-		if (choice)
-			*choice = made;
-		/* without bounds of the caller's no key can be reported, and nothing waits: the
-		 * rows are complete in the stream's order */
-		if (spec->bounds_known && verdict == nullptr)
-		{
-			check(cudaStreamSynchronize(stream), "permute");
-			check_verdict(to, shape);
-		}
+		output.rows = rows;
+		sort_at_once(&task, &output, spec->bounds_known != 0, verdict, choice);
 	});
 }

@@ -1,8 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * sort.cuh
- *	  The steps of a sort: what is known of the keys, the choice of a regime, the
- *	  regime itself.  The calls of sort.cu take them, and so do jobs (job.cu).
+ *	  One sort of keys in device memory, in two steps: what is not known of the keys is
+ *	  found and a regime chosen, and the regime is called.
+ *
+ * The calls from device to device (sort.cu) take these steps, and so do jobs (job.cu).
  *
  *-------------------------------------------------------------------------
  */
@@ -30,55 +32,59 @@ void		check_verdict(const HpsortCudaVerdict *verdict,
 
 /* What spec says of n keys; bounds that it does not give are those of int32. */
 HpsortCudaShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
-KeyMap		map_of(const HpsortCudaShape &shape, bool descending);
 
-/* Work that was begun while a sample was on its way: of radix and partition one at
- * most; and what the sample said, for a second choice if the first fails. */
-struct Begun
+/*
+ * The caller sets the first group.  The second is filled by sort_prepare().  The task
+ * owns device memory, which is given back in the stream's order.
+ */
+struct SortTask
 {
-	RadixStart	radix;
-	PartitionStart partition;
+	HpsortCuda *context;
+	cudaStream_t stream;
+	const int32_t *keys;		/* shape.n of them, in device memory */
+	HpsortCudaShape shape;
+	bool		descending;
+	HpsortCudaVerdict *verdict;	/* gets a key outside the bounds, if there is one */
+
+	/* what has been done in the end: a regime that has to give up is replaced */
+	HpsortCudaChoice choice = {};
+	/* what a sample said, for a second choice if the first fails */
 	Sample		sample = {};
 	bool		sampled = false;
+	/* work that was begun while the sample was on its way; one of them at most */
+	RadixStart	radix;
+	PartitionStart partition;
+
+	SortInput input() const
+	{
+		return {context, stream, keys, shape.n, {shape.lo, shape.hi}, descending, verdict};
+	}
+	Division division() const { return {choice.shift, choice.buckets}; }
+};
+
+/* Where the result goes; device memory of the caller's, for shape.n elements each. */
+struct SortOutput
+{
+	int32_t    *keys = nullptr;	/* null: not wanted, or wanted as runs */
+	uint32_t   *rows = nullptr;	/* the stable permutation; null: not wanted */
+	/* set by sort_run(): the result is these runs, which ascend, and keys is untouched */
+	bool		have_runs = false;
+	Runs		runs;
 };
 
 /*
- * Looks at the keys for what *shape lacks (distinct values, bounds) as far as that
- * can change the choice, and chooses; may wait for the stream.  *begun is for
- * sort_into() or permute_into().
+ * Looks at the keys for what the shape lacks (distinct values, bounds) as far as that
+ * can change the choice, and chooses; may wait for the stream.
  */
-HpsortCudaChoice investigate(HpsortCuda *context, cudaStream_t stream,
-							 const int32_t *keys, HpsortCudaShape *shape,
-							 bool descending, HpsortCudaVerdict *verdict,
-							 Begun *begun);
-
-/* Puts the keys' own bounds into *shape; waits for the stream. */
-void		settle_bounds(HpsortCuda *context, cudaStream_t stream,
-						  const int32_t *keys, HpsortCudaShape *shape);
+void		sort_prepare(SortTask *task);
 
 /*
- * Sorts by *choice, which is changed when FEW_DISTINCT has to give up.  True: the
- * result is *runs, which ascend, and out is untouched.  False: the stream writes
- * the sorted keys to out.  Keys outside the shape's bounds are reported in
- * *verdict.  begun: null, or what investigate() began for these keys.
+ * Sorts by the task's choice.  Where output->rows is null, output->keys may be null only
+ * if the choice is SHARED_HISTOGRAM, which gives runs then.  Keys of a permutation are
+ * in the task's direction.  Keys outside the bounds are reported, and the result is
+ * undefined then.  Waits where the choice depends on the keys, not for the end.
  */
-bool		sort_into(HpsortCuda *context, cudaStream_t stream,
-					  const int32_t *keys, HpsortCudaShape *shape,
-					  bool descending, int32_t *out, Runs *runs,
-					  HpsortCudaVerdict *verdict, HpsortCudaChoice *choice,
-					  Begun *begun);
-
-/*
- * The stable permutation into rows, by *choice, which is changed when FEW_DISTINCT or
- * MANY_DISTINCT has to give up.  True: the keys' runs, which ascend, are in *runs as
- * well.  False: the sorted keys are in sorted_keys, in the permutation's direction,
- * unless it is null.  The other parameters are those of sort_into().
- */
-bool		permute_into(HpsortCuda *context, cudaStream_t stream,
-						 const int32_t *keys, HpsortCudaShape *shape,
-						 bool descending, int32_t *sorted_keys,
-						 uint32_t *rows, Runs *runs, HpsortCudaVerdict *verdict,
-						 HpsortCudaChoice *choice, Begun *begun);
+void		sort_run(SortTask *task, SortOutput *output);
 
 } /* namespace hpsort */
 

@@ -91,36 +91,11 @@ struct PartitionTuning
 	static constexpr uint32_t block_reserve = 1024 + 128;	/* beside its bins */
 };
 
-/*
- * The passes of sweep.cuh; blocks: an SM, at least.  Larger tiles write longer
- * stretches per digit, until their registers spill: then a pass writes up to
- * twice its bytes.  Keys, whole sort of 32 bits, threads x items: 384 x 20 /
- * 512 x 16 / 512 x 20 / 512 x 22 / 1024 x 10 / 256 x 32: 2.254 / 2.141 / 2.030 /
- * 2.002 / 2.655 / 2.362; three blocks an SM spill (384 x 20, pairs: 5.43 instead of 3.39).
- */
-struct SweepTuning
-{
-	/* below, finding the keys' bounds saves less than the wait for them costs */
-	static constexpr uint64_t bounds_min_n = (uint64_t) 1 << 22;
-	/* below, one pass less does not pay for that wait either */
-	static constexpr uint64_t bounds_for_passes_min_n = (uint64_t) 1 << 23;
-	/* bits of three passes; keys without bounds take four */
-	static constexpr uint32_t bounds_for_passes_bits = 24;
-	/* up to there few_pairs tiles are better even where no pass is left out (n
-	 * 4,194,303, 32 bits: 12 of them a thread 0.198, PairsTuning 0.175) */
-	static constexpr uint64_t few_pairs_n = (uint64_t) 1 << 21;
-	/* from there on WideKeysTuning, where shared memory holds two of its tiles */
-	static constexpr uint64_t wide_keys_n = 50000000;
-};
-
 /* A sort of few keys in one kernel (small_sort.cu). */
 struct SmallTuning
 {
 	static constexpr int threads = 1024;
 	static constexpr int most_items = 8;	/* keys per thread: tiles of 8,192 */
-	/* above, passes of their own are better: n 600,000, 32 bits 0.0530, those
-	 * 0.0508; range 1,000 0.0292 and 0.0327; n 1e6 0.0654, 0.0595 */
-	static constexpr uint64_t most_n = (uint64_t) 1 << 19;
 	/* more blocks take fewer keys a thread, and read more counts; 16 / 32 / 64 /
 	 * 132 of them at n 1e5, 32 bits: 0.0408 / 0.0352 / 0.0357 / 0.0435 */
 	static constexpr uint32_t few_blocks = 64;
@@ -158,7 +133,14 @@ struct FewKeysTuning16
 	static constexpr bool padded = true;
 };
 
-/* padded: see SweepTile; where registers are short it would make them spill. */
+/*
+ * The passes of sweep.cuh; blocks: an SM, at least.  Larger tiles write longer
+ * stretches per digit, until their registers spill: then a pass writes up to
+ * twice its bytes.  Keys, whole sort of 32 bits, threads x items: 384 x 20 /
+ * 512 x 16 / 512 x 20 / 512 x 22 / 1024 x 10 / 256 x 32: 2.254 / 2.141 / 2.030 /
+ * 2.002 / 2.655 / 2.362; three blocks an SM spill (384 x 20, pairs: 5.43 instead of 3.39).
+ * padded: see SweepTile; where registers are short it would make them spill.
+ */
 struct KeysTuning
 {
 	static constexpr int threads = 512;

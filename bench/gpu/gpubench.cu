@@ -3,10 +3,11 @@
  * gpubench.cu
  *	  The engine beside CUB, device to device, in one run.
  *
- * usage: gpubench [csv file] [--only text] ... [--rows | --grid]
+ * usage: gpubench [csv file] [--only text] ... [--rows | --grid | --families]
  *
  * --rows: the rows with targets alone; --grid: the grid of gpubench_grid.cu alone, which
- * fails if a row is slower than CUB.  --only: rows whose names hold the text, with its
+ * fails if a row is slower than CUB; --families: what each kernel family is worth on the
+ * rows of the grid, without CUB.  --only: rows whose names hold the text, with its
  * blanks; given several times, all of the texts: --only "n 10000000 " --only zipf.
  *
  * Times are between two events on one stream, with the work before the first
@@ -644,35 +645,23 @@ rows_with_targets(double read_ms)
 	row_job(100000000, (uint64_t) 1 << 32, true, HPSORT_CUDA_KEYS);
 }
 
-int
-main(int argc, char **argv)
+/* What is measured: the rows with targets and the grid, or what families are worth. */
+struct Mode
 {
-	const uint64_t most = 100000000;
-	HpsortCudaDeviceInfo info;
-	int			device = 0;
 	bool		rows = true;
 	bool		grid = true;
-	bool		good = true;
+	bool		families = false;
+};
 
-	for (int i = 1; i < argc; i++)
-	{
-		if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
-			only.push_back(argv[++i]);
-		else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
-			device = atoi(argv[++i]);
-		else if (strcmp(argv[i], "--rows") == 0)
-			grid = false;
-		else if (strcmp(argv[i], "--grid") == 0)
-			rows = false;
-		else if ((csv = fopen(argv[i], "w")) == nullptr)
-		{
-			perror(argv[i]);
-			return 1;
-		}
-	}
+/* 1e8 keys: room for what any row needs. */
+static const uint64_t most = 100000000;
+
+static void
+open_device(int device, HpsortCudaDeviceInfo *info)
+{
 	CUDA(cudaSetDevice(device));
 	ENGINE(hpsort_cuda_open(device, 0, &context, &err));
-	ENGINE(hpsort_cuda_device_info(device, &info, &err));
+	ENGINE(hpsort_cuda_device_info(device, info, &err));
 	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
 									&err));
 	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -684,36 +673,50 @@ main(int argc, char **argv)
 	CUDA(cudaMalloc(&rows_out, most * 4));
 	need_workspace((size_t) 64 << 20);
 	CUDA(cudaMemset(rows_in, 0, most * 4));
+}
 
+static void
+print_head(const HpsortCudaDeviceInfo &info, const Mode &mode)
+{
 	char		head[1024];
 	std::string command = "gpubench <csv>";
 
 	for (const std::string &text : only)
 		command += " --only \"" + text + "\"";
-	command += rows && grid ? "" : rows ? " --rows" : " --grid";
+	command += mode.families ? " --families" : mode.rows && mode.grid ? "" :
+		mode.rows ? " --rows" : " --grid";
 
 	snprintf(head, sizeof(head),
 			 "# gpu: %s, %u SMs, driver %d.%d, cuda runtime %d.%d, cub %d.%d.%d\n"
 			 "# command: %s\n"
-			 "# ms, median of %d (grid from 2e7 keys on: 5), cold L2; ratio is the better CUB / hpsort; "
-			 "of_copy is hpsort / D2D copy (runs: / read)\n",
+			 "# ms, median of %d (grid from 2e7 keys on: 5), cold L2%s\n",
 			 info.name, info.limits.sms, info.driver_version / 1000,
 			 info.driver_version % 1000 / 10, info.runtime_version / 1000,
 			 info.runtime_version % 1000 / 10, CUB_VERSION / 100000,
-			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, command.c_str(), repetitions);
+			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, command.c_str(), repetitions,
+			 mode.families ? ", the better of two medians" :
+			 "; ratio is the better CUB / hpsort; of_copy is hpsort / D2D copy (runs: / read)");
 	fputs(head, stdout);
 	if (csv)
 	{
 		fputs(head, csv);
-		fputs("case,hpsort_ms,cub32_ms,cub_restricted_ms,copy_ms,ratio,of_copy,"
+		fputs(mode.families ?
+			  "case,family,with_ms,without_ms,times_as_long,regime_without\n" :
+			  "case,hpsort_ms,cub32_ms,cub_restricted_ms,copy_ms,ratio,of_copy,"
 			  "regime,target,verdict\n", csv);
 	}
-	printf("%-44s %9s %9s %9s %9s %7s %7s  %-16s %-18s\n", "case", "hpsort",
-		   "cub 32", "cub bits", "copy/read", "ratio", "of copy", "regime",
-		   "target");
+	if (!mode.families)
+		printf("%-44s %9s %9s %9s %9s %7s %7s  %-16s %-18s\n", "case", "hpsort",
+			   "cub 32", "cub bits", "copy/read", "ratio", "of copy", "regime",
+			   "target");
+}
 
+/* Whether no row of the grid is too slow. */
+static bool
+beside_cub(const Mode &mode, uint32_t sms)
+{
 	double		read_ms = measure([&] {
-		read_kernel<<<info.limits.sms * 8, 512, 0, stream>>>
+		read_kernel<<<sms * 8, 512, 0, stream>>>
 			((const int4 *) keys, most / 4, (int *) workspace);
 	});
 	double		empty_ms = measure([&] {
@@ -723,11 +726,43 @@ main(int argc, char **argv)
 
 	emit("read n 1e+08", "", read_ms, 0, 0, 0, "-", "-");
 	emit("empty kernel", "", empty_ms, 0, 0, 0, "-", "-");
-
-	if (rows)
+	if (mode.rows)
 		rows_with_targets(read_ms);
-	if (grid)
-		good = grid_never_slower();
+	return !mode.grid || grid_never_slower();
+}
+
+int
+main(int argc, char **argv)
+{
+	HpsortCudaDeviceInfo info;
+	int			device = 0;
+	Mode		mode;
+	bool		good = true;
+
+	for (int i = 1; i < argc; i++)
+	{
+		if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+			only.push_back(argv[++i]);
+		else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+			device = atoi(argv[++i]);
+		else if (strcmp(argv[i], "--rows") == 0)
+			mode.grid = false;
+		else if (strcmp(argv[i], "--grid") == 0)
+			mode.rows = false;
+		else if (strcmp(argv[i], "--families") == 0)
+			mode.families = true;
+		else if ((csv = fopen(argv[i], "w")) == nullptr)
+		{
+			perror(argv[i]);
+			return 1;
+		}
+	}
+	open_device(device, &info);
+	print_head(info, mode);
+	if (mode.families)
+		grid_without_families();
+	else
+		good = beside_cub(mode, info.limits.sms);
 
 	if (csv)
 		fclose(csv);

@@ -57,4 +57,7 @@ bool		skip(const std::string &row);
 /* gpubench_grid.cu; whether no row is slower. */
 bool		grid_never_slower(void);
 
+/* gpubench_grid.cu: what each kernel family is worth, row by row. */
+void		grid_without_families(void);
+
 #endif							/* HPSORT_GPUBENCH_CUH */

@@ -15,6 +15,9 @@
  * by up to 0.015.  A case below that is timed again, both sides, before it counts:
  * one disturbed median among thousands is likely.
  *
+ * The same cases say what a kernel family is worth: a case that takes it is sorted once
+ * more without it (HpsortCudaSpec.without), by what the engine chooses then.
+ *
  *-------------------------------------------------------------------------
  */
 #include <cinttypes>
@@ -75,7 +78,7 @@ struct Outcome
 {
 	double		engine;
 	double		cub;
-	HpsortCudaRegime regime;
+	HpsortCudaChoice choice;
 };
 
 static const double enough = 0.98;
@@ -104,12 +107,14 @@ make_case_kernel(Case c, int32_t *to)
 	}
 }
 
+/* without: HpsortCudaSpec's. */
 static double
-time_engine(const Case &c, const char *name, HpsortCudaRegime *regime)
+time_engine(const Case &c, const char *name, uint32_t without, HpsortCudaChoice *choice)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
 	double		ms;
+
+	spec.without = without;
 
 	spec.bounds_known = c.told;
 	spec.lo = c.range >> 32 != 0 ? INT32_MIN : 0;
@@ -121,8 +126,7 @@ time_engine(const Case &c, const char *name, HpsortCudaRegime *regime)
 		CUDA(cudaMemsetAsync(rows_out, 0xa5, c.n * 4, stream));
 		ms = measure([&] {
 			ENGINE(hpsort_cuda_permutation(context, &spec, keys, c.n, rows_out,
-										   stream,
-											verdict, &choice, &err));
+										   stream, verdict, choice, &err));
 		});
 		check_rows(c.n, name);
 	}
@@ -131,11 +135,10 @@ time_engine(const Case &c, const char *name, HpsortCudaRegime *regime)
 		CUDA(cudaMemsetAsync(out, 0xa5, c.n * 4, stream));
 		ms = measure([&] {
 			ENGINE(hpsort_cuda_sort(context, &spec, keys, c.n, out, stream, verdict,
-									&choice, &err));
+									choice, &err));
 		});
 		check_sorted(c.n, c.wanted == WANT_DESCENDING, name);
 	}
-	*regime = choice.regime;
 	return ms;
 }
 
@@ -148,21 +151,27 @@ time_cub(const Case &c)
 		cub_keys(c.n, bits, c.wanted == WANT_DESCENDING);
 }
 
+static void
+make_keys(const Case &c)
+{
+	if (c.order == BY_RECIPE)
+		generate({c.distribution, c.n, c.range, 0, false, c.n + c.range * 31}, keys, stream);
+	else
+		make_case_kernel<<<2048, 256, 0, stream>>>(c, keys);
+}
+
 static Outcome
 run_case(const Case &c, const char *name)
 {
 	Outcome		outcome;
 
-	if (c.order == BY_RECIPE)
-		generate({c.distribution, c.n, c.range, 0, false, c.n + c.range * 31}, keys, stream);
-	else
-		make_case_kernel<<<2048, 256, 0, stream>>>(c, keys);
-	outcome.engine = time_engine(c, name, &outcome.regime);
+	make_keys(c);
+	outcome.engine = time_engine(c, name, 0, &outcome.choice);
 	outcome.cub = time_cub(c);
 	if (outcome.cub / outcome.engine < enough)
 	{
 		const double cub = time_cub(c);
-		const double engine = time_engine(c, name, &outcome.regime);
+		const double engine = time_engine(c, name, 0, &outcome.choice);
 
 		if (cub / engine > outcome.cub / outcome.engine)
 		{
@@ -196,20 +205,31 @@ struct Tally
 	std::vector<std::string> slow;
 };
 
-/* One case: timed, checked, counted; printed if it is too slow. */
-static void
-try_case(const Case &c, Tally *tally)
+/* What the case is called in the tables. */
+static std::string
+name_of(const Case &c)
 {
 	char		name[160];
-	char		line[256];
 
-	snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64
-			 " distinct %" PRIu64 " %s %s", wanted_names[c.wanted], c.n, c.range,
-			 std::min(c.distinct, c.n), kind_of(c), c.told ? "told" : "untold");
 	if (c.order == BY_RECIPE)
 		snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64 " %s %s",
 				 wanted_names[c.wanted], c.n, c.range, kind_of(c),
 				 c.told ? "told" : "untold");
+	else
+		snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64
+				 " distinct %" PRIu64 " %s %s", wanted_names[c.wanted], c.n, c.range,
+				 std::min(c.distinct, c.n), kind_of(c), c.told ? "told" : "untold");
+	return name;
+}
+
+/* One case: timed, checked, counted; printed if it is too slow. */
+static void
+try_case(const Case &c, Tally *tally)
+{
+	const std::string text = name_of(c);
+	const char *name = text.c_str();
+	char		line[256];
+
 	if (skip(name))
 		return;
 
@@ -220,7 +240,7 @@ try_case(const Case &c, Tally *tally)
 	tally->all.add(ratio);
 	tally->kinds[kind_of(c)].add(ratio);
 	snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name, o.engine, o.cub,
-			 ratio, hpsort_cuda_regime_name(o.regime));
+			 ratio, hpsort_cuda_regime_name(o.choice.regime));
 	if (!good)
 	{
 		tally->slow.push_back(line);
@@ -229,7 +249,8 @@ try_case(const Case &c, Tally *tally)
 	}
 	if (csv)
 		fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n", name, o.engine, o.cub,
-				ratio, hpsort_cuda_regime_name(o.regime), enough, good ? "met" : "MISSED");
+				ratio, hpsort_cuda_regime_name(o.choice.regime), enough,
+				good ? "met" : "MISSED");
 }
 
 /* A line on the terminal, and as a comment in the CSV. */
@@ -245,10 +266,9 @@ tell(const char *what, const Count &count)
 		fprintf(csv, "# %s\n", line);
 }
 
-/* All of it; the rows that are too slow are printed, and how many are not.  Whether
- * there is none. */
-bool
-grid_never_slower(void)
+/* All cases, one after the other. */
+static void
+for_each_case(const std::function<void(const Case &)> &run)
 {
 	/* both sides of what one block, one launch and CUB's tiles hold; decades */
 	const std::vector<uint64_t> sizes = {
@@ -256,7 +276,6 @@ grid_never_slower(void)
 		12000, 16384, 16385, 20000, 30000, 60000, 100000, 300000, 600000, 1000000,
 		1048577, 1500000, 2097152, 3000000, 4194303, 4194304, 6000000, 10000000,
 		20000000, 30000000, 50000000, 100000000};
-	Tally		tally;
 
 	for (uint64_t n : sizes)
 	{
@@ -272,26 +291,141 @@ grid_never_slower(void)
 				for (int wanted = 0; wanted < WANTED; wanted++)
 					for (bool told : {true, false})
 						if (distinct != 100 || range > 100)
-							try_case({n, range, distinct, (Wanted) wanted, told, AT_RANDOM,
-									 UNIFORM}, &tally);
+							run({n, range, distinct, (Wanted) wanted, told, AT_RANDOM,
+								UNIFORM});
+		/* as many values as tables of values are for */
+		for (uint64_t range : ranges)
+			for (uint64_t distinct : {(uint64_t) 8192, (uint64_t) 65536})
+				for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
+					for (bool told : {true, false})
+						if (n >= (uint64_t) 1 << 22 && range > distinct)
+							run({n, range, distinct, wanted, told, AT_RANDOM, UNIFORM});
 		for (uint64_t range : ranges)
 			for (Distribution distribution : uneven)
 				for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
 					for (bool told : {true, false})
 						if (range > 1)
-							try_case({n, range, range, wanted, told, BY_RECIPE, distribution},
-									 &tally);
+							run({n, range, range, wanted, told, BY_RECIPE, distribution});
 		/* keys as they often are, and as kernels like them least */
 		for (int order = EACH_ONCE; order < ORDERS; order++)
 			for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
 				for (bool told : {true, false})
-					try_case({n, order == CROWDED ? 4 * n : n, n, wanted, told,
-							 (Order) order, UNIFORM}, &tally);
+					run({n, order == CROWDED ? 4 * n : n, n, wanted, told, (Order) order,
+						UNIFORM});
 	}
+}
+
+/* All of them; the rows that are too slow are printed, and how many are not.  Whether
+ * there is none. */
+bool
+grid_never_slower(void)
+{
+	Tally		tally;
+
+	for_each_case([&](const Case &c) { try_case(c, &tally); });
 	for (const auto &kind : tally.kinds)
 		tell(kind.first.c_str(), kind.second);
 	tell("never slower", tally.all);
 	for (const std::string &line : tally.slow)
 		printf("  below: %s\n", line.c_str());
 	return tally.slow.empty();
+}
+
+/* Kernels that stand or fall together, and the choices by which they are taken. */
+struct Family
+{
+	const char *name;
+	uint32_t	without;
+	bool		rows_only;		/* choices that serve keys by other kernels */
+};
+
+static const uint32_t by_bins = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM);
+static const uint32_t by_few = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
+static const uint32_t by_many = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
+static const uint32_t by_bin_rows = HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_BIN_ROWS);
+
+static const Family families[] = {
+	{"shared_histogram", by_bins, false},
+	{"few_distinct", by_few, false},
+	{"many_distinct", by_many, true},
+	{"partition", HPSORT_CUDA_WITHOUT(HPSORT_CUDA_PARTITION), false},
+	{"rows by 16 bits", by_bins | by_few | by_many | by_bin_rows, true},
+	{"rows alone", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ROWS_ALONE), true},
+	{"few keys' tiles", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_FEW_KEYS), false},
+	{"few keys, many blocks", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_LAUNCH), false},
+	{"few keys, one block", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_BLOCK), false},
+};
+
+/* The bit of HpsortCudaSpec.without that would have forbidden this choice. */
+static uint32_t
+bit_of(const HpsortCudaChoice &choice)
+{
+	return choice.regime == HPSORT_CUDA_RADIX ?
+		HPSORT_CUDA_WITHOUT_KERNELS(choice.kernels) : HPSORT_CUDA_WITHOUT(choice.regime);
+}
+
+/*
+ * Each case that takes a family is sorted with and without it, in turn and twice.  The
+ * times with and without it, and how much longer it takes without, go to the CSV; the
+ * family's worst case, and how many cases take a tenth longer, to both.
+ */
+void
+grid_without_families(void)
+{
+	struct Worth
+	{
+		uint64_t	cases = 0;
+		uint64_t	tenth = 0;
+		double		most = 0;
+		std::string where;
+	};
+	std::map<std::string, Worth> worths;
+
+	for_each_case([&](const Case &c) {
+		const std::string name = name_of(c);
+		HpsortCudaChoice choice;
+		double		with;
+
+		if (skip(name))
+			return;
+		make_keys(c);
+		with = time_engine(c, name.c_str(), 0, &choice);
+		for (const Family &family : families)
+		{
+			HpsortCudaChoice other;
+			double		without;
+
+			if (!(family.without & bit_of(choice)) ||
+				(family.rows_only && c.wanted != WANT_ROWS))
+				continue;
+			without = time_engine(c, name.c_str(), family.without, &other);
+			with = std::min(with, time_engine(c, name.c_str(), 0, &choice));
+			without = std::min(without, time_engine(c, name.c_str(), family.without, &other));
+
+			Worth	   &worth = worths[family.name];
+
+			worth.cases++;
+			worth.tenth += without >= 1.1 * with;
+			if (without / with > worth.most)
+			{
+				worth.most = without / with;
+				worth.where = name;
+			}
+			if (csv)
+				fprintf(csv, "\"%s\",%s,%.4f,%.4f,%.3f,%s\n", name.c_str(), family.name,
+						with, without, without / with, hpsort_cuda_regime_name(other.regime));
+		}
+	});
+	for (const Family &family : families)
+	{
+		const Worth &worth = worths[family.name];
+		char		line[320];
+
+		snprintf(line, sizeof(line), "%s: %" PRIu64 " cases, without it %" PRIu64
+				 " take a tenth longer, at most %.2f times as long (%s)", family.name,
+				 worth.cases, worth.tenth, worth.most, worth.where.c_str());
+		printf("%s\n", line);
+		if (csv)
+			fprintf(csv, "# %s\n", line);
+	}
 }

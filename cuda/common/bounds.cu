@@ -114,13 +114,12 @@ bounds_add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 }
 
 void
-check_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			 uint64_t n, const Bounds &bounds, HpsortCudaVerdict *verdict)
+check_bounds(const SortInput &input)
 {
-	if (n == 0)
+	if (input.n == 0)
 		return;
-	check_kernel<<<reading_blocks(context, n), threads, 0, stream>>>(keys, n, bounds,
-																	verdict);
+	check_kernel<<<reading_blocks(input.context, input.n), threads, 0, input.stream>>>
+		(input.keys, input.n, input.bounds, input.verdict);
 	check_launch("check the bounds");
 }
 

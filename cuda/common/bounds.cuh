@@ -23,10 +23,8 @@ void		bounds_reset(cudaStream_t stream, Bounds *device);
 void		bounds_add(HpsortCuda *context, cudaStream_t stream,
 					   const int32_t *keys, uint64_t n, Bounds *device);
 
-/* Writes a key outside the bounds, if there is one, to *verdict; does not wait. */
-void		check_bounds(HpsortCuda *context, cudaStream_t stream,
-						 const int32_t *keys, uint64_t n, const Bounds &bounds,
-						 HpsortCudaVerdict *verdict);
+/* Reports a key outside the bounds, if there is one; does not wait. */
+void		check_bounds(const SortInput &input);
 
 /* The bounds of one array of n > 0 keys; waits for the stream. */
 Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,

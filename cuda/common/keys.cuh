@@ -25,6 +25,11 @@ struct KeyMap
 	uint32_t	flip;
 	uint32_t	base;
 	uint32_t	last;			/* range - 1 */
+
+	bool operator!=(const KeyMap &other) const
+	{
+		return flip != other.flip || base != other.base || last != other.last;
+	}
 };
 
 inline KeyMap
@@ -38,23 +43,29 @@ make_key_map(int32_t lo, int32_t hi, bool descending)
 	return map;
 }
 
-/* The descending map of the bounds of an ascending one. */
-inline KeyMap
-descending_map(const KeyMap &ascending)
-{
-	KeyMap		map;
-
-	map.flip = ~0u;
-	map.base = ~(ascending.base + ascending.last);
-	map.last = ascending.last;
-	return map;
-}
-
 /* Inclusive. */
 struct Bounds
 {
 	int32_t		lo;
 	int32_t		hi;
+};
+
+/*
+ * The keys that a regime is to put in order, and the order.  The regimes put their
+ * work on the stream; keys and verdict must stay until the stream has come past it.
+ */
+struct SortInput
+{
+	HpsortCuda *context;
+	cudaStream_t stream;
+	const int32_t *keys;		/* n of them, in device memory */
+	uint64_t	n;
+	Bounds		bounds;			/* those of int32 where none are known */
+	bool		descending;
+	HpsortCudaVerdict *verdict;	/* gets a key outside the bounds, if there is one */
+
+	KeyMap		map() const { return make_key_map(bounds.lo, bounds.hi, descending); }
+	KeyMap		ascending_map() const { return make_key_map(bounds.lo, bounds.hi, false); }
 };
 
 /*

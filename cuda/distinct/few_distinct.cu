@@ -502,10 +502,12 @@ configure_few_distinct(const HpsortCudaLimits &limits)
  * buffers live as long as the object does, because kernels put on the stream after
  * it read skip(); they go back in stream order, behind those.
  */
-Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-				   uint64_t n, uint64_t few_most, uint32_t narrow_bits)
-	: n_(n), report_(context, stream)
+Sampling::Sampling(const SortInput &input, uint64_t few_most, uint32_t narrow_bits)
+	: n_(input.n), report_(input.context, input.stream)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const uint64_t n = input.n;
 	uint32_t	slots = regime_few_distinct_slots(&context->limits);
 	uint32_t	sampled = FewDistinctTuning::sample;
 	SampleReport *report = reinterpret_cast<SampleReport *>(report_.get());
@@ -522,7 +524,7 @@ Sampling::Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys
 	collected_ = DeviceBuffer(context, stream, sampled * sizeof(int32_t), "a sample");
 	skip_ = DeviceBuffer(context, stream, sizeof(uint32_t), "a sample");
 	collect_sample_kernel<<<(sampled + 127) / 128, 128, 0, stream>>>
-		(keys, n, sampled, collected_.as<int32_t>());
+		(input.keys, n, sampled, collected_.as<int32_t>());
 	check_launch("sample the keys");
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
 		(collected_.as<int32_t>(), slots / 2, sampled, n, few_most, narrow_bits,
@@ -560,13 +562,6 @@ Sampling::result()
 	return sample;
 }
 
-Sample
-take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			uint64_t n)
-{
-	return Sampling(context, stream, keys, n, 0, 1).result();
-}
-
 /*
  * Algorithm 5's C and iC of keys anywhere in 2^32.  All kernels are put on the stream
  * without waiting; the one wait at the end brings both the number of runs and
@@ -574,10 +569,11 @@ take_sample(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
  * by a block no further than to the overflow of its table.
  */
 bool
-few_distinct_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-				  const int32_t *keys, uint64_t n, Runs *runs, HpsortCudaVerdict *verdict,
+few_distinct_runs(const SortInput &input, Runs *runs,
 				  const std::function<void()> &meanwhile)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
 	const uint32_t slots = regime_few_distinct_slots(&context->limits) & ~3u;
 	DistinctTable all;
 	DistinctState state;
@@ -602,14 +598,14 @@ few_distinct_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 						  reinterpret_cast<char *>(all.counts), stream),
 		  "clear a hash table");
 	/* a block per SM, whose shared memory the table fills */
-	count_distinct_kernel<<<grid_blocks(context, n, threads * 16, 1), threads,
-		slots * 2 * sizeof(uint32_t), stream>>>(keys, n, slots, all);
+	count_distinct_kernel<<<grid_blocks(context, input.n, threads * 16, 1), threads,
+		slots * 2 * sizeof(uint32_t), stream>>>(input.keys, input.n, slots, all);
 	check_launch("count the distinct values");
 	/* for as many runs as there may be: how many there are is known too late */
 	runs->allocate(context, stream, all.capacity);
 	launch_behind(context, stream, rank_kernel, (all.capacity + 31) / 32,
-				  FewDistinctTuning::rank_threads, 0, "rank the distinct values", all, map,
-				  runs->keys, runs->starts, verdict);
+				  FewDistinctTuning::rank_threads, 0, "rank the distinct values", all,
+				  input.ascending_map(), runs->keys, runs->starts, input.verdict);
 	launch_behind(context, stream, sum_kernel, 1, FewDistinctTuning::rank_threads, 0,
 				  "sum up the distinct values", all, runs->starts);
 	/* pinned, for a copy to other memory waits for the stream by itself, before

@@ -39,8 +39,7 @@ struct Sample
 class Sampling
 {
 public:
-	Sampling(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
-			 uint64_t n, uint64_t few_most, uint32_t narrow_bits);
+	Sampling(const SortInput &input, uint64_t few_most, uint32_t narrow_bits);
 	~Sampling();
 	Sampling(const Sampling &) = delete;
 	Sampling &operator=(const Sampling &) = delete;
@@ -56,19 +55,13 @@ private:
 	cudaEvent_t taken_ = nullptr;
 };
 
-/* A sample that is waited for at once. */
-Sample		take_sample(HpsortCuda *context, cudaStream_t stream,
-						const int32_t *keys, uint64_t n);
-
 /*
- * The runs of n keys; map must ascend.  False: there are more distinct values than
+ * The runs of the keys, which ascend.  False: there are more distinct values than
  * the table holds, *runs is empty, and the caller takes another way.  Keys outside
- * the map's bounds are reported in *verdict.  Waits for its own work, not for
- * what meanwhile() (may be null) puts on the stream after it.
+ * the bounds are reported.  Waits for its own work, not for what meanwhile() (may be
+ * null) puts on the stream after it.
  */
-bool		few_distinct_runs(HpsortCuda *context, cudaStream_t stream,
-							  const KeyMap &map, const int32_t *keys, uint64_t n,
-							  Runs *runs, HpsortCudaVerdict *verdict,
+bool		few_distinct_runs(const SortInput &input, Runs *runs,
 							  const std::function<void()> &meanwhile = nullptr);
 
 } /* namespace hpsort */

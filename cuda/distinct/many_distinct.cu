@@ -490,28 +490,104 @@ configure_many_distinct(const HpsortCudaLimits &limits)
 			  "set up a kernel");
 }
 
+/*
+ * The arrays of this regime, in its one piece of memory.  slots and table come first and
+ * then met and state, for one memset each for what begins with ones and with zeros.
+ */
+struct RankArrays
+{
+	DeviceBuffer memory;
+	uint32_t   *slots;
+	uint32_t   *table;
+	uint32_t   *met;
+	ValueState *state;
+	int32_t    *list;
+	int32_t    *sorted;
+	uint64_t   *group_of;
+	uint16_t   *rest;
+
+	RankArrays(HpsortCuda *context, cudaStream_t stream)
+		: memory(context, stream, regime_many_bytes(), "a table of ranks")
+	{
+		Carver		carver(memory);
+
+		slots = carver.take<uint32_t>(sample_slots);
+		table = carver.take<uint32_t>(rank_pairs * 4);
+		met = carver.take<uint32_t>(sample_slots);
+		state = carver.take<ValueState>(1);
+		list = carver.take<int32_t>(most_values);
+		sorted = carver.take<int32_t>(most_values);
+		group_of = carver.take<uint64_t>(groups);
+		rest = carver.take<uint16_t>(most_values);
+	}
+	Values values() const { return {slots, list, state}; }
+};
+
 /* Makes the ranks of all keys, and the starts of their digits; or (LEARN) adds the values
  * that are missing to the list. */
 template <bool LEARN>
 static void
-rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_t n,
-		  uint32_t distinct, bool descending, const uint64_t *group_of, const uint16_t *rest,
-		  const uint32_t *table, const ValueState *state, const Ranked &to,
-		  const Values &values)
+rank_keys(const SortInput &input, uint32_t distinct, const RankArrays &arrays,
+		  const Ranked &to)
 {
+	HpsortCuda *context = input.context;
+	const uint64_t n = input.n;
 	const uint32_t bytes = many_shared_bytes(context, distinct);
 
 	if (bytes != 0)
 	{
 		rank_by_buckets_kernel<LEARN>
-			<<<grid_blocks(context, n, bucket_threads * 8, 1), bucket_threads, bytes, stream>>>
-			(keys, n, group_of, rest, distinct, descending, state, to, values);
+			<<<grid_blocks(context, n, bucket_threads * 8, 1), bucket_threads, bytes,
+			input.stream>>>
+			(input.keys, n, arrays.group_of, arrays.rest, distinct, input.descending,
+			 arrays.state, to, arrays.values());
 		check_launch("rank the keys");
 	}
 	rank_by_hash_kernel<LEARN>
-		<<<grid_blocks(context, n, hash_threads * 8, 2), hash_threads, 0, stream>>>
-		(keys, n, reinterpret_cast<const uint4 *>(table), state, to, values);
+		<<<grid_blocks(context, n, hash_threads * 8, 2), hash_threads, 0, input.stream>>>
+		(input.keys, n, reinterpret_cast<const uint4 *>(arrays.table), arrays.state, to,
+		 arrays.values());
 	check_launch("rank the keys");
+}
+
+/* Puts the kernels on the stream that list the values of a large sample, the number of
+ * which is told to *report. */
+static void
+list_values(const SortInput &input, const RankArrays &arrays, HpsortCudaVerdict *report)
+{
+	const cudaStream_t stream = input.stream;
+
+	check(cudaMemsetAsync(arrays.slots, 0xff, reinterpret_cast<char *>(arrays.met) -
+						  reinterpret_cast<char *>(arrays.slots), stream),
+		  "clear a table of ranks");
+	check(cudaMemsetAsync(arrays.met, 0, reinterpret_cast<char *>(arrays.state + 1) -
+						  reinterpret_cast<char *>(arrays.met), stream),
+		  "clear a table of ranks");
+	sample_values_kernel<<<sample_blocks, sample_threads, 0, stream>>>
+		(input.keys, input.n, arrays.slots, arrays.met, arrays.state);
+	check_launch("sample the values");
+	list_values_kernel<<<sample_slots / place_threads + 1, place_threads, 0, stream>>>
+		(arrays.slots, arrays.met, arrays.list, arrays.state);
+	check_launch("list the values");
+	tell_values_kernel<<<1, 1, 0, stream>>>(arrays.state, false, report);
+	check_launch("count the values");
+}
+
+/* Puts the listed values in order and fills both tables of ranks. */
+static void
+place_values(const SortInput &input, uint32_t distinct, const RankArrays &arrays,
+			 HpsortCudaVerdict *unused)
+{
+	const SortInput values = {input.context, input.stream, arrays.list, distinct,
+		{INT_MIN, INT_MAX}, false, unused};
+
+	if (!one_block_sort(values, arrays.sorted, nullptr))
+		small_sort(values, arrays.sorted, nullptr);
+	place_values_kernel<<<most_values / place_threads, place_threads, 0, input.stream>>>
+		(arrays.sorted, distinct, input.descending,
+		 many_shared_bytes(input.context, distinct) == 0, input.bounds, arrays.table,
+		 arrays.group_of, arrays.rest, arrays.state, input.verdict);
+	check_launch("place the values");
 }
 
 /*
@@ -519,24 +595,14 @@ rank_keys(HpsortCuda *context, cudaStream_t stream, const int32_t *keys, uint64_
  * the sample has missed values.
  */
 bool
-many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-						  bool descending, const int32_t *keys, uint64_t n, uint32_t *rows,
-						  HpsortCudaVerdict *verdict)
+many_distinct_permutation(const SortInput &input, uint32_t *rows)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const uint64_t n = input.n;
 	const uint32_t skew = static_cast<uint32_t>(
-		reinterpret_cast<uintptr_t>(keys) % 16 / sizeof(int32_t));
-	DeviceBuffer memory(context, stream, regime_many_bytes(), "a table of ranks");
-	Carver		carver(memory);
-	/* in this order, for one memset each for what begins with ones and with zeros */
-	uint32_t   *slots = carver.take<uint32_t>(sample_slots);
-	uint32_t   *table = carver.take<uint32_t>(rank_pairs * 4);
-	uint32_t   *met = carver.take<uint32_t>(sample_slots);
-	ValueState *state = carver.take<ValueState>(1);
-	int32_t    *list = carver.take<int32_t>(most_values);
-	int32_t    *sorted = carver.take<int32_t>(most_values);
-	uint64_t   *group_of = carver.take<uint64_t>(groups);
-	uint16_t   *rest = carver.take<uint16_t>(most_values);
-	const Values values = {slots, list, state};
+		reinterpret_cast<uintptr_t>(input.keys) % 16 / sizeof(int32_t));
+	const RankArrays arrays(context, stream);
 	VerdictSlot report(context, stream);
 	VerdictSlot unused(context, stream);
 	DeviceBuffer rank_memory;
@@ -549,20 +615,7 @@ many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds
 			const_cast<volatile HpsortCudaVerdict *>(report.get())->distinct);
 	};
 
-	check(cudaMemsetAsync(slots, 0xff, reinterpret_cast<char *>(met) -
-						  reinterpret_cast<char *>(slots), stream),
-		  "clear a table of ranks");
-	check(cudaMemsetAsync(met, 0, reinterpret_cast<char *>(state + 1) -
-						  reinterpret_cast<char *>(met), stream),
-		  "clear a table of ranks");
-	sample_values_kernel<<<sample_blocks, sample_threads, 0, stream>>>
-		(keys, n, slots, met, state);
-	check_launch("sample the values");
-	list_values_kernel<<<sample_slots / place_threads + 1, place_threads, 0, stream>>>
-		(slots, met, list, state);
-	check_launch("list the values");
-	tell_values_kernel<<<1, 1, 0, stream>>>(state, false, report.get());
-	check_launch("count the values");
+	list_values(input, arrays, report.get());
 	known.record(stream);
 	/* cleared while the host waits for the number of values */
 	sweeps.allocate(context, stream, n, 2);
@@ -572,16 +625,16 @@ many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds
 		const uint32_t distinct = told();
 
 		/* up to 256 values are one pass, which other regimes do without these ranks */
-		if (distinct <= sweep_digits || distinct > small_most(context))
+		if (distinct <= sweep_digits || distinct > regime_one_launch_most(&context->limits))
 			return false;
 		if (learnt)
 		{
 			/* the first turn's work is complete: clear what it has left */
 			clear_verdict(report.get());
-			check(cudaMemsetAsync(table, 0xff, rank_pairs * sizeof(uint4), stream),
+			check(cudaMemsetAsync(arrays.table, 0xff, rank_pairs * sizeof(uint4), stream),
 				  "clear a table of ranks");
-			check(cudaMemsetAsync(&state->by_hash, 0, sizeof(state->by_hash), stream),
-				  "clear a table of ranks");
+			check(cudaMemsetAsync(&arrays.state->by_hash, 0, sizeof(arrays.state->by_hash),
+								  stream), "clear a table of ranks");
 			sweeps = Sweeps();
 			sweeps.allocate(context, stream, n, 2);
 		}
@@ -594,24 +647,17 @@ many_distinct_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds
 		const Ranked to = {ranks, bits, sweeps.starts(0), sweeps.portions * sweep_digits,
 			sweeps.count_ticket(), report.get(), sweeps.tickets};
 
-		small_sort(context, stream, {INT_MIN, INT_MAX}, false, list, distinct, sorted,
-				   nullptr, unused.get());
-		place_values_kernel<<<most_values / place_threads, place_threads, 0, stream>>>
-			(sorted, distinct, descending, many_shared_bytes(context, distinct) == 0, bounds,
-			 table, group_of, rest, state, verdict);
-		check_launch("place the values");
-		rank_keys<false>(context, stream, keys, n, distinct, descending, group_of, rest,
-						 table, state, to, values);
+		place_values(input, distinct, arrays, unused.get());
+		rank_keys<false>(input, distinct, arrays, to);
 		ranked.record(stream);
-		ranked_passes(context, stream, ranks, bits, n, &sweeps, rows);
+		ranked_passes(input, ranks, bits, &sweeps, rows);
 		ranked.wait("rank the keys");
 		if (const_cast<volatile HpsortCudaVerdict *>(report.get())->n_outside == 0)
 			return true;
 		if (learnt)
 			fail(HPSORT_CUDA_FAILED, "a key is not among the values of all keys");
-		rank_keys<true>(context, stream, keys, n, distinct, descending, group_of, rest,
-						table, state, to, values);
-		tell_values_kernel<<<1, 1, 0, stream>>>(state, true, report.get());
+		rank_keys<true>(input, distinct, arrays, to);
+		tell_values_kernel<<<1, 1, 0, stream>>>(arrays.state, true, report.get());
 		check_launch("count the values");
 		known.record(stream);
 	}

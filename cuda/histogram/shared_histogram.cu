@@ -207,16 +207,18 @@ configure_shared_histogram(const HpsortCudaLimits &limits)
 
 template <typename Count, bool RUNS>
 static void
-launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
-			  const int32_t *keys, uint64_t n, int32_t *out, uint64_t *counts,
-			  uint64_t *starts, HpsortCudaVerdict *verdict)
+launch_shared(SortInput input, KeyMap map, int32_t *out, uint64_t *counts,
+			  uint64_t *starts)
 {
-	uint64_t	range = static_cast<uint64_t>(map.last) + 1;
-	DeviceBuffer memory(context, stream,
+	const HpsortCuda *context = input.context;
+	const uint64_t n = input.n;
+	const uint64_t range = static_cast<uint64_t>(map.last) + 1;
+	DeviceBuffer memory(input.context, input.stream,
 						regime_bins_bytes(range, sizeof(Count)), "the histogram");
 	Count	   *all_bins = memory.as<Count>();
-	void	   *arguments[] = {&keys, &n, &map, &all_bins, &out, &counts,
-		&starts, &verdict};
+	/* their addresses: input, map and the rest are this function's copies */
+	void	   *arguments[] = {&input.keys, &input.n, &map, &all_bins, &out, &counts,
+		&starts, &input.verdict};
 
 	cudaLaunchAttribute attributes[2];
 	cudaLaunchConfig_t config = {};
@@ -252,7 +254,7 @@ launch_shared(HpsortCuda *context, cudaStream_t stream, KeyMap map,
 	config.gridDim = dim3(blocks);
 	config.blockDim = dim3(histogram_threads);
 	config.dynamicSmemBytes = shared_need(map.last + 1, scans_at_once<Count>(n) && !RUNS);
-	config.stream = stream;
+	config.stream = input.stream;
 	config.attrs = attributes;
 	config.numAttrs = crew > 1 ? 2 : 1;
 	check(cudaLaunchKernelExC(&config,
@@ -296,30 +298,25 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 
 /* 32-bit common bins halve the atomics' bytes; from 2^32 keys on a count may need 64. */
 void
-shared_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			const int32_t *keys, uint64_t n, int32_t *out,
-			HpsortCudaVerdict *verdict)
+shared_sort(const SortInput &input, int32_t *out)
 {
-	if (n <= REGIME_POSITIONS_MAX)
-		launch_shared<uint32_t, false>(context, stream, map, keys, n, out,
-									   nullptr, nullptr, verdict);
+	if (input.n <= REGIME_POSITIONS_MAX)
+		launch_shared<uint32_t, false>(input, input.map(), out, nullptr, nullptr);
 	else
-		launch_shared<Count64, false>(context, stream, map, keys, n, out,
-									  nullptr, nullptr, verdict);
+		launch_shared<Count64, false>(input, input.map(), out, nullptr, nullptr);
 }
 
 /* Lines 1 to 15 of the algorithm: C, as counts or starts, and iC. */
 void
-shared_runs(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			const int32_t *keys, uint64_t n, int32_t *run_keys,
-			uint64_t *counts, uint64_t *starts, HpsortCudaVerdict *verdict)
+shared_runs(const SortInput &input, int32_t *run_keys, uint64_t *counts,
+			uint64_t *starts)
 {
-	if (n <= UINT32_MAX)
-		launch_shared<uint32_t, true>(context, stream, map, keys, n, run_keys,
-									  counts, starts, verdict);
+	if (input.n <= UINT32_MAX)
+		launch_shared<uint32_t, true>(input, input.ascending_map(), run_keys, counts,
+									  starts);
 	else
-		launch_shared<Count64, true>(context, stream, map, keys, n, run_keys,
-									 counts, starts, verdict);
+		launch_shared<Count64, true>(input, input.ascending_map(), run_keys, counts,
+									 starts);
 }
 
 /* 64-bit bins, because the number of keys is not known when a job is opened; a block adds

@@ -4,7 +4,7 @@
  *	  Regime SHARED_HISTOGRAM: a range whose bins fit in one block's shared memory.
  *
  * The functions put their work on the stream and do not wait.  Keys outside the
- * map's bounds are left out and one of them is written to *verdict.
+ * bounds are left out and one of them is reported.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,20 +23,16 @@ void		configure_shared_histogram(const HpsortCudaLimits &limits);
 /* Blocks that fit on the device at once when they come in clusters; 0: it has none. */
 uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
 
-/* Keys into out, in the map's direction: counted, summed up and expanded in one kernel. */
-void		shared_sort(HpsortCuda *context, cudaStream_t stream,
-						const KeyMap &map, const int32_t *keys, uint64_t n,
-						int32_t *out, HpsortCudaVerdict *verdict);
+/* Keys into out: counted, summed up and expanded in one kernel. */
+void		shared_sort(const SortInput &input, int32_t *out);
 
 /*
- * Keys into runs, counted and compacted in one kernel; map must ascend.  The arrays
- * hold min(range, n) elements (starts one more); counts or starts may be null.
- * verdict->distinct receives the number of runs.
+ * Keys into runs, which ascend: counted and compacted in one kernel.  The arrays hold
+ * min(range, n) elements (starts one more); counts or starts may be null.
+ * input.verdict->distinct receives the number of runs.
  */
-void		shared_runs(HpsortCuda *context, cudaStream_t stream,
-						const KeyMap &map, const int32_t *keys, uint64_t n,
-						int32_t *run_keys, uint64_t *counts, uint64_t *starts,
-						HpsortCudaVerdict *verdict);
+void		shared_runs(const SortInput &input, int32_t *run_keys, uint64_t *counts,
+						uint64_t *starts);
 
 /*
  * The bins of a job that counts its chunks as they arrive and keeps no key; of 64

@@ -323,19 +323,21 @@ configure_buckets(const HpsortCudaLimits &limits)
  * at once. */
 template <int THREADS>
 static void
-launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32_t shift,
-	   uint64_t most_items, bool crowded, const PartitionArrays &arrays, int32_t *out)
+launch(const SortInput &input, uint32_t shift, uint64_t most_items, bool crowded,
+	   const PartitionArrays &arrays, int32_t *out)
 {
+	const HpsortCuda *context = input.context;
+	const KeyMap map = input.map();
 	const uint32_t blocks = static_cast<uint32_t>(most_items);
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 	const auto	first = arrays.extents.size != 0 ?
 		bucket_kernel<false, true, THREADS> : bucket_kernel<false, false, THREADS>;
 
-	launch_behind(context, stream, first, blocks, THREADS, bytes, "sort the buckets",
+	launch_behind(context, input.stream, first, blocks, THREADS, bytes, "sort the buckets",
 				  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
 				  arrays.crowded_bins, out, arrays.extents);
 	if (crowded)
-		launch_behind(context, stream,
+		launch_behind(context, input.stream,
 					  bucket_kernel<true, false, PartitionTuning::wide_threads>, blocks,
 					  PartitionTuning::wide_threads, bytes, "expand the crowded buckets",
 					  arrays.plan, arrays.items, arrays.starts, arrays.residues, map, shift,
@@ -343,20 +345,17 @@ launch(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map, uint32
 }
 
 void
-sort_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			 uint32_t shift, uint64_t most_items, bool crowded,
+sort_buckets(const SortInput &input, uint32_t shift, uint64_t most_items, bool crowded,
 			 const PartitionArrays &arrays, int32_t *out)
 {
 	const size_t bytes = ((static_cast<size_t>(1) << shift) + 4) * sizeof(uint32_t);
 
 	/* where an SM has shared memory for one block only, the block is as wide as possible;
 	 * the limit of a block is about what the SM has */
-	if (2 * (bytes + PartitionTuning::block_reserve) > context->limits.shared_bytes)
-		launch<PartitionTuning::wide_threads>(context, stream, map, shift, most_items,
-											  crowded, arrays, out);
+	if (2 * (bytes + PartitionTuning::block_reserve) > input.context->limits.shared_bytes)
+		launch<PartitionTuning::wide_threads>(input, shift, most_items, crowded, arrays, out);
 	else
-		launch<PartitionTuning::bucket_threads>(context, stream, map, shift, most_items,
-												crowded, arrays, out);
+		launch<PartitionTuning::bucket_threads>(input, shift, most_items, crowded, arrays, out);
 }
 
 } /* namespace hpsort */

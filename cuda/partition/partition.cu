@@ -126,8 +126,9 @@ configure_partition(const HpsortCudaLimits &limits)
 
 /* PartitionStart::begin() and partition_sort() both cut the same memory by this. */
 PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
-								 uint32_t shift, uint32_t buckets, uint64_t n)
+								 const Division &division, uint64_t n)
 {
+	const uint32_t buckets = division.buckets;
 	const uint64_t extent = regime_partition_extent(&context->limits, n, buckets);
 	Carver		carver(memory);
 
@@ -151,34 +152,32 @@ PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &
 	cursors = carver.take<uint32_t>(buckets);
 	items = carver.take<WorkItem>(regime_partition_items(n, buckets));
 	plan = carver.take<Plan>(1);
-	crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) << shift);
+	crowded_bins = carver.take<uint32_t>(regime_partition_crowded(n, buckets) << division.shift);
 }
 
 void
-PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
-					  const KeyMap &key_map, uint32_t bucket_shift,
-					  uint32_t bucket_count, const int32_t *keys, uint64_t n,
-					  const uint32_t *skip, HpsortCudaVerdict *verdict)
+PartitionStart::begin(const SortInput &input, const Division &into, const uint32_t *skip)
 {
-	map = key_map;
-	shift = bucket_shift;
-	buckets = bucket_count;
-	memory = DeviceBuffer(context, stream,
-						  regime_partition_bytes(&context->limits, n, shift, buckets),
+	HpsortCuda *context = input.context;
+
+	map = input.map();
+	division = into;
+	memory = DeviceBuffer(context, input.stream,
+						  regime_partition_bytes(&context->limits, input.n, division.shift,
+												 division.buckets),
 						  "a partition");
 
-	const PartitionArrays arrays(context, memory, shift, buckets, n);
+	const PartitionArrays arrays(context, memory, division, input.n);
 	const bool	at_once = arrays.extents.size != 0;
 	void	   *first = at_once ? static_cast<void *>(arrays.extents.slots) : arrays.counts;
 
-	check(cudaMemsetAsync(first, 0, reinterpret_cast<char *>(arrays.counts + buckets + 1) -
-						  static_cast<char *>(first), stream),
+	check(cudaMemsetAsync(first, 0, reinterpret_cast<char *>(arrays.counts + division.buckets + 1) -
+						  static_cast<char *>(first), input.stream),
 		  "clear the bucket counts");
 	if (at_once)
-		scatter_at_once(stream, map, shift, buckets, keys, n, arrays, skip, verdict);
+		scatter_at_once(input, division, arrays, skip);
 	else
-		count_buckets(context, stream, map, shift, buckets, keys, n, arrays, skip,
-					  verdict);
+		count_buckets(input, division, arrays, skip);
 	begun = true;
 }
 
@@ -188,24 +187,25 @@ PartitionStart::begin(HpsortCuda *context, cudaStream_t stream,
  * places add up when there are some.
  */
 void
-partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
-			   int32_t *out, HpsortCudaVerdict *verdict, PartitionStart *begun)
+partition_sort(const SortInput &input, const Division &division, int32_t *out,
+			   PartitionStart *start)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const uint64_t n = input.n;
+	const uint32_t buckets = division.buckets;
+	const uint32_t shift = division.shift;
+	const KeyMap map = input.map();
 	const uint64_t crowd = regime_partition_crowd(n, buckets);
 	const uint64_t segment = regime_partition_segment(n, buckets, shift);
 	const uint64_t most_items = regime_partition_items(n, buckets);
 	const bool	crowded = regime_partition_crowded(n, buckets) > 0;
-	PartitionStart mine;
-	PartitionStart *start = begun != nullptr && begun->begun &&
-		begun->map.flip == map.flip && begun->map.base == map.base &&
-		begun->map.last == map.last && begun->shift == shift &&
-		begun->buckets == buckets ? begun : &mine;
 
-	if (!start->begun)
-		start->begin(context, stream, map, shift, buckets, keys, n, nullptr, verdict);
+	if (!start->begun || start->map != map || start->division.shift != shift ||
+		start->division.buckets != buckets)
+		start->begin(input, division, nullptr);
 
-	const PartitionArrays arrays(context, start->memory, shift, buckets, n);
+	const PartitionArrays arrays(context, start->memory, division, n);
 
 	launch_behind(context, stream, plan_kernel, 1, plan_threads, 0,
 				  "plan the buckets", arrays.counts, buckets, crowd, segment, n,
@@ -214,8 +214,8 @@ partition_sort(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 		launch_behind(context, stream, clear_crowded_kernel, context->limits.sms, 1024,
 					  0, "clear the bins", arrays.plan, shift, arrays.crowded_bins);
 	if (arrays.extents.size == 0)
-		scatter_counted(context, stream, map, shift, buckets, keys, n, arrays);
-	sort_buckets(context, stream, map, shift, most_items, crowded, arrays, out);
+		scatter_counted(input, division, arrays);
+	sort_buckets(input, shift, most_items, crowded, arrays, out);
 }
 
 } /* namespace hpsort */

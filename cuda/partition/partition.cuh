@@ -19,6 +19,13 @@ namespace hpsort
 /* Raises the shared memory limits of this regime's kernels; once per device. */
 void		configure_partition(const HpsortCudaLimits &limits);
 
+/* How a range is divided: into so many buckets, of 1 << shift bins each. */
+struct Division
+{
+	uint32_t	shift;
+	uint32_t	buckets;
+};
+
 /*
  * The first step by itself, so that the device does it while the host waits for a
  * sample: keys go to their buckets, or are counted by bucket.  Nothing happens where
@@ -28,26 +35,19 @@ struct PartitionStart
 {
 	bool		begun = false;
 	KeyMap		map = {};
-	uint32_t	shift = 0;
-	uint32_t	buckets = 0;
+	Division	division = {};
 	DeviceBuffer memory;
 
-	void		begin(HpsortCuda *context, cudaStream_t stream,
-					  const KeyMap &key_map, uint32_t bucket_shift,
-					  uint32_t bucket_count, const int32_t *keys, uint64_t n,
-					  const uint32_t *skip, HpsortCudaVerdict *verdict);
+	void		begin(const SortInput &input, const Division &into, const uint32_t *skip);
 };
 
 /*
- * Keys into out, in the map's direction; does not wait.  Keys outside the map's
- * bounds are reported in *verdict, and out is undefined then.  begun: null, or a
- * first step, which is used if it was made with this map and these buckets.
+ * Keys into out; does not wait.  A key outside the bounds is reported, and out is
+ * undefined then.  *start: a first step, which is used if it was made for these
+ * bounds, this direction and this division; else it is made here.
  */
-void		partition_sort(HpsortCuda *context, cudaStream_t stream,
-						   const KeyMap &map, uint32_t shift, uint32_t buckets,
-						   const int32_t *keys, uint64_t n, int32_t *out,
-						   HpsortCudaVerdict *verdict,
-						   PartitionStart *begun = nullptr);
+void		partition_sort(const SortInput &input, const Division &division, int32_t *out,
+						   PartitionStart *start);
 
 } /* namespace hpsort */
 

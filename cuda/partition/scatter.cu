@@ -581,61 +581,57 @@ configure_scatter(const HpsortCudaLimits &limits)
 }
 
 void
-scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift, uint32_t buckets,
-				const int32_t *keys, uint64_t n, const PartitionArrays &arrays,
-				const uint32_t *skip, HpsortCudaVerdict *verdict)
+scatter_at_once(const SortInput &input, const Division &division,
+				const PartitionArrays &arrays, const uint32_t *skip)
 {
+	const uint64_t n = input.n;
 	const uint32_t tile = regime_partition_tile(n);
 	const auto	kernel = tile == REGIME_PARTITION_TILE ?
 		scatter_at_once_kernel<PartitionTuning::items> :
 		scatter_at_once_kernel<PartitionTuning::few_keys_items>;
 
 	kernel<<<static_cast<uint32_t>((n - 1) / tile + 1), threads,
-		regime_partition_words(n, buckets) * sizeof(uint32_t), stream>>>
-		(keys, n, map, shift, arrays.counts, arrays.residues, arrays.extents, skip,
-		 verdict);
+		regime_partition_words(n, division.buckets) * sizeof(uint32_t), input.stream>>>
+		(input.keys, n, input.map(), division.shift, arrays.counts, arrays.residues,
+		 arrays.extents, skip, input.verdict);
 	check_launch("scatter the keys");
 }
 
 void
-count_buckets(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			  uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
-			  const PartitionArrays &arrays, const uint32_t *skip,
-			  HpsortCudaVerdict *verdict)
+count_buckets(const SortInput &input, const Division &division,
+			  const PartitionArrays &arrays, const uint32_t *skip)
 {
-	count_buckets_kernel<<<context->limits.sms * PartitionTuning::blocks, threads,
-		buckets * sizeof(uint32_t), stream>>>
-		(keys, n, map, shift, buckets, arrays.counts, skip, verdict);
+	count_buckets_kernel<<<input.context->limits.sms * PartitionTuning::blocks, threads,
+		division.buckets * sizeof(uint32_t), input.stream>>>
+		(input.keys, input.n, input.map(), division.shift, division.buckets, arrays.counts,
+		 skip, input.verdict);
 	check_launch("count the buckets");
 }
 
 template <int ITEMS>
 static void
-launch_counted(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			   uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
+launch_counted(const SortInput &input, const Division &division,
 			   const PartitionArrays &arrays)
 {
 	constexpr uint32_t tile = threads * ITEMS;
 
-	launch_behind(context, stream, scatter_counted_kernel<ITEMS>,
-				  static_cast<uint32_t>((n - 1) / tile + 1), threads,
-				  (tile + 2 * buckets) * sizeof(uint32_t), "scatter the keys", keys, n,
-				  map, shift, buckets, arrays.cursors, arrays.plan, arrays.residues);
+	launch_behind(input.context, input.stream, scatter_counted_kernel<ITEMS>,
+				  static_cast<uint32_t>((input.n - 1) / tile + 1), threads,
+				  (tile + 2 * division.buckets) * sizeof(uint32_t), "scatter the keys",
+				  input.keys, input.n, input.map(), division.shift, division.buckets,
+				  arrays.cursors, arrays.plan, arrays.residues);
 }
 
 void
-scatter_counted(const HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-				uint32_t shift, uint32_t buckets, const int32_t *keys, uint64_t n,
+scatter_counted(const SortInput &input, const Division &division,
 				const PartitionArrays &arrays)
 {
 	constexpr uint32_t tile = threads * PartitionTuning::items;
 
-	if (tile + 2 * buckets <= regime_shared_bins(&context->limits))
-		launch_counted<PartitionTuning::items>(context, stream, map, shift, buckets, keys,
-											   n, arrays);
+	if (tile + 2 * division.buckets <= regime_shared_bins(&input.context->limits))
+		launch_counted<PartitionTuning::items>(input, division, arrays);
 	else
-		launch_counted<PartitionTuning::small_items>(context, stream, map, shift, buckets,
-													 keys, n, arrays);
+		launch_counted<PartitionTuning::small_items>(input, division, arrays);
 }
 
 } /* namespace hpsort */

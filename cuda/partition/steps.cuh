@@ -12,6 +12,7 @@
 #define HPSORT_CUDA_STEPS_CUH
 
 #include "common/device.cuh"
+#include "partition/partition.cuh"
 
 namespace hpsort
 {
@@ -110,7 +111,7 @@ struct PartitionArrays
 	Extents		extents = {};	/* of size 0 where buckets are counted first */
 
 	PartitionArrays(const HpsortCuda *context, const DeviceBuffer &memory,
-					uint32_t shift, uint32_t buckets, uint64_t n);
+					const Division &division, uint64_t n);
 };
 
 template <typename Kernel>
@@ -130,22 +131,15 @@ void		configure_scatter(const HpsortCudaLimits &limits);
 /*
  * The first step: scatters keys to buckets that have not been counted, or only counts
  * the keys of each bucket.  Both leave the buckets' sizes in arrays.counts, and leave
- * out keys outside the bounds, one of which they report in *verdict.
+ * out keys outside the bounds, one of which they report.
  */
-void		scatter_at_once(cudaStream_t stream, const KeyMap &map, uint32_t shift,
-							uint32_t buckets, const int32_t *keys, uint64_t n,
-							const PartitionArrays &arrays, const uint32_t *skip,
-							HpsortCudaVerdict *verdict);
-void		count_buckets(const HpsortCuda *context, cudaStream_t stream,
-						  const KeyMap &map, uint32_t shift, uint32_t buckets,
-						  const int32_t *keys, uint64_t n,
-						  const PartitionArrays &arrays, const uint32_t *skip,
-						  HpsortCudaVerdict *verdict);
+void		scatter_at_once(const SortInput &input, const Division &division,
+							const PartitionArrays &arrays, const uint32_t *skip);
+void		count_buckets(const SortInput &input, const Division &division,
+						  const PartitionArrays &arrays, const uint32_t *skip);
 
 /* After plan_kernel: scatters keys to buckets that have been counted. */
-void		scatter_counted(const HpsortCuda *context, cudaStream_t stream,
-							const KeyMap &map, uint32_t shift, uint32_t buckets,
-							const int32_t *keys, uint64_t n,
+void		scatter_counted(const SortInput &input, const Division &division,
 							const PartitionArrays &arrays);
 
 /* ---- buckets.cu ---- */
@@ -153,8 +147,7 @@ void		scatter_counted(const HpsortCuda *context, cudaStream_t stream,
 void		configure_buckets(const HpsortCudaLimits &limits);
 
 /* Sorts the buckets, in two launches where some may be crowded, else in one. */
-void		sort_buckets(const HpsortCuda *context, cudaStream_t stream,
-						 const KeyMap &map, uint32_t shift, uint64_t most_items,
+void		sort_buckets(const SortInput &input, uint32_t shift, uint64_t most_items,
 						 bool crowded, const PartitionArrays &arrays, int32_t *out);
 
 } /* namespace hpsort */

@@ -17,7 +17,7 @@
  * votes are half of the instructions: a digit of few bits takes few votes, and the first
  * pass of keys alone takes none (rank_in_any_order).
  *
- * small_sort.cu calls one_block_sort() before it launches a kernel of its own.
+ * Where the device's shared memory has no room for the keys, small_sort.cu sorts them.
  *
  *-------------------------------------------------------------------------
  */
@@ -465,27 +465,25 @@ launch_if_fits(const HpsortCuda *context, cudaStream_t stream, const OneBlock &s
 
 /* The shapes ascend, so the first that holds n is the best. */
 bool
-one_block_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-			   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
-			   uint32_t *rows, HpsortCudaVerdict *verdict)
+one_block_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 {
 	OneBlock	sort = {};
 
 	/* a tile has places of 16 bits, so n fits in 32 from here on */
-	if (n >= 1 << 16)
+	if (input.n >= 1 << 16)
 		return false;
-	sort.keys = keys;
-	sort.n = static_cast<uint32_t>(n);
+	sort.keys = input.keys;
+	sort.n = static_cast<uint32_t>(input.n);
 	sort.out = out;
 	sort.rows = rows;
-	sort.map = make_key_map(bounds.lo, bounds.hi, descending);
-	sort.bounds_known = bounds.lo != INT_MIN || bounds.hi != INT_MAX;
-	sort.descending = descending;
-	sort.verdict = verdict;
+	sort.map = input.map();
+	sort.bounds_known = input.bounds.lo != INT_MIN || input.bounds.hi != INT_MAX;
+	sort.descending = input.descending;
+	sort.verdict = input.verdict;
 #define X(threads, items) \
 	if (rows != nullptr ? \
-		launch_if_fits<threads, items, true>(context, stream, sort) : \
-		launch_if_fits<threads, items, false>(context, stream, sort)) \
+		launch_if_fits<threads, items, true>(input.context, input.stream, sort) : \
+		launch_if_fits<threads, items, false>(input.context, input.stream, sort)) \
 		return true;
 	SHAPES(X)
 #undef X

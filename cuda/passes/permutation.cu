@@ -584,9 +584,12 @@ configure_permutation(const HpsortCudaLimits &limits)
  */
 template <typename Source>
 static void
-sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
-			uint32_t bits, uint64_t n, Sweeps *sweeps, uint32_t *rows)
+sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps *sweeps,
+			uint32_t *rows)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const uint64_t n = input.n;
 	const uint32_t chunks = static_cast<uint32_t>((n + chunk_rows - 1) / chunk_rows);
 	DeviceBuffer words(context, stream, n * sizeof(uint32_t), "a permutation");
 	DeviceBuffer segments(context, stream,
@@ -602,35 +605,38 @@ sweep_twice(HpsortCuda *context, cudaStream_t stream, const Source &source,
 }
 
 void
-ranked_passes(HpsortCuda *context, cudaStream_t stream, const uint16_t *ranks,
-			  uint32_t bits, uint64_t n, Sweeps *sweeps, uint32_t *rows)
+ranked_passes(const SortInput &input, const uint16_t *ranks, uint32_t bits,
+			  Sweeps *sweeps, uint32_t *rows)
 {
-	sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
+	sweep_twice(input, RankSource{ranks}, bits, sweeps, rows);
 }
 
 /* The digits have been counted: from the runs by ranked_permutation(), or from the keys
  * by radix.cu. */
 void
-binned_passes(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			  uint32_t passes, uint32_t bits, const int32_t *keys, uint64_t n,
-			  Sweeps *sweeps, uint32_t *rows)
+binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sweeps,
+			  uint32_t *rows)
 {
-	const BinSource source = {keys, map};
+	const BinSource source = {input.keys, input.map()};
 
 	if (passes == 1)
-		sweeps->run(stream, 0, FirstRows<BinSource, true>{source, bits, rows,
+		sweeps->run(input.stream, 0, FirstRows<BinSource, true>{source, bits, rows,
 					nullptr, 1});
 	else
-		sweep_twice(context, stream, source, bits, n, sweeps, rows);
+		sweep_twice(input, source, bits, sweeps, rows);
 }
 
 /* Where bins fit, ranks are made only if they save a pass.  The runs must be those of the
  * keys: a key that they lack has no rank. */
 void
-ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-				   bool narrow, bool descending, const Runs &runs,
-				   const int32_t *keys, uint64_t n, uint32_t *rows, Sweeps *ready)
+ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32_t *rows,
+				   Sweeps *ready)
 {
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const int32_t *keys = input.keys;
+	const uint64_t n = input.n;
+	const KeyMap map = input.map();
 	const uint32_t distinct = static_cast<uint32_t>(runs.distinct);
 	const bool	binned = narrow && (map.last < sweep_digits ||
 									distinct > sweep_digits);
@@ -639,12 +645,11 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 	/* dealt evenly to two digits: the fewer values a digit has, the longer are the
 	 * stretches that a tile writes */
 	const uint32_t bits = passes == 1 ? (width > 0 ? width : 1) : (width + 1) / 2;
-	RunDigits	digits = {runs.keys, runs.starts, distinct, binned, descending, map};
+	const RunDigits digits = {runs.keys, runs.starts, distinct, binned, input.descending,
+		map};
 	Sweeps		mine;
 	Sweeps	   *sweeps = ready != nullptr ? ready : &mine;
 
-	if (descending)
-		digits.map = descending_map(map);
 	if (ready == nullptr)
 		sweeps->allocate(context, stream, n, passes);
 	/* one launch makes ranks and starts: the counts of ranks are those of the runs */
@@ -657,7 +662,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			(digits, table, sweeps->starts(0));
 		check_launch("build a table of ranks");
 		sweeps->run(stream, 0, FirstRows<SmallSource, true>{
-					{keys, table, runs.keys, distinct, descending},
+					{keys, table, runs.keys, distinct, input.descending},
 					bits, rows, nullptr, 1});
 		return;
 	}
@@ -667,8 +672,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 									sweeps->count_ticket());
 	check_launch("count the digits");
 	if (binned)
-		binned_passes(context, stream, digits.map, passes, bits, keys, n, sweeps,
-					  rows);
+		binned_passes(input, passes, bits, sweeps, rows);
 	else
 	{
 		/* aligned like the keys, so that four ranks can be stored together */
@@ -684,7 +688,7 @@ ranked_permutation(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
 			static_cast<size_t>(pairs) * 2 * (sizeof(uint32_t) + sizeof(uint16_t)),
 			stream>>>(keys, n, digits, pairs, ranks);
 		check_launch("rank the rows");
-		sweep_twice(context, stream, RankSource{ranks}, bits, n, sweeps, rows);
+		sweep_twice(input, RankSource{ranks}, bits, sweeps, rows);
 	}
 }
 

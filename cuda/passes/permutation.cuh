@@ -21,25 +21,21 @@ namespace hpsort
 /* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_permutation(const HpsortCudaLimits &limits);
 
-/* Rows by the bins of map, in passes (1 or 2) of digits of `bits` bits each. */
-void		binned_passes(HpsortCuda *context, cudaStream_t stream,
-						  const KeyMap &map, uint32_t passes, uint32_t bits,
-						  const int32_t *keys, uint64_t n, Sweeps *sweeps,
-						  uint32_t *rows);
+/* Rows by the keys' bins, in passes (1 or 2) of digits of `bits` bits each. */
+void		binned_passes(const SortInput &input, uint32_t passes, uint32_t bits,
+						  Sweeps *sweeps, uint32_t *rows);
 
-/* Rows by n ranks that were made before, in two passes; bits: of the lower digit. */
-void		ranked_passes(HpsortCuda *context, cudaStream_t stream,
-						  const uint16_t *ranks, uint32_t bits, uint64_t n,
+/* Rows by the keys' ranks, which were made before, in two passes; bits: of the lower
+ * digit. */
+void		ranked_passes(const SortInput &input, const uint16_t *ranks, uint32_t bits,
 						  Sweeps *sweeps, uint32_t *rows);
 
 /*
- * Rows by bins, or by dense ranks among the keys' own runs, at most 65,536 of them;
- * map must ascend.  narrow: the bins of map fit in shared memory, and so in 16 bits.
- * ready: null, or workspace for two passes over n items.
+ * Rows by bins, or by dense ranks among the keys' own runs, at most 65,536 of them.
+ * narrow: the bins fit in shared memory, and so in 16 bits.  ready: null, or
+ * workspace for two passes.
  */
-void		ranked_permutation(HpsortCuda *context, cudaStream_t stream,
-							   const KeyMap &map, bool narrow, bool descending,
-							   const Runs &runs, const int32_t *keys, uint64_t n,
+void		ranked_permutation(const SortInput &input, bool narrow, const Runs &runs,
 							   uint32_t *rows, Sweeps *ready = nullptr);
 
 } /* namespace hpsort */

@@ -14,9 +14,10 @@
  *	  by, so that the last passes move two bytes of them, one, and none.
  * Bits are spread evenly over the passes: fewer digits make longer stretches.
  *
- * small_sort.cu sorts up to 2^19 keys.  Up to 2^22 keys take tiles of fewer items, and
- * passes that leave themselves out (FewKeysWords).  2^32 keys and more, which 32-bit
- * positions cannot number, are CUB's.
+ * regime.c chooses the kernels (HpsortCudaKernels): few keys are sorted in one launch
+ * (one_block.cu, small_sort.cu), or in tiles of fewer items by passes that leave
+ * themselves out (FewKeysWords); rows by bins of 16 bits are permutation.cu's; 2^32 keys
+ * and more, which 32-bit positions cannot number, are CUB's.
  *
  * Bytes per key: 4 + 8 per pass; with rows 4 + 12 first pass + 16 per pass; rows
  * alone 4 + 12 + 14 + 11 + 9 in four passes, 4 + 10 + 11 + 9 in three.
@@ -45,16 +46,9 @@ struct Digits
 };
 
 static Digits
-digits_of(uint32_t range_bits)
+digits_of(const HpsortCudaChoice &choice)
 {
-	Digits		digits;
-
-	/* a range of one value still has to be copied */
-	if (range_bits == 0)
-		range_bits = 1;
-	digits.passes = (range_bits + sweep_bits - 1) / sweep_bits;
-	digits.bits = (range_bits + digits.passes - 1) / digits.passes;
-	return digits;
+	return {choice.passes, choice.digit_bits};
 }
 
 /*
@@ -357,18 +351,17 @@ struct FewPairsPass : FewKeysWords
 /* Two blocks of 1,024 threads on each SM read at full speed, and each adds its counts to
  * the common ones, up to 1,024 of them, only once. */
 static void
-count_digits(HpsortCuda *context, cudaStream_t stream, const KeyMap &map,
-			 const Digits &digits, const int32_t *keys, uint64_t n,
-			 const Sweeps &sweeps, const uint32_t *skip, HpsortCudaVerdict *verdict)
+count_digits(const SortInput &input, const Digits &digits, const Sweeps &sweeps,
+			 const uint32_t *skip)
 {
-	const uint32_t blocks = grid_blocks(context, n, count_threads * 8, 2);
+	const uint32_t blocks = grid_blocks(input.context, input.n, count_threads * 8, 2);
 	const uint32_t stride = sweeps.portions * sweep_digits;
 
 	/* a kernel for each number of passes, whose loop over digits is unrolled */
 #define COUNT(passes) \
-	count_digits_kernel<passes><<<blocks, count_threads, 0, stream>>>( \
-		keys, n, map, digits.bits, sweeps.starts(0), stride, \
-		sweeps.count_ticket(), sweeps.flat(), skip, verdict)
+	count_digits_kernel<passes><<<blocks, count_threads, 0, input.stream>>>( \
+		input.keys, input.n, input.map(), digits.bits, sweeps.starts(0), stride, \
+		sweeps.count_ticket(), sweeps.flat(), skip, input.verdict)
 	switch (digits.passes)
 	{
 		case 1:
@@ -437,63 +430,80 @@ sweeps_overlap()
  * straddles zero differ in the highest one.
  */
 static void
-cub_sort_keys(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-			  bool descending, const int32_t *in, int32_t *out, uint64_t n,
-			  HpsortCudaVerdict *verdict)
+cub_sort_keys(const SortInput &input, int32_t *out)
 {
 	auto		call = [&](void *workspace, size_t &bytes) {
-		return descending ?
-			cub::DeviceRadixSort::SortKeysDescending(workspace, bytes, in, out, n, 0,
-													 32, stream) :
-			cub::DeviceRadixSort::SortKeys(workspace, bytes, in, out, n, 0, 32, stream);
+		return input.descending ?
+			cub::DeviceRadixSort::SortKeysDescending(workspace, bytes, input.keys, out,
+													 input.n, 0, 32, input.stream) :
+			cub::DeviceRadixSort::SortKeys(workspace, bytes, input.keys, out, input.n, 0,
+										   32, input.stream);
 	};
 	size_t		bytes = 0;
 
-	if (bounds.lo > INT32_MIN || bounds.hi < INT32_MAX)
-		check_bounds(context, stream, in, n, bounds, verdict);
+	if (input.bounds.lo > INT32_MIN || input.bounds.hi < INT32_MAX)
+		check_bounds(input);
 	check(call(nullptr, bytes), "size a radix sort");
 
-	DeviceBuffer workspace(context, stream, bytes, "a radix sort");
+	DeviceBuffer workspace(input.context, input.stream, bytes, "a radix sort");
 
 	check(call(workspace.as<void>(), bytes), "sort by radix");
 }
 
+/* What regime.c counts with. */
+static_assert(REGIME_DIGIT_BITS == sweep_bits, "bits of a digit");
+static_assert(FewKeysTuning12::threads == REGIME_FEW_KEYS_THREADS &&
+			  FewKeysTuning12::blocks == REGIME_FEW_KEYS_BLOCKS, "tiles of few keys");
+static_assert(KeysTuning::items == REGIME_MANY_KEYS_ITEMS &&
+			  WideKeysTuning::items == REGIME_WIDE_ITEMS &&
+			  2 * sizeof(SweepTile<WideKeysTuning>) <= REGIME_WIDE_SHARED,
+			  "tiles of many keys, and room for two blocks of the widest");
+
 /* Puts the counting of all digits on the stream; its kernel looks at *skip when it
  * starts. */
 void
-RadixStart::begin(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-				  bool descending, const int32_t *keys, uint64_t n,
-				  const uint32_t *skip, HpsortCudaVerdict *verdict)
+RadixStart::begin(const SortInput &input, const HpsortCudaChoice &choice,
+				  const uint32_t *skip)
 {
-	map = make_key_map(bounds.lo, bounds.hi, descending);
-	sweeps.allocate(context, stream, n, digits_of(regime_bits(map.last)).passes);
-	count_digits(context, stream, map, digits_of(regime_bits(map.last)), keys, n,
-				 sweeps, skip, verdict);
+	map = input.map();
+	sweeps.allocate(input.context, input.stream, input.n, choice.passes);
+	count_digits(input, digits_of(choice), sweeps, skip);
 	begun = true;
-}
-
-/* Whether start was begun with this map.  Narrower bounds may have been found since. */
-static bool
-is_begun(const RadixStart *start, const KeyMap &map)
-{
-	return start != nullptr && start->begun && start->map.flip == map.flip &&
-		start->map.base == map.base && start->map.last == map.last;
 }
 
 /* Sorts in one launch and CUB's sorts have no first half. */
 bool
-radix_can_begin(uint64_t n)
+radix_can_begin(const HpsortCudaChoice &choice)
 {
-	return n > SmallTuning::most_n && n <= UINT32_MAX;
+	return choice.kernels != HPSORT_CUDA_LIBRARY &&
+		choice.kernels != HPSORT_CUDA_ONE_BLOCK && choice.kernels != HPSORT_CUDA_ONE_LAUNCH;
 }
 
-/* Keys whose tiles the device has room for at the same time. */
-template <typename Tuning>
-static uint64_t
-at_once(const HpsortCuda *context)
+/*
+ * Does all that the choice's kernels do without a first half, and returns true; or sees
+ * to it that *start is one of this sort.  Narrower bounds may have been found since it
+ * was begun.
+ */
+static bool
+sort_or_start(const SortInput &input, const HpsortCudaChoice &choice, int32_t *out,
+			  uint32_t *rows, RadixStart *start)
 {
-	return static_cast<uint64_t>(context->limits.sms) * Tuning::blocks *
-		Tuning::threads * Tuning::items;
+	if (choice.kernels == HPSORT_CUDA_LIBRARY)
+		cub_sort_keys(input, out);
+	else if (choice.kernels == HPSORT_CUDA_ONE_BLOCK)
+	{
+		if (!one_block_sort(input, out, rows))
+			small_sort(input, out, rows);
+	}
+	else if (choice.kernels == HPSORT_CUDA_ONE_LAUNCH)
+		small_sort(input, out, rows);
+	else
+	{
+		if (!start->begun || start->map != input.map())
+			start->begin(input, choice, nullptr);
+		return false;
+	}
+	return true;
 }
 
 /* All passes are launched; each finds on the device whether it moves keys. */
@@ -521,52 +531,36 @@ few_keys_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
  * last pass ends in out.
  */
 void
-radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
-		   HpsortCudaVerdict *verdict, RadixStart *begun)
+radix_sort(const SortInput &input, const HpsortCudaChoice &choice, int32_t *out,
+		   RadixStart *start)
 {
-	const KeyMap map = make_key_map(bounds.lo, bounds.hi, descending);
-	const Digits digits = digits_of(regime_bits(map.last));
-	RadixStart	mine;
-	RadixStart *start = is_begun(begun, map) ? begun : &mine;
+	const cudaStream_t stream = input.stream;
+	const Digits digits = digits_of(choice);
 	DeviceBuffer other;
 
-	/* for these two radix_can_begin() is false, so nothing has been begun */
-	if (n > UINT32_MAX)
-	{
-		cub_sort_keys(context, stream, bounds, descending, keys, out, n, verdict);
+	if (sort_or_start(input, choice, out, nullptr, start))
 		return;
-	}
-	if (n <= small_most(context))
-	{
-		small_sort(context, stream, bounds, descending, keys, n, out, nullptr,
-				   verdict);
-		return;
-	}
-	if (!start->begun)
-		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
 	/* one pass goes from keys to out at once */
 	if (digits.passes > 1)
-		other = DeviceBuffer(context, stream, n * sizeof(int32_t), "a radix sort");
-
-	if (n <= REGIME_SWEEP_FEW_KEYS)
+		other = DeviceBuffer(input.context, stream, input.n * sizeof(int32_t),
+							 "a radix sort");
+	if (choice.kernels == HPSORT_CUDA_FEW_KEYS)
 	{
-		/* small tiles while all of them fit on the SMs at once */
-		if (n <= at_once<FewKeysTuning12>(context))
-			few_keys_passes<FewKeysTuning12>(stream, start, digits, keys, out,
+		if (choice.items == FewKeysTuning12::items)
+			few_keys_passes<FewKeysTuning12>(stream, start, digits, input.keys, out,
 											 other.as<int32_t>());
 		else
-			few_keys_passes<FewKeysTuning16>(stream, start, digits, keys, out,
+			few_keys_passes<FewKeysTuning16>(stream, start, digits, input.keys, out,
 											 other.as<int32_t>());
 		return;
 	}
 
 	auto		run = [&](auto pass) {
-		const int32_t *from = keys;
+		const int32_t *from = input.keys;
 
 		for (uint32_t p = 0; p < digits.passes; p++)
 		{
-			set_pass(&pass, map, digits, p);
+			set_pass(&pass, start->map, digits, p);
 			/* to and fro, so that the last pass ends in out */
 			pass.keys_in = from;
 			pass.keys_out = (digits.passes - p) % 2 == 1 ? out : other.as<int32_t>();
@@ -575,8 +569,7 @@ radix_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 		}
 	};
 
-	if (n >= SweepTuning::wide_keys_n &&
-		context->limits.shared_bytes >= 2 * sizeof(SweepTile<WideKeysTuning>))
+	if (choice.items == WideKeysTuning::items)
 		run(KeysPass<WideKeysTuning>());
 	else
 		run(KeysPass<KeysTuning>());
@@ -643,90 +636,13 @@ rows_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
 	run(PairsPass<uint8_t, NoWords, false>(), one, static_cast<NoWords *>(nullptr));
 }
 
-/*
- * Where sorted_keys is null and there are more than two passes, a third array stands in
- * for it.  permute_into() has refused more keys than 32 bits number.
- */
-void
-radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-				  bool descending, const int32_t *keys, uint64_t n,
-				  int32_t *sorted_keys, uint32_t *rows,
-				  HpsortCudaVerdict *verdict, RadixStart *begun)
+/* Passes over whole keys and rows.  The last pass writes to [0] of both, the one before it
+ * to [1], and so on in turn. */
+static void
+pairs_passes(cudaStream_t stream, RadixStart *start, const Digits &digits,
+			 const int32_t *keys, int32_t *const (&keys_to)[2],
+			 uint32_t *const (&rows_to)[2])
 {
-	const KeyMap map = make_key_map(bounds.lo, bounds.hi, descending);
-	const Digits digits = digits_of(regime_bits(map.last));
-	const uint64_t bytes = n * sizeof(int32_t);
-	RadixStart	mine;
-	RadixStart *start = is_begun(begun, map) ? begun : &mine;
-	DeviceBuffer other_keys;
-	DeviceBuffer last_keys;
-	DeviceBuffer other_rows;
-	/* passes end in [0] and [1] in turn, the last one in [0] */
-	int32_t    *keys_to[2] = {sorted_keys, nullptr};
-	uint32_t   *rows_to[2] = {rows, nullptr};
-
-	if (n <= small_most(context))
-	{
-		small_sort(context, stream, bounds, descending, keys, n, sorted_keys, rows,
-				   verdict);
-		return;
-	}
-	if (!start->begun)
-		start->begin(context, stream, bounds, descending, keys, n, nullptr, verdict);
-
-	/* two digits and a row number in a word: less to move than key and row */
-	if (digits.passes <= 2 && sorted_keys == nullptr)
-	{
-		binned_passes(context, stream, map, digits.passes, digits.bits, keys, n,
-					  &start->sweeps, rows);
-		return;
-	}
-	/* map.last is UINT32_MAX where no bounds are known: passes may leave themselves out
-	 * then; tuning.cuh has the measurements of tiles and numbers of keys */
-	const bool	few = n <= SweepTuning::few_pairs_n ||
-		(n <= REGIME_SWEEP_FEW_KEYS && map.last == UINT32_MAX);
-	/* words of four bytes and of one are not needed at the same time and share an array;
-	 * words of two bytes have the other */
-	const bool	rows_alone = sorted_keys == nullptr && !few;
-
-	static_assert(SweepTuning::few_pairs_n <= REGIME_SWEEP_FEW_KEYS,
-				  "only up to there has each pass a look-back of its own");
-	if (digits.passes > 1)
-	{
-		other_keys = DeviceBuffer(context, stream, rows_alone && digits.passes == 3 ? n : bytes,
-								  "a radix sort");
-		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
-		keys_to[1] = other_keys.as<int32_t>();
-		rows_to[1] = other_rows.as<uint32_t>();
-	}
-	if (digits.passes > 2 && sorted_keys == nullptr)
-	{
-		last_keys = DeviceBuffer(context, stream, rows_alone ? n * sizeof(uint16_t) : bytes,
-								 "a radix sort");
-		keys_to[0] = last_keys.as<int32_t>();
-	}
-	if (few)
-	{
-		auto		run = [&](auto tuning) {
-			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,
-											   sorted_keys != nullptr, rows_to);
-		};
-
-		if (n <= at_once<FewKeysTuning8>(context))
-			run(FewKeysTuning8());
-		else if (n <= at_once<FewKeysTuning12>(context) ||
-				 n > at_once<FewKeysTuning16>(context))
-			run(FewKeysTuning12());
-		else
-			run(FewKeysTuning16());
-		return;
-	}
-	if (rows_alone)
-	{
-		rows_passes(stream, start, digits, keys, keys_to, rows_to);
-		return;
-	}
-
 	const int32_t *keys_from = keys;
 	const uint32_t *rows_from = nullptr;
 
@@ -734,7 +650,7 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 	{
 		const int	to = (digits.passes - p + 1) % 2;
 		auto		run = [&](auto pass) {
-			set_pass(&pass, map, digits, p);
+			set_pass(&pass, start->map, digits, p);
 			pass.keys_in = keys_from;
 			pass.keys_out = keys_to[to];
 			pass.rows_in = rows_from;
@@ -749,6 +665,73 @@ radix_permutation(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds
 		keys_from = keys_to[to];
 		rows_from = rows_to[to];
 	}
+}
+
+/*
+ * Where sorted_keys is null and there are more than two passes, or MANY_KEYS make them, a
+ * third array stands in for it.  sort.cu has refused more keys than 32 bits number.
+ */
+void
+radix_permutation(const SortInput &input, const HpsortCudaChoice &choice,
+				  int32_t *sorted_keys, uint32_t *rows, RadixStart *start)
+{
+	HpsortCuda *context = input.context;
+	const cudaStream_t stream = input.stream;
+	const int32_t *keys = input.keys;
+	const uint64_t n = input.n;
+	const Digits digits = digits_of(choice);
+	const uint64_t bytes = n * sizeof(int32_t);
+	const bool	rows_alone = choice.kernels == HPSORT_CUDA_ROWS_ALONE;
+	DeviceBuffer other_keys;
+	DeviceBuffer last_keys;
+	DeviceBuffer other_rows;
+	/* passes end in [0] and [1] in turn, the last one in [0] */
+	int32_t    *keys_to[2] = {sorted_keys, nullptr};
+	uint32_t   *rows_to[2] = {rows, nullptr};
+
+	if (sort_or_start(input, choice, sorted_keys, rows, start))
+		return;
+	/* two digits and a row number in a word: less to move than key and row */
+	if (choice.kernels == HPSORT_CUDA_BIN_ROWS)
+	{
+		binned_passes(input, digits.passes, digits.bits, &start->sweeps, rows);
+		return;
+	}
+	/* words of four bytes and of one are not needed at the same time and share an array;
+	 * words of two bytes have the other */
+	if (digits.passes > 1)
+	{
+		other_keys = DeviceBuffer(context, stream, rows_alone && digits.passes == 3 ? n : bytes,
+								  "a radix sort");
+		other_rows = DeviceBuffer(context, stream, bytes, "a radix sort");
+		keys_to[1] = other_keys.as<int32_t>();
+		rows_to[1] = other_rows.as<uint32_t>();
+	}
+	if (sorted_keys == nullptr &&
+		(digits.passes > 2 || choice.kernels == HPSORT_CUDA_MANY_KEYS))
+	{
+		last_keys = DeviceBuffer(context, stream, rows_alone ? n * sizeof(uint16_t) : bytes,
+								 "a radix sort");
+		keys_to[0] = last_keys.as<int32_t>();
+	}
+	if (choice.kernels == HPSORT_CUDA_FEW_KEYS)
+	{
+		auto		run = [&](auto tuning) {
+			few_pairs_passes<decltype(tuning)>(stream, start, digits, keys, keys_to,
+											   sorted_keys != nullptr, rows_to);
+		};
+
+		if (choice.items == FewKeysTuning8::items)
+			run(FewKeysTuning8());
+		else if (choice.items == FewKeysTuning12::items)
+			run(FewKeysTuning12());
+		else
+			run(FewKeysTuning16());
+	}
+	else if (rows_alone)
+		rows_passes(stream, start, digits, keys, keys_to, rows_to);
+	else
+		pairs_passes(stream, start, digits, keys, keys_to, rows_to);
 }
 
 } /* namespace hpsort */

@@ -24,40 +24,33 @@ struct RadixStart
 	KeyMap		map = {};
 	Sweeps		sweeps;
 
-	/* skip: null, or a word in device memory; if it is not 0 nothing is counted, and
-	 * the caller must drop this object */
-	void		begin(HpsortCuda *context, cudaStream_t stream,
-					  const Bounds &bounds, bool descending, const int32_t *keys,
-					  uint64_t n, const uint32_t *skip,
-					  HpsortCudaVerdict *verdict);
+	/* choice: the one that the sort will be given.  skip: null, or a word in device
+	 * memory; if it is not 0 nothing is counted, and the caller must drop this object */
+	void		begin(const SortInput &input, const HpsortCudaChoice &choice,
+					  const uint32_t *skip);
 };
 
 /* Whether the kernels of a sort may overlap as they were compiled. */
 bool		sweeps_overlap();
 
-/* Whether a sort of n keys has a first half that can be begun early. */
-bool		radix_can_begin(uint64_t n);
+/* Whether the kernels of a choice of RADIX have a first half that can be begun early. */
+bool		radix_can_begin(const HpsortCudaChoice &choice);
 
 /*
- * n keys into out; does not wait.  Keys outside the bounds are reported in *verdict,
- * and out is undefined then.  begun: null, or a first half, which is used if it was
- * begun for these bounds and this direction.
+ * Keys into out, by the kernels of the choice; does not wait.  A key outside the
+ * bounds is reported, and out is undefined then.  *start: a first half, which is used
+ * if it was begun for these bounds and this direction; else it is made here.
  */
-void		radix_sort(HpsortCuda *context, cudaStream_t stream,
-					   const Bounds &bounds, bool descending,
-					   const int32_t *keys, uint64_t n, int32_t *out,
-					   HpsortCudaVerdict *verdict, RadixStart *begun = nullptr);
+void		radix_sort(const SortInput &input, const HpsortCudaChoice &choice,
+					   int32_t *out, RadixStart *start);
 
 /*
- * The stable permutation of n < 2^32 keys into rows, and the sorted keys into
- * sorted_keys unless that is null: rows alone are cheaper.
+ * The stable permutation of less than 2^32 keys into rows, and the sorted keys into
+ * sorted_keys unless that is null, as it must be where the choice is for rows alone.
  */
-void		radix_permutation(HpsortCuda *context, cudaStream_t stream,
-							  const Bounds &bounds, bool descending,
-							  const int32_t *keys, uint64_t n,
+void		radix_permutation(const SortInput &input, const HpsortCudaChoice &choice,
 							  int32_t *sorted_keys, uint32_t *rows,
-							  HpsortCudaVerdict *verdict,
-							  RadixStart *begun = nullptr);
+							  RadixStart *start);
 
 } /* namespace hpsort */
 

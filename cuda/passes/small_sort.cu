@@ -12,8 +12,8 @@
  * data stays in L2; the barriers, the table of counts that every block reads, and
  * shared memory bound the speed.
  *
- * radix.cu calls small_sort() for up to small_most() keys.  one_block.cu sorts what one
- * block holds.  A grid of a single block has no barrier, and is launched as usual.
+ * one_block.cu sorts what one block holds.  A grid of a single block has no barrier, and
+ * is launched as usual.
  *
  *-------------------------------------------------------------------------
  */
@@ -356,16 +356,8 @@ small_sort_kernel(SmallSort sort)
 	}
 }
 
-/* Keys that one launch of a block per SM can hold: the kernel waits for its whole grid,
- * and has found[] and counts[] for so many blocks. */
-uint64_t
-small_most(const HpsortCuda *context)
-{
-	const uint64_t room = static_cast<uint64_t>(context->limits.sms) *
-		threads * SmallTuning::most_items;
-
-	return room < SmallTuning::most_n ? room : SmallTuning::most_n;
-}
+static_assert(threads * SmallTuning::most_items == REGIME_ONE_LAUNCH_TILE,
+			  "what a block of the largest tiles holds");
 
 /*
  * A cooperative launch, which the driver refuses if not all blocks fit on the device at
@@ -395,24 +387,21 @@ launch_small(cudaStream_t stream, SmallSort *sort)
 }
 
 void
-small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
-		   bool descending, const int32_t *keys, uint64_t n, int32_t *out,
-		   uint32_t *rows, HpsortCudaVerdict *verdict)
+small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 {
-	if (one_block_sort(context, stream, bounds, descending, keys, n, out, rows, verdict))
-		return;
-
-	const uint64_t sms = context->limits.sms;
+	const cudaStream_t stream = input.stream;
+	const uint64_t n = input.n;
+	const uint64_t sms = input.context->limits.sms;
 	const uint64_t arrays = 1 + (rows != nullptr ? 1 : 0) + (out == nullptr ? 1 : 0);
 	/* the carver rounds each array up to 256 bytes */
-	DeviceBuffer workspace(context, stream,
+	DeviceBuffer workspace(input.context, stream,
 						   arrays * (n * sizeof(uint32_t) + 256) +
 						   sms * (sweep_digits * sizeof(uint32_t) + sizeof(Bounds)) + 512,
 						   "a sort of few keys");
 	Carver		carver(workspace);
 	SmallSort	sort = {};
 
-	sort.keys = keys;
+	sort.keys = input.keys;
 	sort.n = static_cast<uint32_t>(n);
 	sort.out = out;
 	sort.rows = rows;
@@ -423,15 +412,16 @@ small_sort(HpsortCuda *context, cudaStream_t stream, const Bounds &bounds,
 	sort.rows_away = rows != nullptr ? carver.take<uint32_t>(n) : nullptr;
 	sort.counts = carver.take<uint32_t>(sms * sweep_digits);
 	sort.found = carver.take<Bounds>(sms);
-	sort.map = make_key_map(bounds.lo, bounds.hi, descending);
-	sort.bounds_known = bounds.lo != INT_MIN || bounds.hi != INT_MAX;
-	sort.descending = descending;
-	sort.verdict = verdict;
+	sort.map = input.map();
+	sort.bounds_known = input.bounds.lo != INT_MIN || input.bounds.hi != INT_MAX;
+	sort.descending = input.descending;
+	sort.verdict = input.verdict;
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
 	/* as few keys a thread as make at most few blocks; with 8, the grid holds
-	 * small_most() keys */
+	 * regime_one_launch_most() keys: a block for each SM, as the kernel waits for its whole
+	 * grid, and found[] and counts[] are for so many blocks */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

@@ -18,18 +18,13 @@ namespace hpsort
 
 /* ---- small_sort.cu ---- */
 
-/* Most keys that small_sort() takes on this device. */
-uint64_t	small_most(const HpsortCuda *context);
-
 /*
- * One launch, no wait.  rows null: sorted keys into out.  Else the stable permutation
- * into rows, and sorted keys into out unless that is null.  Keys outside the bounds
- * are reported in *verdict, and the result is undefined then.
+ * One launch of up to regime_one_launch_most() keys, no wait.  rows null: sorted keys
+ * into out.  Else the stable permutation into rows, and sorted keys into out unless
+ * that is null.  A key outside the bounds is reported, and the result is undefined
+ * then.
  */
-void		small_sort(HpsortCuda *context, cudaStream_t stream,
-					   const Bounds &bounds, bool descending,
-					   const int32_t *keys, uint64_t n, int32_t *out,
-					   uint32_t *rows, HpsortCudaVerdict *verdict);
+void		small_sort(const SortInput &input, int32_t *out, uint32_t *rows);
 
 /* ---- one_block.cu ---- */
 
@@ -37,13 +32,10 @@ void		small_sort(HpsortCuda *context, cudaStream_t stream,
 void		configure_one_block(const HpsortCudaLimits &limits);
 
 /*
- * What small_sort() does, by one block and without workspace.  False: n is more than
- * a block holds on this device, and nothing was done.
+ * What small_sort() does, by one block and without workspace.  False: there are more
+ * keys than a block holds on this device, and nothing was done.
  */
-bool		one_block_sort(HpsortCuda *context, cudaStream_t stream,
-						   const Bounds &bounds, bool descending,
-						   const int32_t *keys, uint64_t n, int32_t *out,
-						   uint32_t *rows, HpsortCudaVerdict *verdict);
+bool		one_block_sort(const SortInput &input, int32_t *out, uint32_t *rows);
 
 } /* namespace hpsort */
 

@@ -217,15 +217,144 @@ test_many(void **state)
 	/* what has given up is not chosen again, whatever the estimate says */
 	shape.wanted = P | AT_ONCE;
 	shape.distinct = 50000;
-	shape.given_up = 1u << HPSORT_CUDA_MANY_DISTINCT;
+	shape.without = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
 	hpsort_cuda_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 	shape.distinct = 5000;
 	hpsort_cuda_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_FEW_DISTINCT);
-	shape.given_up |= 1u << HPSORT_CUDA_FEW_DISTINCT;
+	shape.without |= HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
 	hpsort_cuda_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
+}
+
+/* The kernels of RADIX: n keys in so many bits, and what follows from them. */
+typedef struct KernelCase
+{
+	const HpsortCudaLimits *limits;
+	uint64_t	n;
+	uint32_t	bits;
+	uint32_t	wanted;
+	HpsortCudaKernels kernels;
+	uint32_t	items;
+} KernelCase;
+
+static const KernelCase kernel_cases[] = {
+	{&h100, 1, 32, K, HPSORT_CUDA_ONE_BLOCK, 0},
+	{&h100, 10240, 32, P, HPSORT_CUDA_ONE_BLOCK, 0},
+	{&h100, 10241, 32, K, HPSORT_CUDA_ONE_LAUNCH, 0},
+	{&h100, 524288, 8, P, HPSORT_CUDA_ONE_LAUNCH, 0},
+	{&h100, 524289, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
+	/* no more than a block of 8,192 keys on each SM */
+	{&t4, 327680, 32, K, HPSORT_CUDA_ONE_LAUNCH, 0},
+	{&t4, 327681, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
+	/* tiles of a thread's 8, 12 and 16 keys, as long as all SMs hold them at once */
+	{&h100, 1622016, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
+	{&h100, 1622017, 32, K, HPSORT_CUDA_FEW_KEYS, 16},
+	{&h100, 4194304, 32, K, HPSORT_CUDA_FEW_KEYS, 16},
+	{&h100, 1081344, 24, P | K, HPSORT_CUDA_FEW_KEYS, 8},
+	{&h100, 1081345, 24, P | K, HPSORT_CUDA_FEW_KEYS, 12},
+	{&h100, 1622017, 24, P, HPSORT_CUDA_FEW_KEYS, 16},
+	{&h100, 2097152, 24, P, HPSORT_CUDA_FEW_KEYS, 16},
+	/* beyond, rows only if passes over 32 bits may be left out */
+	{&h100, 2097153, 32, P, HPSORT_CUDA_FEW_KEYS, 16},
+	{&h100, 2162689, 32, P, HPSORT_CUDA_FEW_KEYS, 12},
+	{&h100, 2097153, 31, P, HPSORT_CUDA_ROWS_ALONE, 0},
+	{&h100, 2097153, 31, P | K, HPSORT_CUDA_MANY_KEYS, 22},
+	{&h100, 4194305, 32, P, HPSORT_CUDA_ROWS_ALONE, 0},
+	{&h100, 4194305, 17, P, HPSORT_CUDA_ROWS_ALONE, 0},
+	/* two digits fit in a bin of 16 bits, beside the row's number */
+	{&h100, 524289, 16, P, HPSORT_CUDA_BIN_ROWS, 0},
+	{&h100, 4000000000, 9, P, HPSORT_CUDA_BIN_ROWS, 0},
+	{&h100, 4194305, 16, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_MANY_KEYS, 22},
+	/* the widest tiles, where an SM has room for two of them */
+	{&h100, 49999999, 32, K, HPSORT_CUDA_MANY_KEYS, 22},
+	{&h100, 50000000, 32, K, HPSORT_CUDA_MANY_KEYS, 26},
+	{&h100, 50000000, 32, P | K, HPSORT_CUDA_MANY_KEYS, 22},
+	{&a10, 50000000, 32, K, HPSORT_CUDA_MANY_KEYS, 22},
+	{&h100, UINT32_MAX, 32, K, HPSORT_CUDA_MANY_KEYS, 26},
+	{&h100, (uint64_t) UINT32_MAX + 1, 32, K, HPSORT_CUDA_LIBRARY, 0},
+};
+
+static void
+test_kernels(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < LENGTH(kernel_cases); i++)
+	{
+		const KernelCase *c = &kernel_cases[i];
+		HpsortCudaShape shape = {c->n, 0, 0, 1, 0, c->wanted, 0};
+		HpsortCudaChoice choice = {0};
+
+		shape.lo = INT_MIN;
+		shape.hi = (int32_t) ((int64_t) INT_MIN + ((int64_t) 1 << c->bits) - 1);
+		regime_choose_kernels(c->limits, &shape, &choice);
+		if (choice.kernels != c->kernels || choice.items != c->items)
+			fail_msg("case %zu: kernels %d, %u items", i, choice.kernels, choice.items);
+		/* all bits are in some digit, and none is longer than it has to be */
+		assert_int_equal(choice.bits, c->bits);
+		assert_int_equal(choice.passes, (c->bits + 7) / 8);
+		assert_true(choice.passes * choice.digit_bits >= c->bits &&
+					choice.passes * (choice.digit_bits - 1) < c->bits);
+	}
+}
+
+/* What is left out is not chosen, whatever else is; what takes all the rest always is. */
+static void
+test_without(void **state)
+{
+	(void) state;
+	for (uint32_t without = 0; without < (uint32_t) 1 << 23; without += 0x10409)
+		for (size_t i = 0; i < LENGTH(cases); i++)
+			for (uint32_t wanted = K; wanted <= (P | AT_ONCE); wanted++)
+			{
+				HpsortCudaShape shape = {cases[i].n, (int32_t) cases[i].lo,
+					(int32_t) cases[i].hi, cases[i].bounds_known, cases[i].distinct,
+					wanted, without};
+				HpsortCudaChoice choice;
+
+				hpsort_cuda_choose(cases[i].limits, &shape, &choice);
+				if (choice.regime == HPSORT_CUDA_NOTHING)
+					assert_int_equal(shape.n, 0);
+				else if (choice.regime != HPSORT_CUDA_RADIX)
+					assert_false(without & HPSORT_CUDA_WITHOUT(choice.regime));
+				else if (choice.kernels != HPSORT_CUDA_LIBRARY &&
+						 choice.kernels != HPSORT_CUDA_MANY_KEYS)
+					assert_false(without & HPSORT_CUDA_WITHOUT_KERNELS(choice.kernels));
+			}
+}
+
+/* Bounds are looked for where they may lead to a better regime, or to a pass less, and
+ * where there are keys enough to pay for the wait. */
+static void
+test_wants_bounds(void **state)
+{
+	HpsortCudaShape shape = {10000000, 0, 0, 0, 10000000, K | AT_ONCE, 0};
+
+	(void) state;
+	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 999));
+	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 9999999));
+	assert_false(regime_wants_bounds(&h100, &shape, 1, INT_MIN, INT_MAX));
+	/* three passes instead of four, from 2^23 keys on */
+	shape.wanted = P | AT_ONCE;
+	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, (1 << 24) - 1));
+	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 1 << 24));
+	shape.n = (1 << 23) - 1;
+	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, (1 << 24) - 1));
+	/* by the caller's word of distinct values alone */
+	shape.distinct = 3000000;
+	assert_true(regime_wants_bounds(&h100, &shape, 0, 0, 0));
+	shape.distinct = shape.n / 2;
+	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
+	shape.distinct = 100;
+	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
+	/* known, or too few keys */
+	shape.distinct = 3000000;
+	shape.bounds_known = 1;
+	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
+	shape.bounds_known = 0;
+	shape.n = (1 << 22) - 1;
+	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
 }
 
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
@@ -242,7 +371,8 @@ test_buckets(void **state)
 										(int64_t) INT_MIN + (int64_t) range - 1, 1,
 										0, K);
 
-			assert_int_equal(c.bits, regime_bits(range - 1));
+			if (c.regime == HPSORT_CUDA_RADIX)
+				assert_int_equal(c.bits, regime_bits(range - 1));
 			if (c.regime != HPSORT_CUDA_PARTITION)
 				continue;
 			assert_true((uint64_t) c.buckets << c.shift >= range);
@@ -545,6 +675,9 @@ main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_without),
+		cmocka_unit_test(test_wants_bounds),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_segment_ends),

@@ -45,6 +45,13 @@ bounds_of(const Recipe &recipe)
 	return {(int32_t) recipe.lo, (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1)};
 }
 
+static SortInput
+input_of(Guarded<int32_t> &keys, uint64_t n, const Bounds &bounds, bool descending,
+		 HpsortCudaVerdict *verdict)
+{
+	return {context, nullptr, keys.get(), n, bounds, descending, verdict};
+}
+
 /* Keys and runs of the fused kernel, in 32-bit counts. */
 static void
 try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
@@ -62,8 +69,7 @@ try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	clear_verdict(verdict);
 	input.put(keys);
 	if (!keys.empty())
-		shared_sort(context, nullptr, make_key_map(b.lo, b.hi, descending),
-					input.get(), keys.size(), output.get(), verdict);
+		shared_sort(input_of(input, keys.size(), b, descending, verdict), output.get());
 	CUDA(cudaDeviceSynchronize());
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -74,9 +80,8 @@ try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	Guarded<uint64_t> counts(reference.run_keys.size(), 0);
 
 	if (!keys.empty())
-		shared_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
-					input.get(), keys.size(), run_keys.get(), counts.get(),
-					nullptr, verdict);
+		shared_runs(input_of(input, keys.size(), b, false, verdict), run_keys.get(),
+					counts.get(), nullptr);
 	CUDA(cudaDeviceSynchronize());
 	CHECK(verdict->distinct == reference.run_keys.size());
 	CHECK(run_keys.take(reference.run_keys.size()) == reference.run_keys);
@@ -97,14 +102,14 @@ try_partition(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	Bounds		b = bounds_of(recipe);
 	VerdictSlot verdict(context, nullptr);
 	uint32_t	buckets = (uint32_t) ((recipe.distinct - 1) >> shift) + 1;
+	PartitionStart start;
 
 	current = describe("partition", recipe, descending, in, to) + " shift " +
 		std::to_string(shift);
 	input.put(keys);
 	if (!keys.empty())
-		partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending),
-					   shift, buckets, input.get(), keys.size(), output.get(),
-					   verdict.get());
+		partition_sort(input_of(input, keys.size(), b, descending, verdict.get()),
+					   {shift, buckets}, output.get(), &start);
 	CUDA(cudaDeviceSynchronize());
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -139,8 +144,11 @@ try_partition_outside(const Recipe &recipe, bool descending, uint32_t in, uint32
 			input.put(keys);
 			keys[at] = kept;
 			clear_verdict(verdict.get());
-			partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending), shift,
-						   buckets, input.get(), keys.size(), output.get(), verdict.get());
+
+			PartitionStart start;
+
+			partition_sort(input_of(input, keys.size(), b, descending, verdict.get()),
+						   {shift, buckets}, output.get(), &start);
 			CUDA(cudaDeviceSynchronize());
 			CHECK(verdict->n_outside != 0 && verdict->key == stranger);
 			CHECK(output.intact());
@@ -149,8 +157,11 @@ try_partition_outside(const Recipe &recipe, bool descending, uint32_t in, uint32
 	std::fill(keys.begin(), keys.end(), b.hi + 1);
 	input.put(keys);
 	clear_verdict(verdict.get());
-	partition_sort(context, nullptr, make_key_map(b.lo, b.hi, descending), shift, buckets,
-				   input.get(), keys.size(), output.get(), verdict.get());
+
+	PartitionStart start;
+
+	partition_sort(input_of(input, keys.size(), b, descending, verdict.get()),
+				   {shift, buckets}, output.get(), &start);
 	CUDA(cudaDeviceSynchronize());
 	CHECK(verdict->n_outside != 0 && verdict->key == b.hi + 1);
 	CHECK(output.intact());
@@ -165,7 +176,6 @@ try_partition_begun(const Recipe &recipe, uint32_t shift)
 	Guarded<int32_t> input(keys.size(), 1);
 	Guarded<int32_t> output(keys.size(), 2);
 	const Bounds b = bounds_of(recipe);
-	const KeyMap map = make_key_map(b.lo, b.hi, false);
 	const uint32_t buckets = (uint32_t) ((recipe.distinct - 1) >> shift) + 1;
 	VerdictSlot verdict(context, nullptr);
 	DeviceBuffer skip(context, nullptr, sizeof(uint32_t), "a word");
@@ -180,12 +190,14 @@ try_partition_begun(const Recipe &recipe, uint32_t shift)
 		clear_verdict(verdict.get());
 		CUDA(cudaMemcpy(skip.as<uint32_t>(), &word, sizeof(word), cudaMemcpyHostToDevice));
 		CUDA(cudaMemset(output.get(), 0xa5, keys.size() * sizeof(int32_t)));
-		start.begin(context, nullptr, map, shift, buckets, input.get(), keys.size(),
-					skip.as<uint32_t>(), verdict.get());
+		const SortInput sorted = input_of(input, keys.size(), b, false, verdict.get());
+
+		start.begin(sorted, {shift, buckets}, skip.as<uint32_t>());
 		CHECK(start.begun);
 		/* what was skipped is not used: sort.cu */
-		partition_sort(context, nullptr, map, shift, buckets, input.get(), keys.size(),
-					   output.get(), verdict.get(), word == 0 ? &start : nullptr);
+		if (word != 0)
+			start = PartitionStart();
+		partition_sort(sorted, {shift, buckets}, output.get(), &start);
 		CUDA(cudaDeviceSynchronize());
 		CHECK(output.take(keys.size()) == reference.keys);
 		CHECK(output.intact());
@@ -251,8 +263,8 @@ try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending
 
 	input.put(keys);
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	found = many_distinct_permutation(context, nullptr, b, descending, input.get(),
-									  keys.size(), rows.get(), verdict.get());
+	found = many_distinct_permutation(
+		input_of(input, keys.size(), b, descending, verdict.get()), rows.get());
 	CUDA(cudaDeviceSynchronize());
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	/* the values' own sort is the larger where there are fewer keys than values */
@@ -354,8 +366,9 @@ try_many_memory(uint64_t seed)
 		{
 			VerdictSlot verdict(context, nullptr);
 
-			found = many_distinct_permutation(context, nullptr, {INT32_MIN, INT32_MAX}, false,
-											  input.get(), keys.size(), rows.get(), verdict.get());
+			found = many_distinct_permutation(
+				input_of(input, keys.size(), {INT32_MIN, INT32_MAX}, false, verdict.get()),
+				rows.get());
 			CHECK(found);
 		}
 		catch (const Failure &failure)
@@ -391,8 +404,9 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	if (keys.empty())
 		return;
 	input.put(keys);
-	found = few_distinct_runs(context, nullptr, make_key_map(b.lo, b.hi, false),
-							  input.get(), keys.size(), &runs, verdict.get());
+	const SortInput sorted = input_of(input, keys.size(), b, descending, verdict.get());
+
+	found = few_distinct_runs(sorted, &runs);
 	CHECK(expected < 0 || found == (expected == 1));
 	CHECK(verdict->n_outside == 0);
 	if (!found)
@@ -404,8 +418,7 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
 
-	ranked_permutation(context, nullptr, make_key_map(b.lo, b.hi, false), false,
-					   descending, runs, input.get(), keys.size(), rows.get());
+	ranked_permutation(sorted, false, runs, rows.get());
 	CUDA(cudaDeviceSynchronize());
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
@@ -424,9 +437,11 @@ try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
 	CHECK(window.intact());
 }
 
-/* Keys, runs made of them, and pairs; biased or not as the bounds have it. */
+/* Keys, runs made of them, and rows with and without keys, by the kernels that regime.c
+ * chooses where those of `without` are not to be chosen. */
 static void
-try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
+try_radix_without(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
+				  uint32_t without)
 {
 	std::vector<int32_t> keys = make_keys(recipe);
 	Reference	reference = refer(keys, descending);
@@ -436,13 +451,29 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	Bounds		b = bounds_of(recipe);
 	VerdictSlot verdict(context, nullptr);
 	Runs		runs;
+	const SortInput sorted = input_of(input, keys.size(), b, descending, verdict.get());
+	auto		choice_for = [&](uint32_t wanted) {
+		HpsortCudaShape shape = {};
+		HpsortCudaChoice choice = {};
 
-	current = describe("radix", recipe, descending, in, to);
-	if (keys.empty())
-		return;
+		shape.n = keys.size();
+		shape.lo = b.lo;
+		shape.hi = b.hi;
+		shape.bounds_known = 1;
+		shape.wanted = wanted;
+		shape.without = without;
+		regime_choose_kernels(hpsort_cuda_limits(context), &shape, &choice);
+		return choice;
+	};
+
+	current = describe("radix", recipe, descending, in, to) + " without " +
+		std::to_string(without);
 	input.put(keys);
-	radix_sort(context, nullptr, b, descending, input.get(), keys.size(),
-			   output.get(), verdict.get());
+	{
+		RadixStart	start;
+
+		radix_sort(sorted, choice_for(HPSORT_CUDA_KEYS), output.get(), &start);
+	}
 	CUDA(cudaDeviceSynchronize());
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -453,8 +484,12 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 		CHECK(runs.distinct == reference.run_keys.size());
 	}
 	CUDA(cudaMemset(output.get(), 0xa5, keys.size() * 4));
-	radix_permutation(context, nullptr, b, descending, input.get(), keys.size(),
-					  output.get(), rows.get(), verdict.get());
+	{
+		RadixStart	start;
+
+		radix_permutation(sorted, choice_for(HPSORT_CUDA_KEYS | HPSORT_CUDA_PERMUTATION),
+						  output.get(), rows.get(), &start);
+	}
 	CUDA(cudaDeviceSynchronize());
 	CHECK(verdict->n_outside == 0);
 	CHECK(output.take(keys.size()) == reference.keys);
@@ -462,12 +497,39 @@ try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	CHECK(output.intact() && rows.intact());
 	/* rows alone, for which words between the passes hold only what is still to be sorted */
 	CUDA(cudaMemset(rows.get(), 0xa5, keys.size() * 4));
-	radix_permutation(context, nullptr, b, descending, input.get(), keys.size(),
-					  nullptr, rows.get(), verdict.get());
+	{
+		RadixStart	start;
+
+		radix_permutation(sorted, choice_for(HPSORT_CUDA_PERMUTATION), nullptr, rows.get(),
+						  &start);
+	}
 	CUDA(cudaDeviceSynchronize());
 	CHECK(verdict->n_outside == 0);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
+}
+
+/* By the kernels that are the best for these keys. */
+static void
+try_radix(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
+{
+	if (recipe.n > 0)
+		try_radix_without(recipe, descending, in, to, 0);
+}
+
+/* By every kind of kernels that can sort these keys: those that are chosen, those that
+ * are chosen without them, and so on. */
+static void
+try_all_kernels(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
+{
+	uint32_t	without = 0;
+
+	for (HpsortCudaKernels kernels : {HPSORT_CUDA_ONE_BLOCK, HPSORT_CUDA_ONE_LAUNCH,
+		 HPSORT_CUDA_BIN_ROWS, HPSORT_CUDA_FEW_KEYS, HPSORT_CUDA_ROWS_ALONE})
+	{
+		without |= HPSORT_CUDA_WITHOUT_KERNELS(kernels);
+		try_radix_without(recipe, descending, in, to, without);
+	}
 }
 
 /*
@@ -673,9 +735,23 @@ test_regimes(bool quick, bool tiny)
 			}
 		}
 
+	/* one to four passes by each kind of kernels */
+	for (uint64_t n : {700, 9000, 300000, 3000000})
+		for (uint64_t range : {(uint64_t) 200, (uint64_t) 5000, (uint64_t) 130000,
+			 (uint64_t) 1 << 32})
+		{
+			const bool	anywhere = range >> 32 != 0;
+
+			if (n > (tiny ? 10000 : quick ? 1000000 : 10000000))
+				break;
+			try_all_kernels({ZIPF, n, range, -7, anywhere, seed}, seed % 2, seed / 2 % 4,
+							seed / 8 % 4);
+			seed++;
+		}
+
 	/* ranges of every number of bits that takes several passes, tiles full and not */
 	for (uint32_t bits = 9; bits <= 32 && !tiny; bits += quick ? 5 : 1)
-		for (uint64_t n : {SweepTuning::few_pairs_n + 1, REGIME_SWEEP_FEW_KEYS + (uint64_t) 8191})
+		for (uint64_t n : {((uint64_t) 1 << 21) + 1, REGIME_SWEEP_FEW_KEYS + (uint64_t) 8191})
 		{
 			try_radix({(Distribution) (seed % 3), n, (uint64_t) 1 << bits,
 					  bits == 32 ? INT32_MIN : -77, false, seed},
