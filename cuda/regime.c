@@ -22,7 +22,11 @@
 typedef struct RegimeTuning
 {
 	uint64_t	few_distinct_min_n; /* below, hashing costs more than it saves */
-	uint64_t	few_distinct_keys_per_value;	/* fewer do not pay for merging the tables */
+	uint64_t	few_distinct_keys_per_value;	/* fewer do not pay for merging the tables, */
+	uint64_t	few_beside_partition_n; /* where PARTITION can be chosen, nor do fewer keys, */
+	uint64_t	few_beside_partition_keys;	/* nor fewer for each value, */
+	uint64_t	few_beside_passes_keys; /* nor beside three passes that make rows */
+	uint64_t	few_or_bins;	/* from so many values on, bins are better if they fit */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
 	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
@@ -59,6 +63,16 @@ static const RegimeTuning tuning = {
 	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
 	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
 	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
+	/* H200, bounds told, 100 values in equal steps: n 1e7, range 1e6 0.102, by partition
+	 * 0.089; n 2e7, 0.128, 0.133.  8,192 values, n 2e7, range 1e6 / 2e7: 0.202 / 0.197, by
+	 * partition 0.138 / 0.179; n 3e7, range 1e6 / 3e7: 0.227 / 0.227, 0.184 / 0.25 */
+	.few_beside_partition_n = (uint64_t) 1 << 24,
+	.few_beside_partition_keys = 3000,
+	/* rows, range 1e6, 8,192 values, n 1e7 / 2e7: 0.298 / 0.424, by passes 0.222 / 0.379 */
+	.few_beside_passes_keys = 4096,
+	/* bounds not told, range 1e4: n 1e7, all values 0.181, by bins 0.103; 100 of them 0.098,
+	 * 0.099; n 1e8, 0.90 to 0.92 of the time by bins, 100 values 1.2 times as long */
+	.few_or_bins = 1000,
 	.sample_min_n = (uint64_t) 1 << 22,
 	.partition_min_n = (uint64_t) 1 << 19,
 	.partition_max_buckets = 4096,
@@ -178,14 +192,47 @@ regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 	return capacity < tuning.few_distinct_capacity ? capacity : tuning.few_distinct_capacity;
 }
 
+/* Bins of a range that PARTITION takes, for each key. */
+static uint32_t
+bins_per_key(uint64_t n)
+{
+	return n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
+		tuning.partition_bins_per_key / 2;
+}
+
+/* Whether PARTITION may be chosen, if the device has room for its buckets. */
+static int
+may_be_partitioned(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+{
+	uint64_t	range = regime_range(shape);
+	uint64_t	n = shape->n;
+
+	return shape->bounds_known && n >= tuning.partition_min_n &&
+		n <= REGIME_POSITIONS_MAX && range > regime_shared_bins(limits) &&
+		range / bins_per_key(n) <= n && !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
+		!is_without(shape, HPSORT_CUDA_PARTITION);
+}
+
 uint64_t
-regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n)
+regime_few_distinct_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 {
 	/* the estimate may be too low by 3/8 of the table before it overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
-	uint64_t	worth = n / tuning.few_distinct_keys_per_value;
+	uint64_t	keys_per_value = tuning.few_distinct_keys_per_value;
 
-	return worth < most ? worth : most;
+	if (shape->n < tuning.few_distinct_min_n || is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
+		regime_range(shape) <= regime_shared_bins(limits))
+		return 0;
+	if (may_be_partitioned(limits, shape))
+	{
+		if (shape->n < tuning.few_beside_partition_n)
+			return 0;
+		keys_per_value = tuning.few_beside_partition_keys;
+	}
+	else if (shape->wanted & HPSORT_CUDA_PERMUTATION &&
+			 regime_range(shape) <= (uint64_t) 1 << REGIME_FEWER_PASSES_BITS)
+		keys_per_value = tuning.few_beside_passes_keys;
+	return min64(shape->n / keys_per_value, most);
 }
 
 /*
@@ -201,7 +248,7 @@ regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
 		return 0;
 	if (regime_range(shape) <= MOST_BINS)
-		return regime_few_distinct_most(limits, shape->n);
+		return regime_few_distinct_most(limits, shape);
 	return regime_range(shape) <= tuning.many_wide && shape->n < tuning.many_narrow_n ?
 		tuning.many_narrow_most : tuning.many_most;
 }
@@ -462,14 +509,17 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 
 /*
  * True where a sample could change the choice and saves more than the wait for it.  Ranges
- * that fit in shared memory are counted whatever values occur in them.
+ * that fit in shared memory are counted whatever values occur in them, and keys whose
+ * bounds are known may be too few for any table of values.
  */
 int
 hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
 						 const HpsortCudaShape *shape)
 {
 	return shape->n >= tuning.sample_min_n && shape->distinct == 0 &&
-		regime_range(shape) > regime_shared_bins(limits);
+		regime_range(shape) > regime_shared_bins(limits) &&
+		(!shape->bounds_known || regime_few_distinct_most(limits, shape) > 0 ||
+		 regime_many_most(limits, shape) > 0);
 }
 
 /*
@@ -514,14 +564,6 @@ passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
 	if (shape->wanted == (HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE))
 		return shape->n < tuning.ranks_min_n || range <= 256;
 	return 0;
-}
-
-/* Bins of a range that PARTITION takes, for each key. */
-static uint32_t
-bins_per_key(uint64_t n)
-{
-	return n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
-		tuning.partition_bins_per_key / 2;
 }
 
 uint64_t
@@ -637,9 +679,8 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 	uint32_t	capacity = regime_few_distinct_capacity(limits);
 	int			ranked = shape->distinct != 0 &&
 		shape->distinct <= regime_many_most(limits, shape);
-	int			counted = shape->distinct != 0 && n >= tuning.few_distinct_min_n &&
-		shape->distinct <= regime_few_distinct_most(limits, n) &&
-		!is_without(shape, HPSORT_CUDA_FEW_DISTINCT) &&
+	int			counted = shape->distinct != 0 &&
+		shape->distinct <= regime_few_distinct_most(limits, shape) &&
 		!(ranked && shape->distinct >= tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
@@ -670,12 +711,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 "about %llu distinct values, dense ranks tell up to %u apart",
 				 (unsigned long long) shape->distinct, REGIME_MANY_VALUES);
 	}
-	else if (shape->bounds_known && n >= tuning.partition_min_n &&
-			 n <= REGIME_POSITIONS_MAX && range > bins &&
-			 range / bins_per_key(n) <= n &&
-			 !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
-			 !is_without(shape, HPSORT_CUDA_PARTITION) &&
-			 choose_buckets(limits, range, choice))
+	else if (may_be_partitioned(limits, shape) && choose_buckets(limits, range, choice))
 	{
 		choice->regime = HPSORT_CUDA_PARTITION;
 		snprintf(choice->reason, sizeof(choice->reason),
@@ -693,7 +729,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 }
 
 /* The choice is tried with the sample's bounds: those of all keys are at least as wide.
- * MANY_DISTINCT needs no bounds, but where bins fit they are better than ranks. */
+ * FEW_DISTINCT and MANY_DISTINCT need no bounds, but where bins fit they may be better. */
 int
 regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape,
 					int sampled, int32_t lo, int32_t hi)
@@ -709,12 +745,13 @@ regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape
 		/* where most keys differ, by the caller's word, RADIX is right whatever their
 		 * bounds are */
 		return without.regime == HPSORT_CUDA_RADIX && shape->distinct < shape->n / 2;
-	if (without.regime != HPSORT_CUDA_RADIX && without.regime != HPSORT_CUDA_MANY_DISTINCT)
-		return 0;
 	narrowest.bounds_known = 1;
 	narrowest.lo = lo;
 	narrowest.hi = hi;
 	hpsort_cuda_choose(limits, &narrowest, &choice);
+	if (without.regime == HPSORT_CUDA_FEW_DISTINCT)
+		return choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
+			shape->distinct >= tuning.few_or_bins;
 	return choice.regime != without.regime ||
 		(choice.regime == HPSORT_CUDA_RADIX && choice.bits <= REGIME_FEWER_PASSES_BITS &&
 		 shape->n >= tuning.bounds_for_passes_min_n);

@@ -95,8 +95,8 @@ extern void regime_choose_kernels(const HpsortCudaLimits *limits,
 extern uint64_t regime_one_launch_most(const HpsortCudaLimits *limits);
 
 /*
- * Whether finding the keys' own bounds, which are not known, may change the choice or
- * save RADIX a pass, and so pays for the wait.  sampled: whether lo and hi are the
+ * Whether finding the keys' own bounds, which are not known, may lead to a better choice
+ * or save RADIX a pass, and so pays for the wait.  sampled: whether lo and hi are the
  * bounds of a sample, which those of all keys include.
  */
 extern int	regime_wants_bounds(const HpsortCudaLimits *limits,
@@ -187,8 +187,9 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 	return distinct < (double) n ? distinct : (double) n;
 }
 
-/* FEW_DISTINCT: the largest estimate it is tried for. */
-extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits, uint64_t n);
+/* FEW_DISTINCT: the largest estimate it is tried for; 0 where it is no choice. */
+extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits,
+										 const HpsortCudaShape *shape);
 
 /* MANY_DISTINCT: the same; 0 where it is no choice. */
 extern uint64_t regime_many_most(const HpsortCudaLimits *limits,

@@ -80,7 +80,7 @@ sample_and_begin(SortTask *task)
 	const HpsortCudaLimits *limits = &task->context->limits;
 	const SortInput input = task->input();
 	HpsortCudaShape expected = task->shape;
-	const uint64_t few = regime_few_distinct_most(limits, task->shape.n);
+	const uint64_t few = regime_few_distinct_most(limits, &task->shape);
 	const uint64_t many = regime_many_most(limits, &task->shape);
 	/* the work is to be skipped where FEW_DISTINCT or MANY_DISTINCT will be chosen, and
 	 * where keys without bounds span so few bits that finding their bounds saves a pass */

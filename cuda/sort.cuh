@@ -52,8 +52,8 @@ struct SortTask
 	Sample		sample = {};
 	bool		sampled = false;
 	/* work that was begun while the sample was on its way; one of them at most */
-	RadixStart	radix;
-	PartitionStart partition;
+	RadixStart	radix = {};
+	PartitionStart partition = {};
 
 	SortInput input() const
 	{

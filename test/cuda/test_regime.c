@@ -324,6 +324,57 @@ test_without(void **state)
 			}
 }
 
+/* A table of values beside what else is possible once bounds are known. */
+static void
+test_few_beside(void **state)
+{
+	(void) state;
+	/* beside a partition: more keys, and more of them for each value */
+	assert_int_equal(choose(&h100, 10000000, 0, 999999, 1, 100, K).regime,
+					 HPSORT_CUDA_PARTITION);
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 100, K).regime,
+					 HPSORT_CUDA_FEW_DISTINCT);
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 8192, K).regime,
+					 HPSORT_CUDA_PARTITION);
+	assert_int_equal(choose(&h100, 30000000, 0, 999999, 1, 8192, K).regime,
+					 HPSORT_CUDA_FEW_DISTINCT);
+	/* where there is none, because the range is too wide or not known */
+	assert_int_equal(choose(&h100, 10000000, 0, 99999999, 1, 8192, K).regime,
+					 HPSORT_CUDA_FEW_DISTINCT);
+	assert_int_equal(choose(&h100, 10000000, 0, 0, 0, 8192, K).regime,
+					 HPSORT_CUDA_FEW_DISTINCT);
+	/* beside three passes that make rows, and beside four */
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 8192, P).regime,
+					 HPSORT_CUDA_RADIX);
+	assert_int_equal(choose(&h100, 20000000, 0, 99999999, 1, 8192, P).regime,
+					 HPSORT_CUDA_FEW_DISTINCT);
+}
+
+/* No sample is taken that could not change anything. */
+static void
+test_wants_sample(void **state)
+{
+	HpsortCudaShape shape = {10000000, 0, 999999, 0, 0, K | AT_ONCE, 0};
+
+	(void) state;
+	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.bounds_known = 1;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = 20000000;
+	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = 10000000;
+	shape.wanted = P | AT_ONCE;
+	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = (1 << 22) - 1;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.n = 10000000;
+	shape.distinct = 5;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	shape.distinct = 0;
+	shape.hi = 999;
+	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+}
+
 /* Bounds are looked for where they may lead to a better regime, or to a pass less, and
  * where there are keys enough to pay for the wait. */
 static void
@@ -341,7 +392,18 @@ test_wants_bounds(void **state)
 	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 1 << 24));
 	shape.n = (1 << 23) - 1;
 	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, (1 << 24) - 1));
+	/* few values: for bins if there are not very few */
+	shape.n = 10000000;
+	shape.wanted = K | AT_ONCE;
+	shape.distinct = 5000;
+	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 9999));
+	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 99999999));
+	shape.distinct = 100;
+	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 9999));
+	shape.wanted = P | AT_ONCE;
+	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 255));
 	/* by the caller's word of distinct values alone */
+	shape.n = (1 << 23) - 1;
 	shape.distinct = 3000000;
 	assert_true(regime_wants_bounds(&h100, &shape, 0, 0, 0));
 	shape.distinct = shape.n / 2;
@@ -677,6 +739,8 @@ main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_without),
+		cmocka_unit_test(test_few_beside),
+		cmocka_unit_test(test_wants_sample),
 		cmocka_unit_test(test_wants_bounds),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
