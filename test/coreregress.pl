@@ -162,7 +162,12 @@ opendir(my $dir, $plain) or die "$plain: $!";
 for my $name (sort grep { s/\.out$// } readdir($dir))
 {
 	my $script = lines("$sql/$name.sql");
-	$script = [ grep { $_ ne "\n" } @$script ] if $script;
+	if ($script && @$script)
+	{
+		# psql repeats the last line with an end, whether the script has one or not.
+		$script->[-1] =~ s/\n?$/\n/;
+		$script = [ grep { $_ ne "\n" } @$script ];
+	}
 	my $right = lines("$ours/$name.out");
 	my @problems;
 	my %why;

@@ -96,7 +96,7 @@ shake_hands(GpuClient *c, const char *build, int64_t deadline, SortError *err)
 	message.body.hello.magic = GPU_MAGIC;
 	message.body.hello.version = GPU_PROTOCOL_VERSION;
 	snprintf(message.body.hello.build, GPU_BUILD_SIZE, "%s", build);
-	status = client_send(c, &message, true, err);
+	status = client_send(c, &message, err);
 	if (status == SORT_OK)
 		status = client_next_message(c, true, deadline, &message, &got, err);
 	if (status != SORT_OK)

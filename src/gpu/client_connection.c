@@ -240,7 +240,7 @@ send_all(GpuClient *c, int64_t deadline, SortError *err)
 }
 
 SortStatus
-client_send(GpuClient *c, const GpuMessage *message, bool now, SortError *err)
+client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 {
 	size_t		size = gpu_message_size(message);
 
@@ -255,7 +255,7 @@ client_send(GpuClient *c, const GpuMessage *message, bool now, SortError *err)
 	}
 	memcpy(c->out + c->out_len, message, size);
 	c->out_len += size;
-	return now ? try_send(c, err) : SORT_OK;
+	return try_send(c, err);
 }
 
 SortStatus
@@ -346,7 +346,7 @@ client_release_chunk(GpuClient *c, uint32_t chunk, SortError *err)
 	c->held[chunk] = CHUNK_NOT_HELD;
 	gpu_message_init(&message, GPU_MSG_RELEASE, c->job_number);
 	message.body.release.chunk = chunk;
-	return client_send(c, &message, true, err);
+	return client_send(c, &message, err);
 }
 
 void

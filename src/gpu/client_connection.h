@@ -75,8 +75,8 @@ extern SortStatus client_violation(GpuClient *c, SortError *err, const char *wha
 /* Fails as an ERROR for the whole connection says. */
 extern SortStatus client_take_error(GpuClient *c, const GpuMessage *message, SortError *err);
 
-/* Queues a message; now: and sends what can be sent without waiting. */
-extern SortStatus client_send(GpuClient *c, const GpuMessage *message, bool now, SortError *err);
+/* Queues a message, and sends what can be sent without waiting. */
+extern SortStatus client_send(GpuClient *c, const GpuMessage *message, SortError *err);
 
 /*
  * The next message, checked by itself; what is queued is sent first.  Without

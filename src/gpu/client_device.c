@@ -60,7 +60,7 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	 * over, after which it would be taken for dead.
 	 */
 	message.body.open.wait_ms = c->wait_timeout_ms > 0 ? c->wait_timeout_ms / 4 * 3 + 1 : 0;
-	status = client_send(c, &message, true, err);
+	status = client_send(c, &message, err);
 	if (status != SORT_OK)
 	{
 		c->job = NULL;
@@ -85,7 +85,7 @@ submit(GpuJob *job, SortError *err)
 	c->held[job->filling] = CHUNK_NOT_HELD;
 	c->counters.bytes_sent += job->filled * sizeof(int32_t);
 	job->filling = -1;
-	return client_send(c, &message, true, err);
+	return client_send(c, &message, err);
 }
 
 /* Begins to fill a granted chunk; waits for one if there is none. */
@@ -118,7 +118,7 @@ announce(GpuJob *job, size_t n, SortError *err)
 	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
 	message.body.want.keys = n - (job->announced - job->n);
 	job->announced += message.body.want.keys;
-	return client_send(job->client, &message, true, err);
+	return client_send(job->client, &message, err);
 }
 
 /*
@@ -201,7 +201,7 @@ gpu_finish(SortJob *base, SortError *err)
 	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
 	job->reads = 1;
-	status = client_send(c, &message, true, err);
+	status = client_send(c, &message, err);
 	while (status == SORT_OK && !job->finished)
 		status = client_job_handle(job, NULL, err);
 
@@ -241,7 +241,7 @@ gpu_close(SortJob *base)
 			c->out_len + gpu_message_size(&message) > sizeof(c->out))
 			(void) client_cancelled(c, &err);
 		else
-			(void) client_send(c, &message, true, &err);
+			(void) client_send(c, &message, &err);
 	}
 	c->job = NULL;
 	c->job_open = false;

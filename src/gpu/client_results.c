@@ -59,7 +59,7 @@ need_result(GpuJob *job, GpuForm form, bool descending, SortError *err)
 		message.body.read.descending = descending;
 		job->reads++;
 		job->have_result = false;
-		status = client_send(c, &message, true, err);
+		status = client_send(c, &message, err);
 		while (status == SORT_OK && !job->have_result)
 			status = client_job_handle(job, NULL, err);
 		if (status != SORT_OK)

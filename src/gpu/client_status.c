@@ -16,7 +16,7 @@ gpu_client_devices(GpuClient *c, GpuDeviceStatus *devices, int max, int *count, 
 
 	*count = 0;
 	gpu_message_init(&message, GPU_MSG_ASK_DEVICES, 0);
-	status = client_send(c, &message, true, err);
+	status = client_send(c, &message, err);
 	while (status == SORT_OK)
 	{
 		const GpuDevice *device = &message.body.device;

@@ -169,7 +169,7 @@ back_keys(double n, int bits)
  * nanoseconds of the plan's table, too: they are divided by this.
  */
 static double
-cpu_slowness(Bench *b, SortAlgorithm algorithm, SortWant want, int bits)
+cpu_slowness(Bench *b, SortWant want, int bits)
 {
 	SortPlanInput input = {
 		.n = b->n,
@@ -177,7 +177,7 @@ cpu_slowness(Bench *b, SortAlgorithm algorithm, SortWant want, int bits)
 		.hi = (int32_t) ((UINT32_C(1) << bits) - 1),
 		.want = want,
 		.device = SORT_DEVICE_CPU,
-		.algorithm = algorithm,
+		.algorithm = SORT_ALGORITHM_AUTO,
 	};
 	SortPlan	plan;
 	SortError	err;
@@ -230,8 +230,8 @@ relate_to_plan(Bench *b, SortDeviceCosts *costs, double *wide_slowness, double *
 
 	for (i = 0; i < COUNT; i++)
 	{
-		keys[i] = cpu_slowness(b, SORT_ALGORITHM_AUTO, SORT_WANT_KEYS, bits[i]);
-		order[i] = cpu_slowness(b, SORT_ALGORITHM_AUTO, SORT_WANT_PERMUTATION, bits[i]);
+		keys[i] = cpu_slowness(b, SORT_WANT_KEYS, bits[i]);
+		order[i] = cpu_slowness(b, SORT_WANT_PERMUTATION, bits[i]);
 	}
 	wide = keys[COUNT - 1];
 

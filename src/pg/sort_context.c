@@ -48,8 +48,13 @@ pg_interrupted(void *arg)
 	return pg_interrupt_pending();
 }
 
-int
-pg_sort_threads(void)
+/*
+ * The most threads that a sort of this session may use: hpsort.threads, but no
+ * more than there are processors, nor than one more than max_parallel_workers.  A
+ * parallel worker has one thread.
+ */
+static int
+sort_threads(void)
 {
 	static int	processors = 0;
 	int			workers = Min(max_parallel_workers, max_worker_processes);
@@ -82,7 +87,7 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->interrupted = pg_interrupted;
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
-	context->threads = pg_sort_threads();
+	context->threads = sort_threads();
 	context->gpu = sort_gpu;
 }
 

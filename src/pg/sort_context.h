@@ -31,13 +31,6 @@ extern void pg_sort_context(SortContext *context, MemoryContext memory);
  */
 extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
-/*
- * The most threads that a sort of this session may use: hpsort.threads, but no
- * more than there are processors, nor than one more than max_parallel_workers.  A
- * parallel worker has one thread.
- */
-extern int	pg_sort_threads(void);
-
 /* Raises err as a PostgreSQL error, or the interrupt that ended the sort. */
 pg_noreturn extern void pg_sort_error(const SortError *err);
 
