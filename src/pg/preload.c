@@ -10,12 +10,13 @@
 #include "access/table.h"
 #include "catalog/pg_db_role_setting.h"
 #include "catalog/pg_type.h"
-#include "commands/dbcommands.h"
+#include "commands/dbcommands.h"	/* get_database_name() before PG 19 */
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"	/* get_database_name() from PG 19 on */
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/varlena.h"
