@@ -6,9 +6,12 @@
 # with_llvm=no			no bitcode for JIT inlining (where clang is missing)
 
 EXTENSION = hpsort
+# Other files that name a version are checked by packaging/meta.pl.
+HPSORT_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)
 MODULE_big = hpsort
-DATA = sql/hpsort--1.0.sql
-PGFILEDESC = "hpsort - ordered arrays and sets of bounded integers"
+# The script of each version, and those that update from one to another.
+DATA = $(sort $(wildcard sql/hpsort--*.sql))
+PGFILEDESC = "hpsort - fast percentiles, value counts and sorting of integer columns"
 
 SORT_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/sort/*.c)))
 # The client of the GPU service; the service itself is a program, see src/gpud/gpud.mk.
@@ -24,7 +27,7 @@ HPSORT_CXXFLAGS = -std=c++17 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden
 CXX_LIBS = -lhwy_contrib -lhwy -lstdc++ -lpthread
 
 # Every #include names its room: "sort/sorter.h".
-PG_CPPFLAGS = -I$(srcdir)/src $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
+PG_CPPFLAGS = -I$(srcdir)/src -DHPSORT_VERSION='"$(HPSORT_VERSION)"' $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA)
 # Symbolic: PostgreSQL loads modules globally, and before 16 shows all their symbols to each other.
 SHLIB_LINK = $(CXX_OBJS) $(CXX_LIBS) -Wl,-Bsymbolic
 EXTRA_CLEAN = $(CXX_OBJS) build
@@ -101,7 +104,7 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifneq ($(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h),)
 include $(PGXS)
 
-$(OBJS) $(OBJS:.o=.bc) $(CXX_OBJS): $(ALL_HEADERS) Makefile
+$(OBJS) $(OBJS:.o=.bc) $(CXX_OBJS): $(ALL_HEADERS) Makefile hpsort.control
 $(shlib): $(CXX_OBJS)
 
 # -O2 first: PostgreSQL may be built without, but Highway is hopeless then.

@@ -3,7 +3,7 @@
 # default_version as three numbers.
 #
 # Fails where the other files of DIR that name a version differ from it (META.json,
-# debian/changelog, the extension script), and where META.json is not what the PGXN
+# debian/changelog, CHANGELOG.md, the extension script), and where META.json is not what the PGXN
 # Meta Spec 1.0.0 (https://pgxn.org/spec/) allows.
 use strict;
 use warnings;
@@ -121,11 +121,13 @@ my $meta = eval { decode_json(contents('META.json')) } or die "META.json: $@";
 check($meta, 'the file', $rules);
 
 my ($debian) = contents('debian/changelog') =~ /^hpsort \(([^)]*)-[^-)]*\)/;
+my ($news) = contents('CHANGELOG.md') =~ /^## (\S+) \(/m;
 my $provides = $meta->{provides}{hpsort} // {};
 my %found = (
 	'META.json: version' => $meta->{version},
 	'META.json: provides.hpsort.version' => $provides->{version},
-	'debian/changelog: version' => $debian);
+	'debian/changelog: version' => $debian,
+	'CHANGELOG.md: first version' => $news);
 for (sort keys %found)
 {
 	my $version_found = $found{$_} // 'missing';

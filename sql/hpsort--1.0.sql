@@ -10,6 +10,9 @@ CREATE TYPE hpsort_run AS (key int4, count int8);
 COMMENT ON TYPE hpsort_run IS
 'a key and the number of times it occurs';
 
+-- Functions that PostgreSQL calls, and nobody else, are hpsort_support_...: a list of
+-- functions has them behind all others.
+
 -- Arrays
 
 CREATE FUNCTION hpsort(keys int4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
@@ -46,20 +49,20 @@ COMMENT ON FUNCTION hpsort_float4(float4[], bool, bool) IS
 
 -- Support function for the row estimate of the set forms
 
-CREATE FUNCTION hpsort_set_support(internal)
+CREATE FUNCTION hpsort_support_set(internal)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_set_support'
+AS 'MODULE_PATHNAME', 'hpsort_support_set'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_set_support(internal) IS
-'planner support for hpsort_set and hpsort_runs';
+COMMENT ON FUNCTION hpsort_support_set(internal) IS
+'planner support of hpsort_set and hpsort_runs: how many rows they return';
 
 -- Sets
 
 CREATE FUNCTION hpsort_set(keys int4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
 RETURNS SETOF int4
 AS 'MODULE_PATHNAME', 'hpsort_set'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT hpsort_set_support;
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT hpsort_support_set;
 
 COMMENT ON FUNCTION hpsort_set(int4[], bool, bool) IS
 'elements of an array in order, as a set';
@@ -67,7 +70,7 @@ COMMENT ON FUNCTION hpsort_set(int4[], bool, bool) IS
 CREATE FUNCTION hpsort_runs(keys int4[])
 RETURNS SETOF hpsort_run
 AS 'MODULE_PATHNAME', 'hpsort_runs'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT hpsort_set_support;
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT hpsort_support_set;
 
 COMMENT ON FUNCTION hpsort_runs(int4[]) IS
 'distinct elements of an array in ascending order, with their counts';
@@ -84,19 +87,19 @@ COMMENT ON FUNCTION hpsort_query(text, int4, int4, bool, bool) IS
 -- Columns of tables.  Stable: they read as the calling query reads.  Restricted:
 -- in the leader they have workers of their own.
 
-CREATE FUNCTION hpsort_column_support(internal)
+CREATE FUNCTION hpsort_support_column(internal)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_column_support'
+AS 'MODULE_PATHNAME', 'hpsort_support_column'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_column_support(internal) IS
-'planner support for hpsort_column';
+COMMENT ON FUNCTION hpsort_support_column(internal) IS
+'planner support of hpsort_column: how many rows it returns';
 
 CREATE FUNCTION hpsort_column(rel regclass, attribute name, lo int4 DEFAULT NULL, hi int4 DEFAULT NULL,
 	descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
 RETURNS SETOF int4
 AS 'MODULE_PATHNAME', 'hpsort_column'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 1000000 SUPPORT hpsort_column_support;
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 1000000 SUPPORT hpsort_support_column;
 
 COMMENT ON FUNCTION hpsort_column(regclass, name, int4, int4, bool, bool) IS
 'values of a table''s integer column in order, as a set';
@@ -121,178 +124,178 @@ COMMENT ON FUNCTION hpsort_column_runs(regclass, name, int4, int4, bool, bool) I
 
 -- Aggregates
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int4)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int4)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int4) IS
+'transition function of hpsort_agg and hpsort_runs_agg: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int4, int4, int4)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int4, int4, int4)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4, int4, int4) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int4, int4, int4) IS
+'transition function of hpsort_agg with bounds: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int4, int4, int4, bool)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int4, int4, int4, bool)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int4, int4, int4, bool) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int4, int4, int4, bool) IS
+'transition function of hpsort_agg with bounds and direction: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int2)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int2)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int2'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int2) IS
+'transition function of hpsort_agg and hpsort_runs_agg: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int2, int4, int4)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int2, int4, int4)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int2'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2, int4, int4) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int2, int4, int4) IS
+'transition function of hpsort_agg with bounds: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int2, int4, int4, bool)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int2, int4, int4, bool)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int2'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int2'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int2, int4, int4, bool) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int2, int4, int4, bool) IS
+'transition function of hpsort_agg with bounds and direction: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int8)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int8)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int8'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int8) IS
+'transition function of hpsort_agg and hpsort_runs_agg: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int8, int4, int4)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int8, int4, int4)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int8'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8, int4, int4) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int8, int4, int4) IS
+'transition function of hpsort_agg with bounds: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, int8, int4, int4, bool)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, int8, int4, int4, bool)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn_int8'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn_int8'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, int8, int4, int4, bool) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, int8, int4, int4, bool) IS
+'transition function of hpsort_agg with bounds and direction: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, date)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, date)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, date) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, date) IS
+'transition function of hpsort_agg and hpsort_runs_agg: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, date, date, date)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, date, date, date)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, date, date, date) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, date, date, date) IS
+'transition function of hpsort_agg with bounds: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_transfn(internal, date, date, date, bool)
+CREATE FUNCTION hpsort_support_agg_transfn(internal, date, date, date, bool)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_transfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_transfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_transfn(internal, date, date, date, bool) IS
-'aggregate transition function';
+COMMENT ON FUNCTION hpsort_support_agg_transfn(internal, date, date, date, bool) IS
+'transition function of hpsort_agg with bounds and direction: adds a row to the state of a group';
 
-CREATE FUNCTION hpsort_agg_combine(internal, internal)
+CREATE FUNCTION hpsort_support_agg_combine(internal, internal)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_combine'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_combine'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_combine(internal, internal) IS
-'aggregate combine function';
+COMMENT ON FUNCTION hpsort_support_agg_combine(internal, internal) IS
+'combine function of hpsort_agg and hpsort_runs_agg: merges the states of two processes';
 
-CREATE FUNCTION hpsort_agg_serialize(internal)
+CREATE FUNCTION hpsort_support_agg_serialize(internal)
 RETURNS bytea
-AS 'MODULE_PATHNAME', 'hpsort_agg_serialize'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_serialize'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_serialize(internal) IS
-'aggregate serial function';
+COMMENT ON FUNCTION hpsort_support_agg_serialize(internal) IS
+'serialization function of hpsort_agg and hpsort_runs_agg: the bytes of a state, for another process';
 
-CREATE FUNCTION hpsort_agg_deserialize(bytea, internal)
+CREATE FUNCTION hpsort_support_agg_deserialize(bytea, internal)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'hpsort_agg_deserialize'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_deserialize'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_deserialize(bytea, internal) IS
-'aggregate deserial function';
+COMMENT ON FUNCTION hpsort_support_agg_deserialize(bytea, internal) IS
+'deserialization function of hpsort_agg and hpsort_runs_agg: the state of another process from its bytes';
 
-CREATE FUNCTION hpsort_agg_finalfn(internal)
+CREATE FUNCTION hpsort_support_agg_finalfn(internal)
 RETURNS int4[]
-AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_finalfn(internal) IS
-'aggregate final function';
+COMMENT ON FUNCTION hpsort_support_agg_finalfn(internal) IS
+'final function of hpsort_agg of int4: the array from the state';
 
-CREATE FUNCTION hpsort_agg_finalfn_int2(internal)
+CREATE FUNCTION hpsort_support_agg_finalfn_int2(internal)
 RETURNS int2[]
-AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_finalfn_int2(internal) IS
-'aggregate final function';
+COMMENT ON FUNCTION hpsort_support_agg_finalfn_int2(internal) IS
+'final function of hpsort_agg of int2: the array from the state';
 
-CREATE FUNCTION hpsort_agg_finalfn_int8(internal)
+CREATE FUNCTION hpsort_support_agg_finalfn_int8(internal)
 RETURNS int8[]
-AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_finalfn_int8(internal) IS
-'aggregate final function';
+COMMENT ON FUNCTION hpsort_support_agg_finalfn_int8(internal) IS
+'final function of hpsort_agg of int8: the array from the state';
 
-CREATE FUNCTION hpsort_agg_finalfn_date(internal)
+CREATE FUNCTION hpsort_support_agg_finalfn_date(internal)
 RETURNS date[]
-AS 'MODULE_PATHNAME', 'hpsort_agg_finalfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_agg_finalfn_date(internal) IS
-'aggregate final function';
+COMMENT ON FUNCTION hpsort_support_agg_finalfn_date(internal) IS
+'final function of hpsort_agg of date: the array from the state';
 
-CREATE FUNCTION hpsort_runs_agg_finalfn(internal)
+CREATE FUNCTION hpsort_support_runs_agg_finalfn(internal)
 RETURNS hpsort_run[]
-AS 'MODULE_PATHNAME', 'hpsort_runs_agg_finalfn'
+AS 'MODULE_PATHNAME', 'hpsort_support_runs_agg_finalfn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-COMMENT ON FUNCTION hpsort_runs_agg_finalfn(internal) IS
-'aggregate final function';
+COMMENT ON FUNCTION hpsort_support_runs_agg_finalfn(internal) IS
+'final function of hpsort_runs_agg: the runs from the state';
 
 -- SSPACE: what a group of up to 16 keys takes.  With the default of 8 kB a
 -- HashAggregate of 1,000,000 groups of 10 goes to disk early: 2.5 to 2.7 s
 -- instead of 2.0 to 2.3.  Larger groups are counted by the executor as they grow.
 
 CREATE AGGREGATE hpsort_agg(int4) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -300,13 +303,13 @@ COMMENT ON AGGREGATE hpsort_agg(int4) IS
 'collects values into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -314,13 +317,13 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4) IS
 'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int4, lo int4, hi int4, descending bool) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -328,13 +331,13 @@ COMMENT ON AGGREGATE hpsort_agg(int4, int4, int4, bool) IS
 'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
 
 CREATE AGGREGATE hpsort_runs_agg(int4) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_runs_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -345,13 +348,13 @@ COMMENT ON AGGREGATE hpsort_runs_agg(int4) IS
 -- such as a domain, is that of its base type.
 
 CREATE AGGREGATE hpsort_agg(int2) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int2,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -359,13 +362,13 @@ COMMENT ON AGGREGATE hpsort_agg(int2) IS
 'collects values into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int2, lo int4, hi int4) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int2,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -373,13 +376,13 @@ COMMENT ON AGGREGATE hpsort_agg(int2, int4, int4) IS
 'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int2, lo int4, hi int4, descending bool) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int2,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int2,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -387,13 +390,13 @@ COMMENT ON AGGREGATE hpsort_agg(int2, int4, int4, bool) IS
 'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
 
 CREATE AGGREGATE hpsort_agg(int8) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int8,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -401,13 +404,13 @@ COMMENT ON AGGREGATE hpsort_agg(int8) IS
 'collects values into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int8, lo int4, hi int4) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int8,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -415,13 +418,13 @@ COMMENT ON AGGREGATE hpsort_agg(int8, int4, int4) IS
 'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(int8, lo int4, hi int4, descending bool) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_int8,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_int8,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -429,13 +432,13 @@ COMMENT ON AGGREGATE hpsort_agg(int8, int4, int4, bool) IS
 'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
 
 CREATE AGGREGATE hpsort_agg(date) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_date,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_date,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -443,13 +446,13 @@ COMMENT ON AGGREGATE hpsort_agg(date) IS
 'collects values into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(date, lo date, hi date) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_date,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_date,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -457,13 +460,13 @@ COMMENT ON AGGREGATE hpsort_agg(date, date, date) IS
 'collects values promised to be between lo and hi into an array in ascending order, NULLs last';
 
 CREATE AGGREGATE hpsort_agg(date, lo date, hi date, descending bool) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_agg_finalfn_date,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_agg_finalfn_date,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -471,13 +474,13 @@ COMMENT ON AGGREGATE hpsort_agg(date, date, date, bool) IS
 'collects values promised to be between lo and hi into an array, in descending order with NULLs first if asked';
 
 CREATE AGGREGATE hpsort_runs_agg(int2) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_runs_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -485,13 +488,13 @@ COMMENT ON AGGREGATE hpsort_runs_agg(int2) IS
 'collects distinct values in ascending order with their counts, the run of NULLs last';
 
 CREATE AGGREGATE hpsort_runs_agg(int8) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_runs_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -499,13 +502,13 @@ COMMENT ON AGGREGATE hpsort_runs_agg(int8) IS
 'collects distinct values in ascending order with their counts, the run of NULLs last';
 
 CREATE AGGREGATE hpsort_runs_agg(date) (
-	SFUNC = hpsort_agg_transfn,
+	SFUNC = hpsort_support_agg_transfn,
 	STYPE = internal,
 	SSPACE = 192,
-	FINALFUNC = hpsort_runs_agg_finalfn,
-	COMBINEFUNC = hpsort_agg_combine,
-	SERIALFUNC = hpsort_agg_serialize,
-	DESERIALFUNC = hpsort_agg_deserialize,
+	FINALFUNC = hpsort_support_runs_agg_finalfn,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
 	PARALLEL = SAFE
 );
 
@@ -572,3 +575,21 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;
 
 COMMENT ON FUNCTION hpsort_last() IS
 'what the last hpsort call of this session did; no row before the first';
+
+CREATE FUNCTION hpsort_preload(OUT preloaded bool, OUT setting text, OUT statement text)
+AS 'MODULE_PATHNAME', 'hpsort_preload'
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION hpsort_preload() IS
+'whether this session''s first query was planned with hpsort, by which setting, or the statement that does it from the next session on';
+
+-- Says so if sessions do not preload hpsort.
+
+CREATE FUNCTION hpsort_support_created()
+RETURNS void
+AS 'MODULE_PATHNAME', 'hpsort_support_created'
+LANGUAGE C VOLATILE STRICT;
+
+SELECT hpsort_support_created();
+
+DROP FUNCTION hpsort_support_created();

@@ -47,7 +47,7 @@ refuse()
 {
 	rm -rf "$work/meta"
 	mkdir -p "$work/meta/debian"
-	cp -r META.json hpsort.control README.md sql "$work/meta"
+	cp -r META.json hpsort.control README.md CHANGELOG.md sql "$work/meta"
 	cp debian/changelog "$work/meta/debian"
 	packaging/meta.pl "$work/meta" >/dev/null
 	sed -i "$2" "$work/meta/$1"
@@ -59,6 +59,7 @@ step "META.json"
 version=$(packaging/meta.pl)
 refuse hpsort.control "s/^default_version.*/default_version = '99.0'/"
 refuse debian/changelog '1s/([0-9.]*/(99.0.0/'
+refuse CHANGELOG.md 's/^## [0-9.]* (/## 99.0.0 (/'
 refuse META.json 's/^\t"version": ".*"/\t"version": "99.0.0"/'
 refuse META.json 's/^\t\t\t"version": ".*"/\t\t\t"version": "99.0.0"/'
 refuse META.json '/"maintainer"/d'

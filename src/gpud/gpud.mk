@@ -8,7 +8,7 @@ GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c
 
 # Both ends compare this: the version, and a checksum of the sources that say what
 # goes over the socket.
-HPSORT_BUILD := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" hpsort.control)-$(shell \
+HPSORT_BUILD := $(HPSORT_VERSION)-$(shell \
 	cat src/gpu/protocol.h src/gpu/protocol.c src/gpu/gpu_types.h src/sort/plan.h src/sort/sort_types.h | cksum | cut -d' ' -f1)
 GPU_CPPFLAGS = -DHPSORT_BUILD='"$(HPSORT_BUILD)"'
 

@@ -325,6 +325,29 @@ compat_may_execute(Oid function)
 #endif
 }
 
+/* The roles in whose place a plan reads relations, such as owners of views; with repetitions. */
+static inline List *
+compat_check_as_users(const PlannedStmt *stmt)
+{
+	List	   *users = NIL;
+	ListCell   *lc;
+
+#if PG_VERSION_NUM >= 160000
+	foreach(lc, stmt->permInfos)
+	{
+		Oid			user = lfirst_node(RTEPermissionInfo, lc)->checkAsUser;
+#else
+	foreach(lc, stmt->rtable)
+	{
+		Oid			user = lfirst_node(RangeTblEntry, lc)->checkAsUser;
+#endif
+
+		if (OidIsValid(user))
+			users = lappend_oid(users, user);
+	}
+	return users;
+}
+
 /* PG 16 keeps what is to be checked apart from the range table. */
 static inline void
 compat_check_select(ParseState *pstate, ParseNamespaceItem *nsitem, AttrNumber attnum)

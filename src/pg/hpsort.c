@@ -12,14 +12,16 @@
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
 #include "pg/nodes/hooks.h"
+#include "pg/preload.h"
 
-PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = "1.0");
+PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = HPSORT_VERSION);
 
 void		_PG_init(void);
 
 void
 _PG_init(void)
 {
+	preload_init();
 	guc_define();
 	gpu_backend_install();
 

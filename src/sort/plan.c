@@ -307,7 +307,7 @@ format_time(double ns, char *text, size_t size)
 }
 
 void
-plan_explain(const SortPlan *plan, char *text, size_t size)
+plan_explain(const SortPlan *plan, bool values, char *text, size_t size)
 {
 	char		mine[32];
 	char		other[32];
@@ -332,7 +332,10 @@ plan_explain(const SortPlan *plan, char *text, size_t size)
 			break;
 		case PLAN_CHEAPEST:
 			format_time(plan->cost_ns, mine, sizeof(mine));
-			if (plan->other_ns < 0)
+			if (!values)
+				snprintf(text, size, "%s for %llu keys", plan->other_ns < 0 ? "only choice" : "cheapest",
+						 (unsigned long long) plan->n);
+			else if (plan->other_ns < 0)
 				snprintf(text, size, "only choice for %llu keys in a range of %llu (%s expected)",
 						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine);
 			else
@@ -349,7 +352,7 @@ plan_explain(const SortPlan *plan, char *text, size_t size)
 			return;
 	}
 	length = strlen(text);
-	if (plan->note[0] && length < size)
+	if (plan->note[0] && length < size && (values || plan->device != SORT_DEVICE_GPU))
 		snprintf(text + length, size - length, "; %s%s",
 				 plan->device == SORT_DEVICE_GPU ? "" : "no GPU: ", plan->note);
 }

@@ -113,8 +113,12 @@ extern bool plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm
 /* Notes in a plan for the CPU that a GPU was to sort, and its words for the failure. */
 extern void plan_fall_back(SortPlan *plan, const char *words);
 
-/* One phrase that says why, for people; at most size bytes with its NUL. */
-extern void plan_explain(const SortPlan *plan, char *text, size_t size);
+/*
+ * One phrase that says why, for people; at most size bytes with its NUL.  Without
+ * values it leaves out the numbers that depend on what the keys are: the range, the
+ * times expected of it, and what a GPU found.
+ */
+extern void plan_explain(const SortPlan *plan, bool values, char *text, size_t size);
 
 /* hi - lo + 1 without overflow. */
 static inline uint64_t

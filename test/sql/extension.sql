@@ -3,8 +3,9 @@
 --
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS hpsort;
-RESET client_min_messages;
+-- the notice is tested in preload.sql
 CREATE EXTENSION hpsort;
+RESET client_min_messages;
 
 SELECT extname, extversion, extrelocatable, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort';
 SELECT name, default_version, comment FROM pg_available_extensions WHERE name = 'hpsort';
@@ -22,6 +23,13 @@ WHERE e.extname = 'hpsort' AND d.deptype = 'e' AND coalesce(t.typcategory, ' ') 
 SELECT type, identity FROM members ORDER BY type, identity COLLATE "C";
 SELECT count(*) AS stray FROM members WHERE identity !~ '^public\.hpsort';
 
+-- what PostgreSQL alone calls comes last in a list of functions
+SELECT max(proname) FILTER (WHERE NOT internal) < min(proname) FILTER (WHERE internal) AS last, count(*) FILTER (WHERE internal) AS helpers
+FROM (SELECT proname, 'internal'::regtype = ANY (proargtypes::oid[]) AS internal
+      FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid) f;
+SELECT proname FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
+WHERE ('internal'::regtype = ANY (proargtypes::oid[])) <> (proname LIKE 'hpsort\_support\_%');
+
 -- each with a comment
 SELECT type, identity FROM members
 WHERE obj_description(objid, classid::regclass::name) IS NULL;
@@ -35,7 +43,7 @@ FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT p.oid::regprocedure AS function, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result
 FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
-WHERE p.oid::regprocedure::text !~ '^hpsort_agg_|fn|support'
+WHERE p.proname !~ '^hpsort_support_'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT aggfnoid::regprocedure AS aggregate, aggkind, aggfinalmodify AS finalmodify, aggcombinefn::regproc AS combine,
        aggserialfn::regproc AS serialize, aggdeserialfn::regproc AS deserialize
@@ -53,7 +61,9 @@ SELECT count(*) FROM pg_type WHERE typname LIKE '%hpsort%';
 
 -- by version, in a schema of its own, not on the search path
 CREATE SCHEMA elsewhere;
+SET client_min_messages = warning;
 CREATE EXTENSION hpsort SCHEMA elsewhere VERSION '1.0';
+RESET client_min_messages;
 SELECT elsewhere.hpsort('{3,1,2}');
 \set VERBOSITY terse
 SELECT hpsort('{3,1,2}');

@@ -27,11 +27,18 @@ is($node->safe_psql('postgres', q{
 	FROM (SELECT hpsort_runs_agg(i % 1000) AS runs FROM (SELECT generate_series(1, 10000000) AS i) s) t}),
 	'1000|10000000', 'hpsort_runs_agg');
 
+# One run more than an array of them may have: a run takes 40 bytes.
+($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose
+SELECT hpsort_runs_agg(i) FROM (SELECT generate_series(1, 26843545) AS i) s");
+is($rc, 3, 'too many runs') or diag($out);
+like($err, qr/ERROR:  54000: array of more than 26843544 runs exceeds the maximum size/, 'message');
+like($err, qr/HINT:  Use hpsort_query, which returns a set\./, 'hint');
+
 # Ten million keys in a range of a million: 40 MB of result, and little else.
 SKIP:
 {
 	my $most = "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+)')::int";
-	skip 'needs /proc', 1 unless -r '/proc/self/status' && slurp_file('/proc/self/status') =~ /^VmHWM:/m;
+	skip 'needs /proc', 2 unless -r '/proc/self/status' && slurp_file('/proc/self/status') =~ /^VmHWM:/m;
 	my $out = $node->safe_psql('postgres', qq{
 		SELECT count(i * 7919 % 1000000), cardinality(hpsort_agg(i::int)) FROM generate_series(1, 10::int8) i;
 		SELECT count(i * 7919 % 1000000) FROM (SELECT generate_series(1, 10000000::int8) AS i) s;
@@ -41,6 +48,17 @@ SKIP:
 	my @values = split /\n/, $out;
 	note("kB: $values[2] without, $values[4] with the array");
 	cmp_ok($values[4] - $values[2], '<', 40000 + 16384, 'memory besides the result') or diag($out);
+
+	# Four million runs: 160 MB of result, and besides it little more than twice the keys.
+	$out = $node->safe_psql('postgres', qq{
+		SELECT count(i), cardinality(hpsort_runs_agg(i)) FROM generate_series(1, 10) i;
+		SELECT count(i) FROM (SELECT generate_series(1, 4000000) AS i) s;
+		$most;
+		SELECT cardinality(hpsort_runs_agg(i)) FROM (SELECT generate_series(1, 4000000) AS i) s;
+		$most});
+	@values = split /\n/, $out;
+	note("kB: $values[2] without, $values[4] with the runs");
+	cmp_ok($values[4] - $values[2], '<', 160000 + 2 * 16000 + 16384, 'memory besides the runs') or diag($out);
 }
 
 # An error in a worker is the query's error, and says where it was.

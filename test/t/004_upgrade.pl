@@ -40,6 +40,11 @@ my $contents = q{SELECT string_agg(t::text, ' ' ORDER BY id) FROM t; SELECT stri
 my $expected = $old->safe_psql('postgres', $contents);
 like($expected, qr/1\.0\|tools$/, 'contents');
 is($old->safe_psql('postgres', 'SHOW hpsort.algorithm'), 'radix', 'setting of a database');
+is($old->safe_psql('postgres', 'SELECT * FROM tools.hpsort_preload()'), 't|shared_preload_libraries|', 'preloaded');
+$old->safe_psql('postgres', 'CREATE DATABASE other');
+($rc, $out, $err) = $old->psql('other', 'CREATE EXTENSION hpsort');
+is($err, '', 'and so CREATE EXTENSION has nothing to say');
+$old->safe_psql('postgres', 'DROP DATABASE other');
 
 # Dump and restore
 my $dump = $old->basedir . '/dump';
@@ -97,6 +102,18 @@ $new->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
 $new->append_conf('postgresql.conf', "shared_preload_libraries = ''\nsession_preload_libraries = 'hpsort'\nhpsort.threads = 3\n");
 $new->restart;
 is($new->safe_psql('template1', 'SHOW hpsort.threads'), '3', 'session_preload_libraries');
+is($new->safe_psql('postgres', 'SELECT * FROM hpsort_preload()'), 't|session_preload_libraries|', 'preloaded');
+$new->append_conf('postgresql.conf', "session_preload_libraries = ''\n");
+$new->reload;
+$new->safe_psql('postgres', 'CREATE DATABASE dumped');
+($rc, $out, $err) = $new->psql('dumped', 'CREATE EXTENSION hpsort');
+like($err, qr/NOTICE:  the first query of a session is planned without hpsort\n.*run: ALTER DATABASE dumped SET session_preload_libraries = 'hpsort';$/s,
+	'CREATE EXTENSION says how to preload hpsort');
+($stdout) = run_command([ 'pg_dump', '-d', $new->connstr('dumped') ]);
+$new->safe_psql('postgres', 'CREATE DATABASE restored');
+($rc, $out, $err) = $new->psql('restored', $stdout);
+is($err, '', 'a dump that is restored does not');
+is($new->safe_psql('restored', 'SELECT count(*) FROM hpsort_preload()'), '1', 'although it creates the extension');
 $new->append_conf('postgresql.conf', "session_preload_libraries = ''\nhpsort.threads = 0\n");
 $new->restart;
 ($rc, $out, $err) = $new->psql('template1', "LOAD 'hpsort'; SHOW hpsort.threads; SHOW hpsort.device");

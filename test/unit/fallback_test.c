@@ -204,7 +204,7 @@ test_failures(void **state)
 					{
 						assert_sort_ok(status, err);
 						sorter_stats(&s, NULL, &stats);
-						plan_explain(&stats.plan, reason, sizeof(reason));
+						plan_explain(&stats.plan, true, reason, sizeof(reason));
 						assert_int_equal(stats.plan.device, SORT_DEVICE_CPU);
 						assert_int_equal(stats.plan.reason == PLAN_FALLBACK, at != AT_COSTS);
 						assert_non_null(strstr(reason, words));

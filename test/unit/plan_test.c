@@ -315,7 +315,7 @@ test_explain(void **state)
 	{
 		size_t		size;
 
-		plan_explain(&explained[i].plan, text, sizeof(text));
+		plan_explain(&explained[i].plan, true, text, sizeof(text));
 		assert_string_equal(text, explained[i].text);
 		/* Cut where the room ends, but always ended. */
 		for (size = 1; size < 20; size++)
@@ -324,11 +324,43 @@ test_explain(void **state)
 			size_t		fits = strlen(explained[i].text) < size - 1 ? strlen(explained[i].text) : size - 1;
 
 			memset(little, '#', sizeof(little));
-			plan_explain(&explained[i].plan, little, size);
+			plan_explain(&explained[i].plan, true, little, size);
 			assert_memory_equal(little, explained[i].text, fits);
 			assert_int_equal(little[fits], '\0');
 			assert_int_equal(little[size], '#');
 		}
+	}
+}
+
+/* Without values: plans of the same number of keys, and of any range, are explained alike. */
+static void
+test_explain_without_values(void **state)
+{
+	static const struct
+	{
+		SortPlan	plan;
+		const char *text;
+	}			explained[] = {
+		{{.reason = PLAN_FEW}, "few keys: sorted where they are"},
+		{{.reason = PLAN_CHEAPEST, .n = 10, .range = 5, .cost_ns = 850, .other_ns = 4200},
+		"cheapest for 10 keys"},
+		{{.reason = PLAN_CHEAPEST, .n = 10, .range = 6, .cost_ns = 900, .other_ns = -1},
+		"only choice for 10 keys"},
+		{{.reason = PLAN_CHEAPEST, .device = CPU, .n = 10, .range = 5, .other_ns = 4200, .note = "it sleeps"},
+		"cheapest for 10 keys; no GPU: it sleeps"},
+		{{.reason = PLAN_CHEAPEST, .device = GPU, .n = 10, .range = 5, .other_ns = 4200, .note = "7 buckets"},
+		"cheapest for 10 keys"},
+		{{.reason = PLAN_FALLBACK, .device = CPU, .note = "it broke"},
+		"it broke: sorted on the CPU"},
+	};
+	char		text[200];
+	size_t		i;
+
+	(void) state;
+	for (i = 0; i < lengthof(explained); i++)
+	{
+		plan_explain(&explained[i].plan, false, text, sizeof(text));
+		assert_string_equal(text, explained[i].text);
 	}
 }
 
@@ -345,7 +377,7 @@ test_explain_any(void **state)
 			.cost_ns = ns, .other_ns = ns * 7};
 		char		text[200];
 
-		plan_explain(&plan, text, sizeof(text));
+		plan_explain(&plan, true, text, sizeof(text));
 		assert_non_null(strstr(text, " otherwise)"));
 		assert_true(strlen(text) < sizeof(text) - 1);
 	}
@@ -445,6 +477,7 @@ main(void)
 		cmocka_unit_test(test_too_wide),
 		cmocka_unit_test(test_gpu_choices),
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_explain_without_values),
 		cmocka_unit_test(test_explain_any),
 		cmocka_unit_test(test_fills_dense),
 		cmocka_unit_test(test_names),

@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -174,66 +175,135 @@ aggregate_run_type(Oid result_type)
 	return tupdesc;
 }
 
-/* An array of runs that is being built. */
+/*
+ * An array of runs that is being built: the array's bytes, which grow.  The runs are
+ * not datums of their own, which would take twice the array's memory beside it.
+ */
 typedef struct RunArray
 {
-	TupleDesc	tupdesc;
-	Datum	   *elements;
-	int64		n;
-	int64		capacity;
-	Size		bytes;
+	ArrayType  *array;
+	Size		used;
+	Size		capacity;
+	int			n;
+	HeapTupleHeader image;		/* a run without NULLs, which is copied for each */
+	Size		image_size;
+	Size		key_offset;		/* where its numbers are */
+	Size		count_offset;
 } RunArray;
 
+/* Room for size bytes more. */
 static void
-add_run(RunArray *runs, int32 key, bool isnull, int64 count)
+reserve(RunArray *runs, Size size)
 {
-	Datum		values[2] = {Int32GetDatum(key), Int64GetDatum(count)};
-	bool		nulls[2] = {isnull, false};
-	HeapTuple	tuple = heap_form_tuple(runs->tupdesc, values, nulls);
-
-	if (runs->n == runs->capacity)
-	{
-		runs->capacity *= 2;
-		runs->elements = (Datum *) repalloc_huge(runs->elements, runs->capacity * sizeof(Datum));
-	}
-	runs->elements[runs->n++] = HeapTupleGetDatum(tuple);
-	runs->bytes += MAXALIGN(tuple->t_len);
-	if (runs->bytes > MaxAllocSize - ARR_OVERHEAD_NONULLS(1))
+	if (runs->used + size <= runs->capacity)
+		return;
+	if (runs->used + size > MaxAllocSize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of more than %lld runs exceeds the maximum size",
-						(long long) runs->n),
+				 errmsg("array of more than %d runs exceeds the maximum size",
+						(int) ((MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / runs->image_size)),
 				 errhint("Use hpsort_query, which returns a set.")));
+	runs->capacity = Min(Max(runs->capacity * 2, runs->used + size), MaxAllocSize);
+	runs->array = (ArrayType *) repalloc(runs->array, runs->capacity);
+}
+
+static HeapTupleHeader
+form_run(TupleDesc tupdesc, bool isnull, int64 count)
+{
+	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(count)};
+	bool		nulls[2] = {isnull, false};
+
+	return DatumGetHeapTupleHeader(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}
+
+/* An empty array with room for the runs of sorter, if it knows how many there are. */
+static void
+init_runs(RunArray *runs, TupleDesc tupdesc, Sorter *sorter)
+{
+	uint64		expected = sorter_count(sorter);
+
+	if (expected > RUN_BATCH)
+	{
+		SorterStats stats;
+
+		pg_sort_stats(sorter, NULL, &stats);
+		expected = Max(stats.distinct, RUN_BATCH);
+	}
+	runs->image = form_run(tupdesc, false, 0);
+	runs->image_size = MAXALIGN(HeapTupleHeaderGetDatumLength(runs->image));
+	runs->key_offset = runs->image->t_hoff;
+	runs->count_offset = runs->key_offset + DOUBLEALIGN(sizeof(int32));
+	runs->n = 0;
+	runs->used = ARR_OVERHEAD_NONULLS(1);
+	/* One more for the run of NULLs. */
+	runs->capacity = runs->used + runs->image_size * (expected + 1);
+	runs->capacity = Min(runs->capacity, MaxAllocSize);
+	runs->array = (ArrayType *) palloc(runs->capacity);
+}
+
+static void
+add_runs(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
+{
+	char	   *at;
+	size_t		i;
+
+	reserve(runs, n * runs->image_size);
+	at = (char *) runs->array + runs->used;
+	for (i = 0; i < n; i++, at += runs->image_size)
+	{
+		memcpy(at, runs->image, runs->image_size);
+		memcpy(at + runs->key_offset, &keys[i], sizeof(keys[i]));
+		memcpy(at + runs->count_offset, &counts[i], sizeof(counts[i]));
+	}
+	runs->used += n * runs->image_size;
+	runs->n += (int) n;
+}
+
+/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
+static void
+add_null_run(RunArray *runs, TupleDesc tupdesc, int64 nulls)
+{
+	HeapTupleHeader run = form_run(tupdesc, true, nulls);
+	Size		size = HeapTupleHeaderGetDatumLength(run);
+
+	reserve(runs, MAXALIGN(size));
+	memset((char *) runs->array + runs->used, 0, MAXALIGN(size));
+	memcpy((char *) runs->array + runs->used, run, size);
+	runs->used += MAXALIGN(size);
+	runs->n++;
 }
 
 Datum
 aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 {
-	RunArray	runs = {.tupdesc = tupdesc, .capacity = RUN_BATCH};
+	RunArray	runs;
 	SorterCursor cursor;
 	SortError	err;
 	int32		keys[RUN_BATCH];
 	uint64		counts[RUN_BATCH];
 	size_t		got;
-	size_t		i;
 
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_RUNS, &err), &err);
+	init_runs(&runs, tupdesc, &state->sorter);
 	pg_sort_check(sorter_open_cursor(&state->sorter, state->descending, &cursor, &err), &err);
-	runs.elements = (Datum *) palloc(runs.capacity * sizeof(Datum));
 
-	/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
 	if (state->nulls > 0 && state->nulls_first)
-		add_run(&runs, 0, true, state->nulls);
+		add_null_run(&runs, tupdesc, state->nulls);
 	do
 	{
 		pg_sort_check(sorter_cursor_runs(&cursor, keys, counts, RUN_BATCH, &got, &err), &err);
-		for (i = 0; i < got; i++)
-			add_run(&runs, keys[i], false, (int64) counts[i]);
+		CHECK_FOR_INTERRUPTS();
+		add_runs(&runs, keys, counts, got);
 	} while (got == RUN_BATCH);
 	if (state->nulls > 0 && !state->nulls_first)
-		add_run(&runs, 0, true, state->nulls);
+		add_null_run(&runs, tupdesc, state->nulls);
 	last_sort_record("hpsort_runs_agg", &state->sorter, NULL, state->nulls);
 
-	return PointerGetDatum(construct_array(runs.elements, (int) runs.n, tupdesc->tdtypeid, -1,
-										   false, TYPALIGN_DOUBLE));
+	SET_VARSIZE(runs.array, runs.used);
+	runs.array->ndim = 1;
+	runs.array->dataoffset = 0;
+	runs.array->elemtype = tupdesc->tdtypeid;
+	ARR_DIMS(runs.array)[0] = runs.n;
+	ARR_LBOUND(runs.array)[0] = 1;
+	return PointerGetDatum(runs.array);
 }

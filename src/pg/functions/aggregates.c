@@ -29,14 +29,14 @@
 #include "pg/functions/arguments.h"
 #include "pg/sort_context.h"
 
-PG_FUNCTION_INFO_V1(hpsort_agg_transfn);
-PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int2);
-PG_FUNCTION_INFO_V1(hpsort_agg_transfn_int8);
-PG_FUNCTION_INFO_V1(hpsort_agg_combine);
-PG_FUNCTION_INFO_V1(hpsort_agg_serialize);
-PG_FUNCTION_INFO_V1(hpsort_agg_deserialize);
-PG_FUNCTION_INFO_V1(hpsort_agg_finalfn);
-PG_FUNCTION_INFO_V1(hpsort_runs_agg_finalfn);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn_int2);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn_int8);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_combine);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_serialize);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_deserialize);
+PG_FUNCTION_INFO_V1(hpsort_support_agg_finalfn);
+PG_FUNCTION_INFO_V1(hpsort_support_runs_agg_finalfn);
 
 /*
  * What the states of one memory context have in common.  The executor has one
@@ -253,28 +253,28 @@ add_row(FunctionCallInfo fcinfo, Oid type)
  * the same of dates with bounds that are dates: a date is an int4 inside.
  */
 Datum
-hpsort_agg_transfn(PG_FUNCTION_ARGS)
+hpsort_support_agg_transfn(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT4OID);
 }
 
 /* (internal, int2 [, lo int4, hi int4 [, descending bool]]) returns internal */
 Datum
-hpsort_agg_transfn_int2(PG_FUNCTION_ARGS)
+hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT2OID);
 }
 
 /* (internal, int8 [, lo int4, hi int4 [, descending bool]]) returns internal */
 Datum
-hpsort_agg_transfn_int8(PG_FUNCTION_ARGS)
+hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS)
 {
 	return add_row(fcinfo, INT8OID);
 }
 
 /* (internal, internal) returns internal: adds the second to the first */
 Datum
-hpsort_agg_combine(PG_FUNCTION_ARGS)
+hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 {
 	AggregateState *state;
 	AggregateState *other;
@@ -306,7 +306,7 @@ hpsort_agg_combine(PG_FUNCTION_ARGS)
 
 /* (internal) returns bytea */
 Datum
-hpsort_agg_serialize(PG_FUNCTION_ARGS)
+hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 {
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
@@ -315,7 +315,7 @@ hpsort_agg_serialize(PG_FUNCTION_ARGS)
 
 /* (bytea, internal) returns internal, in the calling context */
 Datum
-hpsort_agg_deserialize(PG_FUNCTION_ARGS)
+hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *data;
 
@@ -327,7 +327,7 @@ hpsort_agg_deserialize(PG_FUNCTION_ARGS)
 
 /* (internal) returns int4[], int2[], int8[] or date[] */
 Datum
-hpsort_agg_finalfn(PG_FUNCTION_ARGS)
+hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
@@ -350,7 +350,7 @@ hpsort_agg_finalfn(PG_FUNCTION_ARGS)
 
 /* (internal) returns hpsort_run[] */
 Datum
-hpsort_runs_agg_finalfn(PG_FUNCTION_ARGS)
+hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");

@@ -25,7 +25,7 @@
 PG_FUNCTION_INFO_V1(hpsort_column);
 PG_FUNCTION_INFO_V1(hpsort_column_array);
 PG_FUNCTION_INFO_V1(hpsort_column_runs);
-PG_FUNCTION_INFO_V1(hpsort_column_support);
+PG_FUNCTION_INFO_V1(hpsort_support_column);
 
 /* The arguments of each of the three functions: (rel regclass, attribute name, lo int4, hi int4, descending bool, nulls_first bool) */
 #define ARG_REL			0
@@ -124,7 +124,7 @@ hpsort_column_array(PG_FUNCTION_ARGS)
 
 /* Planner support of hpsort_column: the rows that the table is known to have. */
 Datum
-hpsort_column_support(PG_FUNCTION_ARGS)
+hpsort_support_column(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *answer = NULL;

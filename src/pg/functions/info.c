@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -134,9 +135,14 @@ hpsort_devices(PG_FUNCTION_ARGS)
 #define LAST_SORT_COLUMNS 16
 
 /*
- * hpsort_last() returns SETOF record, with no row or one.  Bounds and counts tell
- * something about keys, which the caller may have no right to read: the sort of a
- * SECURITY DEFINER function is shown only to users who have its owner's rights.
+ * hpsort_last() returns SETOF record, with no row or one.
+ *
+ * The sort of a SECURITY DEFINER function is shown only to users who have its
+ * owner's rights.  Bounds, and what follows from them, tell something about the
+ * values of keys.  The caller need not have the right to read these: a view lets its
+ * users read with its owner's rights, and may sort what it does not show.  Of a sort
+ * it is not known whose query it was part of: an array comes from wherever functions
+ * got it.  So values are for those who may see the statistics of everybody.
  */
 Datum
 hpsort_last(PG_FUNCTION_ARGS)
@@ -146,6 +152,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 	const SorterStats *stats = &last->stats;
 	Datum		values[LAST_SORT_COLUMNS] = {0};
 	bool		isnull[LAST_SORT_COLUMNS] = {0};
+	bool		values_told = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 	double		range;
 	char		reason[512];
 
@@ -154,7 +161,7 @@ hpsort_last(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	range = (double) plan_range(stats->lo, stats->hi);
-	plan_explain(&stats->plan, reason, sizeof(reason));
+	plan_explain(&stats->plan, values_told, reason, sizeof(reason));
 	values[0] = CStringGetTextDatum(last->function);
 	values[1] = CStringGetTextDatum(sort_device_name(stats->plan.device));
 	values[2] = CStringGetTextDatum(sort_algorithm_name(stats->plan.algorithm));
@@ -180,6 +187,9 @@ hpsort_last(PG_FUNCTION_ARGS)
 	isnull[11] = isnull[12] = isnull[13] = stats->plan.reason == PLAN_FEW;
 	/* Threads are the CPU's. */
 	isnull[15] = stats->plan.device == SORT_DEVICE_GPU;
+	/* The bytes moved are those of a histogram, too, which has the range of the keys. */
+	if (!values_told)
+		isnull[6] = isnull[7] = isnull[8] = isnull[9] = isnull[10] = isnull[14] = true;
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	return (Datum) 0;

@@ -21,7 +21,7 @@
 PG_FUNCTION_INFO_V1(hpsort_set);
 PG_FUNCTION_INFO_V1(hpsort_runs);
 PG_FUNCTION_INFO_V1(hpsort_query);
-PG_FUNCTION_INFO_V1(hpsort_set_support);
+PG_FUNCTION_INFO_V1(hpsort_support_set);
 
 /* A set of the keys of an array. */
 static SetState *
@@ -108,7 +108,7 @@ hpsort_query(PG_FUNCTION_ARGS)
 
 /* Planner support: as many rows as the array has elements, at most. */
 Datum
-hpsort_set_support(PG_FUNCTION_ARGS)
+hpsort_support_set(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *answer = NULL;

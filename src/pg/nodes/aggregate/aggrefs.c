@@ -61,15 +61,15 @@ aggref_kind(const Aggref *aggref)
 	if (!HeapTupleIsValid(tuple))
 		return AGGREGATE_NONE;
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	if (is_function(transition, hpsort_agg_transfn, "hpsort_agg_transfn") ||
-		is_function(transition, hpsort_agg_transfn_int2, "hpsort_agg_transfn_int2") ||
-		is_function(transition, hpsort_agg_transfn_int8, "hpsort_agg_transfn_int8"))
+	if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
+		is_function(transition, hpsort_support_agg_transfn_int2, "hpsort_support_agg_transfn_int2") ||
+		is_function(transition, hpsort_support_agg_transfn_int8, "hpsort_support_agg_transfn_int8"))
 	{
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
-		if (is_function(final, hpsort_agg_finalfn, "hpsort_agg_finalfn"))
+		if (is_function(final, hpsort_support_agg_finalfn, "hpsort_support_agg_finalfn"))
 			kind = AGGREGATE_ARRAY;
-		else if (is_function(final, hpsort_runs_agg_finalfn, "hpsort_runs_agg_finalfn"))
+		else if (is_function(final, hpsort_support_runs_agg_finalfn, "hpsort_support_runs_agg_finalfn"))
 			kind = AGGREGATE_RUNS;
 	}
 	ReleaseSysCache(tuple);

@@ -7,8 +7,10 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -85,10 +87,29 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 	ExplainPropertyList("Sort Key", result, es);
 }
 
+/*
+ * Whether the user may be told something about the values of the keys.  A view lets
+ * its users read rows that they have no right to read themselves, and shows them what
+ * it selects; the range of a column that it sorts below is not among that.  Row
+ * security needs no such care: its conditions are below every sort.
+ */
+static bool
+may_tell_values(const PlanState *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, compat_check_as_users(node->state->es_plannedstmt))
+	{
+		if (!has_privs_of_role(GetUserId(), lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}
+
 /* Prints the lines of one process in text output. */
 static void
-explain_stats_text(const HpSortStats *stats, const char *method, const char *type, int64 space,
-				   ExplainState *es)
+explain_stats_text(const HpSortStats *stats, bool values, const char *method, const char *type,
+				   int64 space, ExplainState *es)
 {
 	const RowSortStats *sort = &stats->sort;
 
@@ -97,9 +118,9 @@ explain_stats_text(const HpSortStats *stats, const char *method, const char *typ
 					 sort_device_name(sort->plan.device), type, space);
 	indent(es);
 	appendStringInfo(es->str, "Keys: " UINT64_FORMAT, sort->keys);
-	if (sort->range > 0)
+	if (values && sort->range > 0)
 		appendStringInfo(es->str, "  Range: %.0f", sort->range);
-	if (sort->distinct > 0)
+	if (values && sort->distinct > 0)
 		appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, sort->distinct);
 	if (sort->partitions > 0)
 		appendStringInfo(es->str, "  Partitions: %d", sort->partitions);
@@ -110,7 +131,7 @@ explain_stats_text(const HpSortStats *stats, const char *method, const char *typ
 	{
 		char		reason[256];
 
-		plan_explain(&sort->plan, reason, sizeof(reason));
+		plan_explain(&sort->plan, values, reason, sizeof(reason));
 		indent(es);
 		appendStringInfo(es->str, "Reason: %s\n", reason);
 	}
@@ -118,21 +139,21 @@ explain_stats_text(const HpSortStats *stats, const char *method, const char *typ
 
 /* Prints the same as properties, for the other formats. */
 static void
-explain_stats_properties(const HpSortStats *stats, const char *method, const char *type, int64 space,
-						 ExplainState *es)
+explain_stats_properties(const HpSortStats *stats, bool values, const char *method, const char *type,
+						 int64 space, ExplainState *es)
 {
 	const RowSortStats *sort = &stats->sort;
 	char		reason[256];
 
-	plan_explain(&sort->plan, reason, sizeof(reason));
+	plan_explain(&sort->plan, values, reason, sizeof(reason));
 	ExplainPropertyText("Sort Method", method, es);
 	ExplainPropertyText("Sort Device", sort_device_name(sort->plan.device), es);
 	ExplainPropertyInteger("Sort Space Used", "kB", space, es);
 	ExplainPropertyText("Sort Space Type", type, es);
 	ExplainPropertyUInteger("Keys", NULL, sort->keys, es);
-	if (sort->range > 0)
+	if (values && sort->range > 0)
 		ExplainPropertyFloat("Range", NULL, sort->range, 0, es);
-	if (sort->distinct > 0)
+	if (values && sort->distinct > 0)
 		ExplainPropertyUInteger("Distinct", NULL, sort->distinct, es);
 	if (sort->partitions > 0)
 		ExplainPropertyInteger("Partitions", NULL, sort->partitions, es);
@@ -141,7 +162,7 @@ explain_stats_properties(const HpSortStats *stats, const char *method, const cha
 }
 
 static void
-explain_stats(const HpSortStats *stats, ExplainState *es)
+explain_stats(const HpSortStats *stats, bool values, ExplainState *es)
 {
 	const RowSortStats *sort = &stats->sort;
 	const char *type = sort->on_disk ? "Disk" : "Memory";
@@ -155,9 +176,9 @@ explain_stats(const HpSortStats *stats, ExplainState *es)
 	if (sort->compared)
 		appendStringInfoString(&method, " and comparison");
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-		explain_stats_text(stats, method.data, type, space, es);
+		explain_stats_text(stats, values, method.data, type, space, es);
 	else
-		explain_stats_properties(stats, method.data, type, space, es);
+		explain_stats_properties(stats, values, method.data, type, space, es);
 	pfree(method.data);
 }
 
@@ -165,13 +186,15 @@ void
 sort_node_explain(PlanState *node, const KeyColumns *keys, const HpSortStats *stats,
 				  const HpSortShared *shared, List *ancestors, ExplainState *es)
 {
+	bool		values;
 	int			i;
 
 	explain_keys(node->plan, keys, ancestors, es);
 	if (!es->analyze)
 		return;
+	values = may_tell_values(node);
 	if (stats->valid)
-		explain_stats(stats, es);
+		explain_stats(stats, values, es);
 	if (shared == NULL)
 		return;
 
@@ -187,14 +210,14 @@ sort_node_explain(PlanState *node, const KeyColumns *keys, const HpSortStats *st
 			indent(es);
 			appendStringInfo(es->str, "Worker %d:\n", i);
 			es->indent++;
-			explain_stats(&shared->workers[i], es);
+			explain_stats(&shared->workers[i], values, es);
 			es->indent--;
 		}
 		else
 		{
 			ExplainOpenGroup("Worker", NULL, true, es);
 			ExplainPropertyInteger("Worker Number", NULL, i, es);
-			explain_stats(&shared->workers[i], es);
+			explain_stats(&shared->workers[i], values, es);
 			ExplainCloseGroup("Worker", NULL, true, es);
 		}
 	}

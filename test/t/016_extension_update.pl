@@ -1,0 +1,151 @@
+# ALTER EXTENSION hpsort UPDATE: an extension that was updated has the same objects as
+# a new one of that version, and the scripts of released versions stay as they are.
+use strict;
+use warnings;
+use Digest::SHA;
+use File::Copy qw(copy);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# --- sql/released.sha256 has the scripts that were released
+
+my %released = map { reverse split } split /\n/, slurp_file('sql/released.sha256');
+ok(exists $released{'hpsort--1.0.sql'}, 'the first release is among the released scripts');
+for my $script (sort keys %released)
+{
+	is(Digest::SHA->new(256)->addfile("sql/$script")->hexdigest, $released{$script},
+		"$script is as it was released: a change belongs into a script that updates to the next version");
+}
+
+my $node = PostgreSQL::Test::Cluster->new('node');
+$node->init;
+$node->append_conf('postgresql.conf', "client_min_messages = warning\nautovacuum = off\n");
+$node->start;
+
+# --- What an extension consists of
+
+# Each member with all that a script can say of it, as lines of text.  A kind of object
+# without a definition here is an error, so that whoever adds the first one adds that.
+my $members = q{
+	SELECT string_agg(line, E'\n' ORDER BY line COLLATE "C") FROM (
+		SELECT concat_ws(' | ', i.type, i.identity,
+			CASE
+				WHEN d.classid = 'pg_proc'::regclass AND p.prokind = 'a' THEN
+					(SELECT (to_jsonb(a) || jsonb_build_object('aggfnoid', NULL, 'transition', a.aggtransfn::regprocedure, 'final', a.aggfinalfn,
+						'arguments', pg_get_function_arguments(p.oid), 'result', pg_get_function_result(p.oid),
+						'attributes', ARRAY[p.proparallel::text, p.provolatile::text, p.proisstrict::text]))::text FROM pg_aggregate a WHERE a.aggfnoid = p.oid)
+				WHEN d.classid = 'pg_proc'::regclass THEN pg_get_functiondef(p.oid)
+				WHEN d.classid = 'pg_class'::regclass AND c.relkind = 'v' THEN pg_get_viewdef(c.oid)
+				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'c' THEN
+					(SELECT string_agg(format('%s %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
+					 FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped)
+				-- made with their element and row types
+				WHEN d.classid = 'pg_type'::regclass AND t.typcategory = 'A' THEN 'array'
+				ELSE ('no definition of ' || i.type)::int::text
+			END,
+			'comment ' || obj_description(d.objid, d.classid::regclass::name),
+			'rights ' || coalesce(p.proacl, c.relacl, t.typacl)::text,
+			'initially ' || (SELECT string_agg(n.initprivs::text, ' ') FROM pg_init_privs n WHERE n.classoid = d.classid AND n.objoid = d.objid)) AS line
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+			CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) i
+			LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+			LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
+			LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
+		WHERE e.extname = 'hpsort'
+		UNION ALL
+		SELECT concat_ws(' | ', 'extension', extversion, extrelocatable::text, extconfig::text, extcondition::text) FROM pg_extension WHERE extname = 'hpsort'
+	) AS lines};
+
+my $databases = 0;
+
+# The extension's objects after these statements in a new database, by \dx+ and by $members.
+sub objects_after
+{
+	my (@statements) = @_;
+	my $database = 'db' . $databases++;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$node->safe_psql($database, join('', map { "$_;\n" } @statements));
+	my $objects = $node->safe_psql($database, "\\dx+ hpsort\n$members");
+	$node->safe_psql('postgres', "DROP DATABASE $database");
+	return $objects;
+}
+
+# Both have a line for each of the extension's functions.
+my $version = $node->safe_psql('postgres', "SELECT default_version FROM pg_available_extensions WHERE name = 'hpsort'");
+my $new = objects_after('CREATE EXTENSION hpsort');
+like($new, qr/^function hpsort_preload\(\)$/m, 'a new extension in \dx+');
+like($new, qr/^function \| public\.hpsort_preload\(\) \| CREATE OR REPLACE FUNCTION/m, 'and by definitions');
+is(objects_after('CREATE EXTENSION hpsort'), $new, 'the same in another database');
+
+# The comparison finds whatever an update could leave out.
+for my $change (
+	'ALTER EXTENSION hpsort DROP FUNCTION hpsort_last()',
+	'CREATE FUNCTION hpsort_more() RETURNS int LANGUAGE sql RETURN 1; ALTER EXTENSION hpsort ADD FUNCTION hpsort_more()',
+	"COMMENT ON FUNCTION hpsort_last() IS 'something else'",
+	'COMMENT ON VIEW hpsort_stat_gpu IS NULL',
+	'ALTER FUNCTION hpsort_order COST 201',
+	'ALTER FUNCTION hpsort_order PARALLEL RESTRICTED',
+	'ALTER FUNCTION hpsort_order STRICT',
+	'ALTER FUNCTION hpsort_query ROWS 7',
+	'GRANT EXECUTE ON FUNCTION hpsort_stat_gpu_reset() TO PUBLIC',
+	'REVOKE SELECT ON hpsort_stat_gpu FROM PUBLIC',
+	'REVOKE EXECUTE ON FUNCTION hpsort_agg(int4) FROM PUBLIC',
+	'ALTER TYPE hpsort_run ADD ATTRIBUTE more int',
+	'ALTER VIEW hpsort_stat_gpu RENAME COLUMN jobs TO sorts',
+	'CREATE OR REPLACE AGGREGATE hpsort_agg(int4) (SFUNC = hpsort_support_agg_transfn, STYPE = internal, SSPACE = 193,
+		FINALFUNC = hpsort_support_agg_finalfn, COMBINEFUNC = hpsort_support_agg_combine, SERIALFUNC = hpsort_support_agg_serialize,
+		DESERIALFUNC = hpsort_support_agg_deserialize, PARALLEL = SAFE)')
+{
+	isnt(objects_after('CREATE EXTENSION hpsort', $change), $new, "a difference: $change");
+}
+
+# --- Every version that there is can be updated to the default one
+
+for my $old (split /\n/, $node->safe_psql('postgres', qq{SELECT version FROM pg_available_extension_versions
+	WHERE name = 'hpsort' AND version <> '$version' ORDER BY version}))
+{
+	is(objects_after("CREATE EXTENSION hpsort VERSION '$old'", "ALTER EXTENSION hpsort UPDATE TO '$version'"), $new, "$old updated to $version");
+}
+
+# --- A next version, as the one to come will be made
+
+SKIP:
+{
+	skip 'extensions of other directories: PostgreSQL 18', 5 if $node->pg_version < 18;
+
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	my $addition = q{
+		CREATE FUNCTION hpsort_next(keys int4[]) RETURNS int4[] AS 'MODULE_PATHNAME', 'hpsort' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+		COMMENT ON FUNCTION hpsort_next(int4[]) IS 'added by the next version';
+		ALTER FUNCTION hpsort_order(int4[], bool, bool) COST 300;
+	};
+	my $updated = sub {
+		my ($update) = @_;
+
+		append_to_file("$dir/extension/hpsort--$version--99.sql.new", $update);
+		rename("$dir/extension/hpsort--$version--99.sql.new", "$dir/extension/hpsort--$version--99.sql") or die $!;
+		return objects_after("CREATE EXTENSION hpsort VERSION '$version'", 'ALTER EXTENSION hpsort UPDATE');
+	};
+
+	mkdir "$dir/extension" or die $!;
+	copy("sql/hpsort--$version.sql", "$dir/extension/hpsort--$version.sql") or die $!;
+	copy("sql/hpsort--$version.sql", "$dir/extension/hpsort--99.sql") or die $!;
+	append_to_file("$dir/extension/hpsort--99.sql", $addition);
+	(my $control = slurp_file('hpsort.control')) =~ s/^default_version = .*$/default_version = '99'/m or die;
+	append_to_file("$dir/extension/hpsort.control", $control);
+	$node->append_conf('postgresql.conf', "extension_control_path = '$dir:\$system'\n");
+	$node->reload;
+
+	my $next = objects_after('CREATE EXTENSION hpsort');
+	like($next, qr/^extension \| 99 \|/m, 'a next version');
+	isnt($next, $new, 'has other objects');
+	is($updated->($addition), $next, 'updated to it: the same objects');
+	isnt($updated->($addition =~ s/COMMENT [^;]*;//r), $next, 'a comment left out of the update is found');
+	isnt($updated->($addition =~ s/ALTER FUNCTION [^;]*;//r), $next, 'a changed attribute left out of the update is found');
+}
+
+$node->stop;
+done_testing();
