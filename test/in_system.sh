@@ -18,7 +18,9 @@ source test/lib.sh
 [ -x "$1/usr/bin/env" ] || die "no system in $1"
 
 status=0
-in_system "$@" || status=$?
+start_system "$1" "$work/system" "${@:2}"
+wait "${system_pids[0]}" || status=$?
+system_pids=()
 if [ -d "$work/system/hpsort/build/bench" ]; then
 	mkdir -p build/bench
 	cp -R "$work/system/hpsort/build/bench/." build/bench

@@ -14,7 +14,8 @@
 #	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
 #	find_systems				fills system_list with the root directories of other systems that
 #								have a PostgreSQL which find_postgres has not found
-#	in_system DIR COMMAND		in a copy of the working tree inside such a directory; needs root
+#	start_system DIR TMP COMMAND	in the background, in a copy of the working tree inside such a
+#								directory, whose /tmp is TMP meanwhile; adds to system_pids; needs root
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -24,16 +25,16 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpsort.XXXXXX")
 chmod 755 "$work"
 server_bindir=
-system_pid=
+system_pids=()
 
 finish()
 {
 	stop_server
-	if [ -n "$system_pid" ]; then
-		# The kernel ends whatever runs in the system, but only after this process is gone.
-		kill -KILL "$system_pid" 2>/dev/null || true
+	if [ ${#system_pids[@]} -gt 0 ] && kill -KILL "${system_pids[@]}"; then
+		# The kernel ends whatever runs in the systems, but only after these processes.
+		wait "${system_pids[@]}" || true
 		sleep 1
-	fi
+	fi 2>/dev/null
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -297,17 +298,15 @@ find_systems()
 	done
 }
 
-# The copy is in the system's /tmp, which is $work/system as long as the command runs.
 # The mounts and the processes are in namespaces of their own: both are gone when the
 # command has ended, however it ends.
-in_system()
+start_system()
 {
-	local status=0 system=$1
+	local system=$1 tmp=$2
 
-	shift
-	rm -rf "$work/system"
-	mkdir -m 1777 "$work/system"
-	copy_tree "$work/system/hpsort"
+	shift 2
+	mkdir -m 1777 "$tmp"
+	copy_tree "$tmp/hpsort"
 	unshare --mount --pid --fork --kill-child bash -ec '
 		mount -t proc proc "$0/proc"
 		mount --rbind /dev "$0/dev"
@@ -315,11 +314,8 @@ in_system()
 		mount --bind "$1" "$0/tmp"
 		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 			sh -c "cd /tmp/hpsort && exec \"\$@\"" - "${@:2}"
-	' "$system" "$work/system" "$@" </dev/null &
-	system_pid=$!
-	wait "$system_pid" || status=$?
-	system_pid=
-	return $status
+	' "$system" "$tmp" "$@" </dev/null &
+	system_pids+=($!)
 }
 
 # --- the server

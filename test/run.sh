@@ -3,9 +3,10 @@
 #
 #	PG_CONFIGS="/path/to/pg_config ..."		only these
 #	VERBOSE=1								all output, not only of failures
+#	HPSORT_TEST_KILLS=1000					how often the GPU service is killed on the newest version
 #
 # A PostgreSQL in the root directory of another system, /opt/*, is tested inside
-# that system (by root): in_system in lib.sh.
+# that system (by root), while the others are tested here.
 #
 # Installs what is missing where it may.  hpsort is installed into each
 # PostgreSQL tested; its server is our own, started and stopped here.  The
@@ -142,10 +143,11 @@ test_postgres()
 }
 
 # The suites of the PostgreSQLs in another system, by this script in there (INSIDE),
-# which leaves its counts and what failed in the directory that both know.
-test_system()
+# which leaves its counts and what failed in the directory that both know.  It runs
+# beside those of this system, which wait more than they compute.
+start_test_system()
 {
-	local more_passed more_failed configs=("$1"/usr/lib/postgresql/*/bin/pg_config)
+	local configs=("$1"/usr/lib/postgresql/*/bin/pg_config) name=${1##*/}
 	local tools=(/usr/bin/pg_prove "$(perl -MTAP::Parser::SourceHandler::pgTAP -e 'print $INC{"TAP/Parser/SourceHandler/pgTAP.pm"}')")
 
 	# Plain SQL and Perl, which a system that is newer than its packages may lack.
@@ -154,22 +156,31 @@ test_system()
 		major=${major%%/*}
 		have_pgtap "$1/usr/share/postgresql/$major/extension" || true
 	done
-	[ -e "$1/usr/bin/pg_prove" ] || tar -cPf - "${tools[@]}" | tar -C "$1" -xf -
+	[ -e "$1/usr/bin/pg_prove" ] || tar -cPf - "${tools[@]}" | tar -C "$1" -xf - 2>/dev/null
 
-	in_system "$1" env INSIDE=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" test/run.sh || true
-	if read -r more_passed more_failed <"$work/system/counts"; then
+	start_system "$1" "$work/$name" env INSIDE=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" \
+		test/run.sh >"$work/$name.log" 2>&1
+}
+
+end_test_system()
+{
+	local more_passed more_failed name=${1##*/}
+
+	wait "$2" || true
+	cat "$work/$name.log"
+	if read -r more_passed more_failed <"$work/$name/counts"; then
 		passed=$((passed + more_passed))
 		failed=$((failed + more_failed))
-		cat "$work/system/failures" >>"$work/failures" 2>/dev/null || true
+		[ "$more_failed" = 0 ] || cat "$work/$name/failures" >>"$work/failures"
 	else
 		failed=$((failed + 1))
 		echo "FAIL $1: its suites did not come to their end" | tee -a "$work/failures"
 	fi
 }
 
-# On one version the GPU service is killed a thousand times, on the others less often.
-few_kills=100
-many_kills=1000
+# How often the GPU service is killed: on one version more often.  A kill takes 0.7 s.
+few_kills=50
+many_kills=${HPSORT_TEST_KILLS:-300}
 
 need build unit pgtap perl
 find_postgres
@@ -189,7 +200,8 @@ if [ -n "${INSIDE:-}" ]; then
 	exit 0
 fi
 for system in "${system_list[@]}"; do
-	echo "found PostgreSQL in $system"
+	echo "found PostgreSQL $(ls "$system/usr/lib/postgresql") in $system"
+	start_test_system "$system"
 done
 
 for pg_config in "${postgres_list[@]}"; do
@@ -197,9 +209,10 @@ for pg_config in "${postgres_list[@]}"; do
 	[ "$pg_config" = "${postgres_list[-1]}" ] && kills=$many_kills || kills=$few_kills
 	test_postgres $kills
 done
-for system in "${system_list[@]}"; do
-	test_system "$system"
+for i in "${!system_list[@]}"; do
+	end_test_system "${system_list[i]}" "${system_pids[i]}"
 done
+system_pids=()
 
 tree=$work/unit
 copy_tree "$tree"
