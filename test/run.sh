@@ -168,7 +168,8 @@ end_test_system()
 
 	wait "$2" || true
 	cat "$work/$name.log"
-	if read -r more_passed more_failed <"$work/$name/counts"; then
+	if [ -e "$work/$name/counts" ]; then
+		read -r more_passed more_failed <"$work/$name/counts"
 		passed=$((passed + more_passed))
 		failed=$((failed + more_failed))
 		[ "$more_failed" = 0 ] || cat "$work/$name/failures" >>"$work/failures"
