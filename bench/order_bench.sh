@@ -2,7 +2,7 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
@@ -10,6 +10,8 @@
 # numbers of rows, --rows and its tenth parts, this one.  Both are run in turn in
 # one session, hpsort forced and forbidden; medians.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
+# --cpu: milliseconds of the session's processor time instead of the clock's, for a
+# machine that others keep busy; without the queries that may have workers.
 
 set -euo pipefail
 
@@ -18,6 +20,7 @@ reps=5
 out=
 only=
 targets=
+cpu=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
@@ -25,8 +28,9 @@ while [ $# -gt 0 ]; do
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
+		--cpu) cpu=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -83,9 +87,11 @@ compare()
 	local n=$1 memory=$2 workers=$3 query=$4 i mode chosen times=$reps
 
 	# Short queries are repeated until there is something to measure.
-	local loop=$((500000 / n))
+	local loop=$((500000 / n)) clock=
 	[ "$loop" -ge 1 ] || loop=1
 	[ "$loop" -le 200 ] || loop=200
+	# The first number there is nanoseconds on a processor.
+	[ -z "$cpu" ] || clock="SELECT 'cpu ' || split_part(pg_read_file('/proc/self/schedstat'), ' ', 1);"
 	{
 		echo "SET work_mem = '$memory'; SET max_parallel_workers_per_gather = $workers;"
 		[ "$workers" = 0 ] || echo "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
@@ -98,14 +104,20 @@ compare()
 			[ "$i" != 1 ] || echo '\timing on'
 			for mode in force forbid; do
 				echo "SET hpsort.debug_sort = $mode; DISCARD PLANS;"
+				echo "$clock"
 				echo "SELECT pg_temp.run($loop);"
+				echo "$clock"
 			done
 		done
 	} | sed "s/^SET hpsort.*/\\\\timing off\n&\n\\\\timing on/" >"$work/compare.sql"
 	run_psql -f "$work/compare.sql" >"$work/compare.out" || die "failed: $query"
 	chosen=core
 	! grep -q HpSort "$work/compare.out" || chosen=hpsort
-	sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' "$work/compare.out" |
+	if [ -n "$cpu" ]; then
+		awk '$1 == "cpu" && !from { from = $2; next } $1 == "cpu" { print ($2 - from) / 1e6; from = 0 }' "$work/compare.out"
+	else
+		sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' "$work/compare.out"
+	fi |
 		awk -v n="$n" -v memory="$memory" -v workers="$workers" -v query="$query" -v chosen="$chosen" -v loop="$loop" '
 			function median(v, n,    i, j, t) {
 				for (i = 2; i <= n; i++)
@@ -150,7 +162,7 @@ else
 		done
 	done
 fi
-[ -z "$only" ] || exit 0
+[ -z "$only$cpu" ] || exit 0
 for query in "x:x" "*:x" "*:y"; do
 	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 done

@@ -33,23 +33,26 @@ source test/lib.sh
 # directory in source.
 fetch_source()
 {
-	local suite
+	local suite suites
 
-	case ${1%%.*} in
-		15) suite=bookworm ;;
-		17) suite=trixie ;;
-		18) suite=sid ;;
+	case ${1%%[!0-9]*} in
+		15) suites=bookworm ;;
+		17) suites=trixie ;;
+		18) suites=sid ;;
+		19) suites="sid experimental" ;;
 		*) die "give PG_SOURCES: no source package known of PostgreSQL $1" ;;
 	esac
 	command -v apt-get >/dev/null || die "give PG_SOURCES: a source tree of PostgreSQL $1"
 	mkdir -p "$2/lists/partial"
-	echo "deb-src [trusted=yes] http://deb.debian.org/debian $suite main" >"$2/sources.list"
+	for suite in $suites; do
+		echo "deb-src [trusted=yes] http://deb.debian.org/debian $suite main"
+	done >"$2/sources.list"
 	(
 		cd "$2"
 		options=(-o "Dir::Etc::sourcelist=$2/sources.list" -o Dir::Etc::sourceparts=/dev/null
 			-o "Dir::State::Lists=$2/lists" -o APT::Sandbox::User=root)
 		as_root apt-get -qq "${options[@]}" update
-		apt-get -qq "${options[@]}" source --download-only "postgresql-${1%%.*}" >/dev/null
+		apt-get -qq "${options[@]}" source --download-only "postgresql-${1%%[!0-9]*}" >/dev/null
 		tar xjf postgresql-*.orig.tar.bz2
 	)
 	source=$(echo "$2"/postgresql-*/)

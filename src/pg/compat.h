@@ -372,17 +372,33 @@ compat_check_select(ParseState *pstate, ParseNamespaceItem *nsitem, AttrNumber a
  * Before, heapam.c does that in functions of its own, repeated here.
  */
 
-/*
- * A sequential scan, or with parallel this process's share of one.  PG 19 is told
- * that the scan's rows will not be updated: pages may become all-visible then.
- */
-static inline TableScanDesc
-compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc parallel)
+/* Whether the query changes or locks rows of the table that this node scans, as far as PG 19 asks. */
+static inline bool
+compat_scan_is_for_change(ScanState *node)
 {
 #if PG_VERSION_NUM >= 190000
-	return parallel ? table_beginscan_parallel(rel, parallel, SO_HINT_REL_READ_ONLY)
-		: table_beginscan(rel, snapshot, 0, NULL, SO_HINT_REL_READ_ONLY);
+	return !ScanRelIsReadOnly(node);
 #else
+	(void) node;
+	return false;
+#endif
+}
+
+/*
+ * A sequential scan, or with parallel this process's share of one.  In PG 19 pages
+ * become all-visible while they are read, unless the query is about to change them.
+ */
+static inline TableScanDesc
+compat_table_beginscan(Relation rel, Snapshot snapshot, ParallelTableScanDesc parallel,
+					   bool for_change)
+{
+#if PG_VERSION_NUM >= 190000
+	uint32		flags = for_change ? SO_NONE : SO_HINT_REL_READ_ONLY;
+
+	return parallel ? table_beginscan_parallel(rel, parallel, flags)
+		: table_beginscan(rel, snapshot, 0, NULL, flags);
+#else
+	(void) for_change;
 	return parallel ? table_beginscan_parallel(rel, parallel)
 		: table_beginscan(rel, snapshot, 0, NULL);
 #endif

@@ -518,7 +518,8 @@ column_reader_open(const ColumnScan *scan)
 		(reader->columns[0].type == INT4OID || reader->columns[0].type == DATEOID);
 
 	/* Core's scan: predicate lock on the table, block order, ring of buffers, statistics. */
-	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel);
+	reader->scan = compat_table_beginscan(scan->rel, scan->snapshot, scan->parallel,
+										  scan->for_change);
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");

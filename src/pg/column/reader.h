@@ -50,6 +50,7 @@ typedef struct ColumnScan
 	const AttrNumber *attnums;	/* ncolumns, of types that column_type_is_key accepts */
 	Snapshot	snapshot;
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
+	bool		for_change;		/* the query changes or locks rows of this table */
 
 	/*
 	 * The filter: only rows for which it is true are read.  It is evaluated in

@@ -8,6 +8,9 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
+#include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
