@@ -156,7 +156,8 @@ make_stand_ins()
 {
 	local root_command=() user_command=()
 
-	[ -w "$("$pg_config" --pkglibdir)" ] || root_command=(sudo -n)
+	# sudo would keep neither.
+	[ -w "$("$pg_config" --pkglibdir)" ] || root_command=(sudo -n env 'PATH="$PATH"' 'PG_CONFIG="$PG_CONFIG"' 'MAKEFLAGS="$MAKEFLAGS"')
 	[ -z "$test_user" ] || user_command=(runuser -u "$test_user" --)
 	mkdir "$work/stand-ins"
 	cat >"$work/stand-ins/sudo" <<-END
@@ -173,14 +174,7 @@ make_stand_ins()
 		exec /usr/bin/apt-get -qq --simulate "\$@"
 	END
 	chmod 755 "$work/stand-ins" "$work/stand-ins"/*
-
-	local git=(git --git-dir="$work/hpsort.git" --work-tree="$work/src" -c safe.directory='*'
-		-c user.name=docs.sh -c user.email=docs.sh@example.org)
-	{
-		git init -q --bare "$work/hpsort.git"
-		"${git[@]}" add -A
-		"${git[@]}" commit -q -m 'the working tree'
-	} >/dev/null
+	commit_tree "$work/repository"
 }
 
 # run_sh DIR N: a block of the shell's
@@ -193,7 +187,7 @@ run_sh()
 		rm -rf "$from"
 		mkdir "$from"
 	fi
-	sed "s|\<URL\>|$work/hpsort.git|" "$1/$2.sh" >"$1/$2.script"
+	sed "s|\<URL\>|$work/repository|" "$1/$2.sh" >"$1/$2.script"
 	(
 		cd "$from"
 		PATH=$work/stand-ins:$bindir:$PATH PG_CONFIG=$pg_config MAKEFLAGS="${make_flags[*]} -j$(nproc)" \
