@@ -13,6 +13,9 @@
 #	as_installer COMMAND		as a user who may install into the PostgreSQL in use
 #	start_server / stop_server	a throw-away one, on a socket only
 #	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
+#	find_systems				fills system_list with the root directories of other systems that
+#								have a PostgreSQL which find_postgres has not found
+#	in_system DIR COMMAND		in a copy of the working tree inside such a directory; needs root
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -22,10 +25,16 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpsort.XXXXXX")
 chmod 755 "$work"
 server_bindir=
+system_pid=
 
 finish()
 {
 	stop_server
+	if [ -n "$system_pid" ]; then
+		# The kernel ends whatever runs in the system, but only after this process is gone.
+		kill -KILL "$system_pid" 2>/dev/null || true
+		sleep 1
+	fi
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -118,7 +127,7 @@ need()
 	for tool; do
 		case $tool in
 			build)
-				command -v git >/dev/null || missing+=(git)
+				[ ! -e "$root/.git" ] || command -v git >/dev/null || missing+=(git)
 				command -v make >/dev/null || missing+=(make)
 				command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 				command -v g++ >/dev/null || missing+=(g++)
@@ -273,6 +282,57 @@ use_working_tree()
 		tail -n 50 "$work/build.log" >&2
 		exit 1
 	fi
+}
+
+# --- PostgreSQLs in root directories of other systems
+
+# What a newer Debian has already, and this system's has not, can be unpacked below
+# /opt with the libraries and the compiler that belong to it, and used by chroot.
+find_systems()
+{
+	local file dir config system have=" "
+
+	system_list=()
+	[ -z "${PG_CONFIGS:-${PG_CONFIG:-}}" ] || return 0
+	for config in "${postgres_list[@]}"; do
+		have+="$("$config" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/') "
+	done
+	for file in /opt/*/usr/lib/postgresql/*/bin/pg_config; do
+		dir=${file%/bin/pg_config}
+		system=${dir%/usr/lib/postgresql/*}
+		[ -x "$dir/bin/postgres" ] && [ -e "$system/usr/include/postgresql/${dir##*/}/server/postgres.h" ] || continue
+		[[ "$have" != *" ${dir##*/} "* && " ${system_list[*]} " != *" $system "* ]] || continue
+		if [ "$(id -u)" = 0 ]; then
+			system_list+=("$system")
+		else
+			echo "PostgreSQL ${dir##*/} in $system is skipped: only root can use it"
+		fi
+	done
+}
+
+# The copy is in the system's /tmp, which is $work/system as long as the command runs.
+# The mounts and the processes are in namespaces of their own: both are gone when the
+# command has ended, however it ends.
+in_system()
+{
+	local status=0 system=$1
+
+	shift
+	rm -rf "$work/system"
+	mkdir -m 1777 "$work/system"
+	copy_tree "$work/system/hpsort"
+	unshare --mount --pid --fork --kill-child bash -ec '
+		mount -t proc proc "$0/proc"
+		mount --rbind /dev "$0/dev"
+		mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm"
+		mount --bind "$1" "$0/tmp"
+		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+			sh -c "cd /tmp/hpsort && exec \"\$@\"" - "${@:2}"
+	' "$system" "$work/system" "$@" </dev/null &
+	system_pid=$!
+	wait "$system_pid" || status=$?
+	system_pid=
+	return $status
 }
 
 # --- the server

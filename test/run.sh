@@ -4,6 +4,9 @@
 #	PG_CONFIGS="/path/to/pg_config ..."		only these
 #	VERBOSE=1								all output, not only of failures
 #
+# A PostgreSQL in the root directory of another system, /opt/*, is tested inside
+# that system (by root): in_system in lib.sh.
+#
 # Installs what is missing where it may.  hpsort is installed into each
 # PostgreSQL tested; its server is our own, started and stopped here.  The
 # last line is "N passed, N failed"; one suite of one version counts one.
@@ -69,17 +72,21 @@ regress()
 }
 
 # pgTAP is plain SQL: where it was not packaged for this PostgreSQL, another's will do.
+# have_pgtap DIR: sees to it that this directory of extensions has it.
+have_pgtap()
+{
+	local other
+
+	[ ! -e "$1/pgtap.control" ] || return 0
+	other=$(ls /usr/share/postgresql/*/extension/pgtap.control 2>/dev/null | tail -1)
+	[ -n "$other" ] || { echo "no pgTAP: install postgresql-$major-pgtap"; return 1; }
+	as_root cp "${other%.control}"* "$1"
+}
+
 pgtap()
 {
-	local to other
-
 	some "$1/test/pgtap/*.sql" || return
-	to=$("$pg_config" --sharedir)/extension
-	if [ ! -e "$to/pgtap.control" ]; then
-		other=$(ls /usr/share/postgresql/*/extension/pgtap.control 2>/dev/null | tail -1)
-		[ -n "$other" ] || { echo "no pgTAP: install postgresql-$major-pgtap"; return 1; }
-		as_root cp "${other%.control}"* "$to" || return
-	fi
+	have_pgtap "$("$pg_config" --sharedir)/extension" || return
 	as_user make -C "$1" "${make_flags[@]}" pgtap && no_crash
 }
 
@@ -114,33 +121,84 @@ perl_tap()
 		grep -q '^Result: PASS' "$work/prove" || { tap_logs "$1"; return 1; }
 }
 
+# The suites of the PostgreSQL chosen; KILLS is how often its GPU service is killed.
+test_postgres()
+{
+	local kills=$1 tree=$work/$name
+
+	make_flags+=(COPT=-Werror)
+	rm -rf "$tree"
+	copy_tree "$tree"
+	suite "$name build" build_and_install "$tree" || return 0
+	suite "$name server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 || return 0
+	suite "$name regress" regress "$tree" || true
+	suite "$name pgtap" pgtap "$tree" || true
+	suite "$name tap" perl_tap "$tree" || true
+	stop_server
+	suite "$name gpu server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 \
+		hpsort.gpu_devices=cpu hpsort.device=gpu || return 0
+	suite "$name gpu" on_gpu "$tree" || true
+	stop_server
+}
+
+# The suites of the PostgreSQLs in another system, by this script in there (INSIDE),
+# which leaves its counts and what failed in the directory that both know.
+test_system()
+{
+	local more_passed more_failed configs=("$1"/usr/lib/postgresql/*/bin/pg_config)
+	local tools=(/usr/bin/pg_prove "$(perl -MTAP::Parser::SourceHandler::pgTAP -e 'print $INC{"TAP/Parser/SourceHandler/pgTAP.pm"}')")
+
+	# Plain SQL and Perl, which a system that is newer than its packages may lack.
+	for pg_config in "${configs[@]}"; do
+		major=${pg_config#"$1"/usr/lib/postgresql/}
+		major=${major%%/*}
+		have_pgtap "$1/usr/share/postgresql/$major/extension" || true
+	done
+	[ -e "$1/usr/bin/pg_prove" ] || tar -cPf - "${tools[@]}" | tar -C "$1" -xf -
+
+	in_system "$1" env INSIDE=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" test/run.sh || true
+	if read -r more_passed more_failed <"$work/system/counts"; then
+		passed=$((passed + more_passed))
+		failed=$((failed + more_failed))
+		cat "$work/system/failures" >>"$work/failures" 2>/dev/null || true
+	else
+		failed=$((failed + 1))
+		echo "FAIL $1: its suites did not come to their end" | tee -a "$work/failures"
+	fi
+}
+
+# On one version the GPU service is killed a thousand times, on the others less often.
+few_kills=100
+many_kills=1000
+
 need build unit pgtap perl
 find_postgres
+find_systems
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
 for pg_config in "${postgres_list[@]}"; do
 	use_postgres "$pg_config"
 	echo "found PostgreSQL $version in $bindir"
 done
+if [ -n "${INSIDE:-}" ]; then
+	for pg_config in "${postgres_list[@]}"; do
+		use_postgres "$pg_config"
+		test_postgres $few_kills
+	done
+	[ "$failed" = 0 ] || cp "$work/failures" "$INSIDE/failures"
+	echo "$passed $failed" >"$INSIDE/counts"
+	exit 0
+fi
+for system in "${system_list[@]}"; do
+	echo "found PostgreSQL in $system"
+done
 
 for pg_config in "${postgres_list[@]}"; do
 	use_postgres "$pg_config"
-	make_flags+=(COPT=-Werror)
-	tree=$work/$name
-	rm -rf "$tree"
-	copy_tree "$tree"
-	suite "$name build" build_and_install "$tree" || continue
-	suite "$name server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 || continue
-	suite "$name regress" regress "$tree" || true
-	suite "$name pgtap" pgtap "$tree" || true
-	# On one version the GPU service is killed a thousand times, on the others less often.
-	kills=100
-	[ "$pg_config" != "${postgres_list[-1]}" ] || kills=1000
-	suite "$name tap" perl_tap "$tree" || true
-	stop_server
-	suite "$name gpu server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 \
-		hpsort.gpu_devices=cpu hpsort.device=gpu || continue
-	suite "$name gpu" on_gpu "$tree" || true
-	stop_server
+	[ "$pg_config" = "${postgres_list[-1]}" ] && kills=$many_kills || kills=$few_kills
+	test_postgres $kills
+done
+for system in "${system_list[@]}"; do
+	test_system "$system"
 done
 
 tree=$work/unit
