@@ -43,14 +43,13 @@ done
 
 # --- one server, in a process of its own, here or in another system
 
-# serve_tables DIR: writes its place and version to DIR/socket, and ends when there is DIR/stop.
+# serve_tables DIR: writes its place and version to DIR/socket, and waits to be killed.
 serve_tables()
 {
 	local n largest
 
 	largest=$(printf '%s\n' $rows | sort -n | tail -1)
 	mkdir -p "$1"
-	trap 'touch "$serve/ended"; finish' EXIT
 	if [ -n "$with_hpsort" ]; then
 		use_working_tree
 	else
@@ -77,9 +76,8 @@ serve_tables()
 	} | as_user "$bindir/psql" -qXAt -v ON_ERROR_STOP=1 >"$work/load.log" 2>&1 || { tail -5 "$work/load.log" >&2; exit 1; }
 	echo "$PGHOST ${version%% *}" >"$1/socket.new"
 	mv "$1/socket.new" "$1/socket"
-	until [ -e "$1/stop" ]; do
-		sleep 1
-	done
+	sleep infinity &
+	wait
 }
 
 if [ -n "$serve" ]; then
@@ -91,15 +89,17 @@ fi
 
 [ ${#postgresqls[@]} -gt 0 ] || die "usage: measure.sh [--rows \"N ...\"] [--reps N] [--save] POSTGRESQL..."
 dirs=()
+groups=()		# of processes: a server with what compiles for it
 end_servers()
 {
-	local dir
+	local i
 
-	for dir in "${dirs[@]}"; do
-		mkdir -p "$dir"
-		touch "$dir/stop"
+	for i in "${!groups[@]}"; do
+		# A server here ends by its own trap, one in a system with the system's namespace.
+		kill "-$([ "${dirs[i]}" = "$work/system/served" ] && echo KILL || echo TERM)" -- "-${groups[i]}" 2>/dev/null || true
 	done
 	wait
+	sleep 1
 	finish
 }
 trap end_servers EXIT
@@ -109,6 +109,7 @@ psql_libdir=
 for postgresql in "${postgresqls[@]}"; do
 	options=(--rows "$rows")
 	[ "$postgresql" = "${postgresqls[-1]}" ] || options+=(--without-hpsort)
+	set -m
 	if [ -d "$postgresql" ]; then
 		dir=$work/system/served
 		rm -rf "$work/system"
@@ -120,11 +121,13 @@ for postgresql in "${postgresqls[@]}"; do
 		mkdir "$dir"
 		PG_CONFIG=$postgresql "$root/bench/picture/measure.sh" "${options[@]}" --serve "$dir" >"$dir/log" 2>&1 </dev/null &
 	fi
+	groups+=($!)
+	set +m
 	dirs+=("$dir")
 	# One after the other: each compiles and loads.
 	while [ ! -e "$dir/socket" ]; do
 		sleep 1
-		if [ -e "$dir/ended" ] || [ -z "$(jobs -rp)" ]; then
+		if ! jobs -rp | grep -qx "${groups[-1]}"; then
 			cat "$work/served.log" "$dir/log" 2>/dev/null >&2 || true
 			die "no server of $postgresql"
 		fi
