@@ -135,7 +135,7 @@ def draw(path):
     machine = comments[1].split(", ")
     out.append(text(LEFT, HEIGHT - 32, "Milliseconds against rows, both in powers of ten: lower is faster. Tables in memory, one process or "
                     "thread each, y from 0 to 999,999, medians.", "faint"))
-    out.append(text(LEFT, HEIGHT - 14, f"{machine[0][:10]}, {', '.join(machine[2:4])}; bench/results/{os.path.basename(path)}", "faint"))
+    out.append(text(LEFT, HEIGHT - 14, f"{machine[0][:10]}, {', '.join(machine[2:])}; bench/results/{os.path.basename(path)}", "faint"))
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
