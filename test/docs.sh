@@ -25,8 +25,7 @@
 # machine but hpsort's files in the PostgreSQL tested:
 #
 #	URL			a repository of the working tree
-#	sudo		as root only where that PostgreSQL belongs to root; "sudo -u USER" is the user
-#				of the throw-away server
+#	sudo		as root only where that PostgreSQL belongs to root
 #	apt-get		only says whether it could install these packages
 #
 # Before comparison, what differs from run to run or between versions of
@@ -154,16 +153,14 @@ run_sql()
 # What shell blocks find in the place of what would change this machine.
 make_stand_ins()
 {
-	local root_command=() user_command=()
+	local root_command=()
 
 	# sudo would keep neither.
 	[ -w "$("$pg_config" --pkglibdir)" ] || root_command=(sudo -n env 'PATH="$PATH"' 'PG_CONFIG="$PG_CONFIG"' 'MAKEFLAGS="$MAKEFLAGS"')
-	[ -z "$test_user" ] || user_command=(runuser -u "$test_user" --)
 	mkdir "$work/stand-ins"
 	cat >"$work/stand-ins/sudo" <<-END
 		#!/bin/bash
 		PATH=\${PATH#*:}
-		[ "\$1" != -u ] || { shift 2; exec ${user_command[*]} "\$@"; }
 		[ "\$1" != apt-get ] || exec "$work/stand-ins/apt-get" "\${@:2}"
 		exec ${root_command[*]} "\$@"
 	END
