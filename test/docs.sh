@@ -237,7 +237,7 @@ marked_pages()
 {
 	local page pages
 
-	mapfile -t pages < <(git -c safe.directory='*' ls-files --cached --others --exclude-standard '*.md')
+	mapfile -t pages < <(cd "$work/src" && find . -name '*.md' -printf '%P\n' | sort)
 	for page in "${pages[@]}"; do
 		if grep -qFx "$marker" "$page"; then
 			echo "$page"
@@ -248,6 +248,8 @@ marked_pages()
 }
 
 cd "$root"
+command -v git >/dev/null || need_packages git
+use_working_tree
 pages=("$@")
 if [ $# = 0 ]; then
 	marked=$(marked_pages)
@@ -255,7 +257,6 @@ if [ $# = 0 ]; then
 fi
 [[ " ${pages[*]} " == *.md* ]] || die "no page is marked: $marker"
 
-use_working_tree
 make_stand_ins
 start_server
 as_user "$bindir/psql" -Xq -c 'CREATE ROLE alice'
