@@ -98,7 +98,8 @@ end_servers()
 		# A server here ends by its own trap, one in a system with the system's namespace.
 		kill "-$([ "${dirs[i]}" = "$work/system/served" ] && echo KILL || echo TERM)" -- "-${groups[i]}" 2>/dev/null || true
 	done
-	wait
+	# Not to be told that they were killed.
+	{ wait; } 2>/dev/null
 	sleep 1
 	finish
 }
