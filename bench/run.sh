@@ -37,16 +37,14 @@ done
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 make -s -C bench
 
-cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -1)
-cpu=${cpu:-$(uname -m)}
+source bench/machine.sh
 
 # header FILE: what a number is worth nothing without.
 header()
 {
 	{
 		echo "# $command"
-		echo "# $(date -u +%Y-%m-%dT%H:%MZ), $(uname -srm), $cpu, $(nproc) cores," \
-			"$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /proc/meminfo), load $(cut -d' ' -f1 /proc/loadavg)"
+		machine
 		echo "# $(gcc --version | head -1); $($out/sort_bench --version)${postgres:+; PostgreSQL $postgres}"
 		cat "$1"
 	} >"$1.tmp"
@@ -99,7 +97,7 @@ if [ -n "$sql" ]; then
 fi
 if [ -n "$save" ]; then
 	mkdir -p bench/results
-	name=$(date -u +%Y-%m-%d)-$(echo "$cpu" | tr -cs 'A-Za-z0-9\n' - | sed 's/-*$//')
+	name=$(date -u +%Y-%m-%d)-$(cpu_name)
 	for file in "${written[@]}"; do
 		cp $out/$file.csv "bench/results/$name-$part$file.csv"
 	done

@@ -6,6 +6,7 @@
 #	use_postgres PG_CONFIG		sets bindir, major and name (pg17; pg17-assert if it was built with
 #								assertions) for the functions below
 #	copy_tree DIR				the working tree, uncommitted work included
+#	commit_tree DIR				the same as a repository of one commit
 #	build DIR / install_built DIR
 #	use_newest_postgres			need build, find_postgres and use_postgres
 #	use_working_tree [FLAG...]	all of the above with these make flags
@@ -220,6 +221,18 @@ copy_tree()
 		cp -R "$root/." "$1"
 	fi
 	[ -z "$test_user" ] || chown -R "$test_user": "$1"
+}
+
+# A repository that the caller owns: git clones no one else's.
+commit_tree()
+{
+	local git=(git -C "$1" -c user.name=hpsort -c user.email=hpsort@example.org)
+
+	copy_tree "$1"
+	chown -R "$(id -u):$(id -g)" "$1"
+	git init -q -b main "$1"
+	"${git[@]}" add -A
+	"${git[@]}" commit -q -m 'the working tree'
 }
 
 build()

@@ -1,5 +1,6 @@
-# A cancel is obeyed in the middle of a sort of any kind, the session goes on,
-# and no memory stays behind.  What asks for something else is served there, too.
+# A cancel is obeyed in the middle of a sort of any kind, the session goes on, and
+# no memory stays behind.  Other requests to a session, as barriers and the logging of
+# its memory, are served in the middle of a sort, too.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -12,7 +13,8 @@ my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
 srand($seed);
 diag("seed $seed");
 
-# What is freed goes back to the system at once, so that it shows if it is not freed.
+# malloc gives large blocks back to the system as soon as they are freed, so that a
+# backend's resident memory shows what it has not freed.
 $ENV{MALLOC_MMAP_THRESHOLD_} = 1 << 17;
 $ENV{MALLOC_TRIM_THRESHOLD_} = 1 << 17;
 
@@ -22,7 +24,7 @@ $node->append_conf('postgresql.conf', "log_line_prefix = '%p '\nmax_parallel_wor
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 
-# One session in which everything happens, and what it says.
+# The session that is cancelled: its input, output and errors.
 my $in = '';
 my $out = '';
 my $err = '';

@@ -31,11 +31,12 @@ is($standby->safe_psql('postgres', q{SET hpsort.device = gpu; SELECT hpsort('{3,
 my ($rc, $out, $err) = $standby->psql('postgres', q{SELECT hpsort_query('DELETE FROM t RETURNING x')});
 like($err, qr/query must be a SELECT, TABLE or VALUES that only reads/, 'and only reads');
 
-# Recovery waits for nobody here: what it conflicts with has to go, in the middle
-# of an expression that takes seconds and returns to nobody who would ask.
+# Recovery does not wait for queries here (max_standby_streaming_delay): a query that it
+# conflicts with must end in the middle of one sort that takes seconds, in which
+# PostgreSQL's own code looks for no interrupt.
 
 # A session of the standby that evaluates the expression: when it has begun, $cause
-# is done on the primary.  How long it goes on from there, and what it says.
+# is done on the primary.  Returns how long the session goes on from then, and what it says.
 sub evaluate
 {
 	my ($db, $begin, $do, $cause) = @_;

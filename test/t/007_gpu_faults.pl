@@ -21,7 +21,7 @@ wait_running($node);
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 my $session = open_session($node);
 
-# One sort first, for what a session keeps open.
+# Sorts by both settings first: the descriptors that a session keeps open are counted after them.
 foreach my $device (qw(gpu auto))
 {
 	run($session, "SET hpsort.device = $device");

@@ -35,7 +35,7 @@ sub sql { return $node->safe_psql('postgres', join('', @_)); }
 #	name		of the test, if not the query
 #	set			settings, as SQL
 #	any_order	rows are compared as a set
-#	plan		what the plan must match, a Sort Key of ours by default; undef: anything
+#	plan		what the plan must match, HpSort's Sort Key by default; undef: anything
 #	work_mem	list of settings, all tried
 sub same
 {

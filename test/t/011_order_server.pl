@@ -14,10 +14,12 @@ my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
 srand($seed);
 diag("seed $seed");
 
-# Enough for partitions of partitions; more to measure how fast a cancel is.
+# Enough rows that partitions are divided again; HPSORT_TEST_ROWS of some millions show
+# how soon a cancel is obeyed.
 my $rows = $ENV{HPSORT_TEST_ROWS} // 400000;
 
-# What is freed goes back to the system at once, so that it shows if it is not freed.
+# malloc gives large blocks back to the system as soon as they are freed, so that a
+# backend's resident memory shows what it has not freed.
 $ENV{MALLOC_MMAP_THRESHOLD_} = 1 << 17;
 $ENV{MALLOC_TRIM_THRESHOLD_} = 1 << 17;
 

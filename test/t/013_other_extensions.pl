@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# Built where nobody else does, for the PostgreSQL whose pg_config comes first.
+# Built in a directory of this test alone, for the PostgreSQL whose pg_config comes first in PATH.
 my $module = PostgreSQL::Test::Utils::tempdir();
 copy("test/modules/hpsort_test/$_", $module) or die "$_: $!" for ('Makefile', 'hpsort_test.c');
 {

@@ -1,8 +1,8 @@
 /*
  * fallback_test.c
- *		A GPU that does as it is told: used where it is cheaper, given keys
- *		while they arrive, and failing at every step, after which the CPU must
- *		give the same result.
+ *		The sorter with the GPU of scripted_gpu.h: it is used where it is cheaper,
+ *		it gets keys while they arrive, and it fails at every step in turn, after
+ *		which the CPU must give the same result.
  */
 #include "scripted_gpu.h"
 

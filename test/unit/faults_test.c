@@ -1,7 +1,8 @@
 /*
  * faults_test.c
- *		No memory at any allocation, a cancel at any look: each call says so,
- *		nothing leaks, and the sorter can be reset and used again.
+ *		Each allocation fails in turn, and a cancel comes at each check for one:
+ *		the call in which it happens reports it, nothing leaks, and the sorter can
+ *		be reset and used again.
  */
 #include "unit.h"
 

@@ -1,6 +1,7 @@
 /*
  * plan_test.c
- *		The plan as a table: what goes in, what is chosen, and in which words.
+ *		The plan as a table: inputs, the algorithm and device that must be chosen for
+ *		them, and the reason that must be given, word for word.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /*
  * random_test.c
- *		Random lives of sorters: everything that may be called, in any order,
- *		beside a bag that knows what must come out.
+ *		Sorters in random use: every function that may be called, in any order that
+ *		is allowed, beside a bag of the same keys, which says what must come out.
  */
 #include "unit.h"
 

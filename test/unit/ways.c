@@ -1,6 +1,6 @@
 /*
  * ways.c
- *		What ways.h declares.
+ *		The ways in which keys come into a sorter, declared in ways.h.
  */
 #include "ways.h"
 
