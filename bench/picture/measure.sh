@@ -7,7 +7,7 @@
 #	measure.sh /usr/lib/postgresql/17/bin/pg_config /opt/sid19
 #
 #	POSTGRESQL	a pg_config, or the root directory of another system that has a
-#				PostgreSQL (test/lib.sh: in_system; at most one); hpsort is measured on
+#				PostgreSQL (test/lib.sh: start_system; at most one); hpsort is measured on
 #				the last one
 #	--save		copies picture.csv from build/bench to bench/results/DATE-CPU-picture.csv
 #
@@ -114,7 +114,7 @@ for postgresql in "${postgresqls[@]}"; do
 	if [ -d "$postgresql" ]; then
 		dir=$work/system/served
 		rm -rf "$work/system"
-		in_system "$postgresql" bench/picture/measure.sh "${options[@]}" --serve /tmp/served >"$work/served.log" 2>&1 &
+		start_system "$postgresql" "$work/system" bench/picture/measure.sh "${options[@]}" --serve /tmp/served >"$work/served.log" 2>&1
 	else
 		dir=$work/served${#dirs[@]}
 		psql=$("$postgresql" --bindir)/psql
