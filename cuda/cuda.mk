@@ -53,8 +53,9 @@ CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -lpthread -ldl -lrt
 CUDA_HEADERS := $(foreach dir,cuda cuda/*,$(wildcard $(CUDA_ROOT)/$(dir)/*.h $(CUDA_ROOT)/$(dir)/*.cuh))
 CUDA_SOURCES := $(wildcard $(CUDA_ROOT)/cuda/*.cu $(CUDA_ROOT)/cuda/*/*.cu)
+REGIME_OBJECTS := $(CUDA_BUILD)/regime.o $(CUDA_BUILD)/regime_memory.o
 CUDA_OBJECTS := $(patsubst $(CUDA_ROOT)/cuda/%.cu,$(CUDA_BUILD)/%.o,$(CUDA_SOURCES)) \
-	$(CUDA_BUILD)/regime.o
+	$(REGIME_OBJECTS)
 CUDA_TEST_HEADERS := $(wildcard $(CUDA_ROOT)/test/cuda/*.cuh)
 CUDA_TEST_OBJECTS := $(patsubst $(CUDA_ROOT)/test/cuda/%.cu,$(CUDA_BUILD)/test/%.o,\
 	$(filter-out $(CUDA_ROOT)/test/cuda/test_published%,$(wildcard $(CUDA_ROOT)/test/cuda/*.cu)))
@@ -73,7 +74,7 @@ $(CUDA_BUILD)/%.o: $(CUDA_ROOT)/cuda/%.cu $(CUDA_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -c $< -o $@
 
-$(CUDA_BUILD)/regime.o: $(CUDA_ROOT)/cuda/regime.c $(CUDA_HEADERS)
+$(REGIME_OBJECTS): $(CUDA_BUILD)/%.o: $(CUDA_ROOT)/cuda/%.c $(CUDA_HEADERS)
 	@mkdir -p $(@D)
 	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda -c $< -o $@
 
@@ -95,7 +96,7 @@ $(CUDA_BUILD)/bench/%.o: $(CUDA_ROOT)/bench/gpu/%.cu $(wildcard $(CUDA_ROOT)/ben
 $(CUDA_BUILD)/gpubench: $(CUDA_BUILD)/bench/gpubench.o $(CUDA_BUILD)/bench/gpubench_grid.o $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(CUDA_BUILD)/regime.o
+$(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(REGIME_OBJECTS)
 	@mkdir -p $(@D)
 	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda $^ -lcmocka -o $@
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * regime.c
- *	  Which way an input is sorted, and how much memory that takes.
+ *	  Which way an input is sorted (regime_memory.c: how much memory that takes).
  *
  * hpsort_cuda_choose() alone chooses a regime and the kernels of RADIX, and is pure.
  * How many blocks and threads a kernel is launched with is decided where it is launched.
@@ -10,52 +10,12 @@
  *-------------------------------------------------------------------------
  */
 #include "regime.h"
+#include "regime_tuning.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Where one regime stops being the best, measured on an H100 80GB HBM3 with CUDA 13.0
- * unless said otherwise.  "gpubench --grid" measures both sides of each border
- * (docs/gpu-engine.md, "Never slower").
- */
-typedef struct RegimeTuning
-{
-	uint64_t	few_distinct_min_n; /* below, hashing costs more than it saves */
-	uint64_t	few_distinct_keys_per_value;	/* fewer do not pay for merging the tables, */
-	uint64_t	few_beside_partition_n; /* where PARTITION can be chosen, nor do fewer keys, */
-	uint64_t	few_beside_partition_keys;	/* nor fewer for each value, */
-	uint64_t	few_beside_passes_keys; /* nor beside three passes that make rows */
-	uint64_t	few_or_bins;	/* from so many values on, bins are better if they fit */
-	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
-	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
-	uint32_t	partition_max_buckets;	/* more leave too little per write */
-	uint32_t	partition_bins_per_key; /* sparser than this: sort instead */
-	uint64_t	sparse_max_n;	/* from here on, sparser than half of it */
-	uint32_t	partition_buckets;	/* aimed at: balance against write size */
-	uint32_t	partition_shift;	/* bins of a bucket: three blocks an SM */
-	uint32_t	partition_max_shift;	/* one block an SM, residues in 16 bits */
-	uint64_t	extents_max_n;	/* twice as many places and more, in 31 bits */
-	uint64_t	extents_more;	/* places that few keys may have beside 2 n */
-	uint32_t	few_distinct_capacity;	/* distinct values hashed at most */
-	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
-	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
-	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
-	uint64_t	many_min_n;		/* below, finding many values does */
-	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
-	uint64_t	many_wide;		/* up to there three passes do without ranks, */
-	uint64_t	many_narrow_n;	/* and fewer keys do not pay for those */
-	uint64_t	many_narrow_most;	/* of more values */
-	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
-	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
-	uint64_t	one_launch_most;	/* above, passes of their own are better */
-	uint64_t	few_pairs_n;	/* above, FEW_KEYS only if passes may be left out */
-	uint64_t	wide_keys_n;	/* from there on, tiles as large as they can be */
-	uint64_t	bounds_min_n;	/* below, bounds save less than the wait for them costs */
-	uint64_t	bounds_for_passes_min_n;	/* and one pass less does not pay for it */
-} RegimeTuning;
-
-static const RegimeTuning tuning = {
+const RegimeTuning regime_tuning = {
 	.few_distinct_min_n = (uint64_t) 1 << 20,
 	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
 	 * CUB on 24 bits */
@@ -118,24 +78,6 @@ static const RegimeTuning tuning = {
 /* Permutations carry a bin in 16 bits; no device's shared memory has room for more. */
 #define MOST_BINS			65536
 
-static uint64_t
-round_up(uint64_t x, uint64_t unit)
-{
-	return (x + unit - 1) / unit * unit;
-}
-
-static uint64_t
-max64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t
-min64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int
 is_without(const HpsortCudaShape *shape, HpsortCudaRegime regime)
 {
@@ -189,15 +131,15 @@ regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
 	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
-	return capacity < tuning.few_distinct_capacity ? capacity : tuning.few_distinct_capacity;
+	return capacity < regime_tuning.few_distinct_capacity ? capacity : regime_tuning.few_distinct_capacity;
 }
 
 /* Bins of a range that PARTITION takes, for each key. */
 static uint32_t
 bins_per_key(uint64_t n)
 {
-	return n < tuning.sparse_max_n ? tuning.partition_bins_per_key :
-		tuning.partition_bins_per_key / 2;
+	return n < regime_tuning.sparse_max_n ? regime_tuning.partition_bins_per_key :
+		regime_tuning.partition_bins_per_key / 2;
 }
 
 /* Whether PARTITION may be chosen, if the device has room for its buckets. */
@@ -207,7 +149,7 @@ may_be_partitioned(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 
-	return shape->bounds_known && n >= tuning.partition_min_n &&
+	return shape->bounds_known && n >= regime_tuning.partition_min_n &&
 		n <= REGIME_POSITIONS_MAX && range > regime_shared_bins(limits) &&
 		range / bins_per_key(n) <= n && !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 		!is_without(shape, HPSORT_CUDA_PARTITION);
@@ -218,20 +160,20 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const HpsortCudaShape *
 {
 	/* the estimate may be too low by 3/8 of the table before it overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
-	uint64_t	keys_per_value = tuning.few_distinct_keys_per_value;
+	uint64_t	keys_per_value = regime_tuning.few_distinct_keys_per_value;
 
-	if (shape->n < tuning.few_distinct_min_n || is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
+	if (shape->n < regime_tuning.few_distinct_min_n || is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
 		regime_range(shape) <= regime_shared_bins(limits))
 		return 0;
 	if (may_be_partitioned(limits, shape))
 	{
-		if (shape->n < tuning.few_beside_partition_n)
+		if (shape->n < regime_tuning.few_beside_partition_n)
 			return 0;
-		keys_per_value = tuning.few_beside_partition_keys;
+		keys_per_value = regime_tuning.few_beside_partition_keys;
 	}
 	else if (shape->wanted & HPSORT_CUDA_PERMUTATION &&
 			 regime_range(shape) <= (uint64_t) 1 << REGIME_FEWER_PASSES_BITS)
-		keys_per_value = tuning.few_beside_passes_keys;
+		keys_per_value = regime_tuning.few_beside_passes_keys;
 	return min64(shape->n / keys_per_value, most);
 }
 
@@ -245,12 +187,12 @@ regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 {
 	if ((shape->wanted & ~HPSORT_CUDA_AT_ONCE) != HPSORT_CUDA_PERMUTATION ||
 		is_without(shape, HPSORT_CUDA_MANY_DISTINCT) ||
-		shape->n < tuning.many_min_n || limits->l2_bytes < tuning.many_l2)
+		shape->n < regime_tuning.many_min_n || limits->l2_bytes < regime_tuning.many_l2)
 		return 0;
 	if (regime_range(shape) <= MOST_BINS)
 		return regime_few_distinct_most(limits, shape);
-	return regime_range(shape) <= tuning.many_wide && shape->n < tuning.many_narrow_n ?
-		tuning.many_narrow_most : tuning.many_most;
+	return regime_range(shape) <= regime_tuning.many_wide && shape->n < regime_tuning.many_narrow_n ?
+		regime_tuning.many_narrow_most : regime_tuning.many_most;
 }
 
 /* A word of 8 bytes for each group of buckets, and 16 bits of each value. */
@@ -271,8 +213,8 @@ regime_partition_max_buckets(const HpsortCudaLimits *limits)
 	uint32_t	room = words <= REGIME_PARTITION_SMALL_TILE ? 0 :
 		(words - REGIME_PARTITION_SMALL_TILE) / 2;
 
-	return room < tuning.partition_max_buckets ?
-		room : tuning.partition_max_buckets;
+	return room < regime_tuning.partition_max_buckets ?
+		room : regime_tuning.partition_max_buckets;
 }
 
 uint32_t
@@ -304,7 +246,7 @@ regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n, uint32_t buc
 
 	if (extent < regime_partition_tile(n))
 		extent = regime_partition_tile(n);
-	if (n > tuning.extents_max_n || buckets * extent > 2 * n + tuning.extents_more ||
+	if (n > regime_tuning.extents_max_n || buckets * extent > 2 * n + regime_tuning.extents_more ||
 		regime_partition_words(n, buckets) > regime_shared_bins(limits))
 		return 0;
 	return extent;
@@ -366,124 +308,6 @@ regime_partition_crowded(uint64_t n, uint32_t buckets)
 	return crowded < buckets ? crowded : buckets;
 }
 
-uint64_t
-regime_bins_bytes(uint64_t range, uint32_t count_bytes)
-{
-	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
-
-	/* and the kernel's two counters of tiles */
-	return round_up((slices * REGIME_SLICE_BINS + slices + 2) * count_bytes, 256);
-}
-
-uint64_t
-regime_runs_bytes(uint64_t runs)
-{
-	/* keys, and one start more than runs */
-	return round_up(runs * sizeof(int32_t), 256) +
-		round_up((runs + 1) * sizeof(uint64_t), 256);
-}
-
-uint64_t
-regime_few_distinct_bytes(const HpsortCudaLimits *limits)
-{
-	uint64_t	capacity = regime_few_distinct_capacity(limits);
-
-	/* the table in memory: four slots per value, key and 64-bit count; a list
-	 * of the slots taken; state */
-	return 4 * capacity * (sizeof(uint32_t) + sizeof(uint64_t)) +
-		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
-}
-
-/* What a partition needs beside its residues: sizes of buckets, where they begin, and
- * cursors; work items; bins of crowded buckets. */
-static uint64_t
-partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
-{
-	uint64_t	items = regime_partition_items(n, buckets);
-	uint64_t	crowded = regime_partition_crowded(n, buckets);
-
-	return 3 * round_up((uint64_t) (buckets + 1) * sizeof(uint32_t), 256) +
-		round_up(items * 4 * sizeof(uint32_t), 256) +
-		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
-}
-
-/* Residues in extents: each bucket's own, further ones, and the table of these. */
-static uint64_t
-extents_bytes(uint64_t n, uint32_t buckets, uint64_t extent)
-{
-	return round_up((buckets + regime_partition_further(n, extent)) * extent *
-					sizeof(uint16_t), 256) +
-		round_up(regime_partition_slots(n, extent) * sizeof(uint64_t), 256);
-}
-
-uint64_t
-regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shift,
-					   uint32_t buckets)
-{
-	uint64_t	extent = regime_partition_extent(limits, n, buckets);
-
-	return partition_rest_bytes(n, shift, buckets) +
-		(extent != 0 ? extents_bytes(n, buckets, extent) :
-		 round_up(n * sizeof(uint16_t), 256));
-}
-
-/* Small tiles are only used up to where their look-back's words are few: 256 for
- * each tile, 1 MB a pass at 2^22 keys. */
-uint32_t
-regime_sweep_tile(uint64_t n)
-{
-	return n <= REGIME_SWEEP_FEW_KEYS ? REGIME_SWEEP_FEW_KEYS_TILE : REGIME_SWEEP_TILE;
-}
-
-uint32_t
-regime_sweep_lookbacks(uint64_t n, uint32_t passes)
-{
-	return n <= REGIME_SWEEP_FEW_KEYS ? passes : 1;
-}
-
-uint64_t
-regime_sweep_bytes(uint64_t n, uint32_t passes)
-{
-	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
-	 * one per digit and tile of those, once or for each pass; a page for the rest */
-	uint64_t	portions = (n >> 29) + 2;
-	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
-	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
-
-	return passes * portions * 256 * sizeof(uint32_t) +
-		regime_sweep_lookbacks(n, passes) * tiles * 256 * sizeof(uint32_t) +
-		REGIME_SWEEP_ZEROED + 4096;
-}
-
-uint64_t
-regime_radix_bytes(uint64_t n, uint32_t value_bytes)
-{
-	/* alternate buffers, and look-back tables with ample room: CUB's tiles are
-	 * as small as 4,096, and its small kernels' workspace has no formula */
-	return n * (sizeof(uint32_t) + value_bytes) + n / 2 + ((uint64_t) 8 << 20);
-}
-
-uint64_t
-regime_ranks_bytes(uint64_t n)
-{
-	/* two-byte ranks, a word between the passes, what the passes share, and where
-	 * chunks of rows begin (1 kB for nearly 2^24 rows) */
-	return (n + 4) * sizeof(uint16_t) + n * sizeof(uint32_t) +
-		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
-}
-
-uint64_t
-regime_many_bytes(void)
-{
-	/* a sample's table with counts, the table of ranks with values; values listed and
-	 * in order, groups of buckets, 16 bits of each value; state.  What puts them in
-	 * order is done before there is anything between the passes, which is larger */
-	return REGIME_MANY_SAMPLE_SLOTS * 2 * sizeof(uint32_t) +
-		REGIME_MANY_SLOTS * 2 * sizeof(uint32_t) +
-		REGIME_MANY_VALUES * (2 * sizeof(uint32_t) + sizeof(uint16_t)) +
-		REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) + 1024;
-}
-
 const char *
 hpsort_cuda_regime_name(HpsortCudaRegime regime)
 {
@@ -516,14 +340,14 @@ int
 hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
 						 const HpsortCudaShape *shape)
 {
-	return shape->n >= tuning.sample_min_n && shape->distinct == 0 &&
+	return shape->n >= regime_tuning.sample_min_n && shape->distinct == 0 &&
 		regime_range(shape) > regime_shared_bins(limits) &&
 		(!shape->bounds_known || regime_few_distinct_most(limits, shape) > 0 ||
 		 regime_many_most(limits, shape) > 0);
 }
 
 /*
- * Buckets of equal width, a power of two, about tuning.partition_buckets of
+ * Buckets of equal width, a power of two, about regime_tuning.partition_buckets of
  * them: enough that the blocks of a large GPU are evenly loaded, few enough
  * that a tile still writes a sector per bucket.  Wider ranges take more bins
  * per bucket, then more buckets, as far as shared memory goes.  Returns 0 when
@@ -537,10 +361,10 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 	uint32_t	most = regime_partition_max_buckets(limits);
 	uint32_t	shift = 0;
 
-	while (shift < tuning.partition_max_shift && (2u << shift) <= room &&
-		   (range >> shift) > (shift < tuning.partition_shift ?
-							   tuning.partition_buckets :
-							   4 * tuning.partition_buckets))
+	while (shift < regime_tuning.partition_max_shift && (2u << shift) <= room &&
+		   (range >> shift) > (shift < regime_tuning.partition_shift ?
+							   regime_tuning.partition_buckets :
+							   4 * regime_tuning.partition_buckets))
 		shift++;
 	if (((range - 1) >> shift) >= most)
 		return 0;
@@ -560,21 +384,21 @@ static int
 passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
 {
 	if (shape->wanted == (HPSORT_CUDA_KEYS | HPSORT_CUDA_AT_ONCE))
-		return shape->n < tuning.bins_min_n + tuning.bins_keys_per_bin * range;
+		return shape->n < regime_tuning.bins_min_n + regime_tuning.bins_keys_per_bin * range;
 	if (shape->wanted == (HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE))
-		return shape->n < tuning.ranks_min_n || range <= 256;
+		return shape->n < regime_tuning.ranks_min_n || range <= 256;
 	return 0;
 }
 
 uint64_t
 regime_one_launch_most(const HpsortCudaLimits *limits)
 {
-	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, tuning.one_launch_most);
+	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, regime_tuning.one_launch_most);
 }
 
 /*
  * Keys that a thread takes: as few as put all tiles on the device at the same time.  The
- * measurements are beside the tiles (tuning.cuh).
+ * measurements are beside the tiles (regime_tuning.cuh).
  */
 static uint32_t
 few_keys_items(const HpsortCudaLimits *limits, uint64_t n, int permute)
@@ -593,7 +417,7 @@ few_keys_items(const HpsortCudaLimits *limits, uint64_t n, int permute)
 static int
 are_few_keys(const HpsortCudaShape *shape)
 {
-	if (shape->wanted & HPSORT_CUDA_PERMUTATION && shape->n > tuning.few_pairs_n)
+	if (shape->wanted & HPSORT_CUDA_PERMUTATION && shape->n > regime_tuning.few_pairs_n)
 		return shape->n <= REGIME_SWEEP_FEW_KEYS &&
 			regime_range(shape) == (uint64_t) 1 << 32;
 	return shape->n <= REGIME_SWEEP_FEW_KEYS;
@@ -638,7 +462,7 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const HpsortCudaShape *sha
 	else
 	{
 		choice->kernels = HPSORT_CUDA_MANY_KEYS;
-		choice->items = !permute && n >= tuning.wide_keys_n &&
+		choice->items = !permute && n >= regime_tuning.wide_keys_n &&
 			limits->shared_bytes >= REGIME_WIDE_SHARED ?
 			REGIME_WIDE_ITEMS : REGIME_MANY_KEYS_ITEMS;
 	}
@@ -653,14 +477,14 @@ why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 	if (regime_range(shape) <= regime_shared_bins(limits))
 		return "too few keys for bins";
 	if (shape->wanted & HPSORT_CUDA_PERMUTATION)
-		return n < tuning.few_distinct_min_n ? "too few keys for dense ranks" :
+		return n < regime_tuning.few_distinct_min_n ? "too few keys for dense ranks" :
 			shape->distinct == 0 ? "distinct values not known" :
-			n < tuning.many_min_n && shape->distinct <= tuning.many_most ?
+			n < regime_tuning.many_min_n && shape->distinct <= regime_tuning.many_most ?
 			"too few keys to rank so many values" :
 			"too many distinct values for dense ranks";
 	if (!shape->bounds_known)
 		return "bounds not known";
-	if (n < tuning.partition_min_n)
+	if (n < regime_tuning.partition_min_n)
 		return "too few keys to partition";
 	if (n > REGIME_POSITIONS_MAX)
 		return "too many keys to partition";
@@ -681,7 +505,7 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		shape->distinct <= regime_many_most(limits, shape);
 	int			counted = shape->distinct != 0 &&
 		shape->distinct <= regime_few_distinct_most(limits, shape) &&
-		!(ranked && shape->distinct >= tuning.many_first);
+		!(ranked && shape->distinct >= regime_tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
 	if (n == 0)
@@ -738,7 +562,7 @@ regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape
 	HpsortCudaChoice without;
 	HpsortCudaChoice choice;
 
-	if (shape->bounds_known || shape->n < tuning.bounds_min_n)
+	if (shape->bounds_known || shape->n < regime_tuning.bounds_min_n)
 		return 0;
 	hpsort_cuda_choose(limits, shape, &without);
 	if (!sampled)
@@ -751,112 +575,8 @@ regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape
 	hpsort_cuda_choose(limits, &narrowest, &choice);
 	if (without.regime == HPSORT_CUDA_FEW_DISTINCT)
 		return choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
-			shape->distinct >= tuning.few_or_bins;
+			shape->distinct >= regime_tuning.few_or_bins;
 	return choice.regime != without.regime ||
 		(choice.regime == HPSORT_CUDA_RADIX && choice.bits <= REGIME_FEWER_PASSES_BITS &&
-		 shape->n >= tuning.bounds_for_passes_min_n);
-}
-
-/* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
-static int
-is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
-{
-	return spec->bounds_known && spec->hi >= spec->lo &&
-		!(spec->without & HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM)) &&
-		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
-		regime_shared_bins(limits);
-}
-
-/* Residues of a partition, at most, and the table of their extents. */
-static uint64_t
-most_residues_bytes(uint64_t n)
-{
-	uint64_t	buckets = tuning.partition_max_buckets;
-	uint64_t	own = max64(n + n / 16 + 128 * buckets,
-							buckets * regime_partition_tile(n));
-
-	if (n > tuning.extents_max_n)
-		return round_up(n * sizeof(uint16_t), 256);
-	return (min64(own, 2 * n + tuning.extents_more) + n) * sizeof(uint16_t) +
-		4 * buckets * sizeof(uint64_t) + 512;
-}
-
-/* Workspace of sorting n keys of a range beyond shared memory, by whatever regime. */
-static uint64_t
-wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
-{
-	uint64_t	most;
-
-	most = regime_radix_bytes(n, 0);
-	if (n >= tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
-	{
-		uint32_t	shift = tuning.partition_max_shift;
-
-		/* crowded buckets' bins grow with the bins, the rest with buckets */
-		most = max64(most, most_residues_bytes(n) +
-					 max64(partition_rest_bytes(n, shift, tuning.partition_max_buckets),
-						   partition_rest_bytes(n, shift, 1)));
-	}
-	return most + regime_few_distinct_bytes(limits);
-}
-
-/*
- * Most workspace of a call.  Regimes that may hold memory at the same time are added; of
- * those that exclude each other the largest counts.
- */
-uint64_t
-hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
-					  const HpsortCudaSpec *spec, uint64_t n)
-{
-	uint64_t	need = regime_bins_bytes(regime_shared_bins(limits),
-										 sizeof(uint64_t)) +
-		regime_runs_bytes(regime_shared_bins(limits)) + 65536;
-
-	if (n == 0)
-		return 0;
-	/* few keys of a narrow range: the other array, counts of an SM's tile */
-	need += n < tuning.bins_min_n + tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
-		regime_radix_bytes(n, 0) : 0;
-	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
-		return need + regime_few_distinct_bytes(limits) +
-			max64(regime_ranks_bytes(n) + regime_many_bytes(),
-				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
-	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
-}
-
-/*
- * Most memory of a job.  A job that only counts needs the same for every n; any other
- * holds its keys to the end, and beside them what sorting or, later, making runs takes,
- * whichever is more.
- */
-uint64_t
-hpsort_cuda_job_need(const HpsortCudaLimits *limits,
-					 const HpsortCudaSpec *spec, uint64_t n)
-{
-	uint64_t	bins = regime_shared_bins(limits);
-	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
-		regime_runs_bytes(bins) + 65536;
-	uint64_t	sorting;
-
-	/* two slices on the way out, of 8 bytes an element at most */
-	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
-	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
-		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
-			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));
-
-	/* the keys as they came, their order beside them, and its workspace */
-	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
-	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
-		sorting += n * sizeof(uint32_t) +
-			max64(regime_ranks_bytes(n) + regime_many_bytes(),
-				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
-	else
-		sorting += wide_bytes(limits, n);
-	sorting += regime_few_distinct_bytes(limits);
-
-	/* making runs from sorted keys, when there are about as many of them */
-	if (spec->wanted & HPSORT_CUDA_RUNS)
-		sorting = max64(sorting, n * sizeof(int32_t) * 2 + regime_runs_bytes(n) +
-						n / 256 + 65536);
-	return need + sorting;
+		 shape->n >= regime_tuning.bounds_for_passes_min_n);
 }

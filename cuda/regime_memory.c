@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * regime_memory.c
+ *	  How much device memory each kind of buffer takes, and a sort or a job at most.
+ *
+ * Compiles without CUDA, like regime.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "regime.h"
+#include "regime_tuning.h"
+
+uint64_t
+regime_bins_bytes(uint64_t range, uint32_t count_bytes)
+{
+	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
+
+	/* and the kernel's two counters of tiles */
+	return round_up((slices * REGIME_SLICE_BINS + slices + 2) * count_bytes, 256);
+}
+
+uint64_t
+regime_runs_bytes(uint64_t runs)
+{
+	/* keys, and one start more than runs */
+	return round_up(runs * sizeof(int32_t), 256) +
+		round_up((runs + 1) * sizeof(uint64_t), 256);
+}
+
+uint64_t
+regime_few_distinct_bytes(const HpsortCudaLimits *limits)
+{
+	uint64_t	capacity = regime_few_distinct_capacity(limits);
+
+	/* the table in memory: four slots per value, key and 64-bit count; a list
+	 * of the slots taken; state */
+	return 4 * capacity * (sizeof(uint32_t) + sizeof(uint64_t)) +
+		capacity * sizeof(uint32_t) + 1024 + regime_runs_bytes(capacity);
+}
+
+/* What a partition needs beside its residues: sizes of buckets, where they begin, and
+ * cursors; work items; bins of crowded buckets. */
+static uint64_t
+partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
+{
+	uint64_t	items = regime_partition_items(n, buckets);
+	uint64_t	crowded = regime_partition_crowded(n, buckets);
+
+	return 3 * round_up((uint64_t) (buckets + 1) * sizeof(uint32_t), 256) +
+		round_up(items * 4 * sizeof(uint32_t), 256) +
+		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
+}
+
+/* Residues in extents: each bucket's own, further ones, and the table of these. */
+static uint64_t
+extents_bytes(uint64_t n, uint32_t buckets, uint64_t extent)
+{
+	return round_up((buckets + regime_partition_further(n, extent)) * extent *
+					sizeof(uint16_t), 256) +
+		round_up(regime_partition_slots(n, extent) * sizeof(uint64_t), 256);
+}
+
+uint64_t
+regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shift,
+					   uint32_t buckets)
+{
+	uint64_t	extent = regime_partition_extent(limits, n, buckets);
+
+	return partition_rest_bytes(n, shift, buckets) +
+		(extent != 0 ? extents_bytes(n, buckets, extent) :
+		 round_up(n * sizeof(uint16_t), 256));
+}
+
+/* Small tiles are only used up to where their look-back's words are few: 256 for
+ * each tile, 1 MB a pass at 2^22 keys. */
+uint32_t
+regime_sweep_tile(uint64_t n)
+{
+	return n <= REGIME_SWEEP_FEW_KEYS ? REGIME_SWEEP_FEW_KEYS_TILE : REGIME_SWEEP_TILE;
+}
+
+uint32_t
+regime_sweep_lookbacks(uint64_t n, uint32_t passes)
+{
+	return n <= REGIME_SWEEP_FEW_KEYS ? passes : 1;
+}
+
+uint64_t
+regime_sweep_bytes(uint64_t n, uint32_t passes)
+{
+	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
+	 * one per digit and tile of those, once or for each pass; a page for the rest */
+	uint64_t	portions = (n >> 29) + 2;
+	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
+	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
+
+	return passes * portions * 256 * sizeof(uint32_t) +
+		regime_sweep_lookbacks(n, passes) * tiles * 256 * sizeof(uint32_t) +
+		REGIME_SWEEP_ZEROED + 4096;
+}
+
+uint64_t
+regime_radix_bytes(uint64_t n, uint32_t value_bytes)
+{
+	/* alternate buffers, and look-back tables with ample room: CUB's tiles are
+	 * as small as 4,096, and its small kernels' workspace has no formula */
+	return n * (sizeof(uint32_t) + value_bytes) + n / 2 + ((uint64_t) 8 << 20);
+}
+
+uint64_t
+regime_ranks_bytes(uint64_t n)
+{
+	/* two-byte ranks, a word between the passes, what the passes share, and where
+	 * chunks of rows begin (1 kB for nearly 2^24 rows) */
+	return (n + 4) * sizeof(uint16_t) + n * sizeof(uint32_t) +
+		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
+}
+
+uint64_t
+regime_many_bytes(void)
+{
+	/* a sample's table with counts, the table of ranks with values; values listed and
+	 * in order, groups of buckets, 16 bits of each value; state.  What puts them in
+	 * order is done before there is anything between the passes, which is larger */
+	return REGIME_MANY_SAMPLE_SLOTS * 2 * sizeof(uint32_t) +
+		REGIME_MANY_SLOTS * 2 * sizeof(uint32_t) +
+		REGIME_MANY_VALUES * (2 * sizeof(uint32_t) + sizeof(uint16_t)) +
+		REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) + 1024;
+}
+
+/* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
+static int
+is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
+{
+	return spec->bounds_known && spec->hi >= spec->lo &&
+		!(spec->without & HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM)) &&
+		(uint64_t) ((int64_t) spec->hi - (int64_t) spec->lo) <
+		regime_shared_bins(limits);
+}
+
+/* Residues of a partition, at most, and the table of their extents. */
+static uint64_t
+most_residues_bytes(uint64_t n)
+{
+	uint64_t	buckets = regime_tuning.partition_max_buckets;
+	uint64_t	own = max64(n + n / 16 + 128 * buckets,
+							buckets * regime_partition_tile(n));
+
+	if (n > regime_tuning.extents_max_n)
+		return round_up(n * sizeof(uint16_t), 256);
+	return (min64(own, 2 * n + regime_tuning.extents_more) + n) * sizeof(uint16_t) +
+		4 * buckets * sizeof(uint64_t) + 512;
+}
+
+/* Workspace of sorting n keys of a range beyond shared memory, by whatever regime. */
+static uint64_t
+wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
+{
+	uint64_t	most;
+
+	most = regime_radix_bytes(n, 0);
+	if (n >= regime_tuning.partition_min_n && n <= REGIME_POSITIONS_MAX)
+	{
+		uint32_t	shift = regime_tuning.partition_max_shift;
+
+		/* crowded buckets' bins grow with the bins, the rest with buckets */
+		most = max64(most, most_residues_bytes(n) +
+					 max64(partition_rest_bytes(n, shift, regime_tuning.partition_max_buckets),
+						   partition_rest_bytes(n, shift, 1)));
+	}
+	return most + regime_few_distinct_bytes(limits);
+}
+
+/*
+ * Most workspace of a call.  Regimes that may hold memory at the same time are added; of
+ * those that exclude each other the largest counts.
+ */
+uint64_t
+hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
+					  const HpsortCudaSpec *spec, uint64_t n)
+{
+	uint64_t	need = regime_bins_bytes(regime_shared_bins(limits),
+										 sizeof(uint64_t)) +
+		regime_runs_bytes(regime_shared_bins(limits)) + 65536;
+
+	if (n == 0)
+		return 0;
+	/* few keys of a narrow range: the other array, counts of an SM's tile */
+	need += n < regime_tuning.bins_min_n + regime_tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
+		regime_radix_bytes(n, 0) : 0;
+	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
+		return need + regime_few_distinct_bytes(limits) +
+			max64(regime_ranks_bytes(n) + regime_many_bytes(),
+				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
+	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
+}
+
+/*
+ * Most memory of a job.  A job that only counts needs the same for every n; any other
+ * holds its keys to the end, and beside them what sorting or, later, making runs takes,
+ * whichever is more.
+ */
+uint64_t
+hpsort_cuda_job_need(const HpsortCudaLimits *limits,
+					 const HpsortCudaSpec *spec, uint64_t n)
+{
+	uint64_t	bins = regime_shared_bins(limits);
+	uint64_t	need = regime_bins_bytes(bins, sizeof(uint64_t)) +
+		regime_runs_bytes(bins) + 65536;
+	uint64_t	sorting;
+
+	/* two slices on the way out, of 8 bytes an element at most */
+	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
+	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
+		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
+			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));
+
+	/* the keys as they came, their order beside them, and its workspace */
+	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
+	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
+		sorting += n * sizeof(uint32_t) +
+			max64(regime_ranks_bytes(n) + regime_many_bytes(),
+				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
+	else
+		sorting += wide_bytes(limits, n);
+	sorting += regime_few_distinct_bytes(limits);
+
+	/* making runs from sorted keys, when there are about as many of them */
+	if (spec->wanted & HPSORT_CUDA_RUNS)
+		sorting = max64(sorting, n * sizeof(int32_t) * 2 + regime_runs_bytes(n) +
+						n / 256 + 65536);
+	return need + sorting;
+}
