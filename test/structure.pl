@@ -1,12 +1,12 @@
 #!/usr/bin/perl
-# structure.pl: whether src is built as docs/architecture.md says.
+# structure.pl: whether src is built as docs/architecture.md says, and no file is too long.
 #
 #	structure.pl [ROOT]
 #
 # A file and its header are one unit.  Checked are, from the #include lines:
 #	- no circle of units: whoever reads a unit needs only what is below it;
 #	- arrows between rooms point down: each room includes only the rooms listed here;
-# and that no file is longer than 800 lines.
+# and that no file of src and cuda is longer than 800 lines.
 use strict;
 use warnings;
 use File::Find;
@@ -61,6 +61,19 @@ find(
 	},
 	"$root/src");
 die "no files in $root/src\n" unless %includes;
+
+# The engine's arrows are those of its folders (docs/gpu-engine.md): only lengths are checked.
+find(
+	{
+		no_chdir => 1,
+		wanted => sub {
+			return unless /\.(c|h|cu|cuh)$/;
+			open my $file, '<', $_ or die "$_: $!\n";
+			my $lines = () = <$file>;
+			push @failures, "$_ has $lines lines" if $lines > 800;
+		},
+	},
+	"$root/cuda");
 
 for my $unit (sort keys %includes)
 {
