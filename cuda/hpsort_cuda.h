@@ -205,7 +205,7 @@ extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
  * (bounds given, narrow range, no permutation); the bound includes
  * HPSORT_CUDA_CHUNKS_IN_FLIGHT chunks of HPSORT_CUDA_CHUNK_MAX bytes for that.
  * For the engine's own way: published.h has the same for spec->algorithm.
- * Pure, in regime.c.
+ * Pure, in regime_memory.c.
  */
 #define HPSORT_CUDA_CHUNK_MAX			((uint64_t) 16 << 20)
 #define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4

@@ -20,9 +20,6 @@ const RegimeTuning regime_tuning = {
 	/* 1e4 values, n 4,194,304 / 6e6: 0.152 / 0.149 ms by hashing, 0.117 / 0.142 by
 	 * CUB on 24 bits */
 	.few_distinct_keys_per_value = 1024,
-	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
-	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
-	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
 	/* H200, bounds told, 100 values in equal steps: n 1e7, range 1e6 0.102, by partition
 	 * 0.089; n 2e7, 0.128, 0.133.  8,192 values, n 2e7, range 1e6 / 2e7: 0.202 / 0.197, by
 	 * partition 0.138 / 0.179; n 3e7, range 1e6 / 3e7: 0.227 / 0.227, 0.184 / 0.25 */
@@ -33,6 +30,9 @@ const RegimeTuning regime_tuning = {
 	/* bounds not told, range 1e4: n 1e7, all values 0.181, by bins 0.103; 100 of them 0.098,
 	 * 0.099; n 1e8, 0.90 to 0.92 of the time by bins, 100 values 1.2 times as long */
 	.few_or_bins = 1000,
+	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
+	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
+	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
 	.sample_min_n = (uint64_t) 1 << 22,
 	.partition_min_n = (uint64_t) 1 << 19,
 	.partition_max_buckets = 4096,
