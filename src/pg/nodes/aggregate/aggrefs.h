@@ -12,6 +12,8 @@
 
 #include "nodes/primnodes.h"
 
+#include "pg/column/value.h"
+
 /* Which of hpsort's aggregates an Aggref calls. */
 typedef enum AggregateKind
 {
@@ -31,5 +33,63 @@ extern Var *aggref_column(const Aggref *aggref);
 
 /* The column that an expression is, perhaps made an int4 or relabelled; else NULL. */
 extern Var *aggref_expression_column(Node *expression);
+
+/* --- what the node answers of a column's values, by group or not */
+
+typedef enum AggregateFunction
+{
+	AGGREGATE_FUNCTION_NONE,	/* not answered */
+
+	/* of rows, or of a column's values in any order */
+	AGGREGATE_FUNCTION_COUNT_ROWS,	/* count(*) */
+	AGGREGATE_FUNCTION_COUNT,
+	AGGREGATE_FUNCTION_SUM,
+	AGGREGATE_FUNCTION_AVG,
+	AGGREGATE_FUNCTION_MIN,
+	AGGREGATE_FUNCTION_MAX,
+
+	/* of a column's values in order; percentiles with one fraction or an array */
+	AGGREGATE_FUNCTION_PERCENTILE_DISC,
+	AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY,
+	AGGREGATE_FUNCTION_PERCENTILE_CONT,
+	AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY,
+	AGGREGATE_FUNCTION_MODE,
+	AGGREGATE_FUNCTION_RANK,
+	AGGREGATE_FUNCTION_DENSE_RANK,
+	AGGREGATE_FUNCTION_PERCENT_RANK,
+	AGGREGATE_FUNCTION_CUME_DIST,
+	AGGREGATE_FUNCTION_ARRAY_AGG,
+	AGGREGATE_FUNCTION_HPSORT_AGG,
+	AGGREGATE_FUNCTION_HPSORT_RUNS_AGG
+} AggregateFunction;
+
+/* How much of its argument's values an aggregate has to be shown; each includes those before it. */
+typedef enum AggregateNeeds
+{
+	AGGREGATE_NEEDS_ROWS,		/* how many rows there are */
+	AGGREGATE_NEEDS_SUMMARY,	/* a ValueSummary */
+	AGGREGATE_NEEDS_RUNS		/* the runs in order */
+} AggregateNeeds;
+
+typedef struct AggregateAnswer
+{
+	AggregateFunction function;
+	AggregateNeeds needs;
+	Var		   *column;			/* the argument; NULL for count(*) */
+	ColumnKind	kind;			/* of the argument */
+	bool		distinct;		/* of each value one */
+	bool		descending;		/* of ordered aggregates */
+	bool		nulls_first;
+	bool		to_float8;		/* percentile_cont of a column cast to float8 */
+	bool		to_interval;	/* ... of a time cast to interval */
+} AggregateAnswer;
+
+/*
+ * Whether the node answers an aggregate call of columns of relation rti, and how.
+ * False for calls whose argument is no plain column of a kind that is read, whose
+ * ORDER BY is not that of the argument by its type's default operator class, or whose
+ * direct arguments and options depend on the row.  FILTER is not looked at.
+ */
+extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREFS_H */

@@ -1,0 +1,92 @@
+/*
+ * value.h
+ *		The column types that a ColumnReader reads, as integers.
+ *
+ * The value of a Datum is a signed integer of at most 64 bits.  Values of one kind
+ * are in the order of the type's default btree operator class; those of an enum
+ * are its labels' OIDs, which are not.
+ */
+#ifndef HPSORT_PG_COLUMN_VALUE_H
+#define HPSORT_PG_COLUMN_VALUE_H
+
+#include "postgres.h"
+
+typedef enum ColumnKind
+{
+	COLUMN_KIND_NONE = 0,		/* not read */
+	COLUMN_KIND_BOOL,
+	COLUMN_KIND_CHAR,			/* "char", as core compares it: unsigned */
+	COLUMN_KIND_INT2,
+	COLUMN_KIND_INT4,			/* and date */
+	COLUMN_KIND_OID,
+	COLUMN_KIND_ENUM,
+	COLUMN_KIND_INT8			/* and time, timestamp, timestamptz */
+} ColumnKind;
+
+/* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
+extern ColumnKind column_kind(Oid type);
+
+/* Whether values take 64 bits; others take 32. */
+static inline bool
+column_kind_is_wide(ColumnKind kind)
+{
+	return kind == COLUMN_KIND_INT8;
+}
+
+/*
+ * A narrow value less this is an int32, in the same order: what a batch holds of
+ * it.  OIDs are unsigned.
+ */
+static inline int64
+column_kind_bias(ColumnKind kind)
+{
+	return kind == COLUMN_KIND_OID || kind == COLUMN_KIND_ENUM ? INT64CONST(0x80000000) : 0;
+}
+
+static inline int64
+column_value(ColumnKind kind, Datum datum)
+{
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+			return DatumGetBool(datum) ? 1 : 0;
+		case COLUMN_KIND_CHAR:
+			return (uint8) DatumGetChar(datum);
+		case COLUMN_KIND_INT2:
+			return DatumGetInt16(datum);
+		case COLUMN_KIND_INT4:
+			return DatumGetInt32(datum);
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+			return DatumGetObjectId(datum);
+		case COLUMN_KIND_INT8:
+			return DatumGetInt64(datum);
+		default:
+			pg_unreachable();
+	}
+}
+
+static inline Datum
+column_datum(ColumnKind kind, int64 value)
+{
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+			return BoolGetDatum(value != 0);
+		case COLUMN_KIND_CHAR:
+			return CharGetDatum((char) value);
+		case COLUMN_KIND_INT2:
+			return Int16GetDatum((int16) value);
+		case COLUMN_KIND_INT4:
+			return Int32GetDatum((int32) value);
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+			return ObjectIdGetDatum((Oid) value);
+		case COLUMN_KIND_INT8:
+			return Int64GetDatum(value);
+		default:
+			pg_unreachable();
+	}
+}
+
+#endif							/* HPSORT_PG_COLUMN_VALUE_H */

@@ -1,0 +1,71 @@
+/*
+ * results.h
+ *		The value of one aggregate call for group after group, from the runs of the
+ *		group's values or from their summary.
+ *
+ * Values are those of pg/column/value.h.  Results, NULLs and errors are those of the
+ * aggregate functions of PostgreSQL.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_H
+#define HPSORT_PG_NODES_AGGREGATE_RESULTS_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/column/value.h"
+#include "pg/nodes/aggregate/aggrefs.h"
+#include "pg/sort_context.h"
+
+/* 128 bits: no sum of int8 overflows. */
+typedef __int128 ValueSum;
+
+/* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
+typedef struct ValueSummary
+{
+	int64		n;
+	int64		min;			/* undefined if n = 0 */
+	int64		max;
+	ValueSum	sum;
+} ValueSummary;
+
+/* How many values a group has, which an aggregate must know before the first run. */
+typedef struct GroupCounts
+{
+	int64		values;			/* not NULL, repetitions counted */
+	int64		nulls;
+} GroupCounts;
+
+typedef struct AggregateResult AggregateResult;
+
+/*
+ * Makes what computes one aggregate call, whose argument is a column of that kind
+ * (COLUMN_KIND_NONE: it has none), in the current memory context.  aggref_answer()
+ * has accepted the call.  context: for hpsort's own aggregates; filled before the first group.
+ * Direct arguments and options become expressions of parent.
+ */
+extern AggregateResult *aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer,
+											  PlanState *parent, const SortContext *context);
+
+/* Evaluates direct arguments and options: once for each execution, before the first group. */
+extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
+
+/*
+ * The value for a group, from its summary (of aggregates whose needs are
+ * AGGREGATE_NEEDS_SUMMARY or less).  rows: of the group, for count(*).
+ */
+extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summary,
+										   int64 rows, bool *isnull);
+
+/*
+ * The value for a group, from its runs: begin, then the runs in ascending order in any
+ * number of calls, then end.  What must live until end, and the result, is in the
+ * memory context that is current in each of these calls, which must be the same.
+ * A group of an ungrouped query may have no values and no NULLs.
+ */
+extern void aggregate_result_begin(AggregateResult *result, const GroupCounts *counts);
+extern void aggregate_result_take(AggregateResult *result, const int64 *values,
+								  const int64 *counts, size_t nruns);
+extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_H */
