@@ -22,6 +22,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
@@ -29,6 +30,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "parser/parse_node.h"
+#include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -123,6 +125,31 @@ compat_estimate_array_length(PlannerInfo *root, Node *arrayexpr)
 #else
 	(void) root;
 	return (double) estimate_array_length(arrayexpr);
+#endif
+}
+
+/* PG 19 wants to hear when all columns of a tuple descriptor have been set. */
+static inline void
+compat_finalize_tupdesc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#else
+	(void) desc;
+#endif
+}
+
+/* PG 16 has a function for it. */
+static inline void
+compat_buffile_read(BufFile *file, void *ptr, size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	BufFileReadExact(file, ptr, size);
+#else
+	if (BufFileRead(file, ptr, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file: read less than %zu bytes", size)));
 #endif
 }
 
@@ -238,6 +265,38 @@ compat_disable_sort(Path *path, const Path *child)
 		path->startup_cost += disable_cost;
 		path->total_cost += disable_cost;
 	}
+#endif
+}
+
+/* PG 16 keeps the clauses of GROUP BY and DISTINCT without redundant ones apart. */
+static inline List *
+compat_group_clause(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->processed_groupClause;
+#else
+	return root->parse->groupClause;
+#endif
+}
+
+static inline List *
+compat_distinct_clause(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->processed_distinctClause;
+#else
+	return root->parse->distinctClause;
+#endif
+}
+
+/* PG 16 wants the relations in the place of their relids. */
+static inline Node *
+compat_translate_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptInfo *parent)
+{
+#if PG_VERSION_NUM >= 160000
+	return adjust_appendrel_attrs_multilevel(root, node, child, parent);
+#else
+	return adjust_appendrel_attrs_multilevel(root, node, child->relids, parent->relids);
 #endif
 }
 

@@ -21,6 +21,7 @@
 #include "pg/functions/arguments.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/groups_exec.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
@@ -120,7 +121,7 @@ read_options(HpSortAggregateState *node, AggregateTransition *transition)
 static const CustomExecMethods exec_methods;
 
 /*
- * One CustomScanMethods serves both uses of the node (see node.h), because plans
+ * One CustomScanMethods serves all uses of the node (see node.h), because plans
  * sent to workers find it by its name, which EXPLAIN shows.
  */
 static Node *
@@ -128,6 +129,8 @@ create_state(CustomScan *scan)
 {
 	HpSortAggregateState *node;
 
+	if (list_length(scan->custom_private) == GROUPS_PLAN_Count)
+		return groups_exec_create_state(scan);
 	if (!IsA(linitial_node(TargetEntry, scan->custom_scan_tlist)->expr, Aggref))
 		return query_exec_create_state(scan);
 	node = palloc0_object(HpSortAggregateState);
@@ -199,7 +202,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
-	aggregate_sources_begin(&node->sources, css, eflags);
+	aggregate_sources_begin(&node->sources, css, eflags, false, 0);
 	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }
 

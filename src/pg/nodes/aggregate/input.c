@@ -13,8 +13,10 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/prep.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
+#include "pg/column/parallel.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/input.h"
@@ -223,6 +225,8 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 					 List *columns)
 {
 	input->columns = columns;
+	input->rel = rel;
+	input->filters = NIL;
 	input->tables = find_tables(root, rel, paths);
 	input->table_columns = translate_columns(root, rel, input->tables, columns);
 	return input->table_columns != NIL;
@@ -239,6 +243,24 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 #define READ_ROW_COST		0.2
 #define FILTER_ROW_COST		0.6
 
+/* The filters, as conditions of a table's columns. */
+static PathTarget *
+target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
+{
+	PathTarget *target = create_empty_pathtarget();
+	ListCell   *lc;
+
+	foreach(lc, input->filters)
+	{
+		Node	   *filter = (Node *) lfirst(lc);
+
+		if (table != input->rel)
+			filter = compat_translate_to_child(root, filter, table, input->rel);
+		add_column_to_pathtarget(target, (Expr *) filter, 0);
+	}
+	return target;
+}
+
 Cost
 aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path, int workers)
 {
@@ -252,6 +274,8 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		double		share = table->baserestrictinfo != NIL ? FILTER_ROW_COST : READ_ROW_COST;
 		double		rows = table->tuples;
 
+		if (input->filters != NIL)
+			scan->pathtarget = target_of_filters(input, root, table);
 		path->custom_paths = lappend(path->custom_paths, scan);
 		compat_add_disabled_nodes(&path->path, scan);
 		/* A worker's share of the rows, by core's estimate. */
@@ -260,4 +284,23 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		total += scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
 	}
 	return total;
+}
+
+int
+aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel)
+{
+	RelOptInfo	rel = *input_rel;
+	double		pages = 0;
+	ListCell   *lc;
+
+	rel.rel_parallel_workers = 0;
+	foreach(lc, input->tables)
+	{
+		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
+
+		pages += table->pages;
+		rel.rel_parallel_workers = column_parallel_setting(rel.rel_parallel_workers,
+														   table->rel_parallel_workers);
+	}
+	return compute_parallel_worker(&rel, pages, -1, max_parallel_workers_per_gather);
 }

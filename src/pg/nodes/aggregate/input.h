@@ -13,11 +13,14 @@
 /* What is read in the place of core's scans of a base relation. */
 typedef struct AggregateInput
 {
+	RelOptInfo *rel;
 	List	   *columns;		/* attribute numbers in the relation */
 	List	   *tables;			/* RelOptInfos: the relation's own, or those of
 								 * the tables that inherit from it and were
 								 * neither pruned nor excluded */
 	List	   *table_columns;	/* for each table, a list of what columns are in it */
+	List	   *filters;		/* conditions of rel's columns that the scans are to have in
+								 * their target lists; NIL: their target lists do not matter */
 } AggregateInput;
 
 /*
@@ -36,5 +39,8 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
  */
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
 								 int workers);
+
+/* Workers for the tables of the input, which are read one after the other like one. */
+extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_INPUT_H */

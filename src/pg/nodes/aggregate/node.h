@@ -31,4 +31,30 @@ typedef enum AggregatePlanList
 													 * has it as its qual */
 } AggregatePlanList;
 
+/*
+ * The lists of custom_private of a node for PostgreSQL's own aggregates, groups and
+ * DISTINCT (groups_planner.c, groups_exec.c).  Its scan tuple is the grouping columns, then
+ * the aggregates, then, in a partial node, the bytes that it returns.
+ */
+typedef enum GroupsPlanList
+{
+	GROUPS_PLAN_COLUMNS = AGGREGATE_PLAN_COLUMNS,
+	GROUPS_PLAN_TABLE_COLUMNS = AGGREGATE_PLAN_TABLE_COLUMNS,
+	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index
+								 * in GROUPS_PLAN_COLUMNS, descending, NULLs first */
+	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target
+								 * lists of custom_plans; -1: none */
+	GROUPS_PLAN_STAGE,			/* a GroupsStage */
+	GROUPS_PLAN_Count,
+	GROUPS_PATH_HAVING = GROUPS_PLAN_Count,	/* of the path only, as above */
+	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple, but for the bytes */
+} GroupsPlanList;
+
+typedef enum GroupsStage
+{
+	GROUPS_STAGE_ALL,			/* reads the tables, returns groups */
+	GROUPS_STAGE_PARTIAL,		/* reads a share, returns what it knows as bytes */
+	GROUPS_STAGE_FINAL			/* custom_plans is a Gather of such bytes; returns groups */
+} GroupsStage;
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_NODE_H */

@@ -18,10 +18,10 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
-#include "pg/column/parallel.h"
 #include "pg/column/reader.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/groups_planner.h"
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/planner.h"
@@ -152,26 +152,6 @@ make_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target, const Aggre
 	return &path->path;
 }
 
-/* Workers for the tables of the input, which are read one after the other like one. */
-static int
-count_workers(const RelOptInfo *input_rel, const AggregateInput *input)
-{
-	RelOptInfo	rel = *input_rel;
-	double		pages = 0;
-	ListCell   *lc;
-
-	rel.rel_parallel_workers = 0;
-	foreach(lc, input->tables)
-	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
-
-		pages += table->pages;
-		rel.rel_parallel_workers = column_parallel_setting(rel.rel_parallel_workers,
-														   table->rel_parallel_workers);
-	}
-	return compute_parallel_worker(&rel, pages, -1, max_parallel_workers_per_gather);
-}
-
 /*
  * Core's Finalize Aggregate over Gather over a partial HpSort Aggregate; NULL
  * unless core itself has made partial paths of these rows.
@@ -191,7 +171,7 @@ make_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
 	if (partial_rel->reltarget->exprs == NIL)
 		return NULL;
-	workers = count_workers(input_rel, input);
+	workers = aggregate_input_workers(input, input_rel);
 	if (workers <= 0)
 		return NULL;
 
@@ -205,7 +185,8 @@ make_parallel_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 									&extra->agg_final_costs, 1);
 }
 
-static void
+/* Of hpsort's own aggregates without groups; false if the node does not answer them so. */
+static bool
 add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					GroupPathExtraData *extra)
 {
@@ -220,12 +201,12 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	/* The aggregates first: most queries have others. */
 	aggregates = answered_aggregates(grouped_rel->reltarget, extra->havingQual, input_rel->relid);
 	if (aggregates == NIL)
-		return;
+		return false;
 	foreach(lc, aggregates)
 		columns = list_append_unique_int(columns,
 										 aggref_column(lfirst_node(Aggref, lc))->varattno);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, columns))
-		return;
+		return false;
 
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
@@ -237,16 +218,24 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	add_path(grouped_rel, serial);
 	if (parallel)
 		add_path(grouped_rel, parallel);
+	return true;
 }
 
 void
 aggregate_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						   RelOptInfo *output_rel, void *extra)
 {
-	if (IS_DUMMY_REL(input_rel) || extra == NULL)
+	const Query *parse = root->parse;
+
+	if (IS_DUMMY_REL(input_rel))
 		return;
 	if (stage == UPPERREL_FINAL)
 		query_planner_add_path(root, input_rel, output_rel);
-	else
-		add_aggregate_paths(root, input_rel, output_rel, (GroupPathExtraData *) extra);
+	else if (stage == UPPERREL_DISTINCT)
+		groups_planner_add_paths(root, stage, input_rel, output_rel, NULL);
+	else if (extra != NULL && (parse->groupClause != NIL || !parse->hasAggs ||
+							   !add_aggregate_paths(root, input_rel, output_rel,
+													(GroupPathExtraData *) extra)))
+		groups_planner_add_paths(root, stage, input_rel, output_rel,
+								 ((GroupPathExtraData *) extra)->havingQual);
 }

@@ -14,8 +14,8 @@
 
 /*
  * The quick way out, for every query and stage: whether aggregate_node_upper_paths
- * has anything to look at.  Without groups, from one table or tree of tables:
- * aggregates, or the final rows of the query that hpsort_query runs.
+ * has anything to look at.  From one table or tree of tables: groups, aggregates,
+ * different rows, or the final rows of the query that hpsort_query runs.
  */
 static inline bool
 aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
@@ -23,9 +23,10 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 {
 	const Query *parse = root->parse;
 
-	return ((stage == UPPERREL_GROUP_AGG && parse->hasAggs) ||
-			(stage == UPPERREL_FINAL && query_sink(root->glob->boundParams) != NULL)) &&
-		parse->groupClause == NIL && parse->groupingSets == NIL &&
+	return ((stage == UPPERREL_GROUP_AGG && parse->groupingSets == NIL) ||
+			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn) ||
+			(stage == UPPERREL_FINAL && parse->groupClause == NIL && parse->groupingSets == NIL &&
+			 query_sink(root->glob->boundParams) != NULL)) &&
 		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
 		hpsort_enable_aggregate && hpsort_enable_column_reader &&
 		hpsort_debug_aggregate != NODE_FORBID;

@@ -16,7 +16,8 @@
 #include "pg/nodes/aggregate/sources.h"
 
 void
-aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags)
+aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags, bool aligned,
+						int nfilters)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
@@ -27,6 +28,9 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	sources->nsources = list_length(scan->custom_plans);
 	sources->scans = palloc_array(ScanState *, sources->nsources);
 	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
+	sources->aligned = aligned;
+	sources->nfilters = nfilters;
+	sources->filters = palloc_array(ExprState **, sources->nsources);
 	for (i = 0; i < sources->nsources; i++)
 	{
 		List	   *attnums = list_nth(table_columns, i);
@@ -37,6 +41,14 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 		sources->attnums[i] = palloc_array(AttrNumber, sources->ncolumns);
 		for (c = 0; c < sources->ncolumns; c++)
 			sources->attnums[i][c] = list_nth_int(attnums, c);
+		sources->filters[i] = palloc_array(ExprState *, Max(nfilters, 1));
+		for (c = 0; c < nfilters; c++)
+		{
+			Expr	   *filter = list_nth_node(TargetEntry, sources->scans[i]->ps.plan->targetlist,
+											   c)->expr;
+
+			sources->filters[i][c] = ExecInitQual(list_make1(filter), &sources->scans[i]->ps);
+		}
 	}
 }
 
@@ -50,6 +62,9 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		ColumnScan	scan = {
 			.ncolumns = sources->ncolumns,
 			.attnums = sources->attnums[i],
+			.aligned = sources->aligned,
+			.nfilters = sources->nfilters,
+			.filters = sources->filters[i],
 			.parallel = sources->parallel ? sources->parallel[i] : NULL
 		};
 		uint64		filtered;

@@ -26,13 +26,23 @@ typedef struct AggregateSources
 	int			nsources;
 	ScanState **scans;			/* of custom_plans, by source */
 	AttrNumber **attnums;		/* by source and column */
+	bool		aligned;		/* batches are aligned by row (see ColumnBatch) */
+	int			nfilters;
+	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
 } AggregateSources;
 
-/* From the node's plan, in the query's memory context. */
-extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags);
+/*
+ * From the node's plan, in the query's memory context.  With nfilters, filters are what
+ * the scans have in their target lists.
+ */
+extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
+									bool aligned, int nfilters);
 
-/* Reads all tables; each batch has an element for each of AGGREGATE_PLAN_COLUMNS. */
+/*
+ * Reads all tables; each batch has an element for each of AGGREGATE_PLAN_COLUMNS, and one
+ * for each filter.
+ */
 extern void aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg);
 
 extern void aggregate_sources_rescan(AggregateSources *sources);

@@ -1,0 +1,589 @@
+/*
+ * aggregation.c
+ *		What a HpSort Aggregate node keeps of the rows that it reads (see
+ *		aggregation.h): adding rows.  aggregation_read.c has the reading.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/aggregation_state.h"
+
+static void *
+allocate_zero(Aggregation *aggregation, size_t size)
+{
+	return MemoryContextAllocExtended(aggregation->memory, Max(size, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Makes the totals of so many groups of a source that needs some. */
+static void
+make_totals(Aggregation *aggregation, int s, uint64 ngroups)
+{
+	Totals	   *totals;
+	uint64		g;
+
+	if (aggregation->sources[s].runs || aggregation->sources[s].column < 0)
+		return;
+	totals = allocate_zero(aggregation, ngroups * sizeof(Totals));
+	for (g = 0; g < ngroups; g++)
+	{
+		totals[g].min = PG_INT64_MAX;
+		totals[g].max = PG_INT64_MIN;
+	}
+	aggregation->values[s].totals = totals;
+}
+
+static void
+make_pairs(Aggregation *aggregation, int s)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+	aggregation->values[s].pairs =
+		pairs_make(aggregation->context, &aggregation->layout, aggregation->sources[s].kind,
+				   aggregation->sorter_limit);
+	MemoryContextSwitchTo(old);
+}
+
+static Misses *
+get_misses(Aggregation *aggregation, int s)
+{
+	SourceValues *values = &aggregation->values[s];
+
+	if (values->misses == NULL)
+		values->misses = allocate_zero(aggregation, aggregation->window.ngroups * sizeof(Misses));
+	return values->misses;
+}
+
+/* --- the window and the layout */
+
+/* Widens the layout by ranges, and has all pairs coded anew. */
+static void
+widen_layout(Aggregation *aggregation, const FieldRange *ranges)
+{
+	GroupLayout *before = group_layout_copy(&aggregation->layout);
+	int			s;
+
+	if (group_layout_widen(&aggregation->layout, ranges))
+	{
+		for (s = 0; s < aggregation->nsources; s++)
+			if (aggregation->values[s].pairs)
+				pairs_regroup(aggregation->values[s].pairs, before);
+		if (aggregation->presence)
+			pairs_regroup(aggregation->presence, before);
+	}
+	group_layout_free(before);
+}
+
+/* Moves what the arrays have of each group to its number in the new window. */
+static void
+move_groups(Aggregation *aggregation, const GroupWindow *new)
+{
+	const GroupWindow *old = &aggregation->window;
+	int64	   *rows = aggregation->rows;
+	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
+	GroupValues group;
+	uint64		g;
+	int			s;
+
+	group.values = palloc_array(int64, Max(old->ncolumns, 1));
+	group.nulls = palloc_array(bool, Max(old->ncolumns, 1));
+	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
+	aggregation->rows = allocate_zero(aggregation, new->ngroups * sizeof(int64));
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		make_totals(aggregation, s, new->ngroups);
+		if (values[s].misses)
+			aggregation->values[s].misses = allocate_zero(aggregation, new->ngroups * sizeof(Misses));
+	}
+	for (g = 0; g < old->ngroups; g++)
+	{
+		uint64		number;
+
+		if (rows[g] == 0)
+			continue;
+		group_window_values(old, g, &group);
+		number = group_window_number(new, &group);
+		aggregation->rows[number] = rows[g];
+		for (s = 0; s < aggregation->nsources; s++)
+		{
+			if (values[s].totals)
+				aggregation->values[s].totals[number] = values[s].totals[g];
+			if (values[s].misses)
+				aggregation->values[s].misses[number] = values[s].misses[g];
+		}
+	}
+	if (rows)
+		pfree(rows);
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		if (values[s].totals)
+			pfree(values[s].totals);
+		if (values[s].misses)
+			pfree(values[s].misses);
+	}
+	pfree(values);
+	pfree(group.values);
+	pfree(group.nulls);
+}
+
+/* Grows the window over ranges, if there is memory for it; false if not. */
+static bool
+grow_window(Aggregation *aggregation, const FieldRange *ranges)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+	GroupWindow window;
+	bool		grown;
+
+	grown = group_window_grow(&window, &aggregation->window, ranges, aggregation->max_groups);
+	if (grown)
+	{
+		move_groups(aggregation, &window);
+		group_window_free(&aggregation->window);
+		aggregation->window = window;
+		widen_layout(aggregation, window.ranges);
+	}
+	else
+		group_window_free(&window);
+	MemoryContextSwitchTo(old);
+	return grown;
+}
+
+/* The ranges of a batch's groups. */
+static FieldRange *
+ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
+{
+	FieldRange *ranges = palloc_array(FieldRange, aggregation->ncolumns);
+	int			c;
+
+	for (c = 0; c < aggregation->ncolumns; c++)
+	{
+		ranges[c] = EMPTY_FIELD_RANGE;
+		field_range_add_batch(&ranges[c], &batches[aggregation->columns[c].column]);
+	}
+	return ranges;
+}
+
+/* Finds the numbers of the rows' groups; returns how many are outside. */
+static int
+locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
+{
+	FieldRange *ranges;
+	int			noutside;
+
+	if (aggregation->ncolumns == 0)
+		return 0;
+	noutside = aggregation->window.ngroups == 0 ? n :
+		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+							aggregation->outside);
+	if (noutside == 0)
+		return 0;
+	ranges = ranges_of_batch(aggregation, batches);
+	if (!aggregation->frozen && grow_window(aggregation, ranges))
+	{
+		noutside = group_window_locate(&aggregation->window, batches, n, aggregation->groups,
+									   aggregation->outside);
+		Assert(noutside == 0);
+	}
+	else
+	{
+		aggregation->frozen = true;
+		if (aggregation->window.ngroups == 0)
+			memset(aggregation->outside, 1, n);
+		widen_layout(aggregation, ranges);
+	}
+	pfree(ranges);
+	return noutside;
+}
+
+Aggregation *
+aggregation_make(const SortContext *context, const GroupColumn *columns, int ncolumns,
+				 const ValueSource *sources, int nsources, size_t memory_limit)
+{
+	Aggregation *aggregation = palloc0_object(Aggregation);
+	size_t		group_size = sizeof(int64);
+	int			nsorters = 1;
+	int			s;
+
+	aggregation->memory = CurrentMemoryContext;
+	aggregation->context = context;
+	aggregation->ncolumns = ncolumns;
+	aggregation->columns = columns;
+	aggregation->nsources = nsources;
+	aggregation->sources = sources;
+	aggregation->values = palloc0_array(SourceValues, Max(nsources, 1));
+	for (s = 0; s < nsources; s++)
+	{
+		if (!sources[s].runs && sources[s].column >= 0)
+			group_size += sizeof(Totals);
+		group_size += sizeof(Misses);
+		nsorters += sources[s].runs;
+	}
+	/* Half of the memory is for arrays by group, the other half for what is sorted. */
+	aggregation->max_groups = memory_limit / 2 / group_size;
+	aggregation->sorter_limit = (ncolumns > 0 ? memory_limit / 2 : memory_limit) / nsorters;
+	group_window_init(&aggregation->window, columns, ncolumns);
+	group_layout_init(&aggregation->layout, columns, ncolumns);
+	if (ncolumns == 0)
+	{
+		aggregation->rows = palloc0_array(int64, 1);
+		for (s = 0; s < nsources; s++)
+			make_totals(aggregation, s, 1);
+	}
+	for (s = 0; s < nsources; s++)
+		if (sources[s].runs)
+			make_pairs(aggregation, s);
+	aggregation->group.values = palloc0_array(int64, Max(ncolumns, 1));
+	aggregation->group.nulls = palloc0_array(bool, Max(ncolumns, 1));
+	aggregation->next_group.values = palloc0_array(int64, Max(ncolumns, 1));
+	aggregation->next_group.nulls = palloc0_array(bool, Max(ncolumns, 1));
+	return aggregation;
+}
+
+/* --- adding rows */
+
+/* Rows of a batch by what becomes of their value of one source. */
+typedef struct RowLists
+{
+	bool		all;			/* all rows are in inside, which is not filled */
+	int			ninside;		/* groups in the window; a value that passes */
+	int			noutside;		/* other groups; likewise */
+	int			nnulls;			/* other groups; a NULL that passes */
+	int			nrefused;		/* other groups; refused by the filter */
+	uint16		inside[COLUMN_BATCH_KEYS];
+	uint16		outside[COLUMN_BATCH_KEYS];
+	uint16		nulls[COLUMN_BATCH_KEYS];
+	uint16		refused[COLUMN_BATCH_KEYS];
+} RowLists;
+
+/* Makes the lists, and counts the misses of groups in the window. */
+static void
+list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, int noutside,
+		  RowLists *lists)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	const uint8 *refused = NULL;
+	const uint8 *nulls = NULL;
+	Misses	   *misses = NULL;
+	int			i;
+
+	lists->ninside = lists->noutside = lists->nnulls = lists->nrefused = 0;
+	if (source->filter >= 0 && batches[source->filter].nnulls > 0)
+		refused = batches[source->filter].nulls;
+	if (source->column >= 0 && batches[source->column].nnulls > 0)
+		nulls = batches[source->column].nulls;
+	lists->all = refused == NULL && nulls == NULL && noutside == 0;
+	if (lists->all)
+	{
+		lists->ninside = n;
+		return;
+	}
+	if ((refused || nulls) && noutside < n)
+		misses = get_misses(aggregation, s);
+	for (i = 0; i < n; i++)
+	{
+		bool		outside = noutside > 0 && aggregation->outside[i];
+
+		if (refused && refused[i])
+		{
+			if (outside)
+				lists->refused[lists->nrefused++] = i;
+			else
+				misses[aggregation->groups[i]].refused++;
+		}
+		else if (nulls && nulls[i])
+		{
+			if (outside)
+				lists->nulls[lists->nnulls++] = i;
+			else
+				misses[aggregation->groups[i]].nulls++;
+		}
+		else if (outside)
+			lists->outside[lists->noutside++] = i;
+		else
+			lists->inside[lists->ninside++] = i;
+	}
+}
+
+static pg_attribute_always_inline void
+add_total(Totals *totals, int64 value)
+{
+	totals->sum += value;
+	totals->min = Min(totals->min, value);
+	totals->max = Max(totals->max, value);
+}
+
+/* Adds the values of rows in the window to their groups' totals. */
+static void
+add_totals(Aggregation *aggregation, Totals *totals, const ColumnBatch *batch,
+		   const RowLists *lists)
+{
+	const uint32 *groups = aggregation->groups;
+	int			n = lists->ninside;
+	int			i;
+
+	if (aggregation->ncolumns == 0)
+	{
+		Totals		all = totals[0];
+
+		for (i = 0; i < n; i++)
+		{
+			int			row = lists->all ? i : lists->inside[i];
+
+			add_total(&all, batch->keys ? batch->keys[row] : batch->wide[row]);
+		}
+		totals[0] = all;
+	}
+	else if (!lists->all)
+		for (i = 0; i < n; i++)
+		{
+			int			row = lists->inside[i];
+
+			add_total(&totals[groups[row]], batch->keys ? batch->keys[row] : batch->wide[row]);
+		}
+	else if (batch->keys)
+		for (i = 0; i < n; i++)
+			add_total(&totals[groups[i]], batch->keys[i]);
+	else
+		for (i = 0; i < n; i++)
+			add_total(&totals[groups[i]], batch->wide[i]);
+}
+
+static void
+add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, int noutside,
+			  RowLists *lists)
+{
+	const ValueSource *source = &aggregation->sources[s];
+	SourceValues *values = &aggregation->values[s];
+	const uint64 *codes = aggregation->layout.bits <= 64 ? aggregation->codes : NULL;
+
+	list_rows(aggregation, s, batches, n, noutside, lists);
+	if (values->totals && lists->ninside > 0)
+		add_totals(aggregation, values->totals, &batches[source->column], lists);
+	if (values->pairs == NULL && noutside > 0)
+		make_pairs(aggregation, s);
+	if (values->pairs == NULL)
+		return;
+	if (source->runs)
+		pairs_add(values->pairs, batches, source->column, codes,
+				  lists->all ? NULL : lists->inside, lists->ninside);
+	if (noutside == 0)
+		return;
+	if (source->column >= 0)
+		pairs_add(values->pairs, batches, source->column, codes, lists->outside, lists->noutside);
+	else
+		pairs_add_markers(values->pairs, PAIR_NULL, batches, codes, lists->outside,
+						  lists->noutside);
+	pairs_add_markers(values->pairs, PAIR_NULL, batches, codes, lists->nulls, lists->nnulls);
+	pairs_add_markers(values->pairs, PAIR_REFUSED, batches, codes, lists->refused,
+					  lists->nrefused);
+}
+
+/* Counts the rows themselves. */
+static void
+count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int noutside,
+		   RowLists *lists)
+{
+	int64	   *rows = aggregation->rows;
+	int			listed = 0;
+	int			i;
+
+	if (aggregation->ncolumns == 0)
+		rows[0] += n;
+	else if (noutside == 0)
+		for (i = 0; i < n; i++)
+			rows[aggregation->groups[i]]++;
+	else
+	{
+		for (i = 0; i < n; i++)
+		{
+			if (aggregation->outside[i])
+				lists->outside[listed++] = i;
+			else
+				rows[aggregation->groups[i]]++;
+		}
+		/* Every source knows all rows outside of the window.  Without sources: */
+		if (aggregation->nsources > 0)
+			return;
+		if (aggregation->presence == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
+
+			aggregation->presence = pairs_make(aggregation->context, &aggregation->layout,
+											   COLUMN_KIND_NONE, aggregation->sorter_limit);
+			MemoryContextSwitchTo(old);
+		}
+		pairs_add_markers(aggregation->presence, PAIR_NULL, batches,
+						  aggregation->layout.bits <= 64 ? aggregation->codes : NULL,
+						  lists->outside, listed);
+	}
+}
+
+void
+aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
+{
+	int			n = (int) batches[0].n;
+	RowLists	lists;
+	bool		coded;
+	int			noutside;
+	int			s;
+
+	if (n == 0)
+		return;
+	noutside = locate(aggregation, batches, n);
+	coded = noutside > 0;
+	for (s = 0; s < aggregation->nsources; s++)
+		coded |= aggregation->sources[s].runs;
+	if (coded && aggregation->ncolumns > 0 && aggregation->layout.bits <= 64)
+		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
+	count_rows(aggregation, batches, n, noutside, &lists);
+	for (s = 0; s < aggregation->nsources; s++)
+		add_to_source(aggregation, s, batches, n, noutside, &lists);
+}
+
+/* --- what other processes know */
+
+/* The ranges that a group alone has. */
+static FieldRange *
+ranges_of_group(const Aggregation *aggregation, const GroupValues *group)
+{
+	FieldRange *ranges = palloc_array(FieldRange, Max(aggregation->ncolumns, 1));
+	int			c;
+
+	for (c = 0; c < aggregation->ncolumns; c++)
+	{
+		ranges[c] = EMPTY_FIELD_RANGE;
+		ranges[c].nulls = group->nulls[c];
+		if (!group->nulls[c])
+			ranges[c].lo = ranges[c].hi = group->values[c];
+	}
+	return ranges;
+}
+
+/* Grows the window over a group, or the layout if that is not possible. */
+static void
+make_place(Aggregation *aggregation, const GroupValues *group)
+{
+	FieldRange *ranges;
+
+	if (group_window_holds(&aggregation->window, group) ||
+		(aggregation->frozen && group_layout_holds(&aggregation->layout, group)))
+		return;
+	ranges = ranges_of_group(aggregation, group);
+	if (aggregation->frozen || !grow_window(aggregation, ranges))
+	{
+		aggregation->frozen = true;
+		widen_layout(aggregation, ranges);
+	}
+	pfree(ranges);
+}
+
+int64 *
+aggregation_add_group(Aggregation *aggregation, const GroupValues *group, int64 rows,
+					  const SourceCounts *counts)
+{
+	OtherGroup *other;
+	int			s;
+
+	aggregation->merged = true;
+	make_place(aggregation, group);
+	if (group_window_holds(&aggregation->window, group))
+	{
+		uint64		number = group_window_number(&aggregation->window, group);
+
+		aggregation->rows[number] += rows;
+		for (s = 0; s < aggregation->nsources; s++)
+		{
+			SourceValues *values = &aggregation->values[s];
+
+			if (counts[s].nulls > 0 || counts[s].refused > 0)
+			{
+				Misses	   *misses = get_misses(aggregation, s);
+
+				misses[number].nulls += counts[s].nulls;
+				misses[number].refused += counts[s].refused;
+			}
+			if (values->totals && counts[s].summary.n > 0)
+			{
+				const ValueSummary *summary = &counts[s].summary;
+				Totals	   *totals = &values->totals[number];
+				int64		bias = column_kind_bias(aggregation->sources[s].kind);
+
+				totals->sum += summary->sum - (ValueSum) bias * summary->n;
+				totals->min = Min(totals->min, summary->min - bias);
+				totals->max = Max(totals->max, summary->max - bias);
+			}
+		}
+		return &aggregation->rows[number];
+	}
+	if (aggregation->nothers == aggregation->others_room)
+	{
+		aggregation->others_room = Max(64, 2 * aggregation->others_room);
+		aggregation->others = aggregation->others ?
+			repalloc_huge(aggregation->others, aggregation->others_room * sizeof(OtherGroup)) :
+			MemoryContextAllocHuge(aggregation->memory,
+								   aggregation->others_room * sizeof(OtherGroup));
+	}
+	other = &aggregation->others[aggregation->nothers++];
+	other->group.values = MemoryContextAlloc(aggregation->memory,
+											 Max(aggregation->ncolumns, 1) * (sizeof(int64) + sizeof(bool)));
+	other->group.nulls = (bool *) (other->group.values + Max(aggregation->ncolumns, 1));
+	memcpy(other->group.values, group->values, aggregation->ncolumns * sizeof(int64));
+	memcpy(other->group.nulls, group->nulls, aggregation->ncolumns * sizeof(bool));
+	other->rows = rows;
+	other->counts = MemoryContextAlloc(aggregation->memory,
+									   Max(aggregation->nsources, 1) * sizeof(SourceCounts));
+	memcpy(other->counts, counts, aggregation->nsources * sizeof(SourceCounts));
+	return &other->rows;
+}
+
+void
+aggregation_add_runs(Aggregation *aggregation, const GroupValues *group, int source,
+					 const int64 *values, const int64 *counts, size_t nruns)
+{
+	const int64 none[PAIR_MARKERS] = {0};
+
+	aggregation->merged = true;
+	make_place(aggregation, group);
+	pairs_add_group(aggregation->values[source].pairs, group, none, values, counts, nruns);
+}
+
+/* --- for EXPLAIN, and the end */
+
+void
+aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
+{
+	int			s;
+
+	stats->memory = MemoryContextMemAllocated(aggregation->memory, true);
+	stats->window_groups = aggregation->ncolumns > 0 ? aggregation->window.ngroups : 0;
+	stats->disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			stats->disk += pairs_disk(aggregation->values[s].pairs);
+}
+
+bool
+aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats)
+{
+	PairSorter *pairs = aggregation->values[source].pairs;
+
+	if (pairs == NULL)
+		return false;
+	pairs_stats(pairs, stats);
+	return true;
+}
+
+void
+aggregation_free(Aggregation *aggregation)
+{
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			pairs_free(aggregation->values[s].pairs);
+	if (aggregation->presence)
+		pairs_free(aggregation->presence);
+}

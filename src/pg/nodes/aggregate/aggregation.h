@@ -1,0 +1,116 @@
+/*
+ * aggregation.h
+ *		Aggregation: what a HpSort Aggregate node keeps of the rows that it reads,
+ *		group by group.
+ *
+ * Groups in a window of narrow ranges have numbers, and what is known of each is in
+ * arrays: its rows and, of each value source, a summary.  Rows of other groups, and
+ * all values that are wanted in order, go to PairSorters.  Both are read together,
+ * in the order of the groups.
+ *
+ * It grows the window while that is within the memory limit.  From the first row on
+ * that has to stay outside, the window stays as it is, so that all rows of a group
+ * are on one side.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_AGGREGATION_H
+#define HPSORT_PG_NODES_AGGREGATE_AGGREGATION_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/fields.h"
+#include "pg/nodes/aggregate/pairs.h"
+#include "pg/nodes/aggregate/results.h"
+
+/* Values that aggregates are of: a column, of all rows or of those that pass a filter. */
+typedef struct ValueSource
+{
+	int			column;			/* index of its batch; -1: rows are counted only */
+	int			filter;			/* index of the filter's batch; -1: none */
+	ColumnKind	kind;
+	bool		runs;			/* values are wanted in order */
+} ValueSource;
+
+/* What is known of a group's values of one source. */
+typedef struct SourceCounts
+{
+	int64		nulls;
+	int64		refused;		/* by the filter */
+	ValueSummary summary;		/* of the others; of runs only when they have been read */
+} SourceCounts;
+
+typedef struct Aggregation Aggregation;
+
+/*
+ * Makes an empty aggregation in the current memory context, which must be that of
+ * context, too.  It keeps the arrays of columns and sources.
+ */
+extern Aggregation *aggregation_make(const SortContext *context, const GroupColumn *columns,
+									 int ncolumns, const ValueSource *sources, int nsources,
+									 size_t memory_limit);
+
+/* Adds the rows of a batch. */
+extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
+
+/*
+ * Adds what another process knows of a group: rows and counts, with the summary of
+ * sources without runs.  The runs themselves are added by aggregation_add_runs, in any
+ * number of calls.  Returns where the group's rows are counted, until the next group is
+ * added, for a caller that does not know all of them yet.
+ */
+extern int64 *aggregation_add_group(Aggregation *aggregation, const GroupValues *group, int64 rows,
+								  const SourceCounts *counts);
+extern void aggregation_add_runs(Aggregation *aggregation, const GroupValues *group, int source,
+								 const int64 *values, const int64 *counts, size_t nruns);
+
+extern void aggregation_free(Aggregation *aggregation);
+
+/* --- for EXPLAIN */
+
+typedef struct AggregationStats
+{
+	size_t		memory;			/* bytes held, at most so far as it was looked at */
+	uint64		disk;			/* bytes written */
+	uint64		window_groups;	/* groups that have numbers; 0: none */
+} AggregationStats;
+
+extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
+
+/* Of a source's pairs; false if it has none. */
+extern bool aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats);
+
+/* --- reading */
+
+/* Starts in front of the first group.  Nothing may be added any more. */
+extern void aggregation_open(Aggregation *aggregation);
+
+/*
+ * Moves to the next group, false at the end; without grouping columns there is
+ * always one.  The values are valid until the next call.
+ */
+extern bool aggregation_next(Aggregation *aggregation, const GroupValues **group);
+
+/*
+ * Reads the group's values of a source, once for each source and group.  counts is
+ * complete afterwards.  take (unless NULL, and only if the source has runs) is called
+ * first with nruns 0, and values and NULLs counted in *counts, then with the runs in
+ * ascending order.
+ */
+typedef void (*TakeRuns) (void *arg, int source, const SourceCounts *counts, const int64 *values,
+						  const int64 *run_counts, size_t nruns);
+extern void aggregation_read(Aggregation *aggregation, int source, SourceCounts *counts,
+							 TakeRuns take, void *arg);
+
+/* The rows of the group; when a source has been read, if there is one. */
+extern int64 aggregation_rows(const Aggregation *aggregation);
+
+/*
+ * In the place of aggregation_read, for a source with runs: its runs a block at a time,
+ * 0 at their end.  counts has no summary then, and aggregation_rows() not the values of
+ * this source unless aggregation_rows_known() says so.
+ */
+extern void aggregation_start_runs(Aggregation *aggregation, int source, SourceCounts *counts);
+extern size_t aggregation_next_runs(Aggregation *aggregation, int source, const int64 **values,
+									const int64 **run_counts);
+extern bool aggregation_rows_known(const Aggregation *aggregation);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREGATION_H */

@@ -1,0 +1,91 @@
+/*
+ * aggregation_state.h
+ *		What aggregation.c, which adds rows, and aggregation_read.c share; no other
+ *		file includes it.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H
+#define HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/aggregation.h"
+
+/* Of the values of a group in the window, which are not NULL and not refused. */
+typedef struct Totals
+{
+	ValueSum	sum;			/* as batches hold the values */
+	int64		min;
+	int64		max;
+} Totals;
+
+/* Rows of a group in the window that have no value. */
+typedef struct Misses
+{
+	int64		nulls;
+	int64		refused;
+} Misses;
+
+/* What is kept of the values of a source. */
+typedef struct SourceValues
+{
+	Totals	   *totals;			/* by group number; NULL if the source has runs, or no column */
+	Misses	   *misses;			/* by group number; NULL until there are some */
+
+	/*
+	 * Values of all groups if the source has runs; and all rows outside of the
+	 * window, those without a value by a marker.  NULL until needed.
+	 */
+	PairSorter *pairs;
+	PairCursor *cursor;
+} SourceValues;
+
+/* A group that another process knows and that is not in the window. */
+typedef struct OtherGroup
+{
+	GroupValues group;
+	int64		rows;
+	SourceCounts *counts;		/* by source */
+} OtherGroup;
+
+struct Aggregation
+{
+	MemoryContext memory;
+	const SortContext *context;
+	int			ncolumns;
+	const GroupColumn *columns;
+	int			nsources;
+	const ValueSource *sources;
+	SourceValues *values;		/* by source */
+	size_t		sorter_limit;	/* bytes of memory for each sorter */
+
+	GroupWindow window;
+	uint64		max_groups;		/* that there is memory for */
+	bool		frozen;			/* the window must not grow any more */
+	int64	   *rows;			/* by group number */
+	GroupLayout layout;
+	PairSorter *presence;		/* rows outside of the window, if there are no sources */
+
+	bool		merged;			/* has what other processes know */
+	size_t		nothers;
+	size_t		others_room;
+	OtherGroup *others;
+
+	/* of a batch's rows */
+	uint32		groups[COLUMN_BATCH_KEYS];
+	uint8		outside[COLUMN_BATCH_KEYS];
+	uint64		codes[COLUMN_BATCH_KEYS];
+
+	/* reading */
+	PairCursor *presence_cursor;
+	uint64		next_number;
+	size_t		next_other;
+	GroupValues next_group;		/* of next_number */
+	GroupValues group;			/* the group being read ... */
+	bool		inside;			/* ... has a number, this one ... */
+	uint64		number;
+	size_t		first_other;	/* ... and others from here to next_other */
+	int64		group_rows;
+	bool		rows_known;		/* else group_rows is known when a source has been read */
+};
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H */

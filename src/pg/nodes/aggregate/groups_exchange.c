@@ -1,0 +1,271 @@
+/*
+ * groups_exchange.c
+ *		What a process knows of its groups, as bytes (see groups_exchange.h).
+ *
+ * A bytea is a sequence of items, in native byte order.  An item begins with what it is,
+ * and with the group's values; then come the group's counts, or some of the runs of
+ * one of its sources.  The counts of a group may not have the values of its first
+ * source, whose runs come later: then a flag says so, and the receiver adds them.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "varatt.h"
+
+#include "pg/nodes/aggregate/groups_exchange.h"
+
+typedef enum ItemKind
+{
+	ITEM_GROUP,
+	ITEM_RUNS,
+	ITEM_ONES					/* runs whose counts are all 1 */
+} ItemKind;
+
+/* The bytes are full from this size on; an item may take some more. */
+#define FULL_BYTES (128 * 1024)
+
+struct GroupsSender
+{
+	Aggregation *aggregation;
+	int			ngroups;
+	const ValueSource *sources;
+	int			nsources;
+	StringInfoData bytes;
+	const GroupValues *group;	/* being sent; NULL: none */
+	int			source;			/* whose runs are sent next */
+	SourceCounts *counts;
+};
+
+struct GroupsReceiver
+{
+	Aggregation *aggregation;
+	int			ngroups;
+	int			nsources;
+	GroupValues group;
+	SourceCounts *counts;
+	int64	   *rows;			/* to which the runs of the first source are to be added; or NULL */
+	int64	   *values;			/* of runs */
+	int64	   *run_counts;
+	size_t		room;
+	const char *at;
+	const char *end;
+};
+
+/* --- sending */
+
+GroupsSender *
+groups_sender_make(Aggregation *aggregation, int ngroups, const ValueSource *sources, int nsources)
+{
+	GroupsSender *sender = palloc0_object(GroupsSender);
+
+	sender->aggregation = aggregation;
+	sender->ngroups = ngroups;
+	sender->sources = sources;
+	sender->nsources = nsources;
+	sender->counts = palloc0_array(SourceCounts, Max(nsources, 1));
+	initStringInfo(&sender->bytes);
+	enlargeStringInfo(&sender->bytes, FULL_BYTES + FULL_BYTES / 4);
+	return sender;
+}
+
+static void
+put(GroupsSender *sender, const void *data, size_t size)
+{
+	appendBinaryStringInfo(&sender->bytes, data, (int) size);
+}
+
+static void
+put_int64(GroupsSender *sender, int64 value)
+{
+	put(sender, &value, sizeof(value));
+}
+
+static void
+put_group(GroupsSender *sender, ItemKind kind)
+{
+	int			g;
+
+	put_int64(sender, kind);
+	for (g = 0; g < sender->ngroups; g++)
+	{
+		put_int64(sender, sender->group->values[g]);
+		put_int64(sender, sender->group->nulls[g]);
+	}
+}
+
+/* Sends the counts of the next group; false if there is none. */
+static bool
+send_group(GroupsSender *sender)
+{
+	Aggregation *aggregation = sender->aggregation;
+	bool		add_runs = false;
+	int			s;
+
+	if (!aggregation_next(aggregation, &sender->group))
+		return false;
+	/* Sources without runs first, which tell how many rows there are. */
+	for (s = sender->nsources - 1; s >= 0; s--)
+		if (sender->sources[s].runs)
+			aggregation_start_runs(aggregation, s, &sender->counts[s]);
+	if (!aggregation_rows_known(aggregation) && sender->nsources > 0)
+		add_runs = sender->sources[0].runs;
+	for (s = sender->nsources - 1; s >= 0; s--)
+		if (!sender->sources[s].runs)
+		{
+			aggregation_read(aggregation, s, &sender->counts[s], NULL, NULL);
+			add_runs = false;
+		}
+	put_group(sender, ITEM_GROUP);
+	put_int64(sender, aggregation_rows(aggregation));
+	put_int64(sender, add_runs);
+	put(sender, sender->counts, sender->nsources * sizeof(SourceCounts));
+	sender->source = 0;
+	return true;
+}
+
+/* Sends some runs of the group; false if there are none left. */
+static bool
+send_runs(GroupsSender *sender)
+{
+	const int64 *values;
+	const int64 *counts;
+	bool		ones = true;
+	size_t		n = 0;
+	size_t		i;
+
+	for (; sender->source < sender->nsources; sender->source++)
+		if (sender->sources[sender->source].runs &&
+			(n = aggregation_next_runs(sender->aggregation, sender->source, &values, &counts)) > 0)
+			break;
+	if (sender->source == sender->nsources)
+		return false;
+	for (i = 0; i < n && ones; i++)
+		ones = counts[i] == 1;
+	put_group(sender, ones ? ITEM_ONES : ITEM_RUNS);
+	put_int64(sender, sender->source);
+	put_int64(sender, (int64) n);
+	put(sender, values, n * sizeof(int64));
+	if (!ones)
+		put(sender, counts, n * sizeof(int64));
+	return true;
+}
+
+bool
+groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
+{
+	StringInfo	buffer = &sender->bytes;
+
+	resetStringInfo(buffer);
+	buffer->len = VARHDRSZ;
+	while (buffer->len < FULL_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (sender->group && send_runs(sender))
+			continue;
+		sender->group = NULL;
+		if (!send_group(sender))
+			break;
+		(*groups)++;
+	}
+	if (buffer->len == VARHDRSZ)
+		return false;
+	SET_VARSIZE(buffer->data, buffer->len);
+	*bytes = PointerGetDatum(buffer->data);
+	return true;
+}
+
+/* --- receiving */
+
+GroupsReceiver *
+groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources)
+{
+	GroupsReceiver *receiver = palloc0_object(GroupsReceiver);
+
+	receiver->aggregation = aggregation;
+	receiver->ngroups = ngroups;
+	receiver->nsources = nsources;
+	receiver->group.values = palloc0_array(int64, Max(ngroups, 1));
+	receiver->group.nulls = palloc0_array(bool, Max(ngroups, 1));
+	receiver->counts = palloc0_array(SourceCounts, Max(nsources, 1));
+	return receiver;
+}
+
+static void
+take(GroupsReceiver *receiver, void *data, size_t size)
+{
+	if ((size_t) (receiver->end - receiver->at) < size)
+		elog(ERROR, "HpSort Aggregate received too few bytes");
+	memcpy(data, receiver->at, size);
+	receiver->at += size;
+}
+
+static int64
+take_int64(GroupsReceiver *receiver)
+{
+	int64		value;
+
+	take(receiver, &value, sizeof(value));
+	return value;
+}
+
+static void
+take_runs(GroupsReceiver *receiver, ItemKind kind)
+{
+	int			source = (int) take_int64(receiver);
+	size_t		n = (size_t) take_int64(receiver);
+	size_t		i;
+
+	if (n > receiver->room)
+	{
+		if (receiver->room > 0)
+		{
+			pfree(receiver->values);
+			pfree(receiver->run_counts);
+		}
+		receiver->values = palloc_array(int64, n);
+		receiver->run_counts = palloc_array(int64, n);
+		receiver->room = n;
+	}
+	take(receiver, receiver->values, n * sizeof(int64));
+	if (kind == ITEM_RUNS)
+		take(receiver, receiver->run_counts, n * sizeof(int64));
+	else
+		for (i = 0; i < n; i++)
+			receiver->run_counts[i] = 1;
+	for (i = 0; i < n && source == 0 && receiver->rows; i++)
+		*receiver->rows += receiver->run_counts[i];
+	aggregation_add_runs(receiver->aggregation, &receiver->group, source, receiver->values,
+						 receiver->run_counts, n);
+}
+
+void
+groups_receive(GroupsReceiver *receiver, const bytea *bytes)
+{
+	receiver->at = VARDATA_ANY(bytes);
+	receiver->end = receiver->at + VARSIZE_ANY_EXHDR(bytes);
+	while (receiver->at < receiver->end)
+	{
+		ItemKind	kind = (ItemKind) take_int64(receiver);
+		int			g;
+
+		for (g = 0; g < receiver->ngroups; g++)
+		{
+			receiver->group.values[g] = take_int64(receiver);
+			receiver->group.nulls[g] = take_int64(receiver) != 0;
+		}
+		if (kind == ITEM_GROUP)
+		{
+			int64		rows = take_int64(receiver);
+			bool		add_runs = take_int64(receiver) != 0;
+
+			take(receiver, receiver->counts, receiver->nsources * sizeof(SourceCounts));
+			receiver->rows = aggregation_add_group(receiver->aggregation, &receiver->group, rows,
+												   receiver->counts);
+			if (!add_runs)
+				receiver->rows = NULL;
+		}
+		else
+			take_runs(receiver, kind);
+	}
+}

@@ -1,0 +1,419 @@
+/*
+ * groups_exec.c
+ *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
+ *		executor half (see groups_exec.h).
+ *
+ * At its first call the node reads all rows into an Aggregation; then each call returns
+ * a group.  Where the work is divided (GroupsStage), a partial node returns what it
+ * knows as bytes, which groups_exchange.c makes and reads.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_exchange.h"
+#include "pg/nodes/aggregate/groups_exec.h"
+
+static const CustomExecMethods groups_exec_methods;
+
+Node *
+groups_exec_create_state(CustomScan *scan)
+{
+	GroupsState *node = palloc0_object(GroupsState);
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &groups_exec_methods;
+	return (Node *) node;
+}
+
+/* --- begin, end, rescan */
+
+static List *
+plan_list(const GroupsState *node, GroupsPlanList list)
+{
+	return list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, list);
+}
+
+static Expr *
+scan_expression(const GroupsState *node, int i)
+{
+	return list_nth_node(TargetEntry, ((CustomScan *) node->css.ss.ps.plan)->custom_scan_tlist, i)->expr;
+}
+
+static void
+describe_groups(GroupsState *node)
+{
+	List	   *groups = plan_list(node, GROUPS_PLAN_GROUPS);
+	int			g;
+
+	node->ngroups = list_length(groups) / 3;
+	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
+	for (g = 0; g < node->ngroups; g++)
+	{
+		GroupColumn *group = &node->groups[g];
+
+		group->column = list_nth_int(groups, 3 * g);
+		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
+		group->descending = list_nth_int(groups, 3 * g + 1) != 0;
+		group->nulls_first = list_nth_int(groups, 3 * g + 2) != 0;
+	}
+}
+
+/* The source of an aggregate's values, which aggregates of the same values share. */
+static int
+find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
+{
+	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
+	ValueSource source = {.column = -1, .filter = -1, .kind = COLUMN_KIND_NONE};
+	int			s;
+
+	if (answer->column)
+	{
+		source.column = 0;
+		while (list_nth_int(columns, source.column) != answer->column->varattno)
+			source.column++;
+		source.kind = answer->kind;
+	}
+	else if (filter < 0)
+		return -1;
+	if (filter >= 0)
+		source.filter = list_length(columns) + filter;
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (node->value_sources[s].column == source.column &&
+			node->value_sources[s].filter == source.filter)
+			break;
+	if (s == node->nvalue_sources)
+		node->value_sources[node->nvalue_sources++] = source;
+	if (answer->needs == AGGREGATE_NEEDS_RUNS)
+		node->value_sources[s].runs = true;
+	return s;
+}
+
+static void
+describe_outputs(GroupsState *node)
+{
+	List	   *filters = plan_list(node, GROUPS_PLAN_FILTERS);
+	int			i;
+
+	node->noutputs = list_length(filters);
+	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
+	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	for (i = 0; i < node->noutputs; i++)
+	{
+		GroupsOutput *output = &node->outputs[i];
+
+		output->aggref = castNode(Aggref, scan_expression(node, node->ngroups + i));
+		if (!aggref_answer(output->aggref, 0, &output->answer))
+			elog(ERROR, "HpSort Aggregate does not answer aggregate %u", output->aggref->aggfnoid);
+		output->result = aggregate_result_make(output->aggref, &output->answer, &node->css.ss.ps,
+											   &node->context);
+		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
+	}
+	node->counts = palloc0_array(SourceCounts, Max(node->nvalue_sources, 1));
+	node->done.sorted = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
+}
+
+static int
+count_filters(const GroupsState *node)
+{
+	int			nfilters = 0;
+	ListCell   *lc;
+
+	foreach(lc, plan_list(node, GROUPS_PLAN_FILTERS))
+		nfilters = Max(nfilters, lfirst_int(lc) + 1);
+	return nfilters;
+}
+
+static void
+begin_groups(CustomScanState *css, EState *estate, int eflags)
+{
+	GroupsState *node = (GroupsState *) css;
+	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
+
+	node->stage = linitial_int(plan_list(node, GROUPS_PLAN_STAGE));
+	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
+										 ALLOCSET_DEFAULT_SIZES);
+	describe_groups(node);
+	describe_outputs(node);
+	if (node->stage == GROUPS_STAGE_FINAL)
+		css->custom_ps = list_make1(ExecInitNode(linitial(scan->custom_plans), estate, eflags));
+	else
+		aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
+	if (node->stage == GROUPS_STAGE_PARTIAL)
+		node->bytes = ExecInitExtraTupleSlot(estate, ExecGetResultType(&css->ss.ps), &TTSOpsVirtual);
+}
+
+/* Gives back what an execution holds. */
+static void
+free_execution(GroupsState *node)
+{
+	if (node->aggregation)
+		aggregation_free(node->aggregation);
+	node->aggregation = NULL;
+	node->sender = NULL;
+	MemoryContextReset(node->memory);
+}
+
+static void
+end_groups(CustomScanState *css)
+{
+	GroupsState *node = (GroupsState *) css;
+
+	free_execution(node);
+	MemoryContextDelete(node->memory);
+	if (node->stage == GROUPS_STAGE_FINAL)
+		ExecEndNode(linitial(css->custom_ps));
+	else
+		aggregate_sources_end(&node->sources);
+}
+
+static void
+rescan_groups(CustomScanState *css)
+{
+	GroupsState *node = (GroupsState *) css;
+
+	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	if (node->bytes)
+		ExecClearTuple(node->bytes);
+	free_execution(node);
+	node->ended = false;
+	if (node->stage == GROUPS_STAGE_FINAL)
+	{
+		PlanState  *child = linitial(css->custom_ps);
+
+		if (css->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(child, css->ss.ps.chgParam);
+		ExecReScan(child);
+	}
+	else
+		aggregate_sources_rescan(&node->sources);
+}
+
+/* --- reading */
+
+/* A ColumnConsume. */
+static void
+add_batches(void *arg, const ColumnBatch *batches)
+{
+	aggregation_add(((GroupsState *) arg)->aggregation, batches);
+}
+
+/* Puts together what the nodes below the Gather return. */
+static void
+receive_all(GroupsState *node)
+{
+	PlanState  *child = linitial(node->css.custom_ps);
+	GroupsReceiver *receiver = groups_receiver_make(node->aggregation, node->ngroups,
+													node->nvalue_sources);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+		bool		isnull;
+		Datum		bytes;
+
+		if (TupIsNull(slot))
+			break;
+		bytes = slot_getattr(slot, 1, &isnull);
+		groups_receive(receiver, DatumGetByteaPP(bytes));
+	}
+}
+
+/* Reads all rows, and places the node in front of the first group. */
+static void
+read_all(GroupsState *node)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(node->memory);
+	int			i;
+
+	if (node->stage == GROUPS_STAGE_PARTIAL)
+		pg_sort_context_partial(&node->context, node->memory);
+	else
+		pg_sort_context(&node->context, node->memory);
+	node->aggregation = aggregation_make(&node->context, node->groups, node->ngroups,
+										 node->value_sources, node->nvalue_sources,
+										 get_hash_memory_limit());
+	if (node->stage == GROUPS_STAGE_FINAL)
+		receive_all(node);
+	else
+		aggregate_sources_read(&node->sources, add_batches, node);
+	aggregation_open(node->aggregation);
+	if (node->stage == GROUPS_STAGE_PARTIAL)
+		node->sender = groups_sender_make(node->aggregation, node->ngroups, node->value_sources,
+										  node->nvalue_sources);
+	MemoryContextSwitchTo(old);
+
+	node->done.rows = node->done.groups = 0;
+	if (node->stage != GROUPS_STAGE_PARTIAL)
+		for (i = 0; i < node->noutputs; i++)
+			aggregate_result_prepare(node->outputs[i].result, econtext);
+}
+
+/* Notes what EXPLAIN shows, and gives back what the execution holds. */
+static void
+finish_execution(GroupsState *node)
+{
+	int			s;
+
+	aggregation_stats(node->aggregation, &node->done.aggregation);
+	for (s = 0; s < node->nvalue_sources; s++)
+		if (!aggregation_source_stats(node->aggregation, s, &node->done.sorted[s]))
+			node->done.sorted[s].n = 0;
+	node->done.done = true;
+	node->ended = true;
+	free_execution(node);
+}
+
+/* --- returning groups */
+
+/* A TakeRuns: shows a source's values to the aggregates that want them in order. */
+static void
+take_runs(void *arg, int source, const SourceCounts *counts, const int64 *values,
+		  const int64 *run_counts, size_t nruns)
+{
+	GroupsState *node = (GroupsState *) arg;
+	GroupCounts group = {.values = counts->summary.n, .nulls = counts->nulls};
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+	{
+		GroupsOutput *output = &node->outputs[i];
+
+		if (output->source != source || output->answer.needs != AGGREGATE_NEEDS_RUNS)
+			continue;
+		if (nruns == 0)
+			aggregate_result_begin(output->result, &group);
+		else
+			aggregate_result_take(output->result, values, run_counts, nruns);
+	}
+}
+
+/* Puts a group's values and aggregates into the scan tuple. */
+static void
+fill_slot(GroupsState *node, const GroupValues *group, TupleTableSlot *slot)
+{
+	int64		rows;
+	int			i;
+
+	for (i = 0; i < node->nvalue_sources; i++)
+		aggregation_read(node->aggregation, i, &node->counts[i],
+						 node->value_sources[i].runs ? take_runs : NULL, node);
+	rows = aggregation_rows(node->aggregation);
+	node->done.rows += rows;
+	for (i = 0; i < node->ngroups; i++)
+	{
+		ColumnKind	kind = node->groups[i].kind;
+
+		slot->tts_isnull[i] = group->nulls[i];
+		slot->tts_values[i] = group->nulls[i] ? (Datum) 0 :
+			column_datum(kind, group->values[i] + column_kind_bias(kind));
+	}
+	for (i = 0; i < node->noutputs; i++)
+	{
+		GroupsOutput *output = &node->outputs[i];
+		bool	   *isnull = &slot->tts_isnull[node->ngroups + i];
+		Datum	   *value = &slot->tts_values[node->ngroups + i];
+
+		if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
+			*value = aggregate_result_end(output->result, isnull);
+		else
+			*value = aggregate_result_from_summary(output->result,
+												   output->source < 0 ? NULL : &node->counts[output->source].summary,
+												   rows, isnull);
+	}
+}
+
+static TupleTableSlot *
+exec_groups(CustomScanState *css)
+{
+	GroupsState *node = (GroupsState *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
+	const GroupValues *group;
+
+	if (node->ended)
+		return NULL;
+	if (node->aggregation == NULL)
+		read_all(node);
+	if (node->stage == GROUPS_STAGE_PARTIAL)
+	{
+		ExecClearTuple(node->bytes);
+		node->bytes->tts_isnull[0] = false;
+		if (groups_send(node->sender, &node->bytes->tts_values[0], &node->done.groups))
+			return ExecStoreVirtualTuple(node->bytes);
+		finish_execution(node);
+		return NULL;
+	}
+	for (;;)
+	{
+		MemoryContext old;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		ExecClearTuple(slot);
+		/* Results live until the next group. */
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		if (!aggregation_next(node->aggregation, &group))
+		{
+			MemoryContextSwitchTo(old);
+			break;
+		}
+		node->done.groups++;
+		fill_slot(node, group, slot);
+		MemoryContextSwitchTo(old);
+		ExecStoreVirtualTuple(slot);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(css->ss.ps.qual, econtext))
+			return css->ss.ps.ps_ProjInfo ? ExecProject(css->ss.ps.ps_ProjInfo) : slot;
+		InstrCountFiltered1(css, 1);
+	}
+	finish_execution(node);
+	return NULL;
+}
+
+/* --- parallel */
+
+static Size
+estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
+{
+	return aggregate_sources_estimate_dsm(&((GroupsState *) css)->sources);
+}
+
+static void
+initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	aggregate_sources_initialize_dsm(&((GroupsState *) css)->sources, coordinate);
+}
+
+static void
+reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	aggregate_sources_reinitialize_dsm(&((GroupsState *) css)->sources);
+}
+
+static void
+initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	aggregate_sources_initialize_worker(&((GroupsState *) css)->sources, coordinate);
+}
+
+static const CustomExecMethods groups_exec_methods = {
+	.CustomName = "HpSort Aggregate",
+	.BeginCustomScan = begin_groups,
+	.ExecCustomScan = exec_groups,
+	.EndCustomScan = end_groups,
+	.ReScanCustomScan = rescan_groups,
+	.EstimateDSMCustomScan = estimate_dsm,
+	.InitializeDSMCustomScan = initialize_dsm,
+	.ReInitializeDSMCustomScan = reinitialize_dsm,
+	.InitializeWorkerCustomScan = initialize_worker,
+	.ExplainCustomScan = groups_explain,
+};

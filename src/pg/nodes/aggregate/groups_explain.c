@@ -1,0 +1,92 @@
+/*
+ * groups_explain.c
+ *		EXPLAIN of HpSort Aggregate for PostgreSQL's own aggregates, groups and
+ *		DISTINCT.
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "utils/ruleutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_exec.h"
+#include "sort/algorithms.h"
+
+/* The expressions of the scan tuple from column from to column to - 1. */
+static List *
+deparse_columns(const GroupsState *node, List *context, int from, int to, ExplainState *es)
+{
+	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
+	bool		prefix = compat_explain_prefix(es);
+	List	   *result = NIL;
+	int			i;
+
+	for (i = from; i < to; i++)
+	{
+		Node	   *expression = (Node *) list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr;
+
+		result = lappend(result, deparse_expression(expression, context, prefix, false));
+	}
+	return result;
+}
+
+/* How the values of the sources were put in order. */
+static void
+explain_sorted(const GroupsState *node, ExplainState *es)
+{
+	List	   *algorithms = NIL;
+	List	   *reasons = NIL;
+	int			s;
+
+	for (s = 0; s < node->nvalue_sources; s++)
+	{
+		const SorterStats *stats = &node->done.sorted[s];
+		char		reason[256];
+
+		if (stats->n == 0)
+			continue;
+		algorithms = lappend(algorithms, psprintf("%s on %s",
+												  sort_algorithm_name(stats->plan.algorithm),
+												  sort_device_name(stats->plan.device)));
+		plan_explain(&stats->plan, false, reason, sizeof(reason));
+		reasons = lappend(reasons, pstrdup(reason));
+	}
+	if (algorithms != NIL)
+		ExplainPropertyList("Algorithm", algorithms, es);
+	if (reasons != NIL && es->verbose)
+		ExplainPropertyList("Reason", reasons, es);
+}
+
+/* What the last execution did. */
+static void
+explain_done(const GroupsState *node, ExplainState *es)
+{
+	const GroupsDone *done = &node->done;
+
+	if (node->stage != GROUPS_STAGE_PARTIAL)
+		ExplainPropertyInteger("Keys", NULL, done->rows, es);
+	if (node->ngroups > 0)
+		ExplainPropertyInteger("Groups", NULL, done->groups, es);
+	explain_sorted(node, es);
+	ExplainPropertyInteger("Memory", "kB", (int64) ((done->aggregation.memory + 1023) / 1024), es);
+	if (done->aggregation.disk > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyInteger("Disk", "kB", (int64) ((done->aggregation.disk + 1023) / 1024), es);
+}
+
+void
+groups_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	GroupsState *node = (GroupsState *) css;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
+
+	if (node->ngroups > 0)
+		ExplainPropertyList("Group Key", deparse_columns(node, context, 0, node->ngroups, es), es);
+	if (node->noutputs > 0)
+		ExplainPropertyList("Aggregates",
+							deparse_columns(node, context, node->ngroups,
+											node->ngroups + node->noutputs, es), es);
+	if (node->stage != GROUPS_STAGE_FINAL)
+		aggregate_sources_explain(&node->sources, ancestors, es);
+	if (es->analyze && node->done.done)
+		explain_done(node, es);
+}

@@ -1,0 +1,507 @@
+/*
+ * groups_planner.c
+ *		HpSort Aggregate for PostgreSQL's own aggregates, groups and DISTINCT, the
+ *		planner half (see groups_planner.h).
+ *
+ * The node answers all aggregates of a query or none.  Its paths compete with core's
+ * by cost.  Groups come in the order that the query wants of them, if it wants one.
+ *
+ * In a parallel plan each process has a node that reads its share, below a Gather, and
+ * returns what it knows as bytes; a node above the Gather puts these together.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "executor/nodeHash.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/nodes/aggregate/aggrefs.h"
+#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/groups_planner.h"
+#include "pg/nodes/aggregate/input.h"
+#include "pg/nodes/aggregate/node.h"
+
+/* A grouping column, as the query has it. */
+typedef struct QueryGroup
+{
+	Expr	   *expression;		/* of the target */
+	Var		   *column;
+	Oid			type;			/* by whose default operator class it is grouped */
+	bool		descending;
+	bool		nulls_first;
+	bool		placed;			/* in the order of the groups */
+} QueryGroup;
+
+/* What the query asks of the relation. */
+typedef struct GroupsQuery
+{
+	Index		rti;
+	int			ngroups;
+	QueryGroup *groups;
+	List	   *aggregates;		/* Aggrefs */
+	List	   *aggregate_filters;	/* for each, the index of its filter; -1: none */
+	List	   *filters;		/* different filters */
+	List	   *columns;		/* attribute numbers */
+	int			nruns;			/* sources whose values are wanted in order */
+	int			nsummaries;		/* sources whose values are added up */
+	List	   *pathkeys;		/* of the groups */
+} GroupsQuery;
+
+/* --- what is asked */
+
+static QueryGroup *
+find_group(const GroupsQuery *query, Node *expression)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (equal(query->groups[g].expression, expression))
+			return &query->groups[g];
+	return NULL;
+}
+
+/* Notes the grouping columns; false if one of them is not answered. */
+static bool
+note_groups(GroupsQuery *query, List *clauses, List *tlist)
+{
+	ListCell   *lc;
+
+	query->groups = palloc0_array(QueryGroup, list_length(clauses) + 1);
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		QueryGroup *group = &query->groups[query->ngroups];
+		Node	   *node;
+
+		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
+		node = (Node *) group->expression;
+		while (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		if (!IsA(node, Var))
+			return false;
+		group->column = (Var *) node;
+		group->type = getBaseType(group->column->vartype);
+		if (group->column->varno != (int) query->rti || group->column->varlevelsup != 0 ||
+			group->column->varattno <= 0 || column_kind(group->type) == COLUMN_KIND_NONE ||
+			getBaseType(exprType((Node *) group->expression)) != group->type ||
+			clause->eqop != lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr)
+			return false;
+		if (find_group(query, (Node *) group->expression) == NULL)
+			query->ngroups++;
+	}
+	return true;
+}
+
+/* Notes an aggregate; false if it is not answered. */
+static bool
+note_aggregate(GroupsQuery *query, Aggref *aggref)
+{
+	AggregateAnswer answer;
+	int			filter = -1;
+
+	if (list_member(query->aggregates, aggref))
+		return true;
+	if (!aggref_answer(aggref, query->rti, &answer))
+		return false;
+	if (aggref->aggfilter)
+	{
+		ListCell   *lc;
+
+		if (contain_subplans((Node *) aggref->aggfilter) ||
+			contain_volatile_functions((Node *) aggref->aggfilter))
+			return false;
+		foreach(lc, query->filters)
+			if (equal(lfirst(lc), aggref->aggfilter))
+				filter = foreach_current_index(lc);
+		if (filter < 0)
+		{
+			filter = list_length(query->filters);
+			query->filters = lappend(query->filters, aggref->aggfilter);
+		}
+	}
+	if (answer.column)
+		query->columns = list_append_unique_int(query->columns, answer.column->varattno);
+	query->nruns += answer.needs == AGGREGATE_NEEDS_RUNS;
+	query->nsummaries += answer.needs != AGGREGATE_NEEDS_RUNS;
+	query->aggregates = lappend(query->aggregates, aggref);
+	query->aggregate_filters = lappend_int(query->aggregate_filters, filter);
+	return true;
+}
+
+/* Notes the aggregates of an expression; stops at what is neither of them nor of the groups. */
+static bool
+is_not_answered(Node *node, void *arg)
+{
+	GroupsQuery *query = (GroupsQuery *) arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return !note_aggregate(query, (Aggref *) node);
+	if (find_group(query, node))
+		return false;
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc) ||
+		IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	return expression_tree_walker(node, is_not_answered, arg);
+}
+
+/* The group that a path key is of; NULL if it is of none, or not of the type's own order. */
+static QueryGroup *
+group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		QueryGroup *group = &query->groups[g];
+		TypeCacheEntry *entry;
+		ListCell   *lc;
+		Oid			sortop = InvalidOid;
+
+		/* The labels of an enum are read as OIDs, which are in another order. */
+		if (group->placed || column_kind(group->type) == COLUMN_KIND_ENUM)
+			continue;
+		foreach(lc, pathkey->pk_eclass->ec_members)
+		{
+			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+			if (equal(member->em_expr, group->expression))
+				sortop = compat_pathkey_sortop(pathkey, group->type);
+		}
+		if (!OidIsValid(sortop))
+			continue;
+		entry = lookup_type_cache(group->type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+		if (sortop != entry->lt_opr && sortop != entry->gt_opr)
+			return NULL;
+		group->descending = sortop == entry->gt_opr;
+		group->nulls_first = pathkey->pk_nulls_first;
+		return group;
+	}
+	return NULL;
+}
+
+/* Puts the groups in the order that is wanted of them, as far as it is one of groups. */
+static void
+order_groups(PlannerInfo *root, GroupsQuery *query)
+{
+	QueryGroup *ordered = palloc0_array(QueryGroup, query->ngroups + 1);
+	int			n = 0;
+	int			g;
+	ListCell   *lc;
+
+	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
+	{
+		PathKey    *pathkey = lfirst_node(PathKey, lc);
+		QueryGroup *group = group_of_pathkey(query, pathkey);
+
+		if (group == NULL)
+			break;
+		group->placed = true;
+		ordered[n++] = *group;
+		query->pathkeys = lappend(query->pathkeys, pathkey);
+	}
+	for (g = 0; g < query->ngroups; g++)
+		if (!query->groups[g].placed)
+			ordered[n++] = query->groups[g];
+	query->groups = ordered;
+}
+
+/*
+ * What is asked of the groups or different rows of a relation; false if the node does
+ * not answer all of it.
+ */
+static bool
+note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node *having,
+		   GroupsQuery *query)
+{
+	List	   *clauses;
+	int			g;
+
+	if (stage == UPPERREL_DISTINCT)
+		clauses = compat_distinct_clause(root);
+	else
+	{
+		clauses = compat_group_clause(root);
+		/* Groups by constants alone are not the one group that there is without any. */
+		if (clauses == NIL && root->parse->groupClause != NIL)
+			return false;
+	}
+	if (!note_groups(query, clauses, root->processed_tlist) ||
+		is_not_answered((Node *) target->exprs, query) || is_not_answered(having, query) ||
+		(query->ngroups == 0 && query->aggregates == NIL))
+		return false;
+	for (g = 0; g < query->ngroups; g++)
+		query->columns = list_append_unique_int(query->columns,
+												query->groups[g].column->varattno);
+	order_groups(root, query);
+	return true;
+}
+
+/* --- the plan */
+
+static Plan *
+plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	int			stage = linitial_int(list_nth(path->custom_private, GROUPS_PLAN_STAGE));
+	ListCell   *lc;
+
+	foreach(lc, list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS))
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(copyObject((Expr *) lfirst(lc)),
+														  list_length(scan->custom_scan_tlist) + 1,
+														  NULL, false));
+	/* The bytes that a partial node returns, which it has beside its other columns. */
+	if (stage == GROUPS_STAGE_PARTIAL)
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(copyObject(linitial(path->path.pathtarget->exprs)),
+														  list_length(scan->custom_scan_tlist) + 1,
+														  NULL, false));
+	else
+		scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
+	scan->scan.plan.targetlist = tlist;
+	/* EXPLAIN names a table of its own, but not a tree of tables. */
+	if (stage != GROUPS_STAGE_FINAL && list_length(custom_plans) == 1)
+		scan->scan.scanrelid = ((Scan *) linitial(custom_plans))->scanrelid;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_private = list_copy_head(path->custom_private, GROUPS_PLAN_Count);
+	scan->methods = &aggregate_scan_methods;
+	return (Plan *) scan;
+}
+
+static const CustomPathMethods groups_path_methods = {
+	.CustomName = "HpSort Aggregate",
+	.PlanCustomPath = plan_groups,
+};
+
+/* --- the paths */
+
+/*
+ * What is done with a row that has been read, in cpu_tuple_cost, beside its reading
+ * (see input.c).
+ */
+#define COLUMN_ROW_COST		0.1		/* a further column read */
+#define GROUP_ROW_COST		0.05	/* a grouping column */
+#define SUMMARY_ROW_COST	0.1		/* a value added up */
+#define RUNS_ROW_COST		0.5		/* a value sorted */
+
+/* Setting up the node: what core spends on some hundred rows. */
+#define STARTUP_COST		2.0
+
+static List *
+describe_groups(const GroupsQuery *query, const AggregateInput *input)
+{
+	List	   *groups = NIL;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		int			column = 0;
+
+		while (list_nth_int(input->columns, column) != group->column->varattno)
+			column++;
+		groups = lappend_int(groups, column);
+		groups = lappend_int(groups, group->descending);
+		groups = lappend_int(groups, group->nulls_first);
+	}
+	return groups;
+}
+
+static CustomPath *
+make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
+		  const AggregateInput *input, GroupsStage stage, Node *having)
+{
+	CustomPath *path = makeNode(CustomPath);
+	List	   *expressions = NIL;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		expressions = lappend(expressions, query->groups[g].expression);
+	expressions = list_concat(expressions, query->aggregates);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = target;
+	path->path.parallel_safe = rel->consider_parallel;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make5(input->columns, input->table_columns,
+									  describe_groups(query, input), query->aggregate_filters,
+									  list_make1_int(stage));
+	path->custom_private = lappend(path->custom_private, having);
+	path->custom_private = lappend(path->custom_private, expressions);
+	path->methods = &groups_path_methods;
+	return path;
+}
+
+/* Rows that one process reads, and the cost of reading and keeping them. */
+static Cost
+read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
+		  CustomPath *path, int workers)
+{
+	Cost		total = aggregate_input_scan(input, root, path, workers);
+	double		rows = 0;
+	double		share;
+	double		disk;
+	ListCell   *lc;
+
+	foreach(lc, path->custom_paths)
+		rows += ((Path *) lfirst(lc))->rows;
+	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
+		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
+		query->nruns * RUNS_ROW_COST;
+	total += rows * share * cpu_tuple_cost + STARTUP_COST * cpu_tuple_cost * 100;
+	foreach(lc, query->filters)
+	{
+		QualCost	cost;
+
+		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
+		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
+	}
+	disk = rows * sizeof(int64) * query->nruns;
+	if (disk > get_hash_memory_limit())
+		total += 2 * disk / BLCKSZ * seq_page_cost;
+	path->path.startup_cost = total;
+	path->path.total_cost = total;
+	return total;
+}
+
+/* Adds the cost of returning the groups. */
+static void
+cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double rows)
+{
+	const PathTarget *target = path->path.pathtarget;
+
+	path->path.rows = rows;
+	path->path.startup_cost += target->cost.startup;
+	path->path.total_cost = path->path.startup_cost + rows * target->cost.per_tuple +
+		ngroups * (cpu_tuple_cost + list_length(query->aggregates) * cpu_operator_cost);
+}
+
+/* A target of the bytes by which processes tell each other what they know. */
+static PathTarget *
+make_bytes_target(const GroupsQuery *query)
+{
+	PathTarget *target = create_empty_pathtarget();
+	Aggref	   *aggref;
+
+	/* EXPLAIN shows it as a partial aggregate, which it is. */
+	if (query->aggregates != NIL)
+		aggref = copyObject(linitial_node(Aggref, query->aggregates));
+	else
+	{
+		aggref = makeNode(Aggref);
+		aggref->aggfnoid = F_COUNT_;
+		aggref->aggstar = true;
+		aggref->aggkind = AGGKIND_NORMAL;
+		aggref->aggtranstype = INT8OID;
+		aggref->location = -1;
+	}
+	aggref->aggsplit = AGGSPLIT_INITIAL_SERIAL;
+	aggref->aggtype = BYTEAOID;
+	aggref->aggcollid = InvalidOid;
+	add_column_to_pathtarget(target, (Expr *) aggref, 0);
+	target->width = 1024;
+	return target;
+}
+
+/* A node above a Gather above nodes that read shares; NULL if there are no workers for it. */
+static CustomPath *
+make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, PathTarget *target, const AggregateInput *input,
+				   Node *having, double ngroups)
+{
+	PathTarget *bytes;
+	CustomPath *partial;
+	CustomPath *final;
+	Path	   *gather;
+	double		rows;
+	int			workers;
+
+	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL)
+		return NULL;
+	workers = aggregate_input_workers(input, input_rel);
+	if (workers <= 0)
+		return NULL;
+
+	bytes = make_bytes_target(query);
+	partial = make_path(query, output_rel, bytes, input, GROUPS_STAGE_PARTIAL, NULL);
+	partial->path.parallel_aware = true;
+	partial->path.parallel_workers = workers;
+	read_cost(root, query, input, partial, workers);
+	/* What a process knows of a group takes less than a row does. */
+	cost_groups(partial, query, ngroups, Max(ngroups / 16, 1));
+	rows = partial->path.rows * workers;
+	gather = (Path *) create_gather_path(root, output_rel, &partial->path, bytes, NULL, &rows);
+
+	final = make_path(query, output_rel, target, input, GROUPS_STAGE_FINAL, having);
+	final->custom_paths = list_make1(gather);
+	compat_add_disabled_nodes(&final->path, gather);
+	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost;
+	return final;
+}
+
+void
+groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+						 RelOptInfo *output_rel, Node *having)
+{
+	GroupsQuery query = {.rti = input_rel->relid};
+	AggregateInput input;
+	PathTarget *target;
+	CustomPath *serial;
+	CustomPath *parallel;
+	double		ngroups;
+	double		rows;
+
+	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] : output_rel->reltarget;
+	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query) ||
+		!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns))
+		return;
+	input.filters = query.filters;
+
+	/* Core's own estimates. */
+	rows = ((Path *) linitial(output_rel->pathlist))->rows;
+	ngroups = rows;
+	if (having != NULL && query.ngroups > 0)
+	{
+		Selectivity selectivity = clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL);
+
+		ngroups = rows / Max(selectivity, 1e-6);
+	}
+
+	serial = make_path(&query, output_rel, target, &input, GROUPS_STAGE_ALL, having);
+	read_cost(root, &query, &input, serial, 0);
+	cost_groups(serial, &query, ngroups, rows);
+	serial->path.pathkeys = query.pathkeys;
+	parallel = make_parallel_path(root, &query, input_rel, output_rel, target, &input, having,
+								  ngroups);
+	if (parallel)
+	{
+		cost_groups(parallel, &query, ngroups, rows);
+		parallel->path.pathkeys = query.pathkeys;
+	}
+	if (hpsort_debug_aggregate == NODE_FORCE)
+		output_rel->pathlist = NIL;
+	add_path(output_rel, &serial->path);
+	if (parallel)
+		add_path(output_rel, &parallel->path);
+}
