@@ -17,8 +17,8 @@
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/sort_context.h"
 
-/* 128 bits: no sum of int8 overflows. */
-typedef __int128 ValueSum;
+/* 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C would. */
+typedef __int128 ValueSum pg_attribute_aligned(MAXIMUM_ALIGNOF);
 
 /* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
 typedef struct ValueSummary
