@@ -115,7 +115,7 @@ find_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 	return answer->kind != COLUMN_KIND_NONE;
 }
 
-/* Whether an expression of one of these functions converts its only argument. */
+/* The argument of an expression that calls one of these conversion functions; else NULL. */
 static const Expr *
 converted(const Expr *expression, Oid function1, Oid function2, Oid function3)
 {

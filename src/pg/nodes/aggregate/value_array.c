@@ -147,7 +147,7 @@ reserve(ValueArray *array, size_t n)
 		} \
 	} while (0)
 
-/* Bits of OIDs are those of the int32 of the same size. */
+/* Signed or not, a value that fits an element has the same low bits. */
 void
 value_array_take(ValueArray *array, const int64 *values, const int64 *counts, size_t nruns)
 {
