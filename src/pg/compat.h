@@ -375,13 +375,19 @@ compat_may_use_namespace(Oid namespace)
 }
 
 static inline bool
-compat_may_execute(Oid function)
+compat_role_may_execute(Oid function, Oid role)
 {
 #if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
-	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #endif
+}
+
+static inline bool
+compat_may_execute(Oid function)
+{
+	return compat_role_may_execute(function, GetUserId());
 }
 
 /* The roles in whose place a plan reads relations, such as owners of views; with repetitions. */

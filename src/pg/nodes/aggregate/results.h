@@ -17,8 +17,8 @@
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/sort_context.h"
 
-/* 128 bits: no sum of int8 overflows. */
-typedef __int128 ValueSum;
+/* 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C would. */
+typedef __int128 ValueSum pg_attribute_aligned(MAXIMUM_ALIGNOF);
 
 /* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
 typedef struct ValueSummary
@@ -39,15 +39,19 @@ typedef struct GroupCounts
 typedef struct AggregateResult AggregateResult;
 
 /*
- * Makes what computes one aggregate call, whose argument is a column of that kind
- * (COLUMN_KIND_NONE: it has none), in the current memory context.  aggref_answer()
- * has accepted the call.  context: for hpsort's own aggregates; filled before the first group.
- * Direct arguments and options become expressions of parent.
+ * Makes what computes one aggregate call, which aggref_answer() has accepted, in the
+ * current memory context; the right to call it is checked here.  context: for hpsort's
+ * own aggregates; filled before the first group.  Direct arguments and options become
+ * expressions of parent.
  */
 extern AggregateResult *aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer,
 											  PlanState *parent, const SortContext *context);
 
-/* Evaluates direct arguments and options: once for each execution, before the first group. */
+/*
+ * Evaluates direct arguments and options: once for each execution, before the first
+ * group.  Without a group PostgreSQL does not evaluate them, and an error in them is
+ * none.  The results are kept until the next call, whatever becomes of econtext.
+ */
 extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
 
 /*
@@ -60,8 +64,9 @@ extern Datum aggregate_result_from_summary(AggregateResult *result, const ValueS
 /*
  * The value for a group, from its runs: begin, then the runs in ascending order in any
  * number of calls, then end.  What must live until end, and the result, is in the
- * memory context that is current in each of these calls, which must be the same.
- * A group of an ungrouped query may have no values and no NULLs.
+ * memory context that is current in each of these calls, which must be the same.  Runs
+ * are read during the call only.  A group of an ungrouped query may have no values and
+ * no NULLs.  Aggregates that could do with a summary may be given runs as well.
  */
 extern void aggregate_result_begin(AggregateResult *result, const GroupCounts *counts);
 extern void aggregate_result_take(AggregateResult *result, const int64 *values,
