@@ -39,6 +39,13 @@
 /* Keys of an array compared between two looks at the interrupt callback. */
 #define ORDER_CHECK_EVERY ((size_t) 1 << 20)
 
+/* Whether the plan would rather count n keys into so many bins, and they are allowed. */
+static bool
+fills_dense(const Sorter *s, uint64_t n, uint64_t range)
+{
+	return sorter_allows_bins(s, range) && plan_fills_dense(n, range, s->context->algorithm);
+}
+
 /*
  * Bounds to give a histogram that must reach from *lo to *hi: a little more on
  * the sides that moved, so that keys arriving in order widen it rarely, but
@@ -61,7 +68,7 @@ add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
 		high += slack;
 	low = low < s->lo ? s->lo : low;
 	high = high > s->hi ? s->hi : high;
-	if (!plan_fills_dense(n, plan_range((int32_t) low, (int32_t) high), s->context->algorithm))
+	if (!fills_dense(s, n, plan_range((int32_t) low, (int32_t) high)))
 		return false;
 	*lo = (int32_t) low;
 	*hi = (int32_t) high;
@@ -94,7 +101,7 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 	const Histogram *dense = &s->big->dense;
 
 	include_dense(s, &lo, &hi);
-	*done = plan_fills_dense(n, plan_range(lo, hi), s->context->algorithm);
+	*done = fills_dense(s, n, plan_range(lo, hi));
 	if (!*done || (dense->range > 0 && dense->range == plan_range(lo, hi)))
 		return SORT_OK;
 	if (!add_slack(s, n, &lo, &hi) && dense->range > 0 &&
@@ -171,6 +178,44 @@ rearrange(Sorter *s, SortError *err)
 	if (status == SORT_OK)
 		status = sorter_stream_start(s, err);
 	return status;
+}
+
+/*
+ * Bins per key that the plan may prefer to a sort: it counts while range * bin_ns
+ * is less than a wide sort of n keys, which at 2^32 keys is 5.9 bins a key.
+ */
+#define BINS_PER_KEY 6
+
+size_t
+sorter_memory_ahead(const Sorter *s, size_t n)
+{
+	const SorterBig *big = s->big;
+	size_t		room = sorter_room(s);
+	size_t		kept = s->nbuf + n;
+	size_t		runs = big ? big->sparse.len : 0;
+	uint64_t	bins = s->context->max_bins > 0 && s->context->max_bins < PLAN_MAX_BINS
+		? s->context->max_bins : PLAN_MAX_BINS;
+	uint64_t	count = sorter_count(s) + n;
+	size_t		compressed;
+	size_t		ahead;
+
+	/* The buffer doubles, or is turned into runs, where the plan sees no histogram. */
+	while (room < kept || room - kept < SORTER_CHUNK)
+		room *= 2;
+	ahead = (room - sorter_room(s)) * sizeof(int32_t);
+	compressed = (kept + (runs + kept) + (runs + kept) / 4) * (sizeof(int32_t) + sizeof(uint64_t));
+	if (runs > 0 || (room > sorter_room(s) && big && kept >= big->compress_at))
+		ahead = ahead < compressed ? compressed : ahead;
+	/* What a GPU puts in order is as large again. */
+	if (s->context->gpu != NULL && s->context->device != SORT_DEVICE_CPU)
+		ahead += room * sizeof(int32_t);
+
+	/* A histogram, besides the one that is there; narrow ones have some tables. */
+	bins = bins < count * BINS_PER_KEY ? bins : count * BINS_PER_KEY;
+	ahead += sizeof(SorterBig) + (bins + SORTER_CHUNK * 4) * sizeof(uint32_t);
+	if (big && (big->dense.folded || count > UINT32_MAX))
+		ahead += bins * sizeof(uint64_t);
+	return ahead;
 }
 
 SortStatus

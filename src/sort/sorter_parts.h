@@ -10,7 +10,7 @@
  *	sorter_read.c		reads, over the two above
  *	sorter_serialize.c	bytes, over sorter_fill.c and the cursor
  *
- * For these files only.  Functions that return SortStatus fill err.
+ * For these files only, and for long_sorter.c the constants and the clock.  Functions that return SortStatus fill err.
  */
 #ifndef HPSORT_SORTER_PARTS_H
 #define HPSORT_SORTER_PARTS_H
@@ -69,6 +69,13 @@ static inline const SortAllocator *
 sorter_allocator(const Sorter *s)
 {
 	return &s->context->allocator;
+}
+
+/* Whether the caller's limit allows a histogram of range bins. */
+static inline bool
+sorter_allows_bins(const Sorter *s, uint64_t range)
+{
+	return s->context->max_bins == 0 || range <= s->context->max_bins;
 }
 
 /* Nanoseconds from any start. */
