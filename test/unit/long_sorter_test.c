@@ -426,7 +426,7 @@ test_limit(void **state)
 
 			unit_init(&u);
 			long_sorter_init(&s, &u.context, some_widths[w], limit);
-			while (n < 1300000 && !filled)
+			while (n < 1700000 && !filled)
 			{
 				add_keys(&s, &bag, (LongShape) shape, some_widths[w], LONG_SORTER_BATCH,
 						 LONG_SORTER_BATCH);
