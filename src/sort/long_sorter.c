@@ -641,77 +641,10 @@ take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, s
 	return SORT_OK;
 }
 
-/*
- * Up to max runs, *got of them, of the ordered keys that are left in buf; false if
- * interrupted.  Each key is written to the place of its run, with the position
- * behind it, and the place moves on where the next key is another one: no branch
- * depends on the keys.  Counts are the differences of the positions.
- */
-static bool
-take_keys(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, size_t *taken)
-{
-	const uint64_t *buf = c->sorter->buf;
-	const size_t first = c->key_at;
-	const size_t end = c->sorter->nbuf;
-	size_t		check_at = first + CHECK_EVERY;
-	size_t		got = 0;
-	size_t		i = first;
-
-	while (got < max && i < end)
-	{
-		/* So many keys are no more runs than there are places for. */
-		size_t		stop = end - i < max - got ? end : i + (max - got);
-		size_t		last = stop == end ? end - 1 : stop;
-
-		for (; i < last; i++)
-		{
-			keys[got] = buf[i];
-			counts[got] = i + 1;
-			got += buf[i] != buf[i + 1];
-		}
-		if (i < stop)
-		{
-			keys[got] = buf[i++];
-			counts[got++] = i;
-		}
-		if (i >= check_at)
-		{
-			check_at = i + CHECK_EVERY;
-			if (sort_interrupted(c->sorter->context))
-				return false;
-		}
-	}
-	c->key_at = i;
-	for (i = got; i > 1; i--)
-		counts[i - 1] -= counts[i - 2];
-	if (got > 0)
-		counts[0] -= first;
-	*taken = got;
-	return true;
-}
-
-/*
- * How many of the ordered keys that are left in buf equal the next one.  The
- * search goes in steps that double and afterwards halve.
- */
-static size_t
-equal_keys(const LongSorterCursor *c)
-{
-	const uint64_t *keys = c->sorter->buf + c->key_at;
-	size_t		n = c->sorter->nbuf - c->key_at;
-	size_t		equal = 1;
-	size_t		step = 1;
-
-	while (step <= n - equal && keys[equal + step - 1] == keys[0])
-	{
-		equal += step;
-		step *= 2;
-	}
-	for (; step > 0; step /= 2)
-		if (step <= n - equal && keys[equal + step - 1] == keys[0])
-			equal += step;
-	return equal;
-}
+#define LENGTHS_TYPE uint64_t
+#define LENGTHS_EQUAL equal_keys
+#define LENGTHS_TAKE take_lengths
+#include "sort/run_lengths_template.h"
 
 /* Runs while there are both keys and runs left: the smaller first, equal ones added. */
 static size_t
@@ -729,7 +662,7 @@ take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
 		keys[got] = key < run ? key : run;
 		if (key <= run)
 		{
-			count = equal_keys(c);
+			count = equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
 			c->key_at += count;
 		}
 		if (run <= key)
@@ -744,7 +677,6 @@ long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, s
 						size_t *got, SortError *err)
 {
 	LongSorter *s = c->sorter;
-	size_t		part;
 
 	*got = 0;
 	if (is_narrow(s))
@@ -753,14 +685,11 @@ long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, s
 		return sort_cancelled(err);
 	*got = take_both(c, keys, counts, max);
 	if (c->run_at == s->nruns)
-	{
-		if (!take_keys(c, keys + *got, counts + *got, max - *got, &part))
-			return sort_cancelled(err);
-		*got += part;
-	}
+		*got += take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got, max - *got);
 	else if (*got < max)
 	{
-		part = s->nruns - c->run_at < max - *got ? s->nruns - c->run_at : max - *got;
+		size_t		part = s->nruns - c->run_at < max - *got ? s->nruns - c->run_at : max - *got;
+
 		memcpy(keys + *got, s->run_keys + c->run_at, part * sizeof(uint64_t));
 		memcpy(counts + *got, s->run_counts + c->run_at, part * sizeof(uint64_t));
 		c->run_at += part;

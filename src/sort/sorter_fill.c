@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "sort/error.h"
-#include "sort/kernels.h"
 #include "sort/sorter_device.h"
 #include "sort/sorter_parts.h"
 #include "sort/wide.h"
@@ -35,9 +34,6 @@
  * 8e6 ascending keys that made 420 ns a key of 5.
  */
 #define WIDEN_BINS_PER_KEY 8
-
-/* Keys of an array compared between two looks at the interrupt callback. */
-#define ORDER_CHECK_EVERY ((size_t) 1 << 20)
 
 /* Whether the plan would rather count n keys into so many bins, and they are allowed. */
 static bool
@@ -491,37 +487,20 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 	return status;
 }
 
-/*
- * Sets big->array_ordered if the array is in ascending order and needs no
- * sorting.  That takes one read of such an array, and of most others a few keys.
- */
+/* Sets big->array_ordered if the array is in ascending order and needs no sorting. */
 static SortStatus
 look_for_order(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
-	size_t		ordered = 1;
-	bool		same;
+	SortStatus	status;
 
 	if (big->narray < SORTER_CHUNK || s->context->algorithm != SORT_ALGORITHM_AUTO ||
 		s->context->device == SORT_DEVICE_GPU)
 		return SORT_OK;
-	/* First and last key equal: in order only if all keys are, a faster test. */
-	same = big->array[0] == big->array[big->narray - 1];
-	while (ordered < big->narray)
-	{
-		size_t		left = big->narray - ordered + 1;
-		size_t		part = left < ORDER_CHECK_EVERY ? left : ORDER_CHECK_EVERY;
-
-		if (sort_interrupted(s->context))
-			return sort_cancelled(err);
-		if (same ? !kernel_all_equal(big->array + ordered - 1, part)
-			: kernel_ordered_prefix(big->array + ordered - 1, part) < part)
-			return SORT_OK;
-		ordered += part - 1;
-	}
-	big->array_ordered = true;
-	big->bytes_moved += big->narray * sizeof(int32_t);
-	return SORT_OK;
+	status = sorter_find_order(s, big->array, big->narray, &big->array_ordered, err);
+	if (big->array_ordered)
+		big->bytes_moved += big->narray * sizeof(int32_t);
+	return status;
 }
 
 SortStatus

@@ -142,6 +142,10 @@ extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);
 
+/* Whether n keys are in ascending order: one read of such keys, and of most others a few. */
+extern SortStatus sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered,
+									SortError *err);
+
 /* Sorts buf, if it is not in order. */
 extern SortStatus sorter_order_buffer(Sorter *s, SortError *err);
 
