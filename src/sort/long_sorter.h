@@ -29,22 +29,30 @@ typedef struct LongSorter
 	int			bits;			/* keys are below 2^bits, 0 .. 64 */
 	size_t		memory_limit;	/* bytes; see long_sorter_is_full */
 	Sorter		narrow;			/* of keys with at most 32 bits: key - 2^31 */
+	SortContext narrow_context; /* narrow's: context, with the limit in it */
 
-	/* Wider keys: those not looked at yet ... */
+	/* Wider keys: those that are not in the runs ... */
 	uint64_t   *buf;
 	size_t		nbuf;
 	size_t		capacity;
+	bool		ordered;		/* buf is in ascending order */
+	size_t		failed_at;		/* keys in buf when compressing them did not pay; 0: never */
 	/* ... and runs, keys strictly ascending. */
 	uint64_t   *run_keys;
 	uint64_t   *run_counts;
 	size_t		nruns;
 	size_t		runs_capacity;
 	uint64_t	n;				/* keys in all */
+
+	uint64_t	bytes_moved;	/* as in SorterStats, like the next two */
+	uint64_t	fill_ns;
+	uint64_t	sort_ns;
+	uint64_t	started;		/* clock when buf was first allocated */
 } LongSorter;
 
 /*
  * Makes *s an empty sorter of keys below 2^bits.  memory_limit: see
- * long_sorter_is_full; SIZE_MAX: none.  Allocates nothing.
+ * long_sorter_is_full; SIZE_MAX: none.  Allocates nothing.  *s may not be moved.
  */
 extern void long_sorter_init(LongSorter *s, const SortContext *context, int bits,
 							 size_t memory_limit);
@@ -72,9 +80,11 @@ extern size_t long_sorter_memory(const LongSorter *s);
  * Whether the sorter is about to need more than its memory limit: adding
  * LONG_SORTER_BATCH keys or reading what is there may.  The caller then reads and
  * resets it, or accepts that.  A sorter that is not full may be added that many keys,
- * and read, without needing more than the limit; a limit below a minimum of some
- * megabytes counts as that minimum.
+ * and read, without needing more than the limit, unless hpsort.algorithm is forced; a
+ * limit below LONG_SORTER_MEMORY_MIN counts as that.  A block that grows counts once:
+ * what an allocator needs to move it is the allocator's.
  */
+#define LONG_SORTER_MEMORY_MIN ((size_t) 4 << 20)
 #define LONG_SORTER_BATCH 8192
 extern bool long_sorter_is_full(const LongSorter *s);
 

@@ -321,6 +321,9 @@ plan_explain(const SortPlan *plan, bool values, char *text, size_t size)
 		case PLAN_FORCED:
 			snprintf(text, size, "forced by hpsort.algorithm");
 			break;
+		case PLAN_WIDE:
+			snprintf(text, size, "keys of more than 32 bits");
+			break;
 		case PLAN_FEW:
 			snprintf(text, size, "few keys: sorted where they are");
 			break;

@@ -65,6 +65,7 @@ typedef enum SortPlanReason
 	PLAN_NO_KEYS,				/* nothing to sort */
 	PLAN_CHEAPEST,				/* by the cost table */
 	PLAN_ORDERED,				/* an array in ascending order already */
+	PLAN_WIDE,					/* keys of more than 32 bits: sorted where they are */
 	PLAN_FEW,					/* too few keys to be worth a choice */
 	PLAN_COUNTED,				/* counted or compressed while the sorter fills */
 	PLAN_FORCED,				/* hpsort.algorithm */

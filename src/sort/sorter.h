@@ -210,6 +210,13 @@ extern SortStatus sorter_deserialize(Sorter *s, const void *data, size_t size, S
 extern size_t sorter_memory(const Sorter *s);
 
 /*
+ * Bytes that adding up to n more keys, or finishing and reading the sorter's runs,
+ * may take at most besides those held now, when no algorithm is forced and no array
+ * was given.
+ */
+extern size_t sorter_memory_ahead(const Sorter *s, size_t n);
+
+/*
  * What was done; call after finish.  stats->distinct is counted in a pass over
  * out, the sorter's keys in order; with NULL it is 0 unless the sorter knows it.
  */

@@ -148,28 +148,10 @@ sorter_cursor_keys(SorterCursor *c, int32_t *out, size_t max, size_t *got, SortE
 	return SORT_OK;
 }
 
-/*
- * How many of n ascending keys equal the first one, or with last, the last one.
- * The search goes in steps that double and afterwards halve, because a single
- * run may be all n keys long.
- */
-static size_t
-equal_keys(const int32_t *keys, size_t n, bool last)
-{
-	const int32_t key = keys[last ? n - 1 : 0];
-	size_t		equal = 1;
-	size_t		step = 1;
-
-	while (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
-	{
-		equal += step;
-		step *= 2;
-	}
-	for (; step > 0; step /= 2)
-		if (step <= n - equal && keys[last ? n - equal - step : equal + step - 1] == key)
-			equal += step;
-	return equal;
-}
+#define LENGTHS_TYPE int32_t
+#define LENGTHS_EQUAL equal_keys
+#define LENGTHS_TAKE take_lengths
+#include "sort/run_lengths_template.h"
 
 /* Runs of a low or high part: counted in ordered keys, or runs as they are. */
 static size_t
@@ -178,17 +160,15 @@ take_runs(SorterCursor *c, int32_t *keys, uint64_t *counts, size_t max)
 	const Sorter *s = c->sorter;
 	size_t		got = 0;
 
+	if (!c->descending)
+		got = take_lengths(s->buf, &c->key_at, c->key_end, keys, counts, max);
 	while (got < max && c->key_at < c->key_end)
 	{
-		size_t		left = c->key_end - c->key_at;
-		size_t		count = equal_keys(s->buf + c->key_at, left, c->descending);
+		size_t		count = equal_keys(s->buf + c->key_at, c->key_end - c->key_at, true);
 
-		keys[got] = s->buf[c->descending ? c->key_end - 1 : c->key_at];
+		keys[got] = s->buf[c->key_end - 1];
 		counts[got++] = count;
-		if (c->descending)
-			c->key_end -= count;
-		else
-			c->key_at += count;
+		c->key_end -= count;
 	}
 	while (got < max && c->run_at < c->run_end)
 	{

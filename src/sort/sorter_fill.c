@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "sort/error.h"
-#include "sort/kernels.h"
 #include "sort/sorter_device.h"
 #include "sort/sorter_parts.h"
 #include "sort/wide.h"
@@ -36,8 +35,12 @@
  */
 #define WIDEN_BINS_PER_KEY 8
 
-/* Keys of an array compared between two looks at the interrupt callback. */
-#define ORDER_CHECK_EVERY ((size_t) 1 << 20)
+/* Whether the plan would rather count n keys into so many bins, and they are allowed. */
+static bool
+fills_dense(const Sorter *s, uint64_t n, uint64_t range)
+{
+	return sorter_allows_bins(s, range) && plan_fills_dense(n, range, s->context->algorithm);
+}
 
 /*
  * Bounds to give a histogram that must reach from *lo to *hi: a little more on
@@ -61,7 +64,7 @@ add_slack(const Sorter *s, uint64_t n, int32_t *lo, int32_t *hi)
 		high += slack;
 	low = low < s->lo ? s->lo : low;
 	high = high > s->hi ? s->hi : high;
-	if (!plan_fills_dense(n, plan_range((int32_t) low, (int32_t) high), s->context->algorithm))
+	if (!fills_dense(s, n, plan_range((int32_t) low, (int32_t) high)))
 		return false;
 	*lo = (int32_t) low;
 	*hi = (int32_t) high;
@@ -94,7 +97,7 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 	const Histogram *dense = &s->big->dense;
 
 	include_dense(s, &lo, &hi);
-	*done = plan_fills_dense(n, plan_range(lo, hi), s->context->algorithm);
+	*done = fills_dense(s, n, plan_range(lo, hi));
 	if (!*done || (dense->range > 0 && dense->range == plan_range(lo, hi)))
 		return SORT_OK;
 	if (!add_slack(s, n, &lo, &hi) && dense->range > 0 &&
@@ -171,6 +174,44 @@ rearrange(Sorter *s, SortError *err)
 	if (status == SORT_OK)
 		status = sorter_stream_start(s, err);
 	return status;
+}
+
+/*
+ * Bins per key that the plan may prefer to a sort: it counts while range * bin_ns
+ * is less than a wide sort of n keys, which at 2^32 keys is 5.9 bins a key.
+ */
+#define BINS_PER_KEY 6
+
+size_t
+sorter_memory_ahead(const Sorter *s, size_t n)
+{
+	const SorterBig *big = s->big;
+	size_t		room = sorter_room(s);
+	size_t		kept = s->nbuf + n;
+	size_t		runs = big ? big->sparse.len : 0;
+	uint64_t	bins = s->context->max_bins > 0 && s->context->max_bins < PLAN_MAX_BINS
+		? s->context->max_bins : PLAN_MAX_BINS;
+	uint64_t	count = sorter_count(s) + n;
+	size_t		compressed;
+	size_t		ahead;
+
+	/* The buffer doubles, or is turned into runs, where the plan sees no histogram. */
+	while (room < kept || room - kept < SORTER_CHUNK)
+		room *= 2;
+	ahead = (room - sorter_room(s)) * sizeof(int32_t);
+	compressed = (kept + (runs + kept) + (runs + kept) / 4) * (sizeof(int32_t) + sizeof(uint64_t));
+	if (runs > 0 || (room > sorter_room(s) && big && kept >= big->compress_at))
+		ahead = ahead < compressed ? compressed : ahead;
+	/* What a GPU puts in order is as large again. */
+	if (s->context->gpu != NULL && s->context->device != SORT_DEVICE_CPU)
+		ahead += room * sizeof(int32_t);
+
+	/* A histogram, besides the one that is there; narrow ones have some tables. */
+	bins = bins < count * BINS_PER_KEY ? bins : count * BINS_PER_KEY;
+	ahead += sizeof(SorterBig) + (bins + SORTER_CHUNK * 4) * sizeof(uint32_t);
+	if (big && (big->dense.folded || count > UINT32_MAX))
+		ahead += bins * sizeof(uint64_t);
+	return ahead;
 }
 
 SortStatus
@@ -446,37 +487,20 @@ sorter_merge(Sorter *s, Sorter *src, SortError *err)
 	return status;
 }
 
-/*
- * Sets big->array_ordered if the array is in ascending order and needs no
- * sorting.  That takes one read of such an array, and of most others a few keys.
- */
+/* Sets big->array_ordered if the array is in ascending order and needs no sorting. */
 static SortStatus
 look_for_order(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
-	size_t		ordered = 1;
-	bool		same;
+	SortStatus	status;
 
 	if (big->narray < SORTER_CHUNK || s->context->algorithm != SORT_ALGORITHM_AUTO ||
 		s->context->device == SORT_DEVICE_GPU)
 		return SORT_OK;
-	/* First and last key equal: in order only if all keys are, a faster test. */
-	same = big->array[0] == big->array[big->narray - 1];
-	while (ordered < big->narray)
-	{
-		size_t		left = big->narray - ordered + 1;
-		size_t		part = left < ORDER_CHECK_EVERY ? left : ORDER_CHECK_EVERY;
-
-		if (sort_interrupted(s->context))
-			return sort_cancelled(err);
-		if (same ? !kernel_all_equal(big->array + ordered - 1, part)
-			: kernel_ordered_prefix(big->array + ordered - 1, part) < part)
-			return SORT_OK;
-		ordered += part - 1;
-	}
-	big->array_ordered = true;
-	big->bytes_moved += big->narray * sizeof(int32_t);
-	return SORT_OK;
+	status = sorter_find_order(s, big->array, big->narray, &big->array_ordered, err);
+	if (big->array_ordered)
+		big->bytes_moved += big->narray * sizeof(int32_t);
+	return status;
 }
 
 SortStatus

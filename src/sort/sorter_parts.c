@@ -256,14 +256,42 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 }
 
 SortStatus
+sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered, SortError *err)
+{
+	size_t		i = 0;
+
+	/* First and last key equal: in order only if all keys are, a faster test. */
+	bool		same = n > 0 && keys[0] == keys[n - 1];
+
+	*ordered = false;
+	while (i + 1 < n)
+	{
+		size_t		part = n - i < SORTER_CHECK_EVERY ? n - i : SORTER_CHECK_EVERY;
+
+		if (n > SORTER_CHECK_EVERY && sort_interrupted(s->context))
+			return sort_cancelled(err);
+		if (same ? !kernel_all_equal(keys + i, part) : kernel_ordered_prefix(keys + i, part) < part)
+			return SORT_OK;
+		i += part - 1;
+	}
+	*ordered = true;
+	return SORT_OK;
+}
+
+SortStatus
 sorter_order_buffer(Sorter *s, SortError *err)
 {
 	uint64_t	since;
+	SortStatus	status;
+	bool		ordered;
 
 	if (s->big->ordered || s->nbuf < 2)
 		return SORT_OK;
 	since = sorter_clock();
-	if (!wide_sort_keys(s->buf, s->nbuf, false, s->context))
+	status = sorter_find_order(s, s->buf, s->nbuf, &ordered, err);
+	if (status != SORT_OK)
+		return status;
+	if (!ordered && !wide_sort_keys(s->buf, s->nbuf, false, s->context))
 		return sort_cancelled(err);
 	s->big->ordered = true;
 	s->big->sort_ns += sorter_clock() - since;

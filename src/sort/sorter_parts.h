@@ -10,7 +10,7 @@
  *	sorter_read.c		reads, over the two above
  *	sorter_serialize.c	bytes, over sorter_fill.c and the cursor
  *
- * For these files only.  Functions that return SortStatus fill err.
+ * For these files only, and for long_sorter.c the constants and the clock.  Functions that return SortStatus fill err.
  */
 #ifndef HPSORT_SORTER_PARTS_H
 #define HPSORT_SORTER_PARTS_H
@@ -69,6 +69,13 @@ static inline const SortAllocator *
 sorter_allocator(const Sorter *s)
 {
 	return &s->context->allocator;
+}
+
+/* Whether the caller's limit allows a histogram of range bins. */
+static inline bool
+sorter_allows_bins(const Sorter *s, uint64_t range)
+{
+	return s->context->max_bins == 0 || range <= s->context->max_bins;
 }
 
 /* Nanoseconds from any start. */
@@ -134,6 +141,10 @@ extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError
 
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);
+
+/* Whether n keys are in ascending order: one read of such keys, and of most others a few. */
+extern SortStatus sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered,
+									SortError *err);
 
 /* Sorts buf, if it is not in order. */
 extern SortStatus sorter_order_buffer(Sorter *s, SortError *err);

@@ -292,6 +292,7 @@ test_explain(void **state)
 		{{.reason = PLAN_NO_KEYS}, "no keys"},
 		{{.reason = PLAN_FORCED}, "forced by hpsort.algorithm"},
 		{{.reason = PLAN_FEW}, "few keys: sorted where they are"},
+		{{.reason = PLAN_WIDE}, "keys of more than 32 bits"},
 		{{.reason = PLAN_ORDERED}, "keys came in ascending order"},
 		{{.reason = PLAN_FORCED, .device = GPU, .note = "by magic"},
 		"forced by hpsort.algorithm; by magic"},

@@ -1,0 +1,722 @@
+/*
+ * long_sorter.c
+ *		LongSorter: a bag of unsigned keys of up to 64 bits (see long_sorter.h).
+ *
+ * Keys of at most 32 bits go to the Sorter with their highest bit turned, which
+ * keeps their order.  The rest of this file is about wider ones: a buffer that
+ * grows, runs that hold what the buffer held whenever compressing it paid, and a
+ * cursor that merges the two on the fly, so that reading takes no memory.
+ *
+ * A key in the buffer takes 8 bytes, a run 16.  The buffer is compressed when
+ * that frees memory, and not before it has twice as many keys as there are runs,
+ * so that merging into the runs costs no more than a few steps a key.
+ */
+#include "sort/long_sorter.h"
+
+#include <string.h>
+
+#include "sort/error.h"
+#include "sort/sorter_parts.h"
+#include "sort/wide.h"
+
+/* What turns an unsigned key into the Sorter's key in the same order. */
+#define SIGN_BIT (UINT32_C(1) << 31)
+
+/* Keys or runs converted at once, on the stack. */
+#define CONVERT 1024
+
+/* Keys of the first buffer. */
+#define FIRST_CAPACITY 1024
+
+/* Fewest keys worth compressing: half a MiB of them. */
+#define COMPRESS_MIN ((size_t) 65536)
+
+/*
+ * Keys looked at to see whether a buffer repeats itself.  More than a Sorter
+ * takes: of 1e5 distinct keys anywhere, 4,096 have some 80 repeats, 1,024 only 5.
+ */
+#define SAMPLE 4096
+
+/* Steps of a loop between two looks at the interrupt callback. */
+#define CHECK_EVERY SORTER_CHECK_EVERY
+
+#define RUN_SIZE (2 * sizeof(uint64_t))
+
+static inline const SortAllocator *
+allocator(const LongSorter *s)
+{
+	return &s->context->allocator;
+}
+
+static inline bool
+is_narrow(const LongSorter *s)
+{
+	return s->bits <= 32;
+}
+
+void
+long_sorter_init(LongSorter *s, const SortContext *context, int bits, size_t memory_limit)
+{
+	memset(s, 0, sizeof(*s));
+	s->context = context;
+	s->bits = bits;
+	s->memory_limit = memory_limit < LONG_SORTER_MEMORY_MIN ? LONG_SORTER_MEMORY_MIN : memory_limit;
+	s->ordered = true;
+
+	/*
+	 * While a histogram is widened there are two; together with what else is
+	 * there they are to leave room.
+	 */
+	s->narrow_context = *context;
+	if (memory_limit != SIZE_MAX)
+		s->narrow_context.max_bins = s->memory_limit / (4 * sizeof(uint32_t));
+	sorter_init(&s->narrow, &s->narrow_context, INT32_MIN, INT32_MAX);
+}
+
+void
+long_sorter_reset(LongSorter *s)
+{
+	const SortAllocator *a = allocator(s);
+
+	sorter_reset(&s->narrow);
+	if (s->buf)
+		a->release(a->arena, s->buf);
+	if (s->run_keys)
+		a->release(a->arena, s->run_keys);
+	if (s->run_counts)
+		a->release(a->arena, s->run_counts);
+	long_sorter_init(s, s->context, s->bits, s->memory_limit);
+}
+
+uint64_t
+long_sorter_count(const LongSorter *s)
+{
+	return is_narrow(s) ? sorter_count(&s->narrow) : s->n;
+}
+
+size_t
+long_sorter_memory(const LongSorter *s)
+{
+	return sorter_memory(&s->narrow) + s->capacity * sizeof(uint64_t) +
+		s->runs_capacity * RUN_SIZE;
+}
+
+/* Most keys that buf may have room for, given the runs and the limit. */
+static size_t
+most_keys(const LongSorter *s)
+{
+	size_t		runs = s->runs_capacity * RUN_SIZE;
+
+	return runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
+}
+
+/* Whether buf has no room for a batch and may not be given any. */
+static bool
+buffer_is_full(const LongSorter *s)
+{
+	return s->capacity - s->nbuf < LONG_SORTER_BATCH &&
+		most_keys(s) < s->nbuf + LONG_SORTER_BATCH;
+}
+
+bool
+long_sorter_is_full(const LongSorter *s)
+{
+	size_t		held = long_sorter_memory(s);
+
+	if (held > s->memory_limit)
+		return true;
+	if (is_narrow(s))
+		return sorter_memory_ahead(&s->narrow, LONG_SORTER_BATCH) > s->memory_limit - held;
+	return buffer_is_full(s);
+}
+
+/*
+ * Filling the buffer.
+ */
+
+/* Makes room for one more key at least, and for wanted of them if the limit allows it. */
+static SortStatus
+grow_buffer(LongSorter *s, size_t wanted, SortError *err)
+{
+	const SortAllocator *a = allocator(s);
+	size_t		most = most_keys(s);
+	size_t		capacity;
+	uint64_t   *buf;
+
+	if (s->nbuf > SIZE_MAX / 64 || wanted > SIZE_MAX / 64)
+		return sort_no_memory(err);
+	wanted += s->nbuf;
+	capacity = s->capacity == 0 ? FIRST_CAPACITY : s->capacity * 2;
+	/* Half of what comes at once is left to later growth: it may repeat. */
+	capacity = capacity < wanted && wanted <= COMPRESS_MIN ? wanted : capacity;
+	if (capacity > most)
+		capacity = most > s->capacity ? most : s->capacity + s->capacity / 4;
+	if (s->buf == NULL)
+	{
+		s->started = sorter_clock();
+		buf = a->alloc(a->arena, capacity * sizeof(uint64_t));
+	}
+	else
+		buf = a->grow(a->arena, s->buf, s->capacity * sizeof(uint64_t),
+					  capacity * sizeof(uint64_t));
+	if (buf == NULL)
+		return sort_no_memory(err);
+	s->buf = buf;
+	s->capacity = capacity;
+	return SORT_OK;
+}
+
+/* Puts buf in order, if it is not. */
+static SortStatus
+order_buffer(LongSorter *s, SortError *err)
+{
+	uint64_t	since = sorter_clock();
+	size_t		i = 1;
+
+	if (s->ordered)
+		return SORT_OK;
+	/* Keys that came in order are found by one read, others by a few keys. */
+	while (i < s->nbuf)
+	{
+		size_t		end = s->nbuf - i < CHECK_EVERY ? s->nbuf : i + CHECK_EVERY;
+
+		while (i < end && s->buf[i - 1] <= s->buf[i])
+			i++;
+		if (i < end)
+			break;
+		if (sort_interrupted(s->context))
+			return sort_cancelled(err);
+	}
+	if (i < s->nbuf)
+	{
+		if (!wide_sort_pairs(s->buf, s->nbuf, s->context))
+			return sort_cancelled(err);
+		s->bytes_moved += 2 * s->nbuf * sizeof(uint64_t);
+	}
+	else
+		s->bytes_moved += s->nbuf * sizeof(uint64_t);
+	s->ordered = true;
+	s->sort_ns += sorter_clock() - since;
+	return SORT_OK;
+}
+
+/* Index of the first run with a key >= key; nruns if there is none. */
+static size_t
+run_lower_bound(const LongSorter *s, uint64_t key)
+{
+	size_t		low = 0;
+	size_t		high = s->nruns;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (s->run_keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How many different keys among len ascending ones have no run yet. */
+static SortStatus
+count_fresh(const LongSorter *s, const uint64_t *keys, size_t len, size_t *fresh, SortError *err)
+{
+	size_t		i = run_lower_bound(s, keys[0]);
+	size_t		j = 0;
+	size_t		steps = 0;
+
+	*fresh = 0;
+	while (j < len)
+	{
+		if (++steps % CHECK_EVERY == 0 && sort_interrupted(s->context))
+			return sort_cancelled(err);
+		if (i < s->nruns && s->run_keys[i] < keys[j])
+			i++;
+		else
+		{
+			*fresh += (i == s->nruns || s->run_keys[i] != keys[j]) &&
+				(j == 0 || keys[j - 1] != keys[j]);
+			j++;
+		}
+	}
+	return SORT_OK;
+}
+
+/* Makes room for runs in all, and for some more within the limit. */
+static SortStatus
+reserve_runs(LongSorter *s, size_t runs, SortError *err)
+{
+	const SortAllocator *a = allocator(s);
+	uint64_t  **arrays[] = {&s->run_keys, &s->run_counts};
+	size_t		room = runs + runs / 4;
+	size_t		buffer = s->capacity * sizeof(uint64_t);
+	size_t		most = buffer > s->memory_limit ? 0 : (s->memory_limit - buffer) / RUN_SIZE;
+	int			i;
+
+	if (runs <= s->runs_capacity)
+		return SORT_OK;
+	if (runs > SIZE_MAX / 64)
+		return sort_no_memory(err);
+	if (room > most)
+		room = runs > most ? runs : most;
+	for (i = 0; i < 2; i++)
+	{
+		uint64_t   *grown = *arrays[i]
+			? a->grow(a->arena, *arrays[i], s->runs_capacity * sizeof(uint64_t), room * sizeof(uint64_t))
+			: a->alloc(a->arena, room * sizeof(uint64_t));
+
+		/* The sorter may only be reset now, which needs no sizes. */
+		if (grown == NULL)
+			return sort_no_memory(err);
+		*arrays[i] = grown;
+	}
+	s->runs_capacity = room;
+	return SORT_OK;
+}
+
+/*
+ * Adds len ascending keys, with their counts or, if counts is NULL, each once, to
+ * the runs, of which so many are fresh.  From the end, in place: the runs' tail
+ * moves up past the fresh keys.
+ */
+static SortStatus
+merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
+				size_t fresh, SortError *err)
+{
+	size_t		i = s->nruns;
+	size_t		j = len;
+	size_t		steps = 0;
+	size_t		end = s->nruns + fresh;
+	size_t		at = end;
+	SortStatus	status = reserve_runs(s, end, err);
+
+	if (status != SORT_OK)
+		return status;
+	while (j > 0)
+	{
+		uint64_t	key = keys[j - 1];
+
+		if (++steps % CHECK_EVERY == 0 && sort_interrupted(s->context))
+			return sort_cancelled(err);
+		if (i > 0 && s->run_keys[i - 1] >= key)
+		{
+			at--;
+			i--;
+			s->run_keys[at] = s->run_keys[i];
+			s->run_counts[at] = s->run_counts[i];
+			continue;
+		}
+		if (at == end || s->run_keys[at] != key)
+		{
+			at--;
+			s->run_keys[at] = key;
+			s->run_counts[at] = 0;
+		}
+		s->run_counts[at] += counts ? counts[j - 1] : 1;
+		j--;
+	}
+	s->nruns = end;
+	s->bytes_moved += steps * RUN_SIZE;
+	return SORT_OK;
+}
+
+static int
+sample_repeats(const LongSorter *s)
+{
+	SortContext context = *s->context;
+	uint64_t	sample[SAMPLE];
+	size_t		repeats = 0;
+	size_t		i;
+
+	/* So few keys need no look for a cancel. */
+	context.interrupted = NULL;
+	for (i = 0; i < SAMPLE; i++)
+		sample[i] = s->buf[s->nbuf / SAMPLE * i + s->nbuf % SAMPLE * i / SAMPLE];
+	(void) wide_sort_pairs(sample, SAMPLE, &context);
+	for (i = 1; i < SAMPLE; i++)
+		repeats += sample[i - 1] == sample[i];
+	return (int) repeats;
+}
+
+/*
+ * Whether buf should be turned into runs now.  Among m keys drawn from D equally
+ * frequent ones, about m * m / 2D are repeats; runs pay when D is at most a
+ * quarter of the keys.
+ */
+static bool
+should_compress(const LongSorter *s, bool full)
+{
+	/* With no room left, merging may cost more than usual. */
+	size_t		least = full ? s->nruns / 4 : 2 * s->nruns;
+	int			wanted;
+
+	least = least < COMPRESS_MIN ? COMPRESS_MIN : least;
+	if (s->nbuf < least || s->nbuf / 2 < s->failed_at)
+		return false;
+	wanted = (int) (UINT64_C(2) * SAMPLE * SAMPLE / s->nbuf);
+	return sample_repeats(s) >= (wanted < 8 ? 8 : wanted);
+}
+
+/*
+ * Turns buf into runs, if that is worth it: once buf is in order it can be told
+ * exactly.  Otherwise buf stays, and it is noted when to think of it again.
+ */
+static SortStatus
+compress(LongSorter *s, bool full, SortError *err)
+{
+	size_t		fresh;
+	size_t		runs;
+	SortStatus	status;
+
+	if (!should_compress(s, full))
+	{
+		s->failed_at = s->nbuf > s->failed_at ? s->nbuf : s->failed_at;
+		return SORT_OK;
+	}
+	status = order_buffer(s, err);
+	if (status == SORT_OK)
+		status = count_fresh(s, s->buf, s->nbuf, &fresh, err);
+	if (status != SORT_OK)
+		return status;
+	runs = s->nruns + fresh;
+	if (fresh > s->nbuf / 2 || (runs > s->runs_capacity &&
+								runs > (s->memory_limit - s->capacity * sizeof(uint64_t)) / RUN_SIZE))
+	{
+		/* It cost a sort, so that the next try has to wait longer. */
+		s->failed_at = 2 * s->nbuf;
+		return SORT_OK;
+	}
+	status = merge_into_runs(s, s->buf, NULL, s->nbuf, fresh, err);
+	s->nbuf = 0;
+	s->ordered = true;
+	s->failed_at = 0;
+	return status;
+}
+
+/* Room in buf for one more key at least, by compressing it or by growing it. */
+static SortStatus
+make_room(LongSorter *s, size_t wanted, SortError *err)
+{
+	SortStatus	status = SORT_OK;
+
+	if (s->nbuf >= COMPRESS_MIN)
+	{
+		if (sort_interrupted(s->context))
+			return sort_cancelled(err);
+		status = compress(s, false, err);
+	}
+	if (status == SORT_OK && s->nbuf == s->capacity)
+		status = grow_buffer(s, wanted, err);
+	return status;
+}
+
+/* Room for keys in buf; *part is for how many, at most n. */
+static SortStatus
+next_part(LongSorter *s, size_t n, size_t *part, SortError *err)
+{
+	SortStatus	status = SORT_OK;
+
+	if (s->nbuf == s->capacity)
+		status = make_room(s, n, err);
+	if (status != SORT_OK)
+		return status;
+	*part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
+	*part = *part < CHECK_EVERY ? *part : CHECK_EVERY;
+	if (*part == CHECK_EVERY && sort_interrupted(s->context))
+		return sort_cancelled(err);
+	return SORT_OK;
+}
+
+/* Notes that the next part keys of buf have been written. */
+static void
+end_part(LongSorter *s, size_t part)
+{
+	s->nbuf += part;
+	s->n += part;
+	s->ordered = s->nbuf < 2;
+	s->bytes_moved += 2 * part * sizeof(uint64_t);
+}
+
+/*
+ * After adding: a buffer that may not grow is compressed, if that pays, before
+ * anybody is told that the sorter is full.
+ */
+static SortStatus
+end_adding(LongSorter *s, SortError *err)
+{
+	if (s->nbuf >= COMPRESS_MIN && s->nbuf / 2 >= s->failed_at && buffer_is_full(s))
+		return compress(s, true, err);
+	return SORT_OK;
+}
+
+/* The Sorter's key for an unsigned one, and back. */
+static inline int32_t
+to_narrow(uint32_t key)
+{
+	return (int32_t) (key ^ SIGN_BIT);
+}
+
+static inline uint32_t
+from_narrow(int32_t key)
+{
+	return (uint32_t) key ^ SIGN_BIT;
+}
+
+SortStatus
+long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
+{
+	SortStatus	status = SORT_OK;
+	size_t		part;
+	size_t		i;
+
+	while (n > 0 && status == SORT_OK)
+	{
+		if (is_narrow(s))
+		{
+			int32_t		narrow[CONVERT];
+
+			part = n < CONVERT ? n : CONVERT;
+			for (i = 0; i < part; i++)
+				narrow[i] = to_narrow((uint32_t) keys[i]);
+			status = sorter_add(&s->narrow, narrow, part, err);
+		}
+		else
+		{
+			status = next_part(s, n, &part, err);
+			if (status != SORT_OK)
+				return status;
+			memcpy(s->buf + s->nbuf, keys, part * sizeof(uint64_t));
+			end_part(s, part);
+		}
+		keys += part;
+		n -= part;
+	}
+	return status == SORT_OK && !is_narrow(s) ? end_adding(s, err) : status;
+}
+
+SortStatus
+long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
+{
+	SortStatus	status;
+	size_t		part;
+	size_t		i;
+
+	if (is_narrow(s))
+	{
+		for (i = 0; i < n; i++)
+			keys[i] ^= SIGN_BIT;
+		/* C lets an array be read as its type's signed or unsigned twin. */
+		return sorter_add(&s->narrow, (const int32_t *) keys, n, err);
+	}
+	while (n > 0)
+	{
+		status = next_part(s, n, &part, err);
+		if (status != SORT_OK)
+			return status;
+		for (i = 0; i < part; i++)
+			s->buf[s->nbuf + i] = keys[i];
+		end_part(s, part);
+		keys += part;
+		n -= part;
+	}
+	return end_adding(s, err);
+}
+
+/* Adds runs of which most have so few keys that these take no more room. */
+static SortStatus
+add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len, SortError *err)
+{
+	uint64_t	expanded[CONVERT];
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < len; i++)
+	{
+		uint64_t	left;
+
+		for (left = counts[i]; left > 0; left--)
+		{
+			if (n == CONVERT)
+			{
+				SortStatus	status = long_sorter_add(s, expanded, n, err);
+
+				if (status != SORT_OK)
+					return status;
+				n = 0;
+			}
+			expanded[n++] = keys[i];
+		}
+	}
+	return long_sorter_add(s, expanded, n, err);
+}
+
+SortStatus
+long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
+					 SortError *err)
+{
+	SortStatus	status = SORT_OK;
+	uint64_t	n = 0;
+	bool		few = true;
+	size_t		fresh;
+	size_t		i;
+
+	if (len == 0)
+		return SORT_OK;
+	if (is_narrow(s))
+	{
+		int32_t		narrow[CONVERT];
+
+		while (len > 0 && status == SORT_OK)
+		{
+			size_t		part = len < CONVERT ? len : CONVERT;
+
+			for (i = 0; i < part; i++)
+				narrow[i] = to_narrow((uint32_t) keys[i]);
+			status = sorter_add_runs(&s->narrow, narrow, counts, part, err);
+			keys += part;
+			counts += part;
+			len -= part;
+		}
+		return status;
+	}
+
+	for (i = 0; i < len; i++)
+	{
+		n += counts[i];
+		few = few && n <= 2 * (uint64_t) len;
+	}
+	if (few)
+		return add_expanded(s, keys, counts, len, err);
+	status = count_fresh(s, keys, len, &fresh, err);
+	if (status == SORT_OK)
+		status = merge_into_runs(s, keys, counts, len, fresh, err);
+	s->n += n;
+	return status;
+}
+
+SortStatus
+long_sorter_finish(LongSorter *s, SortError *err)
+{
+	if (is_narrow(s))
+		return sorter_finish(&s->narrow, SORT_WANT_RUNS, err);
+	s->fill_ns = s->buf ? sorter_clock() - s->started : 0;
+	return order_buffer(s, err);
+}
+
+/*
+ * Reading.
+ */
+
+SortStatus
+long_sorter_open_cursor(LongSorter *s, LongSorterCursor *c, SortError *err)
+{
+	memset(c, 0, sizeof(*c));
+	c->sorter = s;
+	return is_narrow(s) ? sorter_open_cursor(&s->narrow, false, &c->narrow, err) : SORT_OK;
+}
+
+static SortStatus
+take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, size_t *got,
+			SortError *err)
+{
+	int32_t		narrow[CONVERT];
+
+	while (*got < max)
+	{
+		size_t		wanted = max - *got < CONVERT ? max - *got : CONVERT;
+		size_t		part;
+		size_t		i;
+		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part, err);
+
+		if (status != SORT_OK)
+			return status;
+		for (i = 0; i < part; i++)
+			keys[*got + i] = from_narrow(narrow[i]);
+		*got += part;
+		if (part < wanted)
+			break;
+	}
+	return SORT_OK;
+}
+
+#define LENGTHS_TYPE uint64_t
+#define LENGTHS_EQUAL equal_keys
+#define LENGTHS_TAKE take_lengths
+#include "sort/run_lengths_template.h"
+
+/* Runs while there are both keys and runs left: the smaller first, equal ones added. */
+static size_t
+take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
+{
+	const LongSorter *s = c->sorter;
+	size_t		got = 0;
+
+	while (got < max && c->key_at < s->nbuf && c->run_at < s->nruns)
+	{
+		uint64_t	key = s->buf[c->key_at];
+		uint64_t	run = s->run_keys[c->run_at];
+		uint64_t	count = 0;
+
+		keys[got] = key < run ? key : run;
+		if (key <= run)
+		{
+			count = equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
+			c->key_at += count;
+		}
+		if (run <= key)
+			count += s->run_counts[c->run_at++];
+		counts[got++] = count;
+	}
+	return got;
+}
+
+SortStatus
+long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max,
+						size_t *got, SortError *err)
+{
+	LongSorter *s = c->sorter;
+
+	*got = 0;
+	if (is_narrow(s))
+		return take_narrow(c, keys, counts, max, got, err);
+	if (sort_interrupted(s->context))
+		return sort_cancelled(err);
+	*got = take_both(c, keys, counts, max);
+	if (c->run_at == s->nruns)
+		*got += take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got, max - *got);
+	else if (*got < max)
+	{
+		size_t		part = s->nruns - c->run_at < max - *got ? s->nruns - c->run_at : max - *got;
+
+		memcpy(keys + *got, s->run_keys + c->run_at, part * sizeof(uint64_t));
+		memcpy(counts + *got, s->run_counts + c->run_at, part * sizeof(uint64_t));
+		c->run_at += part;
+		*got += part;
+	}
+	s->bytes_moved += *got * RUN_SIZE;
+	return SORT_OK;
+}
+
+void
+long_sorter_stats(LongSorter *s, SorterStats *stats)
+{
+	if (is_narrow(s))
+	{
+		sorter_stats(&s->narrow, NULL, stats);
+		return;
+	}
+	memset(stats, 0, sizeof(*stats));
+	stats->plan.device = SORT_DEVICE_CPU;
+	stats->plan.algorithm = s->nruns > 0 ? SORT_ALGORITHM_ZERO_COMPRESSED : SORT_ALGORITHM_RADIX;
+	stats->plan.reason = s->n == 0 ? PLAN_NO_KEYS : s->nruns > 0 ? PLAN_COUNTED : PLAN_WIDE;
+	stats->plan.n = stats->n = s->n;
+	stats->plan.other_ns = -1.0;
+	stats->threads = 1;
+	/* Unknown, 0, while keys may repeat runs. */
+	stats->distinct = s->nbuf == 0 ? s->nruns : 0;
+	stats->bytes_moved = s->bytes_moved;
+	stats->fill_ns = s->fill_ns;
+	stats->sort_ns = s->sort_ns;
+}
