@@ -389,20 +389,22 @@ read_slot(ColumnReader *reader, ColumnBatch *batches)
 	{
 		const RowColumn *column = &reader->layout.columns[c];
 		ColumnBatch *batch = &batches[column->batch];
+		int64		bias = column_kind_bias(column->kind);
+		int64		value = bias;	/* 0 for a NULL */
 		bool		isnull;
-		Datum		value = slot_getattr(reader->slot, column->attnum, &isnull);
+		Datum		datum = slot_getattr(reader->slot, column->attnum, &isnull);
 
+		batch->nnulls += isnull;
+		if (isnull && !reader->layout.aligned)
+			continue;
 		if (!isnull)
-			row_put(column, batch, batch->n++, column_value(column->kind, value));
+			value = column_value(column->kind, datum);
+		if (reader->layout.aligned)
+			batch->nulls[batch->n] = isnull;
+		if (column->wide)
+			batch->wide[batch->n++] = value;
 		else
-		{
-			batch->nnulls++;
-			if (reader->layout.aligned)
-			{
-				batch->nulls[batch->n] = 1;
-				row_put_null(column, batch, batch->n++);
-			}
-		}
+			batch->keys[batch->n++] = column_narrow(value - bias);
 	}
 }
 

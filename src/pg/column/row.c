@@ -3,17 +3,18 @@
  *		Values of columns in the rows of a heap (see row.h).
  *
  * The offset of a value in its row is known beforehand if every column before it
- * has a fixed width and the row has no NULLs before it.  Such columns are read one
- * after the other, in loops over a page's rows.  Otherwise the columns are walked
- * over from the last one at a known offset, as nocachegetattr does, but with three
- * bytes for a column (WalkStep) instead of its catalog row, and all columns that are
- * wanted are read on one walk.
+ * has a fixed width and the row has no NULLs before it.  Otherwise the columns are
+ * walked over from the last one at a known offset, as nocachegetattr does, but with
+ * three bytes for a column (WalkStep) instead of its catalog row; all columns that
+ * are wanted are found on one walk.  Then each column is read in a loop over the page's
+ * rows.
  */
 #include "postgres.h"
 
 #include "access/tupmacs.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
+#include "utils/memutils.h"
 
 #include "pg/column/row.h"
 #include "pg/compat.h"
@@ -42,19 +43,51 @@ compare_columns(const void *a, const void *b)
 	return (int) ((const RowColumn *) a)->attnum - (int) ((const RowColumn *) b)->attnum;
 }
 
+/* A value in new memory as it lies in a row. */
+static const char *
+stored_value(ColumnKind kind, int64 value)
+{
+	int64	   *at = palloc_object(int64);
+
+	switch (kind)
+	{
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+			*(uint8 *) at = (uint8) value;
+			break;
+		case COLUMN_KIND_INT2:
+			*(int16 *) at = (int16) value;
+			break;
+		case COLUMN_KIND_INT8:
+			*at = value;
+			break;
+		default:
+			*(uint32 *) at = (uint32) value;
+	}
+	return (const char *) at;
+}
+
 static void
 describe_column(RowColumn *column, TupleDesc desc, bool aligned)
 {
-	Datum		missing = getmissingattr(desc, column->attnum, &column->missing_null);
+	bool		missing_null;
+	Datum		missing;
 
 	column->kind = column_kind(TupleDescAttr(desc, column->attnum - 1)->atttypid);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
 	column->wide = aligned && column_kind_is_wide(column->kind);
-	column->bias = column_kind_bias(column->kind);
-	/* For rows from before ALTER TABLE ADD COLUMN ... DEFAULT, which lack the column. */
-	column->missing = column->missing_null ? 0 : column_value(column->kind, missing);
+
+	/* Read as 0, whatever the kind. */
+	column->null = stored_value(column->kind, column_kind_bias(column->kind));
+
+	/* Rows from before ALTER TABLE ADD COLUMN ... DEFAULT lack the column. */
+	missing = getmissingattr(desc, column->attnum, &missing_null);
+	column->missing = missing_null ? column->null
+		: stored_value(column->kind, column_value(column->kind, missing));
+
+	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
 }
 
 /* Fills in the steps, and the offsets that are fixed. */
@@ -97,9 +130,13 @@ void
 row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
 				bool aligned)
 {
+	MemoryContext old;
 	int			c;
 
 	memset(layout, 0, sizeof(*layout));
+	layout->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Row Layout",
+										   ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(layout->memory);
 	layout->aligned = aligned;
 	layout->ncolumns = ncolumns;
 	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
@@ -124,74 +161,19 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 			layout->columns[c].kind == COLUMN_KIND_OID ||
 			layout->columns[c].kind == COLUMN_KIND_ENUM)
 			layout->early = c;
-	if (!aligned)
-		layout->nulls = palloc_array(uint8, ncolumns * MaxHeapTuplesPerPage);
+	if (layout->early >= 0)
+		layout->early_flip = (uint32) column_kind_bias(layout->columns[layout->early].kind);
+	MemoryContextSwitchTo(old);
 }
 
 void
 row_layout_free(RowLayout *layout)
 {
-	pfree(layout->columns);
-	pfree(layout->steps);
-	if (layout->blank)
-		pfree(unconstify(char *, layout->blank));
-	if (layout->nulls)
-		pfree(layout->nulls);
+	MemoryContextDelete(layout->memory);
 }
 
-/* --- columns at fixed offsets */
 
-/*
- * A loop for each kind over a page's rows.  Those that are walked over afterwards
- * have zeros instead of their data.
- */
-#define READ_ROWS(target, type, value) \
-	do { \
-		for (i = 0; i < n; i++) \
-		{ \
-			type		stored = *(const type *) (data[i] + offset); \
-			\
-			(target)[i] = (value); \
-		} \
-	} while (0)
-
-static void
-read_fixed(const RowColumn *column, const NotedRows *rows, ColumnBatch *batch)
-{
-	const char *const *data = rows->data;
-	int			offset = column->offset;
-	int			n = rows->n;
-	int32	   *keys = batch->keys + batch->n;
-	int			i;
-
-	switch (column->kind)
-	{
-		case COLUMN_KIND_BOOL:
-		case COLUMN_KIND_CHAR:
-			READ_ROWS(keys, uint8, stored);
-			break;
-		case COLUMN_KIND_INT2:
-			READ_ROWS(keys, int16, stored);
-			break;
-		case COLUMN_KIND_INT4:
-			READ_ROWS(keys, int32, stored);
-			break;
-		case COLUMN_KIND_OID:
-		case COLUMN_KIND_ENUM:
-			READ_ROWS(keys, uint32, (int32) (stored ^ 0x80000000));
-			break;
-		case COLUMN_KIND_INT8:
-			if (column->wide)
-				READ_ROWS(batch->wide + batch->n, int64, stored);
-			else
-				READ_ROWS(keys, int64, column_narrow(stored));
-			break;
-		default:
-			pg_unreachable();
-	}
-}
-
-/* --- rows that are walked over */
+/* --- where values lie */
 
 /* A place in a row: of column attnum, which is at offset or behind some alignment. */
 typedef struct RowWalk
@@ -232,78 +214,52 @@ walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
 	return data + offset;
 }
 
-static pg_attribute_always_inline int64
-load_value(ColumnKind kind, const char *at)
-{
-	switch (kind)
-	{
-		case COLUMN_KIND_BOOL:
-		case COLUMN_KIND_CHAR:
-			return *(const uint8 *) at;
-		case COLUMN_KIND_INT2:
-			return *(const int16 *) at;
-		case COLUMN_KIND_INT4:
-			return *(const int32 *) at;
-		case COLUMN_KIND_OID:
-		case COLUMN_KIND_ENUM:
-			return *(const uint32 *) at;
-		case COLUMN_KIND_INT8:
-			return *(const int64 *) at;
-		default:
-			pg_unreachable();
-	}
-}
-
-/* Where a page's NULLs of column c are marked: in the batch, or where they are taken out from. */
-static inline uint8 *
-page_nulls(const RowLayout *layout, int c, const ColumnBatch *batch)
-{
-	return layout->aligned ? batch->nulls + batch->n : layout->nulls + c * MaxHeapTuplesPerPage;
-}
-
-/* Reads columns first .. ncolumns - 1 of row i of a page. */
+/* Finds columns first .. ncolumns - 1 of row i of a page. */
 static pg_attribute_always_inline void
-walk_row(const RowLayout *layout, RowWalk *walk, int first, int i, ColumnBatch *batches,
-		 bool has_nulls)
+walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
 {
 	int			natts = HeapTupleHeaderGetNatts(walk->row);
 	int			c;
 
 	for (c = first; c < layout->ncolumns; c++)
 	{
-		const RowColumn *column = &layout->columns[c];
-		ColumnBatch *batch = &batches[column->batch];
-		bool		missing = unlikely(natts < column->attnum);
+		RowColumn  *column = &layout->columns[c];
+		const char *at;
 
-		if (missing ? column->missing_null
-			: has_nulls && att_isnull(column->attnum - 1, walk->row->t_bits))
-		{
-			row_put_null(column, batch, batch->n + i);
-			page_nulls(layout, c, batch)[i] = 1;
-		}
+		if (unlikely(natts < column->attnum))
+			at = column->missing;
+		else if (has_nulls && att_isnull(column->attnum - 1, walk->row->t_bits))
+			at = column->null;
 		else
-			row_put(column, batch, batch->n + i,
-					missing ? column->missing
-					: load_value(column->kind, walk_to(layout, walk, column->attnum, has_nulls)));
+			at = walk_to(layout, walk, column->attnum, has_nulls);
+		column->places[i] = at;
 	}
 }
 
-/* Reads what read_fixed has not read: columns at varying offsets, and rows->walked. */
+/* Finds all columns in all rows noted. */
 static void
-read_walked(const RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
+find_places(RowLayout *layout, const NotedRows *rows)
 {
 	bool		all = layout->nfixed < layout->ncolumns;
 	int			n = all ? rows->n : rows->nwalked;
 	int			nwalked = 0;
+	int			c;
+	int			i;
 	int			w;
+
+	for (c = 0; c < layout->nfixed; c++)
+		for (i = 0; i < rows->n; i++)
+			layout->columns[c].places[i] = rows->data[i] + layout->columns[c].offset;
 
 	for (w = 0; w < n; w++)
 	{
-		int			i = all ? w : rows->walked[w];
-		RowWalk		walk = {.row = rows->rows[i], .attnum = 1};
+		RowWalk		walk = {.attnum = 1};
 		int			first = layout->nfixed;
-		bool		has_nulls = (walk.row->t_infomask & HEAP_HASNULL) != 0;
+		bool		has_nulls;
 
+		i = all ? w : rows->walked[w];
+		walk.row = rows->rows[i];
+		has_nulls = (walk.row->t_infomask & HEAP_HASNULL) != 0;
 		if (nwalked < rows->nwalked && rows->walked[nwalked] == i)
 		{
 			first = 0;
@@ -320,56 +276,121 @@ read_walked(const RowLayout *layout, const NotedRows *rows, ColumnBatch *batches
 			walk.offset = layout->columns[layout->nfixed - 1].offset;
 		}
 		if (has_nulls)
-			walk_row(layout, &walk, first, i, batches, true);
+			walk_row(layout, &walk, first, i, true);
 		else
-			walk_row(layout, &walk, first, i, batches, false);
+			walk_row(layout, &walk, first, i, false);
 	}
 }
 
-/* Counts the NULLs of a page, and takes them out of a compact scan's batch. */
+/* --- reading them */
+
+/* A loop for each kind over a page's rows. */
+#define READ_ROWS(target, type, value) \
+	do { \
+		for (i = 0; i < n; i++) \
+		{ \
+			type		stored = *(const type *) (data[i] + offset); \
+			\
+			(target)[i] = (value); \
+		} \
+	} while (0)
+
+/* Adds the values of n rows to a batch, which lie at data[i] + offset. */
 static void
-count_nulls(const RowLayout *layout, ColumnBatch *batch, const uint8 *nulls, int nrows)
+read_column(const RowColumn *column, const char *const *data, int offset, int n,
+			const ColumnBatch *batch)
 {
+	uint32		flip = (uint32) column_kind_bias(column->kind);
 	int32	   *keys = batch->keys + batch->n;
-	int			nnulls = 0;
-	int			n = 0;
 	int			i;
 
-	for (i = 0; i < nrows; i++)
-		nnulls += nulls[i];
-	batch->nnulls += nnulls;
-	batch->n += layout->aligned ? nrows : nrows - nnulls;
-	if (layout->aligned || nnulls == 0)
-		return;
-	for (i = 0; i < nrows; i++)
+	switch (column->kind)
 	{
-		keys[n] = keys[i];
-		n += 1 - nulls[i];
+		case COLUMN_KIND_BOOL:
+		case COLUMN_KIND_CHAR:
+			READ_ROWS(keys, uint8, stored);
+			break;
+		case COLUMN_KIND_INT2:
+			READ_ROWS(keys, int16, stored);
+			break;
+		case COLUMN_KIND_INT4:
+			READ_ROWS(keys, int32, stored);
+			break;
+		case COLUMN_KIND_OID:
+		case COLUMN_KIND_ENUM:
+			READ_ROWS(keys, uint32, (int32) (stored ^ flip));
+			break;
+		case COLUMN_KIND_INT8:
+			if (column->wide)
+				READ_ROWS(batch->wide + batch->n, int64, stored);
+			else
+				READ_ROWS(keys, int64, column_narrow(stored));
+			break;
+		default:
+			pg_unreachable();
 	}
+}
+
+/* Counts the NULLs of n rows in an aligned batch, and marks them. */
+static void
+mark_nulls(const RowColumn *column, int n, ColumnBatch *batch)
+{
+	uint8	   *nulls = batch->nulls + batch->n;
+	int			nnulls = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		nulls[i] = column->places[i] == column->null;
+		nnulls += nulls[i];
+	}
+	batch->nnulls += nnulls;
+	batch->n += n;
+}
+
+/* Counts the NULLs of n rows in a compact batch, and takes them out. */
+static void
+drop_nulls(const RowColumn *column, int n, ColumnBatch *batch)
+{
+	int32	   *keys = batch->keys + batch->n;
+	int			kept = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		keys[kept] = keys[i];
+		kept += column->places[i] != column->null;
+	}
+	batch->nnulls += n - kept;
+	batch->n += kept;
 }
 
 void
-rows_read(const RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
+rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 {
 	bool		walk = layout->nfixed < layout->ncolumns || rows->nwalked > 0;
 	int			c;
 
-	for (c = 0; c < layout->nfixed; c++)
-		if (c != layout->early || !rows->early_read)
-			read_fixed(&layout->columns[c], rows, &batches[layout->columns[c].batch]);
 	if (walk)
-	{
-		for (c = 0; c < layout->ncolumns && !layout->aligned; c++)
-			memset(page_nulls(layout, c, NULL), 0, rows->n);
-		read_walked(layout, rows, batches);
-	}
+		find_places(layout, rows);
 	for (c = 0; c < layout->ncolumns; c++)
 	{
-		ColumnBatch *batch = &batches[layout->columns[c].batch];
+		const RowColumn *column = &layout->columns[c];
+		ColumnBatch *batch = &batches[column->batch];
 
 		if (walk)
-			count_nulls(layout, batch, page_nulls(layout, c, batch), rows->n);
+		{
+			read_column(column, column->places, 0, rows->n, batch);
+			if (layout->aligned)
+				mark_nulls(column, rows->n, batch);
+			else
+				drop_nulls(column, rows->n, batch);
+		}
 		else
+		{
+			if (c != layout->early || !rows->early_read)
+				read_column(column, rows->data, column->offset, rows->n, batch);
 			batch->n += rows->n;
+		}
 	}
 }

@@ -32,25 +32,26 @@ typedef struct RowColumn
 	int			offset;			/* from the start of a row's data, if it has no
 								 * NULLs before the column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
-	int64		bias;			/* column_kind_bias */
-	bool		missing_null;	/* of rows older than the column */
-	int64		missing;
+	const char *null;			/* what is read in place of a NULL */
+	const char *missing;		/* the same of rows older than the column */
+	const char **places;		/* where a page's values lie, unless all are at offset */
 } RowColumn;
 
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
+	MemoryContext memory;		/* of all that follows */
 	bool		aligned;		/* else compact; see ColumnBatch */
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
 	AttrNumber	last_fixed;		/* attnum of the last of those; 0 if none */
 	int			early;			/* one of those that has 4 bytes; -1 if none */
+	uint32		early_flip;		/* what its values are combined with to be keys */
 	WalkStep   *steps;			/* of columns 1 .. the last one read */
 	AttrNumber	known_attnum;	/* last column at a fixed offset, read or not ... */
 	int			known_offset;	/* ... and where it is */
 	const char *blank;			/* zeros, read in place of a row that is walked */
-	uint8	   *nulls;			/* compact: of a page's rows, column by column */
 } RowLayout;
 
 /* The rows of one page. */
@@ -65,13 +66,16 @@ typedef struct NotedRows
 												 * missing or behind a NULL */
 } NotedRows;
 
-/* Describes columns, of which column_kind knows the types, in the current memory context. */
+/*
+ * Describes columns, of which column_kind knows the types.  Its memory is below the
+ * current memory context.
+ */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 							const AttrNumber *attnums, bool aligned);
 extern void row_layout_free(RowLayout *layout);
 
 /* Adds the values of noted rows to batches, one element for each column. */
-extern void rows_read(const RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
+extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
 
 /* Whether one of the first attnum columns is NULL in a row that has NULLs and these columns. */
 static inline bool
@@ -113,27 +117,7 @@ row_early_key(const RowLayout *layout, const char *data)
 {
 	const RowColumn *column = &layout->columns[layout->early];
 
-	return *(const int32 *) (data + column->offset) ^ (int32) (uint32) column->bias;
-}
-
-/* Puts a value where row i of a batch has it. */
-static pg_attribute_always_inline void
-row_put(const RowColumn *column, ColumnBatch *batch, size_t i, int64 value)
-{
-	if (column->wide)
-		batch->wide[i] = value;
-	else
-		batch->keys[i] = column_narrow(value - column->bias);
-}
-
-/* The same of a NULL, which the caller marks and counts. */
-static pg_attribute_always_inline void
-row_put_null(const RowColumn *column, ColumnBatch *batch, size_t i)
-{
-	if (column->wide)
-		batch->wide[i] = 0;
-	else
-		batch->keys[i] = 0;
+	return *(const int32 *) (data + column->offset) ^ (int32) layout->early_flip;
 }
 
 #endif							/* HPSORT_PG_COLUMN_ROW_H */
