@@ -16,8 +16,9 @@
 #include "sort/sorter.h"
 
 /*
- * Takes a batch: one element for each column of the scan.  The keys may be
- * changed in place, and are overwritten by the next batch.
+ * Takes a batch: an element for each column of the scan, then one for each filter
+ * (column_scan_nbatches).  The arrays may be changed in place, and are overwritten
+ * by the next batch.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
 
@@ -29,7 +30,7 @@ typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
  * instrumented: a plan node whose EXPLAIN ANALYZE shows the time and rows of
  * reading as if the node had returned them; or NULL.
  */
-extern uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
+extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
 							   ColumnConsume consume, void *arg);
 
 /*
