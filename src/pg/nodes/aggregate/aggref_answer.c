@@ -107,7 +107,7 @@ find_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 	if (!IsA(expression, Var))
 		return false;
 	column = (Var *) expression;
-	if (column->varno != (int) rti || column->varlevelsup != 0 || column->varattno <= 0 ||
+	if ((rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 || column->varattno <= 0 ||
 		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
 		return false;
 	answer->column = column;

@@ -85,7 +85,8 @@ typedef struct AggregateAnswer
 } AggregateAnswer;
 
 /*
- * Whether the node answers an aggregate call of columns of relation rti, and how.
+ * Whether the node answers an aggregate call of columns of relation rti (0: of whichever),
+ * and how.
  * False for calls whose argument is no plain column of a kind that is read, whose
  * ORDER BY is not that of the argument by its type's default operator class, or whose
  * direct arguments and options depend on the row.  Enums are counted only: their values

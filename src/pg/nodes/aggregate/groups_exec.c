@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -215,10 +216,12 @@ receive_all(GroupsState *node)
 
 	for (;;)
 	{
+		MemoryContext old = MemoryContextSwitchTo(child->state->es_query_cxt);
 		TupleTableSlot *slot = ExecProcNode(child);
 		bool		isnull;
 		Datum		bytes;
 
+		MemoryContextSwitchTo(old);
 		if (TupIsNull(slot))
 			break;
 		bytes = slot_getattr(slot, 1, &isnull);
@@ -230,9 +233,7 @@ receive_all(GroupsState *node)
 static void
 read_all(GroupsState *node)
 {
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
-	int			i;
 
 	if (node->stage == GROUPS_STAGE_PARTIAL)
 		pg_sort_context_partial(&node->context, node->memory);
@@ -252,9 +253,6 @@ read_all(GroupsState *node)
 	MemoryContextSwitchTo(old);
 
 	node->done.rows = node->done.groups = 0;
-	if (node->stage != GROUPS_STAGE_PARTIAL)
-		for (i = 0; i < node->noutputs; i++)
-			aggregate_result_prepare(node->outputs[i].result, econtext);
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
@@ -303,6 +301,10 @@ fill_slot(GroupsState *node, const GroupValues *group, TupleTableSlot *slot)
 	int64		rows;
 	int			i;
 
+	/* Direct arguments raise no errors where there is no group. */
+	if (node->done.groups == 1)
+		for (i = 0; i < node->noutputs; i++)
+			aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
 	for (i = 0; i < node->nvalue_sources; i++)
 		aggregation_read(node->aggregation, i, &node->counts[i],
 						 node->value_sources[i].runs ? take_runs : NULL, node);
@@ -322,12 +324,13 @@ fill_slot(GroupsState *node, const GroupValues *group, TupleTableSlot *slot)
 		bool	   *isnull = &slot->tts_isnull[node->ngroups + i];
 		Datum	   *value = &slot->tts_values[node->ngroups + i];
 
+		const ValueSummary *summary = output->source < 0 ? NULL : &node->counts[output->source].summary;
+
 		if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
 			*value = aggregate_result_end(output->result, isnull);
 		else
-			*value = aggregate_result_from_summary(output->result,
-												   output->source < 0 ? NULL : &node->counts[output->source].summary,
-												   rows, isnull);
+			*value = aggregate_result_from_summary(output->result, summary, summary ? summary->n : rows,
+												   isnull);
 	}
 }
 

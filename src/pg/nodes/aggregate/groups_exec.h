@@ -8,6 +8,7 @@
 
 #include "postgres.h"
 
+#include "commands/explain.h"
 #include "nodes/execnodes.h"
 
 #include "pg/nodes/aggregate/aggregation.h"
@@ -44,7 +45,6 @@ typedef struct GroupsState
 
 	int			ngroups;
 	GroupColumn *groups;
-	Datum	   *unused;
 	int			noutputs;
 	GroupsOutput *outputs;
 	int			nvalue_sources;
