@@ -27,7 +27,7 @@ sub fraction { return pick('0', '1', '0.5', '0.25', '0.9', '0.999', '0.5', sprin
 sub fractions
 {
 	return fraction() if chance(0.6);
-	return pick('NULL', 'NULL::float8[]', "'{}'::float8[]") if chance(0.08);
+	return pick('NULL::float8', 'NULL::float8[]', "'{}'::float8[]") if chance(0.08);
 	return "'{{0.1,0.5},{0.9,1}}'::float8[]" if chance(0.1);
 	return 'ARRAY[' . join(', ', map { chance(0.1) ? 'NULL' : fraction() } 1 .. between(1, 5)) . ']::float8[]';
 }
