@@ -241,10 +241,12 @@ sub try_query
 	return 1;
 }
 
-for my $number ($only // 1 .. $only // $queries)
+# Each query has a seed of its own, so that it can be repeated alone.
+srand($seed);
+my @seeds = map { int(rand(2**31)) } 1 .. $only // $queries;
+for my $number ($only // 1 .. @seeds)
 {
-	# Each has a seed of its own, so that it can be repeated alone.
-	srand($seed * 100003 + $number);
+	srand($seeds[ $number - 1 ]);
 	FuzzSql::Relations::start_query();
 	my $query = aggregates();
 	my $settings = settings();
