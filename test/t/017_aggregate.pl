@@ -155,7 +155,7 @@ sub settings
 	my %set = (
 		work_mem => weighted('64kB' => 3, '64MB' => 3, '512kB' => 1),
 		hash_mem_multiplier => pick(1, 2),
-		default_transaction_isolation => weighted("'read committed'" => 8, serializable => 1, "'repeatable read'" => 1),
+		default_transaction_isolation => weighted('read committed' => 8, serializable => 1, 'repeatable read' => 1),
 		max_parallel_workers_per_gather => weighted(0 => 6, 2 => 3, 4 => 1));
 
 	if ($set{max_parallel_workers_per_gather})
@@ -169,7 +169,15 @@ sub settings
 		$set{ $version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode' } = 'regress' if chance(0.1);
 	}
 	$set{ pick(qw(enable_hashagg enable_sort enable_partitionwise_aggregate)) } = pick('on', 'off') if chance(0.3);
-	return join('; ', map { "SET $_ = $set{$_}" } sort keys %set);
+	return join('; ', map { "SET $_ = '$set{$_}'" } sort keys %set);
+}
+
+# Settings take effect all together or not at all.
+sub set
+{
+	my ($sql) = @_;
+	my ($error) = map { $_->{error} // () } @{ $session->query_all($sql) };
+	BAIL_OUT("$error: $sql") if $error && !$session->{lost};
 }
 
 # All steps of a query; one result for each, or what went wrong besides.
@@ -178,8 +186,8 @@ sub run_query
 	my ($query, $mode, $settings, $before) = @_;
 	my @results;
 
-	$session->query_all("RESET ALL; $settings; $modes{$mode}; SET statement_timeout = '60s'");
-	$session->query_all("BEGIN; $before") if $before;
+	set("RESET ALL; $settings; $modes{$mode}; SET statement_timeout = '60s'");
+	set("BEGIN; $before") if $before;
 	for my $step (@{ $query->{steps} })
 	{
 		my $portal = $step->{portal};
@@ -198,7 +206,8 @@ sub planned
 {
 	my ($query, $settings, $before) = @_;
 
-	$session->query_all("RESET ALL; $settings; $modes{force}; BEGIN; " . ($before // ''));
+	set("RESET ALL; $settings; $modes{force}");
+	set('BEGIN; ' . ($before // ''));
 	my $result = $session->query("EXPLAIN (COSTS OFF) $query->{explain}");
 	$session->query_all('ROLLBACK');
 	return $result->{code} ? undef : FuzzSql::Session::text($result);
