@@ -156,7 +156,7 @@ sub settings
 		work_mem => weighted('64kB' => 3, '64MB' => 3, '512kB' => 1),
 		hash_mem_multiplier => pick(1, 2),
 		default_transaction_isolation => weighted('read committed' => 8, serializable => 1, 'repeatable read' => 1),
-		max_parallel_workers_per_gather => weighted(0 => 6, 2 => 3, 4 => 1));
+		max_parallel_workers_per_gather => weighted(0 => 16, 2 => 3, 4 => 0.5));
 
 	if ($set{max_parallel_workers_per_gather})
 	{
