@@ -68,7 +68,7 @@ BEGIN
 END $$;
 SQL
 
-# "-": not touched; "+": HpSort is a choice, or would be with more rows
+# "-": not touched; "+": HpSort or HpSort Aggregate is a choice, or would be with more rows
 queries=(
 	"- SELECT 1"
 	"- SELECT * FROM customers WHERE id = 1"
@@ -82,10 +82,21 @@ queries=(
 	"- DELETE FROM items WHERE orderid = 3 AND product = 2"
 	"- SELECT o.id, c.name FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 10"
 	"- SELECT c.name, sum(i.amount * p.price) FROM customers c JOIN orders o ON o.customer = c.id JOIN items i ON i.orderid = o.id JOIN products p ON p.id = i.product WHERE c.name = 'name 7' AND i.amount = 2 GROUP BY c.name"
+	"- SELECT city, max(name) FROM customers GROUP BY city"
+	"- SELECT sum(total), avg(total) FROM orders"
+	"- SELECT count(DISTINCT city) FROM customers"
+	"- SELECT DISTINCT city FROM customers"
+	"- SELECT c.city, max(o.total) FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 10 GROUP BY c.city"
 	"+ SELECT * FROM customers ORDER BY id"
 	"+ SELECT * FROM orders ORDER BY day, total"
 	"+ SELECT * FROM orders ORDER BY day LIMIT 10"
 	"+ SELECT customer, count(*) FROM orders GROUP BY customer"
+	"+ SELECT day, sum(customer), avg(id), count(*) FROM orders WHERE customer > 10 GROUP BY day ORDER BY day"
+	"+ SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY id) FROM orders"
+	"+ SELECT customer, percentile_disc(0.5) WITHIN GROUP (ORDER BY id) FROM orders GROUP BY customer"
+	"+ SELECT count(DISTINCT customer) FROM orders"
+	"+ SELECT array_agg(customer ORDER BY customer) FROM orders"
+	"+ SELECT DISTINCT day FROM orders"
 	"+ SELECT c.name, sum(i.amount * p.price) FROM customers c JOIN orders o ON o.customer = c.id JOIN items i ON i.orderid = o.id JOIN products p ON p.id = i.product GROUP BY c.name"
 )
 

@@ -12,8 +12,8 @@
 # compared with those of a run without hpsort under the same settings:
 #
 #	force		rows are sorted by HpSort wherever it can
-#	columns		columns are read by pages wherever HpSort Aggregate can, and sorting is
-#				left to the planner
+#	columns		aggregates, groups and DISTINCT are answered by HpSort Aggregate wherever it
+#				can, and sorting is left to the planner
 #	parallel	both are forced, and parallel plans cost nothing
 #
 # The results must be the same but for
@@ -132,6 +132,12 @@ for pg_config in "${postgres_list[@]}"; do
 			run_server $plain "${settings[@]}"
 		fi
 		run_server "$mode" "${settings[@]}" session_preload_libraries=hpsort "${ours[@]}"
+		# Those that a forced node is most likely to break.
+		for test in aggregates groupingsets select_distinct partition_aggregate; do
+			[ -s "$work/$mode/results/$test.out" ] || { echo "$mode: no results of $test"; failed=1; }
+		done
+		echo "PostgreSQL $version, $mode: plans shown have HpSort $(cat "$work/$mode/results"/*.out | grep -c 'Custom Scan (HpSort)' || true) times," \
+			"HpSort Aggregate $(cat "$work/$mode/results"/*.out | grep -c 'Custom Scan (HpSort Aggregate)' || true) times"
 		echo "PostgreSQL $version, $mode: $(grep -cE '^(not )?ok |\.\.\. (ok|FAILED)' "$work/$mode.log" || true) tests run"
 		perl test/coreregress.pl "$work/$plain/results" "$work/$mode/results" "$work/suite/sql" test/coreregress.txt "$mode" || failed=1
 	done

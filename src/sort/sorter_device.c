@@ -108,7 +108,17 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	}
 	else if (big->plan.device == SORT_DEVICE_CPU && !counted && s->nbuf > 0 &&
 			 big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED)
-		status = sorter_make_dense(s, lo, hi, err);
+	{
+		if (sorter_allows_bins(s, big->plan.range) || in.algorithm != SORT_ALGORITHM_AUTO)
+			status = sorter_make_dense(s, lo, hi, err);
+		else
+		{
+			/* No memory for so many bins: the other algorithm, whatever it costs. */
+			big->plan.algorithm = SORT_ALGORITHM_RADIX;
+			big->plan.cost_ns = big->plan.other_ns;
+			big->plan.other_ns = -1.0;
+		}
+	}
 	if (big->dense.range > 0)
 		histogram_sum_tables(&big->dense);
 	return status;

@@ -80,6 +80,20 @@ my @queries = (
 	'SELECT count(*) FROM (SELECT DISTINCT b FROM t) s',
 	'SELECT hpsort_agg(k) AS a FROM t WHERE id > 5',
 	"SELECT sum(x) FROM hpsort_query('SELECT k FROM t WHERE id > 5') x");
+# What HpSort Aggregate answers, and HpSort may sort for.
+my @aggregates = (
+	'SELECT k, count(*), sum(b), avg(id), min(d) FROM t GROUP BY k ORDER BY k',
+	'SELECT k, count(*) AS n FROM t GROUP BY k HAVING count(*) > 3 ORDER BY n DESC, k LIMIT 7',
+	'SELECT d, k, max(b) FROM i WHERE id > 100 GROUP BY d, k ORDER BY d DESC, k',
+	'SELECT k, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) FROM t GROUP BY k ORDER BY k',
+	'SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY k), mode() WITHIN GROUP (ORDER BY d), count(DISTINCT b) FROM i',
+	'SELECT k / 10 AS tens, array_agg(DISTINCT d ORDER BY d DESC), rank(7) WITHIN GROUP (ORDER BY id) FROM p GROUP BY k / 10 ORDER BY tens',
+	'SELECT k, count(*) FROM p GROUP BY k ORDER BY k DESC',
+	'SELECT DISTINCT k FROM p ORDER BY k',
+	'SELECT DISTINCT id FROM i ORDER BY id LIMIT 5',
+	'SELECT q.k, n, t.b FROM (SELECT k, count(*) AS n FROM i GROUP BY k) q JOIN t ON t.id = q.k ORDER BY q.k',
+	'SELECT g, n FROM generate_series(1, 5) g CROSS JOIN LATERAL (SELECT count(*) AS n, sum(b) FROM t WHERE k = g) q ORDER BY g',
+	'SELECT max(id), min(k), count(*) FROM i');
 my @costs = (0, 0.5, 1, 2, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 300, 1000);
 my @settings = map { my $setup = $_; map { ["parallel_setup_cost = $setup", $_] } 'enable_seqscan = on', 'enable_seqscan = off', 'random_page_cost = 1' } @costs;
 
@@ -90,8 +104,8 @@ sub digest
 	return "WITH rows AS MATERIALIZED ($query) SELECT count(*), md5(string_agg(rows::text, ',')) FROM rows";
 }
 
-my $forced = 0;
-for my $query (@queries)
+my %forced;
+for my $query (@queries, @aggregates)
 {
 	my $script = <<'SQL';
 SET parallel_tuple_cost = 0;
@@ -119,12 +133,13 @@ SQL
 	}
 	($rc, $out, $err) = $node->psql('postgres', $script, on_error_stop => 1);
 	is($rc, 0, "planned at all costs: $query") or diag($err), last;
-	$forced++ if $out =~ /Custom Scan \(HpSort/;
+	$forced{$query} = 1 if $out =~ /Custom Scan \(HpSort/;
 	my @results = $out =~ /^---- \w+\n(.*)\n?/mg;
 	is(scalar(@results), 9, 'all results');
 	is(scalar(grep { $_ ne $results[0] } @results), 0, "same rows: $query") or diag(join("\n", @results));
 }
-cmp_ok($forced, '>=', @queries - 2, 'hpsort was in the plans');
+cmp_ok(scalar(grep { $forced{$_} } @queries), '>=', @queries - 2, 'hpsort was in the plans');
+cmp_ok(scalar(grep { $forced{$_} } @aggregates), '>=', @aggregates - 2, 'and in those of aggregates');
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');
 

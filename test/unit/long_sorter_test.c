@@ -409,7 +409,7 @@ test_states(void **state)
 static void
 test_limit(void **state)
 {
-	static const int some_widths[] = {1, 12, 22, 31, 32, 40, 64};
+	static const int some_widths[] = {1, 12, 18, 19, 20, 21, 22, 31, 32, 40, 64};
 	size_t		w;
 	int			shape;
 

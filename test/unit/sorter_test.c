@@ -682,6 +682,42 @@ test_widening_is_linear(void **state)
 	}
 }
 
+/* A histogram has no more bins than the caller allows, whatever the plan prefers. */
+static void
+test_max_bins(void **state)
+{
+	static const size_t sizes[] = {50000, 300000};
+	size_t		i;
+	int			allowed;
+
+	(void) state;
+	for (i = 0; i < lengthof(sizes); i++)
+		for (allowed = 0; allowed < 2; allowed++)
+		{
+			int32_t    *keys = unit_alloc(sizes[i], sizeof(int32_t));
+			Bag			bag = {0};
+			Unit		u;
+			Sorter		s;
+			SortError	err;
+			size_t		k;
+
+			for (k = 0; k < sizes[i]; k++)
+				keys[k] = unit_key(-5000, 4999);
+			unit_init(&u);
+			u.context.max_bins = allowed ? 20000 : 1000;
+			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
+			assert_sort_ok(sorter_add(&s, keys, sizes[i], &err), err);
+			assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
+			assert_int_equal(s.big->dense.range > 0, allowed);
+			bag_add_keys(&bag, keys, sizes[i]);
+			unit_check_sorter(&u, &s, &bag, NULL);
+			sorter_reset(&s);
+			unit_assert_no_leak(&u);
+			bag_clear(&bag);
+			free(keys);
+		}
+}
+
 int
 main(void)
 {
@@ -701,6 +737,7 @@ main(void)
 		cmocka_unit_test(test_permutation_of_nothing),
 		cmocka_unit_test(test_huge_counts),
 		cmocka_unit_test(test_widening_is_linear),
+		cmocka_unit_test(test_max_bins),
 	};
 
 	unit_seed("sorter_test");

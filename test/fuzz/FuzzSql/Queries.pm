@@ -17,6 +17,7 @@ package FuzzSql::Queries;
 
 use strict;
 use warnings;
+use FuzzSql::Aggregates;
 use FuzzSql::Random;
 use FuzzSql::Relations;
 
@@ -371,7 +372,7 @@ sub prepared
 
 sub explained
 {
-	my $inner = pick(\&order_by, \&distinct, \&group_by, \&window, \&set_operation, \&correlated)->();
+	my $inner = pick(\&order_by, \&distinct, \&group_by, \&aggregates, \&window, \&set_operation, \&correlated)->();
 	my $format = pick(qw(text json xml yaml));
 	my $version_free = join(', ', some(between(0, 5), 'ANALYZE', 'VERBOSE', 'COSTS ' . pick('on', 'off'), 'SETTINGS', 'SUMMARY off'));
 	my $options = join(', ', grep { length } $version_free, $version_free =~ /ANALYZE/ ? some(between(0, 2), 'BUFFERS', 'TIMING off', 'WAL') : (), 'FORMAT ' . uc($format));
@@ -458,6 +459,7 @@ my @kinds = (
 	\&for_update => 4,
 	\&distinct => 9,
 	\&group_by => 12,
+	\&aggregates => 14,
 	\&window => 10,
 	\&set_operation => 6,
 	\&correlated => 4,

@@ -108,8 +108,15 @@ sub error_fields
 	return \%fields;
 }
 
+# All that an error says to a user.
+sub said
+{
+	my ($fields) = @_;
+	return join(' / ', "$fields->{S}: $fields->{M}", map { $fields->{$_} // () } qw(D H));
+}
+
 # Reads up to ReadyForQuery.  Each statement's result is { rows, tag } or
-# { code, error }.
+# { code, error, said }: SQLSTATE, message, and message with detail and hint.
 sub results
 {
 	my ($self) = @_;
@@ -130,7 +137,7 @@ sub results
 		elsif ($type eq 'E')
 		{
 			my $fields = error_fields($body);
-			push @results, { rows => [@rows], code => $fields->{C}, error => "$fields->{S}: $fields->{M}" };
+			push @results, { rows => [@rows], code => $fields->{C}, error => "$fields->{S}: $fields->{M}", said => said($fields) };
 			@rows = ();
 			# A fatal error is the last that is heard.
 			$self->{lost} = $fields->{M} if $fields->{S} eq 'FATAL' || $fields->{S} eq 'PANIC';
@@ -142,7 +149,7 @@ sub results
 		}
 		last if $type eq 'Z';
 	}
-	push @results, { rows => [@rows], code => 'LOST', error => $self->{lost} } if $self->{lost};
+	push @results, { rows => [@rows], code => 'LOST', error => $self->{lost}, said => $self->{lost} } if $self->{lost};
 	return \@results;
 }
 
@@ -184,7 +191,7 @@ sub query_by_portal
 		$self->send_message('S', '');
 		$self->results;
 		$result->{rows} = \@rows;
-		return $self->{lost} ? { rows => \@rows, code => 'LOST', error => $self->{lost} } : $result;
+		return $self->{lost} ? { rows => \@rows, code => 'LOST', error => $self->{lost}, said => $self->{lost} } : $result;
 	}
 }
 
@@ -212,7 +219,7 @@ sub portal_result
 		{
 			my $fields = error_fields($body);
 			$self->{lost} = $fields->{M} if $fields->{S} eq 'FATAL' || $fields->{S} eq 'PANIC';
-			return { rows => \@rows, code => $fields->{C}, error => "$fields->{S}: $fields->{M}" };
+			return { rows => \@rows, code => $fields->{C}, error => "$fields->{S}: $fields->{M}", said => said($fields) };
 		}
 		elsif ($type eq 'N')
 		{
@@ -220,7 +227,7 @@ sub portal_result
 			push @{ $self->{notices} }, "$fields->{S}: $fields->{M}";
 		}
 	}
-	return { rows => \@rows, code => 'LOST', error => $self->{lost} };
+	return { rows => \@rows, code => 'LOST', error => $self->{lost}, said => $self->{lost} };
 }
 
 # What the server has said besides results since the last call.
