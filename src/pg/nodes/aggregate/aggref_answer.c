@@ -41,6 +41,7 @@ called_function(const Aggref *aggref)
 		case F_MIN_INT4:
 		case F_MIN_INT8:
 		case F_MIN_OID:
+		case F_MIN_ANYENUM:
 		case F_MIN_DATE:
 		case F_MIN_TIME:
 		case F_MIN_TIMESTAMP:
@@ -50,6 +51,7 @@ called_function(const Aggref *aggref)
 		case F_MAX_INT4:
 		case F_MAX_INT8:
 		case F_MAX_OID:
+		case F_MAX_ANYENUM:
 		case F_MAX_DATE:
 		case F_MAX_TIME:
 		case F_MAX_TIMESTAMP:
@@ -163,6 +165,7 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 		return false;
 	answer->descending = clause->sortop == entry->gt_opr;
 	answer->nulls_first = clause->nulls_first;
+	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
 	return true;
 }
 
@@ -183,6 +186,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (!find_column(argument, rti, answer))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
+	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
 	if (aggref->aggdistinct != NIL && !ordered)
 	{
 		answer->distinct = true;
@@ -230,7 +234,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (inner != NULL)
 		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(column, rti, answer) && answer->kind != COLUMN_KIND_ENUM &&
+	return find_column(column, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -247,7 +251,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(argument, rti, answer) && answer->kind != COLUMN_KIND_ENUM &&
+	return find_column(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument), answer);
 }
 
