@@ -74,6 +74,10 @@ typedef struct GroupValues
 	bool	   *nulls;
 } GroupValues;
 
+/* Room for the values of a group, in the current memory context. */
+extern GroupValues group_values_make(int ncolumns);
+extern void group_values_free(GroupValues *values);
+
 /* < 0, 0, > 0: a's place among the groups is before, at, after b's. */
 extern int	group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 								 const GroupValues *b);
