@@ -69,7 +69,7 @@ long_sorter_init(LongSorter *s, const SortContext *context, int bits, size_t mem
 	 */
 	s->narrow_context = *context;
 	if (memory_limit != SIZE_MAX)
-		s->narrow_context.max_bins = s->memory_limit / (4 * sizeof(uint32_t));
+		s->narrow_context.max_bins = s->memory_limit / (2 * sizeof(uint32_t));
 	sorter_init(&s->narrow, &s->narrow_context, INT32_MIN, INT32_MAX);
 }
 

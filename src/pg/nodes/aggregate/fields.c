@@ -468,7 +468,18 @@ group_layout_copy(const GroupLayout *layout)
 	return copy;
 }
 
-/* Of a copy. */
+bool
+group_layouts_equal(const GroupLayout *a, const GroupLayout *b)
+{
+	int			c;
+
+	for (c = 0; c < a->ncolumns; c++)
+		if (a->ranges[c].lo != b->ranges[c].lo || a->ranges[c].hi != b->ranges[c].hi ||
+			a->ranges[c].nulls != b->ranges[c].nulls)
+			return false;
+	return true;
+}
+
 void
 group_layout_free(GroupLayout *layout)
 {

@@ -141,6 +141,9 @@ extern void group_layout_free(GroupLayout *layout);
 /* Whether a group is inside. */
 extern bool group_layout_holds(const GroupLayout *layout, const GroupValues *values);
 
+/* Whether the codes of two layouts of the same columns are the same. */
+extern bool group_layouts_equal(const GroupLayout *a, const GroupLayout *b);
+
 /* A copy, which later changes of the original do not reach. */
 extern GroupLayout *group_layout_copy(const GroupLayout *layout);
 

@@ -30,6 +30,8 @@ pair_recode_begin(PairRecoding *recoding, const PairCoding *from, const PairCodi
 	recoding->from = from;
 	recoding->to = to;
 	recoding->started = false;
+	recoding->same = from->value_bits == to->value_bits && from->markers == to->markers &&
+		from->values.lo == to->values.lo && group_layouts_equal(from->groups, to->groups);
 	recoding->group = group_values_make(from->groups->ncolumns);
 }
 
@@ -41,6 +43,8 @@ pair_recode(PairRecoding *recoding, uint64 *codes, size_t n)
 	uint64		shift = pair_value_offset(to) - pair_value_offset(from);
 	size_t		i;
 
+	if (recoding->same)
+		return;
 	for (i = 0; i < n; i++)
 	{
 		uint64		group = pair_group(from, codes[i]);

@@ -68,6 +68,7 @@ typedef struct PairRecoding
 {
 	const PairCoding *from;
 	const PairCoding *to;
+	bool		same;			/* the codes are the same */
 	bool		started;
 	uint64		from_group;
 	uint64		to_group;

@@ -209,8 +209,7 @@ read_block(SegmentReader *reader)
 	BufFileTell(file, &reader->fileno, &reader->offset);
 	reader->blocks_left--;
 	reader->n = header.n;
-	if (reader->recoding.from != reader->recoding.to)
-		pair_recode(&reader->recoding, reader->codes, reader->n);
+	pair_recode(&reader->recoding, reader->codes, reader->n);
 	return true;
 }
 
