@@ -12,7 +12,7 @@
  * statistics are core's.
  *
  * scan.c has the loop around a reader; other files call the reader through it.
- * The reader knows nothing of sorting.
+ * The reader knows nothing of sorting or of aggregates.
  *
  * Duties of the caller: the relation is open and locked (AccessShareLock), and
  * stays so until column_reader_close; the right to read the columns and row
@@ -36,18 +36,17 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-/*
- * Keys of one column in a batch: 32 kB, which stay in the first- or second-level
- * cache until they have been counted.  Larger batches are no faster.
- */
-#define COLUMN_BATCH_KEYS 8192
+#include "pg/column/batch.h"
+#include "pg/column/value.h"
 
 /* The rows and columns of one table that a reader reads. */
 typedef struct ColumnScan
 {
 	Relation	rel;
 	int			ncolumns;
-	const AttrNumber *attnums;	/* ncolumns, of types that column_type_is_key accepts */
+	const AttrNumber *attnums;	/* ncolumns, of types that column_type_is_key accepts, in an
+								 * aligned scan of those that column_kind knows */
+	bool		aligned;		/* else compact; see ColumnBatch */
 	Snapshot	snapshot;
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
 	bool		for_change;		/* the query changes or locks rows of this table */
@@ -55,46 +54,46 @@ typedef struct ColumnScan
 	/*
 	 * The filter: only rows for which it is true are read.  It is evaluated in
 	 * econtext with the row in slot, which is of the kind that
-	 * table_slot_callbacks names.  Without a filter all three are NULL.
+	 * table_slot_callbacks names.  Without any filter these three are NULL.
 	 */
 	ExprState  *qual;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
+
+	/*
+	 * In an aligned scan, conditions that are evaluated of the rows read, in the same
+	 * way, and returned beside their columns: states that ExecInitQual made.
+	 */
+	int			nfilters;
+	ExprState **filters;
 } ColumnScan;
+
+/*
+ * How many batches column_reader_next fills: one for each column, then one for each
+ * filter.  There is one at least, whose n is the number of rows in an aligned scan
+ * even if it has neither columns nor filters.
+ */
+static inline int
+column_scan_nbatches(const ColumnScan *scan)
+{
+	return Max(scan->ncolumns + scan->nfilters, 1);
+}
 
 typedef struct ColumnReader ColumnReader;
 
 /*
- * What column_reader_next returns of one column.  The caller provides keys, with
- * room for COLUMN_BATCH_KEYS; n and nulls count this batch alone.
+ * Opens a reader in the current memory context.  It keeps no pointer to scan, but to
+ * what the filters need.
  */
-typedef struct ColumnBatch
-{
-	int32	   *keys;
-	size_t		n;
-	int64		nulls;
-} ColumnBatch;
-
-/* Whether values of a type, or of a domain over it, can be made keys. */
-extern bool column_type_is_key(Oid type);
-
-/*
- * The key of a value of such a type, domains resolved.  An int8 outside the
- * range of int4 is an error.  A date becomes its days since 2000-01-01, an
- * infinite one the smallest or largest int4.
- */
-extern int32 column_key(Oid base_type, Datum value);
-
-/* Opens a reader in the current memory context; it keeps no pointer to scan. */
 extern ColumnReader *column_reader_open(const ColumnScan *scan);
 
 /*
- * Reads some more rows into batches, one element for each column.  False at the
+ * Reads some more rows into batches, column_scan_nbatches of them.  False at the
  * end of the table; this last call may have returned rows as well.
  */
 extern bool column_reader_next(ColumnReader *reader, ColumnBatch *batches);
 
-/* Rows that the filter has refused so far. */
+/* Rows that qual has refused so far. */
 extern uint64 column_reader_filtered(const ColumnReader *reader);
 
 /* Gives back pins, memory and the scan descriptor. */

@@ -10,18 +10,55 @@
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 
+/* Gives batches the arrays that the scan fills. */
+static void
+make_arrays(const ColumnScan *scan, ColumnBatch *batches)
+{
+	int			b;
+
+	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
+	{
+		if (b < scan->ncolumns)
+		{
+			AttrNumber	attnum = scan->attnums[b];
+			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
+
+			if (scan->aligned && column_kind_is_wide(column_kind(type)))
+				batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
+			else
+				batches[b].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
+		}
+		if (scan->aligned)
+			batches[b].nulls = palloc_array(uint8, COLUMN_BATCH_KEYS);
+	}
+}
+
+static void
+free_arrays(const ColumnScan *scan, ColumnBatch *batches)
+{
+	int			b;
+
+	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
+	{
+		if (batches[b].wide)
+			pfree(batches[b].wide);
+		if (batches[b].keys)
+			pfree(batches[b].keys);
+		if (batches[b].nulls)
+			pfree(batches[b].nulls);
+	}
+}
+
 uint64
 column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
 {
 	ColumnReader *reader = column_reader_open(scan);
-	ColumnBatch *batches = palloc_array(ColumnBatch, scan->ncolumns);
+	ColumnBatch *batches = palloc0_array(ColumnBatch, column_scan_nbatches(scan));
 	bool		instrument = instrumented && instrumented->instrument;
 	uint64		filtered;
 	bool		more;
-	int			c;
 
-	for (c = 0; c < scan->ncolumns; c++)
-		batches[c].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
+	make_arrays(scan, batches);
 	do
 	{
 		if (instrument)
@@ -29,14 +66,13 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 		more = column_reader_next(reader, batches);
 		if (instrument)
 			InstrStopNode(instrumented->instrument,
-						  (double) batches[0].n + (double) batches[0].nulls);
+						  (double) batches[0].n + (scan->aligned ? 0 : (double) batches[0].nnulls));
 		consume(arg, batches);
 	} while (more);
 
 	filtered = column_reader_filtered(reader);
 	column_reader_close(reader);
-	for (c = 0; c < scan->ncolumns; c++)
-		pfree(batches[c].keys);
+	free_arrays(scan, batches);
 	pfree(batches);
 	return filtered;
 }
@@ -58,6 +94,6 @@ column_consume_keys(void *arg, const ColumnBatch *batches)
 	const KeySink *sink = (const KeySink *) arg;
 	SortError	err;
 
-	*sink->nulls += batches[0].nulls;
+	*sink->nulls += batches[0].nnulls;
 	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
 }

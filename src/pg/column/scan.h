@@ -16,20 +16,21 @@
 #include "sort/sorter.h"
 
 /*
- * Takes a batch: one element for each column of the scan.  The keys may be
- * changed in place, and are overwritten by the next batch.
+ * Takes a batch: an element for each column of the scan, then one for each filter
+ * (column_scan_nbatches).  The arrays may be changed in place, and are overwritten
+ * by the next batch.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
 
 /*
  * Reads all rows of scan, or this process's share of a parallel scan, calling
  * consume for each batch; interrupts are checked at every page.  Returns the
- * number of rows that the filter refused.
+ * number of rows that the filter refused.  Exported for test/modules/hpsort_columns.
  *
  * instrumented: a plan node whose EXPLAIN ANALYZE shows the time and rows of
  * reading as if the node had returned them; or NULL.
  */
-extern uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
+extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
 							   ColumnConsume consume, void *arg);
 
 /*

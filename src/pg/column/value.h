@@ -11,6 +11,8 @@
 
 #include "postgres.h"
 
+#include "pg/compat.h"
+
 typedef enum ColumnKind
 {
 	COLUMN_KIND_NONE = 0,		/* not read */
@@ -25,6 +27,30 @@ typedef enum ColumnKind
 
 /* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_kind(Oid type);
+
+/*
+ * Whether values of a type, or of a domain over it, can be keys of a sort: those
+ * of int2, int4, int8 within the range of int4, and date.
+ */
+extern bool column_type_is_key(Oid type);
+
+/*
+ * The key of a value of such a type, domains resolved.  An int8 outside the
+ * range of int4 is an error.  A date becomes its days since 2000-01-01, an
+ * infinite one the smallest or largest int4.
+ */
+extern int32 column_key(Oid base_type, Datum value);
+
+/* The error of an int8 that is no int4. */
+pg_noreturn extern void column_complain_about_range(int64 value);
+
+static inline int32
+column_narrow(int64 value)
+{
+	if (unlikely(value != (int32) value))
+		column_complain_about_range(value);
+	return (int32) value;
+}
 
 /* Whether values take 64 bits; others take 32. */
 static inline bool

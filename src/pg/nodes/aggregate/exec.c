@@ -234,7 +234,7 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 {
 	SortError	err;
 
-	if (batch->n == 0 && batch->nulls == 0)
+	if (batch->n == 0 && batch->nnulls == 0)
 		return;
 	if (transition->state == NULL)
 	{
@@ -242,7 +242,7 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 		transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
 												 transition->descending);
 	}
-	transition->state->nulls += batch->nulls;
+	transition->state->nulls += batch->nnulls;
 	pg_sort_check(sorter_add(&transition->state->sorter, batch->keys, batch->n, &err), &err);
 }
 

@@ -72,7 +72,7 @@ take_batch(void *arg, const ColumnBatch *batch)
 		for (i = 0; i < batch->n; i++)
 			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
 									  column->bias);
-	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nulls);
+	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nnulls);
 }
 
 bool

@@ -1,0 +1,75 @@
+/*
+ * value.c
+ *		The column types that a ColumnReader reads (see value.h).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "pg/column/value.h"
+
+/* The kind of a type that is no domain and no enum. */
+static inline ColumnKind
+builtin_kind(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return COLUMN_KIND_BOOL;
+		case CHAROID:
+			return COLUMN_KIND_CHAR;
+		case INT2OID:
+			return COLUMN_KIND_INT2;
+		case INT4OID:
+		case DATEOID:
+			return COLUMN_KIND_INT4;
+		case OIDOID:
+			return COLUMN_KIND_OID;
+		case INT8OID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return COLUMN_KIND_INT8;
+		default:
+			return COLUMN_KIND_NONE;
+	}
+}
+
+ColumnKind
+column_kind(Oid type)
+{
+	Oid			base_type = getBaseType(type);
+	ColumnKind	kind = builtin_kind(base_type);
+
+	return kind == COLUMN_KIND_NONE && type_is_enum(base_type) ? COLUMN_KIND_ENUM : kind;
+}
+
+bool
+column_type_is_key(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+void
+column_complain_about_range(int64 value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("key %lld is out of range for type integer", (long long) value)));
+}
+
+int32
+column_key(Oid base_type, Datum value)
+{
+	return column_narrow(column_value(builtin_kind(base_type), value));
+}
