@@ -224,8 +224,7 @@ groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources,
 	receiver->nsources = nsources;
 	receiver->group_derived = group_derived;
 	receiver->source_derived = source_derived;
-	receiver->group.values = palloc0_array(int64, Max(ngroups, 1));
-	receiver->group.nulls = palloc0_array(bool, Max(ngroups, 1));
+	receiver->group = group_values_make(ngroups);
 	receiver->counts = palloc0_array(SourceCounts, Max(nsources, 1));
 	return receiver;
 }
