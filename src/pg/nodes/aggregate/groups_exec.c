@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
@@ -59,11 +60,16 @@ describe_groups(GroupsState *node)
 	for (g = 0; g < node->ngroups; g++)
 	{
 		GroupColumn *group = &node->groups[g];
+		Oid			type;
 
 		group->column = list_nth_int(groups, 3 * g);
 		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, 3 * g + 1) != 0;
 		group->nulls_first = list_nth_int(groups, 3 * g + 2) != 0;
+		/* Core's nodes call the function, and this one does in its place. */
+		type = getBaseType(exprType((Node *) scan_expression(node, g)));
+		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
+								 GetUserId());
 	}
 }
 
