@@ -69,7 +69,7 @@ long_sorter_init(LongSorter *s, const SortContext *context, int bits, size_t mem
 	 */
 	s->narrow_context = *context;
 	if (memory_limit != SIZE_MAX)
-		s->narrow_context.max_bins = s->memory_limit / (4 * sizeof(uint32_t));
+		s->narrow_context.max_bins = s->memory_limit / (2 * sizeof(uint32_t));
 	sorter_init(&s->narrow, &s->narrow_context, INT32_MIN, INT32_MAX);
 }
 
@@ -108,6 +108,15 @@ most_keys(const LongSorter *s)
 	size_t		runs = s->runs_capacity * RUN_SIZE;
 
 	return runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
+}
+
+/* Most runs that there may be room for, given buf and the limit. */
+static size_t
+most_runs(const LongSorter *s)
+{
+	size_t		keys = s->capacity * sizeof(uint64_t);
+
+	return keys > s->memory_limit ? 0 : (s->memory_limit - keys) / RUN_SIZE;
 }
 
 /* Whether buf has no room for a batch and may not be given any. */
@@ -149,7 +158,7 @@ grow_buffer(LongSorter *s, size_t wanted, SortError *err)
 	capacity = s->capacity == 0 ? FIRST_CAPACITY : s->capacity * 2;
 	/* Half of what comes at once is left to later growth: it may repeat. */
 	capacity = capacity < wanted && wanted <= COMPRESS_MIN ? wanted : capacity;
-	if (capacity > most)
+	if (capacity > most && s->capacity > 0)
 		capacity = most > s->capacity ? most : s->capacity + s->capacity / 4;
 	if (s->buf == NULL)
 	{
@@ -251,8 +260,7 @@ reserve_runs(LongSorter *s, size_t runs, SortError *err)
 	const SortAllocator *a = allocator(s);
 	uint64_t  **arrays[] = {&s->run_keys, &s->run_counts};
 	size_t		room = runs + runs / 4;
-	size_t		buffer = s->capacity * sizeof(uint64_t);
-	size_t		most = buffer > s->memory_limit ? 0 : (s->memory_limit - buffer) / RUN_SIZE;
+	size_t		most = most_runs(s);
 	int			i;
 
 	if (runs <= s->runs_capacity)
@@ -322,11 +330,17 @@ merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, siz
 	return SORT_OK;
 }
 
-static int
+/*
+ * Whether a sample of buf says that its keys repeat.  Among m keys drawn from D
+ * equally frequent ones, about m * m / 2D are repeats; runs pay when D is at most a
+ * quarter of the keys.
+ */
+static bool
 sample_repeats(const LongSorter *s)
 {
 	SortContext context = *s->context;
 	uint64_t	sample[SAMPLE];
+	size_t		wanted = 2 * (size_t) SAMPLE * SAMPLE / s->nbuf;
 	size_t		repeats = 0;
 	size_t		i;
 
@@ -337,26 +351,7 @@ sample_repeats(const LongSorter *s)
 	(void) wide_sort_pairs(sample, SAMPLE, &context);
 	for (i = 1; i < SAMPLE; i++)
 		repeats += sample[i - 1] == sample[i];
-	return (int) repeats;
-}
-
-/*
- * Whether buf should be turned into runs now.  Among m keys drawn from D equally
- * frequent ones, about m * m / 2D are repeats; runs pay when D is at most a
- * quarter of the keys.
- */
-static bool
-should_compress(const LongSorter *s, bool full)
-{
-	/* With no room left, merging may cost more than usual. */
-	size_t		least = full ? s->nruns / 4 : 2 * s->nruns;
-	int			wanted;
-
-	least = least < COMPRESS_MIN ? COMPRESS_MIN : least;
-	if (s->nbuf < least || s->nbuf / 2 < s->failed_at)
-		return false;
-	wanted = (int) (UINT64_C(2) * SAMPLE * SAMPLE / s->nbuf);
-	return sample_repeats(s) >= (wanted < 8 ? 8 : wanted);
+	return repeats >= (wanted < 8 ? 8 : wanted);
 }
 
 /*
@@ -366,13 +361,16 @@ should_compress(const LongSorter *s, bool full)
 static SortStatus
 compress(LongSorter *s, bool full, SortError *err)
 {
+	/* With no room left, merging may cost more than usual. */
+	size_t		least = full ? s->nruns / 4 : 2 * s->nruns;
 	size_t		fresh;
-	size_t		runs;
 	SortStatus	status;
 
-	if (!should_compress(s, full))
+	if (s->nbuf < COMPRESS_MIN || s->nbuf < least || s->nbuf / 2 < s->failed_at)
+		return SORT_OK;
+	if (!sample_repeats(s))
 	{
-		s->failed_at = s->nbuf > s->failed_at ? s->nbuf : s->failed_at;
+		s->failed_at = s->nbuf;
 		return SORT_OK;
 	}
 	status = order_buffer(s, err);
@@ -380,9 +378,8 @@ compress(LongSorter *s, bool full, SortError *err)
 		status = count_fresh(s, s->buf, s->nbuf, &fresh, err);
 	if (status != SORT_OK)
 		return status;
-	runs = s->nruns + fresh;
-	if (fresh > s->nbuf / 2 || (runs > s->runs_capacity &&
-								runs > (s->memory_limit - s->capacity * sizeof(uint64_t)) / RUN_SIZE))
+	if (fresh > s->nbuf / 2 ||
+		(s->nruns + fresh > s->runs_capacity && s->nruns + fresh > most_runs(s)))
 	{
 		/* It cost a sort, so that the next try has to wait longer. */
 		s->failed_at = 2 * s->nbuf;
@@ -446,9 +443,7 @@ end_part(LongSorter *s, size_t part)
 static SortStatus
 end_adding(LongSorter *s, SortError *err)
 {
-	if (s->nbuf >= COMPRESS_MIN && s->nbuf / 2 >= s->failed_at && buffer_is_full(s))
-		return compress(s, true, err);
-	return SORT_OK;
+	return buffer_is_full(s) ? compress(s, true, err) : SORT_OK;
 }
 
 /* The Sorter's key for an unsigned one, and back. */

@@ -2,16 +2,19 @@
  * reader.c
  *		Integer columns of a table, read a page at a time (see reader.h).
  *
- * A page is read in one go under its share lock, as heapam.c's page mode finds
- * a page's visible rows.  The keys of one int4 or date column without a filter
- * go straight into the batch.  Otherwise the line numbers of the visible rows
- * are noted first; filter and keys are evaluated after the lock has been given
- * back, under the pin alone.
+ * A page's visible rows are found in one go under its share lock, as heapam.c's
+ * page mode finds them, and noted.  Filters are evaluated and columns are read
+ * (row.c) after the lock has been given back, under the pin alone.
  *
- * The offset of a key in its row is known beforehand if every column before it
- * has a fixed width and the row has no NULLs before it.  Otherwise the columns
- * are walked over from the last one at a known offset, as nocachegetattr does,
- * but with three bytes for a column (WalkStep) instead of its catalog row.
+ * Of 10,000,000 rows of 60 bytes, in ms, each line the minimum of 16 (AMD EPYC, Zen 4, two
+ * cores of a virtual machine, PostgreSQL 18):
+ *
+ *		columns				compact		aligned
+ *		none							29.2
+ *		int4				73.7		73.1
+ *		2 int4				77.5		78.2
+ *		3 int4							82.1
+ *		3 int4, int8					88.7
  */
 #include "postgres.h"
 
@@ -35,7 +38,7 @@ typedef enum PageNotes
 	NOTE_COUNT,					/* how many there are */
 	NOTE_ROWS,					/* where they are, for reading columns */
 	NOTE_KEYS,					/* where they are, and the keys of the early column */
-	NOTE_LINES					/* their line numbers, for the filter */
+	NOTE_LINES					/* their line numbers, for filters */
 } PageNotes;
 
 struct ColumnReader
@@ -44,18 +47,18 @@ struct ColumnReader
 	Snapshot	snapshot;
 	TableScanDesc scan;
 	bool		heap;			/* else another access method, through its slots */
-	PageNotes	notes;
+	PageNotes	notes;			/* what the scan needs */
 	bool		all_visible_counts; /* PD_ALL_VISIBLE can be trusted */
 	bool		ended;
-	RowLayout	layout;
-	int			nbatches;
+	RowLayout	layout;			/* of the columns */
+	int			nbatches;		/* column_scan_nbatches */
 
 	/* the page being read, and the one after it, both pinned */
 	Buffer		current;
 	Buffer		next;
 	BlockNumber next_block;		/* for compat_heap_next_buffer */
 
-	/* filter */
+	/* filters, as in ColumnScan */
 	ExprState  *qual;
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* the reader's own unless heap */
@@ -173,9 +176,9 @@ prefetch_lines(Page page)
 
 /*
  * Goes through a page's rows and returns how many are visible.  What notes says is
- * noted of them, in reader->rows or reader->lines.  ahead is the next page, or NULL.
- * Callers pass constants for the last three arguments, so that each usual kind
- * of page gets a loop of its own.
+ * noted of them, in reader->rows or reader->lines; keys is for NOTE_KEYS.  ahead is the
+ * next page, or NULL.  Callers pass constants for the last three arguments, so that
+ * each usual kind of page gets a loop of its own.
  */
 static pg_attribute_always_inline int
 scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *keys,
@@ -187,7 +190,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			lines = PageGetMaxOffsetNumber(page);
 	int			distance = Min(lines, ROWS_AHEAD);
-	bool		look = notes != NOTE_COUNT || !all_visible || serializable;
+	bool		look = notes != NOTE_COUNT || !all_visible || serializable; /* at rows */
 	int			n = 0;
 	int			line;
 
@@ -222,8 +225,8 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 }
 
 /*
- * Notes those of reader->lines for which the filter is true in reader->rows, and
- * evaluates the scan's other filters of them.
+ * Notes in reader->rows those of reader->lines for which qual is true, and evaluates
+ * the scan's other filters of them.
  */
 static void
 filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nlines, ColumnBatch *filters)
@@ -251,7 +254,7 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nlines, ColumnBa
 	ExecClearTuple(reader->slot);
 }
 
-/* A loop for each kind of page, see scan_page. */
+/* scan_page with a loop for each kind of page; only for read_page. */
 #define SCAN_PAGE(notes) \
 	(all_visible ? scan_page(reader, buffer, page, ahead, keys, notes, true, false) \
 	 : scan_page(reader, buffer, page, ahead, keys, notes, false, false))
@@ -266,7 +269,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	int32	   *keys = NULL;
 	bool		all_visible;
 	bool		serializable;
-	int			n = 0;
+	int			n;
 
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
@@ -284,24 +287,14 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	serializable = CheckForSerializableConflictOutNeeded(reader->rel, reader->snapshot);
 	if (serializable)
 		n = scan_page(reader, buffer, page, ahead, keys, notes, all_visible, true);
+	else if (notes == NOTE_KEYS)
+		n = SCAN_PAGE(NOTE_KEYS);
+	else if (notes == NOTE_ROWS)
+		n = SCAN_PAGE(NOTE_ROWS);
+	else if (notes == NOTE_LINES)
+		n = SCAN_PAGE(NOTE_LINES);
 	else
-	{
-		switch (notes)
-		{
-			case NOTE_COUNT:
-				n = SCAN_PAGE(NOTE_COUNT);
-				break;
-			case NOTE_ROWS:
-				n = SCAN_PAGE(NOTE_ROWS);
-				break;
-			case NOTE_KEYS:
-				n = SCAN_PAGE(NOTE_KEYS);
-				break;
-			case NOTE_LINES:
-				n = SCAN_PAGE(NOTE_LINES);
-				break;
-		}
-	}
+		n = SCAN_PAGE(NOTE_COUNT);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
 	pgstat_count_index_tuples(reader->rel, n);
@@ -443,6 +436,7 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	{
 		batches[c].n = 0;
 		batches[c].nnulls = 0;
+		/* Pages without NULLs do not write there. */
 		if (c < reader->layout.ncolumns && reader->layout.aligned)
 			memset(batches[c].nulls, 0, COLUMN_BATCH_KEYS);
 	}

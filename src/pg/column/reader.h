@@ -81,7 +81,10 @@ column_scan_nbatches(const ColumnScan *scan)
 
 typedef struct ColumnReader ColumnReader;
 
-/* Opens a reader in the current memory context; it keeps no pointer to scan. */
+/*
+ * Opens a reader in the current memory context.  It keeps no pointer to scan, but to
+ * what the filters need.
+ */
 extern ColumnReader *column_reader_open(const ColumnScan *scan);
 
 /*

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/tupmacs.h"
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
@@ -67,6 +66,7 @@ stored_value(ColumnKind kind, int64 value)
 	return (const char *) at;
 }
 
+/* Describes column->attnum, but for its offset. */
 static void
 describe_column(RowColumn *column, TupleDesc desc, bool aligned)
 {
@@ -126,6 +126,24 @@ find_offsets(RowLayout *layout, TupleDesc desc)
 	}
 }
 
+/* The first column that has 4 bytes at a fixed offset. */
+static void
+find_early(RowLayout *layout)
+{
+	int			c;
+
+	layout->early = -1;
+	for (c = 0; c < layout->nfixed && layout->early < 0; c++)
+	{
+		ColumnKind	kind = layout->columns[c].kind;
+
+		if (kind != COLUMN_KIND_INT4 && kind != COLUMN_KIND_OID && kind != COLUMN_KIND_ENUM)
+			continue;
+		layout->early = c;
+		layout->early_flip = (uint32) column_kind_bias(kind);
+	}
+}
+
 void
 row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
 				bool aligned)
@@ -155,14 +173,7 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 		layout->last_fixed = column->attnum;
 		layout->blank = palloc0(column->offset + sizeof(int64));
 	}
-	layout->early = -1;
-	for (c = 0; c < layout->nfixed && layout->early < 0; c++)
-		if (layout->columns[c].kind == COLUMN_KIND_INT4 ||
-			layout->columns[c].kind == COLUMN_KIND_OID ||
-			layout->columns[c].kind == COLUMN_KIND_ENUM)
-			layout->early = c;
-	if (layout->early >= 0)
-		layout->early_flip = (uint32) column_kind_bias(layout->columns[layout->early].kind);
+	find_early(layout);
 	MemoryContextSwitchTo(old);
 }
 
@@ -171,7 +182,6 @@ row_layout_free(RowLayout *layout)
 {
 	MemoryContextDelete(layout->memory);
 }
-
 
 /* --- where values lie */
 
@@ -214,7 +224,7 @@ walk_to(const RowLayout *layout, RowWalk *walk, int attnum, bool has_nulls)
 	return data + offset;
 }
 
-/* Finds columns first .. ncolumns - 1 of row i of a page. */
+/* Finds columns first .. ncolumns - 1 of row i of a page; walk is at none behind the first. */
 static pg_attribute_always_inline void
 walk_row(RowLayout *layout, RowWalk *walk, int first, int i, bool has_nulls)
 {

@@ -10,6 +10,7 @@
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 
+/* Gives batches the arrays that the scan fills. */
 static void
 make_arrays(const ColumnScan *scan, ColumnBatch *batches)
 {

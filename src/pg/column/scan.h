@@ -25,7 +25,7 @@ typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
 /*
  * Reads all rows of scan, or this process's share of a parallel scan, calling
  * consume for each batch; interrupts are checked at every page.  Returns the
- * number of rows that the filter refused.
+ * number of rows that the filter refused.  Exported for test/modules/hpsort_columns.
  *
  * instrumented: a plan node whose EXPLAIN ANALYZE shows the time and rows of
  * reading as if the node had returned them; or NULL.

@@ -19,9 +19,9 @@
 #include "pg/column/reader.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 
-/* Which function a call is of, whatever its arguments. */
+/* Which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
-called_function(const Aggref *aggref)
+core_function(const Aggref *aggref)
 {
 	switch (aggref->aggfnoid)
 	{
@@ -78,8 +78,18 @@ called_function(const Aggref *aggref)
 		case F_ARRAY_AGG_ANYNONARRAY:
 			return AGGREGATE_FUNCTION_ARRAY_AGG;
 		default:
-			break;
+			return AGGREGATE_FUNCTION_NONE;
 	}
+}
+
+/* The same of hpsort's functions as well. */
+static AggregateFunction
+called_function(const Aggref *aggref)
+{
+	AggregateFunction function = core_function(aggref);
+
+	if (function != AGGREGATE_FUNCTION_NONE)
+		return function;
 	switch (aggref_kind(aggref))
 	{
 		case AGGREGATE_ARRAY:
@@ -286,6 +296,13 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			find_order(clause, exprType((const Node *) argument->expr), answer);
 	}
 	return true;
+}
+
+bool
+aggref_may_be_answered(const Aggref *aggref)
+{
+	return aggref->aggfnoid >= FirstNormalObjectId ||
+		core_function(aggref) != AGGREGATE_FUNCTION_NONE;
 }
 
 bool

@@ -95,4 +95,7 @@ typedef struct AggregateAnswer
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
 
+/* The quick way out: false for most functions that the node does not answer. */
+extern bool aggref_may_be_answered(const Aggref *aggref);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREFS_H */

@@ -1,6 +1,6 @@
 /*
  * aggregation_state.h
- *		What aggregation.c, which adds rows, and aggregation_read.c share; no other
+ *		What aggregation_add.c and aggregation_read.c share; no other
  *		file includes it.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H

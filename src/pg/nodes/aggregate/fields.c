@@ -177,6 +177,23 @@ room_of_bits(const FieldRange *range, int bits)
 
 /* --- groups */
 
+GroupValues
+group_values_make(int ncolumns)
+{
+	GroupValues values;
+
+	values.values = palloc0_array(int64, Max(ncolumns, 1));
+	values.nulls = palloc0_array(bool, Max(ncolumns, 1));
+	return values;
+}
+
+void
+group_values_free(GroupValues *values)
+{
+	pfree(values->values);
+	pfree(values->nulls);
+}
+
 int
 group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 					 const GroupValues *b)
@@ -451,7 +468,18 @@ group_layout_copy(const GroupLayout *layout)
 	return copy;
 }
 
-/* Of a copy. */
+bool
+group_layouts_equal(const GroupLayout *a, const GroupLayout *b)
+{
+	int			c;
+
+	for (c = 0; c < a->ncolumns; c++)
+		if (a->ranges[c].lo != b->ranges[c].lo || a->ranges[c].hi != b->ranges[c].hi ||
+			a->ranges[c].nulls != b->ranges[c].nulls)
+			return false;
+	return true;
+}
+
 void
 group_layout_free(GroupLayout *layout)
 {

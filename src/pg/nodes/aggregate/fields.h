@@ -74,6 +74,10 @@ typedef struct GroupValues
 	bool	   *nulls;
 } GroupValues;
 
+/* Room for the values of a group, in the current memory context. */
+extern GroupValues group_values_make(int ncolumns);
+extern void group_values_free(GroupValues *values);
+
 /* < 0, 0, > 0: a's place among the groups is before, at, after b's. */
 extern int	group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues *a,
 								 const GroupValues *b);
@@ -136,6 +140,9 @@ extern void group_layout_free(GroupLayout *layout);
 
 /* Whether a group is inside. */
 extern bool group_layout_holds(const GroupLayout *layout, const GroupValues *values);
+
+/* Whether the codes of two layouts of the same columns are the same. */
+extern bool group_layouts_equal(const GroupLayout *a, const GroupLayout *b);
 
 /* A copy, which later changes of the original do not reach. */
 extern GroupLayout *group_layout_copy(const GroupLayout *layout);

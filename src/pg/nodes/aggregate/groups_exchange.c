@@ -185,8 +185,7 @@ groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources)
 	receiver->aggregation = aggregation;
 	receiver->ngroups = ngroups;
 	receiver->nsources = nsources;
-	receiver->group.values = palloc0_array(int64, Max(ngroups, 1));
-	receiver->group.nulls = palloc0_array(bool, Max(ngroups, 1));
+	receiver->group = group_values_make(ngroups);
 	receiver->counts = palloc0_array(SourceCounts, Max(nsources, 1));
 	return receiver;
 }

@@ -15,8 +15,8 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/pair_coding.h"
 #include "pg/nodes/aggregate/pair_rows.h"
-#include "pg/nodes/aggregate/pairs.h"
 
 /* Runs that are handed out at once. */
 #define BLOCK_RUNS 256
@@ -151,13 +151,10 @@ PairRowsCursor *
 pair_rows_open(PairRows *rows)
 {
 	PairRowsCursor *cursor = palloc0_object(PairRowsCursor);
-	int			n = Max(rows->ncolumns, 1);
 
 	cursor->rows = rows;
-	cursor->group.values = palloc0_array(int64, n);
-	cursor->group.nulls = palloc0_array(bool, n);
-	cursor->next.values = palloc0_array(int64, n);
-	cursor->next.nulls = palloc0_array(bool, n);
+	cursor->group = group_values_make(rows->ncolumns);
+	cursor->next = group_values_make(rows->ncolumns);
 	tuplesort_performsort(rows->sort);
 	next_row(cursor);
 	if (cursor->ended)

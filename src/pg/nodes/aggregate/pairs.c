@@ -4,37 +4,15 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
-#include "lib/binaryheap.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
-#include "storage/buffile.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/pair_file.h"
 #include "pg/nodes/aggregate/pair_rows.h"
 #include "pg/nodes/aggregate/pairs.h"
 
-/* Runs that are read, written and merged at once: 16 kB. */
-#define BLOCK_RUNS 1024
-
-/* How pairs are coded. */
-typedef struct PairCoding
-{
-	const GroupLayout *groups;
-	FieldRange	values;			/* as batches hold them */
-	bool		markers;		/* markers have places, below those of values */
-	int			value_bits;
-	int			bits;			/* in all */
-} PairCoding;
-
-/* Runs in order in the temporary file, in blocks. */
-typedef struct Segment
-{
-	PairCoding	coding;
-	int			fileno;			/* where its first block is */
-	off_t		offset;
-	uint64		nblocks;
-} Segment;
+/* Runs that are read at once. */
+#define BLOCK_RUNS PAIR_FILE_BLOCK
 
 struct PairSorter
 {
@@ -47,121 +25,12 @@ struct PairSorter
 	PairRows   *rows;			/* instead, where pairs need more than 64 bits */
 	uint64		count;
 
-	BufFile    *file;			/* NULL: nothing has been written */
-	int			nsegments;
-	int			segments_room;
-	Segment    *segments;
-	uint64		disk;			/* bytes */
+	PairFile   *file;			/* NULL: nothing has been written */
 
 	/* a batch's codes */
 	uint64		codes[COLUMN_BATCH_KEYS];
 	uint32		narrow[COLUMN_BATCH_KEYS];
 };
-
-/* --- codes */
-
-static void
-set_bits(PairCoding *coding)
-{
-	uint64		values = field_range_values(&coding->values);
-	uint64		markers = coding->markers ? PAIR_MARKERS : 0;
-
-	if (field_range_is_empty(&coding->values))
-		coding->value_bits = coding->markers ? 1 : 0;
-	else if (values == 0 || values - 1 + markers < values - 1)
-		coding->value_bits = markers ? 65 : 64;
-	else
-		coding->value_bits = values - 1 + markers == 0 ? 0 :
-			pg_leftmost_one_pos64(values - 1 + markers) + 1;
-	coding->bits = coding->groups->bits + coding->value_bits;
-}
-
-/* The place of a value less the value. */
-static inline uint64
-value_offset(const PairCoding *coding)
-{
-	return (coding->markers ? PAIR_MARKERS : 0) - (uint64) coding->values.lo;
-}
-
-static inline uint64
-group_of_code(const PairCoding *coding, uint64 code)
-{
-	return coding->value_bits < 64 ? code >> coding->value_bits : 0;
-}
-
-static inline uint64
-place_of_code(const PairCoding *coding, uint64 code)
-{
-	return coding->value_bits < 64 ? code & ((UINT64CONST(1) << coding->value_bits) - 1) : code;
-}
-
-static inline uint64
-make_code(const PairCoding *coding, uint64 group, uint64 place)
-{
-	return coding->value_bits < 64 ? group << coding->value_bits | place : place;
-}
-
-static inline bool
-place_is_marker(const PairCoding *coding, uint64 place)
-{
-	return coding->markers && place < PAIR_MARKERS;
-}
-
-static GroupValues
-make_group_values(int ncolumns)
-{
-	GroupValues values;
-
-	values.values = palloc0_array(int64, Max(ncolumns, 1));
-	values.nulls = palloc0_array(bool, Max(ncolumns, 1));
-	return values;
-}
-
-/* Turns codes of one coding into those of a wider one, which keeps their order. */
-typedef struct Recoding
-{
-	const PairCoding *from;
-	const PairCoding *to;
-	bool		started;
-	uint64		from_group;
-	uint64		to_group;
-	GroupValues group;
-} Recoding;
-
-static void
-begin_recoding(Recoding *recoding, const PairCoding *from, const PairCoding *to)
-{
-	recoding->from = from;
-	recoding->to = to;
-	recoding->started = false;
-	recoding->group = make_group_values(from->groups->ncolumns);
-}
-
-static void
-recode(Recoding *recoding, uint64 *codes, size_t n)
-{
-	const PairCoding *from = recoding->from;
-	const PairCoding *to = recoding->to;
-	uint64		shift = value_offset(to) - value_offset(from);
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-	{
-		uint64		group = group_of_code(from, codes[i]);
-		uint64		place = place_of_code(from, codes[i]);
-
-		if (!recoding->started || group != recoding->from_group)
-		{
-			group_layout_values(from->groups, group, &recoding->group);
-			recoding->to_group = group_layout_code(to->groups, &recoding->group);
-			recoding->from_group = group;
-			recoding->started = true;
-		}
-		if (!place_is_marker(from, place))
-			place += shift;
-		codes[i] = make_code(to, recoding->to_group, place);
-	}
-}
 
 /* --- the sorter */
 
@@ -192,7 +61,7 @@ pairs_make(const SortContext *context, const GroupLayout *groups, ColumnKind kin
 		pairs->coding.values.lo = PG_INT32_MIN;
 		pairs->coding.values.hi = PG_INT32_MAX;
 	}
-	set_bits(&pairs->coding);
+	pair_coding_set_bits(&pairs->coding);
 	if (pairs->coding.bits > 64)
 		pairs->rows = pair_rows_make(groups->columns, groups->ncolumns, memory_limit);
 	else
@@ -230,7 +99,7 @@ take_recoded(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 {
 	SortError	err;
 
-	recode((Recoding *) arg, codes, n);
+	pair_recode((PairRecoding *) arg, codes, n);
 	pg_sort_check(long_sorter_add_runs(pairs->sorter, codes, counts, n, &err), &err);
 }
 
@@ -239,22 +108,21 @@ static void
 add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
 			const uint64 *counts, size_t n)
 {
-	GroupValues group = make_group_values(coding->groups->ncolumns);
+	GroupValues group = group_values_make(coding->groups->ncolumns);
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		place = place_of_code(coding, codes[i]);
+		uint64		place = pair_place(coding, codes[i]);
 
-		group_layout_values(coding->groups, group_of_code(coding, codes[i]), &group);
-		if (place_is_marker(coding, place))
+		group_layout_values(coding->groups, pair_group(coding, codes[i]), &group);
+		if (pair_place_is_marker(coding, place))
 			pair_rows_add(pairs->rows, &group, (int) place, 0, (int64) counts[i]);
 		else
 			pair_rows_add(pairs->rows, &group, PAIR_MARKERS,
-						  (int64) (place - value_offset(coding)), (int64) counts[i]);
+						  (int64) (place - pair_value_offset(coding)), (int64) counts[i]);
 	}
-	pfree(group.values);
-	pfree(group.nulls);
+	group_values_free(&group);
 }
 
 /* A TakeBlock: into the rows; arg is the coding. */
@@ -264,7 +132,13 @@ take_to_rows(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 	add_to_rows(pairs, (const PairCoding *) arg, codes, counts, n);
 }
 
-static void segments_to_rows(PairSorter *pairs);
+/* A TakePairs: into the rows. */
+static void
+take_segment_to_rows(void *arg, const PairCoding *coding, const uint64 *codes,
+					 const uint64 *counts, size_t n)
+{
+	add_to_rows((PairSorter *) arg, coding, codes, counts, n);
+}
 
 /* The coding has changed from old, which what is in memory still has. */
 static void
@@ -272,7 +146,7 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
 
-	set_bits(&pairs->coding);
+	pair_coding_set_bits(&pairs->coding);
 	if (pairs->rows != NULL)
 		return;
 	if (pairs->coding.bits > 64)
@@ -282,17 +156,19 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 		pairs->sorter = NULL;
 		if (long_sorter_count(sorter) > 0)
 			read_memory(pairs, sorter, take_to_rows, (void *) old);
-		segments_to_rows(pairs);
+		if (pairs->file)
+			pair_file_read(pairs->file, take_segment_to_rows, pairs);
 	}
 	else
 	{
 		pairs->sorter = new_sorter(pairs);
 		if (long_sorter_count(sorter) > 0)
 		{
-			Recoding	recoding;
+			PairRecoding recoding;
 
-			begin_recoding(&recoding, old, &pairs->coding);
+			pair_recode_begin(&recoding, old, &pairs->coding);
 			read_memory(pairs, sorter, take_recoded, &recoding);
+			pair_recode_end(&recoding);
 		}
 	}
 	long_sorter_reset(sorter);
@@ -319,7 +195,7 @@ cover(PairSorter *pairs, const FieldRange *range, bool markers)
 	if (!widened && (coding->markers || !markers))
 		return;
 	coding->markers |= markers;
-	set_bits(coding);
+	pair_coding_set_bits(coding);
 	if (widened && coding->value_bits < 64)
 	{
 		uint64		places = field_range_values(&coding->values) + (coding->markers ? PAIR_MARKERS : 0);
@@ -330,266 +206,25 @@ cover(PairSorter *pairs, const FieldRange *range, bool markers)
 	change_coding(pairs, &old);
 }
 
-/* --- the temporary file */
-
-typedef struct BlockHeader
-{
-	uint32		n;
-	uint32		ones;			/* all counts are 1, and not written */
-} BlockHeader;
-
-/* Writes a block to the end of the file, which is where it stands. */
-static void
-write_block(PairSorter *pairs, const uint64 *codes, const uint64 *counts, size_t n)
-{
-	BlockHeader header = {.n = (uint32) n, .ones = 1};
-	size_t		i;
-
-	for (i = 0; i < n && header.ones; i++)
-		header.ones = counts[i] == 1;
-	BufFileWrite(pairs->file, (void *) &header, sizeof(header));
-	BufFileWrite(pairs->file, (void *) codes, n * sizeof(uint64));
-	if (!header.ones)
-		BufFileWrite(pairs->file, (void *) counts, n * sizeof(uint64));
-	pairs->disk += sizeof(header) + n * sizeof(uint64) * (header.ones ? 1 : 2);
-}
-
-/* A TakeBlock: to the file; arg is the segment. */
+/* A TakeBlock: to the file. */
 static void
 take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
 {
-	write_block(pairs, codes, counts, n);
-	((Segment *) arg)->nblocks++;
+	pair_file_write(pairs->file, codes, counts, n);
 }
 
-static BufFile *
-new_file(PairSorter *pairs)
-{
-	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
-	BufFile    *file;
-
-	PrepareTempTablespaces();
-	file = BufFileCreateTemp(false);
-	MemoryContextSwitchTo(old);
-	return file;
-}
-
-/* A new segment at the end of the file, of the present coding. */
-static Segment *
-new_segment(PairSorter *pairs)
-{
-	Segment    *segment;
-
-	if (pairs->nsegments == pairs->segments_room)
-	{
-		pairs->segments_room = Max(16, 2 * pairs->segments_room);
-		pairs->segments = pairs->segments ?
-			repalloc(pairs->segments, pairs->segments_room * sizeof(Segment)) :
-			MemoryContextAlloc(pairs->memory, pairs->segments_room * sizeof(Segment));
-	}
-	segment = &pairs->segments[pairs->nsegments++];
-	segment->coding = pairs->coding;
-	segment->coding.groups = group_layout_copy(pairs->coding.groups);
-	segment->nblocks = 0;
-	BufFileTell(pairs->file, &segment->fileno, &segment->offset);
-	return segment;
-}
-
-static void merge_segments(PairSorter *pairs);
-
-/* Writes what is in memory to a segment of its own. */
+/* Writes what is in memory to the file. */
 static void
 flush_memory(PairSorter *pairs)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
-	Segment    *segment;
 
-	/* A reader of each segment has a block in memory. */
-	if (pairs->nsegments > Max(pairs->limit / (4 * BLOCK_RUNS * sizeof(uint64)), 16))
-		merge_segments(pairs);
 	if (pairs->file == NULL)
-		pairs->file = new_file(pairs);
-	segment = new_segment(pairs);
-	read_memory(pairs, pairs->sorter, take_to_file, segment);
+		pairs->file = pair_file_make(pairs->limit);
+	pair_file_begin(pairs->file, &pairs->coding);
+	read_memory(pairs, pairs->sorter, take_to_file, NULL);
 	long_sorter_reset(pairs->sorter);
 	MemoryContextSwitchTo(old);
-}
-
-/* A position in a segment. */
-typedef struct SegmentReader
-{
-	int			fileno;
-	off_t		offset;
-	uint64		blocks_left;
-	Recoding	recoding;
-	size_t		n;
-	size_t		at;
-	uint64		codes[BLOCK_RUNS];
-	uint64		counts[BLOCK_RUNS];
-} SegmentReader;
-
-/* Reads the next block, codes being those of recoding.to; false at the end. */
-static bool
-read_block(PairSorter *pairs, SegmentReader *reader)
-{
-	BlockHeader header;
-	size_t		i;
-
-	reader->at = reader->n = 0;
-	if (reader->blocks_left == 0)
-		return false;
-	if (BufFileSeek(pairs->file, reader->fileno, reader->offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file of an aggregate")));
-	compat_buffile_read(pairs->file, &header, sizeof(header));
-	compat_buffile_read(pairs->file, reader->codes, header.n * sizeof(uint64));
-	if (!header.ones)
-		compat_buffile_read(pairs->file, reader->counts, header.n * sizeof(uint64));
-	else
-		for (i = 0; i < header.n; i++)
-			reader->counts[i] = 1;
-	BufFileTell(pairs->file, &reader->fileno, &reader->offset);
-	reader->blocks_left--;
-	reader->n = header.n;
-	recode(&reader->recoding, reader->codes, reader->n);
-	CHECK_FOR_INTERRUPTS();
-	return true;
-}
-
-static SegmentReader *
-open_segment(const Segment *segment, const PairCoding *to)
-{
-	SegmentReader *reader = palloc_object(SegmentReader);
-
-	reader->fileno = segment->fileno;
-	reader->offset = segment->offset;
-	reader->blocks_left = segment->nblocks;
-	begin_recoding(&reader->recoding, &segment->coding, to);
-	return reader;
-}
-
-/* All segments, merged. */
-typedef struct Merge
-{
-	PairSorter *pairs;
-	binaryheap *heap;			/* of SegmentReaders that are not at their ends */
-} Merge;
-
-static int
-compare_readers(Datum a, Datum b, void *arg)
-{
-	const SegmentReader *ra = (const SegmentReader *) DatumGetPointer(a);
-	const SegmentReader *rb = (const SegmentReader *) DatumGetPointer(b);
-	uint64		ca = ra->codes[ra->at];
-	uint64		cb = rb->codes[rb->at];
-
-	/* A binaryheap has its largest element first. */
-	return ca < cb ? 1 : ca > cb ? -1 : 0;
-}
-
-static Merge *
-open_merge(PairSorter *pairs)
-{
-	Merge	   *merge = palloc_object(Merge);
-	int			i;
-
-	merge->pairs = pairs;
-	merge->heap = binaryheap_allocate(Max(pairs->nsegments, 1), compare_readers, NULL);
-	for (i = 0; i < pairs->nsegments; i++)
-	{
-		SegmentReader *reader = open_segment(&pairs->segments[i], &pairs->coding);
-
-		if (read_block(pairs, reader))
-			binaryheap_add_unordered(merge->heap, PointerGetDatum(reader));
-	}
-	binaryheap_build(merge->heap);
-	return merge;
-}
-
-/* The next runs in order; fewer than BLOCK_RUNS only at the end. */
-static size_t
-merge_next(Merge *merge, uint64 *codes, uint64 *counts)
-{
-	size_t		n = 0;
-
-	while (!binaryheap_empty(merge->heap))
-	{
-		SegmentReader *reader = (SegmentReader *) DatumGetPointer(binaryheap_first(merge->heap));
-		uint64		code = reader->codes[reader->at];
-
-		if (n > 0 && codes[n - 1] == code)
-			counts[n - 1] += reader->counts[reader->at];
-		else
-		{
-			if (n == BLOCK_RUNS)
-				break;
-			codes[n] = code;
-			counts[n] = reader->counts[reader->at];
-			n++;
-		}
-		if (++reader->at < reader->n || read_block(merge->pairs, reader))
-			binaryheap_replace_first(merge->heap, PointerGetDatum(reader));
-		else
-		{
-			binaryheap_remove_first(merge->heap);
-			pfree(reader);
-		}
-	}
-	return n;
-}
-
-/* Merges all segments to one, in a new file, when there are too many to be read at once. */
-static void
-merge_segments(PairSorter *pairs)
-{
-	Merge	   *merge = open_merge(pairs);
-	BufFile    *old_file = pairs->file;
-	BufFile    *file = new_file(pairs);
-	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
-	Segment    *segment;
-	Segment		merged;
-	size_t		n;
-
-	segment = new_segment(pairs);
-	merged = *segment;
-	pairs->nsegments--;
-	BufFileTell(file, &merged.fileno, &merged.offset);
-	while ((n = merge_next(merge, codes, codes + BLOCK_RUNS)) > 0)
-	{
-		pairs->file = file;
-		write_block(pairs, codes, codes + BLOCK_RUNS, n);
-		pairs->file = old_file;
-		merged.nblocks++;
-	}
-	BufFileClose(old_file);
-	pairs->file = file;
-	pairs->segments[0] = merged;
-	pairs->nsegments = 1;
-	binaryheap_free(merge->heap);
-	pfree(merge);
-	pfree(codes);
-}
-
-/* Moves all segments into the rows. */
-static void
-segments_to_rows(PairSorter *pairs)
-{
-	int			i;
-
-	for (i = 0; i < pairs->nsegments; i++)
-	{
-		Segment    *segment = &pairs->segments[i];
-		SegmentReader *reader = open_segment(segment, &segment->coding);
-
-		while (read_block(pairs, reader))
-			add_to_rows(pairs, &segment->coding, reader->codes, reader->counts, reader->n);
-		pfree(reader);
-	}
-	pairs->nsegments = 0;
-	if (pairs->file)
-		BufFileClose(pairs->file);
-	pairs->file = NULL;
 }
 
 /* --- adding */
@@ -649,7 +284,7 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 		 const uint16 *rows, int nrows)
 {
 	const GroupLayout *groups = pairs->coding.groups;
-	GroupValues group = make_group_values(groups->ncolumns);
+	GroupValues group = group_values_make(groups->ncolumns);
 	int			i;
 
 	for (i = 0; i < nrows; i++)
@@ -661,8 +296,7 @@ add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const Column
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
 	}
 	pairs->count += nrows;
-	pfree(group.values);
-	pfree(group.nulls);
+	group_values_free(&group);
 }
 
 /*
@@ -673,7 +307,7 @@ static pg_attribute_always_inline void
 code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, const uint16 *rows,
 			int nrows, bool narrow, bool chosen)
 {
-	uint64		offset = value_offset(&pairs->coding);
+	uint64		offset = pair_value_offset(&pairs->coding);
 	int			shift = pairs->coding.value_bits;
 	int			i;
 
@@ -743,7 +377,7 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
-		uint64		code = make_code(&pairs->coding,
+		uint64		code = pair_code(&pairs->coding,
 									 pairs->coding.groups->bits > 0 ? codes[row] : 0, marker);
 
 		pairs->codes[i] = code;
@@ -775,7 +409,7 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, const int64 markers
 	code = pairs->rows ? 0 : group_layout_code(pairs->coding.groups, group);
 	for (m = 0; m < PAIR_MARKERS; m++)
 	{
-		uint64		marker = pairs->rows ? 0 : make_code(&pairs->coding, code, m);
+		uint64		marker = pairs->rows ? 0 : pair_code(&pairs->coding, code, m);
 		uint64		count = (uint64) markers[m];
 
 		if (count == 0)
@@ -796,8 +430,8 @@ pairs_add_group(PairSorter *pairs, const GroupValues *group, const int64 markers
 			if (pairs->rows)
 				pair_rows_add(pairs->rows, group, PAIR_MARKERS, values[i] - bias, counts[i]);
 			else
-				pairs->codes[i] = make_code(&pairs->coding, code,
-											value_offset(&pairs->coding) + (uint64) (values[i] - bias));
+				pairs->codes[i] = pair_code(&pairs->coding, code,
+											pair_value_offset(&pairs->coding) + (uint64) (values[i] - bias));
 		}
 		if (!pairs->rows)
 		{
@@ -821,7 +455,7 @@ pairs_memory(const PairSorter *pairs)
 uint64
 pairs_disk(const PairSorter *pairs)
 {
-	return pairs->disk;
+	return pairs->file ? pair_file_size(pairs->file) : 0;
 }
 
 uint64
@@ -847,7 +481,7 @@ pairs_free(PairSorter *pairs)
 	if (pairs->rows)
 		pair_rows_free(pairs->rows);
 	if (pairs->file)
-		BufFileClose(pairs->file);
+		pair_file_free(pairs->file);
 	pfree(pairs);
 }
 
@@ -857,7 +491,7 @@ struct PairCursor
 {
 	PairSorter *pairs;
 	LongSorterCursor memory;
-	Merge	   *merge;			/* instead, if something has been written */
+	PairMerge  *merge;			/* instead, if something has been written */
 	PairRowsCursor *rows;		/* instead of both */
 
 	GroupValues group;
@@ -884,7 +518,7 @@ fill_block(PairCursor *cursor)
 	if (!cursor->more)
 		return false;
 	if (cursor->merge)
-		cursor->n = merge_next(cursor->merge, cursor->codes, cursor->counts);
+		cursor->n = pair_merge_next(cursor->merge, cursor->codes, cursor->counts);
 	else
 		pg_sort_check(long_sorter_cursor_runs(&cursor->memory, cursor->codes, cursor->counts,
 											  BLOCK_RUNS, &cursor->n, &err), &err);
@@ -905,7 +539,7 @@ start_group(PairCursor *cursor)
 		cursor->ended = true;
 		return;
 	}
-	group = group_of_code(coding, cursor->codes[cursor->at]);
+	group = pair_group(coding, cursor->codes[cursor->at]);
 	group_layout_values(coding->groups, group, &cursor->group);
 	cursor->last_code = coding->value_bits < 64 ?
 		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) : PG_UINT64_MAX;
@@ -918,17 +552,17 @@ pairs_open(PairSorter *pairs)
 	SortError	err;
 
 	cursor->pairs = pairs;
-	cursor->group = make_group_values(pairs->coding.groups->ncolumns);
+	cursor->group = group_values_make(pairs->coding.groups->ncolumns);
 	if (pairs->rows)
 	{
 		cursor->rows = pair_rows_open(pairs->rows);
 		return cursor;
 	}
-	if (pairs->nsegments > 0)
+	if (pairs->file)
 	{
 		if (long_sorter_count(pairs->sorter) > 0)
 			flush_memory(pairs);
-		cursor->merge = open_merge(pairs);
+		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
 	}
 	else
 	{
@@ -958,9 +592,9 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 		pair_rows_markers(cursor->rows, markers);
 	else if (coding->markers)
 		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
-			   place_of_code(coding, cursor->codes[cursor->at]) < PAIR_MARKERS)
+			   pair_place(coding, cursor->codes[cursor->at]) < PAIR_MARKERS)
 		{
-			markers[place_of_code(coding, cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
+			markers[pair_place(coding, cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
 			cursor->at++;
 		}
 }
@@ -990,7 +624,7 @@ pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts)
 		while (cursor->codes[cursor->at] <= cursor->last_code)
 			cursor->at++;
 	mask = coding->value_bits < 64 ? (UINT64CONST(1) << coding->value_bits) - 1 : PG_UINT64_MAX;
-	offset = (uint64) column_kind_bias(cursor->pairs->kind) - value_offset(coding);
+	offset = (uint64) column_kind_bias(cursor->pairs->kind) - pair_value_offset(coding);
 	for (i = first; i < cursor->at; i++)
 		cursor->values[i] = (int64) ((cursor->codes[i] & mask) + offset);
 	*values = &cursor->values[first];

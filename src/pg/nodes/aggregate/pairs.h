@@ -3,16 +3,11 @@
  *		PairSorter: a bag of (group, value) pairs, read group by group, the values of
  *		each group as runs in order.
  *
- * A pair is one integer of up to 64 bits, the group's code (GroupLayout) above the
- * place of the value, and the integers are a LongSorter's.  When a value outside of
- * the ranges comes, the ranges become wider and what is there is coded anew.
- *
- * What does not fit into the memory limit is written to a temporary file as a
- * segment, runs in order, and the segments are merged when they are read.  Pairs
- * that need more than 64 bits are rows of a core tuplesort (pair_rows.h).
- *
- * Besides values a group can have rows whose value is NULL, and rows that a FILTER
- * refuses: these are markers.
+ * A pair is one integer (pair_coding.h), and the integers are a LongSorter's.  When a
+ * value outside of the ranges comes, the ranges become wider and what is there is
+ * coded anew.  What does not fit into the memory limit is written to a temporary file,
+ * in order (pair_file.h).  Pairs that need more than 64 bits are rows of a core
+ * tuplesort (pair_rows.h).
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIRS_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIRS_H
@@ -20,15 +15,9 @@
 #include "postgres.h"
 
 #include "pg/nodes/aggregate/fields.h"
+#include "pg/nodes/aggregate/pair_coding.h"
 #include "pg/sort_context.h"
 #include "sort/long_sorter.h"
-
-typedef enum PairMarker
-{
-	PAIR_NULL,
-	PAIR_REFUSED,
-	PAIR_MARKERS				/* how many there are; in front of all values */
-} PairMarker;
 
 typedef struct PairSorter PairSorter;
 

@@ -1,7 +1,7 @@
 /*
- * aggregation.c
- *		What a HpSort Aggregate node keeps of the rows that it reads (see
- *		aggregation.h): adding rows.  aggregation_read.c has the reading.
+ * aggregation_add.c
+ *		Adding rows to what a HpSort Aggregate node keeps of them (see
+ *		aggregation.h).
  */
 #include "postgres.h"
 
@@ -84,12 +84,10 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 	const GroupWindow *old = &aggregation->window;
 	int64	   *rows = aggregation->rows;
 	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
-	GroupValues group;
+	GroupValues group = group_values_make(old->ncolumns);
 	uint64		g;
 	int			s;
 
-	group.values = palloc_array(int64, Max(old->ncolumns, 1));
-	group.nulls = palloc_array(bool, Max(old->ncolumns, 1));
 	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
 	aggregation->rows = allocate_zero(aggregation, new->ngroups * sizeof(int64));
 	for (s = 0; s < aggregation->nsources; s++)
@@ -125,8 +123,7 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 			pfree(values[s].misses);
 	}
 	pfree(values);
-	pfree(group.values);
-	pfree(group.nulls);
+	group_values_free(&group);
 }
 
 /* Grows the window over ranges, if there is memory for it; false if not. */
@@ -204,7 +201,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 {
 	Aggregation *aggregation = palloc0_object(Aggregation);
 	size_t		group_size = sizeof(int64);
-	int			nsorters = 1;
+	int			nsorters = 0;
 	int			s;
 
 	aggregation->memory = CurrentMemoryContext;
@@ -223,7 +220,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	}
 	/* Half of the memory is for arrays by group, the other half for what is sorted. */
 	aggregation->max_groups = memory_limit / 2 / group_size;
-	aggregation->sorter_limit = (ncolumns > 0 ? memory_limit / 2 : memory_limit) / nsorters;
+	aggregation->sorter_limit = (ncolumns > 0 ? memory_limit / 2 : memory_limit) / Max(nsorters, 1);
 	group_window_init(&aggregation->window, columns, ncolumns);
 	group_layout_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
@@ -235,10 +232,8 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	for (s = 0; s < nsources; s++)
 		if (sources[s].runs)
 			make_pairs(aggregation, s);
-	aggregation->group.values = palloc0_array(int64, Max(ncolumns, 1));
-	aggregation->group.nulls = palloc0_array(bool, Max(ncolumns, 1));
-	aggregation->next_group.values = palloc0_array(int64, Max(ncolumns, 1));
-	aggregation->next_group.nulls = palloc0_array(bool, Max(ncolumns, 1));
+	aggregation->group = group_values_make(ncolumns);
+	aggregation->next_group = group_values_make(ncolumns);
 	return aggregation;
 }
 

@@ -1,0 +1,320 @@
+/*
+ * pair_file.c
+ *		Coded pairs in a temporary file (see pair_file.h).
+ *
+ * A segment is a sequence of blocks: a header, codes, and counts unless all of them
+ * are 1.
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/pair_file.h"
+
+typedef struct BlockHeader
+{
+	uint32		n;
+	uint32		ones;			/* all counts are 1, and not written */
+} BlockHeader;
+
+typedef struct Segment
+{
+	PairCoding	coding;
+	int			fileno;			/* where its first block is */
+	off_t		offset;
+	uint64		nblocks;
+} Segment;
+
+struct PairFile
+{
+	MemoryContext memory;
+	BufFile    *file;
+	int			most_segments;	/* that there is memory for reading at once */
+	int			nsegments;
+	int			room;
+	Segment    *segments;
+	uint64		size;
+};
+
+static BufFile *
+new_buffile(PairFile *file)
+{
+	MemoryContext old = MemoryContextSwitchTo(file->memory);
+	BufFile    *result;
+
+	PrepareTempTablespaces();
+	result = BufFileCreateTemp(false);
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+PairFile *
+pair_file_make(size_t memory_limit)
+{
+	PairFile   *file = palloc0_object(PairFile);
+
+	file->memory = CurrentMemoryContext;
+	file->most_segments = (int) Min(Max(memory_limit / (2 * PAIR_FILE_BLOCK * sizeof(uint64)), 16),
+									PG_INT32_MAX / 2);
+	file->room = 16;
+	file->segments = palloc_array(Segment, file->room);
+	file->file = new_buffile(file);
+	return file;
+}
+
+uint64
+pair_file_size(const PairFile *file)
+{
+	return file->size;
+}
+
+void
+pair_file_free(PairFile *file)
+{
+	BufFileClose(file->file);
+	pfree(file->segments);
+	pfree(file);
+}
+
+/* --- writing */
+
+/* A new segment at the end of the file, where it stands. */
+static void
+new_segment(PairFile *file, const PairCoding *coding)
+{
+	MemoryContext old = MemoryContextSwitchTo(file->memory);
+	Segment    *segment;
+
+	if (file->nsegments == file->room)
+	{
+		file->room *= 2;
+		file->segments = repalloc(file->segments, file->room * sizeof(Segment));
+	}
+	segment = &file->segments[file->nsegments++];
+	segment->coding = *coding;
+	segment->coding.groups = group_layout_copy(coding->groups);
+	segment->nblocks = 0;
+	BufFileTell(file->file, &segment->fileno, &segment->offset);
+	MemoryContextSwitchTo(old);
+}
+
+void
+pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_t n)
+{
+	BlockHeader header = {.n = (uint32) n, .ones = 1};
+	size_t		i;
+
+	for (i = 0; i < n && header.ones; i++)
+		header.ones = counts[i] == 1;
+	BufFileWrite(file->file, (void *) &header, sizeof(header));
+	BufFileWrite(file->file, (void *) codes, n * sizeof(uint64));
+	if (!header.ones)
+		BufFileWrite(file->file, (void *) counts, n * sizeof(uint64));
+	file->size += sizeof(header) + n * sizeof(uint64) * (header.ones ? 1 : 2);
+	file->segments[file->nsegments - 1].nblocks++;
+}
+
+/* Merges all segments to one, in a new BufFile. */
+static void
+merge_segments(PairFile *file, const PairCoding *coding)
+{
+	PairMerge  *merge = pair_merge_open(file, coding);
+	uint64	   *codes = palloc_array(uint64, 2 * PAIR_FILE_BLOCK);
+	PairFile	merged = *file;
+	size_t		n;
+
+	merged.file = new_buffile(file);
+	merged.nsegments = 0;
+	merged.segments = MemoryContextAlloc(file->memory, merged.room * sizeof(Segment));
+	new_segment(&merged, coding);
+	while ((n = pair_merge_next(merge, codes, codes + PAIR_FILE_BLOCK)) > 0)
+		pair_file_write(&merged, codes, codes + PAIR_FILE_BLOCK, n);
+	pfree(codes);
+	BufFileClose(file->file);
+	pfree(file->segments);
+	*file = merged;
+}
+
+void
+pair_file_begin(PairFile *file, const PairCoding *coding)
+{
+	if (file->nsegments >= file->most_segments)
+		merge_segments(file, coding);
+	new_segment(file, coding);
+}
+
+/* --- reading */
+
+/* A position in a segment. */
+typedef struct SegmentReader
+{
+	PairFile   *file;
+	int			fileno;			/* where the next block is */
+	off_t		offset;
+	uint64		blocks_left;
+	PairRecoding recoding;
+	size_t		n;
+	size_t		at;
+	uint64		codes[PAIR_FILE_BLOCK];
+	uint64		counts[PAIR_FILE_BLOCK];
+} SegmentReader;
+
+static SegmentReader *
+open_segment(PairFile *file, const Segment *segment, const PairCoding *to)
+{
+	SegmentReader *reader = palloc_object(SegmentReader);
+
+	reader->file = file;
+	reader->fileno = segment->fileno;
+	reader->offset = segment->offset;
+	reader->blocks_left = segment->nblocks;
+	pair_recode_begin(&reader->recoding, &segment->coding, to);
+	return reader;
+}
+
+static void
+close_segment(SegmentReader *reader)
+{
+	pair_recode_end(&reader->recoding);
+	pfree(reader);
+}
+
+/* Reads the next block; false at the end. */
+static bool
+read_block(SegmentReader *reader)
+{
+	BufFile    *file = reader->file->file;
+	BlockHeader header;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	reader->at = reader->n = 0;
+	if (reader->blocks_left == 0)
+		return false;
+	if (BufFileSeek(file, reader->fileno, reader->offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of HpSort Aggregate")));
+	compat_buffile_read(file, &header, sizeof(header));
+	compat_buffile_read(file, reader->codes, header.n * sizeof(uint64));
+	if (!header.ones)
+		compat_buffile_read(file, reader->counts, header.n * sizeof(uint64));
+	else
+		for (i = 0; i < header.n; i++)
+			reader->counts[i] = 1;
+	BufFileTell(file, &reader->fileno, &reader->offset);
+	reader->blocks_left--;
+	reader->n = header.n;
+	pair_recode(&reader->recoding, reader->codes, reader->n);
+	return true;
+}
+
+void
+pair_file_read(PairFile *file, TakePairs take, void *arg)
+{
+	int			i;
+
+	for (i = 0; i < file->nsegments; i++)
+	{
+		const PairCoding *coding = &file->segments[i].coding;
+		SegmentReader *reader = open_segment(file, &file->segments[i], coding);
+
+		while (read_block(reader))
+			take(arg, coding, reader->codes, reader->counts, reader->n);
+		close_segment(reader);
+	}
+	file->nsegments = 0;
+}
+
+/* A segment that is being merged, and its next code. */
+typedef struct MergeInput
+{
+	uint64		code;
+	SegmentReader *reader;
+} MergeInput;
+
+struct PairMerge
+{
+	int			n;
+	MergeInput *inputs;			/* a binary heap, the smallest code first */
+};
+
+/* Moves the first input down to its place. */
+static void
+sift_down(PairMerge *merge, int at)
+{
+	MergeInput	moving = merge->inputs[at];
+	int			child;
+
+	while ((child = 2 * at + 1) < merge->n)
+	{
+		if (child + 1 < merge->n && merge->inputs[child + 1].code < merge->inputs[child].code)
+			child++;
+		if (moving.code <= merge->inputs[child].code)
+			break;
+		merge->inputs[at] = merge->inputs[child];
+		at = child;
+	}
+	merge->inputs[at] = moving;
+}
+
+PairMerge *
+pair_merge_open(PairFile *file, const PairCoding *coding)
+{
+	PairMerge  *merge = palloc_object(PairMerge);
+	int			i;
+
+	merge->n = 0;
+	merge->inputs = palloc_array(MergeInput, Max(file->nsegments, 1));
+	for (i = 0; i < file->nsegments; i++)
+	{
+		SegmentReader *reader = open_segment(file, &file->segments[i], coding);
+
+		if (!read_block(reader))
+		{
+			close_segment(reader);
+			continue;
+		}
+		merge->inputs[merge->n].reader = reader;
+		merge->inputs[merge->n++].code = reader->codes[0];
+	}
+	for (i = merge->n / 2 - 1; i >= 0; i--)
+		sift_down(merge, i);
+	return merge;
+}
+
+size_t
+pair_merge_next(PairMerge *merge, uint64 *codes, uint64 *counts)
+{
+	size_t		n = 0;
+
+	while (merge->n > 0)
+	{
+		MergeInput *first = &merge->inputs[0];
+		SegmentReader *reader = first->reader;
+
+		if (n > 0 && codes[n - 1] == first->code)
+			counts[n - 1] += reader->counts[reader->at];
+		else if (n == PAIR_FILE_BLOCK)
+			break;
+		else
+		{
+			codes[n] = first->code;
+			counts[n++] = reader->counts[reader->at];
+		}
+		if (++reader->at == reader->n && !read_block(reader))
+		{
+			close_segment(reader);
+			*first = merge->inputs[--merge->n];
+		}
+		else
+			first->code = reader->codes[reader->at];
+		if (merge->n > 0)
+			sift_down(merge, 0);
+	}
+	return n;
+}

@@ -1,0 +1,46 @@
+/*
+ * pair_file.h
+ *		PairFile: coded pairs in a temporary file, as segments in order that are merged
+ *		when they are read.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_PAIR_FILE_H
+#define HPSORT_PG_NODES_AGGREGATE_PAIR_FILE_H
+
+#include "postgres.h"
+
+#include "pg/nodes/aggregate/pair_coding.h"
+
+/* Runs that are written, read and merged at once: 16 kB with their counts. */
+#define PAIR_FILE_BLOCK 1024
+
+typedef struct PairFile PairFile;
+
+/* Makes an empty file in the current memory context; memory_limit is for merging, in bytes. */
+extern PairFile *pair_file_make(size_t memory_limit);
+
+/*
+ * Begins a segment of a coding, which must be as wide as that of any before.  Then its
+ * runs are written in ascending order, at most PAIR_FILE_BLOCK at once.
+ */
+extern void pair_file_begin(PairFile *file, const PairCoding *coding);
+extern void pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_t n);
+
+/* Bytes written. */
+extern uint64 pair_file_size(const PairFile *file);
+
+/* Shows all runs to take, segment by segment, and empties the file. */
+typedef void (*TakePairs) (void *arg, const PairCoding *coding, const uint64 *codes,
+						   const uint64 *counts, size_t n);
+extern void pair_file_read(PairFile *file, TakePairs take, void *arg);
+
+extern void pair_file_free(PairFile *file);
+
+/* All runs in order, as codes of a coding that is as wide as that of any segment. */
+typedef struct PairMerge PairMerge;
+
+extern PairMerge *pair_merge_open(PairFile *file, const PairCoding *coding);
+
+/* The next runs, up to PAIR_FILE_BLOCK; fewer only at the end. */
+extern size_t pair_merge_next(PairMerge *merge, uint64 *codes, uint64 *counts);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_PAIR_FILE_H */
