@@ -3,7 +3,7 @@
  *		Highway's vectorised quicksort behind a C function (see kernels.h).
  *
  * AMD's Zen 4 executes vpcompressd to memory, by which VQSort partitions int32
- * with AVX-512, in microcode: 1e7 random keys took 453 ms, with AVX2 57.  From
+ * with AVX-512, in microcode: 1e7 random keys took 457 ms, with AVX2 64.  From
  * 1.0.4 on Highway has a target of its own for AMD, without that instruction
  * (39 ms; 1.3.0).  For an older one, of which only the AVX-512 code is in the
  * way, VQSort's AVX2 code is compiled here.
