@@ -206,10 +206,6 @@ sorter_memory_ahead(const Sorter *s, size_t n)
 	compressed = (runs + kept / 2) * (sizeof(int32_t) + sizeof(uint64_t));
 	if (room > sorter_room(s) && big && kept >= big->compress_at)
 		ahead = ahead < compressed ? compressed : ahead;
-	/* What a GPU puts in order is as large again. */
-	if (s->context->gpu != NULL && s->context->device != SORT_DEVICE_CPU)
-		ahead += room * sizeof(int32_t);
-
 	/*
 	 * A histogram in the place of the buffer; narrow ones have some tables.  One that
 	 * is there already needs more only while keys outside of it come.
