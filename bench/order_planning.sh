@@ -73,7 +73,7 @@ queries=(
 	"- SELECT 1"
 	"- SELECT * FROM customers WHERE id = 1"
 	"- SELECT * FROM customers"
-	"- SELECT count(*) FROM orders WHERE total > 10"
+	"+ SELECT count(*) FROM orders WHERE total > 10"
 	"- SELECT city, count(*) FROM customers GROUP BY city"
 	"- SELECT * FROM customers ORDER BY name LIMIT 10"
 	"- SELECT * FROM orders WHERE day = date '2024-02-01' ORDER BY id"

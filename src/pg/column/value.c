@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
@@ -39,9 +40,14 @@ builtin_kind(Oid type)
 ColumnKind
 column_kind(Oid type)
 {
-	Oid			base_type = getBaseType(type);
-	ColumnKind	kind = builtin_kind(base_type);
+	Oid			base_type;
+	ColumnKind	kind;
 
+	/* The quick way out: what initdb starts with has no domains and no enums. */
+	if (type < FirstGenbkiObjectId)
+		return builtin_kind(type);
+	base_type = getBaseType(type);
+	kind = builtin_kind(base_type);
 	return kind == COLUMN_KIND_NONE && type_is_enum(base_type) ? COLUMN_KIND_ENUM : kind;
 }
 

@@ -20,6 +20,7 @@
 #include "pg/nodes/aggregate/planner.h"
 #include "pg/nodes/hooks.h"
 #include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/planner.h"
 
@@ -56,7 +57,7 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (root->query_pathkeys != NIL && sort_node_enabled())
+	if (root->query_pathkeys != NIL && sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
 		sort_node_scan_paths(root, rel);
 }
 

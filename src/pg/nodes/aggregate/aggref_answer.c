@@ -19,9 +19,9 @@
 #include "pg/column/reader.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 
-/* Which function a call is of, whatever its arguments. */
+/* Which of PostgreSQL's functions a call is of, whatever its arguments. */
 static AggregateFunction
-called_function(const Aggref *aggref)
+core_function(const Aggref *aggref)
 {
 	switch (aggref->aggfnoid)
 	{
@@ -41,6 +41,7 @@ called_function(const Aggref *aggref)
 		case F_MIN_INT4:
 		case F_MIN_INT8:
 		case F_MIN_OID:
+		case F_MIN_ANYENUM:
 		case F_MIN_DATE:
 		case F_MIN_TIME:
 		case F_MIN_TIMESTAMP:
@@ -50,6 +51,7 @@ called_function(const Aggref *aggref)
 		case F_MAX_INT4:
 		case F_MAX_INT8:
 		case F_MAX_OID:
+		case F_MAX_ANYENUM:
 		case F_MAX_DATE:
 		case F_MAX_TIME:
 		case F_MAX_TIMESTAMP:
@@ -78,8 +80,18 @@ called_function(const Aggref *aggref)
 		case F_ARRAY_AGG_ANYNONARRAY:
 			return AGGREGATE_FUNCTION_ARRAY_AGG;
 		default:
-			break;
+			return AGGREGATE_FUNCTION_NONE;
 	}
+}
+
+/* The same of hpsort's functions as well. */
+static AggregateFunction
+called_function(const Aggref *aggref)
+{
+	AggregateFunction function = core_function(aggref);
+
+	if (function != AGGREGATE_FUNCTION_NONE)
+		return function;
 	switch (aggref_kind(aggref))
 	{
 		case AGGREGATE_ARRAY:
@@ -163,6 +175,7 @@ find_order(const SortGroupClause *clause, Oid type, AggregateAnswer *answer)
 		return false;
 	answer->descending = clause->sortop == entry->gt_opr;
 	answer->nulls_first = clause->nulls_first;
+	answer->enum_order = answer->kind == COLUMN_KIND_ENUM;
 	return true;
 }
 
@@ -183,6 +196,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (!find_column(argument, rti, answer))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
+	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
 	if (aggref->aggdistinct != NIL && !ordered)
 	{
 		answer->distinct = true;
@@ -230,7 +244,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (inner != NULL)
 		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(column, rti, answer) && answer->kind != COLUMN_KIND_ENUM &&
+	return find_column(column, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -247,7 +261,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(argument, rti, answer) && answer->kind != COLUMN_KIND_ENUM &&
+	return find_column(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument), answer);
 }
 
@@ -286,6 +300,13 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			find_order(clause, exprType((const Node *) argument->expr), answer);
 	}
 	return true;
+}
+
+bool
+aggref_may_be_answered(const Aggref *aggref)
+{
+	return aggref->aggfnoid >= FirstNormalObjectId ||
+		core_function(aggref) != AGGREGATE_FUNCTION_NONE;
 }
 
 bool

@@ -77,6 +77,7 @@ typedef struct AggregateAnswer
 	AggregateNeeds needs;
 	Var		   *column;			/* the argument; NULL for count(*) */
 	ColumnKind	kind;			/* of the argument */
+	bool		enum_order;		/* an enum's values must be in the order of its labels */
 	bool		distinct;		/* of each value one; never of min and max, where it is the same */
 	bool		descending;		/* of ordered aggregates */
 	bool		nulls_first;
@@ -89,10 +90,12 @@ typedef struct AggregateAnswer
  * and how.
  * False for calls whose argument is no plain column of a kind that is read, whose
  * ORDER BY is not that of the argument by its type's default operator class, or whose
- * direct arguments and options depend on the row.  Enums are counted only: their values
- * are not in their order.  FILTER is not looked at.  The planner must have filled in the
- * call (aggtranstype).
+ * direct arguments and options depend on the row.  FILTER is not looked at.  The planner
+ * must have filled in the call (aggtranstype).
  */
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
+
+/* The quick way out: false for most functions that the node does not answer. */
+extern bool aggref_may_be_answered(const Aggref *aggref);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREFS_H */

@@ -6,6 +6,9 @@
  * and with the group's values; then come the group's counts, or some of the runs of
  * one of its sources.  The counts of a group may not have the values of its first
  * source, whose runs come later: then a flag says so, and the receiver adds them.
+ *
+ * Values of derived columns are told in the words of DerivedMessage.  Those of a
+ * source, ranks of an enum's labels, are in the same order for both sides.
  */
 #include "postgres.h"
 
@@ -31,6 +34,8 @@ struct GroupsSender
 	int			ngroups;
 	const ValueSource *sources;
 	int			nsources;
+	DerivedColumn *const *group_derived;
+	DerivedColumn *const *source_derived;
 	StringInfoData bytes;
 	const GroupValues *group;	/* being sent; NULL: none */
 	int			source;			/* whose runs are sent next */
@@ -42,6 +47,8 @@ struct GroupsReceiver
 	Aggregation *aggregation;
 	int			ngroups;
 	int			nsources;
+	DerivedColumn *const *group_derived;
+	DerivedColumn *const *source_derived;
 	GroupValues group;
 	SourceCounts *counts;
 	int64	   *rows;			/* to which the runs of the first source are to be added; or NULL */
@@ -55,7 +62,8 @@ struct GroupsReceiver
 /* --- sending */
 
 GroupsSender *
-groups_sender_make(Aggregation *aggregation, int ngroups, const ValueSource *sources, int nsources)
+groups_sender_make(Aggregation *aggregation, int ngroups, const ValueSource *sources, int nsources,
+				   DerivedColumn *const *group_derived, DerivedColumn *const *source_derived)
 {
 	GroupsSender *sender = palloc0_object(GroupsSender);
 
@@ -63,6 +71,8 @@ groups_sender_make(Aggregation *aggregation, int ngroups, const ValueSource *sou
 	sender->ngroups = ngroups;
 	sender->sources = sources;
 	sender->nsources = nsources;
+	sender->group_derived = group_derived;
+	sender->source_derived = source_derived;
 	sender->counts = palloc0_array(SourceCounts, Max(nsources, 1));
 	initStringInfo(&sender->bytes);
 	enlargeStringInfo(&sender->bytes, FULL_BYTES + FULL_BYTES / 4);
@@ -89,9 +99,20 @@ put_group(GroupsSender *sender, ItemKind kind)
 	put_int64(sender, kind);
 	for (g = 0; g < sender->ngroups; g++)
 	{
-		put_int64(sender, sender->group->values[g]);
-		put_int64(sender, sender->group->nulls[g]);
+		DerivedMessage message = {.value = sender->group->values[g], .null = sender->group->nulls[g]};
+
+		if (sender->group_derived[g])
+			message = derived_tell(sender->group_derived[g], message.value, message.null != 0);
+		put_int64(sender, message.value);
+		put_int64(sender, message.null);
 	}
+}
+
+/* A value of a source's derived column, which is not NULL, as it is told. */
+static int64
+told_value(const DerivedColumn *derived, int64 value)
+{
+	return derived_tell(derived, value, false).value;
 }
 
 /* Sends the counts of the next group; false if there is none. */
@@ -107,7 +128,11 @@ send_group(GroupsSender *sender)
 	/* Sources without runs first, which tell how many rows there are. */
 	for (s = sender->nsources - 1; s >= 0; s--)
 		if (sender->sources[s].runs)
+		{
 			aggregation_start_runs(aggregation, s, &sender->counts[s]);
+			/* The receiver makes the summary from the runs; this one knows no values. */
+			memset(&sender->counts[s].summary, 0, sizeof(ValueSummary));
+		}
 	if (!aggregation_rows_known(aggregation) && sender->nsources > 0)
 		add_runs = sender->sources[0].runs;
 	for (s = sender->nsources - 1; s >= 0; s--)
@@ -115,6 +140,13 @@ send_group(GroupsSender *sender)
 		{
 			aggregation_read(aggregation, s, &sender->counts[s], NULL, NULL);
 			add_runs = false;
+			if (sender->source_derived[s] && sender->counts[s].summary.n > 0)
+			{
+				ValueSummary *summary = &sender->counts[s].summary;
+
+				summary->min = told_value(sender->source_derived[s], summary->min);
+				summary->max = told_value(sender->source_derived[s], summary->max);
+			}
 		}
 	put_group(sender, ITEM_GROUP);
 	put_int64(sender, aggregation_rows(aggregation));
@@ -145,7 +177,11 @@ send_runs(GroupsSender *sender)
 	put_group(sender, ones ? ITEM_ONES : ITEM_RUNS);
 	put_int64(sender, sender->source);
 	put_int64(sender, (int64) n);
-	put(sender, values, n * sizeof(int64));
+	if (sender->source_derived[sender->source])
+		for (i = 0; i < n; i++)
+			put_int64(sender, told_value(sender->source_derived[sender->source], values[i]));
+	else
+		put(sender, values, n * sizeof(int64));
 	if (!ones)
 		put(sender, counts, n * sizeof(int64));
 	return true;
@@ -178,13 +214,16 @@ groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
 /* --- receiving */
 
 GroupsReceiver *
-groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources)
+groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources,
+					 DerivedColumn *const *group_derived, DerivedColumn *const *source_derived)
 {
 	GroupsReceiver *receiver = palloc0_object(GroupsReceiver);
 
 	receiver->aggregation = aggregation;
 	receiver->ngroups = ngroups;
 	receiver->nsources = nsources;
+	receiver->group_derived = group_derived;
+	receiver->source_derived = source_derived;
 	receiver->group = group_values_make(ngroups);
 	receiver->counts = palloc0_array(SourceCounts, Max(nsources, 1));
 	return receiver;
@@ -208,6 +247,40 @@ take_int64(GroupsReceiver *receiver)
 	return value;
 }
 
+/* A value that a sender has told, as a derived column here has it. */
+static int64
+heard_value(DerivedColumn *derived, int64 value)
+{
+	DerivedMessage message = {.value = value, .null = 0};
+	bool		isnull;
+
+	derived_hear(derived, &message, &value, &isnull);
+	return value;
+}
+
+/* A group's values. */
+static void
+take_group(GroupsReceiver *receiver)
+{
+	GroupValues *group = &receiver->group;
+	int			g;
+
+	for (g = 0; g < receiver->ngroups; g++)
+	{
+		DerivedMessage message;
+
+		message.value = take_int64(receiver);
+		message.null = take_int64(receiver);
+		if (receiver->group_derived[g])
+			derived_hear(receiver->group_derived[g], &message, &group->values[g], &group->nulls[g]);
+		else
+		{
+			group->values[g] = message.value;
+			group->nulls[g] = message.null != 0;
+		}
+	}
+}
+
 static void
 take_runs(GroupsReceiver *receiver, ItemKind kind)
 {
@@ -227,6 +300,10 @@ take_runs(GroupsReceiver *receiver, ItemKind kind)
 		receiver->room = n;
 	}
 	take(receiver, receiver->values, n * sizeof(int64));
+	if (receiver->source_derived[source])
+		for (i = 0; i < n; i++)
+			receiver->values[i] = heard_value(receiver->source_derived[source],
+											  receiver->values[i]);
 	if (kind == ITEM_RUNS)
 		take(receiver, receiver->run_counts, n * sizeof(int64));
 	else
@@ -238,6 +315,23 @@ take_runs(GroupsReceiver *receiver, ItemKind kind)
 						 receiver->run_counts, n);
 }
 
+/* Those of derived columns are as they were told. */
+static void
+hear_summaries(GroupsReceiver *receiver)
+{
+	int			s;
+
+	for (s = 0; s < receiver->nsources; s++)
+	{
+		ValueSummary *summary = &receiver->counts[s].summary;
+
+		if (receiver->source_derived[s] == NULL || summary->n == 0)
+			continue;
+		summary->min = heard_value(receiver->source_derived[s], summary->min);
+		summary->max = heard_value(receiver->source_derived[s], summary->max);
+	}
+}
+
 void
 groups_receive(GroupsReceiver *receiver, const bytea *bytes)
 {
@@ -246,19 +340,15 @@ groups_receive(GroupsReceiver *receiver, const bytea *bytes)
 	while (receiver->at < receiver->end)
 	{
 		ItemKind	kind = (ItemKind) take_int64(receiver);
-		int			g;
 
-		for (g = 0; g < receiver->ngroups; g++)
-		{
-			receiver->group.values[g] = take_int64(receiver);
-			receiver->group.nulls[g] = take_int64(receiver) != 0;
-		}
+		take_group(receiver);
 		if (kind == ITEM_GROUP)
 		{
 			int64		rows = take_int64(receiver);
 			bool		add_runs = take_int64(receiver) != 0;
 
 			take(receiver, receiver->counts, receiver->nsources * sizeof(SourceCounts));
+			hear_summaries(receiver);
 			receiver->rows = aggregation_add_group(receiver->aggregation, &receiver->group, rows,
 												   receiver->counts);
 			if (!add_runs)

@@ -49,27 +49,55 @@ scan_expression(const GroupsState *node, int i)
 	return list_nth_node(TargetEntry, ((CustomScan *) node->css.ss.ps.plan)->custom_scan_tlist, i)->expr;
 }
 
+/* The index of the batch derived from batch base by an expression, which others may share. */
+static int
+find_derived(GroupsState *node, Expr *expression, DerivedForm form, int base)
+{
+	int			d;
+
+	for (d = 0; d < node->nderived; d++)
+		if (derived_is(node->derived[d], expression, form))
+			break;
+	if (d == node->nderived)
+		node->derived[node->nderived++] = derived_make(&node->css.ss.ps, expression, form, base);
+	return node->nread + d;
+}
+
+/* The derived column of a batch; NULL if it is that of a column. */
+static DerivedColumn *
+derived_of_batch(const GroupsState *node, int batch)
+{
+	return batch < node->nread ? NULL : node->derived[batch - node->nread];
+}
+
 static void
 describe_groups(GroupsState *node)
 {
 	List	   *groups = plan_list(node, GROUPS_PLAN_GROUPS);
 	int			g;
 
-	node->ngroups = list_length(groups) / 3;
+	node->ngroups = list_length(groups) / GROUPS_PLAN_NUMBERS;
 	node->groups = palloc0_array(GroupColumn, Max(node->ngroups, 1));
+	node->group_derived = palloc0_array(DerivedColumn *, Max(node->ngroups, 1));
 	for (g = 0; g < node->ngroups; g++)
 	{
 		GroupColumn *group = &node->groups[g];
-		Oid			type;
+		int			first = g * GROUPS_PLAN_NUMBERS;
+		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
+		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
 
-		group->column = list_nth_int(groups, 3 * g);
+		group->column = list_nth_int(groups, first);
 		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
-		group->descending = list_nth_int(groups, 3 * g + 1) != 0;
-		group->nulls_first = list_nth_int(groups, 3 * g + 2) != 0;
+		group->descending = list_nth_int(groups, first + 2) != 0;
+		group->nulls_first = list_nth_int(groups, first + 3) != 0;
 		/* Core's nodes call the function, and this one does in its place. */
-		type = getBaseType(exprType((Node *) scan_expression(node, g)));
 		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
 								 GetUserId());
+		if (form == DERIVED_NONE)
+			continue;
+		group->column = find_derived(node, scan_expression(node, g), form, group->column);
+		node->group_derived[g] = derived_of_batch(node, group->column);
+		group->kind = derived_kind(node->group_derived[g]);
 	}
 }
 
@@ -87,6 +115,11 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		while (list_nth_int(columns, source.column) != answer->column->varattno)
 			source.column++;
 		source.kind = answer->kind;
+		if (answer->enum_order)
+		{
+			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS, source.column);
+			source.kind = derived_kind(derived_of_batch(node, source.column));
+		}
 	}
 	else if (filter < 0)
 		return -1;
@@ -97,7 +130,10 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 			node->value_sources[s].filter == source.filter)
 			break;
 	if (s == node->nvalue_sources)
+	{
+		node->source_derived[s] = derived_of_batch(node, source.column);
 		node->value_sources[node->nvalue_sources++] = source;
+	}
 	if (answer->needs == AGGREGATE_NEEDS_RUNS)
 		node->value_sources[s].runs = true;
 	return s;
@@ -112,6 +148,7 @@ describe_outputs(GroupsState *node)
 	node->noutputs = list_length(filters);
 	node->outputs = palloc0_array(GroupsOutput, Max(node->noutputs, 1));
 	node->value_sources = palloc0_array(ValueSource, Max(node->noutputs, 1));
+	node->source_derived = palloc0_array(DerivedColumn *, Max(node->noutputs, 1));
 	for (i = 0; i < node->noutputs; i++)
 	{
 		GroupsOutput *output = &node->outputs[i];
@@ -147,8 +184,12 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->stage = linitial_int(plan_list(node, GROUPS_PLAN_STAGE));
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
+	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
+	node->derived = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
+	if (node->nderived > 0)
+		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
 	if (node->stage == GROUPS_STAGE_FINAL)
 		css->custom_ps = list_make1(ExecInitNode(linitial(scan->custom_plans), estate, eflags));
 	else
@@ -209,7 +250,32 @@ rescan_groups(CustomScanState *css)
 static void
 add_batches(void *arg, const ColumnBatch *batches)
 {
-	aggregation_add(((GroupsState *) arg)->aggregation, batches);
+	GroupsState *node = (GroupsState *) arg;
+	int			d;
+
+	if (node->nderived > 0)
+	{
+		memcpy(node->batches, batches, node->nread * sizeof(ColumnBatch));
+		for (d = 0; d < node->nderived; d++)
+			node->batches[node->nread + d] = *derived_batch(node->derived[d], batches);
+		batches = node->batches;
+	}
+	aggregation_add(node->aggregation, batches);
+}
+
+/* Begins an execution of the derived columns. */
+static void
+begin_derived(GroupsState *node)
+{
+	int			i;
+
+	/* So much of the memory for each, beside that of the groups. */
+	for (i = 0; i < node->nderived; i++)
+		derived_begin(node->derived[i], get_hash_memory_limit() / 4 / node->nderived);
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].answer.enum_order)
+			aggregate_result_set_labels(node->outputs[i].result,
+										derived_labels(node->source_derived[node->outputs[i].source]));
 }
 
 /* Puts together what the nodes below the Gather return. */
@@ -218,7 +284,8 @@ receive_all(GroupsState *node)
 {
 	PlanState  *child = linitial(node->css.custom_ps);
 	GroupsReceiver *receiver = groups_receiver_make(node->aggregation, node->ngroups,
-													node->nvalue_sources);
+													node->nvalue_sources, node->group_derived,
+													node->source_derived);
 
 	for (;;)
 	{
@@ -245,6 +312,7 @@ read_all(GroupsState *node)
 		pg_sort_context_partial(&node->context, node->memory);
 	else
 		pg_sort_context(&node->context, node->memory);
+	begin_derived(node);
 	node->aggregation = aggregation_make(&node->context, node->groups, node->ngroups,
 										 node->value_sources, node->nvalue_sources,
 										 get_hash_memory_limit());
@@ -255,7 +323,8 @@ read_all(GroupsState *node)
 	aggregation_open(node->aggregation);
 	if (node->stage == GROUPS_STAGE_PARTIAL)
 		node->sender = groups_sender_make(node->aggregation, node->ngroups, node->value_sources,
-										  node->nvalue_sources);
+										  node->nvalue_sources, node->group_derived,
+										  node->source_derived);
 	MemoryContextSwitchTo(old);
 
 	node->done.rows = node->done.groups = 0;
@@ -321,8 +390,12 @@ fill_slot(GroupsState *node, const GroupValues *group, TupleTableSlot *slot)
 		ColumnKind	kind = node->groups[i].kind;
 
 		slot->tts_isnull[i] = group->nulls[i];
-		slot->tts_values[i] = group->nulls[i] ? (Datum) 0 :
-			column_datum(kind, group->values[i] + column_kind_bias(kind));
+		if (group->nulls[i])
+			slot->tts_values[i] = (Datum) 0;
+		else if (node->group_derived[i])
+			slot->tts_values[i] = derived_datum(node->group_derived[i], group->values[i]);
+		else
+			slot->tts_values[i] = column_datum(kind, group->values[i] + column_kind_bias(kind));
 	}
 	for (i = 0; i < node->noutputs; i++)
 	{

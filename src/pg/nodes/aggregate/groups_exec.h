@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg/nodes/aggregate/aggregation.h"
+#include "pg/nodes/aggregate/derived.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/results.h"
 #include "pg/nodes/aggregate/sources.h"
@@ -49,6 +50,14 @@ typedef struct GroupsState
 	GroupsOutput *outputs;
 	int			nvalue_sources;
 	ValueSource *value_sources;
+
+	/* Their batches are behind those of columns and filters. */
+	int			nread;			/* batches of columns and filters */
+	int			nderived;
+	DerivedColumn **derived;
+	DerivedColumn **group_derived;	/* of which a group's values are; NULL: of a column */
+	DerivedColumn **source_derived; /* the same by source */
+	ColumnBatch *batches;		/* all of them; NULL if none is derived */
 
 	Aggregation *aggregation;	/* NULL before the first call, and after the last */
 	bool		ended;

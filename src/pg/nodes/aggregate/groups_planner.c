@@ -37,11 +37,12 @@
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"
 
-/* A grouping column, as the query has it. */
+/* A grouping column or expression, as the query has it. */
 typedef struct QueryGroup
 {
 	Expr	   *expression;		/* of the target */
-	Var		   *column;
+	Var		   *column;			/* the one column that is in it */
+	DerivedForm form;
 	Oid			type;			/* by whose default operator class it is grouped */
 	bool		descending;
 	bool		nulls_first;
@@ -76,6 +77,65 @@ find_group(const GroupsQuery *query, Node *expression)
 	return NULL;
 }
 
+/*
+ * The one column of relation rti that an expression is of, perhaps several times, if
+ * the expression's value depends on nothing else for a whole execution; else NULL.
+ */
+static Var *
+column_of_expression(Node *expression, Index rti)
+{
+	List	   *columns = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES |
+										  PVC_INCLUDE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	Var		   *column = NULL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		Var		   *other = (Var *) lfirst(lc);
+
+		if (!IsA(other, Var) || other->varno != (int) rti || other->varlevelsup != 0 ||
+			other->varattno <= 0 || (column && column->varattno != other->varattno))
+			return NULL;
+		column = other;
+	}
+	if (column == NULL || column_kind(column->vartype) == COLUMN_KIND_NONE)
+		return NULL;
+	if (IsA(expression, Var))
+		return column;
+	return contain_subplans(expression) || expression_returns_set(expression) ||
+		contain_volatile_functions(expression) ? NULL : column;
+}
+
+/* Whether an expression is a column, perhaps relabelled as the base type of its domain. */
+static bool
+is_column(const Node *expression, Oid type)
+{
+	while (IsA(expression, RelabelType))
+		expression = (const Node *) ((const RelabelType *) expression)->arg;
+	return IsA(expression, Var) && getBaseType(((const Var *) expression)->vartype) == type;
+}
+
+/* How the values of a grouping expression are read, if they can be. */
+static bool
+find_form(QueryGroup *group, const SortGroupClause *clause)
+{
+	ColumnKind	kind = column_kind(group->type);
+	Oid			collation = exprCollation((Node *) group->expression);
+
+	if (is_column((Node *) group->expression, group->type))
+		group->form = DERIVED_NONE;
+	else if (kind != COLUMN_KIND_NONE && kind != COLUMN_KIND_ENUM)
+		group->form = DERIVED_VALUES;
+	else
+	{
+		group->form = DERIVED_NUMBERS;
+		if (!clause->hashable ||
+			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
+			return false;
+	}
+	return clause->eqop == lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
 /* Notes the grouping columns; false if one of them is not answered. */
 static bool
 note_groups(GroupsQuery *query, List *clauses, List *tlist)
@@ -87,20 +147,11 @@ note_groups(GroupsQuery *query, List *clauses, List *tlist)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		QueryGroup *group = &query->groups[query->ngroups];
-		Node	   *node;
 
 		group->expression = (Expr *) get_sortgroupclause_expr(clause, tlist);
-		node = (Node *) group->expression;
-		while (IsA(node, RelabelType))
-			node = (Node *) ((RelabelType *) node)->arg;
-		if (!IsA(node, Var))
-			return false;
-		group->column = (Var *) node;
-		group->type = getBaseType(group->column->vartype);
-		if (group->column->varno != (int) query->rti || group->column->varlevelsup != 0 ||
-			group->column->varattno <= 0 || column_kind(group->type) == COLUMN_KIND_NONE ||
-			getBaseType(exprType((Node *) group->expression)) != group->type ||
-			clause->eqop != lookup_type_cache(group->type, TYPECACHE_EQ_OPR)->eq_opr)
+		group->type = getBaseType(exprType((Node *) group->expression));
+		group->column = column_of_expression((Node *) group->expression, query->rti);
+		if (group->column == NULL || !find_form(group, clause))
 			return false;
 		if (find_group(query, (Node *) group->expression) == NULL)
 			query->ngroups++;
@@ -174,16 +225,19 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 		TypeCacheEntry *entry;
 		ListCell   *lc;
 		Oid			sortop = InvalidOid;
+		Oid			type = group->type;
 
-		/* The labels of an enum are read as OIDs, which are in another order. */
-		if (group->placed || column_kind(group->type) == COLUMN_KIND_ENUM)
+		/* Numbers are in the order in which the values appeared. */
+		if (group->placed || group->form == DERIVED_NUMBERS)
 			continue;
+		if (column_kind(type) == COLUMN_KIND_ENUM)
+			type = ANYENUMOID;
 		foreach(lc, pathkey->pk_eclass->ec_members)
 		{
 			EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
 
 			if (equal(member->em_expr, group->expression))
-				sortop = compat_pathkey_sortop(pathkey, group->type);
+				sortop = compat_pathkey_sortop(pathkey, type);
 		}
 		if (!OidIsValid(sortop))
 			continue;
@@ -214,6 +268,9 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 		if (group == NULL)
 			break;
 		group->placed = true;
+		/* The labels of an enum are read as OIDs, which are in another order. */
+		if (column_kind(group->type) == COLUMN_KIND_ENUM)
+			group->form = DERIVED_RANKS;
 		ordered[n++] = *group;
 		query->pathkeys = lappend(query->pathkeys, pathkey);
 	}
@@ -256,6 +313,19 @@ note_query(PlannerInfo *root, UpperRelationKind stage, PathTarget *target, Node 
 
 /* --- the plan */
 
+/* Adds to *list the parameters of an expression that another node of the plan sets. */
+static bool
+note_params(Node *node, void *list)
+{
+	List	  **params = (List **) list;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = list_append_unique(*params, node);
+	return expression_tree_walker(node, note_params, list);
+}
+
 static Plan *
 plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			List *custom_plans)
@@ -277,6 +347,8 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 														  NULL, false));
 	else
 		scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
+	/* Core looks for the parameters on which a node depends here, not in its scan tuple. */
+	note_params(list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS), &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;
 	/* EXPLAIN names a table of its own, but not a tree of tables. */
 	if (stage != GROUPS_STAGE_FINAL && list_length(custom_plans) == 1)
@@ -303,6 +375,7 @@ static const CustomPathMethods groups_path_methods = {
 #define GROUP_ROW_COST		0.05	/* a grouping column */
 #define SUMMARY_ROW_COST	0.1		/* a value added up */
 #define RUNS_ROW_COST		0.5		/* a value sorted */
+#define DERIVED_ROW_COST	0.1		/* an expression's value found in its memo */
 
 /* Setting up the node: what core spends on some hundred rows. */
 #define STARTUP_COST		2.0
@@ -321,6 +394,7 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 		while (list_nth_int(input->columns, column) != group->column->varattno)
 			column++;
 		groups = lappend_int(groups, column);
+		groups = lappend_int(groups, group->form);
 		groups = lappend_int(groups, group->descending);
 		groups = lappend_int(groups, group->nulls_first);
 	}
@@ -353,6 +427,29 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
+/* The cost of evaluating grouping expressions: once for each different value of their columns. */
+static Cost
+derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	Cost		total = 0;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		QualCost	cost;
+		double		values;
+
+		if (group->form == DERIVED_NONE)
+			continue;
+		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
+		cost_qual_eval_node(&cost, (Node *) group->expression, root);
+		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
+			rows * DERIVED_ROW_COST * cpu_tuple_cost;
+	}
+	return total;
+}
+
 /* Rows that one process reads, and the cost of reading and keeping them. */
 static Cost
 read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
@@ -369,6 +466,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
+	total += derived_cost(root, query, rows);
 	total += rows * share * cpu_tuple_cost + STARTUP_COST * cpu_tuple_cost * 100;
 	foreach(lc, query->filters)
 	{

@@ -41,7 +41,8 @@ typedef enum GroupsPlanList
 	GROUPS_PLAN_COLUMNS = AGGREGATE_PLAN_COLUMNS,
 	GROUPS_PLAN_TABLE_COLUMNS = AGGREGATE_PLAN_TABLE_COLUMNS,
 	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index
-								 * in GROUPS_PLAN_COLUMNS, descending, NULLs first */
+								 * in GROUPS_PLAN_COLUMNS of the column that it is or has,
+								 * its DerivedForm, descending, NULLs first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target
 								 * lists of custom_plans; -1: none */
 	GROUPS_PLAN_STAGE,			/* a GroupsStage */
@@ -49,6 +50,18 @@ typedef enum GroupsPlanList
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count,	/* of the path only, as above */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple, but for the bytes */
 } GroupsPlanList;
+
+/* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
+#define GROUPS_PLAN_NUMBERS 4
+
+/* What the values of a grouping column are. */
+typedef enum DerivedForm
+{
+	DERIVED_NONE,				/* those of a column of the table */
+	DERIVED_RANKS,				/* the places of such a column's labels in their enum's order */
+	DERIVED_VALUES,				/* those of an expression whose type is read as integers */
+	DERIVED_NUMBERS				/* numbers of the values of another expression */
+} DerivedForm;
 
 typedef enum GroupsStage
 {

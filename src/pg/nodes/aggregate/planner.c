@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/column/reader.h"
+#include "pg/column/value.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_planner.h"
@@ -68,7 +69,6 @@ answered_aggregates(PathTarget *target, Node *having, Index rti)
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	/* The quick way out: most queries have other aggregates. */
 	foreach(lc, target->exprs)
 		if (IsA(lfirst(lc), Aggref) && aggref_kind(lfirst_node(Aggref, lc)) == AGGREGATE_NONE)
 			return NIL;
@@ -221,12 +221,45 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	return true;
 }
 
+/*
+ * The quick way out, without an allocation: whether the plain columns and the
+ * aggregates of a target are of types and functions that may be answered.
+ */
+static bool
+may_be_answered(const PathTarget *target)
+{
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		const Node *node = (const Node *) lfirst(lc);
+
+		if (IsA(node, Aggref))
+		{
+			const Aggref *aggref = (const Aggref *) node;
+
+			if (!aggref_may_be_answered(aggref))
+				return false;
+			if (aggref->args == NIL)
+				continue;
+			node = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
+		}
+		if (IsA(node, Var) && column_kind(((const Var *) node)->vartype) == COLUMN_KIND_NONE)
+			return false;
+	}
+	return true;
+}
+
 void
 aggregate_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						   RelOptInfo *output_rel, void *extra)
 {
 	const Query *parse = root->parse;
 
+	if (stage != UPPERREL_FINAL &&
+		!may_be_answered(stage == UPPERREL_DISTINCT ? root->upper_targets[stage]
+						 : output_rel->reltarget))
+		return;
 	if (IS_DUMMY_REL(input_rel))
 		return;
 	if (stage == UPPERREL_FINAL)

@@ -46,6 +46,7 @@ struct AggregateResult
 	int			nconstants;
 	ConstantArgument constants[MAX_CONSTANTS];
 	MemoryContext memory;		/* of the constants of an execution */
+	EnumLabels *labels;			/* whose ranks the values are, or NULL */
 
 	/* of a group */
 	GroupCounts counts;
@@ -123,6 +124,9 @@ check_execute(const Aggref *aggref)
 	}
 }
 
+/* Runs whose values are made something else at once. */
+#define RUN_BATCH 1024
+
 /* --- make and prepare */
 
 static bool
@@ -192,6 +196,21 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	return result;
 }
 
+void
+aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels)
+{
+	result->labels = labels;
+}
+
+/* A value of those that the result is made from, as a Datum. */
+static Datum
+value_datum(const AggregateResult *result, int64 value)
+{
+	if (result->labels)
+		return ObjectIdGetDatum(enum_label_at(result->labels, (int) value));
+	return column_datum(result->answer.kind, value);
+}
+
 /* Bounds and direction as the transition functions of hpsort's aggregates read them. */
 static void
 read_options(AggregateResult *result)
@@ -230,6 +249,8 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 		Oid			type = exprType((Node *) linitial(result->aggref->aggdirectargs));
 
 		result->hypothetical = column_value(column_kind(type), result->constants[0].value);
+		if (result->labels)
+			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical);
 	}
 	else if (is_hpsort(result))
 		read_options(result);
@@ -301,9 +322,9 @@ aggregate_result_from_summary(AggregateResult *result, const ValueSummary *summa
 		case AGGREGATE_FUNCTION_AVG:
 			return average_of(result, summary);
 		case AGGREGATE_FUNCTION_MIN:
-			return column_datum(result->answer.kind, summary->min);
+			return value_datum(result, summary->min);
 		case AGGREGATE_FUNCTION_MAX:
-			return column_datum(result->answer.kind, summary->max);
+			return value_datum(result, summary->max);
 		default:
 			elog(ERROR, "aggregate %u needs the values in order", result->aggref->aggfnoid);
 	}
@@ -432,9 +453,6 @@ hypothetical_value(const AggregateResult *result)
 
 /* --- hpsort's own aggregates */
 
-/* Runs that are made keys at once. */
-#define RUN_BATCH 1024
-
 static void
 begin_state(AggregateResult *result)
 {
@@ -517,10 +535,37 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 		begin_state(result);
 }
 
+/* Gives a function that returns some of the values the labels of their ranks, in the same order. */
+static void
+take_labels(AggregateResult *result, const int64 *ranks, const int64 *counts, size_t nruns)
+{
+	int64		values[RUN_BATCH];
+	size_t		done;
+
+	for (done = 0; done < nruns; done += RUN_BATCH)
+	{
+		size_t		n = Min(nruns - done, RUN_BATCH);
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+			values[i] = enum_label_at(result->labels, (int) ranks[done + i]);
+		if (result->percentiles)
+			percentiles_take(result->percentiles, values, counts + done, n);
+		else
+			value_array_take(&result->array, values, counts + done, n);
+	}
+}
+
 void
 aggregate_result_take(AggregateResult *result, const int64 *values, const int64 *counts,
 					  size_t nruns)
 {
+	if (result->labels &&
+		(result->percentiles || result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG))
+	{
+		take_labels(result, values, counts, nruns);
+		return;
+	}
 	switch (result->answer.function)
 	{
 		case AGGREGATE_FUNCTION_COUNT_ROWS:
@@ -565,7 +610,7 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 			return percentiles_end(result->percentiles, isnull);
 		case AGGREGATE_FUNCTION_MODE:
 			*isnull = result->mode_count == 0;
-			return *isnull ? (Datum) 0 : column_datum(result->answer.kind, result->mode);
+			return *isnull ? (Datum) 0 : value_datum(result, result->mode);
 		case AGGREGATE_FUNCTION_RANK:
 		case AGGREGATE_FUNCTION_DENSE_RANK:
 		case AGGREGATE_FUNCTION_PERCENT_RANK:

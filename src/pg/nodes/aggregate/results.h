@@ -3,7 +3,7 @@
  *		The value of one aggregate call for group after group, from the runs of the
  *		group's values or from their summary.
  *
- * Values are those of pg/column/value.h.  Results, NULLs and errors are those of the
+ * Values are those of pg/column/value.h, or ranks of an enum's labels.  Results, NULLs and errors are those of the
  * aggregate functions of PostgreSQL.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_H
@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg/column/value.h"
+#include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/sort_context.h"
 
@@ -52,6 +53,12 @@ extern void aggregate_check_function(Oid function, Oid role);
  */
 extern AggregateResult *aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer,
 											  PlanState *parent, const SortContext *context);
+
+/*
+ * Of calls that want an enum's values in order (enum_order): labels, of which the
+ * values given below are the ranks.  Kept for an execution.
+ */
+extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
 
 /*
  * Evaluates direct arguments and options: once for each execution, before the first

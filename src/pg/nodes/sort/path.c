@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_opfamily.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -17,33 +16,6 @@
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
-
-/*
- * Operator families of btree that the types of key_kind() belong to; core has
- * names for the others only.
- */
-#define CHAR_FAMILY 429
-#define DATETIME_FAMILY 434
-#define TIME_FAMILY 1996
-#define ENUM_FAMILY 3522
-
-bool
-sort_path_may_map(const List *pathkeys)
-{
-	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
-	{
-		case INTEGER_BTREE_FAM_OID:
-		case BOOL_BTREE_FAM_OID:
-		case OID_BTREE_FAM_OID:
-		case CHAR_FAMILY:
-		case DATETIME_FAMILY:
-		case TIME_FAMILY:
-		case ENUM_FAMILY:
-			return true;
-		default:
-			return false;
-	}
-}
 
 /* How the values of an expression are mapped if a path key sorts them as this type, in this family. */
 static KeyKind

@@ -8,9 +8,19 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_opfamily.h"
 #include "nodes/pathnodes.h"
 
 #include "pg/guc.h"
+
+/*
+ * Operator families of btree that the types of key_kind() belong to; core has
+ * names for the others only.
+ */
+#define CHAR_FAMILY 429
+#define DATETIME_FAMILY 434
+#define TIME_FAMILY 1996
+#define ENUM_FAMILY 3522
 
 /* Fewer rows are not worth a look. */
 #define SORT_PATH_MIN_ROWS 1000.0
@@ -44,11 +54,28 @@ sort_path_enough_rows(double rows)
 }
 
 /*
- * Cheap tests that exclude most queries: whether the first of these path keys,
- * which are not NIL, may be one that can be mapped, and whether subpath is worth
- * a look, too.
+ * A cheap test that excludes most queries: whether the first of these path keys, which
+ * are not NIL, may be one that can be mapped.
  */
-extern bool sort_path_may_map(const List *pathkeys);
+static inline bool
+sort_path_may_map(const List *pathkeys)
+{
+	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
+	{
+		case INTEGER_BTREE_FAM_OID:
+		case BOOL_BTREE_FAM_OID:
+		case OID_BTREE_FAM_OID:
+		case CHAR_FAMILY:
+		case DATETIME_FAMILY:
+		case TIME_FAMILY:
+		case ENUM_FAMILY:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The same, and whether subpath is worth a look, too. */
 extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
 
 /*

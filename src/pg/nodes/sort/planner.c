@@ -233,8 +233,12 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 				(root->group_pathkeys != NIL && sort_path_may_map(root->group_pathkeys)))
 				sort_path_replace_sorts(root, output_rel);
 			break;
-		case UPPERREL_WINDOW:
 		case UPPERREL_DISTINCT:
+			if ((root->distinct_pathkeys != NIL && sort_path_may_map(root->distinct_pathkeys)) ||
+				(root->sort_pathkeys != NIL && sort_path_may_map(root->sort_pathkeys)))
+				sort_path_replace_sorts(root, output_rel);
+			break;
+		case UPPERREL_WINDOW:
 			sort_path_replace_sorts(root, output_rel);
 			break;
 		case UPPERREL_SETOP:

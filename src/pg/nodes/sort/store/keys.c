@@ -4,16 +4,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/keys.h"
@@ -111,14 +103,15 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		key->nulls_first = list_nth_int(nulls_first, i) != 0;
 		if (!compat_ordering_op(key->sortop, &opfamily, &opcintype, &key->descending))
 			elog(ERROR, "operator %u is not a valid ordering operator", key->sortop);
-		key->memory = CurrentMemoryContext;
 		if (i < nmapped)
 		{
 			key->kind = key_kind(opcintype);
 			Assert(key->kind != KEY_KIND_NONE);
 			key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
 			if (key->kind == KEY_KIND_ENUM)
-				key->enum_type = getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid);
+				enum_labels_init(&key->labels,
+								 getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid),
+								 CurrentMemoryContext);
 		}
 		else
 		{
@@ -132,98 +125,4 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		}
 	}
 	return keys;
-}
-
-static int
-compare_labels(const void *a, const void *b)
-{
-	Oid			left = ((const EnumLabel *) a)->oid;
-	Oid			right = ((const EnumLabel *) b)->oid;
-
-	return left < right ? -1 : left > right;
-}
-
-static EnumLabel *
-find_label(KeyColumn *key, Oid label)
-{
-	EnumLabel wanted;
-
-	wanted.oid = label;
-	wanted.image = 0;
-	return (EnumLabel *) bsearch(&wanted, key->labels, key->nlabels,
-								 sizeof(EnumLabel), compare_labels);
-}
-
-/*
- * Reads the labels of an enum.  A label's image is its enumsortorder, a float,
- * as an integer of the same order.  Unlike a rank, it does not change when other
- * labels are added while a sort goes on, unless no float is left between two
- * labels and PostgreSQL renumbers all of them.
- */
-static void
-load_labels(KeyColumn *key)
-{
-	Relation	relation = table_open(EnumRelationId, AccessShareLock);
-	ScanKeyData skey;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	EnumLabel *before = key->labels;
-	int			nbefore = key->nlabels;
-	int			room = 64;
-	int			i;
-
-	key->nlabels = 0;
-	key->labels = (EnumLabel *) MemoryContextAlloc(key->memory, room * sizeof(EnumLabel));
-	ScanKeyInit(&skey, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(key->enum_type));
-	scan = systable_beginscan(relation, EnumTypIdLabelIndexId, true, NULL, 1, &skey);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(tuple);
-		uint32		bits;
-
-		if (key->nlabels == room)
-		{
-			room *= 2;
-			key->labels = (EnumLabel *) repalloc(key->labels, room * sizeof(EnumLabel));
-		}
-		memcpy(&bits, &label->enumsortorder, sizeof(bits));
-		key->labels[key->nlabels].oid = label->oid;
-		key->labels[key->nlabels].image = bits >> 31 ? ~bits : bits | (UINT32_C(1) << 31);
-		key->nlabels++;
-	}
-	systable_endscan(scan);
-	table_close(relation, AccessShareLock);
-	qsort(key->labels, key->nlabels, sizeof(EnumLabel), compare_labels);
-	for (i = 0; i < nbefore; i++)
-	{
-		const EnumLabel *now = find_label(key, before[i].oid);
-
-		if (now && now->image != before[i].image)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("labels of type %s were renumbered while it was sorted",
-							format_type_be(key->enum_type))));
-	}
-	if (before)
-		pfree(before);
-}
-
-uint32
-key_enum_image(KeyColumn *key, Oid label)
-{
-	EnumLabel *found = NULL;
-
-	if (key->labels)
-		found = find_label(key, label);
-	if (found == NULL)
-	{
-		load_labels(key);
-		found = find_label(key, label);
-		if (found == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("invalid internal value for enum: %u", label)));
-	}
-	return found->image;
 }

@@ -16,6 +16,8 @@
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"
 
+#include "pg/enum_labels.h"
+
 /* How a type is mapped. */
 typedef enum KeyKind
 {
@@ -29,13 +31,6 @@ typedef enum KeyKind
 	KEY_KIND_INT8				/* and time, timestamp, timestamptz */
 } KeyKind;
 
-/* One label of an enum. */
-typedef struct EnumLabel
-{
-	Oid			oid;
-	uint32		image;
-} EnumLabel;
-
 /* One key of ORDER BY. */
 typedef struct KeyColumn
 {
@@ -46,10 +41,7 @@ typedef struct KeyColumn
 	bool		descending;
 	KeyKind kind;
 	uint64		flip;			/* bits to flip in the unsigned value */
-	MemoryContext memory;		/* of the labels */
-	Oid			enum_type;		/* of KEY_KIND_ENUM */
-	int			nlabels;
-	EnumLabel *labels;		/* sorted by oid; made when first needed */
+	EnumLabels	labels;			/* of KEY_KIND_ENUM */
 } KeyColumn;
 
 /*
@@ -103,12 +95,6 @@ key_range(KeyKind kind)
 extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops,
 									List *collations, List *nulls_first, int nmapped);
 
-/*
- * The image of an enum label, which may have been added since the labels were
- * read.  An error if labels have been renumbered meanwhile.
- */
-extern uint32 key_enum_image(KeyColumn *key, Oid label);
-
 /* The image of a value that is not NULL. */
 static inline uint64
 key_image(KeyColumn *key, Datum value)
@@ -136,7 +122,7 @@ key_image(KeyColumn *key, Datum value)
 			image = DatumGetObjectId(value);
 			break;
 		case KEY_KIND_ENUM:
-			image = key_enum_image(key, DatumGetObjectId(value));
+			image = enum_label_image(&key->labels, DatumGetObjectId(value));
 			break;
 		default:
 			pg_unreachable();

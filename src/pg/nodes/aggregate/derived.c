@@ -1,0 +1,671 @@
+/*
+ * derived.c
+ *		Columns derived from other columns (see derived.h).
+ *
+ * The memo of a narrow range of values is an array of what each of them becomes, of
+ * others a hash table, which is emptied when it is full.
+ *
+ * Values of types that are not read as integers are numbered in the order in which
+ * they appear (DerivedNumbers), by the type's own equality.  A number's value is kept
+ * while there is room; the others are computed anew from the base column's value that
+ * they were first derived from, which takes 8 bytes.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/derived.h"
+#include "pg/nodes/aggregate/fields.h"
+
+/* What a value of the base column becomes. */
+typedef enum DerivedState
+{
+	STATE_UNKNOWN = 0,			/* not computed yet */
+	STATE_VALUE,
+	STATE_NULL
+} DerivedState;
+
+typedef struct MemoEntry
+{
+	int64		key;
+	int64		value;
+	uint8		state;
+	char		status;
+} MemoEntry;
+
+/* The finalizer of MurmurHash3. */
+static inline uint32
+hash_key(int64 key)
+{
+	uint64		hash = (uint64) key;
+
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
+	return (uint32) (hash >> 32);
+}
+
+#define SH_PREFIX memo
+#define SH_ELEMENT_TYPE MemoEntry
+#define SH_KEY_TYPE int64
+#define SH_KEY key
+#define SH_HASH_KEY(tb, key) hash_key(key)
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Bytes of the hash table for an entry, while the table grows. */
+#define MEMO_ENTRY_BYTES (3 * sizeof(MemoEntry))
+
+/*
+ * An array is made of a range that has at most so many values more than rows have been
+ * seen, each row counted that often: small tables are not worth a large array.
+ */
+#define ARRAY_LEAST_VALUES 1024
+#define ARRAY_VALUES_PER_ROW 32
+
+/* A value that has a number. */
+typedef struct NumberedValue
+{
+	int64		base;			/* what it was derived from, as a batch holds it */
+	bool		base_null;
+	bool		kept;
+	Datum		value;			/* if it was kept */
+} NumberedValue;
+
+typedef struct NumberEntry
+{
+	uint32		number;
+	uint32		hash;
+	char		status;
+} NumberEntry;
+
+/* Stands for the value that is looked for. */
+#define NUMBER_WANTED PG_UINT32_MAX
+
+static bool number_is_wanted(DerivedColumn *derived, uint32 number);
+
+#define SH_PREFIX numbers
+#define SH_ELEMENT_TYPE NumberEntry
+#define SH_KEY_TYPE uint32
+#define SH_KEY number
+#define SH_HASH_KEY(tb, key) 0	/* never called: the hash value is given or stored */
+#define SH_EQUAL(tb, a, b) number_is_wanted((tb)->private_data, a)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, entry) (entry)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+struct DerivedColumn
+{
+	const Expr *expression;
+	DerivedForm form;
+	int			base;			/* index of the base column's batch */
+	ColumnKind	base_kind;
+	ColumnKind	kind;
+
+	/* evaluating, unless the form is DERIVED_RANKS */
+	ExprContext *econtext;
+	TupleTableSlot *slot;		/* of the base column's value */
+	ExprState  *state;
+	int16		typlen;
+	bool		typbyval;
+	Oid			collation;
+	FmgrInfo   *hash_function;	/* of DERIVED_NUMBERS, as what follows */
+	FmgrInfo   *equal_function;
+
+	/* --- of an execution */
+	MemoryContext memory;
+	size_t		memory_limit;
+	uint64		rows;			/* of all batches */
+	ColumnBatch batch;
+
+	/* the memo */
+	FieldRange	range;			/* of the array */
+	int64	   *values;			/* by distance from its start */
+	uint8	   *states;
+	memo_hash  *memo;			/* NULL: the array is used */
+	MemoEntry	null;			/* what NULL becomes */
+
+	/* of DERIVED_NUMBERS */
+	numbers_hash *hash;
+	NumberedValue *numbered;
+	size_t		nnumbered;
+	size_t		room;
+	size_t		kept;			/* bytes */
+	Datum		wanted;
+
+	EnumLabels	labels;			/* of DERIVED_RANKS */
+};
+
+/* --- describing */
+
+/* In place of the column, whichever its number, the only column of a slot. */
+static Node *
+replace_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *column = copyObject((Var *) node);
+
+		column->varno = INNER_VAR;
+		column->varattno = 1;
+		return (Node *) column;
+	}
+	return expression_tree_mutator(node, replace_column, context);
+}
+
+/* Prepares the evaluation of the expression of a column. */
+static void
+prepare_expression(DerivedColumn *derived, PlanState *parent, const Var *column)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+	Node	   *expression;
+
+	TupleDescInitEntry(desc, 1, NULL, column->vartype, column->vartypmod, 0);
+	TupleDescInitEntryCollation(desc, 1, column->varcollid);
+	compat_finalize_tupdesc(desc);
+	derived->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	derived->econtext = CreateExprContext(parent->state);
+	derived->econtext->ecxt_innertuple = derived->slot;
+	expression = replace_column((Node *) derived->expression, NULL);
+	derived->state = ExecInitExpr((Expr *) expression, parent);
+	get_typlenbyval(exprType(expression), &derived->typlen, &derived->typbyval);
+}
+
+DerivedColumn *
+derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
+{
+	DerivedColumn *derived = palloc0_object(DerivedColumn);
+	Oid			type = exprType((Node *) expression);
+	const Var  *column = linitial(pull_var_clause((Node *) expression, 0));
+
+	derived->expression = expression;
+	derived->form = form;
+	derived->base = base;
+	derived->base_kind = column_kind(column->vartype);
+	derived->kind = form == DERIVED_VALUES ? column_kind(type) : COLUMN_KIND_INT4;
+	derived->collation = exprCollation((Node *) expression);
+	if (form == DERIVED_RANKS)
+		derived->labels.type = getBaseType(column->vartype);
+	else
+		prepare_expression(derived, parent, column);
+	if (form == DERIVED_NUMBERS)
+	{
+		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
+		RegProcedure hash;
+		RegProcedure unused;
+
+		if (!get_op_hash_functions(entry->eq_opr, &hash, &unused))
+			elog(ERROR, "type %u has no hash function", type);
+		derived->hash_function = palloc_object(FmgrInfo);
+		derived->equal_function = palloc_object(FmgrInfo);
+		fmgr_info(hash, derived->hash_function);
+		fmgr_info(get_opcode(entry->eq_opr), derived->equal_function);
+	}
+	return derived;
+}
+
+bool
+derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form)
+{
+	return derived->form == form && equal(derived->expression, expression);
+}
+
+ColumnKind
+derived_kind(const DerivedColumn *derived)
+{
+	return derived->kind;
+}
+
+EnumLabels *
+derived_labels(DerivedColumn *derived)
+{
+	return &derived->labels;
+}
+
+void
+derived_begin(DerivedColumn *derived, size_t memory_limit)
+{
+	derived->memory = CurrentMemoryContext;
+	derived->memory_limit = memory_limit;
+	derived->rows = 0;
+	memset(&derived->batch, 0, sizeof(derived->batch));
+	derived->range = EMPTY_FIELD_RANGE;
+	derived->values = NULL;
+	derived->states = NULL;
+	derived->memo = NULL;
+	derived->null.state = STATE_UNKNOWN;
+	derived->hash = NULL;
+	derived->numbered = NULL;
+	derived->nnumbered = derived->room = derived->kept = 0;
+	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
+	if (derived->econtext)
+		ResetExprContext(derived->econtext);
+}
+
+/* --- a value */
+
+/* The expression's value of a value of the base column, in the context's memory by tuple. */
+static Datum
+evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
+{
+	TupleTableSlot *slot = derived->slot;
+	Datum		value;
+
+	ExecClearTuple(slot);
+	slot->tts_isnull[0] = base_null;
+	slot->tts_values[0] = base_null ? (Datum) 0 :
+		column_datum(derived->base_kind, base + column_kind_bias(derived->base_kind));
+	ExecStoreVirtualTuple(slot);
+	value = ExecEvalExprSwitchContext(derived->state, derived->econtext, isnull);
+	if (*isnull)
+		return (Datum) 0;
+	return MakeExpandedObjectReadOnly(value, false, derived->typlen);
+}
+
+static Datum
+numbered_datum(DerivedColumn *derived, uint32 number)
+{
+	const NumberedValue *numbered = &derived->numbered[number];
+	bool		isnull;
+	Datum		value;
+
+	if (numbered->kept)
+		return numbered->value;
+	value = evaluate(derived, numbered->base, numbered->base_null, &isnull);
+	if (isnull)
+		elog(ERROR, "an expression that was not NULL has become NULL");
+	return value;
+}
+
+/* For the hash table: whether a number's value is equal to the one that is looked for. */
+static bool
+number_is_wanted(DerivedColumn *derived, uint32 number)
+{
+	return DatumGetBool(FunctionCall2Coll(derived->equal_function, derived->collation,
+										  numbered_datum(derived, number), derived->wanted));
+}
+
+/* Numbers a value that is new. */
+static uint32
+number_value(DerivedColumn *derived, Datum value, int64 base, bool base_null)
+{
+	MemoryContext old = MemoryContextSwitchTo(derived->memory);
+	NumberedValue *numbered;
+	Size		size = derived->typbyval ? 0 : datumGetSize(value, false, derived->typlen);
+
+	if (derived->nnumbered == derived->room)
+	{
+		derived->room = Max(64, 2 * derived->room);
+		if (derived->room > PG_INT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many different values of an expression")));
+		derived->numbered = derived->numbered ?
+			repalloc_huge(derived->numbered, derived->room * sizeof(NumberedValue)) :
+			MemoryContextAllocHuge(derived->memory, derived->room * sizeof(NumberedValue));
+	}
+	numbered = &derived->numbered[derived->nnumbered];
+	numbered->base = base;
+	numbered->base_null = base_null;
+	numbered->kept = derived->kept + size <= derived->memory_limit;
+	if (numbered->kept)
+	{
+		numbered->value = datumCopy(value, derived->typbyval, derived->typlen);
+		derived->kept += size;
+	}
+	MemoryContextSwitchTo(old);
+	return (uint32) derived->nnumbered++;
+}
+
+static uint32
+find_number(DerivedColumn *derived, Datum value, int64 base, bool base_null)
+{
+	NumberEntry *entry;
+	bool		found;
+	uint32		hash;
+
+	if (derived->hash == NULL)
+		derived->hash = numbers_create(derived->memory, 256, derived);
+	derived->wanted = value;
+	hash = DatumGetUInt32(FunctionCall1Coll(derived->hash_function, derived->collation, value));
+	entry = numbers_insert_hash(derived->hash, NUMBER_WANTED, hash, &found);
+	if (!found)
+	{
+		entry->hash = hash;
+		entry->number = number_value(derived, value, base, base_null);
+	}
+	return entry->number;
+}
+
+/* What a value of the base column becomes, as the batch is to hold it. */
+static DerivedState
+derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
+{
+	MemoryContext old;
+	Datum		datum;
+	bool		isnull;
+
+	*value = 0;
+	if (derived->form == DERIVED_RANKS)
+	{
+		if (base_null)
+			return STATE_NULL;
+		*value = enum_label_rank(&derived->labels,
+								 (Oid) (base + column_kind_bias(derived->base_kind)));
+		return STATE_VALUE;
+	}
+	ResetExprContext(derived->econtext);
+	datum = evaluate(derived, base, base_null, &isnull);
+	if (isnull)
+		return STATE_NULL;
+	if (derived->form == DERIVED_VALUES)
+		*value = column_value(derived->kind, datum) - column_kind_bias(derived->kind);
+	else
+	{
+		/* Hash and equality functions leave memory behind. */
+		old = MemoryContextSwitchTo(derived->econtext->ecxt_per_tuple_memory);
+		*value = find_number(derived, datum, base, base_null);
+		MemoryContextSwitchTo(old);
+	}
+	return STATE_VALUE;
+}
+
+/* --- the memo */
+
+/* Has an array for the range, or else the hash table. */
+static void
+make_room(DerivedColumn *derived, const FieldRange *range)
+{
+	MemoryContext old = MemoryContextSwitchTo(derived->memory);
+	FieldRange	before = derived->range;
+	FieldRange	wider = before;
+	uint64		most = derived->memory_limit / (sizeof(int64) + sizeof(uint8));
+	uint64		nbefore = field_range_values(&before);
+	uint64		n;
+
+	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * derived->rows);
+	field_range_add(&wider, range);
+	n = field_range_values(&wider);
+	if (n > 0 && n <= most)
+	{
+		int64	   *values;
+		uint8	   *states;
+
+		/* A column that has grown once may go on growing. */
+		if (nbefore > 0)
+			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n));
+		n = field_range_values(&wider);
+		values = MemoryContextAllocHuge(derived->memory, n * sizeof(int64));
+		states = MemoryContextAllocExtended(derived->memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		if (nbefore > 0)
+		{
+			memcpy(values + (before.lo - wider.lo), derived->values, nbefore * sizeof(int64));
+			memcpy(states + (before.lo - wider.lo), derived->states, nbefore);
+			pfree(derived->values);
+			pfree(derived->states);
+		}
+		derived->values = values;
+		derived->states = states;
+		derived->range = wider;
+	}
+	else
+	{
+		if (nbefore > 0)
+		{
+			pfree(derived->values);
+			pfree(derived->states);
+		}
+		derived->memo = memo_create(derived->memory, 256, NULL);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* What a value that is not NULL becomes, by the hash table. */
+static DerivedState
+look_up(DerivedColumn *derived, int64 base, int64 *value)
+{
+	MemoEntry  *entry = memo_lookup(derived->memo, base);
+	DerivedState state;
+	bool		found;
+
+	if (entry)
+	{
+		*value = entry->value;
+		return (DerivedState) entry->state;
+	}
+	/* The entry is made afterwards: an expression may fail. */
+	state = derive(derived, base, false, value);
+	if (derived->memo->members >= derived->memory_limit / MEMO_ENTRY_BYTES)
+		memo_reset(derived->memo);
+	entry = memo_insert(derived->memo, base, &found);
+	entry->value = *value;
+	entry->state = state;
+	return state;
+}
+
+static DerivedState
+derive_null(DerivedColumn *derived, int64 *value)
+{
+	if (derived->null.state == STATE_UNKNOWN)
+		derived->null.state = derive(derived, 0, true, &derived->null.value);
+	*value = derived->null.value;
+	return (DerivedState) derived->null.state;
+}
+
+/* --- a batch */
+
+static void
+make_batch(DerivedColumn *derived)
+{
+	ColumnBatch *batch = &derived->batch;
+
+	if (column_kind_is_wide(derived->kind))
+		batch->wide = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int64));
+	else
+		batch->keys = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int32));
+	batch->nulls = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS);
+}
+
+/*
+ * Fills the batch by the array, which has room for all values of base.  nulls, narrow_base
+ * and narrow are constants, so that the compiler makes a loop for each case.
+ */
+static pg_attribute_always_inline void
+fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool narrow_base,
+			  bool narrow)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		lo = derived->range.lo;
+	int64	   *values = derived->values;
+	uint8	   *states = derived->states;
+	int64		nnulls = 0;
+	size_t		i;
+
+	for (i = 0; i < base->n; i++)
+	{
+		DerivedState state;
+		int64		value;
+
+		if (nulls && base->nulls[i])
+			state = derive_null(derived, &value);
+		else
+		{
+			int64		key = narrow_base ? base->keys[i] : base->wide[i];
+			uint64		place = (uint64) key - (uint64) lo;
+
+			state = (DerivedState) states[place];
+			value = values[place];
+			if (unlikely(state == STATE_UNKNOWN))
+			{
+				state = derive(derived, key, false, &value);
+				values[place] = value;
+				states[place] = (uint8) state;
+			}
+		}
+		if (narrow)
+			batch->keys[i] = (int32) value;
+		else
+			batch->wide[i] = value;
+		batch->nulls[i] = state == STATE_NULL;
+		nnulls += state == STATE_NULL;
+	}
+	batch->nnulls = nnulls;
+}
+
+static void
+fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->batch;
+	int64		last = 0;
+	int64		last_value = 0;
+	DerivedState last_state = STATE_UNKNOWN;
+	size_t		i;
+
+	batch->nnulls = 0;
+	for (i = 0; i < base->n; i++)
+	{
+		DerivedState state;
+		int64		value;
+
+		if (base->nulls[i])
+			state = derive_null(derived, &value);
+		else
+		{
+			int64		key = base->keys ? base->keys[i] : base->wide[i];
+
+			/* Rows that came together often have the same value. */
+			if (key != last || last_state == STATE_UNKNOWN)
+			{
+				last_state = look_up(derived, key, &last_value);
+				last = key;
+			}
+			state = last_state;
+			value = last_value;
+		}
+		if (batch->keys)
+			batch->keys[i] = (int32) value;
+		else
+			batch->wide[i] = value;
+		batch->nulls[i] = state == STATE_NULL;
+		batch->nnulls += state == STATE_NULL;
+	}
+}
+
+const ColumnBatch *
+derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
+{
+	const ColumnBatch *base = &batches[derived->base];
+	ColumnBatch *batch = &derived->batch;
+
+	CHECK_FOR_INTERRUPTS();
+	if (batch->nulls == NULL)
+		make_batch(derived);
+	batch->n = base->n;
+	batch->nnulls = 0;
+	derived->rows += base->n;
+	if (derived->memo == NULL)
+	{
+		FieldRange	range = EMPTY_FIELD_RANGE;
+
+		field_range_add_batch(&range, base);
+		if (!field_range_is_empty(&range) &&
+			(range.lo < derived->range.lo || range.hi > derived->range.hi))
+			make_room(derived, &range);
+	}
+	if (derived->memo)
+		fill_by_hash(derived, base);
+	else if (base->nnulls > 0)
+	{
+		if (base->keys)
+			batch->keys ? fill_by_array(derived, base, true, true, true) :
+				fill_by_array(derived, base, true, true, false);
+		else
+			batch->keys ? fill_by_array(derived, base, true, false, true) :
+				fill_by_array(derived, base, true, false, false);
+	}
+	else if (base->keys)
+		batch->keys ? fill_by_array(derived, base, false, true, true) :
+			fill_by_array(derived, base, false, true, false);
+	else
+		batch->keys ? fill_by_array(derived, base, false, false, true) :
+			fill_by_array(derived, base, false, false, false);
+	return batch;
+}
+
+/* --- reading */
+
+Datum
+derived_datum(DerivedColumn *derived, int64 value)
+{
+	switch (derived->form)
+	{
+		case DERIVED_RANKS:
+			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
+		case DERIVED_NUMBERS:
+			ResetExprContext(derived->econtext);
+			return numbered_datum(derived, (uint32) value);
+		default:
+			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
+	}
+}
+
+/* --- between processes */
+
+DerivedMessage
+derived_tell(const DerivedColumn *derived, int64 value, bool isnull)
+{
+	DerivedMessage message = {.value = value, .null = isnull ? 1 : 0};
+
+	if (isnull)
+		return message;
+	if (derived->form == DERIVED_RANKS)
+		message.value = (int64) enum_label_at(&derived->labels, (int) value) -
+			column_kind_bias(derived->base_kind);
+	else if (derived->form == DERIVED_NUMBERS)
+	{
+		message.value = derived->numbered[value].base;
+		message.null = derived->numbered[value].base_null ? 2 : 0;
+	}
+	return message;
+}
+
+void
+derived_hear(DerivedColumn *derived, const DerivedMessage *message, int64 *value, bool *isnull)
+{
+	DerivedState state = STATE_VALUE;
+
+	*value = 0;
+	*isnull = message->null == 1;
+	if (*isnull)
+		return;
+	if (derived->form == DERIVED_VALUES)
+		*value = message->value;
+	else if (message->null == 2)
+		state = derive_null(derived, value);
+	else
+	{
+		if (derived->memo == NULL)
+			derived->memo = memo_create(derived->memory, 256, NULL);
+		state = look_up(derived, message->value, value);
+	}
+	if (state != STATE_VALUE)
+		elog(ERROR, "an expression that was not NULL in another process is NULL");
+}

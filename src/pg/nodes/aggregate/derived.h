@@ -1,0 +1,70 @@
+/*
+ * derived.h
+ *		DerivedColumn: a batch computed from that of another column, value by value.
+ *
+ * It is an expression of one column, such as date_trunc('day', ts), or the place of an
+ * enum's label in the order of the enum.  What a value of the column becomes is kept in a
+ * memo, so that the expression is evaluated once for each different value, not for each
+ * row, as long as the memo has room for them.  Errors are those of the expression,
+ * raised when a row has the value.
+ *
+ * What the batch holds is, by the column's DerivedForm, the expression's own value, or
+ * a number of it: values that are equal have the same number.  Numbers and ranks
+ * mean something to this column only.  Another process is told a value of the base
+ * column instead, from which it derives its own number.
+ */
+#ifndef HPSORT_PG_NODES_AGGREGATE_DERIVED_H
+#define HPSORT_PG_NODES_AGGREGATE_DERIVED_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/column/batch.h"
+#include "pg/column/value.h"
+#include "pg/enum_labels.h"
+#include "pg/nodes/aggregate/node.h"
+
+typedef struct DerivedColumn DerivedColumn;
+
+/*
+ * Describes a column derived from the one column that is in expression, in the current
+ * memory context, for a node; its batch is number base.  form is not
+ * DERIVED_NONE.
+ */
+extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base);
+
+/* Whether it is what derived_make would make of these. */
+extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
+
+/* The kind of the values that its batch holds. */
+extern ColumnKind derived_kind(const DerivedColumn *derived);
+
+/*
+ * Begins an execution, whose memory is the current memory context: memo and numbers of
+ * an earlier one, which are gone with its memory, are forgotten.  The limit is that of
+ * the memo, and of what is kept beside it.
+ */
+extern void derived_begin(DerivedColumn *derived, size_t memory_limit);
+
+/* Computes the batch; batches are those of an aligned scan.  It is valid until the next call. */
+extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
+
+/* The Datum of a value that is not NULL, as a batch holds it; valid until the next call. */
+extern Datum derived_datum(DerivedColumn *derived, int64 value);
+
+/* Of DERIVED_RANKS: the labels. */
+extern EnumLabels *derived_labels(DerivedColumn *derived);
+
+/* A value of a batch as another process can be told it. */
+typedef struct DerivedMessage
+{
+	int64		value;
+	int64		null;			/* 0: value; 1: NULL; 2: what NULL in the base column becomes */
+} DerivedMessage;
+
+extern DerivedMessage derived_tell(const DerivedColumn *derived, int64 value, bool isnull);
+extern void derived_hear(DerivedColumn *derived, const DerivedMessage *message, int64 *value,
+						 bool *isnull);
+
+#endif							/* HPSORT_PG_NODES_AGGREGATE_DERIVED_H */
