@@ -200,7 +200,7 @@ sub wrapped
 {
 	my $relation = base();
 	my $id = $relation->{unique}[0];
-	my $kind = weighted(lateral => 3, correlated => 3, cte => 2, union => 2, subquery => 3, exists => 1, joined => 2, rows => 2);
+	my $kind = weighted(lateral => 3, correlated => 3, cte => 2, union => 2, subquery => 3, exists => 1, joined => 2, rows => 3);
 	my $inner = $kind eq 'union' ? undef : chance(0.8) ? grouped($relation, scalar => 1, $kind eq 'lateral' ? (where => "$id % 3 = g") : ()) : distinct($relation, $kind eq 'lateral' ? (where => "$id % 3 = g") : ());
 	my ($int) = some(1, columns_of($relation, 'int'));
 	my $sql =
