@@ -257,6 +257,9 @@ number_groups(GroupWindow *window, uint64 max_groups)
 		uint64		values = field_range_values(&window->ranges[c]);
 		uint64		places = range_places(&window->ranges[c]);
 
+		/* All 2^64 values, which would be counted as none. */
+		if (values == 0 && !field_range_is_empty(&window->ranges[c]))
+			return false;
 		/* The product stays far below 2^64, because max_groups is below 2^32. */
 		if (values > max_groups || places > max_groups || places == 0)
 			return false;

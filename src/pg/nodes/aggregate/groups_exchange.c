@@ -5,7 +5,8 @@
  * A bytea is a sequence of items, in native byte order.  An item begins with what it is,
  * and with the group's values; then come the group's counts, or some of the runs of
  * one of its sources.  The counts of a group may not have the values of its first
- * source, whose runs come later: then a flag says so, and the receiver adds them.
+ * source, whose runs come later: then a flag says so, and the receiver adds them.  Such
+ * a group begins again in each bytea.
  *
  * Values of derived columns are told in the words of DerivedMessage.  Those of a
  * source, ranks of an enum's labels, are in the same order for both sides.
@@ -39,6 +40,7 @@ struct GroupsSender
 	StringInfoData bytes;
 	const GroupValues *group;	/* being sent; NULL: none */
 	int			source;			/* whose runs are sent next */
+	bool		add_runs;		/* the group's rows are those of its first source's runs, too */
 	SourceCounts *counts;
 };
 
@@ -153,7 +155,22 @@ send_group(GroupsSender *sender)
 	put_int64(sender, add_runs);
 	put(sender, sender->counts, sender->nsources * sizeof(SourceCounts));
 	sender->source = 0;
+	sender->add_runs = add_runs;
 	return true;
+}
+
+/*
+ * Begins the group being sent again, with nothing.  Between two byteas the receiver may
+ * get one of another process, and must not add runs to that one's last group.
+ */
+static void
+resume_group(GroupsSender *sender)
+{
+	put_group(sender, ITEM_GROUP);
+	put_int64(sender, 0);
+	put_int64(sender, true);
+	memset(sender->counts, 0, sender->nsources * sizeof(SourceCounts));
+	put(sender, sender->counts, sender->nsources * sizeof(SourceCounts));
 }
 
 /* Sends some runs of the group; false if there are none left. */
@@ -194,6 +211,8 @@ groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
 
 	resetStringInfo(buffer);
 	buffer->len = VARHDRSZ;
+	if (sender->group && sender->add_runs)
+		resume_group(sender);
 	while (buffer->len < FULL_BYTES)
 	{
 		CHECK_FOR_INTERRUPTS();
