@@ -99,6 +99,21 @@ pg_sort_context_partial(SortContext *context, MemoryContext memory)
 }
 
 void
+pg_sort_context_lenient(SortContext *context, MemoryContext memory, bool use_gpu)
+{
+	const char *reason;
+
+	pg_sort_context(context, memory);
+	context->algorithm = SORT_ALGORITHM_AUTO;
+	if (!use_gpu)
+		context->gpu = NULL;
+	if (context->device == SORT_DEVICE_GPU &&
+		(context->gpu == NULL ||
+		 context->gpu->costs(context->gpu->arg, UINT64_MAX, true, &reason) == NULL))
+		context->device = SORT_DEVICE_CPU;
+}
+
+void
 pg_sort_error(const SortError *err)
 {
 	/* An interrupted wait can have ended with any status: the interrupt is raised. */

@@ -31,6 +31,13 @@ extern void pg_sort_context(SortContext *context, MemoryContext memory);
  */
 extern void pg_sort_context_partial(SortContext *context, MemoryContext memory);
 
+/*
+ * pg_sort_context() for what PostgreSQL itself would sort otherwise, and which must
+ * not fail where it would not: hpsort.device is a wish, hpsort.algorithm does not count.
+ * Without use_gpu the CPU sorts, whatever the settings.
+ */
+extern void pg_sort_context_lenient(SortContext *context, MemoryContext memory, bool use_gpu);
+
 /* Raises err as a PostgreSQL error, or the interrupt that ended the sort. */
 pg_noreturn extern void pg_sort_error(const SortError *err);
 

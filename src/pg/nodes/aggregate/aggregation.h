@@ -75,8 +75,15 @@ typedef struct AggregationStats
 
 extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);
 
-/* Of a source's pairs; false if it has none. */
-extern bool aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats);
+/* How the values of a source were put in order; SOURCE_SORTED has statistics. */
+typedef enum SourceSorted
+{
+	SOURCE_NOT_SORTED,
+	SOURCE_SORTED,
+	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits */
+} SourceSorted;
+
+extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats);
 
 /* --- reading */
 

@@ -254,6 +254,14 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	return aggregation;
 }
 
+/* For EXPLAIN. */
+static void
+note_memory(Aggregation *aggregation)
+{
+	aggregation->most_memory = Max(aggregation->most_memory,
+								   MemoryContextMemAllocated(aggregation->memory, true));
+}
+
 /* --- adding rows */
 
 /* Rows of a batch by what becomes of their value of one source. */
@@ -375,7 +383,10 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->totals && lists->ninside > 0)
 		add_totals(aggregation, values->totals, &batches[source->column], lists);
 	if (values->pairs == NULL && noutside > 0)
+	{
 		make_pairs(aggregation, s);
+		share_memory(aggregation);
+	}
 	if (values->pairs == NULL)
 		return;
 	if (source->runs)
@@ -453,6 +464,7 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	count_rows(aggregation, batches, n, noutside, &lists);
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
+	note_memory(aggregation);
 }
 
 /* --- what other processes know */
@@ -569,7 +581,8 @@ aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
 {
 	int			s;
 
-	stats->memory = MemoryContextMemAllocated(aggregation->memory, true);
+	note_memory(aggregation);
+	stats->memory = aggregation->most_memory;
 	stats->window_groups = aggregation->ncolumns > 0 ? aggregation->window.ngroups : 0;
 	stats->disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
 	for (s = 0; s < aggregation->nsources; s++)
@@ -577,15 +590,15 @@ aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
 			stats->disk += pairs_disk(aggregation->values[s].pairs);
 }
 
-bool
+SourceSorted
 aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats)
 {
 	PairSorter *pairs = aggregation->values[source].pairs;
 
-	if (pairs == NULL)
-		return false;
-	pairs_stats(pairs, stats);
-	return true;
+	memset(stats, 0, sizeof(*stats));
+	if (pairs == NULL || pairs_count(pairs) == 0)
+		return SOURCE_NOT_SORTED;
+	return pairs_stats(pairs, stats) ? SOURCE_SORTED : SOURCE_SORTED_BY_CORE;
 }
 
 void

@@ -57,6 +57,7 @@ struct Aggregation
 	const ValueSource *sources;
 	SourceValues *values;		/* by source */
 	size_t		memory_limit;	/* bytes */
+	size_t		most_memory;	/* bytes that were held, as far as it was looked at */
 	size_t		group_size;		/* bytes that a group takes in the arrays, at most */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 

@@ -161,7 +161,8 @@ describe_outputs(GroupsState *node)
 		output->source = find_source(node, &output->answer, list_nth_int(filters, i));
 	}
 	node->counts = palloc0_array(SourceCounts, Max(node->nvalue_sources, 1));
-	node->done.sorted = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
+	node->done.sorted = palloc0_array(SourceSorted, Max(node->nvalue_sources, 1));
+	node->done.stats = palloc0_array(SorterStats, Max(node->nvalue_sources, 1));
 }
 
 static int
@@ -308,10 +309,8 @@ read_all(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
-	if (node->stage == GROUPS_STAGE_PARTIAL)
-		pg_sort_context_partial(&node->context, node->memory);
-	else
-		pg_sort_context(&node->context, node->memory);
+	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
+	pg_sort_context_lenient(&node->context, node->memory, node->stage == GROUPS_STAGE_ALL);
 	begin_derived(node);
 	node->aggregation = aggregation_make(&node->context, node->groups, node->ngroups,
 										 node->value_sources, node->nvalue_sources,
@@ -338,8 +337,7 @@ finish_execution(GroupsState *node)
 
 	aggregation_stats(node->aggregation, &node->done.aggregation);
 	for (s = 0; s < node->nvalue_sources; s++)
-		if (!aggregation_source_stats(node->aggregation, s, &node->done.sorted[s]))
-			node->done.sorted[s].n = 0;
+		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
 	node->done.done = true;
 	node->ended = true;
 	free_execution(node);

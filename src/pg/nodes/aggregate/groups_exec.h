@@ -33,7 +33,8 @@ typedef struct GroupsDone
 	int64		rows;			/* aggregated */
 	int64		groups;			/* found, those that HAVING refuses among them */
 	AggregationStats aggregation;
-	SorterStats *sorted;		/* by source; n is 0 where nothing was sorted */
+	SourceSorted *sorted;		/* by source, with ... */
+	SorterStats *stats;
 } GroupsDone;
 
 typedef struct GroupsState

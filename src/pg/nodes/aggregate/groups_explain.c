@@ -40,11 +40,17 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 
 	for (s = 0; s < node->nvalue_sources; s++)
 	{
-		const SorterStats *stats = &node->done.sorted[s];
+		const SorterStats *stats = &node->done.stats[s];
 		char		reason[256];
 
-		if (stats->n == 0)
+		if (node->done.sorted[s] == SOURCE_NOT_SORTED)
 			continue;
+		if (node->done.sorted[s] == SOURCE_SORTED_BY_CORE)
+		{
+			algorithms = lappend(algorithms, "tuplesort");
+			reasons = lappend(reasons, "a group and a value need more than 64 bits");
+			continue;
+		}
 		algorithms = lappend(algorithms, psprintf("%s on %s",
 												  sort_algorithm_name(stats->plan.algorithm),
 												  sort_device_name(stats->plan.device)));

@@ -24,6 +24,7 @@ struct PairSorter
 	LongSorter *sorter;
 	PairRows   *rows;			/* instead, where pairs need more than 64 bits */
 	uint64		count;
+	SorterStats flushed;		/* of what was written to the file first */
 
 	PairFile   *file;			/* NULL: nothing has been written */
 
@@ -229,6 +230,9 @@ flush_memory(PairSorter *pairs)
 		pairs->file = pair_file_make(pairs->limit);
 	pair_file_begin(pairs->file, &pairs->coding);
 	read_memory(pairs, pairs->sorter, take_to_file, NULL);
+	/* For EXPLAIN: later ones are sorted likewise. */
+	if (pairs->flushed.n == 0)
+		long_sorter_stats(pairs->sorter, &pairs->flushed);
 	long_sorter_reset(pairs->sorter);
 	MemoryContextSwitchTo(old);
 }
@@ -470,13 +474,17 @@ pairs_count(const PairSorter *pairs)
 	return pairs->count;
 }
 
-void
+bool
 pairs_stats(PairSorter *pairs, SorterStats *stats)
 {
-	memset(stats, 0, sizeof(*stats));
-	if (pairs->sorter)
+	if (pairs->rows)
+		return false;
+	if (pairs->flushed.n > 0)
+		*stats = pairs->flushed;
+	else
 		long_sorter_stats(pairs->sorter, stats);
 	stats->n = pairs->count;
+	return true;
 }
 
 void

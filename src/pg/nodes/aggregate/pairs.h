@@ -52,10 +52,13 @@ extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const Column
 extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, const int64 markers[PAIR_MARKERS],
 							const int64 *values, const int64 *counts, size_t nruns);
 
-/* Bytes of memory held, bytes written to the temporary file, and what was sorted last. */
+/*
+ * Bytes of memory held, bytes written to the temporary file, and how it was sorted;
+ * false if a tuplesort did it.
+ */
 extern size_t pairs_memory(const PairSorter *pairs);
 extern uint64 pairs_disk(const PairSorter *pairs);
-extern void pairs_stats(PairSorter *pairs, SorterStats *stats);
+extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 
 /* Values and markers added. */
 extern uint64 pairs_count(const PairSorter *pairs);
