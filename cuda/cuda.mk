@@ -154,7 +154,7 @@ $(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.c
 
 $(CUDA_BUILD)/papers/sort_%.o: $(CUDA_ROOT)/src/sort/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O2 -fno-exceptions -fno-rtti -I$(CUDA_ROOT)/src -c $< -o $@
+	$(CXX) -std=c++17 -O2 -fmerge-all-constants -fno-exceptions -fno-rtti -I$(CUDA_ROOT)/src -c $< -o $@
 
 $(CUDA_BUILD)/papersbench: $(PAPERS_OBJECTS) $(PAPERS_CPU_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -lhwy_contrib -lhwy -o $@

@@ -99,7 +99,7 @@ normalise()
 {
 	sed -E -e 's/actual time=[0-9.]+/actual time=T/g' \
 		-e 's/[0-9][0-9.,]* (ns|us|ms)\b/T \1/g' \
-		-e 's/[0-9]+kB/NkB/g' \
+		-e 's/[0-9]+ ?kB/NkB/g' \
 		-e 's/rows=([0-9]+)\.00/rows=\1/g' \
 		-e 's/^ *QUERY PLAN *$/QUERY PLAN/' \
 		-e 's/-{2,}/--/g' \

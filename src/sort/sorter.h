@@ -211,8 +211,9 @@ extern size_t sorter_memory(const Sorter *s);
 
 /*
  * Bytes that adding up to n more keys, or finishing and reading the sorter's runs,
- * may take at most besides those held now, when no algorithm is forced and no array
- * was given.
+ * may take besides those held now, when no algorithm is forced and no array was given.
+ * An estimate: while a histogram is widened, keys that hardly repeat are compressed, or a
+ * GPU returns what it has put in order, the sorter takes more for a moment.
  */
 extern size_t sorter_memory_ahead(const Sorter *s, size_t n);
 

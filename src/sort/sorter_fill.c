@@ -39,7 +39,11 @@
 static bool
 fills_dense(const Sorter *s, uint64_t n, uint64_t range)
 {
-	return sorter_allows_bins(s, range) && plan_fills_dense(n, range, s->context->algorithm);
+	if (!sorter_allows_bins(s, range))
+		return false;
+	/* Where memory is limited, a histogram that takes less than the next doubling. */
+	return plan_fills_dense(n, range, s->context->algorithm) ||
+		(s->context->max_bins > 0 && range <= 2 * n && plan_fills_dense(n * 4, range, s->context->algorithm));
 }
 
 /*
@@ -195,23 +199,26 @@ sorter_memory_ahead(const Sorter *s, size_t n)
 	size_t		compressed;
 	size_t		ahead;
 
-	/* The buffer doubles, or is turned into runs, where the plan sees no histogram. */
+	/* The buffer doubles, or is turned into runs, where a sample says that keys repeat. */
 	while (room < kept || room - kept < SORTER_CHUNK)
 		room *= 2;
 	ahead = (room - sorter_room(s)) * sizeof(int32_t);
-	compressed = (kept + (runs + kept) + (runs + kept) / 4) * (sizeof(int32_t) + sizeof(uint64_t));
-	if (runs > 0 || (room > sorter_room(s) && big && kept >= big->compress_at))
+	compressed = (runs + kept / 2) * (sizeof(int32_t) + sizeof(uint64_t));
+	if (room > sorter_room(s) && big && kept >= big->compress_at)
 		ahead = ahead < compressed ? compressed : ahead;
-	/* What a GPU puts in order is as large again. */
-	if (s->context->gpu != NULL && s->context->device != SORT_DEVICE_CPU)
-		ahead += room * sizeof(int32_t);
+	/*
+	 * A histogram in the place of the buffer; narrow ones have some tables.  One that
+	 * is there already needs more only while keys outside of it come.
+	 */
+	if (big == NULL || big->dense.range == 0)
+	{
+		size_t		histogram;
 
-	/* A histogram, besides the one that is there; narrow ones have some tables. */
-	bins = bins < count * BINS_PER_KEY ? bins : count * BINS_PER_KEY;
-	ahead += sizeof(SorterBig) + (bins + SORTER_CHUNK * 4) * sizeof(uint32_t);
-	if (big && (big->dense.folded || count > UINT32_MAX))
-		ahead += bins * sizeof(uint64_t);
-	return ahead;
+		bins = bins < count * BINS_PER_KEY ? bins : count * BINS_PER_KEY;
+		histogram = (bins + SORTER_CHUNK * 4) * sizeof(uint32_t);
+		ahead = ahead < histogram ? histogram : ahead;
+	}
+	return ahead + sizeof(SorterBig);
 }
 
 SortStatus

@@ -234,6 +234,17 @@ REVOKE EXECUTE ON FUNCTION hpsort_agg(int) FROM PUBLIC;
 SET ROLE regress_groups_user;
 SELECT flag, hpsort_agg(x) FROM groups_data GROUP BY flag;
 ROLLBACK;
+-- and functions that PostgreSQL's nodes would have called
+BEGIN;
+REVOKE EXECUTE ON FUNCTION int4eq(int, int) FROM PUBLIC;
+SET ROLE regress_groups_user;
+SELECT x, count(*) FROM groups_data GROUP BY x;
+ROLLBACK;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION float8(int) FROM PUBLIC;
+SET ROLE regress_groups_user;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM groups_data;
+ROLLBACK;
 -- an aggregate of the user's own that has a known name
 CREATE SCHEMA groups_schema;
 CREATE AGGREGATE groups_schema.sum(int) (SFUNC = int4larger, STYPE = int);
@@ -283,6 +294,26 @@ EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, sum(y), avg(y) FILTER (WHERE flag), min(y), max(y), count(*) FROM groups_data WHERE id > 3 GROUP BY x HAVING count(*) > 2;
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', ts), mood, count(*) FROM groups_data GROUP BY date_trunc('day', ts), mood;
 EXPLAIN (COSTS OFF) SELECT DISTINCT x FROM groups_data;
+-- workers of its own, which a worker of another Gather could not have
+CREATE FUNCTION pg_temp.nested(query text) RETURNS TABLE (gathers bigint, within bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY SELECT count(*), count(*) FILTER (WHERE jsonb_path_exists(g, '$.Plans.** ? (@."Node Type" == "Gather")'))
+		FROM jsonb_path_query(plan::jsonb, 'strict $.** ? (@."Node Type" == "Gather")') g;
+END $$;
+BEGIN;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT within FROM pg_temp.nested('SELECT x, count(*) FROM groups_data GROUP BY x UNION ALL SELECT y, count(*) FROM groups_data GROUP BY y');
+SELECT within FROM pg_temp.nested('SELECT count(*), sum(n) FROM groups_data d JOIN (SELECT x, count(*) AS n FROM groups_data GROUP BY x) q USING (x)');
+SELECT count(*), sum(n) FROM groups_data d JOIN (SELECT x, count(*) AS n FROM groups_data GROUP BY x) q USING (x);
+SET LOCAL enable_material = off;
+SELECT g, q.n FROM (VALUES (1), (2), (3)) v(g) LEFT JOIN (SELECT count(x) AS n FROM groups_data WHERE x > 1) q ON true ORDER BY g;
+ROLLBACK;
 -- core's
 EXPLAIN (COSTS OFF) SELECT label, count(*) FROM groups_data GROUP BY label;
 EXPLAIN (COSTS OFF) SELECT x, count(*), stddev(y) FROM groups_data GROUP BY x;

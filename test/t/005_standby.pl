@@ -28,6 +28,15 @@ is($standby->safe_psql('postgres', q{
 		(SELECT sum(r.count) FROM unnest(hpsort_runs_agg(x)) r) = count(*)
 	FROM t}), 't|t|t|t', 'sorts');
 is($standby->safe_psql('postgres', q{SET hpsort.device = gpu; SELECT hpsort('{3,1,2}'), (SELECT state FROM hpsort_stat_gpu)}), '{1,2,3}|running', 'has a GPU service of its own');
+# PostgreSQL's own aggregates, some of them by way of a temporary file.
+$primary->safe_psql('postgres', 'CREATE TABLE g AS SELECT i % 500 AS x, i::int8 * 1000003 % 99999989 AS y FROM generate_series(1, 1000000) i; VACUUM ANALYZE g; DELETE FROM g WHERE x % 7 = 3');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+my $groups = 'SELECT x, count(*), sum(y), percentile_disc(0.3) WITHIN GROUP (ORDER BY y) FROM g GROUP BY x';
+my $settings = "LOAD 'hpsort'; SET max_parallel_workers_per_gather = 0; SET work_mem = '64kB'; SET hash_mem_multiplier = 1;";
+my ($core, $ours) = map { $standby->safe_psql('postgres', "$settings SET hpsort.debug_aggregate = $_; $groups ORDER BY x") } qw(forbid force);
+is(scalar(split /\n/, $core), 429, 'groups');
+is($ours, $core, 'the same with HpSort Aggregate');
+like($standby->safe_psql('postgres', "$settings SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $groups"), qr/HpSort Aggregate.*Disk: \d/s, 'which wrote to disk');
 my ($rc, $out, $err) = $standby->psql('postgres', q{SELECT hpsort_query('DELETE FROM t RETURNING x')});
 like($err, qr/query must be a SELECT, TABLE or VALUES that only reads/, 'and only reads');
 

@@ -389,28 +389,49 @@ test_count_changes(void **state)
 	}
 }
 
+/* Both codes that there may be for int4 sort n keys of one shape, in either direction. */
+static void
+check_vqsort(UnitShape shape, size_t n, bool down)
+{
+	int32_t    *keys = unit_alloc(n, sizeof(int32_t));
+	int32_t    *again = unit_alloc(n, sizeof(int32_t));
+	int32_t    *expected = unit_alloc(n, sizeof(int32_t));
+
+	unit_fill(shape, keys, n);
+	if (n > 0)
+	{
+		memcpy(again, keys, n * sizeof(int32_t));
+		memcpy(expected, keys, n * sizeof(int32_t));
+	}
+	unit_sort(expected, n, down);
+	vqsort_keys(keys, n, down);
+	unit_assert_keys(keys, expected, n, "vqsort");
+	vqsort_keys_avx2(again, n, down);
+	unit_assert_keys(again, expected, n, "vqsort with AVX2");
+	free(keys);
+	free(again);
+	free(expected);
+}
+
 static void
 test_vqsort(void **state)
 {
+	/* Where vqsort_keys changes from a sorting network, and from one code to another. */
+	static const size_t around[] = {128, 256, 512};
 	int			trial;
+	size_t		a;
+	size_t		n;
 
 	(void) state;
 	for (trial = 0; trial < 2000; trial++)
-	{
-		size_t		n = (size_t) unit_below(trial % 20 ? 500 : 20000);
-		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
-		int32_t    *expected = unit_alloc(n, sizeof(int32_t));
-		bool		down = trial & 1;
-
-		unit_fill((UnitShape) unit_below(SHAPE_COUNT), keys, n);
-		if (n > 0)
-			memcpy(expected, keys, n * sizeof(int32_t));
-		unit_sort(expected, n, down);
-		vqsort_keys(keys, n, down);
-		unit_assert_keys(keys, expected, n, "vqsort");
-		free(keys);
-		free(expected);
-	}
+		check_vqsort((UnitShape) unit_below(SHAPE_COUNT),
+					 (size_t) unit_below(trial % 20 ? 500 : 20000), trial & 1);
+	for (a = 0; a < lengthof(around); a++)
+		for (n = around[a] - 2; n <= around[a] + 2; n++)
+			for (trial = 0; trial < 2 * SHAPE_COUNT; trial++)
+				check_vqsort((UnitShape) (trial / 2), n, trial & 1);
+	for (trial = 0; trial < 2 * SHAPE_COUNT; trial++)
+		check_vqsort((UnitShape) (trial / 2), 100000 + (size_t) unit_below(100000), trial & 1);
 }
 
 /* One key out of place, at every position; and none. */

@@ -200,7 +200,7 @@ sub wrapped
 {
 	my $relation = base();
 	my $id = $relation->{unique}[0];
-	my $kind = weighted(lateral => 3, correlated => 3, cte => 2, union => 2, subquery => 3, exists => 1, joined => 2);
+	my $kind = weighted(lateral => 3, correlated => 3, cte => 2, union => 2, subquery => 3, exists => 1, joined => 2, rows => 3);
 	my $inner = $kind eq 'union' ? undef : chance(0.8) ? grouped($relation, scalar => 1, $kind eq 'lateral' ? (where => "$id % 3 = g") : ()) : distinct($relation, $kind eq 'lateral' ? (where => "$id % 3 = g") : ());
 	my ($int) = some(1, columns_of($relation, 'int'));
 	my $sql =
@@ -210,7 +210,8 @@ sub wrapped
 	  : $kind eq 'subquery' ? "SELECT count(*), min(q::text), max(q::text) FROM ($inner->{sql}) q"
 	  : $kind eq 'exists' ? "SELECT g FROM generate_series(0, 3) g WHERE EXISTS (SELECT $int->{sql} FROM $relation->{from} WHERE $id % 5 = g GROUP BY 1 HAVING count(*) > 2)"
 	  : $kind eq 'joined' ? "SELECT q FROM (SELECT $int->{sql} AS k, count(*) AS n FROM $relation->{from} GROUP BY 1) q JOIN (SELECT DISTINCT $int->{sql} AS k FROM $relation->{from} WHERE $id % 2 = 0) r ON q.k = r.k"
-	  :                      'SELECT q::text FROM (' . grouped($relation, scalar => 1)->{sql} . ') q UNION ALL SELECT q::text FROM (' . distinct($relation)->{sql} . ') q';
+	  : $kind eq 'rows' ? "SELECT count(*), sum(q.n) FROM $relation->{from} JOIN (SELECT $int->{sql} AS k, count(*) AS n FROM $relation->{from} GROUP BY 1) q ON q.k = $int->{sql}"
+  :                      'SELECT q::text FROM (' . grouped($relation, scalar => 1)->{sql} . ') q UNION ALL SELECT q::text FROM (' . distinct($relation)->{sql} . ') q';
 
 	return { sql => $sql, compare => 'set' };
 }

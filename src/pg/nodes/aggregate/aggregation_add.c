@@ -126,6 +126,23 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 	group_values_free(&group);
 }
 
+/* Gives the sorters what the arrays by group leave of the memory. */
+static void
+share_memory(Aggregation *aggregation)
+{
+	size_t		arrays = aggregation->window.ngroups * aggregation->group_size;
+	int			nsorters = aggregation->presence ? 1 : 0;
+	int			s;
+
+	for (s = 0; s < aggregation->nsources; s++)
+		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
+	aggregation->sorter_limit = (aggregation->memory_limit - Min(arrays, aggregation->memory_limit / 2)) /
+		Max(nsorters, 1);
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].pairs)
+			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
+}
+
 /* Grows the window over ranges, if there is memory for it; false if not. */
 static bool
 grow_window(Aggregation *aggregation, const FieldRange *ranges)
@@ -140,6 +157,7 @@ grow_window(Aggregation *aggregation, const FieldRange *ranges)
 		move_groups(aggregation, &window);
 		group_window_free(&aggregation->window);
 		aggregation->window = window;
+		share_memory(aggregation);
 		widen_layout(aggregation, window.ranges);
 	}
 	else
@@ -200,8 +218,6 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 				 const ValueSource *sources, int nsources, size_t memory_limit)
 {
 	Aggregation *aggregation = palloc0_object(Aggregation);
-	size_t		group_size = sizeof(int64);
-	int			nsorters = 0;
 	int			s;
 
 	aggregation->memory = CurrentMemoryContext;
@@ -211,16 +227,17 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	aggregation->nsources = nsources;
 	aggregation->sources = sources;
 	aggregation->values = palloc0_array(SourceValues, Max(nsources, 1));
+	aggregation->memory_limit = memory_limit;
+	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
 	{
 		if (!sources[s].runs && sources[s].column >= 0)
-			group_size += sizeof(Totals);
-		group_size += sizeof(Misses);
-		nsorters += sources[s].runs;
+			aggregation->group_size += sizeof(Totals);
+		aggregation->group_size += sizeof(Misses);
 	}
-	/* Half of the memory is for arrays by group, the other half for what is sorted. */
-	aggregation->max_groups = memory_limit / 2 / group_size;
-	aggregation->sorter_limit = (ncolumns > 0 ? memory_limit / 2 : memory_limit) / Max(nsorters, 1);
+	/* At most half of the memory is for arrays by group. */
+	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
+	share_memory(aggregation);
 	group_window_init(&aggregation->window, columns, ncolumns);
 	group_layout_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)

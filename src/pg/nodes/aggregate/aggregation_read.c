@@ -24,6 +24,8 @@ compare_groups(const Aggregation *aggregation, const GroupValues *a, const Group
 static int
 compare_others(const void *a, const void *b, void *arg)
 {
+	/* Sorting them may take long, and qsort_arg does not ask. */
+	CHECK_FOR_INTERRUPTS();
 	return compare_groups((const Aggregation *) arg, &((const OtherGroup *) a)->group,
 						  &((const OtherGroup *) b)->group);
 }

@@ -56,6 +56,8 @@ struct Aggregation
 	int			nsources;
 	const ValueSource *sources;
 	SourceValues *values;		/* by source */
+	size_t		memory_limit;	/* bytes */
+	size_t		group_size;		/* bytes that a group takes in the arrays, at most */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
 	GroupWindow window;

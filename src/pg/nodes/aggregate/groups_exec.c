@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
@@ -83,11 +84,15 @@ describe_groups(GroupsState *node)
 		GroupColumn *group = &node->groups[g];
 		int			first = g * GROUPS_PLAN_NUMBERS;
 		DerivedForm form = (DerivedForm) list_nth_int(groups, first + 1);
+		Oid			type = getBaseType(exprType((Node *) scan_expression(node, g)));
 
 		group->column = list_nth_int(groups, first);
 		group->kind = column_kind(exprType((Node *) scan_expression(node, g)));
 		group->descending = list_nth_int(groups, first + 2) != 0;
 		group->nulls_first = list_nth_int(groups, first + 3) != 0;
+		/* Core's nodes call the function, and this one does in its place. */
+		aggregate_check_function(get_opcode(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr),
+								 GetUserId());
 		if (form == DERIVED_NONE)
 			continue;
 		group->column = find_derived(node, scan_expression(node, g), form, group->column);

@@ -553,6 +553,8 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 
 	final = make_path(query, output_rel, target, input, GROUPS_STAGE_FINAL, having);
 	final->custom_paths = list_make1(gather);
+	/* A Gather has no place below another one. */
+	final->path.parallel_safe = false;
 	compat_add_disabled_nodes(&final->path, gather);
 	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost;
 	return final;

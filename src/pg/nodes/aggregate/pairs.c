@@ -176,6 +176,12 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 }
 
 void
+pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
+{
+	pairs->limit = memory_limit;
+}
+
+void
 pairs_regroup(PairSorter *pairs, const GroupLayout *before)
 {
 	PairCoding	old = pairs->coding;

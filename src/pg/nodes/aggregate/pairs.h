@@ -29,6 +29,9 @@ typedef struct PairSorter PairSorter;
 extern PairSorter *pairs_make(const SortContext *context, const GroupLayout *groups,
 							  ColumnKind kind, size_t memory_limit);
 
+/* Sets another memory limit, which counts from the next coding or segment on. */
+extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
+
 /* The sorter's groups have become wider; before is a copy of what they were. */
 extern void pairs_regroup(PairSorter *pairs, const GroupLayout *before);
 

@@ -10,6 +10,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
@@ -74,21 +75,24 @@ struct AggregateResult
 
 /* --- rights */
 
-/* The right of the aggregate's owner to call a function of it. */
-static void
-check_support_function(Oid function, Oid owner)
+void
+aggregate_check_function(Oid function, Oid role)
 {
 	if (!OidIsValid(function))
 		return;
-	if (!compat_role_may_execute(function, owner))
+	if (!compat_role_may_execute(function, role))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
 	InvokeFunctionExecuteHook(function);
 }
 
-/* What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's owner. */
+/*
+ * What ExecInitAgg checks for an Agg: the user's right, and those of the aggregate's
+ * owner.  The argument may convert the column, which is not evaluated either.
+ */
 static void
-check_execute(Oid aggregate)
+check_execute(const Aggref *aggref)
 {
+	Oid			aggregate = aggref->aggfnoid;
 	HeapTuple	tuple;
 	Oid			transition;
 	Oid			final;
@@ -109,8 +113,15 @@ check_execute(Oid aggregate)
 		elog(ERROR, "cache lookup failed for function %u", aggregate);
 	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	ReleaseSysCache(tuple);
-	check_support_function(transition, owner);
-	check_support_function(final, owner);
+	aggregate_check_function(transition, owner);
+	aggregate_check_function(final, owner);
+	if (aggref->args != NIL)
+	{
+		const Expr *argument = linitial_node(TargetEntry, aggref->args)->expr;
+
+		if (IsA(argument, FuncExpr))
+			aggregate_check_function(((const FuncExpr *) argument)->funcid, GetUserId());
+	}
 }
 
 /* Runs whose values are made something else at once. */
@@ -146,7 +157,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 	AggregateResult *result = palloc0_object(AggregateResult);
 	ListCell   *lc;
 
-	check_execute(aggref->aggfnoid);
+	check_execute(aggref);
 	result->aggref = aggref;
 	result->answer = *answer;
 	result->context = context;

@@ -40,6 +40,12 @@ typedef struct GroupCounts
 typedef struct AggregateResult AggregateResult;
 
 /*
+ * The right of a role to call a function that the query has and the node does not call,
+ * as core checks it when it initializes a plan; none needed for InvalidOid.
+ */
+extern void aggregate_check_function(Oid function, Oid role);
+
+/*
  * Makes what computes one aggregate call, which aggref_answer() has accepted, in the
  * current memory context; the right to call it is checked here.  context: for hpsort's
  * own aggregates; filled before the first group.  Direct arguments and options become
