@@ -33,8 +33,9 @@ typedef enum AggregatePlanList
 
 /*
  * The lists of custom_private of a node for PostgreSQL's own aggregates, groups and
- * DISTINCT (groups_planner.c, groups_exec.c).  Its scan tuple is the grouping columns, then
- * the aggregates, then, in a partial node, the bytes that it returns.
+ * DISTINCT (groups_planner.c, groups_exec.c).  Its scan tuple is the grouping columns
+ * or expressions, then the aggregates, then, in a partial node, the bytes that it
+ * returns.
  */
 typedef enum GroupsPlanList
 {
