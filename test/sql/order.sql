@@ -8,6 +8,8 @@ LOAD 'hpsort';
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET hpsort.device = cpu;
+-- what HpSort Aggregate would answer is in groups.sql
+SET hpsort.enable_aggregate = off;
 CREATE TYPE order_mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TABLE order_data AS
 SELECT i AS id, i % 10 AS few, (i * 7919) % 20011 AS many, (i % 3)::int2 AS small, i * 1000000007::int8 % 999999999989 AS big,

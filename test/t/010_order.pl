@@ -18,6 +18,7 @@ my $node = PostgreSQL::Test::Cluster->new('order');
 $node->init;
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
+hpsort.enable_aggregate = off
 autovacuum = off
 max_parallel_workers_per_gather = 0
 synchronize_seqscans = off
