@@ -38,6 +38,9 @@
 #include "utils/selfuncs.h"
 #include "utils/wait_event.h"
 
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 #if PG_VERSION_NUM >= 180000
 #include "access/cmptype.h"
 #include "commands/explain_format.h"

@@ -15,8 +15,8 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "varatt.h"
 
+#include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
 
 typedef enum ItemKind
