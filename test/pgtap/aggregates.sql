@@ -2,6 +2,9 @@
 -- to array_agg(x ORDER BY x) and GROUP BY x.
 \set test aggregates
 \ir setup.psql
+-- PostgreSQL's own nodes are to call the functions.
+LOAD 'hpsort';
+SET hpsort.enable_aggregate = off;
 
 SELECT pg_temp.make_shapes('{0,1,2,3,15,16,17,31,32,33}', '{1,3,256,2049,1000000,4294967296}',
 	'{uniform,zipf,constant,descending,few,outliers}', '{0,0.2}');

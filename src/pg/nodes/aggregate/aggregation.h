@@ -54,13 +54,14 @@ extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches
 /*
  * Adds what another process knows of a group: rows and counts, with the summary of
  * sources without runs.  The runs themselves are added by aggregation_add_runs, in any
- * number of calls.  Returns where the group's rows are counted, until the next group is
+ * number of calls; those of a process, which has a number from 0 on, in the order of
+ * groups and values.  Returns where the group's rows are counted, until the next group is
  * added, for a caller that does not know all of them yet.
  */
 extern int64 *aggregation_add_group(Aggregation *aggregation, const GroupValues *group, int64 rows,
 								  const SourceCounts *counts);
-extern void aggregation_add_runs(Aggregation *aggregation, const GroupValues *group, int source,
-								 const int64 *values, const int64 *counts, size_t nruns);
+extern void aggregation_add_runs(Aggregation *aggregation, int process, const GroupValues *group,
+								 int source, const int64 *values, const int64 *counts, size_t nruns);
 
 extern void aggregation_free(Aggregation *aggregation);
 

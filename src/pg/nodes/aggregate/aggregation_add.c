@@ -564,14 +564,12 @@ aggregation_add_group(Aggregation *aggregation, const GroupValues *group, int64 
 }
 
 void
-aggregation_add_runs(Aggregation *aggregation, const GroupValues *group, int source,
+aggregation_add_runs(Aggregation *aggregation, int process, const GroupValues *group, int source,
 					 const int64 *values, const int64 *counts, size_t nruns)
 {
-	const int64 none[PAIR_MARKERS] = {0};
-
 	aggregation->merged = true;
 	make_place(aggregation, group);
-	pairs_add_group(aggregation->values[source].pairs, group, none, values, counts, nruns);
+	pairs_add_group(aggregation->values[source].pairs, process, group, values, counts, nruns);
 }
 
 /* --- for EXPLAIN, and the end */

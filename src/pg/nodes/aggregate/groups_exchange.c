@@ -2,7 +2,7 @@
  * groups_exchange.c
  *		What a process knows of its groups, as bytes (see groups_exchange.h).
  *
- * A bytea is a sequence of items, in native byte order.  An item begins with what it is,
+ * A bytea is the number of the process and a sequence of items, in native byte order.  An item begins with what it is,
  * and with the group's values; then come the group's counts, or some of the runs of
  * one of its sources.  The counts of a group may not have the values of its first
  * source, whose runs come later: then a flag says so, and the receiver adds them.  Such
@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 
@@ -46,6 +47,7 @@ struct GroupsSender
 
 struct GroupsReceiver
 {
+	int			process;		/* whose bytes are being received, from 0 on */
 	Aggregation *aggregation;
 	int			ngroups;
 	int			nsources;
@@ -211,6 +213,7 @@ groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
 
 	resetStringInfo(buffer);
 	buffer->len = VARHDRSZ;
+	put_int64(sender, ParallelWorkerNumber + 1);
 	if (sender->group && sender->add_runs)
 		resume_group(sender);
 	while (buffer->len < FULL_BYTES)
@@ -223,7 +226,7 @@ groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
 			break;
 		(*groups)++;
 	}
-	if (buffer->len == VARHDRSZ)
+	if (buffer->len == VARHDRSZ + sizeof(int64))
 		return false;
 	SET_VARSIZE(buffer->data, buffer->len);
 	*bytes = PointerGetDatum(buffer->data);
@@ -330,7 +333,7 @@ take_runs(GroupsReceiver *receiver, ItemKind kind)
 			receiver->run_counts[i] = 1;
 	for (i = 0; i < n && source == 0 && receiver->rows; i++)
 		*receiver->rows += receiver->run_counts[i];
-	aggregation_add_runs(receiver->aggregation, &receiver->group, source, receiver->values,
+	aggregation_add_runs(receiver->aggregation, receiver->process, &receiver->group, source, receiver->values,
 						 receiver->run_counts, n);
 }
 
@@ -356,6 +359,7 @@ groups_receive(GroupsReceiver *receiver, const bytea *bytes)
 {
 	receiver->at = VARDATA_ANY(bytes);
 	receiver->end = receiver->at + VARSIZE_ANY_EXHDR(bytes);
+	receiver->process = (int) take_int64(receiver);
 	while (receiver->at < receiver->end)
 	{
 		ItemKind	kind = (ItemKind) take_int64(receiver);

@@ -522,6 +522,50 @@ make_bytes_target(const GroupsQuery *query)
 	return target;
 }
 
+/*
+ * What it costs one process to put together the runs of all: each takes some bytes, and
+ * a place in a merge.
+ */
+#define RUN_COST			1.5		/* in cpu_tuple_cost */
+
+static Cost
+exchange_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	List	   *groups = NIL;
+	Cost		total = 0;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		groups = lappend(groups, query->groups[g].expression);
+	foreach(lc, query->aggregates)
+	{
+		AggregateAnswer answer;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
+			answer.needs != AGGREGATE_NEEDS_RUNS)
+			continue;
+		total += estimate_num_groups(root, lappend(list_copy(groups), answer.column), rows, NULL,
+									 NULL) * RUN_COST * cpu_tuple_cost;
+	}
+	return total;
+}
+
+/*
+ * Whether groups are in the same order in all processes, as those must be of which runs
+ * are exchanged.  Numbers of values are given by each process in its own order.
+ */
+static bool
+processes_agree(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_NUMBERS && query->nruns > 0)
+			return false;
+	return true;
+}
+
 /* A node above a Gather above nodes that read shares; NULL if there are no workers for it. */
 static CustomPath *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
@@ -535,7 +579,8 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	double		rows;
 	int			workers;
 
-	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL)
+	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		!processes_agree(query))
 		return NULL;
 	workers = aggregate_input_workers(input, input_rel);
 	if (workers <= 0)
@@ -556,7 +601,8 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	/* A Gather has no place below another one. */
 	final->path.parallel_safe = false;
 	compat_add_disabled_nodes(&final->path, gather);
-	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost;
+	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost +
+		exchange_cost(root, query, input_rel->rows);
 	return final;
 }
 

@@ -149,9 +149,12 @@ pair_file_begin(PairFile *file, const PairCoding *coding)
 
 /* --- reading */
 
-/* A position in a segment. */
+/* A position in a segment, or in runs in memory. */
 typedef struct SegmentReader
 {
+	const uint64 *memory_codes;	/* of runs in memory that are not in the block yet ... */
+	const uint64 *memory_counts;
+	size_t		memory_left;	/* ... so many; the rest is of a segment */
 	PairFile   *file;
 	int			fileno;			/* where the next block is */
 	off_t		offset;
@@ -168,6 +171,7 @@ open_segment(PairFile *file, const Segment *segment, const PairCoding *to)
 {
 	SegmentReader *reader = palloc_object(SegmentReader);
 
+	reader->memory_left = 0;
 	reader->file = file;
 	reader->fileno = segment->fileno;
 	reader->offset = segment->offset;
@@ -179,22 +183,41 @@ open_segment(PairFile *file, const Segment *segment, const PairCoding *to)
 static void
 close_segment(SegmentReader *reader)
 {
-	pair_recode_end(&reader->recoding);
+	if (reader->file)
+		pair_recode_end(&reader->recoding);
 	pfree(reader);
+}
+
+/* Copies the next block of runs in memory; false at the end. */
+static bool
+copy_block(SegmentReader *reader)
+{
+	size_t		n = Min(reader->memory_left, PAIR_FILE_BLOCK);
+
+	memcpy(reader->codes, reader->memory_codes, n * sizeof(uint64));
+	memcpy(reader->counts, reader->memory_counts, n * sizeof(uint64));
+	reader->memory_codes += n;
+	reader->memory_counts += n;
+	reader->memory_left -= n;
+	reader->n = n;
+	return n > 0;
 }
 
 /* Reads the next block; false at the end. */
 static bool
 read_block(SegmentReader *reader)
 {
-	BufFile    *file = reader->file->file;
+	BufFile    *file;
 	BlockHeader header;
 	size_t		i;
 
 	CHECK_FOR_INTERRUPTS();
 	reader->at = reader->n = 0;
+	if (reader->file == NULL)
+		return copy_block(reader);
 	if (reader->blocks_left == 0)
 		return false;
+	file = reader->file->file;
 	if (BufFileSeek(file, reader->fileno, reader->offset, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -240,6 +263,7 @@ typedef struct MergeInput
 struct PairMerge
 {
 	int			n;
+	int			room;
 	MergeInput *inputs;			/* a binary heap, the smallest code first */
 };
 
@@ -262,29 +286,50 @@ sift_down(PairMerge *merge, int at)
 	merge->inputs[at] = moving;
 }
 
+/* Adds a reader, unless it has nothing to read. */
+static void
+add_reader(PairMerge *merge, SegmentReader *reader)
+{
+	int			i;
+
+	if (!read_block(reader))
+	{
+		close_segment(reader);
+		return;
+	}
+	if (merge->n == merge->room)
+	{
+		merge->room = Max(16, 2 * merge->room);
+		merge->inputs = merge->inputs ? repalloc(merge->inputs, merge->room * sizeof(MergeInput)) :
+			palloc(merge->room * sizeof(MergeInput));
+	}
+	merge->inputs[merge->n].reader = reader;
+	merge->inputs[merge->n++].code = reader->codes[0];
+	for (i = merge->n / 2 - 1; i >= 0; i--)
+		sift_down(merge, i);
+}
+
 PairMerge *
 pair_merge_open(PairFile *file, const PairCoding *coding)
 {
-	PairMerge  *merge = palloc_object(PairMerge);
+	PairMerge  *merge = palloc0_object(PairMerge);
 	int			i;
 
-	merge->n = 0;
-	merge->inputs = palloc_array(MergeInput, Max(file->nsegments, 1));
-	for (i = 0; i < file->nsegments; i++)
-	{
-		SegmentReader *reader = open_segment(file, &file->segments[i], coding);
-
-		if (!read_block(reader))
-		{
-			close_segment(reader);
-			continue;
-		}
-		merge->inputs[merge->n].reader = reader;
-		merge->inputs[merge->n++].code = reader->codes[0];
-	}
-	for (i = merge->n / 2 - 1; i >= 0; i--)
-		sift_down(merge, i);
+	for (i = 0; file != NULL && i < file->nsegments; i++)
+		add_reader(merge, open_segment(file, &file->segments[i], coding));
 	return merge;
+}
+
+void
+pair_merge_add(PairMerge *merge, const uint64 *codes, const uint64 *counts, size_t n)
+{
+	SegmentReader *reader = palloc_object(SegmentReader);
+
+	reader->file = NULL;
+	reader->memory_codes = codes;
+	reader->memory_counts = counts;
+	reader->memory_left = n;
+	add_reader(merge, reader);
 }
 
 size_t

@@ -14,6 +14,15 @@
 /* Runs that are read at once. */
 #define BLOCK_RUNS PAIR_FILE_BLOCK
 
+/* Runs in order that another process has sent. */
+typedef struct Incoming
+{
+	uint64	   *codes;
+	uint64	   *counts;
+	size_t		n;
+	size_t		room;
+} Incoming;
+
 struct PairSorter
 {
 	MemoryContext memory;
@@ -27,6 +36,9 @@ struct PairSorter
 	SorterStats flushed;		/* of what was written to the file first */
 
 	PairFile   *file;			/* NULL: nothing has been written */
+	int			nincoming;
+	Incoming   *incoming;		/* by process */
+	size_t		nruns_incoming; /* in all of them */
 
 	/* a batch's codes */
 	uint64		codes[COLUMN_BATCH_KEYS];
@@ -146,6 +158,7 @@ static void
 change_coding(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
+	int			p;
 
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->rows != NULL)
@@ -159,6 +172,13 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 			read_memory(pairs, sorter, take_to_rows, (void *) old);
 		if (pairs->file)
 			pair_file_read(pairs->file, take_segment_to_rows, pairs);
+		for (p = 0; p < pairs->nincoming; p++)
+		{
+			Incoming   *incoming = &pairs->incoming[p];
+
+			add_to_rows(pairs, old, incoming->codes, incoming->counts, incoming->n);
+			incoming->n = 0;
+		}
 	}
 	else
 	{
@@ -169,6 +189,14 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 
 			pair_recode_begin(&recoding, old, &pairs->coding);
 			read_memory(pairs, sorter, take_recoded, &recoding);
+			pair_recode_end(&recoding);
+		}
+		for (p = 0; p < pairs->nincoming; p++)
+		{
+			PairRecoding recoding;
+
+			pair_recode_begin(&recoding, old, &pairs->coding);
+			pair_recode(&recoding, pairs->incoming[p].codes, pairs->incoming[p].n);
 			pair_recode_end(&recoding);
 		}
 	}
@@ -396,64 +424,103 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 	add_codes(pairs, nrows);
 }
 
+/* Writes what other processes have sent to the file. */
+static void
+flush_incoming(PairSorter *pairs)
+{
+	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+	int			p;
+
+	if (pairs->file == NULL)
+		pairs->file = pair_file_make(pairs->limit);
+	for (p = 0; p < pairs->nincoming; p++)
+	{
+		Incoming   *incoming = &pairs->incoming[p];
+		size_t		at;
+
+		if (incoming->n == 0)
+			continue;
+		pair_file_begin(pairs->file, &pairs->coding);
+		for (at = 0; at < incoming->n; at += BLOCK_RUNS)
+			pair_file_write(pairs->file, incoming->codes + at, incoming->counts + at,
+							Min(BLOCK_RUNS, incoming->n - at));
+		incoming->n = 0;
+	}
+	pairs->nruns_incoming = 0;
+	MemoryContextSwitchTo(old);
+}
+
+/* Makes room for n more runs of a process. */
+static Incoming *
+get_incoming(PairSorter *pairs, int process, size_t n)
+{
+	Incoming   *incoming;
+
+	if (process >= pairs->nincoming)
+	{
+		Incoming   *more = MemoryContextAllocZero(pairs->memory, (process + 1) * sizeof(Incoming));
+
+		if (pairs->incoming)
+		{
+			memcpy(more, pairs->incoming, pairs->nincoming * sizeof(Incoming));
+			pfree(pairs->incoming);
+		}
+		pairs->incoming = more;
+		pairs->nincoming = process + 1;
+	}
+	incoming = &pairs->incoming[process];
+	if (incoming->n + n > incoming->room)
+	{
+		Size		size;
+
+		incoming->room = Max(incoming->n + n, 2 * incoming->room);
+		size = incoming->room * sizeof(uint64);
+		incoming->codes = incoming->codes ? repalloc_huge(incoming->codes, size) :
+			MemoryContextAllocHuge(pairs->memory, size);
+		incoming->counts = incoming->counts ? repalloc_huge(incoming->counts, size) :
+			MemoryContextAllocHuge(pairs->memory, size);
+	}
+	return incoming;
+}
+
 void
-pairs_add_group(PairSorter *pairs, const GroupValues *group, const int64 markers[PAIR_MARKERS],
-				const int64 *values, const int64 *counts, size_t nruns)
+pairs_add_group(PairSorter *pairs, int process, const GroupValues *group, const int64 *values,
+				const int64 *counts, size_t nruns)
 {
 	int64		bias = column_kind_bias(pairs->kind);
 	FieldRange	range = EMPTY_FIELD_RANGE;
-	bool		marked = false;
+	Incoming   *incoming;
 	uint64		code;
-	SortError	err;
+	uint64		offset;
 	size_t		i;
-	int			m;
 
-	if (nruns > 0)
+	if (nruns == 0)
+		return;
+	range.lo = values[0] - bias;
+	range.hi = values[nruns - 1] - bias;
+	cover(pairs, &range, false);
+	for (i = 0; i < nruns; i++)
+		pairs->count += (uint64) counts[i];
+	if (pairs->rows)
 	{
-		range.lo = values[0] - bias;
-		range.hi = values[nruns - 1] - bias;
+		for (i = 0; i < nruns; i++)
+			pair_rows_add(pairs->rows, group, PAIR_MARKERS, values[i] - bias, counts[i]);
+		return;
 	}
-	for (m = 0; m < PAIR_MARKERS; m++)
-		marked |= markers[m] > 0;
-	cover(pairs, &range, marked);
-	code = pairs->rows ? 0 : group_layout_code(pairs->coding.groups, group);
-	for (m = 0; m < PAIR_MARKERS; m++)
+	if ((pairs->nruns_incoming + nruns) * 2 * sizeof(uint64) > pairs->limit)
+		flush_incoming(pairs);
+	incoming = get_incoming(pairs, process, nruns);
+	code = group_layout_code(pairs->coding.groups, group);
+	offset = pair_value_offset(&pairs->coding) - (uint64) bias;
+	if (incoming->n > 0 && pair_code(&pairs->coding, code, (uint64) values[0] + offset) <
+		incoming->codes[incoming->n - 1])
+		elog(ERROR, "runs of another process are not in order");
+	for (i = 0; i < nruns; i++)
 	{
-		uint64		marker = pairs->rows ? 0 : pair_code(&pairs->coding, code, m);
-		uint64		count = (uint64) markers[m];
-
-		if (count == 0)
-			continue;
-		if (pairs->rows)
-			pair_rows_add(pairs->rows, group, m, 0, markers[m]);
-		else
-			pg_sort_check(long_sorter_add_runs(pairs->sorter, &marker, &count, 1, &err), &err);
-		pairs->count += count;
+		incoming->codes[incoming->n] = pair_code(&pairs->coding, code, (uint64) values[i] + offset);
+		incoming->counts[incoming->n++] = (uint64) counts[i];
 	}
-	while (nruns > 0)
-	{
-		size_t		n = Min(nruns, BLOCK_RUNS);
-
-		for (i = 0; i < n; i++)
-		{
-			pairs->count += (uint64) counts[i];
-			if (pairs->rows)
-				pair_rows_add(pairs->rows, group, PAIR_MARKERS, values[i] - bias, counts[i]);
-			else
-				pairs->codes[i] = pair_code(&pairs->coding, code,
-											pair_value_offset(&pairs->coding) + (uint64) (values[i] - bias));
-		}
-		if (!pairs->rows)
-		{
-			pg_sort_check(long_sorter_add_runs(pairs->sorter, pairs->codes,
-											   (const uint64 *) counts, n, &err), &err);
-			if (long_sorter_is_full(pairs->sorter))
-				flush_memory(pairs);
-		}
-		values += n;
-		counts += n;
-		nruns -= n;
-	}
+	pairs->nruns_incoming += nruns;
 }
 
 size_t
@@ -572,11 +639,16 @@ pairs_open(PairSorter *pairs)
 		cursor->rows = pair_rows_open(pairs->rows);
 		return cursor;
 	}
-	if (pairs->file)
+	if (pairs->file || pairs->nruns_incoming > 0)
 	{
+		int			p;
+
 		if (long_sorter_count(pairs->sorter) > 0)
 			flush_memory(pairs);
 		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
+		for (p = 0; p < pairs->nincoming; p++)
+			pair_merge_add(cursor->merge, pairs->incoming[p].codes, pairs->incoming[p].counts,
+						   pairs->incoming[p].n);
 	}
 	else
 	{

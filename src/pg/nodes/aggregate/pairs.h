@@ -48,8 +48,11 @@ extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
 
-/* Adds runs of one group: what another process has read from its pairs. */
-extern void pairs_add_group(PairSorter *pairs, const GroupValues *group, const int64 markers[PAIR_MARKERS],
+/*
+ * Adds runs of one group, values ascending: what another process, of that number from 0
+ * on, has read from its pairs.  Groups and values of a process must come in order.
+ */
+extern void pairs_add_group(PairSorter *pairs, int process, const GroupValues *group,
 							const int64 *values, const int64 *counts, size_t nruns);
 
 /*
