@@ -378,7 +378,7 @@ static const CustomPathMethods groups_path_methods = {
 #define DERIVED_ROW_COST	0.1		/* an expression's value found in its memo */
 
 /* Setting up the node: what core spends on some hundred rows. */
-#define STARTUP_COST		2.0
+#define STARTUP_COST		0.5
 
 static List *
 describe_groups(const GroupsQuery *query, const AggregateInput *input)
@@ -529,24 +529,21 @@ make_bytes_target(const GroupsQuery *query)
 #define RUN_COST			1.5		/* in cpu_tuple_cost */
 
 static Cost
-exchange_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
 {
-	List	   *groups = NIL;
 	Cost		total = 0;
 	ListCell   *lc;
-	int			g;
 
-	for (g = 0; g < query->ngroups; g++)
-		groups = lappend(groups, query->groups[g].expression);
 	foreach(lc, query->aggregates)
 	{
 		AggregateAnswer answer;
+		double		values;
 
 		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
 			answer.needs != AGGREGATE_NEEDS_RUNS)
 			continue;
-		total += estimate_num_groups(root, lappend(list_copy(groups), answer.column), rows, NULL,
-									 NULL) * RUN_COST * cpu_tuple_cost;
+		values = estimate_num_groups(root, list_make1(answer.column), rows, NULL, NULL);
+		total += Min(values * ngroups, rows) * RUN_COST * cpu_tuple_cost;
 	}
 	return total;
 }
@@ -602,7 +599,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	final->path.parallel_safe = false;
 	compat_add_disabled_nodes(&final->path, gather);
 	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost +
-		exchange_cost(root, query, input_rel->rows);
+		exchange_cost(root, query, ngroups, input_rel->rows);
 	return final;
 }
 
