@@ -134,7 +134,8 @@ field_range_add(FieldRange *range, const FieldRange *other)
 	return range->lo != old.lo || range->hi != old.hi || range->nulls != old.nulls;
 }
 
-int
+/* Bits that the places of a range need. */
+static int
 field_range_bits(const FieldRange *range)
 {
 	uint64		values = field_range_values(range);

@@ -57,9 +57,6 @@ extern void field_range_add_batch(FieldRange *range, const ColumnBatch *batch);
 /* Widens range by another; returns whether that made a difference. */
 extern bool field_range_add(FieldRange *range, const FieldRange *other);
 
-/* Bits that the places of a range need. */
-extern int	field_range_bits(const FieldRange *range);
-
 /*
  * Widens a range by room values, or as many of them as its kind has: on the side
  * where it grew beyond old, which values of a growing column will reach next.

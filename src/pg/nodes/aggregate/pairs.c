@@ -523,12 +523,6 @@ pairs_add_group(PairSorter *pairs, int process, const GroupValues *group, const 
 	pairs->nruns_incoming += nruns;
 }
 
-size_t
-pairs_memory(const PairSorter *pairs)
-{
-	return sizeof(PairSorter) + (pairs->sorter ? long_sorter_memory(pairs->sorter) : 0);
-}
-
 uint64
 pairs_disk(const PairSorter *pairs)
 {

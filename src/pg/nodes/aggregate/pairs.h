@@ -55,12 +55,10 @@ extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const Column
 extern void pairs_add_group(PairSorter *pairs, int process, const GroupValues *group,
 							const int64 *values, const int64 *counts, size_t nruns);
 
-/*
- * Bytes of memory held, bytes written to the temporary file, and how it was sorted;
- * false if a tuplesort did it.
- */
-extern size_t pairs_memory(const PairSorter *pairs);
+/* Bytes written to the temporary file. */
 extern uint64 pairs_disk(const PairSorter *pairs);
+
+/* How values were put in order; false if a tuplesort did it. */
 extern bool pairs_stats(PairSorter *pairs, SorterStats *stats);
 
 /* Values and markers added. */
