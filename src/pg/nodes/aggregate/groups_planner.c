@@ -369,16 +369,22 @@ static const CustomPathMethods groups_path_methods = {
 
 /*
  * What is done with a row that has been read, in cpu_tuple_cost, beside its reading
- * (see input.c).
+ * (see input.c).  1e7 rows of 60 bytes, in memory, where core's sum(x) takes 38 ns a row,
+ * 1.25 units: a further column 0.5 ns; count(*) by x 3; sum, min and max of y by x 3 more; y
+ * put in order 5 where it is counted, 15 to 25 with x where both are sorted (AMD EPYC,
+ * Zen 4, PostgreSQL 18).
  */
-#define COLUMN_ROW_COST		0.1		/* a further column read */
-#define GROUP_ROW_COST		0.05	/* a grouping column */
+#define COLUMN_ROW_COST		0.02	/* a further column read */
+#define GROUP_ROW_COST		0.1		/* a grouping column */
 #define SUMMARY_ROW_COST	0.1		/* a value added up */
-#define RUNS_ROW_COST		0.5		/* a value sorted */
+#define RUNS_ROW_COST		0.5		/* a value put in order */
 #define DERIVED_ROW_COST	0.1		/* an expression's value found in its memo */
 
-/* Setting up the node: what core spends on some hundred rows. */
-#define STARTUP_COST		0.5
+/*
+ * Setting up the node, in cpu_tuple_cost: it takes as long as core's Agg does, within
+ * some microseconds, and is cheaper than that from 100 rows on.
+ */
+#define STARTUP_COST		50.0
 
 static List *
 describe_groups(const GroupsQuery *query, const AggregateInput *input)
@@ -467,7 +473,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;
 	total += derived_cost(root, query, rows);
-	total += rows * share * cpu_tuple_cost + STARTUP_COST * cpu_tuple_cost * 100;
+	total += rows * share * cpu_tuple_cost + STARTUP_COST * cpu_tuple_cost;
 	foreach(lc, query->filters)
 	{
 		QualCost	cost;
