@@ -535,7 +535,7 @@ make_bytes_target(const GroupsQuery *query)
 #define RUN_COST			1.5		/* in cpu_tuple_cost */
 
 static Cost
-exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows)
+exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows, int workers)
 {
 	Cost		total = 0;
 	ListCell   *lc;
@@ -549,7 +549,8 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 			answer.needs != AGGREGATE_NEEDS_RUNS)
 			continue;
 		values = estimate_num_groups(root, list_make1(answer.column), rows, NULL, NULL);
-		total += Min(values * ngroups, rows) * RUN_COST * cpu_tuple_cost;
+		/* Each process may have met all values of all groups. */
+		total += Min(values * ngroups * (workers + 1), rows) * RUN_COST * cpu_tuple_cost;
 	}
 	return total;
 }
@@ -605,7 +606,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	final->path.parallel_safe = false;
 	compat_add_disabled_nodes(&final->path, gather);
 	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost +
-		exchange_cost(root, query, ngroups, input_rel->rows);
+		exchange_cost(root, query, ngroups, input_rel->rows, workers);
 	return final;
 }
 
