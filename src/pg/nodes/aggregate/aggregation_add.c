@@ -100,6 +100,8 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 	{
 		uint64		number;
 
+		if ((g & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (rows[g] == 0)
 			continue;
 		group_window_values(old, g, &group);
