@@ -64,8 +64,8 @@ long_sorter_init(LongSorter *s, const SortContext *context, int bits, size_t mem
 	s->ordered = true;
 
 	/*
-	 * While a histogram is widened there are two; together with what else is
-	 * there they are to leave room.
+	 * A histogram takes half of the limit at most: while it is widened there are
+	 * two.
 	 */
 	s->narrow_context = *context;
 	if (memory_limit != SIZE_MAX)

@@ -79,10 +79,9 @@ extern size_t long_sorter_memory(const LongSorter *s);
 /*
  * Whether the sorter is about to need more than its memory limit: adding
  * LONG_SORTER_BATCH keys or reading what is there may.  The caller then reads and
- * resets it, or accepts that.  A sorter that is not full may be added that many keys,
- * and read, without needing more than the limit, unless hpsort.algorithm is forced; a
- * limit below LONG_SORTER_MEMORY_MIN counts as that.  A block that grows counts once:
- * what an allocator needs to move it is the allocator's.
+ * resets it, or accepts that.  For keys of at most 32 bits it is an estimate, as
+ * sorter_memory_ahead's is.  A limit below LONG_SORTER_MEMORY_MIN counts as that.  A
+ * block that grows counts once: what an allocator needs to move it is the allocator's.
  */
 #define LONG_SORTER_MEMORY_MIN ((size_t) 4 << 20)
 #define LONG_SORTER_BATCH 8192

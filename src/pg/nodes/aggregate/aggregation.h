@@ -71,7 +71,6 @@ typedef struct AggregationStats
 {
 	size_t		memory;			/* bytes held, at most so far as it was looked at */
 	uint64		disk;			/* bytes written */
-	uint64		window_groups;	/* groups that have numbers; 0: none */
 } AggregationStats;
 
 extern void aggregation_stats(Aggregation *aggregation, AggregationStats *stats);

@@ -583,7 +583,6 @@ aggregation_stats(Aggregation *aggregation, AggregationStats *stats)
 
 	note_memory(aggregation);
 	stats->memory = aggregation->most_memory;
-	stats->window_groups = aggregation->ncolumns > 0 ? aggregation->window.ngroups : 0;
 	stats->disk = aggregation->presence ? pairs_disk(aggregation->presence) : 0;
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
