@@ -17,6 +17,7 @@
 #include "storage/dsm.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
+#include "utils/guc.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
@@ -315,6 +316,17 @@ write_to_file(GroupsExchange *exchange, BlockEntry *entry)
 	exchange->disk += exchange->items.len;
 }
 
+/*
+ * Bytes of shared memory for the blocks.  More than a little is better off in a
+ * file, which the kernel keeps in memory as well: it gives each process its pages at once, where
+ * dynamic shared memory is made larger under a lock.  Not where files are limited.
+ */
+static size_t
+memory_share(const GroupsExchange *exchange)
+{
+	return temp_file_limit < 0 ? Min(exchange->memory_limit, 1024 * 1024) : exchange->memory_limit;
+}
+
 /* Puts the block away, and begins another one. */
 static void
 end_block(GroupsExchange *exchange)
@@ -332,7 +344,7 @@ end_block(GroupsExchange *exchange)
 	entry->pointer = InvalidDsaPointer;
 	memcpy(entry->first, exchange->first, exchange->entry_size - offsetof(BlockEntry, first));
 	exchange->directory.len += exchange->entry_size;
-	if (exchange->memory_used + size <= exchange->memory_limit)
+	if (exchange->memory_used + size <= memory_share(exchange))
 		entry->pointer = dsa_allocate_extended(exchange->area, size, DSA_ALLOC_NO_OOM);
 	if (DsaPointerIsValid(entry->pointer))
 	{

@@ -26,6 +26,9 @@
 /* A sorter is worth its while from so many values of a group on. */
 #define SORTED_VALUES 64
 
+/* It takes keys, not runs, while they repeat no more often than this. */
+#define SORTED_REPEATS 4
+
 /* The groups of a process, or the runs in the sorter. */
 typedef struct GroupsStream
 {
@@ -41,7 +44,6 @@ typedef struct GroupsStream
 
 	/* runs that have not been taken, while the group is being returned */
 	int			source;
-	bool		ones;			/* all counts are 1 */
 	size_t		n;
 	size_t		first;			/* they are from here on: */
 	int64	   *values;			/* ITEM_RUNS_MAX */
@@ -82,8 +84,8 @@ struct GroupsMerge
 	bool		sorting;		/* there is a sorter */
 	LongSorter	sorter;
 	LongSorterCursor cursor;
-	uint64		keys[ITEM_RUNS_MAX];	/* of the sorter */
-	uint32		narrow[ITEM_RUNS_MAX];
+	uint64		keys[SORTED_REPEATS * ITEM_RUNS_MAX];	/* of the sorter */
+	uint32		narrow[SORTED_REPEATS * ITEM_RUNS_MAX];
 	int			ninputs;
 	MergeInput *inputs;			/* a binary heap, the smallest value first */
 	int64		values[MERGED_RUNS];
@@ -252,9 +254,9 @@ take_run_item(const GroupsMerge *merge, GroupsStream *stream)
 	}
 	base = take_int64(stream);
 	take_numbers(stream, stream->n, base, stream->values);
-	stream->ones = !take_numbers(stream, stream->n, 0, stream->counts);
-	for (i = 0; stream->ones && i < stream->n; i++)
-		stream->counts[i] = 1;
+	if (!take_numbers(stream, stream->n, 0, stream->counts))
+		for (i = 0; i < stream->n; i++)
+			stream->counts[i] = 1;
 	derived = merge->description->source_derived[stream->source];
 	for (i = 0; derived && i < stream->n; i++)
 		stream->values[i] = derived_hear(derived, stream->values[i]);
@@ -583,36 +585,47 @@ sift_down(GroupsMerge *merge, int at)
 	inputs[at] = moving;
 }
 
-/* Adds a stream's runs to the sorter. */
-static void
+/*
+ * Adds a stream's runs to the sorter, as keys; false if they repeat so often that merging
+ * them takes less.
+ */
+static bool
 add_to_sorter(GroupsMerge *merge, GroupsStream *stream)
 {
 	const ValueSource *source = &merge->description->sources[merge->source];
 	const int64 *values = stream->values + stream->first;
+	const int64 *counts = stream->counts + stream->first;
 	int64		bias = column_kind_bias(source->kind);
 	bool		wide = column_kind_is_wide(source->kind);
-	size_t		n = stream->n;
+	int64		n = 0;
+	int64		c;
 	SortError	err;
 	size_t		i;
 
-	if (!wide && stream->ones)
+	for (i = 0; i < stream->n; i++)
+		if (counts[i] > SORTED_REPEATS * ITEM_RUNS_MAX)
+			return false;
+		else
+			n += counts[i];
+	if (n > (int64) (SORTED_REPEATS * stream->n))
+		return false;
+	n = 0;
+	if (wide)
 	{
-		for (i = 0; i < n; i++)
-			merge->narrow[i] = (uint32) (values[i] - bias - PG_INT32_MIN);
-		pg_sort_check(long_sorter_add_narrow(&merge->sorter, merge->narrow, n, &err), &err);
+		for (i = 0; i < stream->n; i++)
+			for (c = 0; c < counts[i]; c++)
+				merge->keys[n++] = (uint64) values[i] ^ SIGN_BIT;
+		pg_sort_check(long_sorter_add(&merge->sorter, merge->keys, n, &err), &err);
 	}
 	else
 	{
-		for (i = 0; i < n; i++)
-			merge->keys[i] = wide ? (uint64) values[i] ^ SIGN_BIT :
-				(uint64) (values[i] - bias - PG_INT32_MIN);
-		if (stream->ones)
-			pg_sort_check(long_sorter_add(&merge->sorter, merge->keys, n, &err), &err);
-		else
-			pg_sort_check(long_sorter_add_runs(&merge->sorter, merge->keys,
-											   (uint64 *) stream->counts + stream->first, n, &err), &err);
+		for (i = 0; i < stream->n; i++)
+			for (c = 0; c < counts[i]; c++)
+				merge->narrow[n++] = (uint32) (values[i] - bias - PG_INT32_MIN);
+		pg_sort_check(long_sorter_add_narrow(&merge->sorter, merge->narrow, n, &err), &err);
 	}
 	stream->n = 0;
+	return true;
 }
 
 /* Gives the runs of the source to the sorter, while it has room for them. */
@@ -630,8 +643,8 @@ fill_sorter(GroupsMerge *merge)
 		GroupsStream *stream = &merge->streams[p];
 
 		while (!long_sorter_is_full(&merge->sorter) && stream->merged &&
-			   has_runs(merge, stream, merge->source))
-			add_to_sorter(merge, stream);
+			   has_runs(merge, stream, merge->source) && add_to_sorter(merge, stream))
+			;
 	}
 	pg_sort_check(long_sorter_finish(&merge->sorter, &err), &err);
 	pg_sort_check(long_sorter_open_cursor(&merge->sorter, &merge->cursor, &err), &err);
