@@ -542,16 +542,24 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	groups_shared_attach(node->shared);
 }
 
-/* For EXPLAIN, while there is shared memory: what all processes have done. */
+/*
+ * No more groups are wanted, and shared memory ends.  EXPLAIN in the leader shows what all
+ * processes have done.
+ */
 static void
 shutdown_groups(CustomScanState *css)
 {
 	GroupsState *node = (GroupsState *) css;
 
-	if (node->shared == NULL || IsParallelWorker())
+	if (node->shared == NULL)
 		return;
-	groups_shared_get_totals(node->shared, &node->done.totals);
-	node->done.done = node->ended || node->done.totals.rows > 0;
+	if (node->started && !node->ended)
+		finish_execution(node);
+	if (!IsParallelWorker())
+	{
+		groups_shared_get_totals(node->shared, &node->done.totals);
+		node->done.done = true;
+	}
 	node->shared = NULL;
 }
 

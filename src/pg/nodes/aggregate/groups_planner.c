@@ -493,17 +493,19 @@ cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double r
 }
 
 /*
- * What it costs a process to tell the others of a group, or of a run, and to put together
- * what they told, in cpu_tuple_cost.
+ * What it costs a process to tell the others of a group, and of a run, and to put together what
+ * they told, in cpu_tuple_cost.  2e7 rows, 1 to 8 workers (Intel Xeon, 16 cores, PostgreSQL
+ * 18, sum(x) 40 ns a row): 150 and 62 ns a group, 15 and 19 ns a run.
  */
-#define EXCHANGE_GROUP_COST	0.1
-#define EXCHANGE_RUN_COST	0.01
+#define EXCHANGE_GROUP_COST	5.0
+#define TELL_RUN_COST		0.4
+#define MERGE_RUN_COST		0.5
 
 /* What each of several processes does for the others, until all groups have been returned. */
 static Cost
 exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows, int workers)
 {
-	int			processes = workers + (parallel_leader_participation ? 1 : 0);
+	double		processes = workers + (parallel_leader_participation ? 1 : 0);
 	double		runs = 0;
 	ListCell   *lc;
 
@@ -520,9 +522,8 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 		runs += Min(values * ngroups * processes, rows);
 	}
 	/* A group is put together by one process. */
-	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
-			EXCHANGE_RUN_COST * runs / processes * (1 + Max(processes / ngroups, 1)) / 2) *
-		cpu_tuple_cost;
+	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) + TELL_RUN_COST * runs / processes +
+			MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1))) * cpu_tuple_cost;
 }
 
 /*
