@@ -211,7 +211,9 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	{
 		double		group = rows / input->groups;
 
-		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART * log2(Min(group, kept));
+		/* Equal values of an abbreviated key take one comparison a row if no key is behind it. */
+		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART *
+			(input->further ? log2(Min(group, kept)) : 1);
 
 		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)
