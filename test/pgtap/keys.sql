@@ -191,6 +191,20 @@ SELECT results_eq('SELECT i FROM nans ORDER BY f, i', 'SELECT i FROM nans ORDER 
 SELECT results_eq('SELECT f FROM nans ORDER BY f DESC', 'SELECT f FROM nans ORDER BY f = ''NaN'' DESC, f = ''Infinity'' DESC, f DESC', 'the same of keys alone');
 RESET hpsort.debug_sort;
 
+-- Keys that fill 64 bits to the last, or nearly, and one behind them.
+CREATE TEMP TABLE wide AS SELECT i, (ARRAY[-2147483648, 2147483647, i])[1 + i % 3] AS a, (ARRAY[2147483647, -i, -2147483648])[1 + i / 3 % 3] AS b,
+	CASE WHEN i % 7 > 0 THEN (i - 1000) * 9000000000000000::int8 END AS c, i % 2 = 0 AS d
+FROM generate_series(1, 2000) i;
+INSERT INTO wide VALUES (2001, 0, 0, -9223372036854775808, true), (2002, 0, 0, 9223372036854775807, false), (2003, 0, 0, NULL, true);
+CREATE FUNCTION pg_temp.sorted(keys text, mode text) RETURNS SETOF int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hpsort.debug_sort', mode, true);
+	RETURN QUERY EXECUTE 'SELECT i FROM wide ORDER BY ' || keys;
+END $$;
+SELECT is((SELECT string_agg(i::text, ',') FROM (SELECT i FROM pg_temp.sorted(keys, 'force') i) f),
+	(SELECT string_agg(i::text, ',') FROM (SELECT i FROM pg_temp.sorted(keys || ', i', 'forbid') i) f), 'wide keys: ' || keys)
+FROM unnest('{"a, b, c","a DESC, c","d, a, c DESC","d, a DESC, b, c","a, d, b, c NULLS FIRST","c, a","c DESC, b"}'::text[]) keys;
+
 -- Merge joins, windows, DISTINCT, cursors and rescans over such keys.
 CREATE FUNCTION pg_temp.check_query(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

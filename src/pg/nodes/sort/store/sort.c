@@ -53,7 +53,11 @@ static void
 combine_part(Combination *c, unsigned __int128 width, bool nulls_first, unsigned __int128 *total)
 {
 	const unsigned __int128 codes = (unsigned __int128) 1 << 64;
+	unsigned __int128 room = codes / *total;
 	int			i = c->nkeys;
+
+	if (room < 2)
+		return;					/* not even one bit */
 
 	/* All of int8 and NULLs: one value more than 64 bits have.  The two at one end share one. */
 	if (width > codes)
@@ -62,7 +66,7 @@ combine_part(Combination *c, unsigned __int128 width, bool nulls_first, unsigned
 		c->base[i] = 0;
 		c->null_code[i] = nulls_first ? 0 : PG_UINT64_MAX;
 	}
-	while (((width - 1) >> c->shift[i]) + 1 > codes / *total)
+	while (((width - 1) >> c->shift[i]) + 1 > room)
 		c->shift[i]++;
 	width = ((width - 1) >> c->shift[i]) + 1;
 	*total *= width;
@@ -74,6 +78,7 @@ static void
 combine_keys(const RowStore *store, Combination *c)
 {
 	unsigned __int128 total = 1;
+	bool		full = false;
 	int			i;
 
 	memset(c, 0, sizeof(*c));
@@ -89,8 +94,8 @@ combine_keys(const RowStore *store, Combination *c)
 		c->null_code[i] = nulls_first ? 0 : (uint64) width;
 		width += any_null;
 		c->range *= (double) width;
-		if (c->nkeys > c->nwhole)
-			continue;			/* the code is full */
+		if (full)
+			continue;
 		if (width <= ((unsigned __int128) 1 << 64) / total)
 		{
 			total *= width;
@@ -98,7 +103,10 @@ combine_keys(const RowStore *store, Combination *c)
 			c->nkeys = c->nwhole = i + 1;
 		}
 		else
+		{
 			combine_part(c, width, nulls_first, &total);
+			full = true;
+		}
 	}
 	c->last = (uint64) (total - 1);
 }
