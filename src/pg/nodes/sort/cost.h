@@ -19,6 +19,7 @@ typedef struct HpSortCostInput
 	double		range;			/* values that the mapped keys can have */
 	double		groups;			/* of equal ones, if keys are left to core's
 								 * comparison; else 0 */
+	bool		further;		/* ... by keys behind the mapped ones */
 	bool		key_only;
 	double		limit;			/* rows wanted; < 0: all */
 	double		order;			/* how much the rows come in order of the first
