@@ -314,6 +314,17 @@ compat_gather_rows(Path *path)
 #endif
 }
 
+/* PG 17 keeps the run condition of a window with its functions; a path has it as clauses. */
+static inline List *
+compat_window_run_condition(const WindowAggPath *path)
+{
+#if PG_VERSION_NUM >= 170000
+	return path->runCondition;
+#else
+	return path->winclause->runCondition;
+#endif
+}
+
 /* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
 static inline void
 compat_add_disabled_nodes(Path *path, const Path *child)

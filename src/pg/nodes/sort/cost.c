@@ -75,6 +75,7 @@
 
 /* LIMIT: a row beyond the cutoff; a row that is kept, and a byte of it, copied to fresh memory. */
 #define LIMIT_SKIP_NS 8.0
+#define GROUP_SKIP_NS 14.0
 #define LIMIT_ROW_NS 50.0
 #define LIMIT_BYTE_NS 0.5
 
@@ -204,7 +205,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		if (kept < rows)
 		{
 			bytes = kept * width;
-			in_ns += rows * LIMIT_SKIP_NS + kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
+			in_ns += rows * (input->by_group ? GROUP_SKIP_NS : LIMIT_SKIP_NS) + kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
 		}
 	}
 	if (input->groups > 0 && rows > input->groups)
