@@ -200,6 +200,8 @@ sort_rows(HpSortState *state)
 	sort = row_sort_begin(&state->spec, wanted_rows(state), wanted_of_group(state), &state->stats.sort);
 	if (row_sort_takes_keys(sort))
 		state->stats.from_column = sort_node_fill_from_column(sort, outer);
+	else if (sort->by_group)
+		state->stats.from_column = sort_node_fill_by_group(sort, outer);
 	while (!state->stats.from_column)
 	{
 		TupleTableSlot *slot = ExecProcNode(outer);

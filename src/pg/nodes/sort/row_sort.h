@@ -140,6 +140,19 @@ row_sort_put(RowSort *sort, TupleTableSlot *slot)
 		row_sort_put_refused(sort, slot);
 }
 
+/*
+ * Sets rows to those of keys->n rows that are to be put, by their keys, into a sort by
+ * group; returns their number.  The others have been counted.
+ */
+static inline int
+row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)
+{
+	int			n = group_bound_candidates(sort->by_group, keys, rows);
+
+	sort->stats->keys += keys->n - n;
+	return n;
+}
+
 /* The next row of the store in either direction, as tuplesort counts. */
 static inline TupleTableSlot *
 row_sort_next_of_store(RowSort *sort, bool forward, TupleTableSlot *slot)

@@ -96,7 +96,7 @@ free_cutoffs(GroupBound *bound)
 
 /* Gives the codes of groups their bounds; false if they do not fit into 64 bits. */
 static bool
-lay_out_codes(GroupBound *bound, uint64 *ncodes)
+lay_out_codes(GroupBound *bound)
 {
 	const RowStore *store = bound->store;
 	unsigned __int128 total = 1;
@@ -119,7 +119,7 @@ lay_out_codes(GroupBound *bound, uint64 *ncodes)
 		if (total > PG_UINT64_MAX)
 			return false;
 	}
-	*ncodes = (uint64) total;
+	bound->ncodes = (uint64) total;
 	return true;
 }
 
@@ -246,12 +246,12 @@ walk_groups(GroupBound *bound, Cut *cut)
 
 /* Makes the arrays of cutoffs; false if they would take too much memory. */
 static bool
-place_cutoffs(GroupBound *bound, Cut *cut, uint64 ncodes)
+place_cutoffs(GroupBound *bound, Cut *cut)
 {
 	MemoryContext memory = MemoryContextGetParent(bound->store->memory);
 	Size		width = sizeof(uint64) + sizeof(uint32);
-	bool		hashed = ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
-	uint64		places = ncodes;
+	bool		hashed = bound->ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
+	uint64		places = bound->ncodes;
 	uint64		i;
 
 	if (hashed)
@@ -262,6 +262,8 @@ place_cutoffs(GroupBound *bound, Cut *cut, uint64 ncodes)
 		places = UINT64_C(1) << bits;
 		bound->shift = 64 - bits;
 	}
+	else
+		places++;
 	free_cutoffs(bound);
 	if (places * width > bound->memory)
 		return false;
@@ -338,11 +340,10 @@ cut_rows(GroupBound *bound)
 	uint64		before = store->rows;
 	Cut			cut = {0};
 	SortContext context;
-	uint64		ncodes;
 
 	Assert(before > 0 && bound->spec.wanted > 0 && !bound->frozen);
 	pg_sort_context_partial(&context, store->memory);
-	if (!lay_out_codes(bound, &ncodes))
+	if (!lay_out_codes(bound))
 	{
 		free_cutoffs(bound);
 		return 0;
@@ -350,7 +351,7 @@ cut_rows(GroupBound *bound)
 	row_store_sort(store, &context);
 	walk_groups(bound, &cut);
 	bound->groups = cut.groups;
-	if (!place_cutoffs(bound, &cut, ncodes))
+	if (!place_cutoffs(bound, &cut))
 		free_cutoffs(bound);
 	keep_rows(bound, &cut, &context);
 	pfree(cut.kept);
@@ -400,6 +401,123 @@ group_bound_finish(GroupBound *bound)
 {
 	if (!bound->frozen && bound->store->rows > 0)
 		cut_rows(bound);
+}
+
+/*
+ * Adds to the codes what key k contributes to them, and marks rows of groups that have
+ * no code.
+ */
+static void
+add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 *codes, uint8 *unknown)
+{
+	const uint64 *images = keys->images[k];
+	const uint8 *nulls = keys->nulls[k];
+	uint64		lo = bound->lo[k];
+	uint64		first = bound->first[k];
+	uint64		stride = bound->stride[k];
+	bool		any_null = (bound->any_null >> k) & 1;
+	uint64		nvalues = bound->lo[k] <= bound->hi[k] ? bound->hi[k] - bound->lo[k] + 1 : 0;
+	int			i;
+
+	if (nulls)
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		distance = images[i] - lo;
+
+			unknown[i] |= nulls[i] ? !any_null : distance >= nvalues;
+			codes[i] += (nulls[i] ? bound->null_place[k] : distance + first) * stride;
+		}
+	else
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		distance = images[i] - lo;
+
+			unknown[i] |= distance >= nvalues;
+			codes[i] += (distance + first) * stride;
+		}
+}
+
+/* The image of each row's first key after the group's, as group_bound_image. */
+static const uint64 *
+order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images)
+{
+	int			k = bound->spec.ngroup;
+	const KeyColumn *key = &bound->store->keys->keys[k];
+	uint64		more;
+	uint64		null;
+	int			i;
+
+	if (k >= bound->store->keys->nmapped)
+	{
+		memset(images, 0, keys->n * sizeof(uint64));
+		return images;
+	}
+	more = key_is_narrow(key->kind) ? 1 : 0;
+	null = key->nulls_first ? 0 : PG_UINT64_MAX;
+	if (more == 0 && keys->nulls[k] == NULL)
+		return keys->images[k];
+	for (i = 0; i < keys->n; i++)
+		images[i] = keys->nulls[k] && keys->nulls[k][i] ? null : keys->images[k][i] + more;
+	return images;
+}
+
+/* Whether a row, by this image, may be before a cutoff, or be its peer unless peers are refused. */
+static inline bool
+may_be_first(uint64 image, uint64 cutoff, bool peers)
+{
+	return image < cutoff || (peers && image == cutoff) || cutoff == PG_UINT64_MAX;
+}
+
+/* Whether rows whose image is the cutoff's may be wanted. */
+static bool
+wants_peers(const GroupBound *bound)
+{
+	const KeyColumns *keys = bound->store->keys;
+	int			k = bound->spec.ngroup;
+
+	if (bound->spec.kind != GROUP_BOUND_ROWS)
+		return true;
+	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nmapped || !key_is_narrow(keys->keys[k].kind));
+}
+
+int
+group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows)
+{
+	uint64		codes[MaxHeapTuplesPerPage];
+	uint64		images[MaxHeapTuplesPerPage];
+	uint8		unknown[MaxHeapTuplesPerPage];
+	const uint64 *order;
+	bool		peers = wants_peers(bound);
+	int			n = 0;
+	int			i;
+
+	if (bound->images == NULL)
+	{
+		for (i = 0; i < keys->n && bound->spec.wanted > 0; i++)
+			rows[n++] = i;
+		return n;
+	}
+	memset(codes, 0, keys->n * sizeof(uint64));
+	memset(unknown, 0, keys->n);
+	for (i = 0; i < bound->spec.ngroup; i++)
+		add_to_codes(bound, i, keys, codes, unknown);
+	order = order_images(bound, keys, images);
+	if (bound->codes == NULL)
+		for (i = 0; i < keys->n; i++)
+		{
+			rows[n] = i;
+			n += may_be_first(order[i], bound->images[unknown[i] ? bound->ncodes : codes[i]], peers);
+		}
+	else
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		at = unknown[i] ? PG_UINT64_MAX : group_bound_find(bound, codes[i]);
+
+			rows[n] = i;
+			n += at == PG_UINT64_MAX || may_be_first(order[i], bound->images[at], peers);
+		}
+	bound->refused += keys->n - n;
+	return n;
 }
 
 bool

@@ -67,12 +67,21 @@ typedef struct GroupBound
 	uint64		stride[KEY_COLUMNS_MAX_MAPPED];
 	uint8		any_null;		/* keys that are NULL somewhere */
 
-	/* The cutoffs: arrays by code, or hashed. */
+	/* The cutoffs: arrays by code, and one that refuses nothing; or hashed. */
+	uint64		ncodes;
 	uint64	   *images;			/* of the first key after the group; NULL: no cutoffs */
 	uint32	   *refs;			/* the row; CUTOFF_NONE */
 	uint64	   *codes;			/* hashed: whose cutoff this is; NULL: by code */
 	int			shift;			/* hashed: for 2^(64 - shift) places */
 } GroupBound;
+
+/* Some rows by the images of their keys: those of the group, and the first after it if it is mapped. */
+typedef struct GroupBoundKeys
+{
+	int			n;
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];
+	const uint8 *nulls[KEY_COLUMNS_MAX_MAPPED]; /* 1: NULL; NULL: no key of these rows is */
+} GroupBoundKeys;
 
 /* Starts a bound on an empty store, of which it takes a part of the memory. */
 extern GroupBound *group_bound_create(RowStore *store, const GroupBoundSpec *spec);
@@ -96,6 +105,12 @@ extern void group_bound_finish(GroupBound *bound);
 /* The slow step of group_bound_refuses: whether a row whose first key is the cutoff's is refused. */
 extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot,
 									  uint64 image, uint32 ref);
+
+/*
+ * Sets rows to those that may be among the first of their group, so that
+ * group_bound_refuses must be asked; returns their number.
+ */
+extern int	group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows);
 
 /* Whether it is time for a cut. */
 static inline bool

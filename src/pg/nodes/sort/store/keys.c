@@ -43,9 +43,8 @@ key_kind(Oid opcintype)
 	}
 }
 
-/* The bits that the unsigned values of a kind can have. */
-static uint64
-kind_mask(KeyKind kind)
+uint64
+key_mask(KeyKind kind)
 {
 	switch (kind)
 	{
@@ -107,7 +106,7 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 		{
 			key->kind = key_kind(opcintype);
 			Assert(key->kind != KEY_KIND_NONE);
-			key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
+			key->flip = kind_sign(key->kind) ^ (key->descending ? key_mask(key->kind) : 0);
 			if (key->kind == KEY_KIND_ENUM)
 				enum_labels_init(&key->labels,
 								 getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid),

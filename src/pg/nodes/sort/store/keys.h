@@ -62,6 +62,9 @@ typedef struct KeyColumns
 /* The kind of keys of operator class input type, KEY_KIND_NONE if none. */
 extern KeyKind key_kind(Oid opcintype);
 
+/* The bits that the unsigned values of a kind can have. */
+extern uint64 key_mask(KeyKind kind);
+
 /* Whether the key takes 32 bits at most. */
 static inline bool
 key_is_narrow(KeyKind kind)
