@@ -337,6 +337,19 @@ compat_add_disabled_nodes(Path *path, const Path *child)
 #endif
 }
 
+/* The same, of a copy of a path above another child. */
+static inline void
+compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += child->disabled_nodes - old_child->disabled_nodes;
+#else
+	(void) path;
+	(void) old_child;
+	(void) child;
+#endif
+}
+
 /*
  * The kind of slot that a custom scan returns.  PG 16 takes it from the state
  * when that is created; before, the slot is made anew when the scan begins.

@@ -78,6 +78,7 @@ copy_over(const Path *path, Path *sub)
 		own *= sub->rows / old->rows;
 	((ChainPath *) copy)->subpath = sub;
 	copy->parallel_safe = path->parallel_safe && sub->parallel_safe;
+	compat_exchange_disabled_nodes(copy, old, sub);
 	copy->total_cost = sub->total_cost + own;
 	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost
 		: sub->startup_cost - old->startup_cost;
