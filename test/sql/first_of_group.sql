@@ -1,5 +1,4 @@
 -- The first rows of each group: what EXPLAIN says, and where all rows are sorted.
-CREATE EXTENSION hpsort;
 LOAD 'hpsort';
 SET max_parallel_workers_per_gather = 0;
 SET enable_hashagg = off;
@@ -76,4 +75,3 @@ SET hpsort.enable_sort = off;
 SELECT pg_temp.bounds('SELECT * FROM (SELECT *, rank() OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3');
 DROP TABLE readings;
 DROP FUNCTION bound();
-DROP EXTENSION hpsort;
