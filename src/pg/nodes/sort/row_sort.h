@@ -76,10 +76,11 @@ typedef struct RowSort
 } RowSort;
 
 /*
- * Starts a sort in work_mem.  bound: only so many rows will be read; 0: all.  by_group:
- * only the first rows of each group are wanted, but more may be read; NULL: all.  Not
- * both, and of keys alone neither by_group.  stats are set by row_sort_finish, and kept up to date while rows are read; they
- * must live as long as the sort.
+ * Starts a sort in work_mem.  bound: only so many rows will be read; 0: all.
+ * by_group: only the first rows of each group are wanted, but more may be read; NULL: all.
+ * A sort has at most one of the two, and one of keys alone has no by_group.  stats are
+ * set by row_sort_finish, and kept up to date while rows are read; they must live as
+ * long as the sort.
  */
 extern RowSort *row_sort_begin(const RowSortSpec *spec, uint64 bound,
 							   const GroupBoundSpec *by_group, RowSortStats *stats);
