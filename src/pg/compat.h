@@ -322,6 +322,17 @@ compat_gather_rows(Path *path)
 #endif
 }
 
+/* PG 17 keeps the run condition of a window with its functions; a path has it as clauses. */
+static inline List *
+compat_window_run_condition(const WindowAggPath *path)
+{
+#if PG_VERSION_NUM >= 170000
+	return path->runCondition;
+#else
+	return path->winclause->runCondition;
+#endif
+}
+
 /* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
 static inline void
 compat_add_disabled_nodes(Path *path, const Path *child)
@@ -330,6 +341,19 @@ compat_add_disabled_nodes(Path *path, const Path *child)
 	path->disabled_nodes += child->disabled_nodes;
 #else
 	(void) path;
+	(void) child;
+#endif
+}
+
+/* The same, of a copy of a path above another child. */
+static inline void
+compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += child->disabled_nodes - old_child->disabled_nodes;
+#else
+	(void) path;
+	(void) old_child;
 	(void) child;
 #endif
 }

@@ -141,6 +141,11 @@ for my $t (1 .. $tables)
 		my @filters = map { pick('id % 3 = 1', 'NULL::bool', 'true', pick(@columns) . ' IS NULL', "nullif(id % 4, 1) > 1",
 			'$$' . pick(@readable) . '$$ <> shown(' . pick(@readable) . ')') } 1 .. pick(0, 0, 0, 1, 3);
 		my @elements = ((map { "shown($_)" } @read), map { "CASE WHEN $_ THEN 't' ELSE 'f' END" } @filters);
+		if (!$am && rand() < 0.4)
+		{
+			push @read, 'ctid';
+			push @elements, 'shown(ctid)';
+		}
 		my $where = $qual ? "WHERE $qual" : '';
 		my $array = sub { return 'ARRAY[' . join(', ', map { "\$q\$$_\$q\$" } @_) . ']::text[]' };
 		my $read = "read_aligned('$table', " . $array->(@read) . ", \$q\$$qual\$q\$, " . $array->(@filters) . ')';

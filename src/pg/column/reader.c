@@ -38,6 +38,7 @@ typedef enum PageNotes
 	NOTE_COUNT,					/* how many there are */
 	NOTE_ROWS,					/* where they are, for reading columns */
 	NOTE_KEYS,					/* where they are, and the keys of the early column */
+	NOTE_TIDS,					/* where they are, and their line numbers */
 	NOTE_LINES					/* their line numbers, for filters */
 } PageNotes;
 
@@ -50,6 +51,8 @@ struct ColumnReader
 	PageNotes	notes;			/* what the scan needs */
 	bool		all_visible_counts; /* PD_ALL_VISIBLE can be trusted */
 	bool		ended;
+	bool		by_page;		/* a batch is a page */
+	bool		tids;			/* as in ColumnScan */
 	RowLayout	layout;			/* of the columns */
 	int			nbatches;		/* column_scan_nbatches */
 
@@ -214,9 +217,9 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		}
 		if (notes == NOTE_KEYS)
 			keys[n] = row_early_key(layout, row_note(layout, rows, n, row));
-		else if (notes == NOTE_ROWS)
+		else if (notes == NOTE_ROWS || notes == NOTE_TIDS)
 			row_note(layout, rows, n, row);
-		else if (notes == NOTE_LINES)
+		if (notes == NOTE_LINES || notes == NOTE_TIDS)
 			reader->lines[n] = line;
 		n++;
 	}
@@ -225,8 +228,8 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 }
 
 /*
- * Notes in reader->rows those of reader->lines for which qual is true, and evaluates
- * the scan's other filters of them.
+ * Keeps of reader->lines those rows for which qual is true, notes them in reader->rows,
+ * and evaluates the scan's other filters of them.
  */
 static void
 filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nlines, ColumnBatch *filters)
@@ -249,9 +252,22 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nlines, ColumnBa
 		if (!qual_is_true(reader))
 			continue;
 		evaluate_filters(reader, filters);
+		reader->lines[reader->rows.n] = line;
 		row_note(&reader->layout, &reader->rows, reader->rows.n++, tuple.t_data);
 	}
 	ExecClearTuple(reader->slot);
+}
+
+/* Appends the TIDs of the rows noted. */
+static void
+put_tids(const ColumnReader *reader, BlockNumber block, ColumnBatch *batch)
+{
+	int64	   *tids = batch->wide + batch->n;
+	int			i;
+
+	for (i = 0; i < reader->rows.n; i++)
+		tids[i] = COLUMN_TID(block, reader->lines[i]);
+	batch->n += reader->rows.n;
 }
 
 /* scan_page with a loop for each kind of page; only for read_page. */
@@ -291,6 +307,8 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 		n = SCAN_PAGE(NOTE_KEYS);
 	else if (notes == NOTE_ROWS)
 		n = SCAN_PAGE(NOTE_ROWS);
+	else if (notes == NOTE_TIDS)
+		n = SCAN_PAGE(NOTE_TIDS);
 	else if (notes == NOTE_LINES)
 		n = SCAN_PAGE(NOTE_LINES);
 	else
@@ -300,9 +318,11 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	pgstat_count_index_tuples(reader->rel, n);
 	if (notes == NOTE_LINES)
 		filter_rows(reader, buffer, page, n, batches + reader->layout.ncolumns);
-	if (reader->layout.ncolumns + reader->nfilters == 0)
+	if (reader->tids)
+		put_tids(reader, BufferGetBlockNumber(buffer), &batches[reader->nbatches - 1]);
+	else if (reader->layout.ncolumns + reader->nfilters == 0)
 		batches[0].n += notes == NOTE_COUNT ? n : reader->rows.n;
-	else
+	if (reader->layout.ncolumns > 0)
 		rows_read(&reader->layout, &reader->rows, batches);
 }
 
@@ -340,14 +360,18 @@ column_reader_open(const ColumnScan *scan)
 	ColumnReader *reader = palloc0_object(ColumnReader);
 	bool		filtered = scan->qual != NULL || scan->nfilters > 0;
 
-	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0));
 	reader->rel = scan->rel;
 	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
+	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0 && !scan->tids));
+	Assert(reader->heap || !scan->tids);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
 					scan->aligned);
 	reader->nbatches = column_scan_nbatches(scan);
+	reader->tids = scan->tids;
 	if (filtered)
 		reader->notes = NOTE_LINES;
+	else if (scan->tids)
+		reader->notes = NOTE_TIDS;
 	else if (scan->ncolumns == 0)
 		reader->notes = NOTE_COUNT;
 	else
@@ -449,11 +473,26 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 		if (!next_page(reader))
 			return false;
 		read_page(reader, reader->current, batches);
+		if (reader->by_page)
+			return true;
 		rows = 0;
 		for (c = 0; c < reader->nbatches; c++)
 			rows = Max(rows, batches[c].n);
 	}
 	return true;
+}
+
+void
+column_reader_by_page(ColumnReader *reader)
+{
+	Assert(reader->heap);
+	reader->by_page = true;
+}
+
+Buffer
+column_reader_buffer(const ColumnReader *reader)
+{
+	return reader->current;
 }
 
 uint64

@@ -66,17 +66,20 @@ typedef struct ColumnScan
 	 */
 	int			nfilters;
 	ExprState **filters;
+
+	/* In an aligned scan of a heap: the rows' TIDs are returned, too. */
+	bool		tids;
 } ColumnScan;
 
 /*
  * How many batches column_reader_next fills: one for each column, then one for each
- * filter.  There is one at least, whose n is the number of rows in an aligned scan
+ * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the number of rows in an aligned scan
  * even if it has neither columns nor filters.
  */
 static inline int
 column_scan_nbatches(const ColumnScan *scan)
 {
-	return Max(scan->ncolumns + scan->nfilters, 1);
+	return Max(scan->ncolumns + scan->nfilters + (scan->tids ? 1 : 0), 1);
 }
 
 typedef struct ColumnReader ColumnReader;
@@ -92,6 +95,13 @@ extern ColumnReader *column_reader_open(const ColumnScan *scan);
  * end of the table; this last call may have returned rows as well.
  */
 extern bool column_reader_next(ColumnReader *reader, ColumnBatch *batches);
+
+/*
+ * From now on batches of a heap have the rows of one page each, perhaps none, and the
+ * page stays pinned until the next call: column_reader_buffer has it.
+ */
+extern void column_reader_by_page(ColumnReader *reader);
+extern Buffer column_reader_buffer(const ColumnReader *reader);
 
 /* Rows that qual has refused so far. */
 extern uint64 column_reader_filtered(const ColumnReader *reader);

@@ -10,10 +10,10 @@
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 
-/* Gives batches the arrays that the scan fills. */
-static void
-make_arrays(const ColumnScan *scan, ColumnBatch *batches)
+ColumnBatch *
+column_batches_make(const ColumnScan *scan)
 {
+	ColumnBatch *batches = palloc0_array(ColumnBatch, column_scan_nbatches(scan));
 	int			b;
 
 	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
@@ -31,14 +31,17 @@ make_arrays(const ColumnScan *scan, ColumnBatch *batches)
 		if (scan->aligned)
 			batches[b].nulls = palloc_array(uint8, COLUMN_BATCH_KEYS);
 	}
+	if (scan->tids)
+		batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
+	return batches;
 }
 
-static void
-free_arrays(const ColumnScan *scan, ColumnBatch *batches)
+void
+column_batches_free(const ColumnScan *scan, ColumnBatch *batches)
 {
 	int			b;
 
-	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
+	for (b = 0; b < column_scan_nbatches(scan); b++)
 	{
 		if (batches[b].wide)
 			pfree(batches[b].wide);
@@ -47,18 +50,18 @@ free_arrays(const ColumnScan *scan, ColumnBatch *batches)
 		if (batches[b].nulls)
 			pfree(batches[b].nulls);
 	}
+	pfree(batches);
 }
 
 uint64
 column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
 {
 	ColumnReader *reader = column_reader_open(scan);
-	ColumnBatch *batches = palloc0_array(ColumnBatch, column_scan_nbatches(scan));
+	ColumnBatch *batches = column_batches_make(scan);
 	bool		instrument = instrumented && instrumented->instrument;
 	uint64		filtered;
 	bool		more;
 
-	make_arrays(scan, batches);
 	do
 	{
 		if (instrument)
@@ -72,8 +75,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 
 	filtered = column_reader_filtered(reader);
 	column_reader_close(reader);
-	free_arrays(scan, batches);
-	pfree(batches);
+	column_batches_free(scan, batches);
 	return filtered;
 }
 

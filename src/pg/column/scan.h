@@ -3,7 +3,7 @@
  *		The one loop around a ColumnReader: open, read batch after batch, close.
  *
  * The column functions read through it (sources.c), and so do both custom scan
- * nodes.
+ * nodes, but for rows that HpSort leaves where they are.
  */
 #ifndef HPSORT_PG_COLUMN_SCAN_H
 #define HPSORT_PG_COLUMN_SCAN_H
@@ -16,8 +16,15 @@
 #include "sort/sorter.h"
 
 /*
- * Takes a batch: an element for each column of the scan, then one for each filter
- * (column_scan_nbatches).  The arrays may be changed in place, and are overwritten
+ * The batches of a scan (column_scan_nbatches), with their arrays, for those who call
+ * the reader themselves.
+ */
+extern ColumnBatch *column_batches_make(const ColumnScan *scan);
+extern void column_batches_free(const ColumnScan *scan, ColumnBatch *batches);
+
+/*
+ * Takes a batch: an element for each column of the scan, then one for each filter,
+ * then one for TIDs (column_scan_nbatches).  The arrays may be changed in place, and are overwritten
  * by the next batch.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);

@@ -39,6 +39,7 @@ typedef struct Output
 	ReturnSetInfo *result;
 	int			ncolumns;
 	int			nfilters;
+	bool		tids;
 	ColumnKind *kinds;
 	Oid		   *functions;		/* the types' output functions */
 } Output;
@@ -104,14 +105,17 @@ static void
 put_rows(void *arg, const ColumnBatch *batches)
 {
 	Output	   *output = arg;
-	int			nelements = output->ncolumns + output->nfilters;
+	int			nbatches = output->ncolumns + output->nfilters;
+	int			nelements = nbatches + (output->tids ? 1 : 0);
 	Datum	   *elements = palloc(sizeof(Datum) * Max(nelements, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(nelements, 1));
 	int			lower = 1;
 	size_t		i;
 	int			e;
 
-	for (e = 0; e < nelements; e++)
+	if (output->tids && batches[nbatches].n != batches[0].n)
+		elog(ERROR, "%zu TIDs of %zu rows", batches[nbatches].n, batches[0].n);
+	for (e = 0; e < nbatches; e++)
 		check_batch(&batches[e], batches[0].n, e < output->ncolumns,
 					e < output->ncolumns ? output->kinds[e] : COLUMN_KIND_NONE);
 	for (i = 0; i < batches[0].n; i++)
@@ -119,7 +123,15 @@ put_rows(void *arg, const ColumnBatch *batches)
 		Datum		row;
 		bool		isnull = false;
 
-		for (e = 0; e < nelements; e++)
+		if (output->tids)
+		{
+			int64		tid = batches[nbatches].wide[i];
+
+			nulls[nbatches] = false;
+			elements[nbatches] = CStringGetTextDatum(psprintf("(%u,%u)", COLUMN_TID_BLOCK(tid),
+															  COLUMN_TID_LINE(tid)));
+		}
+		for (e = 0; e < nbatches; e++)
 		{
 			const char *text = batches[e].nulls[i] ? "f" : "t";
 
@@ -161,7 +173,7 @@ analyze_query(const char *text)
 /*
  * (table regclass, columns text[], qual text, filters text[]) returns setof text[]:
  * the rows, with an element for each column and each filter, and a last one that says
- * how many were filtered.
+ * how many were filtered.  If the last column is ctid, the rows have it as their last element.
  */
 Datum
 hpsort_columns_read(PG_FUNCTION_ARGS)
@@ -188,6 +200,12 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &filters, NULL,
 					  &output.nfilters);
 
+	if (output.ncolumns > 0 &&
+		strcmp(TextDatumGetCString(columns[output.ncolumns - 1]), "ctid") == 0)
+	{
+		output.tids = scan.tids = true;
+		output.ncolumns--;
+	}
 	attnums = palloc0(sizeof(AttrNumber) * Max(output.ncolumns, 1));
 	output.kinds = palloc0(sizeof(ColumnKind) * Max(output.ncolumns, 1));
 	output.functions = palloc0(sizeof(Oid) * Max(output.ncolumns, 1));

@@ -1,6 +1,6 @@
 /*
  * column.h
- *		Keys of Custom Scan (HpSort) straight from a table's column.
+ *		Keys of Custom Scan (HpSort) straight from a table's columns.
  */
 #ifndef HPSORT_PG_NODES_SORT_COLUMN_H
 #define HPSORT_PG_NODES_SORT_COLUMN_H
@@ -17,5 +17,11 @@
  * column reader can read.
  */
 extern bool sort_node_fill_from_column(RowSort *sort, PlanState *outer);
+
+/*
+ * Likewise for a sort that wants the first rows of each group: puts those rows of a
+ * child node that may be among them.
+ */
+extern bool sort_node_fill_by_group(RowSort *sort, PlanState *outer);
 
 #endif							/* HPSORT_PG_NODES_SORT_COLUMN_H */

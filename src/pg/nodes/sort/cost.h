@@ -22,6 +22,7 @@ typedef struct HpSortCostInput
 	bool		further;		/* ... by keys behind the mapped ones */
 	bool		key_only;
 	double		limit;			/* rows wanted; < 0: all */
+	bool		by_group;		/* these are the first of each group */
 	double		order;			/* how much the rows come in order of the first
 								 * key, up or down: 0 (or not known) to 1 */
 } HpSortCostInput;

@@ -11,6 +11,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
 #include "pg/compat.h"
@@ -25,8 +26,10 @@ typedef struct HpSortState
 {
 	CustomScanState css;
 	RowSortSpec spec;
-	ExprState  *limit;			/* NULL: no limit known */
+	ExprState  *limit;			/* or what bounds each group; NULL: no limit known */
 	ExprState  *offset;
+	GroupBoundSpec by_group;	/* its kind is 0 if there are no groups */
+	Oid			limit_type;
 	RowSort    *sort;			/* NULL: nothing sorted yet */
 	HpSortStats stats;
 	HpSortShared *shared;		/* NULL unless parallel */
@@ -112,13 +115,40 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 	init_spec(state, scan, eflags);
 
-	/* The expressions of LIMIT and OFFSET are evaluated before there is a row. */
+	/* These are evaluated before there is a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
-		elog(ERROR, "LIMIT of a sort refers to a column");
+		elog(ERROR, "bound of a sort refers to a column");
 	if (list_length(scan->custom_exprs) > 0)
 		state->limit = ExecInitExpr(linitial(scan->custom_exprs), &node->ss.ps);
 	if (list_length(scan->custom_exprs) > 1)
 		state->offset = ExecInitExpr(lsecond(scan->custom_exprs), &node->ss.ps);
+	state->by_group.kind = plan_number(scan, HPSORT_PLAN_GROUP_KIND);
+	if (state->by_group.kind != GROUP_BOUND_NONE)
+	{
+		state->limit_type = exprType(linitial(scan->custom_exprs));
+		state->by_group.ngroup = plan_number(scan, HPSORT_PLAN_GROUP_KEYS);
+		state->by_group.expected_groups = plan_number(scan, HPSORT_PLAN_GROUPS);
+		state->by_group.expected_rows = state->spec.expected_rows;
+	}
+}
+
+/* Sets how many rows, or ranks, of each group are wanted. */
+static const GroupBoundSpec *
+wanted_of_group(HpSortState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		isnull;
+	Datum		value;
+	int64		wanted;
+
+	if (state->by_group.kind == GROUP_BOUND_NONE)
+		return NULL;
+	value = ExecEvalExprSwitchContext(state->limit, econtext, &isnull);
+	wanted = isnull ? 0 : sort_bound_value(state->limit_type, value);
+	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan, HPSORT_PLAN_GROUP_EXCLUSIVE))
+		wanted--;
+	state->by_group.wanted = (uint64) Max(wanted, 0);
+	return &state->by_group;
 }
 
 /* Rows that the Limit node above will ask for at most; 0: as many as there are. */
@@ -130,7 +160,7 @@ wanted_rows(HpSortState *state)
 	int64		count;
 	int64		offset = 0;
 
-	if (state->limit == NULL)
+	if (state->limit == NULL || state->by_group.kind != GROUP_BOUND_NONE)
 		return 0;
 	count = DatumGetInt64(ExecEvalExprSwitchContext(state->limit, econtext, &isnull));
 	if (isnull || count < 0)
@@ -167,9 +197,11 @@ sort_rows(HpSortState *state)
 
 	estate->es_direction = ForwardScanDirection;
 	state->stats.valid = state->stats.from_column = false;
-	sort = row_sort_begin(&state->spec, wanted_rows(state), &state->stats.sort);
+	sort = row_sort_begin(&state->spec, wanted_rows(state), wanted_of_group(state), &state->stats.sort);
 	if (row_sort_takes_keys(sort))
 		state->stats.from_column = sort_node_fill_from_column(sort, outer);
+	else if (sort->by_group)
+		state->stats.from_column = sort_node_fill_by_group(sort, outer);
 	while (!state->stats.from_column)
 	{
 		TupleTableSlot *slot = ExecProcNode(outer);

@@ -18,6 +18,8 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/explain.h"
+#include "pg/nodes/sort/node.h"
+#include "pg/nodes/sort/store/group_bound.h"
 #include "sort/algorithms.h"
 
 /* Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL 18. */
@@ -63,12 +65,39 @@ append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 		appendStringInfoString(buf, " NULLS LAST");
 }
 
+/* Prints what is kept of each group, the first of the keys: their number is ngroup. */
+static void
+explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainState *es)
+{
+	List	   *numbers = (List *) list_nth(scan->custom_private, HPSORT_PLAN_NUMBERS);
+	const char *counted[] = {"", "row_number", "rank", "dense_rank"};
+	GroupBoundKind kind = list_nth_int(numbers, HPSORT_PLAN_GROUP_KIND);
+	Node	   *value;
+	char	   *text;
+	int			ngroup;
+
+	if (kind == GROUP_BOUND_NONE)
+		return;
+	ngroup = list_nth_int(numbers, HPSORT_PLAN_GROUP_KEYS);
+	if (ngroup > 0)
+		ExplainPropertyList("Group Key", list_copy_head(keys, ngroup), es);
+	value = (Node *) linitial(scan->custom_exprs);
+	if (IsA(value, Const) && !((Const *) value)->constisnull)
+		text = psprintf(INT64_FORMAT, sort_bound_value(exprType(value), ((Const *) value)->constvalue));
+	else
+		text = deparse_expression(value, context, false, false);
+	text = psprintf("%s %s %s", counted[kind],
+					list_nth_int(numbers, HPSORT_PLAN_GROUP_EXCLUSIVE) ? "<" : "<=", text);
+	ExplainPropertyText("First of Group", text, es);
+}
+
 static void
 explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
 	bool		prefix = compat_explain_prefix(es);
 	List	   *result = NIL;
+	List	   *columns = NIL;
 	int			i;
 
 	for (i = 0; i < keys->nkeys; i++)
@@ -81,10 +110,12 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 			elog(ERROR, "no tlist entry for key %d", key->attno);
 		initStringInfo(&buf);
 		appendStringInfoString(&buf, deparse_expression((Node *) target->expr, context, prefix, true));
+		columns = lappend(columns, pstrdup(buf.data));
 		append_sort_options(&buf, (Node *) target->expr, key);
 		result = lappend(result, buf.data);
 	}
 	ExplainPropertyList("Sort Key", result, es);
+	explain_group_bound((const CustomScan *) plan, context, columns, es);
 }
 
 /*
@@ -122,6 +153,10 @@ explain_stats_text(const HpSortStats *stats, bool values, const char *method, co
 		appendStringInfo(es->str, "  Range: %.0f", sort->range);
 	if (values && sort->distinct > 0)
 		appendStringInfo(es->str, "  Distinct: " UINT64_FORMAT, sort->distinct);
+	if (values && sort->groups > 0)
+		appendStringInfo(es->str, "  Groups: " UINT64_FORMAT, sort->groups);
+	if (values && sort->by_group && !sort->on_disk)
+		appendStringInfo(es->str, "  Kept: " UINT64_FORMAT, sort->kept);
 	if (sort->partitions > 0)
 		appendStringInfo(es->str, "  Partitions: %d", sort->partitions);
 	if (stats->from_column)
@@ -155,6 +190,10 @@ explain_stats_properties(const HpSortStats *stats, bool values, const char *meth
 		ExplainPropertyFloat("Range", NULL, sort->range, 0, es);
 	if (values && sort->distinct > 0)
 		ExplainPropertyUInteger("Distinct", NULL, sort->distinct, es);
+	if (values && sort->groups > 0)
+		ExplainPropertyUInteger("Groups", NULL, sort->groups, es);
+	if (values && sort->by_group && !sort->on_disk)
+		ExplainPropertyUInteger("Kept", NULL, sort->kept, es);
 	if (sort->partitions > 0)
 		ExplainPropertyInteger("Partitions", NULL, sort->partitions, es);
 	ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
@@ -172,6 +211,8 @@ explain_stats(const HpSortStats *stats, bool values, ExplainState *es)
 	initStringInfo(&method);
 	if (sort->bounded)
 		appendStringInfoString(&method, "top-N ");
+	else if (sort->groups > 0)
+		appendStringInfoString(&method, "top-N by group ");
 	appendStringInfoString(&method, sort_algorithm_name(sort->plan.algorithm));
 	if (sort->compared)
 		appendStringInfoString(&method, " and comparison");

@@ -5,10 +5,16 @@
  *
  * custom_private holds a list for each property of the keys, with an element
  * for each key, and a list of integers about the node.  custom_exprs are the
- * expressions of LIMIT and of OFFSET, if they end the reading of the node.
+ * expressions of LIMIT and of OFFSET, if they end the reading of the node; or the
+ * one value with which a window function is compared, if that bounds the rows of
+ * each group.
  */
 #ifndef HPSORT_PG_NODES_SORT_NODE_H
 #define HPSORT_PG_NODES_SORT_NODE_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
 
 /* The lists of custom_private. */
 typedef enum HpSortPlanList
@@ -18,15 +24,35 @@ typedef enum HpSortPlanList
 	HPSORT_PLAN_COLLATIONS,
 	HPSORT_PLAN_NULLS_FIRST,
 	HPSORT_PLAN_NUMBERS,
-	HPSORT_PLAN_BOUND			/* LIMIT and OFFSET, of the path only: the plan
-								 * has them in custom_exprs */
+	HPSORT_PLAN_BOUND			/* what bounds the rows, of the path only: the plan
+								 * has it in custom_exprs */
 } HpSortPlanList;
 
 /* The elements of HPSORT_PLAN_NUMBERS. */
 typedef enum HpSortPlanInt
 {
 	HPSORT_PLAN_NMAPPED,		/* leading keys that are mapped */
-	HPSORT_PLAN_KEY_ONLY		/* whether the only column is the only key */
+	HPSORT_PLAN_KEY_ONLY,		/* whether the only column is the only key */
+	HPSORT_PLAN_GROUP_KIND,		/* GroupBoundKind; if there is one, also ... */
+	HPSORT_PLAN_GROUP_EXCLUSIVE,	/* fewer than the value, rather than as many */
+	HPSORT_PLAN_GROUP_KEYS,		/* leading keys that are the group */
+	HPSORT_PLAN_GROUPS			/* an estimate */
 } HpSortPlanInt;
+
+/* The value of custom_exprs, of int2, int4 or int8. */
+static inline int64
+sort_bound_value(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		default:
+			Assert(type == INT8OID);
+			return DatumGetInt64(value);
+	}
+}
 
 #endif							/* HPSORT_PG_NODES_SORT_NODE_H */

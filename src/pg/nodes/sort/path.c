@@ -12,6 +12,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/cost.h"
+#include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
@@ -107,14 +108,13 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 	return true;
 }
 
-/* An estimate of how many different values the mapped keys have together. */
-static double
-count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
+double
+sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, int nkeys)
 {
 	List	   *exprs = NIL;
 	int			i;
 
-	for (i = 0; i < columns->nmapped; i++)
+	for (i = 0; i < nkeys; i++)
 		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
 										list_nth_int(columns->attnos, i) - 1));
 
@@ -138,10 +138,11 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.narrow = columns->narrow;
 	input.range = columns->range;
 	input.groups = !columns->exact || columns->nmapped < list_length(columns->pathkeys) ?
-		count_groups(root, subpath, columns) : 0;
+		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
 	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.key_only = columns->key_only;
 	input.limit = bound && bound->exprs ? bound->rows : -1;
+	input.by_group = bound && bound->kind != 0;
 	input.order = sort_path_input_order(root, subpath,
 										list_nth(subpath->pathtarget->exprs,
 												 linitial_int(columns->attnos) - 1));
@@ -150,6 +151,22 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 		startup = run = 0;
 	path->startup_cost = subpath->total_cost + startup;
 	path->total_cost = path->startup_cost + run;
+}
+
+/* HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
+static List *
+make_numbers(const HpSortColumns *columns, const HpSortBound *bound)
+{
+	List	   *numbers = list_make2_int(columns->nmapped, columns->key_only);
+
+	numbers = lappend_int(numbers, bound ? bound->kind : 0);
+	if (bound && bound->kind != 0)
+	{
+		numbers = lappend_int(numbers, bound->exclusive);
+		numbers = lappend_int(numbers, bound->ngroup);
+		numbers = lappend_int(numbers, (int) Min(bound->groups, PG_INT32_MAX));
+	}
+	return numbers;
 }
 
 Path *
@@ -164,13 +181,13 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 	path->path.parallel_aware = partial;
 	path->path.parallel_safe = rel->consider_parallel && subpath->parallel_safe;
 	path->path.parallel_workers = subpath->parallel_workers;
-	path->path.rows = subpath->rows;
+	path->path.rows = bound && bound->kind != 0 ? clamp_row_est(Min(bound->rows, subpath->rows)) : subpath->rows;
 	path->path.pathkeys = columns->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
 	path->custom_paths = list_make1(subpath);
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
-									  list_make2_int(columns->nmapped, columns->key_only));
+									  make_numbers(columns, bound));
 	path->custom_private = lappend(path->custom_private, bound ? bound->exprs : NIL);
 	path->methods = &sort_path_methods;
 

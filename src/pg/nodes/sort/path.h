@@ -42,11 +42,22 @@ typedef struct HpSortColumns
 	double		range;			/* values that the mapped keys can have, by type */
 } HpSortColumns;
 
-/* Expressions that say how many rows will be read, and an estimate of their sum. */
+/*
+ * Expressions that say how many rows will be read, or how many of each group, where
+ * the leading path keys are the group; and an estimate of the rows.
+ */
 typedef struct HpSortBound
 {
-	List	   *exprs;			/* of LIMIT and OFFSET; NIL: all rows */
+	List	   *exprs;			/* of LIMIT and OFFSET, or the one value that a window
+								 * function is compared with; NIL: all rows */
 	double		rows;
+
+	/* By group. */
+	int			kind;			/* GroupBoundKind: what is counted; 0: no groups */
+	bool		exclusive;		/* fewer than the value */
+	int			ngroup;
+	double		groups;			/* an estimate */
+	List	   *pathkeys;		/* in this order and no other; NIL: in any */
 } HpSortBound;
 
 /* Whether sorting so many rows is worth a look. */
@@ -103,5 +114,9 @@ extern Path *sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath,
 /* The same for all rows; NULL if subpath cannot be sorted by pathkeys, or is not promising. */
 extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 						   bool partial);
+
+/* An estimate of how many different values the first nkeys keys have together. */
+extern double sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
+									 int nkeys);
 
 #endif							/* HPSORT_PG_NODES_SORT_PATH_H */

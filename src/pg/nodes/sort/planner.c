@@ -15,9 +15,6 @@
  */
 #include "postgres.h"
 
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -27,79 +24,9 @@
 #include "pg/nodes/sort/core_paths.h"
 #include "pg/nodes/sort/join.h"
 #include "pg/nodes/sort/path.h"
+#include "pg/nodes/sort/path_bound.h"
 #include "pg/nodes/sort/planner.h"
 #include "pg/nodes/sort/upper.h"
-
-/* Whether an expression, or a part of it, is among these; constants apart. */
-static bool
-shares_expression(Node *node, void *exprs)
-{
-	if (node == NULL || IsA(node, Const))
-		return false;
-	if (list_member((List *) exprs, node))
-		return true;
-	return expression_tree_walker(node, shares_expression, exprs);
-}
-
-/*
- * The LIMIT and OFFSET of a query, if they count the very rows that are sorted, and
- * their values do not change during one execution; otherwise no bound.  There is
- * none either if a parameter of LIMIT or OFFSET is also a column of target: setrefs.c
- * would read it from that column, and LIMIT is evaluated before there is a row.
- */
-static HpSortBound
-limit_bound(PlannerInfo *root, PathTarget *target)
-{
-	const HpSortBound none = {NIL, 0};
-	HpSortBound bound = none;
-	Query	   *parse = root->parse;
-	Node	   *exprs[2];
-	int			i;
-
-	if (parse->limitCount == NULL || parse->limitOption != LIMIT_OPTION_COUNT ||
-		parse->rowMarks != NIL || parse->hasTargetSRFs)
-		return none;
-	exprs[0] = parse->limitCount;
-	exprs[1] = parse->limitOffset;
-	for (i = 0; i < 2 && exprs[i]; i++)
-	{
-		Node	   *estimate;
-
-		if (contain_mutable_functions(exprs[i]) || contain_subplans(exprs[i]) ||
-			contain_vars_of_level(exprs[i], 0) || shares_expression(exprs[i], target->exprs))
-			return none;
-		estimate = estimate_expression_value(root, exprs[i]);
-		if (estimate && IsA(estimate, Const))
-		{
-			if (((Const *) estimate)->constisnull)
-			{
-				if (i == 0)
-					return none;
-			}
-			else
-				bound.rows += Max(0, DatumGetInt64(((Const *) estimate)->constvalue));
-		}
-		else
-			bound.rows += 1000;		/* nothing is known */
-		bound.exprs = lappend(bound.exprs, exprs[i]);
-	}
-	return bound;
-}
-
-/* Whether a worker can evaluate what bounds a sort: it gets no parameters but the statement's own. */
-static bool
-workers_know_bound(const HpSortBound *bound)
-{
-	ListCell   *lc;
-
-	foreach(lc, bound->exprs)
-	{
-		if (!IsA(lfirst(lc), Const) &&
-			!(IsA(lfirst(lc), Param) && lfirst_node(Param, lc)->paramkind == PARAM_EXTERN))
-			return false;
-	}
-	return true;
-}
 
 /* Offers a path of the ordered rows, with their target. */
 static void
@@ -127,9 +54,9 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
 		!sort_path_find_columns(partial, root->sort_pathkeys, &columns))
 		return;
-	bound = limit_bound(root, partial->pathtarget);
+	bound = sort_path_limit(root, partial->pathtarget);
 	path = sort_path_make(root, ordered_rel, partial, &columns,
-						  workers_know_bound(&bound) ? &bound : NULL, true);
+						  sort_path_workers_know(&bound) ? &bound : NULL, true);
 	rows = compat_gather_rows(path);
 	path = (Path *) create_gather_merge_path(root, ordered_rel, path, path->pathtarget,
 											 root->sort_pathkeys, NULL, &rows);
@@ -164,7 +91,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	if (!pathkeys_contained_in(root->sort_pathkeys, input->pathkeys) ||
 		hpsort_debug_sort == NODE_FORCE)
 	{
-		HpSortBound bound = limit_bound(root, input->pathtarget);
+		HpSortBound bound = sort_path_limit(root, input->pathtarget);
 
 		add_ordered_path(root, ordered_rel,
 						 sort_path_make(root, ordered_rel, input, &columns, &bound, false), target);
@@ -231,15 +158,15 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 			/* If core groups by other keys first, their order is there already. */
 			if (root->parse->groupingSets != NIL ||
 				(root->group_pathkeys != NIL && sort_path_may_map(root->group_pathkeys)))
-				sort_path_replace_sorts(root, output_rel);
+				sort_path_replace_sorts(root, input_rel, output_rel);
 			break;
 		case UPPERREL_DISTINCT:
 			if ((root->distinct_pathkeys != NIL && sort_path_may_map(root->distinct_pathkeys)) ||
 				(root->sort_pathkeys != NIL && sort_path_may_map(root->sort_pathkeys)))
-				sort_path_replace_sorts(root, output_rel);
+				sort_path_replace_sorts(root, input_rel, output_rel);
 			break;
 		case UPPERREL_WINDOW:
-			sort_path_replace_sorts(root, output_rel);
+			sort_path_replace_sorts(root, input_rel, output_rel);
 			break;
 		case UPPERREL_SETOP:
 			break;

@@ -18,18 +18,25 @@
 #define TAPE_BUFFER BLCKSZ
 
 RowSort *
-row_sort_begin(const RowSortSpec *spec, uint64 bound, RowSortStats *stats)
+row_sort_begin(const RowSortSpec *spec, uint64 bound, const GroupBoundSpec *by_group,
+			   RowSortStats *stats)
 {
 	RowSort    *sort = (RowSort *) MemoryContextAllocZero(spec->memory, sizeof(RowSort));
 	Size		limit = (Size) work_mem * 1024;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->bounded = bound > 0;
+	stats->by_group = by_group != NULL;
 	sort->spec = spec;
 	sort->stats = stats;
 	sort->store = row_store_create(spec->memory, spec->keys, spec->tupdesc, !spec->key_only,
 								   limit, bound);
 	row_buffer_init(&sort->row, spec->memory);
+	if (by_group)
+	{
+		Assert(bound == 0 && !spec->key_only);
+		sort->by_group = group_bound_create(sort->store, by_group);
+	}
 
 	/* Runs cannot be read backward. */
 	sort->place = spec->key_only && !spec->random ? ROW_SORT_RUNS : ROW_SORT_STORE;
@@ -146,6 +153,8 @@ row_sort_put_refused(RowSort *sort, TupleTableSlot *slot)
 		leave_runs(sort);
 		taken = row_store_take(sort->store, slot);
 	}
+	if (!taken && sort->by_group && group_bound_make_room(sort->by_group))
+		taken = row_store_take(sort->store, slot);
 	if (!taken)
 	{
 		make_room(sort);
@@ -243,6 +252,12 @@ finish_store(RowSort *sort)
 	RowSortStats *stats = sort->stats;
 	const RowStoreStats *sorted = &sort->store->stats;
 
+	if (sort->by_group)
+	{
+		group_bound_finish(sort->by_group);
+		stats->groups = sort->by_group->frozen ? 0 : sort->by_group->groups;
+		stats->kept = sort->store->rows;
+	}
 	row_store_sort(sort->store, &sort->spec->context);
 	sort->count = row_store_count(sort->store);
 	stats->plan = sorted->plan;

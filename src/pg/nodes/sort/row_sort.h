@@ -26,6 +26,7 @@
 #include "pg/nodes/sort/partitions.h"
 #include "pg/nodes/sort/stats.h"
 #include "pg/nodes/sort/store/bound.h"
+#include "pg/nodes/sort/store/group_bound.h"
 #include "pg/nodes/sort/store/row.h"
 #include "pg/nodes/sort/store/tape.h"
 
@@ -65,6 +66,7 @@ typedef struct RowSort
 	RowSortPlace place;			/* where the rows are now */
 	KeyRuns		runs;
 	RowStore   *store;
+	GroupBound *by_group;		/* NULL: no bound by group */
 	uint64		count;			/* rows of the store that can be read */
 	RowSortPosition position;	/* in the store */
 	RowSortPosition mark;
@@ -75,16 +77,30 @@ typedef struct RowSort
 
 /*
  * Starts a sort in work_mem.  bound: only so many rows will be read; 0: all.
- * stats are set by row_sort_finish, and kept up to date while rows are read; they
- * must live as long as the sort.
+ * by_group: only the first rows of each group are wanted, but more may be read; NULL: all.
+ * A sort has at most one of the two, and one of keys alone has no by_group.  stats are
+ * set by row_sort_finish, and kept up to date while rows are read; they must live as
+ * long as the sort.
  */
-extern RowSort *row_sort_begin(const RowSortSpec *spec, uint64 bound, RowSortStats *stats);
+extern RowSort *row_sort_begin(const RowSortSpec *spec, uint64 bound,
+							   const GroupBoundSpec *by_group, RowSortStats *stats);
 
 /* Ends the sort, and frees all memory.  Slots with rows must have been cleared. */
 extern void row_sort_end(RowSort *sort);
 
 /* The slow step of row_sort_put: takes a row that the runs, or the store, have refused. */
 extern void row_sort_put_refused(RowSort *sort, TupleTableSlot *slot);
+
+/* Whether a row is not among the first of its group; makes place for it if it may be. */
+static inline bool
+row_sort_refuses(RowSort *sort, TupleTableSlot *slot)
+{
+	if (group_bound_refuses(sort->by_group, slot))
+		return true;
+	if (unlikely(group_bound_is_full(sort->by_group)))
+		group_bound_cut(sort->by_group);
+	return false;
+}
 
 /*
  * Takes n keys as distances from KEY_RUNS_MIDDLE, and NULLs.  Only of a key of 32
@@ -117,10 +133,25 @@ row_sort_takes_keys(const RowSort *sort)
 static inline void
 row_sort_put(RowSort *sort, TupleTableSlot *slot)
 {
-	if (sort->place == ROW_SORT_RUNS ? key_runs_put(&sort->runs, slot) : row_store_take(sort->store, slot))
+	if (sort->by_group && row_sort_refuses(sort, slot))
+		sort->stats->keys++;
+	else if (sort->place == ROW_SORT_RUNS ? key_runs_put(&sort->runs, slot) : row_store_take(sort->store, slot))
 		sort->stats->keys++;
 	else
 		row_sort_put_refused(sort, slot);
+}
+
+/*
+ * Sets rows to those of keys->n rows that are to be put, by their keys, into a sort by
+ * group; returns their number.  The others have been counted.
+ */
+static inline int
+row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)
+{
+	int			n = group_bound_candidates(sort->by_group, keys, rows);
+
+	sort->stats->keys += keys->n - n;
+	return n;
 }
 
 /* The next row of the store in either direction, as tuplesort counts. */

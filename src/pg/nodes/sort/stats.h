@@ -20,6 +20,9 @@ typedef struct RowSortStats
 	uint64		keys;			/* rows taken, NULLs included */
 	double		range;			/* possible keys; 0: not known */
 	uint64		distinct;		/* different keys; 0: not known */
+	bool		by_group;		/* only the first rows of each group were wanted */
+	uint64		groups;			/* 0: not known, or all rows were kept */
+	uint64		kept;			/* rows in memory */
 } RowSortStats;
 
 #endif							/* HPSORT_PG_NODES_SORT_STATS_H */

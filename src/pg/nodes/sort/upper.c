@@ -7,15 +7,20 @@
  * end or in between, is a Sort.  A copy of the chain down to the Sort is offered,
  * with HpSort's path in the place of the Sort; add_path() keeps what is cheaper.
  * Core's chain stays as it is.
+ *
+ * Where the path at the end of a chain keeps only the first rows of each group, a
+ * copy of it is offered, too, over a HpSort that returns no others.
  */
 #include "postgres.h"
 
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/core_paths.h"
 #include "pg/nodes/sort/path.h"
+#include "pg/nodes/sort/path_bound.h"
 #include "pg/nodes/sort/upper.h"
 
 /* A path with one input, which is at the same offset in all kinds of them. */
@@ -60,13 +65,32 @@ reads_all(const Path *path)
 		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy != AGG_SORTED);
 }
 
+/* A copy of path over another one. */
+static Path *
+copy_over(const Path *path, Path *sub)
+{
+	Path	   *old = ((const ChainPath *) path)->subpath;
+	Path	   *copy = sort_path_copy(path);
+	Cost		own = path->total_cost - old->total_cost;
+
+	/* A WindowAgg, or a Unique, works on each row. */
+	if (sub->rows < old->rows)
+		own *= sub->rows / old->rows;
+	((ChainPath *) copy)->subpath = sub;
+	copy->parallel_safe = path->parallel_safe && sub->parallel_safe;
+	compat_exchange_disabled_nodes(copy, old, sub);
+	copy->total_cost = sub->total_cost + own;
+	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost
+		: sub->startup_cost - old->startup_cost;
+	return copy;
+}
+
 /* A copy of path with every Sort replaced that can be; NULL if none can. */
 static Path *
 replace_sorts(PlannerInfo *root, Path *path)
 {
 	Path	   *sub;
 	Path	   *old;
-	Path	   *copy;
 
 	if (!is_chain_link(path))
 		return NULL;
@@ -76,22 +100,88 @@ replace_sorts(PlannerInfo *root, Path *path)
 	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys, false);
+		Path	   *copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys, false);
+
 		if (copy)
 			return copy;
 	}
-	if (sub == NULL)
+	return sub ? copy_over(path, sub) : NULL;
+}
+
+/* The rows of a path sorted, but only the first of each group; NULL if they cannot be. */
+static Path *
+sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, HpSortBound bound,
+			bool partial)
+{
+	HpSortColumns columns;
+
+	if (!sort_path_is_promising(pathkeys, subpath) || pathkeys_contained_in(pathkeys, subpath->pathkeys) ||
+		!sort_path_find_columns(subpath, pathkeys, &columns) ||
+		!sort_path_fit_group_bound(root, subpath, &columns, &bound))
 		return NULL;
-	copy = sort_path_copy(path);
-	((ChainPath *) copy)->subpath = sub;
-	copy->total_cost += sub->total_cost - old->total_cost;
-	copy->startup_cost += reads_all(path) ? sub->total_cost - old->total_cost
-		: sub->startup_cost - old->startup_cost;
-	return copy;
+	return sort_path_make(root, rel, subpath, &columns, &bound, partial);
+}
+
+/* The same by workers, each of which keeps the first rows of each group of its share. */
+static Path *
+sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *target, List *pathkeys,
+						const HpSortBound *bound)
+{
+	Path	   *path;
+	double		rows;
+
+	if (!input_rel->consider_parallel || input_rel->partial_pathlist == NIL || !sort_path_workers_know(bound))
+		return NULL;
+	path = (Path *) linitial(input_rel->partial_pathlist);
+	if (!equal(path->pathtarget->exprs, target->exprs))
+		return NULL;
+	path = sort_groups(root, input_rel, path, pathkeys, *bound, true);
+	if (path == NULL)
+		return NULL;
+	rows = compat_gather_rows(path);
+	return (Path *) create_gather_merge_path(root, input_rel, path, path->pathtarget, pathkeys, NULL, &rows);
+}
+
+/*
+ * Adds to paths copies of a path that keeps only the first rows of each group, over HpSort
+ * that returns no others.
+ */
+static List *
+bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
+{
+	Path	   *old = ((ChainPath *) path)->subpath;
+	Path	   *input = input_rel->cheapest_total_path;
+	List	   *pathkeys = old->pathkeys;
+	HpSortBound bound;
+	Path	   *sub;
+
+	if (pathkeys == NIL || !sort_path_may_map(pathkeys) || !sort_path_group_bound(root, path, &bound))
+		return paths;
+
+	/* In its order by another way, an index for instance: the order may be one by more keys. */
+	if (bound.pathkeys)
+		pathkeys = bound.pathkeys;
+	if (IsA(old, SortPath))
+	{
+		input = ((SortPath *) old)->subpath;
+		sub = replace_sorts(root, input);
+		input = sub ? sub : input;
+	}
+	else if (old->parent != input_rel || !equal(old->pathtarget->exprs, input->pathtarget->exprs))
+		return paths;
+	sub = sort_groups(root, old->parent, input, pathkeys, bound, false);
+	if (sub)
+		paths = lappend(paths, copy_over(path, sub));
+	if (input->parent != input_rel)
+		return paths;
+	sub = sort_groups_in_parallel(root, input_rel, old->pathtarget, pathkeys, &bound);
+	if (sub)
+		paths = lappend(paths, copy_over(path, sub));
+	return paths;
 }
 
 void
-sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
+sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
@@ -99,10 +189,13 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *rel)
 	/* Made first, and then added, because add_path() may free paths of the list. */
 	foreach(lc, rel->pathlist)
 	{
-		Path	   *path = replace_sorts(root, (Path *) lfirst(lc));
+		Path	   *path = (Path *) lfirst(lc);
+		Path	   *copy = replace_sorts(root, path);
 
-		if (path)
-			paths = lappend(paths, path);
+		if (copy)
+			paths = lappend(paths, copy);
+		if (IsA(path, WindowAggPath) || IsA(path, UpperUniquePath))
+			paths = bound_groups(root, input_rel, path, paths);
 	}
 	foreach(lc, paths)
 		add_path(rel, (Path *) lfirst(lc));

@@ -10,7 +10,11 @@
 
 #include "nodes/pathnodes.h"
 
-/* Offers, for each path of an upper relation that sorts first, one in which HpSort does. */
-extern void sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *rel);
+/*
+ * Offers, for each path of an upper relation that sorts first, one in which HpSort
+ * does; and for those that keep only the first rows of each group, one in which HpSort
+ * returns no others.  input_rel: whose rows the relation is made of.
+ */
+extern void sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel);
 
 #endif							/* HPSORT_PG_NODES_SORT_UPPER_H */

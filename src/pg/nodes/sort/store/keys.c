@@ -68,8 +68,8 @@ key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation)
 }
 
 /* The bits that the unsigned values of a kind can have. */
-static uint64
-kind_mask(KeyKind kind)
+uint64
+key_mask(KeyKind kind)
 {
 	switch (kind)
 	{
@@ -117,7 +117,7 @@ init_mapping(KeyColumn *key, Oid type, Oid opfamily, Oid opcintype, bool alone)
 	/* If the sort support has gone since the plan was made, there will be no abbreviations. */
 	if (key->kind == KEY_KIND_NONE)
 		key->kind = KEY_KIND_ABBREVIATED;
-	key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
+	key->flip = kind_sign(key->kind) ^ (key->descending ? key_mask(key->kind) : 0);
 	if (key->kind == KEY_KIND_ENUM)
 		enum_labels_init(&key->labels, getBaseType(type), CurrentMemoryContext);
 }

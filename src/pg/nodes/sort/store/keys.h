@@ -84,6 +84,9 @@ typedef struct KeyColumns
  */
 extern KeyKind key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation);
 
+/* The bits that the unsigned values of a kind can have. */
+extern uint64 key_mask(KeyKind kind);
+
 /* Whether the key takes 32 bits at most. */
 static inline bool
 key_is_narrow(KeyKind kind)

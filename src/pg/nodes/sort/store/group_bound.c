@@ -1,0 +1,566 @@
+/*
+ * group_bound.c
+ *		The first rows of each group (see group_bound.h).
+ *
+ * A cut sorts the store and walks over it in order.  Each group has a row at
+ * least that stays, so the bounds of the group keys in the store are those of
+ * all rows that have come, and a row beyond them is one of a new group.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/group_bound.h"
+#include "pg/nodes/sort/store/sort.h"
+#include "pg/sort_context.h"
+#include "sort/rows.h"
+#include "sort/wide.h"
+
+/* Rows handled between two looks at interrupts. */
+#define CHECK_EVERY 4096
+
+/* ... and some more. */
+#define CUT_SLACK 1024
+
+/* The part of the memory that the cutoffs may take. */
+#define CUTOFFS_PART 4
+
+/* Arrays by code are taken for so many codes per group at most, and for some more. */
+#define SPARSE_FACTOR 8
+#define SPARSE_SLACK 1024
+
+/* The lower half of a kept row's entry, unless it is a cutoff. */
+#define NO_CUTOFF PG_UINT32_MAX
+
+/* The cutoff of a group, before it has a place. */
+typedef struct NewCutoff
+{
+	uint64		code;			/* later the place */
+	uint64		image;
+} NewCutoff;
+
+/* What a cut finds. */
+typedef struct Cut
+{
+	uint64	   *kept;			/* reference above, index of the cutoff below */
+	uint64		nkept;
+	NewCutoff  *cutoffs;
+	uint64		ncutoffs;
+	uint64		room;
+	uint64		groups;
+} Cut;
+
+/* Where the walk over the rows of a group is. */
+typedef struct GroupWalk
+{
+	uint64		rows;			/* of the group so far */
+	uint64		rank;
+	uint64		dense_rank;
+	RowKey		key;			/* of the row before */
+	MinimalTuple tuple;
+	RowKey		last;			/* of the last row that stays */
+} GroupWalk;
+
+GroupBound *
+group_bound_create(RowStore *store, const GroupBoundSpec *spec)
+{
+	MemoryContext parent = MemoryContextGetParent(store->memory);
+	GroupBound *bound = (GroupBound *) MemoryContextAllocZero(parent, sizeof(GroupBound));
+	double		expected = spec->wanted * spec->expected_groups * GROUP_BOUND_FACTOR;
+
+	bound->spec = *spec;
+	bound->store = store;
+	bound->cut_at = (uint64) Min(expected, 1e15) + CUT_SLACK;
+	bound->memory = store->limit / CUTOFFS_PART;
+	store->limit -= bound->memory;
+	return bound;
+}
+
+static void
+free_cutoffs(GroupBound *bound)
+{
+	if (bound->images)
+		pfree(bound->images);
+	if (bound->refs)
+		pfree(bound->refs);
+	if (bound->codes)
+		pfree(bound->codes);
+	bound->images = NULL;
+	bound->refs = NULL;
+	bound->codes = NULL;
+	bound->used = 0;
+}
+
+/* Gives the codes of groups their bounds; false if they do not fit into 64 bits. */
+static bool
+lay_out_codes(GroupBound *bound)
+{
+	const RowStore *store = bound->store;
+	unsigned __int128 total = 1;
+	int			i;
+
+	bound->any_null = store->any_null;
+	for (i = bound->spec.ngroup - 1; i >= 0; i--)
+	{
+		bool		any = store->lo[i] <= store->hi[i];
+		bool		any_null = (store->any_null >> i) & 1;
+		bool		nulls_first = store->keys->keys[i].nulls_first;
+		unsigned __int128 width = any ? (unsigned __int128) (store->hi[i] - store->lo[i]) + 1 : 0;
+
+		bound->lo[i] = store->lo[i];
+		bound->hi[i] = store->hi[i];
+		bound->first[i] = any_null && nulls_first ? 1 : 0;
+		bound->null_place[i] = nulls_first ? 0 : (uint64) width;
+		bound->stride[i] = (uint64) total;
+		total *= width + any_null;
+		if (total > PG_UINT64_MAX)
+			return false;
+	}
+	bound->ncodes = (uint64) total;
+	return true;
+}
+
+/* The code of a row in the store. */
+static uint64
+code_of(const GroupBound *bound, const RowKey *key)
+{
+	uint64		code = 0;
+	int			i;
+
+	for (i = 0; i < bound->spec.ngroup; i++)
+		code += ((key->nulls >> i) & 1 ? bound->null_place[i] :
+				 key->images[i] - bound->lo[i] + bound->first[i]) * bound->stride[i];
+	return code;
+}
+
+/* As group_bound_image, of the first key after the group's. */
+static uint64
+cutoff_image(const GroupBound *bound, const RowKey *key)
+{
+	int			i = bound->spec.ngroup;
+	const KeyColumn *column = &bound->store->keys->keys[i];
+
+	if (i >= bound->store->keys->nexact)
+		return 0;
+	if ((key->nulls >> i) & 1)
+		return column->nulls_first ? 0 : PG_UINT64_MAX;
+	return key->images[i] + (key_is_narrow(column->kind) ? 1 : 0);
+}
+
+/* Whether two rows have the same values of the keys from .. to - 1, which are mapped. */
+static inline bool
+same_keys(const RowKey *a, const RowKey *b, int from, int to)
+{
+	int			i;
+
+	for (i = from; i < to; i++)
+		if (a->images[i] != b->images[i] || ((a->nulls ^ b->nulls) >> i & 1))
+			return false;
+	return true;
+}
+
+/* Counts a row that comes after the walk's row in order; returns its number in the group. */
+static uint64
+count_row(GroupBound *bound, GroupWalk *walk, const RowKey *key, MinimalTuple tuple)
+{
+	const RowStore *store = bound->store;
+	const KeyColumns *keys = store->keys;
+
+	walk->rows++;
+	if (bound->spec.kind == GROUP_BOUND_ROWS)
+		return walk->rows;
+	if (walk->rows == 1)
+		walk->rank = walk->dense_rank = 1;
+	else if (!same_keys(&walk->key, key, bound->spec.ngroup, keys->nexact) ||
+			 (keys->rest && row_tuple_compare(keys, store->tupdesc, walk->tuple, tuple) != 0))
+	{
+		walk->rank = walk->rows;
+		walk->dense_rank++;
+	}
+	return bound->spec.kind == GROUP_BOUND_RANKS ? walk->rank : walk->dense_rank;
+}
+
+/* A group ends: if it has enough rows, or ranks, its last kept row is its cutoff. */
+static void
+end_group(GroupBound *bound, Cut *cut, const GroupWalk *walk)
+{
+	uint64		have = bound->spec.kind == GROUP_BOUND_DENSE_RANKS ? walk->dense_rank : walk->rows;
+	NewCutoff  *cutoff;
+
+	cut->groups++;
+	if (have < bound->spec.wanted)
+		return;
+	if (cut->ncutoffs == cut->room)
+	{
+		Size		room = cut->room * 2 + 256;
+
+		if (cut->cutoffs == NULL)
+			cut->cutoffs = MemoryContextAllocHuge(bound->store->memory, room * sizeof(NewCutoff));
+		else
+			cut->cutoffs = repalloc_huge(cut->cutoffs, room * sizeof(NewCutoff));
+		cut->room = room;
+	}
+	cutoff = &cut->cutoffs[cut->ncutoffs];
+	cutoff->code = code_of(bound, &walk->last);
+	cutoff->image = cutoff_image(bound, &walk->last);
+	cut->kept[cut->nkept - 1] = ROWS_PAIR(ROWS_PAIR_KEY(cut->kept[cut->nkept - 1]), (uint32) cut->ncutoffs);
+	cut->ncutoffs++;
+}
+
+/* Walks over the sorted store, and finds which rows stay. */
+static void
+walk_groups(GroupBound *bound, Cut *cut)
+{
+	RowStore   *store = bound->store;
+	uint64		n = store->rows;
+	GroupWalk	walk = {0};
+	uint64		i;
+
+	cut->kept = MemoryContextAllocHuge(store->memory, n * sizeof(uint64));
+	for (i = 0; i < n; i++)
+	{
+		MinimalTuple tuple = row_store_fetch(store, i);
+		RowKey		key;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		row_tuple_key(store->keys, store->slot, tuple, &key);
+		if (i > 0 && !same_keys(&walk.key, &key, 0, bound->spec.ngroup))
+		{
+			end_group(bound, cut, &walk);
+			walk.rows = 0;
+		}
+		if (count_row(bound, &walk, &key, tuple) <= bound->spec.wanted)
+		{
+			cut->kept[cut->nkept++] = ROWS_PAIR(row_store_ref(store, i), NO_CUTOFF);
+			walk.last = key;
+		}
+		walk.key = key;
+		walk.tuple = tuple;
+	}
+	end_group(bound, cut, &walk);
+}
+
+/* Makes the arrays of cutoffs; false if they would take too much memory. */
+static bool
+place_cutoffs(GroupBound *bound, Cut *cut)
+{
+	MemoryContext memory = MemoryContextGetParent(bound->store->memory);
+	Size		width = sizeof(uint64) + sizeof(uint32);
+	bool		hashed = bound->ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
+	uint64		places = bound->ncodes;
+	uint64		i;
+
+	if (hashed)
+	{
+		int			bits = Max(pg_ceil_log2_64(cut->ncutoffs + 1) + 1, 4);
+
+		width += sizeof(uint64);
+		places = UINT64_C(1) << bits;
+		bound->shift = 64 - bits;
+	}
+	else
+		places++;
+	free_cutoffs(bound);
+	if (places * width > bound->memory)
+		return false;
+	bound->used = places * width;
+	bound->images = MemoryContextAllocHuge(memory, places * sizeof(uint64));
+	bound->refs = MemoryContextAllocHuge(memory, places * sizeof(uint32));
+	if (hashed)
+		bound->codes = MemoryContextAllocHuge(memory, places * sizeof(uint64));
+	memset(bound->images, 0xFF, places * sizeof(uint64));
+	memset(bound->refs, 0xFF, places * sizeof(uint32));
+	for (i = 0; i < cut->ncutoffs; i++)
+	{
+		NewCutoff  *cutoff = &cut->cutoffs[i];
+		uint64		at = cutoff->code;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (hashed)
+		{
+			uint64		mask = places - 1;
+
+			at = (at * UINT64CONST(0x9E3779B97F4A7C15)) >> bound->shift;
+			while (bound->refs[at] != CUTOFF_NONE)
+				at = (at + 1) & mask;
+			bound->codes[at] = cutoff->code;
+		}
+		bound->images[at] = cutoff->image;
+		bound->refs[at] = 0;	/* taken; the reference comes when the row has moved */
+		cutoff->code = at;
+	}
+	return true;
+}
+
+/* Keeps the rows of a cut: puts them into the store again, as they lay. */
+static void
+keep_rows(GroupBound *bound, Cut *cut, const SortContext *context)
+{
+	RowStore   *store = bound->store;
+	uint64		i;
+
+	if (!wide_sort_pairs(cut->kept, cut->nkept, context))
+		row_store_cancelled();
+	row_store_restart(store);
+	for (i = 0; i < cut->nkept; i++)
+	{
+		uint32		cutoff = ROWS_PAIR_REF(cut->kept[i]);
+		RowKey		key;
+		uint32		moved;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		row_store_put_again(store, ROWS_PAIR_KEY(cut->kept[i]), &key, &moved);
+		if (cutoff != NO_CUTOFF && bound->images)
+			bound->refs[cut->cutoffs[cutoff].code] = moved;
+	}
+}
+
+/* Stops cutting.  The cutoffs stay if they have refused a good part of the rows since the last cut. */
+static void
+give_up(GroupBound *bound, uint64 taken)
+{
+	bound->cut_at = PG_UINT64_MAX;
+	bound->frozen = true;
+	if (bound->images && bound->refused < taken / 3)
+		free_cutoffs(bound);
+	bound->store->limit += bound->memory - bound->used;
+}
+
+/* Drops rows; returns how many were dropped. */
+static uint64
+cut_rows(GroupBound *bound)
+{
+	RowStore   *store = bound->store;
+	uint64		before = store->rows;
+	Cut			cut = {0};
+	SortContext context;
+
+	Assert(before > 0 && bound->spec.wanted > 0 && !bound->frozen);
+	pg_sort_context_partial(&context, store->memory);
+	if (!lay_out_codes(bound))
+	{
+		free_cutoffs(bound);
+		return 0;
+	}
+	row_store_sort(store, &context);
+	walk_groups(bound, &cut);
+	bound->groups = cut.groups;
+	if (!place_cutoffs(bound, &cut))
+		free_cutoffs(bound);
+	keep_rows(bound, &cut, &context);
+	pfree(cut.kept);
+	if (cut.cutoffs)
+		pfree(cut.cutoffs);
+	return before - store->rows;
+}
+
+void
+group_bound_cut(GroupBound *bound)
+{
+	uint64		before = bound->store->rows;
+	uint64		dropped = cut_rows(bound);
+
+	if (bound->images == NULL)
+	{
+		give_up(bound, before);
+		return;
+	}
+	bound->cut_at = bound->store->rows * GROUP_BOUND_FACTOR + CUT_SLACK;
+
+	/* Most rows stay: there are more groups than expected, or too few rows of each yet. */
+	if (dropped < before / 4 && bound->cut_at > bound->spec.expected_rows / 2)
+		give_up(bound, before);
+	bound->refused = 0;
+}
+
+bool
+group_bound_make_room(GroupBound *bound)
+{
+	uint64		before = bound->store->rows;
+
+	if (bound->frozen)
+		return false;
+	if (before == 0 || cut_rows(bound) < before / 4 || bound->images == NULL)
+	{
+		give_up(bound, before);
+		return true;
+	}
+	bound->cut_at = bound->store->rows * GROUP_BOUND_FACTOR + CUT_SLACK;
+	bound->refused = 0;
+	return true;
+}
+
+void
+group_bound_finish(GroupBound *bound)
+{
+	if (!bound->frozen && bound->store->rows > 0)
+		cut_rows(bound);
+}
+
+/*
+ * Adds to the codes what key k contributes to them, and marks rows of groups that have
+ * no code.
+ */
+static void
+add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 *codes, uint8 *unknown)
+{
+	const uint64 *images = keys->images[k];
+	const uint8 *nulls = keys->nulls[k];
+	uint64		lo = bound->lo[k];
+	uint64		first = bound->first[k];
+	uint64		stride = bound->stride[k];
+	bool		any_null = (bound->any_null >> k) & 1;
+	uint64		nvalues = bound->lo[k] <= bound->hi[k] ? bound->hi[k] - bound->lo[k] + 1 : 0;
+	int			i;
+
+	if (nulls)
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		distance = images[i] - lo;
+
+			unknown[i] |= nulls[i] ? !any_null : distance >= nvalues;
+			codes[i] += (nulls[i] ? bound->null_place[k] : distance + first) * stride;
+		}
+	else
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		distance = images[i] - lo;
+
+			unknown[i] |= distance >= nvalues;
+			codes[i] += (distance + first) * stride;
+		}
+}
+
+/* The image of each row's first key after the group's, as group_bound_image. */
+static const uint64 *
+order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images)
+{
+	int			k = bound->spec.ngroup;
+	const KeyColumn *key = &bound->store->keys->keys[k];
+	uint64		more;
+	uint64		null;
+	int			i;
+
+	if (k >= bound->store->keys->nexact)
+	{
+		memset(images, 0, keys->n * sizeof(uint64));
+		return images;
+	}
+	more = key_is_narrow(key->kind) ? 1 : 0;
+	null = key->nulls_first ? 0 : PG_UINT64_MAX;
+	if (more == 0 && keys->nulls[k] == NULL)
+		return keys->images[k];
+	for (i = 0; i < keys->n; i++)
+		images[i] = keys->nulls[k] && keys->nulls[k][i] ? null : keys->images[k][i] + more;
+	return images;
+}
+
+/* Whether a row, by this image, may be before a cutoff, or be its peer unless peers are refused. */
+static inline bool
+may_be_first(uint64 image, uint64 cutoff, bool peers)
+{
+	return image < cutoff || (peers && image == cutoff) || cutoff == PG_UINT64_MAX;
+}
+
+/* Whether rows whose image is the cutoff's may be wanted. */
+static bool
+wants_peers(const GroupBound *bound)
+{
+	const KeyColumns *keys = bound->store->keys;
+	int			k = bound->spec.ngroup;
+
+	if (bound->spec.kind != GROUP_BOUND_ROWS)
+		return true;
+	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || !key_is_narrow(keys->keys[k].kind));
+}
+
+int
+group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows)
+{
+	uint64		codes[MaxHeapTuplesPerPage];
+	uint64		images[MaxHeapTuplesPerPage];
+	uint8		unknown[MaxHeapTuplesPerPage];
+	const uint64 *order;
+	bool		peers = wants_peers(bound);
+	int			n = 0;
+	int			i;
+
+	if (bound->images == NULL)
+	{
+		for (i = 0; i < keys->n && bound->spec.wanted > 0; i++)
+			rows[n++] = i;
+		return n;
+	}
+	memset(codes, 0, keys->n * sizeof(uint64));
+	memset(unknown, 0, keys->n);
+	for (i = 0; i < bound->spec.ngroup; i++)
+		add_to_codes(bound, i, keys, codes, unknown);
+	order = order_images(bound, keys, images);
+	if (bound->codes == NULL)
+		for (i = 0; i < keys->n; i++)
+		{
+			rows[n] = i;
+			n += may_be_first(order[i], bound->images[unknown[i] ? bound->ncodes : codes[i]], peers);
+		}
+	else
+		for (i = 0; i < keys->n; i++)
+		{
+			uint64		at = unknown[i] ? PG_UINT64_MAX : group_bound_find(bound, codes[i]);
+
+			rows[n] = i;
+			n += at == PG_UINT64_MAX || may_be_first(order[i], bound->images[at], peers);
+		}
+	bound->refused += keys->n - n;
+	return n;
+}
+
+bool
+group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 image, uint32 ref)
+{
+	const RowStore *store = bound->store;
+	const KeyColumns *keys = store->keys;
+	int			i = bound->spec.ngroup;
+	bool		compared = i < keys->nexact && (key_is_narrow(keys->keys[i].kind) ||
+												 (image != 0 && image != PG_UINT64_MAX));
+	MinimalTuple tuple;
+	int			result = 0;
+
+	if (ref == CUTOFF_NONE)
+		return false;
+	if (compared)
+		i++;
+	if (i == keys->nkeys)
+		return bound->spec.kind == GROUP_BOUND_ROWS;
+
+	/* The cutoff's row is needed, which is in memory only as long as rows are cut. */
+	if (bound->frozen)
+		return false;
+	tuple = row_store_tuple(store, ref);
+	for (; result == 0 && i < keys->nkeys; i++)
+	{
+		KeyColumn  *key = &keys->keys[i];
+		bool		isnull;
+		bool		last_isnull;
+		Datum		value = slot_getattr(slot, key->attno, &isnull);
+		Datum		last = row_tuple_value(tuple, store->tupdesc, key->attno, &last_isnull);
+
+		if (i >= keys->nexact)
+			result = ApplySortComparator(value, isnull, last, last_isnull, &keys->rest[i - keys->nexact]);
+		else if (isnull || last_isnull)
+			result = isnull == last_isnull ? 0 : isnull == key->nulls_first ? -1 : 1;
+		else
+		{
+			uint64		a = key_image(key, value);
+			uint64		b = key_image(key, last);
+
+			result = a < b ? -1 : a > b;
+		}
+	}
+	return result > 0 || (result == 0 && bound->spec.kind == GROUP_BOUND_ROWS);
+}

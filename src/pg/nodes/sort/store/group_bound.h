@@ -1,0 +1,204 @@
+/*
+ * group_bound.h
+ *		The first rows of each group: a store that keeps only rows that can be
+ *		among the first of their group.
+ *
+ * The leading keys of a row are its group, the keys after them its place there.
+ * Of each group that has as many rows as are wanted, or ranks, the last wanted
+ * row is known, the group's cutoff, with which later rows are compared before
+ * they are copied.  As bound.c does for LIMIT, the store takes rows until it has
+ * some times as many as are wanted; then group_bound_cut drops the others, and
+ * moves the cutoffs down.
+ *
+ * More rows than the wanted ones may be kept.  Whoever asked for a bound looks at
+ * the rows itself: a WindowAgg or a Unique stays above the sort.
+ */
+#ifndef HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
+#define HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
+
+#include "postgres.h"
+
+#include "pg/nodes/sort/store/store.h"
+
+/* What is counted in a group.  Rows are peers if all keys after the group's are equal. */
+typedef enum GroupBoundKind
+{
+	GROUP_BOUND_NONE = 0,
+	GROUP_BOUND_ROWS,			/* rows: row_number(), DISTINCT ON */
+	GROUP_BOUND_RANKS,			/* rows before the first peer: rank() */
+	GROUP_BOUND_DENSE_RANKS		/* different keys: dense_rank() */
+} GroupBoundKind;
+
+/* The store is cut when it has so many times the rows that are wanted, or that the last cut has kept ... */
+#define GROUP_BOUND_FACTOR 4
+
+/* What is wanted, and what is expected. */
+typedef struct GroupBoundSpec
+{
+	GroupBoundKind kind;
+	int			ngroup;			/* leading keys that are the group, all of them mapped */
+	uint64		wanted;			/* rows, or ranks, of each group; may be 0 */
+	double		expected_groups;
+	double		expected_rows;	/* rows that will come */
+} GroupBoundSpec;
+
+/* The reference of a group that has no cutoff. */
+#define CUTOFF_NONE PG_UINT32_MAX
+
+typedef struct GroupBound
+{
+	GroupBoundSpec spec;
+	RowStore   *store;
+	Size		memory;			/* bytes that the cutoffs may take */
+	Size		used;			/* bytes they take */
+	uint64		cut_at;			/* rows in the store that call for a cut */
+	bool		frozen;			/* cutoffs stay as they are, and their rows are gone */
+	uint64		refused;		/* rows since the last cut */
+	uint64		groups;			/* found by the last cut */
+
+	/*
+	 * The code of a group: the places of its keys between the bounds of all keys
+	 * in the store at the last cut, each times its stride.
+	 */
+	uint64		lo[KEY_COLUMNS_MAX_MAPPED];
+	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
+	uint64		first[KEY_COLUMNS_MAX_MAPPED];	/* place of lo: 1 after NULL */
+	uint64		null_place[KEY_COLUMNS_MAX_MAPPED];
+	uint64		stride[KEY_COLUMNS_MAX_MAPPED];
+	uint8		any_null;		/* keys that are NULL somewhere */
+
+	/* The cutoffs: arrays by code, and one that refuses nothing; or hashed. */
+	uint64		ncodes;
+	uint64	   *images;			/* of the first key after the group; NULL: no cutoffs */
+	uint32	   *refs;			/* the row; CUTOFF_NONE */
+	uint64	   *codes;			/* hashed: whose cutoff this is; NULL: by code */
+	int			shift;			/* hashed: for 2^(64 - shift) places */
+} GroupBound;
+
+/* Some rows by the images of their keys: those of the group, and the first after it if it is mapped. */
+typedef struct GroupBoundKeys
+{
+	int			n;
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];
+	const uint8 *nulls[KEY_COLUMNS_MAX_MAPPED]; /* 1: NULL; NULL: no key of these rows is */
+} GroupBoundKeys;
+
+/* Starts a bound on an empty store, of which it takes a part of the memory. */
+extern GroupBound *group_bound_create(RowStore *store, const GroupBoundSpec *spec);
+
+/*
+ * Drops the rows that cannot be among the first of their group.  If these are too few
+ * to be worth it, the bound is given up: all later rows are kept that the cutoffs, if
+ * they are of use, do not refuse.
+ */
+extern void group_bound_cut(GroupBound *bound);
+
+/*
+ * When the store has no room: drops rows, or if these are too few gives the bound up, and
+ * the store the memory of the cutoffs; false if that has been done before.
+ */
+extern bool group_bound_make_room(GroupBound *bound);
+
+/* The last cut, when all rows are there. */
+extern void group_bound_finish(GroupBound *bound);
+
+/* The slow step of group_bound_refuses: whether a row whose first key is the cutoff's is refused. */
+extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot,
+									  uint64 image, uint32 ref);
+
+/*
+ * Sets rows to those that may be among the first of their group, so that
+ * group_bound_refuses must be asked; returns their number.
+ */
+extern int	group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows);
+
+/* Whether it is time for a cut. */
+static inline bool
+group_bound_is_full(const GroupBound *bound)
+{
+	return bound->store->rows >= bound->cut_at;
+}
+
+/* Where the cutoff of a code is; PG_UINT64_MAX if it has none. */
+static inline uint64
+group_bound_find(const GroupBound *bound, uint64 code)
+{
+	uint64		mask;
+	uint64		at;
+
+	if (bound->codes == NULL)
+		return code;
+	mask = (UINT64_C(1) << (64 - bound->shift)) - 1;
+	for (at = (code * UINT64CONST(0x9E3779B97F4A7C15)) >> bound->shift;; at = (at + 1) & mask)
+	{
+		if (bound->refs[at] == CUTOFF_NONE)
+			return PG_UINT64_MAX;
+		if (bound->codes[at] == code)
+			return at;
+	}
+}
+
+/*
+ * The image of a key as one number in its order, NULL included.  Of narrow keys
+ * different numbers are different keys; of others NULL shares its number with one
+ * end of the range.
+ */
+static inline uint64
+group_bound_image(KeyColumn *key, Datum value, bool isnull)
+{
+	if (unlikely(isnull))
+		return key->nulls_first ? 0 : PG_UINT64_MAX;
+	return key_image(key, value) + (key_is_narrow(key->kind) ? 1 : 0);
+}
+
+/* Whether a row cannot be among the first of its group. */
+static inline bool
+group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
+{
+	KeyColumns *keys = bound->store->keys;
+	int			ngroup = bound->spec.ngroup;
+	uint64		image = 0;
+	uint64		code = 0;
+	uint64		at;
+	bool		isnull;
+	Datum		value;
+	int			i;
+
+	if (bound->images == NULL)
+		return bound->spec.wanted == 0;
+	for (i = 0; i < ngroup; i++)
+	{
+		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
+		if (unlikely(isnull))
+		{
+			if (!((bound->any_null >> i) & 1))
+				return false;
+			code += bound->null_place[i] * bound->stride[i];
+		}
+		else
+		{
+			uint64		group = key_image(&keys->keys[i], value);
+
+			if (group < bound->lo[i] || group > bound->hi[i])
+				return false;
+			code += (group - bound->lo[i] + bound->first[i]) * bound->stride[i];
+		}
+	}
+	at = group_bound_find(bound, code);
+	if (at == PG_UINT64_MAX)
+		return false;
+	if (ngroup < keys->nmapped)
+	{
+		value = slot_getattr(slot, keys->keys[ngroup].attno, &isnull);
+		image = group_bound_image(&keys->keys[ngroup], value, isnull);
+	}
+	if (image < bound->images[at])
+		return false;
+	if (image == bound->images[at] &&
+		!group_bound_refuses_equal(bound, slot, image, bound->refs[at]))
+		return false;
+	bound->refused++;
+	return true;
+}
+
+#endif							/* HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H */
