@@ -20,6 +20,7 @@ typedef struct HpSortCostInput
 	double		groups;			/* of equal ones, if keys are left to core's
 								 * comparison; else 0 */
 	bool		key_only;
+	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		limit;			/* rows wanted; < 0: all */
 	double		order;			/* how much the rows come in order of the first
 								 * key, up or down: 0 (or not known) to 1 */
@@ -27,6 +28,12 @@ typedef struct HpSortCostInput
 
 /* Costs beyond the input's: until the first row, and for returning all. */
 extern void sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run);
+
+/*
+ * Whether the rows of a path are likely to stay where they are, of a table whose pages
+ * may be pinned; bounded: those of a LIMIT.
+ */
+extern bool sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded);
 
 /*
  * How much the rows of a path come in the order of an expression, from 0 to 1: by

@@ -140,6 +140,28 @@ count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
 }
 
+/*
+ * Whether rows may stay where they are.  The executor asks in_place_is_allowed(), which
+ * knows better.
+ */
+static bool
+may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, bool bounded)
+{
+	ListCell   *lc;
+
+	if (columns->key_only || columns->nmapped < list_length(columns->pathkeys) ||
+		(bounded && !columns->narrow) || !sort_path_may_stay(root, subpath, bounded))
+		return false;
+	foreach(lc, columns->attnos)
+	{
+		const Var  *column = (const Var *) list_nth(subpath->pathtarget->exprs, lfirst_int(lc) - 1);
+
+		if (!IsA(column, Var) || column->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
 /* Gives path the cost of sorting subpath. */
 static void
 set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
@@ -155,6 +177,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.range = columns->range;
 	input.groups = columns->nmapped < list_length(columns->pathkeys) ? count_groups(root, subpath, columns) : 0;
 	input.key_only = columns->key_only;
+	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.order = sort_path_input_order(root, subpath,
 										list_nth(subpath->pathtarget->exprs,
