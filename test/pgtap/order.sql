@@ -1,10 +1,10 @@
 -- ORDER BY by Custom Scan (HpSort): equal to core's, and stable, over keys,
 -- directions, NULLs, LIMIT, memory and workers; cursors; rescans.
 \set test order
+SET temp_buffers = '64MB';	-- a quarter may be pinned: rows stay in place where work_mem has room for their keys
 \ir setup.psql
 
 LOAD 'hpsort';
-SET temp_buffers = '64MB';	-- a quarter may be pinned: rows stay in place where work_mem has room for their keys
 SET hpsort.enable_sort = on;
 SET LOCAL synchronize_seqscans = off;
 SET LOCAL max_parallel_workers_per_gather = 0;
