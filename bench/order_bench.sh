@@ -2,11 +2,12 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
-# the queries at the full number of rows whose times are promised.  --only: of all
+# the queries at the full number of rows whose times are promised.  --types: only keys
+# that are no integers.  --only: of all
 # numbers of rows, --rows and its tenth parts, this one.  Both are run in turn in
 # one session, hpsort forced and forbidden; medians.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
@@ -20,17 +21,19 @@ reps=5
 out=
 only=
 targets=
+types=
 cpu=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--targets) targets=yes ;;
+		--types) types=yes ;;
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--cpu) cpu=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -63,6 +66,19 @@ SELECT i AS id, (i::int8 * 366 / $rows)::int AS day, (hashint8(i) & 2147483647) 
 	((hashint8(i / 5000) & 2147483647)::int8 + i % 5000) AS clusters,
 	(1000 * ((hashint8(i) & 1048575) / 1048576.0::float8) ^ 6)::int AS skew, 'row ' || i AS label
 FROM generate_series(1, $rows) i;
+-- Keys that are no integers: with many values and few, in order, with a long common prefix, with one value in most rows.
+CREATE TABLE typed$rows AS
+SELECT i AS id, (hashint8(i) & 2147483647) % 1000 AS x, hashint8extended(i, 0) / 9.3e18::float8 AS f8,
+	((hashint8(i) & 2147483647) % 1000000 / 100.0)::float8 AS price, (hashint8(i) / 7.0)::float4 AS f4,
+	make_interval(secs => hashint8(i) / 10.0::float8) AS span, md5(i::text)::uuid AS u, md5((i % 50)::text)::uuid AS ufew,
+	((hashint8(i) & 2147483647) % 1000000 / 100.0)::numeric(10,2) AS amount, hashint8extended(i, 0) / 1000.0 AS nmany, i::numeric AS nid,
+	((hashint8(i) & 2147483647) % 50)::numeric AS nfew, md5(i::text) COLLATE "C" AS t, ('row ' || hashint8(i)) COLLATE "C" AS label,
+	('row ' || to_char(i, 'FM000000000')) COLLATE "C" AS tid, ('status ' || i % 20) COLLATE "C" AS tfew,
+	('https://www.example.com/path/' || md5(i::text)) COLLATE "C" AS url,
+	(CASE WHEN i % 10 = 0 THEN md5(i::text) ELSE 'the one' END) COLLATE "C" AS skew,
+	(CASE WHEN i % 3 = 0 THEN md5(i::text) END) COLLATE "C" AS gaps, decode(md5(i::text), 'hex') AS b,
+	'10.0.0.0'::inet + (hashint8(i) & 16777215) AS ip
+FROM generate_series(1, $rows) i;
 SQL
 sizes=
 for ((n = rows; n >= 1000; n /= 10)); do
@@ -70,10 +86,11 @@ for ((n = rows; n >= 1000; n /= 10)); do
 	[ -z "$only" ] || [ "$n" = "$only" ] || continue
 	sizes="$n $sizes"
 	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n" \
-		-c "CREATE TABLE timed$n AS SELECT * FROM timed$rows LIMIT $n"
+		-c "CREATE TABLE timed$n AS SELECT * FROM timed$rows LIMIT $n" \
+		-c "CREATE TABLE typed$n AS SELECT * FROM typed$rows LIMIT $n"
 	# Wide ones of 500 bytes, of which there are not so many.
 	[ "$n" -gt 1000000 ] || run_psql -c "CREATE TABLE wide$n AS SELECT *, repeat('x', 440) AS filler FROM narrow$n"
-	for t in narrow$n timed$n wide$n; do
+	for t in narrow$n timed$n typed$n wide$n; do
 		[ "$t" = "wide$n" ] && [ "$n" -gt 1000000 ] || run_psql -c "VACUUM (ANALYZE, FREEZE) $t" -c "SELECT pg_prewarm('$t')" >/dev/null
 	done
 done
@@ -135,9 +152,33 @@ compare()
 			}' | tee -a "$csv" >&2
 }
 
-if [ -z "$targets" ]; then
+# Sorts by keys that are no integers.
+compare_types()
+{
+	local n=$1 memory=$2 column
+
+	for column in f8 price f4 span u ufew amount nmany nid nfew t label tid tfew url skew gaps b ip; do
+		compare "$n" "$memory" 0 "SELECT id, x, $column FROM typed$n ORDER BY $column"
+	done
+	for column in "x, t" "x, f8" "u, x"; do
+		compare "$n" "$memory" 0 "SELECT * FROM typed$n ORDER BY $column"
+	done
+	for column in f8 u t nmany; do
+		compare "$n" "$memory" 0 "SELECT * FROM typed$n ORDER BY $column LIMIT 10"
+	done
+	compare "$n" "$memory" 0 "SELECT f8 FROM typed$n ORDER BY f8"
+}
+
+if [ -n "$types" ]; then
 	for n in $sizes; do
 		for memory in 4MB 2GB; do
+			compare_types "$n" "$memory"
+		done
+	done
+elif [ -z "$targets" ]; then
+	for n in $sizes; do
+		for memory in 4MB 2GB; do
+			compare_types "$n" "$memory"
 			for keys in "day, minute" "day, label" nearly "nearly, id" windows clusters skew "skew, label" "day DESC, minute DESC"; do
 				compare "$n" "$memory" 0 "SELECT * FROM timed$n ORDER BY $keys"
 			done
@@ -160,9 +201,13 @@ else
 		for query in "x:x" "*:x" "*:y" "*:y LIMIT 10"; do
 			compare "$rows" $memory 0 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 		done
+		compare "$rows" $memory 0 "SELECT id, x, big FROM narrow$rows ORDER BY big"
+		for column in f8 u nmany t; do
+			compare "$rows" $memory 0 "SELECT id, x, $column FROM typed$rows ORDER BY $column"
+		done
 	done
 fi
-[ -z "$only$cpu" ] || exit 0
+[ -z "$only$cpu$types" ] || exit 0
 for query in "x:x" "*:x" "*:y"; do
 	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 done

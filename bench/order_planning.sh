@@ -43,7 +43,8 @@ run_psql()
 
 run_psql <<'SQL'
 CREATE EXTENSION pg_stat_statements;
-CREATE TABLE customers (id int PRIMARY KEY, name text, city text);
+-- in a locale of the C library, whose texts HpSort does not map
+CREATE TABLE customers (id int PRIMARY KEY, name text COLLATE "C.utf8", city text COLLATE "C.utf8");
 CREATE TABLE orders (id int PRIMARY KEY, customer int, day date, total numeric);
 CREATE TABLE items (orderid int, product int, amount int, PRIMARY KEY (orderid, product));
 CREATE TABLE products (id int PRIMARY KEY, name text, price numeric);
@@ -88,6 +89,7 @@ queries=(
 	"- SELECT DISTINCT city FROM customers"
 	"- SELECT c.city, max(o.total) FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 10 GROUP BY c.city"
 	"+ SELECT * FROM customers ORDER BY id"
+	"+ SELECT * FROM customers ORDER BY name COLLATE \"C\""
 	"+ SELECT * FROM orders ORDER BY day, total"
 	"+ SELECT * FROM orders ORDER BY day LIMIT 10"
 	"+ SELECT customer, count(*) FROM orders GROUP BY customer"

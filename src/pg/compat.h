@@ -37,6 +37,7 @@
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM >= 160000
@@ -199,6 +200,13 @@ compat_ordering_op(Oid sortop, Oid *opfamily, Oid *opcintype, bool *descending)
 #endif
 	return found;
 }
+
+/* PG 19 has an enum for the numbers of system caches. */
+#if PG_VERSION_NUM >= 190000
+typedef SysCacheIdentifier CompatSyscacheId;
+#else
+typedef int CompatSyscacheId;
+#endif
 
 /* The operator that a path key sorts values of this type by, or InvalidOid. */
 static inline Oid

@@ -77,6 +77,15 @@
  */
 #define COMPARE_PART 0.7
 
+/*
+ * Rows that are equal by an abbreviated key, with no key behind it, take one comparison
+ * each.  They are given more, because core's sort of few different values compares less
+ * than its cost says: of 10,000 rows with 20 or 50 different texts or numerics, or nine of
+ * ten with the same text, core's takes 0.82 to 0.95 of HpSort's time, of 1,000,000 with
+ * 50 different uuids or numerics 1.4 to 1.7 times as long (PostgreSQL 18).
+ */
+#define EQUAL_COMPARISONS 6.0
+
 /* LIMIT: a row beyond the cutoff; a row that is kept, and a byte of it, copied to fresh memory. */
 #define LIMIT_SKIP_NS 8.0
 #define LIMIT_ROW_NS 50.0
@@ -264,7 +273,8 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	{
 		double		group = rows / input->groups;
 
-		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART * log2(Min(group, kept));
+		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART *
+			(input->further ? log2(Min(group, kept)) : EQUAL_COMPARISONS * (1 - input->groups / rows));
 
 		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)

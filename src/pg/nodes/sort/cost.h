@@ -19,6 +19,7 @@ typedef struct HpSortCostInput
 	double		range;			/* values that the mapped keys can have */
 	double		groups;			/* of equal ones, if keys are left to core's
 								 * comparison; else 0 */
+	bool		further;		/* ... by keys behind the mapped ones */
 	bool		key_only;
 	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		limit;			/* rows wanted; < 0: all */

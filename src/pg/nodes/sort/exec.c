@@ -74,7 +74,7 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 								  list_nth(lists, HPSORT_PLAN_SORTOPS),
 								  list_nth(lists, HPSORT_PLAN_COLLATIONS),
 								  list_nth(lists, HPSORT_PLAN_NULLS_FIRST),
-								  plan_number(scan, HPSORT_PLAN_NMAPPED));
+								  plan_number(scan, HPSORT_PLAN_NMAPPED), spec->key_only);
 	spec->random = (eflags & (EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) != 0;
 	spec->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 	spec->expected_rows = outerPlanState(state)->plan->plan_rows;

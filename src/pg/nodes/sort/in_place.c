@@ -89,7 +89,7 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 	int			i;
 
 	if (!hpsort_enable_column_reader || spec->key_only || !IsA(child, SeqScanState) ||
-		spec->keys->nmapped < spec->keys->nkeys)
+		spec->keys->nrest > 0)
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	if ((rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW) ||

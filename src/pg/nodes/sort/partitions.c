@@ -72,24 +72,49 @@ make_samples(Partitions *p, uint64 rows, double expected, int *nsamples)
 	return (SpillSample *) MemoryContextAllocZero(p->memory, *nsamples * sizeof(SpillSample));
 }
 
+/* How many of nsamples rows, of so many bytes each, may be kept as tuples. */
+static int
+tuple_samples(const Partitions *p, int nsamples, Size each)
+{
+	return (int) Min(nsamples, Max(p->store->limit / 8 / (each + sizeof(SpillSample)), TUPLE_SAMPLES));
+}
+
+static MinimalTuple
+copy_tuple(MemoryContext memory, MinimalTuple tuple)
+{
+	MinimalTuple copy = (MinimalTuple) MemoryContextAllocHuge(memory, tuple->t_len);
+
+	memcpy(copy, tuple, tuple->t_len);
+	return copy;
+}
+
 void
 partitions_start_store(Partitions *p, double expected_rows)
 {
 	RowStore   *store = p->store;
 	uint64		rows = store->rows;
 	double		expected = (double) store->used * Max(expected_rows / (double) rows, EXPECTED_MIN);
+	bool		by_rest = key_columns_say_nothing(store->keys);
 	int			nsamples;
 	SpillSample *samples = make_samples(p, rows, expected, &nsamples);
 	int			i;
 
+	if (by_rest)
+		nsamples = tuple_samples(p, nsamples, store->used / rows);
 	for (i = 0; i < nsamples; i++)
-		(void) row_store_row(store, i * rows / nsamples, &samples[i].key);
+	{
+		MinimalTuple tuple = row_store_row(store, i * rows / nsamples, &samples[i].key);
+
+		if (by_rest)
+			samples[i].tuple = copy_tuple(spill_sample_memory(p->spill), tuple);
+	}
 	spill_divide(p->spill, 0, samples, nsamples, expected);
 	pfree(samples);
 
-	/* Rows are written as they come, wanted or not. */
+	/* Rows are written as they come, wanted or not, and their images stay what they are. */
 	store->bound = 0;
 	store->has_cutoff = false;
+	store->abort_check = PG_UINT64_MAX;
 	partitions_flush(p);
 }
 
@@ -174,11 +199,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 
 	MemoryContextReset(memory);
 	if (by_rest)
-	{
-		Size		each = (Size) (partition->tuple_bytes / partition->rows) + sizeof(SpillSample);
-
-		*nsamples = (int) Min(*nsamples, Max(p->store->limit / 8 / each, TUPLE_SAMPLES));
-	}
+		*nsamples = tuple_samples(p, *nsamples, (Size) (partition->tuple_bytes / partition->rows));
 	spill_start_reading(spill, number, false);
 	while (spill_next_row(spill, &key, &len))
 	{
@@ -190,10 +211,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 			MinimalTuple tuple = read_row(p, wanted && !by_rest ? &key : NULL, len);
 
 			if (wanted && by_rest)
-			{
-				samples[taken].tuple = (MinimalTuple) MemoryContextAllocHuge(memory, len);
-				memcpy(samples[taken].tuple, tuple, len);
-			}
+				samples[taken].tuple = copy_tuple(memory, tuple);
 		}
 		if (wanted)
 			samples[taken++].key = key;
@@ -310,7 +328,7 @@ next_partition(Partitions *p)
 		}
 		else if (spill_partition(spill, number)->equal ||
 				 (spill_is_single(spill, number) &&
-				  p->store->keys->nmapped == p->store->keys->nkeys))
+				  p->store->keys->nrest == 0))
 		{
 			/* All keys are equal: the rows are in order as they lie. */
 			spill_start_reading(spill, number, !p->keep);

@@ -9,30 +9,13 @@
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/typcache.h"
 
+#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
-
-/* How the values of an expression are mapped if a path key sorts them as this type, in this family. */
-static KeyKind
-expression_kind(Expr *expression, Oid opcintype, Oid opfamily)
-{
-	KeyKind kind = key_kind(opcintype);
-	Oid			type;
-
-	if (kind == KEY_KIND_NONE)
-		return kind;
-
-	/* Another operator family may have another order. */
-	type = getBaseType(exprType((Node *) expression));
-	if (lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf != opfamily)
-		return KEY_KIND_NONE;
-	return kind;
-}
 
 /* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
 static bool
@@ -98,7 +81,8 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		sortop = compat_pathkey_sortop(pathkey, member->em_datatype);
 		if (!OidIsValid(sortop))
 			return false;
-		kind = expression_kind((Expr *) list_nth(target->exprs, attno - 1), member->em_datatype, pathkey->pk_opfamily);
+		kind = mapping ? key_kind(exprType((Node *) list_nth(target->exprs, attno - 1)),
+								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : KEY_KIND_NONE;
 		if (lc == list_head(pathkeys))
 		{
 			if (kind == KEY_KIND_NONE)
@@ -111,6 +95,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		{
 			columns->nmapped++;
 			columns->range *= key_range(kind);
+			mapping = columns->exact = key_is_exact(kind);
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
@@ -119,7 +104,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 	}
 	columns->narrow = columns->nmapped == 1 && key_is_narrow(first);
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
-		first != KEY_KIND_ENUM;
+		key_has_value(first);
 	return true;
 }
 
@@ -149,14 +134,15 @@ may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, b
 {
 	ListCell   *lc;
 
-	if (columns->key_only || columns->nmapped < list_length(columns->pathkeys) ||
+	if (columns->key_only || !columns->exact || columns->nmapped < list_length(columns->pathkeys) ||
 		(bounded && !columns->narrow) || !sort_path_may_stay(root, subpath, bounded))
 		return false;
 	foreach(lc, columns->attnos)
 	{
 		const Var  *column = (const Var *) list_nth(subpath->pathtarget->exprs, lfirst_int(lc) - 1);
 
-		if (!IsA(column, Var) || column->varattno <= 0)
+		if (!IsA(column, Var) || column->varattno <= 0 ||
+			column_kind(column->vartype) == COLUMN_KIND_NONE)
 			return false;
 	}
 	return true;
@@ -175,7 +161,9 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.nmapped = columns->nmapped;
 	input.narrow = columns->narrow;
 	input.range = columns->range;
-	input.groups = columns->nmapped < list_length(columns->pathkeys) ? count_groups(root, subpath, columns) : 0;
+	input.groups = !columns->exact || columns->nmapped < list_length(columns->pathkeys) ?
+		count_groups(root, subpath, columns) : 0;
+	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.key_only = columns->key_only;
 	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
 	input.limit = bound && bound->exprs ? bound->rows : -1;
@@ -214,6 +202,17 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 	set_cost(root, &path->path, subpath, columns, bound);
 	compat_disable_sort(&path->path, subpath);
 	return &path->path;
+}
+
+bool
+sort_path_abbreviates(const PathKey *pathkey)
+{
+	const EquivalenceClass *ec = pathkey->pk_eclass;
+
+	return ec->ec_members != NIL &&
+		abbreviation_exists(pathkey->pk_opfamily,
+							linitial_node(EquivalenceMember, ec->ec_members)->em_datatype,
+							ec->ec_collation);
 }
 
 bool

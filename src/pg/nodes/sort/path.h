@@ -14,11 +14,13 @@
 #include "pg/guc.h"
 
 /*
- * Operator families of btree that the types of key_kind() belong to; core has
- * names for the others only.
+ * Operator families of btree that the types of key_kind() belong to which are mapped
+ * without their sort support; core has names for the others only.
  */
 #define CHAR_FAMILY 429
 #define DATETIME_FAMILY 434
+#define FLOAT_FAMILY 1970
+#define INTERVAL_FAMILY 1982
 #define TIME_FAMILY 1996
 #define ENUM_FAMILY 3522
 
@@ -34,6 +36,7 @@ typedef struct HpSortColumns
 	List	   *collations;
 	List	   *nulls_first;
 	int			nmapped;
+	bool		exact;			/* equal images are equal values */
 	bool		narrow;			/* one mapped key, of 32 bits at most */
 	bool		key_only;		/* the only column is the only key */
 	double		range;			/* values that the mapped keys can have, by type */
@@ -53,6 +56,9 @@ sort_path_enough_rows(double rows)
 	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
 }
 
+/* Whether sort support abbreviates what the first of these path keys sorts. */
+extern bool sort_path_abbreviates(const PathKey *pathkey);
+
 /*
  * A cheap test that excludes most queries: whether the first of these path keys, which
  * are not NIL, may be one that can be mapped.
@@ -67,11 +73,13 @@ sort_path_may_map(const List *pathkeys)
 		case OID_BTREE_FAM_OID:
 		case CHAR_FAMILY:
 		case DATETIME_FAMILY:
+		case FLOAT_FAMILY:
+		case INTERVAL_FAMILY:
 		case TIME_FAMILY:
 		case ENUM_FAMILY:
 			return true;
 		default:
-			return false;
+			return sort_path_abbreviates(linitial_node(PathKey, pathkeys));
 	}
 }
 

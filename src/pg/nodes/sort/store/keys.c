@@ -6,12 +6,14 @@
 
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/keys.h"
 
-KeyKind
-key_kind(Oid opcintype)
+/* The kind that an input type has in the usual order of its values. */
+static KeyKind
+usual_kind(Oid opcintype)
 {
 	switch (opcintype)
 	{
@@ -28,6 +30,16 @@ key_kind(Oid opcintype)
 #else
 			return KEY_KIND_NONE;
 #endif
+		case FLOAT4OID:
+			return KEY_KIND_FLOAT4;
+		case FLOAT8OID:
+#ifdef USE_FLOAT8_BYVAL
+			return KEY_KIND_FLOAT8;
+#else
+			return KEY_KIND_NONE;
+#endif
+		case INTERVALOID:
+			return KEY_KIND_INTERVAL;
 		case INT2OID:
 			return KEY_KIND_INT2;
 		case BOOLOID:
@@ -43,6 +55,18 @@ key_kind(Oid opcintype)
 	}
 }
 
+KeyKind
+key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation)
+{
+	KeyKind		kind = usual_kind(opcintype);
+
+	/* Another operator family may have another order. */
+	if (kind != KEY_KIND_NONE &&
+		lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf == opfamily)
+		return kind;
+	return abbreviation_exists(opfamily, opcintype, collation) ? KEY_KIND_ABBREVIATED : KEY_KIND_NONE;
+}
+
 /* The bits that the unsigned values of a kind can have. */
 static uint64
 kind_mask(KeyKind kind)
@@ -56,6 +80,9 @@ kind_mask(KeyKind kind)
 		case KEY_KIND_INT2:
 			return PG_UINT16_MAX;
 		case KEY_KIND_INT8:
+		case KEY_KIND_FLOAT8:
+		case KEY_KIND_INTERVAL:
+		case KEY_KIND_ABBREVIATED:
 			return PG_UINT64_MAX;
 		default:
 			return PG_UINT32_MAX;
@@ -73,24 +100,49 @@ kind_sign(KeyKind kind)
 		case KEY_KIND_INT4:
 			return UINT64CONST(1) << 31;
 		case KEY_KIND_INT8:
+		case KEY_KIND_INTERVAL:
 			return UINT64CONST(1) << 63;
 		default:
 			return 0;
 	}
 }
 
+/* How the values of one key are mapped. */
+static void
+init_mapping(KeyColumn *key, Oid type, Oid opfamily, Oid opcintype, bool alone)
+{
+	key->kind = key_kind(type, opfamily, opcintype, key->collation);
+	key->alone = alone;
+
+	/* If the sort support has gone since the plan was made, there will be no abbreviations. */
+	if (key->kind == KEY_KIND_NONE)
+		key->kind = KEY_KIND_ABBREVIATED;
+	key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
+	if (key->kind == KEY_KIND_ENUM)
+		enum_labels_init(&key->labels, getBaseType(type), CurrentMemoryContext);
+}
+
+/* Core's comparison by a key. */
+static void
+init_comparison(SortSupport ssup, const KeyColumn *key)
+{
+	ssup->ssup_cxt = CurrentMemoryContext;
+	ssup->ssup_collation = key->collation;
+	ssup->ssup_nulls_first = key->nulls_first;
+	ssup->ssup_attno = key->attno;
+	PrepareSortSupportFromOrderingOp(key->sortop, ssup);
+}
+
 KeyColumns *
 key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
-				 List *nulls_first, int nmapped)
+				 List *nulls_first, int nmapped, bool alone)
 {
 	KeyColumns  *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
 	int			i;
 
 	keys->nkeys = list_length(attnos);
-	keys->nmapped = nmapped;
+	keys->nmapped = keys->nexact = nmapped;
 	keys->keys = (KeyColumn *) palloc0(keys->nkeys * sizeof(KeyColumn));
-	if (nmapped < keys->nkeys)
-		keys->rest = (SortSupport) palloc0((keys->nkeys - nmapped) * sizeof(SortSupportData));
 	for (i = 0; i < keys->nkeys; i++)
 	{
 		KeyColumn   *key = &keys->keys[i];
@@ -105,24 +157,29 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 			elog(ERROR, "operator %u is not a valid ordering operator", key->sortop);
 		if (i < nmapped)
 		{
-			key->kind = key_kind(opcintype);
-			Assert(key->kind != KEY_KIND_NONE);
-			key->flip = kind_sign(key->kind) ^ (key->descending ? kind_mask(key->kind) : 0);
-			if (key->kind == KEY_KIND_ENUM)
-				enum_labels_init(&key->labels,
-								 getBaseType(TupleDescAttr(input, key->attno - 1)->atttypid),
-								 CurrentMemoryContext);
-		}
-		else
-		{
-			SortSupport ssup = &keys->rest[i - nmapped];
-
-			ssup->ssup_cxt = CurrentMemoryContext;
-			ssup->ssup_collation = key->collation;
-			ssup->ssup_nulls_first = key->nulls_first;
-			ssup->ssup_attno = key->attno;
-			PrepareSortSupportFromOrderingOp(key->sortop, ssup);
+			init_mapping(key, TupleDescAttr(input, key->attno - 1)->atttypid, opfamily, opcintype, alone);
+			if (!key_is_exact(key->kind))
+				keys->nexact = i;
 		}
 	}
+	Assert(keys->nexact >= nmapped - 1);
+	keys->nrest = keys->nkeys - keys->nexact;
+	if (keys->nrest > 0)
+		keys->rest = (SortSupport) palloc0(keys->nrest * sizeof(SortSupportData));
+	for (i = 0; i < keys->nrest; i++)
+		init_comparison(&keys->rest[i], &keys->keys[keys->nexact + i]);
 	return keys;
+}
+
+bool
+key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate)
+{
+	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
+
+	if (last->kind != KEY_KIND_ABBREVIATED)
+		return false;
+	last->abbreviation.ssup = NULL;
+	if (abbreviate)
+		abbreviation_start(&last->abbreviation, last->sortop, last->collation, memory);
+	return abbreviation_is_made(&last->abbreviation);
 }

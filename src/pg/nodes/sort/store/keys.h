@@ -6,17 +6,26 @@
  * the order that ORDER BY wants: the sign bit is flipped, and all bits are when the
  * direction is descending.  NULL has no image; a flag of the key says whether NULLs
  * come first.
+ *
+ * The images of most types are exact: those of different values differ.  Others are
+ * only never in the wrong order: the span of an interval that 64 bits do not hold,
+ * and the abbreviations that a type's sort support makes (abbreviation.h).  Values of
+ * such equal images are compared by core.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_KEYS_H
 #define HPSORT_PG_NODES_SORT_STORE_KEYS_H
 
 #include "postgres.h"
 
+#include <math.h>
+
 #include "executor/tuptable.h"
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"
+#include "utils/timestamp.h"
 
 #include "pg/enum_labels.h"
+#include "pg/nodes/sort/store/abbreviation.h"
 
 /* How a type is mapped. */
 typedef enum KeyKind
@@ -28,7 +37,11 @@ typedef enum KeyKind
 	KEY_KIND_INT4,				/* and date */
 	KEY_KIND_OID,
 	KEY_KIND_ENUM,
-	KEY_KIND_INT8				/* and time, timestamp, timestamptz */
+	KEY_KIND_INT8,				/* and time, timestamp, timestamptz */
+	KEY_KIND_FLOAT4,
+	KEY_KIND_FLOAT8,
+	KEY_KIND_INTERVAL,			/* not exact */
+	KEY_KIND_ABBREVIATED		/* not exact: by the type's sort support */
 } KeyKind;
 
 /* One key of ORDER BY. */
@@ -40,33 +53,56 @@ typedef struct KeyColumn
 	bool		nulls_first;
 	bool		descending;
 	KeyKind kind;
+	bool		alone;			/* values are made of the images again */
 	uint64		flip;			/* bits to flip in the unsigned value */
 	EnumLabels	labels;			/* of KEY_KIND_ENUM */
+	Abbreviation abbreviation;	/* of KEY_KIND_ABBREVIATED */
 } KeyColumn;
 
 /*
- * All keys.  The first nmapped of them have images; rows of equal images are
- * compared by the rest, with core's comparison functions.
+ * All keys.  The first nmapped of them have images; only the last of these may be
+ * one whose images are not exact.  Rows of equal images are compared by the rest,
+ * with core's comparison functions: by the key whose images are not exact, if there
+ * is one, and by all keys after it.
  */
 typedef struct KeyColumns
 {
 	int			nkeys;
 	int			nmapped;
+	int			nexact;			/* nmapped, or one less */
+	int			nrest;			/* nkeys - nexact: keys left to core */
 	KeyColumn   *keys;
-	SortSupport rest;			/* of keys left to core, nkeys - nmapped; NULL if none */
+	SortSupport rest;			/* of these; NULL if there are none */
 } KeyColumns;
 
 /* The most keys that are mapped, as images of so many are kept beside a row. */
 #define KEY_COLUMNS_MAX_MAPPED 8
 
-/* The kind of keys of operator class input type, KEY_KIND_NONE if none. */
-extern KeyKind key_kind(Oid opcintype);
+/*
+ * The kind of keys of a column of this type that are sorted by an operator of a
+ * family for an input type; KEY_KIND_NONE if they cannot be mapped.
+ */
+extern KeyKind key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation);
 
 /* Whether the key takes 32 bits at most. */
 static inline bool
 key_is_narrow(KeyKind kind)
 {
-	return kind != KEY_KIND_NONE && kind != KEY_KIND_INT8;
+	return (kind > KEY_KIND_NONE && kind < KEY_KIND_INT8) || kind == KEY_KIND_FLOAT4;
+}
+
+/* Whether equal images are equal values. */
+static inline bool
+key_is_exact(KeyKind kind)
+{
+	return kind != KEY_KIND_INTERVAL && kind != KEY_KIND_ABBREVIATED;
+}
+
+/* Whether values can be made of their images. */
+static inline bool
+key_has_value(KeyKind kind)
+{
+	return key_is_exact(kind) && kind != KEY_KIND_ENUM;
 }
 
 /* How many values a key of this kind can have. */
@@ -82,6 +118,9 @@ key_range(KeyKind kind)
 		case KEY_KIND_INT2:
 			return 65536;
 		case KEY_KIND_INT8:
+		case KEY_KIND_FLOAT8:
+		case KEY_KIND_INTERVAL:
+		case KEY_KIND_ABBREVIATED:
 			return 18446744073709551616.0;
 		default:
 			return 4294967296.0;
@@ -90,10 +129,92 @@ key_range(KeyKind kind)
 
 /*
  * Makes the keys from the lists of a plan, for columns of these types, in the
- * current memory context.
+ * current memory context.  alone: the only column is the only key.
  */
 extern KeyColumns *key_columns_make(TupleDesc input, List *attnos, List *sortops,
-									List *collations, List *nulls_first, int nmapped);
+									List *collations, List *nulls_first, int nmapped, bool alone);
+
+/*
+ * To be called before the first row of each sort, whose memory this is.  abbreviate:
+ * whether abbreviations are worth making.  Returns whether any are made.
+ */
+extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate);
+
+/* Whether mapped keys say nothing of the order of rows, as nothing is abbreviated. */
+static inline bool
+key_columns_say_nothing(const KeyColumns *keys)
+{
+	return keys->nexact == 0 && keys->keys[0].kind == KEY_KIND_ABBREVIATED &&
+		!abbreviation_is_made(&keys->keys[0].abbreviation);
+}
+
+/*
+ * Floats as unsigned integers.  Their bits are in order but for the sign: those of
+ * negative ones are flipped, of the others the sign bit.  The NaNs that have a sign come
+ * first then, and are turned round to the end, behind the others.  So different bits
+ * are different integers, of which the value can be made again; -0 is just before 0.
+ * Where rows are compared by further keys 0 and -0 have to be equal, and all NaNs.
+ */
+#define FLOAT4_SIGN (UINT32_C(1) << 31)
+#define FLOAT8_SIGN (UINT64CONST(1) << 63)
+#define FLOAT4_SIGNED_NANS ((UINT32_C(1) << 23) - 1)
+#define FLOAT8_SIGNED_NANS ((UINT64CONST(1) << 52) - 1)
+
+static inline uint32
+float4_image(float4 value, bool alone)
+{
+	uint32		bits;
+
+	if (!alone)
+		value = unlikely(isnan(value)) ? (float4) NAN : value + 0.0f;
+	memcpy(&bits, &value, sizeof(bits));
+	bits ^= (bits & FLOAT4_SIGN) ? PG_UINT32_MAX : FLOAT4_SIGN;
+	return bits - FLOAT4_SIGNED_NANS;
+}
+
+static inline uint64
+float8_image(float8 value, bool alone)
+{
+	uint64		bits;
+
+	if (!alone)
+		value = unlikely(isnan(value)) ? (float8) NAN : value + 0.0;
+	memcpy(&bits, &value, sizeof(bits));
+	bits ^= (bits & FLOAT8_SIGN) ? PG_UINT64_MAX : FLOAT8_SIGN;
+	return bits - FLOAT8_SIGNED_NANS;
+}
+
+static inline float4
+float4_of_image(uint32 image)
+{
+	uint32		bits = image + FLOAT4_SIGNED_NANS;
+	float4		value;
+
+	bits ^= (bits & FLOAT4_SIGN) ? FLOAT4_SIGN : PG_UINT32_MAX;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static inline float8
+float8_of_image(uint64 image)
+{
+	uint64		bits = image + FLOAT8_SIGNED_NANS;
+	float8		value;
+
+	bits ^= (bits & FLOAT8_SIGN) ? FLOAT8_SIGN : PG_UINT64_MAX;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* An interval's span in microseconds, by which core compares; the nearest of 64 bits. */
+static inline int64
+interval_span(const Interval *value)
+{
+	int64		days = (int64) value->month * DAYS_PER_MONTH + value->day;
+	__int128	span = (__int128) days * USECS_PER_DAY + value->time;
+
+	return (int64) Max(Min(span, PG_INT64_MAX), PG_INT64_MIN);
+}
 
 /* The image of a value that is not NULL. */
 static inline uint64
@@ -124,13 +245,24 @@ key_image(KeyColumn *key, Datum value)
 		case KEY_KIND_ENUM:
 			image = enum_label_image(&key->labels, DatumGetObjectId(value));
 			break;
+		case KEY_KIND_FLOAT4:
+			image = float4_image(DatumGetFloat4(value), key->alone);
+			break;
+		case KEY_KIND_FLOAT8:
+			image = float8_image(DatumGetFloat8(value), key->alone);
+			break;
+		case KEY_KIND_INTERVAL:
+			image = (uint64) interval_span(DatumGetIntervalP(value));
+			break;
+		case KEY_KIND_ABBREVIATED:
+			return abbreviation_image(&key->abbreviation, value) ^ key->flip;
 		default:
 			pg_unreachable();
 	}
 	return image ^ key->flip;
 }
 
-/* The value of an image; not of an enum. */
+/* The value of an image, of a kind that has it; of a key that is alone. */
 static inline Datum
 key_value(const KeyColumn *key, uint64 image)
 {
@@ -149,6 +281,10 @@ key_value(const KeyColumn *key, uint64 image)
 			return CharGetDatum((char) image);
 		case KEY_KIND_OID:
 			return ObjectIdGetDatum((Oid) image);
+		case KEY_KIND_FLOAT4:
+			return Float4GetDatum(float4_of_image((uint32) image));
+		case KEY_KIND_FLOAT8:
+			return Float8GetDatum(float8_of_image(image));
 		default:
 			pg_unreachable();
 	}

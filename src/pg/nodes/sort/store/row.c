@@ -77,7 +77,7 @@ row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a, Min
 	int			result = 0;
 	int			i;
 
-	for (i = 0; result == 0 && i < keys->nkeys - keys->nmapped; i++)
+	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		SortSupport ssup = &keys->rest[i];
 		bool		null_a;

@@ -26,8 +26,9 @@
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
 {
-	int			nkeys;			/* leading keys in the code */
-	bool		exact;			/* equal codes are equal mapped keys */
+	int			nkeys;			/* leading keys in the code ... */
+	int			nwhole;			/* ... of which these are equal if codes are */
+	int			shift[KEY_COLUMNS_MAX_MAPPED];	/* bits of a key that are not in it: 0 but for the last */
 	uint64		last;			/* largest code */
 	uint64		width[KEY_COLUMNS_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
 	uint64		base[KEY_COLUMNS_MAX_MAPPED]; /* code of a key's smallest image */
@@ -41,17 +42,47 @@ typedef struct GroupSort
 	int			first;			/* mapped keys from here on are compared */
 	RowGroupEntry *rows;
 	Size		room;
+	bool		any_equal;		/* rows have turned out to be equal in all keys */
 } GroupSort;
+
+/*
+ * Adds a key of which the code has room for the leading bits only, as there are total
+ * different codes of the keys before it.
+ */
+static void
+combine_part(Combination *c, unsigned __int128 width, bool nulls_first, unsigned __int128 *total)
+{
+	const unsigned __int128 codes = (unsigned __int128) 1 << 64;
+	unsigned __int128 room = codes / *total;
+	int			i = c->nkeys;
+
+	if (room < 2)
+		return;					/* not even one bit */
+
+	/* All of int8 and NULLs: one value more than 64 bits have.  The two at one end share one. */
+	if (width > codes)
+	{
+		width = codes;
+		c->base[i] = 0;
+		c->null_code[i] = nulls_first ? 0 : PG_UINT64_MAX;
+	}
+	while (((width - 1) >> c->shift[i]) + 1 > room)
+		c->shift[i]++;
+	width = ((width - 1) >> c->shift[i]) + 1;
+	*total *= width;
+	c->width[i] = (uint64) width;
+	c->nkeys++;
+}
 
 static void
 combine_keys(const RowStore *store, Combination *c)
 {
 	unsigned __int128 total = 1;
+	bool		full = false;
 	int			i;
 
-	c->nkeys = 0;
+	memset(c, 0, sizeof(*c));
 	c->range = 1;
-	c->exact = true;
 	for (i = 0; i < store->keys->nmapped; i++)
 	{
 		bool		any_null = (store->any_null >> i) & 1;
@@ -63,28 +94,19 @@ combine_keys(const RowStore *store, Combination *c)
 		c->null_code[i] = nulls_first ? 0 : (uint64) width;
 		width += any_null;
 		c->range *= (double) width;
-
-		/* The largest factor is 2^64 + 1, the product before it 2^64. */
-		if (!c->exact || width > ((unsigned __int128) 1 << 64) / total)
-			c->exact = false;
-		else
+		if (full)
+			continue;
+		if (width <= ((unsigned __int128) 1 << 64) / total)
 		{
 			total *= width;
 			c->width[i] = (uint64) width;
-			c->nkeys = i + 1;
+			c->nkeys = c->nwhole = i + 1;
 		}
-	}
-
-	/*
-	 * All of int8 and NULLs, too: one value more than there are codes.  The
-	 * two at one end share one, and rows with it are compared.
-	 */
-	if (c->nkeys == 0)
-	{
-		c->base[0] = 0;
-		c->null_code[0] = store->keys->keys[0].nulls_first ? 0 : PG_UINT64_MAX;
-		c->width[0] = 0;
-		total = (unsigned __int128) 1 << 64;
+		else
+		{
+			combine_part(c, width, nulls_first, &total);
+			full = true;
+		}
 	}
 	c->last = (uint64) (total - 1);
 }
@@ -98,9 +120,9 @@ row_code(const RowStore *store, const Combination *c, Size row)
 	do
 	{
 		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
+		uint64		key = isnull ? c->null_code[i] : store->images[i][row] - store->lo[i] + c->base[i];
 
-		code = code * c->width[i] +
-			(isnull ? c->null_code[i] : store->images[i][row] - store->lo[i] + c->base[i]);
+		code = code * c->width[i] + (key >> c->shift[i]);
 	} while (++i < c->nkeys);
 	return code;
 }
@@ -112,14 +134,22 @@ group_tuple(const RowStore *store, uint32 row)
 }
 
 static int
+compare_numbers(const void *a, const void *b, void *arg)
+{
+	const RowGroupEntry *left = (const RowGroupEntry *) a;
+	const RowGroupEntry *right = (const RowGroupEntry *) b;
+
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+static int
 compare_rows(const void *a, const void *b, void *arg)
 {
 	const RowGroupEntry *left = (const RowGroupEntry *) a;
 	const RowGroupEntry *right = (const RowGroupEntry *) b;
-	const GroupSort *sort = (const GroupSort *) arg;
+	GroupSort  *sort = (GroupSort *) arg;
 	const RowStore *store = sort->store;
 	const KeyColumns *keys = store->keys;
-	int			nrest = keys->nkeys - keys->nmapped;
 	int			result;
 	int			i;
 
@@ -135,13 +165,13 @@ compare_rows(const void *a, const void *b, void *arg)
 		if (!null_l && image_l != image_r)
 			return image_l < image_r ? -1 : 1;
 	}
-	if (nrest > 0)
+	if (keys->nrest > 0)
 	{
 		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
 									 &keys->rest[0]);
 		if (result != 0)
 			return result;
-		for (i = 1; i < nrest; i++)
+		for (i = 1; i < keys->nrest; i++)
 		{
 			SortSupport ssup = &keys->rest[i];
 			bool		null_l;
@@ -154,8 +184,35 @@ compare_rows(const void *a, const void *b, void *arg)
 				return result;
 		}
 	}
-	/* Equal rows stay in the order in which they came. */
-	return left->row < right->row ? -1 : left->row > right->row;
+	sort->any_equal = true;
+	return 0;
+}
+
+/*
+ * Has equal rows be in the order in which they came.  While rows are compared their
+ * numbers are not: qsort does with fewer comparisons where rows are equal.
+ */
+static void
+restore_input_order(GroupSort *sort, Size n)
+{
+	Size		start = 0;
+	Size		i;
+
+	for (i = 1; i <= n; i++)
+	{
+		bool		sorted = true;
+		Size		k;
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (i < n && compare_rows(&sort->rows[i - 1], &sort->rows[i], sort) == 0)
+			continue;
+		for (k = start + 1; k < i && sorted; k++)
+			sorted = sort->rows[k - 1].row < sort->rows[k].row;
+		if (!sorted)
+			qsort_interruptible(sort->rows + start, i - start, sizeof(RowGroupEntry), compare_numbers, NULL);
+		start = i;
+	}
 }
 
 /* Puts the n rows of a group in order, by comparing them. */
@@ -163,7 +220,7 @@ static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
 	RowStore *store = sort->store;
-	bool		rest = store->keys->nkeys > store->keys->nmapped;
+	bool		rest = store->keys->nrest > 0;
 	Size		i;
 
 	if (n > sort->room)
@@ -185,7 +242,10 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 			row->value = row_tuple_value(group_tuple(store, rows[i]), store->tupdesc,
 										 store->keys->rest[0].ssup_attno, &row->isnull);
 	}
+	sort->any_equal = false;
 	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
+	if (sort->any_equal)
+		restore_input_order(sort, n);
 	for (i = 0; i < n; i++)
 	{
 		rows[i] = sort->rows[i].row;
@@ -274,7 +334,7 @@ sort_narrow(RowStore *store, const SortContext *context)
 		sort_images(store, store->pairs, context);
 		return;
 	}
-	if (store->keys->nmapped == store->keys->nkeys)
+	if (store->keys->nrest == 0)
 	{
 		sort_rows(store, store->pairs, (uint32) store->lo[0], (uint32) store->hi[0], context);
 		return;
@@ -310,6 +370,7 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	char	   *block = NULL;
 	RowsLongPair *longs = NULL;
 	Size		room = 0;
+	bool		ordered;
 	Size		start;
 	Size		end;
 	Size		i;
@@ -350,15 +411,19 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 			block = MemoryContextAllocHuge(store->memory, (room + 1) * sizeof(RowsLongPair));
 			longs = (RowsLongPair *) TYPEALIGN(sizeof(RowsLongPair), block);
 		}
+		ordered = true;
 		for (i = 0; i < n; i++)
 		{
 			uint32		row = ROWS_PAIR_REF(pairs[start + i]);
 
 			longs[i] = ROWS_LONG_PAIR(row_code(store, c, row), row);
+			ordered &= i == 0 || ROWS_LONG_KEY(longs[i - 1]) <= ROWS_LONG_KEY(longs[i]);
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
-		if (!wide_sort_long_pairs(longs, n, context))
+
+		/* Rows whose codes have the same leading bits are often all equal, and in order then. */
+		if (!ordered && !wide_sort_long_pairs(longs, n, context))
 			row_store_cancelled();
 #define KEY(i) ROWS_LONG_KEY(longs[i])
 #define ROW(i) ROWS_LONG_REF(longs[i])
@@ -393,8 +458,8 @@ sort_wide(RowStore *store, const SortContext *context)
 
 	combine_keys(store, &c);
 	store->stats.range = c.range;
-	groups = !c.exact || store->keys->nmapped < store->keys->nkeys;
-	sort.first = c.nkeys;
+	groups = c.nwhole < store->keys->nmapped || store->keys->nrest > 0;
+	sort.first = c.nwhole;
 	store->stats.compared = groups;
 	rows_plan(context, store->n, 0, c.last, !groups && c.last <= PG_UINT32_MAX, &store->stats.plan);
 
@@ -460,7 +525,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
 		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;
 		rows_plan(context, store->n, lo, hi,
-				  store->narrow && store->tuples && store->keys->nmapped == store->keys->nkeys,
+				  store->narrow && store->tuples && store->keys->nrest == 0,
 				  &store->stats.plan);
 	}
 	if (store->narrow)

@@ -252,7 +252,7 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	forget_divided(spill);
 	spill->by_rest = samples[0].tuple != NULL;
 	spill->divided = spill->reading = spill->partitions[number];
-	spill->extends = spill->divided->rows == 0;
+	spill->extends = spill->divided->rows == 0 && !spill->by_rest;
 	spill->single = spill->divided->lo;
 	spill->partitions[number] = make_partition(spill);
 	insert_partitions(spill, number, nboundaries);

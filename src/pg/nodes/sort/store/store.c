@@ -18,6 +18,15 @@
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
+/*
+ * An operator class is asked whether abbreviations are of use when there are so many
+ * rows, and whenever there are twice as many, as core's tuplesort does.
+ */
+#define FIRST_ABORT_CHECK 10
+
+/* Rows whose images are looked at to see whether they differ. */
+#define DIVIDE_SAMPLE 64
+
 static inline bool
 is_narrow(const KeyColumns *keys)
 {
@@ -104,6 +113,9 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->narrow = is_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
+
+	/* As core: of the first rows only, abbreviations are not worth making. */
+	store->abort_check = key_columns_start(keys, parent, bound == 0) ? FIRST_ABORT_CHECK : PG_UINT64_MAX;
 	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
@@ -376,9 +388,9 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 	int			result = row_key_compare(keys, key, &store->cutoff);
 	int			i;
 
-	for (i = keys->nmapped; result == 0 && i < keys->nkeys; i++)
+	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
-		SortSupport ssup = &keys->rest[i - keys->nmapped];
+		SortSupport ssup = &keys->rest[i];
 		bool		isnull;
 		bool		last_isnull;
 		Datum		value = slot_getattr(slot, ssup->ssup_attno, &isnull);
@@ -639,6 +651,51 @@ put_tuple(RowStore *store, TupleTableSlot *slot, uint32 *ref)
 	return true;
 }
 
+/*
+ * Whether the images of a key divide the rows that there are: by some of the rows,
+ * evenly, two rows have the same image with a probability of a quarter at most.
+ */
+static bool
+images_divide(const RowStore *store, int key)
+{
+	Size		n = Min(store->n, DIVIDE_SAMPLE);
+	Size		equal = 0;
+	Size		i;
+	Size		j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < i; j++)
+			equal += store->images[key][i * store->n / n] == store->images[key][j * store->n / n];
+	return equal * 4 <= n * (n - 1) / 2;
+}
+
+/*
+ * Asks whether abbreviations are of use, as core does.  Where the answer is that they
+ * are not, because many are equal, they may be nevertheless: rows of equal images are
+ * compared only with one another here, which for equal values takes one comparison a
+ * row.  Otherwise none are made from now on, and the images that there are, and that of
+ * key, which is being put, become equal to those to come.
+ */
+static pg_noinline void
+check_abort(RowStore *store, RowKey *key)
+{
+	int			last = store->keys->nmapped - 1;
+	KeyColumn  *column = &store->keys->keys[last];
+	Size		i;
+
+	store->abort_check *= 2;
+	if (!abbreviation_is_refused(&column->abbreviation, store->rows) ||
+		(column->abbreviation.from_core && images_divide(store, last)))
+		return;
+	abbreviation_stop(&column->abbreviation);
+	store->abort_check = PG_UINT64_MAX;
+	for (i = 0; i < store->n; i++)
+		store->images[last][i] = column->flip;
+	if (store->lo[last] <= store->hi[last])
+		store->lo[last] = store->hi[last] = column->flip;
+	key->images[last] = column->flip;
+}
+
 bool
 row_store_put(RowStore *store, TupleTableSlot *slot)
 {
@@ -662,6 +719,8 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 		return true;
 	}
 	row_slot_key(store->keys, slot, &key);
+	if (unlikely(store->rows >= store->abort_check) && (key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
+		check_abort(store, &key);
 	isnull = (key.nulls & 1) != 0;
 	if (store->has_cutoff && after_cutoff(store, &key, slot))
 		return true;

@@ -89,6 +89,8 @@ typedef struct RowStore
 	Size		null_room;
 	Size		nnull;			/* number of such rows */
 
+	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
+
 	/* Only the first bound rows are wanted; 0: all. */
 	uint64		bound;
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
@@ -106,7 +108,8 @@ typedef struct RowStore
 } RowStore;
 
 /*
- * Makes an empty store of at most limit bytes, in a context below parent.
+ * Makes an empty store of at most limit bytes, in a context below parent, for one
+ * sort: keys are started with it.
  * tuples: whether rows are kept, or only the keys of one key column.  keys and
  * tupdesc must outlive the store.  bound: as in the struct.
  */

@@ -1,0 +1,196 @@
+/*
+ * abbreviation.c
+ *		Abbreviated keys of core's sort support as unsigned integers (see
+ *		abbreviation.h).
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/transam.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/sort/store/abbreviation.h"
+
+/* The bits of a Datum, and its sign. */
+#define DATUM_MASK ((uint64) ~(Datum) 0)
+#define DATUM_SIGN (DATUM_MASK ^ (DATUM_MASK >> 1))
+
+/* What abbreviation_exists has found out. */
+typedef struct KnownKey
+{
+	Oid			opfamily;
+	Oid			type;
+	Oid			collation;
+} KnownKey;
+
+typedef struct Known
+{
+	KnownKey	key;			/* must be first */
+	bool		valid;
+	bool		exists;
+} Known;
+
+static HTAB *known = NULL;
+static Known last_asked;		/* a copy of the last answer */
+
+/*
+ * Whether a comparison function compares Datums as signed integers of their size,
+ * the larger before the smaller: at the ends of their range and around 0.
+ */
+static bool
+compares_downward(SortSupport ssup)
+{
+	const Datum ascending[] = {(Datum) DATUM_SIGN, (Datum) DATUM_SIGN + 1, (Datum) -1, 0, 1,
+	(Datum) (DATUM_MASK >> 1) - 1, (Datum) (DATUM_MASK >> 1)};
+	int			i;
+	int			j;
+
+	for (i = 0; i < lengthof(ascending); i++)
+		for (j = 0; j < lengthof(ascending); j++)
+		{
+			int			result = ssup->comparator(ascending[i], ascending[j], ssup);
+
+			if ((result < 0) != (i > j) || (result > 0) != (i < j))
+				return false;
+		}
+	return true;
+}
+
+/*
+ * How the abbreviations of a prepared sort support become unsigned integers in
+ * ascending order; false if that is not known, or if there are none.
+ *
+ * A comparison function is known by its address, and that of numeric, which is
+ * private, by the function that has set it.  Its abbreviations are those of the
+ * negated values: the comparison is backward, which is tested here nevertheless.
+ */
+static bool
+find_order(Abbreviation *abbreviation, SortSupport ssup, Oid opfamily, Oid opcintype)
+{
+	Oid			support = get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC);
+
+	/* A function of an extension may have let go of what it needs when it refuses. */
+	abbreviation->from_core = support < FirstNormalObjectId;
+	if (ssup->abbrev_converter == NULL || ssup->abbrev_abort == NULL)
+		return false;
+	abbreviation->mask = DATUM_MASK;
+	if (ssup->comparator == ssup_datum_unsigned_cmp)
+		abbreviation->flip = 0;
+#if SIZEOF_DATUM >= 8
+	else if (ssup->comparator == ssup_datum_signed_cmp)
+		abbreviation->flip = DATUM_SIGN;
+#endif
+	else if (ssup->comparator == ssup_datum_int32_cmp)
+	{
+		abbreviation->mask = PG_UINT32_MAX;
+		abbreviation->flip = UINT64CONST(1) << 31;
+	}
+	else if (support == F_NUMERIC_SORTSUPPORT && compares_downward(ssup))
+		abbreviation->flip = DATUM_MASK ^ DATUM_SIGN;
+	else
+		return false;
+	return true;
+}
+
+void
+abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, MemoryContext memory)
+{
+	MemoryContext old = MemoryContextSwitchTo(memory);
+	SortSupport ssup = (SortSupport) palloc0(sizeof(SortSupportData));
+	Oid			opfamily;
+	Oid			opcintype;
+	bool		descending;
+
+	abbreviation->ssup = NULL;
+	ssup->ssup_cxt = memory;
+	ssup->ssup_collation = collation;
+	ssup->abbreviate = true;
+	PrepareSortSupportFromOrderingOp(sortop, ssup);
+	if (compat_ordering_op(sortop, &opfamily, &opcintype, &descending) &&
+		find_order(abbreviation, ssup, opfamily, opcintype))
+		abbreviation->ssup = ssup;
+	MemoryContextSwitchTo(old);
+}
+
+bool
+abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows)
+{
+	SortSupport ssup = abbreviation->ssup;
+
+	return ssup != NULL && ssup->abbrev_abort((int) Min(rows, PG_INT32_MAX), ssup);
+}
+
+/* Operator classes or collations have changed. */
+static void
+forget_known(Datum arg, CompatSyscacheId cacheid, uint32 hashvalue)
+{
+	HASH_SEQ_STATUS status;
+	Known	   *entry;
+
+	last_asked.valid = false;
+	hash_seq_init(&status, known);
+	while ((entry = (Known *) hash_seq_search(&status)) != NULL)
+		entry->valid = false;
+}
+
+static void
+init_known(void)
+{
+	HASHCTL		control = {.keysize = sizeof(KnownKey),.entrysize = sizeof(Known)};
+
+	known = hash_create("hpsort abbreviations", 16, &control, HASH_ELEM | HASH_BLOBS);
+	CacheRegisterSyscacheCallback(AMPROCNUM, forget_known, (Datum) 0);
+	CacheRegisterSyscacheCallback(COLLOID, forget_known, (Datum) 0);
+}
+
+/* Has the sort support of an operator class prepared, to see what it brings. */
+static bool
+find_out(const KnownKey *key)
+{
+	Oid			sortop;
+	MemoryContext memory;
+	Abbreviation abbreviation;
+
+	/* Core would end in an error when it prepares, but not before. */
+	if (!OidIsValid(key->collation) && type_is_collatable(key->type))
+		return false;
+	if (!OidIsValid(get_opfamily_proc(key->opfamily, key->type, key->type, BTSORTSUPPORT_PROC)))
+		return false;
+	sortop = get_opfamily_member(key->opfamily, key->type, key->type, BTLessStrategyNumber);
+	if (!OidIsValid(sortop))
+		return false;
+	memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort sort support", ALLOCSET_SMALL_SIZES);
+	abbreviation_start(&abbreviation, sortop, key->collation, memory);
+	MemoryContextDelete(memory);
+	return abbreviation_is_made(&abbreviation);
+}
+
+bool
+abbreviation_exists(Oid opfamily, Oid type, Oid collation)
+{
+	KnownKey	key = {.opfamily = opfamily,.type = type,.collation = collation};
+	Known	   *entry;
+
+	if (last_asked.valid && last_asked.key.opfamily == opfamily && last_asked.key.type == type &&
+		last_asked.key.collation == collation)
+		return last_asked.exists;
+	if (known == NULL)
+		init_known();
+	entry = (Known *) hash_search(known, &key, HASH_FIND, NULL);
+	if (entry == NULL || !entry->valid)
+	{
+		bool		exists = find_out(&key);
+
+		entry = (Known *) hash_search(known, &key, HASH_ENTER, NULL);
+		entry->exists = exists;
+		entry->valid = true;
+	}
+	last_asked = *entry;
+	return entry->exists;
+}

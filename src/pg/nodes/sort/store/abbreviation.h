@@ -1,0 +1,71 @@
+/*
+ * abbreviation.h
+ *		Abbreviated keys of core's sort support as unsigned integers.
+ *
+ * The sort support of a btree operator class may bring a function that makes an
+ * integer of a value (core's tuplesort compares such integers first, and values only
+ * where these are equal).  The integers of text in the C and ICU collations, bytea, uuid,
+ * numeric, inet, macaddr and others are in the order of the values, in one of a few
+ * ways that are known here.
+ */
+#ifndef HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
+#define HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
+
+#include "postgres.h"
+
+#include "utils/sortsupport.h"
+
+/* The abbreviations of one key in one sort. */
+typedef struct Abbreviation
+{
+	SortSupport ssup;			/* NULL: none are made, and all images are 0 */
+	uint64		mask;			/* the bits of a Datum that count ... */
+	uint64		flip;			/* ... and those to flip, for ascending images */
+	bool		from_core;		/* a refusal is advice about time, and no more */
+} Abbreviation;
+
+/*
+ * Whether values that an operator family sorts as this type, in this collation, have
+ * abbreviations that are known to be in order.  Remembered, as the planner asks often.
+ */
+extern bool abbreviation_exists(Oid opfamily, Oid type, Oid collation);
+
+/* Starts to abbreviate what is sorted by an operator; all memory is the context's. */
+extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
+							   MemoryContext memory);
+
+/* Whether the operator class advises against abbreviations, when so many rows have been taken. */
+extern bool abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows);
+
+/* From now on all images are 0; the caller makes those that it has 0, too. */
+static inline void
+abbreviation_stop(Abbreviation *abbreviation)
+{
+	abbreviation->ssup = NULL;
+}
+
+static inline bool
+abbreviation_is_made(const Abbreviation *abbreviation)
+{
+	return abbreviation->ssup != NULL;
+}
+
+/* The image of a value that is not NULL, in ascending order. */
+static inline uint64
+abbreviation_image(const Abbreviation *abbreviation, Datum value)
+{
+	SortSupport ssup = abbreviation->ssup;
+	MemoryContext old;
+	Datum		image;
+
+	if (ssup == NULL)
+		return 0;
+
+	/* What the function allocates and does not free is gone when the sort ends, as in core. */
+	old = MemoryContextSwitchTo(ssup->ssup_cxt);
+	image = ssup->abbrev_converter(value, ssup);
+	MemoryContextSwitchTo(old);
+	return ((uint64) image & abbreviation->mask) ^ abbreviation->flip;
+}
+
+#endif							/* HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H */
