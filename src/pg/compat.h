@@ -36,6 +36,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/wait_event.h"
 
@@ -520,6 +521,28 @@ compat_heap_page_prune_opt(HeapScanDesc scan, Buffer buffer)
 #if PG_VERSION_NUM >= 170000
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 #endif
+
+/* Before PG 17 it may be that snapshots get old, and that the rows they see are removed. */
+static inline bool
+compat_snapshots_get_old(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return false;
+#else
+	return old_snapshot_threshold >= 0;
+#endif
+}
+
+/* Pins the page of a block if it is still where it was last.  PG 16 has a new name for what it is called. */
+static inline bool
+compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
+{
+#if PG_VERSION_NUM >= 160000
+	return ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, recent);
+#else
+	return ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, recent);
+#endif
+}
 
 /*
  * Reads and pins the next block of a sequential scan, or InvalidBuffer at the

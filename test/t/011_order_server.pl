@@ -385,7 +385,7 @@ sub balanced
 
 my @queries = (
 	[ 'SELECT * FROM small ORDER BY x', '4MB' ], [ 'SELECT x FROM small ORDER BY x DESC', '4MB' ], [ 'SELECT * FROM small ORDER BY x, y, v', '4MB' ],
-	[ 'SELECT * FROM small ORDER BY y DESC LIMIT 7', '4MB' ], [ 'SELECT *, v AS a, v AS b FROM small ORDER BY y', '64kB' ],
+	[ 'SELECT * FROM small ORDER BY y DESC LIMIT 7', '4MB' ], [ 'SELECT *, v AS a, v AS b FROM small ORDER BY y, v', '64kB' ],
 	[ 'SELECT x, count(*) AS n FROM small GROUP BY x ORDER BY n', '4MB' ]);
 for my $query (@queries)
 {

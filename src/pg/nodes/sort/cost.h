@@ -21,6 +21,7 @@ typedef struct HpSortCostInput
 								 * comparison; else 0 */
 	bool		further;		/* ... by keys behind the mapped ones */
 	bool		key_only;
+	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		limit;			/* rows wanted; < 0: all */
 	bool		by_group;		/* these are the first of each group */
 	double		order;			/* how much the rows come in order of the first
@@ -29,6 +30,12 @@ typedef struct HpSortCostInput
 
 /* Costs beyond the input's: until the first row, and for returning all. */
 extern void sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run);
+
+/*
+ * Whether the rows of a path are likely to stay where they are, of a table whose pages
+ * may be pinned; bounded: those of a LIMIT.
+ */
+extern bool sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded);
 
 /*
  * How much the rows of a path come in the order of an expression, from 0 to 1: by

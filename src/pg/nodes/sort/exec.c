@@ -18,6 +18,7 @@
 #include "pg/nodes/sort/column.h"
 #include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/explain.h"
+#include "pg/nodes/sort/in_place.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/row_sort.h"
 #include "pg/sort_context.h"
@@ -31,6 +32,8 @@ typedef struct HpSortState
 	GroupBoundSpec by_group;	/* its kind is 0 if there are no groups */
 	Oid			limit_type;
 	RowSort    *sort;			/* NULL: nothing sorted yet */
+	InPlace    *in_place;		/* has the rows instead of sort, unless NULL */
+	TupleTableSlot *table_slot; /* of rows in place; NULL if there are never any */
 	HpSortStats stats;
 	HpSortShared *shared;		/* NULL unless parallel */
 } HpSortState;
@@ -115,6 +118,16 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 	init_spec(state, scan, eflags);
 
+	/* Rows that stay where they are come in another kind of slot. */
+	if (in_place_is_possible(&state->spec, outerPlanState(node)))
+	{
+		ScanState  *child = (ScanState *) outerPlanState(node);
+
+		state->table_slot = ExecInitExtraTupleSlot(estate, RelationGetDescr(child->ss_currentRelation),
+												   &TTSOpsHeapTuple);
+		node->ss.ps.resultopsfixed = false;
+	}
+
 	/* These are evaluated before there is a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
 		elog(ERROR, "bound of a sort refers to a column");
@@ -193,16 +206,23 @@ sort_rows(HpSortState *state)
 	EState	   *estate = state->css.ss.ps.state;
 	PlanState  *outer = outerPlanState(state);
 	ScanDirection direction = estate->es_direction;
+	uint64		bound = wanted_rows(state);
+	bool		all_read = false;
 	RowSort    *sort;
 
 	estate->es_direction = ForwardScanDirection;
 	state->stats.valid = state->stats.from_column = false;
-	sort = row_sort_begin(&state->spec, wanted_rows(state), wanted_of_group(state), &state->stats.sort);
+	sort = row_sort_begin(&state->spec, bound, wanted_of_group(state), &state->stats.sort);
 	if (row_sort_takes_keys(sort))
-		state->stats.from_column = sort_node_fill_from_column(sort, outer);
+		all_read = state->stats.from_column = sort_node_fill_from_column(sort, outer);
 	else if (sort->by_group)
-		state->stats.from_column = sort_node_fill_by_group(sort, outer);
-	while (!state->stats.from_column)
+		all_read = state->stats.from_column = sort_node_fill_by_group(sort, outer);
+	else if (state->table_slot && in_place_is_allowed(&state->spec, outer, bound, &state->stats.sort.rows))
+	{
+		state->in_place = in_place_sort(sort, outer, state->table_slot, bound);
+		all_read = true;
+	}
+	while (!all_read)
 	{
 		TupleTableSlot *slot = ExecProcNode(outer);
 
@@ -210,7 +230,8 @@ sort_rows(HpSortState *state)
 			break;
 		row_sort_put(sort, slot);
 	}
-	row_sort_finish(sort);
+	if (state->in_place == NULL)
+		row_sort_finish(sort);
 	state->sort = sort;
 	estate->es_direction = direction;
 	state->stats.valid = true;
@@ -224,6 +245,8 @@ sort_node_exec(CustomScanState *node)
 
 	if (unlikely(state->sort == NULL))
 		sort_rows(state);
+	if (state->in_place)
+		return in_place_next(state->in_place, ScanDirectionIsForward(node->ss.ps.state->es_direction));
 	return row_sort_next(state->sort, ScanDirectionIsForward(node->ss.ps.state->es_direction),
 						 node->ss.ss_ScanTupleSlot);
 }
@@ -233,6 +256,9 @@ static void
 forget(HpSortState *state)
 {
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
+	if (state->in_place)
+		in_place_end(state->in_place);
+	state->in_place = NULL;
 	if (state->sort)
 		row_sort_end(state->sort);
 	state->sort = NULL;
@@ -261,7 +287,10 @@ sort_node_rescan(CustomScanState *node)
 		(state->spec.rewind || state->spec.random))
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
-		row_sort_rewind(state->sort);
+		if (state->in_place)
+			in_place_rewind(state->in_place);
+		else
+			row_sort_rewind(state->sort);
 		return;
 	}
 	forget(state);
@@ -274,7 +303,9 @@ sort_node_mark(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 
-	if (state->sort)
+	if (state->in_place)
+		in_place_mark(state->in_place);
+	else if (state->sort)
 		row_sort_mark(state->sort);
 }
 
@@ -283,7 +314,9 @@ sort_node_restore(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 
-	if (state->sort)
+	if (state->in_place)
+		in_place_restore(state->in_place);
+	else if (state->sort)
 		row_sort_restore(state->sort);
 }
 

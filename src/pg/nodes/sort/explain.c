@@ -137,6 +137,24 @@ may_tell_values(const PlanState *node)
 	return true;
 }
 
+static const char *
+rows_where(RowsWhere rows)
+{
+	switch (rows)
+	{
+		case ROWS_IN_PLACE:
+			return "in place";
+		case ROWS_COPIED_NOT_CACHED:
+			return "copied (not in shared buffers)";
+		case ROWS_COPIED_PINS:
+			return "copied (too few buffers to pin)";
+		case ROWS_COPIED_WORK_MEM:
+			return "copied (work_mem)";
+		default:
+			return "copied";
+	}
+}
+
 /* Prints the lines of one process in text output. */
 static void
 explain_stats_text(const HpSortStats *stats, bool values, const char *method, const char *type,
@@ -161,6 +179,8 @@ explain_stats_text(const HpSortStats *stats, bool values, const char *method, co
 		appendStringInfo(es->str, "  Partitions: %d", sort->partitions);
 	if (stats->from_column)
 		appendStringInfoString(es->str, "  Read: column");
+	if (sort->rows != ROWS_COPIED)
+		appendStringInfo(es->str, "  Rows: %s", rows_where(sort->rows));
 	appendStringInfoChar(es->str, '\n');
 	if (es->verbose)
 	{
@@ -197,6 +217,7 @@ explain_stats_properties(const HpSortStats *stats, bool values, const char *meth
 	if (sort->partitions > 0)
 		ExplainPropertyInteger("Partitions", NULL, sort->partitions, es);
 	ExplainPropertyText("Read", stats->from_column ? "column" : "rows", es);
+	ExplainPropertyText("Rows", rows_where(sort->rows), es);
 	ExplainPropertyText("Reason", reason, es);
 }
 

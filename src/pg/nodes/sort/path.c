@@ -10,6 +10,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/node.h"
@@ -124,6 +125,29 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
 }
 
+/*
+ * Whether rows may stay where they are.  The executor asks in_place_is_allowed(), which
+ * knows better.
+ */
+static bool
+may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, bool bounded)
+{
+	ListCell   *lc;
+
+	if (columns->key_only || !columns->exact || columns->nmapped < list_length(columns->pathkeys) ||
+		(bounded && !columns->narrow) || !sort_path_may_stay(root, subpath, bounded))
+		return false;
+	foreach(lc, columns->attnos)
+	{
+		const Var  *column = (const Var *) list_nth(subpath->pathtarget->exprs, lfirst_int(lc) - 1);
+
+		if (!IsA(column, Var) || column->varattno <= 0 ||
+			column_kind(column->vartype) == COLUMN_KIND_NONE)
+			return false;
+	}
+	return true;
+}
+
 /* Gives path the cost of sorting subpath. */
 static void
 set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
@@ -141,6 +165,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
 	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.key_only = columns->key_only;
+	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.by_group = bound && bound->kind != 0;
 	input.order = sort_path_input_order(root, subpath,

@@ -154,16 +154,17 @@ row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)
 	return n;
 }
 
-/* The next row of the store in either direction, as tuplesort counts. */
-static inline TupleTableSlot *
-row_sort_next_of_store(RowSort *sort, bool forward, TupleTableSlot *slot)
+/* Moves to the next of count rows in either direction, as tuplesort counts, and sets *row; false at the end. */
+static inline bool
+row_sort_step(RowSortPosition *position, uint64 count, bool forward, uint64 *row)
 {
-	RowSortPosition *position = &sort->position;
-
 	if (likely(forward))
 	{
-		if (likely(position->at < sort->count))
-			return row_store_emit(sort->store, position->at++, slot);
+		if (likely(position->at < count))
+		{
+			*row = position->at++;
+			return true;
+		}
 		position->at_end = true;
 	}
 	else if (position->at > 0)
@@ -174,8 +175,22 @@ row_sort_next_of_store(RowSort *sort, bool forward, TupleTableSlot *slot)
 		else
 			position->at--;
 		if (position->at > 0)
-			return row_store_emit(sort->store, position->at - 1, slot);
+		{
+			*row = position->at - 1;
+			return true;
+		}
 	}
+	return false;
+}
+
+/* The next row of the store in either direction. */
+static inline TupleTableSlot *
+row_sort_next_of_store(RowSort *sort, bool forward, TupleTableSlot *slot)
+{
+	uint64		row;
+
+	if (likely(row_sort_step(&sort->position, sort->count, forward, &row)))
+		return row_store_emit(sort->store, row, slot);
 	return ExecClearTuple(slot);
 }
 

@@ -9,10 +9,21 @@
 
 #include "sort/plan.h"
 
+/* Where the rows were while their keys were sorted. */
+typedef enum RowsWhere
+{
+	ROWS_COPIED,				/* into memory, or a file */
+	ROWS_IN_PLACE,				/* where they are in the table */
+	ROWS_COPIED_NOT_CACHED,		/* copied, because the table came from disk */
+	ROWS_COPIED_PINS,			/* copied, because too few of the table's pages may be pinned */
+	ROWS_COPIED_WORK_MEM		/* copied, because keys and places did not fit into work_mem */
+} RowsWhere;
+
 typedef struct RowSortStats
 {
 	SortPlan	plan;			/* of the last sort, if there were several */
 	bool		bounded;		/* only the first rows were wanted */
+	RowsWhere	rows;			/* if there are any beside their keys */
 	bool		on_disk;
 	bool		compared;		/* core compared rows of equal mapped keys */
 	int			partitions;		/* 0: in memory */

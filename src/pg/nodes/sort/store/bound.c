@@ -34,7 +34,7 @@ set_cutoff(RowStore *store, const RowKey *key)
 }
 
 /*
- * Keeps the first bound rows of a store with one narrow key or without tuples.
+ * Keeps the first bound rows of a store with one narrow key, or without tuples.
  * Tuples do not move: those of dropped rows stay as garbage.
  */
 static void
@@ -80,7 +80,7 @@ row_store_keep_bound(RowStore *store)
 
 	Assert(store->rows > n);
 	pg_sort_context_partial(&context, store->memory);
-	if (!store->tuples ||
+	if (!store->tuples || store->elsewhere ||
 		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
 	{
 		cut_bound(store, &context);

@@ -27,19 +27,26 @@
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
 
+static inline bool
+is_narrow(const KeyColumns *keys)
+{
+	return keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
+}
+
+Size
+row_store_ref_bytes(const KeyColumns *keys)
+{
+	if (is_narrow(keys))
+		return sizeof(uint64) + sizeof(uint32);
+	return keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
+		sizeof(RowsLongPair);
+}
+
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 static Size
 row_overhead(const RowStore *store)
 {
-	Size		bytes;
-
-	if (store->narrow)
-		bytes = sizeof(uint64) + (store->tuples ? sizeof(uint32) : 0);
-	else if (!store->tuples)
-		bytes = sizeof(uint64);
-	else
-		bytes = store->keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
-			sizeof(RowsLongPair);
+	Size		bytes = store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
 
 	/* One group may have all rows. */
 	if (store->keys->rest)
@@ -103,7 +110,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->keys = keys;
 	store->tupdesc = tupdesc;
 	store->tuples = tuples;
-	store->narrow = keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
+	store->narrow = is_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
 
@@ -117,6 +124,17 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 		MemoryContextSwitchTo(old);
 	}
 	forget_memory(store);
+	return store;
+}
+
+RowStore *
+row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, Size limit,
+						   uint64 bound)
+{
+	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
+
+	Assert(keys->rest == NULL && (store->narrow || bound == 0));
+	store->elsewhere = true;
 	return store;
 }
 
@@ -564,6 +582,56 @@ row_store_put_key(RowStore *store, const RowKey *key)
 		return false;
 	put_known(store, key, 0);
 	return true;
+}
+
+bool
+row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+{
+	Assert(store->elsewhere);
+	while (store->room - store->n < rows)
+		if (!grow_keys(store))
+			return false;
+	while (store->narrow && store->null_room - store->nnull < nulls)
+		if (!grow_null_refs(store))
+			return false;
+	return true;
+}
+
+void
+row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
+{
+	if (!store->has_cutoff || !after_cutoff(store, key, NULL))
+		put_known(store, key, ref);
+}
+
+void
+row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs, Size n)
+{
+	uint64	   *pairs = store->pairs + store->n;
+	uint32		lo = PG_UINT32_MAX;
+	uint32		hi = 0;
+	Size		i;
+
+	if (n == 0)
+		return;
+	for (i = 0; i < n; i++)
+	{
+		lo = Min(lo, images[i]);
+		hi = Max(hi, images[i]);
+		pairs[i] = ROWS_PAIR(images[i], refs[i]);
+	}
+	store->lo[0] = Min(store->lo[0], lo);
+	store->hi[0] = Max(store->hi[0], hi);
+	store->n += n;
+	store->rows += n;
+}
+
+uint64
+row_store_narrow_cutoff(const RowStore *store)
+{
+	if (store->has_cutoff && !store->cutoff_is_null)
+		return store->cutoff.images[0];
+	return store->has_cutoff && store->keys->keys[0].nulls_first ? 0 : (uint64) PG_UINT32_MAX + 1;
 }
 
 /* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */

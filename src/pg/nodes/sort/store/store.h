@@ -13,7 +13,8 @@
  *			references; sort.c combines the images of a row into one integer when
  *			all rows are there and the bounds of the images are known
  *
- * A store without tuples keeps the images of one key only.
+ * A store without tuples keeps the images of one key only.  One of rows that lie elsewhere
+ * has no blocks: references are the caller's, and must grow from row to row as well.
  *
  * This file takes rows in, and returns them; sort.h puts them in order; bound.h
  * keeps the first of them only.
@@ -56,6 +57,7 @@ typedef struct RowStore
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
+	bool		elsewhere;		/* tuples are not in the blocks */
 	bool		narrow;
 	Size		limit;			/* bytes it may take */
 	Size		used;			/* bytes it takes, at most */
@@ -134,6 +136,26 @@ extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 
 /* Takes a row without a tuple, likewise. */
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
+
+/*
+ * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped, and of a
+ * narrow layout if there is a bound.  Rows are taken by their keys and references:
+ * row_store_reserve_refs makes room for so many, and for so many with a NULL as a single
+ * key, or returns false; row_store_put_ref takes one, unless it is beyond the cutoff.
+ */
+extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
+											TupleDesc tupdesc, Size limit, uint64 bound);
+extern Size row_store_ref_bytes(const KeyColumns *keys);	/* of memory, for one such row */
+extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
+extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
+
+/*
+ * The same for n rows of the narrow layout that are not NULL and not beyond the cutoff,
+ * which is the first image that is: UINT32_MAX + 1 if there is none.
+ */
+extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images,
+									  const uint32 *refs, Size n);
+extern uint64 row_store_narrow_cutoff(const RowStore *store);
 
 /*
  * Takes a minimal tuple of len bytes in two steps: row_store_begin_tuple sets

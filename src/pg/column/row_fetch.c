@@ -1,0 +1,160 @@
+/*
+ * row_fetch.c
+ *		Rows of a heap by their places (see row_fetch.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "pg/column/pin_budget.h"
+#include "pg/column/row_fetch.h"
+#include "pg/compat.h"
+
+StaticAssertDecl(MaxHeapTuplesPerPage < (1 << ROW_PLACE_LINE_BITS),
+				 "line numbers do not fit into places");
+
+/* Pages there is room for at first. */
+#define FIRST_ROOM 64
+
+/* Pins taken out of the budget at once. */
+#define PINS_AT_ONCE 256
+
+/* A MemoryContextCallback: the pins themselves are the resource owner's, or gone. */
+static void
+give_back_budget(void *arg)
+{
+	RowFetch   *fetch = (RowFetch *) arg;
+
+	pin_budget_give_back(fetch->local, fetch->allowed);
+	fetch->allowed = 0;
+}
+
+RowFetch *
+row_fetch_create(Relation rel, MemoryContext memory)
+{
+	RowFetch   *fetch = (RowFetch *) MemoryContextAllocZero(memory, sizeof(RowFetch));
+	MemoryContextCallback *callback = MemoryContextAlloc(memory, sizeof(MemoryContextCallback));
+
+	fetch->rel = rel;
+	fetch->local = RelationUsesLocalBuffers(rel);
+	fetch->tuple.t_tableOid = RelationGetRelid(rel);
+	fetch->room = FIRST_ROOM;
+	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(FetchPage));
+	fetch->pinned = MemoryContextAllocZero(memory, FIRST_ROOM * sizeof(Page));
+	callback->func = give_back_budget;
+	callback->arg = fetch;
+	MemoryContextRegisterResetCallback(memory, callback);
+	return fetch;
+}
+
+uint32
+row_fetch_add_page(RowFetch *fetch, BlockNumber block)
+{
+	FetchPage  *page;
+
+	if (fetch->npages == fetch->room)
+	{
+		fetch->pages = repalloc_huge(fetch->pages, fetch->room * 2 * sizeof(FetchPage));
+		fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * 2 * sizeof(Page));
+		memset(fetch->pinned + fetch->room, 0, fetch->room * sizeof(Page));
+		fetch->room *= 2;
+	}
+	page = &fetch->pages[fetch->npages];
+	page->block = block;
+	page->buffer = InvalidBuffer;
+	return fetch->npages++;
+}
+
+Size
+row_fetch_memory(const RowFetch *fetch)
+{
+	return fetch->room * (sizeof(FetchPage) + sizeof(Page));
+}
+
+static void
+unpin(RowFetch *fetch, uint32 number)
+{
+	ReleaseBuffer(fetch->pages[number].buffer);
+	fetch->pinned[number] = NULL;
+}
+
+/* Unpins the page of the row fetched last, if it does not stay pinned. */
+static void
+unpin_single(RowFetch *fetch)
+{
+	if (fetch->has_single)
+		unpin(fetch, fetch->single);
+	fetch->has_single = false;
+}
+
+/* Whether one more page may stay pinned. */
+static bool
+may_stay_pinned(RowFetch *fetch)
+{
+	if (fetch->npinned == fetch->allowed && !fetch->exhausted)
+	{
+		uint32		got = pin_budget_take(fetch->local, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
+
+		fetch->allowed += got;
+		fetch->exhausted = got == 0;
+	}
+	return fetch->npinned < fetch->allowed;
+}
+
+Page
+row_fetch_pin(RowFetch *fetch, uint32 number)
+{
+	FetchPage  *page = &fetch->pages[number];
+
+	unpin_single(fetch);
+	if (!BufferIsValid(page->buffer) || fetch->local ||
+		!compat_read_recent_buffer(fetch->rel, page->block, page->buffer))
+		page->buffer = ReadBuffer(fetch->rel, page->block);
+
+	/* Whoever is moving the page's rows has finished when we get the lock. */
+	LockBuffer(page->buffer, BUFFER_LOCK_SHARE);
+	LockBuffer(page->buffer, BUFFER_LOCK_UNLOCK);
+	if (may_stay_pinned(fetch))
+		fetch->npinned++;
+	else
+	{
+		fetch->has_single = true;
+		fetch->single = number;
+	}
+	fetch->pinned[number] = BufferGetPage(page->buffer);
+	return fetch->pinned[number];
+}
+
+void
+row_fetch_unpin(RowFetch *fetch)
+{
+	uint32		number;
+
+	unpin_single(fetch);
+	for (number = 0; number < fetch->npages && fetch->npinned > 0; number++)
+		if (fetch->pinned[number] != NULL)
+		{
+			unpin(fetch, number);
+			fetch->npinned--;
+		}
+	give_back_budget(fetch);
+	fetch->exhausted = false;
+}
+
+Page
+row_fetch_recent_page(const RowFetch *fetch, uint32 number)
+{
+	Buffer		buffer = fetch->pages[number].buffer;
+
+	return BufferIsValid(buffer) ? BufferGetPage(buffer) : NULL;
+}
+
+void
+row_fetch_complain(RowFetch *fetch, uint32 place)
+{
+	elog(ERROR, "row (%u,%u) of table \"%s\" is not there any more",
+		 fetch->pages[ROW_PLACE_PAGE(place)].block, ROW_PLACE_LINE(place),
+		 RelationGetRelationName(fetch->rel));
+}
