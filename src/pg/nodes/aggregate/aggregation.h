@@ -35,7 +35,7 @@ typedef struct SourceCounts
 {
 	int64		nulls;
 	int64		refused;		/* by the filter */
-	ValueSummary summary;		/* of the others; of runs only when they have been read */
+	ValueSummary summary;		/* of the others; of a source with runs, only their number at first */
 } SourceCounts;
 
 typedef struct Aggregation Aggregation;
@@ -50,18 +50,6 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
 
 /* Adds the rows of a batch. */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
-
-/*
- * Adds what another process knows of a group: rows and counts, with the summary of
- * sources without runs.  The runs themselves are added by aggregation_add_runs, in any
- * number of calls; those of a process, which has a number from 0 on, in the order of
- * groups and values.  Returns where the group's rows are counted, until the next group is
- * added, for a caller that does not know all of them yet.
- */
-extern int64 *aggregation_add_group(Aggregation *aggregation, const GroupValues *group, int64 rows,
-								  const SourceCounts *counts);
-extern void aggregation_add_runs(Aggregation *aggregation, int process, const GroupValues *group,
-								 int source, const int64 *values, const int64 *counts, size_t nruns);
 
 extern void aggregation_free(Aggregation *aggregation);
 
@@ -96,28 +84,16 @@ extern void aggregation_open(Aggregation *aggregation);
  */
 extern bool aggregation_next(Aggregation *aggregation, const GroupValues **group);
 
-/*
- * Reads the group's values of a source, once for each source and group.  counts is
- * complete afterwards.  take (unless NULL, and only if the source has runs) is called
- * first with nruns 0, and values and NULLs counted in *counts, then with the runs in
- * ascending order.
- */
-typedef void (*TakeRuns) (void *arg, int source, const SourceCounts *counts, const int64 *values,
-						  const int64 *run_counts, size_t nruns);
-extern void aggregation_read(Aggregation *aggregation, int source, SourceCounts *counts,
-							 TakeRuns take, void *arg);
-
-/* The rows of the group; when a source has been read, if there is one. */
+/* The rows of the group. */
 extern int64 aggregation_rows(const Aggregation *aggregation);
 
 /*
- * In the place of aggregation_read, for a source with runs: its runs a block at a time,
- * 0 at their end.  counts has no summary then, and aggregation_rows() not the values of
- * this source unless aggregation_rows_known() says so.
+ * What is known of the group's values of a source, once for each source and group.  The
+ * runs of a source with runs are then read a block at a time, values ascending, 0 at
+ * their end, before the next group.
  */
-extern void aggregation_start_runs(Aggregation *aggregation, int source, SourceCounts *counts);
-extern size_t aggregation_next_runs(Aggregation *aggregation, int source, const int64 **values,
-									const int64 **run_counts);
-extern bool aggregation_rows_known(const Aggregation *aggregation);
+extern void aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts);
+extern size_t aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
+							   const int64 **run_counts);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREGATION_H */

@@ -3,9 +3,8 @@
  *		Reading what a HpSort Aggregate node has kept, group by group (see
  *		aggregation.h).
  *
- * Groups come from up to four places, each in the order of the groups: the window,
- * the groups that other processes know, and the cursors of pairs.  The next group is
- * the first of those that they are at.
+ * Groups come from the window and from the cursors of pairs, each in the order of the
+ * groups.  The next group is the first of those that they are at.
  */
 #include "postgres.h"
 
@@ -21,15 +20,6 @@ compare_groups(const Aggregation *aggregation, const GroupValues *a, const Group
 	return group_values_compare(aggregation->columns, aggregation->ncolumns, a, b);
 }
 
-static int
-compare_others(const void *a, const void *b, void *arg)
-{
-	/* Sorting them may take long, and qsort_arg does not ask. */
-	CHECK_FOR_INTERRUPTS();
-	return compare_groups((const Aggregation *) arg, &((const OtherGroup *) a)->group,
-						  &((const OtherGroup *) b)->group);
-}
-
 void
 aggregation_open(Aggregation *aggregation)
 {
@@ -40,9 +30,6 @@ aggregation_open(Aggregation *aggregation)
 			aggregation->values[s].cursor = pairs_open(aggregation->values[s].pairs);
 	if (aggregation->presence)
 		aggregation->presence_cursor = pairs_open(aggregation->presence);
-	if (aggregation->nothers > 1)
-		qsort_arg(aggregation->others, aggregation->nothers, sizeof(OtherGroup), compare_others,
-				  aggregation);
 }
 
 /* Makes group the first so far; *first is NULL while there is none. */
@@ -76,6 +63,22 @@ find_number(Aggregation *aggregation)
 	return aggregation->next_number < ngroups;
 }
 
+/* The rows of a group outside of the window: each source knows all of them. */
+static int64
+count_outside(Aggregation *aggregation)
+{
+	PairCursor *cursor = aggregation->presence_cursor;
+	int64		markers[PAIR_MARKERS];
+	const int64 *values;
+	const int64 *counts;
+
+	if (aggregation->nsources > 0)
+		return pairs_group_count(aggregation->values[0].cursor);
+	pairs_markers(cursor, markers);
+	pairs_runs(cursor, &values, &counts);
+	return markers[PAIR_NULL];
+}
+
 bool
 aggregation_next(Aggregation *aggregation, const GroupValues **group)
 {
@@ -90,8 +93,6 @@ aggregation_next(Aggregation *aggregation, const GroupValues **group)
 							&aggregation->next_group);
 		first = &aggregation->next_group;
 	}
-	if (aggregation->next_other < aggregation->nothers)
-		consider(aggregation, &aggregation->others[aggregation->next_other].group, &first);
 	if (aggregation->ncolumns > 0)
 		for (s = 0; s < aggregation->nsources; s++)
 			if (aggregation->values[s].cursor)
@@ -109,60 +110,24 @@ aggregation_next(Aggregation *aggregation, const GroupValues **group)
 	*group = &aggregation->group;
 	aggregation->inside = numbered && is_at(aggregation, &aggregation->next_group);
 	aggregation->number = aggregation->next_number;
-	aggregation->group_rows = aggregation->inside ? aggregation->rows[aggregation->number] : 0;
 	if (aggregation->inside)
-		aggregation->next_number++;
-	aggregation->first_other = aggregation->next_other;
-	while (aggregation->next_other < aggregation->nothers &&
-		   is_at(aggregation, &aggregation->others[aggregation->next_other].group))
-		aggregation->group_rows += aggregation->others[aggregation->next_other++].rows;
-	aggregation->rows_known = aggregation->inside || aggregation->merged;
-	if (aggregation->presence_cursor && is_at(aggregation, pairs_group(aggregation->presence_cursor)))
 	{
-		int64		markers[PAIR_MARKERS];
-		const int64 *values;
-		const int64 *counts;
-
-		pairs_markers(aggregation->presence_cursor, markers);
-		pairs_runs(aggregation->presence_cursor, &values, &counts);
-		aggregation->group_rows += markers[PAIR_NULL];
+		aggregation->group_rows = aggregation->rows[aggregation->number];
+		aggregation->next_number++;
 	}
+	else
+		aggregation->group_rows = count_outside(aggregation);
 	return true;
 }
 
 /* --- a source */
 
-static void
-add_to_summary(ValueSummary *summary, const int64 *values, const int64 *counts, size_t nruns)
-{
-	size_t		i;
-
-	if (nruns == 0)
-		return;
-	summary->min = Min(summary->min, values[0]);
-	summary->max = Max(summary->max, values[nruns - 1]);
-	for (i = 0; i < nruns; i++)
-		summary->sum += (ValueSum) values[i] * counts[i];
-}
-
-static int64
-sum_of(const int64 *counts, size_t n)
-{
-	int64		sum = 0;
-	size_t		i;
-
-	for (i = 0; i < n; i++)
-		sum += counts[i];
-	return sum;
-}
-
-/* What the window and other processes know. */
+/* What the window knows. */
 static void
 count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 {
 	const SourceValues *values = &aggregation->values[s];
 	int64		bias = column_kind_bias(aggregation->sources[s].kind);
-	size_t		o;
 
 	if (aggregation->inside && values->misses)
 	{
@@ -184,156 +149,44 @@ count_known(const Aggregation *aggregation, int s, SourceCounts *counts)
 			counts->summary.max += bias;
 		}
 	}
-	for (o = aggregation->first_other; o < aggregation->next_other; o++)
-	{
-		const SourceCounts *other = &aggregation->others[o].counts[s];
-
-		counts->nulls += other->nulls;
-		counts->refused += other->refused;
-		if (other->summary.n > 0)
-		{
-			counts->summary.sum += other->summary.sum;
-			counts->summary.min = Min(counts->summary.min, other->summary.min);
-			counts->summary.max = Max(counts->summary.max, other->summary.max);
-		}
-	}
-	if (aggregation->rows_known)
-		counts->summary.n = aggregation->group_rows - counts->nulls - counts->refused;
+	counts->summary.n = aggregation->group_rows - counts->nulls - counts->refused;
 }
 
-/* Runs of a group whose number of values is known only when all of them have been read. */
-typedef struct HeldRuns
+void
+aggregation_count(Aggregation *aggregation, int source, SourceCounts *counts)
 {
-	int64	   *values;
-	int64	   *counts;
-	size_t		n;
-	size_t		room;
-} HeldRuns;
-
-static void
-hold(HeldRuns *held, const int64 *values, const int64 *counts, size_t n)
-{
-	if (held->n + n > held->room)
-	{
-		size_t		room = Max(held->n + n, 2 * held->room);
-		int64	   *new_values = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(int64));
-		int64	   *new_counts = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(int64));
-
-		if (held->n > 0)
-		{
-			memcpy(new_values, held->values, held->n * sizeof(int64));
-			memcpy(new_counts, held->counts, held->n * sizeof(int64));
-		}
-		if (held->room > 0)
-		{
-			pfree(held->values);
-			pfree(held->counts);
-		}
-		held->values = new_values;
-		held->counts = new_counts;
-		held->room = room;
-	}
-	memcpy(held->values + held->n, values, n * sizeof(int64));
-	memcpy(held->counts + held->n, counts, n * sizeof(int64));
-	held->n += n;
-}
-
-/* Reads the pairs of the group, which the cursor is at. */
-static void
-read_pairs(Aggregation *aggregation, int s, SourceCounts *counts, TakeRuns take, void *arg)
-{
-	const ValueSource *source = &aggregation->sources[s];
-	PairCursor *cursor = aggregation->values[s].cursor;
-	bool		known = aggregation->rows_known;
+	PairCursor *cursor = aggregation->values[source].cursor;
 	int64		markers[PAIR_MARKERS];
-	HeldRuns	held = {0};
 	const int64 *values;
 	const int64 *run_counts;
 	size_t		n;
 
-	pairs_markers(cursor, markers);
-	if (source->column >= 0)
-		counts->nulls += markers[PAIR_NULL];
-	else
-		counts->summary.n += markers[PAIR_NULL];
-	counts->refused += markers[PAIR_REFUSED];
-	if (known && take)
-		take(arg, s, counts, NULL, NULL, 0);
-	while ((n = pairs_runs(cursor, &values, &run_counts)) > 0)
-	{
-		add_to_summary(&counts->summary, values, run_counts, n);
-		if (!known)
-			counts->summary.n += sum_of(run_counts, n);
-		if (take && known)
-			take(arg, s, counts, values, run_counts, n);
-		else if (take)
-			hold(&held, values, run_counts, n);
-	}
-	if (take && !known)
-	{
-		take(arg, s, counts, NULL, NULL, 0);
-		if (held.n > 0)
-			take(arg, s, counts, held.values, held.counts, held.n);
-	}
-	if (held.room > 0)
-	{
-		pfree(held.values);
-		pfree(held.counts);
-	}
-}
-
-void
-aggregation_read(Aggregation *aggregation, int source, SourceCounts *counts, TakeRuns take,
-				 void *arg)
-{
-	PairCursor *cursor = aggregation->values[source].cursor;
-
 	memset(counts, 0, sizeof(*counts));
 	counts->summary.min = PG_INT64_MAX;
 	counts->summary.max = PG_INT64_MIN;
-	count_known(aggregation, source, counts);
-	if (cursor && is_at(aggregation, pairs_group(cursor)))
-		read_pairs(aggregation, source, counts, take, arg);
-	else if (take)
-		take(arg, source, counts, NULL, NULL, 0);
-	/* Each source knows all rows outside of the window. */
-	if (!aggregation->rows_known)
-		aggregation->group_rows = counts->summary.n + counts->nulls + counts->refused;
-}
-
-void
-aggregation_start_runs(Aggregation *aggregation, int source, SourceCounts *counts)
-{
-	PairCursor *cursor = aggregation->values[source].cursor;
-	int64		markers[PAIR_MARKERS];
-
-	memset(counts, 0, sizeof(*counts));
-	count_known(aggregation, source, counts);
 	if (cursor && is_at(aggregation, pairs_group(cursor)))
 	{
 		pairs_markers(cursor, markers);
-		counts->nulls += markers[PAIR_NULL];
+		/* Without a column all rows that pass are markers, and none of them is a NULL. */
+		if (aggregation->sources[source].column >= 0)
+			counts->nulls += markers[PAIR_NULL];
 		counts->refused += markers[PAIR_REFUSED];
+		while (!aggregation->sources[source].runs &&
+			   (n = pairs_runs(cursor, &values, &run_counts)) > 0)
+			value_summary_add(&counts->summary, values, run_counts, n);
 	}
-	if (!aggregation->rows_known)
-		aggregation->group_rows = counts->nulls + counts->refused;
+	count_known(aggregation, source, counts);
 }
 
 size_t
-aggregation_next_runs(Aggregation *aggregation, int source, const int64 **values,
-					  const int64 **run_counts)
+aggregation_runs(Aggregation *aggregation, int source, const int64 **values,
+				 const int64 **run_counts)
 {
 	PairCursor *cursor = aggregation->values[source].cursor;
 
 	if (cursor == NULL || !is_at(aggregation, pairs_group(cursor)))
 		return 0;
 	return pairs_runs(cursor, values, run_counts);
-}
-
-bool
-aggregation_rows_known(const Aggregation *aggregation)
-{
-	return aggregation->rows_known;
 }
 
 int64

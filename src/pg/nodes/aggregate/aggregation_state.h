@@ -39,14 +39,6 @@ typedef struct SourceValues
 	PairCursor *cursor;
 } SourceValues;
 
-/* A group that another process knows and that is not in the window. */
-typedef struct OtherGroup
-{
-	GroupValues group;
-	int64		rows;
-	SourceCounts *counts;		/* by source */
-} OtherGroup;
-
 struct Aggregation
 {
 	MemoryContext memory;
@@ -68,11 +60,6 @@ struct Aggregation
 	GroupLayout layout;
 	PairSorter *presence;		/* rows outside of the window, if there are no sources */
 
-	bool		merged;			/* has what other processes know */
-	size_t		nothers;
-	size_t		others_room;
-	OtherGroup *others;
-
 	/* of a batch's rows */
 	uint32		groups[COLUMN_BATCH_KEYS];
 	uint8		outside[COLUMN_BATCH_KEYS];
@@ -81,14 +68,11 @@ struct Aggregation
 	/* reading */
 	PairCursor *presence_cursor;
 	uint64		next_number;
-	size_t		next_other;
 	GroupValues next_group;		/* of next_number */
 	GroupValues group;			/* the group being read ... */
-	bool		inside;			/* ... has a number, this one ... */
+	bool		inside;			/* ... has a number, this one */
 	uint64		number;
-	size_t		first_other;	/* ... and others from here to next_other */
 	int64		group_rows;
-	bool		rows_known;		/* else group_rows is known when a source has been read */
 };
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H */

@@ -629,43 +629,19 @@ derived_datum(DerivedColumn *derived, int64 value)
 
 /* --- between processes */
 
-DerivedMessage
-derived_tell(const DerivedColumn *derived, int64 value, bool isnull)
+int64
+derived_tell(const DerivedColumn *derived, int64 value)
 {
-	DerivedMessage message = {.value = value, .null = isnull ? 1 : 0};
-
-	if (isnull)
-		return message;
-	if (derived->form == DERIVED_RANKS)
-		message.value = (int64) enum_label_at(&derived->labels, (int) value) -
-			column_kind_bias(derived->base_kind);
-	else if (derived->form == DERIVED_NUMBERS)
-	{
-		message.value = derived->numbered[value].base;
-		message.null = derived->numbered[value].base_null ? 2 : 0;
-	}
-	return message;
+	Assert(derived->form != DERIVED_NUMBERS);
+	if (derived->form == DERIVED_VALUES)
+		return value;
+	return (int64) enum_label_at(&derived->labels, (int) value);
 }
 
-void
-derived_hear(DerivedColumn *derived, const DerivedMessage *message, int64 *value, bool *isnull)
+int64
+derived_hear(DerivedColumn *derived, int64 told)
 {
-	DerivedState state = STATE_VALUE;
-
-	*value = 0;
-	*isnull = message->null == 1;
-	if (*isnull)
-		return;
 	if (derived->form == DERIVED_VALUES)
-		*value = message->value;
-	else if (message->null == 2)
-		state = derive_null(derived, value);
-	else
-	{
-		if (derived->memo == NULL)
-			derived->memo = memo_create(derived->memory, 256, NULL);
-		state = look_up(derived, message->value, value);
-	}
-	if (state != STATE_VALUE)
-		elog(ERROR, "an expression that was not NULL in another process is NULL");
+		return told;
+	return enum_label_rank(&derived->labels, (Oid) told);
 }

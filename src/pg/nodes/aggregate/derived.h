@@ -10,8 +10,8 @@
  *
  * What the batch holds is, by the column's DerivedForm, the expression's own value, or
  * a number of it: values that are equal have the same number.  Numbers and ranks
- * mean something to this column only.  Another process is told a value of the base
- * column instead, from which it derives its own number.
+ * mean something to this column only.  Another process is told an enum's label instead
+ * of its rank.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_DERIVED_H
 #define HPSORT_PG_NODES_AGGREGATE_DERIVED_H
@@ -56,15 +56,11 @@ extern Datum derived_datum(DerivedColumn *derived, int64 value);
 /* Of DERIVED_RANKS: the labels. */
 extern EnumLabels *derived_labels(DerivedColumn *derived);
 
-/* A value of a batch as another process can be told it. */
-typedef struct DerivedMessage
-{
-	int64		value;
-	int64		null;			/* 0: value; 1: NULL; 2: what NULL in the base column becomes */
-} DerivedMessage;
-
-extern DerivedMessage derived_tell(const DerivedColumn *derived, int64 value, bool isnull);
-extern void derived_hear(DerivedColumn *derived, const DerivedMessage *message, int64 *value,
-						 bool *isnull);
+/*
+ * A value of a batch as another process can be told it, and back.  Not of
+ * DERIVED_NUMBERS, which each process gives in the order in which it meets the values.
+ */
+extern int64 derived_tell(const DerivedColumn *derived, int64 value);
+extern int64 derived_hear(DerivedColumn *derived, int64 told);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_DERIVED_H */

@@ -1,383 +1,638 @@
 /*
  * groups_exchange.c
- *		What a process knows of its groups, as bytes (see groups_exchange.h).
+ *		What the processes of a parallel HpSort Aggregate tell each other (see
+ *		groups_exchange.h).
  *
- * A bytea is the number of the process and a sequence of items, in native byte order.  An item begins with what it is,
- * and with the group's values; then come the group's counts, or some of the runs of
- * one of its sources.  The counts of a group may not have the values of its first
- * source, whose runs come later: then a flag says so, and the receiver adds them.  Such
- * a group begins again in each bytea.
- *
- * Values of derived columns are told in the words of DerivedMessage.  Those of a
- * source, ranks of an enum's labels, are in the same order for both sides.
+ * A barrier has the phases of the exchange: reading, writing, merging.  A process
+ * attaches to it when it is first called, and those that are not attached are not
+ * waited for.  One that comes too late to read takes part in the merging only.
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/barrier.h"
+#include "storage/buffile.h"
+#include "storage/dsm.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+#include "utils/guc.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exchange.h"
 
-typedef enum ItemKind
+typedef enum ExchangePhase
 {
-	ITEM_GROUP,
-	ITEM_RUNS,
-	ITEM_ONES					/* runs whose counts are all 1 */
-} ItemKind;
+	PHASE_READ,
+	PHASE_WRITE,
+	PHASE_MERGE
+} ExchangePhase;
 
-/* The bytes are full from this size on; an item may take some more. */
+/* A block is full from this size on, in bytes. */
 #define FULL_BYTES (128 * 1024)
 
-struct GroupsSender
+/* Where a block is, and its first group. */
+typedef struct BlockEntry
 {
-	Aggregation *aggregation;
-	int			ngroups;
-	const ValueSource *sources;
-	int			nsources;
-	DerivedColumn *const *group_derived;
-	DerivedColumn *const *source_derived;
-	StringInfoData bytes;
-	const GroupValues *group;	/* being sent; NULL: none */
-	int			source;			/* whose runs are sent next */
-	bool		add_runs;		/* the group's rows are those of its first source's runs, too */
-	SourceCounts *counts;
+	dsa_pointer pointer;		/* InvalidDsaPointer: in the process's file, at ... */
+	off_t		offset;
+	int			fileno;
+	uint32		size;			/* bytes */
+	int64		first[FLEXIBLE_ARRAY_MEMBER];
+} BlockEntry;
+
+/* What a process has written. */
+typedef struct SharedBlocks
+{
+	uint64		nblocks;
+	dsa_pointer directory;		/* their BlockEntries */
+} SharedBlocks;
+
+struct GroupsShared
+{
+	dsm_handle	segment;
+	SharedFileSet files;
+	Barrier		barrier;
+	pg_atomic_uint32 nreaders;	/* processes that read rows */
+	pg_atomic_uint32 next_part;
+	slock_t		mutex;			/* for totals */
+	GroupsTotals totals;
+	int			nprocesses;
+	SharedBlocks blocks[FLEXIBLE_ARRAY_MEMBER]; /* by process: the leader, then workers */
 };
 
-struct GroupsReceiver
+struct GroupsExchange
 {
-	int			process;		/* whose bytes are being received, from 0 on */
+	MemoryContext memory;
+	GroupsShared *shared;
+	const GroupsDescription *description;
+	dsa_area   *area;
+	size_t		memory_limit;
+	int			process;		/* this one's number */
+	Size		entry_size;
+
+	/* writing */
 	Aggregation *aggregation;
-	int			ngroups;
-	int			nsources;
-	DerivedColumn *const *group_derived;
-	DerivedColumn *const *source_derived;
-	GroupValues group;
-	SourceCounts *counts;
-	int64	   *rows;			/* to which the runs of the first source are to be added; or NULL */
-	int64	   *values;			/* of runs */
-	int64	   *run_counts;
-	size_t		room;
-	const char *at;
-	const char *end;
+	size_t		memory_used;
+	uint64		disk;
+	BufFile    *file;			/* NULL: none yet */
+	StringInfoData items;		/* of the block that is being filled */
+	StringInfoData directory;
+	int64	   *first;			/* the first group of that block */
+
+	/* merging */
+	const char **directories;	/* by process */
+	BufFile   **files;			/* by process; NULL: not opened */
 };
 
-/* --- sending */
+/* --- shared memory */
 
-GroupsSender *
-groups_sender_make(Aggregation *aggregation, int ngroups, const ValueSource *sources, int nsources,
-				   DerivedColumn *const *group_derived, DerivedColumn *const *source_derived)
+Size
+groups_shared_size(int nworkers)
 {
-	GroupsSender *sender = palloc0_object(GroupsSender);
-
-	sender->aggregation = aggregation;
-	sender->ngroups = ngroups;
-	sender->sources = sources;
-	sender->nsources = nsources;
-	sender->group_derived = group_derived;
-	sender->source_derived = source_derived;
-	sender->counts = palloc0_array(SourceCounts, Max(nsources, 1));
-	initStringInfo(&sender->bytes);
-	enlargeStringInfo(&sender->bytes, FULL_BYTES + FULL_BYTES / 4);
-	return sender;
+	return add_size(offsetof(GroupsShared, blocks), mul_size(nworkers + 1, sizeof(SharedBlocks)));
 }
 
 static void
-put(GroupsSender *sender, const void *data, size_t size)
+start_phases(GroupsShared *shared)
 {
-	appendBinaryStringInfo(&sender->bytes, data, (int) size);
-}
+	int			p;
 
-static void
-put_int64(GroupsSender *sender, int64 value)
-{
-	put(sender, &value, sizeof(value));
-}
-
-static void
-put_group(GroupsSender *sender, ItemKind kind)
-{
-	int			g;
-
-	put_int64(sender, kind);
-	for (g = 0; g < sender->ngroups; g++)
+	BarrierInit(&shared->barrier, 0);
+	pg_atomic_init_u32(&shared->nreaders, 0);
+	pg_atomic_init_u32(&shared->next_part, 0);
+	memset(&shared->totals, 0, sizeof(shared->totals));
+	for (p = 0; p < shared->nprocesses; p++)
 	{
-		DerivedMessage message = {.value = sender->group->values[g], .null = sender->group->nulls[g]};
-
-		if (sender->group_derived[g])
-			message = derived_tell(sender->group_derived[g], message.value, message.null != 0);
-		put_int64(sender, message.value);
-		put_int64(sender, message.null);
-	}
-}
-
-/* A value of a source's derived column, which is not NULL, as it is told. */
-static int64
-told_value(const DerivedColumn *derived, int64 value)
-{
-	return derived_tell(derived, value, false).value;
-}
-
-/* Sends the counts of the next group; false if there is none. */
-static bool
-send_group(GroupsSender *sender)
-{
-	Aggregation *aggregation = sender->aggregation;
-	bool		add_runs = false;
-	int			s;
-
-	if (!aggregation_next(aggregation, &sender->group))
-		return false;
-	/* Sources without runs first, which tell how many rows there are. */
-	for (s = sender->nsources - 1; s >= 0; s--)
-		if (sender->sources[s].runs)
-		{
-			aggregation_start_runs(aggregation, s, &sender->counts[s]);
-			/* The receiver makes the summary from the runs; this one knows no values. */
-			memset(&sender->counts[s].summary, 0, sizeof(ValueSummary));
-		}
-	if (!aggregation_rows_known(aggregation) && sender->nsources > 0)
-		add_runs = sender->sources[0].runs;
-	for (s = sender->nsources - 1; s >= 0; s--)
-		if (!sender->sources[s].runs)
-		{
-			aggregation_read(aggregation, s, &sender->counts[s], NULL, NULL);
-			add_runs = false;
-			if (sender->source_derived[s] && sender->counts[s].summary.n > 0)
-			{
-				ValueSummary *summary = &sender->counts[s].summary;
-
-				summary->min = told_value(sender->source_derived[s], summary->min);
-				summary->max = told_value(sender->source_derived[s], summary->max);
-			}
-		}
-	put_group(sender, ITEM_GROUP);
-	put_int64(sender, aggregation_rows(aggregation));
-	put_int64(sender, add_runs);
-	put(sender, sender->counts, sender->nsources * sizeof(SourceCounts));
-	sender->source = 0;
-	sender->add_runs = add_runs;
-	return true;
-}
-
-/*
- * Begins the group being sent again, with nothing.  Between two byteas the receiver may
- * get one of another process, and must not add runs to that one's last group.
- */
-static void
-resume_group(GroupsSender *sender)
-{
-	put_group(sender, ITEM_GROUP);
-	put_int64(sender, 0);
-	put_int64(sender, true);
-	memset(sender->counts, 0, sender->nsources * sizeof(SourceCounts));
-	put(sender, sender->counts, sender->nsources * sizeof(SourceCounts));
-}
-
-/* Sends some runs of the group; false if there are none left. */
-static bool
-send_runs(GroupsSender *sender)
-{
-	const int64 *values;
-	const int64 *counts;
-	bool		ones = true;
-	size_t		n = 0;
-	size_t		i;
-
-	for (; sender->source < sender->nsources; sender->source++)
-		if (sender->sources[sender->source].runs &&
-			(n = aggregation_next_runs(sender->aggregation, sender->source, &values, &counts)) > 0)
-			break;
-	if (sender->source == sender->nsources)
-		return false;
-	for (i = 0; i < n && ones; i++)
-		ones = counts[i] == 1;
-	put_group(sender, ones ? ITEM_ONES : ITEM_RUNS);
-	put_int64(sender, sender->source);
-	put_int64(sender, (int64) n);
-	if (sender->source_derived[sender->source])
-		for (i = 0; i < n; i++)
-			put_int64(sender, told_value(sender->source_derived[sender->source], values[i]));
-	else
-		put(sender, values, n * sizeof(int64));
-	if (!ones)
-		put(sender, counts, n * sizeof(int64));
-	return true;
-}
-
-bool
-groups_send(GroupsSender *sender, Datum *bytes, int64 *groups)
-{
-	StringInfo	buffer = &sender->bytes;
-
-	resetStringInfo(buffer);
-	buffer->len = VARHDRSZ;
-	put_int64(sender, ParallelWorkerNumber + 1);
-	if (sender->group && sender->add_runs)
-		resume_group(sender);
-	while (buffer->len < FULL_BYTES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (sender->group && send_runs(sender))
-			continue;
-		sender->group = NULL;
-		if (!send_group(sender))
-			break;
-		(*groups)++;
-	}
-	if (buffer->len == VARHDRSZ + sizeof(int64))
-		return false;
-	SET_VARSIZE(buffer->data, buffer->len);
-	*bytes = PointerGetDatum(buffer->data);
-	return true;
-}
-
-/* --- receiving */
-
-GroupsReceiver *
-groups_receiver_make(Aggregation *aggregation, int ngroups, int nsources,
-					 DerivedColumn *const *group_derived, DerivedColumn *const *source_derived)
-{
-	GroupsReceiver *receiver = palloc0_object(GroupsReceiver);
-
-	receiver->aggregation = aggregation;
-	receiver->ngroups = ngroups;
-	receiver->nsources = nsources;
-	receiver->group_derived = group_derived;
-	receiver->source_derived = source_derived;
-	receiver->group = group_values_make(ngroups);
-	receiver->counts = palloc0_array(SourceCounts, Max(nsources, 1));
-	return receiver;
-}
-
-static void
-take(GroupsReceiver *receiver, void *data, size_t size)
-{
-	if ((size_t) (receiver->end - receiver->at) < size)
-		elog(ERROR, "HpSort Aggregate received too few bytes");
-	memcpy(data, receiver->at, size);
-	receiver->at += size;
-}
-
-static int64
-take_int64(GroupsReceiver *receiver)
-{
-	int64		value;
-
-	take(receiver, &value, sizeof(value));
-	return value;
-}
-
-/* A value that a sender has told, as a derived column here has it. */
-static int64
-heard_value(DerivedColumn *derived, int64 value)
-{
-	DerivedMessage message = {.value = value, .null = 0};
-	bool		isnull;
-
-	derived_hear(derived, &message, &value, &isnull);
-	return value;
-}
-
-/* A group's values. */
-static void
-take_group(GroupsReceiver *receiver)
-{
-	GroupValues *group = &receiver->group;
-	int			g;
-
-	for (g = 0; g < receiver->ngroups; g++)
-	{
-		DerivedMessage message;
-
-		message.value = take_int64(receiver);
-		message.null = take_int64(receiver);
-		if (receiver->group_derived[g])
-			derived_hear(receiver->group_derived[g], &message, &group->values[g], &group->nulls[g]);
-		else
-		{
-			group->values[g] = message.value;
-			group->nulls[g] = message.null != 0;
-		}
-	}
-}
-
-static void
-take_runs(GroupsReceiver *receiver, ItemKind kind)
-{
-	int			source = (int) take_int64(receiver);
-	size_t		n = (size_t) take_int64(receiver);
-	size_t		i;
-
-	if (n > receiver->room)
-	{
-		if (receiver->room > 0)
-		{
-			pfree(receiver->values);
-			pfree(receiver->run_counts);
-		}
-		receiver->values = palloc_array(int64, n);
-		receiver->run_counts = palloc_array(int64, n);
-		receiver->room = n;
-	}
-	take(receiver, receiver->values, n * sizeof(int64));
-	if (receiver->source_derived[source])
-		for (i = 0; i < n; i++)
-			receiver->values[i] = heard_value(receiver->source_derived[source],
-											  receiver->values[i]);
-	if (kind == ITEM_RUNS)
-		take(receiver, receiver->run_counts, n * sizeof(int64));
-	else
-		for (i = 0; i < n; i++)
-			receiver->run_counts[i] = 1;
-	for (i = 0; i < n && source == 0 && receiver->rows; i++)
-		*receiver->rows += receiver->run_counts[i];
-	aggregation_add_runs(receiver->aggregation, receiver->process, &receiver->group, source, receiver->values,
-						 receiver->run_counts, n);
-}
-
-/* Those of derived columns are as they were told. */
-static void
-hear_summaries(GroupsReceiver *receiver)
-{
-	int			s;
-
-	for (s = 0; s < receiver->nsources; s++)
-	{
-		ValueSummary *summary = &receiver->counts[s].summary;
-
-		if (receiver->source_derived[s] == NULL || summary->n == 0)
-			continue;
-		summary->min = heard_value(receiver->source_derived[s], summary->min);
-		summary->max = heard_value(receiver->source_derived[s], summary->max);
+		shared->blocks[p].nblocks = 0;
+		shared->blocks[p].directory = InvalidDsaPointer;
 	}
 }
 
 void
-groups_receive(GroupsReceiver *receiver, const bytea *bytes)
+groups_shared_init(GroupsShared *shared, ParallelContext *pcxt)
 {
-	receiver->at = VARDATA_ANY(bytes);
-	receiver->end = receiver->at + VARSIZE_ANY_EXHDR(bytes);
-	receiver->process = (int) take_int64(receiver);
-	while (receiver->at < receiver->end)
+	shared->nprocesses = pcxt->nworkers + 1;
+	shared->segment = dsm_segment_handle(pcxt->seg);
+	SharedFileSetInit(&shared->files, pcxt->seg);
+	SpinLockInit(&shared->mutex);
+	start_phases(shared);
+}
+
+void
+groups_shared_reset(GroupsShared *shared, dsa_area *area)
+{
+	Size		entry_size;
+	int			p;
+
+	for (p = 0; p < shared->nprocesses; p++)
 	{
-		ItemKind	kind = (ItemKind) take_int64(receiver);
+		SharedBlocks *blocks = &shared->blocks[p];
+		const char *directory;
+		uint64		b;
 
-		take_group(receiver);
-		if (kind == ITEM_GROUP)
+		if (!DsaPointerIsValid(blocks->directory))
+			continue;
+		directory = dsa_get_address(area, blocks->directory);
+		memcpy(&entry_size, directory, sizeof(entry_size));
+		for (b = 0; b < blocks->nblocks; b++)
 		{
-			int64		rows = take_int64(receiver);
-			bool		add_runs = take_int64(receiver) != 0;
+			const BlockEntry *entry = (const BlockEntry *) (directory + sizeof(int64) + b * entry_size);
 
-			take(receiver, receiver->counts, receiver->nsources * sizeof(SourceCounts));
-			hear_summaries(receiver);
-			receiver->rows = aggregation_add_group(receiver->aggregation, &receiver->group, rows,
-												   receiver->counts);
-			if (!add_runs)
-				receiver->rows = NULL;
+			if (DsaPointerIsValid(entry->pointer))
+				dsa_free(area, entry->pointer);
 		}
-		else
-			take_runs(receiver, kind);
+		dsa_free(area, blocks->directory);
 	}
+	SharedFileSetDeleteAll(&shared->files);
+	start_phases(shared);
+}
+
+void
+groups_shared_attach(GroupsShared *shared)
+{
+	dsm_segment *segment = dsm_find_mapping(shared->segment);
+
+	if (segment == NULL)
+		elog(ERROR, "a parallel worker has not got its leader's shared memory");
+	SharedFileSetAttach(&shared->files, segment);
+}
+
+void
+groups_shared_add_totals(GroupsShared *shared, const GroupsTotals *totals)
+{
+	SpinLockAcquire(&shared->mutex);
+	shared->totals.rows += totals->rows;
+	shared->totals.groups += totals->groups;
+	shared->totals.disk += totals->disk;
+	shared->totals.memory = Max(shared->totals.memory, totals->memory);
+	SpinLockRelease(&shared->mutex);
+}
+
+void
+groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals)
+{
+	SpinLockAcquire(&shared->mutex);
+	*totals = shared->totals;
+	SpinLockRelease(&shared->mutex);
+}
+
+/* --- a process, and the phases */
+
+GroupsExchange *
+groups_exchange_make(GroupsShared *shared, const GroupsDescription *description, dsa_area *area,
+					 size_t memory_limit)
+{
+	GroupsExchange *exchange = palloc0_object(GroupsExchange);
+
+	exchange->memory = CurrentMemoryContext;
+	exchange->shared = shared;
+	exchange->description = description;
+	exchange->area = area;
+	exchange->memory_limit = memory_limit;
+	exchange->process = ParallelWorkerNumber + 1;
+	exchange->entry_size = offsetof(BlockEntry, first) +
+		(description->ngroups + groups_null_words(description)) * sizeof(int64);
+	return exchange;
+}
+
+bool
+groups_exchange_reads(GroupsExchange *exchange)
+{
+	GroupsShared *shared = exchange->shared;
+
+	if (BarrierAttach(&shared->barrier) != PHASE_READ)
+		return false;
+	pg_atomic_fetch_add_u32(&shared->nreaders, 1);
+	return true;
+}
+
+/* Waits for the end of a phase, unless it is over. */
+static void
+finish_phase(GroupsExchange *exchange, ExchangePhase phase)
+{
+	Barrier    *barrier = &exchange->shared->barrier;
+
+	if (BarrierPhase(barrier) == (int) phase)
+		BarrierArriveAndWait(barrier, compat_wait_event_extension("HpSortAggregate"));
+}
+
+bool
+groups_exchange_is_shared(GroupsExchange *exchange)
+{
+	GroupsShared *shared = exchange->shared;
+
+	finish_phase(exchange, PHASE_READ);
+	if (pg_atomic_read_u32(&shared->nreaders) > 1)
+		return true;
+	BarrierDetach(&shared->barrier);
+	return false;
+}
+
+void
+groups_exchange_end(GroupsExchange *exchange)
+{
+	int			p;
+
+	for (p = 0; exchange->files && p < exchange->shared->nprocesses; p++)
+		if (exchange->files[p])
+			BufFileClose(exchange->files[p]);
+}
+
+uint64
+groups_exchange_disk(const GroupsExchange *exchange)
+{
+	return exchange->disk;
+}
+
+/* --- groups as words */
+
+void
+groups_tell(const GroupsDescription *description, const GroupValues *group, int64 *words)
+{
+	int64	   *bits = words + description->ngroups;
+	int			g;
+
+	memset(bits, 0, groups_null_words(description) * sizeof(int64));
+	for (g = 0; g < description->ngroups; g++)
+	{
+		words[g] = group->values[g];
+		if (group->nulls[g])
+			bits[g / 64] |= INT64CONST(1) << (g % 64);
+		else if (description->group_derived[g])
+			words[g] = derived_tell(description->group_derived[g], words[g]);
+	}
+}
+
+void
+groups_hear(const GroupsDescription *description, const int64 *words, GroupValues *group)
+{
+	const int64 *bits = words + description->ngroups;
+	int			g;
+
+	for (g = 0; g < description->ngroups; g++)
+	{
+		group->values[g] = words[g];
+		group->nulls[g] = (bits[g / 64] >> (g % 64) & 1) != 0;
+		if (!group->nulls[g] && description->group_derived[g])
+			group->values[g] = derived_hear(description->group_derived[g], words[g]);
+	}
+}
+
+/* --- writing */
+
+static void
+put(GroupsExchange *exchange, const void *data, size_t size)
+{
+	appendBinaryStringInfo(&exchange->items, data, (int) size);
+}
+
+static void
+put_int64(GroupsExchange *exchange, int64 value)
+{
+	put(exchange, &value, sizeof(value));
+}
+
+/* The name of a process's file. */
+static void
+name_file(int process, char *name, size_t size)
+{
+	snprintf(name, size, "groups.%d", process);
+}
+
+static void
+write_to_file(GroupsExchange *exchange, BlockEntry *entry)
+{
+	if (exchange->file == NULL)
+	{
+		char		name[MAXPGPATH];
+
+		name_file(exchange->process, name, sizeof(name));
+		exchange->file = BufFileCreateFileSet(&exchange->shared->files.fs, name);
+	}
+	BufFileTell(exchange->file, &entry->fileno, &entry->offset);
+	BufFileWrite(exchange->file, exchange->items.data, exchange->items.len);
+	exchange->disk += exchange->items.len;
+}
+
+/*
+ * Bytes of shared memory for the blocks.  More than a little is better off in a
+ * file, which the kernel keeps in memory as well: it gives each process its pages at once, where
+ * dynamic shared memory is made larger under a lock.  Not where files are limited.
+ */
+static size_t
+memory_share(const GroupsExchange *exchange)
+{
+	return temp_file_limit < 0 ? Min(exchange->memory_limit, 1024 * 1024) : exchange->memory_limit;
+}
+
+/* Puts the block away, and begins another one. */
+static void
+end_block(GroupsExchange *exchange)
+{
+	Size		size = exchange->items.len;
+	BlockEntry *entry;
+
+	CHECK_FOR_INTERRUPTS();
+	if (size == 0)
+		return;
+	enlargeStringInfo(&exchange->directory, (int) exchange->entry_size);
+	entry = (BlockEntry *) (exchange->directory.data + exchange->directory.len);
+	memset(entry, 0, exchange->entry_size);
+	entry->size = (uint32) size;
+	entry->pointer = InvalidDsaPointer;
+	memcpy(entry->first, exchange->first, exchange->entry_size - offsetof(BlockEntry, first));
+	exchange->directory.len += exchange->entry_size;
+	if (exchange->memory_used + size <= memory_share(exchange))
+		entry->pointer = dsa_allocate_extended(exchange->area, size, DSA_ALLOC_NO_OOM);
+	if (DsaPointerIsValid(entry->pointer))
+	{
+		memcpy(dsa_get_address(exchange->area, entry->pointer), exchange->items.data, size);
+		exchange->memory_used += size;
+	}
+	else
+		write_to_file(exchange, entry);
+	resetStringInfo(&exchange->items);
+}
+
+/* An item of a group; counts is NULL if it begins again. */
+static void
+put_group(GroupsExchange *exchange, const int64 *words, int64 rows, const SourceCounts *counts)
+{
+	const GroupsDescription *description = exchange->description;
+	int			nwords = description->ngroups + groups_null_words(description);
+	int			s;
+
+	if (exchange->items.len == 0)
+		memcpy(exchange->first, words, nwords * sizeof(int64));
+	put_int64(exchange, ITEM_GROUP);
+	put(exchange, words, nwords * sizeof(int64));
+	put_int64(exchange, rows);
+	for (s = 0; s < description->nsources; s++)
+	{
+		const ValueSource *source = &description->sources[s];
+		ValueSummary summary = {.min = PG_INT64_MAX, .max = PG_INT64_MIN};
+
+		put_int64(exchange, counts ? counts[s].nulls : 0);
+		put_int64(exchange, counts ? counts[s].refused : 0);
+		if (source->runs || source->column < 0)
+			continue;
+		if (counts && counts[s].summary.n > 0)
+		{
+			summary = counts[s].summary;
+			if (description->source_derived[s])
+			{
+				summary.min = derived_tell(description->source_derived[s], summary.min);
+				summary.max = derived_tell(description->source_derived[s], summary.max);
+			}
+		}
+		put_int64(exchange, summary.min);
+		put_int64(exchange, summary.max);
+		put(exchange, &summary.sum, sizeof(summary.sum));
+	}
+}
+
+/* Numbers of up to max, less base each, in as few bytes as hold them. */
+static void
+put_numbers(GroupsExchange *exchange, const int64 *numbers, size_t n, int64 base, uint64 max)
+{
+	int			width = max <= PG_UINT16_MAX ? 2 : max <= PG_UINT32_MAX ? 4 : 8;
+	Size		size = n * width;
+	char	   *to;
+	size_t		i;
+
+	put_int64(exchange, width);
+	enlargeStringInfo(&exchange->items, (int) (MAXALIGN(size)));
+	to = exchange->items.data + exchange->items.len;
+	if (width == 2)
+		for (i = 0; i < n; i++)
+			((uint16 *) to)[i] = (uint16) (numbers[i] - base);
+	else if (width == 4)
+		for (i = 0; i < n; i++)
+			((uint32 *) to)[i] = (uint32) (numbers[i] - base);
+	else
+		for (i = 0; i < n; i++)
+			((uint64 *) to)[i] = (uint64) numbers[i] - (uint64) base;
+	memset(to + size, 0, MAXALIGN(size) - size);
+	exchange->items.len += (int) MAXALIGN(size);
+}
+
+/* Some runs of a source, at most ITEM_RUNS_MAX. */
+static void
+put_runs(GroupsExchange *exchange, int s, const int64 *values, const int64 *counts, size_t n)
+{
+	const DerivedColumn *derived = exchange->description->source_derived[s];
+	int64		told[ITEM_RUNS_MAX];
+	int64		most = 1;
+	size_t		i;
+
+	put_int64(exchange, ITEM_RUNS);
+	put_int64(exchange, s);
+	put_int64(exchange, (int64) n);
+	if (derived)
+	{
+		for (i = 0; i < n; i++)
+			told[i] = derived_tell(derived, values[i]);
+		put_int64(exchange, 0);
+		put_numbers(exchange, told, n, 0, PG_UINT64_MAX);
+	}
+	else
+	{
+		put_int64(exchange, values[0]);
+		put_numbers(exchange, values, n, values[0], (uint64) values[n - 1] - (uint64) values[0]);
+	}
+	for (i = 0; i < n; i++)
+		most = Max(most, counts[i]);
+	if (most == 1)
+		put_int64(exchange, 0);
+	else
+		put_numbers(exchange, counts, n, 0, (uint64) most);
+}
+
+static void
+write_group(GroupsExchange *exchange, const GroupValues *group, int64 *words, SourceCounts *counts)
+{
+	const GroupsDescription *description = exchange->description;
+	int			s;
+
+	groups_tell(description, group, words);
+	for (s = 0; s < description->nsources; s++)
+		aggregation_count(exchange->aggregation, s, &counts[s]);
+	put_group(exchange, words, aggregation_rows(exchange->aggregation), counts);
+	for (s = 0; s < description->nsources; s++)
+	{
+		const int64 *values;
+		const int64 *run_counts;
+		size_t		n;
+		size_t		at;
+
+		if (!description->sources[s].runs)
+			continue;
+		while ((n = aggregation_runs(exchange->aggregation, s, &values, &run_counts)) > 0)
+			for (at = 0; at < n; at += ITEM_RUNS_MAX)
+			{
+				if (exchange->items.len >= FULL_BYTES)
+				{
+					end_block(exchange);
+					put_group(exchange, words, 0, NULL);
+				}
+				put_runs(exchange, s, values + at, run_counts + at, Min(n - at, ITEM_RUNS_MAX));
+			}
+	}
+	if (exchange->items.len >= FULL_BYTES)
+		end_block(exchange);
+}
+
+/* Lets the others see the blocks: the size of their entries, and the entries. */
+static void
+publish_blocks(GroupsExchange *exchange)
+{
+	SharedBlocks *blocks = &exchange->shared->blocks[exchange->process];
+	Size		size = exchange->directory.len;
+	char	   *directory;
+
+	if (exchange->file)
+		BufFileClose(exchange->file);
+	exchange->file = NULL;
+	if (size == 0)
+		return;
+	blocks->directory = dsa_allocate_extended(exchange->area, sizeof(int64) + size, DSA_ALLOC_HUGE);
+	directory = dsa_get_address(exchange->area, blocks->directory);
+	memcpy(directory, &exchange->entry_size, sizeof(exchange->entry_size));
+	memcpy(directory + sizeof(int64), exchange->directory.data, size);
+	blocks->nblocks = size / exchange->entry_size;
+}
+
+/* Finds what the processes have written. */
+static void
+find_blocks(GroupsExchange *exchange)
+{
+	int			n = exchange->shared->nprocesses;
+	int			p;
+
+	exchange->directories = palloc0_array(const char *, n);
+	exchange->files = palloc0_array(BufFile *, n);
+	for (p = 0; p < n; p++)
+		if (exchange->shared->blocks[p].nblocks > 0)
+			exchange->directories[p] = (const char *)
+				dsa_get_address(exchange->area, exchange->shared->blocks[p].directory) + sizeof(int64);
+}
+
+void
+groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation)
+{
+	const GroupsDescription *description = exchange->description;
+	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
+
+	if (aggregation)
+	{
+		SourceCounts *counts = palloc_array(SourceCounts, Max(description->nsources, 1));
+		int			nwords = description->ngroups + groups_null_words(description);
+		int64	   *words = palloc_array(int64, Max(nwords, 1));
+		const GroupValues *group;
+
+		exchange->aggregation = aggregation;
+		exchange->first = palloc_array(int64, Max(nwords, 1));
+		initStringInfo(&exchange->items);
+		enlargeStringInfo(&exchange->items, FULL_BYTES + FULL_BYTES / 2);
+		initStringInfo(&exchange->directory);
+		while (aggregation_next(aggregation, &group))
+			write_group(exchange, group, words, counts);
+		end_block(exchange);
+		publish_blocks(exchange);
+		pfree(exchange->items.data);
+		pfree(exchange->directory.data);
+		exchange->aggregation = NULL;
+	}
+	finish_phase(exchange, PHASE_WRITE);
+	BarrierDetach(&exchange->shared->barrier);
+	find_blocks(exchange);
+	MemoryContextSwitchTo(old);
+}
+
+/* --- what has been written */
+
+const GroupsDescription *
+groups_exchange_description(const GroupsExchange *exchange)
+{
+	return exchange->description;
+}
+
+int
+groups_exchange_nprocesses(const GroupsExchange *exchange)
+{
+	return exchange->shared->nprocesses;
+}
+
+uint64
+groups_exchange_nblocks(const GroupsExchange *exchange, int process)
+{
+	return exchange->directories[process] ? exchange->shared->blocks[process].nblocks : 0;
+}
+
+static const BlockEntry *
+get_entry(const GroupsExchange *exchange, int process, uint64 block)
+{
+	return (const BlockEntry *) (exchange->directories[process] + block * exchange->entry_size);
+}
+
+const int64 *
+groups_exchange_first(const GroupsExchange *exchange, int process, uint64 block)
+{
+	return get_entry(exchange, process, block)->first;
+}
+
+static void
+read_from_file(GroupsExchange *exchange, int process, const BlockEntry *entry,
+			   GroupsBuffer *buffer)
+{
+	MemoryContext old = MemoryContextSwitchTo(exchange->memory);
+
+	if (exchange->files[process] == NULL)
+	{
+		char		name[MAXPGPATH];
+
+		name_file(process, name, sizeof(name));
+		exchange->files[process] = BufFileOpenFileSet(&exchange->shared->files.fs, name, O_RDONLY,
+													  false);
+	}
+	if (buffer->size < entry->size)
+	{
+		if (buffer->words)
+			pfree(buffer->words);
+		buffer->size = entry->size;
+		buffer->words = palloc(buffer->size);
+	}
+	MemoryContextSwitchTo(old);
+	if (BufFileSeek(exchange->files[process], entry->fileno, entry->offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of HpSort Aggregate")));
+	compat_buffile_read(exchange->files[process], buffer->words, entry->size);
+}
+
+const int64 *
+groups_exchange_block(GroupsExchange *exchange, int process, uint64 block, GroupsBuffer *buffer,
+					  const int64 **end)
+{
+	const BlockEntry *entry = get_entry(exchange, process, block);
+	const int64 *items;
+
+	CHECK_FOR_INTERRUPTS();
+	if (DsaPointerIsValid(entry->pointer))
+		items = dsa_get_address(exchange->area, entry->pointer);
+	else
+	{
+		read_from_file(exchange, process, entry, buffer);
+		items = buffer->words;
+	}
+	*end = items + entry->size / sizeof(int64);
+	return items;
+}
+
+uint32
+groups_exchange_take_part(GroupsExchange *exchange)
+{
+	return pg_atomic_fetch_add_u32(&exchange->shared->next_part, 1);
 }

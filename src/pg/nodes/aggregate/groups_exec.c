@@ -20,7 +20,6 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/groups_exchange.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 
 static const CustomExecMethods groups_exec_methods;
@@ -182,32 +181,47 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	GroupsState *node = (GroupsState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 
-	node->stage = linitial_int(plan_list(node, GROUPS_PLAN_STAGE));
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
+	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
+											  ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
 	node->derived = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
+	node->description = (GroupsDescription) {
+		.ngroups = node->ngroups,
+		.groups = node->groups,
+		.group_derived = node->group_derived,
+		.nsources = node->nvalue_sources,
+		.sources = node->value_sources,
+		.source_derived = node->source_derived
+	};
 	if (node->nderived > 0)
 		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
-	if (node->stage == GROUPS_STAGE_FINAL)
-		css->custom_ps = list_make1(ExecInitNode(linitial(scan->custom_plans), estate, eflags));
-	else
-		aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
-	if (node->stage == GROUPS_STAGE_PARTIAL)
-		node->bytes = ExecInitExtraTupleSlot(estate, ExecGetResultType(&css->ss.ps), &TTSOpsVirtual);
+	aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
+}
+
+/* Gives back what is kept of the rows. */
+static void
+free_rows(GroupsState *node)
+{
+	if (node->aggregation)
+		aggregation_free(node->aggregation);
+	node->aggregation = NULL;
+	MemoryContextReset(node->rows_memory);
 }
 
 /* Gives back what an execution holds. */
 static void
 free_execution(GroupsState *node)
 {
-	if (node->aggregation)
-		aggregation_free(node->aggregation);
-	node->aggregation = NULL;
-	node->sender = NULL;
-	MemoryContextReset(node->memory);
+	free_rows(node);
+	if (node->exchange)
+		groups_exchange_end(node->exchange);
+	node->merge = NULL;
+	node->exchange = NULL;
+	MemoryContextResetOnly(node->memory);
 }
 
 static void
@@ -217,10 +231,7 @@ end_groups(CustomScanState *css)
 
 	free_execution(node);
 	MemoryContextDelete(node->memory);
-	if (node->stage == GROUPS_STAGE_FINAL)
-		ExecEndNode(linitial(css->custom_ps));
-	else
-		aggregate_sources_end(&node->sources);
+	aggregate_sources_end(&node->sources);
 }
 
 static void
@@ -229,20 +240,9 @@ rescan_groups(CustomScanState *css)
 	GroupsState *node = (GroupsState *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (node->bytes)
-		ExecClearTuple(node->bytes);
 	free_execution(node);
-	node->ended = false;
-	if (node->stage == GROUPS_STAGE_FINAL)
-	{
-		PlanState  *child = linitial(css->custom_ps);
-
-		if (css->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(child, css->ss.ps.chgParam);
-		ExecReScan(child);
-	}
-	else
-		aggregate_sources_rescan(&node->sources);
+	node->started = node->ended = false;
+	aggregate_sources_rescan(&node->sources);
 }
 
 /* --- reading */
@@ -279,65 +279,75 @@ begin_derived(GroupsState *node)
 										derived_labels(node->source_derived[node->outputs[i].source]));
 }
 
-/* Puts together what the nodes below the Gather return. */
+/* Reads the rows, or this process's share of them. */
 static void
-receive_all(GroupsState *node)
+read_rows(GroupsState *node)
 {
-	PlanState  *child = linitial(node->css.custom_ps);
-	GroupsReceiver *receiver = groups_receiver_make(node->aggregation, node->ngroups,
-													node->nvalue_sources, node->group_derived,
-													node->source_derived);
+	size_t		limit = get_hash_memory_limit();
+	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
+	AggregationStats stats;
+	int			s;
 
-	for (;;)
+	/* What is written for other processes is in memory, too. */
+	if (node->shared)
+		limit /= 2;
+	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
+	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->shared == NULL);
+	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
+										 node->value_sources, node->nvalue_sources, limit);
+	aggregate_sources_read(&node->sources, add_batches, node);
+	aggregation_open(node->aggregation);
+	MemoryContextSwitchTo(old);
+
+	aggregation_stats(node->aggregation, &stats);
+	node->done.totals.memory = stats.memory;
+	node->done.totals.disk = stats.disk;
+	for (s = 0; s < node->nvalue_sources; s++)
+		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+}
+
+/* Reads the rows, and shares what is in them with other processes. */
+static void
+read_and_exchange(GroupsState *node)
+{
+	node->exchange = groups_exchange_make(node->shared, &node->description,
+										  node->css.ss.ps.state->es_query_dsa,
+										  get_hash_memory_limit() / 2);
+	if (groups_exchange_reads(node->exchange))
+		read_rows(node);
+	if (groups_exchange_is_shared(node->exchange))
 	{
-		MemoryContext old = MemoryContextSwitchTo(child->state->es_query_cxt);
-		TupleTableSlot *slot = ExecProcNode(child);
-		bool		isnull;
-		Datum		bytes;
-
-		MemoryContextSwitchTo(old);
-		if (TupIsNull(slot))
-			break;
-		bytes = slot_getattr(slot, 1, &isnull);
-		groups_receive(receiver, DatumGetByteaPP(bytes));
+		groups_exchange_write(node->exchange, node->aggregation);
+		free_rows(node);
+		node->done.totals.disk += groups_exchange_disk(node->exchange);
+		node->merge = groups_merge_open(node->exchange, &node->context,
+										get_hash_memory_limit() / 2);
 	}
 }
 
-/* Reads all rows, and places the node in front of the first group. */
+/* Reads all rows, and places the node in front of its first group. */
 static void
-read_all(GroupsState *node)
+start_groups(GroupsState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
-	/* Processes that share the work do not share the GPU: the CPU counts while they read. */
-	pg_sort_context_lenient(&node->context, node->memory, node->stage == GROUPS_STAGE_ALL);
+	memset(&node->done.totals, 0, sizeof(node->done.totals));
+	pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
 	begin_derived(node);
-	node->aggregation = aggregation_make(&node->context, node->groups, node->ngroups,
-										 node->value_sources, node->nvalue_sources,
-										 get_hash_memory_limit());
-	if (node->stage == GROUPS_STAGE_FINAL)
-		receive_all(node);
+	if (node->shared)
+		read_and_exchange(node);
 	else
-		aggregate_sources_read(&node->sources, add_batches, node);
-	aggregation_open(node->aggregation);
-	if (node->stage == GROUPS_STAGE_PARTIAL)
-		node->sender = groups_sender_make(node->aggregation, node->ngroups, node->value_sources,
-										  node->nvalue_sources, node->group_derived,
-										  node->source_derived);
+		read_rows(node);
+	node->started = true;
 	MemoryContextSwitchTo(old);
-
-	node->done.rows = node->done.groups = 0;
 }
 
 /* Notes what EXPLAIN shows, and gives back what the execution holds. */
 static void
 finish_execution(GroupsState *node)
 {
-	int			s;
-
-	aggregation_stats(node->aggregation, &node->done.aggregation);
-	for (s = 0; s < node->nvalue_sources; s++)
-		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+	if (node->shared)
+		groups_shared_add_totals(node->shared, &node->done.totals);
 	node->done.done = true;
 	node->ended = true;
 	free_execution(node);
@@ -345,44 +355,76 @@ finish_execution(GroupsState *node)
 
 /* --- returning groups */
 
-/* A TakeRuns: shows a source's values to the aggregates that want them in order. */
-static void
-take_runs(void *arg, int source, const SourceCounts *counts, const int64 *values,
-		  const int64 *run_counts, size_t nruns)
+/* Moves to the next group, false at the end. */
+static bool
+next_group(GroupsState *node, const GroupValues **group, int64 *rows)
 {
-	GroupsState *node = (GroupsState *) arg;
-	GroupCounts group = {.values = counts->summary.n, .nulls = counts->nulls};
+	bool		found;
+
+	if (node->merge)
+	{
+		found = groups_merge_next(node->merge, group);
+		*rows = groups_merge_rows(node->merge);
+	}
+	else
+	{
+		/* Another process may have read everything. */
+		found = node->aggregation && aggregation_next(node->aggregation, group);
+		*rows = found ? aggregation_rows(node->aggregation) : 0;
+	}
+	return found;
+}
+
+static bool
+wants_runs(const GroupsOutput *output, int source)
+{
+	return output->source == source && output->answer.needs == AGGREGATE_NEEDS_RUNS;
+}
+
+/* Counts the values of a source, and shows its runs to the aggregates that want them. */
+static void
+read_source(GroupsState *node, int source)
+{
+	SourceCounts *counts = &node->counts[source];
+	GroupCounts group;
+	const int64 *values;
+	const int64 *run_counts;
+	size_t		n;
 	int			i;
 
+	if (node->merge)
+		groups_merge_count(node->merge, source, counts);
+	else
+		aggregation_count(node->aggregation, source, counts);
+	if (!node->value_sources[source].runs)
+		return;
+	group.values = counts->summary.n;
+	group.nulls = counts->nulls;
 	for (i = 0; i < node->noutputs; i++)
+		if (wants_runs(&node->outputs[i], source))
+			aggregate_result_begin(node->outputs[i].result, &group);
+	while ((n = node->merge ? groups_merge_runs(node->merge, source, &values, &run_counts) :
+			aggregation_runs(node->aggregation, source, &values, &run_counts)) > 0)
 	{
-		GroupsOutput *output = &node->outputs[i];
-
-		if (output->source != source || output->answer.needs != AGGREGATE_NEEDS_RUNS)
-			continue;
-		if (nruns == 0)
-			aggregate_result_begin(output->result, &group);
-		else
-			aggregate_result_take(output->result, values, run_counts, nruns);
+		value_summary_add(&counts->summary, values, run_counts, n);
+		for (i = 0; i < node->noutputs; i++)
+			if (wants_runs(&node->outputs[i], source))
+				aggregate_result_take(node->outputs[i].result, values, run_counts, n);
 	}
 }
 
 /* Puts a group's values and aggregates into the scan tuple. */
 static void
-fill_slot(GroupsState *node, const GroupValues *group, TupleTableSlot *slot)
+fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
-	int64		rows;
 	int			i;
 
 	/* Direct arguments raise no errors where there is no group. */
-	if (node->done.groups == 1)
+	if (node->done.totals.groups == 1)
 		for (i = 0; i < node->noutputs; i++)
 			aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
 	for (i = 0; i < node->nvalue_sources; i++)
-		aggregation_read(node->aggregation, i, &node->counts[i],
-						 node->value_sources[i].runs ? take_runs : NULL, node);
-	rows = aggregation_rows(node->aggregation);
-	node->done.rows += rows;
+		read_source(node, i);
 	for (i = 0; i < node->ngroups; i++)
 	{
 		ColumnKind	kind = node->groups[i].kind;
@@ -418,20 +460,12 @@ exec_groups(CustomScanState *css)
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	const GroupValues *group;
+	int64		rows;
 
 	if (node->ended)
 		return NULL;
-	if (node->aggregation == NULL)
-		read_all(node);
-	if (node->stage == GROUPS_STAGE_PARTIAL)
-	{
-		ExecClearTuple(node->bytes);
-		node->bytes->tts_isnull[0] = false;
-		if (groups_send(node->sender, &node->bytes->tts_values[0], &node->done.groups))
-			return ExecStoreVirtualTuple(node->bytes);
-		finish_execution(node);
-		return NULL;
-	}
+	if (!node->started)
+		start_groups(node);
 	for (;;)
 	{
 		MemoryContext old;
@@ -441,13 +475,14 @@ exec_groups(CustomScanState *css)
 		ExecClearTuple(slot);
 		/* Results live until the next group. */
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		if (!aggregation_next(node->aggregation, &group))
+		if (!next_group(node, &group, &rows))
 		{
 			MemoryContextSwitchTo(old);
 			break;
 		}
-		node->done.groups++;
-		fill_slot(node, group, slot);
+		node->done.totals.rows += rows;
+		node->done.totals.groups++;
+		fill_slot(node, group, rows, slot);
 		MemoryContextSwitchTo(old);
 		ExecStoreVirtualTuple(slot);
 		econtext->ecxt_scantuple = slot;
@@ -461,28 +496,63 @@ exec_groups(CustomScanState *css)
 
 /* --- parallel */
 
+/* The scans of the tables come first, and then the exchange. */
+static Size
+scans_size(GroupsState *node)
+{
+	return BUFFERALIGN(aggregate_sources_estimate_dsm(&node->sources));
+}
+
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return aggregate_sources_estimate_dsm(&((GroupsState *) css)->sources);
+	return add_size(scans_size((GroupsState *) css), groups_shared_size(pcxt->nworkers));
 }
 
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	aggregate_sources_initialize_dsm(&((GroupsState *) css)->sources, coordinate);
+	GroupsState *node = (GroupsState *) css;
+
+	aggregate_sources_initialize_dsm(&node->sources, coordinate);
+	/* Without shared memory there are no workers. */
+	if (pcxt->seg == NULL)
+		return;
+	node->shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
+	groups_shared_init(node->shared, pcxt);
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	aggregate_sources_reinitialize_dsm(&((GroupsState *) css)->sources);
+	GroupsState *node = (GroupsState *) css;
+
+	aggregate_sources_reinitialize_dsm(&node->sources);
+	if (node->shared)
+		groups_shared_reset(node->shared, css->ss.ps.state->es_query_dsa);
 }
 
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
-	aggregate_sources_initialize_worker(&((GroupsState *) css)->sources, coordinate);
+	GroupsState *node = (GroupsState *) css;
+
+	aggregate_sources_initialize_worker(&node->sources, coordinate);
+	node->shared = (GroupsShared *) ((char *) coordinate + scans_size(node));
+	groups_shared_attach(node->shared);
+}
+
+/* For EXPLAIN, while there is shared memory: what all processes have done. */
+static void
+shutdown_groups(CustomScanState *css)
+{
+	GroupsState *node = (GroupsState *) css;
+
+	if (node->shared == NULL || IsParallelWorker())
+		return;
+	groups_shared_get_totals(node->shared, &node->done.totals);
+	node->done.done = node->ended || node->done.totals.rows > 0;
+	node->shared = NULL;
 }
 
 static const CustomExecMethods groups_exec_methods = {
@@ -495,5 +565,6 @@ static const CustomExecMethods groups_exec_methods = {
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
+	.ShutdownCustomScan = shutdown_groups,
 	.ExplainCustomScan = groups_explain,
 };

@@ -13,6 +13,8 @@
 
 #include "pg/nodes/aggregate/aggregation.h"
 #include "pg/nodes/aggregate/derived.h"
+#include "pg/nodes/aggregate/groups_exchange.h"
+#include "pg/nodes/aggregate/groups_merge.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/results.h"
 #include "pg/nodes/aggregate/sources.h"
@@ -30,9 +32,7 @@ typedef struct GroupsOutput
 typedef struct GroupsDone
 {
 	bool		done;
-	int64		rows;			/* aggregated */
-	int64		groups;			/* found, those that HAVING refuses among them */
-	AggregationStats aggregation;
+	GroupsTotals totals;		/* rows aggregated; groups, those that HAVING refuses among them */
 	SourceSorted *sorted;		/* by source, with ... */
 	SorterStats *stats;
 } GroupsDone;
@@ -40,10 +40,11 @@ typedef struct GroupsDone
 typedef struct GroupsState
 {
 	CustomScanState css;
-	GroupsStage stage;
 	MemoryContext memory;		/* of one execution */
-	SortContext context;
-	AggregateSources sources;	/* unless the stage is final */
+	MemoryContext rows_memory;	/* of what is kept of its rows */
+	SortContext context;		/* of results, in memory */
+	SortContext rows_context;	/* of the aggregation, in rows_memory */
+	AggregateSources sources;
 
 	int			ngroups;
 	GroupColumn *groups;
@@ -60,11 +61,16 @@ typedef struct GroupsState
 	DerivedColumn **source_derived; /* the same by source */
 	ColumnBatch *batches;		/* all of them; NULL if none is derived */
 
-	Aggregation *aggregation;	/* NULL before the first call, and after the last */
+	/* in a parallel plan; else shared is NULL, and there is no exchange */
+	GroupsShared *shared;
+	GroupsDescription description;
+	GroupsExchange *exchange;
+
+	bool		started;		/* all rows have been read */
 	bool		ended;
+	Aggregation *aggregation;	/* what this process has read; NULL if it is not needed */
+	GroupsMerge *merge;			/* from which groups are returned, unless NULL */
 	SourceCounts *counts;		/* by source, of the group being returned */
-	struct GroupsSender *sender;	/* of a partial node */
-	TupleTableSlot *bytes;		/* what a partial node returns */
 	GroupsDone	done;
 } GroupsState;
 

@@ -67,16 +67,15 @@ explain_sorted(const GroupsState *node, ExplainState *es)
 static void
 explain_done(const GroupsState *node, ExplainState *es)
 {
-	const GroupsDone *done = &node->done;
+	const GroupsTotals *totals = &node->done.totals;
 
-	if (node->stage != GROUPS_STAGE_PARTIAL)
-		ExplainPropertyInteger("Keys", NULL, done->rows, es);
+	ExplainPropertyInteger("Keys", NULL, totals->rows, es);
 	if (node->ngroups > 0)
-		ExplainPropertyInteger("Groups", NULL, done->groups, es);
+		ExplainPropertyInteger("Groups", NULL, totals->groups, es);
 	explain_sorted(node, es);
-	ExplainPropertyInteger("Memory", "kB", (int64) ((done->aggregation.memory + 1023) / 1024), es);
-	if (done->aggregation.disk > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyInteger("Disk", "kB", (int64) ((done->aggregation.disk + 1023) / 1024), es);
+	ExplainPropertyInteger("Memory", "kB", (int64) ((totals->memory + 1023) / 1024), es);
+	if (totals->disk > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyInteger("Disk", "kB", (int64) ((totals->disk + 1023) / 1024), es);
 }
 
 void
@@ -91,8 +90,7 @@ groups_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyList("Aggregates",
 							deparse_columns(node, context, node->ngroups,
 											node->ngroups + node->noutputs, es), es);
-	if (node->stage != GROUPS_STAGE_FINAL)
-		aggregate_sources_explain(&node->sources, ancestors, es);
+	aggregate_sources_explain(&node->sources, ancestors, es);
 	if (es->analyze && node->done.done)
 		explain_done(node, es);
 }

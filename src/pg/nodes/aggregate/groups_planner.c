@@ -331,7 +331,6 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 			List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	int			stage = linitial_int(list_nth(path->custom_private, GROUPS_PLAN_STAGE));
 	ListCell   *lc;
 
 	foreach(lc, list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS))
@@ -339,19 +338,12 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 										  makeTargetEntry(copyObject((Expr *) lfirst(lc)),
 														  list_length(scan->custom_scan_tlist) + 1,
 														  NULL, false));
-	/* The bytes that a partial node returns, which it has beside its other columns. */
-	if (stage == GROUPS_STAGE_PARTIAL)
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(linitial(path->path.pathtarget->exprs)),
-														  list_length(scan->custom_scan_tlist) + 1,
-														  NULL, false));
-	else
-		scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
+	scan->scan.plan.qual = list_nth(path->custom_private, GROUPS_PATH_HAVING);
 	/* Core looks for the parameters on which a node depends here, not in its scan tuple. */
 	note_params(list_nth(path->custom_private, GROUPS_PATH_EXPRESSIONS), &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;
 	/* EXPLAIN names a table of its own, but not a tree of tables. */
-	if (stage != GROUPS_STAGE_FINAL && list_length(custom_plans) == 1)
+	if (list_length(custom_plans) == 1)
 		scan->scan.scanrelid = ((Scan *) linitial(custom_plans))->scanrelid;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
@@ -409,7 +401,7 @@ describe_groups(const GroupsQuery *query, const AggregateInput *input)
 
 static CustomPath *
 make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
-		  const AggregateInput *input, GroupsStage stage, Node *having)
+		  const AggregateInput *input, Node *having)
 {
 	CustomPath *path = makeNode(CustomPath);
 	List	   *expressions = NIL;
@@ -426,8 +418,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = list_make5(input->columns, input->table_columns,
 									  describe_groups(query, input), query->aggregate_filters,
-									  list_make1_int(stage));
-	path->custom_private = lappend(path->custom_private, having);
+									  having);
 	path->custom_private = lappend(path->custom_private, expressions);
 	path->methods = &groups_path_methods;
 	return path;
@@ -501,43 +492,19 @@ cost_groups(CustomPath *path, const GroupsQuery *query, double ngroups, double r
 		ngroups * (cpu_tuple_cost + list_length(query->aggregates) * cpu_operator_cost);
 }
 
-/* A target of the bytes by which processes tell each other what they know. */
-static PathTarget *
-make_bytes_target(const GroupsQuery *query)
-{
-	PathTarget *target = create_empty_pathtarget();
-	Aggref	   *aggref;
-
-	/* EXPLAIN shows it as a partial aggregate, which it is. */
-	if (query->aggregates != NIL)
-		aggref = copyObject(linitial_node(Aggref, query->aggregates));
-	else
-	{
-		aggref = makeNode(Aggref);
-		aggref->aggfnoid = F_COUNT_;
-		aggref->aggstar = true;
-		aggref->aggkind = AGGKIND_NORMAL;
-		aggref->aggtranstype = INT8OID;
-		aggref->location = -1;
-	}
-	aggref->aggsplit = AGGSPLIT_INITIAL_SERIAL;
-	aggref->aggtype = BYTEAOID;
-	aggref->aggcollid = InvalidOid;
-	add_column_to_pathtarget(target, (Expr *) aggref, 0);
-	target->width = 1024;
-	return target;
-}
-
 /*
- * What it costs one process to put together the runs of all: each takes some bytes, and
- * a place in a merge.
+ * What it costs a process to tell the others of a group, or of a run, and to put together
+ * what they told, in cpu_tuple_cost.
  */
-#define RUN_COST			1.5		/* in cpu_tuple_cost */
+#define EXCHANGE_GROUP_COST	0.1
+#define EXCHANGE_RUN_COST	0.01
 
+/* What each of several processes does for the others, until all groups have been returned. */
 static Cost
 exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows, int workers)
 {
-	Cost		total = 0;
+	int			processes = workers + (parallel_leader_participation ? 1 : 0);
+	double		runs = 0;
 	ListCell   *lc;
 
 	foreach(lc, query->aggregates)
@@ -550,14 +517,17 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 			continue;
 		values = estimate_num_groups(root, list_make1(answer.column), rows, NULL, NULL);
 		/* Each process may have met all values of all groups. */
-		total += Min(values * ngroups * (workers + 1), rows) * RUN_COST * cpu_tuple_cost;
+		runs += Min(values * ngroups * processes, rows);
 	}
-	return total;
+	/* A group is put together by one process. */
+	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
+			EXCHANGE_RUN_COST * runs / processes * (1 + Max(processes / ngroups, 1)) / 2) *
+		cpu_tuple_cost;
 }
 
 /*
- * Whether groups are in the same order in all processes, as those must be of which runs
- * are exchanged.  Numbers of values are given by each process in its own order.
+ * Whether groups are in the same order in all processes.  Numbers of values are given by
+ * each process in its own order.
  */
 static bool
 processes_agree(const GroupsQuery *query)
@@ -565,22 +535,19 @@ processes_agree(const GroupsQuery *query)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS && query->nruns > 0)
+		if (query->groups[g].form == DERIVED_NUMBERS)
 			return false;
 	return true;
 }
 
-/* A node above a Gather above nodes that read shares; NULL if there are no workers for it. */
-static CustomPath *
+/* Nodes below a Gather that share rows and groups; NULL if there are no workers for it. */
+static Path *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
 				   RelOptInfo *output_rel, PathTarget *target, const AggregateInput *input,
-				   Node *having, double ngroups)
+				   Node *having, double ngroups, double rows)
 {
-	PathTarget *bytes;
-	CustomPath *partial;
-	CustomPath *final;
-	Path	   *gather;
-	double		rows;
+	CustomPath *path;
+	double		processes;
 	int			workers;
 
 	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
@@ -590,24 +557,18 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	if (workers <= 0)
 		return NULL;
 
-	bytes = make_bytes_target(query);
-	partial = make_path(query, output_rel, bytes, input, GROUPS_STAGE_PARTIAL, NULL);
-	partial->path.parallel_aware = true;
-	partial->path.parallel_workers = workers;
-	read_cost(root, query, input, partial, workers);
-	/* What a process knows of a group takes less than a row does. */
-	cost_groups(partial, query, ngroups, Max(ngroups / 16, 1));
-	rows = partial->path.rows * workers;
-	gather = (Path *) create_gather_path(root, output_rel, &partial->path, bytes, NULL, &rows);
-
-	final = make_path(query, output_rel, target, input, GROUPS_STAGE_FINAL, having);
-	final->custom_paths = list_make1(gather);
-	/* A Gather has no place below another one. */
-	final->path.parallel_safe = false;
-	compat_add_disabled_nodes(&final->path, gather);
-	final->path.startup_cost = gather->total_cost + workers * ngroups * cpu_operator_cost +
-		exchange_cost(root, query, ngroups, input_rel->rows, workers);
-	return final;
+	path = make_path(query, output_rel, target, input, having);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	read_cost(root, query, input, path, workers);
+	path->path.startup_cost += exchange_cost(root, query, ngroups, input_rel->rows, workers);
+	processes = workers + (parallel_leader_participation ? 1 : 0);
+	cost_groups(path, query, ngroups / processes, clamp_row_est(rows / processes));
+	path->path.pathkeys = query->pathkeys;
+	if (query->pathkeys != NIL)
+		return (Path *) create_gather_merge_path(root, output_rel, &path->path, target,
+												 query->pathkeys, NULL, &rows);
+	return (Path *) create_gather_path(root, output_rel, &path->path, target, NULL, &rows);
 }
 
 void
@@ -618,7 +579,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	AggregateInput input;
 	PathTarget *target;
 	CustomPath *serial;
-	CustomPath *parallel;
+	Path	   *parallel;
 	double		ngroups;
 	double		rows;
 
@@ -638,20 +599,15 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 		ngroups = rows / Max(selectivity, 1e-6);
 	}
 
-	serial = make_path(&query, output_rel, target, &input, GROUPS_STAGE_ALL, having);
+	serial = make_path(&query, output_rel, target, &input, having);
 	read_cost(root, &query, &input, serial, 0);
 	cost_groups(serial, &query, ngroups, rows);
 	serial->path.pathkeys = query.pathkeys;
 	parallel = make_parallel_path(root, &query, input_rel, output_rel, target, &input, having,
-								  ngroups);
-	if (parallel)
-	{
-		cost_groups(parallel, &query, ngroups, rows);
-		parallel->path.pathkeys = query.pathkeys;
-	}
+								  ngroups, rows);
 	if (hpsort_debug_aggregate == NODE_FORCE)
 		output_rel->pathlist = NIL;
 	add_path(output_rel, &serial->path);
 	if (parallel)
-		add_path(output_rel, &parallel->path);
+		add_path(output_rel, parallel);
 }

@@ -34,8 +34,8 @@ typedef enum AggregatePlanList
 /*
  * The lists of custom_private of a node for PostgreSQL's own aggregates, groups and
  * DISTINCT (groups_planner.c, groups_exec.c).  Its scan tuple is the grouping columns
- * or expressions, then the aggregates, then, in a partial node, the bytes that it
- * returns.
+ * or expressions, then the aggregates.  In a parallel plan each process returns some of
+ * the groups.
  */
 typedef enum GroupsPlanList
 {
@@ -46,10 +46,9 @@ typedef enum GroupsPlanList
 								 * its DerivedForm, descending, NULLs first */
 	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target
 								 * lists of custom_plans; -1: none */
-	GROUPS_PLAN_STAGE,			/* a GroupsStage */
 	GROUPS_PLAN_Count,
 	GROUPS_PATH_HAVING = GROUPS_PLAN_Count,	/* of the path only, as above */
-	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple, but for the bytes */
+	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
 } GroupsPlanList;
 
 /* How many numbers GROUPS_PLAN_GROUPS has for a grouping column. */
@@ -63,12 +62,5 @@ typedef enum DerivedForm
 	DERIVED_VALUES,				/* those of an expression whose type is read as integers */
 	DERIVED_NUMBERS				/* numbers of the values of another expression */
 } DerivedForm;
-
-typedef enum GroupsStage
-{
-	GROUPS_STAGE_ALL,			/* reads the tables, returns groups */
-	GROUPS_STAGE_PARTIAL,		/* reads a share, returns what it knows as bytes */
-	GROUPS_STAGE_FINAL			/* custom_plans is a Gather of such bytes; returns groups */
-} GroupsStage;
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_NODE_H */

@@ -58,7 +58,8 @@ pair_file_make(size_t memory_limit)
 	PairFile   *file = palloc0_object(PairFile);
 
 	file->memory = CurrentMemoryContext;
-	file->most_segments = (int) Min(Max(memory_limit / (2 * PAIR_FILE_BLOCK * sizeof(uint64)), 16),
+	/* A merge may be copied. */
+	file->most_segments = (int) Min(Max(memory_limit / (4 * PAIR_FILE_BLOCK * sizeof(uint64)), 16),
 									PG_INT32_MAX / 2);
 	file->room = 16;
 	file->segments = palloc_array(Segment, file->room);
@@ -133,6 +134,7 @@ merge_segments(PairFile *file, const PairCoding *coding)
 	new_segment(&merged, coding);
 	while ((n = pair_merge_next(merge, codes, codes + PAIR_FILE_BLOCK)) > 0)
 		pair_file_write(&merged, codes, codes + PAIR_FILE_BLOCK, n);
+	pair_merge_free(merge);
 	pfree(codes);
 	BufFileClose(file->file);
 	pfree(file->segments);
@@ -149,12 +151,9 @@ pair_file_begin(PairFile *file, const PairCoding *coding)
 
 /* --- reading */
 
-/* A position in a segment, or in runs in memory. */
+/* A position in a segment. */
 typedef struct SegmentReader
 {
-	const uint64 *memory_codes;	/* of runs in memory that are not in the block yet ... */
-	const uint64 *memory_counts;
-	size_t		memory_left;	/* ... so many; the rest is of a segment */
 	PairFile   *file;
 	int			fileno;			/* where the next block is */
 	off_t		offset;
@@ -171,7 +170,6 @@ open_segment(PairFile *file, const Segment *segment, const PairCoding *to)
 {
 	SegmentReader *reader = palloc_object(SegmentReader);
 
-	reader->memory_left = 0;
 	reader->file = file;
 	reader->fileno = segment->fileno;
 	reader->offset = segment->offset;
@@ -183,24 +181,8 @@ open_segment(PairFile *file, const Segment *segment, const PairCoding *to)
 static void
 close_segment(SegmentReader *reader)
 {
-	if (reader->file)
-		pair_recode_end(&reader->recoding);
+	pair_recode_end(&reader->recoding);
 	pfree(reader);
-}
-
-/* Copies the next block of runs in memory; false at the end. */
-static bool
-copy_block(SegmentReader *reader)
-{
-	size_t		n = Min(reader->memory_left, PAIR_FILE_BLOCK);
-
-	memcpy(reader->codes, reader->memory_codes, n * sizeof(uint64));
-	memcpy(reader->counts, reader->memory_counts, n * sizeof(uint64));
-	reader->memory_codes += n;
-	reader->memory_counts += n;
-	reader->memory_left -= n;
-	reader->n = n;
-	return n > 0;
 }
 
 /* Reads the next block; false at the end. */
@@ -213,8 +195,6 @@ read_block(SegmentReader *reader)
 
 	CHECK_FOR_INTERRUPTS();
 	reader->at = reader->n = 0;
-	if (reader->file == NULL)
-		return copy_block(reader);
 	if (reader->blocks_left == 0)
 		return false;
 	file = reader->file->file;
@@ -315,21 +295,40 @@ pair_merge_open(PairFile *file, const PairCoding *coding)
 	PairMerge  *merge = palloc0_object(PairMerge);
 	int			i;
 
-	for (i = 0; file != NULL && i < file->nsegments; i++)
+	for (i = 0; i < file->nsegments; i++)
 		add_reader(merge, open_segment(file, &file->segments[i], coding));
 	return merge;
 }
 
-void
-pair_merge_add(PairMerge *merge, const uint64 *codes, const uint64 *counts, size_t n)
+PairMerge *
+pair_merge_copy(const PairMerge *merge)
 {
-	SegmentReader *reader = palloc_object(SegmentReader);
+	PairMerge  *copy = palloc_object(PairMerge);
+	int			i;
 
-	reader->file = NULL;
-	reader->memory_codes = codes;
-	reader->memory_counts = counts;
-	reader->memory_left = n;
-	add_reader(merge, reader);
+	copy->n = merge->n;
+	copy->room = Max(merge->n, 1);
+	copy->inputs = palloc_array(MergeInput, copy->room);
+	for (i = 0; i < merge->n; i++)
+	{
+		SegmentReader *reader = palloc_object(SegmentReader);
+
+		memcpy(reader, merge->inputs[i].reader, sizeof(SegmentReader));
+		pair_recode_begin(&reader->recoding, reader->recoding.from, reader->recoding.to);
+		copy->inputs[i].code = merge->inputs[i].code;
+		copy->inputs[i].reader = reader;
+	}
+	return copy;
+}
+
+void
+pair_merge_free(PairMerge *merge)
+{
+	while (merge->n > 0)
+		close_segment(merge->inputs[--merge->n].reader);
+	if (merge->inputs)
+		pfree(merge->inputs);
+	pfree(merge);
 }
 
 size_t

@@ -38,11 +38,11 @@ extern void pair_file_free(PairFile *file);
 /* All runs in order, as codes of a coding that is as wide as that of any segment. */
 typedef struct PairMerge PairMerge;
 
-/* file may be NULL: then all runs are in memory, and are added before the first are read. */
 extern PairMerge *pair_merge_open(PairFile *file, const PairCoding *coding);
 
-/* Adds n runs in ascending order of that coding, in arrays that stay as they are. */
-extern void pair_merge_add(PairMerge *merge, const uint64 *codes, const uint64 *counts, size_t n);
+/* A merge of its own that stands where merge does, in the current memory context. */
+extern PairMerge *pair_merge_copy(const PairMerge *merge);
+extern void pair_merge_free(PairMerge *merge);
 
 /* The next runs, up to PAIR_FILE_BLOCK; fewer only at the end. */
 extern size_t pair_merge_next(PairMerge *merge, uint64 *codes, uint64 *counts);

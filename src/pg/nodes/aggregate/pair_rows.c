@@ -71,7 +71,7 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 	rows->ncolumns = ncolumns;
 	rows->sort = tuplesort_begin_heap(desc, nkeys, attnos, operators, collations, nulls_first,
 									  (int) Min(memory_limit / 1024, MAX_KILOBYTES), NULL,
-									  TUPLESORT_NONE);
+									  TUPLESORT_RANDOMACCESS);	/* for pair_rows_group_count */
 	rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	rows->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	return rows;
@@ -168,6 +168,27 @@ const GroupValues *
 pair_rows_group(const PairRowsCursor *cursor)
 {
 	return cursor->finished ? NULL : &cursor->group;
+}
+
+/* The next row has been read already: only what follows it is read twice. */
+int64
+pair_rows_group_count(PairRowsCursor *cursor)
+{
+	PairRowsCursor before = *cursor;
+	GroupValues next = group_values_make(cursor->rows->ncolumns);
+	int64		count = 0;
+
+	tuplesort_markpos(cursor->rows->sort);
+	cursor->next = next;
+	while (!cursor->group_ended)
+	{
+		count += cursor->count;
+		next_row(cursor);
+	}
+	tuplesort_restorepos(cursor->rows->sort);
+	*cursor = before;
+	group_values_free(&next);
+	return count;
 }
 
 void

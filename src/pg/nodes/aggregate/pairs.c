@@ -14,15 +14,6 @@
 /* Runs that are read at once. */
 #define BLOCK_RUNS PAIR_FILE_BLOCK
 
-/* Runs in order that another process has sent. */
-typedef struct Incoming
-{
-	uint64	   *codes;
-	uint64	   *counts;
-	size_t		n;
-	size_t		room;
-} Incoming;
-
 struct PairSorter
 {
 	MemoryContext memory;
@@ -36,9 +27,6 @@ struct PairSorter
 	SorterStats flushed;		/* of what was written to the file first */
 
 	PairFile   *file;			/* NULL: nothing has been written */
-	int			nincoming;
-	Incoming   *incoming;		/* by process */
-	size_t		nruns_incoming; /* in all of them */
 
 	/* a batch's codes */
 	uint64		codes[COLUMN_BATCH_KEYS];
@@ -158,7 +146,6 @@ static void
 change_coding(PairSorter *pairs, const PairCoding *old)
 {
 	LongSorter *sorter = pairs->sorter;
-	int			p;
 
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->rows != NULL)
@@ -172,13 +159,6 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 			read_memory(pairs, sorter, take_to_rows, (void *) old);
 		if (pairs->file)
 			pair_file_read(pairs->file, take_segment_to_rows, pairs);
-		for (p = 0; p < pairs->nincoming; p++)
-		{
-			Incoming   *incoming = &pairs->incoming[p];
-
-			add_to_rows(pairs, old, incoming->codes, incoming->counts, incoming->n);
-			incoming->n = 0;
-		}
 	}
 	else
 	{
@@ -189,14 +169,6 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 
 			pair_recode_begin(&recoding, old, &pairs->coding);
 			read_memory(pairs, sorter, take_recoded, &recoding);
-			pair_recode_end(&recoding);
-		}
-		for (p = 0; p < pairs->nincoming; p++)
-		{
-			PairRecoding recoding;
-
-			pair_recode_begin(&recoding, old, &pairs->coding);
-			pair_recode(&recoding, pairs->incoming[p].codes, pairs->incoming[p].n);
 			pair_recode_end(&recoding);
 		}
 	}
@@ -424,105 +396,6 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 	add_codes(pairs, nrows);
 }
 
-/* Writes what other processes have sent to the file. */
-static void
-flush_incoming(PairSorter *pairs)
-{
-	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
-	int			p;
-
-	if (pairs->file == NULL)
-		pairs->file = pair_file_make(pairs->limit);
-	for (p = 0; p < pairs->nincoming; p++)
-	{
-		Incoming   *incoming = &pairs->incoming[p];
-		size_t		at;
-
-		if (incoming->n == 0)
-			continue;
-		pair_file_begin(pairs->file, &pairs->coding);
-		for (at = 0; at < incoming->n; at += BLOCK_RUNS)
-			pair_file_write(pairs->file, incoming->codes + at, incoming->counts + at,
-							Min(BLOCK_RUNS, incoming->n - at));
-		incoming->n = 0;
-	}
-	pairs->nruns_incoming = 0;
-	MemoryContextSwitchTo(old);
-}
-
-/* Makes room for n more runs of a process. */
-static Incoming *
-get_incoming(PairSorter *pairs, int process, size_t n)
-{
-	Incoming   *incoming;
-
-	if (process >= pairs->nincoming)
-	{
-		Incoming   *more = MemoryContextAllocZero(pairs->memory, (process + 1) * sizeof(Incoming));
-
-		if (pairs->incoming)
-		{
-			memcpy(more, pairs->incoming, pairs->nincoming * sizeof(Incoming));
-			pfree(pairs->incoming);
-		}
-		pairs->incoming = more;
-		pairs->nincoming = process + 1;
-	}
-	incoming = &pairs->incoming[process];
-	if (incoming->n + n > incoming->room)
-	{
-		Size		size;
-
-		incoming->room = Max(incoming->n + n, 2 * incoming->room);
-		size = incoming->room * sizeof(uint64);
-		incoming->codes = incoming->codes ? repalloc_huge(incoming->codes, size) :
-			MemoryContextAllocHuge(pairs->memory, size);
-		incoming->counts = incoming->counts ? repalloc_huge(incoming->counts, size) :
-			MemoryContextAllocHuge(pairs->memory, size);
-	}
-	return incoming;
-}
-
-void
-pairs_add_group(PairSorter *pairs, int process, const GroupValues *group, const int64 *values,
-				const int64 *counts, size_t nruns)
-{
-	int64		bias = column_kind_bias(pairs->kind);
-	FieldRange	range = EMPTY_FIELD_RANGE;
-	Incoming   *incoming;
-	uint64		code;
-	uint64		offset;
-	size_t		i;
-
-	if (nruns == 0)
-		return;
-	range.lo = values[0] - bias;
-	range.hi = values[nruns - 1] - bias;
-	cover(pairs, &range, false);
-	for (i = 0; i < nruns; i++)
-		pairs->count += (uint64) counts[i];
-	if (pairs->rows)
-	{
-		for (i = 0; i < nruns; i++)
-			pair_rows_add(pairs->rows, group, PAIR_MARKERS, values[i] - bias, counts[i]);
-		return;
-	}
-	if ((pairs->nruns_incoming + nruns) * 2 * sizeof(uint64) > pairs->limit)
-		flush_incoming(pairs);
-	incoming = get_incoming(pairs, process, nruns);
-	code = group_layout_code(pairs->coding.groups, group);
-	offset = pair_value_offset(&pairs->coding) - (uint64) bias;
-	if (incoming->n > 0 && pair_code(&pairs->coding, code, (uint64) values[0] + offset) <
-		incoming->codes[incoming->n - 1])
-		elog(ERROR, "runs of another process are not in order");
-	for (i = 0; i < nruns; i++)
-	{
-		incoming->codes[incoming->n] = pair_code(&pairs->coding, code, (uint64) values[i] + offset);
-		incoming->counts[incoming->n++] = (uint64) counts[i];
-	}
-	pairs->nruns_incoming += nruns;
-}
-
 uint64
 pairs_disk(const PairSorter *pairs)
 {
@@ -562,6 +435,12 @@ pairs_free(PairSorter *pairs)
 
 /* --- reading */
 
+/*
+ * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group is read
+ * twice, so that memory does not depend on how large it is.
+ */
+#define AHEAD_RUNS (16 * BLOCK_RUNS)
+
 struct PairCursor
 {
 	PairSorter *pairs;
@@ -573,33 +452,93 @@ struct PairCursor
 	uint64		last_code;		/* the largest that a pair of the group can have */
 	bool		ended;
 
-	bool		more;			/* there may be further blocks */
-	size_t		n;				/* of the block */
-	size_t		at;
-	uint64		codes[BLOCK_RUNS];
-	uint64		counts[BLOCK_RUNS];
-	int64		values[BLOCK_RUNS];
+	bool		more;			/* there may be further runs behind those that have been read */
+	size_t		room;			/* of the arrays */
+	size_t		n;				/* runs that have been read */
+	size_t		at;				/* the first of them that has not been taken */
+	uint64	   *codes;
+	uint64	   *counts;
+	int64	   *values;
 };
 
-/* Sees to it that the block has runs that have not been taken; false at the end. */
+/* Up to BLOCK_RUNS runs from merge or memory; fewer only at the end. */
+static size_t
+read_runs(PairMerge *merge, LongSorterCursor *memory, uint64 *codes, uint64 *counts)
+{
+	SortError	err;
+	size_t		n;
+
+	CHECK_FOR_INTERRUPTS();
+	if (merge)
+		return pair_merge_next(merge, codes, counts);
+	pg_sort_check(long_sorter_cursor_runs(memory, codes, counts, BLOCK_RUNS, &n, &err), &err);
+	return n;
+}
+
+static void
+read_more(PairCursor *cursor)
+{
+	size_t		n = read_runs(cursor->merge, &cursor->memory, cursor->codes + cursor->n,
+							  cursor->counts + cursor->n);
+
+	cursor->n += n;
+	cursor->more = n == BLOCK_RUNS;
+}
+
+/* Sees to it that there are runs that have not been taken; false at the end. */
 static bool
 fill_block(PairCursor *cursor)
 {
-	SortError	err;
-
 	if (cursor->at < cursor->n)
 		return true;
 	cursor->at = cursor->n = 0;
-	if (!cursor->more)
-		return false;
-	if (cursor->merge)
-		cursor->n = pair_merge_next(cursor->merge, cursor->codes, cursor->counts);
-	else
-		pg_sort_check(long_sorter_cursor_runs(&cursor->memory, cursor->codes, cursor->counts,
-											  BLOCK_RUNS, &cursor->n, &err), &err);
-	cursor->more = cursor->n == BLOCK_RUNS;
-	CHECK_FOR_INTERRUPTS();
+	if (cursor->more)
+		read_more(cursor);
 	return cursor->n > 0;
+}
+
+/* Reads another block behind the runs that have not been taken. */
+static void
+read_ahead(PairCursor *cursor)
+{
+	size_t		left = cursor->n - cursor->at;
+
+	memmove(cursor->codes, cursor->codes + cursor->at, left * sizeof(uint64));
+	memmove(cursor->counts, cursor->counts + cursor->at, left * sizeof(uint64));
+	cursor->at = 0;
+	cursor->n = left;
+	if (left + BLOCK_RUNS > cursor->room)
+	{
+		cursor->room = left + BLOCK_RUNS;
+		cursor->codes = repalloc(cursor->codes, cursor->room * sizeof(uint64));
+		cursor->counts = repalloc(cursor->counts, cursor->room * sizeof(uint64));
+		cursor->values = repalloc(cursor->values, cursor->room * sizeof(int64));
+	}
+	read_more(cursor);
+}
+
+/* What is left of the group behind the runs that have been read. */
+static int64
+count_behind(const PairCursor *cursor)
+{
+	PairMerge  *merge = cursor->merge ? pair_merge_copy(cursor->merge) : NULL;
+	LongSorterCursor memory = cursor->memory;
+	uint64	   *codes = palloc_array(uint64, 2 * BLOCK_RUNS);
+	uint64	   *counts = codes + BLOCK_RUNS;
+	int64		count = 0;
+	size_t		n;
+	size_t		i;
+
+	do
+	{
+		n = read_runs(merge, &memory, codes, counts);
+		for (i = 0; i < n && codes[i] <= cursor->last_code; i++)
+			count += (int64) counts[i];
+	} while (i == BLOCK_RUNS);
+	if (merge)
+		pair_merge_free(merge);
+	pfree(codes);
+	return count;
 }
 
 /* Looks which group the next run is of. */
@@ -633,16 +572,15 @@ pairs_open(PairSorter *pairs)
 		cursor->rows = pair_rows_open(pairs->rows);
 		return cursor;
 	}
-	if (pairs->file || pairs->nruns_incoming > 0)
+	cursor->room = BLOCK_RUNS;
+	cursor->codes = palloc_array(uint64, cursor->room);
+	cursor->counts = palloc_array(uint64, cursor->room);
+	cursor->values = palloc_array(int64, cursor->room);
+	if (pairs->file)
 	{
-		int			p;
-
 		if (long_sorter_count(pairs->sorter) > 0)
 			flush_memory(pairs);
 		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
-		for (p = 0; p < pairs->nincoming; p++)
-			pair_merge_add(cursor->merge, pairs->incoming[p].codes, pairs->incoming[p].counts,
-						   pairs->incoming[p].n);
 	}
 	else
 	{
@@ -660,6 +598,26 @@ pairs_group(const PairCursor *cursor)
 	if (cursor->rows)
 		return pair_rows_group(cursor->rows);
 	return cursor->ended ? NULL : &cursor->group;
+}
+
+int64
+pairs_group_count(PairCursor *cursor)
+{
+	int64		count = 0;
+	size_t		i;
+
+	if (cursor->rows)
+		return pair_rows_group_count(cursor->rows);
+	if (!fill_block(cursor))
+		return 0;
+	while (cursor->more && cursor->codes[cursor->n - 1] <= cursor->last_code &&
+		   cursor->n - cursor->at < AHEAD_RUNS)
+		read_ahead(cursor);
+	for (i = cursor->at; i < cursor->n && cursor->codes[i] <= cursor->last_code; i++)
+		count += (int64) cursor->counts[i];
+	if (i == cursor->n && cursor->more)
+		count += count_behind(cursor);
+	return count;
 }
 
 void

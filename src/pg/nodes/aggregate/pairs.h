@@ -48,13 +48,6 @@ extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);
 
-/*
- * Adds runs of one group, values ascending: what another process, of that number from 0
- * on, has read from its pairs.  Groups and values of a process must come in order.
- */
-extern void pairs_add_group(PairSorter *pairs, int process, const GroupValues *group,
-							const int64 *values, const int64 *counts, size_t nruns);
-
 /* Bytes written to the temporary file. */
 extern uint64 pairs_disk(const PairSorter *pairs);
 
@@ -76,6 +69,9 @@ extern PairCursor *pairs_open(PairSorter *pairs);
 
 /* The group at the cursor, valid until the cursor moves to the next one; NULL at the end. */
 extern const GroupValues *pairs_group(const PairCursor *cursor);
+
+/* How many values and markers the group has; before any of them are taken. */
+extern int64 pairs_group_count(PairCursor *cursor);
 
 /* How many markers of each kind the group has; before its first runs are taken. */
 extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);

@@ -73,6 +73,19 @@ struct AggregateResult
 	AggregateState *state;
 };
 
+void
+value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts, size_t nruns)
+{
+	size_t		i;
+
+	if (nruns == 0)
+		return;
+	summary->min = Min(summary->min, values[0]);
+	summary->max = Max(summary->max, values[nruns - 1]);
+	for (i = 0; i < nruns; i++)
+		summary->sum += (ValueSum) values[i] * counts[i];
+}
+
 /* --- rights */
 
 void

@@ -30,6 +30,10 @@ typedef struct ValueSummary
 	ValueSum	sum;
 } ValueSummary;
 
+/* Adds runs, values ascending, to smallest and largest value and sum; n is not changed. */
+extern void value_summary_add(ValueSummary *summary, const int64 *values, const int64 *counts,
+							  size_t nruns);
+
 /* How many values a group has, which an aggregate must know before the first run. */
 typedef struct GroupCounts
 {

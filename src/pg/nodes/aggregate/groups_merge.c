@@ -1,0 +1,734 @@
+/*
+ * groups_merge.c
+ *		Merging the groups that several processes have found (see groups_merge.h).
+ *
+ * The blocks of a process, one after the other, are a stream of groups in order.  A part
+ * begins in the middle of a block as a rule: the stream is read from the last block on
+ * that begins before the part's first group.
+ *
+ * The runs of a group are put in order by a sorter as far as there is memory for them.  What
+ * there is no memory for is merged with them while they are read.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_merge.h"
+#include "sort/long_sorter.h"
+
+/* Runs that are merged at once. */
+#define MERGED_RUNS 1024
+
+/* Parts for each process: they may take different times. */
+#define PARTS_PER_PROCESS 4
+
+/* A sorter is worth its while from so many values of a group on. */
+#define SORTED_VALUES 64
+
+/* It takes keys, not runs, while they repeat no more often than this. */
+#define SORTED_REPEATS 4
+
+/* The groups of a process, or the runs in the sorter. */
+typedef struct GroupsStream
+{
+	int			process;
+	uint64		block;			/* whose items are being read */
+	const int64 *at;			/* the next item */
+	const int64 *end;			/* of the block; at == end: none is loaded */
+	GroupsBuffer buffer;
+	bool		ended;			/* there is no group at the stream */
+	GroupValues group;			/* else this one, whose ... */
+	const int64 *known;			/* ... rows and counts are here */
+	bool		merged;			/* it is the group that is being returned */
+
+	/* runs that have not been taken, while the group is being returned */
+	int			source;
+	size_t		n;
+	size_t		first;			/* they are from here on: */
+	int64	   *values;			/* ITEM_RUNS_MAX */
+	int64	   *counts;
+} GroupsStream;
+
+/* Turns an int64 into an unsigned key in the same order. */
+#define SIGN_BIT (UINT64CONST(1) << 63)
+
+/* A stream that has runs of the source being merged. */
+typedef struct MergeInput
+{
+	int64		value;			/* the next one */
+	GroupsStream *stream;
+} MergeInput;
+
+struct GroupsMerge
+{
+	MemoryContext memory;
+	const SortContext *context;
+	size_t		memory_limit;
+	GroupsExchange *exchange;
+	const GroupsDescription *description;
+	int			nstreams;
+	GroupsStream *streams;		/* of the processes, and one of the sorter */
+
+	/* the first groups of all parts but the first one, in order */
+	uint32		nbounds;
+	GroupValues *bounds;
+	bool		in_part;
+	uint32		part;			/* the part being read, if in_part */
+
+	GroupValues group;			/* being returned */
+	int64		rows;
+	SourceCounts *counts;		/* by source */
+
+	int			source;			/* being merged; -1: none */
+	bool		sorting;		/* there is a sorter */
+	LongSorter	sorter;
+	LongSorterCursor cursor;
+	uint64		keys[SORTED_REPEATS * ITEM_RUNS_MAX];	/* of the sorter */
+	uint32		narrow[SORTED_REPEATS * ITEM_RUNS_MAX];
+	int			ninputs;
+	MergeInput *inputs;			/* a binary heap, the smallest value first */
+	int64		values[MERGED_RUNS];
+	int64		run_counts[MERGED_RUNS];
+};
+
+static int
+compare_groups(const GroupsDescription *description, const GroupValues *a, const GroupValues *b)
+{
+	return group_values_compare(description->groups, description->ngroups, a, b);
+}
+
+/* --- parts */
+
+static int
+compare_bounds(const void *a, const void *b, void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+	return compare_groups((const GroupsDescription *) arg, (const GroupValues *) a,
+						  (const GroupValues *) b);
+}
+
+/*
+ * Divides the groups into parts of about as many blocks.  All processes do so from the
+ * same blocks, and with the same result.
+ */
+static void
+find_bounds(GroupsMerge *merge)
+{
+	const GroupsDescription *description = merge->description;
+	uint64		nblocks = 0;
+	uint64		nparts = (uint64) merge->nstreams * PARTS_PER_PROCESS;
+	uint64		b;
+	int			p;
+	GroupValues *firsts;
+	uint64		i = 0;
+
+	for (p = 0; p < merge->nstreams; p++)
+		nblocks += groups_exchange_nblocks(merge->exchange, p);
+	nparts = Min(nparts, nblocks);
+	if (nparts <= 1 || description->ngroups == 0)
+		return;
+	firsts = MemoryContextAllocHuge(merge->memory, nblocks * sizeof(GroupValues));
+	for (p = 0; p < merge->nstreams; p++)
+		for (b = 0; b < groups_exchange_nblocks(merge->exchange, p); b++)
+		{
+			firsts[i] = group_values_make(description->ngroups);
+			groups_hear(description, groups_exchange_first(merge->exchange, p, b), &firsts[i++]);
+		}
+	qsort_arg(firsts, nblocks, sizeof(GroupValues), compare_bounds, (void *) description);
+	merge->bounds = palloc_array(GroupValues, nparts);
+	for (i = 1; i < nparts; i++)
+	{
+		const GroupValues *bound = &firsts[nblocks * i / nparts];
+
+		/* A large group begins many blocks. */
+		if (compare_groups(description, bound, &firsts[0]) != 0 &&
+			(merge->nbounds == 0 ||
+			 compare_groups(description, bound, &merge->bounds[merge->nbounds - 1]) != 0))
+			merge->bounds[merge->nbounds++] = *bound;
+	}
+}
+
+/* The first group of the next part; NULL: there is none. */
+static const GroupValues *
+end_of_part(const GroupsMerge *merge)
+{
+	return merge->part < merge->nbounds ? &merge->bounds[merge->part] : NULL;
+}
+
+/* --- streams */
+
+static int64
+take_int64(GroupsStream *stream)
+{
+	if (stream->at >= stream->end)
+		elog(ERROR, "HpSort Aggregate received too few bytes");
+	return *stream->at++;
+}
+
+/* So many words, which stay where they are while the block is loaded. */
+static const int64 *
+take_words(GroupsStream *stream, size_t n)
+{
+	const int64 *words = stream->at;
+
+	if ((size_t) (stream->end - words) < n)
+		elog(ERROR, "HpSort Aggregate received too few bytes");
+	stream->at += n;
+	return words;
+}
+
+/* Words of a group's item that say how many rows it has, and what is known of its sources. */
+static size_t
+known_words(const GroupsDescription *description)
+{
+	size_t		n = 1;
+	int			s;
+
+	for (s = 0; s < description->nsources; s++)
+	{
+		n += 2;
+		if (!description->sources[s].runs && description->sources[s].column >= 0)
+			n += 2 + sizeof(ValueSum) / sizeof(int64);
+	}
+	return n;
+}
+
+static void
+load_block(GroupsMerge *merge, GroupsStream *stream, uint64 block)
+{
+	stream->block = block;
+	stream->at = groups_exchange_block(merge->exchange, stream->process, block, &stream->buffer,
+									   &stream->end);
+}
+
+/* Sees to it that there is an item; false at the end of the stream. */
+static bool
+has_item(GroupsMerge *merge, GroupsStream *stream)
+{
+	if (stream->at < stream->end)
+		return true;
+	if (stream->block + 1 >= groups_exchange_nblocks(merge->exchange, stream->process))
+		return false;
+	load_block(merge, stream, stream->block + 1);
+	return true;
+}
+
+/* Takes n numbers and adds base to each; false if there are none, which means that all are 1. */
+static bool
+take_numbers(GroupsStream *stream, size_t n, int64 base, int64 *numbers)
+{
+	int			width = (int) take_int64(stream);
+	const int64 *words = take_words(stream, MAXALIGN(n * width) / sizeof(int64));
+	size_t		i;
+
+	if (width == 2)
+		for (i = 0; i < n; i++)
+			numbers[i] = base + ((const uint16 *) words)[i];
+	else if (width == 4)
+		for (i = 0; i < n; i++)
+			numbers[i] = base + ((const uint32 *) words)[i];
+	else if (width == 8)
+		for (i = 0; i < n; i++)
+			numbers[i] = (int64) ((uint64) base + (uint64) words[i]);
+	return width > 0;
+}
+
+/* Takes an item of runs, whose kind has been taken. */
+static void
+take_run_item(const GroupsMerge *merge, GroupsStream *stream)
+{
+	DerivedColumn *derived;
+	int64		base;
+	size_t		i;
+
+	stream->source = (int) take_int64(stream);
+	stream->n = (size_t) take_int64(stream);
+	stream->first = 0;
+	if (stream->n > ITEM_RUNS_MAX)
+		elog(ERROR, "HpSort Aggregate received too many runs");
+	if (stream->values == NULL)
+	{
+		stream->values = MemoryContextAlloc(merge->memory, ITEM_RUNS_MAX * sizeof(int64));
+		stream->counts = MemoryContextAlloc(merge->memory, ITEM_RUNS_MAX * sizeof(int64));
+	}
+	base = take_int64(stream);
+	take_numbers(stream, stream->n, base, stream->values);
+	if (!take_numbers(stream, stream->n, 0, stream->counts))
+		for (i = 0; i < stream->n; i++)
+			stream->counts[i] = 1;
+	derived = merge->description->source_derived[stream->source];
+	for (i = 0; derived && i < stream->n; i++)
+		stream->values[i] = derived_hear(derived, stream->values[i]);
+}
+
+/* Moves to the next group of the stream, over what is left of this one. */
+static void
+next_group(GroupsMerge *merge, GroupsStream *stream)
+{
+	const GroupsDescription *description = merge->description;
+
+	stream->n = 0;
+	while (has_item(merge, stream))
+	{
+		ItemKind	kind = (ItemKind) take_int64(stream);
+
+		if (kind == ITEM_GROUP)
+		{
+			groups_hear(description,
+						take_words(stream, description->ngroups + groups_null_words(description)),
+						&stream->group);
+			stream->known = take_words(stream, known_words(description));
+			return;
+		}
+		take_run_item(merge, stream);
+		stream->n = 0;
+	}
+	stream->ended = true;
+}
+
+/* The last block that begins before a group; 0 if none does. */
+static uint64
+find_block(GroupsMerge *merge, int process, const GroupValues *group)
+{
+	GroupValues first = group_values_make(merge->description->ngroups);
+	uint64		lo = 0;
+	uint64		hi = groups_exchange_nblocks(merge->exchange, process) - 1;
+
+	while (lo < hi)
+	{
+		uint64		middle = lo + (hi - lo + 1) / 2;
+
+		groups_hear(merge->description, groups_exchange_first(merge->exchange, process, middle),
+					&first);
+		if (compare_groups(merge->description, &first, group) < 0)
+			lo = middle;
+		else
+			hi = middle - 1;
+	}
+	group_values_free(&first);
+	return lo;
+}
+
+/* Moves all streams to the first group of the part. */
+static void
+start_part(GroupsMerge *merge)
+{
+	const GroupValues *first = merge->part > 0 ? &merge->bounds[merge->part - 1] : NULL;
+	int			p;
+
+	for (p = 0; p < merge->nstreams; p++)
+	{
+		GroupsStream *stream = &merge->streams[p];
+		uint64		block;
+
+		if (groups_exchange_nblocks(merge->exchange, p) == 0)
+		{
+			stream->ended = true;
+			continue;
+		}
+		block = first ? find_block(merge, p, first) : 0;
+		/* Parts are taken in their order. */
+		if (stream->end == NULL || block > stream->block)
+		{
+			stream->ended = false;
+			load_block(merge, stream, block);
+			next_group(merge, stream);
+		}
+		while (first && !stream->ended &&
+			   compare_groups(merge->description, &stream->group, first) < 0)
+			next_group(merge, stream);
+	}
+}
+
+/* --- groups */
+
+/* Forgets the runs of a source. */
+static void
+end_source(GroupsMerge *merge)
+{
+	if (merge->sorting)
+		long_sorter_reset(&merge->sorter);
+	merge->sorting = false;
+	merge->streams[merge->nstreams].merged = false;
+	merge->source = -1;
+}
+
+GroupsMerge *
+groups_merge_open(GroupsExchange *exchange, const SortContext *context, size_t memory_limit)
+{
+	GroupsMerge *merge = palloc0_object(GroupsMerge);
+	const GroupsDescription *description = groups_exchange_description(exchange);
+	int			s;
+
+	merge->memory = CurrentMemoryContext;
+	merge->context = context;
+	merge->memory_limit = memory_limit;
+	merge->exchange = exchange;
+	merge->description = description;
+	merge->nstreams = groups_exchange_nprocesses(exchange);
+	merge->streams = palloc0_array(GroupsStream, merge->nstreams + 1);
+	for (s = 0; s < merge->nstreams; s++)
+	{
+		merge->streams[s].process = s;
+		merge->streams[s].group = group_values_make(description->ngroups);
+	}
+	merge->streams[s].process = merge->nstreams;
+	merge->streams[s].values = palloc_array(int64, ITEM_RUNS_MAX);
+	merge->streams[s].counts = palloc_array(int64, ITEM_RUNS_MAX);
+	merge->inputs = palloc_array(MergeInput, merge->nstreams + 1);
+	merge->source = -1;
+	merge->group = group_values_make(description->ngroups);
+	merge->counts = palloc_array(SourceCounts, Max(description->nsources, 1));
+	find_bounds(merge);
+	return merge;
+}
+
+/* Adds what a stream knows of the group. */
+static void
+add_known(GroupsMerge *merge, const GroupsStream *stream)
+{
+	const GroupsDescription *description = merge->description;
+	const int64 *words = stream->known;
+	int			s;
+
+	merge->rows += *words++;
+	for (s = 0; s < description->nsources; s++)
+	{
+		DerivedColumn *derived = description->source_derived[s];
+		SourceCounts *counts = &merge->counts[s];
+		int64		min;
+		int64		max;
+		ValueSum	sum;
+
+		counts->nulls += *words++;
+		counts->refused += *words++;
+		if (description->sources[s].runs || description->sources[s].column < 0)
+			continue;
+		min = *words++;
+		max = *words++;
+		memcpy(&sum, words, sizeof(sum));
+		words += sizeof(sum) / sizeof(int64);
+		if (min > max)
+			continue;			/* no values */
+		counts->summary.min = Min(counts->summary.min, derived ? derived_hear(derived, min) : min);
+		counts->summary.max = Max(counts->summary.max, derived ? derived_hear(derived, max) : max);
+		counts->summary.sum += sum;
+	}
+}
+
+/* The first of the groups that streams are at, in the part; NULL at its end. */
+static const GroupValues *
+first_group(const GroupsMerge *merge)
+{
+	const GroupsDescription *description = merge->description;
+	const GroupValues *end = end_of_part(merge);
+	const GroupValues *first = NULL;
+	int			p;
+
+	for (p = 0; p < merge->nstreams; p++)
+	{
+		const GroupsStream *stream = &merge->streams[p];
+
+		if (!stream->ended &&
+			(first == NULL || compare_groups(description, &stream->group, first) < 0))
+			first = &stream->group;
+	}
+	if (first && end && compare_groups(description, first, end) >= 0)
+		first = NULL;
+	return first;
+}
+
+bool
+groups_merge_next(GroupsMerge *merge, const GroupValues **group)
+{
+	const GroupsDescription *description = merge->description;
+	const GroupValues *first;
+	int			p;
+	int			s;
+
+	for (p = 0; p < merge->nstreams; p++)
+		if (merge->streams[p].merged)
+		{
+			merge->streams[p].merged = false;
+			next_group(merge, &merge->streams[p]);
+		}
+	while (!merge->in_part || (first = first_group(merge)) == NULL)
+	{
+		merge->part = groups_exchange_take_part(merge->exchange);
+		merge->in_part = merge->part <= merge->nbounds;
+		if (!merge->in_part)
+			return false;
+		start_part(merge);
+	}
+
+	memcpy(merge->group.values, first->values, description->ngroups * sizeof(int64));
+	memcpy(merge->group.nulls, first->nulls, description->ngroups * sizeof(bool));
+	merge->rows = 0;
+	end_source(merge);
+	memset(merge->counts, 0, description->nsources * sizeof(SourceCounts));
+	for (s = 0; s < description->nsources; s++)
+	{
+		merge->counts[s].summary.min = PG_INT64_MAX;
+		merge->counts[s].summary.max = PG_INT64_MIN;
+	}
+	for (p = 0; p < merge->nstreams; p++)
+	{
+		GroupsStream *stream = &merge->streams[p];
+
+		if (stream->ended || compare_groups(description, &stream->group, &merge->group) != 0)
+			continue;
+		stream->merged = true;
+		add_known(merge, stream);
+	}
+	for (s = 0; s < description->nsources; s++)
+		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls - merge->counts[s].refused;
+	*group = &merge->group;
+	return true;
+}
+
+int64
+groups_merge_rows(const GroupsMerge *merge)
+{
+	return merge->rows;
+}
+
+void
+groups_merge_count(GroupsMerge *merge, int source, SourceCounts *counts)
+{
+	*counts = merge->counts[source];
+}
+
+/* --- runs */
+
+/* Reads runs from the sorter; false at their end. */
+static bool
+read_sorter(GroupsMerge *merge, GroupsStream *stream)
+{
+	int64		bias = column_kind_bias(merge->description->sources[merge->source].kind);
+	bool		wide = column_kind_is_wide(merge->description->sources[merge->source].kind);
+	SortError	err;
+	size_t		i;
+
+	CHECK_FOR_INTERRUPTS();
+	pg_sort_check(long_sorter_cursor_runs(&merge->cursor, merge->keys, (uint64 *) stream->counts,
+										  ITEM_RUNS_MAX, &stream->n, &err), &err);
+	stream->first = 0;
+	stream->source = merge->source;
+	if (wide)
+		for (i = 0; i < stream->n; i++)
+			stream->values[i] = (int64) (merge->keys[i] ^ SIGN_BIT);
+	else
+		for (i = 0; i < stream->n; i++)
+			stream->values[i] = (int64) merge->keys[i] + PG_INT32_MIN + bias;
+	return stream->n > 0;
+}
+
+/*
+ * Sees to it that a stream has runs of the source that have not been taken; false if
+ * there are none in the group.
+ */
+static bool
+has_runs(GroupsMerge *merge, GroupsStream *stream, int source)
+{
+	const GroupsDescription *description = merge->description;
+	size_t		header = 1 + description->ngroups + groups_null_words(description) +
+		known_words(description);
+
+	if (stream->n == 0 && stream->process == merge->nstreams)
+		return read_sorter(merge, stream);
+	while (stream->n == 0 && has_item(merge, stream))
+	{
+		if (*stream->at == ITEM_GROUP)
+		{
+			/* The group begins again where a block begins; else it is another one. */
+			const int64 *item = stream->at;
+			GroupValues again;
+
+			if (!stream->merged)
+				return false;
+			again = group_values_make(description->ngroups);
+			groups_hear(description, item + 1, &again);
+			if (compare_groups(description, &again, &stream->group) != 0)
+			{
+				group_values_free(&again);
+				return false;
+			}
+			group_values_free(&again);
+			take_words(stream, header);
+			continue;
+		}
+		take_int64(stream);
+		take_run_item(merge, stream);
+	}
+	return stream->n > 0 && stream->source == source;
+}
+
+/* Moves the first input down to its place. */
+static inline void
+sift_down(GroupsMerge *merge, int at)
+{
+	MergeInput *inputs = merge->inputs;
+	MergeInput	moving = inputs[at];
+	int			n = merge->ninputs;
+	int			child;
+
+	while ((child = 2 * at + 1) < n)
+	{
+		if (child + 1 < n && inputs[child + 1].value < inputs[child].value)
+			child++;
+		if (moving.value <= inputs[child].value)
+			break;
+		inputs[at] = inputs[child];
+		at = child;
+	}
+	inputs[at] = moving;
+}
+
+/*
+ * Adds a stream's runs to the sorter, as keys; false if they repeat so often that merging
+ * them takes less.
+ */
+static bool
+add_to_sorter(GroupsMerge *merge, GroupsStream *stream)
+{
+	const ValueSource *source = &merge->description->sources[merge->source];
+	const int64 *values = stream->values + stream->first;
+	const int64 *counts = stream->counts + stream->first;
+	int64		bias = column_kind_bias(source->kind);
+	bool		wide = column_kind_is_wide(source->kind);
+	int64		n = 0;
+	int64		c;
+	SortError	err;
+	size_t		i;
+
+	for (i = 0; i < stream->n; i++)
+		if (counts[i] > SORTED_REPEATS * ITEM_RUNS_MAX)
+			return false;
+		else
+			n += counts[i];
+	if (n > (int64) (SORTED_REPEATS * stream->n))
+		return false;
+	n = 0;
+	if (wide)
+	{
+		for (i = 0; i < stream->n; i++)
+			for (c = 0; c < counts[i]; c++)
+				merge->keys[n++] = (uint64) values[i] ^ SIGN_BIT;
+		pg_sort_check(long_sorter_add(&merge->sorter, merge->keys, n, &err), &err);
+	}
+	else
+	{
+		for (i = 0; i < stream->n; i++)
+			for (c = 0; c < counts[i]; c++)
+				merge->narrow[n++] = (uint32) (values[i] - bias - PG_INT32_MIN);
+		pg_sort_check(long_sorter_add_narrow(&merge->sorter, merge->narrow, n, &err), &err);
+	}
+	stream->n = 0;
+	return true;
+}
+
+/* Gives the runs of the source to the sorter, while it has room for them. */
+static void
+fill_sorter(GroupsMerge *merge)
+{
+	bool		wide = column_kind_is_wide(merge->description->sources[merge->source].kind);
+	SortError	err;
+	int			p;
+
+	long_sorter_init(&merge->sorter, merge->context, wide ? 64 : 32, merge->memory_limit);
+	merge->sorting = true;
+	for (p = 0; p < merge->nstreams; p++)
+	{
+		GroupsStream *stream = &merge->streams[p];
+
+		while (!long_sorter_is_full(&merge->sorter) && stream->merged &&
+			   has_runs(merge, stream, merge->source) && add_to_sorter(merge, stream))
+			;
+	}
+	pg_sort_check(long_sorter_finish(&merge->sorter, &err), &err);
+	pg_sort_check(long_sorter_open_cursor(&merge->sorter, &merge->cursor, &err), &err);
+	merge->streams[merge->nstreams].merged = true;
+	merge->streams[merge->nstreams].n = 0;
+}
+
+static void
+start_source(GroupsMerge *merge, int source)
+{
+	int			nwith = 0;
+	int			p;
+	int			i;
+
+	end_source(merge);
+	merge->source = source;
+	merge->ninputs = 0;
+	for (p = 0; p < merge->nstreams; p++)
+		if (merge->streams[p].merged && has_runs(merge, &merge->streams[p], source))
+			nwith++;
+	if (nwith > 1 && merge->counts[source].summary.n >= SORTED_VALUES)
+		fill_sorter(merge);
+	for (p = 0; p <= merge->nstreams; p++)
+	{
+		GroupsStream *stream = &merge->streams[p];
+
+		if (stream->merged && has_runs(merge, stream, source))
+		{
+			merge->inputs[merge->ninputs].stream = stream;
+			merge->inputs[merge->ninputs++].value = stream->values[stream->first];
+		}
+	}
+	for (i = merge->ninputs / 2 - 1; i >= 0; i--)
+		sift_down(merge, i);
+}
+
+/* The runs of the only input that is left, as they lie there. */
+static size_t
+take_all(GroupsMerge *merge, const int64 **values, const int64 **run_counts)
+{
+	GroupsStream *stream = merge->inputs[0].stream;
+	size_t		n;
+
+	if (!has_runs(merge, stream, merge->source))
+		return 0;
+	n = stream->n;
+	*values = stream->values + stream->first;
+	*run_counts = stream->counts + stream->first;
+	stream->n = 0;
+	return n;
+}
+
+size_t
+groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const int64 **run_counts)
+{
+	size_t		n = 0;
+
+	if (merge->source != source)
+		start_source(merge, source);
+	while (merge->ninputs > 0)
+	{
+		MergeInput *first = &merge->inputs[0];
+		GroupsStream *stream = first->stream;
+
+		if (merge->ninputs == 1 && n == 0)
+			return take_all(merge, values, run_counts);
+		if (n > 0 && merge->values[n - 1] == first->value)
+			merge->run_counts[n - 1] += stream->counts[stream->first];
+		else if (n == MERGED_RUNS)
+			break;
+		else
+		{
+			merge->values[n] = first->value;
+			merge->run_counts[n++] = stream->counts[stream->first];
+		}
+		stream->first++;
+		stream->n--;
+		if (stream->n > 0 || has_runs(merge, stream, source))
+			first->value = stream->values[stream->first];
+		else
+			*first = merge->inputs[--merge->ninputs];
+		sift_down(merge, 0);
+	}
+	*values = merge->values;
+	*run_counts = merge->run_counts;
+	return n;
+}
