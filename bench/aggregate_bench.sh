@@ -3,7 +3,7 @@
 # aggregate_bench.sh: PostgreSQL's own aggregates, GROUP BY and DISTINCT with Custom
 # Scan (HpSort Aggregate) beside core's own plans, and beside sum(x) of the same table.
 #
-#	aggregate_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]
+#	aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--out DIR]
 #
 # Writes aggregate.csv to DIR (build/bench): for each query the time with the node
 # forced and forbidden, that of sum(x) by core, what the planner chooses when it may and
@@ -15,6 +15,9 @@
 # planner has, Custom Scan (HpSort) below core's aggregates among them, is 5 % faster.
 # Where a Python with duckdb is found (build/duckdb/bin/python or python3), the same
 # SQL on the same data in its memory is timed with one and two threads.
+#
+# --memory: no times; aggregate_memory.csv has what the same queries take in memory and on
+# disk, with the node forced and by core's plan, under 4MB and 64MB, at the full number of rows.
 
 set -euo pipefail
 
@@ -23,15 +26,17 @@ reps=5
 out=
 only=
 targets=
+memory_only=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--targets) targets=yes ;;
+		--memory) memory_only=yes ;;
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: aggregate_bench.sh [--quick] [--targets] [--rows N] [--only N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -74,7 +79,7 @@ FROM generate_series(1, $rows) i;
 SQL
 sizes=
 for ((n = rows; n >= 1000; n /= 10)); do
-	[ "$n" = "$rows" ] || [ -z "$targets" ] || break
+	[ "$n" = "$rows" ] || [ -z "$targets$memory_only" ] || break
 	[ -z "$only" ] || [ "$n" = "$only" ] || continue
 	sizes="$n $sizes"
 	for t in even odd; do
@@ -230,6 +235,60 @@ others=(
 	"SELECT DISTINCT z FROM even"
 	"SELECT x, count(*) FROM even GROUP BY x ORDER BY x DESC LIMIT 10"
 )
+
+# --- memory
+
+# measure_memory WORK_MEM QUERY
+#
+# A session of its own for each plan.  Shared buffers count as the process's memory once it
+# has touched them, so that it reads the table before; then the kernel forgets the peak.
+measure_memory()
+{
+	local memory=$1 query=$2 sql mode shown
+
+	sql=$(sed -E "s/\b(even|odd)\b/\1$rows/g" <<<"$query")
+	for mode in force forbid; do
+		run_psql <<SQL >"$work/memory.$mode" || die "failed: $query"
+SET work_mem = '$memory'; SET hpsort.debug_aggregate = $mode; SET hpsort.debug_sort = forbid;
+SELECT sum(x) FROM $(grep -oE '\b(even|odd)[0-9]+' <<<"$sql" | head -1) WHERE id <> 0 \g /dev/null
+COPY (SELECT 5) TO '/proc/self/clear_refs';
+\set peak 'SELECT ''peak '' || substring(pg_read_file(''/proc/self/status'') FROM ''VmHWM:[[:space:]]*([0-9]+)'');'
+:peak
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $sql;
+:peak
+SQL
+	done
+	shown=$(cat "$work/memory.force")
+	# What the plan's nodes say of themselves is added up: Memory, Memory Usage, Disk, Disk Usage.
+	awk -v memory="$memory" -v query="$query" -v node="$(grep -c 'HpSort Aggregate' <<<"$shown" || true)" '
+		FNR == 1 { plan++ }
+		$1 == "peak" && (plan, 1) in peak { peak[plan, 2] = $2 }
+		$1 == "peak" && !((plan, 1) in peak) { peak[plan, 1] = $2 }
+		{ line = $0
+		  while (match(line, /(Memory|Disk)( Usage)?: [0-9]+ ?kB/)) {
+			item = substr(line, RSTART, RLENGTH); what = substr(item, 1, 1)
+			gsub(/[^0-9]/, "", item); said[plan, what] += item
+			line = substr(line, RSTART + RLENGTH) } }
+		END {
+			gsub(/,/, " ", query)
+			printf "%s,%s", memory, query
+			for (plan = 1; plan <= 2; plan++)
+				printf ",%s,%s,%d", plan == 1 && !node ? "-" : said[plan, "M"] + 0, said[plan, "D"] + 0, peak[plan, 2] - peak[plan, 1]
+			printf "\n"
+		}' "$work/memory.force" "$work/memory.forbid" | tee -a "$out/aggregate_memory.csv" >&2
+}
+
+if [ -n "$memory_only" ]; then
+	echo "work_mem,query,hpsort_kb,hpsort_disk_kb,hpsort_growth_kb,core_kb,core_disk_kb,core_growth_kb" >"$out/aggregate_memory.csv"
+	for memory in 4MB 64MB; do
+		for query in "${promised[@]#*|}" "${others[@]}"; do
+			measure_memory $memory "$query"
+		done
+	done
+	exit 0
+fi
+
+# --- all of it
 
 for n in $sizes; do
 	for memory in 4MB 2GB; do

@@ -108,6 +108,9 @@ for pg_config in "${postgres_list[@]}"; do
 	[ -n "$source" ] || fetch_source "$version" "$work/source$major"
 	rm -rf "$work"/{suite,library,src,plain*,force*,columns*,parallel*}
 	cp -R "$source/src/test/regress" "$work/suite"
+	# Beside other tests, its VACUUM FULL pg_class would wait for a transaction whose worker,
+	# in parallel mode, waits for pg_class.
+	sed -i 's/^\(test: .*\) vacuum \(.*\)/\1 \2\ntest: vacuum/' "$work/suite/parallel_schedule"
 	suite_library
 	copy_tree "$work/src"
 	build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }

@@ -7,6 +7,9 @@
 #							purge.  Not PGXN's own steps, autopkgtest and the Dockerfile's.
 #
 #	SUITE=bookworm			Debian's release
+#	MORE_SUITES="..."		further ones that apt takes packages from: SUITE=sid
+#							MORE_SUITES=experimental MAJORS=19 is the PostgreSQL to come
+#	MAJORS="..."			PostgreSQLs to build for besides those of postgresql-server-dev-all
 #	MIRROR=http://...		its repository
 #	BASE=/path				a debootstrapped root of SUITE, copied instead of making one
 #
@@ -25,6 +28,7 @@ case "$*" in
 esac
 SUITE=${SUITE:-bookworm}
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
+MAJORS=${MAJORS:-}
 
 step()
 {
@@ -94,6 +98,15 @@ if [ -z "${BASE:-}" ]; then
 fi
 make_root "$work/bare" "$BASE"
 cp /etc/hosts /etc/resolv.conf "$work/bare/etc/"
+# How this system reaches a mirror, and whether it believes one that has grown old.
+apt-config dump | grep -E '^Acquire::(Check-Valid-Until|Retries|https?::Proxy) ' >"$work/bare/etc/apt/apt.conf.d/80host" || true
+for suite in ${MORE_SUITES:-}; do
+	echo "deb $MIRROR $suite main" >>"$work/bare/etc/apt/sources.list"
+done
+# Experimental's packages are not taken unless somebody says so.
+for major in $MAJORS; do
+	printf 'Package: src:postgresql-%s\nPin: version *\nPin-Priority: 500\n\n' "$major" >>"$work/bare/etc/apt/preferences.d/postgresql"
+done
 in_root "$work/bare" apt-get -qq update
 
 step "what the build needs, and PGXN's zip"
@@ -119,6 +132,11 @@ in_root "$work/build" runuser -u builder -- unzip -q "$home/hpsort-$version.zip"
 # The quick form has no use for the many packages that "make installcheck" needs.
 in_root "$work/build" apt-get -qq -o Dpkg::Options::=--force-unsafe-io build-dep -y --no-install-recommends \
 	${quick:+--build-profiles nocheck} "$tree" >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log" >&2; exit 1; }
+for major in $MAJORS; do
+	packages=("postgresql-server-dev-$major")
+	[ -n "$quick" ] || packages+=("postgresql-$major")
+	logged apt in_root "$work/build" apt-get -qq -o Dpkg::Options::=--force-unsafe-io install -y --no-install-recommends "${packages[@]}"
+done
 
 # as_builder SCRIPT
 as_builder()
@@ -172,6 +190,8 @@ apt-get -qq install -y --no-install-recommends /tmp/debs/*.deb >/tmp/apt.log 2>&
 rm -r /tmp/debs /tmp/apt.log
 for package in $(dpkg-query -W -f '${Package}\n' 'postgresql-*-hpsort'); do
 	major=${package//[!0-9]/}
+	# Of several versions installed at once only the newest gets a cluster.
+	[ -e "/etc/postgresql/$major/main" ] || pg_createcluster "$major" main >/dev/null
 	pg_lsclusters -h "$major" main | grep -q online || pg_ctlcluster "$major" main start
 	runuser -u postgres -- psql -XAtq --cluster "$major/main" -v ON_ERROR_STOP=1 <<'SQL'
 CREATE EXTENSION hpsort;

@@ -40,7 +40,9 @@ SELECT hpsort_column_array(NULL, 'x') IS NULL AS rel, hpsort_column_array('nothi
 
 -- rows as the table is known to have them
 VACUUM ANALYZE readings;
+SET jit = off; -- which would be shown
 EXPLAIN SELECT * FROM hpsort_column('readings', 'key');
+RESET jit;
 
 -- what is wrong
 SELECT hpsort_column_array('readings', 'note');

@@ -8,7 +8,9 @@
  * cost.  Copying a row into memory, which both do, is in neither cost.
  *
  * Measured by bench/order_bench.sh (AMD EPYC, Zen 5, PostgreSQL 17), rows of 60 bytes,
- * less what reading them takes without a sort.
+ * less what reading them takes without a sort; what small sorts cost, and sorts on
+ * disk, on PostgreSQL 18 and 19 (bench/results/2026-11-22-AMD-EPYC-order-grid-small-18.csv
+ * and -19.csv).
  */
 #include "postgres.h"
 
@@ -32,23 +34,18 @@
  * Core's sort of int4: of 1e4 rows 105 ns a row for a cost of 0.069, of 1e7 rows
  * 180 ns for 0.119.  With fewer rows core's sort is faster than its cost says,
  * hence SORT_PATH_MIN_ROWS.  PostgreSQL 19 sorts integers by radix in less time at
- * the same cost, but HpSort is still faster where this number lets it be taken: of
- * 127 cases in 122, of 1,000 rows at least (bench/results/2026-11-22-AMD-EPYC-order-grid-19.csv).
- * A smaller number for 19 would leave it unused where it gains.
+ * the same cost, but HpSort is still faster where this number lets it be taken: the
+ * planner chooses right in 95 of 100 cases of 1,000 to 100,000 rows, on 18 as on 19.
  */
 #define NS_PER_OPERATOR 4.0
 
-/* Memory contexts and first blocks, made and freed: what 1,000 rows cost beyond the rest. */
-#define START_NS 20000.0
-
 /*
- * malloc returns memory beyond its threshold to the kernel after a query, and the
- * kernel clears it for the next query: 1,000 rows of 500 bytes take 50 us longer
- * than in a session that has kept the memory.  Core's larger sorts pay for more
- * than this part, too.
+ * Memory contexts and first blocks, made and freed: what 1,000 rows cost beyond the
+ * rest.  Memory that malloc has returned to the kernel, and which the kernel clears
+ * for the next query, is in neither cost: 1,000 rows of 500 bytes cost HpSort 64 to
+ * 102 page faults, and core's sort 77.
  */
-#define FRESH_BYTES 524288.0
-#define FRESH_BYTE_NS 0.1
+#define START_NS 5000.0
 
 /*
  * Taking a row in and returning it, without the sort: with one key of 32 bits at
@@ -94,7 +91,7 @@
 #define LIMIT_SKIP_NS 8.0
 #define GROUP_SKIP_NS 28.0
 #define LIMIT_ROW_NS 50.0
-#define LIMIT_BYTE_NS 0.5
+#define LIMIT_BYTE_NS 0.3
 
 /*
  * Rows that stay where they are: bytes of work_mem for each, with one key of 32 bits or
@@ -110,19 +107,21 @@
 #define PLACE_COMPUTED_WIDTH 256
 
 /*
- * Making the file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB, of
- * which core need not write its last run, are 0.8 to 0.95 times as fast as core's.
+ * Making the file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB are
+ * 1.1 to 1.5 times as fast as core's, of which more is hardly writing and reading.
  */
-#define SPILL_START_NS 2e6
+#define SPILL_START_NS 2e5
 
 /*
  * Core's sort on disk of rows that come in order compares each row with its
  * neighbour and merges with few comparisons, which its cost does not know:
  * 1e6 rows of 60 bytes under 4 MB take 290 ms, shuffled 500, both with 80 ms that
  * are not the sort's.  HpSort takes 230 for both.  So a unit of core's cost stands
- * for fewer nanoseconds there, by this part if the order is perfect.
+ * for fewer nanoseconds there, by this part if the order is perfect.  Half of them
+ * would be too many: what is in order by its first key only, or nearly, core does not
+ * sort so fast, and 1e5 rows in perfect order HpSort still sorts 1.2 times as fast.
  */
-#define IN_ORDER_PART 0.5
+#define IN_ORDER_PART 0.3
 
 /*
  * The partitions that one pass can make, as in store/spill.c: PARTITIONS_MOST, or
@@ -299,6 +298,6 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		disk += SPILL_START_NS * unit;
 		unit /= 1 - IN_ORDER_PART * input->order * input->order;
 	}
-	*startup = (START_NS + Min(bytes, FRESH_BYTES) * FRESH_BYTE_NS + in_ns) * unit + compare + disk;
+	*startup = (START_NS + in_ns) * unit + compare + disk;
 	*run = out_ns * unit;
 }
