@@ -187,7 +187,7 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 	at = group_bound_find(bound, code);
 	if (at == PG_UINT64_MAX)
 		return false;
-	if (ngroup < keys->nmapped)
+	if (ngroup < keys->nexact)
 	{
 		value = slot_getattr(slot, keys->keys[ngroup].attno, &isnull);
 		image = group_bound_image(&keys->keys[ngroup], value, isnull);
