@@ -203,8 +203,9 @@ sorter_memory_ahead(const Sorter *s, size_t n)
 	while (room < kept || room - kept < SORTER_CHUNK)
 		room *= 2;
 	ahead = (room - sorter_room(s)) * sizeof(int32_t);
-	compressed = (runs + kept / 2) * (sizeof(int32_t) + sizeof(uint64_t));
-	if (room > sorter_room(s) && big && kept >= big->compress_at)
+	/* New runs and all runs, beside those that are there; the end of the adding merges them, too. */
+	compressed = (runs + kept) * (sizeof(int32_t) + sizeof(uint64_t));
+	if (runs > 0 || (room > sorter_room(s) && big && kept >= big->compress_at))
 		ahead = ahead < compressed ? compressed : ahead;
 	/*
 	 * A histogram in the place of the buffer; narrow ones have some tables.  One that

@@ -141,6 +141,30 @@ take_segment_to_rows(void *arg, const PairCoding *coding, const uint64 *codes,
 	add_to_rows((PairSorter *) arg, coding, codes, counts, n);
 }
 
+/* A TakeBlock: to the file. */
+static void
+take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
+{
+	pair_file_write(pairs->file, codes, counts, n);
+}
+
+/* Writes what is in memory to the file, and leaves the sorter empty. */
+static void
+write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
+{
+	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
+
+	if (pairs->file == NULL)
+		pairs->file = pair_file_make(pairs->limit);
+	pair_file_begin(pairs->file, coding);
+	read_memory(pairs, sorter, take_to_file, NULL);
+	/* For EXPLAIN: later ones are sorted likewise. */
+	if (pairs->flushed.n == 0)
+		long_sorter_stats(sorter, &pairs->flushed);
+	long_sorter_reset(sorter);
+	MemoryContextSwitchTo(old);
+}
+
 /* The coding has changed from old, which what is in memory still has. */
 static void
 change_coding(PairSorter *pairs, const PairCoding *old)
@@ -162,6 +186,9 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	}
 	else
 	{
+		/* There may not be room for two sorters.  Segments are coded anew when they are merged. */
+		if (long_sorter_memory(sorter) > pairs->limit / 2)
+			write_segment(pairs, sorter, old);
 		pairs->sorter = new_sorter(pairs);
 		if (long_sorter_count(sorter) > 0)
 		{
@@ -213,30 +240,6 @@ cover(PairSorter *pairs, const FieldRange *range, bool markers)
 	change_coding(pairs, &old);
 }
 
-/* A TakeBlock: to the file. */
-static void
-take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t n)
-{
-	pair_file_write(pairs->file, codes, counts, n);
-}
-
-/* Writes what is in memory to the file. */
-static void
-flush_memory(PairSorter *pairs)
-{
-	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
-
-	if (pairs->file == NULL)
-		pairs->file = pair_file_make(pairs->limit);
-	pair_file_begin(pairs->file, &pairs->coding);
-	read_memory(pairs, pairs->sorter, take_to_file, NULL);
-	/* For EXPLAIN: later ones are sorted likewise. */
-	if (pairs->flushed.n == 0)
-		long_sorter_stats(pairs->sorter, &pairs->flushed);
-	long_sorter_reset(pairs->sorter);
-	MemoryContextSwitchTo(old);
-}
-
 /* --- adding */
 
 /* Adds the codes that have been made. */
@@ -251,7 +254,7 @@ add_codes(PairSorter *pairs, int n)
 		pg_sort_check(long_sorter_add(pairs->sorter, pairs->codes, n, &err), &err);
 	pairs->count += n;
 	if (long_sorter_is_full(pairs->sorter))
-		flush_memory(pairs);
+		write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
 /* The range of those of a batch's values that are added. */
@@ -579,7 +582,7 @@ pairs_open(PairSorter *pairs)
 	if (pairs->file)
 	{
 		if (long_sorter_count(pairs->sorter) > 0)
-			flush_memory(pairs);
+			write_segment(pairs, pairs->sorter, &pairs->coding);
 		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
 	}
 	else

@@ -60,6 +60,7 @@ struct AggregateResult
 	int64		distinct_below;
 	int64		peers;			/* values equal to it */
 	int64		distinct;
+	bool		equality_checked;
 
 	/* by function */
 	Percentiles *percentiles;
@@ -441,8 +442,19 @@ count_before(const AggregateResult *result, int64 *rows, int64 *distinct, int64 
 	}
 }
 
+/* Core's dense_rank calls the type's equality, and asks for the right where there is a row. */
+static void
+check_equality(AggregateResult *result)
+{
+	const SortGroupClause *order = linitial_node(SortGroupClause, result->aggref->aggorder);
+
+	if (!result->equality_checked)
+		aggregate_check_function(get_opcode(order->eqop), GetUserId());
+	result->equality_checked = true;
+}
+
 static Datum
-hypothetical_value(const AggregateResult *result)
+hypothetical_value(AggregateResult *result)
 {
 	int64		total = result->counts.values + result->counts.nulls;
 	int64		rows;
@@ -455,6 +467,8 @@ hypothetical_value(const AggregateResult *result)
 		case AGGREGATE_FUNCTION_RANK:
 			return Int64GetDatum(rows + 1);
 		case AGGREGATE_FUNCTION_DENSE_RANK:
+			if (total > 0)
+				check_equality(result);
 			return Int64GetDatum(distinct + 1);
 		case AGGREGATE_FUNCTION_PERCENT_RANK:
 			return Float8GetDatum(total == 0 ? 0 : (double) rows / (double) total);
