@@ -180,17 +180,6 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 }
 
 bool
-sort_path_abbreviates(const PathKey *pathkey)
-{
-	const EquivalenceClass *ec = pathkey->pk_eclass;
-
-	return ec->ec_members != NIL &&
-		abbreviation_exists(pathkey->pk_opfamily,
-							linitial_node(EquivalenceMember, ec->ec_members)->em_datatype,
-							ec->ec_collation);
-}
-
-bool
 sort_path_is_promising(const List *pathkeys, const Path *subpath)
 {
 	return sort_path_enough_rows(subpath->rows) && subpath->param_info == NULL && sort_path_may_map(pathkeys);
