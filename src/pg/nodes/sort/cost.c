@@ -80,8 +80,11 @@
  * with the same text, core's takes 0.80 to 0.95 of HpSort's time, with 50 different uuids or
  * numerics 0.90 to 1.39 times as long, of 1,000,000 rows 1.4 to 1.7 times (PostgreSQL 18).
  * Statistics do not tell these types apart: up to some 100,000 rows such sorts are core's.
+ * Of several columns core's estimate is a tenth of the rows at most, however many values
+ * there are: fewer comparisons are added there.
  */
 #define EQUAL_COMPARISONS 13.0
+#define EQUAL_COMPARISONS_SEVERAL 6.0
 
 /* LIMIT: a row beyond the cutoff; a row that is kept, and a byte of it, copied to fresh memory. */
 #define LIMIT_SKIP_NS 8.0
@@ -220,9 +223,10 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	if (input->groups > 0 && rows > input->groups)
 	{
 		double		group = rows / input->groups;
+		double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
 
 		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART *
-			(input->further ? log2(Min(group, kept)) : EQUAL_COMPARISONS * (1 - input->groups / rows));
+			(input->further ? log2(Min(group, kept)) : equal * (1 - input->groups / rows));
 
 		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)

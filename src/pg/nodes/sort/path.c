@@ -115,8 +115,14 @@ count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns)
 	int			i;
 
 	for (i = 0; i < columns->nmapped; i++)
-		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
-										list_nth_int(columns->attnos, i) - 1));
+	{
+		Node	   *expr = (Node *) list_nth(subpath->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+
+		/* Statistics are the column's: another collation has hardly another number of values. */
+		while (IsA(expr, CollateExpr))
+			expr = (Node *) ((CollateExpr *) expr)->arg;
+		exprs = lappend(exprs, expr);
+	}
 
 	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
 	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
