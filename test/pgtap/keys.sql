@@ -232,7 +232,45 @@ SELECT pg_temp.check_query(query) FROM unnest(ARRAY[
 	'SELECT bytes, count(*) FROM data GROUP BY bytes',
 	'SELECT v.x, s.* FROM generate_series(1, 3) v (x), LATERAL (SELECT id, u FROM data WHERE few > v.x * 5 ORDER BY u OFFSET 0) s']) query;
 
--- Workers; a cursor that goes backward.
+-- Workers below Gather Merge: the keys in core's order, and all rows.  What is equal and looks
+-- different, 0 and -0 or 1 and 1.0, is shown alike.
+RESET enable_hashjoin;
+RESET enable_nestloop;
+RESET enable_hashagg;
+CREATE TABLE keys_test.shared AS SELECT id, u, ufew, CASE WHEN id % 11 > 0 THEN few END AS few, n, f8, span, t, status FROM data;
+ALTER TABLE keys_test.shared SET (parallel_workers = 2);
+ANALYZE keys_test.shared;
+CREATE FUNCTION pg_temp.check_parallel(shown text, keys text, memory text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT id, %s AS shown FROM keys_test.shared ORDER BY %s', shown, keys);
+	results text := format('SELECT string_agg(shown, '';''), md5(string_agg(id || shown, '';'' ORDER BY id)), count(*) FROM (SELECT id, shown::text FROM (%s OFFSET 0) q) r', query);
+	want record;
+	got record;
+BEGIN
+	PERFORM set_config('work_mem', memory, true);
+	PERFORM set_config('hpsort.debug_sort', 'forbid', true);
+	PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+	EXECUTE results INTO want;
+	PERFORM set_config('hpsort.debug_sort', 'force', true);
+	PERFORM set_config('max_parallel_workers_per_gather', '2', true);
+	EXECUTE results INTO got;
+	RETURN NEXT matches(pg_temp.plan_of(results), 'Gather Merge.*HpSort', 'HpSort below Gather Merge: ' || keys);
+	RETURN NEXT is(got, want, format('workers sort by %s, work_mem %s', keys, memory));
+	PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+END $$;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL cpu_tuple_cost = 1;
+SELECT pg_temp.check_parallel(shown, keys, memory)
+FROM (VALUES ('u', 'u'), ('u', 'u DESC NULLS LAST'), ('ROW(ufew, t)', 'ufew, t COLLATE "C"'), ('trim_scale(n)', 'n'),
+	('ROW(few, trim_scale(n))', 'few NULLS FIRST, n DESC'), ('f8 + 0', 'f8'), ('ROW(f8 + 0, status)', 'f8 DESC, status COLLATE "C"'),
+	('t', 't COLLATE "C"'), ('t', 't COLLATE "C" DESC'), ('ROW(status, few)', 'status COLLATE "C", few'),
+	('justify_interval(span)', 'span')) k (shown, keys),
+	unnest('{64kB,64MB}'::text[]) memory;
+RESET cpu_tuple_cost;
+
+-- A cursor that goes backward.
 SET LOCAL hpsort.debug_sort = force;
 DECLARE c SCROLL CURSOR FOR SELECT id, nfew FROM data ORDER BY nfew, u;
 MOVE FORWARD ALL FROM c;

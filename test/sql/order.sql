@@ -14,7 +14,7 @@ CREATE TYPE order_mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TABLE order_data AS
 SELECT i AS id, i % 10 AS few, (i * 7919) % 20011 AS many, (i % 3)::int2 AS small, i * 1000000007::int8 % 999999999989 AS big,
 	date '2024-01-01' + i % 100 AS day, i % 2 = 0 AS flag, (ARRAY['sad', 'ok', 'happy'])[i % 3 + 1]::order_mood AS mood,
-	'row ' || i % 50 AS label
+	'row ' || i % 9000 AS label
 FROM generate_series(1, 20000) i;
 UPDATE order_data SET many = NULL WHERE id % 100 = 0;
 VACUUM ANALYZE order_data;

@@ -77,11 +77,15 @@
 /*
  * Rows that are equal by an abbreviated key, with no key behind it, take one comparison
  * each.  They are given more, because core's sort of few different values compares less
- * than its cost says: of 10,000 rows with 20 or 50 different texts or numerics, or nine of
- * ten with the same text, core's takes 0.82 to 0.95 of HpSort's time, of 1,000,000 with
- * 50 different uuids or numerics 1.4 to 1.7 times as long (PostgreSQL 18).
+ * than its cost says: of 10,000 and 100,000 rows with 20 different texts, or nine of ten
+ * with the same text, core's takes 0.80 to 0.95 of HpSort's time, with 50 different uuids or
+ * numerics 0.90 to 1.39 times as long, of 1,000,000 rows 1.4 to 1.7 times (PostgreSQL 18).
+ * Statistics do not tell these types apart: up to some 100,000 rows such sorts are core's.
+ * Of several columns core's estimate is a tenth of the rows at most, however many values
+ * there are: fewer comparisons are added there.
  */
-#define EQUAL_COMPARISONS 6.0
+#define EQUAL_COMPARISONS 13.0
+#define EQUAL_COMPARISONS_SEVERAL 6.0
 
 /*
  * LIMIT: a row beyond the cutoff, or beyond that of its group (3e6 rows of 60 bytes,
@@ -277,9 +281,10 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	if (input->groups > 0 && rows > input->groups)
 	{
 		double		group = rows / input->groups;
+		double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
 
 		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART *
-			(input->further ? log2(Min(group, kept)) : EQUAL_COMPARISONS * (1 - input->groups / rows));
+			(input->further ? log2(Min(group, kept)) : equal * (1 - input->groups / rows));
 
 		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)

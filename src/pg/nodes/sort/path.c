@@ -116,8 +116,14 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 	int			i;
 
 	for (i = 0; i < nkeys; i++)
-		exprs = lappend(exprs, list_nth(subpath->pathtarget->exprs,
-										list_nth_int(columns->attnos, i) - 1));
+	{
+		Node	   *expr = (Node *) list_nth(subpath->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+
+		/* Statistics are the column's: another collation has hardly another number of values. */
+		while (IsA(expr, CollateExpr))
+			expr = (Node *) ((CollateExpr *) expr)->arg;
+		exprs = lappend(exprs, expr);
+	}
 
 	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
 	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
@@ -219,17 +225,6 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 	set_cost(root, &path->path, subpath, columns, bound);
 	compat_disable_sort(&path->path, subpath);
 	return &path->path;
-}
-
-bool
-sort_path_abbreviates(const PathKey *pathkey)
-{
-	const EquivalenceClass *ec = pathkey->pk_eclass;
-
-	return ec->ec_members != NIL &&
-		abbreviation_exists(pathkey->pk_opfamily,
-							linitial_node(EquivalenceMember, ec->ec_members)->em_datatype,
-							ec->ec_collation);
 }
 
 bool

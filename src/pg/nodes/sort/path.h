@@ -12,6 +12,7 @@
 #include "nodes/pathnodes.h"
 
 #include "pg/guc.h"
+#include "pg/nodes/sort/store/abbreviation.h"
 
 /*
  * Operator families of btree that the types of key_kind() belong to which are mapped
@@ -67,8 +68,17 @@ sort_path_enough_rows(double rows)
 	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
 }
 
-/* Whether sort support abbreviates what the first of these path keys sorts. */
-extern bool sort_path_abbreviates(const PathKey *pathkey);
+/* Whether sort support abbreviates what a path key sorts. */
+static inline bool
+sort_path_abbreviates(const PathKey *pathkey)
+{
+	const EquivalenceClass *ec = pathkey->pk_eclass;
+
+	return ec->ec_members != NIL &&
+		abbreviation_exists(pathkey->pk_opfamily,
+							linitial_node(EquivalenceMember, ec->ec_members)->em_datatype,
+							ec->ec_collation);
+}
 
 /*
  * A cheap test that excludes most queries: whether the first of these path keys, which
@@ -77,7 +87,12 @@ extern bool sort_path_abbreviates(const PathKey *pathkey);
 static inline bool
 sort_path_may_map(const List *pathkeys)
 {
-	switch (linitial_node(PathKey, pathkeys)->pk_opfamily)
+	const PathKey *pathkey = linitial_node(PathKey, pathkeys);
+
+	/* Text is what most queries sort for which nothing can be mapped. */
+	if (pathkey->pk_opfamily == TEXT_BTREE_FAM_OID)
+		return sort_path_abbreviates(pathkey);
+	switch (pathkey->pk_opfamily)
 	{
 		case INTEGER_BTREE_FAM_OID:
 		case BOOL_BTREE_FAM_OID:
@@ -90,7 +105,7 @@ sort_path_may_map(const List *pathkeys)
 		case ENUM_FAMILY:
 			return true;
 		default:
-			return sort_path_abbreviates(linitial_node(PathKey, pathkeys));
+			return sort_path_abbreviates(pathkey);
 	}
 }
 

@@ -28,6 +28,17 @@
 #include "pg/nodes/sort/planner.h"
 #include "pg/nodes/sort/upper.h"
 
+/*
+ * Whether HpSort can gain anything with a bound.  A bounded sort makes no abbreviations,
+ * and compares rows as core's does: there is nothing to gain if nothing else is mapped.
+ */
+static bool
+bound_is_worth_it(const HpSortBound *bound, const HpSortColumns *columns)
+{
+	return bound->exprs == NIL || columns->nmapped > 1 || columns->exact ||
+		hpsort_debug_sort == NODE_FORCE;
+}
+
 /* Offers a path of the ordered rows, with their target. */
 static void
 add_ordered_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path, PathTarget *target)
@@ -55,6 +66,8 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 		!sort_path_find_columns(partial, root->sort_pathkeys, &columns))
 		return;
 	bound = sort_path_limit(root, partial->pathtarget);
+	if (!bound_is_worth_it(&bound, &columns))
+		return;
 	path = sort_path_make(root, ordered_rel, partial, &columns,
 						  sort_path_workers_know(&bound) ? &bound : NULL, true);
 	rows = compat_gather_rows(path);
@@ -93,8 +106,9 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	{
 		HpSortBound bound = sort_path_limit(root, input->pathtarget);
 
-		add_ordered_path(root, ordered_rel,
-						 sort_path_make(root, ordered_rel, input, &columns, &bound, false), target);
+		if (bound_is_worth_it(&bound, &columns))
+			add_ordered_path(root, ordered_rel,
+							 sort_path_make(root, ordered_rel, input, &columns, &bound, false), target);
 	}
 	add_parallel_ordered_path(root, input_rel, ordered_rel, target);
 }
@@ -177,11 +191,14 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 		sort_path_remember_input(root, output_rel);
 }
 
-/* Offers paths of a base relation, or a join, of all tables of a query that wants its rows in some order. */
+/*
+ * Offers paths of a base relation, or a join, of all tables of a query that wants its
+ * rows in an order that may be mapped.
+ */
 static void
 add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (!sort_path_enough_rows(rel->rows) || !sort_path_may_map(root->query_pathkeys) || IS_DUMMY_REL(rel))
+	if (!sort_path_enough_rows(rel->rows) || IS_DUMMY_REL(rel))
 		return;
 	if (wants_order_below(root))
 		add_sorted_paths(root, rel, root->query_pathkeys);
@@ -205,6 +222,6 @@ sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 
 	/* Called for each pair of relations that makes up the join; the last call sees all paths. */
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
-		bms_is_subset(root->all_baserels, joinrel->relids))
+		bms_is_subset(root->all_baserels, joinrel->relids) && sort_path_may_map(root->query_pathkeys))
 		add_scan_join_paths(root, joinrel);
 }

@@ -21,7 +21,7 @@
 #define DATUM_MASK ((uint64) ~(Datum) 0)
 #define DATUM_SIGN (DATUM_MASK ^ (DATUM_MASK >> 1))
 
-/* What abbreviation_exists has found out. */
+/* What abbreviation_find_out has found out. */
 typedef struct KnownKey
 {
 	Oid			opfamily;
@@ -37,7 +37,7 @@ typedef struct Known
 } Known;
 
 static HTAB *known = NULL;
-static Known last_asked;		/* a copy of the last answer */
+AbbreviationAnswer abbreviation_last_answer;
 
 /*
  * Whether a comparison function compares Datums as signed integers of their size,
@@ -133,7 +133,7 @@ forget_known(Datum arg, CompatSyscacheId cacheid, uint32 hashvalue)
 	HASH_SEQ_STATUS status;
 	Known	   *entry;
 
-	last_asked.valid = false;
+	abbreviation_last_answer.opfamily = InvalidOid;
 	hash_seq_init(&status, known);
 	while ((entry = (Known *) hash_seq_search(&status)) != NULL)
 		entry->valid = false;
@@ -151,7 +151,7 @@ init_known(void)
 
 /* Has the sort support of an operator class prepared, to see what it brings. */
 static bool
-find_out(const KnownKey *key)
+prepare(const KnownKey *key)
 {
 	Oid			sortop;
 	MemoryContext memory;
@@ -172,25 +172,22 @@ find_out(const KnownKey *key)
 }
 
 bool
-abbreviation_exists(Oid opfamily, Oid type, Oid collation)
+abbreviation_find_out(Oid opfamily, Oid type, Oid collation)
 {
 	KnownKey	key = {.opfamily = opfamily,.type = type,.collation = collation};
 	Known	   *entry;
 
-	if (last_asked.valid && last_asked.key.opfamily == opfamily && last_asked.key.type == type &&
-		last_asked.key.collation == collation)
-		return last_asked.exists;
 	if (known == NULL)
 		init_known();
 	entry = (Known *) hash_search(known, &key, HASH_FIND, NULL);
 	if (entry == NULL || !entry->valid)
 	{
-		bool		exists = find_out(&key);
+		bool		exists = prepare(&key);
 
 		entry = (Known *) hash_search(known, &key, HASH_ENTER, NULL);
 		entry->exists = exists;
 		entry->valid = true;
 	}
-	last_asked = *entry;
+	abbreviation_last_answer = (AbbreviationAnswer) {opfamily, type, collation, entry->exists};
 	return entry->exists;
 }

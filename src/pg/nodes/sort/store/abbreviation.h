@@ -24,11 +24,34 @@ typedef struct Abbreviation
 	bool		from_core;		/* a refusal is advice about time, and no more */
 } Abbreviation;
 
+/* The last answer of abbreviation_exists; no operator family: there is none. */
+typedef struct AbbreviationAnswer
+{
+	Oid			opfamily;
+	Oid			type;
+	Oid			collation;
+	bool		exists;
+} AbbreviationAnswer;
+
+extern AbbreviationAnswer abbreviation_last_answer;
+
+/* The same for what was not asked last. */
+extern bool abbreviation_find_out(Oid opfamily, Oid type, Oid collation);
+
 /*
  * Whether values that an operator family sorts as this type, in this collation, have
- * abbreviations that are known to be in order.  Remembered, as the planner asks often.
+ * abbreviations that are known to be in order.  Inline, as the planner asks the same
+ * several times of a query, and of all that sort text.
  */
-extern bool abbreviation_exists(Oid opfamily, Oid type, Oid collation);
+static inline bool
+abbreviation_exists(Oid opfamily, Oid type, Oid collation)
+{
+	const AbbreviationAnswer *last = &abbreviation_last_answer;
+
+	if (likely(last->opfamily == opfamily && last->type == type && last->collation == collation))
+		return last->exists;
+	return abbreviation_find_out(opfamily, type, collation);
+}
 
 /* Starts to abbreviate what is sorted by an operator; all memory is the context's. */
 extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
