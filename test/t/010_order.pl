@@ -169,15 +169,17 @@ same("SELECT setval('others', 1, false) * 0; SELECT nextval('others') % 100 AS n
 is(sql(q{SET hpsort.debug_sort = force; SELECT count(*) || ' ' || count(*) FILTER (WHERE k < before)
 	FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT (random() * 1000)::int AS k FROM t ORDER BY k OFFSET 0) q) q}), '10000 0', 'sorted by random()');
 
-# types that are core's business, and those that only look so
-for my $key (qw(v d::timestamp::text x::numeric x::float8 s::float4 ARRAY[x] ROW(x) v::bytea x::money), "'10.0.0.0'::inet+id", 'md5(v)::uuid', "make_interval(days=>x)", "x::text::\"bit\"(4)")
-{
-	next if $key =~ /bit/;
-	same("SELECT id FROM t ORDER BY $key, id", plan => qr/^(?!.*HpSort)/s, work_mem => ['1MB']);
-}
+# types that are core's business
+same("SELECT id FROM t ORDER BY $_, id", plan => qr/^(?!.*HpSort)/s, work_mem => ['1MB'])
+	for qw(ARRAY[x] ROW(x) x::money);
+
+# types whose values have images, and those that are abbreviated; of texts that depends on the cluster's locale
+same("SELECT id FROM t ORDER BY $_, id", work_mem => [ '256kB', '1MB' ])
+	for qw(x::numeric x::float8 s::float4 v::bytea), "'10.0.0.0'::inet+id", 'md5(v)::uuid', 'make_interval(days=>x)', 'v COLLATE "C"';
+same("SELECT id FROM t ORDER BY $_, id", plan => undef) for qw(v d::timestamp::text);
 same("SELECT id FROM t ORDER BY $_, id", work_mem => ['256kB'])
 	for 'd::timestamp', 'd::timestamptz', "time '00:00' + make_interval(secs => s)", '(id + 1)::oid', 'v::"char"', 'flag', 'dom', 'y', 'm DESC', 'd';
-same('SELECT id FROM t ORDER BY v, x, id', plan => qr/^(?!.*HpSort)/s, name => 'a text first');
+same('SELECT id FROM t ORDER BY v, x, id', plan => undef, name => 'a text first');
 
 # --- Merge joins: mark and restore, in memory and on disk, outer joins
 
