@@ -16,8 +16,9 @@
 
 /*
  * How many pins are left in the budget of shared or of local buffers at the moment; and
- * taking at most wanted of them, which returns how many, perhaps none.  There is nothing for shared buffers during recovery, which a pin
- * may hold up, nor where the server has no shared memory to spare for the budget.
+ * taking at most wanted of them, which returns how many, perhaps none.  There is nothing
+ * for shared buffers during recovery, which a pin may hold up, nor where the server has no
+ * shared memory to spare for the budget.
  */
 extern uint32 pin_budget_left(bool local);
 extern uint32 pin_budget_take(bool local, uint32 wanted);

@@ -73,8 +73,8 @@ typedef struct ColumnScan
 
 /*
  * How many batches column_reader_next fills: one for each column, then one for each
- * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the number of rows in an aligned scan
- * even if it has neither columns nor filters.
+ * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the
+ * number of rows in an aligned scan even if it has neither columns nor filters.
  */
 static inline int
 column_scan_nbatches(const ColumnScan *scan)

@@ -21,7 +21,8 @@
  * the snapshot has seen was decided before.
  *
  * Pages stay pinned as far as pin_budget.h allows.  Beyond that the page of the row
- * fetched last is pinned, and no other, which takes several times as long.  Pins belong to the current resource owner.
+ * fetched last is pinned, and no other, which takes several times as long.  Pins belong to
+ * the current resource owner.
  */
 #ifndef HPSORT_PG_COLUMN_ROW_FETCH_H
 #define HPSORT_PG_COLUMN_ROW_FETCH_H
@@ -74,7 +75,10 @@ extern uint32 row_fetch_add_page(RowFetch *fetch, BlockNumber block);
 /* Bytes of memory that the pages take. */
 extern Size row_fetch_memory(const RowFetch *fetch);
 
-/* Unpins all pages: rows fetched so far are no longer there.  Must be called in the end, unless by an error. */
+/*
+ * Unpins all pages: rows fetched so far are no longer there.  Must be called in the end,
+ * unless by an error.
+ */
 extern void row_fetch_unpin(RowFetch *fetch);
 
 /* Pins a page that is not; for row_fetch. */

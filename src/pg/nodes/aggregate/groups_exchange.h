@@ -4,10 +4,10 @@
  *		other what they have found of their groups.
  *
  * Each process reads a share of the rows.  Then each writes what it knows of its groups, in
- * the order of the groups, in blocks: into dynamic shared memory, and into a shared
- * temporary file what its memory limit leaves no room for.  When all have written, the groups are
- * divided into parts, ranges of groups, which the processes take one after
- * the other; a part's groups are merged from the blocks of all (groups_merge.h).
+ * the order of the groups, in blocks: some into dynamic shared memory, the others into a
+ * shared temporary file.  When all have written, the groups are divided into parts,
+ * ranges of groups, which the processes take one after the other; a part's groups are
+ * merged from the blocks of all (groups_merge.h).
  *
  * All processes must have the same order of groups.  No process waits for another
  * one once it has returned a group.
@@ -64,8 +64,9 @@ extern void groups_shared_get_totals(GroupsShared *shared, GroupsTotals *totals)
 typedef struct GroupsExchange GroupsExchange;
 
 /*
- * Takes part in an exchange, in the current memory context.  description must outlive the exchange;
- * area is that of the parallel query.  memory_limit: bytes of shared memory for this process's blocks.
+ * Takes part in an exchange, in the current memory context.  description must outlive the
+ * exchange; area is that of the parallel query.  memory_limit: bytes of shared memory for
+ * this process's blocks, at most.
  */
 extern GroupsExchange *groups_exchange_make(GroupsShared *shared,
 											const GroupsDescription *description,
@@ -81,8 +82,8 @@ extern bool groups_exchange_reads(GroupsExchange *exchange);
 extern bool groups_exchange_is_shared(GroupsExchange *exchange);
 
 /*
- * Writes the groups of an aggregation that has been opened, or none if it is NULL, and waits for the others
- * to do so.  The aggregation is not needed afterwards.
+ * Writes the groups of an aggregation that has been opened, or none if it is NULL, and
+ * waits for the others to do so.  The aggregation is not needed afterwards.
  */
 extern void groups_exchange_write(GroupsExchange *exchange, Aggregation *aggregation);
 
@@ -102,10 +103,10 @@ extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
  * each source NULLs and refused rows, and of a source without runs, unless it only
  * counts rows, also the smallest value, the largest, and their sum (16 bytes).
  *
- * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; what to add to all of the values that
- * follow, bytes for each of them, the values; bytes for each count, 0 if all are 1, and
- * the counts.  The runs are of the last group before them, in the order of sources and
- * values.
+ * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; what to add to all of
+ * the values that follow, bytes for each of them, the values; bytes for each count, 0 if
+ * all are 1, and the counts.  The runs are of the last group before them, in the order of
+ * sources and values.
  *
  * A group that one block has no room for begins again in the next one, without rows.
  */

@@ -3,8 +3,8 @@
  *		The value of one aggregate call for group after group, from the runs of the
  *		group's values or from their summary.
  *
- * Values are those of pg/column/value.h, or ranks of an enum's labels.  Results, NULLs and errors are those of the
- * aggregate functions of PostgreSQL.
+ * Values are those of pg/column/value.h, or ranks of an enum's labels.  Results, NULLs and
+ * errors are those of the aggregate functions of PostgreSQL.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_H
 #define HPSORT_PG_NODES_AGGREGATE_RESULTS_H
