@@ -90,8 +90,12 @@ sub configure
 	my ($node, %settings) = @_;
 	my $before;
 
-	wait_for('service is not about to start', sub { service($node, 'state') !~ /starting|restarting/ });
-	$before = service($node, "coalesce(pid, 0)");
+	# One that was just killed may not have been missed yet, and would be taken for another one.
+	wait_for('service is not about to start', sub {
+		my ($state, $pid) = split /\|/, service($node, 'state, coalesce(pid, 0)');
+		$before = $pid;
+		return $state !~ /starting|restarting/ && ($pid eq '0' || grep { $_ == $pid } services_alive($node));
+	});
 
 	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->reload;
