@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port.h"
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/aggregation_state.h"
