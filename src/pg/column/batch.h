@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "storage/block.h"
+#include "storage/buf.h"
 #include "storage/off.h"
 
 /*
@@ -20,6 +21,13 @@
 #define COLUMN_TID(block, line) ((int64) (block) << 16 | (line))
 #define COLUMN_TID_BLOCK(tid) ((BlockNumber) ((tid) >> 16))
 #define COLUMN_TID_LINE(tid) ((OffsetNumber) ((tid) & 0xFFFF))
+
+/* A page, and the buffer that it was read from, which may hold another one by now. */
+typedef struct PageBuffer
+{
+	BlockNumber block;
+	Buffer		buffer;
+} PageBuffer;
 
 /*
  * Some rows of one column, or of one filter.  The caller of column_reader_next

@@ -55,6 +55,8 @@ struct ColumnReader
 	bool		tids;			/* as in ColumnScan */
 	RowLayout	layout;			/* of the columns */
 	int			nbatches;		/* column_scan_nbatches */
+	PageBuffer *pages;			/* of the batch, if tids */
+	int			npages;
 
 	/* the page being read, and the one after it, both pinned */
 	Buffer		current;
@@ -258,13 +260,18 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, int nlines, ColumnBa
 	ExecClearTuple(reader->slot);
 }
 
-/* Appends the TIDs of the rows noted. */
+/* Appends the TIDs of the rows noted, and their page. */
 static void
-put_tids(const ColumnReader *reader, BlockNumber block, ColumnBatch *batch)
+put_tids(ColumnReader *reader, Buffer buffer, ColumnBatch *batch)
 {
+	BlockNumber block = BufferGetBlockNumber(buffer);
 	int64	   *tids = batch->wide + batch->n;
 	int			i;
 
+	if (reader->rows.n == 0)
+		return;
+	reader->pages[reader->npages].block = block;
+	reader->pages[reader->npages++].buffer = buffer;
 	for (i = 0; i < reader->rows.n; i++)
 		tids[i] = COLUMN_TID(block, reader->lines[i]);
 	batch->n += reader->rows.n;
@@ -319,7 +326,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	if (notes == NOTE_LINES)
 		filter_rows(reader, buffer, page, n, batches + reader->layout.ncolumns);
 	if (reader->tids)
-		put_tids(reader, BufferGetBlockNumber(buffer), &batches[reader->nbatches - 1]);
+		put_tids(reader, buffer, &batches[reader->nbatches - 1]);
 	else if (reader->layout.ncolumns + reader->nfilters == 0)
 		batches[0].n += notes == NOTE_COUNT ? n : reader->rows.n;
 	if (reader->layout.ncolumns > 0)
@@ -368,6 +375,8 @@ column_reader_open(const ColumnScan *scan)
 					scan->aligned);
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->tids = scan->tids;
+	if (scan->tids)
+		reader->pages = palloc_array(PageBuffer, COLUMN_BATCH_KEYS);
 	if (filtered)
 		reader->notes = NOTE_LINES;
 	else if (scan->tids)
@@ -456,6 +465,7 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	size_t		rows;
 	int			c;
 
+	reader->npages = 0;
 	for (c = 0; c < reader->nbatches; c++)
 	{
 		batches[c].n = 0;
@@ -480,6 +490,12 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 			rows = Max(rows, batches[c].n);
 	}
 	return true;
+}
+
+const PageBuffer *
+column_reader_pages(const ColumnReader *reader)
+{
+	return reader->pages;
 }
 
 void
@@ -512,5 +528,7 @@ column_reader_close(ColumnReader *reader)
 		ExecDropSingleTupleTableSlot(reader->slot);
 	table_endscan(reader->scan);
 	row_layout_free(&reader->layout);
+	if (reader->pages)
+		pfree(reader->pages);
 	pfree(reader);
 }

@@ -97,6 +97,12 @@ extern ColumnReader *column_reader_open(const ColumnScan *scan);
 extern bool column_reader_next(ColumnReader *reader, ColumnBatch *batches);
 
 /*
+ * Of a scan with TIDs: the pages of the last batch that have rows in it, in the order of
+ * their rows.
+ */
+extern const PageBuffer *column_reader_pages(const ColumnReader *reader);
+
+/*
  * From now on batches of a heap have the rows of one page each, perhaps none, and the
  * page stays pinned until the next call: column_reader_buffer has it.
  */

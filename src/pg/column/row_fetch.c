@@ -41,7 +41,7 @@ row_fetch_create(Relation rel, MemoryContext memory)
 	fetch->local = RelationUsesLocalBuffers(rel);
 	fetch->tuple.t_tableOid = RelationGetRelid(rel);
 	fetch->room = FIRST_ROOM;
-	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(FetchPage));
+	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(PageBuffer));
 	fetch->pinned = MemoryContextAllocZero(memory, FIRST_ROOM * sizeof(Page));
 	callback->func = give_back_budget;
 	callback->arg = fetch;
@@ -50,27 +50,23 @@ row_fetch_create(Relation rel, MemoryContext memory)
 }
 
 uint32
-row_fetch_add_page(RowFetch *fetch, BlockNumber block)
+row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 {
-	FetchPage  *page;
-
 	if (fetch->npages == fetch->room)
 	{
-		fetch->pages = repalloc_huge(fetch->pages, fetch->room * 2 * sizeof(FetchPage));
+		fetch->pages = repalloc_huge(fetch->pages, fetch->room * 2 * sizeof(PageBuffer));
 		fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * 2 * sizeof(Page));
 		memset(fetch->pinned + fetch->room, 0, fetch->room * sizeof(Page));
 		fetch->room *= 2;
 	}
-	page = &fetch->pages[fetch->npages];
-	page->block = block;
-	page->buffer = InvalidBuffer;
+	fetch->pages[fetch->npages] = page;
 	return fetch->npages++;
 }
 
 Size
 row_fetch_memory(const RowFetch *fetch)
 {
-	return fetch->room * (sizeof(FetchPage) + sizeof(Page));
+	return fetch->room * (sizeof(PageBuffer) + sizeof(Page));
 }
 
 static void
@@ -106,10 +102,10 @@ may_stay_pinned(RowFetch *fetch)
 Page
 row_fetch_pin(RowFetch *fetch, uint32 number)
 {
-	FetchPage  *page = &fetch->pages[number];
+	PageBuffer *page = &fetch->pages[number];
 
 	unpin_single(fetch);
-	if (!BufferIsValid(page->buffer) || fetch->local ||
+	if (fetch->local ||
 		!compat_read_recent_buffer(fetch->rel, page->block, page->buffer))
 		page->buffer = ReadBuffer(fetch->rel, page->block);
 
@@ -141,14 +137,6 @@ row_fetch_unpin(RowFetch *fetch)
 		}
 	give_back_budget(fetch);
 	fetch->exhausted = false;
-}
-
-Page
-row_fetch_recent_page(const RowFetch *fetch, uint32 number)
-{
-	Buffer		buffer = fetch->pages[number].buffer;
-
-	return BufferIsValid(buffer) ? BufferGetPage(buffer) : NULL;
 }
 
 void

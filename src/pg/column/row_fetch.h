@@ -34,6 +34,7 @@
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
+#include "pg/column/batch.h"
 #include "pg/compat.h"
 
 /* Bits of a place that are the line number, and how many pages the others can count. */
@@ -44,12 +45,6 @@
 #define ROW_PLACE_LINE(place) \
 	((OffsetNumber) ((place) & ((UINT32_C(1) << ROW_PLACE_LINE_BITS) - 1)))
 
-typedef struct FetchPage
-{
-	BlockNumber block;
-	Buffer		buffer;			/* where the page is, or was last; or InvalidBuffer */
-} FetchPage;
-
 typedef struct RowFetch
 {
 	Relation	rel;
@@ -57,7 +52,7 @@ typedef struct RowFetch
 	HeapTupleData tuple;		/* the row fetched last */
 	uint32		npages;
 	uint32		room;
-	FetchPage  *pages;			/* by number */
+	PageBuffer *pages;			/* by number, and where each is, or was last */
 	Page	   *pinned;			/* where the pages are that are pinned; NULL of others */
 	uint32		npinned;		/* of those that stay pinned */
 	uint32		allowed;		/* pins taken out of the budget */
@@ -69,8 +64,8 @@ typedef struct RowFetch
 /* Starts without pages, in a memory context whose end gives the budget its pins back. */
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 
-/* Adds a page, and returns its number: at most ROW_PLACE_PAGES of them. */
-extern uint32 row_fetch_add_page(RowFetch *fetch, BlockNumber block);
+/* Adds a page that has just been read, and returns its number: at most ROW_PLACE_PAGES of them. */
+extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 
 /* Bytes of memory that the pages take. */
 extern Size row_fetch_memory(const RowFetch *fetch);
@@ -110,15 +105,23 @@ row_fetch(RowFetch *fetch, uint32 place)
 	return &fetch->tuple;
 }
 
-/* The rest has rows in the processor's cache before they are fetched: line pointers first. */
+/*
+ * The rest has rows in the processor's cache before they are fetched: line pointers first.  Unless
+ * they are inlined always, gcc takes functions that only prefetch for ones without an
+ * effect, and leaves the calls out.
+ */
 #define ROW_FETCH_LINES_AHEAD 24
 #define ROW_FETCH_ROWS_AHEAD 12
 
 /*
  * Where a page is, or was last, to be prefetched from: a page that is not pinned may
- * be another one now, which does not matter.  NULL if not known.
+ * be another one now, which does not matter.
  */
-extern Page row_fetch_recent_page(const RowFetch *fetch, uint32 number);
+static inline Page
+row_fetch_recent_page(const RowFetch *fetch, uint32 number)
+{
+	return BufferGetPage(fetch->pages[number].buffer);
+}
 
 static inline Page
 row_fetch_probable_page(const RowFetch *fetch, uint32 place)
@@ -128,7 +131,7 @@ row_fetch_probable_page(const RowFetch *fetch, uint32 place)
 	return likely(page != NULL) ? page : row_fetch_recent_page(fetch, ROW_PLACE_PAGE(place));
 }
 
-static inline void
+static pg_attribute_always_inline void
 row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
 {
 	Page		page = row_fetch_probable_page(fetch, place);
@@ -137,7 +140,7 @@ row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
 		__builtin_prefetch(PageGetItemId(page, ROW_PLACE_LINE(place)));
 }
 
-static inline void
+static pg_attribute_always_inline void
 row_fetch_prefetch_row(const RowFetch *fetch, uint32 place)
 {
 	Page		page = row_fetch_probable_page(fetch, place);

@@ -60,6 +60,7 @@ typedef struct Reading
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	const int64 *tids;			/* of the batch */
+	const PageBuffer *pages;	/* those of the batch, from the one added last on */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
 	uint32	   *images;			/* of a batch, if there is one narrow key */
@@ -158,8 +159,10 @@ place_of(Reading *reading, int64 tid)
 
 	if (unlikely(block != reading->block))
 	{
+		while (reading->pages->block != block)
+			reading->pages++;
 		reading->block = block;
-		reading->page = row_fetch_add_page(reading->rows->fetch, block);
+		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
 	}
 	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
 }
@@ -405,6 +408,7 @@ read_table(Reading *reading)
 		more = column_reader_next(reading->reader, reading->batches);
 		if (child->instrument)
 			InstrStopNode(child->instrument, (double) reading->batches[0].n);
+		reading->pages = column_reader_pages(reading->reader);
 		if (copying)
 			copy_page(reading);
 		else

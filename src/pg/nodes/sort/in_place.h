@@ -73,6 +73,25 @@ in_place_project(ScanState *child, TupleTableSlot *slot)
 	return ExecProject(projection);
 }
 
+/*
+ * ExecStoreHeapTuple of rows of one table: they all come in the same tuple, so that of the slot only
+ * what has been read from the last one must be forgotten.
+ */
+static inline void
+in_place_show(InPlace *rows, HeapTuple tuple)
+{
+	HeapTupleTableSlot *slot = (HeapTupleTableSlot *) rows->slot;
+
+	if (likely(slot->tuple == tuple && !TTS_EMPTY(&slot->base) && !TTS_SHOULDFREE(&slot->base)))
+	{
+		slot->base.tts_nvalid = 0;
+		slot->base.tts_tid = tuple->t_self;
+		slot->off = 0;
+	}
+	else
+		ExecStoreHeapTuple(tuple, rows->slot, false);
+}
+
 /* Fetches row i in order, i < count. */
 static inline TupleTableSlot *
 in_place_fetch(InPlace *rows, uint64 i)
@@ -84,7 +103,7 @@ in_place_fetch(InPlace *rows, uint64 i)
 		row_fetch_prefetch_line(rows->fetch, row_store_ref(store, i + ROW_FETCH_LINES_AHEAD));
 		row_fetch_prefetch_row(rows->fetch, row_store_ref(store, i + ROW_FETCH_ROWS_AHEAD));
 	}
-	ExecStoreHeapTuple(row_fetch(rows->fetch, row_store_ref(store, i)), rows->slot, false);
+	in_place_show(rows, row_fetch(rows->fetch, row_store_ref(store, i)));
 	return in_place_project(rows->child, rows->slot);
 }
 
