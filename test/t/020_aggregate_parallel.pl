@@ -46,6 +46,7 @@ my %queries = (
 	'wide groups and values' => "SELECT big, percentile_disc(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY sparse) AS a, sum(y) AS b, count(x) AS c FROM t $where GROUP BY big",
 	'more than 64 bits' => "SELECT big, feeling, count(DISTINCT sparse) AS a, min(y) AS b FROM t $where GROUP BY big, feeling",
 	'a group of most rows' => "SELECT dominant, array_length(array_agg(y ORDER BY y DESC), 1) AS a, percentile_cont(0.9) WITHIN GROUP (ORDER BY y) AS b FROM t $where GROUP BY dominant",
+	'some rows of large groups' => "SELECT feeling, percentile_disc(ARRAY[0.25, 0.26]) WITHIN GROUP (ORDER BY y DESC) AS a, percentile_cont(0) WITHIN GROUP (ORDER BY sparse) AS b, percentile_disc(1) WITHIN GROUP (ORDER BY x) AS c, percentile_cont(0.77) WITHIN GROUP (ORDER BY big) AS d, percentile_disc(0.01) WITHIN GROUP (ORDER BY dominant DESC) AS e FROM t $where GROUP BY feeling",
 	'one row a group' => "SELECT sparse, count(*) AS n, max(feeling) AS a FROM t $where GROUP BY sparse",
 	'enums in order' => "SELECT feeling, percentile_disc(0.5) WITHIN GROUP (ORDER BY feeling) AS a, mode() WITHIN GROUP (ORDER BY x) AS b, array_agg(DISTINCT feeling ORDER BY feeling) AS c FROM t $where GROUP BY feeling",
 	'an expression' => "SELECT date_trunc('day', at), y % 5, count(*) AS n, percentile_disc(0.2) WITHIN GROUP (ORDER BY sparse) AS a FROM t $where GROUP BY 1, 2",

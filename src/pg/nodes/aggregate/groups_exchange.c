@@ -424,12 +424,20 @@ put_runs(GroupsExchange *exchange, int s, const int64 *values, const int64 *coun
 {
 	const DerivedColumn *derived = exchange->description->source_derived[s];
 	int64		told[ITEM_RUNS_MAX];
+	int64		rows = 0;
 	int64		most = 1;
 	size_t		i;
 
+	for (i = 0; i < n; i++)
+	{
+		rows += counts[i];
+		most = Max(most, counts[i]);
+	}
 	put_int64(exchange, ITEM_RUNS);
 	put_int64(exchange, s);
 	put_int64(exchange, (int64) n);
+	put_int64(exchange, rows);
+	put_int64(exchange, values[n - 1]);
 	if (derived)
 	{
 		for (i = 0; i < n; i++)
@@ -442,8 +450,6 @@ put_runs(GroupsExchange *exchange, int s, const int64 *values, const int64 *coun
 		put_int64(exchange, values[0]);
 		put_numbers(exchange, values, n, values[0], (uint64) values[n - 1] - (uint64) values[0]);
 	}
-	for (i = 0; i < n; i++)
-		most = Max(most, counts[i]);
 	if (most == 1)
 		put_int64(exchange, 0);
 	else

@@ -103,10 +103,11 @@ extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
  * each source NULLs and refused rows, and of a source without runs, unless it only
  * counts rows, also the smallest value, the largest, and their sum (16 bytes).
  *
- * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; what to add to all of
- * the values that follow, bytes for each of them, the values; bytes for each count, 0 if
- * all are 1, and the counts.  The runs are of the last group before them, in the order of
- * sources and values.
+ * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; their rows, and the
+ * largest value; what to add to all of the values that follow, which is the smallest value, bytes
+ * for each of them, the values; bytes for each count, 0 if all are 1, and the counts.  The runs are of
+ * the last group before them, in the order of sources and values.  (Of a derived column values
+ * are told in another way: nothing is added, and the largest has no meaning.)
  *
  * A group that one block has no room for begins again in the next one, without rows.
  */
@@ -116,7 +117,8 @@ typedef enum ItemKind
 	ITEM_RUNS
 } ItemKind;
 
-#define ITEM_RUNS_MAX 4096
+/* Runs of many values that lie close together take two bytes a value, those of more runs four. */
+#define ITEM_RUNS_MAX 512
 
 static inline int
 groups_null_words(const GroupsDescription *description)

@@ -381,6 +381,29 @@ wants_runs(const GroupsOutput *output, int source)
 	return output->source == source && output->answer.needs == AGGREGATE_NEEDS_RUNS;
 }
 
+/*
+ * Where all that is wanted of a source are the values of some rows, sees to it that other
+ * runs need not be read.
+ */
+static void
+want_rows(GroupsState *node, int source)
+{
+	int64		first = PG_INT64_MAX;
+	int64		last = -1;
+	int64		skipped;
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].source == source &&
+			!(wants_runs(&node->outputs[i], source) &&
+			  aggregate_result_wants_rows(node->outputs[i].result, &first, &last)))
+			return;
+	skipped = groups_merge_want(node->merge, source, first, last);
+	for (i = 0; i < node->noutputs; i++)
+		if (wants_runs(&node->outputs[i], source))
+			aggregate_result_skip(node->outputs[i].result, skipped);
+}
+
 /* Counts the values of a source, and shows its runs to the aggregates that want them. */
 static void
 read_source(GroupsState *node, int source)
@@ -403,6 +426,8 @@ read_source(GroupsState *node, int source)
 	for (i = 0; i < node->noutputs; i++)
 		if (wants_runs(&node->outputs[i], source))
 			aggregate_result_begin(node->outputs[i].result, &group);
+	if (node->merge)
+		want_rows(node, source);
 	while ((n = node->merge ? groups_merge_runs(node->merge, source, &values, &run_counts) :
 			aggregation_runs(node->aggregation, source, &values, &run_counts)) > 0)
 	{

@@ -2,12 +2,14 @@
  * groups_merge.c
  *		Merging the groups that several processes have found (see groups_merge.h).
  *
- * The blocks of a process, one after the other, are a stream of groups in order.  A part
- * begins in the middle of a block as a rule: the stream is read from the last block on
+ * A part begins in the middle of a block as a rule: a stream is read from the last block on
  * that begins before the part's first group.
  *
  * The runs of a group are put in order by a sorter as far as there is memory for them.  What
  * there is no memory for is merged with them while they are read.
+ *
+ * Where only some rows of a group are wanted, a median's for example, the outlines of the
+ * runs tell between which values these rows are, and other runs are not even read.
  */
 #include "postgres.h"
 
@@ -15,40 +17,23 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_merge.h"
+#include "pg/nodes/aggregate/groups_stream.h"
 #include "sort/long_sorter.h"
 
 /* Runs that are merged at once. */
 #define MERGED_RUNS 1024
 
 /* Parts for each process: they may take different times. */
-#define PARTS_PER_PROCESS 4
+#define PARTS_PER_PROCESS 8
 
 /* A sorter is worth its while from so many values of a group on. */
 #define SORTED_VALUES 64
 
+/* Of so many values, some are looked for by outlines of the runs: 8 items of them. */
+#define OUTLINED_VALUES (8 * ITEM_RUNS_MAX)
+
 /* It takes keys, not runs, while they repeat no more often than this. */
 #define SORTED_REPEATS 4
-
-/* The groups of a process, or the runs in the sorter. */
-typedef struct GroupsStream
-{
-	int			process;
-	uint64		block;			/* whose items are being read */
-	const int64 *at;			/* the next item */
-	const int64 *end;			/* of the block; at == end: none is loaded */
-	GroupsBuffer buffer;
-	bool		ended;			/* there is no group at the stream */
-	GroupValues group;			/* else this one, whose ... */
-	const int64 *known;			/* ... rows and counts are here */
-	bool		merged;			/* it is the group that is being returned */
-
-	/* runs that have not been taken, while the group is being returned */
-	int			source;
-	size_t		n;
-	size_t		first;			/* they are from here on: */
-	int64	   *values;			/* ITEM_RUNS_MAX */
-	int64	   *counts;
-} GroupsStream;
 
 /* Turns an int64 into an unsigned key in the same order. */
 #define SIGN_BIT (UINT64CONST(1) << 63)
@@ -81,6 +66,10 @@ struct GroupsMerge
 	SourceCounts *counts;		/* by source */
 
 	int			source;			/* being merged; -1: none */
+	WantedValues wanted;		/* of it */
+	size_t		noutlines;		/* of its runs */
+	size_t		outlines_room;
+	RunsOutline *outlines;
 	bool		sorting;		/* there is a sorter */
 	LongSorter	sorter;
 	LongSorterCursor cursor;
@@ -156,161 +145,7 @@ end_of_part(const GroupsMerge *merge)
 	return merge->part < merge->nbounds ? &merge->bounds[merge->part] : NULL;
 }
 
-/* --- streams */
-
-static int64
-take_int64(GroupsStream *stream)
-{
-	if (stream->at >= stream->end)
-		elog(ERROR, "HpSort Aggregate received too few bytes");
-	return *stream->at++;
-}
-
-/* So many words, which stay where they are while the block is loaded. */
-static const int64 *
-take_words(GroupsStream *stream, size_t n)
-{
-	const int64 *words = stream->at;
-
-	if ((size_t) (stream->end - words) < n)
-		elog(ERROR, "HpSort Aggregate received too few bytes");
-	stream->at += n;
-	return words;
-}
-
-/* Words of a group's item that say how many rows it has, and what is known of its sources. */
-static size_t
-known_words(const GroupsDescription *description)
-{
-	size_t		n = 1;
-	int			s;
-
-	for (s = 0; s < description->nsources; s++)
-	{
-		n += 2;
-		if (!description->sources[s].runs && description->sources[s].column >= 0)
-			n += 2 + sizeof(ValueSum) / sizeof(int64);
-	}
-	return n;
-}
-
-static void
-load_block(GroupsMerge *merge, GroupsStream *stream, uint64 block)
-{
-	stream->block = block;
-	stream->at = groups_exchange_block(merge->exchange, stream->process, block, &stream->buffer,
-									   &stream->end);
-}
-
-/* Sees to it that there is an item; false at the end of the stream. */
-static bool
-has_item(GroupsMerge *merge, GroupsStream *stream)
-{
-	if (stream->at < stream->end)
-		return true;
-	if (stream->block + 1 >= groups_exchange_nblocks(merge->exchange, stream->process))
-		return false;
-	load_block(merge, stream, stream->block + 1);
-	return true;
-}
-
-/* Takes n numbers and adds base to each; false if there are none, which means that all are 1. */
-static bool
-take_numbers(GroupsStream *stream, size_t n, int64 base, int64 *numbers)
-{
-	int			width = (int) take_int64(stream);
-	const int64 *words = take_words(stream, MAXALIGN(n * width) / sizeof(int64));
-	size_t		i;
-
-	if (width == 2)
-		for (i = 0; i < n; i++)
-			numbers[i] = base + ((const uint16 *) words)[i];
-	else if (width == 4)
-		for (i = 0; i < n; i++)
-			numbers[i] = base + ((const uint32 *) words)[i];
-	else if (width == 8)
-		for (i = 0; i < n; i++)
-			numbers[i] = (int64) ((uint64) base + (uint64) words[i]);
-	return width > 0;
-}
-
-/* Takes an item of runs, whose kind has been taken. */
-static void
-take_run_item(const GroupsMerge *merge, GroupsStream *stream)
-{
-	DerivedColumn *derived;
-	int64		base;
-	size_t		i;
-
-	stream->source = (int) take_int64(stream);
-	stream->n = (size_t) take_int64(stream);
-	stream->first = 0;
-	if (stream->n > ITEM_RUNS_MAX)
-		elog(ERROR, "HpSort Aggregate received too many runs");
-	if (stream->values == NULL)
-	{
-		stream->values = MemoryContextAlloc(merge->memory, ITEM_RUNS_MAX * sizeof(int64));
-		stream->counts = MemoryContextAlloc(merge->memory, ITEM_RUNS_MAX * sizeof(int64));
-	}
-	base = take_int64(stream);
-	take_numbers(stream, stream->n, base, stream->values);
-	if (!take_numbers(stream, stream->n, 0, stream->counts))
-		for (i = 0; i < stream->n; i++)
-			stream->counts[i] = 1;
-	derived = merge->description->source_derived[stream->source];
-	for (i = 0; derived && i < stream->n; i++)
-		stream->values[i] = derived_hear(derived, stream->values[i]);
-}
-
-/* Moves to the next group of the stream, over what is left of this one. */
-static void
-next_group(GroupsMerge *merge, GroupsStream *stream)
-{
-	const GroupsDescription *description = merge->description;
-
-	stream->n = 0;
-	while (has_item(merge, stream))
-	{
-		ItemKind	kind = (ItemKind) take_int64(stream);
-
-		if (kind == ITEM_GROUP)
-		{
-			groups_hear(description,
-						take_words(stream, description->ngroups + groups_null_words(description)),
-						&stream->group);
-			stream->known = take_words(stream, known_words(description));
-			return;
-		}
-		take_run_item(merge, stream);
-		stream->n = 0;
-	}
-	stream->ended = true;
-}
-
-/* The last block that begins before a group; 0 if none does. */
-static uint64
-find_block(GroupsMerge *merge, int process, const GroupValues *group)
-{
-	GroupValues first = group_values_make(merge->description->ngroups);
-	uint64		lo = 0;
-	uint64		hi = groups_exchange_nblocks(merge->exchange, process) - 1;
-
-	while (lo < hi)
-	{
-		uint64		middle = lo + (hi - lo + 1) / 2;
-
-		groups_hear(merge->description, groups_exchange_first(merge->exchange, process, middle),
-					&first);
-		if (compare_groups(merge->description, &first, group) < 0)
-			lo = middle;
-		else
-			hi = middle - 1;
-	}
-	group_values_free(&first);
-	return lo;
-}
-
-/* Moves all streams to the first group of the part. */
+/* Moves all streams to the first group of the part; parts are taken in their order. */
 static void
 start_part(GroupsMerge *merge)
 {
@@ -318,27 +153,7 @@ start_part(GroupsMerge *merge)
 	int			p;
 
 	for (p = 0; p < merge->nstreams; p++)
-	{
-		GroupsStream *stream = &merge->streams[p];
-		uint64		block;
-
-		if (groups_exchange_nblocks(merge->exchange, p) == 0)
-		{
-			stream->ended = true;
-			continue;
-		}
-		block = first ? find_block(merge, p, first) : 0;
-		/* Parts are taken in their order. */
-		if (stream->end == NULL || block > stream->block)
-		{
-			stream->ended = false;
-			load_block(merge, stream, block);
-			next_group(merge, stream);
-		}
-		while (first && !stream->ended &&
-			   compare_groups(merge->description, &stream->group, first) < 0)
-			next_group(merge, stream);
-	}
+		groups_stream_seek(&merge->streams[p], first);
 }
 
 /* --- groups */
@@ -369,10 +184,7 @@ groups_merge_open(GroupsExchange *exchange, const SortContext *context, size_t m
 	merge->nstreams = groups_exchange_nprocesses(exchange);
 	merge->streams = palloc0_array(GroupsStream, merge->nstreams + 1);
 	for (s = 0; s < merge->nstreams; s++)
-	{
-		merge->streams[s].process = s;
-		merge->streams[s].group = group_values_make(description->ngroups);
-	}
+		groups_stream_init(&merge->streams[s], exchange, s);
 	merge->streams[s].process = merge->nstreams;
 	merge->streams[s].values = palloc_array(int64, ITEM_RUNS_MAX);
 	merge->streams[s].counts = palloc_array(int64, ITEM_RUNS_MAX);
@@ -451,7 +263,7 @@ groups_merge_next(GroupsMerge *merge, const GroupValues **group)
 		if (merge->streams[p].merged)
 		{
 			merge->streams[p].merged = false;
-			next_group(merge, &merge->streams[p]);
+			groups_stream_next(&merge->streams[p]);
 		}
 	while (!merge->in_part || (first = first_group(merge)) == NULL)
 	{
@@ -524,44 +336,13 @@ read_sorter(GroupsMerge *merge, GroupsStream *stream)
 	return stream->n > 0;
 }
 
-/*
- * Sees to it that a stream has runs of the source that have not been taken; false if
- * there are none in the group.
- */
+/* groups_stream_has_runs, of the sorter as well, and of the values that are wanted. */
 static bool
 has_runs(GroupsMerge *merge, GroupsStream *stream, int source)
 {
-	const GroupsDescription *description = merge->description;
-	size_t		header = 1 + description->ngroups + groups_null_words(description) +
-		known_words(description);
-
 	if (stream->n == 0 && stream->process == merge->nstreams)
 		return read_sorter(merge, stream);
-	while (stream->n == 0 && has_item(merge, stream))
-	{
-		if (*stream->at == ITEM_GROUP)
-		{
-			/* The group begins again where a block begins; else it is another one. */
-			const int64 *item = stream->at;
-			GroupValues again;
-
-			if (!stream->merged)
-				return false;
-			again = group_values_make(description->ngroups);
-			groups_hear(description, item + 1, &again);
-			if (compare_groups(description, &again, &stream->group) != 0)
-			{
-				group_values_free(&again);
-				return false;
-			}
-			group_values_free(&again);
-			take_words(stream, header);
-			continue;
-		}
-		take_int64(stream);
-		take_run_item(merge, stream);
-	}
-	return stream->n > 0 && stream->source == source;
+	return groups_stream_has_runs(stream, source, merge->wanted);
 }
 
 /* Moves the first input down to its place. */
@@ -653,7 +434,7 @@ fill_sorter(GroupsMerge *merge)
 }
 
 static void
-start_source(GroupsMerge *merge, int source)
+start_source(GroupsMerge *merge, int source, WantedValues wanted)
 {
 	int			nwith = 0;
 	int			p;
@@ -661,6 +442,7 @@ start_source(GroupsMerge *merge, int source)
 
 	end_source(merge);
 	merge->source = source;
+	merge->wanted = wanted;
 	merge->ninputs = 0;
 	for (p = 0; p < merge->nstreams; p++)
 		if (merge->streams[p].merged && has_runs(merge, &merge->streams[p], source))
@@ -679,6 +461,91 @@ start_source(GroupsMerge *merge, int source)
 	}
 	for (i = merge->ninputs / 2 - 1; i >= 0; i--)
 		sift_down(merge, i);
+}
+
+/* --- some rows of a source */
+
+/* For groups_stream_outline. */
+static void
+add_outline(void *arg, const RunsOutline *outline)
+{
+	GroupsMerge *merge = (GroupsMerge *) arg;
+
+	if (merge->noutlines == merge->outlines_room)
+	{
+		merge->outlines_room = Max(64, merge->outlines_room * 2);
+		if (merge->outlines == NULL)
+			merge->outlines = MemoryContextAllocHuge(merge->memory,
+													 merge->outlines_room * sizeof(RunsOutline));
+		else
+			merge->outlines = repalloc_huge(merge->outlines,
+											merge->outlines_room * sizeof(RunsOutline));
+	}
+	merge->outlines[merge->noutlines++] = *outline;
+}
+
+static int
+compare_first(const void *a, const void *b)
+{
+	int64		first_a = ((const RunsOutline *) a)->first;
+	int64		first_b = ((const RunsOutline *) b)->first;
+
+	return (first_a > first_b) - (first_a < first_b);
+}
+
+static int
+compare_last(const void *a, const void *b)
+{
+	int64		last_a = ((const RunsOutline *) a)->last;
+	int64		last_b = ((const RunsOutline *) b)->last;
+
+	return (last_a > last_b) - (last_a < last_b);
+}
+
+/*
+ * Values between which the rows from number first to number last are, as far as outlines
+ * tell: no more than first rows can be below lo, and more than last rows are not above hi.
+ */
+static WantedValues
+values_of_rows(RunsOutline *outlines, size_t n, int64 first, int64 last)
+{
+	WantedValues wanted = ALL_VALUES;
+	int64		rows = 0;
+	size_t		i;
+
+	qsort(outlines, n, sizeof(RunsOutline), compare_first);
+	for (i = 0; i < n && rows <= first; rows += outlines[i++].rows)
+		wanted.lo = outlines[i].first;
+	rows = 0;
+	qsort(outlines, n, sizeof(RunsOutline), compare_last);
+	for (i = 0; i < n && rows <= last; rows += outlines[i++].rows)
+		wanted.hi = outlines[i].last;
+	return wanted;
+}
+
+int64
+groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last)
+{
+	WantedValues wanted;
+	int64		skipped = 0;
+	size_t		i;
+	int			p;
+
+	if (merge->description->source_derived[source] ||
+		merge->counts[source].summary.n < OUTLINED_VALUES)
+		return 0;
+	merge->noutlines = 0;
+	for (p = 0; p < merge->nstreams; p++)
+		if (merge->streams[p].merged)
+			groups_stream_outline(&merge->streams[p], source, add_outline, merge);
+	wanted = values_of_rows(merge->outlines, merge->noutlines, first, last);
+	for (i = 0; i < merge->noutlines; i++)
+		if (merge->outlines[i].last < wanted.lo)
+			skipped += merge->outlines[i].rows;
+	for (p = 0; p < merge->nstreams; p++)
+		groups_stream_drop(&merge->streams[p], source, wanted);
+	start_source(merge, source, wanted);
+	return skipped;
 }
 
 /* The runs of the only input that is left, as they lie there. */
@@ -703,7 +570,7 @@ groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const in
 	size_t		n = 0;
 
 	if (merge->source != source)
-		start_source(merge, source);
+		start_source(merge, source, ALL_VALUES);
 	while (merge->ninputs > 0)
 	{
 		MergeInput *first = &merge->inputs[0];

@@ -27,6 +27,14 @@ extern bool groups_merge_next(GroupsMerge *merge, const GroupValues **group);
 extern int64 groups_merge_rows(const GroupsMerge *merge);
 extern void groups_merge_count(GroupsMerge *merge, int source, SourceCounts *counts);
 
+/*
+ * Of a source that is read next only the runs are wanted that have one of the group's rows
+ * from number first to number last, in the order of values and counted from 0, of those that
+ * are not NULL.  Others may be left out: returns how many rows before the first run that
+ * groups_merge_runs will return.
+ */
+extern int64 groups_merge_want(GroupsMerge *merge, int source, int64 first, int64 last);
+
 /* Sources must be read in their order. */
 extern size_t groups_merge_runs(GroupsMerge *merge, int source, const int64 **values,
 								const int64 **run_counts);

@@ -186,6 +186,22 @@ percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *cou
 	percentiles->seen = seen;
 }
 
+bool
+percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last)
+{
+	if (percentiles->nwanted == 0)
+		return false;
+	*first = Min(*first, percentiles->order[0]->row);
+	*last = Max(*last, percentiles->order[percentiles->nwanted - 1]->row);
+	return true;
+}
+
+void
+percentiles_skip(Percentiles *percentiles, int64 rows)
+{
+	percentiles->seen += rows;
+}
+
 /* --- the results */
 
 static Datum

@@ -26,6 +26,8 @@ extern void percentiles_prepare(Percentiles *percentiles, Datum fractions, bool 
 extern void percentiles_begin(Percentiles *percentiles, int64 n);
 extern void percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts,
 							 size_t nruns);
+extern bool percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last);
+extern void percentiles_skip(Percentiles *percentiles, int64 rows);
 extern Datum percentiles_end(Percentiles *percentiles, bool *isnull);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PERCENTILES_H */

@@ -624,6 +624,19 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 	}
 }
 
+bool
+aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last)
+{
+	return result->percentiles != NULL && percentiles_want_rows(result->percentiles, first, last);
+}
+
+void
+aggregate_result_skip(AggregateResult *result, int64 rows)
+{
+	if (result->percentiles != NULL)
+		percentiles_skip(result->percentiles, rows);
+}
+
 Datum
 aggregate_result_end(AggregateResult *result, bool *isnull)
 {

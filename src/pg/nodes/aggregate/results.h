@@ -90,4 +90,13 @@ extern void aggregate_result_take(AggregateResult *result, const int64 *values,
 								  const int64 *counts, size_t nruns);
 extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 
+/*
+ * Between begin and the first runs: whether the value depends only on those of some of the
+ * group's rows, by number in ascending order; widens first ... last so that they are in it.
+ * Then runs before and behind these rows need not be given, if the number of
+ * rows in the runs left out before the first one is given instead.
+ */
+extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
+extern void aggregate_result_skip(AggregateResult *result, int64 rows);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_H */
