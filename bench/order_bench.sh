@@ -2,7 +2,7 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--installed] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
@@ -13,6 +13,7 @@
 # cursor that sends them nowhere: what a client would do with them is not measured.
 # --cpu: milliseconds of the session's processor time instead of the clock's, for a
 # machine that others keep busy; without the queries that may have workers.
+# --installed: with the hpsort that is installed, instead of this working tree's.
 
 set -euo pipefail
 
@@ -23,6 +24,7 @@ only=
 targets=
 types=
 cpu=
+installed=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
@@ -32,8 +34,9 @@ while [ $# -gt 0 ]; do
 		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--cpu) cpu=yes ;;
+		--installed) installed=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--installed] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -42,7 +45,11 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-use_working_tree
+if [ -n "$installed" ]; then
+	use_installed
+else
+	use_working_tree
+fi
 start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 

@@ -28,9 +28,7 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-find_postgres
-[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL found (PG_CONFIG=${PG_CONFIG:-})"
-use_postgres "${postgres_list[-1]}"
+use_installed
 start_server shared_buffers=8GB max_wal_size=64GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
 	max_worker_processes=24 max_parallel_workers=16 session_preload_libraries=hpsort
 

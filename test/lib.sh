@@ -10,6 +10,7 @@
 #	build DIR / install_built DIR
 #	use_newest_postgres			need build, find_postgres and use_postgres
 #	use_working_tree [FLAG...]	all of the above with these make flags
+#	use_installed				the newest one as it is, hpsort installed in it already
 #	as_installer COMMAND		as a user who may install into the PostgreSQL in use
 #	start_server / stop_server	a throw-away one, on a socket only
 #	as_user COMMAND				as the user who owns it: PostgreSQL refuses root
@@ -270,6 +271,14 @@ use_newest_postgres()
 	[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIG=${PG_CONFIG:-})"
 	use_postgres "${postgres_list[-1]}"
 	as_installer true || exit 2
+}
+
+# The newest PostgreSQL found, into which hpsort has been installed already.
+use_installed()
+{
+	find_postgres
+	[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL found (PG_CONFIG=${PG_CONFIG:-})"
+	use_postgres "${postgres_list[-1]}"
 }
 
 # The working tree, built for and installed into the newest PostgreSQL found.
