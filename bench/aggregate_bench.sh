@@ -223,6 +223,7 @@ others=(
 	"SELECT sensor, count(*), min(y), max(y) FROM odd GROUP BY sensor"
 	"SELECT sensor, percentile_cont(0.95) WITHIN GROUP (ORDER BY y) FROM odd GROUP BY sensor"
 	"SELECT date_trunc('hour', moment), avg(y) FROM odd GROUP BY date_trunc('hour', moment)"
+	"SELECT y::text, count(*) FROM odd GROUP BY y::text"
 	"SELECT ten, count(*) FROM odd GROUP BY ten"
 	"SELECT ten, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM odd GROUP BY ten"
 	"SELECT ten, x, sum(y) FROM odd GROUP BY ten, x"

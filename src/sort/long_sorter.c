@@ -4,8 +4,7 @@
  *
  * Keys of at most 32 bits go to the Sorter with their highest bit turned, which
  * keeps their order.  The rest of this file is about wider ones: a buffer that
- * grows, runs that hold what the buffer held whenever compressing it paid, and a
- * cursor that merges the two on the fly, so that reading takes no memory.
+ * grows, and runs that hold what the buffer held whenever compressing it paid.
  *
  * A key in the buffer takes 8 bytes, a run 16.  The buffer is compressed when
  * that frees memory, and not before it has twice as many keys as there are runs,
@@ -16,14 +15,9 @@
 #include <string.h>
 
 #include "sort/error.h"
+#include "sort/long_sorter_parts.h"
 #include "sort/sorter_parts.h"
 #include "sort/wide.h"
-
-/* What turns an unsigned key into the Sorter's key in the same order. */
-#define SIGN_BIT (UINT32_C(1) << 31)
-
-/* Keys or runs converted at once, on the stack. */
-#define CONVERT 1024
 
 /* Keys of the first buffer. */
 #define FIRST_CAPACITY 1024
@@ -40,18 +34,17 @@
 /* Steps of a loop between two looks at the interrupt callback. */
 #define CHECK_EVERY SORTER_CHECK_EVERY
 
-#define RUN_SIZE (2 * sizeof(uint64_t))
-
 static inline const SortAllocator *
 allocator(const LongSorter *s)
 {
 	return &s->context->allocator;
 }
 
-static inline bool
-is_narrow(const LongSorter *s)
+void
+long_sorter_limit_memory(LongSorter *s, size_t memory_limit)
 {
-	return s->bits <= 32;
+	s->memory_limit = memory_limit < LONG_SORTER_MEMORY_MIN ? LONG_SORTER_MEMORY_MIN : memory_limit;
+	s->narrow_context.memory_limit = memory_limit == SIZE_MAX ? 0 : s->memory_limit;
 }
 
 void
@@ -60,16 +53,9 @@ long_sorter_init(LongSorter *s, const SortContext *context, int bits, size_t mem
 	memset(s, 0, sizeof(*s));
 	s->context = context;
 	s->bits = bits;
-	s->memory_limit = memory_limit < LONG_SORTER_MEMORY_MIN ? LONG_SORTER_MEMORY_MIN : memory_limit;
 	s->ordered = true;
-
-	/*
-	 * A histogram takes half of the limit at most: while it is widened there are
-	 * two.
-	 */
 	s->narrow_context = *context;
-	if (memory_limit != SIZE_MAX)
-		s->narrow_context.max_bins = s->memory_limit / (2 * sizeof(uint32_t));
+	long_sorter_limit_memory(s, memory_limit);
 	sorter_init(&s->narrow, &s->narrow_context, INT32_MIN, INT32_MAX);
 }
 
@@ -88,35 +74,66 @@ long_sorter_reset(LongSorter *s)
 	long_sorter_init(s, s->context, s->bits, s->memory_limit);
 }
 
+void
+long_sorter_empty(LongSorter *s, size_t memory_limit)
+{
+	const SortAllocator *a = allocator(s);
+
+	if (s->run_keys)
+		a->release(a->arena, s->run_keys);
+	if (s->run_counts)
+		a->release(a->arena, s->run_counts);
+	s->run_keys = s->run_counts = NULL;
+	s->nruns = s->runs_capacity = 0;
+	sorter_empty(&s->narrow);
+	s->nbuf = s->failed_at = 0;
+	s->ordered = true;
+	s->n = 0;
+	s->bytes_moved = s->fill_ns = s->sort_ns = 0;
+	s->started = sorter_clock();
+	long_sorter_limit_memory(s, memory_limit);
+	/* No more than a new buffer may grow to. */
+	if (long_sorter_memory(s) > s->memory_limit / 3 * 2)
+		long_sorter_reset(s);
+}
+
 uint64_t
 long_sorter_count(const LongSorter *s)
 {
-	return is_narrow(s) ? sorter_count(&s->narrow) : s->n;
+	return long_is_narrow(s->bits) ? sorter_count(&s->narrow) : s->n;
 }
 
 size_t
 long_sorter_memory(const LongSorter *s)
 {
 	return sorter_memory(&s->narrow) + s->capacity * sizeof(uint64_t) +
-		s->runs_capacity * RUN_SIZE;
+		s->runs_capacity * LONG_RUN_SIZE;
 }
 
-/* Most keys that buf may have room for, given the runs and the limit. */
+/*
+ * Most keys that buf may have room for after it is allocated or grown, given the runs and
+ * the limit.  An allocator may need the old block beside the new one: twice the
+ * size takes three times the memory, and the first block is so large that doubling it ends at two
+ * thirds of what there is.
+ */
 static size_t
 most_keys(const LongSorter *s)
 {
-	size_t		runs = s->runs_capacity * RUN_SIZE;
+	size_t		runs = s->runs_capacity * LONG_RUN_SIZE;
+	size_t		room = runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
 
-	return runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
+	if (s->capacity == 0)
+		return room / 3 * 2;
+	return room > s->capacity ? room - s->capacity : 0;
 }
 
-/* Most runs that there may be room for, given buf and the limit. */
+/* Most runs that there may be room for, given buf and the limit, the runs that there are beside them. */
 static size_t
 most_runs(const LongSorter *s)
 {
-	size_t		keys = s->capacity * sizeof(uint64_t);
+	size_t		held = s->capacity * sizeof(uint64_t) + s->runs_capacity * LONG_RUN_SIZE;
 
-	return keys > s->memory_limit ? 0 : (s->memory_limit - keys) / RUN_SIZE;
+	return held > s->memory_limit ? 0 : (s->memory_limit - held) / LONG_RUN_SIZE;
 }
 
 /* Whether buf has no room for a batch and may not be given any. */
@@ -127,6 +144,16 @@ buffer_is_full(const LongSorter *s)
 		most_keys(s) < s->nbuf + LONG_SORTER_BATCH;
 }
 
+/* Whether narrow may need more than the limit for another batch, or to be read. */
+static bool
+narrow_is_full(const LongSorter *s)
+{
+	size_t		held = sorter_memory(&s->narrow);
+
+	return held > s->memory_limit ||
+		sorter_memory_ahead(&s->narrow, LONG_SORTER_BATCH) > s->memory_limit - held;
+}
+
 bool
 long_sorter_is_full(const LongSorter *s)
 {
@@ -134,9 +161,7 @@ long_sorter_is_full(const LongSorter *s)
 
 	if (held > s->memory_limit)
 		return true;
-	if (is_narrow(s))
-		return sorter_memory_ahead(&s->narrow, LONG_SORTER_BATCH) > s->memory_limit - held;
-	return buffer_is_full(s);
+	return long_is_narrow(s->bits) ? narrow_is_full(s) : buffer_is_full(s);
 }
 
 /*
@@ -155,11 +180,22 @@ grow_buffer(LongSorter *s, size_t wanted, SortError *err)
 	if (s->nbuf > SIZE_MAX / 64 || wanted > SIZE_MAX / 64)
 		return sort_no_memory(err);
 	wanted += s->nbuf;
-	capacity = s->capacity == 0 ? FIRST_CAPACITY : s->capacity * 2;
-	/* Half of what comes at once is left to later growth: it may repeat. */
-	capacity = capacity < wanted && wanted <= COMPRESS_MIN ? wanted : capacity;
-	if (capacity > most && s->capacity > 0)
-		capacity = most > s->capacity ? most : s->capacity + s->capacity / 4;
+	if (s->capacity == 0)
+	{
+		/* What comes at once is left to later growth if it is much: it may repeat. */
+		wanted = wanted < FIRST_CAPACITY || wanted > COMPRESS_MIN ? FIRST_CAPACITY : wanted;
+		for (capacity = most; capacity / 2 >= wanted; capacity /= 2)
+			;
+		/* The caller goes on although the runs have taken all. */
+		capacity = capacity < FIRST_CAPACITY ? FIRST_CAPACITY : capacity;
+	}
+	else
+	{
+		for (capacity = s->capacity * 2; capacity < wanted && wanted <= COMPRESS_MIN; capacity *= 2)
+			;
+		if (capacity > most)
+			capacity = most > s->capacity ? most : s->capacity + s->capacity / 4;
+	}
 	if (s->buf == NULL)
 	{
 		s->started = sorter_clock();
@@ -326,7 +362,7 @@ merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, siz
 		j--;
 	}
 	s->nruns = end;
-	s->bytes_moved += steps * RUN_SIZE;
+	s->bytes_moved += steps * LONG_RUN_SIZE;
 	return SORT_OK;
 }
 
@@ -443,20 +479,9 @@ end_part(LongSorter *s, size_t part)
 static SortStatus
 end_adding(LongSorter *s, SortError *err)
 {
+	if (long_is_narrow(s->bits))
+		return narrow_is_full(s) ? sorter_squeeze(&s->narrow, err) : SORT_OK;
 	return buffer_is_full(s) ? compress(s, true, err) : SORT_OK;
-}
-
-/* The Sorter's key for an unsigned one, and back. */
-static inline int32_t
-to_narrow(uint32_t key)
-{
-	return (int32_t) (key ^ SIGN_BIT);
-}
-
-static inline uint32_t
-from_narrow(int32_t key)
-{
-	return (uint32_t) key ^ SIGN_BIT;
 }
 
 SortStatus
@@ -468,13 +493,13 @@ long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 
 	while (n > 0 && status == SORT_OK)
 	{
-		if (is_narrow(s))
+		if (long_is_narrow(s->bits))
 		{
-			int32_t		narrow[CONVERT];
+			int32_t		narrow[LONG_CONVERT];
 
-			part = n < CONVERT ? n : CONVERT;
+			part = n < LONG_CONVERT ? n : LONG_CONVERT;
 			for (i = 0; i < part; i++)
-				narrow[i] = to_narrow((uint32_t) keys[i]);
+				narrow[i] = long_to_narrow((uint32_t) keys[i]);
 			status = sorter_add(&s->narrow, narrow, part, err);
 		}
 		else
@@ -488,7 +513,7 @@ long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 		keys += part;
 		n -= part;
 	}
-	return status == SORT_OK && !is_narrow(s) ? end_adding(s, err) : status;
+	return status == SORT_OK ? end_adding(s, err) : status;
 }
 
 SortStatus
@@ -498,12 +523,13 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 	size_t		part;
 	size_t		i;
 
-	if (is_narrow(s))
+	if (long_is_narrow(s->bits))
 	{
 		for (i = 0; i < n; i++)
-			keys[i] ^= SIGN_BIT;
+			keys[i] ^= LONG_SIGN_BIT;
 		/* C lets an array be read as its type's signed or unsigned twin. */
-		return sorter_add(&s->narrow, (const int32_t *) keys, n, err);
+		status = sorter_add(&s->narrow, (const int32_t *) keys, n, err);
+		return status == SORT_OK ? end_adding(s, err) : status;
 	}
 	while (n > 0)
 	{
@@ -523,7 +549,7 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 static SortStatus
 add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len, SortError *err)
 {
-	uint64_t	expanded[CONVERT];
+	uint64_t	expanded[LONG_CONVERT];
 	size_t		n = 0;
 	size_t		i;
 
@@ -533,7 +559,7 @@ add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t
 
 		for (left = counts[i]; left > 0; left--)
 		{
-			if (n == CONVERT)
+			if (n == LONG_CONVERT)
 			{
 				SortStatus	status = long_sorter_add(s, expanded, n, err);
 
@@ -559,16 +585,16 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 
 	if (len == 0)
 		return SORT_OK;
-	if (is_narrow(s))
+	if (long_is_narrow(s->bits))
 	{
-		int32_t		narrow[CONVERT];
+		int32_t		narrow[LONG_CONVERT];
 
 		while (len > 0 && status == SORT_OK)
 		{
-			size_t		part = len < CONVERT ? len : CONVERT;
+			size_t		part = len < LONG_CONVERT ? len : LONG_CONVERT;
 
 			for (i = 0; i < part; i++)
-				narrow[i] = to_narrow((uint32_t) keys[i]);
+				narrow[i] = long_to_narrow((uint32_t) keys[i]);
 			status = sorter_add_runs(&s->narrow, narrow, counts, part, err);
 			keys += part;
 			counts += part;
@@ -591,113 +617,77 @@ long_sorter_add_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts
 	return status;
 }
 
+/* The keys of narrow, which are all in its buffer. */
+static SortStatus
+map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
+{
+	uint64_t	keys[LONG_CONVERT];
+	Sorter	   *narrow = &s->narrow;
+	size_t		at;
+	size_t		i;
+
+	for (at = 0; at < narrow->nbuf; at += LONG_CONVERT)
+	{
+		size_t		part = narrow->nbuf - at < LONG_CONVERT ? narrow->nbuf - at : LONG_CONVERT;
+
+		if (at % CHECK_EVERY == 0 && at > 0 && sort_interrupted(s->context))
+			return sort_cancelled(err);
+		for (i = 0; i < part; i++)
+			keys[i] = long_from_narrow(narrow->buf[at + i]);
+		map(arg, keys, part);
+		for (i = 0; i < part; i++)
+			narrow->buf[at + i] = long_to_narrow((uint32_t) keys[i]);
+	}
+	return SORT_OK;
+}
+
+static SortStatus
+map_wide(const LongSorter *s, uint64_t *keys, size_t n, LongSorterMap map, void *arg, SortError *err)
+{
+	size_t		at;
+
+	for (at = 0; at < n; at += CHECK_EVERY)
+	{
+		map(arg, keys + at, n - at < CHECK_EVERY ? n - at : CHECK_EVERY);
+		if (sort_interrupted(s->context))
+			return sort_cancelled(err);
+	}
+	return SORT_OK;
+}
+
+SortStatus
+long_sorter_map(LongSorter *s, int bits, LongSorterMap map, void *arg, bool *done, SortError *err)
+{
+	SortStatus	status;
+
+	*done = long_is_narrow(s->bits) == long_is_narrow(bits) && sorter_is_buffer(&s->narrow);
+	if (!*done)
+		return SORT_OK;
+	if (long_is_narrow(s->bits))
+		status = map_narrow(s, map, arg, err);
+	else
+	{
+		status = map_wide(s, s->buf, s->nbuf, map, arg, err);
+		if (status == SORT_OK)
+			status = map_wide(s, s->run_keys, s->nruns, map, arg, err);
+	}
+	s->bits = bits;
+	return status;
+}
+
 SortStatus
 long_sorter_finish(LongSorter *s, SortError *err)
 {
-	if (is_narrow(s))
+	if (long_is_narrow(s->bits))
 		return sorter_finish(&s->narrow, SORT_WANT_RUNS, err);
 	s->fill_ns = s->buf ? sorter_clock() - s->started : 0;
 	return order_buffer(s, err);
 }
 
-/*
- * Reading.
- */
-
-SortStatus
-long_sorter_open_cursor(LongSorter *s, LongSorterCursor *c, SortError *err)
-{
-	memset(c, 0, sizeof(*c));
-	c->sorter = s;
-	return is_narrow(s) ? sorter_open_cursor(&s->narrow, false, &c->narrow, err) : SORT_OK;
-}
-
-static SortStatus
-take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, size_t *got,
-			SortError *err)
-{
-	int32_t		narrow[CONVERT];
-
-	while (*got < max)
-	{
-		size_t		wanted = max - *got < CONVERT ? max - *got : CONVERT;
-		size_t		part;
-		size_t		i;
-		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part, err);
-
-		if (status != SORT_OK)
-			return status;
-		for (i = 0; i < part; i++)
-			keys[*got + i] = from_narrow(narrow[i]);
-		*got += part;
-		if (part < wanted)
-			break;
-	}
-	return SORT_OK;
-}
-
-#define LENGTHS_TYPE uint64_t
-#define LENGTHS_EQUAL equal_keys
-#define LENGTHS_TAKE take_lengths
-#include "sort/run_lengths_template.h"
-
-/* Runs while there are both keys and runs left: the smaller first, equal ones added. */
-static size_t
-take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
-{
-	const LongSorter *s = c->sorter;
-	size_t		got = 0;
-
-	while (got < max && c->key_at < s->nbuf && c->run_at < s->nruns)
-	{
-		uint64_t	key = s->buf[c->key_at];
-		uint64_t	run = s->run_keys[c->run_at];
-		uint64_t	count = 0;
-
-		keys[got] = key < run ? key : run;
-		if (key <= run)
-		{
-			count = equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
-			c->key_at += count;
-		}
-		if (run <= key)
-			count += s->run_counts[c->run_at++];
-		counts[got++] = count;
-	}
-	return got;
-}
-
-SortStatus
-long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max,
-						size_t *got, SortError *err)
-{
-	LongSorter *s = c->sorter;
-
-	*got = 0;
-	if (is_narrow(s))
-		return take_narrow(c, keys, counts, max, got, err);
-	if (sort_interrupted(s->context))
-		return sort_cancelled(err);
-	*got = take_both(c, keys, counts, max);
-	if (c->run_at == s->nruns)
-		*got += take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got, max - *got);
-	else if (*got < max)
-	{
-		size_t		part = s->nruns - c->run_at < max - *got ? s->nruns - c->run_at : max - *got;
-
-		memcpy(keys + *got, s->run_keys + c->run_at, part * sizeof(uint64_t));
-		memcpy(counts + *got, s->run_counts + c->run_at, part * sizeof(uint64_t));
-		c->run_at += part;
-		*got += part;
-	}
-	s->bytes_moved += *got * RUN_SIZE;
-	return SORT_OK;
-}
-
 void
 long_sorter_stats(LongSorter *s, SorterStats *stats)
 {
-	if (is_narrow(s))
+	if (long_is_narrow(s->bits))
 	{
 		sorter_stats(&s->narrow, NULL, stats);
 		return;

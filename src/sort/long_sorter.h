@@ -29,7 +29,7 @@ typedef struct LongSorter
 	int			bits;			/* keys are below 2^bits, 0 .. 64 */
 	size_t		memory_limit;	/* bytes; see long_sorter_is_full */
 	Sorter		narrow;			/* of keys with at most 32 bits: key - 2^31 */
-	SortContext narrow_context; /* narrow's: context, with the limit in it */
+	SortContext narrow_context; /* narrow's: context, with the limit in it, if there is one */
 
 	/* Wider keys: those that are not in the runs ... */
 	uint64_t   *buf;
@@ -57,8 +57,17 @@ typedef struct LongSorter
 extern void long_sorter_init(LongSorter *s, const SortContext *context, int bits,
 							 size_t memory_limit);
 
+/* Sets another memory limit. */
+extern void long_sorter_limit_memory(LongSorter *s, size_t memory_limit);
+
 /* Frees everything and leaves *s empty, as long_sorter_init did. */
 extern void long_sorter_reset(LongSorter *s);
+
+/*
+ * Forgets all keys, as long_sorter_reset does, but keeps the memory of those that were
+ * not runs for the next ones, if it is not too much for the new limit.
+ */
+extern void long_sorter_empty(LongSorter *s, size_t memory_limit);
 
 /* Adds n keys; the caller's array is not needed afterwards. */
 extern SortStatus long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err);
@@ -70,6 +79,17 @@ extern SortStatus long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n
 extern SortStatus long_sorter_add_runs(LongSorter *s, const uint64_t *keys,
 									   const uint64_t *counts, size_t len, SortError *err);
 
+/* Turns n keys into others, of which a larger key becomes the larger one. */
+typedef void (*LongSorterMap) (void *arg, uint64_t *keys, size_t n);
+
+/*
+ * Turns all keys, which are below 2^bits afterwards, in place.  *done is false, and nothing
+ * has changed, where that cannot be done: keys have been counted, or get a width of
+ * which they are kept otherwise.
+ */
+extern SortStatus long_sorter_map(LongSorter *s, int bits, LongSorterMap map, void *arg,
+								  bool *done, SortError *err);
+
 /* Keys added so far. */
 extern uint64_t long_sorter_count(const LongSorter *s);
 
@@ -79,9 +99,9 @@ extern size_t long_sorter_memory(const LongSorter *s);
 /*
  * Whether the sorter is about to need more than its memory limit: adding
  * LONG_SORTER_BATCH keys or reading what is there may.  The caller then reads and
- * resets it, or accepts that.  For keys of at most 32 bits it is an estimate, as
- * sorter_memory_ahead's is.  A limit below LONG_SORTER_MEMORY_MIN counts as that.  A
- * block that grows counts once: what an allocator needs to move it is the allocator's.
+ * resets it, or accepts that.  A limit below LONG_SORTER_MEMORY_MIN counts as that.  A
+ * block that grows counts twice, as an allocator may have to copy it.  What is not
+ * counted: see sorter_memory_ahead.
  */
 #define LONG_SORTER_MEMORY_MIN ((size_t) 4 << 20)
 #define LONG_SORTER_BATCH 8192

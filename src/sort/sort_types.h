@@ -126,7 +126,8 @@ typedef struct SortContext
 	SortDeviceKind device;		/* AUTO, or forced */
 	SortAlgorithm algorithm;	/* AUTO, or forced */
 	int			threads;		/* most threads one sort may use, >= 1 */
-	uint64_t	max_bins;		/* most bins of a sorter's histogram; 0: the plan's limit */
+	size_t		memory_limit;	/* bytes for a sorter's histogram and runs; see
+								 * sorter_memory_ahead; 0: no limit */
 	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
 

@@ -210,10 +210,11 @@ extern SortStatus sorter_deserialize(Sorter *s, const void *data, size_t size, S
 extern size_t sorter_memory(const Sorter *s);
 
 /*
- * Bytes that adding up to n more keys, or finishing and reading the sorter's runs,
- * may take besides those held now, when no algorithm is forced and no array was given.
- * An estimate: while a histogram is widened, keys that hardly repeat are compressed, or a
- * GPU returns what it has put in order, the sorter takes more for a moment.
+ * Bytes that adding up to n more keys, or finishing and reading the sorter's runs, cannot
+ * do without besides those held now, when no algorithm is forced and no array was given.  What
+ * is a choice, a histogram or runs instead of keys, is only made where the context's
+ * memory_limit allows it.  Not counted: what a GPU returns, and the second counters of a
+ * histogram of more than 2^32 keys.
  */
 extern size_t sorter_memory_ahead(const Sorter *s, size_t n);
 

@@ -43,7 +43,7 @@ fills_dense(const Sorter *s, uint64_t n, uint64_t range)
 		return false;
 	/* Where memory is limited, a histogram that takes less than the next doubling. */
 	return plan_fills_dense(n, range, s->context->algorithm) ||
-		(s->context->max_bins > 0 && range <= 2 * n && plan_fills_dense(n * 4, range, s->context->algorithm));
+		(s->context->memory_limit > 0 && range <= 2 * n && plan_fills_dense(n * 4, range, s->context->algorithm));
 }
 
 /*
@@ -114,12 +114,33 @@ try_dense(Sorter *s, uint64_t n, uint64_t waiting, int32_t lo, int32_t hi, bool 
 }
 
 /*
- * Called when buf is full of keys that lie outside of dense, if that exists:
- * widens dense, compresses buf or grows it, whichever the plan and a sample
- * favour.  Afterwards at least half of buf is free.
+ * Whether the caller's limit allows buf to be turned into runs.  How many these are is
+ * known once buf is in order.
  */
 static SortStatus
-rearrange(Sorter *s, SortError *err)
+allows_compress(Sorter *s, bool *allowed, SortError *err)
+{
+	SortStatus	status;
+	uint64_t	distinct;
+
+	*allowed = true;
+	if (s->context->memory_limit == 0)
+		return SORT_OK;
+	status = sorter_order_buffer(s, err);
+	if (status != SORT_OK)
+		return status;
+	if (!runs_count_all(s->buf, s->nbuf, &distinct, s->context))
+		return sort_cancelled(err);
+	*allowed = sorter_allows(s, sorter_compress_memory(s, (size_t) distinct));
+	return SORT_OK;
+}
+
+/*
+ * Widens dense over the keys in buf, which lie outside of it, or compresses buf, if the plan and
+ * a sample favour one of them and there is memory for it.
+ */
+static SortStatus
+make_fewer(Sorter *s, SortError *err)
 {
 	SorterBig  *big = s->big;
 	uint64_t	n = sorter_count(s);
@@ -162,13 +183,28 @@ rearrange(Sorter *s, SortError *err)
 		{
 			size_t		before = s->nbuf;
 			size_t		runs = big->sparse.len;
+			bool		allowed;
 
-			status = sorter_compress(s, err);
+			status = allows_compress(s, &allowed, err);
+			if (status == SORT_OK && allowed)
+				status = sorter_compress(s, err);
 			/* If that did not help, wait longer before the next attempt. */
-			if (status == SORT_OK && big->sparse.len - runs > before / 2)
+			if (status == SORT_OK && (!allowed || big->sparse.len - runs > before / 2))
 				big->compress_at = before * 4;
 		}
 	}
+	return status;
+}
+
+/*
+ * Called when buf is full of keys that lie outside of dense, if that exists.
+ * Afterwards at least half of buf is free.
+ */
+static SortStatus
+rearrange(Sorter *s, SortError *err)
+{
+	SortStatus	status = make_fewer(s, err);
+
 	if (status != SORT_OK)
 		return status;
 
@@ -180,46 +216,47 @@ rearrange(Sorter *s, SortError *err)
 	return status;
 }
 
-/*
- * Bins per key that the plan may prefer to a sort: it counts while range * bin_ns
- * is less than a wide sort of n keys, which at 2^32 keys is 5.9 bins a key.
- */
-#define BINS_PER_KEY 6
+/* Fewest keys for which squeezing is worth a look. */
+#define SQUEEZE_MIN ((size_t) SORTER_CHUNK)
 
 size_t
 sorter_memory_ahead(const Sorter *s, size_t n)
 {
 	const SorterBig *big = s->big;
+	size_t		held = sorter_room(s) * sizeof(int32_t);
 	size_t		room = sorter_room(s);
 	size_t		kept = s->nbuf + n;
-	size_t		runs = big ? big->sparse.len : 0;
-	uint64_t	bins = s->context->max_bins > 0 && s->context->max_bins < PLAN_MAX_BINS
-		? s->context->max_bins : PLAN_MAX_BINS;
-	uint64_t	count = sorter_count(s) + n;
-	size_t		compressed;
 	size_t		ahead;
 
-	/* The buffer doubles, or is turned into runs, where a sample says that keys repeat. */
+	/* The buffer doubles, and an allocator may need the old block beside the new one. */
 	while (room < kept || room - kept < SORTER_CHUNK)
 		room *= 2;
-	ahead = (room - sorter_room(s)) * sizeof(int32_t);
-	/* New runs and all runs, beside those that are there; the end of the adding merges them, too. */
-	compressed = (runs + kept) * (sizeof(int32_t) + sizeof(uint64_t));
-	if (runs > 0 || (room > sorter_room(s) && big && kept >= big->compress_at))
-		ahead = ahead < compressed ? compressed : ahead;
-	/*
-	 * A histogram in the place of the buffer; narrow ones have some tables.  One that
-	 * is there already needs more only while keys outside of it come.
-	 */
-	if (big == NULL || big->dense.range == 0)
+	ahead = room > sorter_room(s) ? room * sizeof(int32_t) : 0;
+	/* The end of the adding makes all keys runs if there are runs; all of them may be different. */
+	if (big && big->sparse.len > 0)
 	{
-		size_t		histogram;
+		size_t		compressed = room * sizeof(int32_t) - held + sorter_compress_memory(s, kept);
 
-		bins = bins < count * BINS_PER_KEY ? bins : count * BINS_PER_KEY;
-		histogram = (bins + SORTER_CHUNK * 4) * sizeof(uint32_t);
-		ahead = ahead < histogram ? histogram : ahead;
+		ahead = ahead < compressed ? compressed : ahead;
 	}
 	return ahead + sizeof(SorterBig);
+}
+
+SortStatus
+sorter_squeeze(Sorter *s, SortError *err)
+{
+	SorterBig  *big = s->big;
+	SortStatus	status;
+
+	if (big == NULL || s->nbuf < SQUEEZE_MIN)
+		return SORT_OK;
+	status = sorter_absorb_pending(s, err);
+	if (status != SORT_OK || s->nbuf < SQUEEZE_MIN)
+		return status;
+	/* Where there are runs, sorter_memory_ahead has left room for this. */
+	if (big->sparse.len > 0)
+		return s->nbuf < big->sparse.len / 4 ? SORT_OK : sorter_compress(s, err);
+	return make_fewer(s, err);
 }
 
 SortStatus

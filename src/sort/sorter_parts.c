@@ -94,6 +94,25 @@ sorter_make_big(Sorter *s, SortError *err)
 	return SORT_OK;
 }
 
+void
+sorter_empty(Sorter *s)
+{
+	const SortAllocator *a = sorter_allocator(s);
+	SorterBig  *big = s->big;
+	size_t		room = sorter_room(s);
+
+	s->nbuf = 0;
+	if (big == NULL)
+		return;
+	sorter_stream_drop(s);
+	histogram_release(&big->dense, a);
+	runs_release(&big->sparse, a);
+	memset(big, 0, sizeof(SorterBig));
+	big->started = sorter_clock();
+	big->compress_at = COMPRESS_MIN;
+	big->room = s->capacity = room;
+}
+
 SortStatus
 sorter_grow_buffer(Sorter *s, size_t capacity, SortError *err)
 {
@@ -312,15 +331,42 @@ sorter_compress(Sorter *s, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	status = runs_of_all(&fresh, s->buf, s->nbuf, s->context, err);
-	if (status == SORT_OK && !runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a))
-		status = sort_no_memory(err);
-	runs_release(&fresh, a);
+	if (status == SORT_OK && big->sparse.len == 0)
+	{
+		runs_release(&big->sparse, a);
+		big->sparse = fresh;
+	}
+	else
+	{
+		if (status == SORT_OK && !runs_merge(&big->sparse, fresh.keys, fresh.counts, fresh.len, a))
+			status = sort_no_memory(err);
+		runs_release(&fresh, a);
+	}
 	if (status != SORT_OK)
 		return status;
 	big->sparse_n += s->nbuf;
 	big->bytes_moved += s->nbuf * sizeof(int32_t);
 	s->nbuf = big->nkept = 0;
 	return SORT_OK;
+}
+
+size_t
+sorter_compress_memory(const Sorter *s, size_t distinct)
+{
+	size_t		run = sizeof(int32_t) + sizeof(uint64_t);
+	size_t		runs = s->big ? s->big->sparse.len : 0;
+
+	/* Where there are runs, all of them once more, with the room that runs_merge leaves. */
+	return run * distinct + (runs == 0 ? 0 : run * (runs + distinct + (runs + distinct) / 4));
+}
+
+bool
+sorter_is_buffer(const Sorter *s)
+{
+	const SorterBig *big = s->big;
+
+	return big == NULL || (big->dense.range == 0 && big->sparse.len == 0 && big->narray == 0 &&
+						   big->stream == NULL);
 }
 
 void

@@ -10,7 +10,7 @@
  *	sorter_read.c		reads, over the two above
  *	sorter_serialize.c	bytes, over sorter_fill.c and the cursor
  *
- * For these files only, and for long_sorter.c the constants and the clock.  Functions that return SortStatus fill err.
+ * For these files only, and for long_sorter.c, which limits a sorter's memory.  Functions that return SortStatus fill err.
  */
 #ifndef HPSORT_SORTER_PARTS_H
 #define HPSORT_SORTER_PARTS_H
@@ -71,11 +71,26 @@ sorter_allocator(const Sorter *s)
 	return &s->context->allocator;
 }
 
-/* Whether the caller's limit allows a histogram of range bins. */
+/* Whether the caller's limit allows so many bytes besides those that are held. */
+static inline bool
+sorter_allows(const Sorter *s, uint64_t bytes)
+{
+	size_t		limit = s->context->memory_limit;
+	size_t		held = limit > 0 ? sorter_memory(s) : 0;
+
+	return limit == 0 || (held <= limit && bytes <= limit - held);
+}
+
+/*
+ * Whether it allows a histogram of range bins, beside the one that is widened.  Narrow
+ * histograms have some tables.
+ */
 static inline bool
 sorter_allows_bins(const Sorter *s, uint64_t range)
 {
-	return s->context->max_bins == 0 || range <= s->context->max_bins;
+	uint64_t	bin = sizeof(uint32_t) + (s->big && s->big->dense.folded ? sizeof(uint64_t) : 0);
+
+	return sorter_allows(s, (range + 4 * SORTER_CHUNK) * bin);
 }
 
 /* Nanoseconds from any start. */
@@ -141,6 +156,21 @@ extern SortStatus sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError
 
 /* Turns buf into runs and adds them to sparse. */
 extern SortStatus sorter_compress(Sorter *s, SortError *err);
+
+/* Bytes that sorter_compress needs, if so many of the keys in buf are different. */
+extern size_t sorter_compress_memory(const Sorter *s, size_t distinct);
+
+/* Whether all keys are in buf, and nobody else has a copy of them. */
+extern bool sorter_is_buffer(const Sorter *s);
+
+/* Forgets all keys, and keeps buf's memory for the next ones. */
+extern void sorter_empty(Sorter *s);
+
+/*
+ * Counts or compresses the keys in buf although it has room, if that pays: sorter_memory_ahead
+ * is too much for the caller.
+ */
+extern SortStatus sorter_squeeze(Sorter *s, SortError *err);
 
 /* Whether n keys are in ascending order: one read of such keys, and of most others a few. */
 extern SortStatus sorter_find_order(const Sorter *s, const int32_t *keys, size_t n, bool *ordered,

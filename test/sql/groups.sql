@@ -279,6 +279,40 @@ FROM unnest(ARRAY['x', 'small', 'big', 'day', 'flag', 'letter', 'who', 'mood', '
 		'mode() WITHIN GROUP (ORDER BY at), min(mood), count(DISTINCT letter)']) a,
 	unnest(ARRAY['', ' WHERE small <> 1']) w;
 
+-- more values of expressions without an order than there is memory for: the rest of the rows is left to further passes
+CREATE TABLE groups_values AS
+SELECT i AS id, i % 7 AS x, hashint4(i) % 3000 AS y, CASE WHEN i % 11 > 0 THEN i % 3001 END AS z, i::int8 * 1000000007 AS big,
+	timestamp '2020-01-01' + i % 5000 * interval '1 minute' AS ts, (enum_range(NULL::groups_mood))[1 + i % 3] AS mood
+FROM generate_series(1, 15000) i;
+ANALYZE groups_values;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT pg_temp.differences(format('SELECT %s AS g, %s FROM groups_values%s GROUP BY %s', g, a, w, g))
+FROM unnest(ARRAY['z::text', 'x, to_char(ts, ''DD HH24:MI'')', 'z::text, y::text', 'repeat(big::text, 3), mood', '(y + 0.5)', 'z::text, z', 'coalesce(z::text, ''none'')']) g,
+	unnest(ARRAY['count(*), sum(y), avg(big)', 'percentile_disc(0.3) WITHIN GROUP (ORDER BY y DESC), count(*) FILTER (WHERE x > 2)',
+		'max(mood), array_agg(mood ORDER BY mood)']) a,
+	unnest(ARRAY['', ' WHERE x <> 1']) w;
+SELECT pg_temp.differences('SELECT DISTINCT z::text, x FROM groups_values');
+SELECT pg_temp.differences('SELECT y::text, count(*) FROM groups_values GROUP BY 1 HAVING count(*) > 5');
+-- in the order of another group, again and again, not to the end, and none of a value that is large
+SELECT pg_temp.differences('SELECT row_number() OVER (), * FROM (SELECT x, y::text AS t, count(*) FROM groups_values GROUP BY x, t ORDER BY x, t) q');
+SELECT pg_temp.differences('SELECT v, (SELECT sum(n) || ''/'' || count(*) FROM (SELECT z::text, count(*) AS n FROM groups_values WHERE x >= v GROUP BY 1 OFFSET 0) q) FROM generate_series(0, 7) v');
+SELECT pg_temp.differences('SELECT count(*) FROM (SELECT big::text FROM groups_values GROUP BY 1 LIMIT 7000) q');
+SELECT pg_temp.differences('SELECT md5(repeat(x::text, 100000)), count(*) FROM groups_values WHERE id <= 100 GROUP BY repeat(x::text, 100000)');
+SELECT (y || 'x') COLLATE "C" AS t FROM groups_values GROUP BY t ORDER BY t DESC LIMIT 1;
+SELECT 1000 / z || 'x' AS t FROM groups_values GROUP BY t;
+CREATE FUNCTION pg_temp.writes(query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Disk')::int > 0;
+END $$;
+SELECT pg_temp.writes('SELECT y::text, count(*) FROM groups_values GROUP BY 1') AS writes, pg_temp.writes('SELECT x::text, count(*) FROM groups_values GROUP BY 1') AS writes_none;
+RESET hash_mem_multiplier;
+RESET work_mem;
+DROP TABLE groups_values;
+
 -- plans
 CREATE FUNCTION pg_temp.plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

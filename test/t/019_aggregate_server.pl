@@ -22,6 +22,7 @@ max_parallel_workers_per_gather = 0
 autovacuum = off
 jit = off
 fsync = off
+shared_buffers = 600MB
 CONF
 $node->start;
 $node->safe_psql('postgres', <<'SQL');
@@ -92,6 +93,55 @@ foreach my $name (sort keys %queries)
 	}
 	like($out, qr/^result\|/m, "$name: answered afterwards");
 	is(temporary_files(), 0, "$name: no file left behind by an error");
+}
+
+# --- How much memory the process takes at its peak
+
+# Groups that come one after the other, few with most rows, an expression of a time, and values of an expression
+# that have no order.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE odd AS SELECT (i::int8 * 1000 / 2500001)::int AS clustered, (hashint8(i) & 2147483647) % 1000000 AS y,
+		(1000 * ((hashint8(i + 3) & 1048575) / 1048576.0::float8) ^ 6)::int AS skew, timestamp '2024-01-01' + i / 2000 * interval '1 minute' AS moment
+	FROM generate_series(1, 2500000) i;
+VACUUM (ANALYZE, FREEZE) odd;
+SQL
+
+# In kB.  The table is in shared buffers, which count as memory of the process once it has touched them: it does so before,
+# and the kernel forgets the peak.
+sub growth
+{
+	my ($set, $query) = @_;
+	my $peak = q{SELECT 'peak', substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s*([0-9]+)');};
+	my ($out, $err) = psql("SET work_mem = '4MB'; SET hash_mem_multiplier = 2; $set;\n"
+		  . "SELECT sum(y) FROM odd WHERE clustered <> -1; SELECT sum(y) FROM odd WHERE clustered <> -1;\n"
+		  . "$query FROM odd WHERE clustered < 1 GROUP BY 1;\nCOPY (SELECT 5) TO '/proc/self/clear_refs';\n$peak\n"
+		  . "SELECT 'result', q.* FROM (SELECT count(*), sum(hashtextextended(r::text, 0)) FROM ($query FROM odd GROUP BY 1 OFFSET 0) r) q;\n$peak\n");
+	my @peak = $out =~ /^peak\|(\d+)$/mg;
+	my ($result) = $out =~ /^result\|(.*)$/m;
+
+	is($err, '', "$query: no error");
+	return ($peak[1] - $peak[0], $result);
+}
+
+SKIP:
+{
+	my %limited = (
+		'groups one after the other' => 'SELECT clustered, percentile_disc(0.5) WITHIN GROUP (ORDER BY y)',
+		'few groups with most rows' => 'SELECT skew, percentile_disc(0.5) WITHIN GROUP (ORDER BY y)',
+		'an expression of a time' => q{SELECT date_trunc('hour', moment), avg(y)},
+		'values without an order' => 'SELECT y::text, count(*)');
+
+	skip 'only Linux tells the peak', 4 * keys %limited if !-w '/proc/self/clear_refs';
+	foreach my $name (sort keys %limited)
+	{
+		my ($core, $want) = growth('SET hpsort.debug_aggregate = forbid', $limited{$name});
+		my ($kb, $result) = growth('SET hpsort.debug_aggregate = force', $limited{$name});
+
+		is($result, $want, "$name: result");
+		# 4MB x 2, buffers of files and of the reader, and what a process takes to run any query.
+		cmp_ok($kb, '<', (8 + 2) * 1024, "$name: memory");
+		note("$name: $kb kB, core's $core kB");
+	}
 }
 
 # A subtransaction that fails while the file is open takes it along.

@@ -405,7 +405,10 @@ test_states(void **state)
 	}
 }
 
-/* A sorter that is not full stays below its limit while it is added a batch and read. */
+/*
+ * A sorter that is not full stays below its limit while it is added a batch and read, at every moment
+ * and with an allocator that always copies.
+ */
 static void
 test_limit(void **state)
 {
@@ -431,7 +434,7 @@ test_limit(void **state)
 				add_keys(&s, &bag, (LongShape) shape, some_widths[w], LONG_SORTER_BATCH,
 						 LONG_SORTER_BATCH);
 				n += LONG_SORTER_BATCH;
-				assert_true(u.bytes <= limit);
+				assert_true(u.peak <= limit);
 				filled = long_sorter_is_full(&s);
 				if (unit_below(40) == 0)
 				{
@@ -440,19 +443,19 @@ test_limit(void **state)
 
 					assert_sort_ok(long_sorter_finish(&s, &err), err);
 					assert_sort_ok(long_sorter_open_cursor(&s, &cursor, &err), err);
-					assert_true(u.bytes <= limit);
+					assert_true(u.peak <= limit);
 				}
 			}
 			check_long(&u, &s, &bag);
-			assert_true(u.bytes <= limit);
+			assert_true(u.peak <= limit);
 			switch ((LongShape) shape)
 			{
 				case LONG_UNIFORM:
-					/* Wide keys fill the limit, and most of it is used. */
+					/* Wide keys fill the limit, but for what copying them takes. */
 					if (some_widths[w] > 32)
 					{
 						assert_true(filled);
-						assert_true(n * sizeof(uint64_t) > limit - limit / 8);
+						assert_true(n * sizeof(uint64_t) > limit / 2);
 					}
 					break;
 				case LONG_EXTREMES:
@@ -472,6 +475,109 @@ test_limit(void **state)
 			long_sorter_reset(&s);
 			unit_assert_no_leak(&u);
 			assert_false(long_sorter_is_full(&s));
+			long_bag_clear(&bag);
+		}
+}
+
+/* A sorter that is emptied is a new one, and takes no more memory than before. */
+static void
+test_empty(void **state)
+{
+	static const int some_widths[] = {20, 32, 64};
+	size_t		w;
+	int			shape;
+
+	(void) state;
+	for (w = 0; w < lengthof(some_widths); w++)
+		for (shape = (int) w % 2; shape < LONG_SHAPES; shape += 2)
+		{
+			size_t		limit = LONG_SORTER_MEMORY_MIN * 3 / 2;
+			int			round;
+			Unit		u;
+			LongSorter	s;
+
+			unit_init(&u);
+			long_sorter_init(&s, &u.context, some_widths[w], limit);
+			for (round = 0; round < 3; round++)
+			{
+				LongBag		bag = {0};
+				size_t		n = 0;
+
+				/* Until it is full in the second round. */
+				while (n < (round == 1 ? 1000000 : 50000) && !long_sorter_is_full(&s))
+				{
+					add_keys(&s, &bag, (LongShape) shape, some_widths[w], LONG_SORTER_BATCH, LONG_SORTER_BATCH);
+					n += LONG_SORTER_BATCH;
+				}
+				check_long(&u, &s, &bag);
+				assert_true(u.peak <= limit);
+				/* Half of the limit may be too little for the buffer. */
+				long_sorter_empty(&s, unit_below(2) ? limit : limit / 2);
+				assert_int_equal(long_sorter_count(&s), 0);
+				assert_int_equal(long_sorter_memory(&s), u.bytes);
+				assert_true(u.bytes <= limit / 3 * 2);
+				long_sorter_empty(&s, limit);
+				long_bag_clear(&bag);
+			}
+			long_sorter_reset(&s);
+			unit_assert_no_leak(&u);
+		}
+}
+
+/* A LongSorterMap: keys further apart, and higher; what keys above 2^20 become does not matter. */
+static void
+spread(void *arg, uint64_t *keys, size_t n)
+{
+	uint64_t	factor = *(const uint64_t *) arg;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		keys[i] = keys[i] * factor + 3;
+}
+
+/* Keys that are turned into others, with more of both kinds before and after. */
+static void
+test_map(void **state)
+{
+	static const int to_widths[] = {24, 32, 40, 64};
+	size_t		w;
+	int			trial;
+
+	(void) state;
+	for (trial = 0; trial < 60; trial++)
+		for (w = 0; w < lengthof(to_widths); w++)
+		{
+			int			from = to_widths[unit_below(w + 1)];
+			uint64_t	factor = (UINT64_C(1) << (to_widths[w] - 21)) - 1;
+			LongShape	shape = (LongShape) unit_below(LONG_SHAPES);
+			size_t		n = (size_t) unit_below(UINT64_C(1) << (4 + unit_below(15)));
+			Unit		u;
+			LongSorter	s;
+			LongBag		bag = {0};
+			SortError	err;
+			bool		done;
+			size_t		i;
+
+			unit_init(&u);
+			long_sorter_init(&s, &u.context, from, SIZE_MAX);
+			add_keys(&s, &bag, shape, 20, n, 8192);
+			if (unit_below(2))
+				check_long(&u, &s, &bag);
+			assert_sort_ok(long_sorter_map(&s, to_widths[w], spread, &factor, &done, &err), err);
+			/* The two kinds of keys take other memory; so few of one kind are just keys. */
+			if ((from <= 32) != (to_widths[w] <= 32))
+				assert_false(done);
+			else if (n < 4096 || from > 32)
+				assert_true(done);
+			if (done)
+			{
+				for (i = 0; i < bag.len; i++)
+					bag.items[i].key = bag.items[i].key * factor + 3;
+				add_keys(&s, &bag, LONG_UNIFORM, to_widths[w], (size_t) unit_below(5000), 777);
+			}
+			check_long(&u, &s, &bag);
+			long_sorter_reset(&s);
+			unit_assert_no_leak(&u);
 			long_bag_clear(&bag);
 		}
 }
@@ -635,6 +741,8 @@ main(void)
 		cmocka_unit_test(test_large_counts),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_runs_beyond_limit),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_looks),

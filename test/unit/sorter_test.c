@@ -682,9 +682,9 @@ test_widening_is_linear(void **state)
 	}
 }
 
-/* A histogram has no more bins than the caller allows, whatever the plan prefers. */
+/* A histogram takes no more memory than the caller allows, whatever the plan prefers. */
 static void
-test_max_bins(void **state)
+test_memory_limit(void **state)
 {
 	static const size_t sizes[] = {50000, 300000};
 	size_t		i;
@@ -704,7 +704,7 @@ test_max_bins(void **state)
 			for (k = 0; k < sizes[i]; k++)
 				keys[k] = unit_key(-5000, 4999);
 			unit_init(&u);
-			u.context.max_bins = allowed ? 20000 : 1000;
+			u.context.memory_limit = allowed ? 16 << 20 : 30000;
 			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
 			assert_sort_ok(sorter_add(&s, keys, sizes[i], &err), err);
 			assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
@@ -737,7 +737,7 @@ main(void)
 		cmocka_unit_test(test_permutation_of_nothing),
 		cmocka_unit_test(test_huge_counts),
 		cmocka_unit_test(test_widening_is_linear),
-		cmocka_unit_test(test_max_bins),
+		cmocka_unit_test(test_memory_limit),
 	};
 
 	unit_seed("sorter_test");

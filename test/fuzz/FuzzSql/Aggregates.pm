@@ -54,9 +54,9 @@ sub group
 	my $column = column($relation);
 	my ($sql, $class) = ($column->{sql}, $column->{class});
 	my %expressions = (
-		int => [ "$sql / 10", "$sql / 1000", "$sql / -7", "$sql % 10", "($sql > 5)", "(${sql}::int8 / 100000)", "$sql - $sql % 100" ],
+		int => [ "$sql / 10", "$sql / 1000", "$sql / -7", "$sql % 10", "($sql > 5)", "(${sql}::int8 / 100000)", "$sql - $sql % 100", "${sql}::text" ],
 		date => [ "extract(year FROM $sql)", "extract(dow FROM $sql)", "($sql > '2000-06-01')", "${sql}::timestamp" ],
-		timestamp => [ "date_trunc('day', $sql)", "date_trunc('month', $sql)", "${sql}::date", "extract(hour FROM $sql)", "extract(year FROM $sql)", "date_trunc('minute', $sql)" ],
+		timestamp => [ "date_trunc('day', $sql)", "date_trunc('month', $sql)", "${sql}::date", "extract(hour FROM $sql)", "extract(year FROM $sql)", "date_trunc('minute', $sql)", "to_char($sql, 'DD HH24:MI')" ],
 		time => [ "extract(hour FROM $sql)", "date_trunc('hour', ${sql}::interval)" ],
 		bool => [ "(NOT $sql)", "${sql}::int" ],
 		char => [ "${sql}::text", "($sql > 'a')" ],

@@ -128,17 +128,17 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 	group_values_free(&group);
 }
 
-/* Gives the sorters what the arrays by group leave of the memory. */
+/* Gives the sorters what the arrays of so many groups leave of the memory. */
 static void
-share_memory(Aggregation *aggregation)
+share_memory(Aggregation *aggregation, uint64 ngroups)
 {
-	size_t		arrays = aggregation->window.ngroups * aggregation->group_size;
+	size_t		arrays = ngroups * aggregation->group_size;
 	int			nsorters = aggregation->presence ? 1 : 0;
 	int			s;
 
 	for (s = 0; s < aggregation->nsources; s++)
 		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
-	aggregation->sorter_limit = (aggregation->memory_limit - Min(arrays, aggregation->memory_limit / 2)) /
+	aggregation->sorter_limit = (aggregation->memory_limit - Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
@@ -156,10 +156,12 @@ grow_window(Aggregation *aggregation, const FieldRange *ranges)
 	grown = group_window_grow(&window, &aggregation->window, ranges, aggregation->max_groups);
 	if (grown)
 	{
+		/* For a moment there are both. */
+		share_memory(aggregation, aggregation->window.ngroups + window.ngroups);
 		move_groups(aggregation, &window);
 		group_window_free(&aggregation->window);
 		aggregation->window = window;
-		share_memory(aggregation);
+		share_memory(aggregation, window.ngroups);
 		widen_layout(aggregation, window.ranges);
 	}
 	else
@@ -239,7 +241,7 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	}
 	/* At most half of the memory is for arrays by group. */
 	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
-	share_memory(aggregation);
+	share_memory(aggregation, 0);
 	group_window_init(&aggregation->window, columns, ncolumns);
 	group_layout_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
@@ -387,7 +389,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
-		share_memory(aggregation);
+		share_memory(aggregation, aggregation->window.ngroups);
 	}
 	if (values->pairs == NULL)
 		return;

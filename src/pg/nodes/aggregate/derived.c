@@ -6,9 +6,9 @@
  * others a hash table, which is emptied when it is full.
  *
  * Values of types that are not read as integers are numbered in the order in which
- * they appear (DerivedNumbers), by the type's own equality.  A number's value is kept
- * while there is room; the others are computed anew from the base column's value that
- * they were first derived from, which takes 8 bytes.
+ * they appear, by the type's own equality, and kept.  From the first value on for which there
+ * is no room, no value gets a number any more, so that equal values are either all
+ * numbered or all refused.
  */
 #include "postgres.h"
 
@@ -31,8 +31,15 @@ typedef enum DerivedState
 {
 	STATE_UNKNOWN = 0,			/* not computed yet */
 	STATE_VALUE,
-	STATE_NULL
+	STATE_NULL,
+	STATE_REFUSED				/* there is no room for its number; the value's hash */
 } DerivedState;
+
+/* A state as a batch has it beside the value: 0, 1 or DERIVED_REFUSED. */
+#define STATE_MARK(state) ((uint8) ((state) - STATE_VALUE))
+
+StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
+				 "marks of a batch are states");
 
 typedef struct MemoEntry
 {
@@ -76,14 +83,8 @@ hash_key(int64 key)
 #define ARRAY_LEAST_VALUES 1024
 #define ARRAY_VALUES_PER_ROW 32
 
-/* A value that has a number. */
-typedef struct NumberedValue
-{
-	int64		base;			/* what it was derived from, as a batch holds it */
-	bool		base_null;
-	bool		kept;
-	Datum		value;			/* if it was kept */
-} NumberedValue;
+/* Values for which there is room at first. */
+#define FIRST_NUMBERS 64
 
 typedef struct NumberEntry
 {
@@ -142,11 +143,14 @@ struct DerivedColumn
 	MemoEntry	null;			/* what NULL becomes */
 
 	/* of DERIVED_NUMBERS */
+	MemoryContext numbers_memory;
+	size_t		numbers_limit;
 	numbers_hash *hash;
-	NumberedValue *numbered;
+	Datum	   *numbered;		/* values, by number */
 	size_t		nnumbered;
 	size_t		room;
-	size_t		kept;			/* bytes */
+	bool		full;			/* no value gets a number any more */
+	int			nrefused;		/* rows of the batch */
 	Datum		wanted;
 
 	EnumLabels	labels;			/* of DERIVED_RANKS */
@@ -228,6 +232,12 @@ derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm for
 	return derived->form == form && equal(derived->expression, expression);
 }
 
+bool
+derived_has_numbers(const DerivedColumn *derived)
+{
+	return derived->form == DERIVED_NUMBERS;
+}
+
 ColumnKind
 derived_kind(const DerivedColumn *derived)
 {
@@ -241,10 +251,10 @@ derived_labels(DerivedColumn *derived)
 }
 
 void
-derived_begin(DerivedColumn *derived, size_t memory_limit)
+derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 {
 	derived->memory = CurrentMemoryContext;
-	derived->memory_limit = memory_limit;
+	derived->memory_limit = memo_limit;
 	derived->rows = 0;
 	memset(&derived->batch, 0, sizeof(derived->batch));
 	derived->range = EMPTY_FIELD_RANGE;
@@ -252,9 +262,15 @@ derived_begin(DerivedColumn *derived, size_t memory_limit)
 	derived->states = NULL;
 	derived->memo = NULL;
 	derived->null.state = STATE_UNKNOWN;
+	derived->numbers_limit = numbers_limit;
 	derived->hash = NULL;
 	derived->numbered = NULL;
-	derived->nnumbered = derived->room = derived->kept = 0;
+	derived->nnumbered = derived->room = 0;
+	derived->full = false;
+	/* Small blocks: what has been allocated is what is used. */
+	if (derived->form == DERIVED_NUMBERS)
+		derived->numbers_memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate values",
+														0, 1024, 32 * 1024);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->econtext)
 		ResetExprContext(derived->econtext);
@@ -280,79 +296,78 @@ evaluate(DerivedColumn *derived, int64 base, bool base_null, bool *isnull)
 	return MakeExpandedObjectReadOnly(value, false, derived->typlen);
 }
 
-static Datum
-numbered_datum(DerivedColumn *derived, uint32 number)
-{
-	const NumberedValue *numbered = &derived->numbered[number];
-	bool		isnull;
-	Datum		value;
-
-	if (numbered->kept)
-		return numbered->value;
-	value = evaluate(derived, numbered->base, numbered->base_null, &isnull);
-	if (isnull)
-		elog(ERROR, "an expression that was not NULL has become NULL");
-	return value;
-}
-
 /* For the hash table: whether a number's value is equal to the one that is looked for. */
 static bool
 number_is_wanted(DerivedColumn *derived, uint32 number)
 {
 	return DatumGetBool(FunctionCall2Coll(derived->equal_function, derived->collation,
-										  numbered_datum(derived, number), derived->wanted));
+										  derived->numbered[number], derived->wanted));
+}
+
+/* Whether there is memory for another value, a new one. */
+static bool
+has_room(const DerivedColumn *derived, Datum value)
+{
+	Size		more = derived->typbyval ? 0 : datumGetSize(value, false, derived->typlen);
+	Size		held = MemoryContextMemAllocated(derived->numbers_memory, false);
+
+	/* One at least, however large: each pass has to get on. */
+	if (derived->nnumbered == 0)
+		return true;
+	/* What grows is beside what it was for a moment. */
+	if (derived->nnumbered == derived->room)
+		more += 2 * derived->room * sizeof(Datum);
+	if (derived->hash->members >= derived->hash->grow_threshold)
+		more += 2 * derived->hash->size * sizeof(NumberEntry);
+	return derived->nnumbered < PG_INT32_MAX && held + more <= derived->numbers_limit;
 }
 
 /* Numbers a value that is new. */
 static uint32
-number_value(DerivedColumn *derived, Datum value, int64 base, bool base_null)
+number_value(DerivedColumn *derived, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(derived->memory);
-	NumberedValue *numbered;
-	Size		size = derived->typbyval ? 0 : datumGetSize(value, false, derived->typlen);
+	MemoryContext old = MemoryContextSwitchTo(derived->numbers_memory);
 
 	if (derived->nnumbered == derived->room)
 	{
-		derived->room = Max(64, 2 * derived->room);
-		if (derived->room > PG_INT32_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many different values of an expression")));
+		derived->room = Max(FIRST_NUMBERS, 2 * derived->room);
 		derived->numbered = derived->numbered ?
-			repalloc_huge(derived->numbered, derived->room * sizeof(NumberedValue)) :
-			MemoryContextAllocHuge(derived->memory, derived->room * sizeof(NumberedValue));
+			repalloc_huge(derived->numbered, derived->room * sizeof(Datum)) :
+			palloc_array(Datum, derived->room);
 	}
-	numbered = &derived->numbered[derived->nnumbered];
-	numbered->base = base;
-	numbered->base_null = base_null;
-	numbered->kept = derived->kept + size <= derived->memory_limit;
-	if (numbered->kept)
-	{
-		numbered->value = datumCopy(value, derived->typbyval, derived->typlen);
-		derived->kept += size;
-	}
+	derived->numbered[derived->nnumbered] = datumCopy(value, derived->typbyval, derived->typlen);
 	MemoryContextSwitchTo(old);
 	return (uint32) derived->nnumbered++;
 }
 
-static uint32
-find_number(DerivedColumn *derived, Datum value, int64 base, bool base_null)
+/* The number of a value, or else its hash. */
+static DerivedState
+find_number(DerivedColumn *derived, Datum value, int64 *result)
 {
 	NumberEntry *entry;
-	bool		found;
-	uint32		hash;
+	uint32		hash = DatumGetUInt32(FunctionCall1Coll(derived->hash_function, derived->collation,
+														value));
 
 	if (derived->hash == NULL)
-		derived->hash = numbers_create(derived->memory, 256, derived);
+		derived->hash = numbers_create(derived->numbers_memory, FIRST_NUMBERS, derived);
 	derived->wanted = value;
-	hash = DatumGetUInt32(FunctionCall1Coll(derived->hash_function, derived->collation, value));
-	entry = numbers_insert_hash(derived->hash, NUMBER_WANTED, hash, &found);
-	if (!found)
+	entry = numbers_lookup_hash(derived->hash, NUMBER_WANTED, hash);
+	if (entry == NULL)
 	{
+		bool		found;
+
+		if (derived->full || !has_room(derived, value))
+		{
+			derived->full = true;
+			*result = (int32) hash;
+			return STATE_REFUSED;
+		}
+		entry = numbers_insert_hash(derived->hash, NUMBER_WANTED, hash, &found);
 		entry->hash = hash;
-		entry->number = number_value(derived, value, base, base_null);
+		entry->number = number_value(derived, value);
 	}
-	return entry->number;
+	*result = entry->number;
+	return STATE_VALUE;
 }
 
 /* What a value of the base column becomes, as the batch is to hold it. */
@@ -380,10 +395,13 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 		*value = column_value(derived->kind, datum) - column_kind_bias(derived->kind);
 	else
 	{
+		DerivedState state;
+
 		/* Hash and equality functions leave memory behind. */
 		old = MemoryContextSwitchTo(derived->econtext->ecxt_per_tuple_memory);
-		*value = find_number(derived, datum, base, base_null);
+		state = find_number(derived, datum, value);
 		MemoryContextSwitchTo(old);
+		return state;
 	}
 	return STATE_VALUE;
 }
@@ -404,14 +422,15 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * derived->rows);
 	field_range_add(&wider, range);
 	n = field_range_values(&wider);
-	if (n > 0 && n <= most)
+	/* What was there is beside it for a moment. */
+	if (n > 0 && n <= most && nbefore <= most - n)
 	{
 		int64	   *values;
 		uint8	   *states;
 
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n));
+			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n - nbefore));
 		n = field_range_values(&wider);
 		values = MemoryContextAllocHuge(derived->memory, n * sizeof(int64));
 		states = MemoryContextAllocExtended(derived->memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -497,6 +516,7 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool 
 	int64	   *values = derived->values;
 	uint8	   *states = derived->states;
 	int64		nnulls = 0;
+	int			nrefused = 0;
 	size_t		i;
 
 	for (i = 0; i < base->n; i++)
@@ -524,10 +544,12 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool 
 			batch->keys[i] = (int32) value;
 		else
 			batch->wide[i] = value;
-		batch->nulls[i] = state == STATE_NULL;
+		batch->nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
+		nrefused += state == STATE_REFUSED;
 	}
 	batch->nnulls = nnulls;
+	derived->nrefused = nrefused;
 }
 
 static void
@@ -564,8 +586,9 @@ fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
 			batch->keys[i] = (int32) value;
 		else
 			batch->wide[i] = value;
-		batch->nulls[i] = state == STATE_NULL;
+		batch->nulls[i] = STATE_MARK(state);
 		batch->nnulls += state == STATE_NULL;
+		derived->nrefused += state == STATE_REFUSED;
 	}
 }
 
@@ -580,6 +603,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		make_batch(derived);
 	batch->n = base->n;
 	batch->nnulls = 0;
+	derived->nrefused = 0;
 	derived->rows += base->n;
 	if (derived->memo == NULL)
 	{
@@ -610,6 +634,12 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	return batch;
 }
 
+int
+derived_nrefused(const DerivedColumn *derived)
+{
+	return derived->nrefused;
+}
+
 /* --- reading */
 
 Datum
@@ -620,8 +650,7 @@ derived_datum(DerivedColumn *derived, int64 value)
 		case DERIVED_RANKS:
 			return ObjectIdGetDatum(enum_label_at(&derived->labels, (int) value));
 		case DERIVED_NUMBERS:
-			ResetExprContext(derived->econtext);
-			return numbered_datum(derived, (uint32) value);
+			return derived->numbered[value];
 		default:
 			return column_datum(derived->kind, value + column_kind_bias(derived->kind));
 	}

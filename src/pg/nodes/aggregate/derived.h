@@ -12,6 +12,9 @@
  * a number of it: values that are equal have the same number.  Numbers and ranks
  * mean something to this column only.  Another process is told an enum's label instead
  * of its rank.
+ *
+ * Numbers are given while there is memory for their values.  Rows of other values are marked as
+ * refused, and the caller has them computed again after derived_begin.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_DERIVED_H
 #define HPSORT_PG_NODES_AGGREGATE_DERIVED_H
@@ -37,18 +40,30 @@ extern DerivedColumn *derived_make(PlanState *parent, Expr *expression, DerivedF
 /* Whether it is what derived_make would make of these. */
 extern bool derived_is(const DerivedColumn *derived, const Expr *expression, DerivedForm form);
 
+/* Whether it is a column of numbers. */
+extern bool derived_has_numbers(const DerivedColumn *derived);
+
 /* The kind of the values that its batch holds. */
 extern ColumnKind derived_kind(const DerivedColumn *derived);
 
 /*
  * Begins an execution, whose memory is the current memory context: memo and numbers of
- * an earlier one, which are gone with its memory, are forgotten.  The limit is that of
- * the memo, and of what is kept beside it.
+ * an earlier one, which are gone with its memory, are forgotten.  The limits are bytes, of
+ * the memo and of the values that have numbers.
  */
-extern void derived_begin(DerivedColumn *derived, size_t memory_limit);
+extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
 /* Computes the batch; batches are those of an aligned scan.  It is valid until the next call. */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
+
+/*
+ * In the place of a NULL mark, in a batch of DERIVED_NUMBERS: the row's value has no number, and
+ * the batch has its hash.
+ */
+#define DERIVED_REFUSED 2
+
+/* How many rows of the last batch are refused. */
+extern int	derived_nrefused(const DerivedColumn *derived);
 
 /* The Datum of a value that is not NULL, as a batch holds it; valid until the next call. */
 extern Datum derived_datum(DerivedColumn *derived, int64 value);

@@ -6,6 +6,10 @@
  * At its first call the node reads all rows into an Aggregation; then each call returns
  * a group.  Where the work is divided (GroupsStage), a partial node returns what it
  * knows as bytes, which groups_exchange.c makes and reads.
+ *
+ * Rows of groups by a value for whose number there was no memory are left to further
+ * passes, in each of which other values have numbers (RowSpill).  Groups of
+ * different passes are different ones, and in no order.
  */
 #include "postgres.h"
 
@@ -185,6 +189,8 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 										 ALLOCSET_DEFAULT_SIZES);
 	node->rows_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate rows",
 											  ALLOCSET_DEFAULT_SIZES);
+	node->derived_memory = AllocSetContextCreate(node->memory, "HpSort Aggregate expressions",
+												 ALLOCSET_DEFAULT_SIZES);
 	node->nread = list_length(plan_list(node, GROUPS_PLAN_COLUMNS)) + count_filters(node);
 	node->derived = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
@@ -219,8 +225,12 @@ free_execution(GroupsState *node)
 	free_rows(node);
 	if (node->exchange)
 		groups_exchange_end(node->exchange);
+	if (node->spill)
+		row_spill_free(node->spill);
 	node->merge = NULL;
 	node->exchange = NULL;
+	node->spill = NULL;
+	MemoryContextReset(node->derived_memory);
 	MemoryContextResetOnly(node->memory);
 }
 
@@ -247,46 +257,90 @@ rescan_groups(CustomScanState *css)
 
 /* --- reading */
 
+/* Has the derived columns computed beside those that have been read. */
+static void
+derive_batches(GroupsState *node, const ColumnBatch *batches)
+{
+	int			d;
+
+	memcpy(node->batches, batches, node->nread * sizeof(ColumnBatch));
+	for (d = 0; d < node->nderived; d++)
+		node->batches[node->nread + d] = *derived_batch(node->derived[d], batches);
+}
+
+/* Notes the rows that derived columns refuse; false if there are none. */
+static bool
+refuse_rows(GroupsState *node, const ColumnBatch *batches)
+{
+	bool		refused = false;
+	int			d;
+
+	for (d = 0; d < node->nderived; d++)
+	{
+		if (derived_nrefused(node->derived[d]) == 0)
+			continue;
+		if (node->spill == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(node->memory);
+
+			node->spill = row_spill_make(batches, node->nread, get_hash_memory_limit());
+			MemoryContextSwitchTo(old);
+		}
+		row_spill_refuse(node->spill, &node->batches[node->nread + d], DERIVED_REFUSED);
+		refused = true;
+	}
+	return refused;
+}
+
 /* A ColumnConsume. */
 static void
 add_batches(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
-	int			d;
 
 	if (node->nderived > 0)
 	{
-		memcpy(node->batches, batches, node->nread * sizeof(ColumnBatch));
-		for (d = 0; d < node->nderived; d++)
-			node->batches[node->nread + d] = *derived_batch(node->derived[d], batches);
+		derive_batches(node, batches);
+		/* What the other rows become is known by now. */
+		if (refuse_rows(node, batches))
+			derive_batches(node, row_spill_divide(node->spill, batches));
 		batches = node->batches;
 	}
 	aggregation_add(node->aggregation, batches);
 }
 
-/* Begins an execution of the derived columns. */
+/* Begins an execution of the derived columns, or another pass, and finds what memory they leave. */
 static void
 begin_derived(GroupsState *node)
 {
+	size_t		limit = get_hash_memory_limit();
+	size_t		memo_limit = limit / 4 / Max(node->nderived, 1);
+	size_t		numbers_limit;
+	int			nnumbered = 0;
+	MemoryContext old;
 	int			i;
 
-	/* So much of the memory for each, beside that of the groups. */
 	for (i = 0; i < node->nderived; i++)
-		derived_begin(node->derived[i], get_hash_memory_limit() / 4 / node->nderived);
+		nnumbered += derived_has_numbers(node->derived[i]);
+	numbers_limit = limit / 4 / Max(nnumbered, 1);
+	node->memory_limit = limit - memo_limit * node->nderived - numbers_limit * nnumbered;
+
+	MemoryContextReset(node->derived_memory);
+	old = MemoryContextSwitchTo(node->derived_memory);
+	for (i = 0; i < node->nderived; i++)
+		derived_begin(node->derived[i], memo_limit, numbers_limit);
+	MemoryContextSwitchTo(old);
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].answer.enum_order)
 			aggregate_result_set_labels(node->outputs[i].result,
 										derived_labels(node->source_derived[node->outputs[i].source]));
 }
 
-/* Reads the rows, or this process's share of them. */
+/* Makes an aggregation without rows. */
 static void
-read_rows(GroupsState *node)
+begin_rows(GroupsState *node)
 {
-	size_t		limit = get_hash_memory_limit();
-	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
-	AggregationStats stats;
-	int			s;
+	size_t		limit = node->memory_limit;
 
 	/* What is written for other processes is in memory, too. */
 	if (node->shared)
@@ -295,15 +349,55 @@ read_rows(GroupsState *node)
 	pg_sort_context_lenient(&node->rows_context, node->rows_memory, node->shared == NULL);
 	node->aggregation = aggregation_make(&node->rows_context, node->groups, node->ngroups,
 										 node->value_sources, node->nvalue_sources, limit);
-	aggregate_sources_read(&node->sources, add_batches, node);
-	aggregation_open(node->aggregation);
-	MemoryContextSwitchTo(old);
+}
 
+/* All rows are in the aggregation, which is placed in front of its first group. */
+static void
+end_rows(GroupsState *node)
+{
+	AggregationStats stats;
+	size_t		memory;
+
+	aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
-	node->done.totals.memory = stats.memory;
-	node->done.totals.disk = stats.disk;
+	memory = stats.memory + MemoryContextMemAllocated(node->derived_memory, true);
+	node->done.totals.memory = Max(node->done.totals.memory, memory);
+	node->done.totals.disk += stats.disk;
+}
+
+/* Reads the rows, or this process's share of them. */
+static void
+read_rows(GroupsState *node)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->rows_memory);
+	int			s;
+
+	begin_rows(node);
+	aggregate_sources_read(&node->sources, add_batches, node);
+	end_rows(node);
+	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
+}
+
+/* Reads rows that have been refused, in place of those before; false if there are none. */
+static bool
+read_refused(GroupsState *node)
+{
+	const ColumnBatch *batches;
+	MemoryContext old;
+
+	if (node->spill == NULL || !row_spill_next(node->spill))
+		return false;
+	free_rows(node);
+	begin_derived(node);
+	old = MemoryContextSwitchTo(node->rows_memory);
+	begin_rows(node);
+	while ((batches = row_spill_read(node->spill)) != NULL)
+		add_batches(node, batches);
+	end_rows(node);
+	MemoryContextSwitchTo(old);
+	return true;
 }
 
 /* Reads the rows, and shares what is in them with other processes. */
@@ -312,7 +406,7 @@ read_and_exchange(GroupsState *node)
 {
 	node->exchange = groups_exchange_make(node->shared, &node->description,
 										  node->css.ss.ps.state->es_query_dsa,
-										  get_hash_memory_limit() / 2);
+										  node->memory_limit / 2);
 	if (groups_exchange_reads(node->exchange))
 		read_rows(node);
 	if (groups_exchange_is_shared(node->exchange))
@@ -320,8 +414,7 @@ read_and_exchange(GroupsState *node)
 		groups_exchange_write(node->exchange, node->aggregation);
 		free_rows(node);
 		node->done.totals.disk += groups_exchange_disk(node->exchange);
-		node->merge = groups_merge_open(node->exchange, &node->context,
-										get_hash_memory_limit() / 2);
+		node->merge = groups_merge_open(node->exchange, &node->context, node->memory_limit / 2);
 	}
 }
 
@@ -346,6 +439,8 @@ start_groups(GroupsState *node)
 static void
 finish_execution(GroupsState *node)
 {
+	if (node->spill)
+		node->done.totals.disk += row_spill_disk(node->spill);
 	if (node->shared)
 		groups_shared_add_totals(node->shared, &node->done.totals);
 	node->done.done = true;
@@ -503,6 +598,8 @@ exec_groups(CustomScanState *css)
 		if (!next_group(node, &group, &rows))
 		{
 			MemoryContextSwitchTo(old);
+			if (read_refused(node))
+				continue;
 			break;
 		}
 		node->done.totals.rows += rows;

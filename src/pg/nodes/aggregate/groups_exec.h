@@ -17,6 +17,7 @@
 #include "pg/nodes/aggregate/groups_merge.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/results.h"
+#include "pg/nodes/aggregate/row_spill.h"
 #include "pg/nodes/aggregate/sources.h"
 
 /* An aggregate: a column of the scan tuple. */
@@ -42,6 +43,7 @@ typedef struct GroupsState
 	CustomScanState css;
 	MemoryContext memory;		/* of one execution */
 	MemoryContext rows_memory;	/* of what is kept of its rows */
+	MemoryContext derived_memory;	/* of derived columns */
 	SortContext context;		/* of results, in memory */
 	SortContext rows_context;	/* of the aggregation, in rows_memory */
 	AggregateSources sources;
@@ -60,6 +62,8 @@ typedef struct GroupsState
 	DerivedColumn **group_derived;	/* of which a group's values are; NULL: of a column */
 	DerivedColumn **source_derived; /* the same by source */
 	ColumnBatch *batches;		/* all of them; NULL if none is derived */
+	size_t		memory_limit;	/* that derived columns leave, of the execution */
+	RowSpill   *spill;			/* rows that derived columns refused; NULL: none */
 
 	/* in a parallel plan; else shared is NULL, and there is no exchange */
 	GroupsShared *shared;

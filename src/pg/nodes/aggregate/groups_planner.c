@@ -227,8 +227,7 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 		Oid			sortop = InvalidOid;
 		Oid			type = group->type;
 
-		/* Numbers are in the order in which the values appeared. */
-		if (group->placed || group->form == DERIVED_NUMBERS)
+		if (group->placed)
 			continue;
 		if (column_kind(type) == COLUMN_KIND_ENUM)
 			type = ANYENUMOID;
@@ -251,6 +250,21 @@ group_of_pathkey(GroupsQuery *query, PathKey *pathkey)
 	return NULL;
 }
 
+/*
+ * Whether a group is the number of a value.  Each process gives numbers in its own order, and
+ * what there is no memory for is left to another pass: such groups are in no order.
+ */
+static bool
+has_numbers(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form == DERIVED_NUMBERS)
+			return true;
+	return false;
+}
+
 /* Puts the groups in the order that is wanted of them, as far as it is one of groups. */
 static void
 order_groups(PlannerInfo *root, GroupsQuery *query)
@@ -260,6 +274,8 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	int			g;
 	ListCell   *lc;
 
+	if (has_numbers(query))
+		return;
 	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
 	{
 		PathKey    *pathkey = lfirst_node(PathKey, lc);
@@ -526,21 +542,6 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 			MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1))) * cpu_tuple_cost;
 }
 
-/*
- * Whether groups are in the same order in all processes.  Numbers of values are given by
- * each process in its own order.
- */
-static bool
-processes_agree(const GroupsQuery *query)
-{
-	int			g;
-
-	for (g = 0; g < query->ngroups; g++)
-		if (query->groups[g].form == DERIVED_NUMBERS)
-			return false;
-	return true;
-}
-
 /* Nodes below a Gather that share rows and groups; NULL if there are no workers for it. */
 static Path *
 make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *input_rel,
@@ -552,7 +553,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	int			workers;
 
 	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
-		!processes_agree(query))
+		has_numbers(query))
 		return NULL;
 	workers = aggregate_input_workers(input, input_rel);
 	if (workers <= 0)

@@ -29,11 +29,13 @@ typedef struct Segment
 	uint64		nblocks;
 } Segment;
 
+/* Segments that are read at once however little memory there is. */
+#define LEAST_SEGMENTS 16
+
 struct PairFile
 {
 	MemoryContext memory;
 	BufFile    *file;
-	int			most_segments;	/* that there is memory for reading at once */
 	int			nsegments;
 	int			room;
 	Segment    *segments;
@@ -53,14 +55,11 @@ new_buffile(PairFile *file)
 }
 
 PairFile *
-pair_file_make(size_t memory_limit)
+pair_file_make(void)
 {
 	PairFile   *file = palloc0_object(PairFile);
 
 	file->memory = CurrentMemoryContext;
-	/* A merge may be copied. */
-	file->most_segments = (int) Min(Max(memory_limit / (4 * PAIR_FILE_BLOCK * sizeof(uint64)), 16),
-									PG_INT32_MAX / 2);
 	file->room = 16;
 	file->segments = palloc_array(Segment, file->room);
 	file->file = new_buffile(file);
@@ -119,9 +118,17 @@ pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_
 	file->segments[file->nsegments - 1].nblocks++;
 }
 
-/* Merges all segments to one, in a new BufFile. */
-static void
-merge_segments(PairFile *file, const PairCoding *coding)
+bool
+pair_file_is_crowded(const PairFile *file, size_t memory_limit)
+{
+	/* A merge may be copied. */
+	size_t		most = memory_limit / (4 * PAIR_FILE_BLOCK * sizeof(uint64));
+
+	return file->nsegments >= (int) Min(Max(most, LEAST_SEGMENTS), PG_INT32_MAX / 2);
+}
+
+void
+pair_file_merge(PairFile *file, const PairCoding *coding)
 {
 	PairMerge  *merge = pair_merge_open(file, coding);
 	uint64	   *codes = palloc_array(uint64, 2 * PAIR_FILE_BLOCK);
@@ -144,8 +151,6 @@ merge_segments(PairFile *file, const PairCoding *coding)
 void
 pair_file_begin(PairFile *file, const PairCoding *coding)
 {
-	if (file->nsegments >= file->most_segments)
-		merge_segments(file, coding);
 	new_segment(file, coding);
 }
 

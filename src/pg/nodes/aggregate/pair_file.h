@@ -15,8 +15,8 @@
 
 typedef struct PairFile PairFile;
 
-/* Makes an empty file in the current memory context; memory_limit is for merging, in bytes. */
-extern PairFile *pair_file_make(size_t memory_limit);
+/* Makes an empty file in the current memory context. */
+extern PairFile *pair_file_make(void);
 
 /*
  * Begins a segment of a coding, which must be as wide as that of any before.  Then its
@@ -24,6 +24,13 @@ extern PairFile *pair_file_make(size_t memory_limit);
  */
 extern void pair_file_begin(PairFile *file, const PairCoding *coding);
 extern void pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_t n);
+
+/*
+ * Whether to read the segments that there are takes all of the memory, in bytes; pair_file_merge
+ * makes them one, of a coding that is as wide as that of any, in a new file.
+ */
+extern bool pair_file_is_crowded(const PairFile *file, size_t memory_limit);
+extern void pair_file_merge(PairFile *file, const PairCoding *coding);
 
 /* Bytes written. */
 extern uint64 pair_file_size(const PairFile *file);

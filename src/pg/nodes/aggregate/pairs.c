@@ -148,21 +148,71 @@ take_to_file(PairSorter *pairs, void *arg, uint64 *codes, uint64 *counts, size_t
 	pair_file_write(pairs->file, codes, counts, n);
 }
 
-/* Writes what is in memory to the file, and leaves the sorter empty. */
+/* Writes what is in memory to the file, and leaves the sorter empty, to be filled again. */
 static void
 write_segment(PairSorter *pairs, LongSorter *sorter, const PairCoding *coding)
 {
 	MemoryContext old = MemoryContextSwitchTo(pairs->memory);
 
 	if (pairs->file == NULL)
-		pairs->file = pair_file_make(pairs->limit);
+		pairs->file = pair_file_make();
 	pair_file_begin(pairs->file, coding);
 	read_memory(pairs, sorter, take_to_file, NULL);
 	/* For EXPLAIN: later ones are sorted likewise. */
 	if (pairs->flushed.n == 0)
 		long_sorter_stats(sorter, &pairs->flushed);
-	long_sorter_reset(sorter);
+	long_sorter_empty(sorter, pairs->limit);
+	if (pair_file_is_crowded(pairs->file, pairs->limit))
+	{
+		/* The merge takes the sorter's memory. */
+		long_sorter_reset(sorter);
+		pair_file_merge(pairs->file, coding);
+	}
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Writes what is in memory if a second sorter could not be beside it: what is 4 bytes here may
+ * take 16 there, and as much again while it grows.
+ */
+static void
+write_much(PairSorter *pairs, const PairCoding *coding)
+{
+	if (long_sorter_memory(pairs->sorter) <= Max(pairs->limit, LONG_SORTER_MEMORY_MIN) / 8)
+		return;
+	if (long_sorter_count(pairs->sorter) > 0)
+		write_segment(pairs, pairs->sorter, coding);
+	long_sorter_reset(pairs->sorter);
+}
+
+/* A LongSorterMap. */
+static void
+recode(void *arg, uint64 *codes, size_t n)
+{
+	pair_recode((PairRecoding *) arg, codes, n);
+}
+
+/* Codes what is in memory anew, which old is the coding of. */
+static void
+recode_memory(PairSorter *pairs, const PairCoding *old)
+{
+	LongSorter *sorter = pairs->sorter;
+	PairRecoding recoding;
+	SortError	err;
+	bool		done;
+
+	pair_recode_begin(&recoding, old, &pairs->coding);
+	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err), &err);
+	if (!done)
+	{
+		write_much(pairs, old);
+		pairs->sorter = new_sorter(pairs);
+		if (long_sorter_count(sorter) > 0)
+			read_memory(pairs, sorter, take_recoded, &recoding);
+		long_sorter_reset(sorter);
+		pfree(sorter);
+	}
+	pair_recode_end(&recoding);
 }
 
 /* The coding has changed from old, which what is in memory still has. */
@@ -174,31 +224,20 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->rows != NULL)
 		return;
-	if (pairs->coding.bits > 64)
+	/* Segments are coded anew when they are merged. */
+	if (pairs->coding.bits <= 64)
 	{
-		pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->ncolumns,
-									 pairs->limit);
-		pairs->sorter = NULL;
-		if (long_sorter_count(sorter) > 0)
-			read_memory(pairs, sorter, take_to_rows, (void *) old);
-		if (pairs->file)
-			pair_file_read(pairs->file, take_segment_to_rows, pairs);
+		recode_memory(pairs, old);
+		return;
 	}
-	else
-	{
-		/* There may not be room for two sorters.  Segments are coded anew when they are merged. */
-		if (long_sorter_memory(sorter) > pairs->limit / 2)
-			write_segment(pairs, sorter, old);
-		pairs->sorter = new_sorter(pairs);
-		if (long_sorter_count(sorter) > 0)
-		{
-			PairRecoding recoding;
-
-			pair_recode_begin(&recoding, old, &pairs->coding);
-			read_memory(pairs, sorter, take_recoded, &recoding);
-			pair_recode_end(&recoding);
-		}
-	}
+	write_much(pairs, old);
+	pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->ncolumns,
+								 pairs->limit);
+	pairs->sorter = NULL;
+	if (long_sorter_count(sorter) > 0)
+		read_memory(pairs, sorter, take_to_rows, (void *) old);
+	if (pairs->file)
+		pair_file_read(pairs->file, take_segment_to_rows, pairs);
 	long_sorter_reset(sorter);
 	pfree(sorter);
 }
@@ -207,6 +246,12 @@ void
 pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
 {
 	pairs->limit = memory_limit;
+	if (pairs->sorter == NULL)
+		return;
+	long_sorter_limit_memory(pairs->sorter, memory_limit);
+	if (long_sorter_memory(pairs->sorter) > Max(memory_limit, LONG_SORTER_MEMORY_MIN) &&
+		long_sorter_count(pairs->sorter) > 0)
+		write_segment(pairs, pairs->sorter, &pairs->coding);
 }
 
 void
@@ -583,6 +628,7 @@ pairs_open(PairSorter *pairs)
 	{
 		if (long_sorter_count(pairs->sorter) > 0)
 			write_segment(pairs, pairs->sorter, &pairs->coding);
+		long_sorter_reset(pairs->sorter);
 		cursor->merge = pair_merge_open(pairs->file, &pairs->coding);
 	}
 	else

@@ -29,7 +29,7 @@ typedef struct PairSorter PairSorter;
 extern PairSorter *pairs_make(const SortContext *context, const GroupLayout *groups,
 							  ColumnKind kind, size_t memory_limit);
 
-/* Sets another memory limit, which counts from the next coding or segment on. */
+/* Sets another memory limit: what is in memory beyond it goes to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
 /* The sorter's groups have become wider; before is a copy of what they were. */
