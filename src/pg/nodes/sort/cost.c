@@ -128,7 +128,7 @@
 #define IN_ORDER_PART 0.3
 
 /*
- * The partitions that one pass can make, as in store/spill.c: PARTITIONS_MOST, or
+ * The partitions that one pass can make, as in store/spill_divide.c: PARTITIONS_MOST, or
  * one for each PARTITION_BYTES of work_mem if these are fewer, of which each is
  * planned to fill PARTITION_FILL of work_mem.  Dividing all of them once more costs
  * DIVIDE_FACTOR times what writing and reading the rows does: 1e6 rows of 70 bytes

@@ -1,20 +1,14 @@
 /*
- * spill.c
- *		Rows partitioned by key in a temporary file (see spill.h).
- *
- * A row in the file is its tuple, as core's tuplesort writes it: the length, and
- * the bytes of the minimal tuple behind its own length and padding.  Keys are
- * taken from the tuple again when it is read.  Without tuples a row is four bytes
- * that say whether the key is NULL, and the key's image in four or eight bytes.
+ * spill_divide.c
+ *		Rows partitioned by key in a temporary file (see spill.h): partitions, and
+ *		the boundaries between them.
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/store/sort.h"
-#include "pg/nodes/sort/store/spill.h"
+#include "pg/nodes/sort/store/spill_state.h"
 
 /*
  * Partitions that spill_divide makes.  Fewer than the least gain too little.  With
@@ -48,65 +42,6 @@
  */
 #define PARTITIONS_OF_STORE(limit) ((limit) < 1024 * 1024 ? 2 : 8)
 
-/*
- * The least bytes that a store should write to each partition on average.  A piece
- * takes 16 bytes of memory, and as much room to grow; with shorter pieces that
- * memory would count, and so would the time to read them.
- */
-#define FEW_BYTES ((Size) 1024)
-
-/* Rows handled between two looks at interrupts. */
-#define CHECK_EVERY 4096
-
-/* Rows whose tuples are fetched ahead while writing. */
-#define PREFETCH 8
-
-/* Where a partition begins: at the rows of a key, or after them. */
-typedef struct Boundary
-{
-	RowKey key;
-	MinimalTuple tuple;			/* where mapped keys are equal: a row instead of the key */
-	bool		after;
-} Boundary;
-
-struct Spill
-{
-	MemoryContext memory;
-	MemoryContext tuples_memory;	/* tuples of boundaries */
-	KeyColumns  *keys;
-	TupleDesc	tupdesc;
-	bool		tuples;
-	bool		narrow;			/* images of four bytes */
-	Size		limit;
-	SpillFile  *file;
-	int			npartitions;
-	int			room;			/* for partitions, and boundaries */
-	SpillPartition **partitions;
-
-	/* Writing: boundaries[i] is between partitions base + i and base + i + 1. */
-	int			base;
-	int			nboundaries;
-	Boundary	   *boundaries;
-	bool		by_rest;		/* boundaries are rows of the same mapped keys ... */
-	RowKey single;			/* ... which are these */
-	bool		extends;		/* rows to come may lie beyond all rows seen */
-
-	/* Reading. */
-	SpillPartition *reading;
-	SpillPartition *divided;	/* read while its rows are written to others */
-	uint64		rows_left;
-	SpillReader reader;
-};
-
-/* The order of two rows by their mapped keys; fast for one key without NULLs. */
-static inline int
-compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
-{
-	if (spill->keys->nmapped == 1 && (a->nulls | b->nulls) == 0)
-		return a->images[0] < b->images[0] ? -1 : a->images[0] > b->images[0];
-	return row_key_compare(spill->keys, a, b);
-}
-
 static int
 compare_samples(const void *a, const void *b, void *arg)
 {
@@ -117,16 +52,6 @@ compare_samples(const void *a, const void *b, void *arg)
 	if (left->tuple)
 		return row_tuple_compare(spill->keys, spill->tupdesc, left->tuple, right->tuple);
 	return row_key_compare(spill->keys, &left->key, &right->key);
-}
-
-/* Whether a row belongs behind a boundary.  tuple: only looked at if boundaries are rows. */
-static inline bool
-is_beyond(const Spill *spill, const Boundary *boundary, const RowKey *key, MinimalTuple tuple)
-{
-	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple, boundary->tuple)
-		: compare_keys(spill, key, &boundary->key);
-
-	return boundary->after ? result > 0 : result >= 0;
 }
 
 static SpillPartition *
@@ -186,19 +111,6 @@ spill_sample_memory(Spill *spill)
 	return spill->tuples_memory;
 }
 
-/* All rows of the divided partition have been written to others: frees it. */
-static void
-forget_divided(Spill *spill)
-{
-	if (spill->divided == NULL)
-		return;
-	Assert(spill->rows_left == 0);
-	spill->divided->sequence.n = 0;	/* given back by the reader */
-	spill_file_give_back(spill->file, &spill->divided->sequence);
-	pfree(spill->divided);
-	spill->divided = NULL;
-}
-
 /* Inserts n empty partitions after the one of this number. */
 static void
 insert_partitions(Spill *spill, int number, int n)
@@ -249,7 +161,7 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	 * Either the samples have two different keys, or their one key gets a
 	 * partition of its own: no new partition will be as large as the old one.
 	 */
-	forget_divided(spill);
+	spill_forget_divided(spill);
 	spill->by_rest = samples[0].tuple != NULL;
 	spill->divided = spill->reading = spill->partitions[number];
 	spill->extends = spill->divided->rows == 0 && !spill->by_rest;
@@ -267,17 +179,16 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	spill_reader_start(&spill->reader, &spill->divided->sequence, true);
 }
 
-/* The partition of a row, counted from base.  near: that of the row before, or 0. */
-static int
-find_partition(const Spill *spill, const RowKey *key, int near)
+int
+spill_find_partition(const Spill *spill, const RowKey *key, int near)
 {
 	int			low = 0;
 	int			high = spill->nboundaries;
 
 	/* Rows often come in order: near, or the partition after it, is right. */
-	if (near < high && is_beyond(spill, &spill->boundaries[near], key, NULL))
+	if (near < high && spill_is_beyond(spill, &spill->boundaries[near], key, NULL))
 		low = near + 1;
-	else if (near == 0 || is_beyond(spill, &spill->boundaries[near - 1], key, NULL))
+	else if (near == 0 || spill_is_beyond(spill, &spill->boundaries[near - 1], key, NULL))
 		return near;
 	else
 		high = near - 1;
@@ -285,7 +196,7 @@ find_partition(const Spill *spill, const RowKey *key, int near)
 	{
 		int			middle = (low + high) / 2;
 
-		if (is_beyond(spill, &spill->boundaries[middle], key, NULL))
+		if (spill_is_beyond(spill, &spill->boundaries[middle], key, NULL))
 			low = middle + 1;
 		else
 			high = middle;
@@ -331,7 +242,7 @@ divide_empty(Spill *spill, int number, const SpillSample *looks, int n)
 		const RowKey *key = &looks[i * n / parts].key;
 		const RowKey *before = &looks[(i - 1) * n / parts].key;
 
-		if (compare_keys(spill, before, key) < 0)
+		if (spill_compare_keys(spill, before, key) < 0)
 			insert_boundary(spill, number + made++, key, false, true);
 	}
 }
@@ -352,9 +263,9 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 		divide_empty(spill, number, looks, n);
 		return;
 	}
-	while (below < n && compare_keys(spill, &looks[below].key, &partition->lo) < 0)
+	while (below < n && spill_compare_keys(spill, &looks[below].key, &partition->lo) < 0)
 		below++;
-	while (above < n - below && compare_keys(spill, &looks[n - 1 - above].key, &partition->hi) > 0)
+	while (above < n - below && spill_compare_keys(spill, &looks[n - 1 - above].key, &partition->hi) > 0)
 		above++;
 	if (above >= LOOKS_FEW)
 	{
@@ -366,16 +277,6 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 		insert_boundary(spill, number, &partition->lo, false, false);
 		divide_empty(spill, number, looks, below);
 	}
-}
-
-static inline void
-copy_key(const Spill *spill, RowKey *to, const RowKey *from)
-{
-	int			i;
-
-	to->nulls = from->nulls;
-	for (i = 0; i < spill->keys->nmapped; i++)
-		to->images[i] = from->images[i];
 }
 
 /* The bytes that the rows of a partition take, about. */
@@ -392,8 +293,8 @@ append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 	if (from->rows > 0)
 	{
 		if (to->rows == 0)
-			copy_key(spill, &to->lo, &from->lo);
-		copy_key(spill, &to->hi, &from->hi);
+			spill_copy_key(spill, &to->lo, &from->lo);
+		spill_copy_key(spill, &to->hi, &from->hi);
 	}
 	to->rows += from->rows;
 	to->tuple_bytes += from->tuple_bytes;
@@ -401,14 +302,8 @@ append_partition(Spill *spill, SpillPartition *to, SpillPartition *from)
 	pfree(from);
 }
 
-/*
- * Joins neighbours that together are not larger than planned.  There are too many
- * partitions if the first rows came in order and got partitions of their own, and
- * later rows come by chance.  Rows of equal keys are in one partition, so joining
- * keeps the order in which they came.
- */
-static void
-join_partitions(Spill *spill)
+void
+spill_join_partitions(Spill *spill)
 {
 	uint64		share = 0;
 	int			n = 0;
@@ -435,9 +330,8 @@ join_partitions(Spill *spill)
 	spill->npartitions = n + 1;
 }
 
-/* Looks where the rows of the store lie, and extends partitions.  Most input costs no more than the looks. */
-static void
-extend_boundaries(Spill *spill, const RowStore *store)
+void
+spill_extend_boundaries(Spill *spill, const RowStore *store)
 {
 	SpillSample looks[LOOKS];
 	int			n = (int) Min(LOOKS, store->rows);
@@ -453,192 +347,15 @@ extend_boundaries(Spill *spill, const RowStore *store)
 	qsort_arg(looks, n, sizeof(SpillSample), compare_samples, spill);
 	for (first = 0; first < n; first = next)
 	{
-		int			number = find_partition(spill, &looks[first].key, 0);
+		int			number = spill_find_partition(spill, &looks[first].key, 0);
 
 		for (next = first + 1; next < n; next++)
 			if (number < spill->nboundaries &&
-				is_beyond(spill, &spill->boundaries[number], &looks[next].key, NULL))
+				spill_is_beyond(spill, &spill->boundaries[number], &looks[next].key, NULL))
 				break;
 		if (next - first >= LOOKS_FEW)
 			extend_partition(spill, number, looks + first, next - first);
 	}
-}
-
-/* The numbers of all rows in the store, by partition, and in input order within each. */
-static uint32 *
-index_rows(Spill *spill, const RowStore *store)
-{
-	int			npartitions = spill->nboundaries + 1;
-	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
-	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
-	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, npartitions * sizeof(uint32));
-	uint32		sum = 0;
-	int			number = 0;
-	int			p;
-	Size		i;
-
-	for (i = 0; i < store->n; i++)
-	{
-		RowKey key;
-
-		(void) row_store_row(store, i, &key);
-		number = find_partition(spill, &key, number);
-		numbers[i] = (uint32) number;
-		offsets[number]++;
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	for (p = 0; p < npartitions; p++)
-	{
-		uint32		count = offsets[p];
-
-		offsets[p] = sum;
-		sum += count;
-	}
-	for (i = 0; i < store->n; i++)
-	{
-		index[offsets[numbers[i]]++] = (uint32) i;
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	pfree(numbers);
-	pfree(offsets);
-	return index;
-}
-
-/* Appends a tuple: its length, and the bytes after the padding. */
-static inline void
-write_tuple(Spill *spill, MinimalTuple tuple)
-{
-	spill_file_put(spill->file, &tuple->t_len, sizeof(uint32));
-	spill_file_put(spill->file, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
-				   tuple->t_len - MINIMAL_TUPLE_DATA_OFFSET);
-}
-
-static inline void
-write_key(Spill *spill, const RowKey *key)
-{
-	uint32		both[2];
-
-	both[0] = key->nulls;
-	both[1] = (uint32) key->images[0];
-	if (spill->narrow)
-		spill_file_put(spill->file, both, sizeof(both));
-	else
-	{
-		spill_file_put(spill->file, both, sizeof(both[0]));
-		spill_file_put(spill->file, key->images, sizeof(uint64));
-	}
-}
-
-/* Widens what is known of a partition's keys. */
-static inline void
-note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
-{
-	if (partition->rows == 0)
-	{
-		copy_key(spill, &partition->lo, key);
-		copy_key(spill, &partition->hi, key);
-	}
-	else if (compare_keys(spill, key, &partition->hi) > 0)
-		copy_key(spill, &partition->hi, key);
-	else if (compare_keys(spill, key, &partition->lo) < 0)
-		copy_key(spill, &partition->lo, key);
-}
-
-/* The order in which the rows of a store are written. */
-typedef struct Writing
-{
-	Spill *spill;
-	RowStore *store;
-	uint32	   *index;			/* numbers of rows; NULL: the store is in order ... */
-	uint64		nulls_before;	/* ... behind so many NULLs */
-} Writing;
-
-/* The i-th row to be written: its key, and its tuple, or NULL. */
-static inline MinimalTuple
-row_to_write(const Writing *w, uint64 i, RowKey *key)
-{
-	const RowStore *store = w->store;
-	uint64		row;
-
-	if (w->spill->by_rest)
-	{
-		*key = w->spill->single;
-		return row_store_fetch(store, i);
-	}
-	if (w->index)
-	{
-		if (i + PREFETCH < store->rows)
-			__builtin_prefetch(row_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
-		row = w->index[i];
-	}
-	else
-	{
-		row = i < w->nulls_before ? store->n + i : i - w->nulls_before;
-		if (store->tuples && row + PREFETCH < store->n)
-			__builtin_prefetch(row_store_tuple(store, ROWS_PAIR_REF(store->pairs[row + PREFETCH])));
-	}
-	return row_store_row(store, row, key);
-}
-
-void
-spill_flush(Spill *spill, RowStore *store, const SortContext *context)
-{
-	Writing		w = {.spill = spill,.store = store};
-	uint64		rows = store->rows;
-	SpillPartition *partition;
-	int			number = 0;
-	Size		written_to = 1;
-	uint64		i;
-
-	if (rows == 0)
-		return;
-	if (spill->extends)
-		extend_boundaries(spill, store);
-	if (spill->by_rest)
-		row_store_sort(store, context);
-	else if (store->tuples && !store->narrow)
-		w.index = index_rows(spill, store);
-	else
-	{
-		row_store_sort_keys(store, context);	/* faster than looking for partitions */
-		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
-	}
-	partition = spill->partitions[spill->base];
-	spill_file_write_to(spill->file, &partition->sequence);
-	for (i = 0; i < rows; i++)
-	{
-		RowKey key;
-		MinimalTuple tuple = row_to_write(&w, i, &key);
-
-		if (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple))
-		{
-			do
-				number++;
-			while (number < spill->nboundaries && is_beyond(spill, &spill->boundaries[number], &key, tuple));
-			partition = spill->partitions[spill->base + number];
-			spill_file_write_to(spill->file, &partition->sequence);
-			written_to++;
-		}
-		note_key(spill, partition, &key);
-		partition->rows++;
-		if (tuple)
-		{
-			partition->tuple_bytes += MAXALIGN(tuple->t_len);
-			write_tuple(spill, tuple);
-		}
-		else
-			write_key(spill, &key);
-		if (i % CHECK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-	spill_file_write_to(spill->file, NULL);
-	if (w.index)
-		pfree(w.index);
-	row_store_clear(store);
-	if (spill->extends && written_to > spill->limit / FEW_BYTES)
-		join_partitions(spill);
 }
 
 int
@@ -665,66 +382,6 @@ SpillFile *
 spill_get_file(Spill *spill)
 {
 	return spill->file;
-}
-
-void
-spill_start_reading(Spill *spill, int number, bool consume)
-{
-	forget_divided(spill);
-	spill->reading = spill->partitions[number];
-	spill->rows_left = spill->reading->rows;
-	spill_reader_start(&spill->reader, &spill->reading->sequence, consume);
-}
-
-bool
-spill_next_row(Spill *spill, RowKey *key, Size *len)
-{
-	uint32		head;
-
-	if (spill->rows_left == 0)
-		return false;
-	spill->rows_left--;
-	spill_reader_get(&spill->reader, &head, sizeof(head));
-	*len = head;
-	if (spill->tuples)
-		return true;
-	*len = 0;
-	key->nulls = (uint8) head;
-	if (spill->narrow)
-	{
-		uint32		image;
-
-		spill_reader_get(&spill->reader, &image, sizeof(image));
-		key->images[0] = image;
-	}
-	else
-		spill_reader_get(&spill->reader, key->images, sizeof(uint64));
-	return true;
-}
-
-void
-spill_read_tuple(Spill *spill, MinimalTuple tuple, Size len)
-{
-	memset(tuple, 0, MINIMAL_TUPLE_DATA_OFFSET);
-	tuple->t_len = (uint32) len;
-	spill_reader_get(&spill->reader, (char *) tuple + MINIMAL_TUPLE_DATA_OFFSET,
-					 len - MINIMAL_TUPLE_DATA_OFFSET);
-}
-
-void
-spill_forget_partition(Spill *spill, int number)
-{
-	SpillPartition *partition = spill->partitions[number];
-
-	/* A reader that consumes has given back all bytes already. */
-	if (spill->reading == partition && spill->reader.consume)
-	{
-		Assert(spill->rows_left == 0);
-		partition->sequence.n = 0;
-	}
-	spill_file_give_back(spill->file, &partition->sequence);
-	spill->reading = NULL;
-	partition->rows = 0;
 }
 
 void
