@@ -56,10 +56,13 @@ row_fetch_add_page(RowFetch *fetch, BlockNumber block)
 
 	if (fetch->npages == fetch->room)
 	{
-		fetch->pages = repalloc_huge(fetch->pages, fetch->room * 2 * sizeof(FetchPage));
-		fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * 2 * sizeof(Page));
-		memset(fetch->pinned + fetch->room, 0, fetch->room * sizeof(Page));
-		fetch->room *= 2;
+		/* By a quarter: the room counts where memory is short. */
+		uint32		more = fetch->room / 4;
+
+		fetch->pages = repalloc_huge(fetch->pages, (Size) (fetch->room + more) * sizeof(FetchPage));
+		fetch->pinned = repalloc_huge(fetch->pinned, (Size) (fetch->room + more) * sizeof(Page));
+		memset(fetch->pinned + fetch->room, 0, more * sizeof(Page));
+		fetch->room += more;
 	}
 	page = &fetch->pages[fetch->npages];
 	page->block = block;
@@ -67,10 +70,18 @@ row_fetch_add_page(RowFetch *fetch, BlockNumber block)
 	return fetch->npages++;
 }
 
+void
+row_fetch_trim(RowFetch *fetch)
+{
+	fetch->room = Max(fetch->npages, 1);
+	fetch->pages = repalloc_huge(fetch->pages, fetch->room * sizeof(FetchPage));
+	fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * sizeof(Page));
+}
+
 Size
 row_fetch_memory(const RowFetch *fetch)
 {
-	return fetch->room * (sizeof(FetchPage) + sizeof(Page));
+	return fetch->room * ROW_FETCH_PAGE_BYTES;
 }
 
 static void

@@ -172,6 +172,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.key_only = columns->key_only;
 	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
+	input.pages = subpath->parent->pages;
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.by_group = bound && bound->kind != 0;
 	input.order = sort_path_input_order(root, subpath,

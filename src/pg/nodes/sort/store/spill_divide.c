@@ -61,8 +61,9 @@ make_partition(Spill *spill)
 }
 
 Spill *
-spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples, Size limit)
+spill_create(MemoryContext parent, const RowStore *store)
 {
+	KeyColumns *keys = store->keys;
 	MemoryContext memory = AllocSetContextCreate(parent, "hpsort partitions", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	Spill *spill = (Spill *) palloc0(sizeof(Spill));
@@ -70,10 +71,13 @@ spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tup
 	spill->memory = memory;
 	spill->tuples_memory = AllocSetContextCreate(memory, "hpsort bounds", ALLOCSET_DEFAULT_SIZES);
 	spill->keys = keys;
-	spill->tupdesc = tupdesc;
-	spill->tuples = tuples;
+	spill->tupdesc = store->tupdesc;
+	spill->tuples = store->tuples && !store->elsewhere;
+	spill->elsewhere = store->elsewhere;
+	spill->nulls_apart = store->elsewhere && keys->nmapped == 1;
 	spill->narrow = keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
-	spill->limit = limit;
+	spill->key_bytes = store->elsewhere ? row_store_ref_bytes(keys) : sizeof(uint64);
+	spill->limit = store->limit;
 	spill->room = MIN_PARTITIONS;
 	spill->partitions = (SpillPartition **) palloc(spill->room * sizeof(SpillPartition *));
 	spill->boundaries = (Boundary *) palloc(spill->room * sizeof(Boundary));
@@ -81,7 +85,7 @@ spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tup
 	spill->file = spill_file_create();
 
 	/* The buffer is small beside the store, and not counted in its limit. */
-	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, limit / 16), BLCKSZ));
+	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, store->limit / 16), BLCKSZ));
 	MemoryContextSwitchTo(old);
 	return spill;
 }
@@ -130,17 +134,64 @@ insert_partitions(Spill *spill, int number, int n)
 	spill->npartitions += n;
 }
 
+/* Whether a boundary, by its number, divides NULLs from all other keys. */
+static inline bool
+divides_nulls(const Spill *spill, int number)
+{
+	if (!spill->nulls_apart)
+		return false;
+	return number == (spill->keys->keys[0].nulls_first ? 0 : spill->nboundaries - 1);
+}
+
+/* Has NULLs, which come before or after all other keys, in a partition of their own. */
+static void
+divide_nulls(const Spill *spill, Boundary *boundaries, int *nboundaries)
+{
+	Boundary	boundary = {0};
+
+	if (spill->keys->keys[0].nulls_first)
+	{
+		/* No boundary has been NULL, or before an image of 0. */
+		memmove(boundaries + 1, boundaries, *nboundaries * sizeof(Boundary));
+		boundaries[0] = boundary;
+	}
+	else
+	{
+		boundary.key.nulls = 1;
+		boundaries[*nboundaries] = boundary;
+	}
+	(*nboundaries)++;
+}
+
+/* The samples that are not NULL, of samples in order. */
+static SpillSample *
+skip_nulls(const Spill *spill, SpillSample *samples, int *nsamples)
+{
+	bool		first = spill->keys->keys[0].nulls_first;
+
+	while (*nsamples > 0 && samples[first ? 0 : *nsamples - 1].key.nulls != 0)
+	{
+		samples += first;
+		(*nsamples)--;
+	}
+	return samples;
+}
+
 void
 spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, double expected)
 {
 	int			npartitions = plan_partitions(spill, expected);
+	bool		with_nulls = spill->nulls_apart && spill->partitions[number]->rows == 0;
+	bool		by_rest = samples[0].tuple != NULL;
 	const SpillSample *last = NULL;
-	Boundary	   *boundaries = (Boundary *) palloc(npartitions * sizeof(Boundary));
+	Boundary	   *boundaries = (Boundary *) palloc((npartitions + 1) * sizeof(Boundary));
 	int			nboundaries = 0;
 	int			i;
 
 	qsort_interruptible(samples, nsamples, sizeof(SpillSample), compare_samples, spill);
-	for (i = 1; i < npartitions; i++)
+	if (with_nulls)
+		samples = skip_nulls(spill, samples, &nsamples);
+	for (i = 1; i < npartitions && nsamples > 0; i++)
 	{
 		const SpillSample *sample = &samples[(int64) i * nsamples / npartitions];
 		bool		again = last && compare_samples(sample, last, spill) == 0;
@@ -157,12 +208,15 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 		last = sample;
 	}
 
+	if (with_nulls)
+		divide_nulls(spill, boundaries, &nboundaries);
+
 	/*
 	 * Either the samples have two different keys, or their one key gets a
 	 * partition of its own: no new partition will be as large as the old one.
 	 */
 	spill_forget_divided(spill);
-	spill->by_rest = samples[0].tuple != NULL;
+	spill->by_rest = by_rest;
 	spill->divided = spill->reading = spill->partitions[number];
 	spill->extends = spill->divided->rows == 0 && !spill->by_rest;
 	spill->single = spill->divided->lo;
@@ -281,9 +335,9 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 
 /* The bytes that the rows of a partition take, about. */
 static inline uint64
-partition_bytes(const SpillPartition *partition)
+partition_bytes(const Spill *spill, const SpillPartition *partition)
 {
-	return partition->tuple_bytes + partition->rows * sizeof(uint64);
+	return partition->tuple_bytes + partition->rows * spill->key_bytes;
 }
 
 /* Appends the rows of a partition to those of the partition before it. */
@@ -311,14 +365,15 @@ spill_join_partitions(Spill *spill)
 
 	Assert(spill->base == 0 && spill->npartitions == spill->nboundaries + 1);
 	for (i = 0; i < spill->npartitions; i++)
-		share += partition_bytes(spill->partitions[i]);
+		share += partition_bytes(spill, spill->partitions[i]);
 	share /= (uint64) plan_partitions(spill, (double) share);
 	for (i = 1; i < spill->npartitions; i++)
 	{
 		SpillPartition *last = spill->partitions[n];
 		SpillPartition *partition = spill->partitions[i];
 
-		if (partition_bytes(last) + partition_bytes(partition) <= share)
+		if (partition_bytes(spill, last) + partition_bytes(spill, partition) <= share &&
+			!divides_nulls(spill, i - 1))
 			append_partition(spill, last, partition);
 		else
 		{

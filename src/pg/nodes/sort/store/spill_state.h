@@ -24,8 +24,11 @@ struct Spill
 	MemoryContext tuples_memory;	/* tuples of boundaries */
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
-	bool		tuples;
+	bool		tuples;			/* in the file */
+	bool		elsewhere;		/* references in the file */
+	bool		nulls_apart;	/* of one key elsewhere: NULLs have a partition of their own */
 	bool		narrow;			/* images of four bytes */
+	Size		key_bytes;		/* of memory that a row takes beside its tuple, about */
 	Size		limit;
 	SpillFile  *file;
 	int			npartitions;
@@ -44,6 +47,7 @@ struct Spill
 	SpillPartition *reading;
 	SpillPartition *divided;	/* read while its rows are written to others */
 	uint64		rows_left;
+	uint32		ref;			/* of the row read last, if rows lie elsewhere */
 	SpillReader reader;
 };
 

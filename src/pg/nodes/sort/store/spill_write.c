@@ -6,6 +6,10 @@
  * the bytes of the minimal tuple behind its own length and padding.  Keys are
  * taken from the tuple again when it is read.  Without tuples a row is four bytes
  * that say whether the key is NULL, and the key's image in four or eight bytes.
+ *
+ * A row that lies elsewhere is its reference, in four bytes, and its images in four or eight
+ * bytes each; of several keys with a byte between that says which of them are NULL.  One
+ * narrow key and its reference are the store's pair, so that many are written at once.
  */
 #include "postgres.h"
 
@@ -27,6 +31,9 @@
 
 /* Rows whose tuples are fetched ahead. */
 #define PREFETCH 8
+
+/* NULLs turned into pairs at once, on the stack. */
+#define NULLS_AT_ONCE 512
 
 /* The numbers of all rows in the store, by partition, and in input order within each. */
 static uint32 *
@@ -95,6 +102,33 @@ write_key(Spill *spill, const RowKey *key)
 	}
 }
 
+/* A row that lies elsewhere, but not of one narrow key. */
+static inline void
+write_ref(Spill *spill, const RowKey *key, uint32 ref)
+{
+	const KeyColumns *keys = spill->keys;
+	char		row[sizeof(uint32) + sizeof(uint8) + sizeof(key->images)];
+	char	   *to = row;
+	int			i;
+
+	memcpy(to, &ref, sizeof(ref));
+	to += sizeof(ref);
+	if (!spill->nulls_apart)
+		*to++ = (char) key->nulls;
+	for (i = 0; i < keys->nmapped; i++)
+	{
+		Size		len = key_is_narrow(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
+		uint32		image = (uint32) key->images[i];
+
+		if (len == sizeof(image))
+			memcpy(to, &image, sizeof(image));
+		else
+			memcpy(to, &key->images[i], sizeof(uint64));
+		to += len;
+	}
+	spill_file_put(spill->file, row, to - row);
+}
+
 /* Widens what is known of a partition's keys. */
 static inline void
 note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
@@ -133,7 +167,7 @@ row_to_write(const Writing *w, uint64 i, RowKey *key)
 	}
 	if (w->index)
 	{
-		if (i + PREFETCH < store->rows)
+		if (w->spill->tuples && i + PREFETCH < store->rows)
 			__builtin_prefetch(row_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
 		row = w->index[i];
 	}
@@ -146,35 +180,22 @@ row_to_write(const Writing *w, uint64 i, RowKey *key)
 	return row_store_row(store, row, key);
 }
 
-void
-spill_flush(Spill *spill, RowStore *store, const SortContext *context)
+/* Writes the rows of a store, one by one; returns to how many partitions. */
+static Size
+write_rows(const Writing *w)
 {
-	Writing		w = {.spill = spill,.store = store};
-	uint64		rows = store->rows;
-	SpillPartition *partition;
+	Spill	   *spill = w->spill;
+	uint64		rows = w->store->rows;
+	SpillPartition *partition = spill->partitions[spill->base];
 	int			number = 0;
 	Size		written_to = 1;
 	uint64		i;
 
-	if (rows == 0)
-		return;
-	if (spill->extends)
-		spill_extend_boundaries(spill, store);
-	if (spill->by_rest)
-		row_store_sort(store, context);
-	else if (store->tuples && !store->narrow)
-		w.index = index_rows(spill, store);
-	else
-	{
-		row_store_sort_keys(store, context);	/* faster than looking for partitions */
-		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
-	}
-	partition = spill->partitions[spill->base];
 	spill_file_write_to(spill->file, &partition->sequence);
 	for (i = 0; i < rows; i++)
 	{
 		RowKey key;
-		MinimalTuple tuple = row_to_write(&w, i, &key);
+		MinimalTuple tuple = row_to_write(w, i, &key);
 
 		if (number < spill->nboundaries && spill_is_beyond(spill, &spill->boundaries[number], &key, tuple))
 		{
@@ -192,11 +213,113 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
 			write_tuple(spill, tuple);
 		}
+		else if (spill->elsewhere)
+			write_ref(spill, &key, w->store->refs[w->index[i]]);
 		else
 			write_key(spill, &key);
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
+	return written_to;
+}
+
+/* The first of n pairs in order, from start on, that belongs behind a boundary; n if none does. */
+static Size
+first_beyond(const Spill *spill, const Boundary *boundary, const uint64 *pairs, Size start, Size n)
+{
+	while (start < n)
+	{
+		Size		middle = start + (n - start) / 2;
+		RowKey		key = {0};
+
+		key.images[0] = ROWS_PAIR_KEY(pairs[middle]);
+		if (spill_is_beyond(spill, boundary, &key, NULL))
+			n = middle;
+		else
+			start = middle + 1;
+	}
+	return n;
+}
+
+/* Appends n > 0 pairs in order to a partition. */
+static void
+append_pairs(Spill *spill, SpillPartition *partition, const uint64 *pairs, Size n, bool nulls)
+{
+	RowKey		key = {.nulls = nulls};
+
+	key.images[0] = ROWS_PAIR_KEY(pairs[0]);
+	note_key(spill, partition, &key);
+	partition->rows += n;
+	key.images[0] = ROWS_PAIR_KEY(pairs[n - 1]);
+	note_key(spill, partition, &key);
+	spill_file_write_to(spill->file, &partition->sequence);
+	spill_file_put(spill->file, pairs, n * sizeof(uint64));
+}
+
+/* The rows of a store that are NULL, as pairs without an image. */
+static void
+append_nulls(Spill *spill, const RowStore *store)
+{
+	int			number = spill->keys->keys[0].nulls_first ? 0 : spill->nboundaries;
+	uint64		pairs[NULLS_AT_ONCE];
+	Size		at;
+
+	for (at = 0; at < store->nnull; at += NULLS_AT_ONCE)
+	{
+		Size		n = Min(store->nnull - at, NULLS_AT_ONCE);
+		Size		i;
+
+		for (i = 0; i < n; i++)
+			pairs[i] = ROWS_PAIR(0, store->null_refs[at + i]);
+		append_pairs(spill, spill->partitions[spill->base + number], pairs, n, true);
+	}
+}
+
+/* The same as write_rows, of a store of pairs that are in order, and of NULLs. */
+static Size
+write_pairs(Spill *spill, const RowStore *store)
+{
+	Size		written_to = store->nnull > 0;
+	Size		start = 0;
+	int			number;
+
+	append_nulls(spill, store);
+	for (number = 0; start < store->n; number++)
+	{
+		Size		end = store->n;
+
+		if (number < spill->nboundaries)
+			end = first_beyond(spill, &spill->boundaries[number], store->pairs, start, end);
+		if (end > start)
+		{
+			append_pairs(spill, spill->partitions[spill->base + number], store->pairs + start, end - start, false);
+			written_to++;
+		}
+		start = end;
+	}
+	return written_to;
+}
+
+void
+spill_flush(Spill *spill, RowStore *store, const SortContext *context)
+{
+	Writing		w = {.spill = spill,.store = store};
+	Size		written_to;
+
+	if (store->rows == 0)
+		return;
+	if (spill->extends)
+		spill_extend_boundaries(spill, store);
+	if (spill->by_rest)
+		row_store_sort(store, context);
+	else if (store->tuples && !store->narrow)
+		w.index = index_rows(spill, store);
+	else
+	{
+		row_store_sort_keys(store, context);	/* faster than looking for partitions */
+		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
+	}
+	written_to = spill->elsewhere && spill->narrow ? write_pairs(spill, store) : write_rows(&w);
 	spill_file_write_to(spill->file, NULL);
 	if (w.index)
 		pfree(w.index);

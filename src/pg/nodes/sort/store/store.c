@@ -175,6 +175,12 @@ row_store_clear(RowStore *store)
 	uint32		kept = 0;
 	uint32		i;
 
+	/* What NULLs that lie elsewhere have taken other rows cannot use. */
+	if (store->elsewhere && store->null_room > 0)
+	{
+		row_store_reset(store);
+		return;
+	}
 	row_store_restart(store);
 
 	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
@@ -584,10 +590,9 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
-bool
-row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+static bool
+reserve_refs(RowStore *store, Size rows, Size nulls)
 {
-	Assert(store->elsewhere);
 	while (store->room - store->n < rows)
 		if (!grow_keys(store))
 			return false;
@@ -595,6 +600,20 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 		if (!grow_null_refs(store))
 			return false;
 	return true;
+}
+
+bool
+row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+{
+	Assert(store->elsewhere);
+	if (reserve_refs(store, rows, nulls))
+		return true;
+	if (store->rows > 0 || store->used == 0)
+		return false;
+
+	/* As in make_room. */
+	row_store_reset(store);
+	return reserve_refs(store, rows, nulls);
 }
 
 void

@@ -192,12 +192,14 @@ row_store_tuple(const RowStore *store, uint32 ref)
 }
 
 /*
- * Row i before the sort: sets *key to its keys, and returns its tuple or NULL.  Rows
- * are in input order, except that those with NULL as a single key come last.
+ * Row i before the sort: sets *key to its keys, and returns its tuple, or NULL if the store
+ * has none or rows lie elsewhere.  Rows are in input order, except that those with NULL as
+ * a single key come last.
  */
 static inline MinimalTuple
 row_store_row(const RowStore *store, uint64 i, RowKey *key)
 {
+	bool		tuples = store->tuples && !store->elsewhere;
 	int			k;
 
 	key->nulls = 0;
@@ -206,18 +208,18 @@ row_store_row(const RowStore *store, uint64 i, RowKey *key)
 		Assert(store->narrow || !store->tuples);
 		key->nulls = 1;
 		key->images[0] = 0;
-		return store->tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
+		return tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
 	}
 	if (store->narrow)
 	{
 		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
-		return store->tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
+		return tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
 	}
 	for (k = 0; k < store->keys->nmapped; k++)
 		key->images[k] = store->images[k][i];
 	if (store->nulls)
 		key->nulls = store->nulls[i];
-	return store->tuples ? row_store_tuple(store, store->refs[i]) : NULL;
+	return tuples ? row_store_tuple(store, store->refs[i]) : NULL;
 }
 
 /* After row_store_sort: the reference of the i-th row in order. */
