@@ -95,6 +95,11 @@ same($primary, 'SELECT * FROM small ORDER BY x, id LIMIT 100', 'the first in ord
 unlike(plan_of($primary, 'SELECT id, x FROM small ORDER BY x', "SET hpsort.debug_sort = allow; SET enable_sort = on;"), qr/Rows:/, 'a few columns are copied');
 like(plan_of($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100'), qr/top-N.*Rows: in place/s, 'the first of one key, in place');
 same($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100', 'the first of one key');
+for my $order ('y', 'y DESC, id', 'x, y', 'x DESC, id')
+{
+	like(plan_of($primary, "SELECT * FROM large ORDER BY $order LIMIT 50"), qr/top-N.*Rows: in place/s, "the first by $order, in place");
+	same($primary, "SELECT * FROM large ORDER BY $order LIMIT 50 OFFSET 10", "the first by $order");
+}
 
 # --- a larger table
 

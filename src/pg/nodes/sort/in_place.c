@@ -147,8 +147,6 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC ||
 		compat_snapshots_get_old())
 		return false;
-	if (bound > 0 && (spec->keys->nmapped > 1 || !key_is_narrow(spec->keys->keys[0].kind)))
-		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	blocks = RelationGetNumberOfBlocks(rel);
 	if (blocks > ROW_PLACE_PAGES || !is_promising(spec, child, bound, blocks))
@@ -217,7 +215,8 @@ take_narrow(Reading *reading, size_t n)
 	{
 		if (unlikely(batch->nulls[start + i]))
 		{
-			row_store_put_ref(store, &null, place_of(reading, reading->tids[start + i]));
+			if (row_store_wants(store, &null))
+				row_store_put_ref(store, &null, place_of(reading, reading->tids[start + i]));
 			continue;
 		}
 		if (images[i] >= cutoff)
@@ -235,21 +234,22 @@ take_wide(Reading *reading, size_t n)
 	RowStore   *store = reading->rows->store;
 	int			nkeys = reading->scan.ncolumns;
 	size_t		end = reading->taken + n;
+	RowKey		key;
 	size_t		i;
 	int			k;
 
 	for (i = reading->taken; i < end; i++)
 	{
-		RowKey		key = {0};
-
+		key.nulls = 0;
 		for (k = 0; k < nkeys; k++)
 		{
-			if (reading->batches[k].nulls[i])
-				key.nulls |= 1 << k;
-			else
-				key.images[k] = image_of(&reading->keys[k], &reading->batches[k], i);
+			bool		isnull = reading->batches[k].nulls[i];
+
+			key.nulls |= isnull << k;
+			key.images[k] = isnull ? 0 : image_of(&reading->keys[k], &reading->batches[k], i);
 		}
-		row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
+		if (row_store_wants(store, &key))
+			row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
 	}
 }
 

@@ -141,7 +141,7 @@ may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, b
 	ListCell   *lc;
 
 	if (columns->key_only || !columns->exact || columns->nmapped < list_length(columns->pathkeys) ||
-		(bounded && !columns->narrow) || !sort_path_may_stay(root, subpath, bounded))
+		!sort_path_may_stay(root, subpath, bounded))
 		return false;
 	foreach(lc, columns->attnos)
 	{

@@ -133,7 +133,7 @@ row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tup
 {
 	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
 
-	Assert(keys->rest == NULL && (store->narrow || bound == 0));
+	Assert(keys->rest == NULL);
 	store->elsewhere = true;
 	return store;
 }
@@ -616,11 +616,16 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 	return reserve_refs(store, rows, nulls);
 }
 
+bool
+row_store_wants(const RowStore *store, const RowKey *key)
+{
+	return !store->has_cutoff || !after_cutoff(store, key, NULL);
+}
+
 void
 row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
 {
-	if (!store->has_cutoff || !after_cutoff(store, key, NULL))
-		put_known(store, key, ref);
+	put_known(store, key, ref);
 }
 
 void

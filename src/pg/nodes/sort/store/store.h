@@ -138,15 +138,16 @@ extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped, and of a
- * narrow layout if there is a bound.  Rows are taken by their keys and references:
- * row_store_reserve_refs makes room for so many, and for so many with a NULL as a single
- * key, or returns false; row_store_put_ref takes one, unless it is beyond the cutoff.
+ * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped.  Rows are
+ * taken by their keys and references: row_store_reserve_refs makes room for so many, and
+ * for so many with a NULL as a single key, or returns false; row_store_put_ref takes one.
+ * row_store_wants: whether it is not beyond the cutoff.
  */
 extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
 											TupleDesc tupdesc, Size limit, uint64 bound);
 extern Size row_store_ref_bytes(const KeyColumns *keys);	/* of memory, for one such row */
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
+extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 
 /*
