@@ -217,6 +217,15 @@ for my $case (1 .. $ENV{HPSORT_TEST_CASES} // 40)
 is($wrong, '', 'rows of random orders');
 cmp_ok($spilled, '>', 8, 'of which many are sorted on disk, in place') unless $ENV{HPSORT_TEST_CASES};
 
+# Workers, each of which sorts its share of the table.
+my $workers = "SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1;";
+like(plan_of($primary, 'SELECT * FROM mixed ORDER BY wide, id', "$workers SET hpsort.debug_sort = allow;"), qr/Gather Merge.*Disk: .*Rows: in place/s, 'workers sort on disk, in place');
+for my $order ('wide', 'mostly_null', 'big DESC')
+{
+	($got, $want) = map { $primary->safe_psql('postgres', "$workers SET hpsort.debug_sort = $_; SELECT * FROM mixed ORDER BY $order, id") } 'allow', 'forbid';
+	ok($got eq $want, "workers, by $order");
+}
+
 # Groups on both sides of a merge join, larger than memory on one.
 for my $key ('few', 'heavy', 'big')
 {
