@@ -1,7 +1,7 @@
 -- ORDER BY by Custom Scan (HpSort): equal to core's, and stable, over keys,
 -- directions, NULLs, LIMIT, memory and workers; cursors; rescans.
 \set test order
-SET temp_buffers = '64MB';	-- a quarter may be pinned: rows stay in place where work_mem has room for their keys
+SET temp_buffers = '64MB';	-- a quarter may be pinned: rows stay in place
 \ir setup.psql
 
 LOAD 'hpsort';
@@ -104,6 +104,10 @@ BEGIN
 END $$;
 SELECT pg_temp.check_orders();
 SELECT matches(pg_temp.plan_of('SELECT * FROM data ORDER BY few', 'ANALYZE, COSTS OFF'), 'Rows: in place', 'rows of these orders stay where they are');
+SET LOCAL work_mem = '64kB';
+SELECT matches(pg_temp.plan_of('SELECT * FROM data ORDER BY ' || orders, 'ANALYZE, COSTS OFF'), 'Disk: .*Rows: in place', 'and when their keys go to disk: ' || orders)
+FROM unnest('{few,huge,"few, wide, small"}'::text[]) orders;
+SET LOCAL work_mem = '64MB';
 
 -- Keys without rows: from runs, too wide for them, beyond memory.
 CREATE FUNCTION pg_temp.check_keys() RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -1,10 +1,16 @@
 # ORDER BY with rows that stay where they are: when they do, and when they are copied instead, from
-# the beginning or in the middle; pins, and who gets them; vacuum, a standby, sessions that end.
+# the beginning or in the middle; keys and places beyond work_mem; pins, and who gets them; vacuum, a
+# standby, sessions that end.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Time::HiRes qw(time);
 use Test::More;
+
+my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+srand($seed);
+diag("seed $seed");
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
@@ -27,7 +33,23 @@ CREATE TABLE small WITH (fillfactor = 50) AS SELECT i AS id, (i * 7919) % 1009 A
 CREATE TABLE large AS SELECT i AS id, (i * 7919) % 1009 AS x, i * 1000000007::int8 % 1000003 AS y, repeat('l', 300) AS filler FROM generate_series(1, 19000) i;
 CREATE TABLE huge AS SELECT id, x, repeat('h', 450) AS filler FROM large;
 CREATE INDEX ON large (id);
-VACUUM ANALYZE small, large, huge;
+-- some 500 pages: every type whose rows stay, NULLs, ties, keys in order, the ends of their ranges
+CREATE FUNCTION chance(i int, salt int) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT (hashint8extended(i, salt) & 2147483647)::int $$;
+CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
+SQL
+$primary->safe_psql('postgres', <<"SQL");
+CREATE TABLE mixed AS
+SELECT i AS id, i AS up, -i AS down, CASE WHEN chance(i, $seed) % 10 > 0 THEN chance(i, $seed + 1) % 30 END AS few, chance(i, $seed + 2) - 1073741824 AS wide,
+	i + chance(i, $seed + 3) % 700 AS nearly, CASE WHEN i < 14000 THEN i % 7 END AS late_null, CASE WHEN i % 100 = 0 THEN i END AS mostly_null, NULL::int AS never,
+	CASE WHEN i % 50 = 0 THEN chance(i, $seed) ELSE 7 END AS heavy, (chance(i, $seed + 4) % 60000 - 30000)::int2 AS small, 5 AS one,
+	CASE chance(i, $seed + 5) % 500 WHEN 0 THEN 9223372036854775807 WHEN 1 THEN -9223372036854775808 WHEN 2 THEN NULL ELSE hashint8extended(i, $seed) END AS big,
+	date '2000-01-01' + chance(i, $seed + 6) % 3000 AS day, timestamptz '2000-01-01' + i * interval '1 minute' AS moment, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END AS flag,
+	chr(1 + chance(i, $seed + 7) % 126)::"char" AS letter, (hashint8extended(i, $seed + 8) & 4294967295)::oid AS o,
+	(ARRAY['zero', 'b', 'a', NULL])[1 + chance(i, $seed + 9) % 4]::mood AS mood
+FROM generate_series(1, 30000) i;
+SQL
+$primary->safe_psql('postgres', <<'SQL');
+VACUUM ANALYZE small, large, huge, mixed;
 CHECKPOINT;
 SQL
 
@@ -73,6 +95,11 @@ same($primary, 'SELECT * FROM small ORDER BY x, id LIMIT 100', 'the first in ord
 unlike(plan_of($primary, 'SELECT id, x FROM small ORDER BY x', "SET hpsort.debug_sort = allow; SET enable_sort = on;"), qr/Rows:/, 'a few columns are copied');
 like(plan_of($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100'), qr/top-N.*Rows: in place/s, 'the first of one key, in place');
 same($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100', 'the first of one key');
+for my $order ('y', 'y DESC, id', 'x, y', 'x DESC, id')
+{
+	like(plan_of($primary, "SELECT * FROM large ORDER BY $order LIMIT 50"), qr/top-N.*Rows: in place/s, "the first by $order, in place");
+	same($primary, "SELECT * FROM large ORDER BY $order LIMIT 50 OFFSET 10", "the first by $order");
+}
 
 # --- a larger table
 
@@ -131,15 +158,140 @@ ok($got eq $want, 'rows copied from the middle on');
 # --- more than work_mem
 
 warm($primary);
-unlike(plan_of($primary, 'SELECT * FROM large ORDER BY x, id', "SET work_mem = '512kB';"), qr/Rows:/, 'keys and places that will not fit into work_mem: rows are copied');
-# The planner takes this for a third of the rows.
-my $many = 'SELECT * FROM large WHERE id + 0 > 0 ORDER BY y';
-$plan = plan_of($primary, $many, "SET work_mem = '400kB';");
-like($plan, qr/Disk: .*Keys: 19000 .*Rows: copied \(work_mem\)/s, 'keys and places that do not fit into work_mem: rows are copied');
-($got, $want) = map { $primary->safe_psql('postgres', "SET work_mem = '400kB'; SET hpsort.debug_sort = $_; $many") } 'force', 'forbid';
-ok($got eq $want, 'rows beyond work_mem');
+$primary->safe_psql('postgres', 'SELECT count(*) FROM mixed');
 $plan = plan_of($primary, 'SELECT * FROM large ORDER BY x', "SET work_mem = '512kB';");
 like($plan, qr/Memory: .*Rows: in place/s, 'keys and places that fit into work_mem, unlike the rows');
+for my $order ('x', 'y DESC', 'x, id')
+{
+	$plan = plan_of($primary, "SELECT * FROM large ORDER BY $order", "SET work_mem = '100kB';");
+	like($plan, qr/Disk: .*Keys: 19000 .*Partitions: \d+ .*Rows: in place/s, "keys and places that do not fit: on disk, by $order");
+	my ($disk) = $plan =~ /Disk: (\d+)kB/;
+	my $bytes = { 'x' => 8, 'y DESC' => 12, 'x, id' => 13 }->{$order};
+	cmp_ok($disk, '<=', 19000 * $bytes / 1024 + 9, "no more than these, by $order");
+}
+
+# Rows of random orders, in turn all of them, the first, and some by a cursor; core has id for the last key, by which HpSort's are in order anyway.
+my @columns = qw(up down few wide nearly late_null mostly_null never heavy small one big day moment flag letter o mood);
+my @options = ('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST');
+
+sub random_order
+{
+	return join ', ', map { $columns[ rand @columns ] . $options[ rand @options ] } 1 .. 1 + int(rand(1.2) + rand(1.2) + rand(1.2));
+}
+
+sub both
+{
+	my ($settings, $ours, $core) = @_;
+	return map { $primary->safe_psql('postgres', "$settings SET hpsort.debug_sort = $_->[0]; $_->[1]") } [ 'force', $ours ], [ 'forbid', $core // $ours ];
+}
+my ($spilled, $wrong) = (0, '');
+for my $case (1 .. $ENV{HPSORT_TEST_CASES} // 40)
+{
+	my $order = $case <= @columns ? $columns[ $case - 1 ] . $options[ rand @options ] : random_order();
+	my $memory = "SET work_mem = '" . int(64 * 2**rand(2.4)) . "kB';";
+	my $where = ('', '', 'WHERE id % 10 > 2', 'WHERE few IS NULL OR id > 9000')[ rand 4 ];
+	my $limit = rand() < 0.3 ? 'LIMIT ' . int(10**rand(4.3)) : '';
+	my $rows = "SELECT * FROM mixed $where ORDER BY $order";
+
+	$spilled++ if plan_of($primary, "$rows $limit", $memory) =~ /Disk: .*Rows: in place/s;
+	($got, $want) = both($memory, "$rows $limit", "$rows, id $limit");
+	$wrong .= "$memory $rows $limit\n" if $got ne $want;
+
+	# Below some other node, which reads the rows again: all of them, or those of a parameter.
+	for my $again ($case % 3 > 0 ? () : ("SELECT md5(string_agg(g || ' ' || id, ' ')) FROM generate_series(1, 3) g LEFT JOIN (SELECT * FROM mixed ORDER BY %s OFFSET 1) q ON true",
+			"SELECT g, (SELECT md5(string_agg(id::text, ' ')) FROM (SELECT * FROM mixed WHERE id %% g = 0 ORDER BY %s OFFSET 1) q) FROM generate_series(1, 3) g"))
+	{
+		($got, $want) = both("$memory SET enable_material = off; SET enable_memoize = off; SET enable_hashjoin = off; SET enable_mergejoin = off;",
+			map { sprintf $again, $_ } $order, "$order, id");
+		$wrong .= "again: $memory $order\n" if $got ne $want;
+	}
+
+	# A cursor that goes back and forth, and one that outlives its transaction.
+	my $moves = join '', map { my $m = ('NEXT', 'PRIOR', 'FIRST', 'LAST', 'FORWARD 300', 'BACKWARD 200', 'ABSOLUTE ' . int(rand(30000)), 'RELATIVE -' . int(rand(30000)),
+			'ABSOLUTE -5', 'RELATIVE 0', 'FORWARD ALL', 'BACKWARD ALL')[ rand(10.1) ]; "FETCH $m FROM c;\n" } 1 .. 30;
+	my $hold = $case % 2 ? '' : 'WITH HOLD';
+	my $commit = $hold ? 'COMMIT;' : '';
+	($got, $want) = both($memory, "BEGIN; DECLARE c SCROLL CURSOR $hold FOR $rows; $commit $moves", "BEGIN; DECLARE c SCROLL CURSOR $hold FOR $rows, id; $commit $moves");
+	$wrong .= "$memory cursor $hold $rows\n$moves" if $got ne $want;
+}
+is($wrong, '', 'rows of random orders');
+cmp_ok($spilled, '>', 8, 'of which many are sorted on disk, in place') unless $ENV{HPSORT_TEST_CASES};
+
+# Workers, each of which sorts its share of the table.
+my $workers = "SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1;";
+like(plan_of($primary, 'SELECT * FROM mixed ORDER BY wide, id', "$workers SET hpsort.debug_sort = allow;"), qr/Gather Merge.*Disk: .*Rows: in place/s, 'workers sort on disk, in place');
+for my $order ('wide', 'mostly_null', 'big DESC')
+{
+	($got, $want) = map { $primary->safe_psql('postgres', "$workers SET hpsort.debug_sort = $_; SELECT * FROM mixed ORDER BY $order, id") } 'allow', 'forbid';
+	ok($got eq $want, "workers, by $order");
+}
+
+# Groups on both sides of a merge join, larger than memory on one.
+for my $key ('few', 'heavy', 'big')
+{
+	($got, $want) = both("SET work_mem = '64kB'; SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_material = off;",
+		"SELECT count(*), sum(a.id::int8 * 3 + b.id), md5(string_agg(b::text, '' ORDER BY a.id, b.id)) FROM (SELECT * FROM mixed WHERE id % 900 = 0) a JOIN mixed b USING ($key)");
+	is($got, $want, "merge join by $key");
+}
+
+# Rows changed, pruned and vacuumed between the reading of keys and places and the fetching of rows.
+for my $scroll ('NO SCROLL', 'SCROLL')
+{
+	my $reader = $primary->background_psql('postgres');
+
+	$primary->safe_psql('postgres', 'DROP TABLE IF EXISTS changing; CREATE TABLE changing WITH (fillfactor = 80) AS SELECT * FROM mixed; ANALYZE changing; SELECT count(*) FROM changing');
+	$want = $primary->safe_psql('postgres', 'SET hpsort.debug_sort = forbid; SELECT * FROM changing ORDER BY few, id');
+	$reader->query_safe("SET work_mem = '64kB'");
+	like($reader->query_safe('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM changing ORDER BY few'), qr/Disk: .*Rows: in place/s, "$scroll: on disk, in place");
+	$got = $reader->query_safe("BEGIN; DECLARE c $scroll CURSOR FOR SELECT * FROM changing ORDER BY few; FETCH 5 FROM c");
+	$primary->safe_psql('postgres', "UPDATE changing SET few = few + 1 WHERE id % 3 = 0; UPDATE changing SET small = 1 WHERE id % 5 = 0;
+		DELETE FROM changing WHERE id % 7 = 0; SELECT count(*) FROM changing; VACUUM changing; UPDATE changing SET big = 2, few = 1 WHERE id % 2 = 0; SELECT count(*) FROM changing; VACUUM changing");
+	$got .= "\n" . $reader->query_safe('FETCH ALL FROM c');
+	ok($got eq $want, "$scroll: rows changed since are what they were");
+	ok($reader->query_safe('MOVE ABSOLUTE 0 FROM c; FETCH ALL FROM c') eq $want, 'and are so again') if $scroll eq 'SCROLL';
+	$reader->query_safe('COMMIT');
+	$reader->quit;
+}
+
+# Errors and cancels leave neither files nor pins.
+my ($rc, $out, $err) = $primary->psql('postgres', "SET work_mem = '64kB'; SET temp_file_limit = '64kB'; SELECT * FROM mixed ORDER BY wide");
+like($err, qr/temporary file size exceeds/, 'temp_file_limit holds');
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no file is left');
+for my $try (1 .. 12)
+{
+	my $ms = 1 + int(rand(60));
+	$primary->psql('postgres', "SET work_mem = '64kB'; SET statement_timeout = $ms; SELECT * FROM mixed ORDER BY " . random_order());
+}
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'nor after cancels');
+is(own_hits(plan_of($primary, 'SELECT * FROM small ORDER BY x')), $pages, 'nor do pins stay taken');
+
+# --- copying after keys and places have been written: because the table is not cached, because it has too many pages
+
+for my $order ('x', 'y', 'x DESC, y')
+{
+	$primary->restart;
+	$half = "SET work_mem = '64kB'; SET enable_seqscan = off; SELECT count(filler) FROM large WHERE id <= 12000; SET enable_seqscan = on;";
+	$plan = plan_of($primary, "SELECT * FROM large ORDER BY $order", $half);
+	like($plan, qr/Disk: .*Keys: 19000 .*Rows: copied \(not in shared buffers\)/s, "copied from the middle on, with keys on disk, by $order");
+	$primary->restart;
+	($got, $want) = both($half, "SELECT * FROM large ORDER BY $order", "SELECT * FROM large ORDER BY $order, id");
+	ok($got eq $want, "rows copied from the middle on, by $order");
+}
+# The planner takes this for a third of the rows, whose keys fit.
+my $many = <<'SQL';
+SET temp_buffers = '80MB'; SET work_mem = '64kB';
+CREATE TEMP TABLE sparse AS SELECT i AS id, (i * 7919) % 1009 AS x, CASE WHEN i % 3 > 0 THEN i % 5 END AS few, repeat('s', 1050) AS filler FROM generate_series(1, 15000) i;
+ANALYZE sparse;
+SQL
+for my $order ('x', 'few', 'few DESC')
+{
+	my $query = "SELECT * FROM sparse WHERE id + 0 > 0 ORDER BY $order";
+	like(plan_of($primary, $query, $many), qr/Disk: .*Keys: 15000 .*Rows: copied \(work_mem\)/s, "more pages than work_mem has room for: copied, by $order");
+	($got, $want) = both($many, $query, "$query, id");
+	ok($got eq $want, "rows of more pages, by $order");
+}
+unlike(plan_of($primary, 'SELECT * FROM sparse ORDER BY x', $many), qr/Rows:/, 'copied from the beginning if the planner knows');
+warm($primary);
 
 # --- temporary tables, in local buffers: 128 pages in 1,024 of these, of which 256 may be pinned
 

@@ -54,19 +54,30 @@ row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 {
 	if (fetch->npages == fetch->room)
 	{
-		fetch->pages = repalloc_huge(fetch->pages, fetch->room * 2 * sizeof(PageBuffer));
-		fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * 2 * sizeof(Page));
-		memset(fetch->pinned + fetch->room, 0, fetch->room * sizeof(Page));
-		fetch->room *= 2;
+		/* By a quarter: the room counts where memory is short. */
+		uint32		more = fetch->room / 4;
+
+		fetch->pages = repalloc_huge(fetch->pages, (Size) (fetch->room + more) * sizeof(PageBuffer));
+		fetch->pinned = repalloc_huge(fetch->pinned, (Size) (fetch->room + more) * sizeof(Page));
+		memset(fetch->pinned + fetch->room, 0, more * sizeof(Page));
+		fetch->room += more;
 	}
 	fetch->pages[fetch->npages] = page;
 	return fetch->npages++;
 }
 
+void
+row_fetch_trim(RowFetch *fetch)
+{
+	fetch->room = Max(fetch->npages, 1);
+	fetch->pages = repalloc_huge(fetch->pages, fetch->room * sizeof(PageBuffer));
+	fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * sizeof(Page));
+}
+
 Size
 row_fetch_memory(const RowFetch *fetch)
 {
-	return fetch->room * (sizeof(PageBuffer) + sizeof(Page));
+	return fetch->room * ROW_FETCH_PAGE_BYTES;
 }
 
 static void

@@ -67,8 +67,12 @@ extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 /* Adds a page that has just been read, and returns its number: at most ROW_PLACE_PAGES of them. */
 extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 
-/* Bytes of memory that the pages take. */
+/* No more pages will be added: frees the memory for them. */
+extern void row_fetch_trim(RowFetch *fetch);
+
+/* Bytes of memory that the pages take, and that one page takes. */
 extern Size row_fetch_memory(const RowFetch *fetch);
+#define ROW_FETCH_PAGE_BYTES (sizeof(PageBuffer) + sizeof(Page))
 
 /*
  * Unpins all pages: rows fetched so far are no longer there.  Must be called in the end,

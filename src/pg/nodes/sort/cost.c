@@ -107,6 +107,18 @@
 #define PLACE_NARROW_BYTES 12.0
 #define PLACE_WIDE_BYTES 33.0
 
+/*
+ * Bytes of a temporary file for each, where they do not fit into work_mem: a place, beside
+ * each key; and bytes of memory for each page of the table, of which there is a part to spare
+ * then, as in in_place.c.
+ */
+#define PLACE_FILE_BYTES 4.0
+#define PLACE_PAGE_BYTES 16.0
+#define PLACE_PAGES_PART 0.5
+
+/* How many times a LIMIT's rows there has to be room for, as there. */
+#define PLACE_LIMIT_SLACK 1.25
+
 /* As COMPUTED_WIDTH_MIN of in_place.c. */
 #define PLACE_COMPUTED_WIDTH 256
 
@@ -128,7 +140,7 @@
 #define IN_ORDER_PART 0.3
 
 /*
- * The partitions that one pass can make, as in store/spill.c: PARTITIONS_MOST, or
+ * The partitions that one pass can make, as in store/spill_divide.c: PARTITIONS_MOST, or
  * one for each PARTITION_BYTES of work_mem if these are fewer, of which each is
  * planned to fill PARTITION_FILL of work_mem.  Dividing all of them once more costs
  * DIVIDE_FACTOR times what writing and reading the rows does: 1e6 rows of 70 bytes
@@ -236,6 +248,24 @@ sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression)
 	return result;
 }
 
+/* Bytes of memory for the key and the place of one row. */
+static double
+place_bytes(const HpSortCostInput *input)
+{
+	return input->narrow ? PLACE_NARROW_BYTES : PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
+}
+
+/* Whether rows can stay where they are, as far as memory goes. */
+static bool
+places_fit(const HpSortCostInput *input)
+{
+	double		memory = (double) work_mem * 1024;
+	double		rows = input->limit >= 0 ? Min(input->rows, input->limit * PLACE_LIMIT_SLACK) : input->rows;
+
+	return rows * place_bytes(input) <= memory ||
+		input->pages * PLACE_PAGE_BYTES <= memory * PLACE_PAGES_PART;
+}
+
 void
 sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 {
@@ -244,13 +274,15 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	double		rows = Max(input->rows, 2.0);
 	double		width = row_bytes(input->width);
 	double		bytes = rows * width;
+	double		file_bytes = 0;
 	double		kept = rows;
+	bool		in_place = input->in_place && places_fit(input);
 	double		in_ns;
 	double		out_ns;
 	Cost		disk = 0;
 	Cost		compare = 0;
 
-	if (input->limit >= 0 && (input->in_place || 2 * input->limit * width <= memory))
+	if (input->limit >= 0 && (in_place || 2 * input->limit * width <= memory))
 		kept = rows_kept(rows, Max(input->limit, 1));
 	if (input->key_only)
 	{
@@ -268,9 +300,12 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 
 		in_ns = kept * each * (1 - ROW_OUT_PART) + sort_ns(input, kept, SORT_WANT_PERMUTATION);
 		out_ns = kept * each * ROW_OUT_PART;
-		if (input->in_place)
-			bytes = kept * (input->narrow ? PLACE_NARROW_BYTES
-							: PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64));
+		if (in_place)
+		{
+			bytes = kept * place_bytes(input);
+			file_bytes = kept * (PLACE_FILE_BYTES + input->nmapped *
+								 (input->narrow ? sizeof(uint32) : sizeof(uint64)));
+		}
 		else if (kept < rows)
 		{
 			bytes = kept * width;
@@ -292,7 +327,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	}
 	if (bytes > memory)
 	{
-		double		pages = ceil(bytes / BLCKSZ);
+		double		pages = ceil((in_place ? file_bytes : bytes) / BLCKSZ);
 		double		partitions = PARTITION_FILL * Min(PARTITIONS_MOST, memory / PARTITION_BYTES);
 		double		divided = Max(0.0, ceil(log(bytes / memory) / log(partitions)) - 1);
 

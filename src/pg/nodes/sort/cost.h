@@ -22,6 +22,7 @@ typedef struct HpSortCostInput
 	bool		further;		/* ... by keys behind the mapped ones */
 	bool		key_only;
 	bool		in_place;		/* rows stay where they are; as far as the planner knows */
+	double		pages;			/* of their table, if so */
 	double		limit;			/* rows wanted; < 0: all */
 	bool		by_group;		/* these are the first of each group */
 	double		order;			/* how much the rows come in order of the first

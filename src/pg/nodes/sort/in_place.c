@@ -24,6 +24,18 @@
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
+/* Rows of a batch for which room is made at once: little, where work_mem is. */
+#define TAKE_AT_ONCE 512
+
+/* The list of pages may take one of so many parts of work_mem if keys and places go to disk. */
+#define PAGES_PART 2
+
+/* How many times a LIMIT's rows there has to be room for, as more are kept than are wanted. */
+#define BOUND_SLACK 1.25
+
+/* Places of a tape that are in memory at once. */
+#define TAPE_PLACES 2048
+
 /*
  * Rows are copied if of the pages read more than one of so many, and more than so many
  * altogether, came from disk.
@@ -61,9 +73,10 @@ typedef struct Reading
 	ColumnBatch *batches;
 	const int64 *tids;			/* of the batch */
 	const PageBuffer *pages;	/* those of the batch, from the one added last on */
+	size_t		taken;			/* rows of it that have been taken */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
-	uint32	   *images;			/* of a batch, if there is one narrow key */
+	uint32	   *images;			/* of rows taken at once, if there is one narrow key */
 	uint32	   *places;
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
@@ -105,15 +118,19 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 		!contain_subplans((Node *) child->plan->targetlist);
 }
 
-/* Whether it is worth trying, as far as can be told before the table is read. */
+/* Whether it is worth trying, as far as can be told before a table of so many blocks is read. */
 static bool
-is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound)
+is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumber blocks)
 {
+	Size		limit = (Size) work_mem * 1024;
+	double		rows = spec->expected_rows;
+
 	if (bound > 0)
-		return true;
-	if (spec->expected_rows * row_store_ref_bytes(spec->keys) > (double) work_mem * 1024)
+		rows = Min(rows, (double) bound * BOUND_SLACK);
+	if (rows * row_store_ref_bytes(spec->keys) > (double) limit &&
+		(Size) blocks * ROW_FETCH_PAGE_BYTES > limit / PAGES_PART)
 		return false;
-	return child->ps_ProjInfo == NULL || child->plan->plan_width >= COMPUTED_WIDTH_MIN ||
+	return bound > 0 || child->ps_ProjInfo == NULL || child->plan->plan_width >= COMPUTED_WIDTH_MIN ||
 		hpsort_debug_sort == NODE_FORCE;
 }
 
@@ -124,18 +141,16 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 	Relation	rel;
 	BlockNumber blocks;
 
-	if (!in_place_is_possible(spec, child) || !is_promising(spec, child, bound))
+	if (!in_place_is_possible(spec, child))
 		return false;
 
 	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC ||
 		compat_snapshots_get_old())
 		return false;
-	if (bound > 0 && (spec->keys->nmapped > 1 || !key_is_narrow(spec->keys->keys[0].kind)))
-		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	blocks = RelationGetNumberOfBlocks(rel);
-	if (blocks > ROW_PLACE_PAGES)
+	if (blocks > ROW_PLACE_PAGES || !is_promising(spec, child, bound, blocks))
 		return false;
 
 	/*
@@ -178,12 +193,13 @@ image_of(const ReadKey *key, const ColumnBatch *batch, size_t i)
 	return (value & key->mask) ^ key->flip;
 }
 
-/* Takes the batch, for which there is room, of a store of the narrow layout. */
+/* Takes the next n rows of the batch, for which there is room, to a store of the narrow layout. */
 static void
-take_narrow(Reading *reading)
+take_narrow(Reading *reading, size_t n)
 {
 	RowStore   *store = reading->rows->store;
 	const ColumnBatch *batch = &reading->batches[0];
+	size_t		start = reading->taken;
 	const ReadKey *key = &reading->keys[0];
 	uint64		cutoff = row_store_narrow_cutoff(store);
 	uint32	   *images = reading->images;
@@ -193,76 +209,124 @@ take_narrow(Reading *reading)
 	size_t		i;
 
 	if (key->key->kind == KEY_KIND_ENUM)
-		for (i = 0; i < batch->n; i++)
-			images[i] = batch->nulls[i] ? 0 : (uint32) image_of(key, batch, i);
+		for (i = 0; i < n; i++)
+			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else
-		for (i = 0; i < batch->n; i++)
-			images[i] = ((uint32) batch->keys[i] & (uint32) key->mask) ^ (uint32) key->flip;
-	for (i = 0; i < batch->n; i++)
+		for (i = 0; i < n; i++)
+			images[i] = ((uint32) batch->keys[start + i] & (uint32) key->mask) ^ (uint32) key->flip;
+	for (i = 0; i < n; i++)
 	{
-		if (unlikely(batch->nulls[i]))
+		if (unlikely(batch->nulls[start + i]))
 		{
-			row_store_put_ref(store, &null, place_of(reading, reading->tids[i]));
+			if (row_store_wants(store, &null))
+				row_store_put_ref(store, &null, place_of(reading, reading->tids[start + i]));
 			continue;
 		}
 		if (images[i] >= cutoff)
 			continue;
 		images[kept] = images[i];
-		places[kept++] = place_of(reading, reading->tids[i]);
+		places[kept++] = place_of(reading, reading->tids[start + i]);
 	}
 	row_store_put_narrow_refs(store, images, places, kept);
 }
 
 /* The same of the wide layout. */
 static void
-take_wide(Reading *reading)
+take_wide(Reading *reading, size_t n)
 {
 	RowStore   *store = reading->rows->store;
 	int			nkeys = reading->scan.ncolumns;
-	size_t		n = reading->batches[0].n;
+	size_t		end = reading->taken + n;
+	RowKey		key;
 	size_t		i;
 	int			k;
 
-	for (i = 0; i < n; i++)
+	for (i = reading->taken; i < end; i++)
 	{
-		RowKey		key = {0};
-
+		key.nulls = 0;
 		for (k = 0; k < nkeys; k++)
 		{
-			if (reading->batches[k].nulls[i])
-				key.nulls |= 1 << k;
-			else
-				key.images[k] = image_of(&reading->keys[k], &reading->batches[k], i);
+			bool		isnull = reading->batches[k].nulls[i];
+
+			key.nulls |= isnull << k;
+			key.images[k] = isnull ? 0 : image_of(&reading->keys[k], &reading->batches[k], i);
 		}
-		row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
+		if (row_store_wants(store, &key))
+			row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
 	}
 }
 
-/* Takes the batch; false, and takes nothing, if there is no room for it. */
+/* What the pages take is not the store's. */
+static void
+spare_pages(RowStore *store, Size pages)
+{
+	Size		limit = (Size) work_mem * 1024;
+
+	store->limit = limit > pages ? limit - pages : 0;
+}
+
+/* Has the rows of the store written to partitions; false if there is no memory even for that. */
+static bool
+spill(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	RowStore   *store = rows->store;
+	const RowSortSpec *spec = rows->spec;
+	Size		most = (Size) work_mem * 1024 / PAGES_PART;
+
+	if (store->rows == 0 || row_fetch_memory(rows->fetch) > most)
+		return false;
+	rows->count += store->rows;
+	if (rows->partitions)
+		partitions_flush(rows->partitions);
+	else
+	{
+		/* Partitions should fit beside all pages, when they are read. */
+		spare_pages(store, Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
+		rows->partitions = partitions_create(spec->memory, store, &spec->context,
+											 spec->rewind && !spec->random, rows->stats);
+		partitions_start_store(rows->partitions, spec->expected_rows);
+	}
+	return true;
+}
+
+/* Makes room in the store for so many rows, and for so many with a NULL as a single key. */
+static bool
+make_room(Reading *reading, Size n, Size nulls)
+{
+	RowStore   *store = reading->rows->store;
+
+	if (row_store_has_too_many(store))
+		row_store_keep_bound(store);
+	spare_pages(store, row_fetch_memory(reading->rows->fetch));
+	if (likely(row_store_reserve_refs(store, n, nulls)))
+		return true;
+	if (row_store_make_room_by_bound(store) && row_store_reserve_refs(store, n, nulls))
+		return true;
+	return spill(reading) && row_store_reserve_refs(store, n, nulls);
+}
+
+/* Takes the batch; false if there is no room for all of it. */
 static bool
 take_batch(Reading *reading)
 {
 	RowStore   *store = reading->rows->store;
 	const ColumnBatch *batch = &reading->batches[0];
-	Size		limit = (Size) work_mem * 1024;
-	Size		pages = row_fetch_memory(reading->rows->fetch);
+	size_t		n;
 
-	if (row_store_has_too_many(store))
-		row_store_keep_bound(store);
-
-	/* What the pages take is not the store's; they are few beside the rows. */
-	store->limit = limit > pages ? limit - pages : 0;
-	if (!row_store_reserve_refs(store, batch->n, batch->nnulls) &&
-		!(row_store_make_room_by_bound(store) &&
-		  row_store_reserve_refs(store, batch->n, batch->nnulls)))
+	for (reading->taken = 0; reading->taken < batch->n; reading->taken += n)
 	{
-		reading->where = ROWS_COPIED_WORK_MEM;
-		return false;
+		n = Min(batch->n - reading->taken, TAKE_AT_ONCE);
+		if (!make_room(reading, n, Min(n, (size_t) batch->nnulls)))
+		{
+			reading->where = ROWS_COPIED_WORK_MEM;
+			return false;
+		}
+		if (store->narrow)
+			take_narrow(reading, n);
+		else
+			take_wide(reading, n);
 	}
-	if (store->narrow)
-		take_narrow(reading);
-	else
-		take_wide(reading);
 	reading->sort->stats->keys += batch->n;
 	return true;
 }
@@ -295,7 +359,7 @@ copy_row(Reading *reading, HeapTuple tuple)
 	row_sort_put(reading->sort, in_place_project(rows->child, rows->slot));
 }
 
-/* Copies rows that have been taken: those of the store with references from this array. */
+/* Copies rows that have been taken, with places from one of these arrays. */
 static void
 copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
 {
@@ -310,29 +374,63 @@ copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
 }
 
 /*
- * From now on rows are copied: those of the store first, then those of the batch unless
- * it has been taken.  Meanwhile the sort gets the memory that the store has not
- * filled, as a third of what is reserved for it is for sorting.
+ * Copies the rows of the store.  Meanwhile the sort gets the memory that the store has
+ * not filled, as a third of what is reserved for it is for sorting.
  */
 static void
-start_copying(Reading *reading, bool batch_taken)
+copy_store(Reading *reading)
 {
-	InPlace    *rows = reading->rows;
-	RowStore   *store = rows->store;
+	RowStore   *store = reading->rows->store;
 	RowStore   *copies = reading->sort->store;
 	Size		limit = copies->limit;
-	size_t		i;
 
-	reading->sort->stats->keys = 0;
-	reading->sort->stats->rows = reading->where;
-	rows->fetch->exhausted = true;	/* pages come once, one after the other */
+	reading->rows->fetch->exhausted = true; /* pages come once, one after the other */
 	copies->limit = limit - Min(limit, store->used) * 2 / 3;
 	copy_refs(reading, store->refs, store->narrow ? store->pairs : NULL, store->n);
 	if (store->narrow)
 		copy_refs(reading, store->null_refs, NULL, store->nnull);
 	row_store_reset(store);
 	copies->limit = limit;
-	for (i = 0; !batch_taken && i < reading->batches[0].n; i++)
+}
+
+/*
+ * Copies the rows of partitions and those of the store, which join them.  Rows of equal
+ * keys stay in order.  The sort has to spare the memory of the list of pages.
+ */
+static void
+copy_partitions(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	RowStore   *copies = reading->sort->store;
+	const uint32 *places;
+	uint64		n;
+
+	copies->limit -= Min(copies->limit / PAGES_PART, row_fetch_memory(rows->fetch));
+	partitions_flush(rows->partitions);
+	row_store_reset(rows->store);
+	while ((n = partitions_take_back(rows->partitions, &places)) > 0)
+		copy_refs(reading, places, NULL, n);
+	partitions_destroy(rows->partitions);
+	rows->partitions = NULL;
+}
+
+/*
+ * From now on rows are copied: those that have been taken first, then the others of the
+ * batch.
+ */
+static void
+start_copying(Reading *reading)
+{
+	InPlace    *rows = reading->rows;
+	size_t		i;
+
+	reading->sort->stats->keys = 0;
+	reading->sort->stats->rows = reading->where;
+	if (rows->partitions)
+		copy_partitions(reading);
+	else
+		copy_store(reading);
+	for (i = reading->taken; i < reading->batches[0].n; i++)
 		copy_row(reading, row_fetch(rows->fetch, place_of(reading, reading->tids[i])));
 	ExecClearTuple(rows->slot);
 	row_fetch_unpin(rows->fetch);
@@ -413,14 +511,34 @@ read_table(Reading *reading)
 			copy_page(reading);
 		else
 		{
-			bool		taken = take_batch(reading);
-
-			copying = !taken || is_not_cached(reading);
+			copying = !take_batch(reading) || is_not_cached(reading);
 			if (copying)
-				start_copying(reading, taken);
+				start_copying(reading);
 		}
 	} while (more);
 	return !copying;
+}
+
+/* Writes places that may be read in any order once more, in order, over the bytes of the partitions. */
+static void
+write_tape(InPlace *rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->spec->memory);
+	SpillFile  *file = partitions_file(rows->partitions);
+	const uint32 *places;
+	uint64		n;
+
+	rows->tape = tape_create(file, TAPE_PLACES * sizeof(uint32));
+	rows->buffer = palloc_array(uint32, TAPE_PLACES);
+	MemoryContextSwitchTo(old);
+	while ((n = partitions_next_refs(rows->partitions, &places)) > 0)
+	{
+		tape_put_items(rows->tape, places, n * sizeof(uint32));
+		CHECK_FOR_INTERRUPTS();
+	}
+	tape_finish(rows->tape);
+	rows->stats->space = spill_file_bytes(file);
+	row_store_reset(rows->store);
 }
 
 static void
@@ -429,9 +547,19 @@ finish(InPlace *rows)
 	RowSortStats *stats = rows->stats;
 	const RowStoreStats *sorted = &rows->store->stats;
 
-	row_store_sort(rows->store, &rows->spec->context);
-	rows->count = row_store_count(rows->store);
 	stats->rows = ROWS_IN_PLACE;
+	row_fetch_trim(rows->fetch);
+	spare_pages(rows->store, row_fetch_memory(rows->fetch));
+	if (rows->partitions)
+	{
+		rows->count += rows->store->rows;
+		partitions_finish(rows->partitions);
+		if (rows->spec->random)
+			write_tape(rows);
+		return;
+	}
+	row_store_sort(rows->store, &rows->spec->context);
+	rows->count = rows->nplaces = row_store_count(rows->store);
 	stats->plan = sorted->plan;
 	stats->compared = sorted->compared;
 	stats->range = sorted->range;
@@ -468,8 +596,8 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	reading->rows = rows;
 	reading->sort = sort;
 	reading->block = InvalidBlockNumber;
-	reading->images = palloc_array(uint32, COLUMN_BATCH_KEYS);
-	reading->places = palloc_array(uint32, COLUMN_BATCH_KEYS);
+	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
+	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->scan.aligned = true;
 	reading->scan.tids = true;
 	column_scan_from_node(&reading->scan, node);
@@ -503,6 +631,28 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 /* --- the rows in order */
 
 void
+in_place_read(InPlace *rows, uint64 i)
+{
+	if (rows->tape)
+	{
+		rows->first = i - i % TAPE_PLACES;
+		rows->nplaces = Min(rows->count - rows->first, TAPE_PLACES);
+		rows->places = rows->buffer;
+		tape_get_items(rows->tape, rows->first * sizeof(uint32), rows->buffer,
+					   rows->nplaces * sizeof(uint32));
+		return;
+	}
+	if (i == 0 && rows->nplaces > 0)
+		partitions_rewind(rows->partitions);
+	else
+		Assert(i == rows->first + rows->nplaces);
+	rows->first = i;
+	rows->nplaces = partitions_next_refs(rows->partitions, &rows->places);
+	if (rows->nplaces == 0)
+		elog(ERROR, "no more places in a temporary file");
+}
+
+void
 in_place_rewind(InPlace *rows)
 {
 	rows->position.at = 0;
@@ -534,5 +684,7 @@ in_place_end(InPlace *rows)
 {
 	ExecClearTuple(rows->slot);
 	row_fetch_unpin(rows->fetch);
+	if (rows->partitions)
+		partitions_destroy(rows->partitions);
 	row_store_destroy(rows->store);
 }

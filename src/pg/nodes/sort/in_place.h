@@ -7,8 +7,12 @@
  * or not, and for keys that are columns which the column reader can read.  What the
  * child would have computed of a row is computed when the row is returned.
  *
+ * Keys and places that do not fit into work_mem go to partitions, as copied rows do
+ * (partitions.h).  They come back partition after partition; where rows may be read
+ * backward or from a mark, their places are written once more, in order, to a tape.
+ *
  * It pays where the table is in the buffer pool, which shows while it is read: if more
- * pages come from disk than a few, or if keys and places do not fit into work_mem,
+ * pages come from disk than a few, or if not even the list of pages fits into work_mem,
  * the rows are copied into a RowSort, those read so far and the others.
  */
 #ifndef HPSORT_PG_NODES_SORT_IN_PLACE_H
@@ -32,6 +36,16 @@ typedef struct InPlace
 	uint64		count;			/* rows that can be read */
 	RowSortPosition position;
 	RowSortPosition mark;
+
+	/* Beyond work_mem. */
+	Partitions *partitions;		/* NULL: the store has all rows */
+	Tape	   *tape;			/* of places in order, unless NULL */
+	uint32	   *buffer;			/* for those read from the tape */
+
+	/* The places that are in memory: of nplaces rows from row first on. */
+	const uint32 *places;		/* NULL: in the store */
+	uint64		first;
+	uint64		nplaces;
 } InPlace;
 
 /*
@@ -59,6 +73,9 @@ extern void in_place_end(InPlace *rows);
 
 /* All rows have been returned. */
 extern void in_place_at_end(InPlace *rows);
+
+/* Has the place of row i < count in memory, which is the next or, of a tape, any. */
+extern void in_place_read(InPlace *rows, uint64 i);
 
 /* The row in the slot as the child would have returned it. */
 static inline TupleTableSlot *
@@ -92,18 +109,26 @@ in_place_show(InPlace *rows, HeapTuple tuple)
 		ExecStoreHeapTuple(tuple, rows->slot, false);
 }
 
+/* The place of row i in order, which is in memory. */
+static inline uint32
+in_place_of(const InPlace *rows, uint64 i)
+{
+	return rows->places ? rows->places[i - rows->first] : row_store_ref(rows->store, i);
+}
+
 /* Fetches row i in order, i < count. */
 static inline TupleTableSlot *
 in_place_fetch(InPlace *rows, uint64 i)
 {
-	const RowStore *store = rows->store;
-
-	if (likely(i + ROW_FETCH_LINES_AHEAD < rows->count))
+	/* Also if i is before first. */
+	if (unlikely(i - rows->first >= rows->nplaces))
+		in_place_read(rows, i);
+	if (likely(i - rows->first + ROW_FETCH_LINES_AHEAD < rows->nplaces))
 	{
-		row_fetch_prefetch_line(rows->fetch, row_store_ref(store, i + ROW_FETCH_LINES_AHEAD));
-		row_fetch_prefetch_row(rows->fetch, row_store_ref(store, i + ROW_FETCH_ROWS_AHEAD));
+		row_fetch_prefetch_line(rows->fetch, in_place_of(rows, i + ROW_FETCH_LINES_AHEAD));
+		row_fetch_prefetch_row(rows->fetch, in_place_of(rows, i + ROW_FETCH_ROWS_AHEAD));
 	}
-	in_place_show(rows, row_fetch(rows->fetch, row_store_ref(store, i)));
+	in_place_show(rows, row_fetch(rows->fetch, in_place_of(rows, i)));
 	return in_place_project(rows->child, rows->slot);
 }
 

@@ -31,6 +31,18 @@
 /* The rows expected are at least this many times the rows seen: an estimate once exceeded says nothing. */
 #define EXPECTED_MIN 8.0
 
+/* Rows that lie elsewhere read at once. */
+#define REFS_AT_ONCE 1024
+
+/* Rows read from the file: of one narrow key up to REFS_AT_ONCE, of other keys one. */
+typedef struct RefBlock
+{
+	Size		n;
+	bool		nulls;			/* of one narrow key: all of them are NULL */
+	uint32		refs[REFS_AT_ONCE];
+	uint32		images[REFS_AT_ONCE];	/* of one narrow key */
+} RefBlock;
+
 struct Partitions
 {
 	MemoryContext memory;
@@ -46,6 +58,7 @@ struct Partitions
 	uint64		count;			/* ... and how many it has, of the partition read last */
 	bool		streaming;		/* the partition read last is returned as it lies in the file */
 	RowBuffer	row;			/* a row of the file that is not put into the store */
+	RefBlock   *refs;			/* rows of the file, if they lie elsewhere; else NULL */
 };
 
 Partitions *
@@ -56,11 +69,13 @@ partitions_create(MemoryContext memory, RowStore *store, const SortContext *cont
 
 	p->memory = memory;
 	p->store = store;
-	p->spill = spill_create(memory, store->keys, store->tupdesc, store->tuples, store->limit);
+	p->spill = spill_create(memory, store);
 	p->context = context;
 	p->keep = keep;
 	p->stats = stats;
 	row_buffer_init(&p->row, memory);
+	if (store->elsewhere)
+		p->refs = (RefBlock *) MemoryContextAlloc(memory, sizeof(RefBlock));
 	return p;
 }
 
@@ -206,7 +221,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 		bool		wanted = taken < *nsamples &&
 			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
 
-		if (p->store->tuples)
+		if (p->store->tuples && p->refs == NULL)
 		{
 			MinimalTuple tuple = read_row(p, wanted && !by_rest ? &key : NULL, len);
 
@@ -222,12 +237,50 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	return samples;
 }
 
-/* Puts the row that is being read from the file into the store; false if there is no room. */
+/* Goes to the next row to be read from the file, or to the next rows that lie elsewhere; false at the end. */
+static bool
+next_read(Partitions *p, RowKey *key, Size *len)
+{
+	RefBlock   *refs = p->refs;
+
+	if (refs == NULL)
+		return spill_next_row(p->spill, key, len);
+	if (p->store->narrow)
+		refs->n = spill_next_refs(p->spill, refs->images, refs->refs, REFS_AT_ONCE, &refs->nulls);
+	else if ((refs->n = spill_next_row(p->spill, key, len)) > 0)
+		refs->refs[0] = spill_ref(p->spill);
+	return refs->n > 0;
+}
+
+/* Puts rows that lie elsewhere, which are being read, into the store; false if there is no room. */
+static bool
+put_refs(Partitions *p, const RowKey *key)
+{
+	const RefBlock *refs = p->refs;
+	bool		nulls = p->store->narrow && refs->nulls;
+	RowKey		null = {.nulls = 1};
+	Size		i;
+
+	if (!row_store_reserve_refs(p->store, nulls ? 0 : refs->n, nulls ? refs->n : 0))
+		return false;
+	if (p->store->narrow && !nulls)
+	{
+		row_store_put_narrow_refs(p->store, refs->images, refs->refs, refs->n);
+		return true;
+	}
+	for (i = 0; i < refs->n; i++)
+		row_store_put_ref(p->store, nulls ? &null : key, refs->refs[i]);
+	return true;
+}
+
+/* Puts what is being read from the file into the store; false if there is no room. */
 static bool
 put_read(Partitions *p, const RowKey *key, Size len)
 {
 	MinimalTuple place;
 
+	if (p->refs)
+		return put_refs(p, key);
 	if (!p->store->tuples)
 		return row_store_put_key(p->store, key);
 	if (!row_store_begin_tuple(p->store, len, &place))
@@ -245,7 +298,8 @@ divide(Partitions *p, int number)
 	RowStore *store = p->store;
 	const SpillPartition *partition = spill_partition(spill, number);
 	double		expected = (double) partition->tuple_bytes +
-		(double) partition->rows * (store->keys->nmapped + 4) * sizeof(uint64);
+		(double) partition->rows * (store->elsewhere ? row_store_ref_bytes(store->keys)
+									: (store->keys->nmapped + 4) * sizeof(uint64));
 	int			before = spill_partition_count(spill);
 	uint64		at = 0;
 	int			nsamples;
@@ -258,7 +312,7 @@ divide(Partitions *p, int number)
 	samples = sample_partition(p, number, expected, &nsamples);
 	spill_divide(spill, number, samples, nsamples, expected);
 	pfree(samples);
-	while (spill_next_row(spill, &key, &len))
+	while (next_read(p, &key, &len))
 	{
 		if (!put_read(p, &key, len))
 		{
@@ -288,7 +342,7 @@ load(Partitions *p, int number)
 	if (row_store_cannot_hold(store, partition->rows, partition->tuple_bytes))
 		return false;
 	spill_start_reading(spill, number, false);
-	while (spill_next_row(spill, &key, &len))
+	while (next_read(p, &key, &len))
 	{
 		if (!put_read(p, &key, len))
 		{
@@ -342,6 +396,15 @@ next_partition(Partitions *p)
 	return false;
 }
 
+/* All rows of a partition that is in order as it lies have been returned. */
+static void
+end_stream(Partitions *p)
+{
+	p->streaming = false;
+	if (!p->keep)
+		spill_forget_partition(p->spill, p->next - 1);
+}
+
 /* Returns the next row of a partition that is in order as it lies; NULL at its end. */
 static TupleTableSlot *
 stream(Partitions *p, TupleTableSlot *slot)
@@ -352,9 +415,7 @@ stream(Partitions *p, TupleTableSlot *slot)
 	ExecClearTuple(slot);
 	if (!spill_next_row(p->spill, &key, &len))
 	{
-		p->streaming = false;
-		if (!p->keep)
-			spill_forget_partition(p->spill, p->next - 1);
+		end_stream(p);
 		return NULL;
 	}
 	if (p->store->tuples)
@@ -379,6 +440,65 @@ partitions_next(Partitions *p, TupleTableSlot *slot)
 		ExecClearTuple(slot);
 		if (!next_partition(p))
 			return slot;
+	}
+}
+
+/* The same of rows that lie elsewhere: returns the number of references in p->refs, 0 at the end. */
+static uint64
+stream_refs(Partitions *p)
+{
+	RowKey		key;
+	Size		len;
+	Size		n = 0;
+
+	if (p->store->narrow)
+		n = spill_next_refs(p->spill, p->refs->images, p->refs->refs, REFS_AT_ONCE, &p->refs->nulls);
+	else
+		while (n < REFS_AT_ONCE && spill_next_row(p->spill, &key, &len))
+			p->refs->refs[n++] = spill_ref(p->spill);
+	if (n == 0)
+		end_stream(p);
+	return n;
+}
+
+uint64
+partitions_next_refs(Partitions *p, const uint32 **refs)
+{
+	const RowStore *store = p->store;
+	uint64		n;
+
+	for (;;)
+	{
+		*refs = p->refs->refs;
+		if (p->streaming && (n = stream_refs(p)) > 0)
+			return n;
+		if (!next_partition(p))
+			return 0;
+		if (p->streaming)
+			continue;
+
+		/* NULLs as a single narrow key have a partition of their own. */
+		Assert(store->nnull == 0 || store->n == 0);
+		*refs = store->nnull > 0 ? store->null_refs : store->order;
+		return p->count;
+	}
+}
+
+uint64
+partitions_take_back(Partitions *p, const uint32 **refs)
+{
+	uint64		n;
+
+	*refs = p->refs->refs;
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (p->streaming && (n = stream_refs(p)) > 0)
+			return n;
+		if (p->next == spill_partition_count(p->spill))
+			return 0;
+		spill_start_reading(p->spill, p->next++, !p->keep);
+		p->streaming = true;
 	}
 }
 

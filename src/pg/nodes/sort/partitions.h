@@ -48,6 +48,18 @@ extern void partitions_finish(Partitions *partitions);
 /* Returns the next row in order in slot; empty at the end. */
 extern TupleTableSlot *partitions_next(Partitions *partitions, TupleTableSlot *slot);
 
+/*
+ * Of rows that lie elsewhere: sets *refs to the references of the next n rows in order,
+ * which are valid until the next call, and returns n; 0 at the end.
+ */
+extern uint64 partitions_next_refs(Partitions *partitions, const uint32 **refs);
+
+/*
+ * The same of all rows that have been flushed, before partitions_finish: they come in an
+ * order in which only rows of equal keys are as they came, and only once.
+ */
+extern uint64 partitions_take_back(Partitions *partitions, const uint32 **refs);
+
 /* Starts again with the first row, of partitions that are kept.  slot must be empty. */
 extern void partitions_rewind(Partitions *partitions);
 

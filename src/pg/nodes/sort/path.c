@@ -141,7 +141,7 @@ may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, b
 	ListCell   *lc;
 
 	if (columns->key_only || !columns->exact || columns->nmapped < list_length(columns->pathkeys) ||
-		(bounded && !columns->narrow) || !sort_path_may_stay(root, subpath, bounded))
+		!sort_path_may_stay(root, subpath, bounded))
 		return false;
 	foreach(lc, columns->attnos)
 	{
@@ -172,6 +172,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.key_only = columns->key_only;
 	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
+	input.pages = subpath->parent->pages;
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.by_group = bound && bound->kind != 0;
 	input.order = sort_path_input_order(root, subpath,

@@ -5,7 +5,8 @@
  * Whenever the store has twice as many rows as wanted, or no room for more, its
  * rows are sorted, and the first ones kept.  These stay where they lie if there is
  * room enough for the garbage between them; otherwise they are moved together, so
- * that the first few of many rows fit into the memory that they need.
+ * that the first few of many rows fit into the memory that they need.  Of rows that lie
+ * elsewhere only keys and references are moved.
  */
 #include "postgres.h"
 
@@ -68,6 +69,62 @@ cut_bound(RowStore *store, const SortContext *context)
 	set_cutoff(store, &key);
 }
 
+/*
+ * Sorts the rows, and returns the references of the first n, as they lie: ascending, and
+ * turned into signed integers.  *last is set to that of the last one in order.
+ */
+static uint32 *
+first_refs(RowStore *store, uint64 n, const SortContext *context, uint32 *last)
+{
+	uint32	   *refs;
+	uint64		i;
+
+	row_store_sort(store, context);
+	*last = row_store_ref(store, n - 1);
+	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
+	for (i = 0; i < n; i++)
+		refs[i] = row_store_ref(store, i) ^ REF_SIGN;
+	if (!wide_sort_keys((int32 *) refs, n, false, context))
+		row_store_cancelled();
+	return refs;
+}
+
+/* Keeps the first bound rows of a store of the wide layout whose rows lie elsewhere. */
+static void
+cut_wide_refs(RowStore *store, const SortContext *context)
+{
+	uint64		n = store->bound;
+	uint32		last;
+	uint32	   *refs = first_refs(store, n, context, &last);
+	RowKey		key = {0};
+	RowKey		cutoff = {0};
+	uint64		kept = 0;
+	Size		i;
+	int			k;
+
+	/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
+	row_store_restart(store);
+	store->has_cutoff = false;
+	for (i = 0; kept < n; i++)
+	{
+		uint32		ref = store->refs[i];
+
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (ref != (refs[kept] ^ REF_SIGN))
+			continue;
+		kept++;
+		key.nulls = store->nulls ? store->nulls[i] : 0;
+		for (k = 0; k < store->keys->nmapped; k++)
+			key.images[k] = store->images[k][i];
+		row_store_put_ref(store, &key, ref);
+		if (ref == last)
+			cutoff = key;
+	}
+	pfree(refs);
+	set_cutoff(store, &cutoff);
+}
+
 void
 row_store_keep_bound(RowStore *store)
 {
@@ -80,22 +137,18 @@ row_store_keep_bound(RowStore *store)
 
 	Assert(store->rows > n);
 	pg_sort_context_partial(&context, store->memory);
-	if (!store->tuples || store->elsewhere ||
+	if (!store->tuples || (store->elsewhere && store->narrow) ||
 		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
 	{
 		cut_bound(store, &context);
 		return;
 	}
-
-	/* The first rows, as they lie: their references, turned into signed integers. */
-	row_store_sort(store, &context);
-	last = row_store_ref(store, n - 1);
-	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
-	for (i = 0; i < n; i++)
-		refs[i] = row_store_ref(store, i) ^ REF_SIGN;
-	if (!wide_sort_keys((int32 *) refs, n, false, &context))
-		row_store_cancelled();
-
+	if (store->elsewhere)
+	{
+		cut_wide_refs(store, &context);
+		return;
+	}
+	refs = first_refs(store, n, &context, &last);
 	row_store_restart(store);
 	for (i = 0; i < n; i++)
 	{

@@ -45,11 +45,10 @@ typedef struct SpillSample
 typedef struct Spill Spill;
 
 /*
- * Makes an empty spill, with one partition, in a context below parent.  limit:
- * the bytes of memory that a partition should fit into.  tuples: as of the store.
+ * Makes an empty spill, with one partition, in a context below parent, for the rows of a
+ * store, whose limit is the memory that a partition should fit into.
  */
-extern Spill *spill_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
-						   bool tuples, Size limit);
+extern Spill *spill_create(MemoryContext parent, const RowStore *store);
 
 /* How many samples of so many rows are of use to spill_divide, if so many bytes are expected. */
 extern int	spill_sample_count(const Spill *spill, uint64 rows, double expected);
@@ -87,14 +86,21 @@ extern SpillFile *spill_get_file(Spill *spill);
 /*
  * Reading one partition at a time.  spill_start_reading goes to its first row.
  * spill_next_row sets *len to the length of the next row's tuple, or, if there
- * are no tuples, *key to its key; false at the end.  The tuple must then be read
- * with spill_read_tuple, to where there is room for len bytes.  consume: the
- * partition cannot be read again, and its bytes in the file are given back
- * while it is read.
+ * are no tuples in the file, *key to its keys; false at the end.  The tuple must then be
+ * read with spill_read_tuple, to where there is room for len bytes.  Of a row that lies
+ * elsewhere spill_ref is the reference.  consume: the partition cannot be read again, and
+ * its bytes in the file are given back while it is read.
  */
 extern void spill_start_reading(Spill *spill, int number, bool consume);
 extern bool spill_next_row(Spill *spill, RowKey *key, Size *len);
 extern void spill_read_tuple(Spill *spill, MinimalTuple tuple, Size len);
+extern uint32 spill_ref(const Spill *spill);
+
+/*
+ * The same for up to most rows of one narrow key that lie elsewhere: their images and
+ * references.  Returns how many; all of them, or none, are NULL.
+ */
+extern Size spill_next_refs(Spill *spill, uint32 *images, uint32 *refs, Size most, bool *nulls);
 
 /* Empties a partition, and gives its bytes in the file back. */
 extern void spill_forget_partition(Spill *spill, int number);

@@ -133,7 +133,7 @@ row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tup
 {
 	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
 
-	Assert(keys->rest == NULL && (store->narrow || bound == 0));
+	Assert(keys->rest == NULL);
 	store->elsewhere = true;
 	return store;
 }
@@ -175,6 +175,12 @@ row_store_clear(RowStore *store)
 	uint32		kept = 0;
 	uint32		i;
 
+	/* What NULLs that lie elsewhere have taken other rows cannot use. */
+	if (store->elsewhere && store->null_room > 0)
+	{
+		row_store_reset(store);
+		return;
+	}
 	row_store_restart(store);
 
 	/* Frees blocks of one large tuple; closes gaps in the block numbers. */
@@ -584,10 +590,9 @@ row_store_put_key(RowStore *store, const RowKey *key)
 	return true;
 }
 
-bool
-row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+static bool
+reserve_refs(RowStore *store, Size rows, Size nulls)
 {
-	Assert(store->elsewhere);
 	while (store->room - store->n < rows)
 		if (!grow_keys(store))
 			return false;
@@ -597,11 +602,30 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 	return true;
 }
 
+bool
+row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
+{
+	Assert(store->elsewhere);
+	if (reserve_refs(store, rows, nulls))
+		return true;
+	if (store->rows > 0 || store->used == 0)
+		return false;
+
+	/* As in make_room. */
+	row_store_reset(store);
+	return reserve_refs(store, rows, nulls);
+}
+
+bool
+row_store_wants(const RowStore *store, const RowKey *key)
+{
+	return !store->has_cutoff || !after_cutoff(store, key, NULL);
+}
+
 void
 row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
 {
-	if (!store->has_cutoff || !after_cutoff(store, key, NULL))
-		put_known(store, key, ref);
+	put_known(store, key, ref);
 }
 
 void

@@ -138,15 +138,16 @@ extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped, and of a
- * narrow layout if there is a bound.  Rows are taken by their keys and references:
- * row_store_reserve_refs makes room for so many, and for so many with a NULL as a single
- * key, or returns false; row_store_put_ref takes one, unless it is beyond the cutoff.
+ * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped.  Rows are
+ * taken by their keys and references: row_store_reserve_refs makes room for so many, and
+ * for so many with a NULL as a single key, or returns false; row_store_put_ref takes one.
+ * row_store_wants: whether it is not beyond the cutoff.
  */
 extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
 											TupleDesc tupdesc, Size limit, uint64 bound);
 extern Size row_store_ref_bytes(const KeyColumns *keys);	/* of memory, for one such row */
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
+extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 
 /*
@@ -192,12 +193,14 @@ row_store_tuple(const RowStore *store, uint32 ref)
 }
 
 /*
- * Row i before the sort: sets *key to its keys, and returns its tuple or NULL.  Rows
- * are in input order, except that those with NULL as a single key come last.
+ * Row i before the sort: sets *key to its keys, and returns its tuple, or NULL if the store
+ * has none or rows lie elsewhere.  Rows are in input order, except that those with NULL as
+ * a single key come last.
  */
 static inline MinimalTuple
 row_store_row(const RowStore *store, uint64 i, RowKey *key)
 {
+	bool		tuples = store->tuples && !store->elsewhere;
 	int			k;
 
 	key->nulls = 0;
@@ -206,18 +209,18 @@ row_store_row(const RowStore *store, uint64 i, RowKey *key)
 		Assert(store->narrow || !store->tuples);
 		key->nulls = 1;
 		key->images[0] = 0;
-		return store->tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
+		return tuples ? row_store_tuple(store, store->null_refs[i - store->n]) : NULL;
 	}
 	if (store->narrow)
 	{
 		key->images[0] = ROWS_PAIR_KEY(store->pairs[i]);
-		return store->tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
+		return tuples ? row_store_tuple(store, ROWS_PAIR_REF(store->pairs[i])) : NULL;
 	}
 	for (k = 0; k < store->keys->nmapped; k++)
 		key->images[k] = store->images[k][i];
 	if (store->nulls)
 		key->nulls = store->nulls[i];
-	return store->tuples ? row_store_tuple(store, store->refs[i]) : NULL;
+	return tuples ? row_store_tuple(store, store->refs[i]) : NULL;
 }
 
 /* After row_store_sort: the reference of the i-th row in order. */

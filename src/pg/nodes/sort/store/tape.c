@@ -55,6 +55,14 @@ tape_put(Tape *tape, const void *data, uint32 len)
 }
 
 void
+tape_put_items(Tape *tape, const void *data, Size len)
+{
+	spill_file_write_to(tape->file, &tape->sequence);
+	spill_file_put(tape->file, data, len);
+	tape->bytes += len;
+}
+
+void
 tape_finish(Tape *tape)
 {
 	uint64		start = 0;
@@ -160,6 +168,12 @@ get_bytes(Tape *tape, uint64 at, void *data, Size len)
 		at += part;
 		len -= part;
 	}
+}
+
+void
+tape_get_items(Tape *tape, uint64 at, void *data, Size len)
+{
+	get_bytes(tape, at, data, len);
 }
 
 /* The length of the row that ends here. */

@@ -37,4 +37,11 @@ extern void tape_restore(Tape *tape);
 extern uint32 tape_next(Tape *tape, bool forward);
 extern void tape_get(Tape *tape, void *data, uint32 len);
 
+/*
+ * A tape of items of one length has no rows, and no position: tape_put_items appends len
+ * bytes as they are, and tape_get_items reads any of them, by their place in bytes.
+ */
+extern void tape_put_items(Tape *tape, const void *data, Size len);
+extern void tape_get_items(Tape *tape, uint64 at, void *data, Size len);
+
 #endif							/* HPSORT_PG_NODES_SORT_STORE_TAPE_H */
