@@ -18,6 +18,13 @@
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
 
+/*
+ * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000 rows by
+ * a day of 366 and an md5() as text or uuid: 1.7 times faster than comparing, and by a
+ * label whose abbreviations say little 1.3 times slower; 1,000 rows, three of each day: twice slower.
+ */
+#define ABBREVIATED_GROUP 16.0
+
 /* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
 static bool
 target_is_usable(PathTarget *target)
@@ -97,13 +104,15 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 			columns->nmapped++;
 			columns->range *= key_range(kind);
 			mapping = columns->exact = key_is_exact(kind);
+			columns->abbreviated = kind == KEY_KIND_ABBREVIATED;
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
-	columns->narrow = columns->nmapped == 1 && key_is_narrow(first);
+	columns->first_narrow = key_is_narrow(first);
+	columns->narrow = columns->nmapped == 1 && columns->first_narrow;
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
 		key_has_value(first);
 	return true;
@@ -201,12 +210,37 @@ make_numbers(const HpSortColumns *columns, const HpSortBound *bound)
 	return numbers;
 }
 
+/*
+ * An abbreviated key behind others is worth making where many rows are equal in these.  Else, and
+ * with a LIMIT, under which none is made, it is left to core's comparison.
+ */
+static void
+leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSortColumns *columns)
+{
+	int			nbefore = columns->nmapped - 1;
+
+	if (!columns->abbreviated || nbefore == 0)
+		return;
+	if ((bound == NULL || bound->exprs == NIL) &&
+		subpath->rows >= ABBREVIATED_GROUP *
+		sort_path_count_groups(root, subpath, columns, nbefore))
+		return;
+	columns->nmapped = nbefore;
+	columns->range /= key_range(KEY_KIND_ABBREVIATED);
+	columns->narrow = nbefore == 1 && columns->first_narrow;
+	columns->exact = true;
+	columns->abbreviated = false;
+}
+
 Path *
-sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortColumns *columns,
+sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortColumns *all_columns,
 			   const HpSortBound *bound, bool partial)
 {
 	CustomPath *path = makeNode(CustomPath);
+	HpSortColumns chosen = *all_columns;
+	const HpSortColumns *columns = &chosen;
 
+	leave_last_key(root, subpath, bound, &chosen);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = subpath->pathtarget;

@@ -38,7 +38,9 @@ typedef struct HpSortColumns
 	List	   *nulls_first;
 	int			nmapped;
 	bool		exact;			/* equal images are equal values */
-	bool		narrow;			/* one mapped key, of 32 bits at most */
+	bool		abbreviated;	/* the last mapped key is abbreviated */
+	bool		first_narrow;	/* the first key has 32 bits at most */
+	bool		narrow;			/* and is the only mapped one */
 	bool		key_only;		/* the only column is the only key */
 	double		range;			/* values that the mapped keys can have, by type */
 } HpSortColumns;
