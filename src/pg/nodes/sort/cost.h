@@ -20,6 +20,7 @@ typedef struct HpSortCostInput
 	double		groups;			/* of equal ones, if keys are left to core's
 								 * comparison; else 0 */
 	bool		further;		/* ... by keys behind the mapped ones */
+	bool		undivided;		/* the one mapped key is an abbreviation that says little */
 	bool		key_only;
 	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		pages;			/* of their table, if so */
@@ -45,5 +46,16 @@ extern bool sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded
  * holds; 0 otherwise.
  */
 extern double sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression);
+
+/* The same, looked up in any case. */
+extern double sort_path_correlation(PlannerInfo *root, const Path *path, Node *expression);
+
+/*
+ * Whether the abbreviations of what a sort operator sorts tell its values apart, by the
+ * statistics of its column; true if there are none.  Many texts begin alike: core's sort
+ * notices that while it sorts, and then compares rows faster than HpSort does.
+ */
+extern bool sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop,
+										   Oid collation);
 
 #endif							/* HPSORT_PG_NODES_SORT_COST_H */

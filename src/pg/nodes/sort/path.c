@@ -24,6 +24,7 @@
  * label whose abbreviations say little 1.3 times slower; 1,000 rows, three of each day: twice slower.
  */
 #define ABBREVIATED_GROUP 16.0
+#define ORDERED_CORRELATION 0.9
 
 /* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
 static bool
@@ -179,6 +180,11 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.groups = !columns->exact || columns->nmapped < list_length(columns->pathkeys) ?
 		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
 	input.further = columns->nmapped < list_length(columns->pathkeys);
+	input.undivided = columns->abbreviated && columns->nmapped == 1 &&
+		!sort_path_abbreviation_divides(root, (Node *) list_nth(subpath->pathtarget->exprs,
+																linitial_int(columns->attnos) - 1),
+										linitial_oid(columns->sortops),
+										linitial_oid(columns->collations));
 	input.key_only = columns->key_only;
 	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
 	input.pages = subpath->parent->pages;
@@ -212,7 +218,8 @@ make_numbers(const HpSortColumns *columns, const HpSortBound *bound)
 
 /*
  * An abbreviated key behind others is worth making where many rows are equal in these.  Else, and
- * with a LIMIT, under which none is made, it is left to core's comparison.
+ * with a LIMIT, under which none is made, it is left to core's comparison; and so it is where
+ * rows come in the order of the first key, and perhaps in that of all.
  */
 static void
 leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSortColumns *columns)
@@ -223,7 +230,10 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 		return;
 	if ((bound == NULL || bound->exprs == NIL) &&
 		subpath->rows >= ABBREVIATED_GROUP *
-		sort_path_count_groups(root, subpath, columns, nbefore))
+		sort_path_count_groups(root, subpath, columns, nbefore) &&
+		sort_path_correlation(root, subpath,
+							  list_nth(subpath->pathtarget->exprs,
+									   linitial_int(columns->attnos) - 1)) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
 	columns->range /= key_range(KEY_KIND_ABBREVIATED);

@@ -126,6 +126,33 @@ abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows)
 	return ssup != NULL && ssup->abbrev_abort((int) Min(rows, PG_INT32_MAX), ssup);
 }
 
+bool
+abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n)
+{
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort sort support",
+												 ALLOCSET_SMALL_SIZES);
+	Abbreviation abbreviation;
+	uint64		images[ABBREVIATION_SAMPLE];
+	int			different = 0;
+	int			i;
+	int			j;
+
+	Assert(n <= ABBREVIATION_SAMPLE);
+	abbreviation_start(&abbreviation, sortop, collation, memory);
+	if (!abbreviation_is_made(&abbreviation))
+		different = n;
+	else
+		for (i = 0; i < n; i++)
+		{
+			images[i] = abbreviation_image(&abbreviation, values[i]);
+			for (j = 0; j < i && images[j] != images[i]; j++)
+				;
+			different += j == i;
+		}
+	MemoryContextDelete(memory);
+	return different > n / 2;
+}
+
 /* Operator classes or collations have changed. */
 static void
 forget_known(Datum arg, CompatSyscacheId cacheid, uint32 hashvalue)

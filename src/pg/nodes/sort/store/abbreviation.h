@@ -53,6 +53,13 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
 	return abbreviation_find_out(opfamily, type, collation);
 }
 
+/*
+ * Whether the abbreviations of these values tell most of them apart; true if none are
+ * made.  There are ABBREVIATION_SAMPLE values at most.
+ */
+#define ABBREVIATION_SAMPLE 32
+extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
+
 /* Starts to abbreviate what is sorted by an operator; all memory is the context's. */
 extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
 							   MemoryContext memory);
