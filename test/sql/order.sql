@@ -35,6 +35,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM order_data ORDER BY label COLLATE "POSIX" NULL
 EXPLAIN (COSTS OFF) SELECT * FROM order_data ORDER BY ARRAY[label], few;
 EXPLAIN (COSTS OFF) SELECT * FROM order_data ORDER BY few, ARRAY[label] LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT * FROM order_data WHERE id < 100 ORDER BY many;
+-- nor texts that begin alike, whose abbreviations say nothing
+CREATE TABLE order_texts AS SELECT i % 500 AS few, 'they begin alike ' || i AS alike, md5(i::text) AS unlike FROM generate_series(1, 5000) i;
+ANALYZE order_texts;
+EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY alike COLLATE "C";
+EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY unlike COLLATE "C";
+EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY few, alike COLLATE "C";
+DROP TABLE order_texts;
 
 -- windows, DISTINCT, groups, merge joins, set operations
 SET enable_hashagg = off;
