@@ -41,6 +41,7 @@ ANALYZE order_texts;
 EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY alike COLLATE "C";
 EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY unlike COLLATE "C";
 EXPLAIN (COSTS OFF) SELECT * FROM order_texts ORDER BY few, alike COLLATE "C";
+SELECT count(*) FROM (SELECT unlike COLLATE "C" FROM order_texts UNION ALL SELECT alike COLLATE "C" FROM order_texts ORDER BY 1 OFFSET 0) q;
 DROP TABLE order_texts;
 
 -- windows, DISTINCT, groups, merge joins, set operations

@@ -71,8 +71,9 @@ foreach my $name (sort keys %queries)
 		$script .= "SELECT 'result', q.* FROM ($query) q;\n$memory";
 		for (1 .. 6)
 		{
-			my $timeout = 1 + int(rand(150));
-			$script .= "SET statement_timeout = $timeout;\n$query;\nRESET statement_timeout;\n";
+			# A cancel that comes just after the query ends the statement behind it.
+			my $timeout = 20 + int(rand(150));
+			$script .= "SET statement_timeout = $timeout;\n$query;\nSELECT;\nRESET statement_timeout;\n";
 		}
 		$script .= "SELECT 'result', q.* FROM ($query) q;\n$memory";
 		my ($out, $err) = psql($script);

@@ -286,7 +286,8 @@ sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop, 
 
 	while (IsA(expression, CollateExpr))
 		expression = (Node *) ((CollateExpr *) expression)->arg;
-	if (!IsA(expression, Var))
+	/* A column of a set operation has no table. */
+	if (!IsA(expression, Var) || ((Var *) expression)->varno == 0)
 		return true;
 	examine_variable(root, expression, 0, &stats);
 	/* Abbreviating is calling a function with values that the user may have no right to see. */
