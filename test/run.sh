@@ -118,7 +118,7 @@ tap_logs()
 perl_tap()
 {
 	some "$1/test/t/*.pl" || return
-	as_user env HPSORT_TEST_KILLS="$kills" make -C "$1" "${make_flags[@]}" prove_installcheck | tee "$work/prove" &&
+	as_user env HPSORT_TEST_KILLS="$kills" make -C "$1" "${make_flags[@]}" PROVE_FLAGS=--timer prove_installcheck | tee "$work/prove" &&
 		grep -q '^Result: PASS' "$work/prove" || { tap_logs "$1"; return 1; }
 }
 
