@@ -53,6 +53,13 @@
 #error "hpsort needs PostgreSQL 15 or later"
 #endif
 
+/* PG 19's tuplesort sorts integers, abbreviated keys among them, by radix. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_RADIX_TUPLESORT true
+#else
+#define COMPAT_RADIX_TUPLESORT false
+#endif
+
 /* PG 18 shows a module's name and version in pg_get_loaded_modules(). */
 #if PG_VERSION_NUM < 180000
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC

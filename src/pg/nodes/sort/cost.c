@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/store/abbreviation.h"
@@ -57,6 +58,14 @@
 #define ROW_WIDE_NS 55.0
 #define ROW_KEY_NS 8.0
 
+/*
+ * Rows that come in order core's sort compares once each, which its cost does not know.  That
+ * shows where there are so few that HpSort has hardly begun: 1,000 rows in order of all their
+ * keys take HpSort 0.8 to 1.0 times as long as by chance, 10,000 rows core 2.5 to 4 times as long as HpSort.
+ */
+#define IN_ORDER_NS 30000.0
+#define IN_ORDER_ROWS 10000.0
+
 /* The part of it that is spent while rows are returned. */
 #define ROW_OUT_PART 0.4
 
@@ -78,14 +87,16 @@
 /*
  * Rows that are equal by an abbreviated key, with no key behind it, take one comparison
  * each.  They are given more, because core's sort of few different values compares less
- * than its cost says: of 10,000 and 100,000 rows with 20 different texts, or nine of ten
- * with the same text, core's takes 0.80 to 0.95 of HpSort's time, with 50 different uuids or
- * numerics 0.90 to 1.39 times as long, of 1,000,000 rows 1.4 to 1.7 times (PostgreSQL 18).
- * Statistics do not tell these types apart: up to some 100,000 rows such sorts are core's.
- * Of several columns core's estimate is a tenth of the rows at most, however many values
- * there are: fewer comparisons are added there.
+ * than its cost says, above all by radix: with 50 different uuids or numerics it takes 1.0 to 1.4
+ * times as long as HpSort from 10,000 rows on, in PostgreSQL 19 0.8 to 1.2 times, and 1.0 to 1.5 of
+ * 1,000,000 rows.  Equal strings core finds equal by their bytes: of these the comparisons grow with the
+ * logarithm of how many are equal (20 different texts 0.6 to 1.0 times, the same text in nine of ten rows 0.8 to
+ * 1.1, NULL in two of three 0.9 to 1.1, each text twice 1.1 to 1.2 times).  Of several columns core's
+ * estimate is a tenth of the rows at most, however many values there are: fewer comparisons
+ * are added there.
  */
-#define EQUAL_COMPARISONS 13.0
+#define EQUAL_COMPARISONS (COMPAT_RADIX_TUPLESORT ? 13.0 : 5.0)
+#define EQUAL_STRINGS_COMPARISONS (COMPAT_RADIX_TUPLESORT ? 9.0 : 6.3)
 #define EQUAL_COMPARISONS_SEVERAL 6.0
 
 /*
@@ -98,8 +109,8 @@
  */
 #define LIMIT_SKIP_NS 36.0
 #define GROUP_SKIP_NS 28.0
-#define LIMIT_ROW_NS 50.0
-#define LIMIT_BYTE_NS 0.3
+#define LIMIT_ROW_NS 20.0
+#define LIMIT_BYTE_NS 0.2
 
 /*
  * Rows that stay where they are: bytes of work_mem for each, with one key of 32 bits or
@@ -253,7 +264,8 @@ sort_path_correlation(PlannerInfo *root, const Path *path, Node *expression)
 double
 sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression)
 {
-	if (path->rows * row_bytes(path->pathtarget->width) <= (double) work_mem * 1024)
+	if (path->rows > IN_ORDER_ROWS &&
+		path->rows * row_bytes(path->pathtarget->width) <= (double) work_mem * 1024)
 		return 0;
 	return sort_path_correlation(root, path, expression);
 }
@@ -359,7 +371,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		else if (kept < rows)
 		{
 			bytes = kept * width;
-			in_ns += rows * (input->by_group ? GROUP_SKIP_NS : LIMIT_SKIP_NS) +
+			in_ns += (rows - kept) * (input->by_group ? GROUP_SKIP_NS : LIMIT_SKIP_NS) +
 				kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
 		}
 	}
@@ -370,8 +382,11 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		double		group = rows / input->groups;
 		double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
 
+		equal *= 1 - input->groups / rows;
+		if (input->strings && input->nmapped == 1)
+			equal = EQUAL_STRINGS_COMPARISONS * log2(group);
 		compare = kept * 2.0 * cpu_operator_cost * COMPARE_PART *
-			(input->further ? log2(Min(group, kept)) : equal * (1 - input->groups / rows));
+			(input->further ? log2(Min(group, kept)) : equal);
 
 		/* Rows in the group of the last wanted row are compared with that row. */
 		if (kept < rows)
@@ -390,6 +405,8 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		disk += SPILL_START_NS * unit;
 		unit /= 1 - IN_ORDER_PART * input->order * input->order;
 	}
+	else
+		in_ns += IN_ORDER_NS * input->order * input->order;
 	*startup = (START_NS + in_ns) * unit + compare + disk;
 	*run = out_ns * unit;
 }

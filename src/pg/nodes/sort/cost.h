@@ -21,13 +21,13 @@ typedef struct HpSortCostInput
 								 * comparison; else 0 */
 	bool		further;		/* ... by keys behind the mapped ones */
 	bool		undivided;		/* the one mapped key is an abbreviation that says little */
+	bool		strings;		/* the mapped keys end in an abbreviation of a string */
 	bool		key_only;
 	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		pages;			/* of their table, if so */
 	double		limit;			/* rows wanted; < 0: all */
 	bool		by_group;		/* these are the first of each group */
-	double		order;			/* how much the rows come in order of the first
-								 * key, up or down: 0 (or not known) to 1 */
+	double		order;			/* of sort_path_input_order */
 } HpSortCostInput;
 
 /* Costs beyond the input's: until the first row, and for returning all. */
@@ -42,7 +42,7 @@ extern bool sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded
 /*
  * How much the rows of a path come in the order of an expression, from 0 to 1: by
  * the statistics of its column, where rows are read as they lie in the table.
- * Looked up only where the cost depends on it, if the rows are more than work_mem
+ * Looked up only where the cost depends on it, if the rows are few or more than work_mem
  * holds; 0 otherwise.
  */
 extern double sort_path_input_order(PlannerInfo *root, const Path *path, Node *expression);

@@ -185,6 +185,8 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 																linitial_int(columns->attnos) - 1),
 										linitial_oid(columns->sortops),
 										linitial_oid(columns->collations));
+	input.strings = columns->abbreviated &&
+		OidIsValid(list_nth_oid(columns->collations, columns->nmapped - 1));
 	input.key_only = columns->key_only;
 	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
 	input.pages = subpath->parent->pages;

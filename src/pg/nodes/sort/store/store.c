@@ -8,15 +8,9 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
-#include "pg/huge_pages.h"
 #include "pg/nodes/sort/store/store.h"
+#include "pg/nodes/sort/store/store_memory.h"
 #include "pg/sort_context.h"
-
-/* Bytes of the first block; each later one is as large as all before, up to ROW_BLOCK_MAX. */
-#define FIRST_BLOCK ((Size) 8192)
-
-/* Rows there is room for at first. */
-#define FIRST_ROOM 256
 
 /*
  * An operator class is asked whether abbreviations are of use when there are so many
@@ -40,18 +34,6 @@ row_store_ref_bytes(const KeyColumns *keys)
 		return sizeof(uint64) + sizeof(uint32);
 	return keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
 		sizeof(RowsLongPair);
-}
-
-/* Bytes that one row takes in arrays, including those that sorting needs. */
-static Size
-row_overhead(const RowStore *store)
-{
-	Size		bytes = store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
-
-	/* One group may have all rows. */
-	if (store->keys->rest)
-		bytes += sizeof(RowGroupEntry);
-	return bytes;
 }
 
 /* Forgets the rows, not the memory. */
@@ -157,17 +139,6 @@ row_store_restart(RowStore *store)
 	store->nreused = blocks;
 }
 
-static void
-free_block(RowStore *store, uint32 number)
-{
-	Size		bytes = (Size) store->block_sizes[number] * 8;
-
-	pfree(store->blocks[number]);
-	store->block_sizes[number] = 0;
-	store->used -= bytes;
-	store->block_bytes -= bytes;
-}
-
 void
 row_store_clear(RowStore *store)
 {
@@ -189,7 +160,7 @@ row_store_clear(RowStore *store)
 		Size		have = (Size) store->block_sizes[i] * 8;
 
 		if (have > ROW_BLOCK_MAX)
-			free_block(store, i);
+			store_memory_free_block(store, i);
 		else if (have > 0)
 		{
 			store->blocks[kept] = store->blocks[i];
@@ -221,144 +192,6 @@ row_store_reset(RowStore *store)
 	store->bound = 0;
 }
 
-/* Makes room for so many elements of so many bytes in an array of the store. */
-static void *
-grow_array(RowStore *store, void *array, Size room, Size width)
-{
-	if (array == NULL)
-		array = MemoryContextAllocHuge(store->memory, room * width);
-	else
-		array = repalloc_huge(array, room * width);
-	pg_ask_for_huge_pages(array, room * width);
-	return array;
-}
-
-/* Makes room for another row in all arrays of keys; false if over the limit. */
-static bool
-grow_keys(RowStore *store)
-{
-	Size		room = store->room == 0 ? FIRST_ROOM : store->room * 2;
-	Size		width = row_overhead(store);
-	int			i;
-
-	if (store->used + (room - store->room) * width > store->limit)
-	{
-		Size		spare = store->limit > store->used ? store->limit - store->used : 0;
-
-		room = store->room + spare / width;
-		if (room < store->room + FIRST_ROOM)
-			return false;
-	}
-	store->used += (room - store->room) * width;
-	if (store->narrow)
-		store->pairs = grow_array(store, store->pairs, room, sizeof(uint64));
-	else
-	{
-		for (i = 0; i < store->keys->nmapped; i++)
-			store->images[i] = grow_array(store, store->images[i], room, sizeof(uint64));
-		if (store->nulls)
-			store->nulls = grow_array(store, store->nulls, room, sizeof(uint8));
-		if (store->tuples)
-			store->refs = grow_array(store, store->refs, room, sizeof(uint32));
-	}
-	store->room = room;
-	return true;
-}
-
-/* The same for the references of rows with a NULL key. */
-static bool
-grow_null_refs(RowStore *store)
-{
-	Size		room = store->null_room == 0 ? FIRST_ROOM : store->null_room * 2;
-
-	if (store->used + (room - store->null_room) * sizeof(uint32) > store->limit)
-		return false;
-	store->used += (room - store->null_room) * sizeof(uint32);
-	store->null_refs = grow_array(store, store->null_refs, room, sizeof(uint32));
-	store->null_room = room;
-	return true;
-}
-
-/* How many block numbers a block takes. */
-static inline uint32
-block_numbers(Size bytes)
-{
-	return (uint32) ((bytes + ROW_BLOCK_MAX - 1) / ROW_BLOCK_MAX);
-}
-
-/* Makes room for so many block numbers. */
-static void
-grow_blocks(RowStore *store, uint32 numbers)
-{
-	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ROW_BLOCKS_MAX);
-
-	store->blocks = grow_array(store, store->blocks, room, sizeof(char *));
-	store->block_sizes = grow_array(store, store->block_sizes, room, sizeof(uint32));
-	memset(store->block_sizes + store->blocks_room, 0, (room - store->blocks_room) * sizeof(uint32));
-	store->blocks_room = room;
-}
-
-static void
-use_block(RowStore *store, Size bytes)
-{
-	store->last_block = store->blocks[store->nblocks];
-	store->nblocks += block_numbers(bytes);
-	store->next = store->last_block;
-	store->end = store->last_block + bytes;
-}
-
-/*
- * Starts another block, of at least size bytes.  A tuple larger than the
- * largest block gets one of its own, which takes as many block numbers as it
- * would need blocks, so that references still grow.
- */
-static bool
-add_block(RowStore *store, Size size)
-{
-	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ROW_BLOCK_MAX);
-	Size		spare;
-
-	/*
-	 * A block that the store has from earlier rows is used again.  It is freed if
-	 * it is too small, or larger than references within a block can reach.
-	 */
-	while (store->nblocks < store->nreused)
-	{
-		Size		have = (Size) store->block_sizes[store->nblocks] * 8;
-
-		if (have >= size && have <= ROW_BLOCK_MAX)
-		{
-			use_block(store, have);
-			return true;
-		}
-		if (have > 0)
-			free_block(store, store->nblocks);
-		store->nblocks++;
-	}
-
-	/* No old block has been large enough for the first row. */
-	if (store->rows == 0)
-		store->nblocks = store->nreused = 0;
-
-	/* What is left of the limit becomes one last block, unless it is too small for that. */
-	spare = store->limit > store->used ? store->limit - store->used : 0;
-	bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, spare));
-	bytes = Max(bytes, size);
-	if ((bytes > spare || spare < FIRST_BLOCK) && store->rows > 0)
-		return false;
-	if (store->nblocks + block_numbers(bytes) > ROW_BLOCKS_MAX)
-		return false;
-	if (store->nblocks + block_numbers(bytes) > store->blocks_room)
-		grow_blocks(store, store->nblocks + block_numbers(bytes));
-	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
-	pg_ask_for_huge_pages(store->blocks[store->nblocks], bytes);
-	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
-	store->block_bytes += bytes;
-	store->used += bytes;
-	use_block(store, bytes);
-	return true;
-}
-
 /* Finds space for a tuple of len bytes, and its reference; false if there is none. */
 static inline bool
 reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
@@ -368,7 +201,7 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 
 	if (unlikely(store->blocks == NULL || size > (Size) (store->end - store->next)))
 	{
-		if (!add_block(store, size))
+		if (!store_memory_add_block(store, size))
 			return false;
 	}
 	offset = store->next - store->last_block;
@@ -376,7 +209,7 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	/* Of a block that takes several numbers only the first is used. */
 	*ref = (store->nblocks - 1) << ROW_BLOCK_BITS;
 	if (unlikely(store->end - store->last_block > (ptrdiff_t) ROW_BLOCK_MAX))
-		*ref = (store->nblocks - block_numbers(store->end - store->last_block)) << ROW_BLOCK_BITS;
+		*ref = (store->nblocks - store_memory_block_numbers(store->end - store->last_block)) << ROW_BLOCK_BITS;
 	*ref |= (uint32) (offset >> 3);
 	*place = (MinimalTuple) store->next;
 	store->next += size;
@@ -457,11 +290,11 @@ grow_for_key(RowStore *store, bool isnull)
 	if (store->narrow && isnull)
 	{
 		if (store->tuples && store->nnull == store->null_room)
-			return grow_null_refs(store);
+			return store_memory_grow_null_refs(store);
 		return true;
 	}
 	if (store->n == store->room)
-		return grow_keys(store);
+		return store_memory_grow_keys(store);
 	return true;
 }
 
@@ -573,7 +406,7 @@ row_store_end_tuple(RowStore *store, MinimalTuple place)
 bool
 row_store_cannot_hold(const RowStore *store, uint64 rows, uint64 tuple_bytes)
 {
-	return tuple_bytes + rows * row_overhead(store) > store->limit;
+	return tuple_bytes + rows * store_memory_of_row(store) > store->limit;
 }
 
 bool
@@ -594,10 +427,10 @@ static bool
 reserve_refs(RowStore *store, Size rows, Size nulls)
 {
 	while (store->room - store->n < rows)
-		if (!grow_keys(store))
+		if (!store_memory_grow_keys(store))
 			return false;
 	while (store->narrow && store->null_room - store->nnull < nulls)
-		if (!grow_null_refs(store))
+		if (!store_memory_grow_null_refs(store))
 			return false;
 	return true;
 }
@@ -774,8 +607,8 @@ move_tuple(RowStore *store, uint32 ref, MinimalTuple *place)
 	{
 		for (; store->nblocks < block; store->nblocks++)
 			if (store->block_sizes[store->nblocks] > 0)
-				free_block(store, store->nblocks);
-		use_block(store, (Size) store->block_sizes[block] * 8);
+				store_memory_free_block(store, store->nblocks);
+		store_memory_use_block(store, (Size) store->block_sizes[block] * 8);
 		store->next = store->end;
 		*place = tuple;
 		return ref;
