@@ -28,10 +28,15 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/hpsort.XXXXXX")
 chmod 755 "$work"
 server_bindir=
 system_pids=()
+beside_pid=
 
 finish()
 {
 	stop_server
+	# A process that leads a group of its own: what it has started ends, and it cleans up.
+	if [ -n "$beside_pid" ] && kill -TERM -- "-$beside_pid"; then
+		wait "$beside_pid" || true
+	fi 2>/dev/null
 	if [ ${#system_pids[@]} -gt 0 ] && kill -KILL "${system_pids[@]}"; then
 		# The kernel ends whatever runs in the systems, but only after these processes.
 		wait "${system_pids[@]}" || true

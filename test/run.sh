@@ -6,7 +6,9 @@
 #	HPSORT_TEST_KILLS=1000					how often the GPU service is killed on the newest version
 #
 # A PostgreSQL in the root directory of another system, /opt/*, is tested inside
-# that system (by root), while the others are tested here.
+# that system (by root).  Half of all are tested beside the others, by this script with
+# PART, the directory that it leaves its counts and what failed in, PART_SYSTEMS and
+# PG_CONFIGS.
 #
 # Installs what is missing where it may.  hpsort is installed into each
 # PostgreSQL tested; its server is our own, started and stopped here.  The
@@ -142,10 +144,28 @@ test_postgres()
 	stop_server
 }
 
-# The suites of the PostgreSQLs in another system, by this script in there (INSIDE),
-# which leaves its counts and what failed in the directory that both know.  It runs
-# beside those of this system, which wait more than they compute.
-start_test_system()
+# end_part DIR PID NAME: waits for a part of the run that another process made, and takes
+# over its log, its counts and what failed, which it has left in DIR.
+end_part()
+{
+	local more_passed more_failed
+
+	wait "$2" || true
+	cat "$1.log"
+	if [ -e "$1/counts" ]; then
+		read -r more_passed more_failed <"$1/counts"
+		passed=$((passed + more_passed))
+		failed=$((failed + more_failed))
+		[ "$more_failed" = 0 ] || cat "$1/failures" >>"$work/failures"
+	else
+		failed=$((failed + 1))
+		echo "FAIL $3: its suites did not come to their end" | tee -a "$work/failures"
+	fi
+}
+
+# The suites of the PostgreSQLs in another system, by this script in there, whose
+# directory for temporary files both know.
+test_system()
 {
 	local configs=("$1"/usr/lib/postgresql/*/bin/pg_config) name=${1##*/}
 	local tools=(/usr/bin/pg_prove "$(perl -MTAP::Parser::SourceHandler::pgTAP -e 'print $INC{"TAP/Parser/SourceHandler/pgTAP.pm"}')")
@@ -158,25 +178,27 @@ start_test_system()
 	done
 	[ -e "$1/usr/bin/pg_prove" ] || tar -cPf - "${tools[@]}" | tar -C "$1" -xf - 2>/dev/null
 
-	start_system "$1" "$work/$name" env INSIDE=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" \
+	start_system "$1" "$work/$name" env PART=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" \
 		test/run.sh >"$work/$name.log" 2>&1
+	end_part "$work/$name" "${system_pids[0]}" "$1"
+	system_pids=()
 }
 
-end_test_system()
+# start_beside: the PostgreSQLs of other systems, and as many of ours as make a half of all
+# with them, are tested beside the rest: the suites wait more than they compute.  The
+# newest of ours stays with the rest.
+start_beside()
 {
-	local more_passed more_failed name=${1##*/}
+	local n=$(((${#postgres_list[@]} + ${#system_list[@]}) / 2 - ${#system_list[@]})) from
 
-	wait "$2" || true
-	cat "$work/$name.log"
-	if [ -e "$work/$name/counts" ]; then
-		read -r more_passed more_failed <"$work/$name/counts"
-		passed=$((passed + more_passed))
-		failed=$((failed + more_failed))
-		[ "$more_failed" = 0 ] || cat "$work/$name/failures" >>"$work/failures"
-	else
-		failed=$((failed + 1))
-		echo "FAIL $1: its suites did not come to their end" | tee -a "$work/failures"
-	fi
+	[ "$n" -ge 0 ] || n=0
+	[ $((n + ${#system_list[@]})) -gt 0 ] || return 0
+	from=$((${#postgres_list[@]} - 1 - n))
+	mkdir "$work/beside"
+	PART=$work/beside PART_SYSTEMS="${system_list[*]}" PG_CONFIGS="${postgres_list[*]:from:n}" \
+		setsid test/run.sh >"$work/beside.log" 2>&1 &
+	beside_pid=$!
+	postgres_list=("${postgres_list[@]:0:from}" "${postgres_list[@]:from+n}")
 }
 
 # How often the GPU service is killed: on one version more often.  A kill takes 0.7 s.
@@ -184,6 +206,19 @@ few_kills=50
 many_kills=${HPSORT_TEST_KILLS:-300}
 
 need build unit pgtap perl
+if [ -n "${PART:-}" ]; then
+	for system in ${PART_SYSTEMS:-}; do
+		test_system "$system"
+	done
+	for pg_config in ${PG_CONFIGS:-}; do
+		use_postgres "$pg_config"
+		test_postgres $few_kills
+	done
+	[ "$failed" = 0 ] || cp "$work/failures" "$PART/failures"
+	echo "$passed $failed" >"$PART/counts"
+	exit 0
+fi
+
 find_postgres
 find_systems
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
@@ -191,35 +226,25 @@ for pg_config in "${postgres_list[@]}"; do
 	use_postgres "$pg_config"
 	echo "found PostgreSQL $version in $bindir"
 done
-if [ -n "${INSIDE:-}" ]; then
-	for pg_config in "${postgres_list[@]}"; do
-		use_postgres "$pg_config"
-		test_postgres $few_kills
-	done
-	[ "$failed" = 0 ] || cp "$work/failures" "$INSIDE/failures"
-	echo "$passed $failed" >"$INSIDE/counts"
-	exit 0
-fi
 for system in "${system_list[@]}"; do
 	echo "found PostgreSQL $(ls "$system/usr/lib/postgresql") in $system"
-	start_test_system "$system"
 done
-
+start_beside
 for pg_config in "${postgres_list[@]}"; do
 	use_postgres "$pg_config"
 	[ "$pg_config" = "${postgres_list[-1]}" ] && kills=$many_kills || kills=$few_kills
 	test_postgres $kills
 done
-for i in "${!system_list[@]}"; do
-	end_test_system "${system_list[i]}" "${system_pids[i]}"
-done
-system_pids=()
 
 tree=$work/unit
 copy_tree "$tree"
 suite structure perl "$tree/test/structure.pl" "$tree" || true
 suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
 
+if [ -n "$beside_pid" ]; then
+	end_part "$work/beside" "$beside_pid" "the PostgreSQLs tested beside"
+	beside_pid=
+fi
 [ "$failed" = 0 ] || cat "$work/failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

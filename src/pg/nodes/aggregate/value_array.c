@@ -14,6 +14,13 @@
 /* Elements of a DISTINCT array that there is room for at first. */
 #define FIRST_ELEMENTS 64
 
+/*
+ * Elements that are written for each run, however few it has, where there is room: the next runs
+ * overwrite them.  A loop that ends where a short run does is mispredicted (3e6 rows of
+ * 1e6 values: 13 % of the statement's time).
+ */
+#define FILL_AHEAD 8
+
 static Size
 element_size(ColumnKind kind)
 {
@@ -123,13 +130,18 @@ reserve(ValueArray *array, size_t n)
 		} \
 		else if (!array->descending) \
 		{ \
+			const TYPE *end = first + array->capacity; \
 			first += array->n; \
 			for (i = 0; i < nruns; i++) \
 			{ \
 				TYPE		value = (TYPE) values[i]; \
-				TYPE	   *end = first + counts[i]; \
-				while (first < end) \
-					*first++ = value; \
+				int64		k = 0; \
+				if (likely(end - first >= FILL_AHEAD)) \
+					for (; k < FILL_AHEAD; k++) \
+						first[k] = value; \
+				for (; k < counts[i]; k++) \
+					first[k] = value; \
+				first += counts[i]; \
 			} \
 			array->n = first - (TYPE *) array->elements; \
 		} \
@@ -139,9 +151,13 @@ reserve(ValueArray *array, size_t n)
 			for (i = 0; i < nruns; i++) \
 			{ \
 				TYPE		value = (TYPE) values[i]; \
-				TYPE	   *end = last - counts[i]; \
-				while (last > end) \
-					*--last = value; \
+				int64		k = 0; \
+				if (likely(last - first >= FILL_AHEAD)) \
+					for (; k < FILL_AHEAD; k++) \
+						last[-1 - k] = value; \
+				for (; k < counts[i]; k++) \
+					last[-1 - k] = value; \
+				last -= counts[i]; \
 			} \
 			array->n = array->capacity - (last - first); \
 		} \
