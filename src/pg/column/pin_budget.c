@@ -12,10 +12,9 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/bufmgr.h"
-#include "storage/lwlock.h"
-#include "storage/shmem.h"
 
 #include "pg/column/pin_budget.h"
+#include "pg/shared_memory.h"
 
 /* The part of the buffers that may be pinned: one of so many. */
 #define BUDGET_PART 4
@@ -28,42 +27,18 @@ typedef struct PinBudget
 static PinBudget *shared;
 static uint32 local_taken;
 
-/*
- * The shared struct, or NULL.  Its few bytes come out of the memory that the server keeps
- * spare, which others may have used up.
- */
+static void
+init(void *data)
+{
+	pg_atomic_init_u32(&((PinBudget *) data)->taken, 0);
+}
+
+/* The shared struct, or NULL. */
 static PinBudget *
 attach(void)
 {
-	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff;
-	uint32		cancel_holdoff;
-	bool		found;
-
-	if (shared || !IsUnderPostmaster)
-		return shared;
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	holdoff = InterruptHoldoffCount;
-	cancel_holdoff = QueryCancelHoldoffCount;
-	PG_TRY();
-	{
-		PinBudget  *pins = ShmemInitStruct("hpsort pins", sizeof(PinBudget), &found);
-
-		if (!found)
-			pg_atomic_init_u32(&pins->taken, 0);
-		shared = pins;
-	}
-	PG_CATCH();
-	{
-		/* As in gpu/service_state.c: shared memory is full, and the lock is still held. */
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		shared = NULL;
-	}
-	PG_END_TRY();
-	LWLockRelease(AddinShmemInitLock);
+	if (shared == NULL)
+		shared = (PinBudget *) shared_memory_attach("hpsort pins", sizeof(PinBudget), init);
 	return shared;
 }
 

@@ -9,12 +9,12 @@
 #include "storage/condition_variable.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
 #include "pg/gpu/service_state.h"
+#include "pg/shared_memory.h"
 
 /*
  * A start that was requested, and that no supervisor has begun for so long, may be
@@ -56,61 +56,33 @@ service_state_preload(void)
 	shmem_request_hook = request_shmem;
 }
 
-/*
- * The shared struct, or NULL.  Where hpsort is not preloaded, the struct comes out of
- * the memory that the server keeps spare.  If other modules, or a growing lock
- * table, have used that up, there is no GPU, and no error.
- */
+static void
+init(void *data)
+{
+	ServiceShared *s = (ServiceShared *) data;
+	int			i;
+
+	memset(s, 0, sizeof(*s));
+	SpinLockInit(&s->mutex);
+	s->status.since = GetCurrentTimestamp();
+	ConditionVariableInit(&s->changed);
+	pg_atomic_init_u64(&s->jobs, 0);
+	pg_atomic_init_u64(&s->keys, 0);
+	pg_atomic_init_u64(&s->bytes_sent, 0);
+	pg_atomic_init_u64(&s->bytes_received, 0);
+	pg_atomic_init_u64(&s->restarts, 0);
+	for (i = 0; i < GPU_FAILURES; i++)
+		pg_atomic_init_u64(&s->fallbacks[i], 0);
+	pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
+}
+
+/* The shared struct, or NULL: then there is no GPU, and no error. */
 static ServiceShared *
 attach(void)
 {
-	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff;
-	uint32		cancel_holdoff;
-	bool		found;
-	int			i;
-
-	if (shared || !IsUnderPostmaster)
-		return shared;
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	holdoff = InterruptHoldoffCount;
-	cancel_holdoff = QueryCancelHoldoffCount;
-	PG_TRY();
-	{
-		ServiceShared *s = ShmemInitStruct("hpsort GPU service", sizeof(ServiceShared), &found);
-
-		if (!found)
-		{
-			memset(s, 0, sizeof(*s));
-			SpinLockInit(&s->mutex);
-			s->status.since = GetCurrentTimestamp();
-			ConditionVariableInit(&s->changed);
-			pg_atomic_init_u64(&s->jobs, 0);
-			pg_atomic_init_u64(&s->keys, 0);
-			pg_atomic_init_u64(&s->bytes_sent, 0);
-			pg_atomic_init_u64(&s->bytes_received, 0);
-			pg_atomic_init_u64(&s->restarts, 0);
-			for (i = 0; i < GPU_FAILURES; i++)
-				pg_atomic_init_u64(&s->fallbacks[i], 0);
-			pg_atomic_init_u64(&s->reset_at, (uint64) s->status.since);
-		}
-		shared = s;
-	}
-	PG_CATCH();
-	{
-		/*
-		 * The only possible error is that shared memory is full.  Raising it has
-		 * reset the counts by which the lock, still held here, holds off
-		 * interrupts.
-		 */
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-		InterruptHoldoffCount = holdoff;
-		QueryCancelHoldoffCount = cancel_holdoff;
-		shared = NULL;
-	}
-	PG_END_TRY();
-	LWLockRelease(AddinShmemInitLock);
+	if (shared == NULL)
+		shared = (ServiceShared *) shared_memory_attach("hpsort GPU service",
+														sizeof(ServiceShared), init);
 	return shared;
 }
 

@@ -94,6 +94,13 @@ key_is_narrow(KeyKind kind)
 	return (kind > KEY_KIND_NONE && kind < KEY_KIND_INT8) || kind == KEY_KIND_FLOAT4;
 }
 
+/* Whether the one mapped key is an integer of at most 32 bits. */
+static inline bool
+key_columns_are_narrow(const KeyColumns *keys)
+{
+	return keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
+}
+
 /* Whether equal images are equal values. */
 static inline bool
 key_is_exact(KeyKind kind)

@@ -75,7 +75,7 @@ spill_create(MemoryContext parent, const RowStore *store)
 	spill->tuples = store->tuples && !store->elsewhere;
 	spill->elsewhere = store->elsewhere;
 	spill->nulls_apart = store->elsewhere && keys->nmapped == 1;
-	spill->narrow = keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
+	spill->narrow = key_columns_are_narrow(keys);
 	spill->key_bytes = store->elsewhere ? row_store_ref_bytes(keys) : sizeof(uint64);
 	spill->limit = store->limit;
 	spill->room = MIN_PARTITIONS;

@@ -9,7 +9,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/store.h"
-#include "pg/nodes/sort/store/store_memory.h"
 #include "pg/sort_context.h"
 
 /*
@@ -20,21 +19,6 @@
 
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
-
-static inline bool
-is_narrow(const KeyColumns *keys)
-{
-	return keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
-}
-
-Size
-row_store_ref_bytes(const KeyColumns *keys)
-{
-	if (is_narrow(keys))
-		return sizeof(uint64) + sizeof(uint32);
-	return keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
-		sizeof(RowsLongPair);
-}
 
 /* Forgets the rows, not the memory. */
 static void
@@ -92,7 +76,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->keys = keys;
 	store->tupdesc = tupdesc;
 	store->tuples = tuples;
-	store->narrow = is_narrow(keys);
+	store->narrow = key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
 

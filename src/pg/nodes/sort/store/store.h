@@ -24,88 +24,7 @@
 
 #include "postgres.h"
 
-#include "pg/nodes/sort/store/row.h"
-#include "sort/rows.h"
-
-/* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
-typedef struct RowGroupEntry
-{
-	uint32		row;			/* wide layout: index; narrow: reference */
-	bool		isnull;
-	Datum		value;			/* of the first key left to core */
-} RowGroupEntry;
-
-/* A place among the blocks: block number above, 8-byte units below. */
-#define ROW_BLOCK_BITS 20
-#define ROW_BLOCK_MAX ((Size) 1 << (ROW_BLOCK_BITS + 3))
-#define ROW_REF_BLOCK(ref) ((ref) >> ROW_BLOCK_BITS)
-#define ROW_REF_OFFSET(ref) ((Size) ((ref) & ((UINT32_C(1) << ROW_BLOCK_BITS) - 1)) << 3)
-#define ROW_BLOCKS_MAX (UINT32_C(1) << (32 - ROW_BLOCK_BITS))
-
-/* What a sort of a store did. */
-typedef struct RowStoreStats
-{
-	SortPlan	plan;			/* algorithm, device, reason */
-	double		range;			/* possible keys within the bounds found */
-	uint64		distinct;		/* different keys, NULL counted as one */
-	bool		compared;		/* core compared rows within equal keys */
-} RowStoreStats;
-
-typedef struct RowStore
-{
-	MemoryContext memory;		/* of all of this; reset with the rows */
-	KeyColumns  *keys;
-	TupleDesc	tupdesc;
-	bool		tuples;
-	bool		elsewhere;		/* tuples are not in the blocks */
-	bool		narrow;
-	Size		limit;			/* bytes it may take */
-	Size		used;			/* bytes it takes, at most */
-	Size		peak;			/* most it ever took */
-	uint64		rows;			/* all of them, NULLs included */
-
-	/* Tuples. */
-	char	  **blocks;
-	uint32		nblocks;		/* block numbers given away */
-	uint32		blocks_room;
-	char	   *next;			/* free space of the last block ... */
-	char	   *end;
-	char	   *last_block;		/* ... which starts here */
-	Size		block_bytes;	/* of all blocks */
-	uint32	   *block_sizes;	/* in 8 bytes; 0: part of the block before */
-	uint32		nreused;		/* block numbers that earlier rows had */
-
-	/* Keys; all arrays but null_refs have the same room. */
-	Size		room;
-	Size		n;				/* rows in these arrays */
-	uint64	   *pairs;			/* narrow */
-	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];	/* wide */
-	uint8	   *nulls;			/* wide; NULL until there is one */
-	uint32	   *refs;			/* wide, with tuples */
-	uint64		lo[KEY_COLUMNS_MAX_MAPPED];	/* bounds of the images */
-	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
-	uint8		any_null;		/* keys that are NULL somewhere */
-	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
-	Size		null_room;
-	Size		nnull;			/* number of such rows */
-
-	uint64		abort_check;	/* rows after which to ask whether to abbreviate on */
-
-	/* Only the first bound rows are wanted; 0: all. */
-	uint64		bound;
-	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
-	bool		cutoff_is_null;
-	RowKey cutoff;
-	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the
-								 * cutoff's row, if keys are left to core */
-	uint32		place;			/* reference given by row_store_begin_tuple */
-
-	/* After row_store_sort. */
-	uint32	   *order;			/* references */
-	uint64	   *sorted;			/* without tuples: pairs or images in order */
-	Size		nulls_before;	/* rows of null_refs that come first */
-	RowStoreStats stats;
-} RowStore;
+#include "pg/nodes/sort/store/store_memory.h"
 
 /*
  * Makes an empty store of at most limit bytes, in a context below parent, for one
@@ -145,7 +64,6 @@ extern bool row_store_put_key(RowStore *store, const RowKey *key);
  */
 extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
 											TupleDesc tupdesc, Size limit, uint64 bound);
-extern Size row_store_ref_bytes(const KeyColumns *keys);	/* of memory, for one such row */
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
 extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);

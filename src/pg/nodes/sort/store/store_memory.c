@@ -16,6 +16,15 @@
 #define FIRST_ROOM 256
 
 Size
+row_store_ref_bytes(const KeyColumns *keys)
+{
+	if (key_columns_are_narrow(keys))
+		return sizeof(uint64) + sizeof(uint32);
+	return keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
+		sizeof(RowsLongPair);
+}
+
+Size
 store_memory_of_row(const RowStore *store)
 {
 	Size		bytes = store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);

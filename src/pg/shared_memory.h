@@ -1,0 +1,18 @@
+/*
+ * shared_memory.h
+ *		Structs in PostgreSQL's shared memory, of a library that need not be preloaded.
+ */
+#ifndef HPSORT_PG_SHARED_MEMORY_H
+#define HPSORT_PG_SHARED_MEMORY_H
+
+#include "postgres.h"
+
+/*
+ * The struct of that name, of size bytes, which the first process to ask for it makes
+ * with init.  Where hpsort is not preloaded, it comes out of the memory that the server
+ * keeps spare: NULL if other modules, or a growing lock table, have used that up, and
+ * outside of a server's processes.
+ */
+extern void *shared_memory_attach(const char *name, Size size, void (*init) (void *data));
+
+#endif							/* HPSORT_PG_SHARED_MEMORY_H */
