@@ -45,7 +45,9 @@ SELECT i AS id, i AS up, -i AS down, CASE WHEN chance(i, $seed) % 10 > 0 THEN ch
 	CASE chance(i, $seed + 5) % 500 WHEN 0 THEN 9223372036854775807 WHEN 1 THEN -9223372036854775808 WHEN 2 THEN NULL ELSE hashint8extended(i, $seed) END AS big,
 	date '2000-01-01' + chance(i, $seed + 6) % 3000 AS day, timestamptz '2000-01-01' + i * interval '1 minute' AS moment, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END AS flag,
 	chr(1 + chance(i, $seed + 7) % 126)::"char" AS letter, (hashint8extended(i, $seed + 8) & 4294967295)::oid AS o,
-	(ARRAY['zero', 'b', 'a', NULL])[1 + chance(i, $seed + 9) % 4]::mood AS mood
+	(ARRAY['zero', 'b', 'a', NULL])[1 + chance(i, $seed + 9) % 4]::mood AS mood,
+	CASE chance(i, $seed + 10) % 200 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' WHEN 2 THEN 'Infinity' WHEN 3 THEN -0.0 WHEN 4 THEN 0 WHEN 5 THEN NULL ELSE hashint8extended(i, $seed) / 1e18 END::float8 AS f8,
+	CASE chance(i, $seed + 11) % 200 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' WHEN 2 THEN 'Infinity' WHEN 3 THEN -0.0 WHEN 4 THEN 0 WHEN 5 THEN NULL ELSE chance(i, $seed) / 7.0 - 1e8 END::float4 AS f4
 FROM generate_series(1, 30000) i;
 SQL
 $primary->safe_psql('postgres', <<'SQL');
@@ -171,7 +173,7 @@ for my $order ('x', 'y DESC', 'x, id')
 }
 
 # Rows of random orders, in turn all of them, the first, and some by a cursor; core has id for the last key, by which HpSort's are in order anyway.
-my @columns = qw(up down few wide nearly late_null mostly_null never heavy small one big day moment flag letter o mood);
+my @columns = qw(up down few wide nearly late_null mostly_null never heavy small one big day moment flag letter o mood f8 f4);
 my @options = ('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST');
 
 sub random_order

@@ -58,6 +58,7 @@ stored_value(ColumnKind kind, int64 value)
 			*(int16 *) at = (int16) value;
 			break;
 		case COLUMN_KIND_INT8:
+		case COLUMN_KIND_FLOAT8:
 			*at = value;
 			break;
 		default:
@@ -73,7 +74,7 @@ describe_column(RowColumn *column, TupleDesc desc, bool aligned)
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = column_kind(TupleDescAttr(desc, column->attnum - 1)->atttypid);
+	column->kind = column_read_kind(TupleDescAttr(desc, column->attnum - 1)->atttypid);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
@@ -324,6 +325,7 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			READ_ROWS(keys, int16, stored);
 			break;
 		case COLUMN_KIND_INT4:
+		case COLUMN_KIND_FLOAT4:
 			READ_ROWS(keys, int32, stored);
 			break;
 		case COLUMN_KIND_OID:
@@ -335,6 +337,10 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 				READ_ROWS(batch->wide + batch->n, int64, stored);
 			else
 				READ_ROWS(keys, int64, column_narrow(stored));
+			break;
+		case COLUMN_KIND_FLOAT8:
+			Assert(column->wide);
+			READ_ROWS(batch->wide + batch->n, int64, stored);
 			break;
 		default:
 			pg_unreachable();

@@ -23,7 +23,7 @@ column_batches_make(const ColumnScan *scan)
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
 
-			if (scan->aligned && column_kind_is_wide(column_kind(type)))
+			if (scan->aligned && column_kind_is_wide(column_read_kind(type)))
 				batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
 			else
 				batches[b].keys = palloc_array(int32, COLUMN_BATCH_KEYS);

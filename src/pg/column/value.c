@@ -32,13 +32,17 @@ builtin_kind(Oid type)
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return COLUMN_KIND_INT8;
+		case FLOAT4OID:
+			return COLUMN_KIND_FLOAT4;
+		case FLOAT8OID:
+			return COLUMN_KIND_FLOAT8;
 		default:
 			return COLUMN_KIND_NONE;
 	}
 }
 
 ColumnKind
-column_kind(Oid type)
+column_read_kind(Oid type)
 {
 	Oid			base_type;
 	ColumnKind	kind;
@@ -49,6 +53,14 @@ column_kind(Oid type)
 	base_type = getBaseType(type);
 	kind = builtin_kind(base_type);
 	return kind == COLUMN_KIND_NONE && type_is_enum(base_type) ? COLUMN_KIND_ENUM : kind;
+}
+
+ColumnKind
+column_kind(Oid type)
+{
+	ColumnKind	kind = column_read_kind(type);
+
+	return kind == COLUMN_KIND_FLOAT4 || kind == COLUMN_KIND_FLOAT8 ? COLUMN_KIND_NONE : kind;
 }
 
 bool

@@ -4,7 +4,7 @@
  *
  * The value of a Datum is a signed integer of at most 64 bits.  Values of one kind
  * are in the order of the type's default btree operator class; those of an enum
- * are its labels' OIDs, which are not.
+ * are its labels' OIDs, which are not, and those of floats are their bits, likewise.
  */
 #ifndef HPSORT_PG_COLUMN_VALUE_H
 #define HPSORT_PG_COLUMN_VALUE_H
@@ -22,10 +22,15 @@ typedef enum ColumnKind
 	COLUMN_KIND_INT4,			/* and date */
 	COLUMN_KIND_OID,
 	COLUMN_KIND_ENUM,
-	COLUMN_KIND_INT8			/* and time, timestamp, timestamptz */
+	COLUMN_KIND_FLOAT4,			/* its bits, as an int4 */
+	COLUMN_KIND_INT8,			/* and time, timestamp, timestamptz */
+	COLUMN_KIND_FLOAT8			/* its bits, as an int8 */
 } ColumnKind;
 
 /* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
+extern ColumnKind column_read_kind(Oid type);
+
+/* The same, without floats: values of these kinds are integers that aggregates know. */
 extern ColumnKind column_kind(Oid type);
 
 /*
@@ -56,7 +61,7 @@ column_narrow(int64 value)
 static inline bool
 column_kind_is_wide(ColumnKind kind)
 {
-	return kind == COLUMN_KIND_INT8;
+	return kind >= COLUMN_KIND_INT8;
 }
 
 /*
@@ -87,6 +92,22 @@ column_value(ColumnKind kind, Datum datum)
 			return DatumGetObjectId(datum);
 		case COLUMN_KIND_INT8:
 			return DatumGetInt64(datum);
+		case COLUMN_KIND_FLOAT4:
+			{
+				float4		number = DatumGetFloat4(datum);
+				int32		bits;
+
+				memcpy(&bits, &number, sizeof(bits));
+				return bits;
+			}
+		case COLUMN_KIND_FLOAT8:
+			{
+				float8		number = DatumGetFloat8(datum);
+				int64		bits;
+
+				memcpy(&bits, &number, sizeof(bits));
+				return bits;
+			}
 		default:
 			pg_unreachable();
 	}
@@ -110,6 +131,21 @@ column_datum(ColumnKind kind, int64 value)
 			return ObjectIdGetDatum((Oid) value);
 		case COLUMN_KIND_INT8:
 			return Int64GetDatum(value);
+		case COLUMN_KIND_FLOAT4:
+			{
+				int32		bits = (int32) value;
+				float4		number;
+
+				memcpy(&number, &bits, sizeof(number));
+				return Float4GetDatum(number);
+			}
+		case COLUMN_KIND_FLOAT8:
+			{
+				float8		number;
+
+				memcpy(&number, &value, sizeof(number));
+				return Float8GetDatum(number);
+			}
 		default:
 			pg_unreachable();
 	}

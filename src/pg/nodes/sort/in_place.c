@@ -53,7 +53,7 @@
  */
 #define COMPUTED_WIDTH_MIN 256
 
-/* A key as the column reader returns it becomes an image: (value & mask) ^ flip. */
+/* An integer as the column reader returns it becomes an image: (value & mask) ^ flip. */
 typedef struct ReadKey
 {
 	KeyColumn  *key;
@@ -91,7 +91,7 @@ key_attnum(const KeyColumn *key, const Plan *plan)
 	const TargetEntry *target = list_nth_node(TargetEntry, plan->targetlist, key->attno - 1);
 	const Var  *column = (const Var *) target->expr;
 
-	if (!IsA(column, Var) || column->varattno <= 0 || column_kind(column->vartype) == COLUMN_KIND_NONE)
+	if (!IsA(column, Var) || column->varattno <= 0 || column_read_kind(column->vartype) == COLUMN_KIND_NONE)
 		return 0;
 	return column->varattno;
 }
@@ -188,9 +188,17 @@ image_of(const ReadKey *key, const ColumnBatch *batch, size_t i)
 {
 	uint64		value = batch->wide ? (uint64) batch->wide[i] : (uint64) (int64) batch->keys[i];
 
-	if (key->key->kind == KEY_KIND_ENUM)
-		return key_image(key->key, ObjectIdGetDatum((uint32) value ^ UINT32_C(0x80000000)));
-	return (value & key->mask) ^ key->flip;
+	switch (key->key->kind)
+	{
+		case KEY_KIND_ENUM:
+			return key_image(key->key, ObjectIdGetDatum((uint32) value ^ UINT32_C(0x80000000)));
+		case KEY_KIND_FLOAT4:
+			return float4_image(DatumGetFloat4(column_datum(COLUMN_KIND_FLOAT4, (int64) value)), false) ^ key->flip;
+		case KEY_KIND_FLOAT8:
+			return float8_image(DatumGetFloat8(column_datum(COLUMN_KIND_FLOAT8, (int64) value)), false) ^ key->flip;
+		default:
+			return (value & key->mask) ^ key->flip;
+	}
 }
 
 /* Takes the next n rows of the batch, for which there is room, to a store of the narrow layout. */
@@ -208,7 +216,7 @@ take_narrow(Reading *reading, size_t n)
 	size_t		kept = 0;
 	size_t		i;
 
-	if (key->key->kind == KEY_KIND_ENUM)
+	if (key->key->kind == KEY_KIND_ENUM || key->key->kind == KEY_KIND_FLOAT4)
 		for (i = 0; i < n; i++)
 			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else

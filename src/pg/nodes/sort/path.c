@@ -158,7 +158,7 @@ may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, b
 		const Var  *column = (const Var *) list_nth(subpath->pathtarget->exprs, lfirst_int(lc) - 1);
 
 		if (!IsA(column, Var) || column->varattno <= 0 ||
-			column_kind(column->vartype) == COLUMN_KIND_NONE)
+			column_read_kind(column->vartype) == COLUMN_KIND_NONE)
 			return false;
 	}
 	return true;
