@@ -77,8 +77,11 @@ extern SortStatus multiset_open(Multiset *m, const MultisetBytes *bytes, SortErr
 extern SortStatus multiset_check(const Multiset *m, const SortContext *context, SortError *err);
 
 /*
- * Decodes block number; SORT_CORRUPT where its bytes go beyond the value's.  The
- * functions below return the same.
+ * Decodes block number; SORT_CORRUPT where its bytes go beyond the value's, are not what
+ * a writer makes of any runs, or do not fit the block's entry or the next one's.  So the
+ * counts of a block are always above 0 and add up to no more than the total, those of all
+ * blocks to the total, and the keys of all blocks in order are ascending, whatever the
+ * bytes.  The functions below return the same.
  */
 extern SortStatus multiset_read_block(const Multiset *m, uint32_t number, MultisetBlock *block,
 									  SortError *err);
