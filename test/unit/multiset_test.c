@@ -155,7 +155,7 @@ lend_slice(void *arg, size_t from, size_t n)
 static void
 open_slices(Multiset *m, Slices *s, const unsigned char *bytes, size_t size)
 {
-	MultisetBytes sliced = {.size = size,.slice = lend_slice,.arg = s};
+	MultisetBytes sliced = {.size = size, .slice = lend_slice, .arg = s};
 	SortError	err;
 
 	memset(s, 0, sizeof(*s));
@@ -167,7 +167,7 @@ open_slices(Multiset *m, Slices *s, const unsigned char *bytes, size_t size)
 static SortStatus
 open_bytes(Multiset *m, const unsigned char *bytes, size_t size, SortError *err)
 {
-	MultisetBytes all = {.data = bytes,.size = size};
+	MultisetBytes all = {.data = bytes, .size = size};
 
 	return multiset_open(m, &all, err);
 }
