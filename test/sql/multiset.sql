@@ -41,6 +41,29 @@ SELECT '{1:9223372036854775807, 1}'::int4multiset;
 SELECT hpsort_support_multiset_send('{}'), hpsort_support_multiset_send('{1:3, 5, 9:2}');
 SELECT hpsort_support_multiset_send('{-2147483648, 2147483647:9223372036854775806}');
 
+SELECT file AS bytes_file, format('cat >/dev/null; rm ''%s''', file) AS remove_file
+FROM (SELECT current_setting('data_directory') || '/multiset_bytes' AS file) f \gset
+CREATE TABLE received (m int4multiset);
+COPY (SELECT '{1:3, 5, 9:2}'::int4multiset UNION ALL SELECT '{}') TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT int4multiset_agg(x * x, x) FROM generate_series(1, 40000) x) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+SELECT left(m::text, 30), cardinality(m) FROM received;
+SELECT count(*) FROM received WHERE m = (SELECT int4multiset_agg(x * x, x) FROM generate_series(1, 40000) x);
+-- a bytea is sent as its bytes
+\set VERBOSITY terse
+COPY (SELECT ''::bytea) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT '\x02000000000000000000000000000000'::bytea) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT substr(hpsort_support_multiset_send('{1:3, 5, 9:2}'), 1, 38)) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT set_byte(hpsort_support_multiset_send('{1:3, 5, 9:2}'), 8, 7)) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+\set VERBOSITY default
+COPY (SELECT 1) TO PROGRAM :'remove_file';
+DROP TABLE received;
+
 -- equality, order and hashes are by content
 SELECT a, b, a = b AS eq, a <> b AS ne, a < b AS lt, a <= b AS le, a > b AS gt, a >= b AS ge,
 	sign(hpsort_support_multiset_cmp(a, b)) = sign(btarraycmp(a::int4[], b::int4[])) AS as_arrays,

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/memnodes.h"
 #include "utils/memutils.h"
