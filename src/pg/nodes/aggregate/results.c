@@ -24,9 +24,12 @@
 #include "pg/compat.h"
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
+#include "pg/functions/run_array.h"
+#include "pg/multiset/value.h"
 #include "pg/nodes/aggregate/percentiles.h"
 #include "pg/nodes/aggregate/results.h"
 #include "pg/nodes/aggregate/value_array.h"
+#include "pg/numeric_sum.h"
 
 /* The most constant arguments of a call: bounds and direction. */
 #define MAX_CONSTANTS 3
@@ -72,6 +75,7 @@ struct AggregateResult
 	Oid			array_type;
 	TupleDesc	run_type;
 	AggregateState *state;
+	MultisetBuilder multiset;
 };
 
 void
@@ -202,7 +206,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 			result->array_type = aggregate_array_type(aggref->aggtype);
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			result->run_type = aggregate_run_type(aggref->aggtype);
+			result->run_type = run_array_type(aggref->aggtype);
 			break;
 		default:
 			break;
@@ -271,28 +275,6 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 }
 
 /* --- from a summary */
-
-/*
- * The numeric that core's 128-bit sums become.  Beyond 64 bits it is put together
- * of parts, which have no fraction digits, and nor has the result.
- */
-static Datum
-numeric_from_sum(ValueSum sum)
-{
-	Datum		base;
-	Datum		numeric;
-
-	if (sum >= PG_INT64_MIN && sum <= PG_INT64_MAX)
-		return NumericGetDatum(int64_to_numeric((int64) sum));
-	base = NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32));
-	numeric = NumericGetDatum(int64_to_numeric((int64) (sum >> 64)));
-	numeric = DirectFunctionCall2(numeric_mul, numeric, base);
-	numeric = DirectFunctionCall2(numeric_add, numeric,
-								  NumericGetDatum(int64_to_numeric((int64) ((uint64) sum >> 32))));
-	numeric = DirectFunctionCall2(numeric_mul, numeric, base);
-	return DirectFunctionCall2(numeric_add, numeric,
-							   NumericGetDatum(int64_to_numeric((int64) ((uint64) sum & 0xFFFFFFFF))));
-}
 
 /* Sums of int2 and int4 are int8s in core, which are not checked for overflow. */
 static Datum
@@ -542,6 +524,31 @@ end_state(AggregateResult *result, bool *isnull)
 	return value;
 }
 
+/* int4multiset_agg: the runs come in the order that a multiset wants them in. */
+static void
+take_multiset(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	int32		keys[RUN_BATCH];
+	size_t		done;
+
+	for (done = 0; done < nruns; done += RUN_BATCH)
+	{
+		size_t		n = Min(nruns - done, RUN_BATCH);
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+			keys[i] = (int32) values[done + i];
+		multiset_builder_add(&result->multiset, keys, (const uint64 *) counts + done, n);
+	}
+}
+
+static Datum
+end_multiset(AggregateResult *result, bool *isnull)
+{
+	*isnull = result->counts.values + result->counts.nulls == 0;
+	return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));
+}
+
 /* --- from runs */
 
 void
@@ -558,6 +565,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
+	else if (result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG)
+		multiset_builder_begin(&result->multiset);
 	else if (is_hpsort(result))
 		begin_state(result);
 }
@@ -619,6 +628,9 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 			take_state(result, values, counts, nruns);
 			break;
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
+			take_multiset(result, values, counts, nruns);
+			break;
 		default:
 			take_summary(result, values, counts, nruns);
 	}
@@ -661,6 +673,8 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 			return end_state(result, isnull);
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
+			return end_multiset(result, isnull);
 		default:
 			return aggregate_result_from_summary(result, &result->summary,
 												 result->counts.values + result->counts.nulls,
