@@ -23,8 +23,9 @@ my %may = (
 	'pg/gpu' => ['pg', 'gpu', 'sort'],
 	'pg/column' => ['pg', 'sort'],
 	'pg/functions' => ['pg', 'pg/gpu', 'pg/column', 'sort'],
+	'pg/multiset' => ['pg', 'pg/column', 'pg/functions', 'sort'],
 	'pg/nodes' => ['pg', 'pg/column', 'pg/nodes/aggregate', 'pg/nodes/sort'],
-	'pg/nodes/aggregate' => ['pg', 'pg/column', 'pg/functions', 'sort'],
+	'pg/nodes/aggregate' => ['pg', 'pg/column', 'pg/functions', 'pg/multiset', 'sort'],
 	'pg/nodes/sort' => ['pg', 'pg/column', 'pg/nodes/sort/store', 'sort'],
 	'pg/nodes/sort/store' => ['pg', 'sort'],
 );

@@ -41,6 +41,7 @@
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
 #include "varatt.h"
 #endif
 #if PG_VERSION_NUM >= 180000
@@ -61,6 +62,16 @@
 /* PG 18 writes it before the declaration; pg_attribute_noreturn() is gone. */
 #ifndef pg_noreturn
 #define pg_noreturn __attribute__((noreturn))
+#endif
+
+/* PG 16 has errors that a caller may catch without a subtransaction: soft errors. */
+#if PG_VERSION_NUM < 160000
+#define ereturn(context, dummy_value, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
 #endif
 
 /* PG 17 has transaction_timeout. */

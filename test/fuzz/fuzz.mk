@@ -3,7 +3,7 @@
 #
 #   make fuzz                       each target for FUZZ_SECONDS=60 in all
 #   make fuzz FUZZ_SECONDS=1800     longer
-#   make fuzz FUZZ_TARGETS=client   one of messages client service serialized
+#   make fuzz FUZZ_TARGETS=client   one of messages client service serialized multiset
 #   make fuzz-seeds                 the seeds of messages, client and service anew,
 #                                   after a change of the protocol
 #
@@ -14,7 +14,7 @@
 # its input in build/fuzz.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= messages client service serialized
+FUZZ_TARGETS ?= messages client service serialized multiset
 FUZZ_CC ?= clang
 FUZZ_CXX ?= clang++
 FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \

@@ -21,14 +21,23 @@ FROM pg_depend d
 WHERE e.extname = 'hpsort' AND d.deptype = 'e' AND coalesce(t.typcategory, ' ') <> 'A'
 	AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'v');
 SELECT type, identity FROM members ORDER BY type, identity COLLATE "C";
-SELECT count(*) AS stray FROM members WHERE identity !~ '^public\.hpsort';
+SELECT identity AS stray FROM members WHERE identity !~ 'public\.(hpsort|int4multiset)';
 
--- what PostgreSQL alone calls comes last in a list of functions
-SELECT max(proname) FILTER (WHERE NOT internal) < min(proname) FILTER (WHERE internal) AS last, count(*) FILTER (WHERE internal) AS helpers
-FROM (SELECT proname, 'internal'::regtype = ANY (proargtypes::oid[]) AS internal
-      FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid) f;
-SELECT proname FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
-WHERE ('internal'::regtype = ANY (proargtypes::oid[])) <> (proname LIKE 'hpsort\_support\_%');
+-- what PostgreSQL alone calls comes last in a list of functions named hpsort_...
+SELECT max(proname) FILTER (WHERE NOT support) < min(proname) FILTER (WHERE support) AS last, count(*) FILTER (WHERE support) AS helpers
+FROM (SELECT proname, proname LIKE 'hpsort\_support\_%' AS support
+      FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid WHERE proname LIKE 'hpsort%') f;
+-- it does so for an argument of type internal, or on behalf of another object
+WITH used AS (
+	SELECT objid FROM members, LATERAL (SELECT proargtypes::oid[] AS types FROM pg_proc WHERE oid = objid) a
+	WHERE classid = 'pg_proc'::regclass AND 'internal'::regtype = ANY (types)
+	UNION SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend]::oid[]) FROM pg_type
+	UNION SELECT oprcode FROM pg_operator
+	UNION SELECT castfunc FROM pg_cast
+	UNION SELECT amproc FROM pg_amproc
+	UNION SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) FROM pg_aggregate)
+SELECT p.oid::regprocedure FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
+WHERE (p.oid IN (SELECT objid FROM used)) <> (proname LIKE 'hpsort\_support\_%');
 
 -- each with a comment
 SELECT type, identity FROM members
@@ -56,14 +65,17 @@ SELECT * FROM uses_hpsort;
 DROP VIEW members;
 DROP EXTENSION hpsort;
 DROP EXTENSION hpsort CASCADE;
-SELECT count(*) FROM pg_proc WHERE proname LIKE 'hpsort%';
-SELECT count(*) FROM pg_type WHERE typname LIKE '%hpsort%';
+SELECT count(*) FROM pg_proc WHERE proname ~ 'hpsort|int4multiset';
+SELECT count(*) FROM pg_type WHERE typname ~ 'hpsort|int4multiset';
 
 -- by version, in a schema of its own, not on the search path
 CREATE SCHEMA elsewhere;
 SET client_min_messages = warning;
 CREATE EXTENSION hpsort SCHEMA elsewhere VERSION '1.0';
 RESET client_min_messages;
+SELECT elsewhere.int4multiset_agg(x) FROM generate_series(1, 2) x;
+ALTER EXTENSION hpsort UPDATE;
+SELECT elsewhere.int4multiset_agg(x)::elsewhere.hpsort_run[] FROM generate_series(1, 2) x;
 SELECT elsewhere.hpsort('{3,1,2}');
 \set VERBOSITY terse
 SELECT hpsort('{3,1,2}');
@@ -88,7 +100,7 @@ SELECT count(*) FROM pg_type WHERE typnamespace = 'elsewhere'::regnamespace;
 DROP VIEW uses_hpsort;
 DROP SCHEMA elsewhere;
 
--- no update from anywhere yet, and none to an unknown version
+-- updates there are, and none to an unknown version
 SELECT source, target, path FROM pg_extension_update_paths('hpsort');
 ALTER EXTENSION hpsort UPDATE;
 ALTER EXTENSION hpsort UPDATE TO '99';

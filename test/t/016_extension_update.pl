@@ -40,6 +40,20 @@ my $members = q{
 				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'c' THEN
 					(SELECT string_agg(format('%s %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
 					 FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped)
+				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'b' AND t.typcategory <> 'A' THEN
+					concat_ws(' ', t.typlen, t.typalign, t.typstorage, t.typcategory, t.typinput, t.typoutput, t.typreceive, t.typsend)
+				WHEN d.classid = 'pg_operator'::regclass THEN
+					(SELECT concat_ws(' ', o.oprcode::regprocedure, o.oprresult::regtype, o.oprcom::regoperator, o.oprnegate::regoperator,
+						o.oprrest, o.oprjoin, o.oprcanmerge, o.oprcanhash) FROM pg_operator o WHERE o.oid = d.objid)
+				WHEN d.classid = 'pg_cast'::regclass THEN
+					(SELECT concat_ws(' ', k.castfunc::regprocedure, k.castcontext, k.castmethod) FROM pg_cast k WHERE k.oid = d.objid)
+				WHEN d.classid = 'pg_opclass'::regclass THEN
+					(SELECT concat_ws(' ', f.opfname, k.opcintype::regtype, k.opcdefault, k.opckeytype::regtype)
+					 FROM pg_opclass k JOIN pg_opfamily f ON k.opcfamily = f.oid WHERE k.oid = d.objid)
+				WHEN d.classid = 'pg_opfamily'::regclass THEN
+					concat_ws(' ',
+						(SELECT string_agg(concat_ws(' ', amopstrategy, amopopr::regoperator), ', ' ORDER BY amopstrategy) FROM pg_amop WHERE amopfamily = d.objid),
+						(SELECT string_agg(concat_ws(' ', amprocnum, amproc::regprocedure), ', ' ORDER BY amprocnum) FROM pg_amproc WHERE amprocfamily = d.objid))
 				-- made with their element and row types
 				WHEN d.classid = 'pg_type'::regclass AND t.typcategory = 'A' THEN 'array'
 				ELSE ('no definition of ' || i.type)::int::text
@@ -95,6 +109,11 @@ for my $change (
 	'REVOKE EXECUTE ON FUNCTION hpsort_agg(int4) FROM PUBLIC',
 	'ALTER TYPE hpsort_run ADD ATTRIBUTE more int',
 	'ALTER VIEW hpsort_stat_gpu RENAME COLUMN jobs TO sorts',
+	'ALTER TYPE int4multiset SET (STORAGE = extended)',
+	'ALTER OPERATOR @> (int4multiset, int4) SET (RESTRICT = NONE)',
+	'ALTER EXTENSION hpsort DROP CAST (int4multiset AS int4[]); DROP CAST (int4multiset AS int4[])',
+	'ALTER OPERATOR FAMILY int4multiset_ops USING hash DROP FUNCTION 2 (int4multiset, int4multiset)',
+	'COMMENT ON OPERATOR CLASS int4multiset_ops USING btree IS NULL',
 	'CREATE OR REPLACE AGGREGATE hpsort_agg(int4) (SFUNC = hpsort_support_agg_transfn, STYPE = internal, SSPACE = 193,
 		FINALFUNC = hpsort_support_agg_finalfn, COMBINEFUNC = hpsort_support_agg_combine, SERIALFUNC = hpsort_support_agg_serialize,
 		DESERIALFUNC = hpsort_support_agg_deserialize, PARALLEL = SAFE)')

@@ -4,17 +4,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "pg/functions/aggregate_state.h"
-#include "pg/functions/set_state.h"
+#include "pg/functions/run_array.h"
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
@@ -161,122 +158,11 @@ aggregate_array_type(Oid result_type)
 /* Runs read from a sorter at once. */
 #define RUN_BATCH 1024
 
-/* hpsort_run may be in any schema: it is found as the element of the result type. */
-TupleDesc
-aggregate_run_type(Oid result_type)
-{
-	Oid			element = get_element_type(result_type);
-	TupleDesc	tupdesc;
-
-	if (!OidIsValid(element))
-		elog(ERROR, "could not determine the element type of the result");
-	tupdesc = BlessTupleDesc(lookup_rowtype_tupdesc_copy(element, -1));
-	run_type_check(tupdesc);
-	return tupdesc;
-}
-
-/*
- * An array of runs that is being built: the array's bytes, which grow.  The runs are
- * not datums of their own, which would take twice the array's memory beside it.
- */
-typedef struct RunArray
-{
-	ArrayType  *array;
-	Size		used;
-	Size		capacity;
-	int			n;
-	HeapTupleHeader image;		/* a run without NULLs, which is copied for each */
-	Size		image_size;
-	Size		key_offset;		/* where its numbers are */
-	Size		count_offset;
-} RunArray;
-
-/* Room for size bytes more. */
-static void
-reserve(RunArray *runs, Size size)
-{
-	if (runs->used + size <= runs->capacity)
-		return;
-	if (runs->used + size > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("array of more than %d runs exceeds the maximum size",
-						(int) ((MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / runs->image_size)),
-				 errhint("Use hpsort_query, which returns a set.")));
-	runs->capacity = Min(Max(runs->capacity * 2, runs->used + size), MaxAllocSize);
-	runs->array = (ArrayType *) repalloc(runs->array, runs->capacity);
-}
-
-static HeapTupleHeader
-form_run(TupleDesc tupdesc, bool isnull, int64 count)
-{
-	Datum		values[2] = {Int32GetDatum(0), Int64GetDatum(count)};
-	bool		nulls[2] = {isnull, false};
-
-	return DatumGetHeapTupleHeader(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
-}
-
-/* An empty array with room for the runs of sorter, if it knows how many there are. */
-static void
-init_runs(RunArray *runs, TupleDesc tupdesc, Sorter *sorter)
-{
-	uint64		expected = sorter_count(sorter);
-
-	if (expected > RUN_BATCH)
-	{
-		SorterStats stats;
-
-		pg_sort_stats(sorter, NULL, &stats);
-		expected = Max(stats.distinct, RUN_BATCH);
-	}
-	runs->image = form_run(tupdesc, false, 0);
-	runs->image_size = MAXALIGN(HeapTupleHeaderGetDatumLength(runs->image));
-	runs->key_offset = runs->image->t_hoff;
-	runs->count_offset = runs->key_offset + DOUBLEALIGN(sizeof(int32));
-	runs->n = 0;
-	runs->used = ARR_OVERHEAD_NONULLS(1);
-	/* One more for the run of NULLs. */
-	runs->capacity = runs->used + runs->image_size * (expected + 1);
-	runs->capacity = Min(runs->capacity, MaxAllocSize);
-	runs->array = (ArrayType *) palloc(runs->capacity);
-}
-
-static void
-add_runs(RunArray *runs, const int32 *keys, const uint64 *counts, size_t n)
-{
-	char	   *at;
-	size_t		i;
-
-	reserve(runs, n * runs->image_size);
-	at = (char *) runs->array + runs->used;
-	for (i = 0; i < n; i++, at += runs->image_size)
-	{
-		memcpy(at, runs->image, runs->image_size);
-		memcpy(at + runs->key_offset, &keys[i], sizeof(keys[i]));
-		memcpy(at + runs->count_offset, &counts[i], sizeof(counts[i]));
-	}
-	runs->used += n * runs->image_size;
-	runs->n += (int) n;
-}
-
-/* All NULLs are one run, as in GROUP BY x ORDER BY x. */
-static void
-add_null_run(RunArray *runs, TupleDesc tupdesc, int64 nulls)
-{
-	HeapTupleHeader run = form_run(tupdesc, true, nulls);
-	Size		size = HeapTupleHeaderGetDatumLength(run);
-
-	reserve(runs, MAXALIGN(size));
-	memset((char *) runs->array + runs->used, 0, MAXALIGN(size));
-	memcpy((char *) runs->array + runs->used, run, size);
-	runs->used += MAXALIGN(size);
-	runs->n++;
-}
-
 Datum
 aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 {
 	RunArray	runs;
+	uint64		expected = sorter_count(&state->sorter);
 	SorterCursor cursor;
 	SortError	err;
 	int32		keys[RUN_BATCH];
@@ -284,26 +170,27 @@ aggregate_state_runs(AggregateState *state, TupleDesc tupdesc)
 	size_t		got;
 
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_RUNS, &err), &err);
-	init_runs(&runs, tupdesc, &state->sorter);
+	if (expected > RUN_BATCH)
+	{
+		SorterStats stats;
+
+		pg_sort_stats(&state->sorter, NULL, &stats);
+		expected = Max(stats.distinct, RUN_BATCH);
+	}
+	run_array_begin(&runs, tupdesc, expected);
 	pg_sort_check(sorter_open_cursor(&state->sorter, state->descending, &cursor, &err), &err);
 
 	if (state->nulls > 0 && state->nulls_first)
-		add_null_run(&runs, tupdesc, state->nulls);
+		run_array_add_nulls(&runs, tupdesc, state->nulls);
 	do
 	{
 		pg_sort_check(sorter_cursor_runs(&cursor, keys, counts, RUN_BATCH, &got, &err), &err);
 		CHECK_FOR_INTERRUPTS();
-		add_runs(&runs, keys, counts, got);
+		run_array_add(&runs, keys, counts, got);
 	} while (got == RUN_BATCH);
 	if (state->nulls > 0 && !state->nulls_first)
-		add_null_run(&runs, tupdesc, state->nulls);
+		run_array_add_nulls(&runs, tupdesc, state->nulls);
 	last_sort_record("hpsort_runs_agg", &state->sorter, NULL, state->nulls);
 
-	SET_VARSIZE(runs.array, runs.used);
-	runs.array->ndim = 1;
-	runs.array->dataoffset = 0;
-	runs.array->elemtype = tupdesc->tdtypeid;
-	ARR_DIMS(runs.array)[0] = runs.n;
-	ARR_LBOUND(runs.array)[0] = 1;
-	return PointerGetDatum(runs.array);
+	return run_array_end(&runs);
 }

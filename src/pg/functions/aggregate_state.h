@@ -52,10 +52,9 @@ extern Oid	aggregate_array_type(Oid result_type);
 
 /*
  * The runs of a state in order, as an array in the current memory context.  tupdesc
- * is that of hpsort_run, which aggregate_run_type() looks up, into the current
- * memory context, from the result type of the aggregate function.
+ * is that of hpsort_run, which run_array_type() looks up from the result type of the
+ * aggregate function.
  */
 extern Datum aggregate_state_runs(AggregateState *state, TupleDesc tupdesc);
-extern TupleDesc aggregate_run_type(Oid result_type);
 
 #endif							/* HPSORT_PG_FUNCTIONS_AGGREGATE_STATE_H */

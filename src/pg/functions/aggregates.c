@@ -27,6 +27,7 @@
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"
+#include "pg/functions/run_array.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
@@ -360,7 +361,7 @@ hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		fcinfo->flinfo->fn_extra = aggregate_run_type(get_func_rettype(fcinfo->flinfo->fn_oid));
+		fcinfo->flinfo->fn_extra = run_array_type(get_func_rettype(fcinfo->flinfo->fn_oid));
 		MemoryContextSwitchTo(old);
 	}
 	return aggregate_state_runs((AggregateState *) PG_GETARG_POINTER(0),

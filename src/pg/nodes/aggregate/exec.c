@@ -18,6 +18,7 @@
 
 #include "pg/compat.h"
 #include "pg/functions/aggregate_state.h"
+#include "pg/functions/run_array.h"
 #include "pg/functions/arguments.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
@@ -175,7 +176,7 @@ describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 			elog(ERROR, "aggregate %u is none of hpsort", aggref->aggfnoid);
 		check_execute(aggref);
 		if (output->kind == AGGREGATE_RUNS && !output->partial)
-			output->run_type = aggregate_run_type(aggref->aggtype);
+			output->run_type = run_array_type(aggref->aggtype);
 		if (output->kind == AGGREGATE_ARRAY && !output->partial)
 			output->array_type = aggregate_array_type(aggref->aggtype);
 		for (i = 0; i < node->ntransitions && transnos[i] != aggref->aggtransno; i++)

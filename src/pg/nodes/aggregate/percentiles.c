@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/date.h"
@@ -17,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "pg/fraction.h"
 #include "pg/nodes/aggregate/percentiles.h"
 
 /* A row that is looked for, and its value once it is found. */
@@ -116,26 +115,18 @@ want_fraction(Percentiles *percentiles, int i)
 	double		fraction = percentiles->fractions[i];
 	WantedRow  *rows = &percentiles->rows[2 * i];
 
-	percentiles->proportions[i] = 0;
 	if (percentiles->continuous)
 	{
-		double		row = fraction * (percentiles->n - 1);
-		int64		first = (int64) floor(row);
-		int64		second = (int64) ceil(row);
+		int64		first;
+		int64		second;
 
+		percentiles->proportions[i] = fraction_rows(fraction, percentiles->n, &first, &second);
 		want_row(percentiles, &rows[0], first);
 		if (second != first)
-		{
 			want_row(percentiles, &rows[1], second);
-			percentiles->proportions[i] = row - first;
-		}
 	}
 	else
-	{
-		int64		row = (int64) ceil(fraction * percentiles->n);
-
-		want_row(percentiles, &rows[0], Max(row, 1) - 1);
-	}
+		want_row(percentiles, &rows[0], fraction_row(fraction, percentiles->n));
 }
 
 void
@@ -155,14 +146,9 @@ percentiles_begin(Percentiles *percentiles, int64 n)
 	percentiles->proportions = palloc_array(double, percentiles->nfractions + 1);
 	for (i = 0; i < percentiles->nfractions; i++)
 	{
-		double		fraction = percentiles->fractions[i];
-
 		if (percentiles->nulls && percentiles->nulls[i])
 			continue;
-		if (fraction < 0 || fraction > 1 || isnan(fraction))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("percentile value %g is not between 0 and 1", fraction)));
+		fraction_check(percentiles->fractions[i]);
 		if (n > 0)
 			want_fraction(percentiles, i);
 	}
@@ -220,13 +206,8 @@ fraction_value(const Percentiles *percentiles, int i)
 	if (!percentiles->continuous)
 		return column_datum(percentiles->answer.kind, rows[0].value);
 	if (percentiles->answer.to_float8)
-	{
-		float8		first = (float8) rows[0].value;
-
-		if (proportion == 0)
-			return Float8GetDatum(first);
-		return Float8GetDatum(first + (proportion * ((float8) rows[1].value - first)));
-	}
+		return Float8GetDatum(fraction_between((float8) rows[0].value,
+											   (float8) rows[proportion == 0 ? 0 : 1].value, proportion));
 	else
 	{
 		Datum		first = interval_of(rows[0].value);

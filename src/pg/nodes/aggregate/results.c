@@ -24,9 +24,11 @@
 #include "pg/compat.h"
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
+#include "pg/functions/run_array.h"
 #include "pg/nodes/aggregate/percentiles.h"
 #include "pg/nodes/aggregate/results.h"
 #include "pg/nodes/aggregate/value_array.h"
+#include "pg/numeric_sum.h"
 
 /* The most constant arguments of a call: bounds and direction. */
 #define MAX_CONSTANTS 3
@@ -202,7 +204,7 @@ aggregate_result_make(const Aggref *aggref, const AggregateAnswer *answer, PlanS
 			result->array_type = aggregate_array_type(aggref->aggtype);
 			break;
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
-			result->run_type = aggregate_run_type(aggref->aggtype);
+			result->run_type = run_array_type(aggref->aggtype);
 			break;
 		default:
 			break;
@@ -271,28 +273,6 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 }
 
 /* --- from a summary */
-
-/*
- * The numeric that core's 128-bit sums become.  Beyond 64 bits it is put together
- * of parts, which have no fraction digits, and nor has the result.
- */
-static Datum
-numeric_from_sum(ValueSum sum)
-{
-	Datum		base;
-	Datum		numeric;
-
-	if (sum >= PG_INT64_MIN && sum <= PG_INT64_MAX)
-		return NumericGetDatum(int64_to_numeric((int64) sum));
-	base = NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32));
-	numeric = NumericGetDatum(int64_to_numeric((int64) (sum >> 64)));
-	numeric = DirectFunctionCall2(numeric_mul, numeric, base);
-	numeric = DirectFunctionCall2(numeric_add, numeric,
-								  NumericGetDatum(int64_to_numeric((int64) ((uint64) sum >> 32))));
-	numeric = DirectFunctionCall2(numeric_mul, numeric, base);
-	return DirectFunctionCall2(numeric_add, numeric,
-							   NumericGetDatum(int64_to_numeric((int64) ((uint64) sum & 0xFFFFFFFF))));
-}
 
 /* Sums of int2 and int4 are int8s in core, which are not checked for overflow. */
 static Datum

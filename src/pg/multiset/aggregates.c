@@ -1,0 +1,119 @@
+/*
+ * aggregates.c
+ *		int4multiset_agg() and int4multiset_sum(): support functions over states that
+ *		are multisets themselves.
+ *
+ * A state is an expanded multiset that stays where it is as long as its group does.
+ * A caller may as well keep it as a flat value, or as its text, between two calls, as
+ * an extension does that computes parts of an aggregate on other nodes; nothing here
+ * needs the call's expression or memory of earlier calls.  States are not ordered, so
+ * the final function only reads them, and window aggregates go on adding.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "pg/multiset/aggregates.h"
+#include "pg/multiset/expanded.h"
+
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_transfn);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_weight_transfn);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_sum_transfn);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_moving_transfn);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_moving_invtransfn);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_finalfn);
+
+/*
+ * The state in argument 0, to be changed: as it is, or of a flat value, or of none, a
+ * new one.
+ */
+static pg_noinline ExpandedMultiset *
+begin_state(FunctionCallInfo fcinfo, bool moving)
+{
+	ExpandedMultiset *state = multiset_expanded_make(fcinfo);
+
+	if (!PG_ARGISNULL(0) && moving)
+		multiset_expanded_add_moving(state, PG_GETARG_DATUM(0));
+	else if (!PG_ARGISNULL(0))
+		multiset_expanded_add(state, PG_GETARG_DATUM(0));
+	return state;
+}
+
+static inline ExpandedMultiset *
+state_arg(FunctionCallInfo fcinfo, bool moving)
+{
+	ExpandedMultiset *state = PG_ARGISNULL(0) ? NULL :
+		multiset_expanded_writable(PG_GETARG_DATUM(0));
+
+	return likely(state != NULL) ? state : begin_state(fcinfo, moving);
+}
+
+/* (int4multiset, int4) returns int4multiset */
+Datum
+hpsort_support_multiset_transfn(PG_FUNCTION_ARGS)
+{
+	ExpandedMultiset *state = state_arg(fcinfo, false);
+
+	if (!PG_ARGISNULL(1))
+		multiset_expanded_put(state, PG_GETARG_INT32(1));
+	return multiset_expanded_datum(state);
+}
+
+/* (int4multiset, int4, weight int8) returns int4multiset */
+Datum
+hpsort_support_multiset_weight_transfn(PG_FUNCTION_ARGS)
+{
+	ExpandedMultiset *state = state_arg(fcinfo, false);
+	int64		weight = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
+
+	if (weight < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must not be negative")));
+	if (weight > 0 && !PG_ARGISNULL(1))
+		multiset_expanded_put_run(state, PG_GETARG_INT32(1), (uint64) weight);
+	return multiset_expanded_datum(state);
+}
+
+/*
+ * (int4multiset, int4multiset) returns int4multiset, strict: adds the second to the
+ * first; the combine function of both aggregates as well
+ */
+Datum
+hpsort_support_multiset_sum_transfn(PG_FUNCTION_ARGS)
+{
+	ExpandedMultiset *state = state_arg(fcinfo, false);
+
+	multiset_expanded_add(state, PG_GETARG_DATUM(1));
+	return multiset_expanded_datum(state);
+}
+
+/* The same of a window's frame, which rows leave again. */
+Datum
+hpsort_support_multiset_moving_transfn(PG_FUNCTION_ARGS)
+{
+	ExpandedMultiset *state = state_arg(fcinfo, true);
+
+	multiset_expanded_add_moving(state, PG_GETARG_DATUM(1));
+	return multiset_expanded_datum(state);
+}
+
+Datum
+hpsort_support_multiset_moving_invtransfn(PG_FUNCTION_ARGS)
+{
+	ExpandedMultiset *state = state_arg(fcinfo, true);
+
+	multiset_expanded_subtract(state, PG_GETARG_DATUM(1));
+	return multiset_expanded_datum(state);
+}
+
+/* (int4multiset) returns int4multiset, strict: a flat value, which is read more than once */
+Datum
+hpsort_support_multiset_finalfn(PG_FUNCTION_ARGS)
+{
+	Datum		state = PG_GETARG_DATUM(0);
+	ExpandedMultiset *expanded = VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(state)) ?
+		multiset_expanded(state) : NULL;
+
+	return expanded == NULL ? state : PointerGetDatum(multiset_expanded_flat(expanded));
+}

@@ -1,0 +1,152 @@
+/*
+ * arrays.c
+ *		Casts between int4multiset and arrays: int4[] and hpsort_run[].
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/functions/run_array.h"
+#include "pg/int4_array.h"
+#include "pg/multiset/expanded.h"
+#include "pg/multiset/run_levels.h"
+#include "pg/multiset/value.h"
+#include "sort/kernels.h"
+
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_keys);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_keys);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_from_runs);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_to_runs);
+
+static void
+check_nulls(const ArrayType *array)
+{
+	if (array_contains_nulls((ArrayType *) array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array must not contain nulls")));
+}
+
+/* (int4[]) returns int4multiset */
+Datum
+hpsort_support_multiset_from_keys(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = array_arg(PG_GETARG_DATUM(0));
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	SortContext context;
+	Sorter		sorter;
+	SortError	err;
+	bytea	   *value;
+
+	check_nulls(array);
+	pg_sort_context(&context, CurrentMemoryContext);
+	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
+	/* One kept by a function may lie in memory that is to stay as it is: it is only read. */
+	pg_sort_check(sorter_add_array(&sorter, (const int32 *) ARR_DATA_PTR(array), n, &err), &err);
+	value = multiset_sorter_flat(&sorter);
+	sorter_reset(&sorter);
+	PG_RETURN_BYTEA_P(value);
+}
+
+/* (int4multiset) returns int4[] */
+Datum
+hpsort_support_multiset_to_keys(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	MultisetBlock block;
+	ArrayType  *array;
+	int32	   *out;
+	uint32		number;
+	uint32		i;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	if (m.total > MaxArraySize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("array of %llu elements exceeds the maximum of %d",
+						(unsigned long long) m.total, (int) MaxArraySize),
+				 errhint("Use runs(), which returns keys and their counts.")));
+	array = int4_array_make((int64) m.total, 0, 1, false, &out);
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		for (i = 0; i < block.n; i++)
+		{
+			kernel_fill(out, block.counts[i], block.keys[i]);
+			out += block.counts[i];
+		}
+	}
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/* (hpsort_run[]) returns int4multiset */
+Datum
+hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	TupleDesc	tupdesc = run_array_type(get_array_type(ARR_ELEMTYPE(array)));
+	SortContext context;
+	RunLevels  *levels;
+	const Runs *runs;
+	MultisetBuilder builder;
+	ArrayIterator iterator;
+	Datum		element;
+	bool		isnull;
+
+	check_nulls(array);
+	pg_sort_context(&context, CurrentMemoryContext);
+	levels = run_levels_make(&context.allocator);
+	iterator = array_create_iterator(array, 0, NULL);
+	while (array_iterate(iterator, &element, &isnull))
+	{
+		HeapTupleHeader row = DatumGetHeapTupleHeader(element);
+		HeapTupleData tuple = {0};
+		Datum		values[2];
+		bool		nulls[2];
+
+		CHECK_FOR_INTERRUPTS();
+		tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+		tuple.t_data = row;
+		heap_deform_tuple(&tuple, tupdesc, values, nulls);
+		if (nulls[0] || nulls[1])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("runs of a multiset must not contain nulls")));
+		if (DatumGetInt64(values[1]) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("counts of a multiset must be greater than zero")));
+		run_levels_put(levels, DatumGetInt32(values[0]), (uint64) DatumGetInt64(values[1]));
+	}
+	array_free_iterator(iterator);
+	runs = run_levels_finish(levels);
+	multiset_builder_begin(&builder);
+	if (runs != NULL)
+		multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	run_levels_empty(levels);
+	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
+}
+
+/* (int4multiset) returns hpsort_run[] */
+Datum
+hpsort_support_multiset_to_runs(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	MultisetBlock block;
+	RunArray	array;
+	uint32		number;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	run_array_begin(&array, run_array_type(get_func_rettype(fcinfo->flinfo->fn_oid)), m.len);
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		run_array_add(&array, block.keys, block.counts, block.n);
+	}
+	return run_array_end(&array);
+}

@@ -1,0 +1,186 @@
+/*
+ * compare.c
+ *		Operators of int4multiset: comparison and hashes by content.
+ *
+ * Equal multisets have equal bytes.  The order is that of the int4[] with the same
+ * keys in order, found by walking the runs of both.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
+
+#include "pg/multiset/value.h"
+
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_eq);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_ne);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_lt);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_le);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_gt);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_ge);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_cmp);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_hash_extended);
+
+static bool
+are_equal(Datum a, Datum b)
+{
+	Multiset	ma;
+	Multiset	mb;
+	const bytea *value_a;
+	const bytea *value_b;
+	bool		equal;
+
+	/* The quick way out, without detoasting. */
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(a)) &&
+		!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(b)) &&
+		toast_raw_datum_size(a) != toast_raw_datum_size(b))
+		return false;
+	value_a = multiset_value_open(a, &ma);
+	value_b = multiset_value_open(b, &mb);
+	equal = ma.bytes.size == mb.bytes.size &&
+		memcmp(ma.bytes.data, mb.bytes.data, ma.bytes.size) == 0;
+	multiset_value_close(a, value_a);
+	multiset_value_close(b, value_b);
+	return equal;
+}
+
+/* On to the next run, which is at c->at - 1 of the block; false at the end. */
+static bool
+next_run(MultisetCursor *c)
+{
+	SortError	err;
+
+	if (c->at == c->block.n)
+	{
+		pg_sort_check(multiset_cursor_next(c, &err), &err);
+		if (c->block.n == 0)
+			return false;
+	}
+	c->at++;
+	return true;
+}
+
+/* Less than, equal to or greater than 0, as a is to b. */
+static int
+compare_runs(MultisetCursor *a, MultisetCursor *b)
+{
+	for (;;)
+	{
+		bool		more_a = next_run(a);
+		bool		more_b = next_run(b);
+		int32		key_a;
+		int32		key_b;
+		uint64		count_a;
+		uint64		count_b;
+
+		if (!more_a || !more_b)
+			return (int) more_a - (int) more_b;
+		key_a = a->block.keys[a->at - 1];
+		key_b = b->block.keys[b->at - 1];
+		if (key_a != key_b)
+			return key_a < key_b ? -1 : 1;
+		count_a = a->block.counts[a->at - 1];
+		count_b = b->block.counts[b->at - 1];
+
+		/*
+		 * The one with fewer of this key goes on with a larger key, where the other one
+		 * still has this: it is the larger one, unless it ends here.
+		 */
+		if (count_a < count_b)
+			return next_run(a) ? 1 : -1;
+		if (count_a > count_b)
+			return next_run(b) ? -1 : 1;
+	}
+}
+
+static int
+compare(Datum a, Datum b)
+{
+	SortContext context;
+	Multiset	ma;
+	Multiset	mb;
+	MultisetCursor cursor_a;
+	MultisetCursor cursor_b;
+	const bytea *value_a = multiset_value_open(a, &ma);
+	const bytea *value_b = multiset_value_open(b, &mb);
+	int			result;
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	multiset_cursor_open(&cursor_a, &ma, &context);
+	multiset_cursor_open(&cursor_b, &mb, &context);
+	result = compare_runs(&cursor_a, &cursor_b);
+	multiset_value_close(a, value_a);
+	multiset_value_close(b, value_b);
+	return result;
+}
+
+/* (int4multiset, int4multiset) returns bool, and so on */
+
+Datum
+hpsort_support_multiset_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(are_equal(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+Datum
+hpsort_support_multiset_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!are_equal(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+Datum
+hpsort_support_multiset_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) < 0);
+}
+
+Datum
+hpsort_support_multiset_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) <= 0);
+}
+
+Datum
+hpsort_support_multiset_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) > 0);
+}
+
+Datum
+hpsort_support_multiset_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) >= 0);
+}
+
+/* returns int4 */
+Datum
+hpsort_support_multiset_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+/* (int4multiset) returns int4 */
+Datum
+hpsort_support_multiset_hash(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	const bytea *value = multiset_value_open(PG_GETARG_DATUM(0), &m);
+	Datum		hash = hash_any(m.bytes.data, (int) m.bytes.size);
+
+	multiset_value_close(PG_GETARG_DATUM(0), value);
+	return hash;
+}
+
+/* (int4multiset, int8) returns int8 */
+Datum
+hpsort_support_multiset_hash_extended(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	const bytea *value = multiset_value_open(PG_GETARG_DATUM(0), &m);
+	Datum		hash = hash_any_extended(m.bytes.data, (int) m.bytes.size, PG_GETARG_INT64(1));
+
+	multiset_value_close(PG_GETARG_DATUM(0), value);
+	return hash;
+}

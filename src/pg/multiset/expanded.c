@@ -1,0 +1,357 @@
+/*
+ * expanded.c
+ *		A multiset that is being built (see expanded.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/memnodes.h"
+#include "utils/memutils.h"
+
+#include "pg/multiset/expanded.h"
+#include "sort/plan.h"
+
+/*
+ * What the multisets of one memory context have in common.  It lives in that context,
+ * whose identifier is the label, so that the arena is found again by its context.
+ */
+typedef struct Arena
+{
+	char		label[8];
+	SortContext context;
+	MemoryContext memory;
+	ExpandedMultiset *fresh;	/* not given away yet, ... */
+	int			nfresh;			/* ... so many */
+	int			batch;			/* to be allocated at once */
+} Arena;
+
+/* Names are compared as pointers. */
+static const char shared_name[] = "hpsort multisets";
+static const char own_name[] = "hpsort multiset";
+
+/*
+ * Most multisets allocated at once.  Their size is no power of two, to which memory
+ * contexts round: one by one they would take half as much again.
+ */
+#define MOST_FRESH 64
+
+/*
+ * How many contexts below the aggregate's are looked at for the arena.  It is the
+ * first one unless others were made since, such as those of other expanded objects;
+ * where there are many, another arena for each few of them does not count.
+ */
+#define MOST_LOOKED_AT 16
+
+/* Keys that are put into a sorter one by one where they come as runs. */
+#define FEW_KEYS 256
+
+static Arena *
+make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, Size maximum,
+		   bool partial)
+{
+	MemoryContext memory = AllocSetContextCreateInternal(parent, name, minimum, initial, maximum);
+	Arena	   *arena = (Arena *) MemoryContextAllocZero(memory, sizeof(Arena));
+
+	strlcpy(arena->label, "states", sizeof(arena->label));
+	MemoryContextSetIdentifier(memory, arena->label);
+	arena->memory = memory;
+	arena->batch = 1;
+	if (partial)
+		pg_sort_context_partial(&arena->context, memory);
+	else
+		pg_sort_context(&arena->context, memory);
+	return arena;
+}
+
+/* The arena of an aggregate's context. */
+static Arena *
+aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
+{
+	MemoryContext child = aggcontext->firstchild;
+	int			i;
+
+	for (i = 0; child != NULL && i < MOST_LOOKED_AT; i++, child = child->nextchild)
+		if (child->name == shared_name)
+			return (Arena *) child->ident;
+
+	/* The leader merges partial states before anything is sorted. */
+	return make_arena(aggcontext, shared_name, ALLOCSET_DEFAULT_SIZES,
+					  IsA(fcinfo->context, AggState) &&
+					  DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));
+}
+
+ExpandedMultiset *
+multiset_expanded_make(FunctionCallInfo fcinfo)
+{
+	MemoryContext aggcontext;
+	Arena	   *arena;
+	ExpandedMultiset *expanded;
+
+	if (AggCheckCallContext(fcinfo, &aggcontext))
+		arena = aggregate_arena(fcinfo, aggcontext);
+	else
+		arena = make_arena(CurrentMemoryContext, own_name, ALLOCSET_SMALL_SIZES, false);
+	if (arena->nfresh == 0)
+	{
+		arena->fresh = (ExpandedMultiset *) MemoryContextAlloc(arena->memory,
+															   arena->batch * sizeof(ExpandedMultiset));
+		arena->nfresh = arena->batch;
+		arena->batch = Min(arena->batch * 2, MOST_FRESH);
+	}
+	expanded = arena->fresh++;
+	arena->nfresh--;
+
+	EOH_init_header(&expanded->header, &multiset_expanded_methods, arena->memory);
+	expanded->levels = NULL;
+	sorter_init(&expanded->sorter, &arena->context, PG_INT32_MIN, PG_INT32_MAX);
+	expanded->flat = NULL;
+	return expanded;
+}
+
+/* --- adding */
+
+void
+multiset_expanded_flush(ExpandedMultiset *expanded)
+{
+	SortError	err;
+
+	pg_sort_check(sorter_flush(&expanded->sorter, &err), &err);
+}
+
+static RunLevels *
+levels_of(ExpandedMultiset *expanded)
+{
+	if (expanded->levels == NULL)
+		expanded->levels = run_levels_make(&expanded->sorter.context->allocator);
+	return expanded->levels;
+}
+
+static uint64
+total_of(const ExpandedMultiset *expanded)
+{
+	return sorter_count(&expanded->sorter) + (expanded->levels ? expanded->levels->total : 0);
+}
+
+/* An error if so many more keys are more than a count can be. */
+static void
+check_total(const ExpandedMultiset *expanded, uint64 more)
+{
+	if (more > PG_INT64_MAX - total_of(expanded))
+		multiset_bigint_error();
+}
+
+void
+multiset_expanded_put_run(ExpandedMultiset *expanded, int32 key, uint64 count)
+{
+	if (count == 1)
+	{
+		multiset_expanded_put(expanded, key);
+		return;
+	}
+	check_total(expanded, count);
+	run_levels_put(levels_of(expanded), key, count);
+}
+
+/* The runs of a datum, decoded into memory that is freed by free_runs(). */
+static void
+decode_runs(const Multiset *m, Runs *runs)
+{
+	runs->len = m->len;
+	runs->keys = (int32 *) MemoryContextAllocHuge(CurrentMemoryContext, m->len * sizeof(int32));
+	runs->counts = (uint64 *) MemoryContextAllocHuge(CurrentMemoryContext, m->len * sizeof(uint64));
+	multiset_value_decode(m, runs->keys, runs->counts);
+}
+
+static void
+free_runs(Runs *runs)
+{
+	pfree(runs->keys);
+	pfree(runs->counts);
+}
+
+/* Puts the keys of a small multiset into the sorter. */
+static void
+add_few(ExpandedMultiset *expanded, const Multiset *m)
+{
+	MultisetBlock block;
+	uint32		number;
+	uint32		i;
+	uint64		n;
+
+	for (number = 0; number < m->nblocks; number++)
+	{
+		multiset_value_read(m, number, &block);
+		for (i = 0; i < block.n; i++)
+			for (n = 0; n < block.counts[i]; n++)
+				multiset_expanded_put(expanded, block.keys[i]);
+	}
+}
+
+/*
+ * Whether a histogram over these runs pays, so that the sorter takes them.  It counts
+ * runs of few keys each; large counts make it fold its counters again and again.
+ */
+static bool
+suits_histogram(const Runs *runs, uint64 total)
+{
+	return total <= PG_UINT32_MAX / 2 &&
+		plan_fills_dense(4 * (uint64) runs->len, plan_range(runs->keys[0], runs->keys[runs->len - 1]),
+						 SORT_ALGORITHM_AUTO);
+}
+
+void
+multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
+{
+	Multiset	m;
+	Runs		runs;
+	SortError	err;
+	const bytea *value = multiset_value_open(datum, &m);
+
+	check_total(expanded, m.total);
+	if (m.total <= FEW_KEYS)
+		add_few(expanded, &m);
+	else
+	{
+		decode_runs(&m, &runs);
+		if (suits_histogram(&runs, m.total + sorter_count(&expanded->sorter)))
+			pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err),
+						  &err);
+		else
+			run_levels_add(levels_of(expanded), runs.keys, runs.counts, runs.len);
+		free_runs(&runs);
+	}
+	multiset_value_close(datum, value);
+}
+
+static void
+add_to_levels(RunLevels *levels, Datum datum)
+{
+	Multiset	m;
+	Runs		runs;
+	const bytea *value = multiset_value_open(datum, &m);
+
+	decode_runs(&m, &runs);
+	run_levels_add(levels, runs.keys, runs.counts, runs.len);
+	free_runs(&runs);
+	multiset_value_close(datum, value);
+}
+
+/* All keys become runs, from which keys can be taken away. */
+static RunLevels *
+all_in_levels(ExpandedMultiset *expanded)
+{
+	RunLevels  *levels = levels_of(expanded);
+
+	if (sorter_count(&expanded->sorter) > 0)
+	{
+		bytea	   *value = multiset_sorter_flat(&expanded->sorter);
+
+		sorter_reset(&expanded->sorter);
+		add_to_levels(levels, PointerGetDatum(value));
+		pfree(value);
+	}
+	return levels;
+}
+
+/* What was made for PostgreSQL is known by its total only. */
+static void
+forget_flat(ExpandedMultiset *expanded)
+{
+	if (expanded->flat != NULL)
+		pfree(expanded->flat);
+	expanded->flat = NULL;
+}
+
+void
+multiset_expanded_add_moving(ExpandedMultiset *expanded, Datum datum)
+{
+	add_to_levels(all_in_levels(expanded), datum);
+	forget_flat(expanded);
+}
+
+void
+multiset_expanded_subtract(ExpandedMultiset *expanded, Datum datum)
+{
+	RunLevels  *levels = all_in_levels(expanded);
+	Multiset	m;
+	Runs		runs;
+	const bytea *value = multiset_value_open(datum, &m);
+
+	decode_runs(&m, &runs);
+	run_levels_subtract(levels, runs.keys, runs.counts, runs.len);
+	free_runs(&runs);
+	multiset_value_close(datum, value);
+	forget_flat(expanded);
+}
+
+/* --- reading */
+
+bytea *
+multiset_sorter_flat(Sorter *sorter)
+{
+	MultisetBuilder builder;
+	SortError	err;
+
+	multiset_builder_begin(&builder);
+	pg_sort_check(sorter_finish(sorter, SORT_WANT_RUNS, &err), &err);
+	multiset_builder_check(&builder, multiset_from_sorter(sorter, &builder.writer, &err), &err);
+	return multiset_builder_end(&builder);
+}
+
+bytea *
+multiset_expanded_flat(ExpandedMultiset *expanded)
+{
+	MultisetBuilder builder;
+	const Runs *runs = expanded->levels ? run_levels_finish(expanded->levels) : NULL;
+	SortError	err;
+
+	if (runs == NULL)
+		return multiset_sorter_flat(&expanded->sorter);
+	if (sorter_count(&expanded->sorter) > 0)
+	{
+		pg_sort_check(sorter_add_runs(&expanded->sorter, runs->keys, runs->counts, runs->len, &err),
+					  &err);
+		run_levels_empty(expanded->levels);
+		return multiset_sorter_flat(&expanded->sorter);
+	}
+	multiset_builder_begin(&builder);
+	multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	return multiset_builder_end(&builder);
+}
+
+/* EOM_get_flat_size: makes the flat value, which is most of the work, and keeps it. */
+static Size
+get_flat_size(ExpandedObjectHeader *header)
+{
+	ExpandedMultiset *expanded = (ExpandedMultiset *) header;
+
+	if (expanded->flat == NULL || expanded->flat_total != total_of(expanded))
+	{
+		MemoryContext old;
+
+		if (expanded->flat != NULL)
+			pfree(expanded->flat);
+		expanded->flat = NULL;
+		old = MemoryContextSwitchTo(header->eoh_context);
+		expanded->flat = multiset_expanded_flat(expanded);
+		MemoryContextSwitchTo(old);
+		expanded->flat_total = total_of(expanded);
+	}
+	return VARSIZE(expanded->flat);
+}
+
+/* EOM_flatten_into: always called after get_flat_size. */
+static void
+flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
+{
+	ExpandedMultiset *expanded = (ExpandedMultiset *) header;
+
+	Assert(expanded->flat != NULL && allocated_size == VARSIZE(expanded->flat));
+	memcpy(result, expanded->flat, allocated_size);
+	/* A worker returns each of its groups once. */
+	pfree(expanded->flat);
+	expanded->flat = NULL;
+}
+
+const ExpandedObjectMethods multiset_expanded_methods = {get_flat_size, flatten_into};

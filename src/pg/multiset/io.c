@@ -1,0 +1,276 @@
+/*
+ * io.c
+ *		int4multiset as text and as bytes of the protocol.
+ *
+ * Text is {key:count, key, ...}, keys ascending, a count of 1 left out.  Input takes
+ * keys in any order, and adds up the counts of equal ones.  In binary form a multiset
+ * is sent as it is stored, and every byte that is received is checked.
+ */
+#include "postgres.h"
+
+#include "common/int.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "parser/scansup.h"
+#include "utils/builtins.h"
+
+#include "pg/compat.h"
+#include "pg/multiset/run_levels.h"
+#include "pg/multiset/value.h"
+
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_in);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_out);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_recv);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_send);
+
+/* Runs read between two looks at interrupts. */
+#define CHECK_EVERY 65536
+
+/* The longest run in text: "-2147483648:9223372036854775807, ". */
+#define RUN_TEXT_MAX 34
+
+typedef struct Parser
+{
+	const char *text;			/* all of it, for messages */
+	const char *at;
+	Node	   *escontext;
+} Parser;
+
+static void
+skip_blanks(Parser *parser)
+{
+	while (scanner_isspace(*parser->at))
+		parser->at++;
+}
+
+/* The error of a text that is none of a multiset, and why; false. */
+static bool
+malformed(Parser *parser, const char *detail)
+{
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("malformed multiset literal: \"%s\"", parser->text),
+			 errdetail("%s", detail)));
+}
+
+/* That what comes is not expected; false. */
+static bool
+unexpected(Parser *parser)
+{
+	int			length;
+
+	if (*parser->at == '\0')
+		return malformed(parser, "Unexpected end of input.");
+	length = pg_mblen(parser->at);
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("malformed multiset literal: \"%s\"", parser->text),
+			 errdetail("Unexpected \"%.*s\" character.", length, parser->at)));
+}
+
+static bool
+out_of_range(Parser *parser, const char *number, const char *type)
+{
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("value \"%.*s\" is out of range for type %s",
+					(int) (parser->at - number), number, type)));
+}
+
+/* Reads an integer: a sign, perhaps, and digits.  Too large a one is an error of type. */
+static bool
+read_number(Parser *parser, const char *type, int64 least, int64 most, int64 *result)
+{
+	const char *number = parser->at;
+	bool		negative = *number == '-';
+	bool		fits = true;
+	int64		value = 0;
+
+	if (*parser->at == '-' || *parser->at == '+')
+		parser->at++;
+	if (!isdigit((unsigned char) *parser->at))
+		return unexpected(parser);
+	/* Counted downwards: there is one more negative number than positive ones. */
+	for (; isdigit((unsigned char) *parser->at); parser->at++)
+		fits = fits && !pg_mul_s64_overflow(value, 10, &value) &&
+			!pg_sub_s64_overflow(value, *parser->at - '0', &value);
+	if (!negative)
+		fits = fits && value != PG_INT64_MIN;
+	if (fits && !negative)
+		value = -value;
+	if (!fits || value < least || value > most)
+		return out_of_range(parser, number, type);
+	*result = value;
+	return true;
+}
+
+/* Reads a key and its count, which is 1 if it is not given. */
+static bool
+read_run(Parser *parser, int64 *key, int64 *count)
+{
+	if (!read_number(parser, "integer", PG_INT32_MIN, PG_INT32_MAX, key))
+		return false;
+	skip_blanks(parser);
+	*count = 1;
+	if (*parser->at != ':')
+		return true;
+	parser->at++;
+	skip_blanks(parser);
+	if (!read_number(parser, "bigint", PG_INT64_MIN, PG_INT64_MAX, count))
+		return false;
+	if (*count <= 0)
+		return malformed(parser, "Counts must be greater than zero.");
+	skip_blanks(parser);
+	return true;
+}
+
+/* Reads all runs into levels; false after a soft error. */
+static bool
+read_runs(Parser *parser, RunLevels *levels)
+{
+	int64		key;
+	int64		count;
+	int			n = 0;
+
+	skip_blanks(parser);
+	if (*parser->at != '{')
+		return malformed(parser, "A multiset must start with \"{\".");
+	parser->at++;
+	skip_blanks(parser);
+	while (*parser->at != '}')
+	{
+		if (n++ > 0)
+		{
+			if (*parser->at != ',')
+				return unexpected(parser);
+			parser->at++;
+			skip_blanks(parser);
+		}
+		if (!read_run(parser, &key, &count))
+			return false;
+		if ((uint64) count > PG_INT64_MAX - levels->total)
+			ereturn(parser->escontext, false,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("bigint out of range")));
+		run_levels_put(levels, (int32) key, (uint64) count);
+		if (n % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	parser->at++;
+	skip_blanks(parser);
+	if (*parser->at != '\0')
+		return malformed(parser, "Junk after closing right brace.");
+	return true;
+}
+
+/* (cstring) returns int4multiset */
+Datum
+hpsort_support_multiset_in(PG_FUNCTION_ARGS)
+{
+	Parser		parser;
+	SortContext context;
+	RunLevels  *levels;
+	const Runs *runs;
+	MultisetBuilder builder;
+
+	parser.text = PG_GETARG_CSTRING(0);
+	parser.at = parser.text;
+	parser.escontext = fcinfo->context;
+	pg_sort_context(&context, CurrentMemoryContext);
+	levels = run_levels_make(&context.allocator);
+	if (!read_runs(&parser, levels))
+		PG_RETURN_NULL();
+	runs = run_levels_finish(levels);
+	multiset_builder_begin(&builder);
+	if (runs != NULL)
+		multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	run_levels_empty(levels);
+	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
+}
+
+/* (int4multiset) returns cstring */
+Datum
+hpsort_support_multiset_out(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	MultisetBlock block;
+	StringInfoData text;
+	uint32		number;
+	uint32		i;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	initStringInfo(&text);
+	appendStringInfoChar(&text, '{');
+	for (number = 0; number < m.nblocks; number++)
+	{
+		char	   *end;
+
+		multiset_value_read(&m, number, &block);
+		enlargeStringInfo(&text, block.n * RUN_TEXT_MAX);
+		end = text.data + text.len;
+		for (i = 0; i < block.n; i++)
+		{
+			if (number > 0 || i > 0)
+			{
+				*end++ = ',';
+				*end++ = ' ';
+			}
+			end += pg_ltoa(block.keys[i], end);
+			if (block.counts[i] > 1)
+			{
+				*end++ = ':';
+				end += pg_lltoa((int64) block.counts[i], end);
+			}
+		}
+		text.len = (int) (end - text.data);
+	}
+	appendStringInfoChar(&text, '}');
+	PG_RETURN_CSTRING(text.data);
+}
+
+/* (internal) returns int4multiset */
+Datum
+hpsort_support_multiset_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buffer = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = buffer->len - buffer->cursor;
+	MultisetBytes bytes = {0};
+	Multiset	m;
+	SortContext context;
+	SortStatus	status;
+	SortError	err;
+	bytea	   *value;
+
+	bytes.data = (const unsigned char *) pq_getmsgbytes(buffer, size);
+	bytes.size = size;
+	pg_sort_context(&context, CurrentMemoryContext);
+	status = multiset_open(&m, &bytes, &err);
+	if (status == SORT_OK)
+		status = multiset_check(&m, &context, &err);
+	if (status == SORT_CORRUPT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid binary representation of a multiset"),
+				 errdetail("Found: %s.", err.message)));
+	pg_sort_check(status, &err);
+	value = (bytea *) palloc(VARHDRSZ + size);
+	SET_VARSIZE(value, VARHDRSZ + size);
+	memcpy(VARDATA(value), bytes.data, size);
+	PG_RETURN_BYTEA_P(value);
+}
+
+/* (int4multiset) returns bytea */
+Datum
+hpsort_support_multiset_send(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	bytea	   *result;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	result = (bytea *) palloc(VARHDRSZ + m.bytes.size);
+	SET_VARSIZE(result, VARHDRSZ + m.bytes.size);
+	memcpy(VARDATA(result), m.bytes.data, m.bytes.size);
+	PG_RETURN_BYTEA_P(result);
+}

@@ -1,0 +1,169 @@
+/*
+ * questions.c
+ *		Questions about a multiset that few of its bytes answer: how many keys, the
+ *		nth, how many are below one.  A stored value is read by slices.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "pg/multiset/value.h"
+
+PG_FUNCTION_INFO_V1(int4multiset_cardinality);
+PG_FUNCTION_INFO_V1(int4multiset_distinct_count);
+PG_FUNCTION_INFO_V1(int4multiset_min);
+PG_FUNCTION_INFO_V1(int4multiset_max);
+PG_FUNCTION_INFO_V1(int4multiset_nth);
+PG_FUNCTION_INFO_V1(int4multiset_rank);
+PG_FUNCTION_INFO_V1(int4multiset_cume_dist);
+PG_FUNCTION_INFO_V1(int4multiset_count_of);
+PG_FUNCTION_INFO_V1(int4multiset_count_between);
+PG_FUNCTION_INFO_V1(hpsort_support_multiset_contains);
+
+/* How many keys are below a key, and how many equal it. */
+static uint64
+rank_of(const Multiset *m, int32 key, uint64 *equal)
+{
+	SortError	err;
+	uint64		below = 0;
+
+	*equal = 0;
+	if (m->total > 0)
+		pg_sort_check(multiset_rank(m, key, &below, equal, &err), &err);
+	return below;
+}
+
+/* The key at a position, from 0. */
+static int32
+key_at(const Multiset *m, uint64 position)
+{
+	SortError	err;
+	int32		key;
+
+	pg_sort_check(multiset_nth(m, position, &key, &err), &err);
+	return key;
+}
+
+/* (int4multiset) returns int8 */
+Datum
+int4multiset_cardinality(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	PG_RETURN_INT64((int64) slices.m.total);
+}
+
+/* (int4multiset) returns int8 */
+Datum
+int4multiset_distinct_count(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	PG_RETURN_INT64((int64) slices.m.len);
+}
+
+/* (int4multiset) returns int4; NULL of an empty one */
+Datum
+int4multiset_min(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(key_at(&slices.m, 0));
+}
+
+/* (int4multiset) returns int4; NULL of an empty one */
+Datum
+int4multiset_max(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (slices.m.total == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(key_at(&slices.m, slices.m.total - 1));
+}
+
+/* (int4multiset, n int8) returns int4; NULL where there is none */
+Datum
+int4multiset_nth(PG_FUNCTION_ARGS)
+{
+	int64		n = PG_GETARG_INT64(1);
+	MultisetSlices slices;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	if (n < 1 || (uint64) n > slices.m.total)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(key_at(&slices.m, (uint64) n - 1));
+}
+
+/* (int4multiset, x int4) returns int8: the rank that x would have */
+Datum
+int4multiset_rank(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+	uint64		equal;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	PG_RETURN_INT64((int64) rank_of(&slices.m, PG_GETARG_INT32(1), &equal) + 1);
+}
+
+/* (int4multiset, x int4) returns float8: x counts as one more row, as in core's hypothetical sets */
+Datum
+int4multiset_cume_dist(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+	uint64		below;
+	uint64		equal;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	below = rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
+	PG_RETURN_FLOAT8((double) (below + equal + 1) / (double) (slices.m.total + 1));
+}
+
+/* (int4multiset, x int4) returns int8 */
+Datum
+int4multiset_count_of(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+	uint64		equal;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
+	PG_RETURN_INT64((int64) equal);
+}
+
+/* (int4multiset, lo int4, hi int4) returns int8 */
+Datum
+int4multiset_count_between(PG_FUNCTION_ARGS)
+{
+	int32		lo = PG_GETARG_INT32(1);
+	int32		hi = PG_GETARG_INT32(2);
+	MultisetSlices slices;
+	uint64		below_lo;
+	uint64		below_hi;
+	uint64		equal;
+
+	if (lo > hi)
+		PG_RETURN_INT64(0);
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	below_lo = rank_of(&slices.m, lo, &equal);
+	below_hi = rank_of(&slices.m, hi, &equal);
+	PG_RETURN_INT64((int64) (below_hi + equal - below_lo));
+}
+
+/* (int4multiset, x int4) returns bool */
+Datum
+hpsort_support_multiset_contains(PG_FUNCTION_ARGS)
+{
+	MultisetSlices slices;
+	uint64		equal;
+
+	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
+	rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
+	PG_RETURN_BOOL(equal > 0);
+}

@@ -1,0 +1,215 @@
+/*
+ * run_levels.c
+ *		Many lists of runs as one (see run_levels.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/multiset/run_levels.h"
+#include "pg/multiset/value.h"
+
+/* Room for the first runs that wait, and for the first levels. */
+#define FIRST_WAITING 16
+#define FIRST_LEVELS 4
+
+#define ST_SORT sort_waiting
+#define ST_ELEMENT_TYPE WaitingRun
+#define ST_COMPARE(a, b) (((a)->key > (b)->key) - ((a)->key < (b)->key))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+RunLevels *
+run_levels_make(const SortAllocator *allocator)
+{
+	RunLevels  *levels = (RunLevels *) MemoryContextAllocZero((MemoryContext) allocator->arena,
+															  sizeof(RunLevels));
+
+	levels->allocator = allocator;
+	return levels;
+}
+
+static void
+no_memory(void)
+{
+	SortError	err = {.status = SORT_OUT_OF_MEMORY};
+
+	pg_sort_error(&err);
+}
+
+/* Counts keys that come. */
+static inline void
+count_keys(RunLevels *levels, uint64 count)
+{
+	if (count > PG_INT64_MAX - levels->total)
+		multiset_bigint_error();
+	levels->total += count;
+}
+
+/* A new level behind the others, with room for n runs. */
+static Runs *
+push_level(RunLevels *levels, size_t n)
+{
+	Runs	   *level;
+
+	if (levels->nlevels == levels->levels_room)
+	{
+		int			room = Max(levels->levels_room * 2, FIRST_LEVELS);
+
+		if (levels->levels == NULL)
+			levels->levels = (Runs *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
+														 room * sizeof(Runs));
+		else
+			levels->levels = (Runs *) repalloc(levels->levels, room * sizeof(Runs));
+		levels->levels_room = room;
+	}
+	level = &levels->levels[levels->nlevels];
+	memset(level, 0, sizeof(*level));
+	if (!runs_reserve(level, n, levels->allocator))
+		no_memory();
+	levels->nlevels++;
+	return level;
+}
+
+/* Merges the last level into the one before. */
+static void
+merge_last(RunLevels *levels)
+{
+	Runs	   *last = &levels->levels[levels->nlevels - 1];
+
+	CHECK_FOR_INTERRUPTS();
+	if (!runs_merge(last - 1, last->keys, last->counts, last->len, levels->allocator))
+		no_memory();
+	runs_release(last, levels->allocator);
+	levels->nlevels--;
+}
+
+/* Each level is more than twice as long as the next. */
+static void
+restore_levels(RunLevels *levels)
+{
+	while (levels->nlevels > 1 &&
+		   levels->levels[levels->nlevels - 2].len <= 2 * levels->levels[levels->nlevels - 1].len)
+		merge_last(levels);
+}
+
+/* Makes the runs that wait a level. */
+static void
+flush_waiting(RunLevels *levels)
+{
+	Runs	   *level;
+	int			i;
+
+	if (levels->nwaiting == 0)
+		return;
+	sort_waiting(levels->waiting, levels->nwaiting);
+	level = push_level(levels, levels->nwaiting);
+	for (i = 0; i < levels->nwaiting; i++)
+	{
+		if (level->len > 0 && level->keys[level->len - 1] == levels->waiting[i].key)
+			level->counts[level->len - 1] += levels->waiting[i].count;
+		else
+			runs_append(level, levels->waiting[i].key, levels->waiting[i].count);
+	}
+	levels->nwaiting = 0;
+	restore_levels(levels);
+}
+
+void
+run_levels_put(RunLevels *levels, int32 key, uint64 count)
+{
+	count_keys(levels, count);
+	if (levels->nwaiting == levels->waiting_room)
+	{
+		if (levels->waiting_room >= RUN_LEVELS_WAITING)
+			flush_waiting(levels);
+		else
+		{
+			int			room = Max(levels->waiting_room * 2, FIRST_WAITING);
+
+			if (levels->waiting == NULL)
+				levels->waiting = (WaitingRun *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
+																	room * sizeof(WaitingRun));
+			else
+				levels->waiting = (WaitingRun *) repalloc(levels->waiting,
+														  room * sizeof(WaitingRun));
+			levels->waiting_room = room;
+		}
+	}
+	levels->waiting[levels->nwaiting].key = key;
+	levels->waiting[levels->nwaiting++].count = count;
+}
+
+void
+run_levels_add(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n)
+{
+	Runs	   *level;
+	size_t		i;
+
+	if (n == 0)
+		return;
+	for (i = 0; i < n; i++)
+		count_keys(levels, counts[i]);
+	level = push_level(levels, n);
+	memcpy(level->keys, keys, n * sizeof(int32));
+	memcpy(level->counts, counts, n * sizeof(uint64));
+	level->len = n;
+	restore_levels(levels);
+}
+
+const Runs *
+run_levels_finish(RunLevels *levels)
+{
+	flush_waiting(levels);
+	while (levels->nlevels > 1)
+		merge_last(levels);
+	return levels->nlevels == 0 ? NULL : levels->levels;
+}
+
+void
+run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts, size_t n)
+{
+	Runs	   *runs;
+	size_t		from = 0;
+	size_t		to = 0;
+	size_t		i;
+
+	if (n == 0)
+		return;
+	run_levels_finish(levels);
+	if (levels->nlevels == 0)
+		multiset_fewer_error(counts[0], keys[0]);
+	runs = levels->levels;
+	for (i = 0; i < n; i++)
+	{
+		/* The runs that stay move down to the place of those that do not. */
+		while (from < runs->len && runs->keys[from] < keys[i])
+		{
+			runs->keys[to] = runs->keys[from];
+			runs->counts[to++] = runs->counts[from++];
+		}
+		if (from == runs->len || runs->keys[from] != keys[i] || runs->counts[from] < counts[i])
+			multiset_fewer_error(counts[i], keys[i]);
+		if (runs->counts[from] > counts[i])
+		{
+			runs->keys[to] = keys[i];
+			runs->counts[to++] = runs->counts[from] - counts[i];
+		}
+		from++;
+		levels->total -= counts[i];
+	}
+	memmove(runs->keys + to, runs->keys + from, (runs->len - from) * sizeof(int32));
+	memmove(runs->counts + to, runs->counts + from, (runs->len - from) * sizeof(uint64));
+	runs->len -= from - to;
+}
+
+void
+run_levels_empty(RunLevels *levels)
+{
+	while (levels->nlevels > 0)
+		runs_release(&levels->levels[--levels->nlevels], levels->allocator);
+	levels->nwaiting = 0;
+	levels->total = 0;
+}

@@ -1,0 +1,220 @@
+/*
+ * sets.c
+ *		A multiset's runs as rows: runs(), buckets() and most_frequent().
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/tuplestore.h"
+
+#include "pg/functions/set_state.h"
+#include "pg/multiset/value.h"
+
+PG_FUNCTION_INFO_V1(int4multiset_runs);
+PG_FUNCTION_INFO_V1(int4multiset_buckets);
+PG_FUNCTION_INFO_V1(int4multiset_most_frequent);
+
+/* Prepares the result of a function that returns SETOF hpsort_run. */
+static ReturnSetInfo *
+begin_rows(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	run_type_check(rsinfo->setDesc);
+	return rsinfo;
+}
+
+static void
+put_row(ReturnSetInfo *rsinfo, int32 key, uint64 count)
+{
+	Datum		values[2] = {Int32GetDatum(key), Int64GetDatum((int64) count)};
+	bool		nulls[2] = {false, false};
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* runs(int4multiset) returns SETOF hpsort_run */
+Datum
+int4multiset_runs(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
+	Multiset	m;
+	MultisetBlock block;
+	uint32		number;
+	uint32		i;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		for (i = 0; i < block.n; i++)
+			put_row(rsinfo, block.keys[i], block.counts[i]);
+	}
+	return (Datum) 0;
+}
+
+/* The lower bound of the bucket with a key. */
+static int64
+bucket_of(int32 key, int32 width)
+{
+	int64		rest = (int64) key % width;
+
+	return key - (rest < 0 ? rest + width : rest);
+}
+
+static void
+put_bucket(ReturnSetInfo *rsinfo, int64 bucket, uint64 count)
+{
+	if (bucket < PG_INT32_MIN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("integer out of range")));
+	put_row(rsinfo, (int32) bucket, count);
+}
+
+/* buckets(int4multiset, width int4) returns SETOF hpsort_run */
+Datum
+int4multiset_buckets(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
+	int32		width = PG_GETARG_INT32(1);
+	Multiset	m;
+	MultisetBlock block;
+	int64		bucket = 0;
+	uint64		count = 0;
+	uint32		number;
+	uint32		i;
+
+	if (width <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("width must be greater than zero")));
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		for (i = 0; i < block.n; i++)
+		{
+			int64		next = bucket_of(block.keys[i], width);
+
+			if (count > 0 && next != bucket)
+			{
+				put_bucket(rsinfo, bucket, count);
+				count = 0;
+			}
+			bucket = next;
+			count += block.counts[i];
+		}
+	}
+	if (count > 0)
+		put_bucket(rsinfo, bucket, count);
+	return (Datum) 0;
+}
+
+/* --- the most frequent */
+
+typedef struct FrequentRun
+{
+	int32		key;
+	uint64		count;
+} FrequentRun;
+
+/* Whether run a comes before b: by count descending, then by key. */
+static inline bool
+comes_before(const FrequentRun *a, const FrequentRun *b)
+{
+	return a->count > b->count || (a->count == b->count && a->key < b->key);
+}
+
+static int
+compare_frequent(const void *a, const void *b)
+{
+	return comes_before(a, b) ? -1 : comes_before(b, a) ? 1 : 0;
+}
+
+/*
+ * Puts run into the place at of a heap of n whose first is the last in order, and
+ * moves it down to where it belongs.
+ */
+static void
+sift_down(FrequentRun *heap, Size n, Size at, FrequentRun run)
+{
+	for (;;)
+	{
+		Size		child = 2 * at + 1;
+
+		if (child + 1 < n && comes_before(&heap[child], &heap[child + 1]))
+			child++;
+		if (child >= n || !comes_before(&run, &heap[child]))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = run;
+}
+
+/* The first n runs in order, in heap, which has room for them. */
+static void
+find_frequent(const Multiset *m, FrequentRun *heap, Size n)
+{
+	MultisetBlock block;
+	FrequentRun run;
+	Size		filled = 0;
+	uint32		number;
+	uint32		i;
+
+	for (number = 0; number < m->nblocks; number++)
+	{
+		multiset_value_read(m, number, &block);
+		for (i = 0; i < block.n; i++)
+		{
+			run.key = block.keys[i];
+			run.count = block.counts[i];
+			if (filled < n)
+			{
+				heap[filled++] = run;
+				if (filled == n)
+				{
+					Size		at;
+
+					for (at = n / 2; at-- > 0;)
+						sift_down(heap, n, at, heap[at]);
+				}
+			}
+			else if (comes_before(&run, &heap[0]))
+				sift_down(heap, n, 0, run);
+		}
+	}
+	CHECK_FOR_INTERRUPTS();
+	qsort(heap, n, sizeof(FrequentRun), compare_frequent);
+}
+
+/* most_frequent(int4multiset, n int4) returns SETOF hpsort_run, by count descending, key ascending */
+Datum
+int4multiset_most_frequent(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = begin_rows(fcinfo);
+	int32		wanted = PG_GETARG_INT32(1);
+	Multiset	m;
+	FrequentRun *heap;
+	Size		n;
+	Size		i;
+
+	if (wanted < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of runs must not be negative")));
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	n = Min((Size) wanted, m.len);
+	if (n == 0)
+		return (Datum) 0;
+	heap = (FrequentRun *) MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(FrequentRun));
+	find_frequent(&m, heap, n);
+	for (i = 0; i < n; i++)
+		put_row(rsinfo, heap[i].key, heap[i].count);
+	pfree(heap);
+	return (Datum) 0;
+}

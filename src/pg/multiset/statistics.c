@@ -1,0 +1,184 @@
+/*
+ * statistics.c
+ *		sum(), avg(), variance(), stddev() and mode() of a multiset: digit for digit
+ *		what PostgreSQL's aggregates return of its keys.
+ *
+ * Sums are of 128 bits.  They and their quotients become numeric by PostgreSQL's own
+ * functions, in the steps of numeric_stddev_internal() in its numeric.c.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "pg/multiset/value.h"
+#include "pg/numeric_sum.h"
+
+PG_FUNCTION_INFO_V1(int4multiset_sum_of);
+PG_FUNCTION_INFO_V1(int4multiset_avg);
+PG_FUNCTION_INFO_V1(int4multiset_variance);
+PG_FUNCTION_INFO_V1(int4multiset_stddev);
+PG_FUNCTION_INFO_V1(int4multiset_mode);
+
+/* No sum overflows: 2^63 keys have squares of 2^62. */
+typedef struct Sums
+{
+	uint64		n;
+	__int128	sum;
+	__int128	squares;
+} Sums;
+
+static void
+add_up(Datum datum, Sums *sums)
+{
+	Multiset	m;
+	MultisetBlock block;
+	uint32		number;
+	uint32		i;
+
+	multiset_value_open(datum, &m);
+	memset(sums, 0, sizeof(*sums));
+	sums->n = m.total;
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		for (i = 0; i < block.n; i++)
+		{
+			int64		key = block.keys[i];
+
+			sums->sum += (__int128) key * (int64) block.counts[i];
+			sums->squares += (__int128) (key * key) * (int64) block.counts[i];
+		}
+	}
+}
+
+/* (int4multiset) returns int8; NULL of an empty one */
+Datum
+int4multiset_sum_of(PG_FUNCTION_ARGS)
+{
+	Sums		sums;
+
+	add_up(PG_GETARG_DATUM(0), &sums);
+	if (sums.n == 0)
+		PG_RETURN_NULL();
+	if (sums.sum < PG_INT64_MIN || sums.sum > PG_INT64_MAX)
+		multiset_bigint_error();
+	PG_RETURN_INT64((int64) sums.sum);
+}
+
+/* (int4multiset) returns numeric; NULL of an empty one */
+Datum
+int4multiset_avg(PG_FUNCTION_ARGS)
+{
+	Sums		sums;
+
+	add_up(PG_GETARG_DATUM(0), &sums);
+	if (sums.n == 0)
+		PG_RETURN_NULL();
+	return DirectFunctionCall2(numeric_div, numeric_from_sum(sums.sum), numeric_from_sum(sums.n));
+}
+
+/*
+ * (N * sum of squares - square of sum) / (N * (N - 1)), rounded as numeric_div rounds;
+ * 0 has no fraction digits.
+ */
+static Datum
+variance_of(const Sums *sums)
+{
+	Datum		n = numeric_from_sum(sums->n);
+	Datum		sum = numeric_from_sum(sums->sum);
+	Datum		numerator;
+
+	numerator = DirectFunctionCall2(numeric_sub,
+									DirectFunctionCall2(numeric_mul, n, numeric_from_sum(sums->squares)),
+									DirectFunctionCall2(numeric_mul, sum, sum));
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, numerator, numeric_from_sum(0))) <= 0)
+		return numeric_from_sum(0);
+	return DirectFunctionCall2(numeric_div, numerator,
+							   DirectFunctionCall2(numeric_mul, n, numeric_from_sum((__int128) sums->n - 1)));
+}
+
+/*
+ * The square root with as many fraction digits as the variance, which core has of it.
+ * numeric_sqrt() returns at least as many: where it returns more, the last of them was
+ * rounded already.  Rounding again may have gone up from just below a half, and then the
+ * result is one too large in its last digit: the square of what is half a digit less
+ * tells.
+ */
+static Datum
+root_of(Datum variance)
+{
+	Datum		scale = DirectFunctionCall1(numeric_scale, variance);
+	Datum		root = DirectFunctionCall2(numeric_round,
+										   DirectFunctionCall1(numeric_sqrt, variance), scale);
+	Datum		digit;
+	Datum		below;
+
+	/* 10 to the power of -scale. */
+	digit = NumericGetDatum(int64_div_fast_to_numeric(1, DatumGetInt32(scale)));
+	below = DirectFunctionCall2(numeric_sub, root,
+								DirectFunctionCall2(numeric_mul, digit,
+													NumericGetDatum(int64_div_fast_to_numeric(5, 1))));
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, DirectFunctionCall2(numeric_mul, below, below),
+										  variance)) > 0)
+		root = DirectFunctionCall2(numeric_sub, root, digit);
+	return root;
+}
+
+/* (int4multiset) returns numeric; NULL of fewer than two keys */
+Datum
+int4multiset_variance(PG_FUNCTION_ARGS)
+{
+	Sums		sums;
+
+	add_up(PG_GETARG_DATUM(0), &sums);
+	if (sums.n < 2)
+		PG_RETURN_NULL();
+	return variance_of(&sums);
+}
+
+/* (int4multiset) returns numeric; NULL of fewer than two keys */
+Datum
+int4multiset_stddev(PG_FUNCTION_ARGS)
+{
+	Sums		sums;
+	Datum		variance;
+
+	add_up(PG_GETARG_DATUM(0), &sums);
+	if (sums.n < 2)
+		PG_RETURN_NULL();
+	variance = variance_of(&sums);
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, variance, numeric_from_sum(0))) == 0)
+		PG_RETURN_DATUM(variance);
+	PG_RETURN_DATUM(root_of(variance));
+}
+
+/* (int4multiset) returns int4: the smallest of the most frequent; NULL of an empty one */
+Datum
+int4multiset_mode(PG_FUNCTION_ARGS)
+{
+	Multiset	m;
+	MultisetBlock block;
+	uint64		most = 0;
+	int32		mode = 0;
+	uint32		number;
+	uint32		i;
+
+	multiset_value_open(PG_GETARG_DATUM(0), &m);
+	if (m.total == 0)
+		PG_RETURN_NULL();
+	for (number = 0; number < m.nblocks; number++)
+	{
+		multiset_value_read(&m, number, &block);
+		for (i = 0; i < block.n; i++)
+		{
+			if (block.counts[i] > most)
+			{
+				most = block.counts[i];
+				mode = block.keys[i];
+			}
+		}
+	}
+	PG_RETURN_INT32(mode);
+}
