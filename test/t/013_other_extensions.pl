@@ -1,6 +1,6 @@
 # Beside other extensions: tables that another one answers for are read by their
 # query, not from pages where their rows are not; aggregates work when they are run
-# by the OIDs of their functions alone.  test/modules/hpsort_test is the other one.
+# by the OIDs of their functions alone, on one node or on several.  test/modules/hpsort_test is the other one.
 use strict;
 use warnings;
 use File::Copy qw(copy);
@@ -45,7 +45,7 @@ SQL
 
 # --- tables
 
-# What the three functions return for rows in order, as text.
+# What the functions return for rows in order, as text.
 sub returned
 {
 	my @rows = @_;
@@ -55,7 +55,8 @@ sub returned
 	return (
 		hpsort_column => join("\n", @rows),
 		hpsort_column_array => @rows ? '{' . join(',', map { $_ eq '' ? 'NULL' : $_ } @rows) . '}' : '',
-		hpsort_column_runs => join("\n", map { "$_|$count{$_}" } @runs));
+		hpsort_column_runs => join("\n", map { "$_|$count{$_}" } @runs),
+		hpsort_column_multiset => @rows ? '{' . join(', ', map { $count{$_} > 1 ? "$_:$count{$_}" : $_ } grep { $_ ne '' } @runs) . '}' : '');
 }
 
 for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
@@ -105,6 +106,7 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 			[ "ARRAY(SELECT hpsort_column_runs('plain', 'x', 0))", '{"(7,1)","(8,2)","(,1)"}' ],
 			[ "hpsort_column_array('plain', 'x', 0, 7)", qr/ERROR:  key 8 is out of bounds/ ],
 			[ "hpsort_column_runs('plain', 'x', 8)", qr/ERROR:  key 7 is out of bounds/ ],
+			[ "hpsort_column_multiset('plain', 'x', NULL, 7)", qr/ERROR:  key 8 is out of bounds/ ],
 			[ "hpsort_column('plain', 'z')", qr/ERROR:  column "z" of relation "plain" does not exist/ ])
 		{
 			my ($call, $want) = @$case;
@@ -153,6 +155,35 @@ for my $group ('', ' GROUP BY g ORDER BY g')
 		$node->safe_psql('postgres', "SELECT md5(array_agg(x ORDER BY x)::text) FROM numbers$group"), "hpsort_agg by OID$group");
 	is($node->safe_psql('postgres', "SELECT run_inner('hpsort_runs_agg(int)'::regprocedure, x / 100000) FROM numbers$group"),
 		$node->safe_psql('postgres', "SELECT hpsort_runs_agg(x / 100000) FROM numbers$group"), "hpsort_runs_agg by OID$group");
+}
+
+# States that travel as text between nodes: as Citus calls transition and combine functions.
+$node->safe_psql('postgres', <<"SQL");
+CREATE FUNCTION state_finalfn(internal) RETURNS text LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_statefn';
+CREATE FUNCTION combine_transfn(internal, oid, text) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_combinefn';
+CREATE FUNCTION inner_transfn(internal, oid, int4multiset) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_transfn';
+CREATE FUNCTION inner_transfn(internal, oid, int, int8) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_transfn';
+CREATE AGGREGATE partial_agg(oid, int) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE partial_agg(oid, int, int8) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE partial_agg(oid, int4multiset) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE combine_agg(oid, text) (SFUNC = combine_transfn, STYPE = internal, FINALFUNC = inner_finalfn);
+CREATE TABLE daily AS SELECT g, d, int4multiset_agg(x) AS m FROM (SELECT g, x / 1000 AS x, x / 3000 % 50 AS d FROM numbers) n GROUP BY g, d;
+INSERT INTO daily VALUES (1, 77, NULL), (2, 78, NULL);
+SQL
+for my $case (
+	[ 'int4multiset_agg(int)', 'x', 'numbers' ], [ 'int4multiset_agg(int)', 'x', 'numbers WHERE x IS NULL' ], [ 'int4multiset_agg(int)', 'x', 'numbers WHERE g > 5' ],
+	[ 'int4multiset_agg(int, int8)', 'x, g::int8', 'numbers' ], [ 'int4multiset_sum(int4multiset)', 'm', 'daily' ], [ 'int4multiset_sum(int4multiset)', 'm', 'daily WHERE m IS NULL' ])
+{
+	my ($aggregate, $arguments, $rows) = @$case;
+	(my $call = $aggregate) =~ s/\(.*/($arguments)/;
+
+	for my $node_of ('g', $rows =~ /daily/ ? 'd % 3' : 'x % 7')
+	{
+		is($node->safe_psql('postgres', "SELECT combine_agg('$aggregate'::regprocedure, state) FROM (SELECT partial_agg('$aggregate'::regprocedure, $arguments) AS state FROM $rows GROUP BY $node_of) s"),
+			$node->safe_psql('postgres', "SELECT $call FROM $rows"), "states of $call FROM $rows travel by $node_of");
+	}
+	is($node->safe_psql('postgres', "SELECT run_inner('$aggregate'::regprocedure, $arguments) FROM $rows"),
+		$node->safe_psql('postgres', "SELECT $call FROM $rows"), "$call FROM $rows by OID") if $arguments eq 'x';
 }
 
 $node->stop;
