@@ -186,22 +186,28 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 }
 
 bool
-histogram_add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
+histogram_add_runs(Histogram *h, const int32_t *keys, const uint64_t *counts, size_t len,
+				   const SortAllocator *a)
 {
-	uint64_t	v = histogram_bin(h, key);
+	uint64_t	n = 0;
+	size_t		i;
 
-	if (count > h->fold_at || h->unfolded > h->fold_at - count)
-	{
-		if (!fold(h, a))
-			return false;
-		h->folded[v] += count;
-	}
+	for (i = 0; i < len; i++)
+		n += counts[i];
+
+	/* What is too much for the 32-bit counters goes to the others itself: one fold at most. */
+	if (h->folded == NULL && n > h->fold_at - h->unfolded && !fold(h, a))
+		return false;
+	if (h->folded)
+		for (i = 0; i < len; i++)
+			h->folded[histogram_bin(h, keys[i])] += counts[i];
 	else
 	{
-		h->bins[v] += (uint32_t) count;
-		h->unfolded += count;
+		for (i = 0; i < len; i++)
+			h->bins[histogram_bin(h, keys[i])] += (uint32_t) counts[i];
+		h->unfolded += n;
 	}
-	h->n += count;
+	h->n += n;
 	return true;
 }
 

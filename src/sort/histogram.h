@@ -58,9 +58,9 @@ extern SortStatus histogram_widen(Histogram *h, int32_t lo, int32_t hi, const So
 extern bool histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 						  size_t *noutside, const SortAllocator *allocator);
 
-/* Adds count to one key inside the bounds; false when there is no memory to fold. */
-extern bool histogram_add_run(Histogram *h, int32_t key, uint64_t count,
-							  const SortAllocator *allocator);
+/* Adds len runs, keys inside the bounds; false when there is no memory to fold. */
+extern bool histogram_add_runs(Histogram *h, const int32_t *keys, const uint64_t *counts,
+							   size_t len, const SortAllocator *allocator);
 
 /* Sums the tables into the first one; cheap when there is only one. */
 extern void histogram_sum_tables(Histogram *h);

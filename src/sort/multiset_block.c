@@ -224,7 +224,7 @@ is_ascending(const int32_t *keys, uint32_t n)
 	int			wrong = 0;
 	uint32_t	i = 0;
 
-	/* Of a full block, the most pairs that are a multiple of any vector's length. */
+	/* A full block's first pairs: a multiple of any vector's length. */
 	if (n == MULTISET_BLOCK_RUNS)
 		for (; i < MULTISET_BLOCK_RUNS - 16; i++)
 			wrong |= keys[i] >= keys[i + 1];

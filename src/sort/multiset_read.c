@@ -101,7 +101,7 @@ read_block_of(const Multiset *m, uint32_t number, const unsigned char *entry,
 		end = next.offset;
 	}
 
-	/* What every block promises of the next one holds for all that are read in order. */
+	/* Numbers of keys ascend, so that the counts of all blocks add up to the total. */
 	if (here.before > next.before || next.before > m->total || here.offset > end ||
 		(number == 0 && (here.before != 0 || here.offset != 0)))
 		return corrupt(err, "impossible entry of the index");
@@ -216,7 +216,7 @@ find_block(const Multiset *m, const Wanted *wanted, MultisetBlock *block, SortEr
 SortStatus
 multiset_find_key(const Multiset *m, int32_t key, MultisetBlock *block, SortError *err)
 {
-	Wanted		wanted = {.by_key = true,.key = key};
+	Wanted		wanted = {.by_key = true, .key = key};
 
 	return find_block(m, &wanted, block, err);
 }
@@ -224,7 +224,7 @@ multiset_find_key(const Multiset *m, int32_t key, MultisetBlock *block, SortErro
 SortStatus
 multiset_find_position(const Multiset *m, uint64_t position, MultisetBlock *block, SortError *err)
 {
-	Wanted		wanted = {.by_key = false,.position = position};
+	Wanted		wanted = {.by_key = false, .position = position};
 
 	return find_block(m, &wanted, block, err);
 }
@@ -310,7 +310,7 @@ multiset_check(const Multiset *m, const SortContext *context, SortError *err)
 	for (i = 0; i < m->nparts && status == SORT_OK; i++)
 		status = check_part(m, i, err);
 
-	/* A block ends where the next one begins, and the counts up to it are those before that. */
+	/* A block is looked at together with its entry and the next one's, so nothing is left out. */
 	for (i = 0; i < m->nblocks && status == SORT_OK; i++)
 	{
 		if (i % CHECK_EVERY == CHECK_EVERY - 1 && sort_interrupted(context))

@@ -429,8 +429,8 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 	int32_t		lo;
 	int32_t		hi;
 	bool		done;
-	size_t		from;
-	size_t		to;
+	size_t		from = len;
+	size_t		to = len;
 	size_t		i;
 
 	if (len == 0)
@@ -456,19 +456,22 @@ sorter_add_runs(Sorter *s, const int32_t *keys, const uint64_t *counts, size_t l
 		return status;
 
 	/* Runs inside dense are counted, those on either side of it stay runs. */
-	for (from = 0; from < len && (big->dense.range == 0 || keys[from] < big->dense.lo); from++)
-		;
-	for (to = from; to < len &&
-		 histogram_bin(&big->dense, keys[to]) < big->dense.range; to++)
+	if (big->dense.range > 0)
 	{
-		if (!histogram_add_run(&big->dense, keys[to], counts[to], a))
+		hi = histogram_key(&big->dense, big->dense.range - 1);
+		from = runs_key_lower_bound(keys, len, big->dense.lo);
+		to = runs_key_lower_bound(keys, len, hi);
+		to += to < len && keys[to] == hi;
+		if (!histogram_add_runs(&big->dense, keys + from, counts + from, to - from, a))
 			return sort_no_memory(err);
-		n -= counts[to];
 	}
 	if (!runs_merge(&big->sparse, keys, counts, from, a) ||
 		!runs_merge(&big->sparse, keys + to, counts + to, len - to, a))
 		return sort_no_memory(err);
-	big->sparse_n += n;
+	for (i = 0; i < from; i++)
+		big->sparse_n += counts[i];
+	for (i = to; i < len; i++)
+		big->sparse_n += counts[i];
 	return SORT_OK;
 }
 

@@ -261,12 +261,12 @@ sorter_make_dense(Sorter *s, int32_t lo, int32_t hi, SortError *err)
 	from = runs_lower_bound(&big->sparse, lo);
 	for (to = from; to < big->sparse.len && big->sparse.keys[to] <= hi; to++)
 		;
+	if (to > from &&
+		!histogram_add_runs(&big->dense, big->sparse.keys + from, big->sparse.counts + from,
+							to - from, a))
+		return sort_no_memory(err);
 	for (j = from; j < to; j++)
-	{
-		if (!histogram_add_run(&big->dense, big->sparse.keys[j], big->sparse.counts[j], a))
-			return sort_no_memory(err);
 		big->sparse_n -= big->sparse.counts[j];
-	}
 	runs_delete(&big->sparse, from, to);
 
 	/* Any key of buf may lie inside dense now: all are pending again. */

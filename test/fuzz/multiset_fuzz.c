@@ -84,7 +84,7 @@ static void
 write_again(const Multiset *m, const uint8_t *data, size_t size, bool subtract)
 {
 	static const unsigned char nothing[MULTISET_HEADER_SIZE] = {MULTISET_FORMAT};
-	MultisetBytes bytes = {.data = nothing,.size = sizeof(nothing)};
+	MultisetBytes bytes = {.data = nothing, .size = sizeof(nothing)};
 	Multiset	empty;
 	MultisetWriter w;
 	MultisetLack lack;

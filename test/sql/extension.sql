@@ -73,7 +73,7 @@ CREATE SCHEMA elsewhere;
 SET client_min_messages = warning;
 CREATE EXTENSION hpsort SCHEMA elsewhere VERSION '1.0';
 RESET client_min_messages;
-SELECT elsewhere.int4multiset_agg(x) FROM generate_series(1, 2) x;
+SELECT to_regtype('elsewhere.int4multiset') AS multiset;
 ALTER EXTENSION hpsort UPDATE;
 SELECT elsewhere.int4multiset_agg(x)::elsewhere.hpsort_run[] FROM generate_series(1, 2) x;
 SELECT elsewhere.hpsort('{3,1,2}');

@@ -19,6 +19,7 @@ like($err, qr/invalid configuration parameter name "hpsort.thread"/, 'prefix res
 $old->safe_psql('postgres', q{
 	CREATE SCHEMA tools;
 	CREATE EXTENSION hpsort SCHEMA tools VERSION '1.0';
+	ALTER EXTENSION hpsort UPDATE;
 	CREATE TABLE t (id int PRIMARY KEY, a int4[], sorted int4[] GENERATED ALWAYS AS (tools.hpsort(a)) STORED,
 		CHECK (tools.hpsort(a, -1000, 100000) IS NOT NULL));
 	CREATE INDEX t_sorted ON t (tools.hpsort(a, true));
@@ -28,6 +29,12 @@ $old->safe_psql('postgres', q{
 	CREATE MATERIALIZED VIEW m AS SELECT tools.hpsort_runs_agg(x) AS runs FROM t, unnest(a) x;
 	CREATE TABLE r (run tools.hpsort_run, runs tools.hpsort_run[]);
 	INSERT INTO r SELECT runs[1], runs FROM m;
+	-- in the row, out of line, compressed, and indexed
+	CREATE TABLE s (id int, m tools.int4multiset, small tools.int4multiset UNIQUE, median float8 GENERATED ALWAYS AS (tools.median(m)) STORED);
+	ALTER TABLE s ALTER m SET STORAGE extended;
+	INSERT INTO s SELECT n, tools.int4multiset_agg(i * n, i), tools.int4multiset_agg(n, i) FROM generate_series(1, 3) n, generate_series(1, n * n * 2000) i GROUP BY n;
+	CREATE INDEX ON s USING hash (small);
+	CREATE MATERIALIZED VIEW sums AS SELECT tools.int4multiset_sum(m) AS m FROM s;
 	CREATE FUNCTION f(int4[]) RETURNS SETOF int4 LANGUAGE sql AS 'SELECT tools.hpsort_set($1)';
 	-- what is restored is run with an empty search_path
 	CREATE FUNCTION named() RETURNS SETOF int4 LANGUAGE sql SET search_path = public, tools
@@ -36,9 +43,10 @@ $old->safe_psql('postgres', q{
 	ALTER DATABASE postgres SET hpsort.algorithm = 'radix';
 });
 my $contents = q{SELECT string_agg(t::text, ' ' ORDER BY id) FROM t; SELECT string_agg(v::text, ' ' ORDER BY id) FROM v;
-	SELECT runs FROM m; SELECT x, y FROM q; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
+	SELECT runs FROM m; SELECT id, md5(m::text), small, median FROM s ORDER BY small; SELECT md5(m::text), tools.nth(m, 500000) FROM sums;
+	SELECT x, y FROM q; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
 my $expected = $old->safe_psql('postgres', $contents);
-like($expected, qr/1\.0\|tools$/, 'contents');
+like($expected, qr/1\.1\|tools$/, 'contents');
 is($old->safe_psql('postgres', 'SHOW hpsort.algorithm'), 'radix', 'setting of a database');
 is($old->safe_psql('postgres', 'SELECT * FROM tools.hpsort_preload()'), 't|shared_preload_libraries|', 'preloaded');
 $old->safe_psql('postgres', 'CREATE DATABASE other');

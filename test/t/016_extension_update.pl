@@ -33,6 +33,7 @@ my $members = q{
 			CASE
 				WHEN d.classid = 'pg_proc'::regclass AND p.prokind = 'a' THEN
 					(SELECT (to_jsonb(a) || jsonb_build_object('aggfnoid', NULL, 'transition', a.aggtransfn::regprocedure, 'final', a.aggfinalfn,
+						'aggtranstype', a.aggtranstype::regtype, 'aggmtranstype', a.aggmtranstype::regtype,
 						'arguments', pg_get_function_arguments(p.oid), 'result', pg_get_function_result(p.oid),
 						'attributes', ARRAY[p.proparallel::text, p.provolatile::text, p.proisstrict::text]))::text FROM pg_aggregate a WHERE a.aggfnoid = p.oid)
 				WHEN d.classid = 'pg_proc'::regclass THEN pg_get_functiondef(p.oid)

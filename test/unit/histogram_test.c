@@ -63,6 +63,12 @@ check_bins(const Histogram *h, const uint64_t *expected)
 	assert_true(n <= h->fold_at);
 }
 
+static bool
+add_run(Histogram *h, int32_t key, uint64_t count, const SortAllocator *a)
+{
+	return histogram_add_runs(h, &key, &count, 1, a);
+}
+
 static void
 test_add(void **state)
 {
@@ -117,7 +123,7 @@ test_add(void **state)
 				uint64_t	v = unit_below(range);
 				uint64_t	count = unit_below(4) ? 1 + unit_below(20) : UINT64_C(5000000000);
 
-				assert_true(histogram_add_run(&h, (int32_t) (lo + (int64_t) v), count, a));
+				assert_true(add_run(&h, (int32_t) (lo + (int64_t) v), count, a));
 				expected[v] += count;
 			}
 			if (unit_below(3) == 0)
@@ -153,13 +159,13 @@ test_counts_beyond_32_bits(void **state)
 	(void) state;
 	unit_init(&u);
 	assert_sort_ok(histogram_init(&h, 5, 9, &u.context, &err), err);
-	assert_true(histogram_add_run(&h, 7, UINT32_MAX, a));
+	assert_true(add_run(&h, 7, UINT32_MAX, a));
 	assert_null(h.folded);
 	assert_true(histogram_add(&h, keys, 4, outside, &noutside, a));
 	assert_non_null(h.folded);
-	assert_true(histogram_add_run(&h, 7, UINT32_MAX, a));
-	assert_true(histogram_add_run(&h, 7, 5, a));
-	assert_true(histogram_add_run(&h, 9, UINT64_C(1) << 60, a));
+	assert_true(add_run(&h, 7, UINT32_MAX, a));
+	assert_true(add_run(&h, 7, 5, a));
+	assert_true(add_run(&h, 9, UINT64_C(1) << 60, a));
 	histogram_sum_tables(&h);
 	check_bins(&h, expected);
 	histogram_release(&h, a);
@@ -382,7 +388,7 @@ test_no_memory(void **state)
 	assert_true(histogram_add(&h, &key, 1, &outside, &noutside, &u.context.allocator));
 	u.fail_at = u.allocations + 1;
 	assert_false(histogram_add(&h, &key, 1, &outside, &noutside, &u.context.allocator));
-	assert_false(histogram_add_run(&h, 1, 5, &u.context.allocator));
+	assert_false(add_run(&h, 1, 5, &u.context.allocator));
 	histogram_release(&h, &u.context.allocator);
 	unit_assert_no_leak(&u);
 }

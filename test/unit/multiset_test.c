@@ -1,126 +1,13 @@
 /*
  * multiset_test.c
- *		Multisets as bytes against plain arrays of runs: written, read, asked,
- *		damaged, combined.
+ *		Multisets written, read and asked, against plain arrays of runs.
  */
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sort/multiset_combine.h"
-
-/* Runs, as the reference has them. */
-typedef struct Plain
-{
-	int32_t    *keys;
-	uint64_t   *counts;
-	size_t		len;
-	uint64_t	total;
-} Plain;
-
-static void
-plain_init(Plain *p, size_t room)
-{
-	memset(p, 0, sizeof(*p));
-	p->keys = unit_alloc(room, sizeof(int32_t));
-	p->counts = unit_alloc(room, sizeof(uint64_t));
-}
-
-static void
-plain_free(Plain *p)
-{
-	free(p->keys);
-	free(p->counts);
-}
-
-static void
-plain_put(Plain *p, int32_t key, uint64_t count)
-{
-	p->keys[p->len] = key;
-	p->counts[p->len++] = count;
-	p->total += count;
-}
-
-/* The kinds of random runs: how far keys are apart, and how large counts are. */
-typedef enum Spread
-{
-	SPREAD_DENSE,				/* consecutive */
-	SPREAD_NEAR,				/* 1 to 3 apart: a block is within 512 */
-	SPREAD_MIDDLE,				/* within 2^16 */
-	SPREAD_WIDE,				/* anywhere */
-	SPREAD_MIXED				/* another one of these for each block or so */
-} Spread;
-
-#define SPREAD_COUNT (SPREAD_MIXED + 1)
-
-typedef enum Size
-{
-	SIZE_ONE,
-	SIZE_8,						/* counts of up to so many bits */
-	SIZE_16,
-	SIZE_32,
-	SIZE_40,
-	SIZE_MIXED
-} Size;
-
-#define SIZE_COUNT (SIZE_MIXED + 1)
-
-static uint64_t
-random_count(Size size)
-{
-	static const int bits[] = {0, 8, 16, 32, 40};
-
-	if (size == SIZE_MIXED)
-		size = unit_below(40) == 0 ? (Size) unit_below(SIZE_MIXED) : SIZE_8;
-	return size == SIZE_ONE ? 1 : 1 + unit_below(UINT64_C(1) << bits[size]);
-}
-
-/* len runs; the first key is as low as its kind of spread allows. */
-static void
-random_plain(Plain *p, size_t len, Spread spread, Size size)
-{
-	int64_t		most[] = {1, 3, 400, len == 0 ? 1 : (int64_t) ((UINT64_C(1) << 32) / len) - 1};
-	int64_t		key = INT32_MIN;
-	Spread		now = spread;
-	size_t		i;
-
-	plain_init(p, len);
-	if (spread != SPREAD_WIDE && spread != SPREAD_MIXED)
-		key = unit_key(INT32_MIN, INT32_MAX - (int32_t) (len * (size_t) most[spread]));
-	for (i = 0; i < len; i++)
-	{
-		if (spread == SPREAD_MIXED && unit_below(100) == 0)
-			now = (Spread) unit_below(SPREAD_WIDE + 1);
-		plain_put(p, (int32_t) key, random_count(size));
-		key += 1 + (int64_t) unit_below((uint64_t) most[now == SPREAD_MIXED ? SPREAD_NEAR : now]);
-	}
-}
-
-/* An exact block with the value that a writer makes of the runs, in pieces of any size. */
-static unsigned char *
-write_plain(Unit *u, const Plain *p, size_t *size)
-{
-	MultisetWriter w;
-	SortError	err;
-	unsigned char *bytes;
-	size_t		piece = unit_below(2) ? p->len : 1 + unit_below(300);
-	size_t		at;
-
-	multiset_writer_init(&w, &u->context.allocator);
-	for (at = 0; at < p->len; at += piece)
-		assert_sort_ok(multiset_writer_add(&w, p->keys + at, p->counts + at,
-										   p->len - at < piece ? p->len - at : piece, &err), err);
-	assert_int_equal(w.len, p->len);
-	assert_int_equal(w.total, p->total);
-	assert_sort_ok(multiset_writer_size(&w, size, &err), err);
-	bytes = unit_alloc(*size, 1);
-	memset(bytes, 0xEE, *size);
-	multiset_writer_write(&w, bytes);
-	multiset_writer_release(&w);
-	unit_assert_no_leak(u);
-	return bytes;
-}
+#include "plain_runs.h"
 
 /* A value that lends slices: each is a block of its own, gone with the next call. */
 typedef struct Slices
@@ -155,53 +42,13 @@ lend_slice(void *arg, size_t from, size_t n)
 static void
 open_slices(Multiset *m, Slices *s, const unsigned char *bytes, size_t size)
 {
-	MultisetBytes sliced = {.size = size,.slice = lend_slice,.arg = s};
+	MultisetBytes sliced = {.size = size, .slice = lend_slice, .arg = s};
 	SortError	err;
 
 	memset(s, 0, sizeof(*s));
 	s->bytes = bytes;
 	s->size = size;
 	assert_sort_ok(multiset_open(m, &sliced, &err), err);
-}
-
-static SortStatus
-open_bytes(Multiset *m, const unsigned char *bytes, size_t size, SortError *err)
-{
-	MultisetBytes all = {.data = bytes,.size = size};
-
-	return multiset_open(m, &all, err);
-}
-
-/* All blocks of m must be the runs. */
-static void
-check_blocks(const Multiset *m, const Plain *p)
-{
-	MultisetBlock block;
-	SortError	err;
-	uint64_t	before = 0;
-	size_t		at = 0;
-	uint32_t	number;
-	uint32_t	i;
-
-	assert_int_equal(m->len, p->len);
-	assert_int_equal(m->total, p->total);
-	assert_int_equal(m->nblocks, (p->len + MULTISET_BLOCK_RUNS - 1) / MULTISET_BLOCK_RUNS);
-	for (number = 0; number < m->nblocks; number++)
-	{
-		assert_sort_ok(multiset_read_block(m, number, &block, &err), err);
-		assert_int_equal(block.number, number);
-		assert_int_equal(block.before, before);
-		assert_int_equal(block.n, p->len - at < MULTISET_BLOCK_RUNS ? p->len - at :
-						 MULTISET_BLOCK_RUNS);
-		for (i = 0; i < block.n; i++, at++)
-			if (block.keys[i] != p->keys[at] || block.counts[i] != p->counts[at])
-				fail_msg("run %zu is %d:%llu instead of %d:%llu", at, block.keys[i],
-						 (unsigned long long) block.counts[i], p->keys[at],
-						 (unsigned long long) p->counts[at]);
-			else
-				before += block.counts[i];
-	}
-	assert_int_equal(at, p->len);
 }
 
 /* What multiset_rank and multiset_find_key say of key; run is the first one not below it. */
@@ -282,15 +129,15 @@ check_plain(const Plain *p)
 	unsigned char *bytes;
 
 	unit_init(&u);
-	bytes = write_plain(&u, p, &size);
-	assert_sort_ok(open_bytes(&m, bytes, size, &err), err);
+	bytes = plain_write(&u, p, &size);
+	assert_sort_ok(plain_open(&m, bytes, size, &err), err);
 	assert_sort_ok(multiset_check(&m, &u.context, &err), err);
-	check_blocks(&m, p);
+	plain_check(&m, p);
 	check_questions(&m, p, 200);
 
 	open_slices(&m, &slices, bytes, size);
 	assert_sort_ok(multiset_check(&m, &u.context, &err), err);
-	check_blocks(&m, p);
+	plain_check(&m, p);
 	check_questions(&m, p, 50);
 	free(slices.slice);
 	free(bytes);
@@ -312,7 +159,7 @@ test_sizes_and_shapes(void **state)
 			{
 				Plain		p;
 
-				random_plain(&p, lens[i], (Spread) spread, (Size) size);
+				plain_random(&p, lens[i], (Spread) spread, (Size) size);
 				check_plain(&p);
 				plain_free(&p);
 			}
@@ -325,7 +172,7 @@ test_many_parts(void **state)
 	Plain		p;
 
 	(void) state;
-	random_plain(&p, 128 * 128 * 150 + 5, SPREAD_MIXED, SIZE_MIXED);
+	plain_random(&p, 128 * 128 * 150 + 5, SPREAD_MIXED, SIZE_MIXED);
 	check_plain(&p);
 	plain_free(&p);
 }
@@ -421,7 +268,7 @@ test_no_memory(void **state)
 	bool		done = false;
 
 	(void) state;
-	random_plain(&p, 128 * 200 + 3, SPREAD_WIDE, SIZE_MIXED);
+	plain_random(&p, 128 * 200 + 3, SPREAD_WIDE, SIZE_MIXED);
 	for (fail_at = 1; !done; fail_at++)
 	{
 		Unit		u;
@@ -464,8 +311,8 @@ test_bytes_of_a_run(void **state)
 			double		most = spread == SPREAD_DENSE ? 1.25 : spread == SPREAD_WIDE ? 6 : 3.5;
 
 			unit_init(&u);
-			random_plain(&p, lens[i], (Spread) spread, SIZE_8);
-			free(write_plain(&u, &p, &size));
+			plain_random(&p, lens[i], (Spread) spread, SIZE_8);
+			free(plain_write(&u, &p, &size));
 			if ((double) size > most * (double) lens[i])
 				fail_msg("%zu runs of spread %d take %zu bytes", lens[i], spread, size);
 			plain_free(&p);
@@ -494,8 +341,8 @@ test_few_slices(void **state)
 		unsigned char *bytes;
 
 		unit_init(&u);
-		random_plain(&p, lens[i], SPREAD_WIDE, SIZE_8);
-		bytes = write_plain(&u, &p, &size);
+		plain_random(&p, lens[i], SPREAD_WIDE, SIZE_8);
+		bytes = plain_write(&u, &p, &size);
 		open_slices(&m, &slices, bytes, size);
 		assert_int_equal(slices.calls, 1);
 		assert_int_equal(slices.lent, MULTISET_HEADER_SIZE);
@@ -509,596 +356,6 @@ test_few_slices(void **state)
 	}
 }
 
-/* Reads all there is to read, of bytes that may be anything. */
-static void
-read_everything(const unsigned char *bytes, size_t size)
-{
-	Unit		u;
-	Multiset	m;
-	SortError	err;
-	MultisetBlock block;
-	uint64_t	below;
-	uint64_t	equal;
-	uint64_t	total = 0;
-	int64_t		last = INT64_MIN;
-	int32_t		key;
-	bool		whole = true;
-	uint32_t	number;
-	uint32_t	i;
-
-	unit_init(&u);
-	if (open_bytes(&m, bytes, size, &err) != SORT_OK)
-		return;
-	for (number = 0; number < m.nblocks; number++)
-	{
-		if (multiset_read_block(&m, number, &block, &err) != SORT_OK)
-		{
-			assert_int_equal(err.status, SORT_CORRUPT);
-			whole = false;
-			continue;
-		}
-		for (i = 0; i < block.n; i++)
-		{
-			assert_true(block.counts[i] > 0 && block.counts[i] <= m.total);
-			assert_true(!whole || block.keys[i] > last);
-			last = block.keys[i];
-			total += block.counts[i];
-		}
-	}
-	assert_true(!whole || total == m.total);
-	assert_true(whole || multiset_check(&m, &u.context, &err) == SORT_CORRUPT);
-	for (i = 0; i < 5 && m.len > 0; i++)
-	{
-		int32_t		asked = i == 0 ? INT32_MIN : i == 1 ? INT32_MAX : unit_key(INT32_MIN, INT32_MAX);
-
-		if (multiset_rank(&m, asked, &below, &equal, &err) == SORT_OK)
-			assert_true(below <= m.total && equal <= m.total - below);
-		multiset_find_key(&m, asked, &block, &err);
-		multiset_nth(&m, unit_below(m.total), &key, &err);
-		multiset_find_position(&m, unit_below(m.total), &block, &err);
-	}
-}
-
-/* Whether multiset_check takes the bytes; what it takes must be what a writer makes. */
-static bool
-check_damaged(const unsigned char *bytes, size_t size)
-{
-	Unit		u;
-	Multiset	m;
-	SortError	err;
-	MultisetWriter w;
-	MultisetBlock block;
-	unsigned char *again;
-	size_t		again_size;
-	uint32_t	number;
-
-	unit_init(&u);
-	if (open_bytes(&m, bytes, size, &err) != SORT_OK ||
-		multiset_check(&m, &u.context, &err) != SORT_OK)
-	{
-		assert_int_equal(err.status, SORT_CORRUPT);
-		return false;
-	}
-	multiset_writer_init(&w, &u.context.allocator);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		assert_sort_ok(multiset_read_block(&m, number, &block, &err), err);
-		assert_sort_ok(multiset_writer_add(&w, block.keys, block.counts, block.n, &err), err);
-	}
-	assert_sort_ok(multiset_writer_size(&w, &again_size, &err), err);
-	assert_int_equal(again_size, size);
-	again = unit_alloc(again_size, 1);
-	multiset_writer_write(&w, again);
-	assert_memory_equal(again, bytes, size);
-	free(again);
-	multiset_writer_release(&w);
-	return true;
-}
-
-/*
- * Whether byte at of a sound value tells a key: another key there may be as good.  All
- * others are told twice, or follow from the rest.
- */
-static bool
-tells_key(const unsigned char *bytes, size_t size, size_t at)
-{
-	Multiset	m;
-	SortError	err;
-	size_t		index;
-	size_t		blocks;
-	uint32_t	number;
-
-	assert_sort_ok(open_bytes(&m, bytes, size, &err), err);
-	index = MULTISET_HEADER_SIZE + m.nparts * MULTISET_ENTRY_SIZE;
-	blocks = index + m.nblocks * MULTISET_ENTRY_SIZE;
-	if (at < blocks)
-		/* A part's entry is its first block's, too. */
-		return at >= index && (at - index) % MULTISET_ENTRY_SIZE >= 8 &&
-			(at - index) % MULTISET_ENTRY_SIZE < 12 &&
-			(m.nparts == 0 || (at - index) / MULTISET_ENTRY_SIZE % MULTISET_PART_BLOCKS != 0);
-	for (number = 0; number < m.nblocks; number++)
-	{
-		uint32_t	offset;
-		size_t		n = number == m.nblocks - 1 ? m.len - number * MULTISET_BLOCK_RUNS :
-			MULTISET_BLOCK_RUNS;
-
-		memcpy(&offset, bytes + index + number * MULTISET_ENTRY_SIZE + 12, 4);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		offset = __builtin_bswap32(offset);
-#endif
-		if (at >= blocks + offset + 2 && at < blocks + offset + 2 + (n - 1) * bytes[blocks + offset])
-			return true;
-	}
-	return false;
-}
-
-/* Every byte of some values changed, to a few others each. */
-static void
-test_damaged_bytes(void **state)
-{
-	static const size_t lens[] = {1, 2, 20, 128, 129, 300, 128 * 128 + 1};
-	size_t		i;
-	int			spread;
-
-	(void) state;
-	for (i = 0; i < lengthof(lens); i++)
-		for (spread = 0; spread < SPREAD_COUNT; spread++)
-		{
-			Plain		p;
-			Unit		u;
-			size_t		size;
-			unsigned char *bytes;
-			size_t		at;
-			size_t		step = lens[i] > 1000 ? 397 : 1;
-
-			unit_init(&u);
-			random_plain(&p, lens[i], (Spread) spread, (Size) unit_below(SIZE_COUNT));
-			bytes = write_plain(&u, &p, &size);
-			for (at = 0; at < size; at += at < 64 ? 1 : 1 + unit_below(step))
-			{
-				unsigned char *damaged = unit_alloc(size, 1);
-				int			change;
-
-				memcpy(damaged, bytes, size);
-				for (change = 0; change < 4; change++)
-				{
-					damaged[at] = change == 0 ? bytes[at] ^ 1 : change == 1 ? bytes[at] ^ 0x80 :
-						(unsigned char) (bytes[at] + 1 + unit_below(255));
-					if (check_damaged(damaged, size) && !tells_key(bytes, size, at))
-						fail_msg("byte %zu of %zu changed, and it is not seen", at, size);
-					if (change == (int) (at % 4))
-						read_everything(damaged, size);
-				}
-				free(damaged);
-			}
-			assert_true(check_damaged(bytes, size));
-			free(bytes);
-			plain_free(&p);
-		}
-}
-
-/* Cut off anywhere, bytes more, bytes from elsewhere: refused, or sound, and never read outside. */
-static void
-test_damaged_at_random(void **state)
-{
-	int			trial;
-
-	(void) state;
-	for (trial = 0; trial < 3000; trial++)
-	{
-		Plain		p;
-		Unit		u;
-		size_t		size;
-		size_t		damaged_size;
-		unsigned char *bytes;
-		unsigned char *damaged;
-		int			changes = (int) unit_below(6);
-
-		unit_init(&u);
-		random_plain(&p, trial % 50 == 0 ? 128 * 129 : (size_t) unit_below(600),
-					 (Spread) unit_below(SPREAD_COUNT), (Size) unit_below(SIZE_COUNT));
-		bytes = write_plain(&u, &p, &size);
-		damaged_size = unit_below(2) ? size : unit_below(4) == 0 ? size + unit_below(20) + 1 :
-			unit_below(size);
-		damaged = unit_alloc(damaged_size + 1, 1);
-		memset(damaged, 0, damaged_size);
-		memcpy(damaged, bytes, damaged_size < size ? damaged_size : size);
-		for (; changes > 0 && damaged_size > 0; changes--)
-		{
-			/* Near the front, where lengths and offsets are, more often. */
-			size_t		at = (size_t) unit_below(unit_below(2) && damaged_size > 100 ? 100 : damaged_size);
-
-			damaged[at] = unit_below(2) ? (unsigned char) unit_random() :
-				bytes[unit_below(size)];
-		}
-		/* The byte behind goes, for the sanitizer. */
-		damaged = realloc(damaged, damaged_size > 0 ? damaged_size : 1);
-		if (damaged_size < size || damaged_size > size)
-			if (damaged_size < MULTISET_HEADER_SIZE || memcmp(damaged, bytes, MULTISET_HEADER_SIZE) == 0)
-				assert_false(check_damaged(damaged, damaged_size));
-		check_damaged(damaged, damaged_size);
-		read_everything(damaged, damaged_size);
-		free(damaged);
-		free(bytes);
-		plain_free(&p);
-	}
-}
-
-/* A value of its own in memory, with the runs that it was made of. */
-typedef struct Value
-{
-	Plain		plain;
-	unsigned char *bytes;
-	Multiset	m;
-} Value;
-
-static void
-random_value(Value *v, size_t len, Spread spread, Size size)
-{
-	Unit		u;
-	SortError	err;
-	size_t		bytes;
-
-	unit_init(&u);
-	random_plain(&v->plain, len, spread, size);
-	v->bytes = write_plain(&u, &v->plain, &bytes);
-	assert_sort_ok(open_bytes(&v->m, v->bytes, bytes, &err), err);
-}
-
-static void
-free_value(Value *v)
-{
-	plain_free(&v->plain);
-	free(v->bytes);
-}
-
-/* Ends a writer, and compares what it made with the runs. */
-static void
-check_written(Unit *u, MultisetWriter *w, const Plain *expected)
-{
-	Multiset	m;
-	SortError	err;
-	size_t		size;
-	unsigned char *bytes;
-
-	assert_sort_ok(multiset_writer_size(w, &size, &err), err);
-	bytes = unit_alloc(size, 1);
-	multiset_writer_write(w, bytes);
-	assert_sort_ok(open_bytes(&m, bytes, size, &err), err);
-	assert_sort_ok(multiset_check(&m, &u->context, &err), err);
-	check_blocks(&m, expected);
-	free(bytes);
-	multiset_writer_release(w);
-	unit_assert_no_leak(u);
-}
-
-/* a + sign * b; false, with the key and b's count in lack, where that is below zero. */
-static bool
-plain_combine(Plain *out, const Plain *a, const Plain *b, int sign, MultisetLack *lack)
-{
-	size_t		i = 0;
-	size_t		j = 0;
-
-	plain_init(out, a->len + b->len);
-	while (i < a->len || j < b->len)
-	{
-		int64_t		ka = i < a->len ? a->keys[i] : INT64_MAX;
-		int64_t		kb = j < b->len ? b->keys[j] : INT64_MAX;
-		uint64_t	ca = ka <= kb ? a->counts[i++] : 0;
-		uint64_t	cb = kb <= ka ? b->counts[j++] : 0;
-		int32_t		key = (int32_t) (ka < kb ? ka : kb);
-
-		if (sign < 0 && cb > ca)
-		{
-			lack->key = key;
-			lack->count = cb;
-			return false;
-		}
-		if (sign > 0 || ca > cb)
-			plain_put(out, key, sign > 0 ? ca + cb : ca - cb);
-	}
-	return true;
-}
-
-static size_t
-random_len(void)
-{
-	static const size_t lens[] = {0, 1, 128, 129, 1000};
-	size_t		i = (size_t) unit_below(lengthof(lens) + 2);
-
-	return i < lengthof(lens) ? lens[i] : (size_t) unit_below(20000);
-}
-
-static void
-test_add_and_subtract(void **state)
-{
-	int			trial;
-	int			lacked = 0;
-
-	(void) state;
-	for (trial = 0; trial < 400; trial++)
-	{
-		Value		a;
-		Value		b;
-		Plain		sum;
-		Plain		difference;
-		Unit		u;
-		MultisetWriter w;
-		SortError	err;
-		MultisetLack lack = {0};
-		MultisetLack expected = {0};
-		unsigned char *bytes;
-		size_t		size;
-		Multiset	m;
-
-		unit_init(&u);
-		random_value(&a, random_len(), (Spread) unit_below(SPREAD_COUNT), (Size) unit_below(SIZE_COUNT));
-		random_value(&b, random_len(), (Spread) unit_below(SPREAD_COUNT), (Size) unit_below(SIZE_COUNT));
-
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_add(&a.m, &b.m, &u.context, &w, &err), err);
-		plain_combine(&sum, &a.plain, &b.plain, 1, NULL);
-		check_written(&u, &w, &sum);
-
-		/* The sum less one of its parts is the other. */
-		bytes = write_plain(&u, &sum, &size);
-		assert_sort_ok(open_bytes(&m, bytes, size, &err), err);
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_subtract(&m, &b.m, &u.context, &w, &lack, &err), err);
-		assert_int_equal(lack.count, 0);
-		check_written(&u, &w, &a.plain);
-
-		/* One random value less another is usually below zero, if not 0 or a single key. */
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_subtract(&a.m, &b.m, &u.context, &w, &lack, &err), err);
-		if (plain_combine(&difference, &a.plain, &b.plain, -1, &expected))
-		{
-			assert_int_equal(lack.count, 0);
-			check_written(&u, &w, &difference);
-		}
-		else
-		{
-			assert_int_equal(lack.key, expected.key);
-			assert_int_equal(lack.count, expected.count);
-			multiset_writer_release(&w);
-			lacked++;
-		}
-
-		/* The sum with one count or one key missing, less the sum: found where it is. */
-		if (sum.len > 0)
-		{
-			size_t		run = (size_t) unit_below(sum.len);
-			Value		less;
-			Plain		empty;
-
-			plain_init(&empty, 0);
-			plain_combine(&less.plain, &sum, &empty, 1, NULL);
-			if (sum.counts[run] > 1)
-				less.plain.counts[run]--;
-			else
-			{
-				memmove(less.plain.keys + run, less.plain.keys + run + 1,
-						(sum.len - run - 1) * sizeof(int32_t));
-				memmove(less.plain.counts + run, less.plain.counts + run + 1,
-						(sum.len - run - 1) * sizeof(uint64_t));
-				less.plain.len--;
-			}
-			less.plain.total--;
-			less.bytes = write_plain(&u, &less.plain, &size);
-			assert_sort_ok(open_bytes(&less.m, less.bytes, size, &err), err);
-			multiset_writer_init(&w, &u.context.allocator);
-			assert_sort_ok(multiset_subtract(&less.m, &m, &u.context, &w, &lack, &err), err);
-			assert_int_equal(lack.key, sum.keys[run]);
-			assert_int_equal(lack.count, sum.counts[run]);
-			multiset_writer_release(&w);
-			free_value(&less);
-			plain_free(&empty);
-		}
-		unit_assert_no_leak(&u);
-		free(bytes);
-		plain_free(&sum);
-		plain_free(&difference);
-		free_value(&a);
-		free_value(&b);
-	}
-	assert_true(lacked > 100 && lacked < 400);
-}
-
-static void
-test_scale_and_restrict(void **state)
-{
-	int			trial;
-
-	(void) state;
-	for (trial = 0; trial < 300; trial++)
-	{
-		Value		v;
-		Plain		expected;
-		Unit		u;
-		MultisetWriter w;
-		SortError	err;
-		uint64_t	most;
-		uint64_t	factor;
-		int32_t		lo;
-		int32_t		hi;
-		size_t		i;
-
-		unit_init(&u);
-		random_value(&v, random_len(), (Spread) unit_below(SPREAD_COUNT), (Size) unit_below(SIZE_COUNT));
-		most = v.plain.total > 0 ? INT64_MAX / v.plain.total : INT64_MAX;
-		factor = unit_below(4) == 0 ? most : unit_below(4) == 0 ? unit_below(3) : unit_below(most);
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_scale(&v.m, factor, &u.context, &w, &err), err);
-		plain_init(&expected, v.plain.len);
-		for (i = 0; i < v.plain.len && factor > 0; i++)
-			plain_put(&expected, v.plain.keys[i], v.plain.counts[i] * factor);
-		check_written(&u, &w, &expected);
-		plain_free(&expected);
-		if (v.plain.total > 0)
-		{
-			multiset_writer_init(&w, &u.context.allocator);
-			assert_int_equal(multiset_scale(&v.m, most + 1, &u.context, &w, &err), SORT_LIMIT_EXCEEDED);
-			assert_int_equal(multiset_scale(&v.m, UINT64_MAX, &u.context, &w, &err), SORT_LIMIT_EXCEEDED);
-			multiset_writer_release(&w);
-		}
-
-		/* Bounds at keys, beside them, anywhere, and the wrong way round. */
-		lo = v.plain.len > 0 && unit_below(4) ? v.plain.keys[unit_below(v.plain.len)] :
-			unit_key(INT32_MIN, INT32_MAX);
-		hi = v.plain.len > 0 && unit_below(4) ? v.plain.keys[unit_below(v.plain.len)] :
-			unit_key(INT32_MIN, INT32_MAX);
-		lo = unit_below(8) == 0 ? INT32_MIN : lo > INT32_MIN && unit_below(3) == 0 ? lo - 1 : lo;
-		hi = unit_below(8) == 0 ? INT32_MAX : hi < INT32_MAX && unit_below(3) == 0 ? hi + 1 : hi;
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_restrict(&v.m, lo, hi, &u.context, &w, &err), err);
-		plain_init(&expected, v.plain.len);
-		for (i = 0; i < v.plain.len; i++)
-			if (v.plain.keys[i] >= lo && v.plain.keys[i] <= hi)
-				plain_put(&expected, v.plain.keys[i], v.plain.counts[i]);
-		check_written(&u, &w, &expected);
-		plain_free(&expected);
-		free_value(&v);
-	}
-}
-
-/* Through a sorter: the sum of some multisets and of keys. */
-static void
-test_sorter(void **state)
-{
-	int			trial;
-
-	(void) state;
-	for (trial = 0; trial < 150; trial++)
-	{
-		Unit		u;
-		Sorter		s;
-		Bag			bag = {0};
-		Plain		expected;
-		MultisetWriter w;
-		SortError	err;
-		int			values = (int) unit_below(5);
-		Spread		spread = (Spread) unit_below(SPREAD_COUNT);
-		size_t		i;
-
-		unit_init(&u);
-		sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-		for (; values > 0; values--)
-		{
-			Value		v;
-			int32_t		key = unit_key(INT32_MIN, INT32_MAX);
-
-			random_value(&v, trial % 30 == 0 ? 100000 : random_len(), spread, (Size) unit_below(SIZE_COUNT));
-			assert_sort_ok(multiset_to_sorter(&v.m, &s, &err), err);
-			for (i = 0; i < v.plain.len; i++)
-				bag_add(&bag, v.plain.keys[i], v.plain.counts[i]);
-			assert_sort_ok(sorter_add_key(&s, key, &err), err);
-			bag_add(&bag, key, 1);
-			free_value(&v);
-		}
-		bag_normalize(&bag);
-		plain_init(&expected, bag.len);
-		for (i = 0; i < bag.len; i++)
-			plain_put(&expected, bag.items[i].key, bag.items[i].count);
-		assert_sort_ok(sorter_finish(&s, SORT_WANT_RUNS, &err), err);
-		multiset_writer_init(&w, &u.context.allocator);
-		assert_sort_ok(multiset_from_sorter(&s, &w, &err), err);
-		sorter_reset(&s);
-		check_written(&u, &w, &expected);
-		plain_free(&expected);
-		bag_clear(&bag);
-	}
-}
-
-/* A sorter takes no more than INT64_MAX keys. */
-static void
-test_sorter_limit(void **state)
-{
-	const int32_t key = 7;
-	const uint64_t count = INT64_MAX - 10;
-	Unit		u;
-	Sorter		s;
-	Value		v;
-	SortError	err;
-
-	(void) state;
-	unit_init(&u);
-	random_value(&v, 11, SPREAD_NEAR, SIZE_ONE);
-	sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-	assert_sort_ok(sorter_add_runs(&s, &key, &count, 1, &err), err);
-	assert_int_equal(multiset_to_sorter(&v.m, &s, &err), SORT_LIMIT_EXCEEDED);
-	assert_int_equal(sorter_count(&s), count);
-	free_value(&v);
-	random_value(&v, 10, SPREAD_NEAR, SIZE_ONE);
-	assert_sort_ok(multiset_to_sorter(&v.m, &s, &err), err);
-	assert_int_equal(sorter_count(&s), INT64_MAX);
-	free_value(&v);
-	sorter_reset(&s);
-	unit_assert_no_leak(&u);
-}
-
-/* A cancel ends each of the long ways; memory that ends, too; corrupt bytes are said to be. */
-static void
-test_cancel_memory_corrupt(void **state)
-{
-	Value		v;
-	Unit		u;
-	Sorter		s;
-	MultisetWriter w;
-	MultisetLack lack;
-	SortError	err;
-	int			way;
-	int			trouble;
-
-	(void) state;
-	random_value(&v, 8200 * 128, SPREAD_DENSE, SIZE_8);
-	for (trouble = 0; trouble < 3; trouble++)
-	{
-		static const SortStatus expected[] = {SORT_CANCELLED, SORT_OUT_OF_MEMORY, SORT_CORRUPT};
-
-		/* A count of the last block but one, which the others need as well. */
-		if (trouble == 2)
-			v.bytes[v.m.bytes.size - 200] ^= 0x40;
-		for (way = 0; way < 6; way++)
-		{
-			SortStatus	status = SORT_OK;
-
-			unit_init(&u);
-			u.interrupt_at = trouble == 0 ? 1 : 0;
-			u.fail_at = trouble == 1 ? 4 : 0;
-			multiset_writer_init(&w, &u.context.allocator);
-			sorter_init(&s, &u.context, INT32_MIN, INT32_MAX);
-			switch (way)
-			{
-				case 0:
-					status = multiset_add(&v.m, &v.m, &u.context, &w, &err);
-					break;
-				case 1:
-					status = multiset_subtract(&v.m, &v.m, &u.context, &w, &lack, &err);
-					break;
-				case 2:
-					status = multiset_scale(&v.m, 2, &u.context, &w, &err);
-					break;
-				case 3:
-					status = multiset_restrict(&v.m, INT32_MIN, INT32_MAX, &u.context, &w, &err);
-					break;
-				case 4:
-					status = multiset_to_sorter(&v.m, &s, &err);
-					break;
-				case 5:
-					status = multiset_check(&v.m, &u.context, &err);
-					break;
-			}
-			/* All of v less v leaves nothing to write, and a check writes nothing. */
-			assert_int_equal(status, trouble == 1 && (way == 1 || way == 5) ? SORT_OK : expected[trouble]);
-			assert_true(status == SORT_OK || err.status == status);
-			multiset_writer_release(&w);
-			sorter_reset(&s);
-			unit_assert_no_leak(&u);
-		}
-	}
-	free_value(&v);
-}
-
 int
 main(void)
 {
@@ -1110,13 +367,6 @@ main(void)
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_bytes_of_a_run),
 		cmocka_unit_test(test_few_slices),
-		cmocka_unit_test(test_damaged_bytes),
-		cmocka_unit_test(test_damaged_at_random),
-		cmocka_unit_test(test_add_and_subtract),
-		cmocka_unit_test(test_scale_and_restrict),
-		cmocka_unit_test(test_sorter),
-		cmocka_unit_test(test_sorter_limit),
-		cmocka_unit_test(test_cancel_memory_corrupt),
 	};
 
 	unit_seed("multiset_test");
