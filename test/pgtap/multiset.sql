@@ -383,6 +383,7 @@ RESET work_mem;
 RESET enable_sort;
 SET hpsort.enable_aggregate = on;
 SET hpsort.debug_aggregate = force;
+SELECT matches(pg_temp.plan_of('SELECT g, int4multiset_agg(x) FROM data GROUP BY g'), 'HpSort Aggregate', 'by HpSort Aggregate');
 SELECT pg_temp.check_aggregates(', by HpSort Aggregate');
 RESET hpsort.debug_aggregate;
 SELECT is((SELECT hpsort_column_multiset('data', 'x')), (SELECT int4multiset_agg(x) FROM data), 'hpsort_column_multiset');
