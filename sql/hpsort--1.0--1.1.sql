@@ -39,7 +39,9 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hpsort_support_multiset_send(int4multiset) IS
 'binary output function of int4multiset';
 
--- External: questions read slices of a value, which a compressed one has not.
+-- External: questions read slices of a value, which a compressed one has not.  Category:
+-- of core's variance and stddev an untyped argument is a float8, the preferred type of
+-- all that they take, as long as these are of one category.
 
 CREATE TYPE int4multiset (
 	INPUT = hpsort_support_multiset_in,
@@ -49,7 +51,7 @@ CREATE TYPE int4multiset (
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
 	STORAGE = external,
-	CATEGORY = 'U'
+	CATEGORY = 'N'
 );
 
 COMMENT ON TYPE int4multiset IS
@@ -391,6 +393,25 @@ COMMENT ON FUNCTION restrict(int4multiset, int4range) IS
 'those keys of a multiset that are in a range';
 
 -- Questions.  Of a large stored value each reads a few chunks, those by all keys the whole.
+--
+-- rank('5') WITHIN GROUP (ORDER BY x) is looked up as rank(unknown, int4), and the like
+-- with percentile_disc and others.  A second argument of a domain is no exact match, so
+-- that core's aggregate is still what an untyped first one belongs to.
+
+CREATE DOMAIN int4multiset_key AS int4;
+
+COMMENT ON DOMAIN int4multiset_key IS
+'an int4 that is no reason to take a function of multisets for core''s aggregate';
+
+CREATE DOMAIN int4multiset_fraction AS float8;
+
+COMMENT ON DOMAIN int4multiset_fraction IS
+'a float8 that is no reason to take a function of multisets for core''s aggregate';
+
+CREATE DOMAIN int4multiset_fractions AS float8[];
+
+COMMENT ON DOMAIN int4multiset_fractions IS
+'a float8[] that is no reason to take a function of multisets for core''s aggregate';
 
 CREATE FUNCTION cardinality(m int4multiset)
 RETURNS int8
@@ -432,20 +453,20 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION nth(int4multiset, int8) IS
 'nth key in order, from 1; NULL where there is none';
 
-CREATE FUNCTION rank(m int4multiset, x int4)
+CREATE FUNCTION rank(m int4multiset, x int4multiset_key)
 RETURNS int8
 AS 'MODULE_PATHNAME', 'int4multiset_rank'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION rank(int4multiset, int4) IS
+COMMENT ON FUNCTION rank(int4multiset, int4multiset_key) IS
 'rank that x would have among the keys: 1 more than there are smaller ones';
 
-CREATE FUNCTION cume_dist(m int4multiset, x int4)
+CREATE FUNCTION cume_dist(m int4multiset, x int4multiset_key)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'int4multiset_cume_dist'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION cume_dist(int4multiset, int4) IS
+COMMENT ON FUNCTION cume_dist(int4multiset, int4multiset_key) IS
 'cumulative distribution of a hypothetical x: the part of keys, x among them, that is not greater';
 
 CREATE FUNCTION count_of(m int4multiset, x int4)
@@ -464,36 +485,36 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION count_between(int4multiset, int4, int4) IS
 'how many keys are between lo and hi, both included';
 
-CREATE FUNCTION percentile_disc(m int4multiset, fraction float8)
+CREATE FUNCTION percentile_disc(m int4multiset, fraction int4multiset_fraction)
 RETURNS int4
 AS 'MODULE_PATHNAME', 'int4multiset_percentile_disc'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION percentile_disc(int4multiset, float8) IS
+COMMENT ON FUNCTION percentile_disc(int4multiset, int4multiset_fraction) IS
 'discrete percentile';
 
-CREATE FUNCTION percentile_disc(m int4multiset, fractions float8[])
+CREATE FUNCTION percentile_disc(m int4multiset, fractions int4multiset_fractions)
 RETURNS int4[]
 AS 'MODULE_PATHNAME', 'int4multiset_percentile_disc_array'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION percentile_disc(int4multiset, float8[]) IS
+COMMENT ON FUNCTION percentile_disc(int4multiset, int4multiset_fractions) IS
 'multiple discrete percentiles';
 
-CREATE FUNCTION percentile_cont(m int4multiset, fraction float8)
+CREATE FUNCTION percentile_cont(m int4multiset, fraction int4multiset_fraction)
 RETURNS float8
 AS 'MODULE_PATHNAME', 'int4multiset_percentile_cont'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION percentile_cont(int4multiset, float8) IS
+COMMENT ON FUNCTION percentile_cont(int4multiset, int4multiset_fraction) IS
 'continuous distribution percentile';
 
-CREATE FUNCTION percentile_cont(m int4multiset, fractions float8[])
+CREATE FUNCTION percentile_cont(m int4multiset, fractions int4multiset_fractions)
 RETURNS float8[]
 AS 'MODULE_PATHNAME', 'int4multiset_percentile_cont_array'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-COMMENT ON FUNCTION percentile_cont(int4multiset, float8[]) IS
+COMMENT ON FUNCTION percentile_cont(int4multiset, int4multiset_fractions) IS
 'multiple continuous percentiles';
 
 CREATE FUNCTION median(m int4multiset)

@@ -41,6 +41,29 @@ SELECT '{1:9223372036854775807, 1}'::int4multiset;
 SELECT hpsort_support_multiset_send('{}'), hpsort_support_multiset_send('{1:3, 5, 9:2}');
 SELECT hpsort_support_multiset_send('{-2147483648, 2147483647:9223372036854775806}');
 
+SELECT file AS bytes_file, format('cat >/dev/null; rm ''%s''', file) AS remove_file
+FROM (SELECT current_setting('data_directory') || '/multiset_bytes' AS file) f \gset
+CREATE TABLE received (m int4multiset);
+COPY (SELECT '{1:3, 5, 9:2}'::int4multiset UNION ALL SELECT '{}') TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT int4multiset_agg(x * x, x) FROM generate_series(1, 40000) x) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+SELECT left(m::text, 30), cardinality(m) FROM received;
+SELECT count(*) FROM received WHERE m = (SELECT int4multiset_agg(x * x, x) FROM generate_series(1, 40000) x);
+-- a bytea is sent as its bytes
+\set VERBOSITY terse
+COPY (SELECT ''::bytea) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT '\x02000000000000000000000000000000'::bytea) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT substr(hpsort_support_multiset_send('{1:3, 5, 9:2}'), 1, 38)) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+COPY (SELECT set_byte(hpsort_support_multiset_send('{1:3, 5, 9:2}'), 8, 7)) TO :'bytes_file' (FORMAT binary);
+COPY received FROM :'bytes_file' (FORMAT binary);
+\set VERBOSITY default
+COPY (SELECT 1) TO PROGRAM :'remove_file';
+DROP TABLE received;
+
 -- equality, order and hashes are by content
 SELECT a, b, a = b AS eq, a <> b AS ne, a < b AS lt, a <= b AS le, a > b AS gt, a >= b AS ge,
 	sign(hpsort_support_multiset_cmp(a, b)) = sign(btarraycmp(a::int4[], b::int4[])) AS as_arrays,
@@ -101,6 +124,17 @@ SELECT percentile_cont('{1}'::int4multiset, '{0.5,-0.1}'::float8[]);
 SELECT percentile_cont('{1}'::int4multiset, 'NaN'::float8);
 SELECT sum('{2147483647:9223372036854775807}'::int4multiset);
 
+-- the names are those of core's aggregates, whose arguments may be untyped as before
+CREATE TABLE core_names AS SELECT x, x::int8 AS big, x::float8 AS f, x::int2 AS small, x::numeric AS n, x::text AS t, make_interval(secs => x) AS i FROM generate_series(1, 5) x;
+SELECT rank('3') WITHIN GROUP (ORDER BY x), rank(NULL) WITHIN GROUP (ORDER BY x), rank('3') WITHIN GROUP (ORDER BY big), rank('3') WITHIN GROUP (ORDER BY f), rank('3') WITHIN GROUP (ORDER BY small),
+	rank('3') WITHIN GROUP (ORDER BY n), rank('3') WITHIN GROUP (ORDER BY t), rank('3 s') WITHIN GROUP (ORDER BY i), rank('3', '1') WITHIN GROUP (ORDER BY x, big),
+	cume_dist('3') WITHIN GROUP (ORDER BY x), cume_dist(NULL) WITHIN GROUP (ORDER BY f) FROM core_names;
+SELECT percentile_disc('0.5') WITHIN GROUP (ORDER BY x), percentile_disc('0.5') WITHIN GROUP (ORDER BY big), percentile_disc('0.5') WITHIN GROUP (ORDER BY f), percentile_disc('0.5') WITHIN GROUP (ORDER BY small),
+	percentile_disc('0.5') WITHIN GROUP (ORDER BY n), percentile_cont('0.5') WITHIN GROUP (ORDER BY x), percentile_cont('0.5') WITHIN GROUP (ORDER BY f), percentile_cont('0.5') WITHIN GROUP (ORDER BY n) FROM core_names;
+SELECT variance('1'), stddev(NULL), min('b'), max(NULL), mode() WITHIN GROUP (ORDER BY x), min(x), sum(x), avg(x), variance(x), stddev(x), cardinality(array_agg(x)) FROM core_names;
+SELECT pg_typeof(variance('1')), pg_typeof(stddev(NULL)), pg_typeof(min('b')), pg_typeof(max(NULL)) FROM core_names;
+DROP TABLE core_names;
+
 -- taken apart
 SELECT * FROM runs('{-1, 2:2, 5:3, 9}');
 SELECT (runs('{5:3, 9}')).*, runs('{}');
@@ -123,6 +157,25 @@ SELECT int4multiset_agg(1, 9223372036854775807) FROM generate_series(1, 2);
 SELECT int4multiset_sum(m), int4multiset_sum(m) FILTER (WHERE m IS NULL) FROM (VALUES ('{1, 2}'::int4multiset), (NULL), ('{2:7}'), ('{}')) v (m);
 SELECT int4multiset_sum(m) FROM (VALUES ('{1:9223372036854775807}'::int4multiset), ('{2}')) v (m);
 SELECT x % 3 AS a, x % 2 AS b, int4multiset_agg(x) FROM generate_series(1, 12) x GROUP BY CUBE (1, 2) ORDER BY 1, 2;
+
+-- HpSort Aggregate
+CREATE TABLE grouped AS SELECT i % 7 AS g, CASE WHEN i % 5 > 0 THEN i % 11 - 3 END AS x, (i % 11)::int2 AS small FROM generate_series(1, 1000) i;
+INSERT INTO grouped SELECT 9, NULL, NULL FROM generate_series(1, 3);
+ANALYZE grouped;
+SET hpsort.debug_aggregate = force;
+EXPLAIN (COSTS OFF) SELECT int4multiset_agg(x), percentile_disc(int4multiset_agg(small), 0.5) FROM grouped;
+SELECT int4multiset_agg(x), percentile_disc(int4multiset_agg(small), 0.5) FROM grouped;
+SELECT int4multiset_agg(x), hpsort_runs_agg(x) FROM grouped WHERE x IS NULL;
+SELECT int4multiset_agg(x) FROM grouped WHERE x > 100;
+EXPLAIN (COSTS OFF) SELECT g, int4multiset_agg(x), int4multiset_agg(x) FILTER (WHERE x > 3), count(*), median(int4multiset_agg(small)) FROM grouped GROUP BY g ORDER BY g;
+CREATE TEMP TABLE by_node AS SELECT g, int4multiset_agg(x) AS a, int4multiset_agg(x) FILTER (WHERE x > 3) AS b, count(*), median(int4multiset_agg(small)) AS c FROM grouped GROUP BY g ORDER BY g;
+SET hpsort.enable_aggregate = off;
+SET hpsort.debug_aggregate = allow;
+SELECT * FROM by_node ORDER BY g;
+SELECT * FROM by_node EXCEPT SELECT g, int4multiset_agg(x), int4multiset_agg(x) FILTER (WHERE x > 3), count(*), median(int4multiset_agg(small)) FROM grouped GROUP BY g;
+RESET hpsort.enable_aggregate;
+RESET hpsort.debug_aggregate;
+DROP TABLE grouped, by_node;
 
 -- windows: frames that grow, and that move
 SELECT i, int4multiset_agg(i) OVER (ORDER BY i), int4multiset_sum(m) OVER (ORDER BY i), int4multiset_sum(m) OVER (ORDER BY i ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS moving

@@ -43,6 +43,8 @@ my $members = q{
 					 FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped)
 				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'b' AND t.typcategory <> 'A' THEN
 					concat_ws(' ', t.typlen, t.typalign, t.typstorage, t.typcategory, t.typinput, t.typoutput, t.typreceive, t.typsend)
+				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'd' THEN
+					concat_ws(' ', t.typbasetype::regtype, t.typnotnull, t.typdefault, t.typcategory)
 				WHEN d.classid = 'pg_operator'::regclass THEN
 					(SELECT concat_ws(' ', o.oprcode::regprocedure, o.oprresult::regtype, o.oprcom::regoperator, o.oprnegate::regoperator,
 						o.oprrest, o.oprjoin, o.oprcanmerge, o.oprcanhash) FROM pg_operator o WHERE o.oid = d.objid)

@@ -112,8 +112,8 @@ Datum
 hpsort_support_multiset_finalfn(PG_FUNCTION_ARGS)
 {
 	Datum		state = PG_GETARG_DATUM(0);
-	ExpandedMultiset *expanded = VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(state)) ?
-		multiset_expanded(state) : NULL;
 
-	return expanded == NULL ? state : PointerGetDatum(multiset_expanded_flat(expanded));
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(state)))
+		return state;
+	return PointerGetDatum(multiset_expanded_flat(multiset_expanded(state)));
 }

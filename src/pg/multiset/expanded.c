@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/memnodes.h"
 #include "utils/memutils.h"
@@ -21,7 +20,7 @@ typedef struct Arena
 	char		label[8];
 	SortContext context;
 	MemoryContext memory;
-	ExpandedMultiset *fresh;	/* not given away yet, ... */
+	char	   *fresh;			/* room of multisets not given away yet, ... */
 	int			nfresh;			/* ... so many */
 	int			batch;			/* to be allocated at once */
 } Arena;
@@ -32,9 +31,10 @@ static const char own_name[] = "hpsort multiset";
 
 /*
  * Most multisets allocated at once.  Their size is no power of two, to which memory
- * contexts round: one by one they would take half as much again.
+ * contexts round, and they begin where MULTISET_LINE_OFFSET wants them to.
  */
 #define MOST_FRESH 64
+#define MULTISET_SIZE TYPEALIGN(MULTISET_CACHE_LINE, sizeof(ExpandedMultiset))
 
 /*
  * How many contexts below the aggregate's are looked at for the arena.  It is the
@@ -94,12 +94,15 @@ multiset_expanded_make(FunctionCallInfo fcinfo)
 		arena = make_arena(CurrentMemoryContext, own_name, ALLOCSET_SMALL_SIZES, false);
 	if (arena->nfresh == 0)
 	{
-		arena->fresh = (ExpandedMultiset *) MemoryContextAlloc(arena->memory,
-															   arena->batch * sizeof(ExpandedMultiset));
+		char	   *room = MemoryContextAlloc(arena->memory, arena->batch * MULTISET_SIZE + MULTISET_CACHE_LINE);
+
+		arena->fresh = (char *) TYPEALIGN(MULTISET_CACHE_LINE, room + MULTISET_LINE_OFFSET) -
+			MULTISET_LINE_OFFSET;
 		arena->nfresh = arena->batch;
 		arena->batch = Min(arena->batch * 2, MOST_FRESH);
 	}
-	expanded = arena->fresh++;
+	expanded = (ExpandedMultiset *) arena->fresh;
+	arena->fresh += MULTISET_SIZE;
 	arena->nfresh--;
 
 	EOH_init_header(&expanded->header, &multiset_expanded_methods, arena->memory);

@@ -26,11 +26,18 @@
 typedef struct ExpandedMultiset
 {
 	ExpandedObjectHeader header;
-	RunLevels  *levels;			/* NULL before the first run */
 	Sorter		sorter;
+	RunLevels  *levels;			/* NULL before the first run */
 	bytea	   *flat;			/* made of flat_total keys, for PostgreSQL to copy; or NULL */
 	uint64		flat_total;
 } ExpandedMultiset;
+
+/*
+ * Adding a key reads the pointer that the datum is, in the header, and what comes first
+ * in the sorter: they share a cache line where the pointer is at the line's begin.
+ */
+#define MULTISET_CACHE_LINE 64
+#define MULTISET_LINE_OFFSET offsetof(ExpandedMultiset, header.eoh_rw_ptr)
 
 /*
  * An empty multiset for a transition function's first row: in the aggregate's context
@@ -40,13 +47,14 @@ extern ExpandedMultiset *multiset_expanded_make(FunctionCallInfo fcinfo);
 
 extern const ExpandedObjectMethods multiset_expanded_methods;
 
-/* The multiset of an expanded datum; NULL if it is something else. */
+/* The multiset of an expanded datum: nothing else makes any of this type. */
 static inline ExpandedMultiset *
 multiset_expanded(Datum datum)
 {
 	ExpandedObjectHeader *header = DatumGetEOHP(datum);
 
-	return header->eoh_methods == &multiset_expanded_methods ? (ExpandedMultiset *) header : NULL;
+	Assert(header->eoh_methods == &multiset_expanded_methods);
+	return (ExpandedMultiset *) header;
 }
 
 /* The multiset of a datum that may be changed where it is; NULL if it may not. */

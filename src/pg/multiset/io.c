@@ -63,7 +63,7 @@ unexpected(Parser *parser)
 
 	if (*parser->at == '\0')
 		return malformed(parser, "Unexpected end of input.");
-	length = pg_mblen(parser->at);
+	length = Min(pg_encoding_mblen(GetDatabaseEncoding(), parser->at), (int) strlen(parser->at));
 	ereturn(parser->escontext, false,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("malformed multiset literal: \"%s\"", parser->text),

@@ -98,6 +98,8 @@ called_function(const Aggref *aggref)
 			return AGGREGATE_FUNCTION_HPSORT_AGG;
 		case AGGREGATE_RUNS:
 			return AGGREGATE_FUNCTION_HPSORT_RUNS_AGG;
+		case AGGREGATE_MULTISET:
+			return AGGREGATE_FUNCTION_MULTISET_AGG;
 		default:
 			return AGGREGATE_FUNCTION_NONE;
 	}
@@ -332,6 +334,7 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return answer_array_agg(aggref, rti, answer);
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
 			return answer_hpsort(aggref, rti, answer);
 		default:
 			return answer_ordered_set(aggref, rti, answer);

@@ -16,6 +16,7 @@
 #include "utils/syscache.h"
 
 #include "pg/functions/aggregates.h"
+#include "pg/multiset/aggregates.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 
 /*
@@ -54,16 +55,27 @@ aggref_kind(const Aggref *aggref)
 	AggregateKind kind = AGGREGATE_NONE;
 	HeapTuple	tuple;
 	Oid			transition;
+	bool		internal = aggref->aggtranstype == INTERNALOID;
 
-	if (aggref->aggfnoid < FirstNormalObjectId || aggref->aggtranstype != INTERNALOID)
+	/* The state of int4multiset_agg is of the type that it returns. */
+	if (aggref->aggfnoid < FirstNormalObjectId ||
+		(!internal && (list_length(aggref->aggargtypes) != 1 ||
+					   linitial_oid(aggref->aggargtypes) != INT4OID)))
 		return AGGREGATE_NONE;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	if (!HeapTupleIsValid(tuple))
 		return AGGREGATE_NONE;
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
-		is_function(transition, hpsort_support_agg_transfn_int2, "hpsort_support_agg_transfn_int2") ||
-		is_function(transition, hpsort_support_agg_transfn_int8, "hpsort_support_agg_transfn_int8"))
+	if (!internal)
+	{
+		if (is_function(transition, hpsort_support_multiset_transfn, "hpsort_support_multiset_transfn") &&
+			is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn,
+						hpsort_support_multiset_finalfn, "hpsort_support_multiset_finalfn"))
+			kind = AGGREGATE_MULTISET;
+	}
+	else if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
+			 is_function(transition, hpsort_support_agg_transfn_int2, "hpsort_support_agg_transfn_int2") ||
+			 is_function(transition, hpsort_support_agg_transfn_int8, "hpsort_support_agg_transfn_int8"))
 	{
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 

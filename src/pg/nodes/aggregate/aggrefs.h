@@ -19,7 +19,8 @@ typedef enum AggregateKind
 {
 	AGGREGATE_NONE,				/* none that the node answers */
 	AGGREGATE_ARRAY,			/* hpsort_agg */
-	AGGREGATE_RUNS				/* hpsort_runs_agg */
+	AGGREGATE_RUNS,				/* hpsort_runs_agg */
+	AGGREGATE_MULTISET			/* int4multiset_agg */
 } AggregateKind;
 
 /*
@@ -60,7 +61,8 @@ typedef enum AggregateFunction
 	AGGREGATE_FUNCTION_CUME_DIST,
 	AGGREGATE_FUNCTION_ARRAY_AGG,
 	AGGREGATE_FUNCTION_HPSORT_AGG,
-	AGGREGATE_FUNCTION_HPSORT_RUNS_AGG
+	AGGREGATE_FUNCTION_HPSORT_RUNS_AGG,
+	AGGREGATE_FUNCTION_MULTISET_AGG
 } AggregateFunction;
 
 /* How much of its argument's values an aggregate has to be shown; each includes those before it. */

@@ -20,6 +20,8 @@
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/run_array.h"
 #include "pg/functions/arguments.h"
+#include "pg/last_sort.h"
+#include "pg/multiset/expanded.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_exec.h"
@@ -261,6 +263,16 @@ add_batches(void *arg, const ColumnBatch *batches)
 		add_batch(node, &node->transitions[i], &batches[node->transitions[i].column]);
 }
 
+/* A multiset is what the aggregate returns, and its state for another process. */
+static Datum
+multiset_state(AggregateState *state)
+{
+	Datum		value = PointerGetDatum(multiset_sorter_flat(&state->sorter));
+
+	last_sort_record("int4multiset_agg", &state->sorter, NULL, state->nulls);
+	return value;
+}
+
 /* Puts the aggregates' values into the scan tuple, and notes what EXPLAIN shows. */
 static void
 fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
@@ -276,6 +288,8 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 		slot->tts_isnull[i] = state == NULL;
 		if (state == NULL)
 			slot->tts_values[i] = (Datum) 0;
+		else if (output->kind == AGGREGATE_MULTISET)
+			slot->tts_values[i] = multiset_state(state);
 		else if (output->partial)
 			slot->tts_values[i] = aggregate_state_serialize(state);
 		else if (output->kind == AGGREGATE_ARRAY)

@@ -25,6 +25,7 @@
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
 #include "pg/functions/run_array.h"
+#include "pg/multiset/value.h"
 #include "pg/nodes/aggregate/percentiles.h"
 #include "pg/nodes/aggregate/results.h"
 #include "pg/nodes/aggregate/value_array.h"
@@ -74,6 +75,7 @@ struct AggregateResult
 	Oid			array_type;
 	TupleDesc	run_type;
 	AggregateState *state;
+	MultisetBuilder multiset;
 };
 
 void
@@ -522,6 +524,31 @@ end_state(AggregateResult *result, bool *isnull)
 	return value;
 }
 
+/* int4multiset_agg: the runs come in the order that a multiset wants them in. */
+static void
+take_multiset(AggregateResult *result, const int64 *values, const int64 *counts, size_t nruns)
+{
+	int32		keys[RUN_BATCH];
+	size_t		done;
+
+	for (done = 0; done < nruns; done += RUN_BATCH)
+	{
+		size_t		n = Min(nruns - done, RUN_BATCH);
+		size_t		i;
+
+		for (i = 0; i < n; i++)
+			keys[i] = (int32) values[done + i];
+		multiset_builder_add(&result->multiset, keys, (const uint64 *) counts + done, n);
+	}
+}
+
+static Datum
+end_multiset(AggregateResult *result, bool *isnull)
+{
+	*isnull = result->counts.values + result->counts.nulls == 0;
+	return *isnull ? (Datum) 0 : PointerGetDatum(multiset_builder_end(&result->multiset));
+}
+
 /* --- from runs */
 
 void
@@ -538,6 +565,8 @@ aggregate_result_begin(AggregateResult *result, const GroupCounts *counts)
 		percentiles_begin(result->percentiles, counts->values);
 	else if (result->answer.function == AGGREGATE_FUNCTION_ARRAY_AGG)
 		value_array_begin(&result->array, counts->values, counts->nulls);
+	else if (result->answer.function == AGGREGATE_FUNCTION_MULTISET_AGG)
+		multiset_builder_begin(&result->multiset);
 	else if (is_hpsort(result))
 		begin_state(result);
 }
@@ -599,6 +628,9 @@ aggregate_result_take(AggregateResult *result, const int64 *values, const int64 
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 			take_state(result, values, counts, nruns);
 			break;
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
+			take_multiset(result, values, counts, nruns);
+			break;
 		default:
 			take_summary(result, values, counts, nruns);
 	}
@@ -641,6 +673,8 @@ aggregate_result_end(AggregateResult *result, bool *isnull)
 		case AGGREGATE_FUNCTION_HPSORT_AGG:
 		case AGGREGATE_FUNCTION_HPSORT_RUNS_AGG:
 			return end_state(result, isnull);
+		case AGGREGATE_FUNCTION_MULTISET_AGG:
+			return end_multiset(result, isnull);
 		default:
 			return aggregate_result_from_summary(result, &result->summary,
 												 result->counts.values + result->counts.nulls,
