@@ -1,6 +1,6 @@
-# Beside other extensions: tables that another one answers for are refused, not
-# read from pages where their rows are not; aggregates work when they are run
-# by the OIDs of their functions alone.  test/modules/hpsort_test is the other one.
+# Beside other extensions: tables that another one answers for are read by their
+# query, not from pages where their rows are not; aggregates work when they are run
+# by the OIDs of their functions alone, on one node or on several.  test/modules/hpsort_test is the other one.
 use strict;
 use warnings;
 use File::Copy qw(copy);
@@ -27,7 +27,10 @@ CREATE EXTENSION hpsort;
 CREATE TABLE plain (x int, y int);
 INSERT INTO plain VALUES (5, 1), (-4, 2), (6, 3);
 CREATE TABLE elsewhere (x int, y int);
-INSERT INTO elsewhere VALUES (7, 1), (8, 2);
+INSERT INTO elsewhere VALUES (8, 1), (NULL, 2), (7, 3), (8, 4);
+CREATE TABLE days (d date, y int, i8 int8);
+CREATE TABLE days_elsewhere (d date, y int, i8 int8);
+INSERT INTO days_elsewhere VALUES ('2000-01-03', 1, 1), ('1999-12-31', 2, 3000000000);
 CREATE TABLE tree (x int, y int) PARTITION BY LIST (y);
 CREATE TABLE leaf PARTITION OF tree FOR VALUES IN (1);
 CREATE TABLE other_leaf (y int, gone int, x int);
@@ -42,7 +45,19 @@ SQL
 
 # --- tables
 
-my $refused = qr/^psql:<stdin>:\d+: ERROR:  cannot read column "x" of relation "(?:plain|tree|leaf)" from its pages\n.*DETAIL:.*HINT:  Use hpsort_query or hpsort_agg/s;
+# What the functions return for rows in order, as text.
+sub returned
+{
+	my @rows = @_;
+	my (@runs, %count);
+
+	$count{$_}++ || push @runs, $_ for @rows;
+	return (
+		hpsort_column => join("\n", @rows),
+		hpsort_column_array => @rows ? '{' . join(',', map { $_ eq '' ? 'NULL' : $_ } @rows) . '}' : '',
+		hpsort_column_runs => join("\n", map { "$_|$count{$_}" } @runs),
+		hpsort_column_multiset => @rows ? '{' . join(', ', map { $count{$_} > 1 ? "$_:$count{$_}" : $_ } grep { $_ ne '' } @runs) . '}' : '');
+}
 
 for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 {
@@ -57,7 +72,7 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 			return ($out, $err);
 		};
 
-		for my $case ([ 'plain', 'function', '1,2,3' ], [ 'plain', 'other', '7,8' ], [ 'plain', 'filtered', '5,6' ],
+		for my $case ([ 'plain', 'function', '1,2,3' ], [ 'plain', 'other', '7,8,8,' ], [ 'plain', 'filtered', '5,6' ],
 			[ 'plain', 'nothing', '' ], [ 'leaf', 'nothing', '1' ], [ 'other_leaf', 'nothing', '3' ])
 		{
 			my ($table, $answer, $rows) = @$case;
@@ -66,23 +81,53 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 
 			# what it is that the pages do not tell
 			my ($out, $err) = $sql->($table, $answer, "SELECT x FROM $read ORDER BY x");
-			is($err . join(',', split(/\n/, $out)), $rows, "$name: rows of the query");
-			for my $call ("hpsort_column('$read', 'x')", "hpsort_column_array('$read', 'x')", "hpsort_column_runs('$read', 'x')")
+			is($err . join(',', split(/\n/, $out, -1)), $rows, "$name: rows of the query");
+			my %want = returned(split(/,/, $rows, -1));
+			for my $function (sort keys %want)
 			{
-				($out, $err) = $sql->($table, $answer, "SELECT * FROM $call");
-				is($out, '', "$name: nothing from $call");
-				like($err, $refused, "$name: $call");
+				($out, $err) = $sql->($table, $answer, "SELECT * FROM $function('$read', 'x')");
+				is("$err$out", $want{$function}, "$name: $function");
 			}
-			# what the hint says
-			($out, $err) = $sql->($table, $answer, "SELECT string_agg(x::text, ',') FROM hpsort_query('SELECT x FROM $read') x");
+			($out, $err) = $sql->($table, $answer, "SELECT string_agg(coalesce(x::text, ''), ',') FROM hpsort_query('SELECT x FROM $read') x");
 			is("$err$out", $rows, "$name: hpsort_query");
-			($out, $err) = $sql->($table, $answer, "SELECT array_to_string(hpsort_agg(x), ',') FROM $read");
+			($out, $err) = $sql->($table, $answer, "SELECT array_to_string(hpsort_agg(x), ',', '') FROM $read");
 			is("$err$out", $rows, "$name: hpsort_agg");
 		}
 		my ($out, $err) = $sql->('plain', 'function', "SELECT hpsort_column_array('tree', 'x'), hpsort_column_array('elsewhere', 'x'), hpsort_column_array('no_leaf', 'x')");
-		is("$err$out", '{1,3}|{7,8}|', "others are read, $force");
+		is("$err$out", '{1,3}|{7,8,8,NULL}|', "others are read, $force");
 		($out, $err) = $sql->('plain', 'table', "SELECT hpsort_column_array('plain', 'x')");
 		is("$err$out", '{-4,5,6}', "if it does not answer the table is read, $force");
+		# directions, bounds, types and errors are those of the pages
+		for my $case (
+			[ "hpsort_column_array('plain', 'x', descending => true)", '{NULL,8,8,7}' ],
+			[ "hpsort_column_array('plain', 'x', descending => true, nulls_first => false)", '{8,8,7,NULL}' ],
+			[ "hpsort_column_array('plain', 'x', 7, 8, nulls_first => true)", '{NULL,7,8,8}' ],
+			[ "ARRAY(SELECT hpsort_column('plain', 'x', descending => true))", '{NULL,8,8,7}' ],
+			[ "ARRAY(SELECT hpsort_column_runs('plain', 'x', 0))", '{"(7,1)","(8,2)","(,1)"}' ],
+			[ "hpsort_column_array('plain', 'x', 0, 7)", qr/ERROR:  key 8 is out of bounds/ ],
+			[ "hpsort_column_runs('plain', 'x', 8)", qr/ERROR:  key 7 is out of bounds/ ],
+			[ "hpsort_column_multiset('plain', 'x', NULL, 7)", qr/ERROR:  key 8 is out of bounds/ ],
+			[ "hpsort_column('plain', 'z')", qr/ERROR:  column "z" of relation "plain" does not exist/ ])
+		{
+			my ($call, $want) = @$case;
+			my ($out, $err) = $sql->('plain', 'other', "SELECT $call");
+			ref $want ? like("$err$out", $want, "$call, $force") : is("$err$out", $want, "$call, $force");
+		}
+		my $days = "SELECT set_config('hpsort_test.other', 'days_elsewhere'::regclass::oid::text, false) \\gset\n";
+		($out, $err) = $sql->('days', 'other', "${days}SELECT hpsort_column_array('days', 'd')");
+		is("$err$out", '{-1,2}', "dates, $force");
+		($out, $err) = $sql->('days', 'other', "${days}SELECT hpsort_column_array('days', 'i8')");
+		like("$err$out", qr/ERROR:  key 3000000000 is out of range for type integer/, "int8, $force");
+		# the rights to read both, and the snapshot of the statement
+		for my $right ([ '', 'plain' ], [ 'GRANT SELECT ON plain TO reader;', 'elsewhere' ])
+		{
+			($out, $err) = $sql->('plain', 'other', "BEGIN; CREATE ROLE reader; $right->[0] SET LOCAL ROLE reader;\nSELECT hpsort_column_array('plain', 'x')");
+			like("$err$out", qr/ERROR:  permission denied for table $right->[1]\b/, "no right to read $right->[1], $force");
+		}
+		($out, $err) = $sql->('plain', 'other', "BEGIN; INSERT INTO elsewhere VALUES (1);\n" .
+			"WITH later AS (INSERT INTO elsewhere VALUES (2)) SELECT hpsort_column_array('plain', 'x');\n" .
+			"SELECT hpsort_column_array('plain', 'x'); ROLLBACK");
+		is("$err$out", "{1,7,8,8,NULL}\n{1,2,7,8,8,NULL}", "rows of the statement's snapshot, $force");
 		# a plan of another query with the same parameters returns its rows
 		($out, $err) = $sql->('plain', 'planned', "SELECT string_agg(x::text, ',') FROM hpsort_query('SELECT x FROM plain') x");
 		is("$err$out", '-4,5,6', "the query of hpsort_query planned twice, $force");
@@ -110,6 +155,35 @@ for my $group ('', ' GROUP BY g ORDER BY g')
 		$node->safe_psql('postgres', "SELECT md5(array_agg(x ORDER BY x)::text) FROM numbers$group"), "hpsort_agg by OID$group");
 	is($node->safe_psql('postgres', "SELECT run_inner('hpsort_runs_agg(int)'::regprocedure, x / 100000) FROM numbers$group"),
 		$node->safe_psql('postgres', "SELECT hpsort_runs_agg(x / 100000) FROM numbers$group"), "hpsort_runs_agg by OID$group");
+}
+
+# States that travel as text between nodes: as Citus calls transition and combine functions.
+$node->safe_psql('postgres', <<"SQL");
+CREATE FUNCTION state_finalfn(internal) RETURNS text LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_statefn';
+CREATE FUNCTION combine_transfn(internal, oid, text) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_combinefn';
+CREATE FUNCTION inner_transfn(internal, oid, int4multiset) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_transfn';
+CREATE FUNCTION inner_transfn(internal, oid, int, int8) RETURNS internal LANGUAGE c AS '$module/hpsort_test', 'hpsort_test_agg_transfn';
+CREATE AGGREGATE partial_agg(oid, int) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE partial_agg(oid, int, int8) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE partial_agg(oid, int4multiset) (SFUNC = inner_transfn, STYPE = internal, FINALFUNC = state_finalfn);
+CREATE AGGREGATE combine_agg(oid, text) (SFUNC = combine_transfn, STYPE = internal, FINALFUNC = inner_finalfn);
+CREATE TABLE daily AS SELECT g, d, int4multiset_agg(x) AS m FROM (SELECT g, x / 1000 AS x, x / 3000 % 50 AS d FROM numbers) n GROUP BY g, d;
+INSERT INTO daily VALUES (1, 77, NULL), (2, 78, NULL);
+SQL
+for my $case (
+	[ 'int4multiset_agg(int)', 'x', 'numbers' ], [ 'int4multiset_agg(int)', 'x', 'numbers WHERE x IS NULL' ], [ 'int4multiset_agg(int)', 'x', 'numbers WHERE g > 5' ],
+	[ 'int4multiset_agg(int, int8)', 'x, g::int8', 'numbers' ], [ 'int4multiset_sum(int4multiset)', 'm', 'daily' ], [ 'int4multiset_sum(int4multiset)', 'm', 'daily WHERE m IS NULL' ])
+{
+	my ($aggregate, $arguments, $rows) = @$case;
+	(my $call = $aggregate) =~ s/\(.*/($arguments)/;
+
+	for my $node_of ('g', $rows =~ /daily/ ? 'd % 3' : 'x % 7')
+	{
+		is($node->safe_psql('postgres', "SELECT combine_agg('$aggregate'::regprocedure, state) FROM (SELECT partial_agg('$aggregate'::regprocedure, $arguments) AS state FROM $rows GROUP BY $node_of) s"),
+			$node->safe_psql('postgres', "SELECT $call FROM $rows"), "states of $call FROM $rows travel by $node_of");
+	}
+	is($node->safe_psql('postgres', "SELECT run_inner('$aggregate'::regprocedure, $arguments) FROM $rows"),
+		$node->safe_psql('postgres', "SELECT $call FROM $rows"), "$call FROM $rows by OID") if $arguments eq 'x';
 }
 
 $node->stop;

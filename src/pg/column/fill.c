@@ -102,11 +102,10 @@ column_fill_sorter(Oid relid, const char *attribute, Sorter *sorter, int64 *null
 	query = psprintf("SELECT %s FROM %s", quote_identifier(attribute),
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 												RelationGetRelationName(rel)));
-	if (!stored)
+	if (!stored || !column_plan_scans(query, sources, nsources))
 		query_fill_sorter(query, true, get_atttype(relid, attnum), sorter, nulls);
 	else
 	{
-		column_check_plan(rel, attnum, query, sources, nsources);
 		workers = column_parallel_workers(sources, nsources);
 		if (workers > 0)
 			column_parallel_read(sources, nsources, workers, &sink);

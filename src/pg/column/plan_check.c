@@ -18,7 +18,6 @@
 #include "parser/parser.h"
 #include "parser/parsetree.h"
 #include "tcop/tcopprot.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "pg/column/plan_check.h"
@@ -109,9 +108,8 @@ check_plan(PlanCheck *check, const Plan *plan)
 	return true;
 }
 
-void
-column_check_plan(Relation rel, AttrNumber attnum, const char *query,
-				  const ColumnSource *sources, int nsources)
+bool
+column_plan_scans(const char *query, const ColumnSource *sources, int nsources)
 {
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort column plan",
 												 ALLOCSET_SMALL_SIZES);
@@ -130,12 +128,5 @@ column_check_plan(Relation rel, AttrNumber attnum, const char *query,
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(memory);
-	if (!plain)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot read column \"%s\" of relation \"%s\" from its pages",
-						get_attname(RelationGetRelid(rel), attnum, false),
-						RelationGetRelationName(rel)),
-				 errdetail("Its query is not planned as a scan of the table: another extension answers it."),
-				 errhint("Use hpsort_query or hpsort_agg, whose queries are planned as others are.")));
+	return plain;
 }

@@ -1,7 +1,7 @@
 /*
  * hpsort_test.c
  *		Another extension, as hpsort may meet one: it answers for a table in
- *		the planner, and runs aggregates by the OIDs of their functions.
+ *		the planner, and runs aggregates by the OIDs of their functions, also in parts.
  *
  * hpsort_test.table is the OID of the table that it answers for, and
  * hpsort_test.answer what the planner gets to see instead of that table.
@@ -21,14 +21,19 @@
 #include "optimizer/planner.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(hpsort_test_agg_transfn);
+PG_FUNCTION_INFO_V1(hpsort_test_agg_combinefn);
+PG_FUNCTION_INFO_V1(hpsort_test_agg_statefn);
 PG_FUNCTION_INFO_V1(hpsort_test_agg_finalfn);
 
 void		_PG_init(void);
@@ -183,70 +188,179 @@ _PG_init(void)
 	set_rel_pathlist_hook = test_pathlist;
 }
 
-/* --- an aggregate run by an aggregate */
+/*
+ * --- an aggregate run by an aggregate, in one go or in two
+ *
+ * As Citus runs them: functions are called without an expression and without what they
+ * may have kept from the call before, states that are neither the one passed nor an
+ * expanded object of the aggregate's context are copied, and between two nodes a state
+ * is its type's text.
+ */
 
 typedef struct InnerState
 {
 	Oid			aggregate;
+	Oid			type;			/* of value */
+	Oid			transition;
+	Oid			combine;
+	Oid			final;			/* InvalidOid: the state is the result */
+	int16		typlen;
+	bool		typbyval;
 	Datum		value;
 	bool		isnull;
 } InnerState;
 
-static void
-inner_functions(Oid aggregate, Oid *transition, Oid *final)
+/* The state of the aggregate in argument 1, which the first row makes. */
+static InnerState *
+inner_state(FunctionCallInfo fcinfo)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	InnerState *state;
+	MemoryContext aggcontext;
+	HeapTuple	tuple;
+	Form_pg_aggregate aggregate;
+	Datum		initial;
+	bool		isnull;
 
+	if (!AggCheckCallContext(fcinfo, &aggcontext))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	if (!PG_ARGISNULL(0))
+		return (InnerState *) PG_GETARG_POINTER(0);
+	state = (InnerState *) MemoryContextAllocZero(aggcontext, sizeof(InnerState));
+	state->aggregate = PG_GETARG_OID(1);
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(state->aggregate));
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	*transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	*final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
+		elog(ERROR, "cache lookup failed for aggregate %u", state->aggregate);
+	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+	state->type = aggregate->aggtranstype;
+	state->transition = aggregate->aggtransfn;
+	state->combine = aggregate->aggcombinefn;
+	state->final = aggregate->aggfinalfn;
+	get_typlenbyval(state->type, &state->typlen, &state->typbyval);
+	state->isnull = true;
+	initial = SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &isnull);
+	if (!isnull)
+		elog(ERROR, "aggregate %u begins with \"%s\"", state->aggregate, TextDatumGetCString(initial));
 	ReleaseSysCache(tuple);
+	return state;
 }
 
-/* Without an expression, and in a context that goes with this row. */
-static Datum
-call_inner(FunctionCallInfo fcinfo, Oid function, InnerState *state, NullableDatum *value,
-		   bool *isnull)
+/* Keeps what a function has returned as the state. */
+static void
+keep_state(FunctionCallInfo fcinfo, InnerState *state, Datum value, bool isnull)
 {
-	LOCAL_FCINFO(inner, 2);
+	MemoryContext aggcontext;
+	MemoryContext old;
+
+	AggCheckCallContext(fcinfo, &aggcontext);
+	if (!state->typbyval && (isnull || state->isnull || DatumGetPointer(value) != DatumGetPointer(state->value)))
+	{
+		old = MemoryContextSwitchTo(aggcontext);
+		if (!isnull &&
+			!(DatumIsReadWriteExpandedObject(value, false, state->typlen) &&
+			  MemoryContextGetParent(DatumGetEOHP(value)->eoh_context) == aggcontext))
+			value = datumCopy(value, state->typbyval, state->typlen);
+		MemoryContextSwitchTo(old);
+		if (!state->isnull)
+		{
+			if (DatumIsReadWriteExpandedObject(state->value, false, state->typlen))
+				DeleteExpandedObject(state->value);
+			else
+				pfree(DatumGetPointer(state->value));
+		}
+	}
+	state->value = value;
+	state->isnull = isnull;
+}
+
+/* Calls a function of the state and more arguments. */
+static Datum
+call_inner(FunctionCallInfo fcinfo, Oid function, InnerState *state, int nargs,
+		   const NullableDatum *args, bool *isnull)
+{
+	LOCAL_FCINFO(inner, 3);
 	FmgrInfo	flinfo;
 	Datum		result;
+	int			i;
 
 	fmgr_info(function, &flinfo);
-	InitFunctionCallInfoData(*inner, &flinfo, value ? 2 : 1, fcinfo->fncollation,
+	*isnull = true;
+	for (i = 0; flinfo.fn_strict && i < nargs; i++)
+		if (args[i].isnull)
+		{
+			*isnull = state->isnull;
+			return state->value;
+		}
+	if (flinfo.fn_strict && state->isnull)
+	{
+		/* The first value is the state, as PostgreSQL has it: none without one. */
+		*isnull = nargs == 0;
+		return nargs > 0 ? args[0].value : (Datum) 0;
+	}
+	InitFunctionCallInfoData(*inner, &flinfo, nargs + 1, fcinfo->fncollation,
 							 fcinfo->context, fcinfo->resultinfo);
 	inner->args[0].value = state->value;
 	inner->args[0].isnull = state->isnull;
-	if (value)
-		inner->args[1] = *value;
+	for (i = 0; i < nargs; i++)
+		inner->args[i + 1] = args[i];
 	result = FunctionCallInvoke(inner);
 	*isnull = inner->isnull;
 	return result;
 }
 
-/* (internal, oid, a type that is passed by value) returns internal */
+/* (internal, oid, the aggregate's arguments) returns internal: adds a row */
 Datum
 hpsort_test_agg_transfn(PG_FUNCTION_ARGS)
 {
-	InnerState *state;
-	MemoryContext aggcontext;
-	Oid			transition;
-	Oid			final;
+	InnerState *state = inner_state(fcinfo);
+	Datum		value;
+	bool		isnull;
 
-	if (!AggCheckCallContext(fcinfo, &aggcontext))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	if (PG_ARGISNULL(0))
-	{
-		state = (InnerState *) MemoryContextAlloc(aggcontext, sizeof(InnerState));
-		state->aggregate = PG_GETARG_OID(1);
-		state->isnull = true;
-	}
-	else
-		state = (InnerState *) PG_GETARG_POINTER(0);
-	inner_functions(state->aggregate, &transition, &final);
-	state->value = call_inner(fcinfo, transition, state, &fcinfo->args[2], &state->isnull);
+	value = call_inner(fcinfo, state->transition, state, PG_NARGS() - 2, &fcinfo->args[2], &isnull);
+	keep_state(fcinfo, state, value, isnull);
 	PG_RETURN_POINTER(state);
+}
+
+/* (internal, oid, text) returns internal: adds another node's state */
+Datum
+hpsort_test_agg_combinefn(PG_FUNCTION_ARGS)
+{
+	InnerState *state = inner_state(fcinfo);
+	NullableDatum other = {.isnull = PG_ARGISNULL(2)};
+	Datum		value;
+	bool		isnull;
+
+	if (!other.isnull)
+	{
+		Oid			input;
+		Oid			ioparam;
+
+		getTypeInputInfo(state->type, &input, &ioparam);
+		other.value = OidInputFunctionCall(input, text_to_cstring(PG_GETARG_TEXT_PP(2)), ioparam, -1);
+	}
+	value = call_inner(fcinfo, state->combine, state, 1, &other, &isnull);
+	keep_state(fcinfo, state, value, isnull);
+	PG_RETURN_POINTER(state);
+}
+
+static Datum
+value_text(Oid type, Datum value)
+{
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(type, &output, &varlena);
+	return CStringGetTextDatum(OidOutputFunctionCall(output, value));
+}
+
+/* (internal) returns text: the state for another node */
+Datum
+hpsort_test_agg_statefn(PG_FUNCTION_ARGS)
+{
+	InnerState *state = (InnerState *) PG_GETARG_POINTER(0);
+
+	if (PG_ARGISNULL(0) || state->isnull)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(value_text(state->type, state->value));
 }
 
 /* (internal) returns text: the inner aggregate's result, as it is printed */
@@ -254,19 +368,15 @@ Datum
 hpsort_test_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	InnerState *state = (InnerState *) PG_GETARG_POINTER(0);
-	Oid			transition;
-	Oid			final;
-	Oid			output;
-	bool		varlena;
-	bool		isnull;
 	Datum		result;
+	bool		isnull;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	inner_functions(state->aggregate, &transition, &final);
-	result = call_inner(fcinfo, final, state, NULL, &isnull);
+	if (!OidIsValid(state->final))
+		PG_RETURN_DATUM(hpsort_test_agg_statefn(fcinfo));
+	result = call_inner(fcinfo, state->final, state, 0, NULL, &isnull);
 	if (isnull)
 		PG_RETURN_NULL();
-	getTypeOutputInfo(get_func_rettype(final), &output, &varlena);
-	PG_RETURN_TEXT_P(cstring_to_text(OidOutputFunctionCall(output, result)));
+	PG_RETURN_DATUM(value_text(get_func_rettype(state->final), result));
 }
