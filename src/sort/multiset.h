@@ -93,7 +93,10 @@ extern SortStatus multiset_read_block(const Multiset *m, uint32_t number, Multis
 extern SortStatus multiset_find_key(const Multiset *m, int32_t key, MultisetBlock *block,
 									SortError *err);
 
-/* The block with the key at position 0 .. total - 1 of all keys in order. */
+/*
+ * The block with the key at position 0 .. total - 1 of all keys in order; SORT_CORRUPT
+ * where entries out of order lead to another one.
+ */
 extern SortStatus multiset_find_position(const Multiset *m, uint64_t position,
 										 MultisetBlock *block, SortError *err);
 

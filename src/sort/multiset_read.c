@@ -225,8 +225,19 @@ SortStatus
 multiset_find_position(const Multiset *m, uint64_t position, MultisetBlock *block, SortError *err)
 {
 	Wanted		wanted = {.by_key = false, .position = position};
+	SortStatus	status = find_block(m, &wanted, block, err);
+	uint64_t	sum = 0;
+	uint32_t	i;
 
-	return find_block(m, &wanted, block, err);
+	if (status != SORT_OK)
+		return status;
+	for (i = 0; i < block->n; i++)
+		sum += block->counts[i];
+
+	/* Entries out of order lead to a block that the position is not in. */
+	if (position < block->before || position - block->before >= sum)
+		return corrupt(err, "impossible entry of the index");
+	return SORT_OK;
 }
 
 SortStatus
@@ -259,25 +270,14 @@ multiset_nth(const Multiset *m, uint64_t position, int32_t *key, SortError *err)
 	MultisetBlock block;
 	SortStatus	status = multiset_find_position(m, position, &block, err);
 	uint64_t	left;
-	uint32_t	i;
+	uint32_t	i = 0;
 
 	if (status != SORT_OK)
 		return status;
-
-	/* Entries out of order lead to a block that the position is not in. */
-	if (position < block.before)
-		return corrupt(err, "impossible entry of the index");
-	left = position - block.before;
-	for (i = 0; i < block.n; i++)
-	{
-		if (left < block.counts[i])
-		{
-			*key = block.keys[i];
-			return SORT_OK;
-		}
+	for (left = position - block.before; left >= block.counts[i]; i++)
 		left -= block.counts[i];
-	}
-	return corrupt(err, "impossible entry of the index");
+	*key = block.keys[i];
+	return SORT_OK;
 }
 
 /* A part's entry must be that of its first block. */

@@ -69,7 +69,8 @@ ask(const Multiset *m, int32_t key, uint64_t position)
 	uint32_t	number;
 
 	multiset_find_key(m, key, &block, &err);
-	multiset_find_position(m, position, &block, &err);
+	if (multiset_find_position(m, position, &block, &err) == SORT_OK && position < block.before)
+		abort();
 	multiset_nth(m, position, &key, &err);
 	if (multiset_rank(m, key, &below, &equal, &err) == SORT_OK &&
 		(below > m->total || equal > m->total - below))

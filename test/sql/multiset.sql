@@ -115,6 +115,8 @@ SELECT n, nth('{1:3, 5, 9:2}', n) FROM generate_series(0, 7) n;
 SELECT x, rank(m, x), cume_dist(m, x), count_of(m, x), m @> x AS contains, count_between(m, x, 5), count_between(m, 5, x)
 FROM (SELECT '{1:3, 5, 9:2}'::int4multiset) v (m), unnest('{0,1,2,5,9,10}'::int4[]) x;
 SELECT rank('{}'::int4multiset, 1), cume_dist('{}'::int4multiset, 1), count_of('{}', 1), count_between('{}', 1, 2), nth('{}', 1), '{}'::int4multiset @> 1 AS contains;
+SELECT rank(m, 1), cume_dist(m, 2) FROM (SELECT '{1:9223372036854775807}'::int4multiset) v (m);
+SELECT rank('{1:9223372036854775807}'::int4multiset, 2);
 SELECT p, percentile_disc(m, p), percentile_cont(m, p) FROM (SELECT '{1:3, 5, 9:2}'::int4multiset) v (m), unnest('{0,0.5,0.51,0.6,0.7,1,null}'::float8[]) p;
 SELECT percentile_disc(m, '{{0.5,null},{1,0}}'::float8[]), percentile_cont(m, '[3:4]={0.5,0.7}'::float8[]), percentile_disc(m, '{}'::float8[]), percentile_cont(m, NULL::float8[])
 FROM (SELECT '{1:3, 5, 9:2}'::int4multiset) v (m);

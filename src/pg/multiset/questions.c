@@ -106,10 +106,14 @@ Datum
 int4multiset_rank(PG_FUNCTION_ARGS)
 {
 	MultisetSlices slices;
+	uint64		below;
 	uint64		equal;
 
 	multiset_value_open_sliced(PG_GETARG_DATUM(0), &slices);
-	PG_RETURN_INT64((int64) rank_of(&slices.m, PG_GETARG_INT32(1), &equal) + 1);
+	below = rank_of(&slices.m, PG_GETARG_INT32(1), &equal);
+	if (below == PG_INT64_MAX)
+		multiset_bigint_error();
+	PG_RETURN_INT64((int64) below + 1);
 }
 
 /* (int4multiset, x int4) returns float8: x counts as one more row, as in core's hypothetical sets */

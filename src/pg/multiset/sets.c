@@ -16,6 +16,9 @@ PG_FUNCTION_INFO_V1(int4multiset_runs);
 PG_FUNCTION_INFO_V1(int4multiset_buckets);
 PG_FUNCTION_INFO_V1(int4multiset_most_frequent);
 
+/* Runs between two looks for interrupts, where blocks do not tell when it is time. */
+#define CHECK_EVERY 1024
+
 /* Prepares the result of a function that returns SETOF hpsort_run. */
 static ReturnSetInfo *
 begin_rows(FunctionCallInfo fcinfo)
@@ -129,11 +132,13 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 	return a->count > b->count || (a->count == b->count && a->key < b->key);
 }
 
-static int
-compare_frequent(const void *a, const void *b)
-{
-	return comes_before(a, b) ? -1 : comes_before(b, a) ? 1 : 0;
-}
+#define ST_SORT sort_frequent
+#define ST_ELEMENT_TYPE FrequentRun
+#define ST_COMPARE(a, b) (comes_before((a), (b)) ? -1 : comes_before((b), (a)) ? 1 : 0)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * Puts run into the place at of a heap of n whose first is the last in order, and
@@ -181,15 +186,18 @@ find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 					Size		at;
 
 					for (at = n / 2; at-- > 0;)
+					{
+						if (at % CHECK_EVERY == 0)
+							CHECK_FOR_INTERRUPTS();
 						sift_down(heap, n, at, heap[at]);
+					}
 				}
 			}
 			else if (comes_before(&run, &heap[0]))
 				sift_down(heap, n, 0, run);
 		}
 	}
-	CHECK_FOR_INTERRUPTS();
-	qsort(heap, n, sizeof(FrequentRun), compare_frequent);
+	sort_frequent(heap, n);
 }
 
 /* most_frequent(int4multiset, n int4) returns SETOF hpsort_run, by count descending, key ascending */
@@ -214,7 +222,11 @@ int4multiset_most_frequent(PG_FUNCTION_ARGS)
 	heap = (FrequentRun *) MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(FrequentRun));
 	find_frequent(&m, heap, n);
 	for (i = 0; i < n; i++)
+	{
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		put_row(rsinfo, heap[i].key, heap[i].count);
+	}
 	pfree(heap);
 	return (Datum) 0;
 }
