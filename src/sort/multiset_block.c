@@ -2,8 +2,8 @@
  * multiset_block.c
  *		A multiset's block as bytes (see multiset_block.h).
  *
- * Every loop is over all MULTISET_BLOCK_RUNS places of arrays of its own, whatever the
- * number of runs: of a constant length, and between memory that cannot overlap, so that
+ * Every loop but encode_few's is over all MULTISET_BLOCK_RUNS places of arrays of its own, whatever
+ * the number of runs: of a constant length, and between memory that cannot overlap, so that
  * compilers vectorise it at -O2.  The bytes of a block are copied to and from these.
  */
 #include "sort/multiset_block.h"
@@ -65,7 +65,7 @@ count_width(uint64_t any)
 /* encode_keys_N and decode_keys_N: keys of N bits, from the second one on. */
 #define KEYS_OF_WIDTH(bits) \
 static void \
-encode_keys_##bits(unsigned char *out, const int32_t *keys, uint32_t n) \
+encode_keys_##bits(unsigned char *out, const int32_t *keys) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
 	uint32_t	first = (uint32_t) keys[0]; \
@@ -73,7 +73,7 @@ encode_keys_##bits(unsigned char *out, const int32_t *keys, uint32_t n) \
 \
 	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		part[i] = LITTLE_##bits((uint##bits##_t) ((uint32_t) keys[i] - first)); \
-	memcpy(out, part + 1, (n - 1) * sizeof(part[0])); \
+	memcpy(out, part + 1, (MULTISET_BLOCK_RUNS - 1) * sizeof(part[0])); \
 } \
 \
 static void \
@@ -96,14 +96,14 @@ KEYS_OF_WIDTH(32)
 /* encode_counts_N and decode_counts_N: counts less one of N bits; the latter returns all their bits. */
 #define COUNTS_OF_WIDTH(bits) \
 static void \
-encode_counts_##bits(unsigned char *out, const uint64_t *counts, uint32_t n) \
+encode_counts_##bits(unsigned char *out, const uint64_t *counts) \
 { \
 	uint##bits##_t part[MULTISET_BLOCK_RUNS]; \
 	int			i; \
 \
 	for (i = 0; i < MULTISET_BLOCK_RUNS; i++) \
 		part[i] = LITTLE_##bits((uint##bits##_t) (counts[i] - 1)); \
-	memcpy(out, part, n * sizeof(part[0])); \
+	memcpy(out, part, MULTISET_BLOCK_RUNS * sizeof(part[0])); \
 } \
 \
 static uint64_t \
@@ -127,6 +127,31 @@ COUNTS_OF_WIDTH(16)
 COUNTS_OF_WIDTH(32)
 COUNTS_OF_WIDTH(64)
 
+/*
+ * A block that is not full: a value's last.  Whole words are stored, of which the next one
+ * overwrites what is too much.
+ */
+static size_t
+encode_few(const int32_t *keys, const uint64_t *counts, uint32_t n, unsigned char *out)
+{
+	unsigned int kwidth = key_width((uint32_t) keys[n - 1] - (uint32_t) keys[0], n);
+	unsigned int cwidth;
+	uint64_t	any = 0;
+	unsigned char *at = out + 2;
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+		any |= counts[i] - 1;
+	cwidth = count_width(any);
+	out[0] = (unsigned char) kwidth;
+	out[1] = (unsigned char) cwidth;
+	for (i = 1; i < n && kwidth > 0; i++, at += kwidth)
+		multiset_store_64(at, (uint32_t) keys[i] - (uint32_t) keys[0]);
+	for (i = 0; i < n && cwidth > 0; i++, at += cwidth)
+		multiset_store_64(at, counts[i] - 1);
+	return (size_t) (at - out);
+}
+
 size_t
 multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n, unsigned char *out)
 {
@@ -136,6 +161,8 @@ multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n, u
 	unsigned char *at = out + 2;
 	int			i;
 
+	if (n < MULTISET_BLOCK_RUNS)
+		return encode_few(keys, counts, n, out);
 	for (i = 0; i < MULTISET_BLOCK_RUNS; i++)
 		any |= counts[i] - 1;
 	cwidth = count_width(any);
@@ -144,29 +171,29 @@ multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n, u
 	switch (kwidth)
 	{
 		case 1:
-			encode_keys_8(at, keys, n);
+			encode_keys_8(at, keys);
 			break;
 		case 2:
-			encode_keys_16(at, keys, n);
+			encode_keys_16(at, keys);
 			break;
 		case 4:
-			encode_keys_32(at, keys, n);
+			encode_keys_32(at, keys);
 			break;
 	}
 	at += (size_t) (n - 1) * kwidth;
 	switch (cwidth)
 	{
 		case 1:
-			encode_counts_8(at, counts, n);
+			encode_counts_8(at, counts);
 			break;
 		case 2:
-			encode_counts_16(at, counts, n);
+			encode_counts_16(at, counts);
 			break;
 		case 4:
-			encode_counts_32(at, counts, n);
+			encode_counts_32(at, counts);
 			break;
 		case 8:
-			encode_counts_64(at, counts, n);
+			encode_counts_64(at, counts);
 			break;
 	}
 	at += (size_t) n * cwidth;

@@ -87,9 +87,8 @@ multiset_store_entry(unsigned char *at, const MultisetEntry *entry)
 extern bool multiset_sum_counts(const uint64_t *counts, uint32_t n, uint64_t *sum);
 
 /*
- * Writes n runs to out, room for MULTISET_BLOCK_MAX bytes, and returns the bytes
- * written.  Both arrays have MULTISET_BLOCK_RUNS elements, whatever n is; those from n
- * on are the first key again, and 1.
+ * Writes 1 <= n <= MULTISET_BLOCK_RUNS runs to out, room for MULTISET_BLOCK_MAX bytes,
+ * all of which may be overwritten, and returns the bytes of the block.
  */
 extern size_t multiset_encode_block(const int32_t *keys, const uint64_t *counts, uint32_t n,
 									unsigned char *out);

@@ -65,10 +65,7 @@ reserve(const SortAllocator *a, unsigned char **bytes, size_t *capacity, size_t 
 	return true;
 }
 
-/*
- * Encodes the block that pending's number and before are of; arrays as of
- * multiset_encode_block.
- */
+/* Encodes the block that pending's number and before are of. */
 static SortStatus
 end_block(MultisetWriter *w, const int32_t *keys, const uint64_t *counts, uint32_t n,
 		  SortError *err)
@@ -147,16 +144,8 @@ multiset_writer_size(MultisetWriter *w, size_t *size, SortError *err)
 
 	if (pending->n > 0)
 	{
-		uint32_t	n = pending->n;
-		uint32_t	i;
-		SortStatus	status;
+		SortStatus	status = end_block(w, pending->keys, pending->counts, pending->n, err);
 
-		for (i = n; i < MULTISET_BLOCK_RUNS; i++)
-		{
-			pending->keys[i] = pending->keys[0];
-			pending->counts[i] = 1;
-		}
-		status = end_block(w, pending->keys, pending->counts, n, err);
 		if (status != SORT_OK)
 			return status;
 	}
