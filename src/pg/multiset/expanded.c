@@ -307,15 +307,19 @@ multiset_expanded_flat(ExpandedMultiset *expanded)
 {
 	MultisetBuilder builder;
 	const Runs *runs = expanded->levels ? run_levels_finish(expanded->levels) : NULL;
+	SortStatus	status;
 	SortError	err;
 
 	if (runs == NULL)
 		return multiset_sorter_flat(&expanded->sorter);
 	if (sorter_count(&expanded->sorter) > 0)
 	{
-		pg_sort_check(sorter_add_runs(&expanded->sorter, runs->keys, runs->counts, runs->len, &err),
-					  &err);
-		run_levels_empty(expanded->levels);
+		status = sorter_add_runs(&expanded->sorter, runs->keys, runs->counts, runs->len, &err);
+
+		/* An interrupt's error may come with success: what was added must not be added again. */
+		if (status == SORT_OK)
+			run_levels_empty(expanded->levels);
+		pg_sort_check(status, &err);
 		return multiset_sorter_flat(&expanded->sorter);
 	}
 	multiset_builder_begin(&builder);
