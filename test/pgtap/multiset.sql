@@ -456,8 +456,8 @@ SELECT is((SELECT string_agg(format('%s %s %s', a.aggfnoid::regprocedure, a.aggt
 	'int4multiset_agg(integer) int4multiset t; int4multiset_agg(integer,bigint) int4multiset t; int4multiset_sum(int4multiset) int4multiset t', 'what Citus asks of an aggregate that is pushed down');
 CREATE FUNCTION pg_temp.check_nodes(call text, combined text, rows text) RETURNS text LANGUAGE sql AS $$
 -- a node has no rows of some groups, and its state is NULL then
-SELECT pg_temp.same_rows(format('SELECT g, pg_temp.combined_%s(state::int4multiset) FROM (SELECT node, g, (SELECT pg_temp.partial_%s FROM %s r WHERE r.g = s.g AND r.i %% 5 = node)::text AS state FROM generate_series(0, 5) node, (SELECT DISTINCT g FROM %s WHERE g IS NOT NULL) s) n GROUP BY g', combined, call, rows, rows),
-	format('SELECT g, %s FROM %s WHERE g IS NOT NULL GROUP BY g', call, rows), 'through nodes: ' || call);
+SELECT pg_temp.same_rows(format('SELECT g, pg_temp.combined_%s(state::int4multiset) FROM (SELECT node, g, (SELECT pg_temp.partial_%s FROM %s r WHERE r.g = s.g AND r.i %% 5 = node)::text AS state FROM generate_series(0, 5) node, (SELECT DISTINCT g FROM %s q WHERE g IS NOT NULL) s) n GROUP BY g', combined, call, rows, rows),
+	format('SELECT g, %s FROM %s q WHERE g IS NOT NULL GROUP BY g', call, rows), 'through nodes: ' || call);
 $$;
 SELECT pg_temp.check_nodes('int4multiset_agg(x)', 'int4multiset_agg_1', '(SELECT i, x, g FROM data WHERE g % 10 = 2)');
 SELECT pg_temp.check_nodes('int4multiset_agg(x, i % 4)', 'int4multiset_agg_2', '(SELECT i, x, g FROM data WHERE g % 10 = 3)');
