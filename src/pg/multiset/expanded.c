@@ -57,8 +57,9 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	MemoryContextSetIdentifier(memory, arena->label);
 	arena->memory = memory;
 	arena->batch = 1;
+	/* A partial state is put in order where it is made, which need not be where a GPU can be used. */
 	if (partial)
-		pg_sort_context_partial(&arena->context, memory);
+		pg_sort_context_lenient(&arena->context, memory, false);
 	else
 		pg_sort_context(&arena->context, memory);
 	return arena;
@@ -75,7 +76,6 @@ aggregate_arena(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 		if (child->name == shared_name)
 			return (Arena *) child->ident;
 
-	/* The leader merges partial states before anything is sorted. */
 	return make_arena(aggcontext, shared_name, ALLOCSET_DEFAULT_SIZES,
 					  IsA(fcinfo->context, AggState) &&
 					  DO_AGGSPLIT_SKIPFINAL(((AggState *) fcinfo->context)->aggsplit));

@@ -60,6 +60,7 @@ typedef struct HpSortAggregateState
 	CustomScanState css;
 	MemoryContext memory;		/* of the aggregate states and results */
 	SortContext context;
+	SortContext cpu_context;	/* of partial multisets, which a worker puts in order itself */
 
 	AggregateSources sources;
 	int			ntransitions;
@@ -289,7 +290,11 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 		if (state == NULL)
 			slot->tts_values[i] = (Datum) 0;
 		else if (output->kind == AGGREGATE_MULTISET)
+		{
+			if (output->partial)
+				state->sorter.context = &node->cpu_context;
 			slot->tts_values[i] = multiset_state(state);
+		}
 		else if (output->partial)
 			slot->tts_values[i] = aggregate_state_serialize(state);
 		else if (output->kind == AGGREGATE_ARRAY)
@@ -328,7 +333,10 @@ exec_aggregate(CustomScanState *css)
 		read_options(node, &node->transitions[i]);
 	old = MemoryContextSwitchTo(node->memory);
 	if (node->outputs[0].partial)
+	{
 		pg_sort_context_partial(&node->context, node->memory);
+		pg_sort_context_lenient(&node->cpu_context, node->memory, false);
+	}
 	else
 		pg_sort_context(&node->context, node->memory);
 	aggregate_sources_read(&node->sources, add_batches, node);
