@@ -16,7 +16,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
-shopt -s extglob
 
 passed=0
 failed=0
@@ -100,7 +99,7 @@ on_gpu()
 {
 	as_user make -C "$1" "${make_flags[@]}" REGRESS="array_functions set_functions aggregates" installcheck ||
 		{ cat "$1/regression.diffs"; return 1; }
-	pgtap "$1" PGTAP_TESTS="$(cd "$1" && echo test/pgtap/!(keys|first_of_group).sql)" || return
+	pgtap "$1" PGTAP_TESTS="$(cd "$1" && ls test/pgtap/*.sql | grep -vE '/(keys|first_of_group)[.]sql' | tr '\n' ' ')" || return
 	[ "$(as_user "$bindir/psql" -XAtc "SELECT jobs > 1000 AND fallbacks = 0 FROM hpsort_stat_gpu" hpsort_pgtap)" = t ] ||
 		{ echo "the service was not used"; return 1; }
 }
