@@ -17,34 +17,13 @@
 #include "gpu/client_device.h"
 #include "gpu/client_status.h"
 #include "gpu/protocol.h"
+#include "plain_allocator.h"
 
 #define CHUNKS 4
 #define CHUNK_BYTES 4096
 #define KEYS 1500
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void *
-fuzz_alloc(void *arena, size_t size)
-{
-	(void) arena;
-	return malloc(size);
-}
-
-static void *
-fuzz_grow(void *arena, void *block, size_t old_size, size_t size)
-{
-	(void) arena;
-	(void) old_size;
-	return realloc(block, size);
-}
-
-static void
-fuzz_release(void *arena, void *block)
-{
-	(void) arena;
-	free(block);
-}
 
 /* Nothing more will come: whoever waits is interrupted. */
 static int
@@ -107,7 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	GpuClientRef ref = {0};
 	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
 	SortContext context = {
-		.allocator = {fuzz_alloc, fuzz_grow, fuzz_release, NULL},
+		.allocator = PLAIN_ALLOCATOR,
 		.threads = 1,
 		.gpu = &gpu,
 	};

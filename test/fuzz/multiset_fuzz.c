@@ -9,33 +9,12 @@
 #include <string.h>
 
 #include "sort/multiset_combine.h"
+#include "plain_allocator.h"
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void *
-fuzz_alloc(void *arena, size_t size)
-{
-	(void) arena;
-	return malloc(size);
-}
-
-static void *
-fuzz_grow(void *arena, void *block, size_t old_size, size_t size)
-{
-	(void) arena;
-	(void) old_size;
-	return realloc(block, size);
-}
-
-static void
-fuzz_release(void *arena, void *block)
-{
-	(void) arena;
-	free(block);
-}
-
 static const SortContext context = {
-	.allocator = {fuzz_alloc, fuzz_grow, fuzz_release, NULL},
+	.allocator = PLAIN_ALLOCATOR,
 	.device = SORT_DEVICE_CPU,
 	.threads = 1,
 };

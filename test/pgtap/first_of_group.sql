@@ -28,17 +28,6 @@ SELECT i AS id,
 FROM generate_series(1, 20000) i;
 ANALYZE data;
 
-CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
-
 -- Rows of a query without and with the node, in their order within groups and as a set.
 CREATE FUNCTION pg_temp.check_query(query text, node text DEFAULT 'force') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

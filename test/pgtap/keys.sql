@@ -93,17 +93,6 @@ BEGIN
 END $$;
 SELECT pg_temp.collations();
 
-CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
-
 -- One ORDER BY: rows in core's order, made unique by id, and in HpSort's.
 CREATE FUNCTION pg_temp.check_order(ordering text, sorted bool, tail text DEFAULT '') RETURNS SETOF text
 LANGUAGE plpgsql AS $$

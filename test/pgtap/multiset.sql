@@ -301,16 +301,6 @@ CREATE INDEX indexed_btree ON indexed (m);
 CREATE INDEX indexed_hash ON indexed USING hash (m);
 CREATE INDEX indexed_array ON indexed ((ARRAY[m, '{1}']));
 ANALYZE indexed;
-CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT matches(pg_temp.plan_of('SELECT i FROM indexed WHERE m > ''{0}'' AND m <= ''{0,0,1}'''), 'indexed_btree', 'a btree index');

@@ -40,17 +40,6 @@ INSERT INTO data SELECT 12000 + i, 7, 7, 7, 7, 7, '2000-01-07', '2000-01-07', tr
 ALTER TABLE data ADD later int DEFAULT 5;
 ANALYZE data;
 
-CREATE FUNCTION pg_temp.plan_of(query text, options text DEFAULT 'COSTS OFF') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE format('EXPLAIN (%s) ', options) || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
-
 -- One ORDER BY: rows in core's order, made unique by id, and in HpSort's.
 CREATE FUNCTION pg_temp.check_order(ordering text, tail text DEFAULT '') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -110,8 +110,7 @@ hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
 	TupleDesc	tupdesc = run_array_type(get_array_type(ARR_ELEMTYPE(array)));
 	SortContext context;
 	RunLevels  *levels;
-	const Runs *runs;
-	MultisetBuilder builder;
+	bytea	   *value;
 	ArrayIterator iterator;
 	Datum		element;
 	bool		isnull;
@@ -142,12 +141,9 @@ hpsort_support_multiset_from_runs(PG_FUNCTION_ARGS)
 		run_levels_put(levels, DatumGetInt32(values[0]), (uint64) DatumGetInt64(values[1]));
 	}
 	array_free_iterator(iterator);
-	runs = run_levels_finish(levels);
-	multiset_builder_begin(&builder);
-	if (runs != NULL)
-		multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	value = run_levels_flat(levels);
 	run_levels_empty(levels);
-	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
+	PG_RETURN_BYTEA_P(value);
 }
 
 /* (int4multiset) returns hpsort_run[] */

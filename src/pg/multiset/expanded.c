@@ -191,16 +191,12 @@ add_few(ExpandedMultiset *expanded, const Multiset *m)
 	}
 }
 
-/*
- * Whether a histogram over these runs pays, so that the sorter takes them.  It counts
- * runs of few keys each; large counts make it fold its counters again and again.
- */
+/* Whether a histogram over these runs pays, so that the sorter takes them. */
 static bool
-suits_histogram(const Runs *runs, uint64 total)
+suits_histogram(const Runs *runs)
 {
-	return total <= PG_UINT32_MAX / 2 &&
-		plan_fills_dense(4 * (uint64) runs->len, plan_range(runs->keys[0], runs->keys[runs->len - 1]),
-						 SORT_ALGORITHM_AUTO);
+	return plan_fills_dense(4 * (uint64) runs->len, plan_range(runs->keys[0], runs->keys[runs->len - 1]),
+							SORT_ALGORITHM_AUTO);
 }
 
 void
@@ -217,7 +213,7 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 	else
 	{
 		decode_runs(&m, &runs);
-		if (suits_histogram(&runs, m.total + sorter_count(&expanded->sorter)))
+		if (suits_histogram(&runs))
 			pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err),
 						  &err);
 		else
@@ -305,7 +301,6 @@ multiset_sorter_flat(Sorter *sorter)
 bytea *
 multiset_expanded_flat(ExpandedMultiset *expanded)
 {
-	MultisetBuilder builder;
 	const Runs *runs = expanded->levels ? run_levels_finish(expanded->levels) : NULL;
 	SortStatus	status;
 	SortError	err;
@@ -322,9 +317,7 @@ multiset_expanded_flat(ExpandedMultiset *expanded)
 		pg_sort_check(status, &err);
 		return multiset_sorter_flat(&expanded->sorter);
 	}
-	multiset_builder_begin(&builder);
-	multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
-	return multiset_builder_end(&builder);
+	return run_levels_flat(expanded->levels);
 }
 
 /* EOM_get_flat_size: makes the flat value, which is most of the work, and keeps it. */

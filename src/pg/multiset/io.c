@@ -172,8 +172,7 @@ hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 	Parser		parser;
 	SortContext context;
 	RunLevels  *levels;
-	const Runs *runs;
-	MultisetBuilder builder;
+	bytea	   *value;
 
 	parser.text = PG_GETARG_CSTRING(0);
 	parser.at = parser.text;
@@ -182,12 +181,9 @@ hpsort_support_multiset_in(PG_FUNCTION_ARGS)
 	levels = run_levels_make(&context.allocator);
 	if (!read_runs(&parser, levels))
 		PG_RETURN_NULL();
-	runs = run_levels_finish(levels);
-	multiset_builder_begin(&builder);
-	if (runs != NULL)
-		multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	value = run_levels_flat(levels);
 	run_levels_empty(levels);
-	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
+	PG_RETURN_BYTEA_P(value);
 }
 
 /* (int4multiset) returns cstring */

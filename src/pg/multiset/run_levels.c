@@ -270,3 +270,15 @@ run_levels_empty(RunLevels *levels)
 	levels->nwaiting = 0;
 	levels->total = 0;
 }
+
+bytea *
+run_levels_flat(RunLevels *levels)
+{
+	const Runs *runs = run_levels_finish(levels);
+	MultisetBuilder builder;
+
+	multiset_builder_begin(&builder);
+	if (runs != NULL)
+		multiset_builder_add(&builder, runs->keys, runs->counts, runs->len);
+	return multiset_builder_end(&builder);
+}

@@ -48,6 +48,9 @@ extern void run_levels_add(RunLevels *levels, const int32 *keys, const uint64 *c
 /* All runs as one list, which is theirs; no level if there are none. */
 extern const Runs *run_levels_finish(RunLevels *levels);
 
+/* All runs as a datum, in the current memory context. */
+extern bytea *run_levels_flat(RunLevels *levels);
+
 /* Takes runs in ascending order away; an error where a count would be less than 0. */
 extern void run_levels_subtract(RunLevels *levels, const int32 *keys, const uint64 *counts,
 								size_t n);

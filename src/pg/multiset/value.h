@@ -46,7 +46,6 @@ typedef struct MultisetSlices
 /* Opens a datum by slices; slices must live as long as they are read. */
 extern void multiset_value_open_sliced(Datum datum, MultisetSlices *slices);
 
-
 /* Decodes block number of an open value, with a look for interrupts. */
 extern void multiset_value_read(const Multiset *m, uint32 number, MultisetBlock *block);
 

@@ -60,8 +60,8 @@
 
 /*
  * Rows that come in order core's sort compares once each, which its cost does not know.  That
- * shows where there are so few that HpSort has hardly begun: 1,000 rows in order of all their
- * keys take HpSort 0.8 to 1.0 times as long as by chance, 10,000 rows core 2.5 to 4 times as long as HpSort.
+ * shows where there are so few that HpSort has hardly begun: of 1,000 rows in order of all their
+ * keys core's sort takes 0.6 to 1.1 times as long as HpSort, of 10,000 rows 1.1 to 4 times.
  */
 #define IN_ORDER_NS 30000.0
 #define IN_ORDER_ROWS 10000.0
@@ -87,11 +87,11 @@
 /*
  * Rows that are equal by an abbreviated key, with no key behind it, take one comparison
  * each.  They are given more, because core's sort of few different values compares less
- * than its cost says, above all by radix: with 50 different uuids or numerics it takes 1.0 to 1.4
- * times as long as HpSort from 10,000 rows on, in PostgreSQL 19 0.8 to 1.2 times, and 1.0 to 1.5 of
+ * than its cost says, above all by radix: with 50 different uuids or numerics it takes 0.8 to 1.4
+ * times as long as HpSort from 10,000 rows on, mostly longer, in PostgreSQL 19 0.8 to 1.6 times, and 0.9 to 1.5 of
  * 1,000,000 rows.  Equal strings core finds equal by their bytes: of these the comparisons grow with the
  * logarithm of how many are equal (20 different texts 0.6 to 1.0 times, the same text in nine of ten rows 0.8 to
- * 1.1, NULL in two of three 0.9 to 1.1, each text twice 1.1 to 1.2 times).  Of several columns core's
+ * 1.1, NULL in two of three 0.8 to 1.3, each text twice 1.1 to 1.2 times).  Of several columns core's
  * estimate is a tenth of the rows at most, however many values there are: fewer comparisons
  * are added there.
  */

@@ -356,9 +356,9 @@ sort_narrow(RowStore *store, const SortContext *context)
 
 /*
  * Sorts rows whose codes have more than 32 bits: first by as many leading bits of
- * the codes as there is room for beside the row's number in 64 bits, 40 and more of 1e7
- * rows.  Whole codes, which take twice the bytes and four times the time, are sorted only
- * for rows whose leading bits are equal, few as a rule.
+ * the codes as there is room for beside the row's number in 64 bits, 40 of 1e7 rows.
+ * Whole codes, which take twice the bytes and four times the time, are sorted only for
+ * rows whose leading bits are equal, few as a rule.
  */
 static void
 sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *groupsort,

@@ -4,7 +4,7 @@
  *		below a limit.
  *
  * store.h, which includes this file, says what is in them; only store.c calls the
- * functions here.  Memory that is not there is an error; false says that there is none
+ * functions named store_memory.  Memory that is not there is an error; false says that there is none
  * below the limit.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_MEMORY_H
