@@ -3,7 +3,7 @@
 # aggregate_bench.sh: PostgreSQL's own aggregates, GROUP BY and DISTINCT with Custom
 # Scan (HpSort Aggregate) beside core's own plans, and beside sum(x) of the same table.
 #
-#	aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--out DIR]
+#	aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--installed] [--out DIR]
 #
 # Writes aggregate.csv to DIR (build/bench): for each query the time with the node
 # forced and forbidden, that of sum(x) by core, what the planner chooses when it may and
@@ -16,6 +16,8 @@
 # Where a Python with duckdb is found (build/duckdb/bin/python or python3), the same
 # SQL on the same data in its memory is timed with one and two threads.
 #
+# --installed: with the hpsort that is installed, instead of this working tree's.
+#
 # --memory: no times; aggregate_memory.csv has what the same queries take in memory and on
 # disk, with the node forced and by core's plan, under 4MB and 64MB, at the full number of rows.
 
@@ -27,6 +29,7 @@ out=
 only=
 targets=
 memory_only=
+installed=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
@@ -35,8 +38,9 @@ while [ $# -gt 0 ]; do
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
 		--reps) reps=$2; shift ;;
+		--installed) installed=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: aggregate_bench.sh [--quick] [--targets] [--memory] [--rows N] [--only N] [--reps N] [--installed] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -45,7 +49,11 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-use_working_tree
+if [ -n "$installed" ]; then
+	use_installed
+else
+	use_working_tree
+fi
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 

@@ -5,7 +5,8 @@
  * The mapped keys of a row become one unsigned integer, its code: as many
  * leading keys as fit 64 bits, each with as many values as lie between its
  * bounds, which are known exactly when all rows are there.  src/sort sorts the
- * codes.  If keys are left over, mapped ones that did not fit or keys left to
+ * codes.  A single key whose bytes take few values each, as a text's do, has a smaller
+ * code (sort/byte_codes.h).  If keys are left over, mapped ones that did not fit or keys left to
  * core, the rows of equal codes are a group, and are compared key by key.
  */
 #include "postgres.h"
@@ -17,6 +18,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
+#include "sort/byte_codes.h"
 #include "sort/error.h"
 #include "sort/wide.h"
 
@@ -33,8 +35,13 @@ typedef struct Combination
 	uint64		width[KEY_COLUMNS_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
 	uint64		base[KEY_COLUMNS_MAX_MAPPED]; /* code of a key's smallest image */
 	uint64		null_code[KEY_COLUMNS_MAX_MAPPED];
+	ByteCodes  *bytes;			/* codes of the first key, the only one; or NULL */
 	double		range;			/* possible combinations of all keys */
 } Combination;
+
+/* So many rows at least say whether byte codes would save so many bits. */
+#define BYTE_CODES_SAMPLE 1024
+#define BYTE_CODES_GAIN 4
 
 typedef struct GroupSort
 {
@@ -120,11 +127,72 @@ row_code(const RowStore *store, const Combination *c, Size row)
 	do
 	{
 		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
-		uint64		key = isnull ? c->null_code[i] : store->images[i][row] - store->lo[i] + c->base[i];
+		uint64		key;
 
+		if (isnull)
+			key = c->null_code[i];
+		else if (c->bytes)
+			key = byte_code(c->bytes, store->images[i][row]) + c->base[i];
+		else
+			key = store->images[i][row] - store->lo[i] + c->base[i];
 		code = code * c->width[i] + (key >> c->shift[i]);
 	} while (++i < c->nkeys);
 	return code;
+}
+
+/* Bits of a row's number, and of codes up to last. */
+static inline int
+row_bits(const RowStore *store)
+{
+	return pg_leftmost_one_pos64(store->n) + 1;
+}
+
+static inline int
+code_bits(uint64 last)
+{
+	return pg_leftmost_one_pos64(last) + 1;
+}
+
+/*
+ * Replaces codes that do not fit into 64 bits beside a row's number by smaller ones,
+ * where all there is of a row's code is one key whose bytes take few values.
+ */
+static void
+try_byte_codes(RowStore *store, Combination *c)
+{
+	ByteCodes  *codes;
+	bool		any_null = (store->any_null & 1) != 0;
+	Size		step = store->n / BYTE_CODES_SAMPLE;
+	Size		i;
+
+	if (c->nkeys != 1 || c->nwhole != 1 || store->n < BYTE_CODES_SAMPLE ||
+		code_bits(c->last) + row_bits(store) <= 64)
+		return;
+	codes = MemoryContextAlloc(store->memory, sizeof(ByteCodes));
+	byte_codes_begin(codes);
+	for (i = 0; i < store->n; i += step)
+		byte_codes_see(codes, &store->images[0][i], 1);
+	byte_codes_number(codes);
+	if (code_bits(codes->last) + BYTE_CODES_GAIN <= code_bits(c->last))
+	{
+		byte_codes_begin(codes);
+		for (i = 0; i < store->n; i += CHECK_EVERY)
+		{
+			CHECK_FOR_INTERRUPTS();
+			byte_codes_see(codes, store->images[0] + i, Min(store->n - i, CHECK_EVERY));
+		}
+		byte_codes_number(codes);
+	}
+	if (code_bits(codes->last) + BYTE_CODES_GAIN > code_bits(c->last))
+	{
+		pfree(codes);
+		return;
+	}
+	c->bytes = codes;
+	c->last = codes->last + any_null;
+	c->width[0] = c->last + 1;
+	if (!store->keys->keys[0].nulls_first)
+		c->null_code[0] = c->last;
 }
 
 static inline MinimalTuple
@@ -365,8 +433,8 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 				const SortContext *context)
 {
 	GroupSort	sort = *groupsort;
-	int			row_bits = pg_leftmost_one_pos64(store->n) + 1;
-	int			shift = Max(pg_leftmost_one_pos64(c->last) + 1 + row_bits - 64, 0);
+	int			number_bits = row_bits(store);
+	int			shift = Max(code_bits(c->last) + number_bits - 64, 0);
 	uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
 	char	   *block = NULL;
 	RowsLongPair *longs = NULL;
@@ -376,11 +444,11 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	Size		end;
 	Size		i;
 
-#define LEADING(pair) ((pair) >> row_bits)
-#define PAIR_ROW(pair) ((uint32) ((pair) & ((UINT64CONST(1) << row_bits) - 1)))
+#define LEADING(pair) ((pair) >> number_bits)
+#define PAIR_ROW(pair) ((uint32) ((pair) & ((UINT64CONST(1) << number_bits) - 1)))
 	for (i = 0; i < store->n; i++)
 	{
-		pairs[i] = row_code(store, c, i) >> shift << row_bits | i;
+		pairs[i] = row_code(store, c, i) >> shift << number_bits | i;
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -465,6 +533,7 @@ sort_wide(RowStore *store, const SortContext *context)
 	store->stats.range = c.range;
 	groups = c.nwhole < store->keys->nmapped || store->keys->nrest > 0;
 	sort.first = c.nwhole;
+	try_byte_codes(store, &c);
 	store->stats.compared = groups;
 	rows_plan(context, store->n, 0, c.last, !groups && c.last <= PG_UINT32_MAX, &store->stats.plan);
 
@@ -479,6 +548,8 @@ sort_wide(RowStore *store, const SortContext *context)
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
 		}
+		if (c.bytes)
+			pfree(c.bytes);
 		if (!groups)
 		{
 			sort_rows(store, pairs, 0, (uint32) c.last, context);
@@ -498,7 +569,11 @@ sort_wide(RowStore *store, const SortContext *context)
 		free_group(&sort);
 	}
 	else
+	{
 		sort_long_codes(store, &c, groups, &sort, context);
+		if (c.bytes)
+			pfree(c.bytes);
+	}
 	for (i = 0; i < store->n; i++)
 	{
 		store->order[i] = store->refs[store->order[i]];
