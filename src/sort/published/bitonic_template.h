@@ -6,7 +6,8 @@
  *	BITONIC(name)		name of a function
  *	BITONIC_TYPE		element, unsigned, in whose order the elements are sorted
  *	BITONIC_KEY(e)		the key of one, 32 bits
- *	BITONIC_ROW(e)		the number of one, by which equal keys are sorted; 0: none
+ *	BITONIC_HAS_ROWS	whether elements have numbers, by which equal keys are sorted
+ *	BITONIC_ROW(e)		the number of one
  */
 
 /* Extremes of a list by value, without what is not finite, and its disorder (Eq. 2). */
@@ -188,7 +189,7 @@ BITONIC(look)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices, bo
 {
 	if (!BITONIC(measure)(b, list, n, slices))
 		return false;
-	*flat = slices->flat && BITONIC_ROW(UINT64_MAX) == 0;
+	*flat = slices->flat && !BITONIC_HAS_ROWS;
 	if (*flat)
 		return true;
 	if (slices->flat)
@@ -261,4 +262,5 @@ BITONIC(sort)(Bitonic *b, BITONIC_TYPE *elements, size_t n)
 #undef BITONIC
 #undef BITONIC_TYPE
 #undef BITONIC_KEY
+#undef BITONIC_HAS_ROWS
 #undef BITONIC_ROW

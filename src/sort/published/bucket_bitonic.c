@@ -101,7 +101,9 @@ cut_slices(Bitonic *b, uint64_t n, Slices *slices)
 	const PublishedOptions *options = &b->p->sort->options;
 	PublishedReport *report = &b->p->sort->report;
 
-	slices->step_width = (slices->high - slices->low) * b->slice_keys / (double) n;
+	/* A single element has no width. */
+	slices->step_width = slices->high > slices->low
+		? (slices->high - slices->low) * b->slice_keys / (double) n : 1;
 	slices->count = (uint32_t) ((slices->high - slices->low) / slices->step_width) + 1;
 	slices->nearly_sorted = options->nearly_sorted > 0 ||
 		(options->nearly_sorted == 0 && slices->disorder < b->disorder);
@@ -154,12 +156,14 @@ make_buckets(Bitonic *b, const Slices *slices)
 #define BITONIC(name) keys_##name
 #define BITONIC_TYPE uint32_t
 #define BITONIC_KEY(e) (e)
+#define BITONIC_HAS_ROWS false
 #define BITONIC_ROW(e) 0
 #include "sort/published/bitonic_template.h"
 
 #define BITONIC(name) pairs_##name
 #define BITONIC_TYPE uint64_t
 #define BITONIC_KEY(e) ROWS_PAIR_KEY(e)
+#define BITONIC_HAS_ROWS true
 #define BITONIC_ROW(e) ROWS_PAIR_REF(e)
 #include "sort/published/bitonic_template.h"
 
