@@ -625,6 +625,12 @@ test_errors(void **state)
 	assert_string_equal(err.message, "key 5 occurs more than once, and one_hp sorts distinct keys only");
 	assert_int_equal(try(ONEHOT, distinct, keys, 5, 1, 9, false, &u, &err), SORT_UNSUPPORTED);
 	assert_string_equal(err.message, "key 5 occurs more than once, and Eq. 10 sorts distinct keys only");
+	/* the smallest key, whose product is the smallest */
+	assert_int_equal(try(ONEHOT, distinct, keys + 1, 3, 1, 9, false, &u, &err), SORT_OK);
+	keys[1] = 1;
+	assert_int_equal(try(ONEHOT, distinct, keys + 1, 3, 1, 9, false, &u, &err), SORT_UNSUPPORTED);
+	assert_string_equal(err.message, "key 1 occurs more than once, and Eq. 10 sorts distinct keys only");
+	keys[1] = 9;
 	assert_int_equal(try(SORT_ALGORITHM_RADIX, none, keys, 5, 1, 9, false, &u, &err), SORT_UNSUPPORTED);
 	for (a = 0; a < lengthof(wrong); a++)
 		assert_int_equal(try(a < 4 ? RADIX : BITONIC, wrong[a], keys, 5, 1, 9, false, &u, &err), SORT_UNSUPPORTED);

@@ -50,7 +50,7 @@ typedef struct PublishedReport
 	uint64_t	moved;			/* bucket_radix: places that the insertion sort moved keys by */
 	uint64_t	lists;			/* bucket_bitonic: lists cut into slices */
 	uint64_t	nearly_sorted;	/* ... of them taken as nearly sorted */
-	uint64_t	flat;			/* ... of them of one value, or buckets left as they are */
+	uint64_t	flat;			/* ... lists of one value, left as they are */
 	uint64_t	buckets;		/* ... buckets sorted by the network */
 	uint64_t	distinct;		/* zero_compressed_published: len */
 } PublishedReport;
