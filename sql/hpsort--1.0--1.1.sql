@@ -3,6 +3,16 @@
 -- complain if script is sourced in psql, rather than via ALTER EXTENSION
 \echo Use "ALTER EXTENSION hpsort UPDATE TO '1.1'" to load this file. \quit
 
+-- The permutation of numbers
+
+CREATE FUNCTION hpsort_order_float4(keys float4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_order_float4'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+
+COMMENT ON FUNCTION hpsort_order_float4(float4[], bool, bool) IS
+'positions of an array''s numbers in sorted order, NaN last, equal numbers in input order';
+
 -- Multisets: runs as a value
 
 CREATE TYPE int4multiset;

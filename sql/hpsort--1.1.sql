@@ -47,6 +47,14 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION hpsort_float4(float4[], bool, bool) IS
 'sorts an array of floating-point numbers, NaN last';
 
+CREATE FUNCTION hpsort_order_float4(keys float4[], descending bool DEFAULT false, nulls_first bool DEFAULT NULL)
+RETURNS int4[]
+AS 'MODULE_PATHNAME', 'hpsort_order_float4'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+
+COMMENT ON FUNCTION hpsort_order_float4(float4[], bool, bool) IS
+'positions of an array''s numbers in sorted order, NaN last, equal numbers in input order';
+
 -- Support function for the row estimate of the set forms
 
 CREATE FUNCTION hpsort_support_set(internal)

@@ -16,7 +16,8 @@ my $root = shift // '.';
 # What each room may include, besides itself and PostgreSQL's and the system's headers.
 # The longest name that fits is a file's room.
 my %may = (
-	'sort' => [],
+	'sort' => ['sort/published'],
+	'sort/published' => ['sort'],
 	'gpu' => ['sort'],
 	'gpud' => ['gpu', 'sort'],
 	'pg' => ['sort', 'gpu', 'pg/gpu', 'pg/nodes'],

@@ -43,6 +43,9 @@ typedef struct CpuJob
 	bool		finished;
 } CpuJob;
 
+/* Most that an algorithm of the papers takes where the engine has no limit. */
+#define ALGORITHM_MEMORY ((size_t) 256 << 20)
+
 /*
  * Allocations count against the engine's limit.  Each block has a header before
  * it, which holds the block's size.
@@ -294,6 +297,7 @@ cpu_job_finish(void *arg, EngineResult *result, EngineError *err)
 		.want = permutation ? SORT_WANT_PERMUTATION : SORT_WANT_KEYS,
 		.device = SORT_DEVICE_CPU,
 		.algorithm = job->spec.algorithm,
+		.algorithm_memory = job->engine->limit > 0 ? job->engine->limit : ALGORITHM_MEMORY,
 	};
 	SortPlan	plan;
 	SortJobSpec spec;

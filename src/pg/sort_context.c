@@ -67,6 +67,16 @@ sort_threads(void)
 	return Min(hpsort_threads, Min(processors, 1 + workers));
 }
 
+/*
+ * What an algorithm of the papers may take besides keys and result: work_mem, or as
+ * much as the largest histogram of an automatic sort if that is more.
+ */
+static size_t
+algorithm_memory(void)
+{
+	return Max((size_t) work_mem * 1024, (size_t) PLAN_MAX_BINS * sizeof(uint32_t));
+}
+
 /* What pg_sort_use_gpu() was given. */
 static const SortGpu *sort_gpu = NULL;
 
@@ -88,6 +98,7 @@ pg_sort_context(SortContext *context, MemoryContext memory)
 	context->device = (SortDeviceKind) hpsort_device_setting;
 	context->algorithm = (SortAlgorithm) hpsort_algorithm_setting;
 	context->threads = sort_threads();
+	context->algorithm_memory = algorithm_memory();
 	context->gpu = sort_gpu;
 }
 
@@ -138,6 +149,13 @@ pg_sort_error(const SortError *err)
 					 errmsg("%s", err->message),
 					 err->detail[0] ? errdetail("%s", err->detail) : 0,
 					 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
+			break;
+		case SORT_MEMORY_LIMIT:
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("%s", err->message),
+					 errdetail("%s", err->detail),
+					 errhint("Increase work_mem, or set hpsort.algorithm to \"auto\".")));
 			break;
 		case SORT_DEVICE_UNAVAILABLE:
 			ereport(ERROR,

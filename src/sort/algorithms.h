@@ -24,6 +24,13 @@ typedef struct AlgorithmInfo
 	bool		floats;			/* sorts float4, mapped to integers of the same order */
 	const char *limits;			/* of the keys that it sorts, a phrase */
 	const char *memory;			/* that it needs besides keys and result, a phrase */
+
+	/*
+	 * Of what src/sort/published runs: the most bytes that n > 0 keys of so many values need
+	 * besides themselves and the result, whatever they are, with the default options;
+	 * UINT64_MAX for more.  NULL of all others.
+	 */
+	uint64_t	(*cpu_need) (uint64_t n, uint64_t range, SortWant want);
 } AlgorithmInfo;
 
 /* Of any value of SortAlgorithm but SORT_ALGORITHM_AUTO. */
@@ -35,6 +42,9 @@ extern const char *sort_device_name(SortDeviceKind device);
 
 /* Whether this build runs the algorithm on the device, for that result. */
 extern bool algorithm_runs_on(SortAlgorithm algorithm, SortDeviceKind device, SortWant want);
+
+/* Whether src/sort/published runs the algorithm on the CPU; of any value but AUTO. */
+extern bool algorithm_is_published(SortAlgorithm algorithm);
 
 /* Whether hpsort.algorithm = auto considers the algorithm. */
 extern bool algorithm_is_automatic(SortAlgorithm algorithm);

@@ -8,14 +8,16 @@
  * input IN serves as the result SO, as the authors propose: no thread writes
  * keys before all threads have counted.
  *
- * Fig. 3 of the paper also has a form with one CA for all threads, counted
- * atomically.  It is not used: with 1,000 values and two threads it took 20
- * times as long as one thread alone (1e6 keys, AMD EPYC Zen 5).
+ * The form of Fig. 3 with one CA for all threads, counted atomically, is the one
+ * that the caller has to ask for: with 1,000 values and two threads it took 20
+ * times as long as one thread alone (1e6 keys, AMD EPYC Zen 5).  What its threads
+ * count beside CA, IS[t][p], makes SA without a look at CA.
  */
 #include "sort/comparison_free.h"
 
 #include <string.h>
 
+#include "sort/clock.h"
 #include "sort/error.h"
 #include "sort/plan.h"
 #include "sort/threads.h"
@@ -27,6 +29,13 @@
  * take 40 ms, of few values 4, beside which the start costs little.
  */
 #define CHECK_EVERY ((size_t) 1 << 22)
+
+/*
+ * Of ranges whose counters lie far apart, and of counters that threads share, a key takes
+ * several times as long: 5e6 keys of 1e9 values 50 ns each, beside other work (Zen 5).
+ */
+#define CHECK_EVERY_SLOW ((size_t) 1 << 20)
+#define SLOW_RANGE ((uint64_t) 1 << 24)
 
 /*
  * t threads pay from t * t times so many keys on: a thread is started for each
@@ -71,9 +80,18 @@ typedef struct Phases
 	bool		descending;
 	int			threads;
 	int			used;			/* most threads that worked at once */
-	uint32_t   *ct;				/* [threads][range] */
+	bool		shared;			/* one CA and IS, or a CT for each thread */
+	uint32_t   *ct;				/* [threads][range]; shared: CA, [range] */
+	uint32_t   *is;				/* [threads][is_stride], shared; else NULL */
+	size_t		is_stride;
+	size_t		step;			/* keys and counters between two looks */
 	Part	   *parts;			/* [threads] */
 } Phases;
+
+const char *const comparison_free_phase_names[COMPARISON_FREE_PHASES] = {"count", "merge", "sort"};
+
+/* Counters in a line of the cache: no two threads write to the same line of IS. */
+#define LINE_COUNTERS 16
 
 /* Part p of n keys or values: where it starts. */
 static uint64_t
@@ -97,18 +115,69 @@ count_phase(void *arg, int t)
 	size_t		n;
 	size_t		i;
 
-	left = left < CHECK_EVERY ? left : CHECK_EVERY;
+	left = left < s->step ? left : s->step;
 	memset(ct + part->zeroed, 0, (size_t) left * sizeof(uint32_t));
 	part->zeroed += left;
 	if (part->zeroed < s->range)
 		return;
 
 	left = part->to - part->at;
-	n = left < CHECK_EVERY ? (size_t) left : CHECK_EVERY;
+	n = left < s->step ? (size_t) left : s->step;
 	keys = s->keys + part->at;
 	for (i = 0; i < n; i++)
 		ct[(uint32_t) keys[i] - lo]++;
 	part->at += n;
+}
+
+/* Shared, before the first key is counted: this thread's part of CA is zeroed. */
+static void
+zero_phase(void *arg, int p)
+{
+	Phases	   *s = arg;
+	Part	   *part = &s->parts[p];
+	uint64_t	left = part->to - part->at;
+
+	left = left < s->step ? left : s->step;
+	memset(s->ct + part->at, 0, (size_t) left * sizeof(uint32_t));
+	part->at += left;
+}
+
+/*
+ * Shared, phases 1 and 2: CA from this thread's part of the input, and IS[t].  The part
+ * of the range that value v is in: the largest p with part_start(range, p) <= v.
+ */
+static void
+count_shared_phase(void *arg, int t)
+{
+	Phases	   *s = arg;
+	Part	   *part = &s->parts[t];
+	uint32_t   *is = s->is + (size_t) t * s->is_stride;
+	uint64_t	threads = (uint64_t) s->threads;
+	uint64_t	left = part->to - part->at;
+	const int32_t *keys = s->keys + part->at;
+	size_t		n = left < s->step ? (size_t) left : s->step;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint64_t	v = (uint32_t) keys[i] - (uint32_t) s->lo;
+
+		__atomic_fetch_add(&s->ct[v], 1, __ATOMIC_RELAXED);
+		is[((v + 1) * threads - 1) / s->range]++;
+	}
+	part->at += n;
+}
+
+/* Shared, phase 3: how many keys each part of the range has, from IS. */
+static void
+sum_is(Phases *s)
+{
+	int			t;
+	int			p;
+
+	for (p = 0; p < s->threads; p++)
+		for (t = 0; t < s->threads; t++)
+			s->parts[p].place += s->is[(size_t) t * s->is_stride + (size_t) p];
 }
 
 /* Phase 3: CA, in CT[0]'s place, for this thread's part of the range. */
@@ -117,7 +186,7 @@ merge_phase(void *arg, int p)
 {
 	Phases	   *s = arg;
 	Part	   *part = &s->parts[p];
-	uint64_t	most = CHECK_EVERY / (uint64_t) s->threads + 1;
+	uint64_t	most = s->step / (uint64_t) s->threads + 1;
 	uint64_t	end = part->to - part->at < most ? part->to : part->at + most;
 	size_t		sum = 0;
 	uint64_t	v;
@@ -141,7 +210,7 @@ sort_phase(void *arg, int p)
 	Part	   *part = &s->parts[p];
 	uint64_t	from = part_start(s, s->range, p);
 	int32_t    *out = s->keys + part->place;
-	size_t		room = CHECK_EVERY;
+	size_t		room = s->step;
 	uint64_t	i;
 
 	for (i = part->at; i < part->to && room > 0; i++)
@@ -191,19 +260,29 @@ run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
 		used = threads_run(s->threads, phase, s);
 		s->used = used > s->used ? used : s->used;
 		for (done = true, p = 0; p < s->threads && done; p++)
-			done = s->parts[p].at == s->parts[p].to && s->parts[p].zeroed == s->range;
+			done = s->parts[p].at == s->parts[p].to && (s->shared || s->parts[p].zeroed == s->range);
 	} while (!done);
 	return true;
 }
 
 /* All phases; false if interrupted. */
 static bool
-run_phases(Phases *s)
+run_phases(Phases *s, uint64_t *phase_ns)
 {
+	uint64_t	started = sort_clock();
+	uint64_t	counted;
+	uint64_t	merged;
 	size_t		sum = 0;
+	bool		done;
 	int			p;
 
-	if (!run_phase(s, count_phase, s->n) || !run_phase(s, merge_phase, s->range))
+	if (s->shared ? !run_phase(s, zero_phase, s->range) || !run_phase(s, count_shared_phase, s->n)
+		: !run_phase(s, count_phase, s->n))
+		return false;
+	counted = sort_clock();
+	if (s->shared)
+		sum_is(s);
+	else if (!run_phase(s, merge_phase, s->range))
 		return false;
 
 	/* SA; downwards, the highest part of the range comes first. */
@@ -215,7 +294,48 @@ run_phases(Phases *s)
 		part->place = sum;
 		sum += keys_of_part;
 	}
-	return run_phase(s, sort_phase, s->range);
+	merged = sort_clock();
+	done = run_phase(s, sort_phase, s->range);
+	phase_ns[0] = counted - started;
+	phase_ns[1] = merged - counted;
+	phase_ns[2] = sort_clock() - merged;
+	return done;
+}
+
+/* How many threads sort, and the bytes that their counters take. */
+static int
+choose_threads(const ComparisonFreeSort *sort, uint64_t range, const SortContext *context)
+{
+	uint64_t	allowed = context->algorithm_memory / (range * sizeof(uint32_t));
+	int			threads = sort->exact_threads > 0 ? sort->exact_threads
+		: comparison_free_threads(sort->n, range, context->threads);
+
+	if (context->algorithm_memory > 0 && sort->form == COMPARISON_FREE_PRIVATE &&
+		sort->exact_threads == 0 && (uint64_t) threads > allowed)
+		threads = allowed > 1 ? (int) allowed : 1;
+	return threads;
+}
+
+static SortStatus
+allocate(Phases *s, size_t *memory, SortError *err)
+{
+	const SortAllocator *a = &s->context->allocator;
+	size_t		threads = (size_t) s->threads;
+	size_t		counters = (s->shared ? 1 : threads) * (size_t) s->range * sizeof(uint32_t);
+	size_t		is_size;
+
+	s->is_stride = (threads + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
+	is_size = s->shared ? threads * s->is_stride * sizeof(uint32_t) : 0;
+	s->ct = a->alloc(a->arena, counters);
+	s->parts = s->ct ? a->alloc(a->arena, threads * sizeof(Part)) : NULL;
+	s->is = s->parts && s->shared ? a->alloc(a->arena, is_size) : NULL;
+	if (s->parts == NULL || (s->shared && s->is == NULL))
+		return sort_no_memory(err);
+	memset(s->parts, 0, threads * sizeof(Part));
+	if (s->is)
+		memset(s->is, 0, is_size);
+	*memory = counters + is_size;
+	return SORT_OK;
 }
 
 int
@@ -241,32 +361,28 @@ comparison_free_sort(ComparisonFreeSort *sort, const SortContext *context, SortE
 		.n = sort->n,
 		.lo = sort->lo,
 		.range = plan_range(sort->lo, sort->hi),
-		.descending = sort->descending
+		.descending = sort->descending,
+		.shared = sort->form == COMPARISON_FREE_SHARED
 	};
-	bool		done;
+	SortStatus	status;
 
 	sort->threads = 1;
+	sort->memory = 0;
+	memset(sort->phase_ns, 0, sizeof(sort->phase_ns));
 	/* Counters have 32 bits, and all keys may be equal. */
 	if (s.n > UINT32_MAX)
 		return sort_fail(err, SORT_LIMIT_EXCEEDED, "cannot count more than %u keys", UINT32_MAX);
-	s.threads = comparison_free_threads(s.n, s.range, context->threads);
-
-	s.ct = a->alloc(a->arena, (size_t) s.threads * (size_t) s.range * sizeof(uint32_t));
-	s.parts = s.ct ? a->alloc(a->arena, (size_t) s.threads * sizeof(Part)) : NULL;
-	if (s.parts == NULL)
-	{
-		if (s.ct)
-			a->release(a->arena, s.ct);
-		return sort_no_memory(err);
-	}
-	memset(s.parts, 0, (size_t) s.threads * sizeof(Part));
-
-	done = run_phases(&s);
-	sort->threads = s.used;
-
-	a->release(a->arena, s.parts);
-	a->release(a->arena, s.ct);
-	if (!done)
-		return sort_cancelled(err);
-	return SORT_OK;
+	s.threads = choose_threads(sort, s.range, context);
+	s.step = s.shared || s.range > SLOW_RANGE ? CHECK_EVERY_SLOW : CHECK_EVERY;
+	status = allocate(&s, &sort->memory, err);
+	if (status == SORT_OK && !run_phases(&s, sort->phase_ns))
+		status = sort_cancelled(err);
+	sort->threads = s.used > 1 ? s.used : 1;
+	if (s.is)
+		a->release(a->arena, s.is);
+	if (s.parts)
+		a->release(a->arena, s.parts);
+	if (s.ct)
+		a->release(a->arena, s.ct);
+	return status;
 }

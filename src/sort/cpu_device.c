@@ -2,18 +2,20 @@
  * cpu_device.c
  *		The CPU as a device (see cpu_device.h).
  *
- * Allocates the list of chunks, the histogram of an algorithm that counts, the
- * pairs of a permutation that is sorted, and nothing else.
+ * Allocates the list of chunks, the histogram of zero_compressed, the pairs of a
+ * permutation that is sorted, and what an algorithm of the papers needs
+ * (published/published.h).
  */
 #include "sort/cpu_device.h"
 
 #include <string.h>
 
-#include "sort/comparison_free.h"
+#include "sort/algorithms.h"
 #include "sort/error.h"
 #include "sort/histogram.h"
 #include "sort/kernels.h"
 #include "sort/permutation.h"
+#include "sort/published/published.h"
 #include "sort/wide.h"
 
 /* Keys handled between two looks at the interrupt callback. */
@@ -196,20 +198,25 @@ expand_histogram(const CpuJob *job, bool descending, int32_t *out, SortError *er
 	return SORT_OK;
 }
 
-/* The keys are at out already. */
+/* An algorithm of the papers: keys in place, or positions of keys that stay as they are. */
 static SortStatus
-sort_comparison_free(CpuJob *job, bool descending, int32_t *out, SortError *err)
+sort_published(CpuJob *job, bool descending, int32_t *keys, uint32_t *positions, uint32_t first,
+			   SortError *err)
 {
-	ComparisonFreeSort sort = {
-		.keys = out,
+	PublishedSort sort = {
+		.algorithm = job->base.spec.algorithm,
+		.keys = keys,
 		.n = (size_t) job->n,
 		.lo = job->base.spec.lo,
 		.hi = job->base.spec.hi,
-		.descending = descending
+		.descending = descending,
+		.floats = job->base.context->floats,
+		.positions = positions,
+		.first = first
 	};
-	SortStatus	status = comparison_free_sort(&sort, job->base.context, err);
+	SortStatus	status = published_sort(&sort, job->base.context, err);
 
-	job->threads = sort.threads;
+	job->threads = sort.report.threads;
 	return status;
 }
 
@@ -224,8 +231,8 @@ cpu_read_keys(SortJob *base, bool descending, int32_t *out, SortError *err)
 		return expand_histogram(job, descending, out, err);
 	if (!copy_chunks(job, out))
 		return sort_cancelled(err);
-	if (base->spec.algorithm == SORT_ALGORITHM_COMPARISON_FREE)
-		return sort_comparison_free(job, descending, out, err);
+	if (algorithm_is_published(base->spec.algorithm))
+		return sort_published(job, descending, out, NULL, 0, err);
 	return wide_sort_keys(out, (size_t) job->n, descending, base->context)
 		? SORT_OK : sort_cancelled(err);
 }
@@ -330,12 +337,33 @@ permutation_by_pairs(CpuJob *job, bool descending, uint32_t first, uint32_t *out
 	return sorted ? SORT_OK : sort_cancelled(err);
 }
 
+/* By an algorithm of the papers; chunks that are not one array are made one. */
+static SortStatus
+permutation_by_published(CpuJob *job, bool descending, uint32_t first, uint32_t *out, SortError *err)
+{
+	const SortAllocator *a = &job->base.context->allocator;
+	int32_t    *keys;
+	SortStatus	status;
+
+	if (job->nchunks == 1)
+		return sort_published(job, descending, (int32_t *) job->chunks[0].keys, out, first, err);
+	keys = a->alloc(a->arena, ((size_t) job->n | 1) * sizeof(int32_t));
+	if (keys == NULL)
+		return sort_no_memory(err);
+	status = copy_chunks(job, keys) ? sort_published(job, descending, keys, out, first, err)
+		: sort_cancelled(err);
+	a->release(a->arena, keys);
+	return status;
+}
+
 static SortStatus
 cpu_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t *out,
 					 SortError *err)
 {
 	CpuJob	   *job = (CpuJob *) base;
 
+	if (algorithm_is_published(base->spec.algorithm))
+		return permutation_by_published(job, descending, first, out, err);
 	return base->spec.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED && job->n > 0
 		? permutation_by_counting(job, descending, first, out, err)
 		: permutation_by_pairs(job, descending, first, out, err);

@@ -84,6 +84,7 @@ sort_job_plan_input(const SortContext *context, SortWant want, uint64_t n, int32
 		.want = want,
 		.device = context->device,
 		.algorithm = context->algorithm,
+		.algorithm_memory = context->algorithm_memory,
 	};
 }
 

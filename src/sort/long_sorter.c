@@ -90,7 +90,7 @@ long_sorter_empty(LongSorter *s, size_t memory_limit)
 	s->ordered = true;
 	s->n = 0;
 	s->bytes_moved = s->fill_ns = s->sort_ns = 0;
-	s->started = sorter_clock();
+	s->started = sort_clock();
 	long_sorter_limit_memory(s, memory_limit);
 	/* No more than a new buffer may grow to. */
 	if (long_sorter_memory(s) > s->memory_limit / 3 * 2)
@@ -198,7 +198,7 @@ grow_buffer(LongSorter *s, size_t wanted, SortError *err)
 	}
 	if (s->buf == NULL)
 	{
-		s->started = sorter_clock();
+		s->started = sort_clock();
 		buf = a->alloc(a->arena, capacity * sizeof(uint64_t));
 	}
 	else
@@ -215,7 +215,7 @@ grow_buffer(LongSorter *s, size_t wanted, SortError *err)
 static SortStatus
 order_buffer(LongSorter *s, SortError *err)
 {
-	uint64_t	since = sorter_clock();
+	uint64_t	since = sort_clock();
 	size_t		i = 1;
 
 	if (s->ordered)
@@ -241,7 +241,7 @@ order_buffer(LongSorter *s, SortError *err)
 	else
 		s->bytes_moved += s->nbuf * sizeof(uint64_t);
 	s->ordered = true;
-	s->sort_ns += sorter_clock() - since;
+	s->sort_ns += sort_clock() - since;
 	return SORT_OK;
 }
 
@@ -680,7 +680,7 @@ long_sorter_finish(LongSorter *s, SortError *err)
 {
 	if (long_is_narrow(s->bits))
 		return sorter_finish(&s->narrow, SORT_WANT_RUNS, err);
-	s->fill_ns = s->buf ? sorter_clock() - s->started : 0;
+	s->fill_ns = s->buf ? sort_clock() - s->started : 0;
 	return order_buffer(s, err);
 }
 

@@ -87,6 +87,35 @@ beyond_cache(SortDeviceKind device, uint64_t n)
 #define GPU_LEAST_NS 40000.0
 #define GPU_LEAST_KEY_NS 0.3
 
+/*
+ * What the papers' algorithms cost on the CPU, on the machine above with other work beside,
+ * to a factor of two or so: it is compared with a GPU's expected time only.  Nanoseconds a
+ * key and a value of the range, at 1e6 to 4e6 of both, first touch of the memory included;
+ * comparison_free_onehot's is a cell of its matrix.
+ */
+static double
+published_cost(SortAlgorithm algorithm, uint64_t n, uint64_t range)
+{
+	double		keys = (double) n;
+	double		values = (double) range;
+
+	switch (algorithm)
+	{
+		case SORT_ALGORITHM_HP:
+			return 2.0 * keys + 9.0 * values;
+		case SORT_ALGORITHM_ONE_HP:
+			return 2.0 * keys + 8.0 * values;
+		case SORT_ALGORITHM_ZERO_COMPRESSED_PUBLISHED:
+			return 3.0 * keys + 14.0 * values;
+		case SORT_ALGORITHM_BUCKET_RADIX:
+			return (range > (UINT64_C(1) << 16) ? 55.0 : 35.0) * keys;
+		case SORT_ALGORITHM_COMPARISON_FREE_ONEHOT:
+			return 1.4 * keys * values;
+		default:
+			return 85.0 * keys;
+	}
+}
+
 /* A run in transit takes the room of this many keys: a key and a 64-bit count. */
 #define KEYS_PER_RUN 3
 
@@ -113,9 +142,10 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 	{
 		case SORT_ALGORITHM_ZERO_COMPRESSED:
 		case SORT_ALGORITHM_COMPARISON_FREE:
-			if (range > PLAN_MAX_BINS && (device == SORT_DEVICE_CPU || !forced))
+			if (range > PLAN_MAX_BINS &&
+				(!forced || (device == SORT_DEVICE_CPU && !algorithm_is_published(algorithm))))
 				return -1.0;
-			if (range > PLAN_MAX_BINS)
+			if (range > PLAN_MAX_BINS && device == SORT_DEVICE_GPU)
 				range = PLAN_MAX_BINS;
 			ns += keys * at_bins(c->counting_ns, range);
 			if (want == SORT_WANT_PERMUTATION)
@@ -129,11 +159,11 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 			return ns + keys * (c->wide_ns + c->wide_log_ns * log2_of(n));
 		default:
 
-			/*
-			 * The GPU's alone, and never a choice but the caller's: nothing is
-			 * compared with it.
-			 */
-			return forced && device == SORT_DEVICE_GPU ? ns + keys * c->wide_ns : -1.0;
+			/* Never a choice but the caller's. */
+			if (!forced)
+				return -1.0;
+			return device == SORT_DEVICE_GPU ? ns + keys * c->wide_ns
+				: published_cost(algorithm, n, range);
 	}
 }
 
@@ -161,6 +191,22 @@ plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
 	}
 }
 
+/* Bytes that a forced algorithm of the papers needs on the CPU; 0 of any other. */
+static uint64_t
+cpu_need(const SortPlanInput *in, uint64_t range)
+{
+	const AlgorithmInfo *info = algorithm_info(in->algorithm);
+
+	return info->cpu_need && in->n > 0 ? info->cpu_need(in->n, range, in->want) : 0;
+}
+
+/* Whether that is more than the caller allows. */
+static bool
+needs_too_much(const SortPlanInput *in, uint64_t range)
+{
+	return in->algorithm_memory > 0 && cpu_need(in, range) > in->algorithm_memory;
+}
+
 /* Considers one device's algorithms; keeps the cheapest two in *plan. */
 static void
 consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device, const SortDeviceCosts *costs)
@@ -177,6 +223,8 @@ consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device, const S
 		if (in->algorithm == SORT_ALGORITHM_AUTO
 			? !algorithm_is_automatic(algorithm)
 			: in->algorithm != algorithm)
+			continue;
+		if (device == SORT_DEVICE_CPU && needs_too_much(in, plan->range))
 			continue;
 		ns = cost(costs, device, algorithm, in->algorithm == algorithm, in->want, in->n,
 				  plan->range);
@@ -201,7 +249,15 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 	const char *no_permutation = algorithm_info(in->algorithm)->no_permutation;
 	bool		cpu = in->device != SORT_DEVICE_GPU;
 
-	if (algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, in->want))
+	if (cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, in->want) && needs_too_much(in, range))
+	{
+		sort_fail(err, SORT_MEMORY_LIMIT,
+				  "algorithm \"%s\" needs %llu bytes of memory for %llu keys from %d to %d", algorithm,
+				  (unsigned long long) cpu_need(in, range), (unsigned long long) in->n, in->lo, in->hi);
+		snprintf(err->detail, sizeof(err->detail), "It may take %llu bytes.",
+				 (unsigned long long) in->algorithm_memory);
+	}
+	else if (algorithm_runs_on(in->algorithm, cpu ? SORT_DEVICE_CPU : SORT_DEVICE_GPU, in->want))
 	{
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot sort keys from %d to %d",
 				  algorithm, in->lo, in->hi);
@@ -225,7 +281,7 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 			snprintf(err->detail, sizeof(err->detail), "Device \"gpu\" cannot be used: %s.",
 					 in->gpu_reason);
 	}
-	return SORT_UNSUPPORTED;
+	return err->status;
 }
 
 /* A plan with nothing chosen yet. */

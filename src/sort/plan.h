@@ -19,7 +19,8 @@ extern "C"
 /*
  * Bins a histogram may have at most: 256 MiB of 4-byte counters, which can
  * still be zeroed or walked within the time a cancel may take.  From far fewer
- * bins on vectorised sorting is faster (see plan_cpu_costs).
+ * bins on vectorised sorting is faster (see plan_cpu_costs).  The algorithms of the
+ * papers have SortContext.algorithm_memory instead, and look for a cancel meanwhile.
  */
 #define PLAN_MAX_BINS (UINT64_C(1) << 26)
 
@@ -56,6 +57,7 @@ typedef struct SortPlanInput
 	SortWant	want;
 	SortDeviceKind device;		/* AUTO, or forced */
 	SortAlgorithm algorithm;	/* AUTO, or forced */
+	size_t		algorithm_memory;	/* of the context; 0: no limit */
 	const SortDeviceCosts *gpu; /* NULL when no GPU can be used */
 	const char *gpu_reason;		/* why no GPU can be used, for the error; may be NULL */
 } SortPlanInput;
@@ -93,8 +95,9 @@ typedef struct SortPlan
 
 /*
  * Chooses device and algorithm.  SORT_UNSUPPORTED when the forced algorithm
- * cannot do the job on any allowed device, SORT_DEVICE_UNAVAILABLE when the
- * forced device is not there; both with message and detail.
+ * cannot do the job on any allowed device, SORT_MEMORY_LIMIT when it needs too much
+ * memory, SORT_DEVICE_UNAVAILABLE when the forced device is not there; all with
+ * message and detail.
  */
 extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortError *err);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sort/algorithms.h"
 #include "sort/error.h"
 #include "sort/job.h"
 #include "sort/permutation.h"
@@ -42,6 +43,9 @@ plan_for_cpu(SortPlanInput in, SortPlan *plan)
 	SortError	err;
 
 	in.device = SORT_DEVICE_CPU;
+	/* The papers' algorithms are for keys of 32 bits in an array of their own. */
+	if (algorithm_is_published(in.algorithm))
+		in.algorithm = SORT_ALGORITHM_AUTO;
 	if (plan_choose(&in, plan, &err) == SORT_OK)
 		return;
 	in.algorithm = SORT_ALGORITHM_AUTO;

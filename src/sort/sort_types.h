@@ -62,7 +62,8 @@ typedef enum SortStatus
 	SORT_DEVICE_UNAVAILABLE,	/* a forced device cannot be used */
 	SORT_CANCELLED,				/* the interrupt callback said so */
 	SORT_CORRUPT,				/* serialized input is not valid */
-	SORT_LIMIT_EXCEEDED			/* more than a format can hold */
+	SORT_LIMIT_EXCEEDED,		/* more than a format can hold */
+	SORT_MEMORY_LIMIT			/* a forced algorithm needs more than algorithm_memory */
 } SortStatus;
 
 /*
@@ -125,9 +126,13 @@ typedef struct SortContext
 	void	   *interrupted_arg;
 	SortDeviceKind device;		/* AUTO, or forced */
 	SortAlgorithm algorithm;	/* AUTO, or forced */
+	bool		floats;			/* keys are images of float4 (float_image.h), which an algorithm
+								 * may divide by their values */
 	int			threads;		/* most threads one sort may use, >= 1 */
 	size_t		memory_limit;	/* bytes for a sorter's histogram and runs; see
 								 * sorter_memory_ahead; 0: no limit */
+	size_t		algorithm_memory;	/* most bytes that an algorithm of the papers may take on
+									 * the CPU besides keys and result; 0: no limit */
 	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
 

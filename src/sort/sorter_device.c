@@ -53,6 +53,23 @@ sorter_prefers_gpu(const Sorter *s, SortWant want, uint64_t n, int32_t lo, int32
 		plan->device == SORT_DEVICE_GPU;
 }
 
+/* Runs that were added need no algorithm, but have to be such as a forced one sorts. */
+static SortStatus
+check_runs(const Sorter *s, SortError *err)
+{
+	const Runs *runs = &s->big->sparse;
+	size_t		i;
+
+	if (s->context->algorithm != SORT_ALGORITHM_ONE_HP)
+		return SORT_OK;
+	for (i = 0; i < runs->len; i++)
+		if (runs->counts[i] > 1)
+			return sort_fail(err, SORT_UNSUPPORTED,
+							 "key %d occurs more than once, and one_hp sorts distinct keys only",
+							 runs->keys[i]);
+	return SORT_OK;
+}
+
 SortStatus
 sorter_plan(Sorter *s, SortWant want, SortError *err)
 {
@@ -78,6 +95,8 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	else
 		in.gpu_reason = big->gpu_words;
 	status = plan_choose(&in, &big->plan, err);
+	if (status == SORT_OK && counted)
+		status = check_runs(s, err);
 	if (status != SORT_OK)
 		return status;
 
@@ -333,7 +352,7 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 	uint64_t	n = sorter_count(s);
 	Runs		runs = {0};
 	SortOutput	output = {.runs = &runs};
-	uint64_t	since = sorter_clock();
+	uint64_t	since = sort_clock();
 	SortStatus	status = sorter_run_job(s, &output, done, err);
 
 	if (status != SORT_OK || !*done)
@@ -348,7 +367,7 @@ sorter_gpu_to_runs(Sorter *s, bool *done, SortError *err)
 	big->narray = 0;
 	s->nbuf = big->nkept = big->streamed = 0;
 	big->ordered = true;
-	big->sort_ns += sorter_clock() - since;
+	big->sort_ns += sort_clock() - since;
 	big->bytes_moved += n * sizeof(int32_t) + runs.len * (sizeof(int32_t) + sizeof(uint64_t));
 	return SORT_OK;
 }
@@ -361,7 +380,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 	size_t		room = sorter_room(s);
 	int32_t    *ordered = a->alloc(a->arena, room * sizeof(int32_t));
 	SortOutput	output = {.keys = ordered};
-	uint64_t	since = sorter_clock();
+	uint64_t	since = sort_clock();
 	SortStatus	status;
 
 	if (ordered == NULL)
@@ -389,7 +408,7 @@ sorter_gpu_order_buffer(Sorter *s, bool *done, SortError *err)
 		a->release(a->arena, ordered);
 	}
 	big->ordered = true;
-	big->sort_ns += sorter_clock() - since;
+	big->sort_ns += sort_clock() - since;
 	big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
 	return SORT_OK;
 }

@@ -576,7 +576,7 @@ sorter_finish(Sorter *s, SortWant want, SortError *err)
 		return status;
 	big = s->big;
 	histogram_sum_tables(&big->dense);
-	big->fill_ns = sorter_clock() - big->started;
+	big->fill_ns = sort_clock() - big->started;
 
 	/* Keys and runs outside dense could interleave: make them all runs. */
 	if (big->sparse.len > 0 && s->nbuf > 0)

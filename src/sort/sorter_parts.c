@@ -89,7 +89,7 @@ sorter_make_big(Sorter *s, SortError *err)
 	if (s->big == NULL)
 		return sort_no_memory(err);
 	memset(s->big, 0, sizeof(SorterBig));
-	s->big->started = sorter_clock();
+	s->big->started = sort_clock();
 	s->big->compress_at = COMPRESS_MIN;
 	return SORT_OK;
 }
@@ -108,7 +108,7 @@ sorter_empty(Sorter *s)
 	histogram_release(&big->dense, a);
 	runs_release(&big->sparse, a);
 	memset(big, 0, sizeof(SorterBig));
-	big->started = sorter_clock();
+	big->started = sort_clock();
 	big->compress_at = COMPRESS_MIN;
 	big->room = s->capacity = room;
 }
@@ -306,14 +306,14 @@ sorter_order_buffer(Sorter *s, SortError *err)
 
 	if (s->big->ordered || s->nbuf < 2)
 		return SORT_OK;
-	since = sorter_clock();
+	since = sort_clock();
 	status = sorter_find_order(s, s->buf, s->nbuf, &ordered, err);
 	if (status != SORT_OK)
 		return status;
 	if (!ordered && !wide_sort_keys(s->buf, s->nbuf, false, s->context))
 		return sort_cancelled(err);
 	s->big->ordered = true;
-	s->big->sort_ns += sorter_clock() - since;
+	s->big->sort_ns += sort_clock() - since;
 	s->big->bytes_moved += 2 * s->nbuf * sizeof(int32_t);
 	return SORT_OK;
 }

@@ -15,8 +15,7 @@
 #ifndef HPSORT_SORTER_PARTS_H
 #define HPSORT_SORTER_PARTS_H
 
-#include <time.h>
-
+#include "sort/clock.h"
 #include "sort/device.h"
 #include "sort/histogram.h"
 #include "sort/sorter.h"
@@ -91,16 +90,6 @@ sorter_allows_bins(const Sorter *s, uint64_t range)
 	uint64_t	bin = sizeof(uint32_t) + (s->big && s->big->dense.folded ? sizeof(uint64_t) : 0);
 
 	return sorter_allows(s, (range + 4 * SORTER_CHUNK) * bin);
-}
-
-/* Nanoseconds from any start. */
-static inline uint64_t
-sorter_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
 }
 
 /* Keys buf has memory for. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "sort/algorithms.h"
 #include "sort/error.h"
 #include "sort/kernels.h"
 #include "sort/sorter_cursor.h"
@@ -63,7 +64,7 @@ copy_ordered(const Sorter *s, bool descending, int32_t *out)
 static SortStatus
 sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 {
-	uint64_t	since = sorter_clock();
+	uint64_t	since = sort_clock();
 	SortOutput	output = {.descending = descending, .keys = out};
 	SortStatus	status;
 
@@ -72,13 +73,13 @@ sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 	{
 		bool		copied = copy_ordered(s, descending, out);
 
-		s->big->read_ns += sorter_clock() - since;
+		s->big->read_ns += sort_clock() - since;
 		if (out != s->big->array || descending)
 			s->big->bytes_moved += 2 * s->big->narray * sizeof(int32_t);
 		return copied ? SORT_OK : sort_cancelled(err);
 	}
 	status = sorter_run_job(s, &output, done, err);
-	s->big->sort_ns += sorter_clock() - since;
+	s->big->sort_ns += sort_clock() - since;
 	/* One read and one write; what a quicksort does in the cache is its own. */
 	if (*done)
 		s->big->bytes_moved += 2 * (s->nbuf + s->big->narray) * sizeof(int32_t);
@@ -113,7 +114,7 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 	}
 
 	status = sorter_open_cursor(s, descending, &cursor, err);
-	since = sorter_clock();
+	since = sort_clock();
 	while (status == SORT_OK && n > 0)
 	{
 		size_t		got;
@@ -128,7 +129,7 @@ sorter_read_keys(Sorter *s, bool descending, int32_t *out, SortError *err)
 		out += got;
 		n -= got;
 	}
-	s->big->read_ns += sorter_clock() - since;
+	s->big->read_ns += sort_clock() - since;
 	return status;
 }
 
@@ -136,7 +137,7 @@ SortStatus
 sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out,
 						SortError *err)
 {
-	uint64_t	since = sorter_clock();
+	uint64_t	since = sort_clock();
 	uint64_t	n = sorter_count(s);
 	SortOutput	output = {.descending = descending, .positions = out, .first = base};
 	SortStatus	status;
@@ -151,7 +152,7 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 	do
 		status = sorter_run_job(s, &output, &done, err);
 	while (status == SORT_OK && !done);
-	s->big->sort_ns += sorter_clock() - since;
+	s->big->sort_ns += sort_clock() - since;
 	/* Keys read to count and again to scatter, indexes written; or pairs. */
 	s->big->bytes_moved += (s->big->plan.algorithm == SORT_ALGORITHM_ZERO_COMPRESSED ? 12 : 32) * n;
 	return status;
@@ -195,7 +196,7 @@ sorter_open_cursor(Sorter *s, bool descending, SorterCursor *c, SortError *err)
 		big->array_ordered = false;
 		big->ordered = true;
 	}
-	else if (!done && big->plan.algorithm == SORT_ALGORITHM_COMPARISON_FREE && !big->ordered)
+	else if (!done && algorithm_is_published(big->plan.algorithm) && !big->ordered)
 	{
 		status = sort_kept(s, false, s->buf, &done, err);
 		big->ordered = status == SORT_OK;

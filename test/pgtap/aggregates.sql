@@ -52,6 +52,10 @@ SELECT pg_temp.check_aggregates('radix', 1, 'n IN (0, 1, 16, 17, 4096, 8193)');
 SELECT pg_temp.check_aggregates('zero_compressed', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (0, 16, 33, 4097, 8193)');
 SELECT pg_temp.check_aggregates('comparison_free', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (1, 17, 32, 4096)');
 SELECT pg_temp.check_aggregates('comparison_free', 3, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (17, 4095, 600000)');
+SELECT pg_temp.check_aggregates('hp', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (1, 17, 4096)');
+SELECT pg_temp.check_aggregates('bucket_radix', 1, 'n IN (1, 17, 4096)');
+SELECT pg_temp.check_aggregates('bucket_bitonic', 1, 'n IN (1, 17, 4096)');
+SELECT set_config('hpsort.algorithm', 'comparison_free', true), set_config('hpsort.threads', '3', true);
 SELECT is(pg_temp.threads_used(), least(3, processors), 'threads indeed')
 FROM (SELECT substring(name FROM '^[0-9]+')::int AS processors FROM hpsort_devices() WHERE device = 'cpu') d;
 RESET hpsort.algorithm;

@@ -44,9 +44,32 @@ BEGIN
 END $$;
 SELECT pg_temp.check_floats('auto');
 SELECT pg_temp.check_floats('radix');
--- needs a GPU, not a service that sorts on the CPU
-SELECT pg_temp.check_floats('bucket_bitonic') WHERE current_setting('hpsort.device') = 'gpu' AND
-	EXISTS (SELECT FROM hpsort_devices() WHERE device = 'gpu' AND usable AND ordinal >= 0);
+SELECT pg_temp.check_floats('bucket_bitonic');
+
+-- the permutation: 0 and -0 are equal, and all NaNs
+CREATE FUNCTION pg_temp.positions(a float4[], descending bool, nulls_first bool) RETURNS int4[] LANGUAGE plpgsql AS $$
+DECLARE
+	result int4[];
+BEGIN
+	EXECUTE format('SELECT array_agg(i ORDER BY x %s NULLS %s, i) FROM unnest($1) WITH ORDINALITY u(x, i)',
+		CASE WHEN descending THEN 'DESC' ELSE 'ASC' END, CASE WHEN nulls_first THEN 'FIRST' ELSE 'LAST' END)
+	INTO result USING a;
+	RETURN coalesce(result, '{}');
+END $$;
+CREATE TEMP TABLE ordered_inputs AS SELECT n, a, pg_temp.positions(a, false, false) AS asc_last, pg_temp.positions(a, true, true) AS desc_first,
+	pg_temp.positions(a, false, true) AS asc_first, pg_temp.positions(a, true, false) AS desc_last FROM inputs;
+CREATE FUNCTION pg_temp.check_positions(forced text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hpsort.algorithm', forced, true);
+	RETURN NEXT is_empty('SELECT n FROM ordered_inputs WHERE hpsort_order_float4(a) <> asc_last', forced || ': permutation');
+	RETURN NEXT is_empty('SELECT n FROM ordered_inputs WHERE hpsort_order_float4(a, true) <> desc_first', forced || ': permutation, descending');
+	RETURN NEXT is_empty('SELECT n FROM ordered_inputs WHERE hpsort_order_float4(a, false, true) <> asc_first', forced || ': permutation, NULLs first');
+	RETURN NEXT is_empty('SELECT n FROM ordered_inputs WHERE hpsort_order_float4(a, true, false) <> desc_last', forced || ': permutation, descending, NULLs last');
+END $$;
+SELECT pg_temp.check_positions('auto');
+SELECT pg_temp.check_positions('radix');
+SELECT pg_temp.check_positions('bucket_bitonic');
+SELECT is((SELECT (function, algorithm, lo, hi)::text FROM hpsort_last()), '(hpsort_order_float4,bucket_bitonic,,)', 'by bucket_bitonic indeed');
 RESET hpsort.algorithm;
 
 SELECT is(hpsort_float4('{2,NaN,-Infinity,NULL,-1.5,Infinity}')::text, '{-Infinity,-1.5,2,Infinity,NaN,NULL}', 'one by hand');

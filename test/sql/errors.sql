@@ -81,6 +81,7 @@ SELECT pg_temp.error_of($$SELECT hpsort('{{1,2},{3,4}}')$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{{{1}}}')$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{{1,2},{3,4}}', 0, 9)$$);
 SELECT pg_temp.error_of($$SELECT hpsort_order('{{1,2},{3,4}}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_order_float4('{{1,2},{3,4}}')$$);
 SELECT pg_temp.error_of($$SELECT hpsort_set('{{1,2},{3,4}}')$$);
 SELECT pg_temp.error_of($$SELECT hpsort_runs('{{1,2},{3,4}}')$$);
 
@@ -119,31 +120,28 @@ SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('COMMIT')$$);
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('COPY victim TO STDOUT')$$);
 SELECT x, to_regclass('offspring') IS NULL AS no_offspring FROM victim;
 
--- an algorithm that the device does not have
+-- one that sorts distinct keys
 SET hpsort.device = cpu;
-SET hpsort.algorithm = hp;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}', 1, 2)$$);
-SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
-SELECT pg_temp.error_of($$SELECT hpsort_set('{2,1}')$$);
-SELECT pg_temp.error_of($$SELECT hpsort_runs('{2,1}')$$);
-SELECT pg_temp.error_of($$SELECT hpsort_agg(x) FROM generate_series(1, 2) x$$);
-SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM generate_series(1, 2) x$$);
-SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (2), (1)')$$);
 SET hpsort.algorithm = one_hp;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort('{2,1,2}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort('{2,1,1}', 1, 2)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_set('{2,2}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_runs('{2,2}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_agg(x) FROM (VALUES (2), (2)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM (VALUES (2), (2)) v(x)$$);
+SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (2), (2)')$$);
+-- those without a permutation say why
+SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
+SET hpsort.algorithm = hp;
+SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
 SET hpsort.algorithm = zero_compressed_published;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
 SET hpsort.algorithm = bucket_radix;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
-SET hpsort.algorithm = comparison_free_onehot;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
-SET hpsort.algorithm = bucket_bitonic;
-SELECT pg_temp.error_of($$SELECT hpsort('{2,1}')$$);
-SELECT pg_temp.error_of($$SELECT hpsort_float4('{2,1}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
 -- floating-point numbers are not counted
 SET hpsort.algorithm = zero_compressed;
 SELECT pg_temp.error_of($$SELECT hpsort_float4('{2,1}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_order_float4('{2,1}')$$);
 -- an algorithm that cannot count so many values there
 SET hpsort.algorithm = zero_compressed;
 SELECT pg_temp.error_of($$SELECT hpsort('{2147483647,-2147483648}')$$);
@@ -155,8 +153,11 @@ SELECT pg_temp.error_of($$SELECT hpsort_agg(x) FROM (VALUES (0), (268435456)) v(
 SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM (VALUES (0), (268435456)) v(x)$$);
 SELECT pg_temp.error_of($$SELECT * FROM hpsort_query('VALUES (0), (268435456)')$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{2147483647,2147483640}')$$);
+-- or that needs more memory for it than there may be
 SET hpsort.algorithm = comparison_free;
 SELECT pg_temp.error_of($$SELECT hpsort('{0,268435456}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_set('{0,268435456}')$$);
+SELECT pg_temp.error_of($$SELECT hpsort_runs_agg(x) FROM (VALUES (0), (268435456)) v(x)$$);
 -- or has no permutation
 SELECT pg_temp.error_of($$SELECT hpsort_order('{2,1}')$$);
 RESET hpsort.algorithm;

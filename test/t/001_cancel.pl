@@ -156,6 +156,12 @@ cancels('hpsort, wide, descending', $wide, 'hpsort(a, true)', millions => 32);
 cancels('hpsort, narrow', $narrow, 'hpsort(a)', millions => 32);
 cancels('hpsort, zero_compressed', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'zero_compressed' });
 cancels('hpsort, comparison_free', $middle, 'hpsort(a)', set => { 'hpsort.algorithm' => 'comparison_free' });
+my @papers = (
+	[hp => $middle, 'hpsort(a)'], [zero_compressed_published => $middle, 'hpsort(a)'], [bucket_radix => $wide, 'hpsort(a)'],
+	[bucket_bitonic => $wide, 'hpsort(a)'], [bucket_bitonic => $wide, 'hpsort_order(a)'], [bucket_bitonic => 5, 'hpsort_order(a)']);
+cancels("$_->[2], $_->[0]", $_->[1], $_->[2], millions => 8, set => { 'hpsort.algorithm' => $_->[0], work_mem => "'2GB'" }) for @papers;
+# a matrix of 16 million keys and ten values
+cancels('hpsort, comparison_free_onehot', 'i % 10', 'hpsort(a)', set => { 'hpsort.algorithm' => 'comparison_free_onehot', work_mem => "'2GB'" });
 # as many threads as there are processors, up to three
 my %three = ('hpsort.algorithm' => 'comparison_free', 'hpsort.threads' => 3);
 cancels('hpsort, comparison_free, threads', $threaded, 'hpsort(a)', set => \%three);

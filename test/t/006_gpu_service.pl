@@ -96,17 +96,27 @@ $out = $node->safe_psql('postgres', q{SET hpsort.device = gpu; SET max_parallel_
 	SELECT hpsort_agg(x) = (SELECT s FROM many_sorted) FROM many; SELECT device FROM hpsort_last();
 	SELECT hpsort_agg(x % 10) = (SELECT array_agg(x % 10 ORDER BY x % 10) FROM many) FROM many; SELECT device FROM hpsort_last()});
 is($out, "t\ngpu\nt\ngpu", 'gpu: parallel');
-# The service's device, too, uses or refuses a forced algorithm.
+# The service's device, too, uses a forced algorithm, or says why it cannot.
 foreach my $device (qw(auto gpu))
 {
 	my $set = "SET hpsort.device = $device; SET hpsort.algorithm =";
+	my $used = $device eq 'gpu' ? 'algorithm || device' : "algorithm || 'gpu'";
 
-	foreach my $algorithm (qw(hp one_hp zero_compressed_published bucket_radix comparison_free_onehot bucket_bitonic))
+	foreach my $algorithm (qw(hp one_hp zero_compressed_published bucket_radix comparison_free comparison_free_onehot bucket_bitonic))
 	{
-		like(why_not("$set $algorithm; SELECT hpsort(ARRAY[3,1,2])"), qr/ERROR:  algorithm "$algorithm" is not available on the service's CPU device\nHINT:  Set hpsort.algorithm to "auto"/, "$algorithm, $device: refused");
-		my $why = $algorithm eq 'bucket_bitonic' ? "is not available on the service's CPU device" : 'cannot return a permutation';
-		like(why_not("$set $algorithm; SELECT hpsort_order(ARRAY[3,1,2])"), qr/ERROR:  algorithm "$algorithm" $why/, "$algorithm, $device: no permutation");
+		$out = $node->safe_psql('postgres', "$set $algorithm; SELECT hpsort(ARRAY[3,1,2]); SELECT $used FROM hpsort_last()");
+		is($out, "{1,2,3}\n${algorithm}gpu", "$algorithm, $device: used");
 	}
+	foreach my $algorithm (qw(hp one_hp zero_compressed_published bucket_radix comparison_free))
+	{
+		like(why_not("$set $algorithm; SELECT hpsort_order(ARRAY[3,1,2])"), qr/ERROR:  algorithm "$algorithm" cannot return a permutation/, "$algorithm, $device: no permutation");
+	}
+	foreach my $algorithm (qw(comparison_free_onehot bucket_bitonic))
+	{
+		is($node->safe_psql('postgres', "$set $algorithm; SELECT hpsort_order(ARRAY[3,1,2,1])"), '{2,4,3,1}', "$algorithm, $device: permutation");
+	}
+	like(why_not("$set one_hp; SELECT hpsort(ARRAY[3,1,3])"), qr/ERROR:  key 3 occurs more than once, and one_hp sorts distinct keys only/, "one_hp, $device: a duplicate");
+	like(why_not("$set hp; SELECT hpsort(ARRAY[2147483647,-2147483648])"), qr/ERROR:  algorithm "hp" needs 34359738380 bytes of memory for 2 keys/, "hp, $device: too much memory");
 	foreach my $algorithm (qw(radix comparison_free zero_compressed))
 	{
 		$out = $node->safe_psql('postgres', "$set $algorithm; SELECT hpsort(array_agg(x % 1000)) = array_agg(x % 1000 ORDER BY x % 1000) FROM many; SELECT algorithm FROM hpsort_last()");

@@ -110,25 +110,21 @@ static const RefusedCase refused[] = {
 	{{.n = 5, .lo = 0, .hi = 9, .algorithm = FREE, .want = ORDER}, SORT_UNSUPPORTED,
 		"algorithm \"comparison_free\" cannot return a permutation",
 	"It makes the keys anew from their counts, without their positions."},
-	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_HP, .gpu_reason = "there is none"},
-		SORT_UNSUPPORTED, "algorithm \"hp\" is not available on device \"cpu\"",
-	"Device \"gpu\" cannot be used: there is none."},
-	{{.n = 0, .algorithm = SORT_ALGORITHM_ONE_HP, .device = CPU, .gpu_reason = "there is none"},
-	SORT_UNSUPPORTED, "algorithm \"one_hp\" is not available on device \"cpu\"", ""},
-	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_BUCKET_RADIX}, SORT_UNSUPPORTED,
-	"algorithm \"bucket_radix\" is not available on device \"cpu\"", ""},
-	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_COMPARISON_FREE_ONEHOT}, SORT_UNSUPPORTED,
-	"algorithm \"comparison_free_onehot\" is not available on device \"cpu\"", ""},
-	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_BUCKET_BITONIC, .want = ORDER,
-		.gpu_reason = "there is none"},
-		SORT_UNSUPPORTED, "algorithm \"bucket_bitonic\" is not available on device \"cpu\"",
-	"Device \"gpu\" cannot be used: there is none."},
+	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_HP, .want = ORDER, .gpu_reason = "there is none"},
+		SORT_UNSUPPORTED, "algorithm \"hp\" cannot return a permutation",
+	"It makes the keys anew from their counts, without their positions."},
+	{{.n = 5, .lo = 0, .hi = 9, .algorithm = SORT_ALGORITHM_HP, .algorithm_memory = 103},
+		SORT_MEMORY_LIMIT, "algorithm \"hp\" needs 104 bytes of memory for 5 keys from 0 to 9",
+	"It may take 103 bytes."},
+	{{.n = UINT64_MAX / 4, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = SORT_ALGORITHM_COMPARISON_FREE_ONEHOT,
+		.algorithm_memory = 1000, .device = CPU, .want = ORDER}, SORT_MEMORY_LIMIT,
+		"algorithm \"comparison_free_onehot\" needs 18446744073709551615 bytes of memory for 4611686018427387903 "
+		"keys from -2147483648 to 2147483647",
+	"It may take 1000 bytes."},
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .algorithm = SORT_ALGORITHM_BUCKET_RADIX, .want = ORDER,
 		.gpu = &plan_cpu_costs}, SORT_UNSUPPORTED,
 		"algorithm \"bucket_radix\" cannot return a permutation",
 	"Its partition into buckets forgets the order of equal keys."},
-	{{.n = 5, .lo = 0, .hi = 9, .device = CPU, .algorithm = SORT_ALGORITHM_BUCKET_BITONIC, .want = ORDER},
-	SORT_UNSUPPORTED, "algorithm \"bucket_bitonic\" is not available on device \"cpu\"", ""},
 	{{.n = 5, .lo = 0, .hi = 9, .device = GPU, .gpu_reason = "this build has no GPU service"},
 		SORT_DEVICE_UNAVAILABLE, "device \"gpu\" is not available",
 	"This build has no GPU service."},
@@ -166,9 +162,9 @@ test_too_wide(void **state)
 {
 	static const SortPlanInput wide[] = {
 		{.n = 5, .lo = 0, .hi = BINS, .algorithm = ZERO},
-		{.n = 5, .lo = -1, .hi = BINS - 1, .algorithm = FREE, .device = CPU},
+		{.n = 5, .lo = -1, .hi = BINS - 1, .algorithm = ZERO, .device = CPU},
 		{.n = 5, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = ZERO, .want = ORDER},
-		{.n = UINT64_MAX, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = FREE, .want = RUNS},
+		{.n = UINT64_MAX, .lo = INT32_MIN, .hi = INT32_MAX, .algorithm = ZERO, .want = RUNS},
 	};
 	size_t		i;
 
@@ -181,8 +177,7 @@ test_too_wide(void **state)
 		char		detail[200];
 
 		snprintf(message, sizeof(message), "algorithm \"%s\" cannot sort keys from %d to %d",
-				 wide[i].algorithm == ZERO ? "zero_compressed" : "comparison_free",
-				 (int) wide[i].lo, (int) wide[i].hi);
+				 "zero_compressed", (int) wide[i].lo, (int) wide[i].hi);
 		snprintf(detail, sizeof(detail),
 				 "It needs a counter for each of %lld values; at most %lld are possible.",
 				 (long long) wide[i].hi - wide[i].lo + 1, (long long) PLAN_MAX_BINS);
@@ -245,6 +240,9 @@ static const GpuCase gpu_cases[] = {
 	{1000, INT32_MIN, INT32_MAX, KEYS, ANY, RADIX, false, CPU},
 	{10000000, 0, 999, KEYS, ANY, FREE, true, CPU},
 	{10, INT32_MIN, INT32_MAX, KEYS, ANY, ZERO, true, GPU},
+	{10, 0, 999, KEYS, ANY, SORT_ALGORITHM_HP, false, CPU},
+	{10000000, 0, 999, KEYS, ANY, SORT_ALGORITHM_HP, true, GPU},
+	{10000000, INT32_MIN, INT32_MAX, ORDER, ANY, SORT_ALGORITHM_BUCKET_BITONIC, true, GPU},
 	/* forced device */
 	{0, 0, 0, KEYS, GPU, AUTO, true, GPU},
 	{1, 7, 7, RUNS, GPU, AUTO, true, GPU},

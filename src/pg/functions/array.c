@@ -1,6 +1,7 @@
 /*
  * array.c
- *		hpsort(int4[] ...), hpsort_float4() and hpsort_order(): arrays to arrays.
+ *		hpsort(int4[] ...), hpsort_float4(), hpsort_order() and
+ *		hpsort_order_float4(): arrays to arrays.
  */
 #include "postgres.h"
 
@@ -14,11 +15,13 @@
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
+#include "sort/float_image.h"
 
 PG_FUNCTION_INFO_V1(hpsort);
 PG_FUNCTION_INFO_V1(hpsort_bounds);
 PG_FUNCTION_INFO_V1(hpsort_float4);
 PG_FUNCTION_INFO_V1(hpsort_order);
+PG_FUNCTION_INFO_V1(hpsort_order_float4);
 
 /* Elements handled between two checks for interrupts. */
 #define CHECK_EVERY (1 << 20)
@@ -80,27 +83,43 @@ hpsort_bounds(PG_FUNCTION_ARGS)
 									 sort_order_from_args(fcinfo, 3)));
 }
 
-/*
- * float4 as integers in PostgreSQL's order, in which NaN of either sign is last.
- * The bits of a negative number count downwards, so they are inverted.  That makes
- * NaNs with a negative sign the smallest images; subtracting NEGATIVE_NANS wraps
- * them round to the largest.  The mapping is one to one: every number comes back
- * with the bits that it had, -0 and NaNs included.
- */
-#define NEGATIVE_NANS UINT32_C(0x7FFFFF)
-
-static inline int32
-float4_image(uint32 bits)
+/* A context for keys that are images of numbers (float_image.h). */
+static void
+float4_context(SortContext *context)
 {
-	return (int32) ((bits >> 31 ? bits ^ UINT32_C(0x7FFFFFFF) : bits) - NEGATIVE_NANS);
+	pg_sort_context(context, CurrentMemoryContext);
+	context->floats = true;
+	if (context->algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(context->algorithm)->floats)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("algorithm \"%s\" sorts integers only",
+						sort_algorithm_name(context->algorithm)),
+				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
 }
 
-static inline uint32
-float4_bits(int32 image)
+/*
+ * The images of n numbers, in a new block.  of_equals: numbers that are equal have
+ * one image, from which they cannot be made again.
+ */
+static int32 *
+float4_images(const uint32 *numbers, int n, bool of_equals)
 {
-	uint32		bits = (uint32) image + NEGATIVE_NANS;
+	int32	   *images = palloc(Max(n, 1) * sizeof(int32));
+	int			i;
 
-	return bits >> 31 ? bits ^ UINT32_C(0x7FFFFFFF) : bits;
+	for (i = 0; i < n;)
+	{
+		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
+
+		CHECK_FOR_INTERRUPTS();
+		if (of_equals)
+			for (; i < end; i++)
+				images[i] = float_image_of_equals(numbers[i]);
+		else
+			for (; i < end; i++)
+				images[i] = float_image(numbers[i]);
+	}
+	return images;
 }
 
 /*
@@ -132,22 +151,8 @@ hpsort_float4(PG_FUNCTION_ARGS)
 	if (n + nulls < 2)
 		PG_RETURN_ARRAYTYPE_P(array);
 
-	pg_sort_context(&context, CurrentMemoryContext);
-	if (context.algorithm != SORT_ALGORITHM_AUTO && !algorithm_info(context.algorithm)->floats)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("algorithm \"%s\" sorts integers only",
-						sort_algorithm_name(context.algorithm)),
-				 errhint("Set hpsort.algorithm to \"auto\", or see hpsort_algorithms().")));
-	images = palloc(Max(n, 1) * sizeof(int32));
-	for (i = 0; i < n;)
-	{
-		int			end = n - i < CHECK_EVERY ? n : i + CHECK_EVERY;
-
-		CHECK_FOR_INTERRUPTS();
-		for (; i < end; i++)
-			images[i] = float4_image(numbers[i]);
-	}
+	float4_context(&context);
+	images = float4_images(numbers, n, false);
 	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
 	pg_sort_check(sorter_add_array(&sorter, images, n, &err), &err);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
@@ -164,9 +169,66 @@ hpsort_float4(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		for (; i < end; i++)
-			((uint32 *) out)[i] = float4_bits(out[i]);
+			((uint32 *) out)[i] = float_image_bits(out[i]);
 	}
 	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+/*
+ * Positions among the keys become positions in the array, of which those of NULLs are
+ * put before or behind them.  out has room for all, n keys and the NULLs.
+ */
+static void
+order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *out)
+{
+	const uint8 *bitmap = ARR_NULLBITMAP(array);
+	int32	   *key_places = out + (nulls_first ? nulls : 0);
+	int32	   *null_places = nulls_first ? out : out + n;
+	int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));
+	int			key = 0;
+	int			null = 0;
+	int			i;
+
+	for (i = 0; i < n + nulls; i++)
+	{
+		if (bitmap[i / 8] & (1 << (i % 8)))
+			position[key++] = i + 1;
+		else
+			null_places[null++] = i + 1;
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	for (i = 0; i < n; i++)
+	{
+		key_places[i] = position[key_places[i] - 1];
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	pfree(position);
+}
+
+/* The stable sorting permutation of an array whose keys, n of them, are these or have these images. */
+static ArrayType *
+order_array(const char *function, ArrayType *array, const int32 *keys, int n, int nulls, SortOrder order,
+			const SortContext *context)
+{
+	SortError	err;
+	Sorter		sorter;
+	int32	   *out;
+	ArrayType  *result = int4_array_make((int64) n + nulls, 0, 1, false, &out);
+
+	if (n + nulls == 0)
+		return result;
+	sorter_init(&sorter, context, PG_INT32_MIN, PG_INT32_MAX);
+	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
+	pg_sort_check(sorter_finish(&sorter, SORT_WANT_PERMUTATION, &err), &err);
+	pg_sort_check(sorter_read_permutation(&sorter, order.descending, 1,
+										  (uint32 *) out + (order.nulls_first ? nulls : 0), &err), &err);
+	last_sort_record(function, &sorter, NULL, nulls);
+	sorter_reset(&sorter);
+	if (nulls > 0)
+		order_among_nulls(array, n, nulls, order.nulls_first, out);
+	return result;
 }
 
 /*
@@ -183,58 +245,43 @@ hpsort_order(PG_FUNCTION_ARGS)
 	int			nulls;
 	const int32 *keys;
 	SortContext context;
-	SortError	err;
-	Sorter		sorter;
-	ArrayType  *result;
-	int32	   *out;
-	int32	   *key_places;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	array = array_arg(PG_GETARG_DATUM(0));
 	order = sort_order_from_args(fcinfo, 1);
 	keys = int4_array_keys(array, &n, &nulls);
-
-	result = int4_array_make((int64) n + nulls, 0, 1, false, &out);
-	if (n + nulls == 0)
-		PG_RETURN_ARRAYTYPE_P(result);
-	key_places = out + (order.nulls_first ? nulls : 0);
-
 	pg_sort_context(&context, CurrentMemoryContext);
-	sorter_init(&sorter, &context, PG_INT32_MIN, PG_INT32_MAX);
-	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
-	pg_sort_check(sorter_finish(&sorter, SORT_WANT_PERMUTATION, &err), &err);
-	pg_sort_check(sorter_read_permutation(&sorter, order.descending, 1,
-										  (uint32 *) key_places, &err), &err);
-	last_sort_record("hpsort_order", &sorter, NULL, nulls);
-	sorter_reset(&sorter);
+	PG_RETURN_ARRAYTYPE_P(order_array("hpsort_order", array, keys, n, nulls, order, &context));
+}
 
-	if (nulls > 0)
-	{
-		/* Positions among the keys become positions in the array. */
-		const uint8 *bitmap = ARR_NULLBITMAP(array);
-		int32	   *null_places = order.nulls_first ? out : out + n;
-		int32	   *position = (int32 *) palloc(Max(n, 1) * sizeof(int32));
-		int			key = 0;
-		int			null = 0;
-		int			i;
+/*
+ * hpsort_order_float4(keys float4[], descending bool, nulls_first bool) returns int4[]
+ *
+ * Numbers that PostgreSQL takes for equal keep their order: 0 and -0, all NaNs.
+ */
+Datum
+hpsort_order_float4(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array;
+	ArrayType  *result;
+	SortOrder	order;
+	int			n;
+	int			nulls;
+	const uint32 *numbers;
+	int32	   *images;
+	SortContext context;
 
-		for (i = 0; i < n + nulls; i++)
-		{
-			if (bitmap[i / 8] & (1 << (i % 8)))
-				position[key++] = i + 1;
-			else
-				null_places[null++] = i + 1;
-			if (i % CHECK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
-		}
-		for (i = 0; i < n; i++)
-		{
-			key_places[i] = position[key_places[i] - 1];
-			if (i % CHECK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
-		}
-		pfree(position);
-	}
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	array = array_arg(PG_GETARG_DATUM(0));
+	order = sort_order_from_args(fcinfo, 1);
+	numbers = (const uint32 *) array_keys(array, FLOAT4OID, &n, &nulls);
+	float4_context(&context);
+	images = float4_images(numbers, n, true);
+	result = order_array("hpsort_order_float4", array, images, n, nulls, order, &context);
+	if (n + nulls > 0)
+		last_sort_forget_bounds();
+	pfree(images);
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -1,0 +1,235 @@
+/*
+ * bucket_radix.c
+ *		Radix sort with bucket partition of Zhang and Wu: a pass for each digit,
+ *		each of which cuts the keys into rows of different digits, so that one key of
+ *		each row at a time can be counted and moved without two meeting.
+ *
+ * The authors' arrays by name: pivots divide the digits evenly, sublists[i] and
+ * indices[i] are the row and the place in it of key i, counts and countsoffset
+ * the rows' lengths and where they start in pInput, histbins the counting
+ * sort's counters.  The work items of a column are taken in the order of their rows,
+ * and a row that has no more keys is left out of the next columns; the authors'
+ * threads stay idle there.
+ *
+ * The authors' partition forgets the order of equal digits, so that after two passes an
+ * insertion sort has to repair it.  A single thread makes the rows in the order
+ * of the input: the insertion sort looks at each key and moves none, which
+ * report.moved says.
+ */
+#include "sort/published/parts.h"
+
+#define RADIX_DEFAULT (UINT32_C(1) << 16)
+#define ROWS_DEFAULT (UINT32_C(1) << 10)
+
+typedef struct Radix
+{
+	Published  *p;
+	uint32_t   *keys;			/* distances; in the order of each pass's digit after it */
+	uint64_t	n;
+	uint32_t	radix;			/* r */
+	uint32_t	rows;			/* s */
+	uint64_t	digits;			/* different digits of this pass */
+	uint32_t	shift;			/* of this pass's digit */
+	uint16_t   *sublists;		/* [n] */
+	uint32_t   *indices;		/* [n] */
+	uint32_t   *pInput;			/* [n] */
+	uint32_t   *counts;			/* [s] */
+	uint32_t   *countsoffset;	/* [s] */
+	uint32_t   *live;			/* [s] rows that reach the column at hand */
+	uint32_t   *histbins;		/* [r] */
+} Radix;
+
+static inline uint32_t
+digit_of(const Radix *x, uint32_t key)
+{
+	return (key >> x->shift) & (x->radix - 1);
+}
+
+/* The bucket partition: pInput, counts and countsoffset. */
+static bool
+partition(Radix *x)
+{
+	uint32_t	sum = 0;
+	uint64_t	i = 0;
+	uint32_t	row;
+
+	for (row = 0; row < x->rows; row++)
+		x->counts[row] = 0;
+	while (i < x->n)
+	{
+		uint64_t	end = published_step(i, x->n);
+
+		for (; i < end; i++)
+		{
+			row = (uint32_t) ((uint64_t) digit_of(x, x->keys[i]) * x->rows / x->digits);
+			x->sublists[i] = (uint16_t) row;
+			x->indices[i] = x->counts[row]++;
+		}
+		if (published_cancelled(x->p))
+			return false;
+	}
+	for (row = 0; row < x->rows; row++)
+	{
+		x->countsoffset[row] = sum;
+		sum += x->counts[row];
+	}
+	for (i = 0; i < x->n;)
+	{
+		uint64_t	end = published_step(i, x->n);
+
+		for (; i < end; i++)
+			x->pInput[x->countsoffset[x->sublists[i]] + x->indices[i]] = x->keys[i];
+		if (published_cancelled(x->p))
+			return false;
+	}
+	return true;
+}
+
+/* histogram-keys, or rank-and-permute: a column of pInput after the other. */
+static bool
+walk_columns(Radix *x, bool permute)
+{
+	PublishedReport *report = &x->p->sort->report;
+	uint32_t	nlive = 0;
+	uint64_t	since_check = 0;
+	uint32_t	row;
+	uint32_t	j;
+
+	for (row = 0; row < x->rows; row++)
+		if (x->counts[row] > 0)
+			x->live[nlive++] = row;
+	for (j = 0; nlive > 0; j++)
+	{
+		uint32_t	reach = 0;
+		uint32_t	w;
+
+		for (w = 0; w < nlive; w++)
+		{
+			uint32_t	value = x->pInput[x->countsoffset[x->live[w]] + j];
+			uint32_t   *bin = &x->histbins[digit_of(x, value)];
+
+			if (permute)
+				x->keys[*bin] = value;
+			(*bin)++;
+			if (j + 1 < x->counts[x->live[w]])
+				x->live[reach++] = x->live[w];
+		}
+		since_check += nlive;
+		nlive = reach;
+		if (since_check >= PUBLISHED_CHECK_EVERY)
+		{
+			since_check = 0;
+			if (published_cancelled(x->p))
+				return false;
+		}
+	}
+	if (!permute)
+		report->columns += j;
+	return !published_cancelled(x->p);
+}
+
+/* One digit: the bucket partition, and the counting sort of what it made. */
+static bool
+pass(Radix *x)
+{
+	uint32_t	sum = 0;
+	uint32_t	digit;
+
+	if (!partition(x))
+		return false;
+	published_phase(x->p, "partition");
+	for (digit = 0; digit < x->radix; digit++)
+		x->histbins[digit] = 0;
+	if (!walk_columns(x, false))
+		return false;
+	for (digit = 0; digit < x->radix; digit++)
+	{
+		uint32_t	count = x->histbins[digit];
+
+		x->histbins[digit] = sum;
+		sum += count;
+	}
+	if (!walk_columns(x, true))
+		return false;
+	published_phase(x->p, "counting");
+	x->p->sort->report.rounds++;
+	return true;
+}
+
+/* Repairs the order of keys with the same last digit. */
+static bool
+insertion_sort(Radix *x)
+{
+	uint64_t	since_check = 0;
+	uint64_t	i;
+
+	for (i = 1; i < x->n; i++)
+	{
+		uint32_t	key = x->keys[i];
+		uint64_t	at = i;
+
+		for (; at > 0 && x->keys[at - 1] > key; at--)
+			x->keys[at] = x->keys[at - 1];
+		x->keys[at] = key;
+		x->p->sort->report.moved += i - at;
+		since_check += 1 + i - at;
+		if (since_check >= PUBLISHED_CHECK_EVERY)
+		{
+			since_check = 0;
+			if (published_cancelled(x->p))
+				return false;
+		}
+	}
+	published_phase(x->p, "insertion");
+	return true;
+}
+
+static bool
+allocate(Radix *x)
+{
+	Published  *p = x->p;
+
+	return (x->sublists = published_alloc(p, x->n, sizeof(uint16_t))) != NULL &&
+		(x->indices = published_alloc(p, x->n, sizeof(uint32_t))) != NULL &&
+		(x->pInput = published_alloc(p, x->n, sizeof(uint32_t))) != NULL &&
+		(x->counts = published_alloc(p, x->rows, sizeof(uint32_t))) != NULL &&
+		(x->countsoffset = published_alloc(p, x->rows, sizeof(uint32_t))) != NULL &&
+		(x->live = published_alloc(p, x->rows, sizeof(uint32_t))) != NULL &&
+		(x->histbins = published_alloc(p, x->radix, sizeof(uint32_t))) != NULL;
+}
+
+bool
+published_bucket_radix(Published *p)
+{
+	const PublishedOptions *options = &p->sort->options;
+	Radix		x = {
+		.p = p,
+		.keys = (uint32_t *) p->sort->keys,
+		.n = p->sort->n,
+		.radix = options->radix ? options->radix : RADIX_DEFAULT,
+		.rows = options->rows ? options->rows : ROWS_DEFAULT
+	};
+	uint32_t	bits;
+
+	if (x.radix < 2 || x.radix > (UINT32_C(1) << 16) || (x.radix & (x.radix - 1)) != 0 ||
+		x.rows > (UINT32_C(1) << 16))
+	{
+		sort_fail(p->err, SORT_UNSUPPORTED, "bucket_radix has no radix %u with %u rows", x.radix, x.rows);
+		return false;
+	}
+	if (!allocate(&x) || !published_to_distances(p))
+		return false;
+	bits = (uint32_t) __builtin_ctz(x.radix);
+	do
+	{
+		uint64_t	left = (p->range - 1) >> x.shift;
+
+		x.digits = left < x.radix ? left + 1 : x.radix;
+		if (!pass(&x))
+			return false;
+		x.shift += bits;
+	} while (x.shift < 32 && (p->range - 1) >> x.shift > 0);
+	if (p->sort->report.rounds > 1 && !insertion_sort(&x))
+		return false;
+	return published_to_keys(p);
+}

@@ -1,0 +1,47 @@
+/*
+ * one_hp.c
+ *		1-H-P of Kozakai, Fujimoto and Wada (Algorithm 3), for distinct keys:
+ *		Histogram and Prefix-Sums, once.
+ *
+ * Where A_p, the prefix sums of the histogram A, grows from one value to the next,
+ * that value is a key, and the smaller sum its place.  It grows by more than one
+ * where a key occurs more than once, for which the algorithm is not made: the authors
+ * assume distinct keys, here the error names the first duplicate in order.
+ */
+#include "sort/published/parts.h"
+
+bool
+published_one_hp(Published *p)
+{
+	uint32_t   *A = published_histogram_of_keys(p);
+	uint32_t   *A_p = A ? published_alloc(p, p->range, sizeof(uint32_t)) : NULL;
+	uint32_t	before = 0;
+	uint64_t	v = 0;
+
+	if (A_p == NULL)
+		return false;
+	published_phase(p, "histogram");
+	if (!published_prefix_sums(p, A, A_p, p->range))
+		return false;
+	published_phase(p, "prefix sums");
+	while (v < p->range)
+	{
+		uint64_t	end = published_step(v, p->range);
+
+		for (; v < end; v++)
+		{
+			int32_t		key = published_key(p->sort, (uint32_t) v);
+
+			if (A_p[v] == before)
+				continue;
+			if (A_p[v] - before > 1)
+				return published_duplicate(p, key);
+			p->sort->keys[before] = key;
+			before = A_p[v];
+		}
+		if (published_cancelled(p))
+			return false;
+	}
+	published_phase(p, "keys");
+	return true;
+}

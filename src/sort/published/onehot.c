@@ -1,0 +1,179 @@
+/*
+ * onehot.c
+ *		Method 1 of Abdel-hafeez, Gordon-Ross and Abubaker: a matrix TM of zeros
+ *		and ones with a row for each value and a column for each key.
+ *
+ * Eq. 9 sets TM[v][k] to 1 where the k-th key has the value v.
+ *
+ * Eq. 11 has a thread for each row, all of which look at one column after the other,
+ * and a common index j of the result, "SO[i++] = IN[i]".  As printed it does not sort:
+ * i is the number of the row, and a column has a single 1, so that j would count the
+ * keys in the order of the input.  What was changed: the key taken is IN[k], the index
+ * counted is j, and a row is read to its end before the next one's keys are
+ * written, which one thread does by taking the rows one after the other.  (Threads in
+ * step need to know how many ones the rows before theirs have.)  Equal keys keep the
+ * order of the input, so that the columns in that order are the stable permutation.
+ *
+ * Eq. 10, for distinct keys, multiplies a row with the vector of all keys.  A row
+ * without a 1 gives 0, which the authors drop (J* of their Eq. 8); therefore the
+ * smallest value counts as 1 there, not 0.  A row with two ones would give their sum:
+ * it is the error.
+ */
+#include "sort/published/parts.h"
+
+#include <string.h>
+
+/* Eq. 9 */
+static uint8_t *
+make_matrix(Published *p)
+{
+	uint64_t	n = p->sort->n;
+	uint8_t    *TM = published_alloc(p, p->range * n, 1);
+	uint64_t	i = 0;
+
+	while (TM && i < p->range * n)
+	{
+		uint64_t	end = p->range * n - i;
+
+		/* 4 MiB at a time, as the counters of the others */
+		end = i + (end < 4 * PUBLISHED_CHECK_EVERY ? end : 4 * PUBLISHED_CHECK_EVERY);
+		memset(TM + i, 0, (size_t) (end - i));
+		i = end;
+		if (published_cancelled(p))
+			return NULL;
+	}
+	i = 0;
+	while (TM && i < n)
+	{
+		uint64_t	end = published_step(i, n);
+
+		for (; i < end; i++)
+			TM[published_distance(p->sort, p->sort->keys[i]) * n + i] = 1;
+		if (published_cancelled(p))
+			return NULL;
+	}
+	return TM;
+}
+
+/* Eq. 11: the columns with a 1, row after row. */
+static bool
+take_columns(Published *p, const uint8_t *TM, uint32_t *out, uint32_t first)
+{
+	uint64_t	n = p->sort->n;
+	uint64_t	cells = p->range * n;
+	uint64_t	j = 0;
+	uint64_t	k = 0;
+	uint64_t	i = 0;
+
+	while (i < cells)
+	{
+		uint64_t	end = published_step(i, cells);
+
+		for (; i < end; i++)
+		{
+			if (TM[i] != 0)
+				out[j++] = first + (uint32_t) k;
+			if (++k == n)
+				k = 0;
+		}
+		if (published_cancelled(p))
+			return false;
+	}
+	return true;
+}
+
+/* Eq. 10: each row times the vector of keys, IN. */
+static bool
+multiply(Published *p, const uint8_t *TM, const uint64_t *IN)
+{
+	uint64_t	n = p->sort->n;
+	uint64_t	cells = p->range * n;
+	uint64_t	product = 0;
+	uint64_t	v = 0;
+	uint64_t	j = 0;
+	uint64_t	k = 0;
+	uint64_t	i = 0;
+
+	while (i < cells)
+	{
+		uint64_t	end = published_step(i, cells);
+
+		for (; i < end; i++)
+		{
+			product += TM[i] * IN[k];
+			if (++k < n)
+				continue;
+			if (product > v + 1)
+				return published_duplicate(p, published_key(p->sort, (uint32_t) v));
+			if (product > 0)
+				p->sort->keys[j++] = published_key(p->sort, (uint32_t) (product - 1));
+			product = k = 0;
+			v++;
+		}
+		if (published_cancelled(p))
+			return false;
+	}
+	return true;
+}
+
+/* Keys by Eq. 11: IN in the order of the columns. */
+static bool
+keys_of_columns(Published *p, const uint8_t *TM)
+{
+	uint64_t	n = p->sort->n;
+	int32_t    *IN = published_alloc(p, n, sizeof(int32_t));
+	uint32_t   *columns = (uint32_t *) p->sort->keys;
+	uint64_t	i = 0;
+
+	if (IN == NULL)
+		return false;
+	memcpy(IN, p->sort->keys, (size_t) n * sizeof(int32_t));
+	if (!take_columns(p, TM, columns, 0))
+		return false;
+	while (i < n)
+	{
+		uint64_t	end = published_step(i, n);
+
+		for (; i < end; i++)
+			p->sort->keys[i] = IN[columns[i]];
+		if (published_cancelled(p))
+			return false;
+	}
+	return true;
+}
+
+bool
+published_onehot(Published *p)
+{
+	uint64_t	n = p->sort->n;
+	uint8_t    *TM;
+	uint64_t   *IN;
+	uint64_t	i;
+	bool		done;
+
+	if (n > UINT64_MAX / p->range)
+	{
+		sort_no_memory(p->err);
+		return false;
+	}
+	TM = make_matrix(p);
+	if (TM == NULL)
+		return false;
+	published_phase(p, "initialization");
+	if (p->sort->positions)
+		done = take_columns(p, TM, p->sort->positions, p->sort->first);
+	else if (!p->sort->options.distinct)
+		done = keys_of_columns(p, TM);
+	else
+	{
+		IN = published_alloc(p, n, sizeof(uint64_t));
+		if (IN == NULL)
+			return false;
+		for (i = 0; i < n; i++)
+			IN[i] = (uint64_t) published_distance(p->sort, p->sort->keys[i]) + 1;
+		done = multiply(p, TM, IN);
+	}
+	if (done)
+		published_phase(p, "evaluation");
+	return done;
+}
