@@ -142,7 +142,7 @@ $(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
 
-$(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(CUDA_ROOT)/bench/papers/papers.cuh $(CUDA_ROOT)/bench/gpu/calls.cuh \
+$(CUDA_BUILD)/papers/%.o: $(CUDA_ROOT)/bench/papers/%.cu $(wildcard $(CUDA_ROOT)/bench/papers/*.cuh $(CUDA_ROOT)/bench/papers/*.h) $(CUDA_ROOT)/bench/gpu/calls.cuh \
 		$(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda \

@@ -94,7 +94,10 @@ typedef struct HpsortCudaError
  * see HPSORT_PUBLISHED_JOB() in published.h.  counted is for jobs as well: where
  * their bins fit, keys are counted, though passes over their bits may be faster.
  * without is a set of HPSORT_CUDA_WITHOUT bits, for tests and for measuring what a
- * way of sorting is worth; 0 leaves the engine every choice.
+ * way of sorting is worth; 0 leaves the engine every choice.  float_images: the keys
+ * stand for float4 (HPSORT_PUBLISHED_FLOAT4_IMAGE in published.h); an algorithm that
+ * looks at distances between keys then takes those of the numbers, all others sort
+ * the integers that they are.
  */
 typedef struct HpsortCudaSpec
 {
@@ -109,6 +112,7 @@ typedef struct HpsortCudaSpec
 	int			algorithm;
 	int			counted;
 	uint32_t	without;
+	int			float_images;
 } HpsortCudaSpec;
 
 typedef enum HpsortCudaRegime

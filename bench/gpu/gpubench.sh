@@ -3,7 +3,8 @@
 # algorithms by name beside both.
 #
 # usage: gpubench.sh [arguments of gpubench, such as --only text]
-#        gpubench.sh --algorithms [name ...]	the second half, or a part of it
+#        gpubench.sh --algorithms [name ...] [option=number ...]
+#                                           the second half, or a part of it
 #
 # Builds the programs for this host's GPU unless they are there already, prints
 # the tables and writes them to bench/results/gpu-<gpu>-<date>.csv and

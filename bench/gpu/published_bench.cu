@@ -4,7 +4,8 @@
  *	  The papers' algorithms by name, beside each other and hpsort's own way,
  *	  device to device, on the keys that hpsort's benches use.
  *
- * usage: published_bench [csv file] [algorithm ...]; without a name, all.
+ * usage: published_bench [csv file] [algorithm ...] [option=number ...]; without a
+ * name, all; options as in HpsortPublishedOptions, such as rows=65536.
  *
  * The papers' own data are in bench/papers.  Times as in gpubench.cu: between
  * two events on one stream, after other memory has been read through L2; medians
@@ -133,6 +134,67 @@ own_way(const Recipe &recipe)
 	return ms;
 }
 
+typedef uint32_t HpsortPublishedOptions::*OptionField;
+
+/* Options by name; an algorithm that has none of that name goes without. */
+static const struct
+{
+	const char *name;
+	OptionField field;
+}			option_names[] = {
+	{"block_threads", &HpsortPublishedOptions::block_threads},
+	{"blocks", &HpsortPublishedOptions::blocks},
+	{"row_threads", &HpsortPublishedOptions::row_threads},
+	{"radix_bits", &HpsortPublishedOptions::radix_bits},
+	{"rows", &HpsortPublishedOptions::rows},
+	{"bucket_most", &HpsortPublishedOptions::bucket_most},
+	{"slice_expected", &HpsortPublishedOptions::slice_expected},
+};
+static HpsortPublishedOptions wanted_options;
+
+/* "name=number"; false if it is no such thing. */
+static bool
+take_option(const char *arg)
+{
+	const char *value = strchr(arg, '=');
+
+	if (value == nullptr)
+		return false;
+	for (const auto &option : option_names)
+		if (std::string(arg, value) == option.name)
+		{
+			wanted_options.*option.field = (uint32_t) strtoul(value + 1, nullptr, 10);
+			return true;
+		}
+	if (std::string(arg, value) != "disorder_limit")
+		return false;
+	wanted_options.disorder_limit = atof(value + 1);
+	return true;
+}
+
+/* Those that the algorithm has; what is out of its range is left to be refused. */
+static HpsortPublishedOptions
+options_of(HpsortPublished algorithm)
+{
+	const std::string none = std::string(hpsort_published_algorithms(nullptr)[algorithm].name) +
+		" has no option";
+	HpsortPublishedSpec spec = {};
+
+	spec.algorithm = algorithm;
+	for (const auto &option : option_names)
+	{
+		const uint32_t value = wanted_options.*option.field;
+
+		spec.options.*option.field = value;
+		if (value > 0 && hpsort_published_can(&spec, 0, 0, &err) != HPSORT_CUDA_OK &&
+			std::string(err.text).find(none) == 0)
+			spec.options.*option.field = 0;
+	}
+	if (algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC)
+		spec.options.disorder_limit = wanted_options.disorder_limit;
+	return spec.options;
+}
+
 /* < 0 when it cannot; err says why. */
 static double
 by_name(HpsortPublished algorithm, const Recipe &recipe)
@@ -140,6 +202,7 @@ by_name(HpsortPublished algorithm, const Recipe &recipe)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = algorithm;
+	spec.options = options_of(algorithm);
 	spec.bounds_known = 1;
 	spec.lo = (int32_t) recipe.lo;
 	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
@@ -182,9 +245,11 @@ main(int argc, char **argv)
 
 		if (hpsort_published_by_name(argv[i], &algorithm))
 			chosen.push_back(algorithm);
+		else if (take_option(argv[i]))
+			continue;
 		else if (i > 1 || (csv = fopen(argv[i], "w")) == nullptr)
 		{
-			fprintf(stderr, "usage: %s [csv file] [algorithm ...]\n", argv[0]);
+			fprintf(stderr, "usage: %s [csv file] [algorithm ...] [option=number ...]\n", argv[0]);
 			return 2;
 		}
 	}

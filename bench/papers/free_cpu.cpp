@@ -5,10 +5,12 @@
  *
  * usage: free_cpu [threads]: CSV on stdout.  Wall-clock time, since threads
  * run side by side; the median and the least of some runs, every result checked.
+ * Column threads is how many were allowed, ran how many sorted.
  */
 #include <map>
 
 #include "../harness.h"
+#include "data.h"
 #include "sort/comparison_free.h"
 
 namespace
@@ -28,42 +30,43 @@ wall_ms()
 	return 1e3 * (double) t.tv_sec + 1e-6 * (double) t.tv_nsec;
 }
 
-/* Sum of twelve uniform values: mean range / 2, deviation range / 8. */
-int32_t
-gaussian(bench::Random &random, uint64_t range)
+/* The paper's distributions; of "70 %" both readings. */
+constexpr struct
 {
-	double		sum = -6;
+	const char *name;
+	papers::Shape shape;
+	double		len;			/* different values, of all that there are */
+} kData[] = {
+	{"random", papers::PERMUTATION, 1},
+	{"reversed", papers::REVERSED_ORDER, 1},
+	{"nearly sorted", papers::NEARLY_SORTED, 1},
+	{"gaussian", papers::GAUSSIAN, 1},
+	{"70 % repeated", papers::ARBITRARY, 0.3},
+	{"70 % one value", papers::ONE_REPEATED, 1},
+	{"100 % repeated", papers::FLAT, 1},
+};
 
-	for (int i = 0; i < 12; i++)
-		sum += random.unit();
-	return (int32_t) std::clamp(((double) range / 2) + sum * (double) range / 8, 0.0,
-								(double) range - 1);
-}
-
+/* Random keys of fewer values than keys have each value about as often. */
 Keys
-make(const std::string &data, size_t n, uint64_t range)
+make(const std::string &name, size_t n, uint64_t range)
 {
 	Keys		keys(n);
-	bench::Random random(n + range);
 
-	for (size_t i = 0; i < n; i++)
+	for (const auto &data : kData)
 	{
-		const uint64_t even = (uint64_t) i * range / n;
+		papers::Shape shape = data.shape;
 
-		if (data == "gaussian")
-			keys[i] = gaussian(random, range);
-		else if (data == "100 % repeated")
-			keys[i] = (int32_t) (range / 2);
-		else if (data == "70 % repeated")
-			keys[i] = (int32_t) (random.below(10) < 7 ? range / 2 : random.below(range));
-		else
-			keys[i] = (int32_t) (data == "reversed" ? range - 1 - even : even);
+		if (name != data.name)
+			continue;
+		if (shape == papers::PERMUTATION && range < n)
+			shape = papers::UNIFORM_RANGE;
+
+		const papers::Data all = {shape, n, range,
+			std::max<uint64_t>((uint64_t) ((double) range * data.len), 1), 0};
+
+		for (size_t i = 0; i < n; i++)
+			keys[i] = (int32_t) papers::datum(all, i);
 	}
-	/* random: each value as often as any other; nearly sorted: 16 places off */
-	if (data == "random" || data == "nearly sorted")
-		for (size_t i = n - 1; i > 0; i--)
-			std::swap(keys[i], keys[data == "random" ? random.below(i + 1)
-									: i - random.below(std::min<size_t>(i, 16) + 1)]);
 	return keys;
 }
 
@@ -77,6 +80,7 @@ measure(const std::string &data, size_t n, uint64_t range, int most)
 	Keys		work;
 	SortContext context = bench::make_context(SORT_ALGORITHM_COMPARISON_FREE);
 	std::map<int, std::vector<double>> times;
+	std::map<int, int> ran;
 
 	std::sort(sorted.begin(), sorted.end());
 	for (int i = 0; i < reps; i++)
@@ -87,16 +91,22 @@ measure(const std::string &data, size_t n, uint64_t range, int most)
 			work = keys;
 			context.threads = threads;
 			const double start = wall_ms();
-			ComparisonFreeSort sort = {work.data(), n, 0, (int32_t) (range - 1), false, 0};
+			ComparisonFreeSort sort = {};
+
+			sort.keys = work.data();
+			sort.n = n;
+			sort.hi = (int32_t) (range - 1);
 			const SortStatus status = comparison_free_sort(&sort, &context, &err);
+
 			times[threads].push_back(wall_ms() - start);
+			ran[threads] = sort.threads;
 			bench::check(status, err);
 			if (work != sorted)
 				bench::die("wrong result");
 		}
 	for (const auto &[threads, ms] : times)
-		printf("%s,%zu,%llu,%d,%.3f,%.3f\n", data.c_str(), n, (unsigned long long) range,
-			   threads, bench::median(ms), bench::minimum(ms));
+		printf("%s,%zu,%llu,%d,%.3f,%.3f,%d\n", data.c_str(), n, (unsigned long long) range,
+			   threads, bench::median(ms), bench::minimum(ms), ran[threads]);
 	fflush(stdout);
 }
 
@@ -107,16 +117,15 @@ main(int argc, char **argv)
 {
 	const int	most = argc > 1 ? std::max(1, atoi(argv[1])) : 2;
 
-	printf("data,n,range,threads,ms,least_ms\n");
+	printf("data,n,range,threads,ms,least_ms,ran\n");
 	for (int bits = 16; bits <= 24; bits += 2)
 		for (const uint64_t times : {0, 1, 10})
-			for (const char *data : {"random", "reversed", "nearly sorted", "gaussian",
-									 "70 % repeated", "100 % repeated"})
+			for (const auto &data : kData)
 			{
 				const size_t n = (size_t) 1 << bits;
 
 				/* 10 times as many values as 2^24 keys take minutes */
 				if (times < 10 || bits < 24)
-					measure(data, n, times == 0 ? 1000 : n * times, most);
+					measure(data.name, n, times == 0 ? 1000 : n * times, most);
 			}
 }

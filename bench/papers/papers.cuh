@@ -16,7 +16,10 @@
 #include <vector>
 
 #include "../gpu/calls.cuh"
+#include "data.h"
 #include "published/published.h"
+
+using namespace papers;
 
 extern HpsortCuda *context;
 extern HpsortCudaError err;
@@ -32,33 +35,9 @@ extern uint32_t *rows_out;
 extern uint32_t *host_in;
 extern uint32_t *host_out;
 static const uint64_t most_keys = (uint64_t) 1 << 28;
-static const uint64_t most_host = (uint64_t) 1 << 26;
+static const uint64_t most_host = most_keys;
 
-/* The papers' data, made on the device into keys. */
-enum Shape
-{
-	PERMUTATION,				/* different values of 0 .. range - 1 */
-	UNIFORM_RANGE,				/* uniform over 0 .. range - 1 */
-	INTERVAL,					/* uniform over the len largest of them */
-	ARBITRARY,					/* uniform over len of them, anywhere */
-	REVERSED_ORDER,				/* range - 1 downwards, in equal steps */
-	NEARLY_SORTED,				/* upwards, each up to 16 places off */
-	GAUSSIAN,					/* mean range / 2, deviation range / 8 */
-	FLAT,
-	FULL_RANGE,					/* 32 random bits */
-	FLOAT_UNIFORM,				/* of 0 .. 1 */
-	FLOAT_GAUSSIAN,
-	FLOAT_NEARLY				/* as NEARLY_SORTED, over 7 */
-};
-
-struct Data
-{
-	Shape		shape;
-	uint64_t	n;
-	uint64_t	range;
-	uint64_t	len;
-};
-
+/* Makes data on the device, into keys. */
 extern void make(const Data &data);
 
 /*
@@ -76,20 +55,58 @@ extern void check_result(uint64_t n, bool floats, const char *what);
 extern void check_host(const uint32_t *sorted, uint64_t n, bool floats,
 					   const char *what);
 
+/* Says that what has been measured last is wrong, so that it is not written. */
+extern void spoil(void);
+
 /* One measured point. */
 extern void emit(const char *paper, const std::string &figure,
 				 const std::string &data, uint64_t n, const std::string &series,
 				 double ms);
 
-/* Contestants over data in keys; bounds are 0 .. range - 1, 0: not given. */
-extern double published(HpsortPublished algorithm, uint64_t n, uint64_t range,
-						HpsortPublishedReport *report = nullptr);
-extern double engine(uint64_t n, uint64_t range);
+/*
+ * Contestants over data in keys; bounds are lo .. lo + range - 1, range 0: not given.
+ * A call with from_host begins and ends in pinned host memory.
+ */
+struct Bounds
+{
+	uint64_t	range;
+	int32_t		lo;
+};
+
+/* The bounds, and bits, that a peer can be told. */
+static inline Bounds
+bounds_of(const Data &data)
+{
+	return {data.range, data.lo};
+}
+extern int	bits_of(const Bounds &bounds);
+
+/* As published, or with options; peak: bytes of device memory besides keys and result. */
+extern HpsortPublishedSpec published_spec(HpsortPublished algorithm,
+										  const Bounds &bounds);
+extern double published(const HpsortPublishedSpec &spec, uint64_t n,
+						HpsortPublishedReport *report = nullptr,
+						uint64_t *peak = nullptr);
+extern double published_from_host(const HpsortPublishedSpec &spec, uint64_t n);
+extern double engine(uint64_t n, const Bounds &bounds);
+/* The stable permutation, alone and as CUB's pairs of keys and row numbers. */
+extern double engine_permutation(uint64_t n, const Bounds &bounds);
+extern double cub_pairs(uint64_t n, int bits, bool floats = false);
 extern double cub_keys(uint64_t n, int bits);
 extern double cub_floats(uint64_t n);
-extern double cub_pairs(uint64_t n);
+extern double cub_from_host(uint64_t n, bool floats);
 extern double thrust_keys(uint64_t n);
-extern int	bits_of(uint64_t range);
+
+/* On one CPU thread, from the keys on the device; the copy is not timed. */
+extern double std_sort(uint64_t n, bool floats);
+extern double vqsort_one(uint64_t n);
+extern double on_host(uint64_t n, bool floats, const char *what,
+					  const std::function<void(uint32_t *, uint64_t)> &sort);
+/* Makes rows 0, 1, 2 ... again, where they were used for something else. */
+extern void number_rows(void);
+extern void emit_phases(const char *paper, const std::string &figure,
+						const std::string &data, uint64_t n,
+						const HpsortPublishedReport &report);
 
 /* The same without a time, from keys to out, for callers with their own clock. */
 extern void cub_sort_once(uint64_t n, bool floats);

@@ -26,6 +26,7 @@
 
 #include "generate.cuh"
 #include "papers.cuh"
+#include "sort/kernels.h"
 
 HpsortCuda *context;
 HpsortCudaError err;
@@ -45,84 +46,9 @@ static HpsortCudaVerdict *verdict;
 static HpsortPublishedVerdict *published_verdict;
 static FILE *csv;
 
-/* A bijection on the low bits of x. */
-static __device__ uint32_t
-scramble(uint32_t x, uint32_t mask, uint32_t half)
-{
-	x = (x * 0x7feb352du) & mask;
-	x ^= x >> half;
-	x = (x * 0x846ca68bu) & mask;
-	x ^= x >> half;
-	x = (x * 0x9e3779b1u) & mask;
-	x ^= x >> half;
-	return x;
-}
-
-/* The i-th of a permutation of 0 .. range - 1: scrambled until it is in range. */
-static __device__ uint32_t
-permuted(uint64_t i, uint64_t range)
-{
-	const int	bits = range > 1 ? 64 - __clzll(range - 1) : 1;
-	const uint32_t mask = (uint32_t) (((uint64_t) 1 << bits) - 1);
-	const uint32_t half = bits > 1 ? bits / 2 + bits % 2 : 1;
-	uint32_t	x = (uint32_t) i;
-
-	do
-		x = scramble(x, mask, half);
-	while (x >= range);
-	return x;
-}
-
-static __device__ double
-gaussian(uint64_t h)
-{
-	const double u = ((h >> 32) + 1) * 0x1p-32;
-	const double v = (h & 0xffffffffu) * 0x1p-32;
-
-	return sqrt(-2 * log(u)) * cospi(2 * v);
-}
-
-static __device__ uint32_t
-datum(const Data &d, uint64_t i)
-{
-	const uint64_t h = mix64(0x1234567 + i * 2);
-	const int64_t top = (int64_t) d.range - 1;
-	int64_t		v;
-
-	switch (d.shape)
-	{
-		case PERMUTATION:
-			return permuted(i, d.range);
-		case UNIFORM_RANGE:
-			return (uint32_t) (h % d.range);
-		case INTERVAL:
-			return (uint32_t) (d.range - d.len + h % d.len);
-		case ARBITRARY:
-			return permuted(h % d.len, d.range);
-		case REVERSED_ORDER:
-			return (uint32_t) ((d.n - 1 - i) * d.range / d.n);
-		case NEARLY_SORTED:
-			v = ((int64_t) i + (int64_t) (h % 33) - 16) * (int64_t) d.range /
-				(int64_t) d.n;
-			break;
-		case GAUSSIAN:
-			v = (int64_t) (d.range / 2.0 + gaussian(h) * d.range / 8.0);
-			break;
-		case FLAT:
-			return (uint32_t) (d.range / 2);
-		case FULL_RANGE:
-			return (uint32_t) h;
-		case FLOAT_UNIFORM:
-			return __float_as_uint((float) ((h >> 40) * 0x1p-24));
-		case FLOAT_GAUSSIAN:
-			return __float_as_uint((float) gaussian(h));
-		case FLOAT_NEARLY:
-			return __float_as_uint((float) ((double) i + (h % 33)) / 7);
-		default:
-			return 0;
-	}
-	return (uint32_t) (v < 0 ? 0 : v > top ? top : v);
-}
+/* Wrong results: the next point that would be written is not, and the program fails. */
+static bool spoiled;
+static int	n_wrong;
 
 static __global__ void
 make_kernel(Data data, uint32_t *to)
@@ -266,6 +192,13 @@ audit(const uint32_t *what, uint64_t n, bool floats)
 	return result;
 }
 
+void
+spoil(void)
+{
+	spoiled = true;
+	n_wrong++;
+}
+
 /* The output is spoiled afterwards, so that the next one has to write it. */
 void
 check_result(uint64_t n, bool floats, const char *what)
@@ -276,7 +209,7 @@ check_result(uint64_t n, bool floats, const char *what)
 	if (after.disorder != 0 || after.sum != before.sum)
 	{
 		fprintf(stderr, "%s, n %llu: wrong result\n", what, (unsigned long long) n);
-		exit(1);
+		spoil();
 	}
 	CUDA(cudaMemsetAsync(out, 0xa5, n * 4, stream));
 }
@@ -292,58 +225,117 @@ void
 emit(const char *paper, const std::string &figure, const std::string &data,
 	 uint64_t n, const std::string &series, double ms)
 {
+	if (spoiled)
+	{
+		printf("the next is wrong, and not written\n");
+		ms = NAN;
+	}
 	printf("%-8s %-10s %-28s %10llu  %-28s %10.4f\n", paper, figure.c_str(),
 		   data.c_str(), (unsigned long long) n, series.c_str(), ms);
+	if (spoiled)
+	{
+		spoiled = false;
+		return;
+	}
 	fprintf(csv, "%s,%s,%s,%llu,%s,%.5f\n", paper, figure.c_str(), data.c_str(),
 			(unsigned long long) n, series.c_str(), ms);
 }
 
 int
-bits_of(uint64_t range)
+bits_of(const Bounds &bounds)
 {
-	int			bits = 0;
+	const uint32_t differ = (uint32_t) bounds.lo ^
+		(uint32_t) (bounds.lo + (int64_t) bounds.range - 1);
+	int			bits = 1;
 
-	while (bits < 32 && ((uint64_t) 1 << bits) < range)
+	while (bits < 32 && differ >> bits != 0)
 		bits++;
-	return bits > 0 ? bits : 1;
+	return bits;
 }
 
-double
-published(HpsortPublished algorithm, uint64_t n, uint64_t range,
-		  HpsortPublishedReport *report)
+HpsortPublishedSpec
+published_spec(HpsortPublished algorithm, const Bounds &bounds)
 {
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = algorithm;
-	spec.bounds_known = range > 0;
-	spec.hi = (int32_t) (range - 1);
+	spec.bounds_known = bounds.range > 0;
+	spec.lo = bounds.lo;
+	spec.hi = (int32_t) (bounds.lo + (int64_t) bounds.range - 1);
+	return spec;
+}
 
-	double		ms = time_gpu([&] {
-		ENGINE(hpsort_published_sort(context, &spec, keys, nullptr, n, out, nullptr,
-									 stream, published_verdict, nullptr, &err));
-	});
+/* Payloads are row numbers. */
+static void
+sort_once(const HpsortPublishedSpec &spec, uint64_t n, HpsortPublishedVerdict *verdict_,
+		  HpsortPublishedReport *report)
+{
+	ENGINE(hpsort_published_sort(context, &spec, keys, spec.payload ? rows : nullptr, n, out,
+								 spec.payload ? rows_out : nullptr, stream, verdict_, report,
+								 &err));
+}
 
+static void
+check_verdict(void)
+{
 	if (published_verdict->keys.n_outside || published_verdict->n_duplicate)
 	{
 		fprintf(stderr, "a key outside, or twice\n");
-		exit(1);
+		spoil();
 	}
-	check_result(n, false, hpsort_published_algorithms(nullptr)[algorithm].name);
+}
+
+double
+published(const HpsortPublishedSpec &spec, uint64_t n, HpsortPublishedReport *report,
+		  uint64_t *peak)
+{
+	hpsort_cuda_memory(context, nullptr, nullptr, 1);
+
+	double		ms = time_gpu([&] { sort_once(spec, n, published_verdict, nullptr); });
+
+	hpsort_cuda_memory(context, nullptr, peak, 1);
+	check_verdict();
+	check_result(n, spec.type == HPSORT_PUBLISHED_FLOAT4,
+				 hpsort_published_algorithms(nullptr)[spec.algorithm].name);
 	if (report)
-		ENGINE(hpsort_published_sort(context, &spec, keys, nullptr, n, out, nullptr,
-									 stream, nullptr, report, &err));
+		sort_once(spec, n, nullptr, report);
 	return ms;
 }
 
 double
-engine(uint64_t n, uint64_t range)
+published_from_host(const HpsortPublishedSpec &spec, uint64_t n)
+{
+	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+
+	double		ms = time_host([&] {
+		CUDA(cudaMemcpyAsync(keys, host_in, n * 4, cudaMemcpyHostToDevice, stream));
+		sort_once(spec, n, published_verdict, nullptr);
+		CUDA(cudaMemcpyAsync(host_out, out, n * 4, cudaMemcpyDeviceToHost, stream));
+		CUDA(cudaStreamSynchronize(stream));
+	});
+
+	check_verdict();
+	check_host(host_out, n, spec.type == HPSORT_PUBLISHED_FLOAT4, "with transfers");
+	return ms;
+}
+
+static HpsortCudaSpec
+engine_spec(const Bounds &bounds, uint32_t wanted)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
 
-	spec.bounds_known = range > 0;
-	spec.hi = (int32_t) (range - 1);
-	spec.wanted = HPSORT_CUDA_KEYS;
+	spec.bounds_known = bounds.range > 0;
+	spec.lo = bounds.lo;
+	spec.hi = (int32_t) (bounds.lo + (int64_t) bounds.range - 1);
+	spec.wanted = wanted;
+	return spec;
+}
+
+double
+engine(uint64_t n, const Bounds &bounds)
+{
+	const HpsortCudaSpec spec = engine_spec(bounds, HPSORT_CUDA_KEYS);
+	HpsortCudaChoice choice;
 
 	double		ms = time_gpu([&] {
 		ENGINE(hpsort_cuda_sort(context, &spec, (const int32_t *) keys, n,
@@ -351,6 +343,68 @@ engine(uint64_t n, uint64_t range)
 	});
 
 	check_result(n, false, "hpsort");
+	return ms;
+}
+
+/* Every row once, keys in order, equal ones by their row. */
+static __global__ void
+check_rows_kernel(const uint32_t *what, const uint32_t *order, uint64_t n, Audit *audit)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+	unsigned long long disorder = 0;
+	unsigned long long sum = 0;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
+		 i += step)
+	{
+		sum += mix64(order[i]) - mix64(i);
+		if (order[i] >= n)
+			disorder++;
+		else if (i > 0 && order[i - 1] < n)
+		{
+			const int32_t a = (int32_t) what[order[i - 1]];
+			const int32_t b = (int32_t) what[order[i]];
+
+			disorder += a > b || (a == b && order[i - 1] > order[i]);
+		}
+	}
+	atomicAdd(&audit->disorder, disorder);
+	atomicAdd(&audit->sum, sum);
+}
+
+static void
+check_rows(uint64_t n, const char *what)
+{
+	Audit	   *device;
+	Audit		result;
+
+	CUDA(cudaMalloc(&device, sizeof(Audit)));
+	CUDA(cudaMemsetAsync(device, 0, sizeof(Audit), stream));
+	check_rows_kernel<<<512, 256, 0, stream>>>(keys, rows_out, n, device);
+	CUDA(cudaMemcpyAsync(&result, device, sizeof(Audit), cudaMemcpyDeviceToHost,
+						 stream));
+	CUDA(cudaStreamSynchronize(stream));
+	CUDA(cudaFree(device));
+	if (result.disorder != 0 || result.sum != 0)
+	{
+		fprintf(stderr, "%s, n %llu: wrong rows\n", what, (unsigned long long) n);
+		spoil();
+	}
+	CUDA(cudaMemsetAsync(rows_out, 0xa5, n * 4, stream));
+}
+
+double
+engine_permutation(uint64_t n, const Bounds &bounds)
+{
+	const HpsortCudaSpec spec = engine_spec(bounds, HPSORT_CUDA_PERMUTATION);
+	HpsortCudaChoice choice;
+
+	double		ms = time_gpu([&] {
+		ENGINE(hpsort_cuda_permutation(context, &spec, (const int32_t *) keys, n, rows_out,
+									   stream, verdict, &choice, &err));
+	});
+
+	check_rows(n, "hpsort's permutation");
 	return ms;
 }
 
@@ -404,24 +458,47 @@ cub_floats(uint64_t n)
 	return ms;
 }
 
-double
-cub_pairs(uint64_t n)
+template <typename Key>
+static double
+pairs(uint64_t n, int bits, bool floats)
 {
 	size_t		bytes = 0;
+	auto		once = [&](void *memory) {
+		CUDA(cub::DeviceRadixSort::SortPairs(memory, bytes, (const Key *) keys, (Key *) out,
+											 rows, rows_out, (uint32_t) n, 0, bits,
+											 stream));
+	};
 
-	CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, (const int32_t *) keys,
-										 (int32_t *) out, rows, rows_out,
-										 (uint32_t) n, 0, 32, stream));
+	once(nullptr);
 	need_workspace(bytes);
 
-	double		ms = time_gpu([&] {
-		CUDA(cub::DeviceRadixSort::SortPairs(workspace, bytes,
-											 (const int32_t *) keys, (int32_t *) out,
-											 rows, rows_out, (uint32_t) n, 0, 32,
-											 stream));
+	double		ms = time_gpu([&] { once(workspace); });
+
+	check_result(n, floats, "cub pairs");
+	if (!floats)
+		check_rows(n, "cub pairs");
+	return ms;
+}
+
+double
+cub_pairs(uint64_t n, int bits, bool floats)
+{
+	return floats ? pairs<float>(n, bits, true) : pairs<int32_t>(n, bits, false);
+}
+
+double
+cub_from_host(uint64_t n, bool floats)
+{
+	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+
+	double		ms = time_host([&] {
+		CUDA(cudaMemcpyAsync(keys, host_in, n * 4, cudaMemcpyHostToDevice, stream));
+		cub_sort_once(n, floats);
+		CUDA(cudaMemcpyAsync(host_out, out, n * 4, cudaMemcpyDeviceToHost, stream));
+		CUDA(cudaStreamSynchronize(stream));
 	});
 
-	check_result(n, false, "cub pairs");
+	check_host(host_out, n, floats, "cub with transfers");
 	return ms;
 }
 
@@ -438,6 +515,64 @@ thrust_keys(uint64_t n)
 
 	check_result(n, false, "thrust");
 	return ms;
+}
+
+void
+emit_phases(const char *paper, const std::string &figure, const std::string &data,
+			uint64_t n, const HpsortPublishedReport &report)
+{
+	for (uint32_t p = 0; p < report.phases; p++)
+		emit(paper, figure, data, n, std::string("phase ") + report.phase[p],
+			 report.phase_ms[p]);
+}
+
+double
+on_host(uint64_t n, bool floats, const char *what,
+		const std::function<void(uint32_t *, uint64_t)> &sort)
+{
+	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+
+	double		ms = time_host([&] { sort(host_out, n); },
+							   [&] { memcpy(host_out, host_in, n * 4); });
+
+	check_host(host_out, n, floats, what);
+	return ms;
+}
+
+double
+std_sort(uint64_t n, bool floats)
+{
+	return on_host(n, floats, "std::sort", [&](uint32_t *k, uint64_t m) {
+		if (floats)
+			std::sort((float *) k, (float *) k + m);
+		else
+			std::sort((int32_t *) k, (int32_t *) k + m);
+	});
+}
+
+double
+vqsort_one(uint64_t n)
+{
+	return on_host(n, false, "vqsort", [](uint32_t *k, uint64_t m) {
+		vqsort_keys((int32_t *) k, m, 0);
+	});
+}
+
+static __global__ void
+number_kernel(uint32_t *to, uint64_t n)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		to[i] = (uint32_t) i;
+}
+
+/* Payloads are row numbers. */
+void
+number_rows(void)
+{
+	number_kernel<<<4096, 256, 0, stream>>>(rows, most_host);
+	CUDA(cudaStreamSynchronize(stream));
 }
 
 static bool
@@ -463,7 +598,14 @@ main(int argc, char **argv)
 	ENGINE(hpsort_cuda_device_info(0, &info, &err));
 	printf("%s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
 		   info.runtime_version, info.cub_version);
-	fprintf(csv, "paper,figure,data,n,series,ms\n");
+	/* a run that is cut short leaves what it has measured */
+	setvbuf(csv, nullptr, _IOLBF, 1 << 12);
+	fprintf(csv, "# %s, driver %d, runtime %d, cub %d\n", info.name, info.driver_version,
+			info.runtime_version, info.cub_version);
+	fprintf(csv, "# papersbench");
+	for (int i = 2; i < argc; i++)
+		fprintf(csv, " %s", argv[i]);
+	fprintf(csv, "\npaper,figure,data,n,series,ms\n");
 	CUDA(cudaStreamCreate(&stream));
 	CUDA(cudaMalloc(&keys, most_keys * 4));
 	CUDA(cudaMalloc(&out, most_keys * 4));
@@ -471,7 +613,7 @@ main(int argc, char **argv)
 	CUDA(cudaMalloc(&rows_out, most_host * 4));
 	CUDA(cudaMalloc(&flush, flush_bytes));
 	CUDA(cudaMemset(flush, 1, flush_bytes));
-	CUDA(cudaMemset(rows, 0, most_host * 4));
+	number_rows();
 	CUDA(cudaMallocHost(&host_in, most_host * 4));
 	CUDA(cudaMallocHost(&host_out, most_host * 4));
 	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
@@ -492,5 +634,5 @@ main(int argc, char **argv)
 	hpsort_cuda_pinned_free(context, verdict);
 	hpsort_cuda_pinned_free(context, published_verdict);
 	hpsort_cuda_close(context);
-	return 0;
+	return n_wrong > 0;
 }

@@ -18,6 +18,16 @@ for group in hp zhang free chen gpus threads; do
 	eval "run_$group=\$(python3 '$root/bench/papers/tables.py' --source $group)"
 done
 
+# Of "70 % repeated", runs by threads without a column "ran" had the other reading (points.py).
+# shellcheck disable=SC2154
+threads_data=$run_threads
+seventy='70 % repeated'
+if ! grep -q ',ran$' "$run_threads"; then
+	threads_data=$tmp/threads.csv
+	seventy='70 % one value'
+	sed "s/^70 % repeated,/$seventy,/" "$run_threads" > "$threads_data"
+fi
+
 # series GROUP FIGURE DATA SERIES: "n ms" lines, into a file whose name it prints
 series() {
 	eval "csv=\$run_$1"
@@ -53,7 +63,7 @@ by_threads() {
 	file=$tmp/$(printf 'threads_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
 	awk -F, -v d="$1" -v r="$2" -v t="$3" \
 		'$1 == d && $3 == (r == "n" ? $2 : r) && $4 == t { print $2, $5 }' \
-		"$run_threads" | sort -n > "$file"
+		"$threads_data" | sort -n > "$file"
 	echo "$file"
 }
 
@@ -68,7 +78,7 @@ gains() {
 	file=$tmp/$(printf 'gains_%s_' "$@" | tr -c 'A-Za-z0-9\n' '_')
 	awk -F, -v d="$1" -v r="$2" \
 		'$1 == d && $2 == 16777216 && $3 == (r == "n" ? $2 : r) {
-			if ($4 == 1) one = $5; print $4, one / $5 }' "$run_threads" > "$file"
+			if ($4 == 1) one = $5; print $4, one / $5 }' "$threads_data" > "$file"
 	echo "$file"
 }
 
@@ -142,14 +152,15 @@ set format x "%.0s%c"'
 	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker: ms against n; $(of free)'"
 	echo "set title 'GPU method 2, by distribution (Fig. 12)'"
 	sep='plot '
-	for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
+	for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '70 % one value' '100 % repeated'; do
 		printf "%s'%s' title '%s'" "$sep" "$(series free 8-13 "$d" gpu)" "$d"
 		sep=', '
 	done
 	echo
 	echo "set title 'Gaussian (Figs. 8, 9, 13)'"
-	printf "plot '%s' title 'CPU, 1 thread', '%s' title 'VQSort, 1 thread', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2, '%s' with points pt 7 lc 'black' title 'theirs, GPU'\n" \
-		"$(series free 8-13 gaussian cpu_1)" "$(series free 8-13 gaussian vqsort_1)" \
+	printf "plot '%s' title 'CPU, 1 thread', '%s' title '8 threads', '%s' title 'VQSort, 1 thread', '%s' title 'GPU with transfers', '%s' title 'GPU', '%s' title 'CUB', '%s' title 'hpsort' lc 7 lw 2, '%s' with points pt 7 lc 'black' title 'theirs, GPU with copies'\n" \
+		"$(series free 8-13 gaussian cpu_1)" "$(series free 8-13 gaussian cpu_8)" \
+		"$(series free 8-13 gaussian vqsort_1)" "$(series free 8-13 gaussian 'gpu with transfers')" \
 		"$(series free 8-13 gaussian gpu)" "$(series free 8-13 gaussian cub)" \
 		"$(series free 8-13 gaussian hpsort)" "$(theirs 2)"
 	echo "set title 'Gaussian, values up to 1000 N (Fig. 16)'"
@@ -157,8 +168,9 @@ set format x "%.0s%c"'
 		"$(series free 16 'gaussian 1000 N' cpu_1)" "$(series free 16 'gaussian 1000 N' gpu)" \
 		"$(series free 16 'gaussian 1000 N' cub)" "$(series free 16 'gaussian 1000 N' hpsort)"
 	echo "set title 'Method 1 (one-hot)'"
-	printf "plot '%s' title 'method 1', '%s' title 'method 2', '%s' title 'CUB'\n" \
-		"$(series free 'method 1' random onehot)" "$(series free 'method 1' random gpu)" \
+	printf "plot '%s' title 'method 1, eq. 10', '%s' title 'eq. 11', '%s' title 'eq. 11, a warp a row', '%s' title 'method 2', '%s' title 'CUB'\n" \
+		"$(series free 'method 1' random 'onehot distinct')" "$(series free 'method 1' random onehot)" \
+		"$(series free 'method 1' random 'onehot warp')" "$(series free 'method 1' random gpu)" \
 		"$(series free 'method 1' random cub)"
 	echo "unset multiplot"
 
@@ -175,12 +187,12 @@ set format x "%.0s%c"'
 			"$(series chen $f "$t nearly sorted" bucket_bitonic)" \
 			"$(series chen $f "$t uniform" cub)"
 	done
-	echo "set title 'key and payload (Fig. 3)'"
+	echo "set title 'key and payload'"
 	printf "plot '%s' title 'uniform', '%s' title 'gaussian', '%s' title 'nearly sorted', '%s' title 'CUB, uniform'\n" \
-		"$(series chen '3 structures' 'int uniform' bucket_bitonic)" \
-		"$(series chen '3 structures' 'int gaussian' bucket_bitonic)" \
-		"$(series chen '3 structures' 'int nearly sorted' bucket_bitonic)" \
-		"$(series chen '3 structures' 'int uniform' cub)"
+		"$(series chen payload 'int uniform' bucket_bitonic)" \
+		"$(series chen payload 'int gaussian' bucket_bitonic)" \
+		"$(series chen payload 'int nearly sorted' bucket_bitonic)" \
+		"$(series chen payload 'int uniform' cub)"
 	echo "set title 'host to host (Fig. 5)'"
 	printf "plot '%s' title 'one H100', '%s' title 'the same twice', '%s' title 'CUB, H100', '%s' title 'one H200', '%s' title 'two H200'\n" \
 		"$(series chen 5 'int uniform' 'one gpu')" \
@@ -209,7 +221,7 @@ set format x "%.0s%c"'
 	for range in 1000 n; do
 		echo "set title '16,777,216 keys, $range values: times faster than one thread, against threads'"
 		sep='plot '
-		for d in 'random' 'gaussian' 'reversed' 'nearly sorted' '70 % repeated' '100 % repeated'; do
+		for d in 'random' 'gaussian' 'reversed' 'nearly sorted' "$seventy" '100 % repeated'; do
 			printf "%s'%s' title '%s'" "$sep" "$(gains "$d" $range)" "$d"
 			sep=', '
 		done

@@ -46,12 +46,19 @@ def rows(path):
         yield from csv.DictReader(line for line in lines if not line.startswith("#"))
 
 
+# Of "70 % repeated", runs of free_cpu that have no column "ran" had the other reading.
+ONE_VALUE = "70 % one value"
+
+
 def read(group):
-    """{(figure, data, n): {series: ms}}; threads: {(data, n, range): {threads: ms}}."""
+    """{(figure, data, n): {series: ms}}; threads: {(data, n, range): {threads allowed: ms}}."""
     points = defaultdict(dict)
     for row in rows(source(group)):
         if group in ("threads", "forced"):
-            points[row["data"], int(row["n"]), int(row["range"])][int(row["threads"])] = \
+            data = row["data"]
+            if "ran" not in row and data == "70 % repeated":
+                data = ONE_VALUE
+            points[data, int(row["n"]), int(row["range"])][int(row["threads"])] = \
                 float(row["ms"])
         elif row["paper"] == ("chen" if group == "gpus" else group):
             points[row["figure"], row["data"], int(row["n"])][row["series"]] = float(row["ms"])
@@ -66,6 +73,14 @@ def kozakai():
             for row in rows(os.path.join(HERE, "kozakai-2021.csv"))}
 
 
+def threads_that_ran(n, values, allowed):
+    """comparison_free_threads() of src/sort, for runs that do not say how many ran."""
+    most = 4 * n // values
+    while allowed > 1 and n // allowed // allowed < 65536:
+        allowed -= 1
+    return max(1, min(allowed, most))
+
+
 def abdel_hafeez():
     """Theirs, ms: {n: {"gpu": ms, "cpu_8": ms}}; Tables 4 (8 threads) and 5 (GPU)."""
     return {int(row["n"]): {"gpu": float(row["gpu"]), "cpu_8": float(row["cpu_8"])}
@@ -75,3 +90,43 @@ def abdel_hafeez():
 def hp_figure(points, figure):
     """One H-P figure, such as "2021-8": {n: {series: ms}}."""
     return {n: point for (f, _, n), point in points.items() if f == figure}
+
+
+def faster(point):
+    """The authors of 2021 compare with the faster of CUB and Thrust."""
+    return min(point["cub"], point["thrust"])
+
+
+def lower_bounds(lo):
+    """Points that differ in their lower bound: (with 0, with lo, n, series)."""
+    three = ["hp", "zero_compressed_published", "hpsort"]
+    pairs = [(("2022-6", "distinct", 10**6), ("2022 lower bound", f"distinct lo {lo}", 10**6),
+              10**6, three[:2] + ["one_hp", "hpsort"])]
+    for delta in (1, 50):
+        for n in (10**6, 10**7):
+            data = f"arbitrary delta {delta} sigma 50"
+            pairs.append((("2022 grid", data, n), ("2022 lower bound", f"{data} lo {lo}", n), n,
+                          three))
+    return pairs
+
+
+def disturbed(points):
+    """Points of the charts where some time is over 1.5 times those of both neighbours in n."""
+    lines = defaultdict(list)
+    for (figure, data, n), point in points.items():
+        for series, time in point.items():
+            lines[figure, data, series].append((n, time))
+    found = set()
+    for (figure, data, _), line in lines.items():
+        line.sort()
+        for before, (n, time), behind in zip(line, line[1:], line[2:]):
+            if time > 1.5 * max(before[1], behind[1]) and figure != "2022 grid":
+                found.add((figure, data, n))
+    return found
+
+
+def read_charts():
+    """The H-P group without what is disturbed, for sentences about all of its points."""
+    points = read("hp")
+    skipped = disturbed(points)
+    return {key: point for key, point in points.items() if key not in skipped}

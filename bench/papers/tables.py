@@ -17,7 +17,8 @@ import sys
 sys.dont_write_bytecode = True
 
 import claims
-from points import ROOT, abdel_hafeez, hp_figure, kozakai, read, source
+from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, lower_bounds,
+                    read, source)
 
 DOC = os.path.join(ROOT, "docs", "papers.md")
 
@@ -47,6 +48,12 @@ def ratio(peer, value):
     return f"{times:.0f}" if times >= 9.95 else f"{times:.2f}" if times >= 0.0995 else f"{times:#.2g}"
 
 
+def numbers_in(text):
+    """Sorts "delta 10" behind "delta 1"."""
+    return [(0, float(part)) if re.fullmatch(r"-?[\d.]+", part) else (1, part)
+            for part in text.split()]
+
+
 def several(values):
     return " / ".join(value for value in values if value)
 
@@ -63,31 +70,86 @@ def table(head, rows, *groups):
     return "\n".join(lines)
 
 
+TITLES_2021 = {
+    8: "distinct, δ 1", 9: "distinct, δ 0.5", 10: "distinct, δ 0.25",
+    11: "uniform, δ 1, σ 1", 12: "uniform, δ 10, σ 1", 13: "uniform, δ 50, σ 1",
+    14: "interval, δ 1, σ 10", 15: "interval, δ 1, σ 100",
+    16: "arbitrary, δ 1, σ 10", 17: "arbitrary, δ 1, σ 100",
+    18: "interval, δ 10, σ 100", 19: "interval, δ 50, σ 100",
+    20: "interval, δ 100, σ 100", 21: "arbitrary, δ 10, σ 100",
+    22: "arbitrary, δ 50, σ 100", 23: "arbitrary, δ 100, σ 100"}
+
+
 def hp_2021():
     points, then = read("hp"), kozakai()
-    titles = {
-        8: "distinct, δ 1", 9: "distinct, δ 0.5", 10: "distinct, δ 0.25",
-        11: "uniform, δ 1, σ 1", 12: "uniform, δ 10, σ 1", 13: "uniform, δ 50, σ 1",
-        14: "interval, δ 1, σ 10", 15: "interval, δ 1, σ 100",
-        16: "arbitrary, δ 1, σ 10", 17: "arbitrary, δ 1, σ 100",
-        18: "interval, δ 10, σ 100", 19: "interval, δ 50, σ 100",
-        20: "interval, δ 100, σ 100", 21: "arbitrary, δ 10, σ 100",
-        22: "arbitrary, δ 50, σ 100", 23: "arbitrary, δ 100, σ 100"}
     rows = []
-    for figure, title in titles.items():
+    for figure, title in TITLES_2021.items():
         sizes = sorted(n for f, n in then if f == figure)
         names = ["hp", "zero_compressed_published"] + (["one_hp"] if figure <= 10 else [])
         for n in (sizes[0], sizes[-1]):
             now, old = hp_figure(points, f"2021-{figure}")[n], then[figure, n]
             rows.append([
                 f"{figure}: {title}", count(n),
-                several(ms(old[name]) for name in ["cub"] + names),
-                several(ms(now[name]) for name in ["cub"] + names),
-                several(ratio(old["cub"], old[name]) for name in names),
-                several(ratio(now["cub"], now[name]) for name in names),
-                ms(now["cub_bits"]), ms(now["hpsort"]), ratio(now["cub"], now["hpsort"])])
-    return table(["fig.", "n", "then: CUB / H-P / 0-comp (/ 1-H-P)", "now", "over CUB then",
-                  "over CUB now", "CUB bits now", "hpsort now", "over CUB"], rows, "hp")
+                several(ms(old[name]) for name in ["cub", "thrust"] + names),
+                several(ms(now[name]) for name in ["cub", "thrust"] + names),
+                several(ratio(faster(old), old[name]) for name in names),
+                several(ratio(faster(now), now[name]) for name in names),
+                ms(now["cub_bits"]), ms(now["hpsort"]), ratio(faster(now), now["hpsort"])])
+    return table(["fig.", "n", "then: CUB / Thrust / H-P / 0-comp (/ 1-H-P)", "now",
+                  "over the faster of both, then", "now", "CUB bits now", "hpsort now",
+                  "over the faster"], rows, "hp")
+
+
+def hp_stable():
+    points = read("hp")
+    rows = []
+    for figure, title in TITLES_2021.items():
+        of = hp_figure(points, f"2021-{figure}")
+        for n in (min(of), max(of)):
+            now = of[n]
+            rows.append([f"{figure}: {title}", count(n)] +
+                        [ms(now[name]) for name in ("hp", "hpsort", "permutation", "cub_pairs",
+                                                    "cub_pairs_bits")] +
+                        [ratio(now["hp"], now["permutation"]),
+                         ratio(now["cub_pairs"], now["permutation"]),
+                         ratio(now["cub_pairs_bits"], now["permutation"]),
+                         f"{now['permutation'] / now['hpsort']:.2f}"])
+    return table(["fig.", "n", "H-P, keys", "hpsort, keys", "hpsort, stable permutation",
+                  "CUB pairs", "CUB pairs, bits", "permutation over H-P", "over CUB pairs",
+                  "over CUB pairs, bits", "permutation / keys"], rows, "hp")
+
+
+def hp_2022_grid():
+    """The data that the text of 2022 names without a chart."""
+    points = read("hp")
+    rows = []
+    for figure in ("2022 distinct", "2022 grid", "2022 len", "2022 maxVal"):
+        names = ["hp", "zero_compressed_published"] + \
+            (["one_hp"] if figure == "2022 distinct" else []) + ["hpsort"]
+        for data in sorted({d for f, d, _ in points if f == figure}, key=numbers_in):
+            sizes = sorted(n for f, d, n in points if (f, d) == (figure, data))
+            row = [data.replace("delta", "δ").replace("sigma", "σ")]
+            for n in (sizes[0], sizes[-1]):
+                now = points[figure, data, n]
+                row += [count(n), ms(now["cub"]),
+                        several(ratio(now["cub"], now[name]) for name in names)]
+            rows.append(row)
+    return table(["data", "n", "CUB", "over it: H-P / 0-comp (/ 1-H-P) / hpsort", "n", "CUB",
+                  "over it"], rows, "hp")
+
+
+def hp_2022_lower():
+    points = read("hp")
+    rows = []
+    for lo in (-2**31, -1000000007, -1, 1, 1000000007):
+        row = [f"{lo:,}"]
+        for zero, shifted, n, names in lower_bounds(lo):
+            row.append(several(f"{points[shifted][name] / points[zero][name]:.2f}"
+                               for name in names))
+        rows.append(row)
+    return table(["lower bound", "distinct, δ 1, 1M: H-P / 0-comp / 1-H-P / hpsort",
+                  "δ 1, σ 50, 1M: H-P / 0-comp / hpsort", "δ 1, σ 50, 10M", "δ 50, σ 50, 1M",
+                  "δ 50, σ 50, 10M"], rows, "hp")
 
 
 def hp_2022():
@@ -123,39 +185,121 @@ def zhang_wu():
                   "over CUB bits"], rows, "zhang")
 
 
+def zhang_wu_rows():
+    points = read("zhang")
+    n = 2**24
+    rows = []
+    for data in ("16 bits", "32 bits"):
+        for name in ("", " s 4096", " s 16384", " s 65536", " r 256"):
+            figure = "7 other" if name else "7"
+            phases = points.get((figure, data + name, n))
+            if not phases:
+                continue
+            rows.append([data, (name or " s 1024").replace(" s ", "s = ").replace(" r ", "r = "),
+                         ms(points["6", data, n]["bucket_radix" + name])] +
+                        [ms(phases.get("phase " + phase)) for phase in
+                         ("bucket partition", "counting sort", "insertion sort")] +
+                        [f"{phases['rounds']:.0f}", f"{phases['repaired']:.0f}"])
+    return table(["keys", "rows or radix", "bucket_radix", "of it partition", "counting",
+                  "insertion", "choices of pivots", "groups repaired"], rows, "zhang")
+
+
 def comparison_free():
     points, then = read("free"), abdel_hafeez()
     which = [("8-13", "gaussian", "Gaussian", k) for k in (20, 22, 24, 26, 28)]
-    which += [("8-13", data, data, 28)
-              for data in ("random", "reversed", "nearly sorted", "70 % repeated")]
+    which += [("8-13", data, data, 26)
+              for data in ("random", "reversed", "nearly sorted", "70 % repeated", ONE_VALUE)]
     which += [("8-13", "100 % repeated", "100 % repeated", 26),
               ("16", "gaussian 1000 N", "Gaussian, values to 1000 N", 20)]
     rows = []
     for figure, data, title, k in which:
         now = points[figure, data, 2**k]
         theirs = then[2**k]["gpu"] if data == "gaussian" else None
-        rows.append([title, count(2**k), ms(theirs), ms(now["gpu"]), ratio(theirs, now["gpu"])] +
-                    [ms(now.get(name)) for name in ("cpu_1", "cub", "hpsort", "vqsort_1")] +
+        rows.append([title, count(2**k), ms(theirs), ms(now.get("gpu with transfers")),
+                     ratio(theirs, now.get("gpu with transfers")),
+                     ms(now.get("cub with transfers")), ms(now["gpu"])] +
+                    [ms(now.get(name)) for name in ("cub", "hpsort", "cpu_1", "cpu_8", "vqsort_1")] +
                     [ratio(now["cub"], now["gpu"])])
-    return table(["data", "n", "theirs, GPU", "GPU", "over theirs", "CPU, 1 thread", "CUB bits",
-                  "hpsort", "VQSort", "GPU over CUB bits"], rows, "free")
+    return table(["data", "n", "theirs, GPU, with copies", "GPU with transfers", "over theirs",
+                  "CUB with transfers", "GPU", "CUB bits", "hpsort", "CPU, 1 thread",
+                  "CPU, 8 threads", "VQSort", "GPU over CUB bits"], rows, "free")
+
+
+def comparison_free_crossing():
+    """Figs. 9, 13 and 14: Gaussian keys, as many values as keys."""
+    points = read("free")
+    rows = []
+    for k in (8, 10, 12, 13, 14, 16, 18, 20, 22, 24, 26):
+        now = points.get(("8-13", "gaussian", 2**k))
+        if now is None:
+            continue
+        phases = points["14", "gaussian", 2**k]
+        rows.append([f"2^{k}"] +
+                    [ms(now.get(name)) for name in ("cpu_1", "cpu_8", "cpu_8_shared", "cpu_paying")] +
+                    [f"{now['cpu_paying threads']:.0f}", ms(now["gpu"]),
+                     ms(now.get("gpu with transfers")),
+                     several(ratio(now["cpu_1"], now[name]) for name in
+                             ("gpu", "gpu with transfers")),
+                     several(ratio(now["cpu_8"], now[name]) for name in
+                             ("gpu", "gpu with transfers")),
+                     several(ms(phases["phase " + phase]) for phase in ("count", "sum", "sort"))])
+    return table(["n", "CPU, 1 thread", "8 threads", "8, shared counters", "as many as pay",
+                  "which are", "GPU", "with transfers", "over 1 thread: without / with transfers",
+                  "over 8 threads", "GPU: count / sum / sort"], rows, "free")
+
+
+def comparison_free_memory():
+    """Figs. 10, 11, 15, 17 and 18."""
+    points = read("free")
+    rows = []
+
+    def mb(value):
+        return "" if value is None else ms(value / 1e6)
+
+    for k in (16, 20, 22, 24, 26):
+        now, phases = points["11-15-18", "gaussian", 2**k], points["10", "gaussian", 2**k]
+        peers = points.get(("17", "gaussian", 2**k), {})
+        rows.append([f"2^{k}"] +
+                    [mb(now.get(name + " bytes")) for name in
+                     ("gpu", "cpu_1", "cpu_8", "cpu_8_shared")] +
+                    [several(ms(value) for series, value in phases.items()
+                             if series.startswith(name + " phase ")) for name in
+                     ("cpu_1", "cpu_8", "cpu_8_shared")] +
+                    [several(ms(peers.get(name)) for name in
+                             ("std_sort", "std_stable_sort", "radix 8 bits"))])
+    return table(["n", "GPU, MB", "1 thread, MB", "8 threads, MB", "8, shared, MB",
+                  "1 thread: count / merge / sort", "8 threads", "8, shared",
+                  "quicksort / merge sort / radix sort, 1 thread"], rows, "free")
+
+
+def method_1():
+    points = read("free")
+    rows = []
+    for k in (8, 10, 12, 14, 16, 17):
+        now = points["method 1", "random", 2**k]
+        rows.append([f"2^{k}"] + [ms(now[name]) for name in
+                    ("onehot distinct", "onehot", "onehot rows", "onehot distinct warp",
+                     "onehot warp", "onehot rows warp", "gpu", "cub", "cub_pairs")])
+    return table(["n", "eq. 10", "eq. 11", "eq. 11 with rows", "eq. 10, a warp a row", "eq. 11",
+                  "with rows", "method 2", "CUB bits", "CUB pairs"], rows, "free")
 
 
 def by_threads():
     points = read("threads")
     n = 2**24
     rows = []
-    for data in ("random", "reversed", "nearly sorted", "gaussian", "70 % repeated",
+    for data in ("random", "reversed", "nearly sorted", "gaussian", "70 % repeated", ONE_VALUE,
                  "100 % repeated"):
+        if (data, n, n) not in points:
+            continue
         row = ["Gaussian" if data == "gaussian" else data]
         for values in (1000, n):
             times = points[data, n, values]
             row += [several(ms(times[t]) for t in (1, 2, 4, 8, 16)),
                     f"{times[1] / min(times.values()):.1f}"]
-        few = points[data, 2**22, 10 * 2**22]
-        rows.append(row + [several(ms(few[t]) for t in (1, 16))])
-    return table(["data", "1,000 values", "gain", "as many values as keys", "gain",
-                  "M = 10 N, N = 2^22: 1 / 16"], rows, "threads")
+        rows.append(row)
+    return table(["data", "1,000 values", "gain", "as many values as keys", "gain"], rows,
+                 "threads")
 
 
 LISTS = ["int uniform", "int gaussian", "int nearly sorted", "float uniform", "float gaussian",
@@ -173,21 +317,58 @@ def chen():
     rows = []
     for name in LISTS:
         now = points["2" if name.startswith("int") else "3", name, n]
-        rows.append([title_of(name)] +
+        way = points["eq. 2", name, n]
+        rows.append([title_of(name), f"{way['disorder']:,.2f}", f"{way['levels']:.0f}"] +
                     [ms(now[s]) for s in ("bucket_bitonic", "cub")] +
                     [ratio(now["cub"], now["bucket_bitonic"])] +
                     [ms(now[s + " with transfers"]) for s in ("bucket_bitonic", "cub")] +
                     [ms(now["std_sort"]),
                      ratio(now["std_sort"], now["bucket_bitonic with transfers"]),
                      several(ms(now.get(s)) for s in ("strided", "not strided"))])
-    for name in LISTS[:3]:
-        now = points["3 structures", name, n]
-        rows.append([title_of(name).replace("int", "int and payload")] +
-                    [ms(now[s]) for s in ("bucket_bitonic", "cub")] +
-                    [ratio(now["cub"], now["bucket_bitonic"]), "", "", "", "", ""])
-    return table(["data", "bucket_bitonic", "CUB", "over CUB", "with transfers",
-                  "CUB with transfers", "std::sort", "with transfers over std::sort",
-                  "strided / not"], rows, "chen")
+    return table(["data", "disorder", "levels", "bucket_bitonic", "CUB", "over CUB",
+                  "with transfers", "CUB with transfers", "std::sort",
+                  "with transfers over std::sort", "strided / not"], rows, "chen")
+
+
+def chen_payload():
+    points = read("chen")
+    n = 24000000
+    rows = []
+    for name in LISTS:
+        now, wide = points["payload", name, n], points.get(("3b", name, n), {})
+        rows.append([title_of(name)] + [ms(now[s]) for s in ("bucket_bitonic", "cub")] +
+                    [ratio(now["cub"], now["bucket_bitonic"])] +
+                    [ms(wide.get(s)) for s in ("bucket_bitonic", "bucket_bitonic with transfers",
+                                               "std_sort")] +
+                    [ratio(wide.get("std_sort"), wide.get("bucket_bitonic with transfers"))])
+    return table(["data", "key and 4 bytes", "CUB pairs", "over CUB", "four floats",
+                  "with transfers", "std::sort of them", "with transfers over std::sort"], rows,
+                 "chen")
+
+
+def chen_images():
+    points = read("chen")
+    n = 24000000
+    rows = []
+    for name in LISTS[3:]:
+        now, bits = points["images", name, n], points["3", name, n]
+        rows.append([title_of(name)] +
+                    [ms(now["as integers"]), f"{now['levels as integers']:.0f}",
+                     ms(now["by value"]), f"{now['levels by value']:.0f}",
+                     ms(bits["bucket_bitonic"])])
+    return table(["data", "images as integers", "levels", "images by value", "levels",
+                  "floats by value"], rows, "chen")
+
+
+def chen_options():
+    points = read("chen")
+    now = points["E and M", "int uniform", 24000000]
+    times = {tuple(int(word) for word in name.split()[1::2]): value for name, value in now.items()}
+    rows = []
+    for most in (256, 512, 1024, 2048):
+        rows.append([str(most)] + [f"{ms(times[most, e])} (E = {e})" for m, e in sorted(times)
+                                   if m == most])
+    return table(["M", "E = M / 16", "E = 80 M / 512", "E = M / 4"], rows, "chen")
 
 
 def several_gpus():
@@ -219,9 +400,14 @@ def several_gpus_lists():
     return table(["list", "24M", "64M"], rows, "gpus")
 
 
-TABLES = {"hp-2021": hp_2021, "hp-2022": hp_2022, "zhang-wu": zhang_wu,
-          "comparison-free": comparison_free, "threads": by_threads, "chen": chen,
-          "several-gpus": several_gpus, "several-gpus-lists": several_gpus_lists}
+TABLES = {"hp-2021": hp_2021, "hp-stable": hp_stable, "hp-2022": hp_2022,
+          "hp-2022-grid": hp_2022_grid, "hp-2022-lower": hp_2022_lower, "zhang-wu": zhang_wu,
+          "zhang-wu-rows": zhang_wu_rows, "comparison-free": comparison_free,
+          "crossing": comparison_free_crossing, "memory": comparison_free_memory,
+          "method-1": method_1, "threads": by_threads, "chen": chen,
+          "chen-payload": chen_payload, "chen-images": chen_images,
+          "chen-options": chen_options, "several-gpus": several_gpus,
+          "several-gpus-lists": several_gpus_lists}
 
 
 def with_tables(text):

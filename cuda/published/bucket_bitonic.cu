@@ -4,8 +4,8 @@
  *	  Bucket sort with a bitonic sort of each bucket: one pass.
  *
  * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng, "An efficient sorting algorithm
- * with CUDA", 2009, sections II to IV, Algorithms 1 to 3; E = 80 and M = 512 as
- * they chose.  bucket_merge.cu has section V, many_gpus.cu section VI.
+ * with CUDA", 2009, sections II to IV, Algorithms 1 to 3; E = 80, M = 512 and C = 10
+ * as they chose, unless others are given.  bucket_merge.cu has section V, many_gpus.cu section VI.
  *
  *	1. find the smallest and largest element; equal: done (a flat list)
  *	2. slices of equal width, E elements expected in each; an atomic gives each
@@ -97,6 +97,7 @@ slice_by_value(const Order &order, List *list)
 struct Pass
 {
 	const Task &task;
+	Shape		shape;
 	Order		order;
 	Spare	   *spare;
 	uint64_t	first;			/* of the task's elements */
@@ -151,15 +152,44 @@ elements_of(const std::vector<List> &lists)
 
 /* Bounds of what join_kernel lists: two neighbours exceed M, or a walk ends. */
 uint64_t
-buckets_bound(uint64_t elements, uint64_t slices, uint64_t n_lists)
+buckets_bound(const Shape &shape, uint64_t elements, uint64_t slices, uint64_t n_lists)
 {
-	return 2 * elements / bucket_most + slices / walk + 2 * n_lists + 1;
+	return 2 * elements / shape.bucket_most + slices / walk + 2 * n_lists + 1;
 }
 
 uint64_t
-crowded_bound(uint64_t elements)
+crowded_bound(const Shape &shape, uint64_t elements)
 {
-	return elements / bucket_most + 1;
+	return elements / shape.bucket_most + 1;
+}
+
+/* Step 4 for all buckets of a launch. */
+template <typename T>
+void
+sort_buckets(const Shape &shape, cudaStream_t stream, const Order &order,
+			 const Bucket *buckets, uint32_t n, const Elements &out)
+{
+	const unsigned pairs = shape.bucket_most / 2;
+
+	switch (shape.bucket_most)
+	{
+		case 128:
+			bitonic_kernel<T, 128><<<n, pairs, 0, stream>>>(order, buckets, out);
+			break;
+		case 256:
+			bitonic_kernel<T, 256><<<n, pairs, 0, stream>>>(order, buckets, out);
+			break;
+		case 512:
+			bitonic_kernel<T, 512><<<n, pairs, 0, stream>>>(order, buckets, out);
+			break;
+		case 1024:
+			bitonic_kernel<T, 1024><<<n, pairs, 0, stream>>>(order, buckets, out);
+			break;
+		default:
+			bitonic_kernel<T, 2048><<<n, pairs, 0, stream>>>(order, buckets, out);
+			break;
+	}
+	check_launch("sort buckets");
 }
 
 /*
@@ -201,10 +231,16 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 		const List &list = lists->front();
 
 		copy_out(stream, &counters, pass->counters);
-		nearly = list.finite_lo < list.finite_hi &&
-			counters[0].disorder <
-			disorder_limit * (value_of(pass->order, list.finite_hi) -
-							  value_of(pass->order, list.finite_lo));
+		if (list.finite_lo < list.finite_hi)
+		{
+			const double degree = counters[0].disorder /
+				(value_of(pass->order, list.finite_hi) -
+				 value_of(pass->order, list.finite_lo));
+
+			nearly = degree < pass->shape.disorder_limit;
+			if (pass->task.clock->report())
+				pass->task.clock->report()->disorder = degree;
+		}
 	}
 	if (pass->task.spec->stable && level > 0)
 		for (const List &list : *lists)
@@ -239,10 +275,10 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 		task.clock->report()->nearly_sorted = nearly;
 	for (List &list : lists)
 	{
-		list.slices = std::max(2u, list.n / slice_expected);
+		list.slices = std::max(2u, list.n / pass->shape.slice_expected);
 		list.first_slice = static_cast<uint32_t>(slices);
 		slices += list.slices;
-		if (pass->order.floats && level < by_value_levels && !list.by_payload &&
+		if (pass->order.numbers && level < by_value_levels && !list.by_payload &&
 			list.finite_lo < list.finite_hi)
 			slice_by_value(pass->order, &list);
 		else
@@ -251,8 +287,8 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	elements = elements_of(lists);
 
 	const uint32_t n_lists = static_cast<uint32_t>(lists.size());
-	const uint64_t most_buckets = buckets_bound(elements, slices, n_lists);
-	const uint64_t most_crowded = crowded_bound(elements);
+	const uint64_t most_buckets = buckets_bound(pass->shape, elements, slices, n_lists);
+	const uint64_t most_crowded = crowded_bound(pass->shape, elements);
 	DeviceBuffer memory(task.context, stream,
 						2 * array_bytes(slices, 4) +
 						array_bytes(most_buckets, sizeof(Bucket)) +
@@ -286,8 +322,8 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	prefix_sums(task.context, stream, slice_sizes, sums, slices);
 	task.clock->phase("slice merge");
 	join_kernel<<<grid_for(slices / walk + 1, n_lists), threads, 0, stream>>>
-		(device, n_lists, slice_sizes, sums, buckets, crowded_buckets,
-		 pass->counters);
+		(device, n_lists, pass->shape.bucket_most, slice_sizes, sums, buckets,
+		 crowded_buckets, pass->counters);
 	check_launch("merge slices to buckets");
 	task.clock->phase("move");
 	move_to_slices_kernel<<<grid, threads, 0, stream>>>(pass->order, from, device,
@@ -305,12 +341,11 @@ sort_lists(Pass *pass, const Elements &from, uint32_t level,
 	{
 		task.clock->phase("bitonic sort");
 		if (pass->out.payload)
-			bitonic_kernel<uint64_t><<<counters[0].buckets, bucket_most / 2, 0,
-				stream>>>(pass->order, buckets, pass->out);
+			sort_buckets<uint64_t>(pass->shape, stream, pass->order, buckets,
+								   counters[0].buckets, pass->out);
 		else
-			bitonic_kernel<uint32_t><<<counters[0].buckets, bucket_most / 2, 0,
-				stream>>>(pass->order, buckets, pass->out);
-		check_launch("sort buckets");
+			sort_buckets<uint32_t>(pass->shape, stream, pass->order, buckets,
+								   counters[0].buckets, pass->out);
 	}
 
 	std::vector<Bucket> found(counters[0].crowded);
@@ -331,14 +366,15 @@ input_of(const Task &task)
 
 /* List tables and buckets of the first level are the largest. */
 uint64_t
-bitonic_pass_need(uint64_t n)
+bitonic_pass_need(const HpsortPublishedOptions &options, uint64_t n)
 {
-	const uint64_t lists = crowded_bound(n);
-	const uint64_t slices = n / slice_expected + 2 * lists;
+	const Shape shape(options);
+	const uint64_t lists = crowded_bound(shape, n);
+	const uint64_t slices = n / shape.slice_expected + 2 * lists;
 
 	return array_bytes(n, 4) + array_bytes(1, sizeof(Counters)) +
 		array_bytes(lists, sizeof(List)) + 2 * array_bytes(slices, 4) +
-		array_bytes(buckets_bound(n, slices, lists), sizeof(Bucket)) +
+		array_bytes(buckets_bound(shape, n, slices, lists), sizeof(Bucket)) +
 		array_bytes(lists, sizeof(Bucket)) + prefix_sums_need(slices);
 }
 
@@ -347,7 +383,8 @@ bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
 			 uint32_t *lo, uint32_t *hi)
 {
 	const Elements in = input_of(task).from(first);
-	Pass		pass = {task, order_of(*task.spec), spare, first, n,
+	Pass		pass = {task, Shape(task.spec->options), order_of(*task.spec), spare,
+		first, n,
 		Elements{task.out, task.payload_out}.from(first),
 		DeviceBuffer(task.context, task.stream, n * 4, "places in slices"),
 		DeviceBuffer(task.context, task.stream, sizeof(Counters), "counters"),

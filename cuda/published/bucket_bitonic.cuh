@@ -30,6 +30,19 @@ struct Elements
 	}
 };
 
+/* What the authors chose, or the caller. */
+struct Shape
+{
+	explicit Shape(const HpsortPublishedOptions &options)
+		: slice_expected(option_or(options.slice_expected, 80)),
+		  bucket_most(option_or(options.bucket_most, 512)),
+		  disorder_limit(options.disorder_limit > 0 ? options.disorder_limit : 10) {}
+
+	uint32_t	slice_expected; /* E */
+	uint32_t	bucket_most;	/* M */
+	double		disorder_limit; /* C */
+};
+
 /*
  * Memory for as many elements, taken when first asked for: most inputs need
  * none besides the output.  The input's own where the task allows it.
@@ -54,7 +67,7 @@ private:
  */
 void		bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
 						 uint32_t *lo, uint32_t *hi);
-uint64_t	bitonic_pass_need(uint64_t n);
+uint64_t	bitonic_pass_need(const HpsortPublishedOptions &options, uint64_t n);
 
 /* Merges on the stream; from, with a_n and then b_n elements, is kept. */
 void		merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,

@@ -24,9 +24,6 @@ namespace published
 namespace
 {
 
-constexpr uint32_t slice_expected = 80;		/* E */
-constexpr uint32_t bucket_most = 512;		/* M */
-constexpr double disorder_limit = 10;		/* C */
 constexpr unsigned threads = 256;
 constexpr uint32_t walk = 128;				/* slices that a thread joins */
 constexpr uint32_t by_value_levels = 2;
@@ -92,17 +89,17 @@ warp_max(uint32_t x)
 __host__ __device__ inline double
 value_of(const Order &order, uint32_t ordered)
 {
-	const uint32_t bits = from_ordered(order, ordered);
+	const uint32_t bits = number_bits(order, ordered);
 	double		value;
 
 #ifdef __CUDA_ARCH__
-	value = order.floats ? static_cast<double>(__uint_as_float(bits)) :
+	value = order.numbers ? static_cast<double>(__uint_as_float(bits)) :
 		static_cast<double>(static_cast<int32_t>(bits));
 #else
 	float		f;
 
 	memcpy(&f, &bits, sizeof(f));
-	value = order.floats ? static_cast<double>(f) :
+	value = order.numbers ? static_cast<double>(f) :
 		static_cast<double>(static_cast<int32_t>(bits));
 #endif
 	return order.flip ? -value : value;
@@ -176,7 +173,7 @@ extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
 			 i < n; i += static_cast<uint64_t>(gridDim.x) * threads)
 		{
 			const uint32_t u = number_of(order, *list, from, i);
-			const bool	finite = !order.floats || is_finite_float(keys[i]);
+			const bool	finite = is_finite(order, keys[i]);
 
 			lo = min(lo, u);
 			hi = max(hi, u);
@@ -185,8 +182,7 @@ extremes_kernel(Order order, Elements from, List *lists, uint32_t n_lists,
 				finite_lo = min(finite_lo, u);
 				finite_hi = max(finite_hi, u);
 			}
-			if (disorder && i > 0 && finite &&
-				(!order.floats || is_finite_float(keys[i - 1])))
+			if (disorder && i > 0 && finite && is_finite(order, keys[i - 1]))
 				sum += fabs(value_of(order, u) -
 							value_of(order, to_ordered(order, keys[i - 1])));
 		}
@@ -257,8 +253,8 @@ slice_kernel(Order order, Elements from, const List *lists, uint32_t n_lists,
  * of a walk comes one that does not fit, so that the last bucket is listed as well.
  */
 __global__ void __launch_bounds__(threads)
-join_kernel(const List *lists, uint32_t n_lists, const uint32_t *slice_sizes,
-			const uint32_t *sums, Bucket *buckets, Bucket *crowded,
+join_kernel(const List *lists, uint32_t n_lists, uint32_t bucket_most,
+			const uint32_t *slice_sizes, const uint32_t *sums, Bucket *buckets, Bucket *crowded,
 			Counters *counters)
 {
 	for (uint32_t l = blockIdx.y; l < n_lists; l += gridDim.y)
@@ -344,8 +340,9 @@ copy_lists_kernel(Elements from, const List *lists, uint32_t n_lists, Elements t
  * has one, so that padding (all ones) is never written in place of an element,
  * and equal keys end in the order of their payloads.  In a step each thread has a pair
  * of elements that no other one touches, which is why one barrier a step is enough.
+ * bucket_most is M, known to the compiler, which unrolls the network.
  */
-template <typename T>
+template <typename T, uint32_t bucket_most>
 __global__ void __launch_bounds__(bucket_most / 2)
 bitonic_kernel(Order order, const Bucket *buckets, Elements elements)
 {

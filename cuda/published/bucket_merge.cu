@@ -247,30 +247,32 @@ Spare::need(bool payload, uint64_t n)
 }
 
 uint64_t
-bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n, bool own_spare)
+bucket_bitonic_need(const HpsortPublishedSpec &spec, uint64_t n, bool own_spare)
 {
-	if (pass_keys == 0)
-		pass_keys = HPSORT_PUBLISHED_PASS_KEYS;
-
-	const uint64_t pass = bitonic_pass_need(std::min(n, pass_keys));
+	const uint64_t pass_keys = spec.pass_keys > 0 ? spec.pass_keys :
+		HPSORT_PUBLISHED_PASS_KEYS;
+	const uint64_t pass = bitonic_pass_need(spec.options, std::min(n, pass_keys));
 	const uint64_t merge = n > pass_keys ? merge_need(n, n) : 0;
 
-	return (own_spare ? Spare::need(payload, n) : 0) + std::max(pass, merge);
+	return (own_spare ? Spare::need(spec.payload != 0, n) : 0) + std::max(pass, merge);
 }
 
 /* As few parts as can be: each doubling is one more merge of everything. */
 uint64_t
-bucket_bitonic_pass_keys(bool payload, uint64_t n, uint64_t available)
+bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
+						 uint64_t available)
 {
+	HpsortPublishedSpec tried = spec;
 	uint64_t	parts = (n + HPSORT_PUBLISHED_PASS_KEYS - 1) / HPSORT_PUBLISHED_PASS_KEYS;
-	uint64_t	pass;
 
 	for (parts = parts > 0 ? parts : 1;; parts *= 2)
 	{
-		pass = (n + parts - 1) / parts;
+		const uint64_t pass = (n + parts - 1) / parts;
+
+		tried.pass_keys = pass > 0 ? pass : 1;
 		if (pass <= shortest_pass ||
-			bucket_bitonic_need(payload, pass, n, false) <= available)
-			return pass > 0 ? pass : 1;
+			bucket_bitonic_need(tried, n, false) <= available)
+			return tried.pass_keys;
 	}
 }
 

@@ -5,7 +5,8 @@
  *
  * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker, "A comparison-free sorting
  * algorithm on CPUs and GPUs", 2018, section 5.2 and Fig. 7; for CPUs see
- * src/sort/comparison_free.c.  16,384 threads in blocks of 16, as they ran it.
+ * src/sort/comparison_free.c.  16,384 threads in blocks of 16, as they ran it,
+ * unless T and blk are given.
  *
  * CA counts each value; IS counts the values of each thread's slice of the
  * range; the prefix sums of IS (SA) tell each thread where its part of the
@@ -18,8 +19,9 @@
  * Bytes moved: per key 4 read, two atomics, 4 written; per value of the range
  * 8.  Today's hardware: half of each warp stays empty in blocks of 16, and
  * 16,384 threads are a sixteenth of an H100.  Neighbouring threads write far
- * apart.  Where one value is most of the input one thread writes it all: 334 ms
- * for 2^26 equal keys, 6.7 for 2^26 different ones (CUB 1.1 and 1.4).
+ * apart.  Where one value is most of the input one thread writes it all: 584 ms
+ * for 2^26 equal keys (334 with T fixed when compiled), 6.8 for 2^26 different ones
+ * (CUB 1.1 and 1.4).
  *
  *-------------------------------------------------------------------------
  */
@@ -34,22 +36,32 @@ namespace published
 namespace
 {
 
-constexpr unsigned block_threads = 16;	/* T */
-constexpr unsigned blocks = 1024;	/* blk */
-constexpr uint32_t workers = block_threads * blocks;
+constexpr unsigned most_threads = 1024;
 constexpr unsigned sum_threads = 1024;
+
+/* Powers of two both, which the tree of the sum phase relies on. */
+struct Shape
+{
+	explicit Shape(const HpsortPublishedOptions &options)
+		: threads(option_or(options.block_threads, 16)),
+		  blocks(option_or(options.blocks, 1024)), workers(threads * blocks) {}
+
+	uint32_t	threads;		/* T */
+	uint32_t	blocks;			/* blk */
+	uint32_t	workers;
+};
 
 } /* namespace */
 
 /* 5.2.1.  is[0] stays zero, so that its inclusive sums are where slices start. */
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(most_threads)
 count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
 				   uint32_t per_worker,
 				   uint32_t *ca, uint32_t *is, HpsortPublishedVerdict *verdict)
 {
-	const uint64_t stride = workers;
+	const uint64_t stride = static_cast<uint64_t>(gridDim.x) * blockDim.x;
 
-	for (uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * block_threads +
+	for (uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * blockDim.x +
 		 threadIdx.x; i < n; i += stride)
 	{
 		const int32_t key = static_cast<int32_t>(in[i]);
@@ -68,29 +80,30 @@ count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
 /*
  * 5.2.2, the parallel prefix-tree adder: sums of pairs, of pairs of pairs, and
  * so on upwards, then downwards for those left out.  One block, for its barrier.
+ * In 64 bits: with 2^22 threads the last products pass 2^32, and would never end.
  */
 __global__ void __launch_bounds__(sum_threads)
-sum_phase_kernel(uint32_t *is)
+sum_phase_kernel(uint32_t *is, uint32_t workers)
 {
-	constexpr uint32_t size = workers + 1;
+	const uint32_t size = workers + 1;
 
-	for (uint32_t stride = 1; stride < size; stride *= 2)
+	for (uint64_t stride = 1; stride < size; stride *= 2)
 	{
-		for (uint32_t t = threadIdx.x; (t + 1) * stride * 2 - 1 < size;
+		for (uint64_t t = threadIdx.x; (t + 1) * stride * 2 - 1 < size;
 			 t += sum_threads)
 		{
-			const uint32_t index = (t + 1) * stride * 2 - 1;
+			const uint64_t index = (t + 1) * stride * 2 - 1;
 
 			is[index] += is[index - stride];
 		}
 		__syncthreads();
 	}
-	for (uint32_t stride = workers / 2; stride > 0; stride /= 2)
+	for (uint64_t stride = workers / 2; stride > 0; stride /= 2)
 	{
-		for (uint32_t t = threadIdx.x; (t + 1) * stride * 2 - 1 + stride < size;
+		for (uint64_t t = threadIdx.x; (t + 1) * stride * 2 - 1 + stride < size;
 			 t += sum_threads)
 		{
-			const uint32_t index = (t + 1) * stride * 2 - 1;
+			const uint64_t index = (t + 1) * stride * 2 - 1;
 
 			is[index + stride] += is[index];
 		}
@@ -102,11 +115,11 @@ sum_phase_kernel(uint32_t *is)
  * 5.2.3.  The authors count CA down in memory; a register does.  A thread may
  * have the whole result to write, 5 ns a key, and so looks whether it should.
  */
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(most_threads)
 sort_phase_kernel(const uint32_t *ca, const uint32_t *sa, uint64_t range,
 				  uint32_t per_worker, KeyMap map, uint32_t *so, StopWord stop)
 {
-	const uint32_t worker = blockIdx.x * block_threads + threadIdx.x;
+	const uint32_t worker = blockIdx.x * blockDim.x + threadIdx.x;
 	const uint64_t first = static_cast<uint64_t>(worker) * per_worker;
 	const uint64_t end = first + per_worker < range ? first + per_worker : range;
 	uint32_t	at = sa[worker];
@@ -136,17 +149,18 @@ sort_phase_kernel(const uint32_t *ca, const uint32_t *sa, uint64_t range,
 }
 
 uint64_t
-comparison_free_need(uint64_t range, uint64_t n)
+comparison_free_need(const HpsortPublishedOptions &options, uint64_t range)
 {
-	(void) n;
-	return array_bytes(range, 4) + array_bytes(workers + 1, 4);
+	return array_bytes(range, 4) + array_bytes(Shape(options).workers + 1, 4);
 }
 
 void
 comparison_free_sort(const Task &task)
 {
+	const Shape shape(task.spec->options);
+	const uint32_t workers = shape.workers;
 	DeviceBuffer memory(task.context, task.stream,
-						comparison_free_need(task.range, task.n),
+						comparison_free_need(task.spec->options, task.range),
 						"comparison_free");
 	Carver		carver(memory);
 	uint32_t   *ca = carver.take<uint32_t>(task.range);
@@ -158,17 +172,17 @@ comparison_free_sort(const Task &task)
 	zero(task.stream, ca, task.range * sizeof(uint32_t));
 	zero(task.stream, is, (workers + 1) * sizeof(uint32_t));
 	in_steps(task, task.n, [&](uint64_t first, uint64_t count) {
-		count_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
+		count_phase_kernel<<<shape.blocks, shape.threads, 0, task.stream>>>
 			(task.keys, first, first + count, task.map, per_worker, ca, is,
 			 task.verdict);
 		check_launch("count");
 	});
 	step(task);
 	task.clock->phase("sum");
-	sum_phase_kernel<<<1, sum_threads, 0, task.stream>>>(is);
+	sum_phase_kernel<<<1, sum_threads, 0, task.stream>>>(is, workers);
 	check_launch("sum up");
 	task.clock->phase("sort");
-	sort_phase_kernel<<<blocks, block_threads, 0, task.stream>>>
+	sort_phase_kernel<<<shape.blocks, shape.threads, 0, task.stream>>>
 		(ca, is, task.range, per_worker, task.map, task.out, task.stop);
 	check_launch("write the keys");
 }

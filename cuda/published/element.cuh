@@ -23,14 +23,16 @@ namespace published
 
 struct Order
 {
-	bool		floats;
+	bool		floats;			/* keys are the bits of floats */
+	bool		numbers;		/* they are, or stand for, floats */
 	uint32_t	flip;			/* all ones for descending */
 };
 
 inline Order
 order_of(const HpsortPublishedSpec &spec)
 {
-	return {spec.type == HPSORT_PUBLISHED_FLOAT4, spec.descending ? ~0u : 0u};
+	return {spec.type == HPSORT_PUBLISHED_FLOAT4,
+		spec.type != HPSORT_PUBLISHED_INT4, spec.descending ? ~0u : 0u};
 }
 
 /*
@@ -61,11 +63,22 @@ from_ordered(const Order &order, uint32_t ordered)
 	return bits & 0x80000000u ? bits & 0x7fffffffu : ~bits;
 }
 
-/* Exponent not all ones: neither infinite nor NaN. */
-__host__ __device__ inline bool
-is_finite_float(uint32_t bits)
+/*
+ * The bits of the number that a key is or stands for.  An image is made so that it has
+ * the order number of its float.
+ */
+__host__ __device__ inline uint32_t
+number_bits(const Order &order, uint32_t ordered)
 {
-	return (bits & 0x7f800000u) != 0x7f800000u;
+	return from_ordered({order.numbers, order.numbers, order.flip}, ordered);
+}
+
+/* Neither infinite nor NaN, whose exponent is all ones; of a key as it is in memory. */
+__host__ __device__ inline bool
+is_finite(const Order &order, uint32_t key)
+{
+	return !order.numbers ||
+		(number_bits(order, to_ordered(order, key)) & 0x7f800000u) != 0x7f800000u;
 }
 
 } /* namespace published */

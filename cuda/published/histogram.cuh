@@ -23,7 +23,19 @@ namespace hpsort
 namespace published
 {
 
-static constexpr unsigned hp_threads = 256;
+/* The most that a block may have; as published it has 256. */
+static constexpr unsigned hp_most_threads = 1024;
+
+/* One thread for each thing, in blocks as the task has them. */
+struct HpGrid
+{
+	HpGrid(const Task &task, uint64_t things)
+		: threads(option_or(task.spec->options.block_threads, 256)),
+		  blocks(blocks_for_each(things, threads)) {}
+
+	unsigned	threads;
+	unsigned	blocks;
+};
 
 /* x[i] - minVal, in the order asked for; keys outside are reported. */
 struct KeyBin
@@ -59,11 +71,11 @@ struct PlainBin
 };
 
 template <typename BinOf>
-__global__ void __launch_bounds__(hp_threads)
+__global__ void __launch_bounds__(hp_most_threads)
 count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,
 			 uint32_t each)
 {
-	const uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * hp_threads +
+	const uint64_t i = first + static_cast<uint64_t>(blockIdx.x) * blockDim.x +
 		threadIdx.x;
 	uint32_t	bin = 0;
 	const bool	counts = i < n && bin_of(i, &bin);
@@ -81,8 +93,10 @@ histogram(const Task &task, const BinOf &bin_of, uint64_t n, uint32_t *hist,
 {
 	zero(task.stream, hist, bins * sizeof(uint32_t));
 	in_steps(task, n, [&](uint64_t first, uint64_t count) {
-		count_kernel<<<blocks_for_each(count, hp_threads), hp_threads, 0,
-			task.stream>>>(first, first + count, bin_of, hist, each);
+		const HpGrid grid(task, count);
+
+		count_kernel<<<grid.blocks, grid.threads, 0, task.stream>>>
+			(first, first + count, bin_of, hist, each);
 		check_launch("count");
 	});
 	step(task);

@@ -24,11 +24,11 @@ namespace hpsort
 namespace published
 {
 
-__global__ void __launch_bounds__(hp_threads)
+__global__ void __launch_bounds__(hp_most_threads)
 tail_kernel(uint64_t range, const uint32_t *a_p, KeyMap map, uint32_t *y,
 			HpsortPublishedVerdict *verdict)
 {
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * hp_threads + threadIdx.x;
+	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 	uint32_t	before;
 	uint32_t	here;
 
@@ -64,13 +64,15 @@ one_hp_sort(const Task &task)
 	uint32_t   *a = carver.take<uint32_t>(range);
 	uint32_t   *a_p = carver.take<uint32_t>(range);
 
+	const HpGrid grid(task, range);
+
 	task.clock->phase("histogram");
 	histogram(task, KeyBin{task.keys, task.map, task.verdict}, task.n, a, range);
 	task.clock->phase("prefix sums");
 	prefix_sums(task.context, task.stream, a, a_p, range);
 	step(task);
 	task.clock->phase("tail");
-	tail_kernel<<<blocks_for_each(range, hp_threads), hp_threads, 0, task.stream>>>
+	tail_kernel<<<grid.blocks, grid.threads, 0, task.stream>>>
 		(range, a_p, task.map, task.out, task.verdict);
 	check_launch("place the keys");
 }

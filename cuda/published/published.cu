@@ -50,9 +50,22 @@ need_by_range(const HpsortPublishedSpec *spec, uint64_t n)
 }
 
 uint64_t
+need_bucket_radix(const HpsortPublishedSpec *spec, uint64_t n)
+{
+	return bucket_radix_need(spec->options, n) + 256;
+}
+
+uint64_t
+need_comparison_free(const HpsortPublishedSpec *spec, uint64_t n)
+{
+	(void) n;
+	return comparison_free_need(spec->options, range_of(spec)) + 256;
+}
+
+uint64_t
 need_bitonic(const HpsortPublishedSpec *spec, uint64_t n)
 {
-	return bucket_bitonic_need(spec->payload != 0, spec->pass_keys, n);
+	return bucket_bitonic_need(*spec, n);
 }
 
 uint64_t
@@ -84,16 +97,16 @@ const HpsortPublishedInfo table[] = {
 	 int_max,
 	 "any bounds; 12 bytes a value of the range, 16 a key",
 	 need_by_range<zero_compressed_need>},
-	{"bucket_radix", "Zhang, Wu 2012", "r = 2^16, s = 2^10", 0, 0, 0, 0,
+	{"bucket_radix", "Zhang, Wu 2012", "r = 2^16, s = 2^10, or others", 0, 0, 0, 0,
 	 "its partition into buckets forgets the order of equal keys", int_max,
 	 "one pass for ranges up to 65536, else two; 10 bytes a key",
-	 need_by_range<bucket_radix_need>},
+	 need_bucket_radix},
 	{"comparison_free", hafeez, "GPU method 2", 0, 0, 0, 0, made_anew, UINT32_MAX,
 	 "any bounds; 4 bytes a value of the range",
-	 need_by_range<comparison_free_need>},
-	{"comparison_free_onehot", hafeez, "GPU method 1", 0, 0, 0, 0,
-	 "it multiplies keys out of its matrix, in any order where they are equal", int_max,
-	 "any bounds; 1 byte for each key and value of the range",
+	 need_comparison_free},
+	{"comparison_free_onehot", hafeez, "GPU method 1, equations 10 and 11", 1, 0, 0, 1,
+	 nullptr, int_max,
+	 "any bounds, with or without a payload; 1 byte for each key and value of the range",
 	 need_by_range<comparison_free_onehot_need>},
 	{"bucket_bitonic", chen, "Algorithms 1 to 3, merge, several GPUs", 0, 0, 1, 1,
 	 nullptr, (uint64_t) 1 << 40, "int4 and float4, with or without a payload; 8 bytes a key, "
@@ -150,6 +163,69 @@ needs_bounds(HpsortPublished algorithm)
 		algorithm != HPSORT_PUBLISHED_RADIX;
 }
 
+/*
+ * An option is 0, or within its bounds if it is for the algorithm at all; step 2: a
+ * power of two.
+ */
+void
+refuse_option(const char *algorithm, const char *option, uint64_t given, bool known,
+			  uint64_t least, uint64_t most, int step)
+{
+	if (given == 0)
+		return;
+	if (!known)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s has no option %s", algorithm, option);
+	if (given < least || given > most || (step == 2 && (given & (given - 1)) != 0))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "option %s of %s is %s%llu to %llu, not %llu",
+			 option, algorithm, step == 2 ? "a power of two from " : "",
+			 (unsigned long long) least, (unsigned long long) most,
+			 (unsigned long long) given);
+}
+
+void
+refuse_options(const HpsortPublishedSpec &spec, const char *name)
+{
+	const HpsortPublishedOptions &given = spec.options;
+	const bool	hp = spec.algorithm <= HPSORT_PUBLISHED_ZERO_COMPRESSED;
+	const bool	free = spec.algorithm == HPSORT_PUBLISHED_COMPARISON_FREE;
+	const bool	onehot = spec.algorithm == HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT;
+	const bool	radix = spec.algorithm == HPSORT_PUBLISHED_BUCKET_RADIX;
+	const bool	bitonic = spec.algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
+
+	refuse_option(name, "block_threads", given.block_threads, hp || free, hp ? 32 : 1,
+				  1024, 2);
+	refuse_option(name, "blocks", given.blocks, free, 1, 65536, 2);
+	refuse_option(name, "row_threads", given.row_threads, onehot, 1, 32, 2);
+	refuse_option(name, "radix_bits", given.radix_bits, radix, 8, 16, 1);
+	refuse_option(name, "rows", given.rows, radix, 32, 65536, 2);
+	refuse_option(name, "bucket_most", given.bucket_most, bitonic, 128, 2048, 2);
+	refuse_option(name, "slice_expected", given.slice_expected, bitonic, 1,
+				  option_or(given.bucket_most, 512), 1);
+	if (given.disorder_limit != 0 && !bitonic)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s has no option disorder_limit", name);
+	if (!(given.disorder_limit >= 0))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "option disorder_limit of %s is above zero", name);
+	/* threads of which each has a slice of the range, numbered in 32 bits */
+	if (free)
+	{
+		const uint64_t workers = (uint64_t) option_or(given.block_threads, 16) *
+			option_or(given.blocks, 1024);
+
+		if (workers < 2 || workers > 1u << 22)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "%s works with 2 to %u threads, not %llu",
+				 name, 1u << 22, (unsigned long long) workers);
+	}
+	if (onehot && given.row_threads != 0 && given.row_threads != 1 &&
+		given.row_threads != 32)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "option row_threads of %s is 1 or 32, not %u", name,
+			 given.row_threads);
+	if (radix && spec.bounds_known &&
+		(range_of(&spec) - 1) >> 2 * option_or(given.radix_bits, 16) != 0)
+		fail(HPSORT_CUDA_BAD_ARGUMENT,
+			 "%s with a radix of %u bits sorts ranges of %u bits, not %llu values", name,
+			 given.radix_bits, 2 * given.radix_bits, (unsigned long long) range_of(&spec));
+}
+
 /* Kernels read whole words; a null pointer is aligned. */
 bool
 is_misaligned(const void *memory)
@@ -192,9 +268,9 @@ refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	const HpsortPublishedInfo &info = table[spec->algorithm];
 	const bool	bitonic = spec->algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
 
-	if (spec->type != HPSORT_PUBLISHED_INT4 && spec->type != HPSORT_PUBLISHED_FLOAT4)
+	if (spec->type < HPSORT_PUBLISHED_INT4 || spec->type > HPSORT_PUBLISHED_FLOAT4_IMAGE)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "no such type");
-	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && !info.floats)
+	if (spec->type != HPSORT_PUBLISHED_INT4 && !info.floats)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts integers only", info.name);
 	if (spec->type == HPSORT_PUBLISHED_FLOAT4 && spec->bounds_known)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "bounds are for integers only");
@@ -204,12 +280,16 @@ refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	if (spec->payload && !info.payload)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s sorts keys alone, without a payload",
 			 info.name);
-	if (spec->stable && (!spec->payload || spec->type != HPSORT_PUBLISHED_INT4))
+	if (spec->stable && (!spec->payload || spec->type == HPSORT_PUBLISHED_FLOAT4))
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "%s is stable for integers with their row numbers only", info.name);
 	if (!bitonic && (spec->nearly_sorted != 0 || spec->pass_keys != 0))
 		fail(HPSORT_CUDA_BAD_ARGUMENT,
 			 "%s knows neither nearly sorted lists nor several passes", info.name);
+	if (spec->distinct && spec->algorithm != HPSORT_PUBLISHED_COMPARISON_FREE_ONEHOT)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "%s has no way of its own for distinct keys",
+			 info.name);
+	refuse_options(*spec, info.name);
 	if (spec->pass_keys > HPSORT_PUBLISHED_PASS_KEYS)
 		fail(HPSORT_CUDA_BAD_ARGUMENT, "a pass sorts at most %llu keys",
 			 (unsigned long long) HPSORT_PUBLISHED_PASS_KEYS);
@@ -275,8 +355,7 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 	{
 		/* its need is less by a list, which the table's row cannot know */
 		const uint64_t limit = task.context->limit.load();
-		const uint64_t need = bucket_bitonic_need(spec->payload != 0, spec->pass_keys,
-												  task.n, false);
+		const uint64_t need = bucket_bitonic_need(*spec, task.n, false);
 
 		refuse(spec, task.n, used, 0);
 		if (need > limit || used > limit - need)

@@ -158,15 +158,16 @@ void		radix_peer_sort(const Task &task);
 uint64_t	hp_need(uint64_t range, uint64_t n);
 uint64_t	one_hp_need(uint64_t range, uint64_t n);
 uint64_t	zero_compressed_need(uint64_t range, uint64_t n);
-uint64_t	bucket_radix_need(uint64_t range, uint64_t n);
-uint64_t	comparison_free_need(uint64_t range, uint64_t n);
+uint64_t	bucket_radix_need(const HpsortPublishedOptions &options, uint64_t n);
+uint64_t	comparison_free_need(const HpsortPublishedOptions &options, uint64_t range);
 uint64_t	comparison_free_onehot_need(uint64_t range, uint64_t n);
 /* own_spare: without input_is_spare. */
-uint64_t	bucket_bitonic_need(bool payload, uint64_t pass_keys, uint64_t n,
+uint64_t	bucket_bitonic_need(const HpsortPublishedSpec &spec, uint64_t n,
 								bool own_spare = true);
 /* The longest pass whose need with input_is_spare is within available bytes;
  * if none is, the shortest that is worth trying. */
-uint64_t	bucket_bitonic_pass_keys(bool payload, uint64_t n, uint64_t available);
+uint64_t	bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
+									 uint64_t available);
 uint64_t	radix_need(bool payload, uint64_t n);
 
 /*
@@ -177,6 +178,13 @@ uint64_t	radix_need(bool payload, uint64_t n);
 void		prefix_sums(HpsortCuda *context, cudaStream_t stream, uint32_t *data,
 						uint32_t *sums, uint64_t n, uint32_t init = 0);
 uint64_t	prefix_sums_need(uint64_t n);
+
+/* An option of HpsortPublishedOptions, or what stands for its 0. */
+inline uint32_t
+option_or(uint32_t given, uint32_t authors)
+{
+	return given > 0 ? given : authors;
+}
 
 /* An array rounded up as Carver and DeviceBuffer do. */
 inline uint64_t

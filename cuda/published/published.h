@@ -36,20 +36,49 @@ typedef enum HpsortPublished
 /*
  * FLOAT4 is a 4-byte IEEE number in PostgreSQL's order: -0 equals 0, every
  * NaN equals every other and is larger than infinity.  Bits are kept as they
- * are.
+ * are.  FLOAT4_IMAGE is an int4 that stands for such a number: its bits, below
+ * zero with all but the sign complemented, less 0x7fffff, which is their order
+ * as integers and one to one.  Images have bounds and a stable order as integers
+ * have; bucket_bitonic cuts both floats and their images into slices by value.
  */
 typedef enum HpsortPublishedType
 {
 	HPSORT_PUBLISHED_INT4 = 0,
-	HPSORT_PUBLISHED_FLOAT4
+	HPSORT_PUBLISHED_FLOAT4,
+	HPSORT_PUBLISHED_FLOAT4_IMAGE
 } HpsortPublishedType;
 
 /*
+ * What the authors chose, or left to who runs it; 0 is their own choice.  A number
+ * out of its range is refused, and so is one for another algorithm.  The counts are
+ * powers of two.
+ */
+typedef struct HpsortPublishedOptions
+{
+	uint32_t	block_threads;	/* hp, one_hp, zero_compressed_published: threads of a
+								 * block, 32 to 1024 (256); comparison_free: T, 1 to
+								 * 1024 (16) */
+	uint32_t	blocks;			/* comparison_free: blk, 1 to 65536 (1024); T blk is 2
+								 * to 2^22 */
+	uint32_t	row_threads;	/* comparison_free_onehot: threads that walk a row
+								 * together, 1 or 32 (1) */
+	uint32_t	radix_bits;		/* bucket_radix: r is 2 to this, 8 to 16 (16); two passes
+								 * do for ranges up to r^2, more are refused */
+	uint32_t	rows;			/* bucket_radix: s, 32 to 65536 (1024) */
+	uint32_t	slice_expected; /* bucket_bitonic: E, 1 to M (80), any number */
+	uint32_t	bucket_most;	/* bucket_bitonic: M, 128 to 2048 (512) */
+	double		disorder_limit; /* bucket_bitonic: C, > 0 (10), any number */
+} HpsortPublishedOptions;
+
+/*
  * bounds_known: as in HpsortCudaSpec, a promise that is checked; without it
- * the bounds are found by one more reading of the keys.  Bounds are for INT4
- * only.  The fields below descending are for bucket_bitonic and must be zero
- * for the others.  stable: equal keys keep their order; needs int4 keys and a
- * payload that tells it, such as row numbers: distinct and ascending.
+ * the bounds are found by one more reading of the keys.  FLOAT4 has none.
+ * nearly_sorted and pass_keys are for bucket_bitonic and must be zero for the
+ * others.  stable: equal keys keep their order; needs a payload, and with
+ * bucket_bitonic keys that are not FLOAT4 and a payload that tells the order, such
+ * as row numbers: distinct and ascending.  distinct is a promise for
+ * comparison_free_onehot, which then multiplies (equation 10) instead of walking
+ * (11): a key that occurs twice is an error.
  */
 typedef struct HpsortPublishedSpec
 {
@@ -61,9 +90,11 @@ typedef struct HpsortPublishedSpec
 	int			descending;
 	int			payload;		/* 4 bytes travel with each key */
 	int			stable;
+	int			distinct;
 	int			nearly_sorted;	/* 1: it is, -1: it is not, 0: to be found out */
 	uint64_t	pass_keys;		/* most keys sorted at once; more are cut, sorted
 								 * and merged; 0: HPSORT_PUBLISHED_PASS_KEYS */
+	HpsortPublishedOptions options;
 } HpsortPublishedSpec;
 
 /* One pass numbers elements in 32 bits; the authors' cards held 30e6. */
@@ -138,7 +169,7 @@ extern HpsortCudaCode hpsort_published_job_share(HpsortCudaJob *job,
 typedef struct HpsortPublishedVerdict
 {
 	HpsortCudaVerdict keys;		/* n_outside and key */
-	uint32_t	n_duplicate;	/* one_hp: > 0 when a key occurs twice ... */
+	uint32_t	n_duplicate;	/* one_hp, distinct: > 0 when a key occurs twice ... */
 	int32_t		duplicate;		/* ... such as this one */
 } HpsortPublishedVerdict;
 
@@ -149,11 +180,14 @@ typedef struct HpsortPublishedReport
 	uint32_t	phases;
 	const char *phase[HPSORT_PUBLISHED_PHASES];
 	double		phase_ms[HPSORT_PUBLISHED_PHASES];
-	uint32_t	rounds;			/* bucket_radix: choices of pivots; others:
-								 * levels of recursion */
+	uint32_t	rounds;			/* bucket_radix: choices of pivots, over all passes;
+								 * bucket_bitonic: levels of recursion */
 	uint32_t	repaired;		/* bucket_radix: groups too disordered for
 								 * insertion */
-	int			nearly_sorted;	/* bucket_bitonic: taken as such */
+	int			nearly_sorted;	/* bucket_bitonic: taken as such, and so divided by
+								 * the strided way */
+	double		disorder;		/* bucket_bitonic: the disorder degree, where it was
+								 * looked at */
 } HpsortPublishedReport;
 
 /*
@@ -165,7 +199,7 @@ typedef struct HpsortPublishedReport
  * comparison_free then do not wait at all when the bounds are given) and the
  * caller looks into the verdict; without one it waits and reports
  *	OUT_OF_BOUNDS	naming a key outside the given bounds
- *	DUPLICATE		one_hp: a key occurs twice; err->key is that key
+ *	DUPLICATE		one_hp, distinct: a key occurs twice; err->key is that key
  *	NO_MEMORY		with the need.
  * report may be NULL; asking for it costs two events a phase and a wait.
  */
@@ -193,6 +227,23 @@ extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,
 											 uint64_t b_n, void *out,
 											 uint32_t *out_payload, void *stream,
 											 HpsortCudaError *err);
+
+/*
+ * bucket_bitonic of structures: n of them, words 4-byte words each, ordered by the
+ * word key_word, which has the type that spec names.  Key and number of each are
+ * sorted as a key and its payload, and then every structure moves once, where the
+ * authors move it in each step.  Memory besides the lists: 16 bytes a structure and
+ * what sorting takes.  Structures that are aligned to 16 bytes, of 4 words, move
+ * fastest.  Waits at its end.
+ */
+extern HpsortCudaCode hpsort_published_sort_structures(HpsortCuda *context,
+													   const HpsortPublishedSpec *spec,
+													   const void *structures,
+													   uint32_t words,
+													   uint32_t key_word,
+													   uint64_t n, void *out,
+													   void *stream,
+													   HpsortCudaError *err);
 
 /*
  * bucket_bitonic on several GPUs: from host memory to host memory (pinned is

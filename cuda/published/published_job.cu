@@ -29,6 +29,12 @@ constexpr unsigned threads = 256;
 /* Fewer keys for each device are sorted by one before a thread has started. */
 constexpr uint64_t shared_least = 1u << 20;
 
+bool
+is_bitonic(const HpsortPublishedSpec &spec)
+{
+	return spec.algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
+}
+
 /*
  * What a job asks for, as far as it is known before its keys are.  Keys are sorted
  * upwards whatever was asked: reading them backwards is free.  A permutation is not
@@ -40,6 +46,9 @@ spec_of_job(const HpsortCudaSpec &job)
 	HpsortPublishedSpec spec = {};
 
 	spec.algorithm = static_cast<HpsortPublished>(job.algorithm - HPSORT_PUBLISHED_JOB(0));
+	/* to the others, images are the integers that they are */
+	if (job.float_images && is_bitonic(spec))
+		spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
 	/* a range of one where nobody knows it: a need for 2^32 would refuse what may fit */
 	spec.lo = job.bounds_known ? job.lo : 0;
 	spec.hi = job.bounds_known ? job.hi : 0;
@@ -53,12 +62,6 @@ spec_of_job(const HpsortCudaSpec &job)
 	return spec;
 }
 
-bool
-is_bitonic(const HpsortPublishedSpec &spec)
-{
-	return spec.algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC;
-}
-
 /*
  * The keys as they came and their order, twice as much with row numbers, and
  * what sorting takes, in passes as long as available bytes allow.
@@ -70,10 +73,10 @@ sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
 
 	if (!is_bitonic(spec))
 		return lists + hpsort_published_algorithms(nullptr)[spec.algorithm].need(&spec, n);
-	return lists + bucket_bitonic_need(spec.payload != 0,
-									   bucket_bitonic_pass_keys(spec.payload != 0, n,
-																available),
-									   n, false);
+	HpsortPublishedSpec passes = spec;
+
+	passes.pass_keys = bucket_bitonic_pass_keys(spec, n, available);
+	return lists + bucket_bitonic_need(passes, n, false);
 }
 
 /* Afterwards: runs of keys that hardly repeat, beside them. */
@@ -167,7 +170,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 		own = n / cut.devices + (n % cut.devices > 0);
 		/* now, and not at open: other jobs have come and gone since */
 		hpsort_cuda_memory(context, &used, nullptr, 0);
-		spec.pass_keys = bucket_bitonic_pass_keys(rows != nullptr, own,
+		spec.pass_keys = bucket_bitonic_pass_keys(spec, own,
 												  used < limit ? limit - used : 0);
 		cut.parts = (own + spec.pass_keys - 1) / spec.pass_keys;
 		task.input_is_spare = true;

@@ -27,10 +27,10 @@ namespace published
 {
 
 /* Lines 2 and 3 of Algorithm 5. */
-__global__ void __launch_bounds__(hp_threads)
+__global__ void __launch_bounds__(hp_most_threads)
 binarize_kernel(uint64_t range, const uint32_t *a, uint32_t *a01)
 {
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * hp_threads + threadIdx.x;
+	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
 	if (i < range)
 		a01[i] = a[i] > 0;
@@ -41,11 +41,11 @@ binarize_kernel(uint64_t range, const uint32_t *a, uint32_t *a01)
  * allows no more; here the whole block meets it.  iC holds keys, not bins, and
  * so everything after this works in either direction.
  */
-__global__ void __launch_bounds__(hp_threads)
+__global__ void __launch_bounds__(hp_most_threads)
 compress_kernel(uint64_t range, const uint32_t *a, const uint32_t *a01_p,
 				KeyMap map, uint32_t *c, uint32_t *ic)
 {
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * hp_threads + threadIdx.x;
+	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 	const uint32_t count = i < range ? a[i] : 0;
 	const uint32_t j = count > 0 ? a01_p[i] : 0;
 
@@ -58,10 +58,10 @@ compress_kernel(uint64_t range, const uint32_t *a, const uint32_t *a01_p,
 }
 
 /* Lines 16 and 17: B[C_p[j]] = iC[j + 1] - iC[j], all else is zero. */
-__global__ void __launch_bounds__(hp_threads)
+__global__ void __launch_bounds__(hp_most_threads)
 steps_kernel(uint32_t len, const uint32_t *c_p, const uint32_t *ic, uint32_t *b)
 {
-	const uint32_t j = blockIdx.x * hp_threads + threadIdx.x;
+	const uint32_t j = blockIdx.x * blockDim.x + threadIdx.x;
 	const uint32_t place = j < len ? c_p[j] : 0;
 
 	__syncthreads();
@@ -93,20 +93,20 @@ zero_compressed_sort(const Task &task)
 	uint32_t   *c_p = carver.take<uint32_t>(n + 1);
 	uint32_t   *ic = carver.take<uint32_t>(n + 1);
 	uint32_t   *b = carver.take<uint32_t>(n + 1);
-	const unsigned blocks = blocks_for_each(range, hp_threads);
+	const HpGrid values(task, range);
 	uint32_t	len = 0;
 
 	task.clock->phase("histogram");
 	histogram(task, KeyBin{task.keys, task.map, task.verdict}, n, a, range);
 	task.clock->phase("compress");
-	binarize_kernel<<<blocks, hp_threads, 0, task.stream>>>(range, a, a01);
+	binarize_kernel<<<values.blocks, values.threads, 0, task.stream>>>(range, a, a01);
 	check_launch("mark the values");
 	prefix_sums(task.context, task.stream, a01, a01_p, range);
 	check(cudaMemcpyAsync(&len, a01_p + range - 1, sizeof(len),
 						  cudaMemcpyDeviceToHost, task.stream),
 		  "read the number of values");
-	compress_kernel<<<blocks, hp_threads, 0, task.stream>>>(range, a, a01_p,
-														   task.map, c, ic);
+	compress_kernel<<<values.blocks, values.threads, 0, task.stream>>>
+		(range, a, a01_p, task.map, c, ic);
 	check_launch("compress the histogram");
 	check(cudaStreamSynchronize(task.stream), "compress the histogram");
 	step(task);
@@ -117,7 +117,10 @@ zero_compressed_sort(const Task &task)
 	zero(task.stream, c_p, sizeof(uint32_t));
 	zero(task.stream, ic, sizeof(uint32_t));
 	prefix_sums(task.context, task.stream, c + 1, c_p + 1, len);
-	steps_kernel<<<blocks_for_each(len, hp_threads), hp_threads, 0, task.stream>>>
+
+	const HpGrid places(task, len);
+
+	steps_kernel<<<places.blocks, places.threads, 0, task.stream>>>
 		(len, c_p, ic, b);
 	check_launch("make the steps");
 	step(task);

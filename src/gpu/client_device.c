@@ -54,6 +54,7 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	message.body.open.want = spec->want;
 	message.body.open.descending = spec->descending;
 	message.body.open.algorithm = context->algorithm;
+	message.body.open.floats = context->floats;
 
 	/*
 	 * The service shall say that there is no chunk before the wait timeout is

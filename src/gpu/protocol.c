@@ -24,7 +24,7 @@ _Static_assert(sizeof(GpuHeader) == 16, "header");
 _Static_assert(sizeof(GpuHello) == 56, "hello");
 _Static_assert(sizeof(GpuWelcome) == 72 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
-_Static_assert(sizeof(GpuOpen) == 32, "open");
+_Static_assert(sizeof(GpuOpen) == 40, "open");
 _Static_assert(sizeof(GpuWant) == 8, "want");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuResult) == 24, "result");
@@ -184,7 +184,7 @@ complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 				return "bounds in the wrong order";
 			if (m->body.open.want > SORT_WANT_PERMUTATION)
 				return "unknown kind of result";
-			if (m->body.open.descending > 1)
+			if (m->body.open.descending > 1 || m->body.open.floats > 1 || m->body.open.zero != 0)
 				return "unknown flag";
 			if (m->body.open.algorithm >= SORT_ALGORITHM_COUNT)
 				return "unknown algorithm";

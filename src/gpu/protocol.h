@@ -52,7 +52,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 3
+#define GPU_PROTOCOL_VERSION 4
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -137,6 +137,8 @@ typedef struct GpuOpen
 	uint32_t	descending;		/* 0 or 1 */
 	uint32_t	wait_ms;		/* longest wait for a chunk, 0: no limit */
 	uint32_t	algorithm;		/* SortAlgorithm: this one or none; AUTO: any */
+	uint32_t	floats;			/* 0 or 1: keys are images of float4 (sort/float_image.h) */
+	uint32_t	zero;
 } GpuOpen;
 
 typedef struct GpuWant

@@ -229,6 +229,7 @@ cpu_job_open(void *device, const EngineSpec *spec, void **result, EngineError *e
 		.interrupted = job_interrupted,
 		.interrupted_arg = job,
 		.device = SORT_DEVICE_CPU,
+		.floats = spec->floats,
 		.threads = 1,
 	};
 	*result = job;

@@ -148,6 +148,7 @@ cuda_job_open(void *device, const EngineSpec *spec, void **result, EngineError *
 		.bounds_known = spec->lo != INT32_MIN || spec->hi != INT32_MAX,
 		.descending = spec->descending,
 		.algorithm = published(spec->algorithm),
+		.float_images = spec->floats,
 		.counted = spec->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED,
 	};
 	HpsortCudaError e;

@@ -37,6 +37,7 @@ typedef struct EngineSpec
 	SortWant	want;
 	bool		descending;		/* direction of the permutation */
 	SortAlgorithm algorithm;	/* this one or none; AUTO: the engine's choice */
+	bool		floats;			/* keys are images of float4, which may be divided by value */
 	void	   *const *others;	/* handles of further devices that the job may use */
 	int			nothers;
 } EngineSpec;

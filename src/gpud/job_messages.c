@@ -18,6 +18,7 @@ on_open(Job *job, const GpuMessage *m)
 		.want = (SortWant) m->body.open.want,
 		.descending = m->body.open.descending,
 		.algorithm = (SortAlgorithm) m->body.open.algorithm,
+		.floats = m->body.open.floats,
 	};
 	EngineError err;
 	bool		alive;

@@ -661,6 +661,7 @@ main(int argc, char **argv)
 	printf("random: --shapes %llu --seed %llu\n", (unsigned long long) shapes,
 		   (unsigned long long) seed);
 	timed("random", [&] { try_random(shapes, seed); });
+	timed("paths", [&] { test_published_paths(quick, tiny, seed); });
 	if (large)
 		timed("large", [&] { test_large(); });
 

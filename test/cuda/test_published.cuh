@@ -19,6 +19,7 @@ name_of(HpsortPublished algorithm)
 
 /* The tests, by file; quick and tiny: for compute-sanitizer. */
 extern void test_published_bitonic(bool quick, bool tiny, uint64_t seed);
+extern void test_published_paths(bool quick, bool tiny, uint64_t seed);
 extern void test_published_jobs(bool quick, bool tiny);
 extern void test_published_cancel(bool quick, uint64_t seed);
 

@@ -19,6 +19,8 @@ job_spec(HpsortPublished algorithm, const std::vector<int32_t> &keys, bool bound
 
 	spec.algorithm = HPSORT_PUBLISHED_JOB(algorithm);
 	spec.wanted = keys_and_runs;
+	/* whatever the keys stand for, as integers they are in the same order */
+	spec.float_images = keys.size() % 2;
 	spec.n_hint = keys.size();
 	spec.bounds_known = bounds_known && !keys.empty();
 	if (spec.bounds_known)

@@ -191,6 +191,9 @@ test_client_values(void **state)
 	RIGHT(GPU_MSG_OPEN, GPU_FROM_CLIENT, (m.body.open.lo = INT32_MIN, m.body.open.hi = INT32_MAX));
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.want = SORT_WANT_PERMUTATION + 1);
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.descending = 2);
+	RIGHT(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.floats = 1);
+	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.floats = 2);
+	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.zero = 1);
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = 0);
 	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = UINT64_MAX);

@@ -1,0 +1,308 @@
+/*-------------------------------------------------------------------------
+ *
+ * figures_chen.cu
+ *	  The figures of Chen, Qin, Xie, Zhao, Heng 2009.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <algorithm>
+#include <cstring>
+
+#include "papers.cuh"
+
+static HpsortPublishedSpec
+bitonic_spec(bool floats, bool payload)
+{
+	HpsortPublishedSpec spec = {};
+
+	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
+	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.payload = payload;
+	return spec;
+}
+
+/* Their Figs. 2 and 5: from host memory to host memory; payloads are row numbers. */
+static double
+many(uint64_t n, bool floats, int devices, bool payload = false)
+{
+	static const uint64_t most_many = 64000000;
+	static uint32_t *host_rows = nullptr;
+	static uint32_t *host_rows_out = nullptr;
+
+	HpsortPublishedSpec spec = {};
+	std::vector<HpsortCuda *> contexts(devices, context);
+	int			present = 1;
+
+	ENGINE(hpsort_cuda_device_count(&present, &err));
+	for (int d = 1; d < devices; d++)
+		ENGINE(hpsort_cuda_open(d % present, 0, &contexts[d], &err));
+	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
+	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
+	spec.payload = payload;
+	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+	if (payload && host_rows == nullptr)
+	{
+		CUDA(cudaMallocHost((void **) &host_rows, most_many * 4));
+		CUDA(cudaMallocHost((void **) &host_rows_out, most_many * 4));
+		for (uint64_t i = 0; i < most_many; i++)
+			host_rows[i] = (uint32_t) i;
+	}
+
+	double		ms = time_host([&] {
+		ENGINE(hpsort_published_sort_many(contexts.data(), devices, &spec, host_in,
+										  payload ? host_rows : nullptr, n, host_out,
+										  payload ? host_rows_out : nullptr, &err));
+	});
+
+	check_host(host_out, n, floats, "several gpus");
+	for (int d = 1; d < devices; d++)
+		hpsort_cuda_close(contexts[d]);
+	return ms;
+}
+
+/* ---- structures of four floats ---- */
+
+struct Structure
+{
+	float		key;
+	uint32_t	rest[3];
+};
+
+static __global__ void
+structures_kernel(const uint32_t *from, uint64_t n, uint4 *to)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		to[i] = make_uint4(from[i], (uint32_t) i, (uint32_t) i * 3u, from[i] ^ (uint32_t) i);
+}
+
+/* The keys, for the usual check; a structure that was torn spoils its key. */
+static __global__ void
+keys_kernel(const uint4 *from, uint64_t n, uint32_t *to)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	{
+		const uint4 s = from[i];
+
+		to[i] = s.z == s.y * 3u && s.w == (s.x ^ s.y) ? s.x : 0x7fc00000u;
+	}
+}
+
+static void
+check_structures(uint64_t n, const char *what)
+{
+	keys_kernel<<<2048, 256, 0, stream>>>((const uint4 *) rows_out, n, out);
+	check_result(n, true, what);
+}
+
+/* Fig. 3b, of the floats in keys; rows and rows_out have room for 2^26. */
+static void
+structures_point(const std::string &data, uint64_t n)
+{
+	const HpsortPublishedSpec spec = bitonic_spec(true, false);
+	const size_t bytes = n * sizeof(Structure);
+	auto		once = [&] {
+		ENGINE(hpsort_published_sort_structures(context, &spec, rows, 4, 0, n, rows_out,
+												stream, &err));
+	};
+
+	structures_kernel<<<2048, 256, 0, stream>>>(keys, n, (uint4 *) rows);
+	CUDA(cudaStreamSynchronize(stream));
+	emit("chen", "3b", data, n, "bucket_bitonic", time_gpu(once));
+	check_structures(n, "structures");
+	CUDA(cudaMemcpy(host_in, rows, bytes, cudaMemcpyDeviceToHost));
+	emit("chen", "3b", data, n, "bucket_bitonic with transfers", time_host([&] {
+		CUDA(cudaMemcpyAsync(rows, host_in, bytes, cudaMemcpyHostToDevice, stream));
+		once();
+		CUDA(cudaMemcpyAsync(host_out, rows_out, bytes, cudaMemcpyDeviceToHost, stream));
+		CUDA(cudaStreamSynchronize(stream));
+	}));
+	if (n % 8000000 == 0)
+	{
+		emit("chen", "3b", data, n, "std_sort", time_host([&] {
+			Structure  *all = (Structure *) host_out;
+
+			std::sort(all, all + n, [](const Structure &a, const Structure &b) {
+				return a.key < b.key;
+			});
+		}, [&] { memcpy(host_out, host_in, bytes); }));
+		CUDA(cudaMemcpy(rows_out, host_out, bytes, cudaMemcpyHostToDevice));
+		check_structures(n, "std::sort of structures");
+	}
+	number_rows();
+}
+
+/* Their lists. */
+static const struct
+{
+	const char *name;
+	Shape		shape;
+	bool		floats;
+}			lists[] = {
+	{"int uniform", FULL_RANGE, false}, {"int gaussian", GAUSSIAN, false},
+	{"int nearly sorted", NEARLY_SORTED, false},
+	{"float uniform", FLOAT_UNIFORM, true},
+	{"float gaussian", FLOAT_GAUSSIAN, true},
+	{"float nearly sorted", FLOAT_NEARLY, true},
+};
+
+/* What the authors' criterion says of a list, and which way it went. */
+static void
+disorder_point(const std::string &name, uint64_t n, bool nearly,
+			   const HpsortPublishedReport &report)
+{
+	if ((report.nearly_sorted != 0) != nearly)
+	{
+		fprintf(stderr, "%s, n %llu: disorder %g\n", name.c_str(), (unsigned long long) n,
+				report.disorder);
+		spoil();
+	}
+	emit("chen", "eq. 2", name, n, "disorder", report.disorder);
+	emit("chen", "eq. 2", name, n, "levels", report.rounds);
+}
+
+static void
+list_point(const std::string &name, uint64_t n, bool floats)
+{
+	const std::string figure = floats ? "3" : "2";
+	const bool	nearly = name.find("nearly") != std::string::npos;
+	HpsortPublishedSpec spec = bitonic_spec(floats, false);
+	HpsortPublishedReport report;
+
+	emit("chen", figure, name, n, "bucket_bitonic", published(spec, n, &report));
+	emit_phases("chen", "4", name, n, report);
+	disorder_point(name, n, nearly, report);
+	emit("chen", figure, name, n, "cub", floats ? cub_floats(n) : cub_keys(n, 32));
+	for (int told : {-1, 1})
+	{
+		spec.nearly_sorted = told;
+		if (nearly)
+			emit("chen", figure, name, n, told > 0 ? "strided" : "not strided",
+				 published(spec, n));
+	}
+	emit("chen", figure, name, n, "bucket_bitonic with transfers", many(n, floats, 1));
+	emit("chen", figure, name, n, "cub with transfers", cub_from_host(n, floats));
+	if (n % 12000000 == 0)
+		emit("chen", figure, name, n, "std_sort", std_sort(n, floats));
+	emit("chen", "payload", name, n, "bucket_bitonic", published(bitonic_spec(floats, true), n));
+	emit("chen", "payload", name, n, "cub", cub_pairs(n, 32, floats));
+	if (floats && n % 8000000 == 0)
+		structures_point(name, n);
+}
+
+/* E, M and C that they did not choose, on the list of 24 million that they name. */
+static void
+option_points(void)
+{
+	const uint64_t n = 24000000;
+	HpsortPublishedSpec spec = bitonic_spec(false, false);
+
+	make({FULL_RANGE, n, (uint64_t) 1 << 31, n, 0});
+	for (uint32_t most : {256, 512, 1024, 2048})
+		for (uint32_t expected : {most / 16, most * 80 / 512, most / 4})
+		{
+			spec.options.bucket_most = most;
+			spec.options.slice_expected = expected;
+			emit("chen", "E and M", "int uniform", n, "M " + std::to_string(most) + " E " +
+				 std::to_string(expected), published(spec, n));
+		}
+}
+
+/* Uniform floats as SQL sends them, cut into slices by value and as integers. */
+static __global__ void
+images_kernel(uint32_t *what, uint64_t n)
+{
+	const uint64_t step = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		what[i] = (what[i] >> 31 ? what[i] ^ 0x7fffffffu : what[i]) - 0x7fffffu;
+}
+
+static void
+image_points(void)
+{
+	for (const auto &list : lists)
+	{
+		const uint64_t n = 24000000;
+		HpsortPublishedSpec spec = bitonic_spec(false, false);
+		HpsortPublishedReport report;
+
+		if (!list.floats)
+			continue;
+		make({list.shape, n, (uint64_t) 1 << 31, n, 0});
+		images_kernel<<<2048, 256, 0, stream>>>(keys, n);
+		CUDA(cudaStreamSynchronize(stream));
+		emit("chen", "images", list.name, n, "as integers", published(spec, n, &report));
+		emit("chen", "images", list.name, n, "levels as integers", report.rounds);
+		spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
+		emit("chen", "images", list.name, n, "by value", published(spec, n, &report));
+		emit("chen", "images", list.name, n, "levels by value", report.rounds);
+	}
+}
+
+/*
+ * Fig. 2 (integers), 3 (floats and structures beside the STL), 4 (phases), Eq. 2, 5
+ * (one and several GPUs: gpus_figures), and the merge.
+ */
+void
+chen_figures(void)
+{
+	HpsortPublishedSpec spec = bitonic_spec(false, false);
+
+	for (uint64_t n = 4000000; n <= 24000000; n += 4000000)
+		for (const auto &list : lists)
+		{
+			make({list.shape, n, (uint64_t) 1 << 31, n, 0});
+			list_point(list.name, n, list.floats);
+		}
+	for (uint64_t n : {32000000, 64000000})
+	{
+		make({FULL_RANGE, n, (uint64_t) 1 << 31, n, 0});
+		spec.pass_keys = 0;
+		emit("chen", "merge", "int uniform", n, "one pass", published(spec, n));
+		spec.pass_keys = 16000000;
+		emit("chen", "merge", "int uniform", n, "passes of 16M", published(spec, n));
+		emit("chen", "merge", "int uniform", n, "cub", cub_keys(n, 32));
+	}
+	option_points();
+	image_points();
+}
+
+/* Fig. 5, and what it leaves out: other lists than uniform integers. */
+void
+gpus_figures(void)
+{
+	int			present = 1;
+
+	ENGINE(hpsort_cuda_device_count(&present, &err));
+
+	const std::string two = present > 1 ? "two gpus" : "the same gpu twice";
+
+	for (uint64_t n : {4000000, 8000000, 16000000, 24000000, 32000000, 64000000})
+	{
+		make({FULL_RANGE, n, (uint64_t) 1 << 31, n, 0});
+		emit("chen", "5", "int uniform", n, "one gpu", many(n, false, 1));
+		emit("chen", "5", "int uniform", n, two, many(n, false, 2));
+		emit("chen", "5", "int uniform", n, "cub with transfers",
+			 cub_from_host(n, false));
+	}
+	for (uint64_t n : {24000000, 64000000})
+		for (const auto &list : lists)
+		{
+			make({list.shape, n, (uint64_t) 1 << 31, n, 0});
+			if (list.shape != FULL_RANGE)
+			{
+				emit("chen", "5", list.name, n, "one gpu", many(n, list.floats, 1));
+				emit("chen", "5", list.name, n, two, many(n, list.floats, 2));
+				emit("chen", "5", list.name, n, "cub with transfers",
+					 cub_from_host(n, list.floats));
+			}
+			if (list.floats)
+				continue;
+			emit("chen", "5 structures", list.name, n, "one gpu", many(n, false, 1, true));
+			emit("chen", "5 structures", list.name, n, two, many(n, false, 2, true));
+		}
+}
