@@ -47,6 +47,7 @@ typedef struct ResidentExtent
 	uint64		stamp;			/* the caller's */
 	ResidentBlocks blocks;		/* those that the extent may still be used for */
 	uint32		size;			/* bytes */
+	uint32		rows;			/* to be shown */
 	uint8		usage;			/* for eviction */
 	uint8		moves;			/* uses in a row at which the stamp was another */
 	uint8		skip;			/* uses that shall not look for the reason */
@@ -69,7 +70,6 @@ typedef enum ResidentReason
 typedef struct ResidentUse
 {
 	int64		blocks;			/* of the table */
-	int64		rows;			/* read from extents */
 	int64		hits;			/* blocks read from extents */
 	int64		refreshes;		/* extents */
 	bool		complete;		/* this process has read the table's last block */
@@ -122,7 +122,7 @@ extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentE
 typedef struct ResidentSweep
 {
 	uint64		searched;		/* bytes */
-	bool		waited;			/* for the background worker, in vain */
+	bool		full;			/* there is no more memory to be had */
 	ResidentReason reason;		/* of the last failure */
 } ResidentSweep;
 
