@@ -165,6 +165,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	Relation	rel;
 	int			i;
 
+	PreventCommandIfReadOnly("hpsort_keep()");
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -189,6 +190,7 @@ hpsort_forget(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	Datum	   *names;
 
+	PreventCommandIfReadOnly("hpsort_forget()");
 	column_names(array, &names);
 	/* What is left of a table that was dropped is nobody's. */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
