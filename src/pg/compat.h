@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
@@ -449,6 +450,16 @@ compat_may_use_namespace(Oid namespace)
 	return object_aclcheck(NamespaceRelationId, namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
 #else
 	return pg_namespace_aclcheck(namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+static inline bool
+compat_owns_relation(Oid relid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, GetUserId());
+#else
+	return pg_class_ownercheck(relid, GetUserId());
 #endif
 }
 
