@@ -3,7 +3,7 @@
 --
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS hpsort;
-RESET client_min_messages;
+-- and the notice of hpsort_keep where hpsort.resident_memory is 0
 
 CREATE SCHEMA hpsort_resident_test;
 SET search_path = hpsort_resident_test, public;
@@ -147,9 +147,41 @@ ROLLBACK;
 SELECT * FROM hpsort_kept;
 SELECT hpsort_forget('owned');
 
+-- The view: why nothing is in memory, and to whom it is told
+CREATE TABLE parted2 (x int, y int) PARTITION BY RANGE (x);
+CREATE TABLE part2 PARTITION OF parted2 FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (y);
+CREATE TABLE part2a PARTITION OF part2 FOR VALUES FROM (0) TO (10);
+CREATE TABLE part2b PARTITION OF parted2 DEFAULT;
+SELECT hpsort_keep('owned', 'x', 'y'), hpsort_keep('unlogged', 'x'), hpsort_keep('parted2', 'x', 'y'), hpsort_keep('part2', 'x'), hpsort_keep('part2b', 'x');
+ALTER TABLE owned DROP y;
+-- as on a server that keeps columns, and on one that does not
+SELECT relation, attribute, rows, blocks, blocks_valid, bytes, hits, refreshes, evictions,
+	replace(reason, 'hpsort.resident_memory is 0', 'not read yet') AS reason
+FROM hpsort_resident ORDER BY relation::text COLLATE "C", attribute;
+CREATE VIEW view_of_nothing AS SELECT 1 AS x;
+INSERT INTO hpsort_kept VALUES ('view_of_nothing', 'x'), (4711, 'x');
+SELECT relation, attribute, reason FROM hpsort_resident WHERE relation = 'view_of_nothing'::regclass;
+SELECT count(*) FROM hpsort_resident;
+CREATE ROLE regress_hpsort_reader IN ROLE pg_read_all_stats;
+GRANT USAGE ON SCHEMA hpsort_resident_test TO regress_hpsort_reader;
+REVOKE regress_hpsort_owner FROM regress_hpsort_user;
+REVOKE ALL ON owned FROM regress_hpsort_user;
+SET ROLE regress_hpsort_user;
+SELECT relation, attribute FROM hpsort_resident;
+RESET ROLE;
+GRANT SELECT (x) ON owned TO regress_hpsort_user;
+GRANT SELECT (y) ON parted2 TO regress_hpsort_user;
+SET ROLE regress_hpsort_user;
+SELECT relation, attribute FROM hpsort_resident ORDER BY relation::text COLLATE "C", attribute;
+SELECT count(*) FROM hpsort_resident();
+SET ROLE regress_hpsort_reader;
+SELECT count(*) FROM hpsort_resident;
+RESET ROLE;
+SELECT hpsort_forget(relation) FROM (SELECT DISTINCT relation FROM hpsort_kept) r;
+SELECT * FROM hpsort_kept;
+
 -- a version before 1.1 has no declarations
 BEGIN;
-SET LOCAL client_min_messages = warning;
 DROP EXTENSION hpsort;
 CREATE EXTENSION hpsort VERSION '1.0';
 CREATE TABLE hpsort_kept (relation regclass, attribute name, more int);
@@ -161,8 +193,7 @@ SELECT keep('owned', 'x');
 \set VERBOSITY default
 ROLLBACK;
 
-SET client_min_messages = warning;
 DROP SCHEMA hpsort_resident_test CASCADE;
-DROP ROLE regress_hpsort_owner, regress_hpsort_user;
+DROP ROLE regress_hpsort_owner, regress_hpsort_user, regress_hpsort_reader;
 RESET client_min_messages;
 RESET search_path;

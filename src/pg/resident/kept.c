@@ -38,13 +38,6 @@
 #define KEPT_ATTRIBUTE		2
 #define KEPT_NATTRIBUTES	2
 
-/* A row of hpsort_kept. */
-typedef struct Declaration
-{
-	Oid			relid;
-	NameData	attribute;
-} Declaration;
-
 /* What is known of a relation that was asked about. */
 typedef struct KeptRelation
 {
@@ -159,14 +152,14 @@ read_declarations(Oid table, MemoryContext memory)
 	{
 		bool		isnull[KEPT_NATTRIBUTES];
 		Datum		values[KEPT_NATTRIBUTES];
-		Declaration *declaration;
+		ResidentDeclaration *declaration;
 		MemoryContext old;
 
 		heap_deform_tuple(tuple, RelationGetDescr(rel), values, isnull);
 		if (isnull[KEPT_RELATION - 1] || isnull[KEPT_ATTRIBUTE - 1])
 			continue;
 		old = MemoryContextSwitchTo(memory);
-		declaration = palloc_object(Declaration);
+		declaration = palloc_object(ResidentDeclaration);
 		declaration->relid = DatumGetObjectId(values[KEPT_RELATION - 1]);
 		namestrcpy(&declaration->attribute,
 				   NameStr(*DatumGetName(values[KEPT_ATTRIBUTE - 1])));
@@ -223,7 +216,7 @@ add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
 
 	foreach(lc, declarations)
 	{
-		const Declaration *declaration = (const Declaration *) lfirst(lc);
+		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
 		AttrNumber	attnum;
 
 		if (declaration->relid != declared_of)
@@ -286,6 +279,23 @@ resident_kept_table(void)
 {
 	load();
 	return kept_table;
+}
+
+List *
+resident_declarations(void)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	load();
+	foreach(lc, declarations)
+	{
+		ResidentDeclaration *declaration = palloc_object(ResidentDeclaration);
+
+		*declaration = *(const ResidentDeclaration *) lfirst(lc);
+		result = lappend(result, declaration);
+	}
+	return result;
 }
 
 void

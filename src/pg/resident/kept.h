@@ -11,6 +11,14 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "nodes/pg_list.h"
+
+/* A row of hpsort_kept.  The relation, or its column of that name, may be gone. */
+typedef struct ResidentDeclaration
+{
+	Oid			relid;
+	NameData	attribute;
+} ResidentDeclaration;
 
 /*
  * Whether that column was declared resident, itself or as a column of a partitioned
@@ -27,6 +35,9 @@ extern bool resident_keeps_any(void);
  * a version before 1.1.
  */
 extern Oid	resident_kept_table(void);
+
+/* All declarations, as ResidentDeclaration; palloc'd. */
+extern List *resident_declarations(void);
 
 /* Makes all sessions read that table, hpsort_kept, again, once this transaction has committed. */
 extern void resident_kept_changed(Oid table);
