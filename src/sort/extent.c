@@ -122,17 +122,11 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 /* --- reading one */
 
 size_t
-extent_read_nulls(const Extent *extent, uint32_t row, size_t n, uint8_t *nulls)
+extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls)
 {
-	const uint8_t *bits = (const uint8_t *) extent + extent->nulls_at;
 	size_t		count = 0;
 	size_t		i;
 
-	if (extent->nulls_at == 0)
-	{
-		memset(nulls, 0, n);
-		return 0;
-	}
 	for (i = 0; i < n; i++, row++)
 	{
 		nulls[i] = bits[row / 8] >> row % 8 & 1;

@@ -80,12 +80,14 @@ extent_null_counts(const Extent *extent)
 	return (const uint32_t *) ((const char *) extent + extent->counts_at);
 }
 
-/* n values from row on, NULLs included. */
+/*
+ * n values from row on, NULLs included, of the extent at bytes; extent may be a copy of its start.
+ */
 static inline PackedKeys
-extent_values(const Extent *extent, uint32_t row, size_t n)
+extent_values(const Extent *extent, const void *bytes, uint32_t row, size_t n)
 {
 	PackedKeys	packed = {
-		.values = (const char *) extent + extent->values_at + (size_t) row * extent->width,
+		.values = (const char *) bytes + extent->values_at + (size_t) row * extent->width,
 		.n = n,
 		.width = (int) extent->width,
 		.base = extent->base,
@@ -95,8 +97,8 @@ extent_values(const Extent *extent, uint32_t row, size_t n)
 	return packed;
 }
 
-/* Writes 1 for each NULL of n rows from row on, else 0; returns how many there are. */
-extern size_t extent_read_nulls(const Extent *extent, uint32_t row, size_t n, uint8_t *nulls);
+/* Of the rows' bits: writes 1 for each NULL of n rows from row on, else 0; returns how many there are. */
+extern size_t extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls);
 
 #ifdef __cplusplus
 }

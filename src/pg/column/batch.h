@@ -11,6 +11,8 @@
 #include "storage/buf.h"
 #include "storage/off.h"
 
+#include "sort/extent.h"
+
 /*
  * Keys of one column in a batch: 32 kB, which stay in the first- or second-level
  * cache until they have been counted.  Larger batches are no faster.
@@ -50,6 +52,8 @@ typedef struct ColumnBatch
 								 * filter: 1 where it is not true.  Always set. */
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
+	PackedKeys	packed;			/* in a compact scan that takes packed batches: with n > 0
+								 * in it, the keys are here, and keys is unused */
 } ColumnBatch;
 
 #endif							/* HPSORT_PG_COLUMN_BATCH_H */

@@ -97,5 +97,10 @@ column_consume_keys(void *arg, const ColumnBatch *batches)
 	SortError	err;
 
 	*sink->nulls += batches[0].nnulls;
+	if (batches[0].packed.n > 0)
+	{
+		pg_sort_check(sorter_add_packed(sink->sorter, &batches[0].packed, &err), &err);
+		return;
+	}
 	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
 }

@@ -53,7 +53,7 @@ typedef struct KeySink
 	int64	   *nulls;
 } KeySink;
 
-/* A ColumnConsume for scans of one column; arg is a KeySink. */
+/* A ColumnConsume for scans of one column, packed or not; arg is a KeySink. */
 extern void column_consume_keys(void *arg, const ColumnBatch *batches);
 
 #endif							/* HPSORT_PG_COLUMN_SCAN_H */
