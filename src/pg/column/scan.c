@@ -91,6 +91,21 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 }
 
 void
+column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
+{
+	if (blocks->all == 0)
+		return;
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Resident Blocks",
+							psprintf(INT64_FORMAT " of " INT64_FORMAT, blocks->resident, blocks->all), es);
+	else
+	{
+		ExplainPropertyInteger("Resident Blocks", NULL, blocks->resident, es);
+		ExplainPropertyInteger("Blocks", NULL, blocks->all, es);
+	}
+}
+
+void
 column_consume_keys(void *arg, const ColumnBatch *batches)
 {
 	const KeySink *sink = (const KeySink *) arg;

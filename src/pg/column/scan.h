@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "commands/explain.h"
 #include "nodes/execnodes.h"
 
 #include "pg/column/reader.h"
@@ -45,6 +46,9 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
  * its relation, snapshot and filter.  Columns and parallel scan are left alone.
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
+
+/* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
+extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
 
 /* Where the keys of one column go: a sorter, and a count of the NULLs beside it. */
 typedef struct KeySink

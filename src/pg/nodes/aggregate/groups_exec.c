@@ -681,6 +681,7 @@ shutdown_groups(CustomScanState *css)
 	{
 		groups_shared_get_totals(node->shared, &node->done.totals);
 		node->done.done = true;
+		aggregate_sources_shutdown(&node->sources);
 	}
 	node->shared = NULL;
 }
