@@ -30,6 +30,21 @@ typedef struct PackedKeys
 	uint32_t	top;			/* no distance is larger */
 } PackedKeys;
 
+/* How far key i is from the base. */
+static inline uint32_t
+packed_keys_distance(const PackedKeys *packed, size_t i)
+{
+	switch (packed->width)
+	{
+		case 1:
+			return ((const uint8_t *) packed->values)[i];
+		case 2:
+			return ((const uint16_t *) packed->values)[i];
+		default:
+			return ((const uint32_t *) packed->values)[i];
+	}
+}
+
 /* Writes the keys to out. */
 extern void packed_keys_unpack(const PackedKeys *packed, int32_t *out);
 

@@ -127,6 +127,9 @@ extern SortStatus sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError
 /* Adds packed keys, without unpacking them where they are only counted. */
 extern SortStatus sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err);
 
+/* Counts packed keys, which takes no more memory; false, and nothing done, if they are not only counted. */
+extern bool sorter_count_packed(Sorter *s, const PackedKeys *packed);
+
 /*
  * Adds n keys of an array that stays in place and unchanged until the sorter is
  * reset.  Only for an empty sorter, and nothing may be added later.  The

@@ -52,8 +52,9 @@ typedef struct ColumnBatch
 								 * filter: 1 where it is not true.  Always set. */
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
-	PackedKeys	packed;			/* in a compact scan that takes packed batches: with n > 0
-								 * in it, the keys are here, and keys is unused */
+	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
+								 * all values are here, more than COLUMN_BATCH_KEYS perhaps,
+								 * and none is NULL; keys, wide and nulls are unused */
 } ColumnBatch;
 
 #endif							/* HPSORT_PG_COLUMN_BATCH_H */

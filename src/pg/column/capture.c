@@ -230,6 +230,7 @@ publish(Capture *capture, int c)
 	};
 	ResidentExtent extent = {
 		.stamp = capture->lsn,
+		.last = capture->lsn,
 		.blocks = captured->blocks,
 		.rows = captured->nrows,
 		.moves = captured->moves,

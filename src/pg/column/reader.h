@@ -80,7 +80,7 @@ typedef struct ColumnScan
 	/* In an aligned scan of a heap: the rows' TIDs are returned, too. */
 	bool		tids;
 
-	/* In a compact scan of one column: batches may be packed. */
+	/* In a scan of one column: batches may be packed. */
 	bool		packed;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */

@@ -299,21 +299,38 @@ keep_unchanged(ResidentSource *source, const SourceColumn *column, BlockNumber f
 	}
 }
 
+/* Looks at the heap pages of an extent whose stamp is not that of the map's page. */
+static void
+refresh_extent(ResidentSource *source, SourceColumn *column, uint32 number,
+			   BlockNumber extent_first, ResidentBlocks *valid)
+{
+	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
+	bool		quiet = extent->last == source->map.lsn;
+
+	keep_unchanged(source, column, extent_first, valid);
+	resident_restamp(&column->reader.key, number, extent, source->map.lsn, valid);
+	column->use.refreshes++;
+	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
+	extent->skip = (1 << (extent->moves - 1)) - 1;
+}
+
 /*
  * The blocks of a column's extent that are valid, of those from extent_first on that are visible
  * in the copy of the map.  Where the map's page has changed, the heap pages are looked at, unless
- * that was in vain too often.
+ * it has changed before each of the last uses.  *known is false if that has not been found out.
  */
 static ResidentBlocks
 find_valid(ResidentSource *source, SourceColumn *column, uint32 number, BlockNumber extent_first,
-		   const ResidentBlocks *visible)
+		   const ResidentBlocks *visible, bool *known)
 {
 	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
 	ResidentBlocks none = {{0, 0}};
 	ResidentBlocks valid;
 	ResidentExtent before = *extent;
 
-	if (extent->generation == 0 || source->map.lsn == 0 || !extent_reader_begin(&column->reader, number))
+	*known = true;
+	if (extent->generation == 0 || source->map.lsn == 0 ||
+		!extent_reader_begin(&column->reader, number))
 	{
 		extent->generation = 0;
 		return none;
@@ -324,21 +341,18 @@ find_valid(ResidentSource *source, SourceColumn *column, uint32 number, BlockNum
 		extent->moves = extent->skip = 0;
 		extent->usage = Min(extent->usage + 1, 3);
 	}
-	else if (extent->skip > 0 || !is_whole(source))
+	else if (is_whole(source) && (extent->skip == 0 || extent->last == source->map.lsn))
+		refresh_extent(source, column, number, extent_first, &valid);
+	else
 	{
 		extent->skip -= extent->skip > 0;
 		column->use.reason = RESIDENT_CHANGES;
 		valid = none;
+		*known = false;
 	}
-	else
-	{
-		keep_unchanged(source, column, extent_first, &valid);
-		resident_restamp(&column->reader.key, number, extent, source->map.lsn, &valid);
-		column->use.refreshes++;
-		extent->moves = Min(extent->moves + 1, MAX_MOVES);
-		extent->skip = (1 << (extent->moves - 1)) - 1;
-	}
-	if (before.usage != extent->usage || before.moves != extent->moves || before.skip != extent->skip)
+	extent->last = source->map.lsn;
+	if (before.usage != extent->usage || before.moves != extent->moves ||
+		before.skip != extent->skip || before.last != extent->last)
 		resident_mark(&column->reader.key, number, extent);
 	return valid;
 }
@@ -346,7 +360,7 @@ find_valid(ResidentSource *source, SourceColumn *column, uint32 number, BlockNum
 /* Whether an extent of the column is to be made of the pages, although valid is valid. */
 static bool
 wants_capture(const ResidentSource *source, SourceColumn *column, uint32 number,
-			  const ResidentBlocks *visible, const ResidentBlocks *valid)
+			  const ResidentBlocks *visible, const ResidentBlocks *valid, bool known)
 {
 	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
 	int			nvisible = resident_blocks_count(visible);
@@ -356,7 +370,7 @@ wants_capture(const ResidentSource *source, SourceColumn *column, uint32 number,
 	if (extent->generation == 0)
 		return nvisible * 2 >= source->nblocks;
 	/* Again where more than a quarter could be valid and is not. */
-	return extent->skip == 0 &&
+	return known &&
 		(nvisible - resident_blocks_count(valid)) * 4 > source->nblocks;
 }
 
@@ -451,9 +465,10 @@ begin_extent(ResidentSource *source)
 	for (c = 0; c < source->ncolumns; c++)
 	{
 		SourceColumn *column = &source->columns[c];
-		ResidentBlocks valid = find_valid(source, column, number, extent_first, &visible);
+		bool		known;
+		ResidentBlocks valid = find_valid(source, column, number, extent_first, &visible, &known);
 
-		wanted[c] = wants_capture(source, column, number, &visible, &valid);
+		wanted[c] = wants_capture(source, column, number, &visible, &valid, known);
 		moves[c] = extent_reader_extent(&column->reader, number)->moves;
 		any = any || wanted[c];
 		source->valid = resident_blocks_and(&source->valid, &valid);

@@ -90,6 +90,26 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 	scan->for_change = compat_scan_is_for_change(node);
 }
 
+ColumnBatch
+column_batch_unpack(const ColumnBatch *batch, size_t *at)
+{
+	ColumnBatch part = *batch;
+	PackedKeys	packed = batch->packed;
+	size_t		i;
+
+	packed.values = (const char *) packed.values + *at * packed.width;
+	packed.n = Min(packed.n - *at, COLUMN_BATCH_KEYS);
+	part.n = packed.n;
+	part.packed.n = 0;
+	if (part.keys)
+		packed_keys_unpack(&packed, part.keys);
+	else
+		for (i = 0; i < packed.n; i++)
+			part.wide[i] = (int64) packed.base + packed_keys_distance(&packed, i);
+	*at += packed.n;
+	return part;
+}
+
 void
 column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 {

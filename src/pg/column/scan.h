@@ -47,6 +47,9 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 
+/* Some rows of a packed batch as a batch that is not, from *at on, which is moved on. */
+extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
+
 /* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
 

@@ -395,6 +395,7 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 		known->usage = Min(extent->usage, MAX_USAGE);
 		known->moves = extent->moves;
 		known->skip = extent->skip;
+		known->last = extent->last;
 	}
 	resident_unlock(root);
 }

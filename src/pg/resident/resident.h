@@ -45,6 +45,7 @@ typedef struct ResidentExtent
 	uint64		generation;		/* of these bytes; 0: there is no extent */
 	uint64		place;			/* of the bytes: for resident_address */
 	uint64		stamp;			/* the caller's */
+	uint64		last;			/* stamp that was compared at the last use */
 	ResidentBlocks blocks;		/* those that the extent may still be used for */
 	uint32		size;			/* bytes */
 	uint32		rows;			/* to be shown */
@@ -112,7 +113,7 @@ extern bool resident_holds(const ResidentKey *key, uint32 number, const Resident
 extern void resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 uint64 stamp, const ResidentBlocks *blocks);
 
-/* Changes usage, moves and skip. */
+/* Changes usage, moves, skip and last. */
 extern void resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent);
 
 /*

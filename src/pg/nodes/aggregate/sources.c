@@ -68,7 +68,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.nfilters = sources->nfilters,
 			.filters = sources->filters[i],
 			.parallel = sources->parallel ? sources->parallel[i] : NULL,
-			.packed = !sources->aligned && sources->ncolumns == 1,
+			.packed = sources->ncolumns == 1,
 			.blocks = &blocks
 		};
 		uint64		filtered;
