@@ -20,7 +20,7 @@ $node->safe_psql('postgres', slurp_file('test/stress/setup.sql'));
 $node->command_ok(
 	[
 		'pgbench', '-n', '-T', $seconds, '-c', 6, '-j', 2, "--random-seed=$seed", '-h', $node->host, '-p', $node->port,
-		(map { ('-f', "test/stress/$_") } 'read.sql@20', 'read_committed.sql@40', 'own.sql@5', 'change.sql@10', 'replace.sql@5', 'lock.sql@3', 'vacuum.sql@8', 'alter.sql@1'),
+		(map { ('-f', "test/stress/$_") } split /\n/, slurp_file('test/stress/mix')),
 		'postgres'
 	],
 	"no wrong answer in $seconds seconds, seed $seed");
@@ -28,5 +28,5 @@ my ($hits, $refreshes) = split /\|/, $node->safe_psql('postgres', 'SELECT sum(hi
 cmp_ok($hits, '>', 0, "$hits blocks were read from memory");
 cmp_ok($refreshes, '>', 0, "$refreshes extents were looked at again");
 $node->stop;
-is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|resident columns|resident block|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
+is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
 done_testing();
