@@ -45,7 +45,7 @@ PGTAP_DB = hpsort_pgtap
 # More at a time would compete for the server's parallel workers, which some demand.
 PGTAP_JOBS = 2
 
-.PHONY: all unit test coreregress demo docs-test packages-test bench pgtap prove_installcheck dist deb
+.PHONY: all unit test coreregress stress resident-mutants demo docs-test packages-test bench pgtap prove_installcheck dist deb
 all:
 
 test:
@@ -53,6 +53,12 @@ test:
 
 coreregress:
 	@test/coreregress.sh
+
+stress:
+	@test/stress.sh
+
+resident-mutants:
+	@test/resident_mutants.sh
 
 demo:
 	@test/demo.sh
