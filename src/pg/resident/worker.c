@@ -30,6 +30,9 @@
 /* No slab is larger than this part of the limit, so that it is used up in some steps. */
 #define SLABS_OF_LIMIT 8
 
+/* What must be left of dynamic shared memory for others: some parallel queries' tables. */
+#define RESERVED_BYTES (16 * RESIDENT_MB)
+
 static shmem_request_hook_type previous_request_hook;
 
 static void
@@ -198,9 +201,12 @@ claim(ResidentRoot *root)
 	return mine;
 }
 
-/* A pinned segment of so many bytes, or NULL, having said why in the log. */
+/*
+ * A segment of so many bytes; NULL if there is no memory for it, and *error, of this context, says
+ * why, unless there are too many segments.
+ */
 static dsm_segment *
-create_segment(uint64 size)
+create_segment(uint64 size, ErrorData **error)
 {
 	MemoryContext context = CurrentMemoryContext;
 	dsm_segment *volatile segment = NULL;
@@ -208,23 +214,35 @@ create_segment(uint64 size)
 	PG_TRY();
 	{
 		segment = dsm_create((Size) size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-		if (segment)
-			dsm_pin_segment(segment);
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		LWLockReleaseAll();
 		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
+		*error = CopyErrorData();
 		FlushErrorState();
-		ereport(LOG,
-				(errmsg("could not allocate memory for resident columns: %s", error->message)));
-		FreeErrorData(error);
 		segment = NULL;
 	}
 	PG_END_TRY();
+	return segment;
+}
+
+/*
+ * A pinned segment of so many bytes, or NULL.  It is only made where one that is larger by
+ * what parallel queries may need can be made, too: a file system of shared memory is small in
+ * many containers, and where it is full these queries fail.
+ */
+static dsm_segment *
+create_slab(uint64 size, ErrorData **error)
+{
+	dsm_segment *segment = create_segment(size + RESERVED_BYTES, error);
+
+	if (segment == NULL)
+		return NULL;
+	dsm_detach(segment);
+	segment = create_segment(size, error);
+	if (segment)
+		dsm_pin_segment(segment);
 	return segment;
 }
 
@@ -237,6 +255,7 @@ allocate(ResidentRoot *root)
 	uint64		wanted;
 	uint64		allocated;
 	dsm_segment *segment = NULL;
+	ErrorData  *error = NULL;
 
 	LWLockAcquire(&root->lock, LW_SHARED);
 	wanted = root->wanted;
@@ -254,12 +273,15 @@ allocate(ResidentRoot *root)
 	}
 	while (segment == NULL && size >= RESIDENT_MB)
 	{
-		segment = create_segment(size);
+		segment = create_slab(size, &error);
 		if (segment == NULL)
 			size = size / 2 / RESIDENT_MB * RESIDENT_MB;
 	}
 	if (segment == NULL)
 	{
+		ereport(LOG,
+				(errmsg("could not allocate memory for resident columns: %s",
+						error ? error->message : "too many dynamic shared memory segments")));
 		note_failure(root, RESIDENT_NO_MEMORY);
 		return;
 	}
