@@ -22,6 +22,7 @@ bool		hpsort_enable_column_reader = true;
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
 bool		hpsort_verify_resident = false;
+bool		hpsort_debug_keep_all = false;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
@@ -247,6 +248,13 @@ define_resident_settings(void)
 							 &hpsort_verify_resident,
 							 false,
 							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.debug_keep_all",
+							 "Takes all columns for declared resident.",
+							 "For tests: memory is spent on whatever is read.",
+							 &hpsort_debug_keep_all,
+							 false,
+							 PGC_SUSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
 }
 

@@ -47,6 +47,7 @@ extern bool hpsort_enable_column_reader;
 extern int	hpsort_resident_memory;
 extern bool hpsort_enable_resident;
 extern bool hpsort_verify_resident;
+extern bool hpsort_debug_keep_all;
 
 extern void guc_define(void);
 

@@ -24,6 +24,7 @@ typedef struct ResidentDeclaration
  * Whether that column was declared resident, itself or as a column of a partitioned
  * table that the relation is a partition of.  From a cache of this process, which
  * follows what is committed as the relation cache does.  Needs a transaction.
+ * hpsort.debug_keep_all takes all columns for declared.
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 
