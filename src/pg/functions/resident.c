@@ -33,6 +33,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "pg/column/residency.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -294,6 +295,8 @@ may_know(Oid relid, AttrNumber attnum)
 static const char *
 reason_unknown(Form_pg_class form, AttrNumber attnum)
 {
+	const char *reason;
+
 	if (attnum == InvalidAttrNumber)
 		return "no such column";
 	if (form->relpersistence == RELPERSISTENCE_UNLOGGED)
@@ -306,7 +309,11 @@ reason_unknown(Form_pg_class form, AttrNumber attnum)
 		return "hpsort.resident_memory is 0";
 	if (RecoveryInProgress())
 		return "server is a standby";
-	return "not read yet";
+	/* As far as is known: since it was vacuumed. */
+	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
+		return "too small";
+	reason = resident_failure();
+	return reason ? reason : "not read yet";
 }
 
 static const ResidentStatus *

@@ -533,6 +533,20 @@ reason_text(ResidentReason reason)
 	pg_unreachable();
 }
 
+const char *
+resident_failure(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+	ResidentReason failure;
+
+	if (root == NULL)
+		return NULL;
+	LWLockAcquire(&root->lock, LW_SHARED);
+	failure = root->failure;
+	LWLockRelease(&root->lock);
+	return reason_text(failure);
+}
+
 static void
 fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *status)
 {

@@ -153,6 +153,9 @@ typedef struct ResidentStatus
 	const char *reason;			/* why (some of) it is not resident; NULL: it is */
 } ResidentStatus;
 
+/* Why there is no memory for columns that have no entry, after an attempt; NULL if none has failed. */
+extern const char *resident_failure(void);
+
 /* A ResidentStatus for each column of this database that has an entry; palloc'd. */
 extern List *resident_status(void);
 
