@@ -1213,6 +1213,82 @@ CREATE AGGREGATE int4multiset_sum(int4multiset) (
 COMMENT ON AGGREGATE int4multiset_sum(int4multiset) IS
 'adds multisets up';
 
+-- Resident columns.  Anybody may read which columns were declared, as anybody may read
+-- pg_attribute, and pg_dump run by any role has to.
+
+CREATE TABLE hpsort_kept (
+	relation regclass,
+	attribute name,
+	PRIMARY KEY (relation, attribute)
+);
+
+COMMENT ON TABLE hpsort_kept IS
+'columns declared resident by hpsort_keep';
+
+COMMENT ON COLUMN hpsort_kept.relation IS
+'table, materialized view or partitioned table';
+
+COMMENT ON COLUMN hpsort_kept.attribute IS
+'name of the column, as it was when it was declared';
+
+GRANT SELECT ON hpsort_kept TO PUBLIC;
+
+-- What is left of dropped tables and columns is not dumped: a new database would take the
+-- number of such a table for that of another one.
+
+SELECT pg_catalog.pg_extension_config_dump('hpsort_kept',
+	'WHERE EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attname = attribute)');
+
+CREATE FUNCTION hpsort_support_kept_changed()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'hpsort_support_kept_changed'
+LANGUAGE C;
+
+COMMENT ON FUNCTION hpsort_support_kept_changed() IS
+'trigger of hpsort_kept: makes sessions read it again';
+
+CREATE TRIGGER hpsort_kept_changed
+AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON hpsort_kept
+FOR EACH STATEMENT EXECUTE FUNCTION hpsort_support_kept_changed();
+
+COMMENT ON TRIGGER hpsort_kept_changed ON hpsort_kept IS
+'makes sessions read the declarations again';
+
+ALTER TABLE hpsort_kept ENABLE ALWAYS TRIGGER hpsort_kept_changed;
+
+CREATE FUNCTION hpsort_keep(rel regclass, VARIADIC attributes name[])
+RETURNS void
+AS 'MODULE_PATHNAME', 'hpsort_keep'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION hpsort_keep(regclass, name[]) IS
+'declares columns of a table resident: their values are kept in memory when they are read often';
+
+CREATE FUNCTION hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}')
+RETURNS void
+AS 'MODULE_PATHNAME', 'hpsort_forget'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION hpsort_forget(regclass, name[]) IS
+'takes back declarations of hpsort_keep; without columns, all of the table';
+
+CREATE FUNCTION hpsort_resident(OUT relation regclass, OUT attribute name, OUT rows int8, OUT blocks int8,
+	OUT blocks_valid int8, OUT bytes int8, OUT hits int8, OUT refreshes int8, OUT evictions int8, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_resident'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
+
+COMMENT ON FUNCTION hpsort_resident() IS
+'columns declared resident, what of them is in memory, and why not all of it';
+
+CREATE VIEW hpsort_resident AS
+SELECT * FROM hpsort_resident();
+
+COMMENT ON VIEW hpsort_resident IS
+'columns declared resident that the user may read: what of them is in memory, and why not all of it';
+
+GRANT SELECT ON hpsort_resident TO PUBLIC;
+
 -- Information
 
 CREATE FUNCTION hpsort_algorithms(OUT algorithm text, OUT paper text, OUT devices text[],

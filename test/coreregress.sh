@@ -4,7 +4,7 @@
 #
 #	PG_CONFIGS="/path/to/pg_config ..."		only these
 #	PG_SOURCES="/path/to/source ..."		their source trees, in the same order; else fetched
-#	MODES="force columns parallel"			which of these; all by default
+#	MODES="force columns parallel resident"	which of these; all by default
 #	SETTINGS="work_mem=64kB ..."			more server settings, for all runs
 #	KEEP=/path/to/directory					keeps all results there
 #
@@ -15,6 +15,8 @@
 #	columns		aggregates, groups and DISTINCT are answered by HpSort Aggregate wherever it
 #				can, and sorting is left to the planner
 #	parallel	both are forced, and parallel plans cost nothing
+#	resident	as columns, with all columns of all tables resident from the second read on, and each
+#				use compared with the pages
 #
 # The results must be the same but for
 #
@@ -106,7 +108,7 @@ for pg_config in "${postgres_list[@]}"; do
 	source=${sources[$at]:-}
 	at=$((at + 1))
 	[ -n "$source" ] || fetch_source "$version" "$work/source$major"
-	rm -rf "$work"/{suite,library,src,plain*,force*,columns*,parallel*}
+	rm -rf "$work"/{suite,library,src,plain*,force*,columns*,parallel*,resident*}
 	cp -R "$source/src/test/regress" "$work/suite"
 	# Beside other tests, its VACUUM FULL pg_class would wait for a transaction whose worker,
 	# in parallel mode, waits for pg_class.
@@ -117,7 +119,7 @@ for pg_config in "${postgres_list[@]}"; do
 	install_built "$work/src" >>"$work/build.log" 2>&1
 	chmod -R a+rX "$work/suite"
 
-	for mode in ${MODES:-force columns parallel}; do
+	for mode in ${MODES:-force columns parallel resident}; do
 		settings=()
 		plain=plain
 		case $mode in
@@ -129,6 +131,7 @@ for pg_config in "${postgres_list[@]}"; do
 				[ "$major" -ge 16 ] && settings+=(debug_parallel_query=regress) || settings+=(force_parallel_mode=regress)
 				plain=plain-parallel
 				;;
+			resident) ours=(hpsort.debug_aggregate=force hpsort.debug_sort=force hpsort.debug_keep_all=on hpsort.resident_memory=256MB hpsort.verify_resident=on) ;;
 			*) die "no such mode: $mode" ;;
 		esac
 		if [ ! -e "$work/$plain" ]; then
@@ -146,7 +149,7 @@ for pg_config in "${postgres_list[@]}"; do
 	done
 	if [ -n "${KEEP:-}" ]; then
 		mkdir -p "$KEEP/$major"
-		cp -R "$work"/{plain,force,columns,parallel}* "$KEEP/$major" 2>/dev/null || true
+		cp -R "$work"/{plain,force,columns,parallel,resident}* "$KEEP/$major" 2>/dev/null || true
 	fi
 done
 exit $failed

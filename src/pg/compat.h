@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
@@ -32,6 +33,7 @@
 #include "parser/parse_node.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/lwlock.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -136,6 +138,29 @@ compat_wait_event_extension(const char *name)
 #else
 	(void) name;
 	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* PG 19 keeps the names of tranches in shared memory. */
+static inline int
+compat_new_tranche(const char *name)
+{
+#if PG_VERSION_NUM >= 190000
+	return LWLockNewTrancheId(name);
+#else
+	(void) name;
+	return LWLockNewTrancheId();
+#endif
+}
+
+static inline void
+compat_register_tranche(int tranche, const char *name)
+{
+#if PG_VERSION_NUM < 190000
+	LWLockRegisterTranche(tranche, name);
+#else
+	(void) tranche;
+	(void) name;
 #endif
 }
 
@@ -429,6 +454,16 @@ compat_may_use_namespace(Oid namespace)
 }
 
 static inline bool
+compat_owns_relation(Oid relid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, GetUserId());
+#else
+	return pg_class_ownercheck(relid, GetUserId());
+#endif
+}
+
+static inline bool
 compat_role_may_execute(Oid function, Oid role)
 {
 #if PG_VERSION_NUM >= 160000
@@ -599,6 +634,111 @@ compat_heap_next_buffer(HeapScanDesc scan, BlockNumber *block)
 	if (*block == InvalidBlockNumber)
 		return InvalidBuffer;
 	return ReadBufferExtended(rel, MAIN_FORKNUM, *block, RBM_NORMAL, scan->rs_strategy);
+#endif
+}
+
+/*
+ * Reads the blocks that next names, up to InvalidBlockNumber, as the blocks of scan.  PG 17 reads
+ * ahead, by a stream.
+ */
+typedef BlockNumber (*CompatNextBlock) (void *arg);
+
+typedef struct CompatBlockStream
+{
+	HeapScanDesc scan;
+	CompatNextBlock next;
+	void	   *arg;
+#if PG_VERSION_NUM >= 170000
+	ReadStream *stream;
+#endif
+} CompatBlockStream;
+
+#if PG_VERSION_NUM >= 170000
+static inline BlockNumber
+compat_block_stream_next(ReadStream *stream, void *private_data, void *per_buffer_data)
+{
+	CompatBlockStream *blocks = (CompatBlockStream *) private_data;
+
+	(void) stream;
+	(void) per_buffer_data;
+	return blocks->next(blocks->arg);
+}
+#endif
+
+static inline void
+compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNextBlock next, void *arg)
+{
+	blocks->scan = scan;
+	blocks->next = next;
+	blocks->arg = arg;
+#if PG_VERSION_NUM >= 180000
+	blocks->stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, scan->rs_strategy,
+												scan->rs_base.rs_rd, MAIN_FORKNUM,
+												compat_block_stream_next, blocks, 0);
+#elif PG_VERSION_NUM >= 170000
+	blocks->stream = read_stream_begin_relation(READ_STREAM_DEFAULT, scan->rs_strategy,
+												scan->rs_base.rs_rd, MAIN_FORKNUM,
+												compat_block_stream_next, blocks, 0);
+#endif
+}
+
+/* After the end, the stream begins anew: next may name blocks again. */
+static inline Buffer
+compat_block_stream_read(CompatBlockStream *blocks)
+{
+#if PG_VERSION_NUM >= 170000
+	Buffer		buffer = read_stream_next_buffer(blocks->stream, NULL);
+
+	if (!BufferIsValid(buffer))
+		read_stream_reset(blocks->stream);
+	return buffer;
+#else
+	BlockNumber block = blocks->next(blocks->arg);
+
+	if (block == InvalidBlockNumber)
+		return InvalidBuffer;
+	return ReadBufferExtended(blocks->scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
+							  blocks->scan->rs_strategy);
+#endif
+}
+
+static inline void
+compat_block_stream_end(CompatBlockStream *blocks)
+{
+#if PG_VERSION_NUM >= 170000
+	read_stream_end(blocks->stream);
+#else
+	(void) blocks;
+#endif
+}
+
+/* The file that a table's rows are in: tablespace, database, number.  PG 16 renamed it. */
+static inline void
+compat_relation_file(Relation rel, uint32 file[3])
+{
+#if PG_VERSION_NUM >= 160000
+	file[0] = rel->rd_locator.spcOid;
+	file[1] = rel->rd_locator.dbOid;
+	file[2] = rel->rd_locator.relNumber;
+#else
+	file[0] = rel->rd_node.spcNode;
+	file[1] = rel->rd_node.dbNode;
+	file[2] = rel->rd_node.relNode;
+#endif
+}
+
+/* Whether this transaction has made the table, or given it a new file, as far as this process knows. */
+static inline bool
+compat_relation_is_new(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		rel->rd_newRelfilelocatorSubid != InvalidSubTransactionId ||
+		rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
+#else
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		rel->rd_newRelfilenodeSubid != InvalidSubTransactionId ||
+		rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
 #endif
 }
 

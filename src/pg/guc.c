@@ -19,6 +19,11 @@ bool		hpsort_enable_aggregate = true;
 int			hpsort_debug_aggregate = NODE_ALLOW;
 bool		hpsort_enable_column_reader = true;
 
+int			hpsort_resident_memory = 0;
+bool		hpsort_enable_resident = true;
+bool		hpsort_verify_resident = false;
+bool		hpsort_debug_keep_all = false;
+
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
 int			hpsort_gpu_pinned_memory = 256;
@@ -219,6 +224,40 @@ define_node_settings(void)
 							 NULL, NULL, NULL);
 }
 
+static void
+define_resident_settings(void)
+{
+	DefineCustomIntVariable("hpsort.resident_memory",
+							"Sets the shared memory for columns declared resident by hpsort_keep().",
+							"0 means that none are kept.",
+							&hpsort_resident_memory,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.enable_resident",
+							 "Enables reading resident columns, and keeping what is read.",
+							 "Off, all columns are read from their tables' pages.",
+							 &hpsort_enable_resident,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.verify_resident",
+							 "Compares resident columns with their tables' pages at each use.",
+							 "A difference is an error that names the block. For tests, and for the "
+							 "wary: it takes longer than reading pages alone.",
+							 &hpsort_verify_resident,
+							 false,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("hpsort.debug_keep_all",
+							 "Takes all columns for declared resident.",
+							 "For tests: memory is spent on whatever is read.",
+							 &hpsort_debug_keep_all,
+							 false,
+							 PGC_SUSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+}
+
 void
 guc_define(void)
 {
@@ -249,5 +288,6 @@ guc_define(void)
 							NULL, NULL, NULL);
 	define_gpu_settings();
 	define_node_settings();
+	define_resident_settings();
 	MarkGUCPrefixReserved("hpsort");
 }

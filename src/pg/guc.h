@@ -43,6 +43,12 @@ extern int	hpsort_debug_aggregate;
 /* Whether plans may read columns by pages instead of through a scan node. */
 extern bool hpsort_enable_column_reader;
 
+/* Resident columns: the cluster's memory for them, in MB, and each session's use of it. */
+extern int	hpsort_resident_memory;
+extern bool hpsort_enable_resident;
+extern bool hpsort_verify_resident;
+extern bool hpsort_debug_keep_all;
+
 extern void guc_define(void);
 
 #endif							/* HPSORT_PG_GUC_H */

@@ -13,6 +13,7 @@
 #include "pg/guc.h"
 #include "pg/nodes/hooks.h"
 #include "pg/preload.h"
+#include "pg/resident/worker.h"
 
 PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = HPSORT_VERSION);
 
@@ -29,6 +30,7 @@ _PG_init(void)
 	if (process_shared_preload_libraries_in_progress && !IsBinaryUpgrade)
 	{
 		service_state_preload();
+		resident_worker_preload();
 		if (hpsort_gpu)
 			supervisor_register();
 	}

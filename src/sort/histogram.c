@@ -186,6 +186,26 @@ histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 }
 
 bool
+histogram_add_packed(Histogram *h, const PackedKeys *packed)
+{
+	const KernelBins to = {
+		.bins = h->bins,
+		.stride = h->stride,
+		.tables = h->tables,
+		.lo = h->lo,
+		.range = h->range
+	};
+	uint64_t	bin = histogram_bin(h, packed->base);
+
+	if (bin >= h->range || packed->top >= h->range - bin || h->unfolded + packed->n > h->fold_at)
+		return false;
+	kernel_count_packed(packed->values, packed->width, packed->n, packed->base, &to);
+	h->n += packed->n;
+	h->unfolded += packed->n;
+	return true;
+}
+
+bool
 histogram_add_runs(Histogram *h, const int32_t *keys, const uint64_t *counts, size_t len,
 				   const SortAllocator *a)
 {

@@ -14,6 +14,7 @@
 #ifndef HPSORT_HISTOGRAM_H
 #define HPSORT_HISTOGRAM_H
 
+#include "sort/extent.h"
 #include "sort/runs.h"
 #include "sort/sort_types.h"
 
@@ -57,6 +58,12 @@ extern SortStatus histogram_widen(Histogram *h, int32_t lo, int32_t hi, const So
  */
 extern bool histogram_add(Histogram *h, const int32_t *keys, size_t n, int32_t *outside,
 						  size_t *noutside, const SortAllocator *allocator);
+
+/*
+ * Counts packed keys, all inside the bounds, NULLs not among them; false, and nothing done,
+ * where one of them may lie outside, or counters have to be folded before.
+ */
+extern bool histogram_add_packed(Histogram *h, const PackedKeys *packed);
 
 /* Adds len runs, keys inside the bounds; false when there is no memory to fold. */
 extern bool histogram_add_runs(Histogram *h, const int32_t *keys, const uint64_t *counts,

@@ -551,6 +551,102 @@ OrderedPrefix(const int32_t *keys, size_t n)
 	return n == 0 ? 0 : i + 1;
 }
 
+/*
+ * Eight bytes of packed keys at a time, in four tables or in one.  Nothing is compared: the
+ * caller knows that all keys have a counter.
+ */
+template <typename T, int kTables>
+void
+CountPackedTables(const T *values, size_t n, uint32_t *bins, size_t stride)
+{
+	constexpr size_t kKeys = sizeof(uint64_t) / sizeof(T);
+	constexpr int kBits = 8 * (int) sizeof(T);
+	uint32_t   *const t0 = bins;
+	uint32_t   *const t1 = bins + stride * (1 % kTables);
+	uint32_t   *const t2 = bins + stride * (2 % kTables);
+	uint32_t   *const t3 = bins + stride * (3 % kTables);
+	size_t		i = 0;
+
+	for (; i + 2 * kKeys <= n; i += 2 * kKeys)
+	{
+		uint64_t	a;
+		uint64_t	b;
+
+		memcpy(&a, values + i, sizeof(a));
+		memcpy(&b, values + i + kKeys, sizeof(b));
+		for (size_t k = 0; k < kKeys; k += 2)
+		{
+			t0[(T) a]++;
+			t1[(T) b]++;
+			t2[(T) (a >> kBits)]++;
+			t3[(T) (b >> kBits)]++;
+			if (k + 2 < kKeys)
+			{
+				a >>= 2 * kBits % 64;
+				b >>= 2 * kBits % 64;
+			}
+		}
+	}
+	for (; i < n; i++)
+		t0[values[i]]++;
+}
+
+template <typename T>
+void
+CountPackedKeys(const T *values, size_t n, int32_t base, const KernelBins *to)
+{
+	uint32_t   *const bins = to->bins + ((uint32_t) base - (uint32_t) to->lo);
+
+	if (to->tables == 4)
+		CountPackedTables<T, 4>(values, n, bins, to->stride);
+	else
+		CountPackedTables<T, 1>(values, n, bins, to->stride);
+}
+
+void
+CountPacked(const void *values, int width, size_t n, int32_t base, const KernelBins *to)
+{
+	if (width == 1)
+		CountPackedKeys<uint8_t>((const uint8_t *) values, n, base, to);
+	else if (width == 2)
+		CountPackedKeys<uint16_t>((const uint16_t *) values, n, base, to);
+	else
+		CountPackedKeys<uint32_t>((const uint32_t *) values, n, base, to);
+}
+
+template <typename T>
+void
+UnpackKeys(const T *values, size_t n, int32_t base, int32_t *out)
+{
+	const hn::ScalableTag<uint32_t> d;
+	const hn::Rebind<T, decltype(d)> narrow;
+	const size_t lanes = hn::Lanes(d);
+	const auto	vbase = hn::Set(d, (uint32_t) base);
+	size_t		i = 0;
+
+	for (; i + lanes <= n; i += lanes)
+	{
+		if constexpr(sizeof(T) == sizeof(uint32_t))
+			hn::StoreU(hn::Add(hn::LoadU(d, values + i), vbase), d, (uint32_t *) out + i);
+		else
+			hn::StoreU(hn::Add(hn::PromoteTo(d, hn::LoadU(narrow, values + i)), vbase), d,
+					   (uint32_t *) out + i);
+	}
+	for (; i < n; i++)
+		out[i] = (int32_t) ((uint32_t) base + values[i]);
+}
+
+void
+Unpack(const void *values, int width, size_t n, int32_t base, int32_t *out)
+{
+	if (width == 1)
+		UnpackKeys<uint8_t>((const uint8_t *) values, n, base, out);
+	else if (width == 2)
+		UnpackKeys<uint16_t>((const uint16_t *) values, n, base, out);
+	else
+		UnpackKeys<uint32_t>((const uint32_t *) values, n, base, out);
+}
+
 const char *
 Target()
 {
@@ -575,6 +671,8 @@ HWY_EXPORT(TakeBins);
 HWY_EXPORT(CountChanges);
 HWY_EXPORT(AllEqual);
 HWY_EXPORT(OrderedPrefix);
+HWY_EXPORT(CountPacked);
+HWY_EXPORT(Unpack);
 HWY_EXPORT(Target);
 
 extern "C"
@@ -589,6 +687,18 @@ size_t
 kernel_count(const int32_t *keys, size_t n, const KernelBins *to, int32_t *outside)
 {
 	return HWY_DYNAMIC_DISPATCH(Count)(keys, n, to, outside);
+}
+
+void
+kernel_count_packed(const void *values, int width, size_t n, int32_t base, const KernelBins *to)
+{
+	HWY_DYNAMIC_DISPATCH(CountPacked)(values, width, n, base, to);
+}
+
+void
+kernel_unpack(const void *values, int width, size_t n, int32_t base, int32_t *out)
+{
+	HWY_DYNAMIC_DISPATCH(Unpack)(values, width, n, base, out);
 }
 
 void

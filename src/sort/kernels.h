@@ -39,6 +39,16 @@ typedef struct KernelBins
  */
 extern size_t kernel_count(const int32_t *keys, size_t n, const KernelBins *to, int32_t *outside);
 
+/*
+ * Counts n keys that are base plus unsigned distances of width bytes (1, 2 or 4).  All keys are
+ * inside of the counters' range.
+ */
+extern void kernel_count_packed(const void *values, int width, size_t n, int32_t base,
+								const KernelBins *to);
+
+/* Writes such keys to out. */
+extern void kernel_unpack(const void *values, int width, size_t n, int32_t base, int32_t *out);
+
 /* Writes count copies of key to out. */
 extern void kernel_fill(int32_t *out, size_t count, int32_t key);
 

@@ -545,6 +545,17 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 	return end_adding(s, err);
 }
 
+bool
+long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
+{
+	PackedKeys	narrow = *packed;
+
+	if (!long_is_narrow(s->bits) || (uint64_t) (uint32_t) packed->base + packed->top > UINT32_MAX)
+		return false;
+	narrow.base = long_to_narrow((uint32_t) packed->base);
+	return sorter_count_packed(&s->narrow, &narrow);
+}
+
 /* Adds runs of which most have so few keys that these take no more room. */
 static SortStatus
 add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len, SortError *err)

@@ -75,6 +75,12 @@ extern SortStatus long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n,
 /* The same for keys of at most 32 bits, in an array that may be overwritten. */
 extern SortStatus long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err);
 
+/*
+ * Counts packed keys, whose base is a key as long_sorter_add_narrow takes it; false, and nothing
+ * done, if they are not only counted.
+ */
+extern bool long_sorter_count_packed(LongSorter *s, const PackedKeys *packed);
+
 /* Adds len runs, keys strictly ascending, counts > 0. */
 extern SortStatus long_sorter_add_runs(LongSorter *s, const uint64_t *keys,
 									   const uint64_t *counts, size_t len, SortError *err);

@@ -32,6 +32,7 @@
 #ifndef HPSORT_SORTER_H
 #define HPSORT_SORTER_H
 
+#include "sort/extent.h"
 #include "sort/plan.h"
 #include "sort/runs.h"
 #include "sort/sort_types.h"
@@ -122,6 +123,12 @@ sorter_add_key(Sorter *s, int32_t key, SortError *err)
 
 /* Adds n keys; the caller's array is not needed afterwards. */
 extern SortStatus sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err);
+
+/* Adds packed keys, without unpacking them where they are only counted. */
+extern SortStatus sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err);
+
+/* Counts packed keys, which takes no more memory; false, and nothing done, if they are not only counted. */
+extern bool sorter_count_packed(Sorter *s, const PackedKeys *packed);
 
 /*
  * Adds n keys of an array that stays in place and unchanged until the sorter is

@@ -349,6 +349,38 @@ sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 	return SORT_OK;
 }
 
+bool
+sorter_count_packed(Sorter *s, const PackedKeys *packed)
+{
+	SorterBig  *big = s->big;
+
+	/* Bounds that are promised hold of keys that are counted: dense never exceeds them. */
+	if (big == NULL || big->dense.range == 0 || !histogram_add_packed(&big->dense, packed))
+		return false;
+	big->bytes_moved += packed->n * (size_t) packed->width;
+	return true;
+}
+
+SortStatus
+sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err)
+{
+	PackedKeys	part = *packed;
+	int32_t		keys[SORTER_CHUNK];
+	size_t		at;
+	SortStatus	status = SORT_OK;
+
+	if (sorter_count_packed(s, packed))
+		return sort_interrupted(s->context) ? sort_cancelled(err) : SORT_OK;
+	for (at = 0; at < packed->n && status == SORT_OK; at += part.n)
+	{
+		part.values = (const char *) packed->values + at * (size_t) packed->width;
+		part.n = packed->n - at < SORTER_CHUNK ? packed->n - at : SORTER_CHUNK;
+		packed_keys_unpack(&part, keys);
+		status = sorter_add(s, keys, part.n, err);
+	}
+	return status;
+}
+
 SortStatus
 sorter_add_array(Sorter *s, const int32_t *keys, size_t n, SortError *err)
 {

@@ -19,7 +19,7 @@ FROM pg_depend d
 	LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 	LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
 WHERE e.extname = 'hpsort' AND d.deptype = 'e' AND coalesce(t.typcategory, ' ') <> 'A'
-	AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'v');
+	AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind IN ('v', 'r'));
 SELECT type, identity FROM members ORDER BY type, identity COLLATE "C";
 SELECT identity AS stray FROM members WHERE identity !~ 'public\.(hpsort|int4multiset)';
 
@@ -34,6 +34,7 @@ WITH used AS (
 	UNION SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend]::oid[]) FROM pg_type
 	UNION SELECT oprcode FROM pg_operator
 	UNION SELECT castfunc FROM pg_cast
+	UNION SELECT tgfoid FROM pg_trigger
 	UNION SELECT amproc FROM pg_amproc
 	UNION SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) FROM pg_aggregate)
 SELECT p.oid::regprocedure FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid

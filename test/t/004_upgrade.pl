@@ -35,6 +35,13 @@ $old->safe_psql('postgres', q{
 	INSERT INTO s SELECT n, tools.int4multiset_agg(i * n, i), tools.int4multiset_agg(n, i) FROM generate_series(1, 3) n, generate_series(1, n * n * 2000) i GROUP BY n;
 	CREATE INDEX ON s USING hash (small);
 	CREATE MATERIALIZED VIEW sums AS SELECT tools.int4multiset_sum(m) AS m FROM s;
+	-- columns declared resident; what is left of a dropped table and of a dropped column is not dumped
+	CREATE TABLE "Kept" (x int, "Y" int, gone int);
+	CREATE TABLE dropped (x int);
+	CREATE MATERIALIZED VIEW kept_view AS SELECT x FROM "Kept";
+	SELECT tools.hpsort_keep('"Kept"', 'x', 'Y', 'gone'), tools.hpsort_keep('kept_view', 'x'), tools.hpsort_keep('dropped', 'x');
+	DROP TABLE dropped;
+	ALTER TABLE "Kept" DROP gone;
 	CREATE FUNCTION f(int4[]) RETURNS SETOF int4 LANGUAGE sql AS 'SELECT tools.hpsort_set($1)';
 	-- what is restored is run with an empty search_path
 	CREATE FUNCTION named() RETURNS SETOF int4 LANGUAGE sql SET search_path = public, tools
@@ -44,7 +51,8 @@ $old->safe_psql('postgres', q{
 });
 my $contents = q{SELECT string_agg(t::text, ' ' ORDER BY id) FROM t; SELECT string_agg(v::text, ' ' ORDER BY id) FROM v;
 	SELECT runs FROM m; SELECT id, md5(m::text), small, median FROM s ORDER BY small; SELECT md5(m::text), tools.nth(m, 500000) FROM sums;
-	SELECT x, y FROM q; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
+	SELECT x, y FROM q; SELECT run, runs FROM r; SELECT f('{3,1,2}'); SELECT relation, attribute FROM tools.hpsort_kept JOIN pg_class ON pg_class.oid = relation
+	WHERE attribute <> 'gone' ORDER BY relation::text, attribute; SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'hpsort'};
 my $expected = $old->safe_psql('postgres', $contents);
 like($expected, qr/1\.1\|tools$/, 'contents');
 is($old->safe_psql('postgres', 'SHOW hpsort.algorithm'), 'radix', 'setting of a database');
@@ -60,6 +68,7 @@ $old->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $old->connstr('postgres'
 $old->safe_psql('postgres', 'CREATE DATABASE restored');
 $old->command_ok([ 'pg_restore', '--exit-on-error', '-d', $old->connstr('restored'), $dump ], 'pg_restore');
 is($old->safe_psql('restored', $contents), $expected, 'the same after pg_restore');
+is($old->safe_psql('restored', 'SELECT count(*) FROM tools.hpsort_kept'), '3', 'and no declaration of what was dropped');
 my @plain = map {
 	my ($stdout, $stderr) = run_command([ 'pg_dump', '-d', $old->connstr($_) ]);
 	# a random word since 2025

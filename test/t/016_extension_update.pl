@@ -38,6 +38,12 @@ my $members = q{
 						'attributes', ARRAY[p.proparallel::text, p.provolatile::text, p.proisstrict::text]))::text FROM pg_aggregate a WHERE a.aggfnoid = p.oid)
 				WHEN d.classid = 'pg_proc'::regclass THEN pg_get_functiondef(p.oid)
 				WHEN d.classid = 'pg_class'::regclass AND c.relkind = 'v' THEN pg_get_viewdef(c.oid)
+				WHEN d.classid = 'pg_class'::regclass AND c.relkind = 'r' THEN
+					(SELECT string_agg(format('%s %s %s %s', attname, format_type(atttypid, atttypmod), attnotnull, col_description(attrelid, attnum)), ', ' ORDER BY attnum)
+					 FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) ||
+					(SELECT string_agg(pg_get_constraintdef(k.oid), ', ' ORDER BY conname) FROM pg_constraint k WHERE conrelid = c.oid) ||
+					(SELECT string_agg(concat_ws(' ', pg_get_triggerdef(g.oid), tgenabled, obj_description(g.oid, 'pg_trigger')), ', ' ORDER BY tgname)
+					 FROM pg_trigger g WHERE tgrelid = c.oid)
 				WHEN d.classid = 'pg_type'::regclass AND t.typtype = 'c' THEN
 					(SELECT string_agg(format('%s %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
 					 FROM pg_attribute WHERE attrelid = t.typrelid AND attnum > 0 AND NOT attisdropped)
@@ -72,7 +78,7 @@ my $members = q{
 			LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
 		WHERE e.extname = 'hpsort'
 		UNION ALL
-		SELECT concat_ws(' | ', 'extension', extversion, extrelocatable::text, extconfig::text, extcondition::text) FROM pg_extension WHERE extname = 'hpsort'
+		SELECT concat_ws(' | ', 'extension', extversion, extrelocatable::text, extconfig::regclass[]::text, extcondition::text) FROM pg_extension WHERE extname = 'hpsort'
 	) AS lines};
 
 my $databases = 0;
@@ -112,6 +118,12 @@ for my $change (
 	'REVOKE EXECUTE ON FUNCTION hpsort_agg(int4) FROM PUBLIC',
 	'ALTER TYPE hpsort_run ADD ATTRIBUTE more int',
 	'ALTER VIEW hpsort_stat_gpu RENAME COLUMN jobs TO sorts',
+	'ALTER TABLE hpsort_kept ALTER relation TYPE oid',
+	'ALTER TABLE hpsort_kept DROP CONSTRAINT hpsort_kept_pkey, ADD PRIMARY KEY (attribute, relation)',
+	'ALTER TABLE hpsort_kept ENABLE TRIGGER hpsort_kept_changed',
+	'COMMENT ON COLUMN hpsort_kept.attribute IS NULL',
+	'COMMENT ON TRIGGER hpsort_kept_changed ON hpsort_kept IS NULL',
+	"UPDATE pg_extension SET extcondition = '{}' WHERE extname = 'hpsort'",
 	'ALTER TYPE int4multiset SET (STORAGE = extended)',
 	'ALTER OPERATOR @> (int4multiset, int4) SET (RESTRICT = NONE)',
 	'ALTER EXTENSION hpsort DROP CAST (int4multiset AS int4[]); DROP CAST (int4multiset AS int4[])',

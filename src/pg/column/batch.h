@@ -11,6 +11,8 @@
 #include "storage/buf.h"
 #include "storage/off.h"
 
+#include "sort/extent.h"
+
 /*
  * Keys of one column in a batch: 32 kB, which stay in the first- or second-level
  * cache until they have been counted.  Larger batches are no faster.
@@ -50,6 +52,9 @@ typedef struct ColumnBatch
 								 * filter: 1 where it is not true.  Always set. */
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
+	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
+								 * all values are here, more than COLUMN_BATCH_KEYS perhaps,
+								 * and none is NULL; keys, wide and nulls are unused */
 } ColumnBatch;
 
 #endif							/* HPSORT_PG_COLUMN_BATCH_H */

@@ -29,8 +29,11 @@
 #include "storage/predicate.h"
 
 #include "pg/column/reader.h"
+#include "pg/column/resident_source.h"
 #include "pg/column/row.h"
 #include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/resident/resident.h"
 
 /* What is noted of a page's visible rows. */
 typedef enum PageNotes
@@ -62,6 +65,13 @@ struct ColumnReader
 	Buffer		current;
 	Buffer		next;
 	BlockNumber next_block;		/* for compat_heap_next_buffer */
+
+	/* resident columns, if there are any, and the blocks that are not */
+	ResidentSource *resident;
+	CompatBlockStream others;
+	bool		in_pages;		/* these are being read */
+	ColumnBatch *verify;		/* with hpsort.verify_resident: a page's rows, as batches */
+	ColumnBlocks *blocks;		/* as in ColumnScan */
 
 	/* filters, as in ColumnScan */
 	ExprState  *qual;
@@ -333,30 +343,203 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 		rows_read(&reader->layout, &reader->rows, batches);
 }
 
+/* Reads the next block of the table, or of those that are not resident. */
+static inline Buffer
+next_buffer(ColumnReader *reader)
+{
+	if (reader->resident)
+		return compat_block_stream_read(&reader->others);
+	return compat_heap_next_buffer((HeapScanDesc) reader->scan, &reader->next_block);
+}
+
 /*
  * Moves on to the next page, and pins the one after it, whose rows are fetched
- * ahead while this one is read.  False at the end of the table.
+ * ahead while this one is read.  False at the end of the table, or of a list of blocks.
  */
 static bool
 next_page(ColumnReader *reader)
 {
-	HeapScanDesc scan = (HeapScanDesc) reader->scan;
-
 	CHECK_FOR_INTERRUPTS();
 	if (BufferIsValid(reader->current))
 		ReleaseBuffer(reader->current);
 	else if (!reader->ended)
-		reader->next = compat_heap_next_buffer(scan, &reader->next_block);
+		reader->next = next_buffer(reader);
 	reader->current = reader->next;
 	if (!BufferIsValid(reader->current))
 	{
 		reader->ended = true;
 		return false;
 	}
-	reader->next = compat_heap_next_buffer(scan, &reader->next_block);
+	reader->next = next_buffer(reader);
 	if (BufferIsValid(reader->next))
 		prefetch_lines(BufferGetPage(reader->next));
 	return true;
+}
+
+/* Whether the rows of another page fit into the batches in any case. */
+static inline bool
+batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
+{
+	size_t		rows = 0;
+	int			c;
+
+	for (c = 0; c < reader->nbatches; c++)
+		rows = Max(rows, batches[c].n);
+	return rows <= COLUMN_BATCH_KEYS - MaxHeapTuplesPerPage;
+}
+
+/* --- resident columns */
+
+/* Opens the source of resident columns, if all that is read may be resident. */
+static void
+open_resident(ColumnReader *reader, const ColumnScan *scan)
+{
+	HeapScanDesc heap = (HeapScanDesc) reader->scan;
+	ResidentScan resident = {
+		.rel = scan->rel,
+		.snapshot = reader->snapshot,
+		.parallel = scan->parallel,
+		.ncolumns = scan->ncolumns,
+		.attnums = scan->attnums,
+		.aligned = scan->aligned,
+		.packed = scan->packed && !hpsort_verify_resident
+	};
+	int			c;
+
+	if (!resident_enabled() || !reader->heap || scan->qual || scan->nfilters > 0 || scan->tids)
+		return;
+	resident.nblocks = heap->rs_nblocks;
+	reader->resident = resident_source_open(&resident);
+	if (reader->resident == NULL)
+		return;
+	compat_block_stream_begin(&reader->others, heap, resident_source_next_block, reader->resident);
+	if (!hpsort_verify_resident)
+		return;
+	reader->verify = palloc0_array(ColumnBatch, reader->nbatches);
+	for (c = 0; c < scan->ncolumns; c++)
+	{
+		reader->verify[c].keys = palloc_array(int32, MaxHeapTuplesPerPage);
+		reader->verify[c].wide = palloc_array(int64, MaxHeapTuplesPerPage);
+		reader->verify[c].nulls = palloc_array(uint8, MaxHeapTuplesPerPage);
+	}
+}
+
+static void
+close_resident(ColumnReader *reader)
+{
+	if (reader->resident == NULL)
+		return;
+	if (reader->blocks)
+	{
+		reader->blocks->resident += resident_source_hits(reader->resident);
+		reader->blocks->all += resident_source_blocks(reader->resident);
+	}
+	compat_block_stream_end(&reader->others);
+	resident_source_close(reader->resident);
+}
+
+/* Whether the elements of batch from row first on are those of page. */
+static bool
+is_same(const ColumnReader *reader, const RowColumn *column, const ColumnBatch *batch,
+		size_t first, int64 nnulls, const ColumnBatch *page)
+{
+	size_t		n = page->n;
+
+	if (batch->n - first != n || batch->nnulls - nnulls != page->nnulls)
+		return false;
+	if (reader->layout.aligned && memcmp(batch->nulls + first, page->nulls, n) != 0)
+		return false;
+	if (column->wide)
+		return memcmp(batch->wide + first, page->wide, n * sizeof(int64)) == 0;
+	return memcmp(batch->keys + first, page->keys, n * sizeof(int32)) == 0;
+}
+
+/*
+ * Compares what the source has added of a block, behind the elements that before has, with the
+ * block's page.
+ */
+static void
+verify_block(ColumnReader *reader, BlockNumber block, const ColumnBatch *batches,
+			 const ColumnBatch *before)
+{
+	Buffer		buffer = ReadBuffer(reader->rel, block);
+	int			c;
+
+	for (c = 0; c < reader->layout.ncolumns; c++)
+	{
+		reader->verify[c].n = 0;
+		reader->verify[c].nnulls = 0;
+		memset(reader->verify[c].nulls, 0, MaxHeapTuplesPerPage);
+	}
+	read_page(reader, buffer, reader->verify);
+	ReleaseBuffer(buffer);
+	for (c = 0; c < reader->layout.ncolumns; c++)
+	{
+		const RowColumn *column = &reader->layout.columns[c];
+		int			b = column->batch;
+
+		if (!is_same(reader, column, &batches[b], before[b].n, before[b].nnulls, &reader->verify[b]))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("resident column %d of relation \"%s\" differs from block %u of the table",
+							column->attnum, RelationGetRelationName(reader->rel), block)));
+	}
+}
+
+/* Adds resident rows to batches, verified if that is wanted. */
+static ResidentStep
+fill_resident(ColumnReader *reader, ColumnBatch *batches)
+{
+	ColumnBatch *before;
+	BlockNumber block;
+	ResidentStep step;
+
+	if (reader->verify == NULL)
+		return resident_source_fill(reader->resident, batches, NULL);
+	before = palloc_array(ColumnBatch, reader->nbatches);
+	memcpy(before, batches, reader->nbatches * sizeof(ColumnBatch));
+	step = resident_source_fill(reader->resident, batches, &block);
+	if (step == RESIDENT_ROWS)
+		verify_block(reader, block, batches, before);
+	pfree(before);
+	return step;
+}
+
+/* Reads a batch from resident extents, and from the pages of other blocks. */
+static bool
+next_from_resident(ColumnReader *reader, ColumnBatch *batches)
+{
+	for (;;)
+	{
+		if (reader->in_pages)
+		{
+			if (!batches_have_room(reader, batches))
+				return true;
+			if (next_page(reader))
+			{
+				read_page(reader, reader->current, batches);
+				resident_source_show_page(reader->resident, reader->current);
+				continue;
+			}
+			reader->in_pages = false;
+			resident_source_end_pages(reader->resident);
+		}
+		switch (fill_resident(reader, batches))
+		{
+			case RESIDENT_ROWS:
+				if (batches[0].packed.n > 0)
+					return true;
+				break;
+			case RESIDENT_FULL:
+				return true;
+			case RESIDENT_PAGES:
+				reader->in_pages = true;
+				reader->ended = false;
+				break;
+			case RESIDENT_END:
+				return false;
+		}
+	}
 }
 
 /* --- the reader */
@@ -402,6 +585,8 @@ column_reader_open(const ColumnScan *scan)
 	reader->slot = reader->heap ? scan->slot : table_slot_create(scan->rel, NULL);
 	reader->nfilters = scan->nfilters;
 	reader->filters = scan->filters;
+	reader->blocks = scan->blocks;
+	open_resident(reader, scan);
 	return reader;
 }
 
@@ -462,7 +647,6 @@ next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 bool
 column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 {
-	size_t		rows;
 	int			c;
 
 	reader->npages = 0;
@@ -470,6 +654,7 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	{
 		batches[c].n = 0;
 		batches[c].nnulls = 0;
+		batches[c].packed.n = 0;
 		/* Pages without NULLs do not write there. */
 		if (c < reader->layout.ncolumns && reader->layout.aligned)
 			memset(batches[c].nulls, 0, COLUMN_BATCH_KEYS);
@@ -477,17 +662,16 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	if (!reader->heap)
 		return next_from_slots(reader, batches);
 
-	/* As long as the rows of another page fit in any case. */
-	for (rows = 0; rows <= COLUMN_BATCH_KEYS - MaxHeapTuplesPerPage;)
+	if (reader->resident)
+		return next_from_resident(reader, batches);
+
+	while (batches_have_room(reader, batches))
 	{
 		if (!next_page(reader))
 			return false;
 		read_page(reader, reader->current, batches);
 		if (reader->by_page)
 			return true;
-		rows = 0;
-		for (c = 0; c < reader->nbatches; c++)
-			rows = Max(rows, batches[c].n);
 	}
 	return true;
 }
@@ -501,7 +685,8 @@ column_reader_pages(const ColumnReader *reader)
 void
 column_reader_by_page(ColumnReader *reader)
 {
-	Assert(reader->heap);
+	/* The pages of resident columns are not read: the caller wants TIDs. */
+	Assert(reader->heap && reader->resident == NULL);
 	reader->by_page = true;
 }
 
@@ -526,6 +711,7 @@ column_reader_close(ColumnReader *reader)
 		ReleaseBuffer(reader->next);
 	if (!reader->heap)
 		ExecDropSingleTupleTableSlot(reader->slot);
+	close_resident(reader);
 	table_endscan(reader->scan);
 	row_layout_free(&reader->layout);
 	if (reader->pages)

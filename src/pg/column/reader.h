@@ -2,6 +2,9 @@
  * reader.h
  *		ColumnReader: integer columns of a table, read a page at a time.
  *
+ * Columns that are resident are read from memory instead, block by block as far as they are valid
+ * there (resident_source.h): a reader has two sources behind one interface.
+ *
  * A reader returns exactly the rows that a sequential scan under the same
  * snapshot would return, without a tuple slot or the executor: the keys of a
  * page's visible rows go from the buffer straight into the caller's memory.
@@ -39,6 +42,13 @@
 #include "pg/column/batch.h"
 #include "pg/column/value.h"
 
+/* Blocks that a scan has read. */
+typedef struct ColumnBlocks
+{
+	int64		resident;		/* from resident extents */
+	int64		all;			/* these and others; 0 where no columns are resident */
+} ColumnBlocks;
+
 /* The rows and columns of one table that a reader reads. */
 typedef struct ColumnScan
 {
@@ -69,6 +79,12 @@ typedef struct ColumnScan
 
 	/* In an aligned scan of a heap: the rows' TIDs are returned, too. */
 	bool		tids;
+
+	/* In a scan of one column: batches may be packed. */
+	bool		packed;
+
+	/* To which the blocks are added when the reader is closed; or NULL. */
+	ColumnBlocks *blocks;
 } ColumnScan;
 
 /*

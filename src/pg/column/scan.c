@@ -90,6 +90,41 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 	scan->for_change = compat_scan_is_for_change(node);
 }
 
+ColumnBatch
+column_batch_unpack(const ColumnBatch *batch, size_t *at)
+{
+	ColumnBatch part = *batch;
+	PackedKeys	packed = batch->packed;
+	size_t		i;
+
+	packed.values = (const char *) packed.values + *at * packed.width;
+	packed.n = Min(packed.n - *at, COLUMN_BATCH_KEYS);
+	part.n = packed.n;
+	part.packed.n = 0;
+	if (part.keys)
+		packed_keys_unpack(&packed, part.keys);
+	else
+		for (i = 0; i < packed.n; i++)
+			part.wide[i] = (int64) packed.base + packed_keys_distance(&packed, i);
+	*at += packed.n;
+	return part;
+}
+
+void
+column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
+{
+	if (blocks->all == 0)
+		return;
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Resident Blocks",
+							psprintf(INT64_FORMAT " of " INT64_FORMAT, blocks->resident, blocks->all), es);
+	else
+	{
+		ExplainPropertyInteger("Resident Blocks", NULL, blocks->resident, es);
+		ExplainPropertyInteger("Blocks", NULL, blocks->all, es);
+	}
+}
+
 void
 column_consume_keys(void *arg, const ColumnBatch *batches)
 {
@@ -97,5 +132,10 @@ column_consume_keys(void *arg, const ColumnBatch *batches)
 	SortError	err;
 
 	*sink->nulls += batches[0].nnulls;
+	if (batches[0].packed.n > 0)
+	{
+		pg_sort_check(sorter_add_packed(sink->sorter, &batches[0].packed, &err), &err);
+		return;
+	}
 	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
 }

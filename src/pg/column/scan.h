@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "commands/explain.h"
 #include "nodes/execnodes.h"
 
 #include "pg/column/reader.h"
@@ -46,6 +47,12 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 
+/* Some rows of a packed batch as a batch that is not, from *at on, which is moved on. */
+extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
+
+/* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
+extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
+
 /* Where the keys of one column go: a sorter, and a count of the NULLs beside it. */
 typedef struct KeySink
 {
@@ -53,7 +60,7 @@ typedef struct KeySink
 	int64	   *nulls;
 } KeySink;
 
-/* A ColumnConsume for scans of one column; arg is a KeySink. */
+/* A ColumnConsume for scans of one column, packed or not; arg is a KeySink. */
 extern void column_consume_keys(void *arg, const ColumnBatch *batches);
 
 #endif							/* HPSORT_PG_COLUMN_SCAN_H */

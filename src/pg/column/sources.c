@@ -83,7 +83,8 @@ column_sources_read(const ColumnSource *sources, int nsources, ParallelTableScan
 			.ncolumns = 1,
 			.attnums = &sources[i].attnum,
 			.snapshot = GetActiveSnapshot(),
-			.parallel = parallel ? parallel[i] : NULL
+			.parallel = parallel ? parallel[i] : NULL,
+			.packed = true
 		};
 
 		column_scan_read(&scan, NULL, column_consume_keys, sink);

@@ -51,6 +51,12 @@ extern Aggregation *aggregation_make(const SortContext *context, const GroupColu
 /* Adds the rows of a batch. */
 extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches);
 
+/*
+ * Adds rows of the only column there is, packed, none NULL; false, and nothing done, if that
+ * takes more than counting and adding up.
+ */
+extern bool aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed);
+
 extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */

@@ -10,6 +10,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/aggregation_state.h"
+#include "sort/kernels.h"
 
 static void *
 allocate_zero(Aggregation *aggregation, size_t size)
@@ -469,6 +470,144 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);
 	note_memory(aggregation);
+}
+
+/* --- adding packed rows */
+
+/* Counters that are summed up on the stack, for ranges of few values. */
+#define PACKED_BINS 512
+#define PACKED_TABLES 4
+
+/* Counts values that are distances, upwards or downwards from counters. */
+#define COUNT_DISTANCES(type) \
+	do { \
+		const type *values = (const type *) packed->values; \
+		\
+		if (down) \
+			for (i = 0; i < packed->n; i++) \
+				counters[-(int64) values[i]]++; \
+		else \
+			for (i = 0; i < packed->n; i++) \
+				counters[values[i]]++; \
+	} while (0)
+
+static void
+count_distances(const PackedKeys *packed, int64 *counters, bool down)
+{
+	size_t		i;
+
+	if (packed->width == 1)
+		COUNT_DISTANCES(uint8);
+	else if (packed->width == 2)
+		COUNT_DISTANCES(uint16);
+	else
+		COUNT_DISTANCES(uint32);
+}
+
+/* The same where few values repeat, and each would wait for the count of the one before. */
+static void
+count_few_distances(const PackedKeys *packed, int64 *counters, bool down)
+{
+	uint32		bins[PACKED_BINS * PACKED_TABLES] = {0};
+	const KernelBins to = {
+		.bins = bins,
+		.stride = PACKED_BINS,
+		.tables = PACKED_TABLES,
+		.lo = packed->base,
+		.range = (uint64) packed->top + 1
+	};
+	int64		v;
+	int			t;
+
+	kernel_count_packed(packed->values, packed->width, packed->n, packed->base, &to);
+	for (t = 0; t < PACKED_TABLES; t++)
+		for (v = 0; v <= (int64) packed->top; v++)
+			counters[down ? -v : v] += bins[t * PACKED_BINS + v];
+}
+
+/* Adds up distances, and finds the smallest and the largest. */
+#define ADD_DISTANCES(type) \
+	do { \
+		const type *values = (const type *) packed->values; \
+		\
+		for (i = 0; i < packed->n; i++) \
+		{ \
+			sum += values[i]; \
+			lo = Min(lo, values[i]); \
+			hi = Max(hi, values[i]); \
+		} \
+	} while (0)
+
+static void
+add_packed_total(Totals *totals, const PackedKeys *packed)
+{
+	uint64		sum = 0;
+	uint32		lo = PG_UINT32_MAX;
+	uint32		hi = 0;
+	size_t		i;
+
+	if (packed->width == 1)
+		ADD_DISTANCES(uint8);
+	else if (packed->width == 2)
+		ADD_DISTANCES(uint16);
+	else
+		ADD_DISTANCES(uint32);
+	totals->sum += (ValueSum) packed->base * (ValueSum) packed->n + (ValueSum) sum;
+	totals->min = Min(totals->min, (int64) packed->base + lo);
+	totals->max = Max(totals->max, (int64) packed->base + hi);
+}
+
+/* Whether packed rows can be added, as far as the sources say; *counted is the source that has runs. */
+static bool
+accepts_packed(const Aggregation *aggregation, int *counted)
+{
+	int			s;
+
+	*counted = -1;
+	for (s = 0; s < aggregation->nsources; s++)
+	{
+		const ValueSource *source = &aggregation->sources[s];
+
+		if (source->filter >= 0)
+			return false;
+		if (source->column < 0)
+			continue;
+		if (aggregation->ncolumns > 0 || (source->runs && *counted >= 0))
+			return false;
+		if (source->runs)
+			*counted = s;
+	}
+	return aggregation->ncolumns <= 1;
+}
+
+bool
+aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed)
+{
+	uint64		number = 0;
+	bool		down = false;
+	int			counted;
+	int			s;
+
+	if (!accepts_packed(aggregation, &counted))
+		return false;
+	if (aggregation->ncolumns > 0)
+	{
+		if (!group_window_locate_range(&aggregation->window, packed->base,
+									   (int64) packed->base + packed->top, &number, &down))
+			return false;
+		if (packed->top < PACKED_BINS)
+			count_few_distances(packed, aggregation->rows + number, down);
+		else
+			count_distances(packed, aggregation->rows + number, down);
+		return true;
+	}
+	if (counted >= 0 && !pairs_count_packed(aggregation->values[counted].pairs, packed))
+		return false;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].totals)
+			add_packed_total(aggregation->values[s].totals, packed);
+	aggregation->rows[0] += (int64) packed->n;
+	return true;
 }
 
 /* --- for EXPLAIN, and the end */

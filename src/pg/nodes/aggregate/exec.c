@@ -250,6 +250,11 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 												 transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
+	if (batch->packed.n > 0)
+	{
+		pg_sort_check(sorter_add_packed(&transition->state->sorter, &batch->packed, &err), &err);
+		return;
+	}
 	pg_sort_check(sorter_add(&transition->state->sorter, batch->keys, batch->n, &err), &err);
 }
 
@@ -380,6 +385,12 @@ initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	aggregate_sources_initialize_worker(&((HpSortAggregateState *) css)->sources, coordinate);
 }
 
+static void
+shutdown_aggregate(CustomScanState *css)
+{
+	aggregate_sources_shutdown(&((HpSortAggregateState *) css)->sources);
+}
+
 /* --- EXPLAIN */
 
 static void
@@ -436,5 +447,6 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
+	.ShutdownCustomScan = shutdown_aggregate,
 	.ExplainCustomScan = explain_aggregate,
 };

@@ -409,6 +409,20 @@ group_window_locate(const GroupWindow *window, const ColumnBatch *batches, int n
 }
 
 bool
+group_window_locate_range(const GroupWindow *window, int64 lo, int64 hi, uint64 *number, bool *down)
+{
+	const FieldRange *range = &window->ranges[0];
+	FieldPlaces places;
+
+	if (window->ncolumns != 1 || window->ngroups == 0 || lo < range->lo || hi > range->hi)
+		return false;
+	places = field_places(&window->columns[0], range);
+	*number = place_of(&places, lo, false) * window->strides[0];
+	*down = window->columns[0].descending;
+	return window->strides[0] == 1;
+}
+
+bool
 group_window_holds(const GroupWindow *window, const GroupValues *values)
 {
 	return window->ngroups > 0 && ranges_hold(window->ranges, window->ncolumns, values);

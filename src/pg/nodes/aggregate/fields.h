@@ -107,6 +107,13 @@ extern bool group_window_grow(GroupWindow *window, const GroupWindow *old,
 extern int	group_window_locate(const GroupWindow *window, const ColumnBatch *batches, int n,
 								uint32 *groups, uint8 *outside);
 
+/*
+ * Of a window of one column: the number of the group of lo; those up to hi follow it, downwards
+ * if *down.  False if one of them is outside.
+ */
+extern bool group_window_locate_range(const GroupWindow *window, int64 lo, int64 hi,
+									  uint64 *number, bool *down);
+
 extern void group_window_free(GroupWindow *window);
 
 /* Whether a group is inside. */

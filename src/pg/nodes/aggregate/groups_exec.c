@@ -297,7 +297,19 @@ static void
 add_batches(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
+	size_t		at;
 
+	if (batches[0].packed.n > 0)
+	{
+		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))
+			for (at = 0; at < batches[0].packed.n;)
+			{
+				ColumnBatch part = column_batch_unpack(&batches[0], &at);
+
+				add_batches(node, &part);
+			}
+		return;
+	}
 	if (node->nderived > 0)
 	{
 		derive_batches(node, batches);
@@ -681,6 +693,7 @@ shutdown_groups(CustomScanState *css)
 	{
 		groups_shared_get_totals(node->shared, &node->done.totals);
 		node->done.done = true;
+		aggregate_sources_shutdown(&node->sources);
 	}
 	node->shared = NULL;
 }

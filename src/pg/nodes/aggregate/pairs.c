@@ -417,6 +417,22 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 	add_codes(pairs, nrows);
 }
 
+bool
+pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
+{
+	PackedKeys	places = *packed;
+
+	if (pairs->rows || pairs->coding.groups->ncolumns > 0 || column_kind_is_wide(pairs->kind) ||
+		pairs->coding.bits > 32)
+		return false;
+	/* Places of all values of a narrow kind fit into 32 bits, with markers or without. */
+	places.base = (int32) ((uint32) pair_value_offset(&pairs->coding) + (uint32) packed->base);
+	if (!long_sorter_count_packed(pairs->sorter, &places))
+		return false;
+	pairs->count += packed->n;
+	return true;
+}
+
 void
 pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 				  const uint64 *codes, const uint16 *rows, int nrows)

@@ -44,6 +44,12 @@ extern void pairs_regroup(PairSorter *pairs, const GroupLayout *before);
 extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
 					  const uint64 *codes, const uint16 *rows, int nrows);
 
+/*
+ * The same of packed values of a narrow kind, without grouping columns; false, and nothing done,
+ * if the values are not only counted.
+ */
+extern bool pairs_count_packed(PairSorter *pairs, const PackedKeys *packed);
+
 /* Adds a marker for each of nrows rows. */
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/tableam.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
@@ -55,6 +56,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 void
 aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *arg)
 {
+	ColumnBlocks blocks = {0};
 	int			i;
 
 	for (i = 0; i < sources->nsources; i++)
@@ -65,7 +67,9 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.aligned = sources->aligned,
 			.nfilters = sources->nfilters,
 			.filters = sources->filters[i],
-			.parallel = sources->parallel ? sources->parallel[i] : NULL
+			.parallel = sources->parallel ? sources->parallel[i] : NULL,
+			.packed = sources->ncolumns == 1,
+			.blocks = &blocks
 		};
 		uint64		filtered;
 
@@ -73,6 +77,13 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		filtered = column_scan_read(&scan, NULL, consume, arg);
 		/* nfiltered1 is for HAVING. */
 		InstrCountFiltered2(&sources->css->ss, filtered);
+	}
+	if (sources->shared == NULL)
+		sources->blocks = blocks;
+	else
+	{
+		pg_atomic_fetch_add_u64(&sources->shared->resident, (uint64) blocks.resident);
+		pg_atomic_fetch_add_u64(&sources->shared->all, (uint64) blocks.all);
 	}
 }
 
@@ -109,7 +120,7 @@ scan_size(AggregateSources *sources, int i)
 Size
 aggregate_sources_estimate_dsm(AggregateSources *sources)
 {
-	Size		size = 0;
+	Size		size = MAXALIGN(sizeof(SharedColumnBlocks));
 	int			i;
 
 	for (i = 0; i < sources->nsources; i++)
@@ -117,7 +128,7 @@ aggregate_sources_estimate_dsm(AggregateSources *sources)
 	return size;
 }
 
-/* The scans lie one after the other; their sizes are the same in all processes. */
+/* The scans lie one after the other behind the counts; their sizes are the same in all processes. */
 void
 aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {
@@ -125,6 +136,8 @@ aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 
 	sources->parallel = MemoryContextAlloc(sources->css->ss.ps.state->es_query_cxt,
 										   sources->nsources * sizeof(ParallelTableScanDesc));
+	sources->shared = (SharedColumnBlocks *) coordinate;
+	coordinate += MAXALIGN(sizeof(SharedColumnBlocks));
 	for (i = 0; i < sources->nsources; i++)
 	{
 		sources->parallel[i] = (ParallelTableScanDesc) coordinate;
@@ -138,6 +151,8 @@ aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 	int			i;
 
 	aggregate_sources_initialize_worker(sources, coordinate);
+	pg_atomic_init_u64(&sources->shared->resident, 0);
+	pg_atomic_init_u64(&sources->shared->all, 0);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
 									  sources->parallel[i],
@@ -149,9 +164,21 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 {
 	int			i;
 
+	pg_atomic_write_u64(&sources->shared->resident, 0);
+	pg_atomic_write_u64(&sources->shared->all, 0);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_reinitialize(sources->scans[i]->ss_currentRelation,
 										sources->parallel[i]);
+}
+
+/* EXPLAIN runs when shared memory is gone. */
+void
+aggregate_sources_shutdown(AggregateSources *sources)
+{
+	if (sources->shared == NULL || IsParallelWorker())
+		return;
+	sources->blocks.resident = (int64) pg_atomic_read_u64(&sources->shared->resident);
+	sources->blocks.all = (int64) pg_atomic_read_u64(&sources->shared->all);
 }
 
 /*
@@ -187,4 +214,6 @@ aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainSta
 		ExplainPropertyInteger("Tables", NULL, sources->nsources, es);
 	/* In a tree of tables the filters of all are the same. */
 	explain_filter(sources->css, sources->scans[0], ancestors, es);
+	if (es->analyze)
+		column_blocks_explain(&sources->blocks, es);
 }

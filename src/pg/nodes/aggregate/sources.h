@@ -16,8 +16,16 @@
 #include "access/relscan.h"
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "port/atomics.h"
 
 #include "pg/column/scan.h"
+
+/* ColumnBlocks of all processes. */
+typedef struct SharedColumnBlocks
+{
+	pg_atomic_uint64 resident;
+	pg_atomic_uint64 all;
+} SharedColumnBlocks;
 
 typedef struct AggregateSources
 {
@@ -30,6 +38,8 @@ typedef struct AggregateSources
 	int			nfilters;
 	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
+	SharedColumnBlocks *shared; /* NULL: this process reads all */
+	ColumnBlocks blocks;		/* of the last execution, for EXPLAIN */
 } AggregateSources;
 
 /*
@@ -56,8 +66,12 @@ extern Size aggregate_sources_estimate_dsm(AggregateSources *sources);
 extern void aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate);
 extern void aggregate_sources_reinitialize_dsm(AggregateSources *sources);
 extern void aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate);
+extern void aggregate_sources_shutdown(AggregateSources *sources);
 
-/* EXPLAIN: the number of tables, unless it is one in text format, and their filter. */
+/*
+ * EXPLAIN: the number of tables, unless it is one in text format, their filter, and resident
+ * blocks.
+ */
 extern void aggregate_sources_explain(AggregateSources *sources, List *ancestors, ExplainState *es);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_SOURCES_H */

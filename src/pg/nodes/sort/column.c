@@ -113,7 +113,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
 	AttrNumber	attnum = plain_column(key, outer);
-	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum};
+	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .blocks = &sort->stats->blocks};
 	uint64		filtered;
 
 	if (attnum == 0)

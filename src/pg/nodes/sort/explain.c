@@ -16,6 +16,7 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
+#include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/explain.h"
 #include "pg/nodes/sort/node.h"
@@ -241,6 +242,7 @@ explain_stats(const HpSortStats *stats, bool values, ExplainState *es)
 		explain_stats_text(stats, values, method.data, type, space, es);
 	else
 		explain_stats_properties(stats, values, method.data, type, space, es);
+	column_blocks_explain(&sort->blocks, es);
 	pfree(method.data);
 }
 

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "pg/column/reader.h"
 #include "sort/plan.h"
 
 /* Where the rows were while their keys were sorted. */
@@ -34,6 +35,7 @@ typedef struct RowSortStats
 	bool		by_group;		/* only the first rows of each group were wanted */
 	uint64		groups;			/* 0: not known, or all rows were kept */
 	uint64		kept;			/* rows in memory */
+	ColumnBlocks blocks;		/* of the table, where keys were read by pages and from memory */
 } RowSortStats;
 
 #endif							/* HPSORT_PG_NODES_SORT_STATS_H */

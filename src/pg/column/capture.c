@@ -1,0 +1,263 @@
+/*
+ * capture.c
+ *		Making resident extents of pages (see capture.h).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "pg/column/capture.h"
+#include "pg/column/row.h"
+#include "sort/extent.h"
+
+/* Rows of an extent, at most. */
+#define MAX_ROWS ((Size) RESIDENT_EXTENT_BLOCKS * MaxHeapTuplesPerPage)
+
+/* The values of one column, of all pages so far. */
+typedef struct CapturedValues
+{
+	bool		wanted;
+	uint8		moves;
+	int32	   *values;			/* MAX_ROWS */
+	uint8	   *nulls;			/* MAX_ROWS */
+	int64	   *wide;			/* of a page; NULL of narrow kinds */
+	ResidentBlocks blocks;		/* captured */
+	uint32		nrows;
+	uint32		counts[RESIDENT_EXTENT_BLOCKS];
+} CapturedValues;
+
+struct Capture
+{
+	MemoryContext memory;
+	Relation	rel;
+	int			ncolumns;
+	CaptureColumn *columns;
+	RowLayout	layout;
+	NotedRows	rows;			/* of a page */
+	ColumnBatch *batches;		/* of a page */
+	CapturedValues *captured;
+	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
+
+	/* the extent */
+	BlockNumber first;
+	int			nblocks;
+	ResidentBlocks visible;
+	uint64		lsn;
+	uint32		nextents;
+};
+
+Capture *
+capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
+{
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Capture",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(memory);
+	Capture    *capture = palloc0_object(Capture);
+	AttrNumber *attnums = palloc_array(AttrNumber, ncolumns);
+	int			c;
+
+	capture->memory = memory;
+	capture->rel = rel;
+	capture->ncolumns = ncolumns;
+	capture->columns = columns;
+	capture->first = InvalidBlockNumber;
+	capture->batches = palloc0_array(ColumnBatch, ncolumns);
+	capture->captured = palloc0_array(CapturedValues, ncolumns);
+	for (c = 0; c < ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->captured[c];
+		Oid			type = TupleDescAttr(RelationGetDescr(rel), columns[c].attnum - 1)->atttypid;
+
+		attnums[c] = columns[c].attnum;
+		captured->values = palloc_array(int32, MAX_ROWS);
+		captured->nulls = palloc_array(uint8, MAX_ROWS);
+		if (column_kind_is_wide(column_read_kind(type)))
+			captured->wide = palloc_array(int64, MaxHeapTuplesPerPage);
+	}
+	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, true);
+	MemoryContextSwitchTo(old);
+	return capture;
+}
+
+void
+capture_free(Capture *capture)
+{
+	MemoryContextDelete(capture->memory);
+}
+
+BlockNumber
+capture_first(const Capture *capture)
+{
+	return capture->first;
+}
+
+void
+capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBlocks *visible,
+			  uint64 lsn, const bool *wanted, const uint8 *moves, uint32 nextents)
+{
+	int			c;
+
+	capture->first = first;
+	capture->nblocks = nblocks;
+	capture->visible = *visible;
+	capture->lsn = lsn;
+	capture->nextents = nextents;
+	memset(capture->stamps, 0, sizeof(capture->stamps));
+	for (c = 0; c < capture->ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->captured[c];
+
+		captured->wanted = wanted[c];
+		captured->moves = moves[c];
+		captured->nrows = 0;
+		memset(&captured->blocks, 0, sizeof(captured->blocks));
+		memset(captured->counts, 0, sizeof(captured->counts));
+	}
+}
+
+/*
+ * Notes the rows of an all-visible page, under its lock: all that there are.  Returns its LSN;
+ * 0 if it is not all-visible.
+ */
+static uint64
+note_rows(Capture *capture, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	uint64		lsn = 0;
+
+	capture->rows.n = 0;
+	capture->rows.nwalked = 0;
+	capture->rows.early_read = false;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (PageIsAllVisible(page))
+	{
+		int			lines = PageGetMaxOffsetNumber(page);
+		int			line;
+
+		for (line = FirstOffsetNumber; line <= lines; line++)
+		{
+			ItemId		item = PageGetItemId(page, line);
+
+			if (ItemIdIsNormal(item))
+				row_note(&capture->layout, &capture->rows, capture->rows.n++,
+						 (HeapTupleHeader) PageGetItem(page, item));
+		}
+		lsn = BufferGetLSNAtomic(buffer);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return lsn;
+}
+
+/* Points the batches to where the page's values go. */
+static void
+prepare_batches(Capture *capture)
+{
+	int			c;
+
+	for (c = 0; c < capture->ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->captured[c];
+		ColumnBatch *batch = &capture->batches[c];
+
+		batch->n = 0;
+		batch->nnulls = 0;
+		batch->nulls = captured->nulls + captured->nrows;
+		batch->keys = captured->values + captured->nrows;
+		batch->wide = captured->wide;
+		memset(batch->nulls, 0, capture->rows.n);
+	}
+}
+
+/* Makes wide values narrow; false if one of them is no int4. */
+static bool
+narrow_values(const ColumnBatch *batch)
+{
+	size_t		i;
+
+	for (i = 0; i < batch->n; i++)
+	{
+		if (batch->wide[i] != (int32) batch->wide[i])
+			return false;
+		batch->keys[i] = (int32) batch->wide[i];
+	}
+	return true;
+}
+
+void
+capture_page(Capture *capture, Buffer buffer)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	int			i = (int) (block - capture->first);
+	int			c;
+
+	if (capture->first == InvalidBlockNumber || block < capture->first || i >= capture->nblocks ||
+		!resident_blocks_has(&capture->visible, i))
+		return;
+	capture->stamps[i] = note_rows(capture, buffer);
+	if (capture->stamps[i] == 0)
+		return;
+	prepare_batches(capture);
+	rows_read(&capture->layout, &capture->rows, capture->batches);
+	for (c = 0; c < capture->ncolumns; c++)
+	{
+		CapturedValues *captured = &capture->captured[c];
+
+		if (captured->wide && !narrow_values(&capture->batches[c]))
+		{
+			capture->columns[c].out_of_range = true;
+			continue;
+		}
+		captured->counts[i] = (uint32) capture->batches[c].n;
+		captured->nrows += captured->counts[i];
+		resident_blocks_add(&captured->blocks, i);
+	}
+}
+
+/* Makes an extent of a column resident. */
+static void
+publish(Capture *capture, int c)
+{
+	CapturedValues *captured = &capture->captured[c];
+	CaptureColumn *column = &capture->columns[c];
+	ExtentRows	rows = {
+		.nblocks = capture->nblocks,
+		.stamps = capture->stamps,
+		.counts = captured->counts,
+		.values = captured->values,
+		.nulls = captured->nulls
+	};
+	ResidentExtent extent = {
+		.stamp = capture->lsn,
+		.last = capture->lsn,
+		.blocks = captured->blocks,
+		.rows = captured->nrows,
+		.moves = captured->moves,
+		.usage = 1
+	};
+	Extent		header;
+	void	   *bytes;
+
+	extent_plan(&rows, &header);
+	bytes = palloc(header.size);
+	extent_write(&rows, &header, bytes);
+	if (resident_publish(&column->key, visibility_extent(capture->first), &extent, bytes,
+						 header.size, (Size) header.size * capture->nextents, &column->sweep))
+		column->captured++;
+	pfree(bytes);
+}
+
+void
+capture_end(Capture *capture)
+{
+	int			c;
+
+	if (capture->first == InvalidBlockNumber)
+		return;
+	for (c = 0; c < capture->ncolumns; c++)
+		if (capture->captured[c].wanted &&
+			resident_blocks_count(&capture->captured[c].blocks) * 2 >= capture->nblocks)
+			publish(capture, c);
+	capture->first = InvalidBlockNumber;
+}

@@ -1,0 +1,151 @@
+/*
+ * extent_reader.c
+ *		A column's resident extents as batches (see extent_reader.h).
+ */
+#include "postgres.h"
+
+#include "pg/column/extent_reader.h"
+
+void
+extent_reader_look(ExtentReader *reader, uint32 first)
+{
+	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
+}
+
+bool
+extent_reader_begin(ExtentReader *reader, uint32 number)
+{
+	const ResidentExtent *extent = extent_reader_extent(reader, number);
+
+	reader->number = number;
+	reader->bytes = resident_address(extent);
+	if (reader->bytes == NULL)
+		return false;
+	memcpy(&reader->header, reader->bytes, Min(extent->size, sizeof(reader->header)));
+	return extent_reader_holds(reader);
+}
+
+bool
+extent_reader_holds(const ExtentReader *reader)
+{
+	return resident_holds(&reader->key, reader->number,
+						  &reader->extents[reader->number % VISIBILITY_EXTENTS], reader->seen);
+}
+
+/* Whether there are NULLs in blocks from .. to - 1. */
+static bool
+has_nulls(const ExtentReader *reader, int from, int to)
+{
+	const uint32 *counts = extent_null_counts(&reader->header.extent);
+	uint32		n = 0;
+	int			i;
+
+	for (i = from; i < to; i++)
+		n += counts[i];
+	return n > 0;
+}
+
+/* The values of blocks from .. to - 1, in shared memory; *row is the first one's. */
+static PackedKeys
+block_values(const ExtentReader *reader, int from, int to, uint32 *row)
+{
+	const Extent *extent = &reader->header.extent;
+	const uint32 *starts = extent_starts(extent);
+
+	*row = starts[from];
+	return extent_values(extent, reader->bytes, *row, starts[to] - *row);
+}
+
+static const uint8 *
+null_bits(const ExtentReader *reader)
+{
+	return (const uint8 *) reader->bytes + reader->header.extent.nulls_at;
+}
+
+void
+extent_reader_add_compact(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
+{
+	int32	   *keys = batch->keys + batch->n;
+	uint32		row;
+	PackedKeys	values = block_values(reader, from, to, &row);
+	const uint8 *bits = null_bits(reader);
+	size_t		kept = 0;
+	size_t		i;
+
+	packed_keys_unpack(&values, keys);
+	if (!has_nulls(reader, from, to))
+	{
+		batch->n += values.n;
+		return;
+	}
+	for (i = 0; i < values.n; i++, row++)
+	{
+		keys[kept] = keys[i];
+		kept += (bits[row / 8] >> row % 8 & 1) == 0;
+	}
+	batch->n += kept;
+	batch->nnulls += values.n - kept;
+}
+
+/* Writes values as 64-bit integers. */
+static void
+unpack_wide(const PackedKeys *values, int64 *out)
+{
+	int32		keys[1024];
+	PackedKeys	part = *values;
+	size_t		at;
+	size_t		i;
+
+	for (at = 0; at < values->n; at += part.n)
+	{
+		part.values = (const char *) values->values + at * values->width;
+		part.n = Min(values->n - at, lengthof(keys));
+		packed_keys_unpack(&part, keys);
+		for (i = 0; i < part.n; i++)
+			out[at + i] = keys[i];
+	}
+}
+
+void
+extent_reader_add_aligned(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
+{
+	uint8	   *marks = batch->nulls + batch->n;
+	uint32		row;
+	PackedKeys	values = block_values(reader, from, to, &row);
+	bool		nulls = has_nulls(reader, from, to);
+	size_t		i;
+
+	if (nulls)
+		batch->nnulls += extent_read_nulls(null_bits(reader), row, values.n, marks);
+	if (reader->wide)
+		unpack_wide(&values, batch->wide + batch->n);
+	else
+		packed_keys_unpack(&values, batch->keys + batch->n);
+
+	/* The key of a NULL is 0. */
+	for (i = 0; nulls && i < values.n; i++)
+	{
+		if (!marks[i])
+			continue;
+		if (reader->wide)
+			batch->wide[batch->n + i] = 0;
+		else
+			batch->keys[batch->n + i] = 0;
+	}
+	batch->n += values.n;
+}
+
+void
+extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
+						 ColumnBatch *batch)
+{
+	uint32		row;
+	PackedKeys	values = block_values(reader, from, to, &row);
+
+	Assert(!has_nulls(reader, from, to));
+	memcpy((char *) memory + batch->n * values.width, values.values, values.n * values.width);
+	batch->n += values.n;
+	batch->packed = values;
+	batch->packed.values = memory;
+	batch->packed.n = batch->n;
+}

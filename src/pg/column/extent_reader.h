@@ -1,0 +1,64 @@
+/*
+ * extent_reader.h
+ *		ExtentReader: a column's resident extents, and the rows of one at a time as batches.
+ *
+ * What is read may be given up while it is read.  Batches that have been added to are only good if
+ * extent_reader_holds afterwards.  Which blocks are valid is for the caller to know.
+ */
+#ifndef HPSORT_PG_COLUMN_EXTENT_READER_H
+#define HPSORT_PG_COLUMN_EXTENT_READER_H
+
+#include "postgres.h"
+
+#include "pg/column/batch.h"
+#include "pg/column/visibility.h"
+#include "pg/resident/resident.h"
+#include "sort/extent.h"
+
+/* The largest start of an extent, up to its values. */
+#define EXTENT_START_BYTES \
+	(sizeof(Extent) + RESIDENT_EXTENT_BLOCKS * (sizeof(uint64) + 2 * sizeof(uint32)) + 3 * sizeof(uint64))
+
+typedef struct ExtentReader
+{
+	ResidentKey key;
+	bool		wide;			/* values go to ColumnBatch.wide */
+	ResidentExtent extents[VISIBILITY_EXTENTS]; /* of a page of the visibility map */
+	uint64		seen;			/* of resident_look */
+
+	/* the extent being read */
+	uint32		number;
+	const char *bytes;			/* shared */
+	union
+	{
+		Extent		extent;
+		char		bytes[EXTENT_START_BYTES];
+	}			header;			/* a copy of its start */
+} ExtentReader;
+
+/* Copies what is known of the extents of a page of the visibility map, the first of which is first. */
+extern void extent_reader_look(ExtentReader *reader, uint32 first);
+
+static inline ResidentExtent *
+extent_reader_extent(ExtentReader *reader, uint32 number)
+{
+	return &reader->extents[number % VISIBILITY_EXTENTS];
+}
+
+/* Begins to read an extent that there is; false if it has been given up. */
+extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
+
+/* Whether all that has been read of the extent was its bytes. */
+extern bool extent_reader_holds(const ExtentReader *reader);
+
+/* Adds the rows of blocks from .. to - 1 to a batch of a compact scan, or of an aligned one. */
+extern void extent_reader_add_compact(const ExtentReader *reader, int from, int to,
+									  ColumnBatch *batch);
+extern void extent_reader_add_aligned(const ExtentReader *reader, int from, int to,
+									  ColumnBatch *batch);
+
+/* Copies them, without NULLs among them, behind the batch->n keys in memory, where the packed batch is. */
+extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
+									 ColumnBatch *batch);
+
+#endif							/* HPSORT_PG_COLUMN_EXTENT_READER_H */

@@ -1,0 +1,109 @@
+/*
+ * visibility.h
+ *		Copies of a table's visibility map, and what they say of resident extents.
+ *
+ * A block's bit in the map and the LSN of the map's page are set under one exclusive lock, and
+ * LSNs only grow.  So if a bit is set in two copies of a page with one LSN, it was set all the
+ * time in between, and the block's rows were the same, visible to all.  A heap page that has
+ * PD_ALL_VISIBLE and the LSN that it had before has not changed either.
+ */
+#ifndef HPSORT_PG_COLUMN_VISIBILITY_H
+#define HPSORT_PG_COLUMN_VISIBILITY_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+#include "storage/buf.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
+
+#include "pg/resident/resident.h"
+
+/* Blocks of a table in a page of its map, whose bits begin behind the page's header. */
+#define VISIBILITY_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define VISIBILITY_BLOCKS ((BlockNumber) (VISIBILITY_BYTES * 4))
+
+/* Extents of the blocks in a page of the map: none has blocks of two pages. */
+#define VISIBILITY_EXTENTS \
+	((VISIBILITY_BLOCKS + RESIDENT_EXTENT_BLOCKS - 1) / RESIDENT_EXTENT_BLOCKS)
+
+typedef struct VisibilityCopy
+{
+	Relation	rel;
+	BlockNumber first;			/* block of the first bit; InvalidBlockNumber: no copy yet */
+	uint64		lsn;			/* 0: nothing may be concluded from the copy */
+	uint64		words[VISIBILITY_BYTES / sizeof(uint64)];
+} VisibilityCopy;
+
+extern void visibility_copy_init(VisibilityCopy *copy, Relation rel);
+
+/* Copies the page of the map that has the block, under its lock. */
+extern void visibility_copy_read(VisibilityCopy *copy, BlockNumber block);
+
+/*
+ * Which of n blocks from first on, n at most RESIDENT_EXTENT_BLOCKS, are all-visible in the
+ * copy.  first is a multiple of 32 after the copy's first block.
+ */
+extern ResidentBlocks visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n);
+
+/*
+ * Whether a heap page, which this may have to read, is all-visible and has that LSN, which is
+ * not 0.
+ */
+extern bool visibility_page_has_lsn(Relation rel, BlockNumber block, uint64 lsn);
+
+/* Extents and their blocks. */
+static inline uint32
+visibility_extent(BlockNumber block)
+{
+	return block / VISIBILITY_BLOCKS * VISIBILITY_EXTENTS +
+		block % VISIBILITY_BLOCKS / RESIDENT_EXTENT_BLOCKS;
+}
+
+/* The first block of the extent behind the one that has the block. */
+static inline BlockNumber
+visibility_extent_end(BlockNumber block)
+{
+	BlockNumber in_page = block % VISIBILITY_BLOCKS;
+	BlockNumber end = (in_page / RESIDENT_EXTENT_BLOCKS + 1) * RESIDENT_EXTENT_BLOCKS;
+
+	return block - in_page + Min(end, VISIBILITY_BLOCKS);
+}
+
+static inline BlockNumber
+visibility_extent_first(BlockNumber block)
+{
+	return block - block % VISIBILITY_BLOCKS % RESIDENT_EXTENT_BLOCKS;
+}
+
+/* --- sets of blocks */
+
+static inline bool
+resident_blocks_has(const ResidentBlocks *blocks, int i)
+{
+	return (blocks->words[i / 64] >> i % 64 & 1) != 0;
+}
+
+static inline void
+resident_blocks_add(ResidentBlocks *blocks, int i)
+{
+	blocks->words[i / 64] |= UINT64CONST(1) << i % 64;
+}
+
+static inline void
+resident_blocks_remove(ResidentBlocks *blocks, int i)
+{
+	blocks->words[i / 64] &= ~(UINT64CONST(1) << i % 64);
+}
+
+static inline ResidentBlocks
+resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
+{
+	ResidentBlocks both = {{a->words[0] & b->words[0], a->words[1] & b->words[1]}};
+
+	return both;
+}
+
+extern int	resident_blocks_count(const ResidentBlocks *blocks);
+
+#endif							/* HPSORT_PG_COLUMN_VISIBILITY_H */

@@ -1,0 +1,427 @@
+/*
+ * resident.c
+ *		hpsort_keep() and hpsort_forget(): which columns are to be resident, and
+ *		hpsort_resident(): which are, and why others are not.
+ *
+ * The table hpsort_kept is written on behalf of its owner, by SQL, so that its key, its
+ * trigger and a read-only transaction have the effects they have for everybody; callers
+ * have to own the table whose columns they declare.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/tableam.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+#include "pg/column/residency.h"
+#include "pg/column/value.h"
+#include "pg/compat.h"
+#include "pg/guc.h"
+#include "pg/resident/kept.h"
+#include "pg/resident/resident.h"
+
+PG_FUNCTION_INFO_V1(hpsort_keep);
+PG_FUNCTION_INFO_V1(hpsort_forget);
+PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
+PG_FUNCTION_INFO_V1(hpsort_resident);
+
+/* Complains unless the user owns the relation. */
+static void
+check_owner(Oid relid)
+{
+	if (!compat_owns_relation(relid))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+}
+
+/* Complains if no column of the relation can ever be resident. */
+static void
+check_relation(Relation rel)
+{
+	const char *name = RelationGetRelationName(rel);
+	char		kind = rel->rd_rel->relkind;
+
+	if (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW && kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep columns of relation \"%s\"", name),
+				 errdetail_relkind_not_supported(kind)));
+	if (IsCatalogRelation(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep columns of system catalog \"%s\"", name)));
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep columns of temporary table \"%s\"", name)));
+}
+
+/* Complains if there is no such column, or if its values are none that are kept. */
+static void
+check_column(Relation rel, const char *attribute)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), attribute);
+	Form_pg_attribute att;
+	ColumnKind	kind;
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", attribute,
+						RelationGetRelationName(rel))));
+	if (attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep system column \"%s\"", attribute)));
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	if (att->attgenerated == COMPAT_ATTRIBUTE_GENERATED_VIRTUAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep virtual generated column \"%s\"", attribute)));
+
+	/* Times and timestamps are never within int4, as values of int8 may be. */
+	kind = column_kind(att->atttypid);
+	if (kind == COLUMN_KIND_NONE ||
+		(column_kind_is_wide(kind) && getBaseType(att->atttypid) != INT8OID))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot keep column \"%s\" of type %s", attribute,
+						format_type_be(att->atttypid)),
+				 errdetail("Columns of the types smallint, integer, bigint, date, boolean, oid and \"char\", and of enums, can be kept.")));
+}
+
+/* The names in a name[]; NULL is none. */
+static int
+column_names(ArrayType *array, Datum **names)
+{
+	bool	   *isnull;
+	int			n;
+	int			i;
+
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, names, &isnull, &n);
+	for (i = 0; i < n; i++)
+		if (isnull[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("column name must not be null")));
+	return n;
+}
+
+/*
+ * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for
+ * the table; $1 and $2 are the relation and the array of names.
+ */
+static void
+write_kept(const char *format, Oid relid, ArrayType *names)
+{
+	Oid			kept = resident_kept_table();
+	Oid			types[] = {REGCLASSOID, NAMEARRAYOID};
+	Datum		values[] = {ObjectIdGetDatum(relid), PointerGetDatum(names)};
+	HeapTuple	tuple;
+	Oid			owner;
+	Oid			user;
+	int			security;
+	char	   *table;
+
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(kept));
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("extension \"%s\" has no table \"%s\"", "hpsort", "hpsort_kept"),
+				 errhint("Run: %s", "ALTER EXTENSION hpsort UPDATE")));
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(kept)),
+									   get_rel_name(kept));
+
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
+	SPI_connect();
+	if (SPI_execute_with_args(psprintf(format, table), lengthof(types), types, values, NULL,
+							  false, 0) < 0)
+		elog(ERROR, "could not write table %s: %s", table,
+			 SPI_result_code_string(SPI_result));
+	SPI_finish();
+	/* An error has its (sub)transaction restore them. */
+	SetUserIdAndSecContext(user, security);
+}
+
+/* hpsort_keep(rel regclass, VARIADIC attributes name[]) returns void */
+Datum
+hpsort_keep(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	Datum	   *names;
+	int			n = column_names(array, &names);
+	Relation	rel;
+	int			i;
+
+	PreventCommandIfReadOnly("hpsort_keep()");
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	check_owner(relid);
+	/* The lock stays: nobody drops the table until the declaration can be seen. */
+	rel = relation_open(relid, AccessShareLock);
+	check_relation(rel);
+	for (i = 0; i < n; i++)
+		check_column(rel, NameStr(*DatumGetName(names[i])));
+	relation_close(rel, NoLock);
+	write_kept("INSERT INTO %s (relation, attribute)"
+			   " SELECT $1, pg_catalog.unnest($2) ON CONFLICT DO NOTHING", relid, array);
+	if (hpsort_resident_memory == 0)
+		ereport(NOTICE,
+				(errmsg("no values are kept while %s is 0", "hpsort.resident_memory"),
+				 errhint("Set it to the memory that resident columns may take, and reload the configuration.")));
+	PG_RETURN_VOID();
+}
+
+/* Gives up what is in memory of a relation's columns; without names, of all of them. */
+static void
+forget_values(Oid relid, const Datum *names, int n)
+{
+	List	   *relids = list_make1_oid(relid);
+	ListCell   *lc;
+
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		relids = find_all_inheritors(relid, NoLock, NULL);
+	foreach(lc, relids)
+	{
+		int			i;
+
+		if (n == 0)
+			resident_forget(lfirst_oid(lc), InvalidAttrNumber);
+		for (i = 0; i < n; i++)
+		{
+			AttrNumber	attnum = get_attnum(lfirst_oid(lc), NameStr(*DatumGetName(names[i])));
+
+			if (attnum > 0)
+				resident_forget(lfirst_oid(lc), attnum);
+		}
+	}
+}
+
+/* hpsort_forget(rel regclass, VARIADIC attributes name[] DEFAULT '{}') returns void */
+Datum
+hpsort_forget(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	Datum	   *names;
+	int			n;
+
+	PreventCommandIfReadOnly("hpsort_forget()");
+	n = column_names(array, &names);
+	/* What is left of a table that was dropped is nobody's. */
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		check_owner(relid);
+	write_kept("DELETE FROM %s WHERE relation OPERATOR(pg_catalog.=) $1"
+			   " AND (pg_catalog.cardinality($2) OPERATOR(pg_catalog.=) 0"
+			   " OR attribute OPERATOR(pg_catalog.=) ANY ($2))", relid, array);
+	forget_values(relid, names, n);
+	PG_RETURN_VOID();
+}
+
+/*
+ * hpsort_support_kept_changed() returns trigger
+ *
+ * After each statement that changes hpsort_kept, the restore of a dump among them.
+ */
+Datum
+hpsort_support_kept_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						"hpsort_support_kept_changed")));
+	resident_kept_changed(RelationGetRelid(((TriggerData *) fcinfo->context)->tg_relation));
+	PG_RETURN_POINTER(NULL);
+}
+
+/* The columns of hpsort_resident. */
+enum
+{
+	SHOWN_RELATION,
+	SHOWN_ATTRIBUTE,
+	SHOWN_ROWS,
+	SHOWN_BLOCKS,
+	SHOWN_BLOCKS_VALID,
+	SHOWN_BYTES,
+	SHOWN_HITS,
+	SHOWN_REFRESHES,
+	SHOWN_EVICTIONS,
+	SHOWN_REASON,
+	SHOWN_COUNT
+};
+
+/* Whether the user may know of a column: may read it, or everybody's statistics. */
+static bool
+may_know(Oid relid, AttrNumber attnum)
+{
+	Oid			user = GetUserId();
+
+	return has_privs_of_role(user, ROLE_PG_READ_ALL_STATS) ||
+		pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK ||
+		(attnum > 0 && pg_attribute_aclcheck(relid, attnum, user, ACL_SELECT) == ACLCHECK_OK);
+}
+
+/*
+ * Why nothing of a column is resident that resident memory knows nothing of; as far as
+ * that can be told without opening the table.
+ */
+static const char *
+reason_unknown(Form_pg_class form, AttrNumber attnum)
+{
+	const char *reason;
+
+	if (attnum == InvalidAttrNumber)
+		return "no such column";
+	if (form->relpersistence == RELPERSISTENCE_UNLOGGED)
+		return "unlogged table";
+	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW)
+		return "not a table";
+	if (form->relam != HEAP_TABLE_AM_OID)
+		return "not in heap format";
+	if (hpsort_resident_memory == 0)
+		return "hpsort.resident_memory is 0";
+	if (RecoveryInProgress())
+		return "server is a standby";
+	/* As far as is known: since it was vacuumed. */
+	if (form->relpages > 0 && form->relpages < RESIDENCY_MIN_BLOCKS)
+		return "too small";
+	reason = resident_failure();
+	return reason ? reason : "not read yet";
+}
+
+static const ResidentStatus *
+find_status(List *statuses, Oid relid, AttrNumber attnum)
+{
+	ListCell   *lc;
+
+	foreach(lc, statuses)
+	{
+		const ResidentStatus *status = (const ResidentStatus *) lfirst(lc);
+
+		if (status->relid == relid && status->attnum == attnum)
+			return status;
+	}
+	return NULL;
+}
+
+/* A row for a column of a relation, unless there is no such relation any more. */
+static void
+show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	AttrNumber	attnum = get_attnum(relid, NameStr(*attribute));
+	const ResidentStatus *status = find_status(statuses, relid, attnum);
+	ResidentStatus none = {0};
+	Datum		values[SHOWN_COUNT];
+	bool		isnull[SHOWN_COUNT] = {0};
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	if (status == NULL)
+	{
+		none.reason = reason_unknown((Form_pg_class) GETSTRUCT(tuple), attnum);
+		status = &none;
+	}
+	ReleaseSysCache(tuple);
+	values[SHOWN_RELATION] = ObjectIdGetDatum(relid);
+	values[SHOWN_ATTRIBUTE] = NameGetDatum(attribute);
+	values[SHOWN_ROWS] = Int64GetDatum(status->rows);
+	values[SHOWN_BLOCKS] = Int64GetDatum(status->blocks);
+	values[SHOWN_BLOCKS_VALID] = Int64GetDatum(status->blocks_valid);
+	values[SHOWN_BYTES] = Int64GetDatum(status->bytes);
+	values[SHOWN_HITS] = Int64GetDatum(status->hits);
+	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
+	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
+	isnull[SHOWN_REASON] = status->reason == NULL;
+	values[SHOWN_REASON] = status->reason ? CStringGetTextDatum(status->reason) : (Datum) 0;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+}
+
+static bool
+is_declared(List *declarations, Oid relid, const char *attribute)
+{
+	ListCell   *lc;
+
+	foreach(lc, declarations)
+	{
+		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
+
+		if (declaration->relid == relid && strcmp(NameStr(declaration->attribute), attribute) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * hpsort_resident() returns SETOF record
+ *
+ * A row for each declared column, instead of one of a partitioned table one for each of
+ * its partitions that hold rows.
+ */
+Datum
+hpsort_resident(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	List	   *declarations = resident_declarations();
+	List	   *statuses = resident_status();
+	List	   *shown = NIL;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, declarations)
+	{
+		ResidentDeclaration *declaration = (ResidentDeclaration *) lfirst(lc);
+		Oid			relid = declaration->relid;
+		List	   *relids = list_make1_oid(relid);
+		ListCell   *child;
+
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) ||
+			!may_know(relid, get_attnum(relid, NameStr(declaration->attribute))))
+			continue;
+		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+			relids = find_all_inheritors(relid, NoLock, NULL);
+		foreach(child, relids)
+		{
+			Oid			child_relid = lfirst_oid(child);
+
+			ResidentDeclaration *one;
+
+			/* A partition's column may be declared by itself as well. */
+			if (get_rel_relkind(child_relid) == RELKIND_PARTITIONED_TABLE ||
+				is_declared(shown, child_relid, NameStr(declaration->attribute)))
+				continue;
+			show_column(rsinfo, child_relid, &declaration->attribute, statuses);
+			one = palloc_object(ResidentDeclaration);
+			*one = (ResidentDeclaration) {child_relid, declaration->attribute};
+			shown = lappend(shown, one);
+		}
+	}
+	return (Datum) 0;
+}

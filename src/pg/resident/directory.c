@@ -1,0 +1,609 @@
+/*
+ * directory.c
+ *		Which columns are resident, and their extents (see resident.h).
+ *
+ * A column is a chunk, found by its table and attribute from one of the root's buckets.  Its map, an array of
+ * what is known of each extent, is another chunk, and each extent is one.  A column is looked
+ * up anew each time the lock is taken: it may have been given up.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "pg/guc.h"
+#include "pg/resident/memory.h"
+#include "pg/resident/worker.h"
+
+/* What an extent's usage may count up to: so many reads of others it survives unused. */
+#define MAX_USAGE 3
+
+typedef struct ResidentColumn
+{
+	ResidentPlace place;		/* its own */
+	ResidentPlace next;			/* in the bucket */
+	ResidentKey key;
+	ResidentPlace map;			/* ResidentExtent[capacity]; 0: none */
+	uint32		capacity;
+	uint32		nextents;		/* that are resident */
+	uint32		usage;			/* as an extent's */
+	uint32		reason;			/* ResidentReason of the last read */
+	int64		reads;			/* that were complete */
+	int64		blocks;			/* of the table, when it was last read */
+	uint64		bytes;
+	int64		hits;
+	int64		refreshes;
+	int64		evictions;
+} ResidentColumn;
+
+bool
+resident_enabled(void)
+{
+	return hpsort_resident_memory > 0 && hpsort_enable_resident;
+}
+
+/* --- with the lock */
+
+static ResidentPlace *
+find_bucket(ResidentRoot *root, Oid database, Oid relid, uint32 attnum)
+{
+	uint32		hash = hash_combine(hash_combine(murmurhash32(database), murmurhash32(relid)),
+									murmurhash32(attnum));
+
+	return &root->buckets[hash % RESIDENT_BUCKETS];
+}
+
+static ResidentColumn *
+column_at(const ResidentRoot *root, ResidentPlace place)
+{
+	return place == 0 ? NULL
+		: (ResidentColumn *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, place));
+}
+
+/* The column of a table and attribute, whatever else its key says; NULL if there is none. */
+static ResidentColumn *
+find_attribute(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentColumn *column = column_at(root, *find_bucket(root, key->database, key->relid,
+														  key->attnum));
+
+	while (column && (column->key.database != key->database || column->key.relid != key->relid ||
+					  column->key.attnum != key->attnum))
+		column = column_at(root, column->next);
+	return column;
+}
+
+static ResidentColumn *
+find_column(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentColumn *column = find_attribute(root, key);
+
+	return column && memcmp(&column->key, key, sizeof(*key)) == 0 ? column : NULL;
+}
+
+static ResidentExtent *
+column_map(const ResidentRoot *root, const ResidentColumn *column)
+{
+	return column->map == 0 ? NULL
+		: (ResidentExtent *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, column->map));
+}
+
+/* The extent of that number; NULL if the map does not reach so far. */
+static ResidentExtent *
+find_extent(ResidentRoot *root, const ResidentColumn *column, uint32 number)
+{
+	return number < column->capacity ? column_map(root, column) + number : NULL;
+}
+
+/* The extent, if it is still of that generation. */
+static ResidentExtent *
+find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint64 generation)
+{
+	ResidentColumn *column = find_column(root, key);
+	ResidentExtent *extent = column ? find_extent(root, column, number) : NULL;
+
+	return extent && extent->generation == generation ? extent : NULL;
+}
+
+static void
+drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
+{
+	if (extent->generation == 0)
+		return;
+	column->bytes -= extent->size;
+	column->nextents--;
+	resident_free(root, extent->place);
+	memset(extent, 0, sizeof(*extent));
+}
+
+static void
+drop_column(ResidentRoot *root, ResidentColumn *column)
+{
+	ResidentPlace *link = find_bucket(root, column->key.database, column->key.relid,
+									  column->key.attnum);
+	uint32		i;
+
+	for (i = 0; i < column->capacity; i++)
+		drop_extent(root, column, find_extent(root, column, i));
+	if (column->map != 0)
+		resident_free(root, column->map);
+	while (*link != column->place)
+		link = &column_at(root, *link)->next;
+	*link = column->next;
+	resident_free(root, column->place);
+}
+
+/* A new column; NULL if there is no room. */
+static ResidentColumn *
+make_column(ResidentRoot *root, const ResidentKey *key)
+{
+	ResidentPlace *bucket = find_bucket(root, key->database, key->relid, key->attnum);
+	ResidentChunk *chunk;
+	ResidentPlace place = resident_allocate(root, sizeof(ResidentColumn), RESIDENT_CHUNK_COLUMN,
+											&chunk);
+	ResidentColumn *column;
+
+	if (place == 0)
+		return NULL;
+	chunk->column = place;
+	column = (ResidentColumn *) resident_chunk_bytes(chunk);
+	memset(column, 0, sizeof(*column));
+	column->place = place;
+	column->key = *key;
+	column->next = *bucket;
+	column->reason = RESIDENT_READ_ONCE;
+	*bucket = place;
+	return column;
+}
+
+/* Lets the map reach so far; false if there is no room. */
+static bool
+grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
+{
+	uint32		capacity = Max(Max(nextents, column->capacity + column->capacity / 4), 16);
+	Size		size = (Size) capacity * sizeof(ResidentExtent);
+	ResidentChunk *chunk;
+	ResidentPlace place;
+
+	if (nextents <= column->capacity)
+		return true;
+	place = resident_allocate(root, size, RESIDENT_CHUNK_MAP, &chunk);
+	if (place == 0)
+		return false;
+	chunk->column = column->place;
+	memset(resident_chunk_bytes(chunk), 0, size);
+	if (column->map != 0)
+	{
+		memcpy(resident_chunk_bytes(chunk), column_map(root, column),
+			   column->capacity * sizeof(ResidentExtent));
+		resident_free(root, column->map);
+	}
+	column->map = place;
+	column->capacity = capacity;
+	return true;
+}
+
+/* --- giving up */
+
+/*
+ * Gives up what the next chunk has, unless it is of the column of key or has been used lately.
+ * Returns the bytes that are free now; sets *end if all has been searched.
+ */
+static Size
+sweep_chunk(ResidentRoot *root, const ResidentKey *key, ResidentSweep *sweep, bool *end)
+{
+	ResidentPlace place = resident_next_chunk(root, &sweep->searched);
+	ResidentChunk *chunk;
+	ResidentColumn *column;
+	ResidentExtent *extent;
+	Size		size;
+
+	*end = place == 0 || sweep->searched > root->allocated;
+	if (*end)
+		return 0;
+	chunk = (ResidentChunk *) resident_pointer(root, place);
+	column = column_at(root, chunk->column);
+	size = (Size) chunk->nunits * RESIDENT_UNIT;
+	if (memcmp(&column->key, key, sizeof(*key)) == 0)
+		return 0;
+	if (chunk->kind == RESIDENT_CHUNK_EXTENT)
+	{
+		extent = find_extent(root, column, chunk->number);
+		if (extent->usage > 0)
+		{
+			extent->usage--;
+			return 0;
+		}
+		drop_extent(root, column, extent);
+		column->evictions++;
+		column->reason = RESIDENT_NO_ROOM;
+		return size;
+	}
+	if (chunk->kind == RESIDENT_CHUNK_COLUMN && column->nextents == 0)
+	{
+		if (column->usage > 0)
+		{
+			column->usage--;
+			return 0;
+		}
+		drop_column(root, column);
+		return size;
+	}
+	return 0;
+}
+
+/* Gives up extents of other columns until there may be room for size bytes; false at the end. */
+static bool
+sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
+{
+	Size		freed = 0;
+	bool		end = false;
+
+	while (freed < size && !end)
+		freed += sweep_chunk(root, key, sweep, &end);
+	return !end;
+}
+
+/* --- reading */
+
+int64
+resident_begin(const ResidentKey *key, uint32 nextents)
+{
+	ResidentRoot *root = resident_root();
+	ResidentReason reason;
+	ResidentSweep sweep = {0};
+	ResidentColumn *column;
+	int64		reads;
+	bool		asked = false;
+
+	if (root == NULL)
+		return -1;
+	for (;;)
+	{
+		bool		more;
+
+		if (!resident_lock(root, LW_EXCLUSIVE))
+			return -1;
+		column = find_attribute(root, key);
+		if (column && memcmp(&column->key, key, sizeof(*key)) != 0)
+		{
+			drop_column(root, column);
+			column = NULL;
+		}
+		if (column == NULL)
+			column = make_column(root, key);
+		if (column && grow_map(root, column, nextents))
+			break;
+		/* First more memory, then others' memory. */
+		more = asked && sweep_for(root, key, (Size) nextents * sizeof(ResidentExtent) + RESIDENT_UNIT, &sweep);
+		resident_unlock(root);
+		if (!asked)
+			(void) resident_worker_ask(root, RESIDENT_MB, &reason);
+		else if (!more)
+			return -1;
+		asked = true;
+	}
+	column->usage = MAX_USAGE;
+	reads = column->reads;
+	resident_unlock(root);
+	return reads;
+}
+
+void
+resident_end(const ResidentKey *key, const ResidentUse *use)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	column = find_column(root, key);
+	if (column)
+	{
+		column->blocks = use->blocks;
+		column->hits += use->hits;
+		column->refreshes += use->refreshes;
+		column->reads += use->complete;
+		column->reason = use->reason;
+	}
+	resident_unlock(root);
+}
+
+uint64
+resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+	uint64		seen;
+	int			known = 0;
+
+	memset(extents, 0, n * sizeof(ResidentExtent));
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return 0;
+	column = find_column(root, key);
+	if (column && first < column->capacity)
+	{
+		known = Min((uint32) n, column->capacity - first);
+		memcpy(extents, find_extent(root, column, first), known * sizeof(ResidentExtent));
+	}
+	seen = pg_atomic_read_u64(&root->losses);
+	resident_unlock(root);
+	return seen;
+}
+
+const char *
+resident_address(const ResidentExtent *extent)
+{
+	ResidentRoot *root = resident_root();
+	ResidentChunk *chunk;
+
+	/* What is mapped here stays so until this process takes the lock. */
+	chunk = root ? (ResidentChunk *) resident_pointer(root, extent->place) : NULL;
+	return chunk ? (const char *) resident_chunk_bytes(chunk) : NULL;
+}
+
+bool
+resident_holds(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 seen)
+{
+	ResidentRoot *root = resident_root();
+	bool		holds;
+
+	/* The bytes have been read before losses is. */
+	pg_read_barrier();
+	if (pg_atomic_read_u64(&root->losses) == seen)
+		return true;
+	if (!resident_lock(root, LW_SHARED))
+		return false;
+	holds = find_generation(root, key, number, extent->generation) != NULL;
+	resident_unlock(root);
+	return holds;
+}
+
+void
+resident_restamp(const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 stamp,
+				 const ResidentBlocks *blocks)
+{
+	ResidentRoot *root = resident_root();
+	ResidentExtent *known;
+	int			w;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	known = find_generation(root, key, number, extent->generation);
+	if (known)
+	{
+		/* Blocks that are found changed never come back. */
+		for (w = 0; w < (int) lengthof(blocks->words); w++)
+			known->blocks.words[w] &= blocks->words[w];
+		known->stamp = Max(known->stamp, stamp);
+	}
+	resident_unlock(root);
+}
+
+void
+resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *extent)
+{
+	ResidentRoot *root = resident_root();
+	ResidentExtent *known;
+
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	known = find_generation(root, key, number, extent->generation);
+	if (known)
+	{
+		known->usage = Min(extent->usage, MAX_USAGE);
+		known->moves = extent->moves;
+		known->skip = extent->skip;
+		known->last = extent->last;
+	}
+	resident_unlock(root);
+}
+
+/* --- filling */
+
+/* Room for an extent, by giving up others if there is none.  The lock is held afterwards; 0: none, and no lock. */
+static ResidentPlace
+find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected, ResidentSweep *sweep,
+		  ResidentChunk **chunk)
+{
+	for (;;)
+	{
+		ResidentPlace place;
+
+		if (!resident_lock(root, LW_EXCLUSIVE))
+		{
+			sweep->reason = RESIDENT_NO_MEMORY;
+			return 0;
+		}
+		place = resident_allocate(root, size, RESIDENT_CHUNK_EXTENT, chunk);
+		if (place != 0)
+			return place;
+		if (!sweep->full)
+		{
+			resident_unlock(root);
+			sweep->full = !resident_worker_ask(root, expected + expected / 16 + 2 * RESIDENT_UNIT,
+												 &sweep->reason);
+			continue;
+		}
+		/* Free chunks need not lie side by side: then more are given up. */
+		if (!sweep_for(root, key, size, sweep))
+		{
+			resident_unlock(root);
+			if (sweep->reason == RESIDENT_OK)
+				sweep->reason = RESIDENT_NO_ROOM;
+			return 0;
+		}
+		resident_unlock(root);
+	}
+}
+
+bool
+resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+				 const void *bytes, Size size, Size expected, ResidentSweep *sweep)
+{
+	ResidentRoot *root = resident_root();
+	ResidentChunk *chunk;
+	ResidentPlace place;
+	ResidentColumn *column;
+	ResidentExtent *known;
+
+	if (root == NULL)
+		return false;
+	place = find_room(root, key, size, expected, sweep, &chunk);
+	if (place == 0)
+		return false;
+	column = find_column(root, key);
+	known = column ? find_extent(root, column, number) : NULL;
+	if (known == NULL)
+	{
+		resident_free(root, place);
+		resident_unlock(root);
+		return false;
+	}
+	drop_extent(root, column, known);
+	chunk->column = column->place;
+	chunk->number = number;
+	memcpy(resident_chunk_bytes(chunk), bytes, size);
+	*known = *extent;
+	known->generation = ++root->generations;
+	known->place = place;
+	known->size = (uint32) size;
+	known->usage = Min(extent->usage, MAX_USAGE);
+	column->bytes += size;
+	column->nextents++;
+	resident_unlock(root);
+	return true;
+}
+
+void
+resident_forget(Oid relid, AttrNumber attnum)
+{
+	ResidentRoot *root;
+	int			b;
+
+	/* Nothing was ever kept, as far as this setting says; the worker forgets when it is lowered. */
+	if (hpsort_resident_memory <= 0)
+		return;
+	root = resident_root();
+	if (root == NULL || !resident_lock(root, LW_EXCLUSIVE))
+		return;
+	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	{
+		ResidentPlace place = root->buckets[b];
+
+		while (place != 0)
+		{
+			ResidentColumn *column = column_at(root, place);
+
+			place = column->next;
+			if (column->key.database == MyDatabaseId &&
+				(!OidIsValid(relid) || column->key.relid == relid) &&
+				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
+				drop_column(root, column);
+		}
+	}
+	resident_unlock(root);
+}
+
+/* --- looking at it */
+
+static const char *
+reason_text(ResidentReason reason)
+{
+	switch (reason)
+	{
+		case RESIDENT_OK:
+			return NULL;
+		case RESIDENT_READ_ONCE:
+			return "not yet read twice";
+		case RESIDENT_NOT_VISIBLE:
+			return "not all-visible";
+		case RESIDENT_RANGE:
+			return "values outside of integer";
+		case RESIDENT_CHANGES:
+			return "updated too often";
+		case RESIDENT_NO_ROOM:
+			return "no room";
+		case RESIDENT_NO_MEMORY:
+			return "no shared memory";
+		case RESIDENT_NO_WORKER:
+			return "no background worker";
+	}
+	pg_unreachable();
+}
+
+const char *
+resident_failure(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+	ResidentReason failure;
+
+	if (root == NULL)
+		return NULL;
+	LWLockAcquire(&root->lock, LW_SHARED);
+	failure = root->failure;
+	LWLockRelease(&root->lock);
+	return reason_text(failure);
+}
+
+static void
+fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *status)
+{
+	uint32		i;
+	int			w;
+
+	memset(status, 0, sizeof(*status));
+	status->relid = column->key.relid;
+	status->attnum = (AttrNumber) column->key.attnum;
+	status->blocks = column->blocks;
+	status->bytes = (int64) column->bytes;
+	status->hits = column->hits;
+	status->refreshes = column->refreshes;
+	status->evictions = column->evictions;
+	status->reason = reason_text(column->reason);
+	for (i = 0; i < column->capacity; i++)
+	{
+		const ResidentExtent *extent = find_extent(root, column, i);
+
+		if (extent->generation == 0)
+			continue;
+		status->rows += extent->rows;
+		for (w = 0; w < (int) lengthof(extent->blocks.words); w++)
+			status->blocks_valid += pg_popcount64(extent->blocks.words[w]);
+	}
+}
+
+List *
+resident_status(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+	ResidentStatus *all;
+	int			n = 0;
+	int			filled = 0;
+	List	   *list = NIL;
+	int			b;
+
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return NIL;
+	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	{
+		const ResidentColumn *column;
+
+		for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
+			n += column->key.database == MyDatabaseId;
+	}
+	all = palloc_array(ResidentStatus, Max(n, 1));
+	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	{
+		const ResidentColumn *column;
+
+		for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
+			if (column->key.database == MyDatabaseId)
+				fill_status(root, column, &all[filled++]);
+	}
+	resident_unlock(root);
+	for (b = 0; b < filled; b++)
+		list = lappend(list, &all[b]);
+	return list;
+}

@@ -1,0 +1,310 @@
+/*
+ * kept.c
+ *		A session's copy of the table hpsort_kept (see kept.h).
+ *
+ * The table has names of columns, so that a dump of it can be restored, and few rows.
+ * All of them are read at once; which numbers the names are is found out for each
+ * relation that is asked about.  Invalidation messages of the relation cache say when to
+ * do either again: those of hpsort_kept, which a trigger sends at each change, and those
+ * of the relations, which every change of a column or of a partition sends.  Nothing is
+ * freed when a message comes: that may be in the middle of a look-up.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "pg/guc.h"
+#include "pg/resident/kept.h"
+
+/* The columns of hpsort_kept. */
+#define KEPT_RELATION		1
+#define KEPT_ATTRIBUTE		2
+#define KEPT_NATTRIBUTES	2
+
+/* What is known of a relation that was asked about. */
+typedef struct KeptRelation
+{
+	Oid			relid;			/* hash key */
+	bool		valid;
+	Bitmapset  *attnums;		/* numbers of its declared columns */
+} KeptRelation;
+
+/* All of this is in kept_memory, and replaced as a whole when hpsort_kept changes. */
+static MemoryContext kept_memory = NULL;
+static Oid	kept_table = InvalidOid;
+static List *declarations = NIL;
+static HTAB *relations = NULL;
+static bool loaded = false;
+
+/* Messages so far: those that make the declarations stale, and any. */
+static uint64 table_messages = 0;
+static uint64 messages = 0;
+
+/* The value of table_messages when the declarations began to be read. */
+static uint64 loaded_at = 0;
+
+/* The relation cache says that a relation, or all (InvalidOid), may have changed. */
+static void
+relation_changed(Datum arg, Oid relid)
+{
+	messages++;
+	/* While there is no hpsort_kept, any new relation may be it. */
+	if (!OidIsValid(relid) || !OidIsValid(kept_table) || relid == kept_table)
+		table_messages++;
+	else if (relations)
+	{
+		KeptRelation *known = (KeptRelation *) hash_search(relations, &relid, HASH_FIND, NULL);
+
+		if (known)
+			known->valid = false;
+	}
+}
+
+/*
+ * The table hpsort_kept among the members of the extension: another table of that name
+ * may be in the extension's schema where the extension is older than the table.
+ */
+static Oid
+find_kept_table(void)
+{
+	Oid			extension = get_extension_oid("hpsort", true);
+	Oid			result = InvalidOid;
+	Relation	depend;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (!OidIsValid(extension))
+		return InvalidOid;
+	depend = table_open(DependRelationId, AccessShareLock);
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(ExtensionRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension));
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, keys);
+	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend member = (Form_pg_depend) GETSTRUCT(tuple);
+		char	   *name;
+
+		if (member->classid != RelationRelationId || member->deptype != DEPENDENCY_EXTENSION ||
+			get_rel_relkind(member->objid) != RELKIND_RELATION)
+			continue;
+		name = get_rel_name(member->objid);
+		if (name && strcmp(name, "hpsort_kept") == 0)
+			result = member->objid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return result;
+}
+
+/* Whether a superuser has left the table's columns as the extension's script made them. */
+static bool
+has_expected_columns(TupleDesc desc)
+{
+	return desc->natts == KEPT_NATTRIBUTES &&
+		TupleDescAttr(desc, KEPT_RELATION - 1)->atttypid == REGCLASSOID &&
+		TupleDescAttr(desc, KEPT_ATTRIBUTE - 1)->atttypid == NAMEOID;
+}
+
+/* The rows of hpsort_kept, in memory. */
+static List *
+read_declarations(Oid table, MemoryContext memory)
+{
+	List	   *result = NIL;
+	Relation	rel = try_table_open(table, AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	/* It may have been dropped since it was found. */
+	if (rel == NULL)
+		return NIL;
+	if (!has_expected_columns(RelationGetDescr(rel)))
+	{
+		table_close(rel, AccessShareLock);
+		return NIL;
+	}
+
+	/*
+	 * A catalog snapshot sees what is committed now, whatever the transaction's
+	 * snapshot sees, and can be had in parallel workers as well.
+	 */
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull[KEPT_NATTRIBUTES];
+		Datum		values[KEPT_NATTRIBUTES];
+		ResidentDeclaration *declaration;
+		MemoryContext old;
+
+		heap_deform_tuple(tuple, RelationGetDescr(rel), values, isnull);
+		if (isnull[KEPT_RELATION - 1] || isnull[KEPT_ATTRIBUTE - 1])
+			continue;
+		old = MemoryContextSwitchTo(memory);
+		declaration = palloc_object(ResidentDeclaration);
+		declaration->relid = DatumGetObjectId(values[KEPT_RELATION - 1]);
+		namestrcpy(&declaration->attribute,
+				   NameStr(*DatumGetName(values[KEPT_ATTRIBUTE - 1])));
+		result = lappend(result, declaration);
+		MemoryContextSwitchTo(old);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+/* Reads the declarations, unless they are known. */
+static void
+load(void)
+{
+	static bool registered = false;
+	HASHCTL		info = {.keysize = sizeof(Oid), .entrysize = sizeof(KeptRelation)};
+	MemoryContext memory;
+
+	if (loaded && loaded_at == table_messages)
+		return;
+	if (!registered)
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	registered = true;
+
+	loaded = false;
+	if (kept_memory)
+		MemoryContextDelete(kept_memory);
+	kept_memory = NULL;
+	relations = NULL;
+	declarations = NIL;
+
+	/* Until it is found again, messages of any relation count. */
+	kept_table = InvalidOid;
+	loaded_at = table_messages;
+	memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort kept columns",
+								   ALLOCSET_SMALL_SIZES);
+	kept_table = find_kept_table();
+	if (OidIsValid(kept_table))
+		declarations = read_declarations(kept_table, memory);
+	info.hcxt = memory;
+	relations = hash_create("hpsort kept relations", 32, &info,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	MemoryContextSetParent(memory, CacheMemoryContext);
+	kept_memory = memory;
+	loaded = true;
+}
+
+/* Adds the numbers that the columns declared of one relation have in another. */
+static Bitmapset *
+add_attnums(Bitmapset *attnums, Oid declared_of, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, declarations)
+	{
+		const ResidentDeclaration *declaration = (const ResidentDeclaration *) lfirst(lc);
+		AttrNumber	attnum;
+
+		if (declaration->relid != declared_of)
+			continue;
+		/* A column that was renamed or dropped has left its name behind. */
+		attnum = get_attnum(relid, NameStr(declaration->attribute));
+		if (attnum > 0)
+			attnums = bms_add_member(attnums, attnum);
+	}
+	return attnums;
+}
+
+/* The declared columns of a relation; of kept_memory. */
+static Bitmapset *
+kept_attnums(Oid relid)
+{
+	KeptRelation *known = (KeptRelation *) hash_search(relations, &relid, HASH_FIND, NULL);
+	uint64		seen = messages;
+	Bitmapset  *attnums;
+	MemoryContext old;
+	bool		found;
+
+	if (known && known->valid)
+		return known->attnums;
+	attnums = add_attnums(NULL, relid, relid);
+	if (get_rel_relispartition(relid))
+	{
+		ListCell   *lc;
+
+		foreach(lc, get_partition_ancestors(relid))
+			attnums = add_attnums(attnums, lfirst_oid(lc), relid);
+	}
+	known = (KeptRelation *) hash_search(relations, &relid, HASH_ENTER, &found);
+	if (found)
+		bms_free(known->attnums);
+	known->attnums = NULL;
+	known->valid = false;
+	old = MemoryContextSwitchTo(kept_memory);
+	known->attnums = bms_copy(attnums);
+	MemoryContextSwitchTo(old);
+	known->valid = seen == messages;
+	return known->attnums;
+}
+
+bool
+resident_is_kept(Oid relid, AttrNumber attnum)
+{
+	if (hpsort_debug_keep_all)
+		return attnum > 0;
+	return attnum > 0 && resident_keeps_any() && bms_is_member(attnum, kept_attnums(relid));
+}
+
+bool
+resident_keeps_any(void)
+{
+	if (hpsort_debug_keep_all)
+		return true;
+	load();
+	return declarations != NIL;
+}
+
+Oid
+resident_kept_table(void)
+{
+	load();
+	return kept_table;
+}
+
+List *
+resident_declarations(void)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	load();
+	foreach(lc, declarations)
+	{
+		ResidentDeclaration *declaration = palloc_object(ResidentDeclaration);
+
+		*declaration = *(const ResidentDeclaration *) lfirst(lc);
+		result = lappend(result, declaration);
+	}
+	return result;
+}
+
+void
+resident_kept_changed(Oid table)
+{
+	CacheInvalidateRelcacheByRelid(table);
+}

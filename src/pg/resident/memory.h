@@ -1,0 +1,135 @@
+/*
+ * memory.h
+ *		The shared memory of resident columns: slabs, and chunks in them.
+ *
+ * The root lies in the server's shared memory and is small.  Everything else is in slabs, which
+ * are pinned segments of dynamic shared memory, allocated and freed by the background worker
+ * alone (worker.h): dsm_create may fail with an error, and a query shall not fail for it.  All slabs
+ * together never exceed hpsort.resident_memory.
+ *
+ * A slab is divided into units of RESIDENT_UNIT bytes, with two bitmaps at its start: units in
+ * use, and units where a chunk starts.  Places are numbers that mean the same in all processes.
+ *
+ * One lock is for all that is in the root and in slabs, except for the bytes of extents, which
+ * are also copied without it (resident.h says how that is safe).  While a process has the lock it
+ * has all slabs mapped.
+ */
+#ifndef HPSORT_PG_RESIDENT_MEMORY_H
+#define HPSORT_PG_RESIDENT_MEMORY_H
+
+#include "postgres.h"
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/dsm.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+
+#include "pg/resident/resident.h"
+
+#define RESIDENT_SLABS 64
+#define RESIDENT_BUCKETS 256
+#define RESIDENT_UNIT 1024
+#define RESIDENT_MB ((uint64) 1024 * 1024)
+
+/* The number of a slab, plus 1, above the offset in it; 0: nowhere. */
+typedef uint64 ResidentPlace;
+
+#define RESIDENT_PLACE(slab, offset) ((uint64) ((slab) + 1) << 40 | (offset))
+
+typedef struct ResidentSlab
+{
+	uint32		serial;			/* never used again; 0: there is no slab */
+	dsm_handle	handle;
+	uint64		size;			/* bytes */
+	uint32		nunits;
+	uint32		nfree;
+	uint32		first;			/* unit behind the bitmaps */
+	uint32		next;			/* unit where the search for room begins */
+} ResidentSlab;
+
+typedef struct ResidentRoot
+{
+	LWLock		lock;
+	int			tranche;
+
+	/* Changes before memory of an extent is used for anything else. */
+	pg_atomic_uint64 losses;
+
+	/* The rest is protected by lock. */
+	uint64		generations;	/* given to extents */
+	uint64		allocated;		/* bytes of all slabs */
+	uint32		serials;		/* given to slabs */
+	uint32		hand_slab;		/* where the search for extents to give up goes on */
+	uint32		hand_unit;
+	ResidentSlab slabs[RESIDENT_SLABS];
+	ResidentPlace buckets[RESIDENT_BUCKETS];	/* of directory.c */
+
+	/* Of the background worker. */
+	pid_t		worker;			/* 0: there is none */
+	Latch	   *latch;			/* its latch */
+	TimestampTz started;		/* when it was last registered */
+	uint64		wanted;			/* bytes; 0: nothing */
+	ResidentReason failure;		/* of the last allocation; RESIDENT_OK */
+	TimestampTz failed;			/* when that was */
+	ConditionVariable changed;	/* wanted became 0 */
+} ResidentRoot;
+
+/* What a chunk is for. */
+typedef enum ResidentChunkKind
+{
+	RESIDENT_CHUNK_COLUMN = 1,
+	RESIDENT_CHUNK_MAP,
+	RESIDENT_CHUNK_EXTENT
+} ResidentChunkKind;
+
+/* The start of a chunk; its bytes follow. */
+typedef struct ResidentChunk
+{
+	ResidentPlace column;		/* whose chunk it is; of a column itself, its own */
+	uint32		nunits;
+	uint32		kind;
+	uint32		number;			/* of an extent */
+	uint32		unused;
+	uint64		pad;
+} ResidentChunk;
+
+/* The root, or NULL: then there are no resident columns, and no error. */
+extern ResidentRoot *resident_root(void);
+
+/*
+ * Takes the lock, and maps all slabs before; false, and no lock, if that cannot be done.
+ */
+extern bool resident_lock(ResidentRoot *root, LWLockMode mode);
+extern void resident_unlock(ResidentRoot *root);
+
+/* Where a place lies in this process; NULL if its slab is not mapped here, or is no more. */
+extern void *resident_pointer(const ResidentRoot *root, ResidentPlace place);
+
+/* Bytes of a chunk that are its own. */
+static inline void *
+resident_chunk_bytes(ResidentChunk *chunk)
+{
+	return chunk + 1;
+}
+
+/*
+ * A chunk for size bytes, with its start filled in except for column; 0 if there is no room.
+ * With the lock, exclusively, as the two after it.
+ */
+extern ResidentPlace resident_allocate(ResidentRoot *root, Size size, ResidentChunkKind kind,
+									   ResidentChunk **chunk);
+extern void resident_free(ResidentRoot *root, ResidentPlace place);
+
+/*
+ * Moves the hand to the next chunk, by way of the first one behind the last, and adds the bytes that
+ * it passes to *searched; 0 if there is none.
+ */
+extern ResidentPlace resident_next_chunk(ResidentRoot *root, uint64 *searched);
+
+/* For the worker: enters a segment as a slab; forgets all slabs. */
+extern bool resident_add_slab(ResidentRoot *root, dsm_segment *segment);
+extern void resident_drop_slabs(ResidentRoot *root);
+
+#endif							/* HPSORT_PG_RESIDENT_MEMORY_H */

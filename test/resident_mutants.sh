@@ -1,0 +1,90 @@
+#!/bin/bash
+# resident_mutants.sh: whether the tests of resident columns notice a rule that lacks one of
+# its conditions (make resident-mutants).
+#
+#	PG_CONFIGS="/path/to/pg_config ..."		the last one is used; the newest found by default
+#	MUTANTS="LSN subid ..."					only these
+#
+# Each mutant is hpsort without one condition of docs/resident.md, built from a copy of the
+# working tree and installed; test/t/024_resident_breaks.pl has to fail with it, in a test that
+# has the condition's name in brackets.  A mutant that survives is a test that proves nothing.
+# At last hpsort is installed as it is.  Some 40 seconds for each mutant.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source test/lib.sh
+
+column=src/pg/column
+
+# edit FILE EXPRESSION...: perl's s///, each of which has to change something in the copy.
+edit()
+{
+	local file=$column/$1 expression
+
+	shift
+	for expression; do
+		perl -0pi -e "$expression or exit 1" "$work/src/$file" ||
+			{ echo "FAIL $mutant: not found in $file: $expression"; return 1; }
+	done
+}
+
+# Takes a condition out of the copy; with it whatever else hides that it is missing.
+mutate()
+{
+	case $1 in
+		# bit = 1 alone says that a block has not changed
+		LSN) edit resident_source.c 's/extent->stamp == source->map\.lsn\)/true)/' ;;
+		# a heap page with another LSN has not changed as long as it is all-visible
+		page-LSN) edit visibility.c 's/PageIsAllVisible\(BufferGetPage\(buffer\)\) && BufferGetLSNAtomic\(buffer\) == lsn/PageIsAllVisible(BufferGetPage(buffer))/' ;;
+		# tables that the transaction has made, or given another file
+		subid) edit residency.c 's/ && !is_new\(rel\)/ && (is_new(rel) || true)/' ;;
+		catalog) edit residency.c 's/if \(IsCatalogRelation\(rel\) \|\| [^\n]*\)\n/if (false)\n/' ;;
+		# the map of a table that writes no WAL has no LSN
+		WAL)
+			edit residency.c 's/RELPERSISTENCE_UNLOGGED\)/RELPERSISTENCE_UNLOGGED && false)/' 's/!= RELPERSISTENCE_PERMANENT\)/!= RELPERSISTENCE_PERMANENT && false)/' \
+				's/RelationNeedsWAL\(rel\) && //' &&
+				edit resident_source.c 's/source->map\.lsn == 0/false/g' &&
+				edit capture.c 's/lsn = BufferGetLSNAtomic\(buffer\);/lsn = Max(BufferGetLSNAtomic(buffer), 1);/'
+			;;
+		serializable) edit residency.c 's/!CheckForSerializableConflictOutNeeded\(rel, snapshot\)/true/' ;;
+		# the value of rows that lack the column; a transaction that adds a column is one that has a new row in pg_class
+		missing) edit residency.c 's/if \(!isnull\)/if (false && !isnull)/' 's/mine = [^;]*;/mine = false;/' ;;
+		type) edit residency.c 's/key->type = type;/key->type = 0;/' ;;
+		PD_ALL_VISIBLE) edit capture.c 's/if \(PageIsAllVisible\(page\)\)/if (true)/' ;;
+		*) die "no such mutant: $1" ;;
+	esac
+}
+
+# The condition that the tests' names have, of a mutant.
+condition()
+{
+	case $1 in
+		page-LSN) echo LSN ;;
+		*) echo "$1" ;;
+	esac
+}
+
+survived=0
+need build perl
+find_postgres
+[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found"
+use_postgres "${postgres_list[-1]}"
+copy_tree "$work/src"
+mkdir "$work/original"
+cp "$work/src/$column"/*.c "$work/original"
+build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+for mutant in ${MUTANTS:-LSN page-LSN subid catalog WAL serializable missing type PD_ALL_VISIBLE} none; do
+	cp "$work/original"/*.c "$work/src/$column"
+	[ "$mutant" = none ] || mutate "$mutant" || { survived=1; continue; }
+	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+	rc=0
+	as_user make -C "$work/src" "${make_flags[@]}" PROVE_FLAGS=-v PROVE_TESTS=test/t/024_resident_breaks.pl prove_installcheck >"$work/$mutant.log" 2>&1 || rc=$?
+	if [ "$mutant" = none ]; then
+		[ $rc = 0 ] && echo "PASS hpsort as it is" || { grep '^not ok' "$work/none.log"; echo "FAIL hpsort as it is"; survived=1; }
+	elif grep -q "^not ok [0-9]* - \[$(condition "$mutant")\]" "$work/$mutant.log"; then
+		echo "PASS without $mutant: $(grep -c '^not ok' "$work/$mutant.log") tests fail, $(grep -m 1 "^not ok [0-9]* - \[$(condition "$mutant")\]" "$work/$mutant.log" | cut -d' ' -f4-)"
+	else
+		echo "FAIL without $mutant: no test of it fails ($(grep -c '^not ok' "$work/$mutant.log" || true) others)"
+		survived=1
+	fi
+done
+exit $survived

@@ -1,0 +1,65 @@
+-- The tables of the stress test of resident columns, and what its clients call.  Each client is pgbench,
+-- which picks one of the scripts here for each transaction.
+CREATE EXTENSION IF NOT EXISTS hpsort;
+CREATE SEQUENCE ids;
+-- one that mostly grows, one that is changed all over
+CREATE TABLE stress_1 (id int, x int, y int, big int8, flag bool, filler text) WITH (fillfactor = 90);
+CREATE TABLE stress_2 (LIKE stress_1);
+INSERT INTO stress_1 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, repeat('f', 40) FROM generate_series(1, 120000) i;
+INSERT INTO stress_2 SELECT nextval('ids'), i % 500, CASE WHEN i % 7 > 0 THEN i END, i % 100000, i % 3 = 0, repeat('f', 40) FROM generate_series(1, 20000) i;
+CREATE INDEX ON stress_1 (id);
+CREATE INDEX ON stress_2 (id);
+SELECT hpsort_keep('stress_1', 'x', 'y', 'big', 'flag'), hpsort_keep('stress_2', 'x', 'y', 'big', 'flag');
+
+CREATE FUNCTION stress_query(tab int, which int) RETURNS text LANGUAGE sql AS $$
+SELECT format((ARRAY[
+	'SELECT x AS k, count(*) AS n FROM stress_%1$s GROUP BY x',
+	'SELECT y AS k, count(*) AS n FROM stress_%1$s GROUP BY y',
+	'SELECT big AS k, count(*) AS n, sum(x) FROM stress_%1$s GROUP BY big',
+	'SELECT flag AS k, count(*) AS n, sum(y), percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM stress_%1$s GROUP BY flag',
+	'SELECT count(DISTINCT y), percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY big), max(x) FROM stress_%1$s',
+	'SELECT DISTINCT x FROM stress_%1$s',
+	'SELECT x AS k, count(*) FROM stress_%1$s WHERE y > 1000 GROUP BY x'])[which], tab)
+$$;
+
+-- Reads by resident columns, each use of which is compared with the pages, and by core under the same
+-- snapshot, if the transaction has one.
+CREATE FUNCTION stress_read(tab int, which int, compare bool) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	query text := 'SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) FROM (' || stress_query(tab, which) || ' OFFSET 0) q';
+	ours text;
+	core text;
+BEGIN
+	SET LOCAL hpsort.debug_aggregate = force;
+	EXECUTE query INTO ours;
+	IF compare THEN
+		SET LOCAL hpsort.enable_aggregate = off;
+		SET LOCAL hpsort.debug_aggregate = forbid;
+		EXECUTE query INTO core;
+		RESET hpsort.enable_aggregate;
+		IF ours IS DISTINCT FROM core THEN
+			RAISE 'resident columns are wrong: % of stress_%: % instead of %', stress_query(tab, which), tab, ours, core;
+		END IF;
+	END IF;
+END $$;
+
+-- Statements that take the table for themselves, or change what is kept.  Two of them at a time may fail.
+CREATE FUNCTION stress_alter(tab int, which int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	name text := 'stress_' || tab;
+BEGIN
+	SET LOCAL lock_timeout = '2s';
+	BEGIN
+		CASE which
+			WHEN 1 THEN EXECUTE format('ALTER TABLE %s ADD added int DEFAULT %s', name, which); EXECUTE format('ALTER TABLE %s DROP added', name);
+			WHEN 2 THEN EXECUTE format('CLUSTER %1$s USING %1$s_id_idx', name);
+			WHEN 3 THEN EXECUTE format('SELECT hpsort_forget(%1$L), hpsort_keep(%1$L, ''x'', ''y'', ''big'', ''flag'')', name);
+			WHEN 4 THEN EXECUTE format('DELETE FROM %1$s WHERE id > (SELECT max(id) - 3000 FROM %1$s)', name);
+			WHEN 5 THEN EXECUTE format('CREATE TEMP TABLE saved ON COMMIT DROP AS SELECT * FROM %1$s', name); EXECUTE format('TRUNCATE %1$s', name);
+				EXECUTE format('INSERT INTO %1$s SELECT * FROM saved', name); EXECUTE 'DROP TABLE saved';
+			WHEN 6 THEN EXECUTE format('TRUNCATE %1$s', name); RAISE division_by_zero;
+		END CASE;
+	EXCEPTION WHEN lock_not_available OR deadlock_detected OR division_by_zero OR object_in_use OR serialization_failure THEN
+		NULL;
+	END;
+END $$;

@@ -1,0 +1,322 @@
+# Resident columns as users meet them: from the second read on, of which columns, in how much memory,
+# under which snapshots, and what goes wrong around them.  Answers are compared with core's.
+#
+#	HPSORT_TEST_SEED=N			the same values and moments as the run that printed it
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use ResidentColumns;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+srand($seed);
+diag("seed $seed");
+
+my $node = new_node('resident', "allow_in_place_tablespaces = on\n");
+
+sub sql
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+# --- Off, on, and told so
+
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 0\n");
+$node->reload;
+my ($rc, $out, $err) = $node->psql('postgres', "SELECT make('first')");
+like($err, qr/NOTICE:  no values are kept while hpsort.resident_memory is 0\nHINT:  Set it to/, 'hpsort_keep says what to set');
+sql('VACUUM ANALYZE first');
+is(sql("SELECT warm('first', 'x')"), '0', 'off: nothing is resident');
+is(sql('SELECT DISTINCT reason FROM hpsort_resident'), 'hpsort.resident_memory is 0', 'and the view says why');
+unlike(sql('EXPLAIN (ANALYZE) SELECT x, count(*) FROM first GROUP BY x'), qr/Resident/, 'nor does EXPLAIN mention it');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$node->reload;
+($rc, $out, $err) = $node->psql('postgres', "SELECT hpsort_keep('first', 'x')");
+is($err, '', 'hpsort_keep has nothing to say');
+is(sql("SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'not read yet', 'not read yet');
+my $blocks = sql("SELECT pg_relation_size('first') / 8192");
+
+# PostgreSQL 19 sets bits of the visibility map in the first read.
+sql("SELECT answer('first', 'x')") if $node->pg_version >= 19;
+my $explain = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT x, count(*) FROM first GROUP BY x';
+like(sql($explain), qr/Resident Blocks: 0 of $blocks$/m, 'the first read is of pages');
+is(sql("SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'not yet read twice', 'read once');
+like(sql($explain), qr/Resident Blocks: 0 of $blocks$/m, 'so is the second, which keeps them');
+like(sql($explain), qr/Resident Blocks: $blocks of $blocks$/m, 'the third is not');
+like(sql($explain =~ s/SUMMARY OFF/FORMAT JSON/r), qr/"Resident Blocks": $blocks,\s*"Blocks": $blocks,/, 'in other formats');
+my $view = sql("SELECT rows, blocks, blocks_valid, hits > 0, bytes < 7000 * 1.3 * 2 + 4096, reason IS NULL FROM hpsort_resident WHERE attribute = 'x'");
+is($view, "7000|$blocks|$blocks|t|t|t", 'the view');
+unlike(sql("SET hpsort.enable_resident = off; $explain"), qr/Resident/, 'hpsort.enable_resident = off');
+unlike(sql($explain =~ s/ANALYZE/VERBOSE/r =~ s/TIMING OFF, //r), qr/Resident/, 'EXPLAIN without ANALYZE');
+sql("SELECT hpsort_forget('first', 'x')");
+unlike(sql($explain), qr/Resident/, 'hpsort_forget');
+is(sql("SELECT count(*) FROM hpsort_resident WHERE attribute = 'x'"), '0', 'and gone');
+
+# Another session, with a plan that it has already, follows declarations.
+my $session = $node->background_psql('postgres');
+$session->query_safe("PREPARE q AS SELECT x, count(*) FROM first GROUP BY x; SET plan_cache_mode = force_generic_plan; EXPLAIN (ANALYZE) EXECUTE q");
+sql("SELECT hpsort_keep('first', 'x'), warm('first', 'x')");
+like($session->query_safe('EXPLAIN (ANALYZE) EXECUTE q'), qr/Resident Blocks: $blocks of/, 'declared by another session');
+sql("SELECT hpsort_forget('first', 'x')");
+unlike($session->query_safe('EXPLAIN (ANALYZE) EXECUTE q'), qr/Resident/, 'forgotten by another session');
+sql("COPY hpsort_kept FROM PROGRAM 'printf \"first\tx\\n\"'");
+like($session->query_safe('EXPLAIN (ANALYZE) EXECUTE q'), qr/Resident Blocks: 0 of/, 'restored from a dump');
+sql('BEGIN; TRUNCATE hpsort_kept; SET session_replication_role = replica; TRUNCATE hpsort_kept; COMMIT');
+unlike($session->query_safe('EXPLAIN (ANALYZE) EXECUTE q'), qr/Resident/, 'truncated');
+$session->quit;
+
+# --- All types, NULLs, domains, empty lines; and every use compared with the pages
+
+sql(<<"SQL");
+CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
+CREATE DOMAIN small AS int2;
+CREATE FUNCTION chance(i int, salt int) RETURNS int IMMUTABLE LANGUAGE sql AS \$\$ SELECT (hashint8extended(i, salt) & 2147483647)::int \$\$;
+CREATE TABLE mixed AS
+SELECT i AS id, CASE WHEN chance(i, $seed) % 10 > 0 THEN (chance(i, $seed + 1) % 30)::small END AS few, chance(i, $seed + 2) - 1073741824 AS wide,
+	(CASE WHEN i < 14000 THEN i % 7 END)::int2 AS late_null, CASE WHEN i % 100 = 0 THEN i END AS mostly_null, NULL::int AS never,
+	(CASE chance(i, $seed + 4) % 500 WHEN 0 THEN 2147483647 WHEN 1 THEN -2147483648 WHEN 2 THEN NULL ELSE i % 5 END)::int8 AS big,
+	date '2000-01-01' + chance(i, $seed + 6) % 3000 AS day, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END AS flag,
+	chr(1 + chance(i, $seed + 7) % 126)::"char" AS letter, (hashint8extended(i, $seed + 8) & 4294967295)::oid AS o,
+	(ARRAY['zero', 'b', 'a', NULL])[1 + chance(i, $seed + 9) % 4]::mood AS mood, i::int8 * 10000000000 AS outside, repeat('f', 100) AS filler
+FROM generate_series(1, 30000) i;
+DELETE FROM mixed WHERE chance(id, $seed + 20) % 5 = 0 OR id BETWEEN 9000 AND 9500;
+SELECT hpsort_keep('mixed', 'id', 'few', 'wide', 'late_null', 'mostly_null', 'never', 'big', 'day', 'flag', 'letter', 'o', 'mood', 'outside');
+SQL
+sql('VACUUM ANALYZE mixed');
+my @queries = (
+	(map { "SELECT $_ AS k, count(*) AS n FROM mixed GROUP BY $_" } qw(few late_null mostly_null never big day flag letter o mood)),
+	(map { "SELECT DISTINCT $_ AS k FROM mixed" } qw(few wide big mood flag)),
+	(map { "SELECT percentile_disc(ARRAY[0, 0.1, 0.5, 1]) WITHIN GROUP (ORDER BY $_), count($_), min($_), max($_), count(DISTINCT $_) FROM mixed" } qw(few wide late_null mostly_null never big day)),
+	'SELECT few, percentile_disc(0.5) WITHIN GROUP (ORDER BY wide), sum(big), count(DISTINCT late_null), avg(wide) FROM mixed GROUP BY few',
+	'SELECT flag, mood, count(*), count(mostly_null), min(day), max(day) FROM mixed GROUP BY flag, mood',
+	'SELECT few, array_agg(wide ORDER BY wide) FROM mixed GROUP BY few',
+	'SELECT few, count(*) FROM mixed WHERE wide > 0 GROUP BY few',
+	'SELECT few, count(*) FILTER (WHERE late_null = 3), sum(wide) FROM mixed WHERE few BETWEEN 3 AND 20 AND late_null IS NOT NULL GROUP BY few',
+	'SELECT few, count(*) FROM mixed WHERE filler <> $$$$ GROUP BY few',
+	'SELECT count(*), count(late_null), sum(wide), max(big) FROM mixed',
+	'SELECT outside, count(*) FROM mixed GROUP BY outside',
+	(map { "SELECT array_agg($_ ORDER BY ordinality) FROM (SELECT $_, row_number() OVER () AS ordinality FROM (SELECT $_ FROM mixed ORDER BY $_ OFFSET 0) q) r" } qw(few wide late_null)),
+	'SELECT hpsort_column_array($$mixed$$, $$wide$$)', 'SELECT hpsort_column_runs($$mixed$$, $$few$$)', 'SELECT hpsort_column($$mixed$$, $$late_null$$)',
+);
+my @modes = ('', 'SET hpsort.verify_resident = on; ', 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ',
+	'SET hpsort.verify_resident = on; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off; ',
+	'SET hpsort.debug_sort = force; ');
+my @core = map { sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($_ OFFSET 0) q") } @queries;
+for my $mode (0 .. $#modes)
+{
+	for my $round (1 .. 2)
+	{
+		my $answers = sql($modes[$mode] . join(';', map { "SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($_ OFFSET 0) q" } @queries));
+		is($answers, join("\n", @core), "all types, mode $mode, round $round");
+	}
+}
+is(sql(q{SELECT string_agg(attribute, ' ' ORDER BY attribute) FROM hpsort_resident WHERE relation = 'mixed'::regclass AND hits = 0 AND attribute <> 'id'}), 'outside', 'all of them were resident at last');
+is(sql(q{SELECT reason FROM hpsort_resident WHERE attribute = 'outside'}), 'values outside of integer', 'but one');
+cmp_ok(sql(q{SELECT max(bytes::float / rows) FROM hpsort_resident WHERE attribute = 'few'}), '<=', 2.6, 'two bytes a row at most, and 30 %');
+
+# --- Tables of other kinds
+
+sql(<<'SQL');
+CREATE MATERIALIZED VIEW stored AS SELECT * FROM first;
+CREATE UNIQUE INDEX ON stored (id);
+CREATE TABLE parted (id int, x int, y int, filler text) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (0) TO (4000);
+CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (4000) TO (100000);
+SELECT fill('parted');
+CREATE TABLE parent (id int, x int, y int, filler text);
+CREATE TABLE child (more int) INHERITS (parent);
+SELECT fill('parent'), fill('child');
+SQL
+sql("SELECT hpsort_keep('stored', 'x'), hpsort_keep('parted', 'x'), hpsort_keep('parent', 'x')");
+sql('VACUUM stored, parted, parent, child');
+cmp_ok(sql("SELECT warm('stored', 'x')"), '>', 80, 'a materialized view');
+sql('UPDATE first SET x = 99 WHERE id < 100; REFRESH MATERIALIZED VIEW CONCURRENTLY stored');
+same($node, 'refreshed concurrently', 'stored', 'x');
+sql('REFRESH MATERIALIZED VIEW stored');
+same($node, 'refreshed', 'stored', 'x');
+sql("SELECT warm('parted', 'x')");
+is(sql("SELECT sum(hits) > 80, count(*), bool_and(reason IS NULL) FROM hpsort_resident WHERE relation::text ~ '^part\\d'"), 't|2|t', 'partitions');
+same($node, 'partitions', 'parted', 'x');
+sql("CREATE TABLE part3 (LIKE parted); INSERT INTO part3 SELECT id + 100000, 3, 4, filler FROM part2; ALTER TABLE parted ATTACH PARTITION part3 FOR VALUES FROM (100000) TO (200000); ALTER TABLE parted DETACH PARTITION part1");
+sql('VACUUM part3');
+sql("SELECT warm('parted', 'x')");
+is(sql("SELECT string_agg(relation::text, ' ' ORDER BY relation::text) FROM hpsort_resident WHERE relation::text ~ '^part' AND hits > 0"), 'part2 part3', 'attached and detached');
+same($node, 'another set of partitions', 'parted', 'x');
+sql("SELECT warm('parent', 'x')");
+same($node, 'a table that others inherit from', 'parent', 'x');
+is(sql("SELECT string_agg(relation::text, ' ') FROM hpsort_resident WHERE relation::text IN ('parent', 'child')"), 'parent', 'of which only that was declared');
+
+# --- Snapshots: own changes, savepoints, cursors, others' snapshots
+
+resident_table($node, 'seen');
+same_after($node, 'own changes', 'BEGIN; UPDATE seen SET x = 20 WHERE id < 50; DELETE FROM seen WHERE id = 60; INSERT INTO seen VALUES (0, 21, 0)', 'seen', 'x');
+same_after($node, 'rolled back to a savepoint', 'BEGIN; SAVEPOINT s; UPDATE seen SET x = 20 WHERE id < 50; SAVEPOINT t; DELETE FROM seen WHERE id BETWEEN 60 AND 90; ROLLBACK TO t; SELECT answer($$seen$$, $$x$$); ROLLBACK TO s', 'seen', 'x');
+same_after($node, 'and changed again', 'BEGIN; SAVEPOINT s; DELETE FROM seen WHERE id > 6000; ROLLBACK TO s; UPDATE seen SET x = x + 1 WHERE id > 6500', 'seen', 'x');
+sql('VACUUM seen');
+sql("SELECT warm('seen', 'x')");
+my $list = 'SELECT x, count(*) AS n FROM seen GROUP BY x ORDER BY x';
+my $before = sql("SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; $list");
+is(sql("BEGIN; DECLARE c CURSOR FOR $list; DELETE FROM seen WHERE id % 3 = 0; INSERT INTO seen SELECT 0, 30, 0, filler FROM seen; FETCH ALL FROM c; ROLLBACK"), $before, 'a cursor sees what it saw when it was opened');
+is(sql("BEGIN; DECLARE c SCROLL CURSOR FOR $list; FETCH 2 FROM c; DELETE FROM seen; FETCH ALL FROM c; MOVE ABSOLUTE 0 IN c; FETCH ALL FROM c; ROLLBACK") =~ /\Q$before\E$/, 1, 'and again from its beginning');
+$session = $node->background_psql('postgres');
+$session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM seen LIMIT 1');
+my $snapshot = $session->query_safe('SELECT pg_export_snapshot()');
+sql('UPDATE seen SET x = 40 WHERE id % 10 = 0; DELETE FROM seen WHERE id % 10 = 1');
+sql('VACUUM seen');
+sql("SELECT warm('seen', 'x')");
+is($session->query_safe($list), $before, 'an older snapshot');
+is(sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$snapshot'; $list; COMMIT"), $before, 'an exported snapshot');
+same($node, 'and a new one', 'seen', 'x');
+$session->query_safe('COMMIT');
+sql('VACUUM seen');
+sql("SELECT warm('seen', 'x')");
+same($node, 'after all', 'seen', 'x');
+$session->quit;
+
+# --- Rights and row security
+
+sql(q{CREATE ROLE reader; CREATE ROLE nobody; GRANT SELECT (x) ON seen TO reader; ALTER TABLE mixed ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY few ON mixed USING (few < 10); GRANT SELECT ON mixed TO reader});
+is(sql("SET ROLE reader; $list"), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $list"), 'the right to read a column');
+for my $query ('SELECT y, count(*) FROM seen GROUP BY y', "SELECT hpsort_column_array('seen', 'y')", "SELECT hpsort_keep('seen', 'x')", "SELECT hpsort_forget('seen')")
+{
+	($rc, $out, $err) = $node->psql('postgres', "SET ROLE reader; $query");
+	like($err, qr/permission denied|must be owner/, "refused: $query");
+}
+is(sql('SET ROLE reader; SELECT max(few) FROM (SELECT few, count(*) FROM mixed GROUP BY few OFFSET 0) q'), '9', 'row security');
+is(sql("SET ROLE reader; SELECT max(x) FROM hpsort_column('mixed', 'few') x"), '9', 'row security of column functions');
+is(sql('SET ROLE reader; SELECT string_agg(DISTINCT relation::text, $$ $$) FROM hpsort_resident'), 'mixed seen', 'the view, for who may read some');
+is(sql('SET ROLE nobody; SELECT count(*) FROM hpsort_resident'), '0', 'and none');
+sql('ALTER TABLE mixed DISABLE ROW LEVEL SECURITY');
+
+# --- The limit
+
+sql('SELECT hpsort_forget(relation) FROM (SELECT DISTINCT relation FROM hpsort_kept) r');
+sql(qq{CREATE TABLE large$_ AS SELECT i % 50000 AS x, (hashint4(i) & 1048575) AS y FROM generate_series(1, 200000) i; SELECT hpsort_keep('large$_', 'x', 'y')}) for 1 .. 4;
+sql('VACUUM large1, large2, large3, large4');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 2MB\n");
+$node->reload;
+my $sum = 'SELECT sum(k), count(*) FROM (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY %s) AS k FROM large%d) q';
+my %expected;
+for my $round (1 .. 4)
+{
+	for my $case (map { my $t = $_; map { [ $_, $t ] } qw(x y) } 1 .. 4)
+	{
+		my $query = sprintf($sum, @$case);
+		$expected{$query} //= sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $query");
+		my $answer = sql($query);
+		$answer eq $expected{$query} or fail("$query: $answer, not $expected{$query}");
+	}
+}
+my ($bytes, $evictions) = split /\|/, sql('SELECT sum(bytes), sum(evictions) FROM hpsort_resident');
+cmp_ok($bytes, '<=', 2 * 1024 * 1024, "the limit is kept: $bytes bytes");
+cmp_ok($bytes, '>', 1024 * 1024, 'and used');
+cmp_ok(sql("SELECT count(*) FROM hpsort_resident WHERE reason = 'no room'"), '>', 0, 'the view says that there is no room');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$node->reload;
+sql("SELECT warm('large$_', 'x'), warm('large$_', 'y')") for 1 .. 4;
+is(sql('SELECT count(*) FROM hpsort_resident WHERE reason IS NULL'), '8', 'a higher limit is room for all');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 1MB\n");
+$node->reload;
+$node->poll_query_until('postgres', 'SELECT coalesce(sum(bytes), 0) <= 1048576 FROM hpsort_resident') or fail('a lower limit gives memory back');
+same($node, 'a lower limit', 'large1', 'x');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 0\n");
+$node->reload;
+$node->poll_query_until('postgres', 'SELECT coalesce(sum(bytes), 0) = 0 FROM hpsort_resident') or fail('none gives all back');
+same($node, 'no memory', 'large1', 'x');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$node->reload;
+
+# --- The background worker goes, and comes again
+
+sql("SELECT warm('large1', 'x')");
+my $worker = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'hpsort resident columns'};
+for my $round (1 .. 2)
+{
+	my $pid = sql($worker);
+	sql("SELECT pg_terminate_backend($pid)") if $pid;
+	sql("SELECT hpsort_forget('large2'), hpsort_keep('large2', 'x'), warm('large1', 'x'), warm('large2', 'x')");
+	same($node, "the worker was terminated, round $round", "large$round", 'x');
+}
+cmp_ok(sql("SELECT resident_blocks('large2', 'x')"), '>', 800, 'and values are kept again');
+
+# --- Cancelled at any moment, of reads that keep values and of reads that use them
+
+my $expected = sql("SELECT md5(answer_of_core('large3', 'y'))");
+for my $round (1 .. 40)
+{
+	sql("SELECT hpsort_forget('large3', 'y'), hpsort_keep('large3', 'y'), answer('large3', 'y') IS NULL") if $round % 4 == 1;
+	my $timeout = 1 + int(rand(60));
+	my $parallel = $round % 2 * 2;
+	($rc, $out, $err) = $node->psql('postgres', "SET max_parallel_workers_per_gather = $parallel; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+		SET min_parallel_table_scan_size = 0; SET statement_timeout = $timeout; SELECT md5(answer('large3', 'y'))");
+	($out eq $expected || $err =~ /canceling statement due to statement timeout/) or fail("round $round, $timeout ms: $out $err");
+}
+is(sql("SELECT md5(answer('large3', 'y'))"), $expected, 'cancelled in the middle, and read again') for 1 .. 2;
+cmp_ok(sql("SELECT warm('large3', 'y')"), '>', 800, 'it is resident at last');
+
+$node->stop;
+is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|WARNING:|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
+
+# --- No shared memory: a directory of segments that cannot be written stands for a full /dev/shm
+
+my $full = new_node('full', "dynamic_shared_memory_type = mmap\n");
+resident_table($full, 'kept');
+$full->safe_psql('postgres', "SELECT make('more'); VACUUM more");
+$full->safe_psql('postgres', q{CREATE TABLE much AS SELECT i % 50000 AS x, repeat('f', 20) FROM generate_series(1, 1000000) i; SELECT hpsort_keep('much', 'x')});
+$full->safe_psql('postgres', 'VACUUM much');
+chmod 0500, $full->data_dir . '/pg_dynshmem' or die;
+my $started = time();
+is($full->safe_psql('postgres', "SELECT warm('much', 'x') < 8000, answer('much', 'x') = answer_of_core('much', 'x')"), 't|t', 'no shared memory: values are not kept, answers are right');
+cmp_ok(time() - $started, '<', 60, 'without much waiting');
+is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
+same($full, 'what was kept before can be used', 'kept', 'x');
+chmod 0700, $full->data_dir . '/pg_dynshmem' or die;
+$full->stop;
+
+# --- No background worker
+
+my $alone = new_node('alone', "max_worker_processes = 0\n");
+$alone->safe_psql('postgres', "SELECT make('t')");
+$alone->safe_psql('postgres', 'VACUUM t');
+$started = time();
+is($alone->safe_psql('postgres', "SELECT warm('t', 'x')"), '0', 'no worker: nothing is kept');
+cmp_ok(time() - $started, '<', 10, 'without much waiting');
+is($alone->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'no background worker', 'and the view says so');
+same($alone, 'no worker', 't', 'x');
+$alone->stop;
+
+# --- A standby does not keep columns; once promoted it does
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->append_conf('postgresql.conf', $ResidentColumns::common . "shared_preload_libraries = hpsort\n");
+$primary->start;
+$primary->safe_psql('postgres', "CREATE EXTENSION hpsort; $functions");
+resident_table($primary, 't');
+$primary->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->start;
+$primary->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', "SELECT warm('t', 'x'), (SELECT DISTINCT reason FROM hpsort_resident), answer('t', 'x') = answer_of_core('t', 'x')"), '0|server is a standby|t', 'a standby');
+$session = $standby->background_psql('postgres');
+$session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t');
+$primary->safe_psql('postgres', 'UPDATE t SET x = 70 WHERE id < 100');
+$primary->wait_for_catchup($standby);
+$primary->stop;
+$standby->promote;
+$standby->safe_psql('postgres', "UPDATE t SET x = 71 WHERE id = 200");
+$standby->safe_psql('postgres', 'VACUUM t');
+cmp_ok($standby->safe_psql('postgres', "SELECT warm('t', 'y')"), '>', 80, 'promoted');
+same($standby, 'promoted', 't', 'x');
+is($session->query_safe("SELECT answer('t', 'y') = answer_of_core('t', 'y'), answer('t', 'x') = answer_of_core('t', 'x'), resident_blocks('t', 'y')"), 't|t|0', 'a snapshot that was taken during recovery');
+$session->query_safe('COMMIT');
+$session->quit;
+$standby->stop;
+
+done_testing();

@@ -1,0 +1,338 @@
+# Resident columns: whatever breaks a rule that is simpler than docs/resident.md's.  Each test
+# reads a column until it is resident, changes what is behind it, and reads it again:
+# the answer is that of core, which reads the pages.  test/resident_mutants.sh takes conditions
+# out of the rule, one at a time, and expects the tests that name them to fail.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use File::Copy qw(copy);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use ResidentColumns;
+use Test::More;
+
+# Built in a directory of this test alone, for the PostgreSQL whose pg_config comes first in PATH.
+my $module = PostgreSQL::Test::Utils::tempdir();
+copy("test/modules/hpsort_visibility/$_", $module) or die "$_: $!" for ('Makefile', 'hpsort_visibility.c');
+{
+	local %ENV = %ENV;
+	delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
+	command_ok([ 'make', '-s', '-C', $module, 'with_llvm=no' ], 'the module is built');
+}
+
+my $node = new_node('breaks', "wal_level = replica\n");
+my $version = $node->pg_version;
+$node->safe_psql('postgres', "CREATE FUNCTION hold_map(regclass, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
+	CREATE FUNCTION set_map_slowly(regclass, int8, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
+	CREATE FUNCTION clear_page_flag(regclass, int8) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';");
+
+# --- The bit alone: it may have been cleared and set again [LSN]
+
+resident_table($node, 'cleared');
+$node->safe_psql('postgres', "UPDATE cleared SET x = 100 WHERE id = 1");
+same($node, '[LSN] a row that was updated', 'cleared');
+$node->safe_psql('postgres', 'VACUUM cleared');
+same($node, '[LSN] and vacuumed', 'cleared');
+cmp_ok($node->safe_psql('postgres', "SELECT warm('cleared', 'x')"), '>=', 80, 'and it is resident again');
+$node->safe_psql('postgres', "DELETE FROM cleared WHERE id % 100 = 3");
+$node->safe_psql('postgres', 'VACUUM cleared');
+$node->safe_psql('postgres', "SELECT warm('cleared', 'y')");
+$node->safe_psql('postgres', "INSERT INTO cleared SELECT i, 200, 3, repeat('f', 60) FROM generate_series(1, 50) i");
+$node->safe_psql('postgres', 'VACUUM (FREEZE) cleared');
+same($node, '[LSN] line pointers that have other rows', 'cleared');
+same($node, '[LSN] of each column', 'cleared', 'y');
+for my $round (1 .. 5)
+{
+	my $column = (qw(x y))[$round % 2];
+	$node->safe_psql('postgres', "UPDATE cleared SET $column = $column + 1 WHERE id % 700 = $round");
+	$node->safe_psql('postgres', 'VACUUM cleared');
+	same($node, "[LSN] updated and vacuumed, round $round", 'cleared', $column);
+}
+
+# --- COPY FREEZE appends to an all-visible page without touching the map [subid]
+
+my $data = $node->basedir . '/rows';
+# COPY leaves empty pages at the end, the last of which a short COPY begins and the next one adds to.
+append_to_file($data, join('', map { "$_\t" . $_ % 7 . "\t$_\tfreeze\n" } 1 .. 12000));
+my $more = $node->basedir . '/more';
+append_to_file($more, join('', map { "$_\t1000\t$_\tfreeze\n" } 1 .. 20));
+my $load = "COPY frozen FROM '$data' FREEZE; COPY frozen FROM '$more' FREEZE";
+resident_table($node, 'frozen');
+same_after($node, '[subid] COPY FREEZE after TRUNCATE',
+	"BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE", 'frozen', 'x');
+same_after($node, '[subid] COPY FREEZE after CREATE TABLE',
+	"BEGIN; CREATE TABLE frozen_new (LIKE frozen); SELECT hpsort_keep('frozen_new', 'x'); COPY frozen_new FROM '$data' FREEZE; COPY frozen_new FROM '$more' FREEZE;
+	SELECT warm('frozen_new', 'x'); COPY frozen_new FROM '$more' FREEZE", 'frozen_new', 'x');
+same_after($node, '[subid] the same in a savepoint',
+	"BEGIN; SAVEPOINT a; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE; RELEASE a", 'frozen', 'x');
+is($node->safe_psql('postgres', "BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x') AS blocks; ROLLBACK"), '0', '[subid] not used in the transaction');
+same($node, '[subid] and rolled back', 'frozen');
+$node->safe_psql('postgres', "BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE; COMMIT");
+same($node, '[subid] and committed', 'frozen');
+cmp_ok($node->safe_psql('postgres', "SELECT warm('frozen', 'x')"), '>', 60, 'it is resident once committed');
+
+# --- In-place updates of catalogs [catalog]
+
+$node->safe_psql('postgres', "INSERT INTO hpsort_kept VALUES ('pg_class', 'relpages')");
+$node->safe_psql('postgres', q{DO $$ BEGIN FOR i IN 0 .. 600 LOOP EXECUTE format('CREATE TABLE many%s (x int)', i); END LOOP; END $$});
+$node->safe_psql('postgres', 'VACUUM pg_class');
+$node->safe_psql('postgres', "SELECT warm('pg_class', 'relpages')");
+$node->safe_psql('postgres', 'INSERT INTO many0 SELECT generate_series(1, 30000)');
+$node->safe_psql('postgres', 'VACUUM many0');
+same($node, '[catalog] pg_class.relpages after VACUUM', 'pg_class', 'relpages');
+is($node->safe_psql('postgres', "SELECT resident_blocks('pg_class', 'relpages')"), '0', 'catalogs are not resident');
+
+# --- Unlogged and temporary tables: the map has no LSNs [WAL]
+
+$node->safe_psql('postgres', "CREATE UNLOGGED TABLE unlogged (id int, x int, y int, filler text); SELECT fill('unlogged'), hpsort_keep('unlogged', 'x')");
+$node->safe_psql('postgres', 'VACUUM unlogged');
+is($node->safe_psql('postgres', "SELECT warm('unlogged', 'x')"), '0', 'an unlogged table is not resident');
+$node->safe_psql('postgres', 'UPDATE unlogged SET x = 50 WHERE id < 9');
+$node->safe_psql('postgres', 'VACUUM unlogged');
+same($node, '[WAL] an unlogged table', 'unlogged');
+$node->safe_psql('postgres', 'ALTER TABLE unlogged SET LOGGED');
+$node->safe_psql('postgres', 'VACUUM unlogged');
+cmp_ok($node->safe_psql('postgres', "SELECT warm('unlogged', 'x')"), '>', 80, 'a table that is logged now is');
+$node->safe_psql('postgres', 'ALTER TABLE unlogged SET UNLOGGED');
+$node->safe_psql('postgres', 'UPDATE unlogged SET x = 51 WHERE id < 9');
+same($node, '[WAL] logged, and unlogged again', 'unlogged');
+same_after($node, '[WAL] a temporary table',
+	"CREATE TEMP TABLE temporary (id int, x int, y int, filler text); INSERT INTO hpsort_kept VALUES ('temporary', 'x'); SELECT fill('temporary');
+	VACUUM temporary; SELECT warm('temporary', 'x'); UPDATE temporary SET x = 50 WHERE id < 9; VACUUM temporary", 'temporary', 'x');
+
+# --- Columns that are added: rows lack them [missing]
+
+resident_table($node, 'added');
+same_after($node, '[missing] ADD COLUMN with a default, read and rolled back, and with another one',
+	"BEGIN; ALTER TABLE added ADD z int DEFAULT 5; SELECT hpsort_keep('added', 'z'); SELECT warm('added', 'z'); ROLLBACK;
+	ALTER TABLE added ADD z int DEFAULT 7; SELECT hpsort_keep('added', 'z')", 'added', 'z');
+same($node, '[missing] in another session', 'added', 'z');
+same_after($node, '[missing] and without one',
+	"BEGIN; ALTER TABLE added ADD n int DEFAULT 5; SELECT hpsort_keep('added', 'n'); SELECT warm('added', 'n'); ROLLBACK;
+	ALTER TABLE added ADD n int; SELECT hpsort_keep('added', 'n')", 'added', 'n');
+same_after($node, '[missing] in a savepoint',
+	"BEGIN; SAVEPOINT s; ALTER TABLE added ADD s int DEFAULT 5; SELECT hpsort_keep('added', 's'); SELECT warm('added', 's'); ROLLBACK TO s;
+	ALTER TABLE added ADD s bigint DEFAULT 50000000000 - 49999999994; SELECT hpsort_keep('added', 's'); COMMIT", 'added', 's');
+same_after($node, '[missing] dropped, and added by the same name', "SELECT warm('added', 'y'); ALTER TABLE added DROP y; ALTER TABLE added ADD y int DEFAULT 9", 'added', 'y');
+same_after($node, '[missing] renamed', "SELECT warm('added', 'x'); ALTER TABLE added RENAME x TO x1; ALTER TABLE added RENAME z TO x; SELECT warm('added', 'x1')", 'added', 'x');
+
+# --- Other types, other files
+
+resident_table($node, 'altered');
+$node->safe_psql('postgres', "ALTER TABLE altered ALTER x TYPE int2 USING 6 - x");
+same($node, 'ALTER TYPE with a new file', 'altered');
+$node->safe_psql('postgres', 'CREATE DOMAIN number AS int2; ALTER TABLE altered ALTER x TYPE number');
+same($node, '[type] ALTER TYPE without', 'altered');
+$node->safe_psql('postgres', 'VACUUM altered');
+$node->safe_psql('postgres', "SELECT warm('altered', 'x')");
+# the bits of the same file mean something else
+$node->safe_psql('postgres', 'CREATE TABLE o (id int, x oid, y int, filler text)');
+$node->safe_psql('postgres', "INSERT INTO o SELECT id, 4294967280 + x, y, filler FROM altered; SELECT hpsort_keep('o', 'x')");
+$node->safe_psql('postgres', 'VACUUM o');
+$node->safe_psql('postgres', "SELECT warm('o', 'x')");
+$node->safe_psql('postgres', "ALTER TABLE o ALTER x TYPE int USING x::int");
+same($node, '[type] oid to int, which needs no new file', 'o');
+$node->safe_psql('postgres', 'VACUUM o');
+$node->safe_psql('postgres', "SELECT warm('o', 'x')");
+$node->safe_psql('postgres', "ALTER TABLE o ALTER x TYPE oid USING x::oid");
+same($node, '[type] int to oid', 'o');
+resident_table($node, 'rewritten');
+$node->safe_psql('postgres', 'CREATE INDEX ON rewritten (y); UPDATE rewritten SET x = 70 WHERE id < 300');
+for my $statement ('VACUUM FULL rewritten', 'CLUSTER rewritten USING rewritten_y_idx', 'TRUNCATE rewritten')
+{
+	$node->safe_psql('postgres', "SELECT warm('rewritten', 'x')");
+	$node->safe_psql('postgres', $statement);
+	same($node, $statement, 'rewritten');
+	$node->safe_psql('postgres', 'VACUUM rewritten');
+	$node->safe_psql('postgres', "SELECT warm('rewritten', 'x')");
+	same($node, "$statement, resident", 'rewritten');
+}
+same_after($node, 'VACUUM FULL, rolled back with its table', "SELECT fill('rewritten'); BEGIN; TRUNCATE rewritten; SELECT fill('rewritten'); SELECT fill('rewritten'); SELECT warm('rewritten', 'x'); ROLLBACK", 'rewritten', 'x');
+
+# --- Truncation by VACUUM, and other rows in the same blocks
+
+resident_table($node, 'truncated');
+$node->safe_psql('postgres', 'DELETE FROM truncated WHERE id > 2000');
+$node->safe_psql('postgres', 'VACUUM truncated');
+cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('truncated') / 8192"), '<', 40, 'VACUUM has truncated the table');
+same($node, '[nblocks] a truncated table', 'truncated');
+$node->safe_psql('postgres', "SELECT fill('truncated')");
+same($node, '[nblocks] that has grown again', 'truncated');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) truncated');
+same($node, '[nblocks] and is all-visible', 'truncated');
+$node->safe_psql('postgres', "SELECT warm('truncated', 'x')");
+$node->safe_psql('postgres', 'DELETE FROM truncated WHERE id > 2000');
+$node->safe_psql('postgres', 'VACUUM truncated');
+$node->safe_psql('postgres', 'INSERT INTO truncated SELECT i, 55, 3, repeat($$f$$, 60) FROM generate_series(2001, 7000) i');
+$node->safe_psql('postgres', 'VACUUM truncated');
+same($node, '[nblocks] truncated and grown between two reads', 'truncated');
+
+SKIP:
+{
+	skip 'no pg_visibility', 2 unless $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_visibility'});
+	$node->safe_psql('postgres', "CREATE EXTENSION pg_visibility");
+	$node->safe_psql('postgres', "SELECT warm('truncated', 'x')");
+	$node->safe_psql('postgres', "SELECT pg_truncate_visibility_map('truncated')");
+	same($node, 'a map that was truncated', 'truncated');
+	$node->safe_psql('postgres', 'UPDATE truncated SET x = 56 WHERE id % 50 = 1');
+	$node->safe_psql('postgres', 'VACUUM truncated');
+	same($node, 'and made anew', 'truncated');
+}
+
+# --- A map that is wrong: the block has rows that the map does not know of [PD_ALL_VISIBLE]
+
+resident_table($node, 'corrupt');
+$node->safe_psql('postgres', "SELECT clear_page_flag('corrupt', 3), clear_page_flag('corrupt', 70), hpsort_forget('corrupt'), hpsort_keep('corrupt', 'x')");
+my $blocks = $node->safe_psql('postgres', "SELECT pg_relation_size('corrupt') / 8192");
+# PostgreSQL 19 repairs them when they are read.
+my $captured = $node->safe_psql('postgres', "SELECT warm('corrupt', 'x')");
+ok($captured == $blocks - 2 || ($version >= 19 && $captured > 80), '[PD_ALL_VISIBLE] blocks that the map alone says are all-visible are not resident');
+$node->safe_psql('postgres', q{UPDATE corrupt SET x = 90 WHERE ctid IN ('(3,5)', '(70,9)')});
+$node->safe_psql('postgres', q{DELETE FROM corrupt WHERE ctid IN ('(3,6)', '(70,10)')});
+same($node, '[PD_ALL_VISIBLE] rows of blocks whose bit was not cleared', 'corrupt');
+$node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) corrupt');
+same($node, '[PD_ALL_VISIBLE] repaired', 'corrupt');
+
+# --- A database of the same number [file]
+
+$node->safe_psql('postgres', 'CREATE DATABASE twin OID = 98765');
+my $twin = sub {
+	my ($values) = @_;
+	$node->safe_psql('twin', "CREATE EXTENSION hpsort;\n$functions\nCREATE TABLE t (id int, x int, y int, filler text); SELECT hpsort_keep('t', 'x');
+		INSERT INTO t SELECT i, $values, 0, repeat('f', 60) FROM generate_series(1, 7000) i");
+	$node->safe_psql('twin', 'VACUUM FREEZE t');
+	return $node->safe_psql('twin', "SELECT warm('t', 'x'), (SELECT relfilenode FROM pg_class WHERE relname = 't'), answer('t', 'x') = answer_of_core('t', 'x')");
+};
+my $first = $twin->('i % 3');
+like($first, qr/^[89]\d\|\d+\|t$/, 'a database');
+$node->safe_psql('postgres', 'DROP DATABASE twin');
+$node->safe_psql('postgres', 'CREATE DATABASE twin OID = 98765');
+like($twin->('i % 4'), qr/^[89]\d\|\d+\|t$/, 'another one of the same number');
+# a copy has the same files with the same LSNs
+$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE twin STRATEGY file_copy');
+$node->safe_psql('copy', 'UPDATE t SET x = 11 WHERE id < 50');
+$node->safe_psql('copy', 'VACUUM t');
+is($node->safe_psql('copy', q{SELECT answer('t', 'x') = answer_of_core('t', 'x')}), 't', 'a copy of it');
+$node->safe_psql('postgres', 'DROP DATABASE twin');
+$node->safe_psql('postgres', 'CREATE DATABASE twin OID = 98765 TEMPLATE copy STRATEGY wal_log');
+is($node->safe_psql('twin', q{SELECT answer('t', 'x') = answer_of_core('t', 'x')}), 't', 'replaced by a copy');
+$node->safe_psql('twin', q{SELECT warm('t', 'x')});
+$node->safe_psql('copy', 'DELETE FROM t WHERE x = 1');
+$node->safe_psql('copy', 'VACUUM t');
+$node->safe_psql('postgres', 'DROP DATABASE twin');
+$node->safe_psql('postgres', 'CREATE DATABASE twin OID = 98765 TEMPLATE copy STRATEGY file_copy');
+is($node->safe_psql('twin', q{SELECT answer('t', 'x') = answer_of_core('t', 'x')}), 't', 'and by one whose pages have the LSNs of the original');
+
+# --- Serializable transactions [serializable]
+
+resident_table($node, 'skew');
+is($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT resident_blocks('skew', 'x') AS blocks; COMMIT"), '0', '[serializable] not used');
+cmp_ok($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT resident_blocks('skew', 'x') AS blocks; COMMIT"), '>=', 80, 'used with repeatable read');
+
+# Each of two transactions reads all rows and deletes one.  A writer looks for readers before it
+# clears the bit, and is held in between: a reader that does not have to wait for the page does
+# not see the change, nor is it seen.
+my $go = $node->basedir . '/go';
+my ($reader, $writer, $holder) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 3;
+$writer->query_safe("SET application_name = 'writer'");
+$writer->query_safe("BEGIN ISOLATION LEVEL SERIALIZABLE");
+$writer->query_safe("SELECT answer('skew', 'x')");
+$holder->query_until(qr/holding/, "\\echo holding\nSELECT hold_map('skew', '$go');\n");
+select(undef, undef, undef, 0.3);
+$writer->query_until(qr/writing/, "\\echo writing\nDELETE FROM skew WHERE ctid = '(0,1)';\n\\echo written\n");
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'writer' AND wait_event_type IN ('LWLock', 'Buffer')});
+$reader->query_until(qr/reading/, "\\echo reading\nBEGIN ISOLATION LEVEL SERIALIZABLE;\nSELECT answer('skew', 'x');\nDELETE FROM skew WHERE ctid = '(80,1)';\n\\echo done\n");
+select(undef, undef, undef, 0.5);
+append_to_file($go, 'go');
+$writer->query_until(qr/written/, '');
+$reader->query_until(qr/done/, '');
+$_->query('COMMIT') for $writer, $reader;
+$_->quit for $reader, $writer, $holder;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM skew'), '6999', '[serializable] of two transactions that cannot be put in an order one fails');
+
+# --- The map read without its lock: a bit that is new with an LSN that is old [lock]
+
+# Deleted rows are pruned by a read, so that the block may be set.
+resident_table($node, 'slow');
+$node->safe_psql('postgres', 'DELETE FROM slow WHERE id = 1');
+$node->safe_psql('postgres', "SELECT answer_of_core('slow', 'x')") for 1 .. 2;
+$go .= '2';
+($reader, $holder) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+$holder->query_until(qr/holding/, "\\echo holding\nSELECT set_map_slowly('slow', 0, '$go');\n");
+select(undef, undef, undef, 0.3);
+$reader->query_until(qr/reading/, "\\echo reading\nSELECT 'equal' FROM (SELECT answer('slow', 'x') AS ours, answer_of_core('slow', 'x') AS core OFFSET 0) a WHERE ours = core;\n");
+select(undef, undef, undef, 0.5);
+append_to_file($go, 'go');
+like($reader->query('SELECT 1'), qr/equal/, '[lock] while a bit is being set');
+$_->quit for $reader, $holder;
+same($node, '[lock] and afterwards', 'slow');
+
+# --- The server crashes: LSNs that were not flushed come again [epoch]
+
+resident_table($node, 'crashed');
+$node->safe_psql('postgres', 'CHECKPOINT');
+$node->append_conf('postgresql.conf', "restart_after_crash = on\nsynchronous_commit = off\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n");
+$node->restart;
+for my $round (1 .. 3)
+{
+	$node->safe_psql('postgres', "SELECT warm('crashed', 'x')");
+	# what is lost, and what is written in its place, are records of the same lengths
+	$node->psql('postgres', "BEGIN; UPDATE crashed SET x = 33 WHERE id = 1; COMMIT");
+	$node->psql('postgres', 'VACUUM crashed');
+	$node->psql('postgres', "SELECT warm('crashed', 'x')");
+	if ($round < 3)
+	{
+		$node->stop('immediate');
+		$node->start;
+	}
+	else
+	{
+		# a crash that the postmaster survives
+		kill 'KILL', $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
+		for (1 .. 300)
+		{
+			select(undef, undef, undef, 0.1);
+			last if eval { $node->psql('postgres', 'SELECT 1', stderr => \my $err) == 0 };
+		}
+	}
+	is($node->safe_psql('postgres', q{SELECT coalesce(sum(rows), 0) FROM hpsort_resident}), '0', '[epoch] nothing is resident after a crash');
+	$node->safe_psql('postgres', "BEGIN; UPDATE crashed SET x = 34 WHERE id = 2; COMMIT");
+	$node->safe_psql('postgres', 'VACUUM crashed');
+	same($node, "[epoch] a crash that lost WAL, round $round", 'crashed');
+}
+
+is(join('', grep { /PANIC:|TRAP:|signal (6|11)/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
+$node->stop;
+
+# --- wal_level = minimal: a new file is written without WAL [WAL, subid]
+
+my $minimal = new_node('minimal', "wal_level = minimal\nmax_wal_senders = 0\nwal_skip_threshold = 0\n");
+$load = "COPY m FROM '$data' FREEZE; COPY m FROM '$more' FREEZE";
+same_after($minimal, '[WAL] TRUNCATE in place keeps the file, and the map has no LSN',
+	"BEGIN; CREATE TABLE m (id int, x int, y int, filler text); SELECT hpsort_keep('m', 'x'); $load; SELECT warm('m', 'x'); TRUNCATE m;
+	COPY m FROM '$more' FREEZE; $load", 'm', 'x');
+$minimal->safe_psql('postgres', "CREATE TABLE m (id int, x int, y int, filler text); SELECT hpsort_keep('m', 'x')");
+$minimal->safe_psql('postgres', "BEGIN; TRUNCATE m; $load; SELECT warm('m', 'x'); COPY m FROM '$more' FREEZE; COMMIT");
+same($minimal, '[WAL] written without WAL', 'm');
+$minimal->safe_psql('postgres', "SELECT warm('m', 'x')");
+$minimal->safe_psql('postgres', 'UPDATE m SET x = 77 WHERE id < 4');
+$minimal->safe_psql('postgres', 'VACUUM m');
+same($minimal, '[WAL] and changed', 'm');
+$minimal->stop;
+
+# --- Snapshots that are too old are given bits that are too new [old_snapshot_threshold]
+
+SKIP:
+{
+	skip 'old_snapshot_threshold: PostgreSQL 15 and 16', 2 if $version >= 17;
+
+	my $old = new_node('old_snapshots', "old_snapshot_threshold = 1\n");
+	$old->safe_psql('postgres', "SELECT make('t')");
+	$old->safe_psql('postgres', 'VACUUM t');
+	is($old->safe_psql('postgres', "SELECT warm('t', 'x')"), '0', '[old_snapshot_threshold] not used');
+	same($old, '[old_snapshot_threshold] and right', 't');
+	$old->stop;
+}
+
+done_testing();
