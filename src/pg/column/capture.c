@@ -118,20 +118,21 @@ capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBl
 }
 
 /*
- * Notes the rows of an all-visible page, under its lock: all that there are.  Returns its LSN;
- * 0 if it is not all-visible.
+ * Notes the rows of an all-visible page, under its lock: all that there are.  *lsn is the page's,
+ * which may be 0 where the table was filled without WAL.  False if the page is not all-visible.
  */
-static uint64
-note_rows(Capture *capture, Buffer buffer)
+static bool
+note_rows(Capture *capture, Buffer buffer, uint64 *lsn)
 {
 	Page		page = BufferGetPage(buffer);
-	uint64		lsn = 0;
+	bool		all_visible;
 
 	capture->rows.n = 0;
 	capture->rows.nwalked = 0;
 	capture->rows.early_read = false;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (PageIsAllVisible(page))
+	all_visible = PageIsAllVisible(page);
+	if (all_visible)
 	{
 		int			lines = PageGetMaxOffsetNumber(page);
 		int			line;
@@ -144,10 +145,10 @@ note_rows(Capture *capture, Buffer buffer)
 				row_note(&capture->layout, &capture->rows, capture->rows.n++,
 						 (HeapTupleHeader) PageGetItem(page, item));
 		}
-		lsn = BufferGetLSNAtomic(buffer);
+		*lsn = BufferGetLSNAtomic(buffer);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return lsn;
+	return all_visible;
 }
 
 /* Points the batches to where the page's values go. */
@@ -195,8 +196,7 @@ capture_page(Capture *capture, Buffer buffer)
 	if (capture->first == InvalidBlockNumber || block < capture->first || i >= capture->nblocks ||
 		!resident_blocks_has(&capture->visible, i))
 		return;
-	capture->stamps[i] = note_rows(capture, buffer);
-	if (capture->stamps[i] == 0)
+	if (!note_rows(capture, buffer, &capture->stamps[i]))
 		return;
 	prepare_batches(capture);
 	rows_read(&capture->layout, &capture->rows, capture->batches);
