@@ -19,9 +19,9 @@
  * Bytes moved: per key 4 read, two atomics, 4 written; per value of the range
  * 8.  Today's hardware: half of each warp stays empty in blocks of 16, and
  * 16,384 threads are a sixteenth of an H100.  Neighbouring threads write far
- * apart.  Where one value is most of the input one thread writes it all: 584 ms
- * for 2^26 equal keys (334 with T fixed when compiled), 6.8 for 2^26 different ones
- * (CUB 1.1 and 1.4).
+ * apart.  Where one value is most of the input one thread writes it all: 334 ms
+ * for 2^26 equal keys (584 with other T), 6.7 for 2^26 different ones (CUB 1.1 and
+ * 1.4).
  *
  *-------------------------------------------------------------------------
  */
@@ -36,6 +36,8 @@ namespace published
 namespace
 {
 
+constexpr unsigned authors_threads = 16;	/* T */
+constexpr unsigned authors_blocks = 1024;	/* blk */
 constexpr unsigned most_threads = 1024;
 constexpr unsigned sum_threads = 1024;
 
@@ -43,8 +45,8 @@ constexpr unsigned sum_threads = 1024;
 struct Shape
 {
 	explicit Shape(const HpsortPublishedOptions &options)
-		: threads(option_or(options.block_threads, 16)),
-		  blocks(option_or(options.blocks, 1024)), workers(threads * blocks) {}
+		: threads(option_or(options.block_threads, authors_threads)),
+		  blocks(option_or(options.blocks, authors_blocks)), workers(threads * blocks) {}
 
 	uint32_t	threads;		/* T */
 	uint32_t	blocks;			/* blk */
@@ -114,12 +116,16 @@ sum_phase_kernel(uint32_t *is, uint32_t workers)
 /*
  * 5.2.3.  The authors count CA down in memory; a register does.  A thread may
  * have the whole result to write, 5 ns a key, and so looks whether it should.
+ * block_threads is T where the compiler knows it, which unrolls the loop that writes
+ * (9 ns a key without); 0: as the launch has it.
  */
-__global__ void __launch_bounds__(most_threads)
+template <unsigned block_threads>
+__global__ void __launch_bounds__(block_threads > 0 ? block_threads : most_threads)
 sort_phase_kernel(const uint32_t *ca, const uint32_t *sa, uint64_t range,
 				  uint32_t per_worker, KeyMap map, uint32_t *so, StopWord stop)
 {
-	const uint32_t worker = blockIdx.x * blockDim.x + threadIdx.x;
+	const uint32_t worker = blockIdx.x *
+		(block_threads > 0 ? block_threads : blockDim.x) + threadIdx.x;
 	const uint64_t first = static_cast<uint64_t>(worker) * per_worker;
 	const uint64_t end = first + per_worker < range ? first + per_worker : range;
 	uint32_t	at = sa[worker];
@@ -182,8 +188,12 @@ comparison_free_sort(const Task &task)
 	sum_phase_kernel<<<1, sum_threads, 0, task.stream>>>(is, workers);
 	check_launch("sum up");
 	task.clock->phase("sort");
-	sort_phase_kernel<<<shape.blocks, shape.threads, 0, task.stream>>>
-		(ca, is, task.range, per_worker, task.map, task.out, task.stop);
+	if (shape.threads == authors_threads)
+		sort_phase_kernel<authors_threads><<<shape.blocks, shape.threads, 0, task.stream>>>
+			(ca, is, task.range, per_worker, task.map, task.out, task.stop);
+	else
+		sort_phase_kernel<0><<<shape.blocks, shape.threads, 0, task.stream>>>
+			(ca, is, task.range, per_worker, task.map, task.out, task.stop);
 	check_launch("write the keys");
 }
 
