@@ -284,7 +284,8 @@ SELECT pg_temp.law(format('(a %1$s b) = (a::int4[] %1$s b::int4[]) AND (a %1$s a
 -- close ones: one key more, less, or another
 CREATE TEMP TABLE close AS
 SELECT m::int4[] AS keys, m FROM (SELECT ARRAY(SELECT (floor(random() * 3) - 1)::int4 FROM generate_series(1, floor(random() * 5 + g * 0)::int))::int4multiset AS m FROM generate_series(1, 200) g) s
-UNION ALL SELECT m::int4[], m FROM (SELECT (SELECT m FROM shapes WHERE spread = 'ascending' AND n = 300 LIMIT 1) + ARRAY[floor(random() * 100)::int]::int4multiset FROM generate_series(1, 10)) s (m);
+UNION ALL SELECT m::int4[], m FROM (SELECT (SELECT m FROM shapes WHERE spread = 'ascending' AND n = 300 LIMIT 1) + ARRAY[floor(random() * 100)::int]::int4multiset FROM generate_series(1, 10)) s (m)
+UNION ALL SELECT '{0,0}', '{0,0}';
 SELECT is_empty(format('SELECT x.m, y.m FROM close x, close y WHERE (x.m %1$s y.m) <> (x.keys %1$s y.keys)', op), 'close ones ' || op) FROM unnest('{=,<>,<,<=,>,>=}'::text[]) op;
 SELECT results_eq('SELECT m::int4[] FROM close ORDER BY m DESC', 'SELECT keys FROM close ORDER BY keys DESC', 'ORDER BY');
 SELECT pg_temp.same_rows('SELECT DISTINCT m::int4[] FROM close', 'SELECT DISTINCT keys FROM close', 'DISTINCT');
