@@ -66,6 +66,10 @@ same_after($node, '[subid] COPY FREEZE after CREATE TABLE',
 	SELECT warm('frozen_new', 'x'); COPY frozen_new FROM '$more' FREEZE", 'frozen_new', 'x');
 same_after($node, '[subid] the same in a savepoint',
 	"BEGIN; SAVEPOINT a; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE; RELEASE a", 'frozen', 'x');
+# workers do not know what their leader's transaction has made
+same_after($node, '[subid] the same with parallel workers',
+	"SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;
+	BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE", 'frozen', 'x');
 is($node->safe_psql('postgres', "BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x') AS blocks; ROLLBACK"), '0', '[subid] not used in the transaction');
 same($node, '[subid] and rolled back', 'frozen');
 $node->safe_psql('postgres', "BEGIN; TRUNCATE frozen; $load; SELECT warm('frozen', 'x'); COPY frozen FROM '$more' FREEZE; COMMIT");

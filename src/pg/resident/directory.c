@@ -338,9 +338,10 @@ resident_address(const ResidentExtent *extent)
 	ResidentRoot *root = resident_root();
 	ResidentChunk *chunk;
 
-	/* What is mapped here stays so until this process takes the lock. */
+	/* What is mapped here stays so until the transaction ends. */
 	chunk = root ? (ResidentChunk *) resident_pointer(root, extent->place) : NULL;
-	return chunk ? (const char *) resident_chunk_bytes(chunk) : NULL;
+	return chunk && resident_reaches(extent->place, extent->size) ?
+		(const char *) resident_chunk_bytes(chunk) : NULL;
 }
 
 bool

@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
@@ -19,6 +20,7 @@ typedef struct MappedSlab
 	uint32		serial;			/* 0: none */
 	dsm_segment *segment;
 	char	   *base;
+	uint64		size;			/* bytes */
 } MappedSlab;
 
 static MappedSlab mapped[RESIDENT_SLABS];
@@ -27,6 +29,13 @@ static MappedSlab mapped[RESIDENT_SLABS];
 static uint32 failed_serial;
 
 static ResidentRoot *the_root;
+
+/*
+ * Slabs that are no more, which scans of this transaction may still point into: what they read
+ * there, zeros or anything, is found to be void.
+ */
+static dsm_segment *retired[RESIDENT_SLABS];
+static int	nretired;
 
 /* --- the root */
 
@@ -92,7 +101,32 @@ attach_segment(dsm_handle handle)
 	return segment;
 }
 
-/* Maps the slabs that there are, and unmaps others. */
+/* An XactCallback: no scan is open any more. */
+static void
+unmap_retired(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT && event != XACT_EVENT_PREPARE)
+		return;
+	while (nretired > 0)
+		dsm_detach(retired[--nretired]);
+}
+
+/* Unmaps a slab when the transaction ends; where there were very many, with this process. */
+static void
+retire_slab(MappedSlab *slab)
+{
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(unmap_retired, NULL);
+	registered = true;
+	slab->serial = 0;
+	if (nretired < RESIDENT_SLABS)
+		retired[nretired++] = slab->segment;
+}
+
+/* Maps the slabs that there are, and retires others. */
 static void
 map_slabs(ResidentRoot *root)
 {
@@ -109,10 +143,7 @@ map_slabs(ResidentRoot *root)
 		if (slab->serial == slabs[s].serial)
 			continue;
 		if (slab->serial != 0)
-		{
-			slab->serial = 0;
-			dsm_detach(slab->segment);
-		}
+			retire_slab(slab);
 		if (slabs[s].serial == 0 || slabs[s].serial == failed_serial)
 			continue;
 		slab->segment = attach_segment(slabs[s].handle);
@@ -121,6 +152,7 @@ map_slabs(ResidentRoot *root)
 		else
 		{
 			slab->base = dsm_segment_address(slab->segment);
+			slab->size = dsm_segment_map_length(slab->segment);
 			slab->serial = slabs[s].serial;
 		}
 	}
@@ -157,6 +189,13 @@ resident_pointer(const ResidentRoot *root, ResidentPlace place)
 	if (place == 0 || mapped[s].serial == 0 || mapped[s].serial != root->slabs[s].serial)
 		return NULL;
 	return mapped[s].base + (place & ((UINT64CONST(1) << 40) - 1));
+}
+
+bool
+resident_reaches(ResidentPlace place, Size size)
+{
+	return (place & ((UINT64CONST(1) << 40) - 1)) + sizeof(ResidentChunk) + size <=
+		mapped[(place >> 40) - 1].size;
 }
 
 /* --- units */
@@ -331,6 +370,7 @@ resident_add_slab(ResidentRoot *root, dsm_segment *segment)
 		mapped[s].serial = slab->serial;
 		mapped[s].segment = segment;
 		mapped[s].base = dsm_segment_address(segment);
+		mapped[s].size = size;
 		set_used(used_bits(s), 0, slab->first, true);
 		break;
 	}

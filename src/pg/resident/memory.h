@@ -107,6 +107,12 @@ extern void resident_unlock(ResidentRoot *root);
 /* Where a place lies in this process; NULL if its slab is not mapped here, or is no more. */
 extern void *resident_pointer(const ResidentRoot *root, ResidentPlace place);
 
+/*
+ * Whether so many bytes of the chunk at a place, which resident_pointer has found, are mapped: the
+ * place may be of a slab before the one that there is now.
+ */
+extern bool resident_reaches(ResidentPlace place, Size size);
+
 /* Bytes of a chunk that are its own. */
 static inline void *
 resident_chunk_bytes(ResidentChunk *chunk)
