@@ -3,7 +3,7 @@
 # resident_bench.sh: aggregates over resident columns, beside the same through pages, and
 # beside core's own plans.
 #
-#	resident_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]
+#	resident_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--installed] [--out DIR]
 #
 # Writes resident.csv to DIR (build/bench): for each query the time with columns in memory, with
 # HpSort Aggregate reading pages, and by core, all of a line in turn in one session, one
@@ -12,7 +12,7 @@
 # updated before each query, so that what is in memory is looked at in vain.  resident_bytes.csv
 # has bytes a row.  --targets: only what was promised.  Where a Python with duckdb is found
 # (build/duckdb/bin/python or python3), the same SQL on the same data in its memory is timed
-# with one and two threads.
+# with one and two threads.  --installed: with the hpsort that is installed, instead of this working tree's.
 
 set -euo pipefail
 
@@ -20,14 +20,16 @@ rows=10000000
 reps=7
 out=
 targets=
+installed=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--targets) targets=yes ;;
 		--rows) rows=$2; shift ;;
 		--reps) reps=$2; shift ;;
+		--installed) installed=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: resident_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: resident_bench.sh [--quick] [--targets] [--rows N] [--reps N] [--installed] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -36,7 +38,11 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-use_working_tree
+if [ -n "$installed" ]; then
+	use_installed
+else
+	use_working_tree
+fi
 start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off work_mem=2GB \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.resident_memory=1GB
 
