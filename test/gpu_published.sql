@@ -77,7 +77,7 @@ CREATE FUNCTION pg_temp.refusal(command text) RETURNS text LANGUAGE plpgsql AS $
 BEGIN
 	EXECUTE command;
 	RETURN 'no error';
-EXCEPTION WHEN feature_not_supported THEN
+EXCEPTION WHEN feature_not_supported OR configuration_limit_exceeded THEN
 	RETURN SQLERRM;
 END $$;
 
