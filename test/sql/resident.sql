@@ -30,7 +30,9 @@ SELECT hpsort_forget(NULL);
 SELECT * FROM hpsort_kept;
 
 -- what cannot
+\set VERBOSITY terse
 SELECT hpsort_keep('types');
+\set VERBOSITY default
 SELECT hpsort_keep('types', 'i4', 'r');
 SELECT hpsort_keep('types', 'f');
 SELECT hpsort_keep('types', 't');
