@@ -150,7 +150,7 @@ row_bits(const RowStore *store)
 static inline int
 code_bits(uint64 last)
 {
-	return pg_leftmost_one_pos64(last) + 1;
+	return last == 0 ? 1 : pg_leftmost_one_pos64(last) + 1;
 }
 
 /*
