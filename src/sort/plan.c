@@ -246,7 +246,6 @@ static SortStatus
 refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 {
 	const char *algorithm = sort_algorithm_name(in->algorithm);
-	const char *no_permutation = algorithm_info(in->algorithm)->no_permutation;
 	bool		cpu = in->device != SORT_DEVICE_GPU;
 
 	if (cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, in->want) && needs_too_much(in, range))
@@ -265,21 +264,11 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 				 "It needs a counter for each of %llu values; at most %llu are possible.",
 				 (unsigned long long) range, (unsigned long long) PLAN_MAX_BINS);
 	}
-	else if (in->want == SORT_WANT_PERMUTATION && no_permutation != NULL &&
-			 ((cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, SORT_WANT_KEYS)) ||
-			  (in->device != SORT_DEVICE_CPU &&
-			   algorithm_runs_on(in->algorithm, SORT_DEVICE_GPU, SORT_WANT_KEYS))))
-	{
-		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
-		snprintf(err->detail, sizeof(err->detail), "%s", no_permutation);
-	}
 	else
 	{
-		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" is not available on device \"%s\"",
-				  algorithm, cpu ? "cpu" : "gpu");
-		if (in->device == SORT_DEVICE_AUTO && in->gpu_reason)
-			snprintf(err->detail, sizeof(err->detail), "Device \"gpu\" cannot be used: %s.",
-					 in->gpu_reason);
+		/* Every algorithm sorts keys on either device. */
+		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
+		snprintf(err->detail, sizeof(err->detail), "%s", algorithm_info(in->algorithm)->no_permutation);
 	}
 	return err->status;
 }
