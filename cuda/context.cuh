@@ -108,6 +108,8 @@ private:
 	bool		pushed_ = false;
 };
 
+struct PackedShared;
+
 } /* namespace hpsort */
 
 /*
@@ -129,6 +131,7 @@ struct HpsortCuda
 	uint64_t	peak = 0;
 	std::vector<HpsortCudaVerdict *> idle_verdicts;
 	std::vector<void *> verdict_pages;	/* where all of them are */
+	hpsort::PackedShared *packed = nullptr; /* packed.cuh; made when first wanted */
 };
 
 namespace hpsort
@@ -169,9 +172,12 @@ public:
 	/* gives the memory back in the order of another stream, which used it last */
 	void		release_on(cudaStream_t stream)
 	{
-		stream_ = stream;
+		follow(stream);
 		release();
 	}
+
+	/* the memory will be given back in the order of another stream */
+	void		follow(cudaStream_t stream) { stream_ = stream; }
 
 	template <typename T> T *as() const { return static_cast<T *>(memory_); }
 	uint64_t	bytes() const { return bytes_; }

@@ -93,15 +93,20 @@ $(CUDA_BUILD)/bench/%.o: $(CUDA_ROOT)/bench/gpu/%.cu $(wildcard $(CUDA_ROOT)/ben
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda -c $< -o $@
 
-$(CUDA_BUILD)/gpubench: $(CUDA_BUILD)/bench/gpubench.o $(CUDA_BUILD)/bench/gpubench_grid.o $(CUDA_LIB)
+$(CUDA_BUILD)/gpubench: $(patsubst %,$(CUDA_BUILD)/bench/%.o,gpubench gpubench_grid gpubench_packed) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
 $(CUDA_BUILD)/test_regime: $(CUDA_ROOT)/test/cuda/test_regime.c $(REGIME_OBJECTS)
 	@mkdir -p $(@D)
 	$(CUDA_CC) $(CUDA_CFLAGS) -I$(CUDA_ROOT)/cuda $^ -lcmocka -o $@
 
-cuda-test-host: $(CUDA_BUILD)/test_regime
+$(CUDA_BUILD)/test_arguments: $(CUDA_ROOT)/test/cuda/test_arguments.cpp $(CUDA_ROOT)/bench/gpu/arguments.h $(CUDA_HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O1 -Wall -Wextra -I$(CUDA_ROOT)/bench -I$(CUDA_ROOT)/cuda $< -o $@
+
+cuda-test-host: $(CUDA_BUILD)/test_regime $(CUDA_BUILD)/test_arguments
 	$(CUDA_BUILD)/test_regime
+	$(CUDA_BUILD)/test_arguments
 
 $(CUDA_BUILD)/test_link: $(CUDA_ROOT)/test/cuda/test_link.c $(CUDA_LIB)
 	@mkdir -p $(@D)
@@ -138,7 +143,7 @@ $(PUBLISHED_TEST_OBJECTS): $(CUDA_ROOT)/test/cuda/test_published.cuh
 $(CUDA_BUILD)/publishedtest: $(PUBLISHED_TEST_OBJECTS) $(CUDA_LIB)
 	$(NVCC) $(NVCC_FLAGS) $^ -o $@
 
-$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_ROOT)/bench/gpu/calls.cuh $(CUDA_LIB) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
+$(CUDA_BUILD)/published_bench: $(CUDA_ROOT)/bench/gpu/published_bench.cu $(CUDA_ROOT)/bench/gpu/calls.cuh $(CUDA_ROOT)/bench/gpu/arguments.h $(CUDA_LIB) $(CUDA_HEADERS) $(CUDA_TEST_HEADERS) | cuda-nvcc
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) -I$(CUDA_ROOT)/test/cuda $< $(CUDA_LIB) -o $@
 

@@ -8,6 +8,7 @@
  */
 #include "context.cuh"
 #include "histogram/shared_histogram.cuh"
+#include "packed.cuh"
 #include "passes/radix.cuh"
 #include "sort.cuh"
 
@@ -205,6 +206,7 @@ hpsort_cuda_close(HpsortCuda *context)
 		DeviceScope scope(context->ordinal);
 
 		ignore(cudaDeviceSynchronize());
+		packed_close(context);
 		for (void *page : context->verdict_pages)
 			ignore(cudaFreeHost(page));
 		ignore(cudaMemPoolDestroy(context->pool));

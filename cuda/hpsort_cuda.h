@@ -328,6 +328,63 @@ extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
 										  uint64_t *number,
 										  HpsortCudaError *err);
 
+/* ------------------------------------------------------------------------
+ * Packed values that stay on the device, as keys of any number of jobs
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Values in memory of a context's device; they belong to the context and not to the job
+ * that brought them, and count against the context's limit until they are freed.
+ */
+typedef struct HpsortCudaPacked HpsortCudaPacked;
+
+/* Some of them. */
+typedef struct HpsortCudaPiece
+{
+	const HpsortCudaPacked *packed;
+	uint32_t	first;
+	uint32_t	n;
+} HpsortCudaPiece;
+
+/*
+ * Copy n values to the device: base plus an unsigned distance of width bytes (1, 2 or
+ * 4), aligned to the width; a sum beyond int32 wraps around.  values are read as the keys
+ * of hpsort_cuda_job_add(), on the job's stream, and share its numbers.  nulls: a bit for
+ * each value, 1 where there is none, from the lowest bit of the first byte on, in host
+ * memory, which has been read on return; NULL: there are all.  The host keeps the
+ * bits, and half as much again, to know how many keys pieces have.
+ *
+ * Any job of the context may be given the result as soon as this has returned; its stream
+ * waits for the copy if need be.  NO_MEMORY leaves the job as it was.
+ */
+extern HpsortCudaCode hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values,
+										   const uint8_t *nulls, uint32_t n, int width,
+										   int32_t base, HpsortCudaPacked **packed,
+										   uint64_t *number, HpsortCudaError *err);
+
+/*
+ * Free them, at any time before hpsort_cuda_close(), but not during a call that they are
+ * given to.  They count as free on return, and the caller waits for nothing: the memory
+ * goes back in stream order, behind an event of each job that has been given packed values.
+ */
+extern void hpsort_cuda_packed_free(HpsortCudaPacked *packed);
+
+/* Device memory that they take, in bytes. */
+extern uint64_t hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed);
+
+/*
+ * Add the values of pieces as keys, in the order of the pieces and of their values, NULLs
+ * left out; *nkeys (may be NULL) are those that are there.  Pieces may overlap.  Returns
+ * before the values are read, which nothing but hpsort_cuda_job_finish() waits for; pieces
+ * may be changed on return.  Errors are as those of hpsort_cuda_job_add(), except that
+ * the same may be tried again after NO_MEMORY: unless the job is refused then, it is as before.
+ */
+extern HpsortCudaCode hpsort_cuda_job_add_packed(HpsortCudaJob *job,
+												 const HpsortCudaPiece *pieces,
+												 uint32_t npieces, uint64_t *nkeys,
+												 HpsortCudaError *err);
+
 /* Highest number whose keys are no longer needed; wait != 0: wait for all. */
 extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
 											   uint64_t *number,
@@ -351,6 +408,8 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
  *		with sorted keys (PARTITION, RADIX), the first call makes the runs;
  *		hpsort_cuda_job_distinct() does that too.
  * keys: in the direction asked for here, whatever spec->descending says.
+ * at: the keys at count positions of the ascending order, in any order and repeated at
+ *		will; positions and keys are in host memory.  Either of runs and keys wanted.
  * permutation: row indexes, counted from 0 in the order of adding; equal keys
  *		keep their order.  Rows are numbered in 32 bits: a permutation of more
  *		than 2^32 - 1 rows is refused with BAD_ARGUMENT.
@@ -366,6 +425,10 @@ extern HpsortCudaCode hpsort_cuda_job_read_keys(HpsortCudaJob *job,
 												uint64_t first, uint64_t count,
 												int descending, int32_t *keys,
 												HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job,
+											  const uint64_t *positions,
+											  uint64_t count, int32_t *keys,
+											  HpsortCudaError *err);
 extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
 													   uint64_t first,
 													   uint64_t count,

@@ -1,63 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * job.cu
- *	  Jobs: keys arrive in chunks and are sorted at the end (job_read.cu: read).
+ *	  Jobs: keys arrive in chunks and are sorted at the end (job_read.cu: read;
+ *	  packed.cu: keys that are on the device already, packed).
  *
  * A job has two streams: copy, on which chunks come to the device, and compute, on
  * which they are counted, or their bounds are found, as soon as they have come.  The
  * mode of a job is chosen when it is opened:
  *	- counting: bounds given, narrow range, no permutation wanted.  Chunks go
  *	  through a ring of buffers into 64-bit bins and are forgotten;
- *	- keeping: all keys are kept side by side and sorted in finish, by a
- *	  published algorithm if one is asked for (published/published_job.cu).
+ *	- keeping: all keys are kept side by side (kept_keys.cu) and sorted in finish, by
+ *	  a published algorithm if one is asked for (published/published_job.cu), whose
+ *	  keys may be on several devices (published/shares.cu).
  * Either mode ends with runs, or with keys in order from which runs can be made.
  *
  *-------------------------------------------------------------------------
  */
 #include "job.cuh"
 
-#include "common/bounds.cuh"
 #include "distinct/few_distinct.cuh"
 #include "published/published.cuh"
 #include "sort.cuh"
 
+#include <algorithm>
 #include <memory>
 
 using namespace hpsort;
 
 namespace
 {
-
-/*
- * Room for n keys in all.  The buffer at least doubles, so that a job opened without
- * n_hint moves each key about once.  Keys are moved on stream copy, and so after
- * the chunks that are still on their way; the old buffer is released behind the work on
- * stream compute that may still find the bounds of its keys.
- */
-void
-reserve(HpsortCudaJob *job, uint64_t n)
-{
-	uint64_t	capacity = job->capacity * 2;
-
-	if (n <= job->capacity)
-		return;
-	if (capacity < n)
-		capacity = n;
-
-	Event		looked_through;
-	DeviceBuffer larger(job->context, job->copy, capacity * sizeof(int32_t),
-						"the keys");
-
-	if (job->n > 0)
-		check(cudaMemcpyAsync(larger.as<int32_t>(), job->keys.as<int32_t>(),
-							  job->n * sizeof(int32_t),
-							  cudaMemcpyDeviceToDevice, job->copy),
-			  "move the keys");
-	looked_through.record(job->compute);
-	looked_through.make_wait(job->copy);
-	job->keys = std::move(larger);
-	job->capacity = capacity;
-}
 
 /* Copies n keys of host memory to the next buffer of the ring, and counts them there. */
 void
@@ -113,21 +84,24 @@ add_counting(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
 }
 
 /*
- * Keeping mode: the keys go to their place behind the earlier ones, and their bounds
- * are found while the next chunk is on the bus.
+ * Keeping mode: the keys go to their place behind the earlier ones.  Where several
+ * devices share the job they go there in pieces.  The first device has room for all in
+ * the end, when it merges them.
  */
 void
-add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Event *copied)
+add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Added *entry)
 {
-	int32_t    *to;
+	const uint64_t most = job->shares.empty() ? n : published::Shares::piece;
 
-	reserve(job, job->n + n);
-	to = job->keys.as<int32_t>() + job->n;
-	check(cudaMemcpyAsync(to, keys, n * sizeof(int32_t), cudaMemcpyDefault,
-						  job->copy), "copy a chunk");
-	copied->record(job->copy);
-	copied->make_wait(job->compute);
-	bounds_add(job->context, job->compute, to, n, job->bounds.as<Bounds>());
+	for (uint64_t at = 0; at < n; at += most)
+	{
+		const uint64_t m = std::min(most, n - at);
+
+		check_cancelled(job);
+		if (!job->shares.take(keys + at, m, job->kept.n(), job->n + at,
+							  &entry->elsewhere))
+			job->kept.add(keys + at, m, job->n + at, &entry->copied);
+	}
 }
 
 /*
@@ -184,10 +158,9 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 		job->sorted_descending = job->spec.descending != 0;
 	}
 	cut = published::published_into(job->context, job->compute, job->spec, found,
-									job->keys.as<int32_t>(), job->n,
-									job->sorted.as<int32_t>(),
+									job->kept, job->n, job->sorted.as<int32_t>(),
 									permute ? job->rows.as<uint32_t>() : nullptr,
-									job->stop_word(), job->others);
+									job->stop_word(), job->shares);
 	choice->regime = HPSORT_CUDA_PUBLISHED;
 	length = snprintf(choice->reason, sizeof(choice->reason),
 					  "%s as published, range %lld",
@@ -210,14 +183,9 @@ sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *cho
 Bounds
 read_bounds(HpsortCudaJob *job)
 {
-	Bounds		found;
-	Event		copied;
+	Bounds		found = job->kept.read_bounds();
 
-	copied.record(job->copy);
-	copied.make_wait(job->compute);
-	check(cudaMemcpyAsync(&found, job->bounds.as<Bounds>(), sizeof(found),
-						  cudaMemcpyDeviceToHost, job->compute), "read the bounds");
-	check(cudaStreamSynchronize(job->compute), "find the bounds");
+	job->shares.widen(&found);
 	/* if any key is outside the bounds, the smallest or the largest is */
 	if (job->spec.bounds_known &&
 		(found.lo < job->spec.lo || found.hi > job->spec.hi))
@@ -243,7 +211,7 @@ task_of(HpsortCudaJob *job, const Bounds &found)
 	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
 		shape.wanted |= HPSORT_CUDA_AT_ONCE;
 	/* keys without rows are sorted upwards, as runs are made of them */
-	return {job->context, job->compute, job->keys.as<int32_t>(), shape,
+	return {job->context, job->compute, job->kept.keys(), shape,
 		job->spec.descending != 0 && (job->spec.wanted & HPSORT_CUDA_PERMUTATION) != 0,
 		job->verdict.get()};
 }
@@ -291,6 +259,10 @@ sort_kept(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
 void
 finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 {
+	/* of keys that several devices have, the list for the merge of all; before the bounds
+	 * are read, which waits for what this moves */
+	job->kept.reserve(job->n);
+
 	const Bounds found = read_bounds(job);
 
 	job->result.lo = found.lo;
@@ -300,9 +272,8 @@ finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
 		sort_as_published(job, found, choice);
 	else
 		sort_kept(job, found, choice);
-	/* taken on stream copy, but read last on stream compute */
-	job->keys.release_on(job->compute);
-	job->bounds.release();
+	job->kept.release();
+	job->shares.close();
 }
 
 } /* namespace */
@@ -363,13 +334,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 			job->bins.allocate(context, job->compute,
 							   make_key_map(shape.lo, shape.hi, false));
 		else
-		{
-			job->bounds = DeviceBuffer(context, job->compute, sizeof(Bounds),
-									   "the bounds");
-			bounds_reset(job->compute, job->bounds.as<Bounds>());
-			/* if the hint is right, no key is moved later */
-			reserve(job.get(), spec->n_hint);
-		}
+			job->kept.open(spec->n_hint);
 		*result = job.release();
 	});
 }
@@ -403,16 +368,19 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 			else if (job->counting)
 				add_counting(job, keys, n, &entry.copied);
 			else
-				add_keeping(job, keys, n, &entry.copied);
+				add_keeping(job, keys, n, &entry);
 		}
 		catch (...)
 		{
 			if (in_place)
+			{
 				ignore(cudaStreamSynchronize(job->copy));
+				job->shares.settle();
+			}
 			throw;
 		}
 		if (in_place)
-			entry.copied.wait();
+			entry.wait();
 		job->added.push_back(std::move(entry));
 		job->number++;
 		job->n += n;
@@ -430,9 +398,11 @@ hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int 
 						   HpsortCudaError *err)
 {
 	return job_call(job, err, [&] {
-		if (job->finished || count < 0 || (count > 0 && contexts == nullptr))
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished, or no devices");
-		job->others.assign(contexts, contexts + count);
+		if (job->number > 0 || job->finished || count < 0 ||
+			(count > 0 && contexts == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has keys already, or no devices");
+		if (job->spec.algorithm != 0)
+			published::published_share(job->spec, contexts, count, &job->shares);
 	});
 }
 
@@ -448,8 +418,8 @@ hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 			Added	   &oldest = job->added.front();
 
 			if (wait)
-				oldest.copied.wait();
-			else if (!oldest.copied.is_done())
+				oldest.wait();
+			else if (!oldest.is_done())
 				break;
 			job->consumed = oldest.number;
 			job->added.pop_front();

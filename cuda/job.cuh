@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * job.cuh
- *	  The state of a job, for job.cu, which adds keys and sorts, and job_read.cu,
- *	  which reads results.
+ *	  The state of a job, for job.cu, which adds keys and sorts, packed.cu, which
+ *	  adds packed ones, and job_read.cu, which reads results.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,9 +10,13 @@
 #define HPSORT_CUDA_JOB_CUH
 
 #include <deque>
+#include <memory>
 
 #include "common/runs.cuh"
 #include "histogram/shared_histogram.cuh"
+#include "kept_keys.cuh"
+#include "packed.cuh"
+#include "published/shares.cuh"
 
 namespace hpsort
 {
@@ -25,11 +29,26 @@ struct RingSlot
 	Event		counted;
 };
 
-/* A call of hpsort_cuda_job_add() whose keys may still be read: until copied. */
+/* A call of hpsort_cuda_job_add() whose keys may still be read: until all is copied. */
 struct Added
 {
 	uint64_t	number;
 	Event		copied;
+	std::vector<Event> elsewhere;	/* the same of what went to further devices */
+
+	bool is_done()
+	{
+		for (Event &event : elsewhere)
+			if (!event.is_done())
+				return false;
+		return copied.is_done();
+	}
+	void wait()
+	{
+		for (Event &event : elsewhere)
+			event.wait();
+		copied.wait();
+	}
 };
 
 } /* namespace hpsort */
@@ -41,7 +60,8 @@ struct Added
 struct HpsortCudaJob
 {
 	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
-		: context(of), spec(wanted), verdict(of, compute), stop_slot(of, compute) {}
+		: context(of), spec(wanted), verdict(of, compute), stop_slot(of, compute),
+		  kept(of, copy, compute) {}
 
 	/* pinned; not 0 once the job is cancelled, for kernels of published algorithms */
 	uint32_t   *stop_word() { return reinterpret_cast<uint32_t *>(stop_slot.get()); }
@@ -66,13 +86,13 @@ struct HpsortCudaJob
 	hpsort::RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
 	uint32_t	next_slot = 0;
 
-	/* keeping */
-	hpsort::DeviceBuffer keys;
-	uint64_t	capacity = 0;
-	hpsort::DeviceBuffer bounds;
+	/* packed values that it kept or was given; empty without them */
+	std::unique_ptr<hpsort::PackedUse> packed;
 
-	/* contexts of the caller's that a published algorithm may use beside this one */
-	std::vector<HpsortCuda *> others;
+	/* keeping: all keys, or those that further devices have not, which a published
+	 * algorithm may use beside this one */
+	hpsort::KeptKeys kept;
+	hpsort::published::Shares shares;
 
 	/* the result */
 	HpsortCudaResult result = {};
@@ -136,7 +156,7 @@ is_read_in_place(const HpsortCudaJob *job, const void *memory)
 {
 	cudaPointerAttributes attributes;
 
-	if (!job->context->reads_pageable)
+	if (!job->context->reads_pageable && !job->shares.read_pageable())
 		return false;
 	check(cudaPointerGetAttributes(&attributes, memory), "look at a pointer");
 	return attributes.type == cudaMemoryTypeUnregistered;

@@ -7,6 +7,8 @@
  */
 #include "job.cuh"
 
+#include <algorithm>
+
 using namespace hpsort;
 
 namespace
@@ -193,6 +195,53 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						reverse_keys(job->compute, job->sorted.as<int32_t>(),
 									 job->n, first + at, m, place);
 					});
+	});
+}
+
+/*
+ * In parts of as much memory as reading in order takes.  The host looks at the positions
+ * first, because the device would read beyond the keys; they are few beside the keys.
+ */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count,
+						int32_t *keys, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		const uint64_t most = std::min(REGIME_READ_SLICE / sizeof(uint64_t), job->n);
+
+		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
+		for (uint64_t i = 0; i < count; i++)
+			if (positions[i] >= job->n)
+				fail(HPSORT_CUDA_BAD_ARGUMENT, "no key at position %llu of %llu",
+					 (unsigned long long) positions[i], (unsigned long long) job->n);
+		if (count == 0)
+			return;
+
+		const uint64_t part = std::min(most, count);
+		DeviceBuffer where(job->context, job->compute, part * sizeof(uint64_t), "positions");
+		DeviceBuffer found(job->context, job->compute, part * sizeof(int32_t), "reading");
+		Settle		settle(job->compute);
+
+		for (uint64_t at = 0; at < count; at += part)
+		{
+			const uint64_t m = std::min(part, count - at);
+
+			check_cancelled(job);
+			check(cudaMemcpyAsync(where.as<uint64_t>(), positions + at,
+								  m * sizeof(uint64_t), cudaMemcpyHostToDevice,
+								  job->compute), "copy positions");
+			if (job->have_runs)
+				runs_at(job->compute, job->runs, job->n, where.as<uint64_t>(), m,
+						found.as<int32_t>());
+			else
+				keys_at(job->compute, job->sorted.as<int32_t>(), job->n,
+						job->sorted_descending, where.as<uint64_t>(), m,
+						found.as<int32_t>());
+			check(cudaMemcpyAsync(keys + at, found.as<int32_t>(), m * sizeof(int32_t),
+								  cudaMemcpyDeviceToHost, job->compute),
+				  "copy the result");
+		}
+		check(cudaStreamSynchronize(job->compute), "copy the result");
 	});
 }
 

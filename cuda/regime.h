@@ -72,8 +72,15 @@ extern "C" {
  */
 #define REGIME_POSITIONS_MAX	((uint64_t) UINT32_MAX - 1024)
 
+/* Parts of packed values that a kernel is given at a time, and the bytes of one. */
+#define REGIME_PACKED_PARTS		4096
+#define REGIME_PACKED_PART_BYTES	32
+
 /* Bytes of a slice of the output on its way to host memory (two are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
+
+/* Tables of packed values of so many parts: two take turns where one is not enough. */
+extern uint64_t regime_packed_bytes(uint64_t parts);
 
 /* Least items of a tile in a sort of n. */
 extern uint32_t regime_sweep_tile(uint64_t n);

@@ -71,6 +71,16 @@ regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t n, uint32_t shif
 		 round_up(n * sizeof(uint16_t), 256));
 }
 
+uint64_t
+regime_packed_bytes(uint64_t parts)
+{
+	/* and a sentinel */
+	uint64_t	table = round_up((min64(parts, REGIME_PACKED_PARTS) + 1) *
+								 REGIME_PACKED_PART_BYTES, 256);
+
+	return parts > REGIME_PACKED_PARTS ? 2 * table : table;
+}
+
 /* Small tiles are only used up to where their look-back's words are few: 256 for
  * each tile, 1 MB a pass at 2^22 keys. */
 uint32_t
@@ -211,6 +221,8 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 
 	/* two slices on the way out, of 8 bytes an element at most */
 	need += 2 * min64(REGIME_READ_SLICE, round_up(n * sizeof(uint64_t), 256));
+	/* packed values, each part of which has a key */
+	need += regime_packed_bytes(n);
 	if (is_narrow(limits, spec) && !(spec->wanted & HPSORT_CUDA_PERMUTATION))
 		return need + HPSORT_CUDA_CHUNKS_IN_FLIGHT *
 			min64(HPSORT_CUDA_CHUNK_MAX, round_up(n * sizeof(int32_t), 256));

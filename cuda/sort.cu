@@ -26,6 +26,7 @@ void
 configure_kernels(const HpsortCudaLimits &limits)
 {
 	configure_shared_histogram(limits);
+	configure_packed_histogram(limits);
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);

@@ -3,11 +3,12 @@
  * gpubench.cu
  *	  The engine beside CUB, device to device, in one run.
  *
- * usage: gpubench [csv file] [--only text] ... [--rows | --grid | --families]
+ * usage: gpubench [csv file] [--only text] ... [--rows | --grid | --families | --packed]
  *
  * --rows: the rows with targets alone; --grid: the grid of gpubench_grid.cu alone, which
  * fails if a row is slower than CUB; --families: what each kernel family is worth on the
- * rows of the grid, without CUB.  --only: rows whose names hold the text, with its
+ * rows of the grid, without CUB; --packed: packed values that stay on the device
+ * (gpubench_packed.cu; 1e9 of them take 25 GB of device memory).  --only: rows whose names hold the text, with its
  * blanks; given several times, all of the texts: --only "n 10000000 " --only zipf.
  *
  * Times are between two events on one stream, with the work before the first
@@ -651,6 +652,7 @@ struct Mode
 	bool		rows = true;
 	bool		grid = true;
 	bool		families = false;
+	bool		packed = false;
 };
 
 /* 1e8 keys: room for what any row needs. */
@@ -683,7 +685,7 @@ print_head(const HpsortCudaDeviceInfo &info, const Mode &mode)
 
 	for (const std::string &text : only)
 		command += " --only \"" + text + "\"";
-	command += mode.families ? " --families" : mode.rows && mode.grid ? "" :
+	command += mode.families ? " --families" : mode.packed ? " --packed" : mode.rows && mode.grid ? "" :
 		mode.rows ? " --rows" : " --grid";
 
 	snprintf(head, sizeof(head),
@@ -694,18 +696,25 @@ print_head(const HpsortCudaDeviceInfo &info, const Mode &mode)
 			 info.driver_version % 1000 / 10, info.runtime_version / 1000,
 			 info.runtime_version % 1000 / 10, CUB_VERSION / 100000,
 			 CUB_VERSION / 100 % 1000, CUB_VERSION % 100, command.c_str(), repetitions,
-			 mode.families ? ", the better of two medians" :
+			 mode.families ? ", the better of two medians" : mode.packed ?
+			 "; jobs: median of 9, by the clock on the wall; keep and free: us for one" :
 			 "; ratio is the better CUB / hpsort; of_copy is hpsort / D2D copy (runs: / read)");
 	fputs(head, stdout);
 	if (csv)
 	{
 		fputs(head, csv);
 		fputs(mode.families ?
-			  "case,family,with_ms,without_ms,times_as_long,regime_without\n" :
+			  "case,family,with_ms,without_ms,times_as_long,regime_without\n" : mode.packed ?
+			  "case,count_ms,count_gb_s,count_int32_ms,unpack_ms,job_add_ms,job_ms,"
+			  "job_int32_ms,cub_histogram_ms,cub_sort_ms,keep_us,free_us\n" :
 			  "case,hpsort_ms,cub32_ms,cub_restricted_ms,copy_ms,ratio,of_copy,"
 			  "regime,target,verdict\n", csv);
 	}
-	if (!mode.families)
+	if (mode.packed)
+		printf("%-48s %8s %7s %8s %8s %8s %8s %8s %8s %8s %6s %6s\n", "case", "count", "GB/s",
+			   "of int32", "unpack", "job: add", "job", "of int32", "cub hist", "cub sort",
+			   "keep", "free");
+	else if (!mode.families)
 		printf("%-44s %9s %9s %9s %9s %7s %7s  %-16s %-18s\n", "case", "hpsort",
 			   "cub 32", "cub bits", "copy/read", "ratio", "of copy", "regime",
 			   "target");
@@ -751,6 +760,8 @@ main(int argc, char **argv)
 			mode.rows = false;
 		else if (strcmp(argv[i], "--families") == 0)
 			mode.families = true;
+		else if (strcmp(argv[i], "--packed") == 0)
+			mode.packed = true;
 		else if ((csv = fopen(argv[i], "w")) == nullptr)
 		{
 			perror(argv[i]);
@@ -761,6 +772,8 @@ main(int argc, char **argv)
 	print_head(info, mode);
 	if (mode.families)
 		grid_without_families();
+	else if (mode.packed)
+		packed_rows();
 	else
 		good = beside_cub(mode, info.limits.sms);
 

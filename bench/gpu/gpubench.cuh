@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * gpubench.cuh
- *	  What the two halves of gpubench share: one device, one way to time, one
+ *	  What the parts of gpubench share: one device, one way to time, one
  *	  set of arrays, and the peer.
  *
  * gpubench.cu owns all of it and has the rows with targets; gpubench_grid.cu has
- * the grid.  Both halves time with measure(), so that their numbers compare.
+ * the grid, gpubench_packed.cu packed values.  All time with measure(), so that their
+ * numbers compare.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,6 +57,9 @@ bool		skip(const std::string &row);
 
 /* gpubench_grid.cu; whether no row is slower. */
 bool		grid_never_slower(void);
+
+/* gpubench_packed.cu. */
+void		packed_rows(void);
 
 /* gpubench_grid.cu: what each kernel family is worth, row by row. */
 void		grid_without_families(void);

@@ -5,7 +5,8 @@
  *	  device to device, on the keys that hpsort's benches use.
  *
  * usage: published_bench [csv file] [algorithm ...] [option=number ...]; without a
- * name, all; options as in HpsortPublishedOptions, such as rows=65536.
+ * name, all; options as in HpsortPublishedOptions, such as rows=65536.  The file's name
+ * comes first and has a dot or a slash, so that no mistyped algorithm is taken for it.
  *
  * The papers' own data are in bench/papers.  Times as in gpubench.cu: between
  * two events on one stream, after other memory has been read through L2; medians
@@ -16,6 +17,7 @@
  *-------------------------------------------------------------------------
  */
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "calls.cuh"
 #include "generate.cuh"
 #include "published/published.h"
@@ -43,6 +46,7 @@ static cudaStream_t stream;
 static int32_t *keys;
 static int32_t *out;
 static unsigned char *flush;
+static HpsortPublishedOptions wanted;
 
 /* Each of 0 .. n - 1 once: 7919 is no factor of the n used here. */
 static __global__ void
@@ -134,44 +138,6 @@ own_way(const Recipe &recipe)
 	return ms;
 }
 
-typedef uint32_t HpsortPublishedOptions::*OptionField;
-
-/* Options by name; an algorithm that has none of that name goes without. */
-static const struct
-{
-	const char *name;
-	OptionField field;
-}			option_names[] = {
-	{"block_threads", &HpsortPublishedOptions::block_threads},
-	{"blocks", &HpsortPublishedOptions::blocks},
-	{"row_threads", &HpsortPublishedOptions::row_threads},
-	{"radix_bits", &HpsortPublishedOptions::radix_bits},
-	{"rows", &HpsortPublishedOptions::rows},
-	{"bucket_most", &HpsortPublishedOptions::bucket_most},
-	{"slice_expected", &HpsortPublishedOptions::slice_expected},
-};
-static HpsortPublishedOptions wanted_options;
-
-/* "name=number"; false if it is no such thing. */
-static bool
-take_option(const char *arg)
-{
-	const char *value = strchr(arg, '=');
-
-	if (value == nullptr)
-		return false;
-	for (const auto &option : option_names)
-		if (std::string(arg, value) == option.name)
-		{
-			wanted_options.*option.field = (uint32_t) strtoul(value + 1, nullptr, 10);
-			return true;
-		}
-	if (std::string(arg, value) != "disorder_limit")
-		return false;
-	wanted_options.disorder_limit = atof(value + 1);
-	return true;
-}
-
 /* Those that the algorithm has; what is out of its range is left to be refused. */
 static HpsortPublishedOptions
 options_of(HpsortPublished algorithm)
@@ -183,7 +149,7 @@ options_of(HpsortPublished algorithm)
 	spec.algorithm = algorithm;
 	for (const auto &option : option_names)
 	{
-		const uint32_t value = wanted_options.*option.field;
+		const uint32_t value = wanted.*option.field;
 
 		spec.options.*option.field = value;
 		if (value > 0 && hpsort_published_can(&spec, 0, 0, &err) != HPSORT_CUDA_OK &&
@@ -191,7 +157,7 @@ options_of(HpsortPublished algorithm)
 			spec.options.*option.field = 0;
 	}
 	if (algorithm == HPSORT_PUBLISHED_BUCKET_BITONIC)
-		spec.options.disorder_limit = wanted_options.disorder_limit;
+		spec.options.disorder_limit = wanted.disorder_limit;
 	return spec.options;
 }
 
@@ -232,27 +198,46 @@ make(const Recipe &recipe, bool permutation)
 		generate(recipe, keys, stream);
 }
 
+/* To stdout where somebody asked for it, else with what was wrong. */
+static void
+usage(const char *program, const std::string &wrong)
+{
+	FILE	   *to = wrong.empty() ? stdout : stderr;
+
+	if (!wrong.empty())
+		fprintf(to, "%s: %s\n", program, wrong.c_str());
+	fprintf(to, "usage: %s [csv file] [algorithm ...] [option=number ...]\nalgorithms:", program);
+	for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
+		fprintf(to, " %s", hpsort_published_algorithms(nullptr)[a].name);
+	fprintf(to, "\noptions:");
+	for (const auto &option : option_names)
+		fprintf(to, " %s", option.name);
+	fprintf(to, " disorder_limit\n");
+}
+
 int
 main(int argc, char **argv)
 {
 	const uint64_t sizes[] = {100000, 1000000, 10000000, 100000000};
 	FILE	   *csv = nullptr;
-	std::vector<HpsortPublished> chosen;
+	Arguments	arguments;
+	const std::string wrong = take_arguments(std::vector<std::string>(argv + 1, argv + argc),
+											 hpsort_published_by_name, &arguments);
 
-	for (int i = 1; i < argc; i++)
+	if (!wrong.empty() || arguments.help)
 	{
-		HpsortPublished algorithm;
-
-		if (hpsort_published_by_name(argv[i], &algorithm))
-			chosen.push_back(algorithm);
-		else if (take_option(argv[i]))
-			continue;
-		else if (i > 1 || (csv = fopen(argv[i], "w")) == nullptr)
-		{
-			fprintf(stderr, "usage: %s [csv file] [algorithm ...] [option=number ...]\n", argv[0]);
-			return 2;
-		}
+		usage(argv[0], wrong);
+		return arguments.help && wrong.empty() ? 0 : 2;
 	}
+	if (!arguments.csv.empty() && (csv = fopen(arguments.csv.c_str(), "w")) == nullptr)
+	{
+		fprintf(stderr, "%s: %s\n", arguments.csv.c_str(), strerror(errno));
+		return 1;
+	}
+	wanted = arguments.options;
+
+	std::vector<HpsortPublished> chosen = arguments.algorithms;
+
 	if (chosen.empty())
 		for (int a = 0; a < HPSORT_PUBLISHED_ALGORITHMS; a++)
 			chosen.push_back((HpsortPublished) a);

@@ -60,6 +60,45 @@ many(uint64_t n, bool floats, int devices, bool payload = false)
 	return ms;
 }
 
+/*
+ * The same by a job, as the GPU service runs it: keys come in chunks, of which all
+ * devices get their part, and the result is read.  told: how many will come is known.
+ */
+static double
+by_job(uint64_t n, int devices, bool told)
+{
+	static const uint64_t chunk = 1u << 20;
+	HpsortCudaSpec spec = {};
+	std::vector<HpsortCuda *> others(devices - 1);
+	int			present = 1;
+
+	ENGINE(hpsort_cuda_device_count(&present, &err));
+	for (int d = 1; d < devices; d++)
+		ENGINE(hpsort_cuda_open(d % present, 0, &others[d - 1], &err));
+	spec.algorithm = HPSORT_PUBLISHED_JOB(HPSORT_PUBLISHED_BUCKET_BITONIC);
+	spec.wanted = HPSORT_CUDA_KEYS;
+	spec.n_hint = told ? n : 0;
+	CUDA(cudaMemcpy(host_in, keys, n * 4, cudaMemcpyDeviceToHost));
+
+	double		ms = time_host([&] {
+		HpsortCudaJob *job;
+
+		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+		ENGINE(hpsort_published_job_share(job, others.data(), devices - 1, &err));
+		for (uint64_t at = 0; at < n; at += chunk)
+			ENGINE(hpsort_cuda_job_add(job, (const int32_t *) host_in + at,
+									   std::min(chunk, n - at), nullptr, &err));
+		ENGINE(hpsort_cuda_job_finish(job, nullptr, &err));
+		ENGINE(hpsort_cuda_job_read_keys(job, 0, n, 0, (int32_t *) host_out, &err));
+		hpsort_cuda_job_close(job);
+	});
+
+	check_host(host_out, n, false, "a job on several gpus");
+	for (HpsortCuda *other : others)
+		hpsort_cuda_close(other);
+	return ms;
+}
+
 /* ---- structures of four floats ---- */
 
 struct Structure
@@ -271,7 +310,7 @@ chen_figures(void)
 	image_points();
 }
 
-/* Fig. 5, and what it leaves out: other lists than uniform integers. */
+/* Fig. 5, and what it leaves out: other lists than uniform integers, and jobs. */
 void
 gpus_figures(void)
 {
@@ -288,6 +327,10 @@ gpus_figures(void)
 		emit("chen", "5", "int uniform", n, two, many(n, false, 2));
 		emit("chen", "5", "int uniform", n, "cub with transfers",
 			 cub_from_host(n, false));
+		emit("chen", "5 jobs", "int uniform", n, "one gpu", by_job(n, 1, true));
+		emit("chen", "5 jobs", "int uniform", n, two, by_job(n, 2, true));
+		emit("chen", "5 jobs", "int uniform streamed", n, "one gpu", by_job(n, 1, false));
+		emit("chen", "5 jobs", "int uniform streamed", n, two, by_job(n, 2, false));
 	}
 	for (uint64_t n : {24000000, 64000000})
 		for (const auto &list : lists)

@@ -3,10 +3,12 @@
  *		The comparison-free sort on the CPU, by one thread and by several: the
  *		paper's distributions, with ranges below, at and above n.
  *
- * usage: free_cpu [threads]: CSV on stdout.  Wall-clock time, since threads
+ * usage: free_cpu [threads]: CSV on stdout, by 1, 2, 4 ... threads (2).  Wall-clock time, since threads
  * run side by side; the median and the least of some runs, every result checked.
  * Column threads is how many were allowed, ran how many sorted.
  */
+#include <string.h>
+
 #include <map>
 
 #include "../harness.h"
@@ -115,8 +117,15 @@ measure(const std::string &data, size_t n, uint64_t range, int most)
 int
 main(int argc, char **argv)
 {
-	const int	most = argc > 1 ? std::max(1, atoi(argv[1])) : 2;
+	const bool	help = argc == 2 && strcmp(argv[1], "--help") == 0;
+	char	   *end = nullptr;
+	const long	most = argc > 1 ? strtol(argv[1], &end, 10) : 2;
 
+	if (help || argc > 2 || (argc > 1 && (*argv[1] == '\0' || *end != '\0')) || most < 1 || most > 1024)
+	{
+		fprintf(help ? stdout : stderr, "usage: %s [threads, 1 to 1024]\n", argv[0]);
+		return help ? 0 : 2;
+	}
 	printf("data,n,range,threads,ms,least_ms,ran\n");
 	for (int bits = 16; bits <= 24; bits += 2)
 		for (const uint64_t times : {0, 1, 10})
@@ -126,6 +135,6 @@ main(int argc, char **argv)
 
 				/* 10 times as many values as 2^24 keys take minutes */
 				if (times < 10 || bits < 24)
-					measure(data.name, n, times == 0 ? 1000 : n * times, most);
+					measure(data.name, n, times == 0 ? 1000 : n * times, (int) most);
 			}
 }

@@ -17,8 +17,10 @@
  *-------------------------------------------------------------------------
  */
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <thrust/execution_policy.h>
@@ -575,6 +577,29 @@ number_rows(void)
 	CUDA(cudaStreamSynchronize(stream));
 }
 
+static const struct
+{
+	const char *name;
+	void		(*measure) (void);
+}			groups[] = {
+	{"hp", hp_figures},
+	{"zhang", zhang_wu_figures},
+	{"free", comparison_free_figures},
+	{"chen", chen_figures},
+	{"gpus", gpus_figures},
+};
+
+static int
+usage(FILE *to, const char *program)
+{
+	fprintf(to, "usage: %s csv-file", program);
+	for (const auto &group : groups)
+		fprintf(to, " [%s]", group.name);
+	fprintf(to, "\n");
+	return to == stdout ? 0 : 2;
+}
+
+/* Whether a group was asked for, by name or by no name at all. */
 static bool
 wanted(int argc, char **argv, const char *name)
 {
@@ -584,15 +609,52 @@ wanted(int argc, char **argv, const char *name)
 	return argc <= 2;
 }
 
+/* Whether all names after the file's are those of groups; the first that is not, is told. */
+static bool
+are_groups(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (std::none_of(std::begin(groups), std::end(groups),
+						 [&](const auto &group) { return strcmp(argv[i], group.name) == 0; }))
+		{
+			fprintf(stderr, "%s: there are no figures \"%s\"\n", argv[0], argv[i]);
+			return false;
+		}
+	return true;
+}
+
+/* Group after group; what each takes is told, and stands in the file behind it. */
+static void
+measure_groups(int argc, char **argv)
+{
+	for (const auto &group : groups)
+	{
+		const auto	start = std::chrono::steady_clock::now();
+
+		if (!wanted(argc, argv, group.name))
+			continue;
+		group.measure();
+
+		const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+
+		printf("%s: %.0f s\n", group.name, took.count());
+		fprintf(csv, "# %s: %.0f s\n", group.name, took.count());
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	HpsortCudaDeviceInfo info;
 
-	if (argc < 2 || (csv = fopen(argv[1], "w")) == nullptr)
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return usage(stdout, argv[0]);
+	if (argc < 2 || argv[1][0] == '-' || !are_groups(argc, argv))
+		return usage(stderr, argv[0]);
+	if ((csv = fopen(argv[1], "w")) == nullptr)
 	{
-		fprintf(stderr, "usage: %s csv-file [hp] [zhang] [free] [chen] [gpus]\n", argv[0]);
-		return 2;
+		fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
+		return 1;
 	}
 	ENGINE(hpsort_cuda_open(0, 0, &context, &err));
 	ENGINE(hpsort_cuda_device_info(0, &info, &err));
@@ -620,16 +682,7 @@ main(int argc, char **argv)
 									&err));
 	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*published_verdict),
 									(void **) &published_verdict, &err));
-	if (wanted(argc, argv, "hp"))
-		hp_figures();
-	if (wanted(argc, argv, "zhang"))
-		zhang_wu_figures();
-	if (wanted(argc, argv, "free"))
-		comparison_free_figures();
-	if (wanted(argc, argv, "chen"))
-		chen_figures();
-	if (wanted(argc, argv, "gpus"))
-		gpus_figures();
+	measure_groups(argc, argv);
 	fclose(csv);
 	hpsort_cuda_pinned_free(context, verdict);
 	hpsort_cuda_pinned_free(context, published_verdict);

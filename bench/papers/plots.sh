@@ -204,7 +204,7 @@ set format x "%.0s%c"'
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
 	echo "set output '$root/docs/papers-comparison-free-threads.svg'"
 	echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
-	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 idle CPU cores, by threads allowed; $(of threads)'"
+	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 CPU cores, by threads allowed; $(of threads)'"
 	for d in gaussian random; do
 		[ $d = gaussian ] && range=n || range=1000
 		[ $d = gaussian ] && figure=' (Fig. 9)' || figure=

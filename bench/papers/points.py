@@ -65,6 +65,18 @@ def read(group):
     return points
 
 
+def sql(device):
+    """({(algorithm, "runs" or "keys"): row}, [runs]) of sql.sh; of each the newest run that has it."""
+    found, runs = {}, []
+    pattern = os.path.join(RESULTS, f"papers-sql-{device}-*.csv")
+    for path in sorted(glob.glob(pattern), key=age, reverse=True):
+        new = {(row["algorithm"], row["returned"]): row for row in rows(path)}
+        if new.keys() - found.keys():
+            runs.append(path)
+        found = {**new, **found}
+    return found, runs
+
+
 def kozakai():
     """Theirs, ms: {(figure, n): {series: ms}}; Figs. 8 to 23 of 2021."""
     return {(int(row["figure"]), int(row["n"])):
@@ -73,12 +85,13 @@ def kozakai():
             for row in rows(os.path.join(HERE, "kozakai-2021.csv"))}
 
 
-def threads_that_ran(n, values, allowed):
-    """comparison_free_threads() of src/sort, for runs that do not say how many ran."""
-    most = 4 * n // values
-    while allowed > 1 and n // allowed // allowed < 65536:
-        allowed -= 1
-    return max(1, min(allowed, most))
+def threads_that_ran(n, values):
+    """How many of 1, 2, 4 ... threads allowed sorted, the same for all distributions."""
+    ran = defaultdict(set)
+    for row in rows(source("threads")):
+        if (int(row["n"]), int(row["range"])) == (n, values):
+            ran[int(row["threads"])].add(int(row["ran"]))
+    return [one for allowed in sorted(ran) for one in sorted(ran[allowed])]
 
 
 def abdel_hafeez():

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 
 import claims
 from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, lower_bounds,
-                    read, source)
+                    read, source, sql)
 
 DOC = os.path.join(ROOT, "docs", "papers.md")
 
@@ -400,6 +400,42 @@ def several_gpus_lists():
     return table(["list", "24M", "64M"], rows, "gpus")
 
 
+def several_gpus_jobs():
+    points = read("chen")
+    both = [("int uniform", "the number known"), ("int uniform streamed", "not known")]
+    rows = []
+    for n in sorted(n for figure, data, n in points if (figure, data) == ("5 jobs", both[0][0])):
+        rows.append([count(n)] + [ms(points["5 jobs", data, n][series]) for data, _ in both
+                                  for series in ("one gpu", "the same gpu twice")])
+    if not rows:
+        return f"Not in {os.path.basename(source('chen'))}."
+    return table(["n"] + [f"{way}, {known}" for _, known in both
+                          for way in ("one H100", "the same twice")], rows, "chen")
+
+
+def sql_sizes():
+    """2^30 keys from SQL: filling / sorting (/ the whole query), s; GB."""
+    (cpu, cpu_runs), (gpu, gpu_runs) = sql("cpu"), sql("gpu")
+    rows = []
+    for key in list(cpu) + [key for key in gpu if key not in cpu]:
+        row = [key[0], (cpu.get(key) or gpu[key])["values"], key[1]]
+        for of in (cpu, gpu):
+            m = of.get(key)
+            # the whole query only where the run has it
+            row += ["", ""] if m is None else [
+                several(f"{float(m[name]):.1f}" for name in ("fill_s", "sort_s", "seconds") if m[name]),
+                f"{float(m['peak_gb']):.1f}"]
+        rows.append([row[0], f"{int(row[1]):,}"] + row[2:])
+    if not rows:
+        return "No run of `bench/papers/sql.sh` is in bench/results."
+    head = ["algorithm", "values", "returned", "CPU: fill / sort (/ query), s", "GB", "GPU", "GB"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in sorted(rows)]
+    runs = [os.path.basename(path) for path in cpu_runs + gpu_runs]
+    lines += ["", "Run: " + ", ".join(f"[{run}](../bench/results/{run})" for run in runs) + "."]
+    return "\n".join(lines)
+
+
 TABLES = {"hp-2021": hp_2021, "hp-stable": hp_stable, "hp-2022": hp_2022,
           "hp-2022-grid": hp_2022_grid, "hp-2022-lower": hp_2022_lower, "zhang-wu": zhang_wu,
           "zhang-wu-rows": zhang_wu_rows, "comparison-free": comparison_free,
@@ -407,7 +443,8 @@ TABLES = {"hp-2021": hp_2021, "hp-stable": hp_stable, "hp-2022": hp_2022,
           "method-1": method_1, "threads": by_threads, "chen": chen,
           "chen-payload": chen_payload, "chen-images": chen_images,
           "chen-options": chen_options, "several-gpus": several_gpus,
-          "several-gpus-lists": several_gpus_lists}
+          "several-gpus-lists": several_gpus_lists, "several-gpus-jobs": several_gpus_jobs,
+          "sql": sql_sizes}
 
 
 def with_tables(text):

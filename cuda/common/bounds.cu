@@ -26,10 +26,7 @@ reset_kernel(Bounds *bounds)
 	bounds->hi = INT_MIN;
 }
 
-/*
- * Per thread, per warp, per block: one pair of atomics per block is left.  They go
- * to *bounds as it is, so that a job's chunks add up without a wait.
- */
+/* They go to *bounds as it is, so that a job's chunks add up without a wait. */
 __global__ void __launch_bounds__(threads)
 bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 {
@@ -40,38 +37,7 @@ bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 		lo = min(lo, key);
 		hi = max(hi, key);
 	});
-	/* __reduce_min_sync would need sm_80; once per thread it does not matter */
-#pragma unroll
-	for (int step = 16; step > 0; step /= 2)
-	{
-		lo = min(lo, __shfl_xor_sync(0xffffffffu, lo, step));
-		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
-	}
-
-	/* sixteen pairs: one thread is done with them before a second round of shuffles
-	 * would be, and the kernel waits for memory anyway */
-	__shared__ int32_t warp_lo[threads / 32];
-	__shared__ int32_t warp_hi[threads / 32];
-
-	if (threadIdx.x % 32 == 0)
-	{
-		warp_lo[threadIdx.x / 32] = lo;
-		warp_hi[threadIdx.x / 32] = hi;
-	}
-	__syncthreads();
-	if (threadIdx.x == 0)
-	{
-		for (int i = 1; i < threads / 32; i++)
-		{
-			lo = min(lo, warp_lo[i]);
-			hi = max(hi, warp_hi[i]);
-		}
-		if (lo <= hi)
-		{
-			atomicMin(&bounds->lo, lo);
-			atomicMax(&bounds->hi, hi);
-		}
-	}
+	widen_bounds<threads>(lo, hi, bounds);
 }
 
 /*

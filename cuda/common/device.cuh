@@ -360,6 +360,48 @@ expand_block(int32_t *__restrict__ out, uint32_t first, uint32_t end,
 	}
 }
 
+/*
+ * Widens *bounds by those of a block of THREADS, each thread's being lo and hi (lo > hi:
+ * of no keys).  Per thread, per warp, per block: one pair of atomics per block is left.
+ */
+template <int THREADS>
+__device__ __forceinline__ void
+widen_bounds(int32_t lo, int32_t hi, Bounds *bounds)
+{
+	/* __reduce_min_sync would need sm_80; once per thread it does not matter */
+#pragma unroll
+	for (int step = 16; step > 0; step /= 2)
+	{
+		lo = min(lo, __shfl_xor_sync(0xffffffffu, lo, step));
+		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
+	}
+
+	/* sixteen pairs: one thread is done with them before a second round of shuffles
+	 * would be, and the kernel waits for memory anyway */
+	__shared__ int32_t warp_lo[THREADS / 32];
+	__shared__ int32_t warp_hi[THREADS / 32];
+
+	if (threadIdx.x % 32 == 0)
+	{
+		warp_lo[threadIdx.x / 32] = lo;
+		warp_hi[threadIdx.x / 32] = hi;
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		for (int i = 1; i < THREADS / 32; i++)
+		{
+			lo = min(lo, warp_lo[i]);
+			hi = max(hi, warp_hi[i]);
+		}
+		if (lo <= hi)
+		{
+			atomicMin(&bounds->lo, lo);
+			atomicMax(&bounds->hi, hi);
+		}
+	}
+}
+
 /* Sum over a warp; 32-bit sums only (shares of a block stay below 2^32). */
 __device__ __forceinline__ uint32_t
 warp_sum(uint32_t x)

@@ -155,6 +155,29 @@ reverse_kernel(const int32_t *keys, uint64_t n, uint64_t first, uint64_t count,
 		out[i] = keys[n - 1 - first - i];
 }
 
+/* Keys at any positions: a search in the runs, which stay in L2, for each. */
+__global__ void
+runs_at_kernel(RunView runs, const uint64_t *positions, uint64_t count, int32_t *out)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+		out[i] = runs.key(runs.find(positions[i]));
+}
+
+/* The same of sorted keys. */
+__global__ void
+keys_at_kernel(const int32_t *keys, uint64_t n, bool reversed, const uint64_t *positions,
+			   uint64_t count, int32_t *out)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+		out[i] = keys[reversed ? n - 1 - positions[i] : positions[i]];
+}
+
 /*
  * Sorted keys to runs: a run starts where a key differs from the one before.
  * Two passes over the keys (count the starts of a tile, write them), so that
@@ -269,6 +292,24 @@ run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 	counts_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>
 		(runs.starts, first, count, counts);
 	check_launch("count the runs");
+}
+
+void
+runs_at(cudaStream_t stream, const Runs &runs, uint64_t total, const uint64_t *positions,
+		uint64_t count, int32_t *out)
+{
+	runs_at_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(
+		RunView{runs.keys, runs.starts, runs.distinct, total, false}, positions, count, out);
+	check_launch("read keys from runs");
+}
+
+void
+keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
+		const uint64_t *positions, uint64_t count, int32_t *out)
+{
+	keys_at_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(keys, n, reversed,
+																  positions, count, out);
+	check_launch("read keys");
 }
 
 void

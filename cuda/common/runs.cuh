@@ -44,6 +44,14 @@ void		run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 void		reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 						 uint64_t first, uint64_t count, int32_t *out);
 
+/* The keys at count positions of the ascending order, all below total, into device memory. */
+void		runs_at(cudaStream_t stream, const Runs &runs, uint64_t total,
+					const uint64_t *positions, uint64_t count, int32_t *out);
+
+/* The same of n keys that are in order, or in the opposite one. */
+void		keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
+					const uint64_t *positions, uint64_t count, int32_t *out);
+
 /* The runs of n ascending keys; waits for the stream. */
 void		encode_runs(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *sorted, uint64_t n, Runs *runs);

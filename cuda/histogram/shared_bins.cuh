@@ -3,8 +3,8 @@
  * shared_bins.cuh
  *	  The steps of the shared-memory histogram: count, flush, expand, compact.
  *
- * Device functions that a whole block calls together; shared_histogram.cu, the
- * only user, makes kernels of them.
+ * Device functions that a whole block calls together, of which shared_histogram.cu and
+ * packed_histogram.cu make kernels; and how these are launched.
  *
  *-------------------------------------------------------------------------
  */
@@ -534,6 +534,27 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 		if (starts != nullptr)
 			starts[distinct] = state->slice_starts[slices];
 	}
+}
+
+/*
+ * Blocks for n keys: no more than one per SM, and fewer when a block would
+ * spend more time on its bins than on its keys.
+ */
+inline uint32_t
+histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
+{
+	return grid_blocks(context, n, histogram_threads * 4 + bins / 8, 1);
+}
+
+template <typename Kernel>
+void
+allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
+{
+	/* kernels with static shared memory have less room for the dynamic one */
+	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+							   cudaFuncAttributeMaxDynamicSharedMemorySize,
+							   regime_shared_bins(&limits) * sizeof(uint32_t) + 1024),
+		  "set up a kernel");
 }
 
 } /* namespace hpsort */

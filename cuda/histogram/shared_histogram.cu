@@ -171,27 +171,6 @@ shared_need(uint32_t bins, bool at_once)
 	return need > state ? need : state;
 }
 
-/*
- * Blocks for n keys: no more than one per SM, and fewer when a block would
- * spend more time on its bins than on its keys.
- */
-static uint32_t
-histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
-{
-	return grid_blocks(context, n, histogram_threads * 4 + bins / 8, 1);
-}
-
-template <typename Kernel>
-static void
-allow_shared(Kernel kernel, const HpsortCudaLimits &limits)
-{
-	/* kernels with static shared memory have less room for the dynamic one */
-	check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-							   cudaFuncAttributeMaxDynamicSharedMemorySize,
-							   regime_shared_bins(&limits) * sizeof(uint32_t) + 1024),
-		  "set up a kernel");
-}
-
 void
 configure_shared_histogram(const HpsortCudaLimits &limits)
 {

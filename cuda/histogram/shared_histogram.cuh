@@ -12,6 +12,7 @@
 #define HPSORT_CUDA_SHARED_HISTOGRAM_CUH
 
 #include "common/keys.cuh"
+#include "common/packed_parts.cuh"
 #include "common/runs.cuh"
 
 namespace hpsort
@@ -19,6 +20,8 @@ namespace hpsort
 
 /* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_shared_histogram(const HpsortCudaLimits &limits);
+
+void		configure_packed_histogram(const HpsortCudaLimits &limits);
 
 /* Blocks that fit on the device at once when they come in clusters; 0: it has none. */
 uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
@@ -50,6 +53,9 @@ struct Bins
 						 const KeyMap &key_map);
 	void		add(HpsortCuda *context, cudaStream_t stream,
 					const int32_t *keys, uint64_t n, HpsortCudaVerdict *verdict);
+	/* packed_histogram.cu: of packed values, which are not unpacked before */
+	void		add_packed(HpsortCuda *context, cudaStream_t stream,
+						   const PackedTable &table, HpsortCudaVerdict *verdict);
 	/* into runs that have been allocated; verdict->distinct says how many */
 	void		compact(cudaStream_t stream, const Runs &runs,
 						HpsortCudaVerdict *verdict);

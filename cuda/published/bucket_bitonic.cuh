@@ -12,6 +12,7 @@
 
 #include "published/element.cuh"
 #include "published/published.cuh"
+#include "published/shares.cuh"
 
 namespace hpsort
 {
@@ -92,11 +93,15 @@ void		merge_output(const Task &task, const Elements &other,
 /* ---- many_gpus.cu ---- */
 
 /*
- * sort_on() of a task with input_is_spare, the others sorting a part each, if they have
- * room for it; waits.  Returns how many devices have sorted.
+ * sort_on() of a task with input_is_spare, of whose n keys the first `own` are where
+ * the task says; the others sort what they have, if they have room for that, and
+ * task.keys has room for all.  Waits.  Returns how many devices have sorted.
  */
 size_t		sort_shared(const Task &task, const HpsortPublishedSpec *spec,
-						const std::vector<HpsortCuda *> &others);
+						uint64_t own, const std::vector<Share *> &others);
+
+/* Device memory in bytes that a device takes at most for a share of n keys. */
+uint64_t	share_need(const HpsortPublishedSpec &spec, uint64_t n);
 
 } /* namespace published */
 } /* namespace hpsort */

@@ -26,13 +26,15 @@ struct Order
 	bool		floats;			/* keys are the bits of floats */
 	bool		numbers;		/* they are, or stand for, floats */
 	uint32_t	flip;			/* all ones for descending */
+	bool		stable;			/* payloads tell the order of equal keys */
 };
 
 inline Order
 order_of(const HpsortPublishedSpec &spec)
 {
 	return {spec.type == HPSORT_PUBLISHED_FLOAT4,
-		spec.type != HPSORT_PUBLISHED_INT4, spec.descending ? ~0u : 0u};
+		spec.type != HPSORT_PUBLISHED_INT4, spec.descending ? ~0u : 0u,
+		spec.stable != 0};
 }
 
 /*
@@ -70,7 +72,7 @@ from_ordered(const Order &order, uint32_t ordered)
 __host__ __device__ inline uint32_t
 number_bits(const Order &order, uint32_t ordered)
 {
-	return from_ordered({order.numbers, order.numbers, order.flip}, ordered);
+	return from_ordered({order.numbers, order.numbers, order.flip, false}, ordered);
 }
 
 /* Neither infinite nor NaN, whose exponent is all ones; of a key as it is in memory. */

@@ -2,15 +2,16 @@
  *
  * many_gpus.cu
  *	  bucket_bitonic on several GPUs: from host memory to host memory, and for
- *	  a job, whose keys are on the first of them.
+ *	  a job, whose keys are on all of them (shares.cu).
  *
  * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI: one host
  * thread for each device sorts a part of the list.  The parts then go to the
  * first device, which merges them (section V); CUDA takes them over a direct
  * link between the devices where there is one.
  *
- * A job's keys are on the first device when they are sorted: the others get
- * their parts from there, and nothing else differs.
+ * Of a job's keys each device has a part when they are sorted, of pieces from
+ * everywhere in the list; row numbers say which, and the merge orders equal keys by
+ * them.  Nothing else differs.
  *
  * Today's hardware (two H200): with 64e6 int4 two GPUs gain 8 % over one, with
  * less than 32e6 they lose.  The way to the device and back is two thirds of the
@@ -36,65 +37,93 @@ namespace
 struct Part
 {
 	HpsortCuda *context;
-	uint64_t	first;
+	uint64_t	first;			/* of the result's list before the merge */
 	uint64_t	n;
 	std::unique_ptr<Stream> stream;
 	DeviceBuffer memory;
 	Elements	sorted;
+	Share	   *share;			/* a job's: its keys; null: those of the first device */
 	bool		no_room;		/* of its own device; sorted on the first one after all */
 	HpsortCudaCode code;
 	HpsortCudaError error;
 };
 
-/* n words, from host memory if device is -1. */
-void
-copy_in(const Part &part, uint32_t *to, const uint32_t *from, int device)
-{
-	const uint64_t bytes = part.n * sizeof(uint32_t);
-
-	check(device < 0 ?
-		  cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, *part.stream) :
-		  cudaMemcpyPeerAsync(to, part.context->ordinal, from, device, bytes,
-							  *part.stream), "copy a part");
-}
-
 /*
- * Keys, payload, and the same sorted.  By the public function, which waits and gives
- * its error as a value: this may be a thread of its own.  The keys' memory goes back
- * at the end; the result stays with the part, for the first device to fetch.
+ * Sorts input into memory that stays with the part, for the first device to fetch.  By
+ * the public function, which waits and gives its error as a value: this may be a thread
+ * of its own.
  */
 void
-sort_part(const HpsortPublishedSpec &spec, const uint32_t *keys,
-		  const uint32_t *payload, int device, Part *part)
+sort_part(const HpsortPublishedSpec &spec, const Elements &input, Part *part)
+{
+	const uint64_t n = part->n;
+	const int	lists = input.payload ? 2 : 1;
+	HpsortCudaError error;
+
+	part->memory = DeviceBuffer(part->context, *part->stream, lists * array_bytes(n, 4),
+								"sorted keys");
+
+	Carver		out(part->memory);
+
+	part->sorted.keys = out.take<uint32_t>(n);
+	part->sorted.payload = input.payload ? out.take<uint32_t>(n) : nullptr;
+	if (hpsort_published_sort(part->context, &spec, input.keys, input.payload, n,
+							  part->sorted.keys, part->sorted.payload,
+							  static_cast<cudaStream_t>(*part->stream), nullptr,
+							  nullptr, &error) != HPSORT_CUDA_OK)
+		throw Failure{error};
+}
+
+/* The part of keys and payload in host memory; its memory on the device goes back at
+ * the end. */
+void
+sort_from_host(const HpsortPublishedSpec &spec, const uint32_t *keys,
+			   const uint32_t *payload, Part *part)
 {
 	DeviceScope scope(part->context->ordinal);
 
 	part->stream.reset(new Stream);
 
 	const uint64_t n = part->n;
-	const uint64_t bytes = array_bytes(n, 4);
-	const int	lists = payload ? 2 : 1;
-	DeviceBuffer input(part->context, *part->stream, lists * bytes, "the keys");
-	Carver		in(input);
-	uint32_t   *in_keys = in.take<uint32_t>(n);
-	uint32_t   *in_payload = payload ? in.take<uint32_t>(n) : nullptr;
+	DeviceBuffer memory(part->context, *part->stream,
+						(payload ? 2 : 1) * array_bytes(n, 4), "the keys");
+	Carver		carver(memory);
+	auto		copy_in = [&](const uint32_t *from) {
+		uint32_t   *to = carver.take<uint32_t>(n);
 
-	part->memory = DeviceBuffer(part->context, *part->stream, lists * bytes,
-								"sorted keys");
+		check(cudaMemcpyAsync(to, from + part->first, n * 4, cudaMemcpyHostToDevice,
+							  *part->stream), "copy a part");
+		return to;
+	};
+	Elements	input = {};
 
-	Carver		out(part->memory);
-	HpsortCudaError error;
-
-	part->sorted.keys = out.take<uint32_t>(n);
-	part->sorted.payload = payload ? out.take<uint32_t>(n) : nullptr;
-	copy_in(*part, in_keys, keys + part->first, device);
+	input.keys = copy_in(keys);
 	if (payload)
-		copy_in(*part, in_payload, payload + part->first, device);
-	if (hpsort_published_sort(part->context, &spec, in_keys, in_payload, n,
-							  part->sorted.keys, part->sorted.payload,
-							  static_cast<cudaStream_t>(*part->stream), nullptr,
-							  nullptr, &error) != HPSORT_CUDA_OK)
-		throw Failure{error};
+		input.payload = copy_in(payload);
+	sort_part(spec, input, part);
+}
+
+/* A share's keys, which its device has and keeps until the end: if it has no room to
+ * sort them, they are fetched as they are. */
+void
+sort_share(const HpsortPublishedSpec &spec, Part *part)
+{
+	const KeptKeys &kept = part->share->kept;
+
+	DeviceScope scope(part->context->ordinal);
+
+	part->stream.reset(new Stream);
+
+	DeviceBuffer rows;
+	Elements	input = {reinterpret_cast<uint32_t *>(kept.keys()), nullptr};
+
+	if (spec.payload)
+	{
+		rows = DeviceBuffer(part->context, *part->stream, part->n * 4, "row numbers");
+		input.payload = rows.as<uint32_t>();
+		kept.write_rows(*part->stream, input.payload);
+	}
+	sort_part(spec, input, part);
 }
 
 /* No part without a key, and the first device has the first. */
@@ -155,7 +184,8 @@ for_each_part(std::vector<Part> *parts, Work work)
 /* From the part's device to the first one's; on the first one's stream, for the merge
  * that follows there.  The part's thread has waited for its own. */
 void
-fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stream)
+fetch(const Part &first, const Part &part, const Elements &from, const Elements &to,
+	  cudaStream_t stream)
 {
 	auto		copy = [&](uint32_t *target, const uint32_t *source) {
 		check(cudaMemcpyPeerAsync(target, first.context->ordinal, source,
@@ -163,9 +193,9 @@ fetch(const Part &first, const Part &part, const Elements &to, cudaStream_t stre
 			  "copy between devices");
 	};
 
-	copy(to.keys, part.sorted.keys);
-	if (to.payload)
-		copy(to.payload, part.sorted.payload);
+	copy(to.keys, from.keys);
+	if (from.payload)
+		copy(to.payload, from.payload);
 }
 
 /* All parts side by side on the first device, merged, back to the host.  Its own part
@@ -200,7 +230,7 @@ collect(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 		}
 		for (const Part &part : *parts)
 		{
-			fetch(first, part, one.from(part.first), stream);
+			fetch(first, part, part.sorted, one.from(part.first), stream);
 			ends.push_back(part.first + part.n);
 		}
 		result = merge_parts(context, stream, order_of(spec), one, other, ends,
@@ -253,85 +283,142 @@ with_release(std::vector<Part> *parts, Body body)
 
 } /* namespace */
 
+uint64_t
+share_need(const HpsortPublishedSpec &spec, uint64_t n)
+{
+	HpsortPublishedSpec theirs = spec;
+
+	theirs.pass_keys = 0;
+	return array_bytes(n, 4) * (spec.payload ? 4 : 2) + bucket_bitonic_need(theirs, n);
+}
+
+namespace
+{
+
+/* The first device's own part, and behind it those of the others. */
+std::vector<Part>
+parts_of(const Task &task, uint64_t own, const std::vector<Share *> &others)
+{
+	std::vector<Part> parts(others.size() + 1);
+	uint64_t	first = own;
+
+	parts[0].context = task.context;
+	parts[0].n = own;
+	for (size_t i = 0; i < others.size(); i++)
+	{
+		Part	   &part = parts[i + 1];
+
+		part.context = others[i]->context;
+		part.share = others[i];
+		part.first = first;
+		part.n = others[i]->kept.n();
+		first += part.n;
+	}
+	return parts;
+}
+
+/* Where its own device has no room, that is no error: the first one sorts the part. */
+void
+sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
+{
+	try
+	{
+		sort_share(spec, part);
+	}
+	catch (const Failure &failure)
+	{
+		if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
+			throw;
+
+		/* this may be a thread without a device as yet */
+		DeviceScope scope(part->context->ordinal);
+
+		part->no_room = true;
+		part->memory.release();
+	}
+}
+
 /*
- * The first device has the keys, and sorts its own part where they are, and afterwards
- * those of devices that turned out to have no room.  The others cannot be stopped:
- * their parts are waited for.  Returns how many devices have sorted.
+ * A part that lies on the first device, into the same place of the output; on the job's
+ * stream, where it can be stopped.
+ */
+void
+sort_here(const Task &task, const HpsortPublishedSpec &spec, const Part &part)
+{
+	DeviceScope scope(task.context->ordinal);
+	HpsortPublishedSpec own_spec = spec;
+	Task		own = task;
+
+	own.keys += part.first;
+	own.out += part.first;
+	if (task.payload != nullptr)
+	{
+		own.payload += part.first;
+		own.payload_out += part.first;
+	}
+	own.n = part.n;
+	sort_on(own, &own_spec);
+	check(cudaStreamSynchronize(task.stream), "sort");
+}
+
+/* Keys of another device, to their place on the first one, with their row numbers. */
+void
+bring(const Task &task, const Part &first, const Part &part)
+{
+	const KeptKeys &kept = part.share->kept;
+	const Elements from = {reinterpret_cast<uint32_t *>(kept.keys()), nullptr};
+	const Elements to = {const_cast<uint32_t *>(task.keys) + part.first, nullptr};
+
+	fetch(first, part, from, to, task.stream);
+	if (task.payload != nullptr)
+		kept.write_rows(task.stream, const_cast<uint32_t *>(task.payload) + part.first);
+}
+
+} /* namespace */
+
+/*
+ * The first device sorts its own part where it is, and afterwards those of devices that
+ * turned out to have no room.  The others cannot be stopped: their parts are waited for.
+ * Returns how many devices have sorted.
  */
 size_t
-sort_shared(const Task &task, const HpsortPublishedSpec *spec,
-			const std::vector<HpsortCuda *> &others)
+sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
+			const std::vector<Share *> &others)
 {
-	std::vector<HpsortCuda *> contexts = {task.context};
+	std::vector<Part> parts = parts_of(task, own, others);
+	const Part &first = parts.front();
+	size_t		devices = parts.size();
 	HpsortPublishedSpec theirs = *spec;
 
-	/* how short passes must be depends on what is free on a device: this one */
+	/* how short passes must be depends on what is free on a device: the first */
 	theirs.pass_keys = 0;
-	contexts.insert(contexts.end(), others.begin(), others.end());
 	/* the threads' streams do not wait for this one */
 	check(cudaStreamSynchronize(task.stream), "get the keys");
-
-	std::vector<Part> parts = cut(contexts.data(), static_cast<int>(contexts.size()),
-								  task.n);
-
-	size_t		devices = parts.size();
 
 	with_release(&parts, [&] {
 		const Elements out = {task.out, task.payload_out};
 		std::vector<uint64_t> ends;
 		Task		merging = task;
-		/* on the job's stream, where it can be stopped, and where its keys are */
-		auto		sort_here = [&](const Part &part) {
-			DeviceScope scope(task.context->ordinal);
-			HpsortPublishedSpec whole = *spec;
-			Task		own = task;
-
-			own.keys += part.first;
-			own.out += part.first;
-			if (task.payload != nullptr)
-			{
-				own.payload += part.first;
-				own.payload_out += part.first;
-			}
-			own.n = part.n;
-			sort_on(own, &whole);
-			check(cudaStreamSynchronize(task.stream), "sort");
-		};
 
 		for_each_part(&parts, [&](Part *part) {
-			if (part == &parts.front())
-			{
-				sort_here(*part);
-				return;
-			}
-			try
-			{
-				sort_part(theirs, task.keys, task.payload, task.context->ordinal, part);
-			}
-			catch (const Failure &failure)
-			{
-				if (failure.error.code != HPSORT_CUDA_NO_MEMORY || failure.error.sticky)
-					throw;
-
-				/* this may be a thread without a device as yet */
-				DeviceScope scope(part->context->ordinal);
-
-				part->no_room = true;
-				part->memory.release();
-			}
+			if (part->share == nullptr)
+				sort_here(task, *spec, *part);
+			else
+				sort_share_if_room(theirs, part);
 		});
 		/* first those that are sorted here, where there may be too little room as well:
 		 * nothing is on its way from the others then */
 		for (const Part &part : parts)
 			if (part.no_room)
 			{
-				sort_here(part);
+				bring(task, first, part);
+				sort_here(task, *spec, part);
 				devices--;
 			}
 		for (const Part &part : parts)
 		{
-			if (&part != &parts.front() && !part.no_room)
-				fetch(parts.front(), part, out.from(part.first), task.stream);
+			if (part.share != nullptr && !part.no_room)
+				fetch(first, part, part.sorted, out.from(part.first), task.stream);
 			ends.push_back(part.first + part.n);
 		}
 		/* all keys are in the output by now, and their old place is the second list */
@@ -377,8 +464,8 @@ hpsort_published_sort_many(HpsortCuda *const *contexts, int count,
 		parts = cut(contexts, count, n);
 		with_release(&parts, [&] {
 			for_each_part(&parts, [&](Part *part) {
-				sort_part(*spec, static_cast<const uint32_t *>(keys),
-						  spec->payload ? payload : nullptr, -1, part);
+				sort_from_host(*spec, static_cast<const uint32_t *>(keys),
+							   spec->payload ? payload : nullptr, part);
 			});
 			collect(*spec, &parts, n, static_cast<uint32_t *>(out),
 					spec->payload ? payload_out : nullptr);

@@ -18,8 +18,13 @@
 
 namespace hpsort
 {
+
+class KeptKeys;
+
 namespace published
 {
+
+class Shares;
 
 /*
  * Times phases by events, when asked to: phase() ends one and begins the next.
@@ -235,6 +240,11 @@ void		check_verdict(const HpsortPublishedVerdict &verdict,
 /* Throws why spec->algorithm cannot do a job, if so. */
 void		published_check_job(HpsortCuda *context, const HpsortCudaSpec *spec);
 
+/* Lets further devices have a part of the keys of a job that is about to get them; not
+ * of one that another algorithm than bucket_bitonic sorts. */
+void		published_share(const HpsortCudaSpec &job, HpsortCuda *const *contexts,
+							int count, Shares *shares);
+
 /* Into how many parts a list was cut, and by how many devices it was sorted. */
 struct Cut
 {
@@ -243,14 +253,14 @@ struct Cut
 };
 
 /*
- * Sorts the keys of a job, whose bounds have been found, and waits; keys are
- * overwritten.  rows, if not null, receives the stable permutation.  others may
- * sort a part.
+ * Sorts the n keys of a job, whose bounds have been found, and waits; they are
+ * overwritten.  kept has all of them, or else those that shares has not, and room for
+ * all.  rows, if not null, receives the stable permutation.
  */
 Cut			published_into(HpsortCuda *context, cudaStream_t stream,
 						   const HpsortCudaSpec &job, const Bounds &bounds,
-						   int32_t *keys, uint64_t n, int32_t *out, uint32_t *rows,
-						   StopWord stop, const std::vector<HpsortCuda *> &others);
+						   const KeptKeys &kept, uint64_t n, int32_t *out,
+						   uint32_t *rows, StopWord stop, const Shares &shares);
 
 } /* namespace published */
 } /* namespace hpsort */

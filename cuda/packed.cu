@@ -1,0 +1,582 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed.cu
+ *	  Packed values that stay on the device: kept, freed, and added to jobs as keys.
+ *
+ * A job is told of packed values by tables of parts, which are made in pinned memory.  In
+ * counting mode the values of a table are counted where they are, in keeping mode
+ * they are unpacked behind the keys added before.  Where keys go is known on the host,
+ * which counts NULLs by words of bits, so that nothing waits for the device.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "packed.cuh"
+
+#include <algorithm>
+
+#include "common/unpack.cuh"
+#include "job.cuh"
+
+using namespace hpsort;
+
+namespace hpsort
+{
+
+/* Pinned tables that a job has on their way to the device at most: the host makes one
+ * while another is copied. */
+static constexpr size_t tables_in_flight = 4;
+
+PackedStaging::PackedStaging()
+{
+	void	   *memory;
+
+	check(cudaHostAlloc(&memory, (REGIME_PACKED_PARTS + 1) * sizeof(PackedPart),
+						cudaHostAllocPortable), "allocate pinned memory");
+	parts = static_cast<PackedPart *>(memory);
+}
+
+/* The first job's pinned memory is allocated here, which is when a context keeps its first
+ * values, and not when the first are added to a job. */
+PackedShared::PackedShared()
+{
+	for (size_t i = 0; i < tables_in_flight; i++)
+		idle.push_back(std::make_unique<PackedStaging>());
+}
+
+PackedUse::PackedUse(PackedShared *of)
+	: shared(of)
+{
+	std::lock_guard<std::mutex> guard(shared->lock);
+
+	shared->uses.push_back(this);
+}
+
+/* Pinned memory is slow to allocate, and so is kept for jobs to come. */
+PackedUse::~PackedUse()
+{
+	std::lock_guard<std::mutex> guard(shared->lock);
+
+	shared->uses.erase(std::find(shared->uses.begin(), shared->uses.end(), this));
+	if (origin)
+		origin->done.store(origin->last);
+	for (std::unique_ptr<PackedStaging> &table : tables)
+	{
+		try
+		{
+			shared->idle.push_back(std::move(table));
+		}
+		catch (const std::bad_alloc &)
+		{
+			/* without room in the list the table is freed */
+		}
+	}
+}
+
+void
+packed_close(HpsortCuda *context)
+{
+	delete context->packed;
+	context->packed = nullptr;
+}
+
+} /* namespace hpsort */
+
+namespace
+{
+
+/* What this job needs of packed values, made when it is first wanted. */
+PackedUse *
+use_of(HpsortCudaJob *job)
+{
+	if (!job->packed)
+	{
+		std::lock_guard<std::mutex> guard(job->context->lock);
+
+		if (job->context->packed == nullptr)
+			job->context->packed = new PackedShared;
+	}
+	if (!job->packed)
+		job->packed.reset(new PackedUse(job->context->packed));
+	return job->packed.get();
+}
+
+/* Makes a stream wait for the copies of an origin up to a number, unless they are done.
+ * Under PackedShared.lock. */
+void
+wait_for_copies(PackedOrigin *origin, uint64_t number, cudaStream_t stream)
+{
+	if (number <= origin->done.load())
+		return;
+	if (origin->copied.is_done())
+		origin->done.store(origin->last);
+	else
+		origin->copied.make_wait(stream);
+}
+
+/*
+ * The bits of n rows, the number of NULLs before each word of them, and where both are,
+ * as they lie before the values on the device.  Returns the bytes of all that; 0 if no
+ * row is NULL.
+ */
+uint64_t
+make_head(HpsortCudaPacked *packed, const uint8_t *nulls, uint32_t n)
+{
+	const uint64_t words = (static_cast<uint64_t>(n) + packed_group - 1) / packed_group;
+	const uint64_t numbers = (words * sizeof(uint32_t) + 15) / 16 * 16;
+	const uint64_t bytes = (words * sizeof(uint64_t) + 15) / 16 * 16 + numbers +
+		sizeof(PackedNulls);
+	uint32_t	before = 0;
+	PackedNulls where = {};
+
+	packed->head.reset(new uint64_t[bytes / sizeof(uint64_t)]());
+
+	uint64_t   *bits = packed->head.get();
+	uint32_t   *counts = reinterpret_cast<uint32_t *>(
+		reinterpret_cast<char *>(bits) + bytes - sizeof(PackedNulls) - numbers);
+
+	memcpy(bits, nulls, (static_cast<uint64_t>(n) + 7) / 8);
+	if (n % packed_group != 0)
+		bits[words - 1] &= (1ull << n % packed_group) - 1;
+	for (uint64_t i = 0; i < words; i++)
+	{
+		counts[i] = before;
+		before += static_cast<uint32_t>(__builtin_popcountll(bits[i]));
+	}
+	if (before == 0)
+	{
+		packed->head.reset();
+		return 0;
+	}
+	where.bits_back = static_cast<uint32_t>(bytes);
+	where.counts_back = static_cast<uint32_t>(numbers + sizeof(PackedNulls));
+	memcpy(reinterpret_cast<char *>(bits) + bytes - sizeof(where), &where, sizeof(where));
+	packed->nnulls = before;
+	packed->nulls = bits;
+	packed->nulls_before = counts;
+	return bytes;
+}
+
+/* The bytes to the next boundary of 16 are read with the last value, and so are cleared. */
+void
+copy_values(HpsortCudaJob *job, HpsortCudaPacked *packed, const void *values,
+			uint64_t head_bytes)
+{
+	char	   *to = packed->memory.as<char>() + head_bytes;
+	const uint64_t bytes = static_cast<uint64_t>(packed->n) << packed->width_bits;
+
+	if (head_bytes > 0)
+		check(cudaMemcpyAsync(packed->memory.as<char>(), packed->head.get(), head_bytes,
+							  cudaMemcpyHostToDevice, job->copy), "copy bits of NULLs");
+	if (bytes > 0)
+		check(cudaMemcpyAsync(to, values, bytes, cudaMemcpyDefault, job->copy),
+			  "copy packed values");
+	if (bytes % 16 != 0)
+		check(cudaMemsetAsync(to + bytes, 0, 16 - bytes % 16, job->copy),
+			  "clear the end of packed values");
+	packed->values = to;
+}
+
+/* The body of hpsort_cuda_job_keep(), whose arguments are sound. */
+std::unique_ptr<HpsortCudaPacked>
+keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls, uint32_t n,
+	 int width_bits, int32_t base)
+{
+	PackedUse  *use = use_of(job);
+	std::unique_ptr<HpsortCudaPacked> packed(new HpsortCudaPacked);
+	uint64_t	head_bytes = 0;
+	Added		entry;
+
+	if (!use->origin)
+		use->origin = std::make_shared<PackedOrigin>();
+	packed->context = job->context;
+	packed->owner = use->origin;
+	packed->origin = packed->owner.get();
+	packed->n = n;
+	packed->base = base;
+	packed->width_bits = width_bits;
+	if (nulls != nullptr && n > 0)
+		head_bytes = make_head(packed.get(), nulls, n);
+	packed->memory = DeviceBuffer(job->context, job->copy, head_bytes +
+								  ((static_cast<uint64_t>(n) << width_bits) + 15) / 16 * 16,
+								  "packed values");
+	entry.number = job->number + 1;
+	try
+	{
+		/* the driver may read pageable memory after the copy was put on the stream */
+		const bool	in_place = n > 0 && is_read_in_place(job, values);
+
+		copy_values(job, packed.get(), values, head_bytes);
+		entry.copied.record(job->copy);
+		if (in_place)
+			entry.copied.wait();
+
+		std::lock_guard<std::mutex> guard(use->shared->lock);
+
+		packed->origin->copied.record(job->copy);
+		packed->number = ++packed->origin->last;
+		job->added.push_back(std::move(entry));
+	}
+	catch (...)
+	{
+		/* the caller's memory, and the packed values', is not in use any more */
+		ignore(cudaStreamSynchronize(job->copy));
+		throw;
+	}
+	job->number++;
+	packed->memory.follow(use->shared->frees);
+	return packed;
+}
+
+/* NULLs among the first rows of packed values that have some.  Of all rows and of none the
+ * answer is in the line of memory that adding looks at anyway. */
+uint32_t
+nulls_before(const HpsortCudaPacked *packed, uint32_t row)
+{
+	const uint32_t word = row / packed_group;
+
+	if (row == 0)
+		return 0;
+	if (row == packed->n)
+		return packed->nnulls;
+	return packed->nulls_before[word] + static_cast<uint32_t>(__builtin_popcountll(
+		packed->nulls[word] & ((1ull << row % packed_group) - 1)));
+}
+
+/* Keys of a piece. */
+uint32_t
+count_keys(const HpsortCudaPiece &piece)
+{
+	if (piece.packed->nulls == nullptr || piece.n == 0)
+		return piece.n;
+	return piece.n - (nulls_before(piece.packed, piece.first + piece.n) -
+					  nulls_before(piece.packed, piece.first));
+}
+
+/* Pieces whose packed values the host asks the cache for ahead of those it looks at. */
+constexpr uint32_t pieces_ahead = 16;
+
+/* Of npieces pieces, what will be wanted some pieces behind the one at a place. */
+inline void
+prefetch_behind(const HpsortCudaPiece *pieces, uint32_t npieces, uint32_t at)
+{
+	if (npieces - at > pieces_ahead)
+		__builtin_prefetch(pieces[at + pieces_ahead].packed);
+}
+
+/* What pieces have: keys, and how many of the pieces have some. */
+struct Found
+{
+	uint64_t	keys;
+	uint32_t	parts;
+};
+
+/*
+ * All pieces, before anything is done with the first: whether they are the job's to read,
+ * what they have, and which other jobs' copies have to be waited for.  The job's
+ * own are behind it on stream copy, as its tables are.
+ */
+Found
+look_through(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces)
+{
+	PackedUse  *use = use_of(job);
+	std::vector<PackedOrigin *> copying;
+	Found		found = {0, 0};
+
+	for (uint32_t i = 0; i < npieces; i++)
+	{
+		const HpsortCudaPacked *packed = pieces[i].packed;
+
+		prefetch_behind(pieces, npieces, i);
+		if (packed == nullptr || packed->context != job->context)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "packed values of another context, or none");
+		if (pieces[i].first > packed->n || pieces[i].n > packed->n - pieces[i].first)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "rows %u and %u more of %u packed values",
+				 pieces[i].first, pieces[i].n, packed->n);
+
+		const uint32_t keys = count_keys(pieces[i]);
+
+		found.keys += keys;
+		found.parts += keys > 0;
+		if (packed->number > packed->origin->done.load(std::memory_order_acquire) &&
+			packed->origin != use->origin.get() &&
+			std::find(copying.begin(), copying.end(), packed->origin) == copying.end())
+			copying.push_back(packed->origin);
+	}
+	if (!copying.empty())
+	{
+		std::lock_guard<std::mutex> guard(use->shared->lock);
+
+		for (PackedOrigin *origin : copying)
+			wait_for_copies(origin, origin->last, job->compute);
+	}
+	return found;
+}
+
+/* Tiles of a part; how they are cut is its kernel's. */
+uint32_t
+tiles_of(const PackedPart &part, bool counting)
+{
+	constexpr uint64_t tile_bytes = packed_tile_vectors * 16;
+	const uint64_t bytes = reinterpret_cast<uintptr_t>(part.values) % 16 +
+		(static_cast<uint64_t>(part.n) << part.width_bits());
+
+	/* two divisions by constants: one by either would be a real one */
+	return counting ? static_cast<uint32_t>((bytes + tile_bytes - 1) / tile_bytes) :
+		(part.n - 1) / packed_tile_values + 1;
+}
+
+/*
+ * The next table: of pieces from *at on, whose keys go to *position on; both are moved
+ * on.  It ends where it is full, or where a bin of 32 bits could overflow.  Pieces
+ * without keys are left out.
+ */
+PackedTable
+make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint32_t *at,
+		   uint64_t *position, PackedPart *parts)
+{
+	PackedTable table = {nullptr, 0, 0, 0};
+
+	for (; *at < npieces && table.count < REGIME_PACKED_PARTS; (*at)++)
+	{
+		const HpsortCudaPiece &piece = pieces[*at];
+		const HpsortCudaPacked *packed = piece.packed;
+		const uint32_t keys = count_keys(piece);
+		const bool	nulls = keys < piece.n;
+		int64_t		place = static_cast<int64_t>(*position);
+		PackedPart &part = parts[table.count];
+
+		prefetch_behind(pieces, npieces, *at);
+		if (keys == 0)
+			continue;
+		if (piece.n > UINT32_MAX - table.n)
+			break;
+		if (nulls)
+			place -= piece.first - nulls_before(packed, piece.first);
+		part.values = packed->values +
+			(static_cast<uint64_t>(piece.first) << packed->width_bits);
+		part.place = place * 8 + (nulls ? 4 : 0) + packed->width_bits;
+		part.start = table.tiles;
+		part.first = piece.first;
+		part.n = piece.n;
+		part.base = packed->base;
+		table.count++;
+		table.tiles += tiles_of(part, counting);
+		table.n += piece.n;
+		*position += keys;
+	}
+	parts[table.count] = PackedPart{nullptr, 0, table.tiles, 0, 0, 0};
+	return table;
+}
+
+/*
+ * Pinned memory for a table: this job's oldest, if that has been copied or if the job has
+ * enough of them, else one that no job has, else a new one.
+ */
+PackedStaging *
+next_staging(PackedUse *use)
+{
+	std::unique_ptr<PackedStaging> staging;
+
+	if (!use->tables.empty() && (use->tables.size() >= tables_in_flight ||
+								 use->tables.front()->copied.is_done()))
+	{
+		use->tables.front()->copied.wait();
+		staging = std::move(use->tables.front());
+		use->tables.pop_front();
+	}
+	else
+	{
+		std::lock_guard<std::mutex> guard(use->shared->lock);
+
+		if (!use->shared->idle.empty())
+		{
+			staging = std::move(use->shared->idle.back());
+			use->shared->idle.pop_back();
+		}
+	}
+	if (!staging)
+		staging.reset(new PackedStaging);
+	use->tables.push_back(std::move(staging));
+	return use->tables.back().get();
+}
+
+/*
+ * Brings a table to its place on the device, when the table there before has been read, and
+ * has its values counted or unpacked.
+ */
+void
+add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
+		  Event *read)
+{
+	const uint64_t bytes = (static_cast<uint64_t>(table.count) + 1) * sizeof(PackedPart);
+
+	read->make_wait(job->copy);
+	table.parts = place;
+	check(cudaMemcpyAsync(place, staging->parts, bytes, cudaMemcpyHostToDevice, job->copy),
+		  "copy a table of packed values");
+	staging->copied.record(job->copy);
+	/* in keeping mode also for the room that the keys go to */
+	staging->copied.make_wait(job->compute);
+	if (job->counting)
+		job->bins.add_packed(job->context, job->compute, table, job->verdict.get());
+	else
+		unpack_add(job->context, job->compute, table, job->kept.keys(), job->kept.bounds());
+	read->record(job->compute);
+}
+
+/*
+ * Adds the pieces table by table, so that the device begins while the host makes the next
+ * table.  What device memory it takes is there before the job changes.  In the end, and
+ * after an error as well, whoever frees packed values waits for what has been launched.
+ */
+void
+add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
+		   const Found &found)
+{
+	PackedUse  *use = use_of(job);
+	DeviceBuffer memory(job->context, job->copy, regime_packed_bytes(found.parts),
+						"tables of packed values");
+	const uint32_t tables = found.parts > REGIME_PACKED_PARTS ? 2 : 1;
+	PackedStaging *staging = next_staging(use);
+	uint64_t	position = job->kept.n();
+	uint32_t	turn = 0;
+	uint32_t	at = 0;
+
+	try
+	{
+		for (;;)
+		{
+			const PackedTable table = make_table(pieces, npieces, job->counting, &at,
+												 &position, staging->parts);
+
+			if (table.count > 0)
+				add_table(job, staging, table, memory.as<PackedPart>() +
+						  turn * (memory.bytes() / tables / sizeof(PackedPart)),
+						  &use->table_read[turn]);
+			if (at == npieces)
+				break;
+			check_cancelled(job);
+			staging = next_staging(use);
+			turn = (turn + 1) % tables;
+		}
+
+		std::lock_guard<std::mutex> guard(use->shared->lock);
+
+		use->read.record(job->compute);
+		use->pending = true;
+	}
+	catch (...)
+	{
+		/* some of the keys may have been taken */
+		job->failed = true;
+		ignore(cudaStreamSynchronize(job->copy));
+		ignore(cudaStreamSynchronize(job->compute));
+		throw;
+	}
+	memory.release_on(job->compute);
+}
+
+/*
+ * For both calls that take packed values.  Other than in job_change(), running out of
+ * memory is no reason to give the job up: the job is as before, unless body says that it
+ * has failed.
+ */
+template <typename Body>
+HpsortCudaCode
+packed_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
+{
+	const HpsortCudaCode code = job_call(job, err, [&] {
+		if (job->failed)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job has failed");
+		if (job->finished)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+		body();
+	});
+
+	if (code != HPSORT_CUDA_OK && code != HPSORT_CUDA_BAD_ARGUMENT &&
+		code != HPSORT_CUDA_NO_MEMORY)
+		job->failed = true;
+	return code;
+}
+
+} /* namespace */
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_keep(HpsortCudaJob *job, const void *values, const uint8_t *nulls,
+					 uint32_t n, int width, int32_t base, HpsortCudaPacked **packed,
+					 uint64_t *number, HpsortCudaError *err)
+{
+	*packed = nullptr;
+	return packed_call(job, err, [&] {
+		if (width != 1 && width != 2 && width != 4)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "packed values of %d bytes", width);
+		if (n > 0 && (values == nullptr ||
+					  reinterpret_cast<uintptr_t>(values) % static_cast<uintptr_t>(width)))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no values, or not aligned to their width");
+		*packed = keep(job, values, nulls, n, width / 2, base).release();
+		if (number)
+			*number = job->number;
+	});
+}
+
+/* The object is deleted after a sticky error as well. */
+extern "C" void
+hpsort_cuda_packed_free(HpsortCudaPacked *packed)
+{
+	if (packed == nullptr)
+		return;
+	(void) guarded(nullptr, [&] {
+		DeviceScope scope(packed->context->ordinal);
+		PackedShared *shared = packed->context->packed;
+
+		(void) guarded(nullptr, [&] {
+			std::lock_guard<std::mutex> guard(shared->lock);
+
+			wait_for_copies(packed->origin, packed->number, shared->frees);
+			/* bits may be read where they are on the host, which is freed below */
+			if (packed->head && packed->context->reads_pageable &&
+				packed->number > packed->origin->done.load())
+				packed->origin->copied.wait();
+			for (PackedUse *use : shared->uses)
+				if (use->pending)
+				{
+					use->read.make_wait(shared->frees);
+					use->pending = false;
+				}
+		});
+		packed->memory.release();
+		/* its event, if this was the last of the origin */
+		packed->owner.reset();
+	});
+	delete packed;
+}
+
+extern "C" uint64_t
+hpsort_cuda_packed_bytes(const HpsortCudaPacked *packed)
+{
+	return packed->memory.bytes();
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_add_packed(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
+						   uint32_t npieces, uint64_t *nkeys, HpsortCudaError *err)
+{
+	return packed_call(job, err, [&] {
+		if (npieces > 0 && pieces == nullptr)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no pieces");
+
+		const Found found = look_through(job, pieces, npieces);
+
+		if (found.parts > 0)
+		{
+			if (!job->counting)
+				job->kept.reserve(job->kept.n() + found.keys);
+			add_pieces(job, pieces, npieces, found);
+			if (!job->counting)
+				job->kept.note(found.keys, job->n);
+		}
+		job->n += found.keys;
+		if (nkeys)
+			*nkeys = found.keys;
+	});
+}

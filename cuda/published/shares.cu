@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * shares.cu
+ *	  The keys of a job that further devices have (see shares.cuh).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "published/shares.cuh"
+
+#include "published/bucket_bitonic.cuh"
+
+#include <algorithm>
+
+namespace hpsort
+{
+namespace published
+{
+
+namespace
+{
+
+/* Fewer keys for each device are sorted by one before a thread has started. */
+constexpr uint64_t shared_least = 1u << 20;
+
+/* body() on the share's device. */
+template <typename Body>
+void
+on_device_of(const Share &share, Body body)
+{
+	DeviceScope scope(share.context->ordinal);
+
+	body();
+}
+
+bool
+is_out_of_memory(const Failure &failure)
+{
+	return failure.error.code == HPSORT_CUDA_NO_MEMORY && !failure.error.sticky;
+}
+
+} /* namespace */
+
+void
+Shares::close()
+{
+	settle();
+	for (std::unique_ptr<Share> &share : shares_)
+		(void) guarded(nullptr, [&] {
+			on_device_of(*share, [&] { share.reset(); });
+		});
+	shares_.clear();
+}
+
+/*
+ * A device gets no keys before the job is known to have enough for all of them: from
+ * the beginning if so many are expected, else when so many are on the job's own, and
+ * the others catch up then.
+ */
+void
+Shares::open(HpsortCuda *const *contexts, int count, const HpsortPublishedSpec &spec,
+			 uint64_t expected)
+{
+	const uint64_t least = shared_least * (static_cast<uint64_t>(count) + 1);
+	/* the last piece may go to any of them */
+	const uint64_t each = expected / (static_cast<uint64_t>(count) + 1) + piece;
+
+	close();
+	from_ = expected >= least ? 0 : least;
+	for (int i = 0; i < count; i++)
+	{
+		HpsortCuda *context = contexts[i];
+		const uint64_t limit = context->limit.load();
+		uint64_t	used;
+
+		hpsort_cuda_memory(context, &used, nullptr, 0);
+		if (from_ == 0 && (used > limit || share_need(spec, each) > limit - used))
+			continue;
+
+		DeviceScope scope(context->ordinal);
+
+		try
+		{
+			std::unique_ptr<Share> share(new Share(context));
+
+			share->kept.open(from_ == 0 ? each : 0);
+			shares_.push_back(std::move(share));
+		}
+		catch (const Failure &failure)
+		{
+			if (!is_out_of_memory(failure))
+				throw;
+		}
+	}
+}
+
+/* Of devices with equally many keys the first one takes them, and the job's own is it. */
+bool
+Shares::take(const int32_t *keys, uint64_t n, uint64_t own, uint64_t total,
+			 std::vector<Event> *copied)
+{
+	uint64_t	fewest = own;
+	Share	   *chosen = nullptr;
+
+	if (total < from_)
+		return false;
+	for (const std::unique_ptr<Share> &share : shares_)
+		if (!share->full && share->kept.n() < fewest)
+		{
+			chosen = share.get();
+			fewest = chosen->kept.n();
+		}
+	if (chosen == nullptr)
+		return false;
+
+	DeviceScope scope(chosen->context->ordinal);
+
+	/* What it has stays there, and is sorted there if there is room for that. */
+	try
+	{
+		chosen->kept.reserve(fewest + n);
+	}
+	catch (const Failure &failure)
+	{
+		if (!is_out_of_memory(failure))
+			throw;
+		chosen->full = true;
+		return false;
+	}
+	copied->emplace_back();
+	chosen->kept.add(keys, n, total, &copied->back());
+	return true;
+}
+
+void
+Shares::settle()
+{
+	for (const std::unique_ptr<Share> &share : shares_)
+		(void) guarded(nullptr, [&] {
+			on_device_of(*share, [&] {
+				ignore(cudaStreamSynchronize(share->copy));
+				ignore(cudaStreamSynchronize(share->compute));
+			});
+		});
+}
+
+void
+Shares::widen(Bounds *bounds)
+{
+	for (Share *share : used())
+		on_device_of(*share, [&] {
+			const Bounds found = share->kept.read_bounds();
+
+			bounds->lo = std::min(bounds->lo, found.lo);
+			bounds->hi = std::max(bounds->hi, found.hi);
+		});
+}
+
+bool
+Shares::read_pageable() const
+{
+	return std::any_of(shares_.begin(), shares_.end(),
+					   [](const std::unique_ptr<Share> &share) {
+		return share->context->reads_pageable;
+	});
+}
+
+std::vector<Share *>
+Shares::used() const
+{
+	std::vector<Share *> used;
+
+	for (const std::unique_ptr<Share> &share : shares_)
+		if (share->kept.n() > 0)
+			used.push_back(share.get());
+	return used;
+}
+
+} /* namespace published */
+} /* namespace hpsort */
