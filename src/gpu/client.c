@@ -86,7 +86,7 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 }
 
 static SortStatus
-shake_hands(GpuClient *c, const char *build, int64_t deadline, SortError *err)
+shake_hands(GpuClient *c, const char *build, uint64_t epoch, int64_t deadline, SortError *err)
 {
 	GpuMessage	message;
 	SortStatus	status;
@@ -96,6 +96,7 @@ shake_hands(GpuClient *c, const char *build, int64_t deadline, SortError *err)
 	message.body.hello.magic = GPU_MAGIC;
 	message.body.hello.version = GPU_PROTOCOL_VERSION;
 	snprintf(message.body.hello.build, GPU_BUILD_SIZE, "%s", build);
+	message.body.hello.epoch = epoch;
 	status = client_send(c, &message, err);
 	if (status == SORT_OK)
 		status = client_next_message(c, true, deadline, &message, &got, err);
@@ -113,6 +114,7 @@ shake_hands(GpuClient *c, const char *build, int64_t deadline, SortError *err)
 						   message.body.welcome.build, build);
 	c->service_pid = message.body.welcome.pid;
 	c->costs = message.body.welcome.costs;
+	c->keeps_extents = epoch != 0 && message.body.welcome.extent_memory > 0;
 	return map_area(c, &message.body.welcome, err);
 }
 
@@ -150,7 +152,7 @@ gpu_client_connect_over(const GpuClientOptions *options, int fd, GpuClient **cli
 	status = fd >= 0 ? SORT_OK : open_socket(c, options->socket_path, &err);
 	if (status == SORT_OK)
 		status = shake_hands(c, options->build ? options->build : gpu_build_id(),
-							 client_deadline(options->connect_timeout_ms), &err);
+							 options->epoch, client_deadline(options->connect_timeout_ms), &err);
 	c->connecting = false;
 	if (status != SORT_OK)
 	{

@@ -30,6 +30,7 @@ struct GpuClient
 	GpuFailure	failure;		/* the last one */
 	int			service_pid;
 	SortDeviceCosts costs;
+	bool		keeps_extents;	/* the service does, those of this client */
 	GpuClientCounters counters;
 
 	/* the shared area */

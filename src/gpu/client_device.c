@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "gpu/client_extents.h"
 #include "gpu/client_job.h"
 #include "gpu/client_results.h"
 #include "gpu/copy.h"
@@ -73,51 +74,16 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	return SORT_OK;
 }
 
-/* Hands over the chunk that is being filled. */
-static SortStatus
-submit(GpuJob *job, SortError *err)
-{
-	GpuClient  *c = job->client;
-	GpuMessage	message;
-
-	gpu_message_init(&message, GPU_MSG_ADD, c->job_number);
-	message.body.add.chunk = (uint32_t) job->filling;
-	message.body.add.count = job->filled;
-	c->held[job->filling] = CHUNK_NOT_HELD;
-	c->counters.bytes_sent += job->filled * sizeof(int32_t);
-	job->filling = -1;
-	return client_send(c, &message, err);
-}
-
-/* Begins to fill a granted chunk; waits for one if there is none. */
-static SortStatus
-begin_chunk(GpuJob *job, SortError *err)
-{
-	GpuClient  *c = job->client;
-
-	while (c->ngranted == 0)
-	{
-		SortStatus	status = client_job_handle(job, NULL, err);
-
-		if (status != SORT_OK)
-			return status;
-	}
-	job->filling = c->granted[--c->ngranted];
-	job->filled = 0;
-	client_populate(c, (uint32_t) job->filling);
-	return SORT_OK;
-}
-
 /* Announces the next n keys to the service, as far as it does not know of them. */
 static SortStatus
 announce(GpuJob *job, size_t n, SortError *err)
 {
 	GpuMessage	message;
 
-	if (n <= job->announced - job->n)
+	if (n <= job->announced - job->crossed)
 		return SORT_OK;
 	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
-	message.body.want.keys = n - (job->announced - job->n);
+	message.body.want.keys = n - (job->announced - job->crossed);
 	job->announced += message.body.want.keys;
 	return client_send(job->client, &message, err);
 }
@@ -135,8 +101,8 @@ pause_adding(GpuJob *job, SortError *err)
 	do
 		status = client_job_handle(job, &came, err);
 	while (status == SORT_OK && came);
-	if (status == SORT_OK && job->filling >= 0 && job->n == job->announced)
-		status = submit(job, err);
+	if (status == SORT_OK && job->filling >= 0 && job->crossed == job->announced)
+		status = client_submit_keys(job, err);
 	return status;
 }
 
@@ -158,7 +124,7 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 		uint32_t	part;
 
 		if (job->filling < 0)
-			status = begin_chunk(job, err);
+			status = client_begin_chunk(job, err);
 		if (status != SORT_OK)
 			return status;
 		part = capacity - job->filled;
@@ -167,11 +133,12 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 		copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) + job->filled * sizeof(int32_t),
 					   keys, part * sizeof(int32_t));
 		job->filled += part;
+		job->crossed += part;
 		job->n += part;
 		keys += part;
 		n -= part;
 		if (job->filled == capacity)
-			status = submit(job, err);
+			status = client_submit_keys(job, err);
 		if (status != SORT_OK)
 			return status;
 		if (sort_interrupted(job->base.context))
@@ -185,13 +152,14 @@ gpu_finish(SortJob *base, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
-	SortStatus	status = SORT_OK;
+	SortStatus	status;
 	GpuMessage	message;
 
 	if (job->failed)
 		return client_job_failed(job, err);
-	if (job->filling >= 0 && job->filled > 0)
-		status = submit(job, err);
+	status = client_send_kept(job, err);
+	if (status == SORT_OK && job->filling >= 0 && job->filled > 0)
+		status = client_submit_keys(job, err);
 	if (status != SORT_OK)
 		return status;
 
@@ -246,6 +214,8 @@ gpu_close(SortJob *base)
 	}
 	c->job = NULL;
 	c->job_open = false;
+	if (job->keeping)
+		a->release(a->arena, job->keeping);
 	a->release(a->arena, job);
 }
 
@@ -264,6 +234,8 @@ const SortDevice gpu_client_device = {
 	.add_copies = true,
 	.open = gpu_open,
 	.add = gpu_add,
+	.add_extents = client_add_extents,
+	.keep_extent = client_keep_extent,
 	.finish = gpu_finish,
 	.read_keys = client_read_keys,
 	.read_runs = client_read_runs,

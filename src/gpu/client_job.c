@@ -108,6 +108,45 @@ take_data(GpuJob *job, const GpuData *data, SortError *err)
 	return client_violation(c, err, "result out of turn");
 }
 
+/*
+ * Answers to the next extents that were asked for.  The service may write to the chunk at any
+ * time: each answer is copied before it is looked at.
+ */
+static SortStatus
+take_added(GpuJob *job, const GpuAdded *added, SortError *err)
+{
+	GpuClient  *c = job->client;
+	const GpuExtent *answers;
+	uint64_t	keys = 0;
+	uint32_t	i;
+
+	if (job->failed)
+		return SORT_OK;
+	if (c->held[added->chunk] != CHUNK_NOT_HELD)
+		return client_violation(c, err, "chunk lent twice");
+	if (added->count > job->extents_asked - job->extents_answered)
+		return client_violation(c, err, "extents that were not asked for");
+	answers = (const GpuExtent *) client_chunk_memory(c, added->chunk);
+	for (i = 0; i < added->count; i++)
+	{
+		SortExtent *extent = &job->extents[job->extents_answered++];
+		GpuExtent	answer;
+
+		memcpy(&answer, &answers[i], sizeof(answer));
+		if (answer.generation != extent->generation || answer.added > 1 ||
+			answer.nulls > answer.rows || (!answer.added && answer.rows > 0))
+			return client_violation(c, err, "impossible extent");
+		extent->added = answer.added;
+		extent->rows = answer.rows;
+		extent->nulls = answer.nulls;
+		keys += answer.rows - answer.nulls;
+	}
+	if (keys != added->keys)
+		return client_violation(c, err, "wrong number of keys");
+	job->n += keys;
+	return client_release_chunk(c, added->chunk, err);
+}
+
 SortStatus
 client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 {
@@ -123,6 +162,11 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 			return take_result(job, &message->body.result, err);
 		case GPU_MSG_DATA:
 			return take_data(job, &message->body.data, err);
+		case GPU_MSG_ADDED:
+			return take_added(job, &message->body.added, err);
+		case GPU_MSG_FULL:
+			job->full = true;
+			return SORT_OK;
 		case GPU_MSG_ERROR:
 			if (!job->failed)
 				take_error(job, &message->body.error);
@@ -146,4 +190,37 @@ client_job_handle(GpuJob *job, bool *came, SortError *err)
 	if (came)
 		*came = got;
 	return status;
+}
+
+SortStatus
+client_begin_chunk(GpuJob *job, SortError *err)
+{
+	GpuClient  *c = job->client;
+
+	while (c->ngranted == 0)
+	{
+		SortStatus	status = client_job_handle(job, NULL, err);
+
+		if (status != SORT_OK)
+			return status;
+	}
+	job->filling = c->granted[--c->ngranted];
+	job->filled = 0;
+	client_populate(c, (uint32_t) job->filling);
+	return SORT_OK;
+}
+
+SortStatus
+client_submit_keys(GpuJob *job, SortError *err)
+{
+	GpuClient  *c = job->client;
+	GpuMessage	message;
+
+	gpu_message_init(&message, GPU_MSG_ADD, c->job_number);
+	message.body.add.chunk = (uint32_t) job->filling;
+	message.body.add.count = job->filled;
+	c->held[job->filling] = CHUNK_NOT_HELD;
+	c->counters.bytes_sent += job->filled * sizeof(int32_t);
+	job->filling = -1;
+	return client_send(c, &message, err);
 }

@@ -16,10 +16,22 @@ typedef struct GpuJob
 {
 	SortJob		base;
 	GpuClient  *client;
-	uint64_t	n;				/* keys added */
-	uint64_t	announced;		/* keys that the service has heard of, at least n */
+	uint64_t	n;				/* keys added, those of extents included */
+	uint64_t	crossed;		/* keys copied to chunks */
+	uint64_t	announced;		/* keys that the service has heard of, at least crossed */
 	int64_t		filling;		/* the chunk that is being filled, -1: none */
 	uint32_t	filled;			/* keys in it */
+
+	/* extents that the service shall keep, in memory of the job: see client_extents.c */
+	char	   *keeping;		/* chunk_bytes of the client; NULL: there were none so far */
+	size_t		keeping_bytes;	/* used */
+	uint32_t	keeping_count;	/* extents in it */
+	bool		full;			/* the service has no room for more */
+
+	/* extents to be added: asked for, those with an answer */
+	SortExtent *extents;		/* of the caller; NULL: none is asked for */
+	size_t		extents_asked;
+	size_t		extents_answered;
 	bool		finishing;		/* FINISH is sent */
 	bool		finished;		/* FINISH is answered */
 	bool		failed;
@@ -43,6 +55,15 @@ extern SortStatus client_job_message(GpuClient *c, const GpuMessage *message, So
  * there was one.  Fails if the job has failed.
  */
 extern SortStatus client_job_handle(GpuJob *job, bool *came, SortError *err);
+
+/*
+ * Begins to fill a granted chunk (job->filling); waits for one if there is none.  What is going
+ * to fill it must have been announced.
+ */
+extern SortStatus client_begin_chunk(GpuJob *job, SortError *err);
+
+/* Hands over the chunk that is being filled, with keys. */
+extern SortStatus client_submit_keys(GpuJob *job, SortError *err);
 
 /* Fills err with what the job has failed of. */
 extern SortStatus client_job_failed(GpuJob *job, SortError *err);

@@ -280,7 +280,15 @@ client_read_runs(SortJob *base, Runs *runs, SortError *err)
 	}
 	if (status == SORT_OK && n != job->n)
 		status = client_violation(c, err, "wrong runs");
-	if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
+	/* The usual list is empty, and gets this one as it is. */
+	if (status == SORT_OK && runs->len == 0)
+	{
+		Runs		empty = *runs;
+
+		*runs = mine;
+		mine = empty;
+	}
+	else if (status == SORT_OK && !runs_merge(runs, mine.keys, mine.counts, mine.len, a))
 		status = sort_no_memory(err);
 	runs_release(&mine, a);
 	return status;

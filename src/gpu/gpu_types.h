@@ -45,7 +45,9 @@ typedef struct GpuDeviceStatus
 	char		name[128];
 	uint64_t	memory_total;	/* bytes */
 	uint64_t	memory_free;
-	uint64_t	memory_used;	/* by hpsort's jobs */
+	uint64_t	memory_used;	/* by hpsort's jobs and extents */
+	uint64_t	extent_bytes;	/* of extents that are kept for jobs to come */
+	uint64_t	extents;		/* how many */
 	uint32_t	jobs_running;
 	uint64_t	jobs_done;
 	char		state[24];		/* "ready", "failed" */

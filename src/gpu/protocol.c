@@ -21,11 +21,14 @@
  * must not see, or differ between compilers.
  */
 _Static_assert(sizeof(GpuHeader) == 16, "header");
-_Static_assert(sizeof(GpuHello) == 56, "hello");
-_Static_assert(sizeof(GpuWelcome) == 72 + sizeof(SortDeviceCosts), "welcome");
+_Static_assert(sizeof(GpuHello) == 64, "hello");
+_Static_assert(sizeof(GpuWelcome) == 80 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
 _Static_assert(sizeof(GpuOpen) == 40, "open");
-_Static_assert(sizeof(GpuWant) == 8, "want");
+_Static_assert(sizeof(GpuWant) == 16, "want");
+_Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
+_Static_assert(sizeof(GpuExtent) == 40, "extent by its number");
+_Static_assert(sizeof(GpuAdded) == 16, "added");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuResult) == 24, "result");
 _Static_assert(sizeof(GpuData) == 24, "data");
@@ -60,6 +63,9 @@ gpu_body_length(uint32_t type, GpuSide side)
 				return sizeof(GpuRelease);
 			case GPU_MSG_WANT:
 				return sizeof(GpuWant);
+			case GPU_MSG_KEEP:
+			case GPU_MSG_ADD_EXTENTS:
+				return sizeof(GpuExtents);
 			case GPU_MSG_CLOSE:
 			case GPU_MSG_ASK_DEVICES:
 				return 0;
@@ -82,6 +88,10 @@ gpu_body_length(uint32_t type, GpuSide side)
 			return sizeof(GpuDevice);
 		case GPU_MSG_ERROR:
 			return sizeof(GpuError);
+		case GPU_MSG_ADDED:
+			return sizeof(GpuAdded);
+		case GPU_MSG_FULL:
+			return 0;
 		default:
 			return -1;
 	}
@@ -190,8 +200,23 @@ complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 				return "unknown algorithm";
 			break;
 		case GPU_MSG_WANT:
-			if (m->body.want.keys == 0)
-				return "announcement of no keys";
+			if (m->body.want.keys == 0 && m->body.want.chunks == 0)
+				return "announcement of nothing";
+			if (m->body.want.zero != 0)
+				return "unknown flag";
+			break;
+		case GPU_MSG_KEEP:
+			/* what an extent has is seen in the chunk; it takes some bytes at least */
+			if (m->body.extents.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.extents.count == 0 || m->body.extents.count > chunk_bytes / sizeof(GpuKept))
+				return "wrong number of extents in a chunk";
+			break;
+		case GPU_MSG_ADD_EXTENTS:
+			if (m->body.extents.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.extents.count == 0 || m->body.extents.count > gpu_chunk_extents(chunk_bytes))
+				return "wrong number of extents in a chunk";
 			break;
 		case GPU_MSG_ADD:
 			if (m->body.add.chunk >= chunks)
@@ -280,6 +305,12 @@ complaint_of_service(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 				return "wrong number of items in a chunk";
 			if (m->body.data.zero != 0)
 				return "unknown flag";
+			break;
+		case GPU_MSG_ADDED:
+			if (m->body.added.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.added.count == 0 || m->body.added.count > gpu_chunk_extents(chunk_bytes))
+				return "wrong number of extents in a chunk";
 			break;
 		case GPU_MSG_DEVICE:
 			if (!device_is_sane(&m->body.device))

@@ -14,6 +14,8 @@
  *		OPEN						GRANT ...
  *		WANT						GRANT ...
  *		ADD, ADD, ...				GRANT, GRANT, ...
+ *		KEEP						GRANT ..., FULL if an extent found no room
+ *		ADD_EXTENTS					GRANT ..., ADDED, which lends the chunk for reading
  *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
  *		RELEASE ...					DATA ...
  *		READ						RESULT, DATA ...
@@ -25,9 +27,15 @@
  * client for filling, ADD gives it back; DATA lends it to the client for
  * reading, RELEASE gives it back; CLOSE and hanging up give back all.
  *
- * Chunks are granted for keys that the client has in hand, and for no others:
- * those that OPEN and WANT announce.  So a client that has added the keys it
- * announced, and pauses until it has more, holds no chunk.
+ * Chunks are granted for what the client has in hand, and for nothing else: the
+ * keys that OPEN and WANT announce, and the chunks with extents, or lists of them,
+ * that WANT announces.  So a client that has added what it announced, and pauses
+ * until it has more, holds no chunk.
+ *
+ * Extents (sort/extent.h) stay with the service beyond the job that brings them
+ * (KEEP), under a number, the generation, and are added to any job by that number
+ * (ADD_EXTENTS) instead of their keys.  Numbers mean something within an epoch, which
+ * HELLO names: the life of the memory that the extents were copied from.
  *
  * An ERROR with a job's number ends that job: the service ignores later messages
  * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
@@ -52,7 +60,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 4
+#define GPU_PROTOCOL_VERSION 5
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -74,6 +82,8 @@ typedef enum GpuMessageType
 	GPU_MSG_RELEASE,
 	GPU_MSG_CLOSE,
 	GPU_MSG_ASK_DEVICES,
+	GPU_MSG_KEEP,
+	GPU_MSG_ADD_EXTENTS,
 
 	/* from the service */
 	GPU_MSG_WELCOME = 33,
@@ -82,7 +92,9 @@ typedef enum GpuMessageType
 	GPU_MSG_RESULT,
 	GPU_MSG_DATA,
 	GPU_MSG_DEVICE,
-	GPU_MSG_ERROR
+	GPU_MSG_ERROR,
+	GPU_MSG_ADDED,
+	GPU_MSG_FULL
 } GpuMessageType;
 
 typedef enum GpuSide
@@ -115,6 +127,7 @@ typedef struct GpuHello
 	uint32_t	magic;
 	uint32_t	version;
 	char		build[GPU_BUILD_SIZE];
+	uint64_t	epoch;			/* of the client's extents; 0: it has none */
 } GpuHello;
 
 typedef struct GpuWelcome
@@ -125,6 +138,7 @@ typedef struct GpuWelcome
 	int32_t		pid;
 	uint32_t	chunks;
 	uint64_t	chunk_bytes;
+	uint64_t	extent_memory;	/* bytes of a device that extents may take; 0: none is kept */
 	SortDeviceCosts costs;
 } GpuWelcome;
 
@@ -141,9 +155,12 @@ typedef struct GpuOpen
 	uint32_t	zero;
 } GpuOpen;
 
+/* What follows at once, besides what was announced before: keys, or chunks of KEEP and ADD_EXTENTS. */
 typedef struct GpuWant
 {
-	uint64_t	keys;			/* that follow at once, besides those announced; > 0 */
+	uint64_t	keys;
+	uint32_t	chunks;
+	uint32_t	zero;
 } GpuWant;
 
 typedef struct GpuAdd
@@ -151,6 +168,37 @@ typedef struct GpuAdd
 	uint32_t	chunk;
 	uint32_t	count;			/* keys in it, > 0 */
 } GpuAdd;
+
+/*
+ * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
+ * bytes, whose number is a multiple of 8.
+ * ADD_EXTENTS: GpuExtent, one behind the other, which ADDED gives back with the answers filled in.
+ */
+typedef struct GpuExtents
+{
+	uint32_t	chunk;
+	uint32_t	count;			/* of extents in it, > 0 */
+} GpuExtents;
+
+typedef struct GpuKept
+{
+	uint64_t	generation;		/* not 0 */
+	uint32_t	size;			/* bytes */
+	uint32_t	zero;
+} GpuKept;
+
+typedef struct GpuExtent
+{
+	uint64_t	generation;		/* not 0 */
+	uint64_t	blocks[2];		/* which of its blocks: bit i % 64 of word i / 64 */
+	uint32_t	added;			/* the answer: 1 if the service has the extent, 0 if not, ... */
+	uint32_t	rows;			/* ... rows of these blocks, ... */
+	uint32_t	nulls;			/* ... of which so many have no key */
+	uint32_t	zero;
+} GpuExtent;
+
+/* The most blocks that an extent can have: those that GpuExtent can name. */
+#define GPU_EXTENT_BLOCKS 128
 
 /* READ, and FINISH, which may ask for the first result, too. */
 typedef struct GpuRead
@@ -170,6 +218,13 @@ typedef struct GpuGrant
 	uint32_t	chunk;
 	uint32_t	zero;
 } GpuGrant;
+
+typedef struct GpuAdded
+{
+	uint64_t	keys;			/* that all extents of the list have added */
+	uint32_t	chunk;
+	uint32_t	count;			/* as in ADD_EXTENTS */
+} GpuAdded;
 
 typedef struct GpuFinished
 {
@@ -222,10 +277,12 @@ typedef struct GpuMessage
 		GpuOpen		open;
 		GpuWant		want;
 		GpuAdd		add;
+		GpuExtents	extents;	/* KEEP, ADD_EXTENTS */
 		GpuRead		read;
 		GpuRelease	release;
 		GpuWelcome	welcome;
 		GpuGrant	grant;
+		GpuAdded	added;
 		GpuFinished finished;
 		GpuResult	result;
 		GpuData		data;
@@ -257,6 +314,13 @@ extern bool gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t 
 
 /* The most items of a form that a chunk holds. */
 extern uint32_t gpu_chunk_items(GpuForm form, uint64_t chunk_bytes);
+
+/* The most extents of an ADD_EXTENTS. */
+static inline uint32_t
+gpu_chunk_extents(uint64_t chunk_bytes)
+{
+	return (uint32_t) (chunk_bytes / sizeof(GpuExtent));
+}
 
 /*
  * Bytes received and not yet taken.  There is room for many messages, so that

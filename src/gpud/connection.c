@@ -93,6 +93,8 @@ on_hello(Connection *c, const GpuHello *hello)
 				 gpu_build_id(), hello->build);
 		return peer_refuse(&c->peer, GPU_PROTOCOL, text);
 	}
+	c->job.epoch = hello->epoch;
+	devices_hear(&service->devices, hello->epoch);
 	gpu_message_init(&message, GPU_MSG_WELCOME, 0);
 	message.body.welcome.magic = GPU_MAGIC;
 	message.body.welcome.version = fault == FAULT_VERSION ? 0 : GPU_PROTOCOL_VERSION;
@@ -101,6 +103,7 @@ on_hello(Connection *c, const GpuHello *hello)
 	message.body.welcome.pid = getpid();
 	message.body.welcome.chunks = service->chunks.count;
 	message.body.welcome.chunk_bytes = service->chunks.bytes;
+	message.body.welcome.extent_memory = service->devices.list[0].extents.limit;
 	message.body.welcome.costs = service->devices.costs;
 	return peer_send_with(&c->peer, &message, service->chunks.fd);
 }

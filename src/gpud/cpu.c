@@ -210,8 +210,8 @@ cpu_job_open(void *device, const EngineSpec *spec, void **result, EngineError *e
 	CpuEngine  *engine = device;
 	CpuJob	   *job;
 
-	if (engine->limit > 0 && (spec->n > UINT64_MAX / 16 ||
-							  need(spec, spec->n) > engine->limit))
+	if (engine->limit > 0 && (spec->n > UINT64_MAX / 32 ||
+							  need(spec, spec->n) + atomic_load(&engine->used) > engine->limit))
 		return no_memory(err);
 	if (spec->algorithm != SORT_ALGORITHM_AUTO &&
 		!algorithm_runs_on(spec->algorithm, SORT_DEVICE_CPU, spec->want))
@@ -236,13 +236,10 @@ cpu_job_open(void *device, const EngineSpec *spec, void **result, EngineError *e
 	return true;
 }
 
+/* Makes room for n more keys; if there is no memory, the job stays as it is. */
 static bool
-cpu_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, EngineError *err)
+make_room(CpuJob *job, uint64_t n, EngineError *err)
 {
-	CpuJob	   *job = arg;
-
-	if (job_interrupted(job))
-		return cancelled(err);
 	if (job->n + n > job->capacity)
 	{
 		uint64_t	capacity = job->capacity > 0 ? job->capacity * 2 : job->spec.n;
@@ -260,9 +257,106 @@ cpu_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, Engine
 		job->keys = grown;
 		job->capacity = capacity;
 	}
+	return true;
+}
+
+static bool
+cpu_job_add(void *arg, const int32_t *keys, uint32_t n, uint64_t *number, EngineError *err)
+{
+	CpuJob	   *job = arg;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	if (!make_room(job, n, err))
+		return false;
 	memcpy(job->keys + job->n, keys, n * sizeof(int32_t));
 	job->n += n;
 	*number = ++job->adds;
+	return true;
+}
+
+/* What is held of an extent: its values, and then its bits for NULLs, if it has some. */
+typedef struct CpuExtent
+{
+	PackedKeys	packed;
+	const uint8_t *nulls;		/* NULL: none */
+	char		bytes[];
+} CpuExtent;
+
+static bool
+cpu_job_keep_extent(void *arg, const Extent *header, const void *bytes, void **held,
+					uint64_t *number, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	size_t		values = (size_t) header->nrows * header->width;
+	size_t		nulls = header->nnulls > 0 ? ((size_t) header->nrows + 7) / 8 : 0;
+	CpuExtent  *extent;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	extent = limited_alloc(job->engine, sizeof(CpuExtent) + values + nulls);
+	if (extent == NULL)
+		return no_memory(err);
+	memcpy(extent->bytes, (const char *) bytes + header->values_at, values);
+	memcpy(extent->bytes + values, (const char *) bytes + header->nulls_at, nulls);
+	extent->packed = extent_values(header, bytes, 0, header->nrows);
+	extent->packed.values = extent->bytes;
+	extent->nulls = nulls > 0 ? (const uint8_t *) extent->bytes + values : NULL;
+	*held = extent;
+	*number = ++job->adds;
+	return true;
+}
+
+static void
+cpu_extent_drop(void *device, void *held)
+{
+	limited_release(device, held);
+}
+
+/* Keys of a piece go to out, without NULLs; returns how many there are. */
+static uint64_t
+unpack_piece(const EnginePiece *piece, int32_t *out)
+{
+	const CpuExtent *extent = piece->held;
+	PackedKeys	packed = extent->packed;
+	uint64_t	keys = 0;
+	uint32_t	i;
+
+	packed.values = (const char *) packed.values + (size_t) piece->first * (size_t) packed.width;
+	packed.n = piece->n;
+	packed_keys_unpack(&packed, out);
+	if (extent->nulls == NULL)
+		return piece->n;
+	for (i = 0; i < piece->n; i++)
+	{
+		uint32_t	row = piece->first + i;
+
+		out[keys] = out[i];
+		keys += !(extent->nulls[row / 8] >> row % 8 & 1);
+	}
+	return keys;
+}
+
+static bool
+cpu_job_add_pieces(void *arg, const EnginePiece *pieces, uint32_t n, uint64_t *keys,
+				   EngineError *err)
+{
+	CpuJob	   *job = arg;
+	uint64_t	rows = 0;
+	uint64_t	before = job->n;
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+		rows += pieces[i].n;
+	if (!make_room(job, rows, err))
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		if (job_interrupted(job))
+			return cancelled(err);
+		job->n += unpack_piece(&pieces[i], job->keys + job->n);
+	}
+	*keys = job->n - before;
 	return true;
 }
 
@@ -424,6 +518,9 @@ const Engine cpu_engine = {
 	.job_open = cpu_job_open,
 	.job_add = cpu_job_add,
 	.job_consumed = cpu_job_consumed,
+	.job_keep_extent = cpu_job_keep_extent,
+	.extent_drop = cpu_extent_drop,
+	.job_add_pieces = cpu_job_add_pieces,
 	.job_finish = cpu_job_finish,
 	.job_distinct = cpu_job_distinct,
 	.job_read = cpu_job_read,

@@ -8,6 +8,7 @@
 
 #ifdef HPSORT_WITH_CUDA
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "hpsort_cuda.h"
 #include "published/published.h"
 #include "sort/algorithms.h"
+#include "sort/extent.h"
 
 typedef struct CudaJob
 {
@@ -196,6 +198,51 @@ cuda_job_consumed(void *arg, bool wait, uint64_t *number, EngineError *err)
 		failed(&e, err);
 }
 
+/* On the device, an extent is its values and its rows' bits; all else of it is the caller's. */
+static bool
+cuda_job_keep_extent(void *arg, const Extent *header, const void *bytes, void **held,
+					 uint64_t *number, EngineError *err)
+{
+	const char *start = bytes;
+	const uint8_t *nulls =
+		header->nulls_at != 0 ? (const uint8_t *) start + header->nulls_at : NULL;
+	HpsortCudaPacked *packed;
+	HpsortCudaError e;
+
+	*held = NULL;
+	if (hpsort_cuda_job_keep(((CudaJob *) arg)->job, start + header->values_at, nulls,
+							 header->nrows, (int) header->width, header->base, &packed, number,
+							 &e) != HPSORT_CUDA_OK)
+		return failed(&e, err);
+	*held = packed;
+	return true;
+}
+
+static void
+cuda_extent_drop(void *device, void *held)
+{
+	(void) device;
+	hpsort_cuda_packed_free(held);
+}
+
+/* A piece is the same to both, so that tens of thousands of them need no translation. */
+_Static_assert(sizeof(EnginePiece) == sizeof(HpsortCudaPiece) &&
+			   offsetof(EnginePiece, held) == offsetof(HpsortCudaPiece, packed) &&
+			   offsetof(EnginePiece, first) == offsetof(HpsortCudaPiece, first) &&
+			   offsetof(EnginePiece, n) == offsetof(HpsortCudaPiece, n),
+			   "pieces are laid out alike");
+
+static bool
+cuda_job_add_pieces(void *arg, const EnginePiece *pieces, uint32_t n, uint64_t *keys,
+					EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_add_packed(((CudaJob *) arg)->job,
+									  (const HpsortCudaPiece *) (const void *) pieces, n, keys,
+									  &e) == HPSORT_CUDA_OK || failed(&e, err);
+}
+
 /* All regimes of the engine that count are the 0-compressed H-P algorithm. */
 static SortAlgorithm
 algorithm_of(HpsortCudaRegime regime)
@@ -288,6 +335,9 @@ static const Engine engine = {
 	.job_open = cuda_job_open,
 	.job_add = cuda_job_add,
 	.job_consumed = cuda_job_consumed,
+	.job_keep_extent = cuda_job_keep_extent,
+	.extent_drop = cuda_extent_drop,
+	.job_add_pieces = cuda_job_add_pieces,
 	.job_finish = cuda_job_finish,
 	.job_distinct = cuda_job_distinct,
 	.job_read = cuda_job_read,

@@ -17,6 +17,23 @@
 #include "gpud/devices.h"
 #include "gpud/log.h"
 
+/*
+ * The share of a device's memory that extents may take unless a setting says how much: a sort
+ * takes 3 to 5 times its keys, so that a column of 4-byte keys which fills a quarter can be
+ * sorted beside it.
+ */
+#define EXTENTS_SHARE 4
+
+/* The most that extents may take of a device. */
+static uint64_t
+extents_limit(const DeviceMemory *memory, const EngineInfo *info)
+{
+	uint64_t	most = memory->limit > 0 && memory->limit < info->memory_total ?
+		memory->limit : info->memory_total;
+
+	return memory->extents_auto ? most / EXTENTS_SHARE : memory->extents;
+}
+
 /* Opens one device more; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 static bool
 add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
@@ -28,11 +45,12 @@ add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
 	d->engine = engine;
 	pthread_mutex_init(&d->lock, NULL);
 	if (!engine->info(ordinal, &d->info, &err) ||
-		!engine->open(ordinal, devices->memory_limit, &d->handle, &err))
+		!engine->open(ordinal, devices->memory.limit, &d->handle, &err))
 	{
 		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
 		return false;
 	}
+	extents_init(&d->extents, engine, d->handle, extents_limit(&devices->memory, &d->info));
 	log_line(LOG_INFO, "opened device %d: %s", d->info.ordinal, d->info.name);
 	devices->count++;
 	return true;
@@ -134,10 +152,10 @@ open_gpus(Devices *devices, const char *which, char *text)
 }
 
 int
-devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text)
+devices_open(Devices *devices, const char *which, const DeviceMemory *memory, char *text)
 {
 	memset(devices, 0, sizeof(*devices));
-	devices->memory_limit = memory_limit;
+	devices->memory = *memory;
 	devices->idle_since = gpu_clock_ms();
 	pthread_mutex_init(&devices->lock, NULL);
 	devices->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -171,15 +189,19 @@ devices_close(Devices *devices)
 	int			i;
 
 	for (i = 0; i < devices->count; i++)
+	{
+		extents_destroy(&devices->list[i].extents);
 		devices->list[i].engine->close(devices->list[i].handle);
+	}
 	free(devices->list);
 	devices->count = 0;
 }
 
 Device *
-devices_take(Devices *devices)
+devices_take(Devices *devices, bool extents)
 {
 	Device	   *best = NULL;
+	uint64_t	most = 0;		/* bytes of extents on the best one */
 	int			i;
 
 	pthread_mutex_lock(&devices->lock);
@@ -187,8 +209,17 @@ devices_take(Devices *devices)
 	{
 		Device	   *d = &devices->list[i];
 
-		if (!d->failed && (best == NULL || d->jobs_running < best->jobs_running))
+		uint64_t	count;
+		uint64_t	bytes = 0;
+
+		if (extents)
+			extents_status(&d->extents, &count, &bytes);
+		if (!d->failed && (best == NULL || bytes > most ||
+						   (bytes == most && d->jobs_running < best->jobs_running)))
+		{
 			best = d;
+			most = bytes;
+		}
 	}
 	if (best)
 	{
@@ -199,6 +230,15 @@ devices_take(Devices *devices)
 	}
 	pthread_mutex_unlock(&devices->lock);
 	return best;
+}
+
+void
+devices_hear(Devices *devices, uint64_t epoch)
+{
+	int			i;
+
+	for (i = 0; i < devices->count; i++)
+		extents_hear(&devices->list[i].extents, epoch);
 }
 
 int
@@ -260,6 +300,7 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 	if (!failed && d->engine->info(d->info.ordinal, &info, &err))
 		status->memory_free = info.memory_free;
 	status->memory_used = d->engine->memory_used(d->handle);
+	extents_status(&d->extents, &status->extents, &status->extent_bytes);
 	pthread_mutex_lock(&d->lock);
 	status->jobs_running = d->jobs_running;
 	status->jobs_done = d->jobs_done;

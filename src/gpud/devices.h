@@ -11,6 +11,7 @@
 
 #include "gpu/protocol.h"
 #include "gpud/engine.h"
+#include "gpud/extents.h"
 
 /* The most devices that one service can have. */
 #define DEVICES_MAX 64
@@ -20,6 +21,7 @@ typedef struct Device
 	const Engine *engine;
 	void	   *handle;			/* the engine's */
 	EngineInfo	info;
+	Extents		extents;		/* kept for jobs to come */
 	pthread_mutex_t lock;		/* of what follows */
 	uint32_t	jobs_running;
 	uint64_t	jobs_done;
@@ -27,11 +29,19 @@ typedef struct Device
 	char		last_error[GPU_TEXT_SIZE];
 } Device;
 
+/* What the service may use of a device's memory, in bytes. */
+typedef struct DeviceMemory
+{
+	uint64_t	limit;			/* for all, 0: none */
+	uint64_t	extents;		/* for extents, 0: none are kept */
+	bool		extents_auto;	/* a share of limit, or of what the device has */
+} DeviceMemory;
+
 typedef struct Devices
 {
 	Device	   *list;
 	int			count;
-	uint64_t	memory_limit;	/* bytes for the jobs of a device, 0: none */
+	DeviceMemory memory;		/* of each device */
 	SortDeviceCosts costs;		/* measured by costs.c */
 	pthread_mutex_t lock;		/* of what follows; taken before that of a device */
 	uint32_t	jobs;			/* running on all */
@@ -44,7 +54,8 @@ typedef struct Devices
  * Opens what which says: "auto", "cpu" or a list of ordinals.  Returns an exit
  * code; text (GPU_TEXT_SIZE) is a phrase unless that is EXIT_ORDERLY.
  */
-extern int	devices_open(Devices *devices, const char *which, uint64_t memory_limit, char *text);
+extern int	devices_open(Devices *devices, const char *which, const DeviceMemory *memory,
+						 char *text);
 
 /* Pins memory for all devices; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 extern bool devices_pin(Devices *devices, void *memory, size_t bytes, char *text);
@@ -52,8 +63,15 @@ extern bool devices_pin(Devices *devices, void *memory, size_t bytes, char *text
 /* Closes all; no job may be running. */
 extern void devices_close(Devices *devices);
 
-/* The least loaded device, with one more job on it; NULL if all have failed. */
-extern Device *devices_take(Devices *devices);
+/*
+ * A device with one more job on it; NULL if all have failed.  If the job may use extents, it is the one that
+ * has most of them: so all extents gather on one device, and jobs find them.  Otherwise, and
+ * while there are none, it is the least loaded one.
+ */
+extern Device *devices_take(Devices *devices, bool extents);
+
+/* A client has named the epoch of its extents: all devices forget those of others. */
+extern void devices_hear(Devices *devices, uint64_t epoch);
 
 /*
  * Fills handles (room for DEVICES_MAX) with those of all other devices that can

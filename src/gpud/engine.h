@@ -11,6 +11,7 @@
 #define HPSORT_GPUD_ENGINE_H
 
 #include "gpu/protocol.h"
+#include "sort/extent.h"
 
 typedef struct EngineError
 {
@@ -41,6 +42,14 @@ typedef struct EngineSpec
 	void	   *const *others;	/* handles of further devices that the job may use */
 	int			nothers;
 } EngineSpec;
+
+/* Rows of an extent that the engine holds. */
+typedef struct EnginePiece
+{
+	void	   *held;			/* of job_keep_extent */
+	uint32_t	first;			/* row of the extent */
+	uint32_t	n;				/* rows, NULLs included */
+} EnginePiece;
 
 typedef struct EngineResult
 {
@@ -78,13 +87,30 @@ typedef struct Engine
 
 	/*
 	 * Adds keys, which must stay unchanged until job_consumed reports *number;
-	 * calls of job_add are numbered from 1.
+	 * calls of job_add are numbered from 1.  After GPU_NO_MEMORY a second call either adds the
+	 * keys, none of which has been added then, or fails: the job may be lost.  So does job_add_pieces.
 	 */
 	bool		(*job_add) (void *job, const int32_t *keys, uint32_t n, uint64_t *number,
 							EngineError *err);
 
 	/* *number is the last call of job_add whose keys are read; wait: of all. */
 	bool		(*job_consumed) (void *job, bool wait, uint64_t *number, EngineError *err);
+
+	/*
+	 * Copies an extent to the job's device, to be held beyond the job until extent_drop, and used by
+	 * any job of that device.  header is the engine's for the call, and sound; bytes is the extent
+	 * in a chunk, whose own header may be anything by now.  Numbered as calls of job_add, and
+	 * bytes must stay unchanged as keys do.  It has rows.  GPU_NO_MEMORY does no harm to the job.
+	 */
+	bool		(*job_keep_extent) (void *job, const Extent *header, const void *bytes, void **held,
+									uint64_t *number, EngineError *err);
+
+	/* Frees what is held, after the job that brought it and the jobs that have been given it. */
+	void		(*extent_drop) (void *device, void *held);
+
+	/* Adds the keys of pieces, without NULLs, *keys of them.  pieces may be changed on return. */
+	bool		(*job_add_pieces) (void *job, const EnginePiece *pieces, uint32_t n,
+								   uint64_t *keys, EngineError *err);
 
 	/* No more keys will come: sorts. */
 	bool		(*job_finish) (void *job, EngineResult *result, EngineError *err);

@@ -16,6 +16,8 @@ typedef enum FaultPoint
 	AT_OPEN,
 	AT_CHUNK,					/* before a chunk is granted */
 	AT_ADD,
+	AT_KEEP,
+	AT_EXTENTS,					/* before extents are added */
 	AT_FINISH,
 	AT_READ,					/* before a part of a result is sent */
 	FAULT_POINTS

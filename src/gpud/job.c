@@ -37,6 +37,7 @@ job_release(Job *job)
 	pthread_mutex_destroy(&job->lock);
 	free(job->state);
 	free(job->busy);
+	free(job->extents);
 }
 
 void
@@ -60,8 +61,27 @@ close_engine_job(Job *job, const EngineError *error)
 	if (engine_job)
 		job->device->engine->job_close(engine_job);
 	if (job->device)
+	{
+		/*
+		 * If memory was short, the next job shall find more.  If the device has failed, extents
+		 * may not have come to it whole.
+		 */
+		if (error && error->failure == GPU_DEVICE_ERROR)
+			extents_forget(&job->device->extents);
+		extents_release(&job->device->extents, job->extents, job->nextents);
+		job->nextents = 0;
+		if (error && error->failure == GPU_NO_MEMORY)
+			(void) extents_give_up(&job->device->extents);
 		devices_put(job->devices, job->device, error);
+	}
 	job->device = NULL;
+}
+
+bool
+job_makes_room(Job *job, const EngineError *err)
+{
+	return err->failure == GPU_NO_MEMORY && !err->cancelled && !err->sticky &&
+		extents_give_up(&job->device->extents);
 }
 
 void

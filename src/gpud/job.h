@@ -5,7 +5,8 @@
  *
  * One connection has one Job, which it opens and closes any number of times; one
  * thread uses it, but any thread may cancel it.  Here is what ends a job;
- * job_chunks.c moves its chunks, job_messages.c does what messages ask for.
+ * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_messages.c does
+ * what all other messages ask for.
  */
 #ifndef HPSORT_GPUD_JOB_H
 #define HPSORT_GPUD_JOB_H
@@ -36,8 +37,8 @@ typedef struct BusyChunk
  * A job is in one of five states:
  *
  *		closed		!open: only OPEN is taken
- *		filling		open, !finished: chunks are granted for the keys that were announced
- *					(job_chunks.c), ADD hands them over
+ *		filling		open, !finished: chunks are granted for the keys and extents that were
+ *					announced (job_chunks.c), ADD, KEEP and ADD_EXTENTS hand them over
  *		finished	finished, form NONE: the result is the engine's, READ asks for it
  *		reading		finished, form set: chunks with results go out (job_chunks.c)
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
@@ -69,11 +70,20 @@ typedef struct Job
 	bool		finished;
 	GpuOpen		spec;
 	Device	   *device;			/* NULL: none */
+	uint64_t	epoch;			/* of the client's extents; 0: it has none */
 	pthread_mutex_t lock;		/* of engine_job, against cancelling */
 	void	   *engine_job;		/* NULL: none */
-	uint64_t	announced;		/* keys to be added, as far as is known; at least n */
-	uint64_t	n;				/* keys added */
+	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
+	uint64_t	crossed;		/* keys that have come in chunks */
+	uint32_t	wanted;			/* chunks announced for extents that have not come yet */
+	uint64_t	n;				/* keys added, those of extents included */
 	EngineResult result;
+
+	/* extents of the device that the job holds */
+	HeldExtent **extents;
+	uint32_t	nextents;
+	uint32_t	most_extents;	/* room */
+	bool		full;			/* the client was told that there is no room for more */
 
 	/* the reading in progress */
 	uint32_t	reads;			/* its number */
@@ -101,6 +111,12 @@ extern bool job_fail(Job *job, const EngineError *error);
 
 /* Closes the job, and frees all that it holds; error is NULL if it came to its end. */
 extern void job_end(Job *job, const EngineError *error);
+
+/*
+ * Whether err is a lack of memory to which extents, which no job uses, have now been given
+ * up: the engine may be called again.
+ */
+extern bool job_makes_room(Job *job, const EngineError *err);
 
 /* The job waits for no chunk any more. */
 extern void job_stop_queueing(Job *job);

@@ -61,12 +61,53 @@ job_collect_busy(Job *job, bool wait)
 	return true;
 }
 
-/* Whether more keys were announced than fit into the chunks that the client has. */
+void
+job_chunk_is_busy(Job *job, uint32_t chunk)
+{
+	job->state[chunk] = CHUNK_BUSY;
+	job->filling--;
+}
+
+void
+job_chunk_is_read_by(Job *job, uint32_t chunk, uint64_t number)
+{
+	Chunks	   *chunks = job->chunks;
+
+	if (number == 0)
+	{
+		job_take_back(job, chunk);
+		return;
+	}
+	job->busy[(job->busy_at + job->nbusy) % chunks->count] = (BusyChunk)
+	{
+		chunk, number
+	};
+	job->nbusy++;
+}
+
+void
+job_chunk_is_lent(Job *job, uint32_t chunk)
+{
+	job->state[chunk] = CHUNK_READING;
+	job->filling--;
+	job->reading++;
+}
+
+void
+job_may_pause(Job *job)
+{
+	if (job->crossed == job->announced && job->wanted == 0)
+		chunks_activate(job->chunks, &job->holder, false);
+}
+
+/* Whether more was announced than fits into the chunks that the client has. */
 static bool
 wants_more_chunks(const Job *job)
 {
-	return job->announced - job->n > (uint64_t) job->filling *
-		gpu_chunk_items(GPU_FORM_KEYS, job->chunks->bytes);
+	uint64_t	keys = job->announced - job->crossed;
+	uint32_t	most = gpu_chunk_items(GPU_FORM_KEYS, job->chunks->bytes);
+
+	return keys / most + (keys % most > 0) + job->wanted > job->filling;
 }
 
 /* A chunk, or -1; if the job must have one, it is in the queue then. */
@@ -114,7 +155,10 @@ job_supply(Job *job)
 			return false;
 		if (job->failed)
 			return true;
-		chunk = get_chunk(job, FILL_WINDOW, job->filling == 0 && job->nbusy == 0);
+
+		/* The client gives back answers that it has been lent at once, and then there is one. */
+		chunk = get_chunk(job, FILL_WINDOW,
+						  job->filling == 0 && job->nbusy == 0 && job->reading == 0);
 		if (chunk < 0 && job->filling == 0 && job->nbusy > 0)
 		{
 			/* The client has nothing to fill meanwhile, and the device is soon done. */

@@ -6,7 +6,19 @@
 #include <stdio.h>
 
 #include "gpud/job_chunks.h"
+#include "gpud/job_extents.h"
 #include "gpud/job_messages.h"
+
+/* The engine's job_open, a second time if memory for it could be made. */
+static bool
+open_engine_job(Job *job, const EngineSpec *spec, void **engine_job, EngineError *err)
+{
+	const Engine *engine = job->device->engine;
+
+	return engine->job_open(job->device->handle, spec, engine_job, err) ||
+		(job_makes_room(job, err) &&
+		 engine->job_open(job->device->handle, spec, engine_job, err));
+}
 
 static bool
 on_open(Job *job, const GpuMessage *m)
@@ -31,14 +43,16 @@ on_open(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "job number used before");
 	job->number = m->header.job;
 	job->open = true;
-	job->failed = job->finished = job->starved = false;
+	job->failed = job->finished = job->starved = job->full = false;
 	job->spec = m->body.open;
 	job->announced = m->body.open.n;
+	job->crossed = 0;
+	job->wanted = 0;
 	job->n = 0;
 	job->reads = 0;
 	job->form = GPU_FORM_NONE;
 	chunks_activate(job->chunks, &job->holder, job->announced > 0);
-	job->device = devices_take(job->devices);
+	job->device = devices_take(job->devices, job->announced == 0 && job->epoch != 0);
 	if (job->device == NULL)
 	{
 		engine_fail(&err, GPU_DEVICE_ERROR, "all devices have failed");
@@ -62,7 +76,7 @@ on_open(Job *job, const GpuMessage *m)
 		return false;
 	if (job->failed)
 		return true;
-	if (!job->device->engine->job_open(job->device->handle, &spec, &engine_job, &err))
+	if (!open_engine_job(job, &spec, &engine_job, &err))
 		return job_fail(job, &err);
 	pthread_mutex_lock(&job->lock);
 	job->engine_job = engine_job;
@@ -72,10 +86,23 @@ on_open(Job *job, const GpuMessage *m)
 	return true;
 }
 
+/* The engine's job_add, a second time if memory for it could be made. */
+static bool
+add_keys(Job *job, uint32_t chunk, uint32_t count, uint64_t *number, EngineError *err)
+{
+	const Engine *engine = job->device->engine;
+	const int32_t *keys = chunks_at(job->chunks, chunk);
+	EngineError second;
+
+	/* An engine that refuses the job from its first error on may say so: that one counts. */
+	return engine->job_add(job->engine_job, keys, count, number, err) ||
+		(job_makes_room(job, err) &&
+		 engine->job_add(job->engine_job, keys, count, number, &second));
+}
+
 static bool
 on_add(Job *job, const GpuAdd *add)
 {
-	Chunks	   *chunks = job->chunks;
 	EngineError err;
 	uint64_t	number;
 	bool		alive;
@@ -86,40 +113,54 @@ on_add(Job *job, const GpuAdd *add)
 		return true;
 	if (job->finished)
 		return peer_bad_message(job->peer, "keys after the last");
-	if (add->count > job->announced - job->n)
+	if (add->count > job->announced - job->crossed)
 		return peer_bad_message(job->peer, "more keys than were announced");
 	if (job_commit_fault(job, AT_ADD, &alive))
 		return alive;
-	job->state[add->chunk] = CHUNK_BUSY;
-	job->filling--;
-	if (!job->device->engine->job_add(job->engine_job, chunks_at(chunks, add->chunk), add->count,
-									  &number, &err))
+	job_chunk_is_busy(job, add->chunk);
+	if (!add_keys(job, add->chunk, add->count, &number, &err))
 		return job_fail(job, &err);
-	job->busy[(job->busy_at + job->nbusy) % chunks->count] = (BusyChunk)
-	{
-		add->chunk, number
-	};
-	job->nbusy++;
+	job_chunk_is_read_by(job, add->chunk, number);
+	job->crossed += add->count;
 	job->n += add->count;
-
-	/* A stream that pauses has no share of the chunks. */
-	if (job->n == job->announced)
-		chunks_activate(chunks, &job->holder, false);
+	job_may_pause(job);
 	return true;
 }
 
+/* KEEP or ADD_EXTENTS. */
 static bool
-on_want(Job *job, uint64_t keys)
+on_extents(Job *job, uint32_t type, const GpuExtents *extents)
+{
+	bool		alive;
+
+	if (job->state[extents->chunk] != CHUNK_FILLING)
+		return peer_bad_message(job->peer, "extents in a chunk that was not granted");
+	if (job->failed)
+		return true;
+	if (job->finished)
+		return peer_bad_message(job->peer, "extents after the last key");
+	if (job->wanted == 0)
+		return peer_bad_message(job->peer, "extents that were not announced");
+	job->wanted--;
+	alive = type == GPU_MSG_KEEP ? job_keep_extents(job, extents) : job_add_extents(job, extents);
+	if (alive && !job->failed)
+		job_may_pause(job);
+	return alive;
+}
+
+static bool
+on_want(Job *job, const GpuWant *want)
 {
 	if (job->failed)
 		return true;
 	if (job->finished)
 		return peer_bad_message(job->peer, "keys after the last");
-	if (keys > UINT64_MAX - job->announced)
+	if (want->keys > UINT64_MAX - job->announced || want->chunks > UINT32_MAX - job->wanted)
 		return peer_bad_message(job->peer, "more keys than can be counted");
-	job->announced += keys;
+	job->announced += want->keys;
+	job->wanted += want->chunks;
 	chunks_activate(job->chunks, &job->holder, true);
-	return true;
+	return job_supply(job);
 }
 
 /* Starts a reading: tells the client how many items it has, and in which form. */
@@ -241,7 +282,10 @@ job_message(Job *job, const GpuMessage *m)
 		case GPU_MSG_ADD:
 			return on_add(job, &m->body.add);
 		case GPU_MSG_WANT:
-			return on_want(job, m->body.want.keys);
+			return on_want(job, &m->body.want);
+		case GPU_MSG_KEEP:
+		case GPU_MSG_ADD_EXTENTS:
+			return on_extents(job, m->header.type, &m->body.extents);
 		case GPU_MSG_FINISH:
 			return on_finish(job, &m->body.read);
 		case GPU_MSG_READ:

@@ -65,7 +65,7 @@ typedef struct Options
 	const char *devices;
 	uint64_t	pinned_memory;
 	uint64_t	chunk_bytes;
-	uint64_t	memory_limit;
+	DeviceMemory memory;
 	int64_t		idle_timeout_ms;	/* 0: never */
 } Options;
 
@@ -81,7 +81,8 @@ usage(FILE *to)
 	fputs("hpsort-gpud: the GPU service of hpsort, usually started by PostgreSQL\n\n"
 		  "Usage:\n"
 		  "  hpsort-gpud --socket PATH --pinned-memory BYTES --devices auto|cpu|ORDINAL[,...]\n"
-		  "              [--chunk BYTES] [--memory-limit BYTES] [--idle-timeout SECONDS]\n"
+		  "              [--chunk BYTES] [--memory-limit BYTES] [--resident-memory auto|BYTES]\n"
+		  "              [--idle-timeout SECONDS]\n"
 		  "              [--log-level debug|info|warning|error] [--fault SPEC]\n"
 		  "  hpsort-gpud --probe\n"
 		  "  hpsort-gpud --version\n", to);
@@ -114,8 +115,8 @@ parse_log_level(const char *text, LogLevel *level)
 
 enum
 {
-	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_DEVICES, OPTION_IDLE,
-	OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
+	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_RESIDENT, OPTION_DEVICES,
+	OPTION_IDLE, OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
 };
 
 /* Takes an option with its argument; false if that is not valid. */
@@ -135,7 +136,10 @@ take_option(int option, const char *arg, Options *o)
 			return parse_number(arg, GPU_CHUNK_MAX, &o->chunk_bytes) &&
 				o->chunk_bytes >= GPU_CHUNK_MIN && o->chunk_bytes % GPU_CHUNK_MIN == 0;
 		case OPTION_LIMIT:
-			return parse_number(arg, UINT64_MAX, &o->memory_limit);
+			return parse_number(arg, UINT64_MAX, &o->memory.limit);
+		case OPTION_RESIDENT:
+			o->memory.extents_auto = strcmp(arg, "auto") == 0;
+			return o->memory.extents_auto || parse_number(arg, UINT64_MAX, &o->memory.extents);
 		case OPTION_DEVICES:
 			o->devices = arg;
 			return true;
@@ -158,6 +162,7 @@ parse_options(int argc, char **argv, Options *o)
 		{"pinned-memory", required_argument, NULL, OPTION_PINNED},
 		{"chunk", required_argument, NULL, OPTION_CHUNK},
 		{"memory-limit", required_argument, NULL, OPTION_LIMIT},
+		{"resident-memory", required_argument, NULL, OPTION_RESIDENT},
 		{"devices", required_argument, NULL, OPTION_DEVICES},
 		{"idle-timeout", required_argument, NULL, OPTION_IDLE},
 		{"log-level", required_argument, NULL, OPTION_LOG},
@@ -172,6 +177,7 @@ parse_options(int argc, char **argv, Options *o)
 
 	memset(o, 0, sizeof(*o));
 	o->chunk_bytes = DEFAULT_CHUNK_BYTES;
+	o->memory.extents_auto = true;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (option)
 		{
@@ -516,7 +522,7 @@ main(int argc, char **argv)
 	rc = start_listening(o.socket_path);
 	if (rc >= 0)
 		return rc;
-	rc = devices_open(&service.devices, o.devices, o.memory_limit, text);
+	rc = devices_open(&service.devices, o.devices, &o.memory, text);
 	if (rc == EXIT_ORDERLY &&
 		(!chunks_create(&service.chunks, o.pinned_memory, o.chunk_bytes, text) ||
 		 !devices_pin(&service.devices, service.chunks.memory,

@@ -14,6 +14,9 @@
 #ifndef HPSORT_DEVICE_H
 #define HPSORT_DEVICE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "sort/runs.h"
 #include "sort/sort_types.h"
 
@@ -31,6 +34,19 @@ typedef struct SortJobSpec
 	int32_t		hi;
 	uint64_t	n;				/* number of keys to come */
 } SortJobSpec;
+
+/*
+ * Some blocks of an extent (extent.h), of whose bytes a device may have a copy.  generation is a
+ * number that no other bytes have in the life of the server's shared memory.
+ */
+typedef struct SortExtent
+{
+	uint64_t	generation;
+	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
+	bool		added;			/* add_extents: the device has it, and its keys are added ... */
+	uint32_t	rows;			/* ... so many rows, ... */
+	uint32_t	nulls;			/* ... of which so many are NULL, and add no key */
+} SortExtent;
 
 typedef struct SortDevice SortDevice;
 
@@ -59,6 +75,21 @@ struct SortDevice
 
 	/* Adds n > 0 keys, which stay in place and unchanged until close unless add_copies. */
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
+
+	/*
+	 * Adds the keys of blocks of n extents, as far as the device has these, and says of each
+	 * what became of it.  NULL for a device that keeps no extents.  With spec->n == 0 only;
+	 * may be mixed with add.
+	 */
+	SortStatus	(*add_extents) (SortJob *job, SortExtent *extents, size_t n, SortError *err);
+
+	/*
+	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the
+	 * job.  The bytes are the caller's again on return.  Whether the device has room for them is seen by
+	 * add_extents afterwards.
+	 */
+	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
+								SortError *err);
 
 	/* Ends the adding; spec.n keys were added, unless spec.n is 0. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);

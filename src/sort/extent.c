@@ -19,10 +19,35 @@ packed_keys_unpack(const PackedKeys *packed, int32_t *out)
 /* --- making an extent */
 
 /* Bytes to the next multiple of 8, where whatever follows is aligned. */
-static uint32_t
+static uint64_t
 align(uint64_t size)
 {
-	return (uint32_t) ((size + 7) / 8 * 8);
+	return (size + 7) / 8 * 8;
+}
+
+/*
+ * Where the parts of an extent lie, by the other numbers of its header; returns its size.  The
+ * numbers that are stored are right if that is less than 2^32.
+ */
+static uint64_t
+lay_out(Extent *header)
+{
+	uint64_t	at = align(offsetof(Extent, stamps) + (uint64_t) header->nblocks * sizeof(uint64_t));
+
+	header->starts_at = (uint32_t) at;
+	at = align(at + ((uint64_t) header->nblocks + 1) * sizeof(uint32_t));
+	header->counts_at = (uint32_t) at;
+	at = align(at + (uint64_t) header->nblocks * sizeof(uint32_t));
+	header->values_at = (uint32_t) at;
+	at = align(at + (uint64_t) header->nrows * header->width);
+	header->nulls_at = 0;
+	if (header->nnulls > 0)
+	{
+		header->nulls_at = (uint32_t) at;
+		at = align(at + ((uint64_t) header->nrows + 7) / 8);
+	}
+	header->size = (uint32_t) at;
+	return at;
 }
 
 /* Smallest and largest of the values that are not NULL; 0 if there are none. */
@@ -63,15 +88,7 @@ extent_plan(const ExtentRows *rows, Extent *header)
 	find_bounds(rows, header->nrows, &header->base, &hi);
 	header->top = (uint32_t) hi - (uint32_t) header->base;
 	header->width = header->top <= UINT8_MAX ? 1 : header->top <= UINT16_MAX ? 2 : 4;
-	header->starts_at = align(offsetof(Extent, stamps) + (uint64_t) rows->nblocks * sizeof(uint64_t));
-	header->counts_at = align(header->starts_at + (uint64_t) (rows->nblocks + 1) * sizeof(uint32_t));
-	header->values_at = align(header->counts_at + (uint64_t) rows->nblocks * sizeof(uint32_t));
-	header->size = align(header->values_at + nrows * header->width);
-	if (header->nnulls > 0)
-	{
-		header->nulls_at = header->size;
-		header->size = align(header->size + (nrows + 7) / 8);
-	}
+	(void) lay_out(header);
 }
 
 /* The distance of row i. */
@@ -120,6 +137,43 @@ extent_write(const ExtentRows *rows, const Extent *header, void *out)
 }
 
 /* --- reading one */
+
+bool
+extent_header_is_sound(const Extent *header, size_t size)
+{
+	Extent		expected = *header;
+
+	return size >= sizeof(Extent) && (header->width == 1 || header->width == 2 || header->width == 4) &&
+		header->nnulls <= header->nrows && lay_out(&expected) == size && header->size == size &&
+		header->starts_at == expected.starts_at && header->counts_at == expected.counts_at &&
+		header->values_at == expected.values_at && header->nulls_at == expected.nulls_at &&
+		header->top <= UINT32_MAX >> (32 - 8 * header->width) &&
+		(int64_t) header->base + header->top <= INT32_MAX;
+}
+
+bool
+extent_is_sound(const void *bytes, size_t size)
+{
+	const Extent *extent = (const Extent *) bytes;
+	const uint32_t *starts;
+	const uint32_t *counts;
+	uint64_t	nnulls = 0;
+	uint32_t	b;
+
+	if (size < sizeof(Extent) || !extent_header_is_sound(extent, size))
+		return false;
+	starts = extent_starts(extent);
+	counts = extent_null_counts(extent);
+	if (starts[0] != 0 || starts[extent->nblocks] != extent->nrows)
+		return false;
+	for (b = 0; b < extent->nblocks; b++)
+	{
+		if (starts[b + 1] < starts[b] || counts[b] > starts[b + 1] - starts[b])
+			return false;
+		nnulls += counts[b];
+	}
+	return nnulls == extent->nnulls;
+}
 
 size_t
 extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls)

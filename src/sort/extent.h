@@ -88,6 +88,18 @@ extent_starts(const Extent *extent)
 	return (const uint32_t *) ((const char *) extent + extent->starts_at);
 }
 
+/*
+ * Whether header is the start of an extent of size bytes, as far as it tells: each part lies where
+ * extent_plan puts it, and no value is beyond int4.
+ */
+extern bool extent_header_is_sound(const Extent *header, size_t size);
+
+/*
+ * Whether bytes, which are aligned for uint64_t, are an extent of size bytes, so that whoever follows its
+ * numbers stays within it.  Reads nothing from values_at on: bytes may end there.
+ */
+extern bool extent_is_sound(const void *bytes, size_t size);
+
 /* NULLs of each block. */
 static inline const uint32_t *
 extent_null_counts(const Extent *extent)

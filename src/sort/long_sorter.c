@@ -545,6 +545,19 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 	return end_adding(s, err);
 }
 
+SortStatus
+long_sorter_add_narrow_runs(LongSorter *s, uint32_t *keys, const uint64_t *counts, size_t len,
+							SortError *err)
+{
+	SortStatus	status;
+	size_t		i;
+
+	for (i = 0; i < len; i++)
+		keys[i] ^= LONG_SIGN_BIT;
+	status = sorter_add_runs(&s->narrow, (const int32_t *) keys, counts, len, err);
+	return status == SORT_OK ? end_adding(s, err) : status;
+}
+
 bool
 long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
 {

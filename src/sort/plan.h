@@ -109,6 +109,14 @@ extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortEr
 extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
+ * Runs of n keys from lo to hi that a GPU has in its own memory, packed: whether it might bring them
+ * in less time than the CPU counts the keys in the server's memory, so that it pays to ask for its
+ * costs; and whether it does by these.
+ */
+extern bool plan_extents_ask_gpu(uint64_t n, int32_t lo, int32_t hi);
+extern bool plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi);
+
+/*
  * Whether a sorter that has n keys, and more to come, had better count them into
  * a histogram of range bins now than keep them as keys.
  */

@@ -18,6 +18,7 @@
 #include "gpu/client_status.h"
 #include "gpu/protocol.h"
 #include "plain_allocator.h"
+#include "sort/error.h"
 
 #define CHUNKS 4
 #define CHUNK_BYTES 4096
@@ -36,13 +37,18 @@ no_wait(void *arg, int fd, int events, int timeout_ms)
 	return -1;
 }
 
+/* The last chunk has answers to use_extents(). */
 static int
 make_area(void)
 {
+	GpuExtent	answers[2] = {
+		{.generation = 1,.added = 1,.rows = 5,.nulls = 1}, {.generation = 2,.added = 1,.rows = 5,.nulls = 1}
+	};
 	int			fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ftruncate(fd, CHUNKS * CHUNK_BYTES) != 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+		pwrite(fd, answers, sizeof(answers), (CHUNKS - 1) * CHUNK_BYTES) != sizeof(answers))
 		abort();
 	return fd;
 }
@@ -67,6 +73,7 @@ send_welcome(int fd, int area)
 	strcpy(message.body.welcome.build, gpu_build_id());
 	message.body.welcome.chunks = CHUNKS;
 	message.body.welcome.chunk_bytes = CHUNK_BYTES;
+	message.body.welcome.extent_memory = 1 << 20;
 	part.iov_len = gpu_message_size(&message);
 	memset(&control, 0, sizeof(control));
 	header->cmsg_level = SOL_SOCKET;
@@ -77,12 +84,29 @@ send_welcome(int fd, int area)
 		abort();
 }
 
+/* Perhaps keeps an extent, which nobody looks at; asks for two; refuses what is too much for out. */
+static SortStatus
+use_extents(SortJob *job, bool keep, SortError *err)
+{
+	SortExtent	extents[2] = {{.generation = 1}, {.generation = 2}};
+	static char bytes[64];
+	SortStatus	status = SORT_OK;
+
+	if (keep)
+		status = gpu_client_device.keep_extent(job, 1, bytes, sizeof(bytes), err);
+	if (status == SORT_OK)
+		status = gpu_client_device.add_extents(job, extents, 2, err);
+	if (status == SORT_OK && (extents[0].rows > UINT8_MAX || extents[1].rows > UINT8_MAX))
+		status = sort_fail(err, SORT_DEVICE_UNAVAILABLE, "too many keys");
+	return status;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int	area = -1;
 	static int32_t keys[KEYS];
-	GpuClientOptions options = {.hooks = {.wait = no_wait}};
+	GpuClientOptions options = {.epoch = 1,.hooks = {.wait = no_wait}};
 	GpuClientRef ref = {0};
 	SortGpu		gpu = {.device = &gpu_client_device,.arg = &ref};
 	SortContext context = {
@@ -122,10 +146,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(void) gpu_client_devices(ref.client, devices, 2, &count, &err);
 		if (gpu_client_device.open(&context, &spec, &job, &err) == SORT_OK)
 		{
-			SortStatus	status = gpu_client_device.add(job, keys, n, &err);
-			int32_t    *out = malloc(n * sizeof(int32_t) + 1);
+			SortStatus	status = n == 0 ? SORT_OK : gpu_client_device.add(job, keys, n, &err);
+			int32_t    *out = malloc((n + 2 * UINT8_MAX) * sizeof(int32_t) + 1);
 			Runs		runs = {0};
 
+			if (status == SORT_OK && (data[0] & 128))
+				status = use_extents(job, data[0] & 64, &err);
 			if (status == SORT_OK)
 				status = gpu_client_device.finish(job, &err);
 			if (status == SORT_OK && spec.want == SORT_WANT_PERMUTATION)

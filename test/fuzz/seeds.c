@@ -105,6 +105,22 @@ say_add(uint32_t chunk, uint32_t count)
 }
 
 static void
+say_extents(GpuMessageType type, uint32_t chunk, uint32_t count)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, type, 1);
+	if (type == GPU_MSG_WANT)
+		m.body.want.chunks = count;
+	else
+	{
+		m.body.extents.chunk = chunk;
+		m.body.extents.count = count;
+	}
+	say(&m);
+}
+
+static void
 say_read(GpuMessageType type, GpuForm form, int descending)
 {
 	GpuMessage	m;
@@ -194,6 +210,18 @@ say_answer(uint64_t n, uint64_t items, GpuForm form, int descending)
 }
 
 static void
+say_added(uint32_t chunk, uint32_t count, uint64_t keys)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_ADDED, 1);
+	m.body.added.chunk = chunk;
+	m.body.added.count = count;
+	m.body.added.keys = keys;
+	say(&m);
+}
+
+static void
 say_device(uint32_t index, uint32_t count)
 {
 	GpuMessage	m;
@@ -230,6 +258,24 @@ say_job(SortWant want, GpuForm form, int descending, SortAlgorithm algorithm)
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
+/* A job that keeps the extent of service_fuzz.c, and then adds it. */
+static void
+say_extents_job(void)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_OPEN, 1);
+	m.body.open.lo = INT32_MIN;
+	m.body.open.hi = INT32_MAX;
+	say(&m);
+	say_extents(GPU_MSG_WANT, 0, 2);
+	say_extents(GPU_MSG_KEEP, 0, 1);
+	say_extents(GPU_MSG_ADD_EXTENTS, 1, 1);
+	say_read(GPU_MSG_FINISH, GPU_FORM_KEYS, 0);
+	say_release(1);
+	say_plain(GPU_MSG_CLOSE, 1);
+}
+
 static void
 service_seeds(void)
 {
@@ -261,6 +307,12 @@ service_seeds(void)
 		end("messages", jobs[i].name);
 	}
 	begin(0, 0, 0);
+	say_extents_job();
+	end("service", "job-extents");
+	begin(2, 3, 63);
+	say_extents_job();
+	end("messages", "job-extents");
+	begin(0, 0, 0);
 	say_plain(GPU_MSG_ASK_DEVICES, 0);
 	end("service", "devices");
 	begin(2, 1, 255);
@@ -290,6 +342,13 @@ client_seeds(void)
 	say_grant(0);
 	say_answer(60, 60, GPU_FORM_PERMUTATION, 1);
 	end("client", "rows");
+	/* client_fuzz.c asks for two extents, which have 4 keys each */
+	begin(2, SORT_WANT_KEYS | 16 | 128, 0);
+	say_grant(0);
+	say_plain(GPU_MSG_FULL, 1);
+	say_added(CHUNKS - 1, 2, 8);
+	say_answer(8, 8, GPU_FORM_KEYS, 0);
+	end("client", "extents");
 	begin(2, SORT_WANT_KEYS | 32, 10);
 	say_device(0, 2);
 	say_device(1, 2);

@@ -3,7 +3,9 @@
  *		Fuzzes a whole connection of the service: its client is the input.
  *
  * A hello that is right, then whatever the fuzzer says, to a connection with
- * the CPU device.  Afterwards every chunk must be free and no job running.
+ * the CPU device.  Chunks hold an extent, or the list that names it, but for one
+ * byte, which is the fuzzer's, too.  Afterwards every chunk must be free, no job
+ * running, and all extents can be given up.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -23,12 +25,47 @@ static void
 prepare(void)
 {
 	char		text[GPU_TEXT_SIZE];
+	DeviceMemory memory = {.limit = 64 << 20,.extents = 1 << 16};
 
 	log_level = LOG_ERROR;
 	if (!service_init(&service) ||
-		devices_open(&service.devices, "cpu", 64 << 20, text) != EXIT_ORDERLY ||
+		devices_open(&service.devices, "cpu", &memory, text) != EXIT_ORDERLY ||
 		!chunks_create(&service.chunks, 8 * 4096, 4096, text))
 		abort();
+}
+
+/* Chunks 0, 2 ...: for KEEP; 1, 3 ...: for ADD_EXTENTS. */
+static void
+fill_chunks(const uint8_t *data, size_t size)
+{
+	const uint64_t stamps[3] = {0};
+	const uint32_t counts[3] = {5, 0, 6};
+	const int32_t values[11] = {7, 7, 8, 1, 2, 3, 9, 9, 9, -5, 100};
+	const uint8_t nulls[11] = {0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0};
+	ExtentRows	rows = {
+		.nblocks = 3,.stamps = stamps,.counts = counts,.values = values,.nulls = nulls
+	};
+	GpuExtent	entry = {.generation = 1,.blocks = {5, 0}};
+	GpuKept		kept = {.generation = 1};
+	Extent		header;
+	uint32_t	chunk;
+
+	extent_plan(&rows, &header);
+	kept.size = header.size;
+	for (chunk = 0; chunk < service.chunks.count; chunk++)
+	{
+		char	   *bytes = chunks_at(&service.chunks, chunk);
+
+		if (chunk % 2)
+			memcpy(bytes, &entry, sizeof(entry));
+		else
+		{
+			memcpy(bytes, &kept, sizeof(kept));
+			extent_write(&rows, &header, bytes + sizeof(kept));
+		}
+		if (size >= 2)
+			bytes[data[size - 1]] ^= (char) data[size - 2];
+	}
 }
 
 int
@@ -42,6 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!prepared)
 		prepare();
 	prepared = true;
+	fill_chunks(data, size);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0 ||
 		!connection_start(&service, ends[1]))
 		abort();
@@ -49,6 +87,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hello.body.hello.magic = GPU_MAGIC;
 	hello.body.hello.version = GPU_PROTOCOL_VERSION;
 	strcpy(hello.body.hello.build, gpu_build_id());
+	hello.body.hello.epoch = 1;
 	if (send(ends[0], &hello, gpu_message_size(&hello), MSG_NOSIGNAL) < 0 ||
 		send(ends[0], data, size, MSG_NOSIGNAL) < 0)
 		size = 0;
@@ -63,6 +102,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!connections_end(&service, CONNECTION_GONE, 10000))
 		abort();
 	close(ends[0]);
+	(void) extents_give_up(&service.devices.list[0].extents);
+	if (service.devices.list[0].extents.bytes != 0 || service.devices.list[0].extents.count != 0)
+		abort();
 	if (service.chunks.nfree != service.chunks.count || service.chunks.active != 0 ||
 		service.chunks.first != NULL || service.devices.jobs != 0 ||
 		service.devices.list[0].engine->memory_used(service.devices.list[0].handle) != 0)

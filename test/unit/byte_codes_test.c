@@ -20,6 +20,19 @@ compare_keys(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* How many of n keys are different without their last so many bits. */
+static size_t
+count_leading(uint64_t *keys, size_t n, int bits)
+{
+	size_t		different = 1;
+	size_t		i;
+
+	qsort(keys, n, sizeof(uint64_t), compare_keys);
+	for (i = 1; i < n && bits < 64; i++)
+		different += keys[i] >> bits != keys[i - 1] >> bits;
+	return different;
+}
+
 /* n random keys with most values or fewer at each place; *product is set to the codes there are. */
 static void
 make_keys(uint64_t *keys, size_t n, unsigned most, unsigned __int128 *product)
@@ -73,6 +86,9 @@ test_codes(void **state)
 		byte_codes_see(&codes, keys + some, n - some);
 		byte_codes_number(&codes);
 		assert_true(codes.last == (uint64_t) (product - 1));
+		for (i = 0; i <= 64; i += 1 + unit_random() % 8)
+			assert_true(byte_codes_leading(&codes, (int) i) >= (double) count_leading(keys, n, (int) i));
+		assert_true(byte_codes_leading(&codes, 0) == (double) product && byte_codes_leading(&codes, 64) == 1);
 		qsort(keys, n, sizeof(uint64_t), compare_keys);
 		for (i = 0; i < n; i++)
 		{

@@ -279,6 +279,60 @@ test_sorter(void **state)
 	}
 }
 
+/* Copies of extents with one number changed: refused, or nothing that is followed leads outside. */
+static void
+test_sound(void **state)
+{
+	Sample		sample;
+	int			round;
+
+	(void) state;
+	for (round = 0; round < 300; round++)
+	{
+		Extent	   *copy;
+		uint32_t	size;
+		uint32_t	at;
+
+		make_sample(&sample, -1000, round % 3 == 0 ? 200 : 100000, round % 4);
+		size = sample.extent->size;
+		assert_true(extent_is_sound(sample.extent, size));
+		assert_false(extent_is_sound(sample.extent, size - 8));
+		assert_false(extent_is_sound(sample.extent, size + 8));
+		assert_false(extent_is_sound(sample.extent, 0));
+
+		/* Values, and whatever lies behind the start, are not looked at: the copy ends there. */
+		copy = unit_alloc(sample.extent->values_at, 1);
+		memcpy(copy, sample.extent, sample.extent->values_at);
+		assert_true(extent_is_sound(copy, size));
+		for (at = 0; at < copy->values_at / sizeof(uint32_t); at++)
+		{
+			uint32_t   *number = (uint32_t *) (void *) copy + at;
+			uint32_t	before = *number;
+			bool		sound;
+
+			*number = unit_random() % 2 ? before + 1 : (uint32_t) unit_random();
+			sound = extent_is_sound(copy, size);
+			if (at * sizeof(uint32_t) >= offsetof(Extent, stamps) &&
+				at * sizeof(uint32_t) < sample.extent->starts_at)
+				assert_true(sound);		/* a stamp, or the padding behind them */
+			if (sound)
+			{
+				const uint32_t *starts = extent_starts(copy);
+				uint32_t	b;
+
+				assert_int_equal(copy->values_at, sample.extent->values_at);
+				assert_true(copy->values_at + (uint64_t) copy->nrows * copy->width <= size);
+				assert_true((int64_t) copy->base + copy->top <= INT32_MAX);
+				for (b = 0; b < copy->nblocks; b++)
+					assert_true(starts[b] <= starts[b + 1] && starts[b + 1] <= copy->nrows);
+			}
+			*number = before;
+		}
+		free(copy);
+		free(sample.extent);
+	}
+}
+
 int
 main(void)
 {
@@ -287,6 +341,7 @@ main(void)
 		cmocka_unit_test(test_no_rows),
 		cmocka_unit_test(test_histogram),
 		cmocka_unit_test(test_sorter),
+		cmocka_unit_test(test_sound),
 	};
 
 	unit_seed("extent_test");

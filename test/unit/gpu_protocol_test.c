@@ -14,11 +14,11 @@
 
 static const GpuMessageType client_types[] = {
 	GPU_MSG_HELLO, GPU_MSG_OPEN, GPU_MSG_ADD, GPU_MSG_WANT, GPU_MSG_FINISH, GPU_MSG_READ,
-	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES
+	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_ADD_EXTENTS
 };
 static const GpuMessageType service_types[] = {
 	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_FINISHED, GPU_MSG_RESULT, GPU_MSG_DATA,
-	GPU_MSG_DEVICE, GPU_MSG_ERROR
+	GPU_MSG_DEVICE, GPU_MSG_ERROR, GPU_MSG_ADDED, GPU_MSG_FULL
 };
 
 static bool
@@ -47,6 +47,11 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.add.chunk = CHUNKS - 1;
 			m->body.add.count = CHUNK_BYTES / 4;
 			break;
+		case GPU_MSG_KEEP:
+		case GPU_MSG_ADD_EXTENTS:
+			m->body.extents.chunk = CHUNKS - 1;
+			m->body.extents.count = CHUNK_BYTES / sizeof(GpuExtent);
+			break;
 		case GPU_MSG_READ:
 			m->body.read.form = GPU_FORM_BEST;
 			break;
@@ -60,6 +65,10 @@ good_message(GpuMessage *m, GpuMessageType type)
 		case GPU_MSG_RESULT:
 			m->body.result.form = GPU_FORM_KEYS;
 			m->body.result.read = 1;
+			break;
+		case GPU_MSG_ADDED:
+			m->body.added.chunk = CHUNKS - 1;
+			m->body.added.count = CHUNK_BYTES / sizeof(GpuExtent);
 			break;
 		case GPU_MSG_DATA:
 			m->body.data.chunk = 0;
@@ -197,6 +206,15 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_OPEN, GPU_FROM_CLIENT, m.body.open.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = 0);
 	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.keys = UINT64_MAX);
+	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, (m.body.want.keys = 0, m.body.want.chunks = UINT32_MAX));
+	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.zero = 1);
+	RIGHT(GPU_MSG_HELLO, GPU_FROM_CLIENT, m.body.hello.epoch = UINT64_MAX);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.chunk = CHUNKS);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.count = 0);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.count = CHUNK_BYTES / sizeof(GpuKept) + 1);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.chunk = UINT32_MAX);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count = 0);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count++);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = 0);
@@ -254,6 +272,9 @@ test_service_values(void **state)
 		  (m.body.device.count = 1, FILL(m.body.device.status.last_error)));
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE,
 		  (m.body.device.count = 1, m.body.device.status.ordinal = -2));
+	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.chunk = CHUNKS);
+	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.count = 0);
+	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.count++);
 	WRONG(GPU_MSG_ERROR, GPU_FROM_SERVICE, m.body.error.failure = GPU_FAILURES);
 	WRONG(GPU_MSG_ERROR, GPU_FROM_SERVICE, FILL(m.body.error.text));
 }
@@ -273,6 +294,12 @@ test_no_chunks(void **state)
 	assert_false(gpu_message_check(&m, GPU_FROM_SERVICE, 0, 0, &why));
 	good_message(&m, GPU_MSG_ADD);
 	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
+	good_message(&m, GPU_MSG_KEEP);
+	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
+	good_message(&m, GPU_MSG_ADD_EXTENTS);
+	assert_false(gpu_message_check(&m, GPU_FROM_CLIENT, 0, 0, &why));
+	good_message(&m, GPU_MSG_ADDED);
+	assert_false(gpu_message_check(&m, GPU_FROM_SERVICE, 0, 0, &why));
 }
 
 /* A stream of messages, received in pieces of any size. */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sort/filter_kernels.h"
 #include "sort/kernels.h"
 
 #define MAX_SIZE 200
@@ -413,6 +414,69 @@ check_vqsort(UnitShape shape, size_t n, bool down)
 	free(expected);
 }
 
+/* A value of width bytes, as the filters' kernels read it. */
+static uint32_t
+packed_value(const void *values, int width, size_t i)
+{
+	return width == 1 ? ((const uint8_t *) values)[i] :
+		width == 2 ? ((const uint16_t *) values)[i] : ((const uint32_t *) values)[i];
+}
+
+/* Marks of a range, beside marks that are there already, and the keys that they select. */
+static void
+check_marks(int width, size_t n, uint32_t lo, uint32_t hi)
+{
+	uint8_t    *values = unit_alloc(n + 1, (size_t) width);
+	uint8_t    *before = unit_alloc(n + 1, 1);
+	uint8_t    *marks = unit_alloc(n + 1, 1);
+	int32_t    *out = unit_alloc(n, sizeof(int32_t));
+	int32_t		base = (int32_t) unit_random();
+	size_t		count = 0;
+	size_t		i;
+
+	for (i = 0; i < n * (size_t) width; i++)
+		values[i] = (uint8_t) unit_random();
+	for (i = 0; i < n; i++)
+		before[i] = marks[i] = unit_below(4) == 0;
+	kernel_mark_range(values, width, n, lo, hi, marks);
+	for (i = 0; i < n; i++)
+	{
+		uint32_t	value = packed_value(values, width, i);
+
+		assert_int_equal(marks[i], before[i] || (value >= lo && value <= hi));
+		count += marks[i];
+	}
+	assert_int_equal(kernel_count_marks(marks, n), count);
+	assert_int_equal(kernel_select(values, width, n, base, marks, out), count);
+	for (i = count = 0; i < n; i++)
+		if (marks[i])
+			assert_int_equal(out[count++], (int32_t) ((uint32_t) base + packed_value(values, width, i)));
+	free(values);
+	free(before);
+	free(marks);
+	free(out);
+}
+
+static void
+test_marks(void **state)
+{
+	static const int widths[] = {1, 2, 4};
+	size_t		n;
+	size_t		w;
+
+	(void) state;
+	for (w = 0; w < lengthof(widths); w++)
+		for (n = 0; n <= MAX_SIZE; n++)
+		{
+			uint32_t	most = (uint32_t) ((UINT64_C(1) << 8 * widths[w]) - 1);
+			uint32_t	lo = (uint32_t) unit_below((uint64_t) most + 1);
+
+			check_marks(widths[w], n, lo, lo + (uint32_t) unit_below((uint64_t) (most - lo) + 1));
+			check_marks(widths[w], n, 0, most);
+			check_marks(widths[w], n, most, most);
+		}
+}
+
 static void
 test_vqsort(void **state)
 {
@@ -587,6 +651,7 @@ run_kernel_tests(void)
 		cmocka_unit_test(test_bins),
 		cmocka_unit_test(test_take_bins),
 		cmocka_unit_test(test_count_changes),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_vqsort),
 		cmocka_unit_test(test_partition),
 		cmocka_unit_test(test_order),

@@ -39,6 +39,7 @@ sub difference
 		}
 		return undef;
 	}
+	return differs_from_peers($step, $b, $super) if $compare eq 'peers' || $compare eq 'firsts';
 	if ($compare ne 'set' && $keys)
 	{
 		for my $i (0 .. $#$a)
@@ -65,6 +66,45 @@ sub difference
 		}
 	}
 	return undef;
+}
+
+# Rows of which those with equal keys may come in any order, beside "super": the number of each
+# row's peer group, and the row.  Of a group that LIMIT or OFFSET divides, any rows may come.  As
+# "firsts" there is one row of each group, and "super" has another column between number and row.
+sub differs_from_peers
+{
+	my ($step, $rows, $super) = @_;
+	my $skipped = $step->{offset} // 0;
+	my $at = 0;
+	my $last;
+	my @groups;
+
+	for my $row (@{ $super->{rows} })
+	{
+		my $number = FuzzSql::Session::leading($row, 1);
+		push @groups, [] if !defined $last || $number ne $last;
+		push @{ $groups[-1] }, substr($row, 2 + length($step->{compare} eq 'firsts' ? FuzzSql::Session::leading($row, 2) : $number));
+		$last = $number;
+	}
+	for my $group (@groups)
+	{
+		my $here = $step->{compare} eq 'firsts' ? 1 : @$group;
+		if ($skipped >= $here)
+		{
+			$skipped -= $here;
+			next;
+		}
+		my %left;
+		$left{$_}++ for @$group;
+		for (1 .. $here - $skipped)
+		{
+			return undef if $at >= @$rows;
+			return "row $at has other keys, or comes too often: " . FuzzSql::Session::readable($rows->[$at]) if !$left{ substr($rows->[$at], 2) }--;
+			$at++;
+		}
+		$skipped = 0;
+	}
+	return $at < @$rows ? "row $at is one too many: " . FuzzSql::Session::readable($rows->[$at]) : undef;
 }
 
 sub differs_at

@@ -10,6 +10,9 @@
 #	keys		the first "keys" columns in this order, and all rows in any order
 #	some		the first "keys" columns in this order, each row one of "super"'s
 #	set			all rows in any order
+#	peers		all rows, or those behind the first "offset", in the order of the peer groups that
+#				"super" has as its first column, beside the other columns
+#	firsts		the same with one row of each peer group; "super" has the others from its third column on
 #	only_keys	nothing but the first "keys" columns
 #	explain		no error; what it returns has the given format
 #	nothing		no error that the others do not have

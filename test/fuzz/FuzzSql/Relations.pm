@@ -265,7 +265,13 @@ sub key_expression
 		timestamp => [ "date_trunc('month', $sql)", "${sql}::date", "($sql > '2000-02-01')" ],
 		text => [ "length($sql)", "lower($sql)", "left($sql, 2)", "$sql COLLATE \"C\"" ],
 		numeric => [ "round($sql)", "$sql * 2" ],
-		float => [ "floor($sql)", "($sql > 3)" ]);
+		float => [ "floor($sql)", "($sql > 3)" ],
+		other_text => [ "length($sql)", "left($sql, 3)", "coalesce($sql, 'b')" ],
+		bytes => [ "length($sql)", "substr($sql, 2)" ],
+		uuid => [ "${sql}::text COLLATE \"C\"", "coalesce($sql, '80000000-0000-0000-0000-000000000000')" ],
+		inet => [ "family($sql)", "host($sql) COLLATE \"C\"", "masklen($sql)" ],
+		macaddr => [ "trunc($sql)" ],
+		interval => [ "justify_hours($sql)", "($sql > '10 days')", "coalesce($sql, '1 day')" ]);
 
 	return $sql if chance(0.75);
 	return pick("($sql IS NULL)", @{ $expressions{$class} }) if chance(0.9);

@@ -1,0 +1,191 @@
+/*
+ * client_extents.c
+ *		Extents in a job of the GPU service (see client_extents.h).
+ */
+#include "gpu/client_extents.h"
+
+#include <string.h>
+
+#include "gpu/copy.h"
+#include "sort/error.h"
+
+/* Announces chunks with extents; the chunk of keys that is being filled is handed over first. */
+static SortStatus
+announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
+{
+	GpuMessage	message;
+
+	/* A client that waits for a chunk must hold none, or clients could wait for each other. */
+	if (job->filling >= 0)
+	{
+		SortStatus	status = client_submit_keys(job, err);
+
+		if (status != SORT_OK)
+			return status;
+	}
+	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
+	message.body.want.chunks = chunks;
+	return client_send(job->client, &message, err);
+}
+
+/* Copies size bytes to a granted chunk, and hands it over as type with count extents. */
+static SortStatus
+send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
+		   SortError *err)
+{
+	GpuClient  *c = job->client;
+	GpuMessage	message;
+	SortStatus	status = client_begin_chunk(job, err);
+
+	if (status != SORT_OK)
+		return status;
+	copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling), bytes, size);
+	gpu_message_init(&message, type, c->job_number);
+	message.body.extents.chunk = (uint32_t) job->filling;
+	message.body.extents.count = count;
+	c->held[job->filling] = CHUNK_NOT_HELD;
+	c->counters.bytes_sent += size;
+	job->filling = -1;
+	return client_send(c, &message, err);
+}
+
+/* ------------------------------------------------------------------------
+ * Keeping
+ * ------------------------------------------------------------------------
+ */
+
+SortStatus
+client_send_kept(GpuJob *job, SortError *err)
+{
+	SortStatus	status;
+
+	if (job->keeping_count == 0)
+		return SORT_OK;
+	if (!job->full)
+	{
+		status = announce_chunks(job, 1, err);
+		if (status == SORT_OK)
+			status = send_chunk(job, GPU_MSG_KEEP, job->keeping, job->keeping_bytes,
+								job->keeping_count, err);
+		if (status != SORT_OK)
+			return status;
+	}
+	job->keeping_bytes = 0;
+	job->keeping_count = 0;
+	return SORT_OK;
+}
+
+SortStatus
+client_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t size,
+				   SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GpuClient  *c = job->client;
+	GpuKept		kept = {.generation = generation,.size = (uint32_t) size};
+	SortStatus	status = SORT_OK;
+	bool		came = true;
+
+	/* FULL may have come meanwhile. */
+	while (status == SORT_OK && came && !job->failed)
+		status = client_job_handle(job, &came, err);
+	if (job->failed)
+		return client_job_failed(job, err);
+	if (status != SORT_OK || job->full || !c->keeps_extents || c->chunk_bytes < sizeof(kept) ||
+		size > c->chunk_bytes - sizeof(kept))
+		return status;
+	if (job->keeping == NULL)
+	{
+		const SortAllocator *a = &base->context->allocator;
+
+		job->keeping = a->alloc(a->arena, c->chunk_bytes);
+		if (job->keeping == NULL)
+			return sort_no_memory(err);
+	}
+	if (sizeof(kept) + size > c->chunk_bytes - job->keeping_bytes)
+		status = client_send_kept(job, err);
+	if (status != SORT_OK)
+		return status;
+	memcpy(job->keeping + job->keeping_bytes, &kept, sizeof(kept));
+	memcpy(job->keeping + job->keeping_bytes + sizeof(kept), extent, size);
+	job->keeping_bytes += sizeof(kept) + size;
+	job->keeping_count++;
+	return sort_interrupted(base->context) ? client_cancelled(c, err) : SORT_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Adding
+ * ------------------------------------------------------------------------
+ */
+
+/* Writes the lists of extents and sends them, each in a chunk. */
+static SortStatus
+send_lists(GpuJob *job, size_t n, GpuExtent *list, uint32_t most, SortError *err)
+{
+	SortStatus	status = SORT_OK;
+
+	while (status == SORT_OK && job->extents_asked < n)
+	{
+		size_t		left = n - job->extents_asked;
+		uint32_t	count = left < most ? (uint32_t) left : most;
+		uint32_t	i;
+
+		for (i = 0; i < count; i++)
+		{
+			const SortExtent *extent = &job->extents[job->extents_asked + i];
+
+			list[i] = (GpuExtent)
+			{
+				.generation = extent->generation,
+				.blocks = {extent->blocks[0], extent->blocks[1]},
+			};
+		}
+		job->extents_asked += count;
+		status = send_chunk(job, GPU_MSG_ADD_EXTENTS, list, count * sizeof(*list), count, err);
+	}
+	return status;
+}
+
+SortStatus
+client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
+{
+	GpuJob	   *job = (GpuJob *) base;
+	GpuClient  *c = job->client;
+	const SortAllocator *a = &base->context->allocator;
+	const uint32_t capacity = gpu_chunk_extents(c->chunk_bytes);
+	uint32_t	most = n < capacity ? (uint32_t) n : capacity;
+	GpuExtent  *list;
+	SortStatus	status;
+	size_t		i;
+
+	if (job->failed)
+		return client_job_failed(job, err);
+	for (i = 0; i < n; i++)
+	{
+		extents[i].added = false;
+		extents[i].rows = extents[i].nulls = 0;
+	}
+	if (!c->keeps_extents || n == 0)
+		return SORT_OK;
+	if (base->spec.n != 0 || n / capacity >= UINT32_MAX)
+	{
+		c->failure = GPU_UNSUPPORTED;
+		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job was not opened for extents");
+	}
+	status = client_send_kept(job, err);
+	if (status != SORT_OK)
+		return status;
+	list = a->alloc(a->arena, most * sizeof(*list));
+	if (list == NULL)
+		return sort_no_memory(err);
+	job->extents = extents;
+	job->extents_asked = job->extents_answered = 0;
+	status = announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
+	if (status == SORT_OK)
+		status = send_lists(job, n, list, most, err);
+	while (status == SORT_OK && job->extents_answered < n)
+		status = client_job_handle(job, NULL, err);
+	a->release(a->arena, list);
+	job->extents = NULL;
+	job->extents_asked = job->extents_answered = 0;
+	return status;
+}

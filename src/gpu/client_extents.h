@@ -1,0 +1,28 @@
+/*
+ * client_extents.h
+ *		Extents in a job of the GPU service: brought to be kept, and added by their numbers.
+ *
+ * For client_device.c alone.
+ */
+#ifndef HPSORT_GPU_CLIENT_EXTENTS_H
+#define HPSORT_GPU_CLIENT_EXTENTS_H
+
+#include "gpu/client_job.h"
+
+/*
+ * SortDevice.keep_extent.  Extents gather in memory of the job's own until they fill a chunk: a job
+ * that pauses between two of them holds no chunk, and needs no round trip for each.
+ */
+extern SortStatus client_keep_extent(SortJob *base, uint64_t generation, const void *extent,
+									 size_t size, SortError *err);
+
+/* Sends the extents that have gathered. */
+extern SortStatus client_send_kept(GpuJob *job, SortError *err);
+
+/*
+ * SortDevice.add_extents.  Sends all extents in as few lists as chunks hold, while answers to the
+ * first ones come in, and waits for the rest of the answers.
+ */
+extern SortStatus client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err);
+
+#endif							/* HPSORT_GPU_CLIENT_EXTENTS_H */

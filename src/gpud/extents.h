@@ -1,0 +1,93 @@
+/*
+ * extents.h
+ *		The extents that a device keeps for jobs to come: found by their generation, given
+ *		up when there is no room.
+ *
+ * Each device has one Extents.  All extents in it are of one epoch, the last one that a client
+ * has named: generations of another one mean other bytes.  A job that uses an extent holds
+ * it; such an extent is never given up, and if it is forgotten, it is freed when the last
+ * job lets it go.  All functions may be called by several threads at once.
+ */
+#ifndef HPSORT_GPUD_EXTENTS_H
+#define HPSORT_GPUD_EXTENTS_H
+
+#include <pthread.h>
+
+#include "gpud/engine.h"
+
+/* An extent that the engine holds. */
+typedef struct HeldExtent
+{
+	uint64_t	generation;
+	uint32_t	jobs;			/* that hold it */
+	bool		known;			/* it can be found */
+	bool		used;			/* since the hand has come by */
+	struct HeldExtent *chain;	/* of the same bucket */
+	struct HeldExtent *next;	/* around the clock */
+	struct HeldExtent *previous;
+	void	   *held;			/* the engine's; NULL: not yet */
+	uint32_t   *starts;			/* of blocks, nblocks + 1 */
+	uint32_t   *nulls;			/* of each block */
+	Extent		header;			/* without stamps */
+} HeldExtent;
+
+typedef struct Extents
+{
+	const Engine *engine;
+	void	   *device;			/* the engine's */
+	uint64_t	limit;			/* bytes, 0: none is kept */
+	pthread_mutex_t lock;		/* of what follows */
+	uint64_t	epoch;			/* 0: none yet */
+	uint64_t	count;			/* that can be found */
+	uint64_t	bytes;			/* of all, forgotten ones that jobs hold included */
+	uint64_t	bytes_in_jobs;	/* of those that jobs hold */
+	HeldExtent **buckets;		/* NULL: no extent was kept so far */
+	uint64_t	nbuckets;		/* a power of two */
+	HeldExtent *hand;			/* of the clock; NULL: there is no extent */
+} Extents;
+
+extern void extents_init(Extents *extents, const Engine *engine, void *device, uint64_t limit);
+
+/* Frees all; no job may hold one. */
+extern void extents_destroy(Extents *extents);
+
+/* A client has named its epoch: extents of another one are forgotten. */
+extern void extents_hear(Extents *extents, uint64_t epoch);
+
+/*
+ * Finds extents by their generations: found[i] is held by the caller from now on, or is NULL
+ * where there is no such extent.
+ */
+extern void extents_find(Extents *extents, uint64_t epoch, const GpuExtent *list, uint32_t n,
+						 HeldExtent **found);
+
+typedef enum ExtentsRoom
+{
+	EXTENTS_ROOM,				/* *extent is held by the caller, for the engine to fill */
+	EXTENTS_KNOWN,				/* *extent, of that generation, is held by the caller: the first one stays */
+	EXTENTS_FULL				/* there is no room, nor can be made */
+} ExtentsRoom;
+
+/*
+ * Makes room for an extent, giving up others that no job holds and that were not used for
+ * longest.  front is the extent up to its values, and sound.
+ */
+extern ExtentsRoom extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation,
+									 const Extent *front, HeldExtent **extent);
+
+/* The engine has filled an extent: it can be found, if epoch is still the last one that was named. */
+extern void extents_enter(Extents *extents, uint64_t epoch, HeldExtent *extent);
+
+/* The caller lets extents go. */
+extern void extents_release(Extents *extents, HeldExtent *const *list, uint32_t n);
+
+/* Nobody finds any of the extents any more: the device has failed, and they may be anything. */
+extern void extents_forget(Extents *extents);
+
+/* Gives up all extents that no job holds; returns whether there were any. */
+extern bool extents_give_up(Extents *extents);
+
+/* How many there are, and their bytes. */
+extern void extents_status(Extents *extents, uint64_t *count, uint64_t *bytes);
+
+#endif							/* HPSORT_GPUD_EXTENTS_H */

@@ -1,0 +1,40 @@
+/*
+ * value_ranges.h
+ *		Sets of values as ranges: what comparisons with constants, ANDed, leave of a column's values.
+ *
+ * A set is an array of ranges in ascending order, none of which overlaps or touches another.  An
+ * empty array is the empty set.  The caller provides the arrays that results are written to.
+ */
+#ifndef HPSORT_VALUE_RANGES_H
+#define HPSORT_VALUE_RANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* lo .. hi, both inclusive. */
+typedef struct ValueRange
+{
+	int32_t		lo;
+	int32_t		hi;
+} ValueRange;
+
+/* Makes a set of n values, which it sorts; out has room for n ranges.  Returns how many there are. */
+extern size_t value_ranges_of_values(int32_t *values, size_t n, ValueRange *out);
+
+/* All values that are not in a set of n ranges; out has room for n + 1, and may not be ranges. */
+extern size_t value_ranges_complement(const ValueRange *ranges, size_t n, ValueRange *out);
+
+/* What is in both sets; out has room for na + nb ranges, and may be neither. */
+extern size_t value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size_t nb,
+									 ValueRange *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* HPSORT_VALUE_RANGES_H */
