@@ -763,7 +763,8 @@ COMMENT ON FUNCTION hpsort_forget(regclass, name[]) IS
 'takes back declarations of hpsort_keep; without columns, all of the table';
 
 CREATE FUNCTION hpsort_resident(OUT relation regclass, OUT attribute name, OUT rows int8, OUT blocks int8,
-	OUT blocks_valid int8, OUT bytes int8, OUT hits int8, OUT refreshes int8, OUT evictions int8, OUT reason text)
+	OUT blocks_valid int8, OUT bytes int8, OUT hits int8, OUT gpu_hits int8,
+	OUT refreshes int8, OUT evictions int8, OUT reason text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_resident'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
@@ -778,3 +779,11 @@ COMMENT ON VIEW hpsort_resident IS
 'columns declared resident that the user may read: what of them is in memory, and why not all of it';
 
 GRANT SELECT ON hpsort_resident TO PUBLIC;
+
+CREATE FUNCTION hpsort_resident_devices(OUT ordinal int4, OUT name text, OUT extents int8, OUT bytes int8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_resident_devices'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;
+
+COMMENT ON FUNCTION hpsort_resident_devices() IS
+'what the GPUs hold of resident columns';

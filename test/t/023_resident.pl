@@ -47,7 +47,7 @@ like(sql($explain), qr/Resident Blocks: 0 of $blocks$/m, 'the first read is of p
 is(sql("SELECT reason FROM hpsort_resident WHERE attribute = 'x'"), 'not yet read twice', 'read once');
 like(sql($explain), qr/Resident Blocks: 0 of $blocks$/m, 'so is the second, which keeps them');
 like(sql($explain), qr/Resident Blocks: $blocks of $blocks$/m, 'the third is not');
-like(sql($explain =~ s/SUMMARY OFF/FORMAT JSON/r), qr/"Resident Blocks": $blocks,\s*"Blocks": $blocks,/, 'in other formats');
+like(sql($explain =~ s/SUMMARY OFF/FORMAT JSON/r), qr/"Resident Blocks": $blocks,\s*"Resident GPU Blocks": 0,\s*"Blocks": $blocks,/, 'in other formats');
 my $view = sql("SELECT rows, blocks, blocks_valid, hits > 0, bytes < 7000 * 1.3 * 2 + 4096, reason IS NULL FROM hpsort_resident WHERE attribute = 'x'");
 is($view, "7000|$blocks|$blocks|t|t|t", 'the view');
 unlike(sql("SET hpsort.enable_resident = off; $explain"), qr/Resident/, 'hpsort.enable_resident = off');
@@ -277,6 +277,23 @@ is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relati
 same($full, 'what was kept before can be used', 'kept', 'x');
 chmod 0700, $full->data_dir . '/pg_dynshmem' or die;
 $full->stop;
+
+# The same with a /dev/shm that is really full: one of two megabytes, in a mount namespace of the server's own.
+# The inner user namespace is there because PostgreSQL refuses to run as root, which mounts.
+my $data = $full->data_dir;
+my $log = $full->logfile;
+my $small = "mount -t tmpfs -o size=2m tmpfs /dev/shm && exec unshare -U --map-user=1000 --map-group=1000";
+SKIP:
+{
+	skip 'no user and mount namespaces here', 3 if system(qq{unshare -Urm sh -c '$small true' >/dev/null 2>&1}) != 0;
+	$full->append_conf('postgresql.conf', "dynamic_shared_memory_type = posix\nmax_parallel_workers_per_gather = 0\n");
+	system(qq{unshare -Urm sh -c '$small pg_ctl -w -D "$data" -l "$log" start' >/dev/null}) == 0 or die 'server not started';
+	$started = time();
+	is($full->safe_psql('postgres', "SELECT warm('much', 'x') < 4000, answer('much', 'x') = answer_of_core('much', 'x')"), 't|t', '/dev/shm is full: not all is kept, answers are right');
+	cmp_ok(time() - $started, '<', 60, 'without much waiting');
+	is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
+	system(qq{pg_ctl -w -D "$data" -m fast stop >/dev/null}) == 0 or die 'server not stopped';
+}
 
 # --- No background worker
 

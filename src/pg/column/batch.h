@@ -12,6 +12,7 @@
 #include "storage/off.h"
 
 #include "sort/extent.h"
+#include "sort/runs.h"
 
 /*
  * Keys of one column in a batch: 32 kB, which stay in the first- or second-level
@@ -24,12 +25,22 @@
 #define COLUMN_TID_BLOCK(tid) ((BlockNumber) ((tid) >> 16))
 #define COLUMN_TID_LINE(tid) ((OffsetNumber) ((tid) & 0xFFFF))
 
-/* A page, and the buffer that it was read from, which may hold another one by now. */
+/*
+ * A page, and the buffer that it was read from, which may hold another one by now; InvalidBuffer
+ * if it was not read.
+ */
 typedef struct PageBuffer
 {
 	BlockNumber block;
 	Buffer		buffer;
 } PageBuffer;
+
+/* The pages that have rows in a batch, in the order of their rows. */
+typedef struct BatchPages
+{
+	int			n;
+	PageBuffer *pages;			/* room for COLUMN_BATCH_KEYS */
+} BatchPages;
 
 /*
  * Some rows of one column, or of one filter.  The caller of column_reader_next
@@ -55,6 +66,22 @@ typedef struct ColumnBatch
 	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
 								 * all values are here, more than COLUMN_BATCH_KEYS perhaps,
 								 * and none is NULL; keys, wide and nulls are unused */
+	const Runs *runs;			/* in a scan that takes runs: if there are, all n values are
+								 * here, not in the order of their rows; keys, wide, nulls and
+								 * packed are unused.  Valid until the next batch. */
 } ColumnBatch;
+
+/*
+ * Which rows the consumer of batches still wants: those whose key of the first column is in lo .. hi,
+ * or NULL.  Others may be left out of batches, and are counted.  It may get narrower from one
+ * batch to the next.
+ */
+typedef struct ColumnCutoff
+{
+	int32		lo;
+	int32		hi;
+	bool		descending;		/* the largest keys are wanted first, and lo grows; else hi shrinks */
+	uint64		skipped;		/* rows left out so far */
+} ColumnCutoff;
 
 #endif							/* HPSORT_PG_COLUMN_BATCH_H */

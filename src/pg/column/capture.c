@@ -39,6 +39,7 @@ struct Capture
 	ColumnBatch *batches;		/* of a page */
 	CapturedValues *captured;
 	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
+	ResidentBlocks numbered;	/* as in ResidentExtent */
 
 	/* the extent */
 	BlockNumber first;
@@ -76,7 +77,7 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 		if (column_kind_is_wide(column_read_kind(type)))
 			captured->wide = palloc_array(int64, MaxHeapTuplesPerPage);
 	}
-	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, true);
+	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, true);
 	MemoryContextSwitchTo(old);
 	return capture;
 }
@@ -105,6 +106,7 @@ capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBl
 	capture->lsn = lsn;
 	capture->nextents = nextents;
 	memset(capture->stamps, 0, sizeof(capture->stamps));
+	memset(&capture->numbered, 0, sizeof(capture->numbered));
 	for (c = 0; c < capture->ncolumns; c++)
 	{
 		CapturedValues *captured = &capture->captured[c];
@@ -119,13 +121,16 @@ capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBl
 
 /*
  * Notes the rows of an all-visible page, under its lock: all that there are.  *lsn is the page's,
- * which may be 0 where the table was filled without WAL.  False if the page is not all-visible.
+ * which may be 0 where the table was filled without WAL.  *numbered tells whether row i, from 0 on,
+ * has line number i + 1.  That stays so as long as the page is all-visible: line pointers are used
+ * again only for new rows.  False if the page is not all-visible.
  */
 static bool
-note_rows(Capture *capture, Buffer buffer, uint64 *lsn)
+note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 {
 	Page		page = BufferGetPage(buffer);
 	bool		all_visible;
+	int			last = 0;
 
 	capture->rows.n = 0;
 	capture->rows.nwalked = 0;
@@ -141,10 +146,13 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn)
 		{
 			ItemId		item = PageGetItemId(page, line);
 
-			if (ItemIdIsNormal(item))
-				row_note(&capture->layout, &capture->rows, capture->rows.n++,
-						 (HeapTupleHeader) PageGetItem(page, item));
+			if (!ItemIdIsNormal(item))
+				continue;
+			row_note(&capture->layout, &capture->rows, capture->rows.n++,
+					 (HeapTupleHeader) PageGetItem(page, item));
+			last = line;
 		}
+		*numbered = last == capture->rows.n;
 		*lsn = BufferGetLSNAtomic(buffer);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -191,13 +199,16 @@ capture_page(Capture *capture, Buffer buffer)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			i = (int) (block - capture->first);
+	bool		numbered;
 	int			c;
 
 	if (capture->first == InvalidBlockNumber || block < capture->first || i >= capture->nblocks ||
 		!resident_blocks_has(&capture->visible, i))
 		return;
-	if (!note_rows(capture, buffer, &capture->stamps[i]))
+	if (!note_rows(capture, buffer, &capture->stamps[i], &numbered))
 		return;
+	if (numbered)
+		resident_blocks_add(&capture->numbered, i);
 	prepare_batches(capture);
 	rows_read(&capture->layout, &capture->rows, capture->batches);
 	for (c = 0; c < capture->ncolumns; c++)
@@ -232,6 +243,7 @@ publish(Capture *capture, int c)
 		.stamp = capture->lsn,
 		.last = capture->lsn,
 		.blocks = captured->blocks,
+		.numbered = capture->numbered,
 		.rows = captured->nrows,
 		.moves = captured->moves,
 		.usage = 1
@@ -240,6 +252,9 @@ publish(Capture *capture, int c)
 	void	   *bytes;
 
 	extent_plan(&rows, &header);
+	extent.nulls = header.nnulls;
+	extent.base = header.base;
+	extent.top = header.top;
 	bytes = palloc(header.size);
 	extent_write(&rows, &header, bytes);
 	if (resident_publish(&column->key, visibility_extent(capture->first), &extent, bytes,

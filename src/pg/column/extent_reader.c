@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "pg/column/extent_reader.h"
+#include "sort/filter_kernels.h"
 
 void
 extent_reader_look(ExtentReader *reader, uint32 first)
@@ -133,6 +134,139 @@ extent_reader_add_aligned(const ExtentReader *reader, int from, int to, ColumnBa
 			batch->keys[batch->n + i] = 0;
 	}
 	batch->n += values.n;
+}
+
+/* --- some of the rows */
+
+PackedKeys
+extent_reader_values(const ExtentReader *reader, int from, int to)
+{
+	uint32		row;
+
+	return block_values(reader, from, to, &row);
+}
+
+size_t
+extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls)
+{
+	const uint32 *starts = extent_starts(&reader->header.extent);
+
+	if (!has_nulls(reader, from, to))
+		return 0;
+	return extent_read_nulls(null_bits(reader), starts[from], starts[to] - starts[from], nulls);
+}
+
+void
+extent_reader_select_compact(const ExtentReader *reader, int from, int to, const uint8 *marks,
+							 ColumnBatch *batch)
+{
+	PackedKeys	values = extent_reader_values(reader, from, to);
+	uint8		nulls[COLUMN_BATCH_KEYS];
+	size_t		i;
+
+	if (extent_reader_nulls(reader, from, to, nulls) > 0)
+	{
+		for (i = 0; i < values.n; i++)
+		{
+			batch->nnulls += nulls[i] & marks[i];
+			nulls[i] = marks[i] & (1 ^ nulls[i]);
+		}
+		marks = nulls;
+	}
+	batch->n += kernel_select(values.values, values.width, values.n, values.base, marks,
+							  batch->keys + batch->n);
+}
+
+/* Writes the values that have a mark as 64-bit integers; returns how many. */
+static size_t
+select_wide(const PackedKeys *values, const uint8 *marks, int64 *out)
+{
+	int32		keys[COLUMN_BATCH_KEYS];
+	size_t		n = kernel_select(values->values, values->width, values->n, values->base, marks, keys);
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+		out[i] = keys[i];
+	return n;
+}
+
+void
+extent_reader_select_aligned(const ExtentReader *reader, int from, int to, const uint8 *marks,
+							 ColumnBatch *batch)
+{
+	PackedKeys	values = extent_reader_values(reader, from, to);
+	uint8		nulls[COLUMN_BATCH_KEYS];
+	bool		any = extent_reader_nulls(reader, from, to, nulls) > 0;
+	size_t		at = batch->n;
+	size_t		i;
+
+	if (reader->wide)
+		batch->n += select_wide(&values, marks, batch->wide + at);
+	else
+		batch->n += kernel_select(values.values, values.width, values.n, values.base, marks,
+								  batch->keys + at);
+	if (!any)
+	{
+		memset(batch->nulls + at, 0, batch->n - at);
+		return;
+	}
+	for (i = 0; i < values.n; i++)
+	{
+		if (!marks[i])
+			continue;
+		batch->nulls[at] = nulls[i];
+		batch->nnulls += nulls[i];
+		/* The key of a NULL is 0. */
+		if (nulls[i] && reader->wide)
+			batch->wide[at] = 0;
+		else if (nulls[i])
+			batch->keys[at] = 0;
+		at++;
+	}
+}
+
+/* Writes the TIDs of n rows of a block, or of those that have a mark, to out; returns how many. */
+static size_t
+number_rows(BlockNumber block, size_t n, const uint8 *marks, int64 *out)
+{
+	int64		tid = COLUMN_TID(block, FirstOffsetNumber);
+	size_t		kept = 0;
+	size_t		i;
+
+	if (marks == NULL)
+	{
+		for (i = 0; i < n; i++)
+			out[i] = tid + (int64) i;
+		return n;
+	}
+	if (kernel_count_marks(marks, n) == 0)
+		return 0;
+	for (i = 0; i < n; i++)
+	{
+		out[kept] = tid + (int64) i;
+		kept += marks[i];
+	}
+	return kept;
+}
+
+void
+extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
+					   const uint8 *marks, ColumnBatch *batch, BatchPages *pages)
+{
+	const uint32 *starts = extent_starts(&reader->header.extent);
+	int			i;
+
+	for (i = from; i < to; i++)
+	{
+		size_t		n = number_rows(first + i, starts[i + 1] - starts[i],
+									marks ? marks + (starts[i] - starts[from]) : NULL,
+									batch->wide + batch->n);
+
+		if (n == 0)
+			continue;
+		batch->n += n;
+		pages->pages[pages->n++] = (PageBuffer) {first + i, InvalidBuffer};
+	}
 }
 
 void

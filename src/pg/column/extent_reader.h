@@ -57,6 +57,34 @@ extern void extent_reader_add_compact(const ExtentReader *reader, int from, int 
 extern void extent_reader_add_aligned(const ExtentReader *reader, int from, int to,
 									  ColumnBatch *batch);
 
+/* The same of those rows that have a mark; marks is of all rows of the blocks, at most COLUMN_BATCH_KEYS. */
+extern void extent_reader_select_compact(const ExtentReader *reader, int from, int to,
+										 const uint8 *marks, ColumnBatch *batch);
+extern void extent_reader_select_aligned(const ExtentReader *reader, int from, int to,
+										 const uint8 *marks, ColumnBatch *batch);
+
+/* The rows of the blocks, where their values lie, and which are NULL: 1, else 0; how many that are. */
+static inline size_t
+extent_reader_rows(const ExtentReader *reader, int from, int to)
+{
+	const uint32 *starts = extent_starts(&reader->header.extent);
+
+	return starts[to] - starts[from];
+}
+
+extern PackedKeys extent_reader_values(const ExtentReader *reader, int from, int to);
+
+/* Without any NULL, nothing is written to nulls. */
+extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls);
+
+/*
+ * Adds the TIDs of these rows, or of those that have a mark, to a batch, and their pages to pages, as
+ * not read; first is the extent's first block, and marks may be NULL.  For blocks whose rows have
+ * line numbers 1, 2, 3 ...
+ */
+extern void extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
+								   const uint8 *marks, ColumnBatch *batch, BatchPages *pages);
+
 /* Copies them, without NULLs among them, behind the batch->n keys in memory, where the packed batch is. */
 extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
 									 ColumnBatch *batch);

@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg/column/parallel.h"
+#include "pg/column/resident_estimate.h"
 #include "pg/compat.h"
 #include "pg/sort_context.h"
 
@@ -96,6 +97,9 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 	rel->rel_parallel_workers = 0;
 	for (i = 0; i < nsources; i++)
 	{
+		BlockNumber nblocks;
+		ResidentEstimate resident;
+
 		/*
 		 * Workers cannot read temporary tables, which are in this process's
 		 * own memory, and access methods other than heap may lack parallel
@@ -104,7 +108,11 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 		if (sources[i].rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
 			sources[i].rel->rd_tableam != GetHeapamTableAmRoutine())
 			return 0;
-		pages += RelationGetNumberOfBlocks(sources[i].rel);
+		nblocks = RelationGetNumberOfBlocks(sources[i].rel);
+		resident = resident_estimate(RelationGetRelid(sources[i].rel), 1, &sources[i].attnum,
+									 sources[i].rel->rd_rel->reltuples);
+		pages += nblocks * (1 - resident.share) + nblocks * resident.share *
+			(resident.gpu ? RESIDENT_GPU_ROW_COST : RESIDENT_ROW_COST);
 		rel->rel_parallel_workers = column_parallel_setting(rel->rel_parallel_workers,
 															RelationGetParallelWorkers(sources[i].rel, -1));
 	}

@@ -30,6 +30,7 @@
 
 #include "pg/column/reader.h"
 #include "pg/column/resident_source.h"
+#include "pg/column/resident_verify.h"
 #include "pg/column/row.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -58,8 +59,7 @@ struct ColumnReader
 	bool		tids;			/* as in ColumnScan */
 	RowLayout	layout;			/* of the columns */
 	int			nbatches;		/* column_scan_nbatches */
-	PageBuffer *pages;			/* of the batch, if tids */
-	int			npages;
+	BatchPages	pages;			/* of the batch, if tids */
 
 	/* the page being read, and the one after it, both pinned */
 	Buffer		current;
@@ -70,7 +70,10 @@ struct ColumnReader
 	ResidentSource *resident;
 	CompatBlockStream others;
 	bool		in_pages;		/* these are being read */
+	BlockNumber unread;			/* by_page: the page of the batch, if it has not been read */
+	Buffer		late;			/* ... but is now, pinned */
 	ColumnBatch *verify;		/* with hpsort.verify_resident: a page's rows, as batches */
+	ResidentCounted verified;	/* of the blocks that the GPU has counted */
 	ColumnBlocks *blocks;		/* as in ColumnScan */
 
 	/* filters, as in ColumnScan */
@@ -280,8 +283,7 @@ put_tids(ColumnReader *reader, Buffer buffer, ColumnBatch *batch)
 
 	if (reader->rows.n == 0)
 		return;
-	reader->pages[reader->npages].block = block;
-	reader->pages[reader->npages++].buffer = buffer;
+	reader->pages.pages[reader->pages.n++] = (PageBuffer) {block, buffer};
 	for (i = 0; i < reader->rows.n; i++)
 		tids[i] = COLUMN_TID(block, reader->lines[i]);
 	batch->n += reader->rows.n;
@@ -401,13 +403,40 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.parallel = scan->parallel,
 		.ncolumns = scan->ncolumns,
 		.attnums = scan->attnums,
+		.nreturned = scan->ncolumns,
+		.nbatches = reader->nbatches,
+		.tids = scan->tids ? &reader->pages : NULL,
 		.aligned = scan->aligned,
-		.packed = scan->packed && !hpsort_verify_resident
+		.packed = scan->packed && !hpsort_verify_resident,
+		.runs = scan->runs
 	};
-	int			c;
+	int			b;
 
-	if (!resident_enabled() || !reader->heap || scan->qual || scan->nfilters > 0 || scan->tids)
+	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread) || scan->images)
 		return;
+	/* Pages are compared with all rows. */
+	if (!hpsort_verify_resident)
+		resident.cutoff = scan->cutoff;
+	if (scan->qual || scan->nfilters > 0 || resident.cutoff)
+	{
+		FilteredScan filtered = {
+			.rel = scan->rel,
+			.ncolumns = scan->ncolumns,
+			.attnums = scan->attnums,
+			.aligned = scan->aligned,
+			.tids = resident.tids,
+			.cutoff = resident.cutoff,
+			.qual = scan->qual,
+			.nfilters = scan->nfilters,
+			.filters = scan->filters,
+			.econtext = scan->econtext
+		};
+
+		resident.filter = resident_filter_make(&filtered);
+		if (resident.filter == NULL)
+			return;
+		resident.ncolumns = resident_filter_columns(resident.filter, &resident.attnums);
+	}
 	resident.nblocks = heap->rs_nblocks;
 	reader->resident = resident_source_open(&resident);
 	if (reader->resident == NULL)
@@ -416,11 +445,11 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	if (!hpsort_verify_resident)
 		return;
 	reader->verify = palloc0_array(ColumnBatch, reader->nbatches);
-	for (c = 0; c < scan->ncolumns; c++)
+	for (b = 0; b < reader->nbatches; b++)
 	{
-		reader->verify[c].keys = palloc_array(int32, MaxHeapTuplesPerPage);
-		reader->verify[c].wide = palloc_array(int64, MaxHeapTuplesPerPage);
-		reader->verify[c].nulls = palloc_array(uint8, MaxHeapTuplesPerPage);
+		reader->verify[b].keys = palloc_array(int32, MaxHeapTuplesPerPage);
+		reader->verify[b].wide = palloc_array(int64, MaxHeapTuplesPerPage);
+		reader->verify[b].nulls = palloc_array(uint8, MaxHeapTuplesPerPage);
 	}
 }
 
@@ -432,58 +461,46 @@ close_resident(ColumnReader *reader)
 	if (reader->blocks)
 	{
 		reader->blocks->resident += resident_source_hits(reader->resident);
+		reader->blocks->gpu += resident_source_gpu_hits(reader->resident);
 		reader->blocks->all += resident_source_blocks(reader->resident);
 	}
 	compat_block_stream_end(&reader->others);
 	resident_source_close(reader->resident);
 }
 
-/* Whether the elements of batch from row first on are those of page. */
-static bool
-is_same(const ColumnReader *reader, const RowColumn *column, const ColumnBatch *batch,
-		size_t first, int64 nnulls, const ColumnBatch *page)
-{
-	size_t		n = page->n;
-
-	if (batch->n - first != n || batch->nnulls - nnulls != page->nnulls)
-		return false;
-	if (reader->layout.aligned && memcmp(batch->nulls + first, page->nulls, n) != 0)
-		return false;
-	if (column->wide)
-		return memcmp(batch->wide + first, page->wide, n * sizeof(int64)) == 0;
-	return memcmp(batch->keys + first, page->keys, n * sizeof(int32)) == 0;
-}
-
-/*
- * Compares what the source has added of a block, behind the elements that before has, with the
- * block's page.
- */
+/* Reads a block's page into the batches of verify. */
 static void
-verify_block(ColumnReader *reader, BlockNumber block, const ColumnBatch *batches,
-			 const ColumnBatch *before)
+read_to_verify(ColumnReader *reader, BlockNumber block)
 {
 	Buffer		buffer = ReadBuffer(reader->rel, block);
-	int			c;
+	uint64		filtered = reader->filtered;
+	int			npages = reader->pages.n;
+	int			b;
 
-	for (c = 0; c < reader->layout.ncolumns; c++)
+	for (b = 0; b < reader->nbatches; b++)
 	{
-		reader->verify[c].n = 0;
-		reader->verify[c].nnulls = 0;
-		memset(reader->verify[c].nulls, 0, MaxHeapTuplesPerPage);
+		reader->verify[b].n = 0;
+		reader->verify[b].nnulls = 0;
+		memset(reader->verify[b].nulls, 0, MaxHeapTuplesPerPage);
 	}
 	read_page(reader, buffer, reader->verify);
 	ReleaseBuffer(buffer);
-	for (c = 0; c < reader->layout.ncolumns; c++)
-	{
-		const RowColumn *column = &reader->layout.columns[c];
-		int			b = column->batch;
+	/* These rows have been counted by the source, and the page noted. */
+	reader->filtered = filtered;
+	reader->pages.n = npages;
+}
 
-		if (!is_same(reader, column, &batches[b], before[b].n, before[b].nnulls, &reader->verify[b]))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("resident column %d of relation \"%s\" differs from block %u of the table",
-							column->attnum, RelationGetRelationName(reader->rel), block)));
-	}
+/* A ResidentVerifyNext: reads the page of the next block that the GPU has counted. */
+static bool
+read_counted(void *arg)
+{
+	ColumnReader *reader = (ColumnReader *) arg;
+	BlockNumber block;
+
+	if (!resident_source_next_counted(reader->resident, &reader->verified, &block))
+		return false;
+	read_to_verify(reader, block);
+	return true;
 }
 
 /* Adds resident rows to batches, verified if that is wanted. */
@@ -491,16 +508,27 @@ static ResidentStep
 fill_resident(ColumnReader *reader, ColumnBatch *batches)
 {
 	ColumnBatch *before;
-	BlockNumber block;
+	BlockNumber block = InvalidBlockNumber;
 	ResidentStep step;
 
-	if (reader->verify == NULL)
+	if (reader->verify == NULL && !reader->by_page)
 		return resident_source_fill(reader->resident, batches, NULL);
 	before = palloc_array(ColumnBatch, reader->nbatches);
 	memcpy(before, batches, reader->nbatches * sizeof(ColumnBatch));
 	step = resident_source_fill(reader->resident, batches, &block);
-	if (step == RESIDENT_ROWS)
-		verify_block(reader, block, batches, before);
+	if (step == RESIDENT_ROWS && reader->verify)
+	{
+		if (batches[0].runs)
+			resident_verify_runs(reader->rel, &reader->layout, reader->verify, batches[0].runs, read_counted, reader);
+		else if (BlockNumberIsValid(block))
+		{
+			read_to_verify(reader, block);
+			resident_verify_block(reader->rel, &reader->layout, reader->nbatches, block, batches, before,
+								  reader->verify);
+		}
+	}
+	if (step == RESIDENT_ROWS && reader->by_page)
+		reader->unread = block;
 	pfree(before);
 	return step;
 }
@@ -519,6 +547,8 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 			{
 				read_page(reader, reader->current, batches);
 				resident_source_show_page(reader->resident, reader->current);
+				if (reader->by_page)
+					return true;
 				continue;
 			}
 			reader->in_pages = false;
@@ -527,7 +557,7 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 		switch (fill_resident(reader, batches))
 		{
 			case RESIDENT_ROWS:
-				if (batches[0].packed.n > 0)
+				if (batches[0].packed.n > 0 || batches[0].runs || reader->by_page)
 					return true;
 				break;
 			case RESIDENT_FULL:
@@ -554,12 +584,13 @@ column_reader_open(const ColumnScan *scan)
 	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
 	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0 && !scan->tids));
 	Assert(reader->heap || !scan->tids);
+	Assert(scan->aligned || scan->images == NULL);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
-					scan->aligned);
+					scan->images, scan->aligned);
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->tids = scan->tids;
 	if (scan->tids)
-		reader->pages = palloc_array(PageBuffer, COLUMN_BATCH_KEYS);
+		reader->pages.pages = palloc_array(PageBuffer, COLUMN_BATCH_KEYS);
 	if (filtered)
 		reader->notes = NOTE_LINES;
 	else if (scan->tids)
@@ -577,7 +608,8 @@ column_reader_open(const ColumnScan *scan)
 		elog(ERROR, "column reader needs an MVCC snapshot");
 	/* Why not during recovery: see heap_prepare_pagescan. */
 	reader->all_visible_counts = !reader->snapshot->takenDuringRecovery;
-	reader->current = reader->next = InvalidBuffer;
+	reader->current = reader->next = reader->late = InvalidBuffer;
+	reader->unread = InvalidBlockNumber;
 	reader->next_block = InvalidBlockNumber;
 
 	reader->qual = scan->qual;
@@ -609,7 +641,8 @@ read_slot(ColumnReader *reader, ColumnBatch *batches)
 		if (isnull && !reader->layout.aligned)
 			continue;
 		if (!isnull)
-			value = column_value(column->kind, datum);
+			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
+				: column_value(column->kind, datum);
 		if (reader->layout.aligned)
 			batch->nulls[batch->n] = isnull;
 		if (column->wide)
@@ -644,17 +677,29 @@ next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 	return true;
 }
 
+/* Unpins the page of the last batch that was not read, if column_reader_buffer has. */
+static void
+release_late(ColumnReader *reader)
+{
+	if (BufferIsValid(reader->late))
+		ReleaseBuffer(reader->late);
+	reader->late = InvalidBuffer;
+	reader->unread = InvalidBlockNumber;
+}
+
 bool
 column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 {
 	int			c;
 
-	reader->npages = 0;
+	reader->pages.n = 0;
+	release_late(reader);
 	for (c = 0; c < reader->nbatches; c++)
 	{
 		batches[c].n = 0;
 		batches[c].nnulls = 0;
 		batches[c].packed.n = 0;
+		batches[c].runs = NULL;
 		/* Pages without NULLs do not write there. */
 		if (c < reader->layout.ncolumns && reader->layout.aligned)
 			memset(batches[c].nulls, 0, COLUMN_BATCH_KEYS);
@@ -679,27 +724,41 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 const PageBuffer *
 column_reader_pages(const ColumnReader *reader)
 {
-	return reader->pages;
+	return reader->pages.pages;
 }
 
 void
 column_reader_by_page(ColumnReader *reader)
 {
-	/* The pages of resident columns are not read: the caller wants TIDs. */
-	Assert(reader->heap && reader->resident == NULL);
+	Assert(reader->heap && reader->tids);
 	reader->by_page = true;
 }
 
 Buffer
-column_reader_buffer(const ColumnReader *reader)
+column_reader_buffer(ColumnReader *reader)
 {
-	return reader->current;
+	if (!BlockNumberIsValid(reader->unread))
+		return reader->current;
+	if (!BufferIsValid(reader->late))
+	{
+		reader->late = ReadBuffer(reader->rel, reader->unread);
+		/* Whoever is moving the page's rows has finished when we get the lock. */
+		LockBuffer(reader->late, BUFFER_LOCK_SHARE);
+		LockBuffer(reader->late, BUFFER_LOCK_UNLOCK);
+	}
+	return reader->late;
+}
+
+int64
+column_reader_resident(const ColumnReader *reader)
+{
+	return reader->resident ? resident_source_hits(reader->resident) : 0;
 }
 
 uint64
 column_reader_filtered(const ColumnReader *reader)
 {
-	return reader->filtered;
+	return reader->filtered + (reader->resident ? resident_source_filtered(reader->resident) : 0);
 }
 
 void
@@ -709,12 +768,13 @@ column_reader_close(ColumnReader *reader)
 		ReleaseBuffer(reader->current);
 	if (BufferIsValid(reader->next))
 		ReleaseBuffer(reader->next);
+	release_late(reader);
 	if (!reader->heap)
 		ExecDropSingleTupleTableSlot(reader->slot);
 	close_resident(reader);
 	table_endscan(reader->scan);
 	row_layout_free(&reader->layout);
-	if (reader->pages)
-		pfree(reader->pages);
+	if (reader->pages.pages)
+		pfree(reader->pages.pages);
 	pfree(reader);
 }

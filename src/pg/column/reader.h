@@ -46,6 +46,7 @@
 typedef struct ColumnBlocks
 {
 	int64		resident;		/* from resident extents */
+	int64		gpu;			/* of these, by the GPU */
 	int64		all;			/* these and others; 0 where no columns are resident */
 } ColumnBlocks;
 
@@ -56,6 +57,8 @@ typedef struct ColumnScan
 	int			ncolumns;
 	const AttrNumber *attnums;	/* ncolumns, of types that column_type_is_key accepts, in an
 								 * aligned scan of those that column_kind knows */
+	const ColumnImage *images;	/* in an aligned scan: ncolumns, of which those that have a
+								 * function are of any type; or NULL */
 	bool		aligned;		/* else compact; see ColumnBatch */
 	Snapshot	snapshot;
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
@@ -77,11 +80,21 @@ typedef struct ColumnScan
 	int			nfilters;
 	ExprState **filters;
 
-	/* In an aligned scan of a heap: the rows' TIDs are returned, too. */
+	/*
+	 * In an aligned scan of a heap: the rows' TIDs are returned, too.  unread: pages whose columns
+	 * are resident may be left unread, since few of their rows will be looked at.
+	 */
 	bool		tids;
+	bool		unread;
+
+	/* The caller's; or NULL. */
+	ColumnCutoff *cutoff;
 
 	/* In a scan of one column: batches may be packed. */
 	bool		packed;
+
+	/* In such a scan: runs of the values may come in place of rows. */
+	bool		runs;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */
 	ColumnBlocks *blocks;
@@ -119,11 +132,15 @@ extern bool column_reader_next(ColumnReader *reader, ColumnBatch *batches);
 extern const PageBuffer *column_reader_pages(const ColumnReader *reader);
 
 /*
- * From now on batches of a heap have the rows of one page each, perhaps none, and the
- * page stays pinned until the next call: column_reader_buffer has it.
+ * From now on batches of a heap have the rows of one page each, perhaps none.
+ * column_reader_buffer has the page, which stays pinned until the next call; one that has
+ * not been read is read there.
  */
 extern void column_reader_by_page(ColumnReader *reader);
-extern Buffer column_reader_buffer(const ColumnReader *reader);
+extern Buffer column_reader_buffer(ColumnReader *reader);
+
+/* Blocks that have not been read so far, because their columns are resident. */
+extern int64 column_reader_resident(const ColumnReader *reader);
 
 /* Rows that qual has refused so far. */
 extern uint64 column_reader_filtered(const ColumnReader *reader);

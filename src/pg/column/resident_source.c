@@ -10,8 +10,12 @@
 
 #include "pg/column/capture.h"
 #include "pg/column/extent_reader.h"
+#include "pg/column/page_list.h"
 #include "pg/column/residency.h"
+#include "pg/column/resident_gpu.h"
+#include "pg/column/resident_order.h"
 #include "pg/column/resident_source.h"
+#include "pg/column/resident_valid.h"
 #include "pg/column/visibility.h"
 #include "pg/compat.h"
 #include "pg/resident/kept.h"
@@ -24,34 +28,8 @@
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
 
-/*
- * An extent whose stamp was another at each of the last uses is looked at again only after
- * twice as many uses, 64 at last: looking takes some 60 % of the time of reading the pages.
- */
-#define MAX_MOVES 7
-
 /* Of a packed batch: room for whole extents, but in the second-level cache. */
 #define PACKED_BYTES (64 * 1024)
-
-/* A column of the scan. */
-typedef struct SourceColumn
-{
-	ExtentReader reader;
-	bool		capture;		/* it was read before */
-	ResidentUse use;
-} SourceColumn;
-
-/* Blocks to be read from pages: those of one extent. */
-typedef struct ListedExtent
-{
-	BlockNumber first;
-	int			nblocks;
-	ResidentBlocks blocks;		/* to be read */
-	ResidentBlocks visible;		/* in the copy of the map */
-	uint64		lsn;			/* of the copy */
-	bool	   *wanted;			/* columns to be captured; NULL: none */
-	uint8	   *moves;
-} ListedExtent;
 
 struct ResidentSource
 {
@@ -65,28 +43,32 @@ struct ResidentSource
 	bool		complete;		/* ... the last one by this process */
 	int64		hits;
 	int64		blocks;
+	uint64		filtered;		/* rows that the filter has refused */
 
 	/* the extent being read */
 	BlockNumber first;
 	int			nblocks;
 	int			at;				/* the next block */
 	ResidentBlocks valid;
+	ExtentMatch match;			/* which rows the filter accepts */
+	bool	   *wanted;			/* of each column, while an extent is begun: whether it is captured */
+	uint8	   *moves;			/* ... and its moves */
 
-	/* blocks to be read from pages */
-	MemoryContext list_memory;
-	ListedExtent *list;
-	int			nlist;
-	int			list_room;
-	int			list_blocks;
-	int			list_max;
-	int			next_extent;	/* next_block: of list */
-	int			next_bit;
-	int			shown_extent;	/* show_page */
-	Capture    *capture;		/* NULL until there is something to capture */
+	PageList   *pages;			/* blocks to be read from pages */
 	CaptureColumn *capture_columns;
 
 	ColumnBatch *saved;			/* what batches were before they were added to */
+	int			saved_pages;	/* the same of the number of scan.tids */
+	uint64		saved_skipped;	/* ... and of scan.cutoff */
 	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
+
+	/* valid blocks that are left to the GPU until all others have been read; NULL: none are */
+	ResidentGpu *gpu;
+	ResidentGpuCounts gpu_counts;
+	bool		gpu_counted;
+
+	/* valid blocks that are left until all others have been read: the first rows come first; NULL: none are */
+	ResidentOrder *order;
 };
 
 /* --- opening and closing */
@@ -116,18 +98,21 @@ begin_columns(ResidentSource *source)
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
 		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[c] - 1)->atttypid;
-		int64		reads;
+		ResidentSummary summary;
 
 		residency_key(scan->rel, scan->attnums[c], key);
 		column->reader.wide = scan->aligned && column_kind_is_wide(column_read_kind(type));
-		reads = resident_begin(key, visibility_extent(scan->nblocks - 1) + 1);
-		if (reads < 0)
+		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summary))
 			return false;
-		column->capture = reads > 0;
+		column->capture = summary.reads > 0;
 		column->use.blocks = scan->nblocks;
-		column->use.reason = reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
+		column->use.reason = summary.reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
+		if (scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
+			source->gpu = resident_gpu_make(&summary);
 		source->capture_columns[c].key = *key;
 		source->capture_columns[c].attnum = scan->attnums[c];
+		if (scan->filter)
+			resident_filter_read(scan->filter, c, &column->reader);
 	}
 	return true;
 }
@@ -151,21 +136,27 @@ resident_source_open(const ResidentScan *scan)
 	source->ncolumns = scan->ncolumns;
 	source->columns = palloc0_array(SourceColumn, scan->ncolumns);
 	source->capture_columns = palloc0_array(CaptureColumn, scan->ncolumns);
-	source->saved = palloc_array(ColumnBatch, scan->ncolumns);
-	source->list_max = scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS;
-	source->list_room = source->list_max + 1;
-	source->list = palloc_array(ListedExtent, source->list_room);
-	source->list_memory = AllocSetContextCreate(memory, "HpSort Resident List",
-												ALLOCSET_SMALL_SIZES);
+	source->saved = palloc_array(ColumnBatch, scan->nbatches);
+	source->wanted = palloc_array(bool, scan->ncolumns);
+	source->moves = palloc_array(uint8, scan->ncolumns);
+	source->pages = page_list_make(scan->rel, scan->nblocks, scan->ncolumns, source->capture_columns,
+								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
+	/*
+	 * Processes that share a scan share its extents one by one, unless bounds are all that is compared of most of
+	 * them: then one process takes in a moment what would be little for each.
+	 */
+	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
+		source->order = resident_order_make(scan->ncolumns, scan->cutoff->descending);
 	visibility_copy_init(&source->map, scan->rel);
-	MemoryContextSwitchTo(old);
 	if (!begin_columns(source))
 	{
+		MemoryContextSwitchTo(old);
 		MemoryContextDelete(memory);
 		return NULL;
 	}
+	MemoryContextSwitchTo(old);
 	return source;
 }
 
@@ -199,8 +190,7 @@ resident_source_close(ResidentSource *source)
 		column->use.reason = judge(source, column, &source->capture_columns[c]);
 		resident_end(&column->reader.key, &column->use);
 	}
-	if (source->capture)
-		capture_free(source->capture);
+	page_list_free(source->pages);
 	MemoryContextDelete(source->memory);
 }
 
@@ -211,9 +201,37 @@ resident_source_hits(const ResidentSource *source)
 }
 
 int64
+resident_source_gpu_hits(const ResidentSource *source)
+{
+	return source->gpu_counts.blocks;
+}
+
+bool
+resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block)
+{
+	ResidentBlocks blocks;
+	uint32		number;
+
+	for (; resident_gpu_counted(source->gpu, at->extent, &number, &blocks); at->extent++, at->block = 0)
+		while (at->block < RESIDENT_EXTENT_BLOCKS)
+			if (resident_blocks_has(&blocks, at->block++))
+			{
+				*block = visibility_extent_start(number) + at->block - 1;
+				return true;
+			}
+	return false;
+}
+
+int64
 resident_source_blocks(const ResidentSource *source)
 {
 	return source->blocks;
+}
+
+uint64
+resident_source_filtered(const ResidentSource *source)
+{
+	return source->filtered;
 }
 
 /* --- taking extents */
@@ -257,15 +275,6 @@ take_blocks(ResidentSource *source)
 	return true;
 }
 
-/* Whether the blocks taken are all that the extent has. */
-static bool
-is_whole(const ResidentSource *source)
-{
-	return source->first == visibility_extent_first(source->first) &&
-		source->first + source->nblocks == Min(visibility_extent_end(source->first),
-											   source->scan.nblocks);
-}
-
 /* Copies the page of the map that has the blocks taken, and what is known of its extents, before. */
 static void
 look_at_map(ResidentSource *source)
@@ -282,143 +291,11 @@ look_at_map(ResidentSource *source)
 
 /* --- which blocks are valid */
 
-/* The blocks of an extent whose heap pages have not changed. */
-static void
-keep_unchanged(ResidentSource *source, const SourceColumn *column, BlockNumber first,
-			   ResidentBlocks *blocks)
-{
-	int			i;
-
-	for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (resident_blocks_has(blocks, i) &&
-			(i >= (int) column->reader.header.extent.nblocks ||
-			 !visibility_page_has_lsn(source->scan.rel, first + i, column->reader.header.extent.stamps[i])))
-			resident_blocks_remove(blocks, i);
-	}
-}
-
-/* Looks at the heap pages of an extent whose stamp is not that of the map's page. */
-static void
-refresh_extent(ResidentSource *source, SourceColumn *column, uint32 number,
-			   BlockNumber extent_first, ResidentBlocks *valid)
-{
-	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-	bool		quiet = extent->last == source->map.lsn;
-
-	keep_unchanged(source, column, extent_first, valid);
-	resident_restamp(&column->reader.key, number, extent, source->map.lsn, valid);
-	column->use.refreshes++;
-	extent->moves = quiet ? 1 : Min(extent->moves + 1, MAX_MOVES);
-	extent->skip = (1 << (extent->moves - 1)) - 1;
-}
-
-/*
- * The blocks of a column's extent that are valid, of those from extent_first on that are visible
- * in the copy of the map.  Where the map's page has changed, the heap pages are looked at, unless
- * it has changed before each of the last uses.  *known is false if that has not been found out.
- */
-static ResidentBlocks
-find_valid(ResidentSource *source, SourceColumn *column, uint32 number, BlockNumber extent_first,
-		   const ResidentBlocks *visible, bool *known)
-{
-	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-	ResidentBlocks none = {{0, 0}};
-	ResidentBlocks valid;
-	ResidentExtent before = *extent;
-
-	*known = true;
-	if (extent->generation == 0 || source->map.lsn == 0 ||
-		!extent_reader_begin(&column->reader, number))
-	{
-		extent->generation = 0;
-		return none;
-	}
-	valid = resident_blocks_and(&extent->blocks, visible);
-	if (extent->stamp == source->map.lsn)
-	{
-		extent->moves = extent->skip = 0;
-		extent->usage = Min(extent->usage + 1, 3);
-	}
-	else if (is_whole(source) && (extent->skip == 0 || extent->last == source->map.lsn))
-		refresh_extent(source, column, number, extent_first, &valid);
-	else
-	{
-		extent->skip -= extent->skip > 0;
-		column->use.reason = RESIDENT_CHANGES;
-		valid = none;
-		*known = false;
-	}
-	extent->last = source->map.lsn;
-	if (before.usage != extent->usage || before.moves != extent->moves ||
-		before.skip != extent->skip || before.last != extent->last)
-		resident_mark(&column->reader.key, number, extent);
-	return valid;
-}
-
-/* Whether an extent of the column is to be made of the pages, although valid is valid. */
-static bool
-wants_capture(const ResidentSource *source, SourceColumn *column, uint32 number,
-			  const ResidentBlocks *visible, const ResidentBlocks *valid, bool known)
-{
-	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-	int			nvisible = resident_blocks_count(visible);
-
-	if (!column->capture || source->map.lsn == 0 || !is_whole(source))
-		return false;
-	if (extent->generation == 0)
-		return nvisible * 2 >= source->nblocks;
-	/* Again where more than a quarter could be valid and is not. */
-	return known &&
-		(nvisible - resident_blocks_count(valid)) * 4 > source->nblocks;
-}
-
-/* Lists blocks of the extent for being read from pages. */
-static void
-list_blocks(ResidentSource *source, BlockNumber first, int nblocks, const ResidentBlocks *blocks,
-			const ResidentBlocks *visible, const bool *wanted, const uint8 *moves)
-{
-	ListedExtent *listed;
-	MemoryContext old;
-
-	if (resident_blocks_count(blocks) == 0)
-		return;
-	if (source->nlist == source->list_room)
-	{
-		source->list_room *= 2;
-		source->list = repalloc(source->list, source->list_room * sizeof(ListedExtent));
-	}
-	old = MemoryContextSwitchTo(source->list_memory);
-	listed = &source->list[source->nlist++];
-	listed->first = first;
-	listed->nblocks = nblocks;
-	listed->blocks = *blocks;
-	listed->visible = *visible;
-	listed->lsn = source->map.lsn;
-	listed->wanted = NULL;
-	listed->moves = NULL;
-	if (wanted)
-	{
-		listed->wanted = palloc_array(bool, source->ncolumns);
-		memcpy(listed->wanted, wanted, source->ncolumns * sizeof(bool));
-		listed->moves = palloc_array(uint8, source->ncolumns);
-		memcpy(listed->moves, moves, source->ncolumns * sizeof(uint8));
-	}
-	source->list_blocks += resident_blocks_count(blocks);
-	MemoryContextSwitchTo(old);
-}
-
 /* The blocks taken, as blocks of their extent. */
 static ResidentBlocks
 blocks_taken(const ResidentSource *source, BlockNumber extent_first)
 {
-	ResidentBlocks taken = {{0, 0}};
-	int			i;
-
-	for (i = 0; i < source->nblocks; i++)
-		resident_blocks_add(&taken, (int) (source->first - extent_first) + i);
-	return taken;
+	return resident_blocks_range((int) (source->first - extent_first), source->nblocks);
 }
 
 /*
@@ -443,6 +320,17 @@ check_alignment(ResidentSource *source)
 	}
 }
 
+/* Leaves those blocks whose rows' line numbers are known. */
+static void
+keep_numbered(ResidentSource *source, uint32 number)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+		source->valid = resident_blocks_and(&source->valid,
+											&extent_reader_extent(&source->columns[c].reader, number)->numbered);
+}
+
 /* Decides of the blocks taken which are read how. */
 static void
 begin_extent(ResidentSource *source)
@@ -453,12 +341,21 @@ begin_extent(ResidentSource *source)
 	ResidentBlocks visible;
 	ResidentBlocks others;
 	int			end = (int) (source->first - extent_first) + source->nblocks;
-	bool	   *wanted = palloc0_array(bool, source->ncolumns);
-	uint8	   *moves = palloc0_array(uint8, source->ncolumns);
+	bool	   *wanted = source->wanted;
+	uint8	   *moves = source->moves;
 	bool		any = false;
+	ResidentLook look;
 	int			c;
 
 	look_at_map(source);
+	look = (ResidentLook) {
+		.rel = source->scan.rel,
+		.lsn = source->map.lsn,
+		.nblocks = source->nblocks,
+		.whole = source->first == extent_first &&
+			source->first + source->nblocks == Min(visibility_extent_end(source->first), source->scan.nblocks),
+		.later = source->gpu || source->order
+	};
 	visible = visibility_copy_blocks(&source->map, extent_first, end);
 	visible = resident_blocks_and(&visible, &taken);
 	source->valid = visible;
@@ -466,25 +363,43 @@ begin_extent(ResidentSource *source)
 	{
 		SourceColumn *column = &source->columns[c];
 		bool		known;
-		ResidentBlocks valid = find_valid(source, column, number, extent_first, &visible, &known);
+		ResidentBlocks valid = resident_valid_find(&look, column, number, extent_first, &visible, &known);
 
-		wanted[c] = wants_capture(source, column, number, &visible, &valid, known);
+		wanted[c] = resident_valid_wants_capture(&look, column, number, &visible, &valid, known);
 		moves[c] = extent_reader_extent(&column->reader, number)->moves;
 		any = any || wanted[c];
 		source->valid = resident_blocks_and(&source->valid, &valid);
 	}
 	if (any)
 		memset(&source->valid, 0, sizeof(source->valid));
-	check_alignment(source);
+	if (source->scan.tids)
+		keep_numbered(source, number);
+	if (!look.later)
+		check_alignment(source);
 	others.words[0] = taken.words[0] & ~source->valid.words[0];
 	others.words[1] = taken.words[1] & ~source->valid.words[1];
-	list_blocks(source, extent_first, end, &others, &visible, any ? wanted : NULL, moves);
+	page_list_add(source->pages, extent_first, end, &others, &visible, source->map.lsn,
+				  any ? wanted : NULL, moves);
+	if (source->gpu && resident_blocks_any(&source->valid))
+	{
+		resident_gpu_add(source->gpu, &source->columns[0].reader, number, &source->valid);
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
+	if (source->order && resident_blocks_any(&source->valid))
+	{
+		resident_order_add(source->order, source->columns, number, &source->valid);
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
+	source->match = EXTENT_ALL;
+	if (source->scan.filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->scan.filter);
 	source->blocks += source->nblocks;
 	source->at = (int) (source->first - extent_first);
 	source->first = extent_first;
 	source->nblocks = end;
-	pfree(wanted);
-	pfree(moves);
+	/* Nothing of it is read here: the usual case where the GPU counts. */
+	if (!resident_blocks_any(&source->valid))
+		source->at = end;
 }
 
 /* --- reading valid blocks */
@@ -501,12 +416,21 @@ extent_holds(ResidentSource *source)
 	return true;
 }
 
-/* Adds the rows of valid blocks from .. to - 1 to the batches. */
-static void
+/* Adds the rows of valid blocks from .. to - 1 to the batches; returns how many are wanted. */
+static size_t
 add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 {
+	size_t		n = extent_reader_rows(&source->columns[0].reader, from, to);
+	size_t		accepted = 0;
 	int			c;
 
+	if (source->scan.filter)
+	{
+		if (source->match != EXTENT_NONE)
+			accepted = resident_filter_add(source->scan.filter, source->first, from, to, batches);
+		source->filtered += n - accepted;
+		return accepted;
+	}
 	for (c = 0; c < source->ncolumns; c++)
 	{
 		const ExtentReader *reader = &source->columns[c].reader;
@@ -516,6 +440,10 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		else
 			extent_reader_add_compact(reader, from, to, &batches[c]);
 	}
+	if (source->scan.tids)
+		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
+							   &batches[source->scan.nbatches - 1], source->scan.tids);
+	return n;
 }
 
 /* The next run of valid blocks, from *from on, at most max rows; false if there is none. */
@@ -523,20 +451,18 @@ static bool
 next_run(const ResidentSource *source, int *from, int *to, size_t max, bool single)
 {
 	const uint32 *starts = extent_starts(&source->columns[0].reader.header.extent);
-	size_t		rows = 0;
-	int			i = *from;
+	int			end;
 
-	while (i < source->nblocks && !resident_blocks_has(&source->valid, i))
-		i++;
-	*from = *to = i;
-	while (i < source->nblocks && resident_blocks_has(&source->valid, i) &&
-		   rows + (starts[i + 1] - starts[i]) <= max && !(single && i > *from))
-	{
-		rows += starts[i + 1] - starts[i];
-		i++;
-	}
-	*to = i;
-	return *from < source->nblocks;
+	*from = *to = Min(resident_blocks_next(&source->valid, *from, true), source->nblocks);
+	if (*from == source->nblocks)
+		return false;
+	end = single ? *from + 1 : Min(resident_blocks_next(&source->valid, *from, false), source->nblocks);
+	if (starts[end] - starts[*from] <= max)
+		*to = end;
+	else
+		while (starts[*to + 1] - starts[*from] <= max)
+			(*to)++;
+	return true;
 }
 
 /* The extent has been given up: the rest of it is read from pages. */
@@ -551,15 +477,15 @@ abandon_extent(ResidentSource *source, int from)
 		resident_blocks_remove(&rest, i);
 	source->valid = none;
 	source->at = source->nblocks;
-	list_blocks(source, source->first, source->nblocks, &rest, &none, NULL, NULL);
+	page_list_add(source->pages, source->first, source->nblocks, &rest, &none, 0, NULL, NULL);
 }
 
 /* Whether the extent's rows go to packed batches. */
 static bool
 is_packed(const ResidentSource *source)
 {
-	return source->packed != NULL && source->ncolumns == 1 &&
-		source->columns[0].reader.header.extent.nnulls == 0;
+	return source->packed != NULL && source->scan.nbatches == 1 && source->scan.nreturned == 1 &&
+		source->match == EXTENT_ALL && source->columns[0].reader.header.extent.nnulls == 0;
 }
 
 /* Rows that the batches still have room for. */
@@ -567,14 +493,43 @@ static size_t
 batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 {
 	size_t		rows = 0;
-	int			c;
+	int			b;
 
+	/* No rows will be added. */
+	if (source->match == EXTENT_NONE)
+		return SIZE_MAX;
 	if (pack)
 		return PACKED_BYTES / source->columns[0].reader.header.extent.width;
 	/* Compact batches of several columns differ in length. */
-	for (c = 0; c < source->ncolumns; c++)
-		rows = Max(rows, batches[c].n);
+	for (b = 0; b < source->scan.nbatches; b++)
+		rows = Max(rows, batches[b].n);
 	return COLUMN_BATCH_KEYS - rows;
+}
+
+/* Notes that so many blocks have been read from extents. */
+static void
+note_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->hits += nblocks;
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.hits += nblocks;
+}
+
+/*
+ * Batches are as they were before the last rows were added.  Behind their rows no row is marked as
+ * NULL: pages and extents without NULLs do not write there.
+ */
+static void
+take_back_rows(ResidentSource *source, ColumnBatch *batches)
+{
+	int			b;
+
+	memcpy(batches, source->saved, source->scan.nbatches * sizeof(ColumnBatch));
+	for (b = 0; b < source->scan.nbatches; b++)
+		if (batches[b].nulls)
+			memset(batches[b].nulls + batches[b].n, 0, COLUMN_BATCH_KEYS - batches[b].n);
 }
 
 /* Adds valid blocks of the present extent, as many as fit, from the one that is next. */
@@ -584,25 +539,27 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	bool		pack = !single && is_packed(source);
 	size_t		room = batch_room(source, batches, pack);
 	ResidentStep step = RESIDENT_ROWS;
+	uint64		filtered = source->filtered;
 	int			nblocks = 0;
 	int			start = source->at;
 	int			from = start;
 	int			to;
-	int			c;
 
 	/* Packed batches have nothing else in them. */
 	if (pack && batches[0].n > 0)
 		return RESIDENT_FULL;
-	memcpy(source->saved, batches, source->ncolumns * sizeof(ColumnBatch));
+	memcpy(source->saved, batches, source->scan.nbatches * sizeof(ColumnBatch));
+	source->saved_pages = source->scan.tids ? source->scan.tids->n : 0;
+	source->saved_skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
 	while (next_run(source, &from, &to, room, single) && to > from)
 	{
-		const uint32 *starts = extent_starts(&source->columns[0].reader.header.extent);
+		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
 
 		if (pack)
 			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed, &batches[0]);
 		else
-			add_blocks(source, from, to, batches);
-		room -= starts[to] - starts[from];
+			added = add_blocks(source, from, to, batches);
+		room -= added;
 		nblocks += to - from;
 		from = to;
 		if (single)
@@ -612,18 +569,121 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		step = RESIDENT_FULL;
 	else if (!extent_holds(source))
 	{
-		memcpy(batches, source->saved, source->ncolumns * sizeof(ColumnBatch));
+		take_back_rows(source, batches);
+		source->filtered = filtered;
+		if (source->scan.tids)
+			source->scan.tids->n = source->saved_pages;
+		if (source->scan.cutoff)
+			source->scan.cutoff->skipped = source->saved_skipped;
 		abandon_extent(source, start);
 		step = RESIDENT_PAGES;
 	}
 	else
 	{
 		source->at = from;
-		source->hits += nblocks;
-		for (c = 0; c < source->ncolumns; c++)
-			source->columns[c].use.hits += nblocks;
+		note_hits(source, nblocks);
 	}
 	return step;
+}
+
+/* --- extents that have been left until all else has been read */
+
+/* Makes an extent that has been left the present one, with its valid blocks. */
+static void
+begin_left(ResidentSource *source, uint32 number)
+{
+	ResidentBlocks none = {{0, 0}};
+	ResidentBlocks others = source->valid;
+	int			c;
+
+	source->first = visibility_extent_start(number);
+	source->nblocks = RESIDENT_EXTENT_BLOCKS;
+	source->at = 0;
+	for (c = 0; c < source->ncolumns; c++)
+		if (!extent_reader_begin(&source->columns[c].reader, number))
+		{
+			abandon_extent(source, 0);
+			return;
+		}
+	check_alignment(source);
+	others.words[0] &= ~source->valid.words[0];
+	others.words[1] &= ~source->valid.words[1];
+	if (resident_blocks_any(&others))
+		page_list_add(source->pages, source->first, source->nblocks, &others, &none, 0, NULL, NULL);
+}
+
+/* The next extent in the order of the cutoff's column: RESIDENT_PAGES, or RESIDENT_END after all. */
+static ResidentStep
+begin_in_order(ResidentSource *source, const ColumnBatch *batches)
+{
+	ColumnCutoff *cutoff = source->scan.cutoff;
+	uint32		number;
+
+	/* Of each extent's rows the consumer is told before the next, since they may move the cutoff. */
+	if (batches[0].n > 0 || batches[0].nnulls > 0)
+		return RESIDENT_FULL;
+	while (resident_order_next(source->order, source->columns, &number, &source->valid))
+	{
+		const ResidentExtent *extent = extent_reader_extent(&source->columns[0].reader, number);
+		bool		only_cuts = resident_filter_only_cuts(source->scan.filter);
+		int			nblocks = resident_blocks_count(&source->valid);
+
+		/*
+		 * How many of the rows a filter would have refused is not counted then.  Of an extent in which some
+		 * blocks are not valid, only its bytes tell how many rows there are.
+		 */
+		if (resident_order_is_beyond(extent, cutoff) && (!only_cuts || nblocks == RESIDENT_EXTENT_BLOCKS))
+		{
+			cutoff->skipped += only_cuts ? extent->rows : 0;
+			note_hits(source, nblocks);
+			continue;
+		}
+		begin_left(source, number);
+		if (resident_blocks_any(&source->valid))
+			source->match = resident_filter_begin(source->scan.filter);
+		return RESIDENT_PAGES;
+	}
+	return RESIDENT_END;
+}
+
+/* --- what the GPU counts */
+
+/*
+ * When all else has been read: the runs that the GPU has counted, in a batch of their own,
+ * their NULLs, and extents that it has not counted, to be read as others are.  RESIDENT_END after all.
+ */
+static ResidentStep
+fill_from_gpu(ResidentSource *source, ColumnBatch *batch)
+{
+	SourceColumn *column = &source->columns[0];
+	uint32		number;
+
+	if (!source->gpu_counted)
+	{
+		if (batch->n > 0 || batch->nnulls > 0)
+			return RESIDENT_FULL;
+		source->gpu_counted = true;
+		resident_gpu_count(source->gpu, &column->reader.key, &source->gpu_counts);
+		note_hits(source, source->gpu_counts.blocks);
+		column->use.gpu_hits = source->gpu_counts.blocks;
+		if (!source->scan.aligned)
+		{
+			batch->nnulls = source->gpu_counts.nulls;
+			source->gpu_counts.nulls = 0;
+		}
+		if (source->gpu_counts.values > 0)
+		{
+			batch->runs = &source->gpu_counts.runs;
+			batch->n = (size_t) source->gpu_counts.values;
+			return RESIDENT_ROWS;
+		}
+	}
+	if (source->gpu_counts.nulls > 0)
+		return resident_gpu_add_nulls(&source->gpu_counts, batch) ? RESIDENT_ROWS : RESIDENT_FULL;
+	if (!resident_gpu_next(source->gpu, &column->reader, &number, &source->valid))
+		return RESIDENT_END;
+	begin_left(source, number);
+	return RESIDENT_PAGES;
 }
 
 ResidentStep
@@ -648,14 +708,26 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			continue;
 		}
 		source->at = source->nblocks;
-		if (source->list_blocks >= source->list_max || (source->ended && source->nlist > 0))
+		if (page_list_is_full(source->pages) || (source->ended && !page_list_is_empty(source->pages)))
 		{
-			source->next_extent = source->next_bit = source->shown_extent = 0;
+			page_list_start(source->pages);
 			return RESIDENT_PAGES;
 		}
 		if (source->ended)
-			return RESIDENT_END;
-		if (take_blocks(source))
+		{
+			ResidentStep step;
+
+			/* What the GPU brings is of no single block, though one may just have been given up. */
+			if (one)
+				*one = InvalidBlockNumber;
+			step = source->gpu ? fill_from_gpu(source, batches)
+				: source->order ? begin_in_order(source, batches) : RESIDENT_END;
+
+			/* There is another extent to be read, or there are pages. */
+			if (step != RESIDENT_PAGES)
+				return step;
+		}
+		else if (take_blocks(source))
 			begin_extent(source);
 		else
 		{
@@ -670,66 +742,17 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 BlockNumber
 resident_source_next_block(void *arg)
 {
-	ResidentSource *source = (ResidentSource *) arg;
-
-	for (; source->next_extent < source->nlist; source->next_extent++, source->next_bit = 0)
-	{
-		const ListedExtent *listed = &source->list[source->next_extent];
-
-		while (source->next_bit < listed->nblocks)
-		{
-			int			i = source->next_bit++;
-
-			if (resident_blocks_has(&listed->blocks, i))
-				return listed->first + i;
-		}
-	}
-	return InvalidBlockNumber;
-}
-
-/* Begins to capture a listed extent, if that is wanted. */
-static void
-begin_capture(ResidentSource *source, const ListedExtent *listed)
-{
-	if (listed->wanted == NULL)
-		return;
-	if (source->capture == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(source->memory);
-
-		source->capture = capture_make(source->scan.rel, source->ncolumns, source->capture_columns);
-		MemoryContextSwitchTo(old);
-	}
-	capture_begin(source->capture, listed->first, listed->nblocks, &listed->visible, listed->lsn,
-				  listed->wanted, listed->moves,
-				  visibility_extent(source->scan.nblocks - 1) - visibility_extent(listed->first) + 1);
+	return page_list_next(((ResidentSource *) arg)->pages);
 }
 
 void
 resident_source_show_page(ResidentSource *source, Buffer buffer)
 {
-	BlockNumber block = BufferGetBlockNumber(buffer);
-	const ListedExtent *listed = &source->list[source->shown_extent];
-
-	while (block < listed->first || block >= listed->first + listed->nblocks)
-		listed = &source->list[++source->shown_extent];
-	if (listed->wanted == NULL)
-		return;
-	if (source->capture == NULL || capture_first(source->capture) != listed->first)
-	{
-		if (source->capture)
-			capture_end(source->capture);
-		begin_capture(source, listed);
-	}
-	capture_page(source->capture, buffer);
+	page_list_show(source->pages, buffer);
 }
 
 void
 resident_source_end_pages(ResidentSource *source)
 {
-	if (source->capture)
-		capture_end(source->capture);
-	source->nlist = 0;
-	source->list_blocks = 0;
-	MemoryContextReset(source->list_memory);
+	page_list_end(source->pages);
 }

@@ -21,6 +21,7 @@
 #include "utils/snapshot.h"
 
 #include "pg/column/batch.h"
+#include "pg/column/resident_filter.h"
 #include "pg/column/value.h"
 
 typedef struct ResidentSource ResidentSource;
@@ -32,10 +33,16 @@ typedef struct ResidentScan
 	Snapshot	snapshot;
 	BlockNumber nblocks;		/* as found after the snapshot was taken */
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
-	int			ncolumns;
+	int			ncolumns;		/* with those that only the filter wants, behind the others */
 	const AttrNumber *attnums;
+	int			nreturned;		/* columns for which there are batches */
+	int			nbatches;		/* column_scan_nbatches */
+	ResidentFilter *filter;		/* NULL: all rows are wanted */
+	ColumnCutoff *cutoff;		/* that the filter has, or NULL */
+	BatchPages *tids;			/* the last batch is for TIDs, and this for their pages; or NULL */
 	bool		aligned;
 	bool		packed;			/* batches may be packed */
+	bool		runs;			/* and be runs */
 } ResidentScan;
 
 /*
@@ -54,7 +61,8 @@ typedef enum ResidentStep
 
 /*
  * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, the
- * rows of a single block, never packed, and *one is its number.
+ * rows of a single block, never packed, and *one is its number; *one is InvalidBlockNumber where
+ * the GPU has counted the rows.
  */
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
@@ -68,9 +76,22 @@ extern void resident_source_show_page(ResidentSource *source, Buffer buffer);
 /* All pages of the list have been shown. */
 extern void resident_source_end_pages(ResidentSource *source);
 
-/* Blocks that this process has read so far: from extents, and in all. */
+/* Blocks that this process has read so far: from extents, of these by the GPU, and in all. */
 extern int64 resident_source_hits(const ResidentSource *source);
+extern int64 resident_source_gpu_hits(const ResidentSource *source);
 extern int64 resident_source_blocks(const ResidentSource *source);
+
+/* Rows of extents that the filter has refused so far. */
+extern uint64 resident_source_filtered(const ResidentSource *source);
+
+/* The next block that the GPU has counted, from a position that begins with zeros on; false at the end. */
+typedef struct ResidentCounted
+{
+	size_t		extent;
+	int			block;			/* of the extent */
+} ResidentCounted;
+
+extern bool resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block);
 
 /* The directory learns what was read.  After an error this is not called, which does no harm. */
 extern void resident_source_close(ResidentSource *source);

@@ -13,6 +13,7 @@
 
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "pg/column/row.h"
@@ -67,26 +68,48 @@ stored_value(ColumnKind kind, int64 value)
 	return (const char *) at;
 }
 
-/* Describes column->attnum, but for its offset. */
-static void
-describe_column(RowColumn *column, TupleDesc desc, bool aligned)
+/* The same of any type. */
+static const char *
+stored_datum(const RowColumn *column, Datum value)
 {
+	Datum	   *at;
+
+	if (!column->byval)
+		return DatumGetPointer(value);	/* it is the relation's as long as that is open */
+	at = palloc_object(Datum);
+	store_att_byval(at, value, column->length);
+	return (const char *) at;
+}
+
+/* Describes column->attnum, but for its offset.  image: as in ColumnScan, or NULL. */
+static void
+describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool aligned)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, column->attnum - 1);
 	bool		missing_null;
 	Datum		missing;
 
-	column->kind = column_read_kind(TupleDescAttr(desc, column->attnum - 1)->atttypid);
+	column->kind = image && image->make ? COLUMN_KIND_IMAGE : column_read_kind(att->atttypid);
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
 	column->wide = aligned && column_kind_is_wide(column->kind);
+	column->length = att->attlen;
+	column->byval = att->attbyval;
+	if (column->kind == COLUMN_KIND_IMAGE)
+		column->image = *image;
 
 	/* Read as 0, whatever the kind. */
 	column->null = stored_value(column->kind, column_kind_bias(column->kind));
 
 	/* Rows from before ALTER TABLE ADD COLUMN ... DEFAULT lack the column. */
 	missing = getmissingattr(desc, column->attnum, &missing_null);
-	column->missing = missing_null ? column->null
-		: stored_value(column->kind, column_value(column->kind, missing));
+	if (missing_null)
+		column->missing = column->null;
+	else if (column->kind == COLUMN_KIND_IMAGE)
+		column->missing = stored_datum(column, missing);
+	else
+		column->missing = stored_value(column->kind, column_value(column->kind, missing));
 
 	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
 }
@@ -147,7 +170,7 @@ find_early(RowLayout *layout)
 
 void
 row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
-				bool aligned)
+				const ColumnImage *images, bool aligned)
 {
 	MemoryContext old;
 	int			c;
@@ -163,7 +186,7 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 	{
 		layout->columns[c].attnum = attnums[c];
 		layout->columns[c].batch = c;
-		describe_column(&layout->columns[c], desc, aligned);
+		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, aligned);
 	}
 	qsort(layout->columns, ncolumns, sizeof(RowColumn), compare_columns);
 	find_offsets(layout, desc);
@@ -306,6 +329,23 @@ find_places(RowLayout *layout, const NotedRows *rows)
 		} \
 	} while (0)
 
+/* Makes images of n values, which lie at data[i] + offset; of a NULL 0. */
+static void
+make_images(const RowColumn *column, const char *const *data, int offset, int n, int64 *images)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		const char *at = data[i] + offset;
+
+		/* A value may be large, and in another table. */
+		CHECK_FOR_INTERRUPTS();
+		images[i] = at == column->null ? 0
+			: column->image.make(column->image.arg, fetch_att(at, column->byval, column->length));
+	}
+}
+
 /* Adds the values of n rows to a batch, which lie at data[i] + offset. */
 static void
 read_column(const RowColumn *column, const char *const *data, int offset, int n,
@@ -341,6 +381,10 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 		case COLUMN_KIND_FLOAT8:
 			Assert(column->wide);
 			READ_ROWS(batch->wide + batch->n, int64, stored);
+			break;
+		case COLUMN_KIND_IMAGE:
+			Assert(column->wide);
+			make_images(column, data, offset, n, batch->wide + batch->n);
 			break;
 		default:
 			pg_unreachable();

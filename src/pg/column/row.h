@@ -34,6 +34,9 @@ typedef struct RowColumn
 	int			offset;			/* from the start of a row's data, if it has no
 								 * NULLs before the column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
+	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
+	int16		length;			/* ... and of its values, as attlen ... */
+	bool		byval;			/* ... and attbyval */
 	const char *null;			/* what is read in place of a NULL */
 	const char *missing;		/* the same of rows older than the column */
 	const char **places;		/* where a page's values lie, if not all are at offset */
@@ -72,11 +75,11 @@ typedef struct NotedRows
 } NotedRows;
 
 /*
- * Describes columns, of which column_kind knows the types.  Its memory is below the
- * current memory context.
+ * Describes columns, of which column_kind knows the types, but of those that images, which may be
+ * NULL, has functions for.  Its memory is below the current memory context.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
-							const AttrNumber *attnums, bool aligned);
+							const AttrNumber *attnums, const ColumnImage *images, bool aligned);
 extern void row_layout_free(RowLayout *layout);
 
 /* Adds the values of noted rows to batches, one element for each column. */

@@ -116,7 +116,7 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 	PageBuffer *page = &fetch->pages[number];
 
 	unpin_single(fetch);
-	if (fetch->local ||
+	if (fetch->local || !BufferIsValid(page->buffer) ||
 		!compat_read_recent_buffer(fetch->rel, page->block, page->buffer))
 		page->buffer = ReadBuffer(fetch->rel, page->block);
 

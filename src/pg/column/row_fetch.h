@@ -64,7 +64,7 @@ typedef struct RowFetch
 /* Starts without pages, in a memory context whose end gives the budget its pins back. */
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 
-/* Adds a page that has just been read, and returns its number: at most ROW_PLACE_PAGES of them. */
+/* Adds a page that has just been read, or not at all, and returns its number: at most ROW_PLACE_PAGES of them. */
 extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 
 /* No more pages will be added: frees the memory for them. */
@@ -109,21 +109,34 @@ row_fetch(RowFetch *fetch, uint32 place)
 	return &fetch->tuple;
 }
 
+/* Whether the row that has just been fetched stays where it is until row_fetch_unpin. */
+static inline bool
+row_fetch_stays(const RowFetch *fetch, uint32 place)
+{
+	return !fetch->has_single || fetch->single != ROW_PLACE_PAGE(place);
+}
+
 /*
- * The rest has rows in the processor's cache before they are fetched: line pointers first.  Unless
- * they are inlined always, gcc takes functions that only prefetch for ones without an
+ * The rest has rows in the processor's cache before they are fetched: line pointers first.  So many
+ * are prefetched at once, in loops that do nothing else: a prefetch holds the processor up while
+ * the page's address is translated, and only loops as short as these have several of these
+ * translations under way at a time.  1e7 rows of 117 bytes by a uuid, three of their columns: 3.8 s with a
+ * prefetch in front of each row, 2.4 s with these (two cores of a virtual machine).
+ *
+ * Unless they are inlined always, gcc takes functions that only prefetch for ones without an
  * effect, and leaves the calls out.
  */
-#define ROW_FETCH_LINES_AHEAD 24
-#define ROW_FETCH_ROWS_AHEAD 12
+#define ROW_FETCH_AT_ONCE 32
 
 /*
  * Where a page is, or was last, to be prefetched from: a page that is not pinned may
- * be another one now, which does not matter.
+ * be another one now, which does not matter.  NULL if it has not been read.
  */
 static inline Page
 row_fetch_recent_page(const RowFetch *fetch, uint32 number)
 {
+	if (!BufferIsValid(fetch->pages[number].buffer))
+		return NULL;
 	return BufferGetPage(fetch->pages[number].buffer);
 }
 
@@ -155,6 +168,7 @@ row_fetch_prefetch_row(const RowFetch *fetch, uint32 place)
 
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + 64);
+		__builtin_prefetch(&fetch->pages[ROW_PLACE_PAGE(place)]);
 	}
 }
 

@@ -23,7 +23,8 @@ column_batches_make(const ColumnScan *scan)
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
 
-			if (scan->aligned && column_kind_is_wide(column_read_kind(type)))
+			if (scan->aligned && ((scan->images && scan->images[b].make) ||
+								  column_kind_is_wide(column_read_kind(type))))
 				batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
 			else
 				batches[b].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
@@ -59,6 +60,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 	ColumnReader *reader = column_reader_open(scan);
 	ColumnBatch *batches = column_batches_make(scan);
 	bool		instrument = instrumented && instrumented->instrument;
+	uint64		skipped = 0;
 	uint64		filtered;
 	bool		more;
 
@@ -67,9 +69,13 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 		if (instrument)
 			InstrStartNode(instrumented->instrument);
 		more = column_reader_next(reader, batches);
+		if (scan->cutoff)
+			skipped = scan->cutoff->skipped - skipped;
 		if (instrument)
 			InstrStopNode(instrumented->instrument,
-						  (double) batches[0].n + (scan->aligned ? 0 : (double) batches[0].nnulls));
+						  (double) (batches[0].n + skipped) + (scan->aligned ? 0 : (double) batches[0].nnulls));
+		if (scan->cutoff)
+			skipped = scan->cutoff->skipped;
 		consume(arg, batches);
 	} while (more);
 
@@ -110,6 +116,25 @@ column_batch_unpack(const ColumnBatch *batch, size_t *at)
 	return part;
 }
 
+ColumnBatch
+column_batch_of_runs(const ColumnBatch *batch, size_t *at)
+{
+	const Runs *runs = batch->runs;
+	ColumnBatch part = *batch;
+	size_t		i;
+
+	part.n = Min(runs->len - *at, COLUMN_BATCH_KEYS);
+	part.runs = NULL;
+	part.nnulls = 0;
+	if (part.keys)
+		memcpy(part.keys, runs->keys + *at, part.n * sizeof(int32));
+	else
+		for (i = 0; i < part.n; i++)
+			part.wide[i] = runs->keys[*at + i];
+	*at += part.n;
+	return part;
+}
+
 void
 column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 {
@@ -117,10 +142,13 @@ column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 		return;
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Resident Blocks",
-							psprintf(INT64_FORMAT " of " INT64_FORMAT, blocks->resident, blocks->all), es);
+							psprintf(INT64_FORMAT " of " INT64_FORMAT "%s", blocks->resident, blocks->all,
+									 blocks->gpu > 0 ? psprintf(", " INT64_FORMAT " on the GPU", blocks->gpu) : ""),
+							es);
 	else
 	{
 		ExplainPropertyInteger("Resident Blocks", NULL, blocks->resident, es);
+		ExplainPropertyInteger("Resident GPU Blocks", NULL, blocks->gpu, es);
 		ExplainPropertyInteger("Blocks", NULL, blocks->all, es);
 	}
 }
@@ -129,9 +157,15 @@ void
 column_consume_keys(void *arg, const ColumnBatch *batches)
 {
 	const KeySink *sink = (const KeySink *) arg;
+	const Runs *runs = batches[0].runs;
 	SortError	err;
 
 	*sink->nulls += batches[0].nnulls;
+	if (runs)
+	{
+		pg_sort_check(sorter_add_runs(sink->sorter, runs->keys, runs->counts, runs->len, &err), &err);
+		return;
+	}
 	if (batches[0].packed.n > 0)
 	{
 		pg_sort_check(sorter_add_packed(sink->sorter, &batches[0].packed, &err), &err);

@@ -50,6 +50,11 @@ extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 /* Some rows of a packed batch as a batch that is not, from *at on, which is moved on. */
 extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
 
+/*
+ * The keys of some runs, from run *at on, each once, as a batch; *at is moved on.
+ */
+extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
+
 /* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
 
@@ -60,7 +65,7 @@ typedef struct KeySink
 	int64	   *nulls;
 } KeySink;
 
-/* A ColumnConsume for scans of one column, packed or not; arg is a KeySink. */
+/* A ColumnConsume for scans of one column, packed, of runs, or not; arg is a KeySink. */
 extern void column_consume_keys(void *arg, const ColumnBatch *batches);
 
 #endif							/* HPSORT_PG_COLUMN_SCAN_H */

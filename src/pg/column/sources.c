@@ -84,7 +84,8 @@ column_sources_read(const ColumnSource *sources, int nsources, ParallelTableScan
 			.attnums = &sources[i].attnum,
 			.snapshot = GetActiveSnapshot(),
 			.parallel = parallel ? parallel[i] : NULL,
-			.packed = true
+			.packed = true,
+			.runs = true
 		};
 
 		column_scan_read(&scan, NULL, column_consume_keys, sink);

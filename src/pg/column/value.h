@@ -24,8 +24,20 @@ typedef enum ColumnKind
 	COLUMN_KIND_ENUM,
 	COLUMN_KIND_FLOAT4,			/* its bits, as an int4 */
 	COLUMN_KIND_INT8,			/* and time, timestamp, timestamptz */
-	COLUMN_KIND_FLOAT8			/* its bits, as an int8 */
+	COLUMN_KIND_FLOAT8,			/* its bits, as an int8 */
+	COLUMN_KIND_IMAGE			/* of any type: what a ColumnImage makes of the value */
 } ColumnKind;
+
+/*
+ * What a scan's caller wants a column read as, where that is not the value itself: the
+ * integer that make returns for each value that is not NULL, in the order of the rows.  The value lies in
+ * its page, which is pinned, not locked; it may have to be detoasted.
+ */
+typedef struct ColumnImage
+{
+	int64		(*make) (void *arg, Datum value);	/* NULL: the value itself */
+	void	   *arg;
+} ColumnImage;
 
 /* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_read_kind(Oid type);

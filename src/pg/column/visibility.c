@@ -47,6 +47,9 @@ static uint64
 even_bits(uint64 word)
 {
 	word &= UINT64CONST(0x5555555555555555);
+	/* Of a table that has been vacuumed all of them. */
+	if (word == UINT64CONST(0x5555555555555555))
+		return UINT64CONST(0x00000000FFFFFFFF);
 	word = (word | word >> 1) & UINT64CONST(0x3333333333333333);
 	word = (word | word >> 2) & UINT64CONST(0x0F0F0F0F0F0F0F0F);
 	word = (word | word >> 4) & UINT64CONST(0x00FF00FF00FF00FF);

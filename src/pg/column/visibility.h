@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
 #include "storage/block.h"
 #include "storage/buf.h"
 #include "storage/bufpage.h"
@@ -60,6 +61,14 @@ visibility_extent(BlockNumber block)
 		block % VISIBILITY_BLOCKS / RESIDENT_EXTENT_BLOCKS;
 }
 
+/* The first block of the extent of that number. */
+static inline BlockNumber
+visibility_extent_start(uint32 number)
+{
+	return number / VISIBILITY_EXTENTS * VISIBILITY_BLOCKS +
+		number % VISIBILITY_EXTENTS * RESIDENT_EXTENT_BLOCKS;
+}
+
 /* The first block of the extent behind the one that has the block. */
 static inline BlockNumber
 visibility_extent_end(BlockNumber block)
@@ -102,6 +111,43 @@ resident_blocks_and(const ResidentBlocks *a, const ResidentBlocks *b)
 	ResidentBlocks both = {{a->words[0] & b->words[0], a->words[1] & b->words[1]}};
 
 	return both;
+}
+
+/* n blocks from first on. */
+static inline ResidentBlocks
+resident_blocks_range(int first, int n)
+{
+	ResidentBlocks blocks;
+	int			w;
+
+	for (w = 0; w < (int) lengthof(blocks.words); w++)
+	{
+		int			from = Max(first - w * 64, 0);
+		int			to = Min(first + n - w * 64, 64);
+
+		blocks.words[w] = from >= to ? 0 : (PG_UINT64_MAX >> (64 - (to - from))) << from;
+	}
+	return blocks;
+}
+
+static inline bool
+resident_blocks_any(const ResidentBlocks *blocks)
+{
+	return (blocks->words[0] | blocks->words[1]) != 0;
+}
+
+/* The first block from i on that is in the set, or that is not; RESIDENT_EXTENT_BLOCKS: there is none. */
+static inline int
+resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
+{
+	for (; i < RESIDENT_EXTENT_BLOCKS; i = (i / 64 + 1) * 64)
+	{
+		uint64		word = (has ? blocks->words[i / 64] : ~blocks->words[i / 64]) >> i % 64;
+
+		if (word != 0)
+			return i + pg_rightmost_one_pos64(word);
+	}
+	return RESIDENT_EXTENT_BLOCKS;
 }
 
 extern int	resident_blocks_count(const ResidentBlocks *blocks);

@@ -18,6 +18,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
+#include "pg/resident/resident.h"
 #include "pg/sort_context.h"
 
 /*
@@ -189,6 +190,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 		.socket_path = SERVICE_SOCKET,
 		.connect_timeout_ms = timeout_ms,
 		.wait_timeout_ms = hpsort_gpu_wait_timeout,
+		.epoch = resident_epoch(),
 		.hooks = {.wait = wait_for_service}
 	};
 	GpuClient  *client;
@@ -223,6 +225,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	memset(connection, 0, sizeof(*connection));
 	connection->ref.client = client;
 	connection->wait_timeout = hpsort_gpu_wait_timeout;
+	connection->epoch = options.epoch;
 	return true;
 }
 
@@ -300,7 +303,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 		return false;
 	}
 	if (connection->ref.client && connection->wait_timeout == hpsort_gpu_wait_timeout &&
-		gpu_client_is_usable(connection->ref.client))
+		connection->epoch == resident_epoch() && gpu_client_is_usable(connection->ref.client))
 		return true;
 	disconnect(connection);
 	if (!service_is_there(&status, wait))

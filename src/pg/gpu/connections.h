@@ -27,6 +27,7 @@ typedef struct Connection
 	GpuClientCounters counted;	/* of the client, already in the statistics */
 	struct BackendJob *job;		/* backend.c's, which uses the connection, or NULL */
 	int			wait_timeout;	/* hpsort.gpu_wait_timeout when it was made */
+	uint64		epoch;			/* of resident_epoch() when it was made */
 } Connection;
 
 extern Connection connections[CONNECTIONS];

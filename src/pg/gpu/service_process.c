@@ -71,6 +71,9 @@ service_arguments(void)
 	argv[n++] = psprintf(UINT64_FORMAT, (uint64) hpsort_gpu_pinned_memory << 20);
 	argv[n++] = "--memory-limit";
 	argv[n++] = psprintf(UINT64_FORMAT, (uint64) hpsort_gpu_memory_limit << 20);
+	argv[n++] = "--resident-memory";
+	argv[n++] = hpsort_resident_gpu_memory < 0 ? "auto" :
+		psprintf(UINT64_FORMAT, (uint64) hpsort_resident_gpu_memory << 20);
 	argv[n++] = "--idle-timeout";
 	argv[n++] = psprintf("%d", hpsort_gpu_idle_shutdown);
 	argv[n++] = "--log-level";

@@ -29,10 +29,11 @@ typedef struct ResidentColumn
 	uint32		nextents;		/* that are resident */
 	uint32		usage;			/* as an extent's */
 	uint32		reason;			/* ResidentReason of the last read */
-	int64		reads;			/* that were complete */
+	ResidentSummary summary;
 	int64		blocks;			/* of the table, when it was last read */
 	uint64		bytes;
 	int64		hits;
+	int64		gpu_hits;
 	int64		refreshes;
 	int64		evictions;
 } ResidentColumn;
@@ -41,6 +42,14 @@ bool
 resident_enabled(void)
 {
 	return hpsort_resident_memory > 0 && hpsort_enable_resident;
+}
+
+uint64
+resident_epoch(void)
+{
+	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
+
+	return root ? root->epoch : 0;
 }
 
 /* --- with the lock */
@@ -107,12 +116,22 @@ find_generation(ResidentRoot *root, const ResidentKey *key, uint32 number, uint6
 }
 
 static void
+forget_bounds(ResidentColumn *column)
+{
+	column->summary.lo = PG_INT32_MAX;
+	column->summary.hi = PG_INT32_MIN;
+}
+
+static void
 drop_extent(ResidentRoot *root, ResidentColumn *column, ResidentExtent *extent)
 {
 	if (extent->generation == 0)
 		return;
 	column->bytes -= extent->size;
+	column->summary.rows -= extent->rows;
 	column->nextents--;
+	if (column->nextents == 0)
+		forget_bounds(column);
 	resident_free(root, extent->place);
 	memset(extent, 0, sizeof(*extent));
 }
@@ -153,6 +172,7 @@ make_column(ResidentRoot *root, const ResidentKey *key)
 	column->key = *key;
 	column->next = *bucket;
 	column->reason = RESIDENT_READ_ONCE;
+	forget_bounds(column);
 	*bucket = place;
 	return column;
 }
@@ -247,24 +267,23 @@ sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *
 
 /* --- reading */
 
-int64
-resident_begin(const ResidentKey *key, uint32 nextents)
+bool
+resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary)
 {
 	ResidentRoot *root = resident_root();
 	ResidentReason reason;
 	ResidentSweep sweep = {0};
 	ResidentColumn *column;
-	int64		reads;
 	bool		asked = false;
 
 	if (root == NULL)
-		return -1;
+		return false;
 	for (;;)
 	{
 		bool		more;
 
 		if (!resident_lock(root, LW_EXCLUSIVE))
-			return -1;
+			return false;
 		column = find_attribute(root, key);
 		if (column && memcmp(&column->key, key, sizeof(*key)) != 0)
 		{
@@ -281,13 +300,28 @@ resident_begin(const ResidentKey *key, uint32 nextents)
 		if (!asked)
 			(void) resident_worker_ask(root, RESIDENT_MB, &reason);
 		else if (!more)
-			return -1;
+			return false;
 		asked = true;
 	}
 	column->usage = MAX_USAGE;
-	reads = column->reads;
+	*summary = column->summary;
 	resident_unlock(root);
-	return reads;
+	return true;
+}
+
+bool
+resident_summarize(const ResidentKey *key, ResidentSummary *summary)
+{
+	ResidentRoot *root = resident_root();
+	ResidentColumn *column;
+
+	if (root == NULL || !resident_lock(root, LW_SHARED))
+		return false;
+	column = find_column(root, key);
+	if (column)
+		*summary = column->summary;
+	resident_unlock(root);
+	return column != NULL;
 }
 
 void
@@ -303,8 +337,9 @@ resident_end(const ResidentKey *key, const ResidentUse *use)
 	{
 		column->blocks = use->blocks;
 		column->hits += use->hits;
+		column->gpu_hits += use->gpu_hits;
 		column->refreshes += use->refreshes;
-		column->reads += use->complete;
+		column->summary.reads += use->complete;
 		column->reason = use->reason;
 	}
 	resident_unlock(root);
@@ -472,6 +507,9 @@ resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *ex
 	known->size = (uint32) size;
 	known->usage = Min(extent->usage, MAX_USAGE);
 	column->bytes += size;
+	column->summary.rows += extent->rows;
+	column->summary.lo = Min(column->summary.lo, extent->base);
+	column->summary.hi = Max(column->summary.hi, (int32) (extent->base + (int64) extent->top));
 	column->nextents++;
 	resident_unlock(root);
 	return true;
@@ -560,6 +598,7 @@ fill_status(ResidentRoot *root, const ResidentColumn *column, ResidentStatus *st
 	status->blocks = column->blocks;
 	status->bytes = (int64) column->bytes;
 	status->hits = column->hits;
+	status->gpu_hits = column->gpu_hits;
 	status->refreshes = column->refreshes;
 	status->evictions = column->evictions;
 	status->reason = reason_text(column->reason);

@@ -47,6 +47,8 @@ init(void *data)
 	memset(root, 0, sizeof(*root));
 	root->tranche = compat_new_tranche("HpsortResident");
 	LWLockInitialize(&root->lock, root->tranche);
+	if (!pg_strong_random(&root->epoch, sizeof(root->epoch)))
+		root->epoch = 0;
 	pg_atomic_init_u64(&root->losses, 1);
 	ConditionVariableInit(&root->changed);
 }

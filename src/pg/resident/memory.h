@@ -53,6 +53,7 @@ typedef struct ResidentRoot
 {
 	LWLock		lock;
 	int			tranche;
+	uint64		epoch;			/* random, never changes; 0: there was no random number to be had */
 
 	/* Changes before memory of an extent is used for anything else. */
 	pg_atomic_uint64 losses;

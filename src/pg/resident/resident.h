@@ -47,8 +47,12 @@ typedef struct ResidentExtent
 	uint64		stamp;			/* the caller's */
 	uint64		last;			/* stamp that was compared at the last use */
 	ResidentBlocks blocks;		/* those that the extent may still be used for */
+	ResidentBlocks numbered;	/* those whose rows have line numbers 1, 2, 3 ... */
 	uint32		size;			/* bytes */
-	uint32		rows;			/* to be shown */
+	uint32		rows;
+	uint32		nulls;			/* of these */
+	int32		base;			/* bounds of the values: the smallest, ... */
+	uint32		top;			/* ... and the largest one's distance from it */
 	uint8		usage;			/* for eviction */
 	uint8		moves;			/* uses in a row at which the stamp was another */
 	uint8		skip;			/* uses that shall not look for the reason */
@@ -72,6 +76,7 @@ typedef struct ResidentUse
 {
 	int64		blocks;			/* of the table */
 	int64		hits;			/* blocks read from extents */
+	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	bool		complete;		/* this process has read the table's last block */
 	ResidentReason reason;
@@ -80,12 +85,29 @@ typedef struct ResidentUse
 /* Whether this session may use resident columns: a quick test, to be made first. */
 extern bool resident_enabled(void);
 
+/* What is resident of a column. */
+typedef struct ResidentSummary
+{
+	int64		reads;			/* how many times the column has been read completely */
+	int64		rows;			/* in extents */
+	int32		lo;				/* bounds of values that were in extents; of none, lo > hi */
+	int32		hi;
+} ResidentSummary;
+
+/*
+ * The epoch in which extents have their generations: a number that the shared memory of resident columns is given
+ * when it is made, and that no other server has, nor this one after a restart; 0: there is none.
+ */
+extern uint64 resident_epoch(void);
+
 /*
  * Begins a read of a column of so many blocks.  Makes an entry for it, forgetting what was kept
- * of another key with the same table and attribute.  Returns how many times the column has been
- * read completely; -1 if nothing can be kept.
+ * of another key with the same table and attribute.  False if nothing can be kept.
  */
-extern int64 resident_begin(const ResidentKey *key, uint32 nextents);
+extern bool resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary);
+
+/* The same without beginning a read; false if there is no entry. */
+extern bool resident_summarize(const ResidentKey *key, ResidentSummary *summary);
 
 /* Notes what the read has done. */
 extern void resident_end(const ResidentKey *key, const ResidentUse *use);
@@ -148,6 +170,7 @@ typedef struct ResidentStatus
 	int64		blocks_valid;	/* in extents, and not known to have changed */
 	int64		bytes;
 	int64		hits;			/* blocks read from extents */
+	int64		gpu_hits;		/* of these by the GPU */
 	int64		refreshes;		/* extents */
 	int64		evictions;		/* extents */
 	const char *reason;			/* why (some of) it is not resident; NULL: it is */

@@ -1,0 +1,37 @@
+/*
+ * resident_estimate.h
+ *		How much of what a scan would read is resident, for the planner.
+ */
+#ifndef HPSORT_PG_COLUMN_RESIDENT_ESTIMATE_H
+#define HPSORT_PG_COLUMN_RESIDENT_ESTIMATE_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+
+/*
+ * What reading a resident row costs, as a part of what reading it from its page does:
+ * 1 to 2 ns of some 24.
+ */
+#define RESIDENT_ROW_COST 0.06
+
+/* The same where the GPU counts the rows. */
+#define RESIDENT_GPU_ROW_COST 0.001
+
+/*
+ * The same where only the first rows in the order of a resident column are wanted, and most of it is refused by
+ * its bounds: of 1e7 rows 0.2 to 0.8 ms of 240.
+ */
+#define RESIDENT_FIRST_COST 0.003
+
+typedef struct ResidentEstimate
+{
+	double		share;			/* of the table's rows, whose values of all columns are in extents; these
+								 * may not all be valid */
+	bool		gpu;			/* there is one column, and the GPU would count its values */
+} ResidentEstimate;
+
+/* tuples is how many rows the table has, as far as is known.  The table must be locked. */
+extern ResidentEstimate resident_estimate(Oid relid, int ncolumns, const AttrNumber *attnums, double tuples);
+
+#endif							/* HPSORT_PG_COLUMN_RESIDENT_ESTIMATE_H */

@@ -1,0 +1,204 @@
+/*
+ * resident_gpu.c
+ *		Resident extents counted by the GPU (see resident_gpu.h).
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/column/resident_gpu.h"
+#include "pg/compat.h"
+#include "pg/interrupts.h"
+#include "pg/sort_context.h"
+#include "sort/extent_job.h"
+#include "sort/job.h"
+
+/* An extent, as the directory had it. */
+typedef struct NotedExtent
+{
+	ResidentExtent extent;
+	uint64		seen;			/* of resident_look */
+	uint32		number;
+} NotedExtent;
+
+struct ResidentGpu
+{
+	MemoryContext memory;
+	SortContext context;
+	NotedExtent *noted;
+	SortExtent *extents;		/* the same for the device */
+	size_t		n;
+	size_t		room;
+	size_t		next;			/* resident_gpu_next */
+	int32		lo;				/* bounds of all values */
+	int32		hi;
+
+	/* while the GPU is given bytes */
+	const ResidentKey *key;
+	char	   *bytes;			/* a copy of an extent */
+	Size		bytes_room;
+};
+
+ResidentGpu *
+resident_gpu_make(const ResidentSummary *summary)
+{
+	ResidentGpu *gpu;
+	SortContext context;
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	if (summary->rows <= 0 || summary->lo > summary->hi ||
+		!extent_job_pays(&context, (uint64) summary->rows, summary->lo, summary->hi))
+	{
+		pg_check_interrupts();
+		return NULL;
+	}
+	gpu = palloc0_object(ResidentGpu);
+	gpu->memory = CurrentMemoryContext;
+	gpu->context = context;
+	gpu->lo = PG_INT32_MAX;
+	gpu->hi = PG_INT32_MIN;
+	return gpu;
+}
+
+void
+resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
+				 const ResidentBlocks *blocks)
+{
+	const ResidentExtent *extent = &reader->extents[number % VISIBILITY_EXTENTS];
+	int64		top = (int64) extent->base + extent->top;
+
+	if (gpu->n == gpu->room)
+	{
+		MemoryContext old = MemoryContextSwitchTo(gpu->memory);
+
+		gpu->room = Max(gpu->room * 2, VISIBILITY_EXTENTS);
+		gpu->noted = gpu->noted == NULL ? palloc_array(NotedExtent, gpu->room) :
+			repalloc_huge(gpu->noted, gpu->room * sizeof(NotedExtent));
+		gpu->extents = gpu->extents == NULL ? palloc_array(SortExtent, gpu->room) :
+			repalloc_huge(gpu->extents, gpu->room * sizeof(SortExtent));
+		MemoryContextSwitchTo(old);
+	}
+	gpu->noted[gpu->n] = (NotedExtent) {*extent, reader->seen, number};
+	gpu->extents[gpu->n] = (SortExtent) {
+		.generation = extent->generation,
+		.blocks = {blocks->words[0], blocks->words[1]}
+	};
+	gpu->n++;
+	gpu->lo = Min(gpu->lo, extent->base);
+	gpu->hi = (int32) Max((int64) gpu->hi, top);
+}
+
+/* An ExtentFetch: a copy of an extent, unless it has been given up. */
+static bool
+fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	ResidentGpu *gpu = (ResidentGpu *) arg;
+	const NotedExtent *noted = &gpu->noted[i];
+	const char *address = resident_address(&noted->extent);
+
+	if (address == NULL)
+		return false;
+	if (noted->extent.size > gpu->bytes_room)
+	{
+		char	   *room = MemoryContextAllocExtended(gpu->memory, noted->extent.size, MCXT_ALLOC_NO_OOM);
+
+		if (room == NULL)
+			return false;
+		if (gpu->bytes)
+			pfree(gpu->bytes);
+		gpu->bytes = room;
+		gpu->bytes_room = noted->extent.size;
+	}
+	memcpy(gpu->bytes, address, noted->extent.size);
+	*bytes = gpu->bytes;
+	*size = noted->extent.size;
+	return resident_holds(gpu->key, noted->number, &noted->extent, noted->seen);
+}
+
+void
+resident_gpu_count(ResidentGpu *gpu, const ResidentKey *key, ResidentGpuCounts *counts)
+{
+	ExtentJob	job = {
+		.extents = gpu->extents,
+		.n = gpu->n,
+		.lo = gpu->lo,
+		.hi = gpu->hi,
+		.fetch = fetch_extent,
+		.arg = gpu
+	};
+	SortError	err;
+	SortStatus	status;
+	size_t		i;
+
+	memset(counts, 0, sizeof(*counts));
+	if (gpu->n == 0)
+		return;
+	gpu->key = key;
+	status = extent_job_run(&gpu->context, &job, &counts->runs, &err);
+	pg_check_interrupts();
+	if (status != SORT_OK)
+	{
+		sort_job_gpu_failed(&gpu->context, &err);
+		counts->runs.len = 0;
+		return;
+	}
+	for (i = 0; i < gpu->n; i++)
+		if (gpu->extents[i].added)
+		{
+			const ResidentBlocks blocks = {{gpu->extents[i].blocks[0], gpu->extents[i].blocks[1]}};
+
+			counts->blocks += resident_blocks_count(&blocks);
+			counts->values += gpu->extents[i].rows - gpu->extents[i].nulls;
+			counts->nulls += gpu->extents[i].nulls;
+		}
+}
+
+bool
+resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number, ResidentBlocks *blocks)
+{
+	const NotedExtent *noted;
+
+	while (gpu->next < gpu->n && gpu->extents[gpu->next].added)
+		gpu->next++;
+	if (gpu->next == gpu->n)
+		return false;
+	noted = &gpu->noted[gpu->next];
+	*number = noted->number;
+	blocks->words[0] = gpu->extents[gpu->next].blocks[0];
+	blocks->words[1] = gpu->extents[gpu->next].blocks[1];
+	*extent_reader_extent(reader, noted->number) = noted->extent;
+	reader->seen = noted->seen;
+	gpu->next++;
+	return true;
+}
+
+bool
+resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch)
+{
+	size_t		n = Min((size_t) counts->nulls, COLUMN_BATCH_KEYS - batch->n);
+
+	if (n == 0)
+		return false;
+	memset(batch->nulls + batch->n, 1, n);
+	/* The key of a NULL is 0. */
+	if (batch->wide)
+		memset(batch->wide + batch->n, 0, n * sizeof(int64));
+	else
+		memset(batch->keys + batch->n, 0, n * sizeof(int32));
+	batch->n += n;
+	batch->nnulls += (int64) n;
+	counts->nulls -= (int64) n;
+	return true;
+}
+
+bool
+resident_gpu_counted(const ResidentGpu *gpu, size_t i, uint32 *number, ResidentBlocks *blocks)
+{
+	memset(blocks, 0, sizeof(*blocks));
+	if (i >= gpu->n)
+		return false;
+	*number = gpu->noted[i].number;
+	if (gpu->extents[i].added)
+		memcpy(blocks->words, gpu->extents[i].blocks, sizeof(blocks->words));
+	return true;
+}

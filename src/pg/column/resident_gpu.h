@@ -1,0 +1,53 @@
+/*
+ * resident_gpu.h
+ *		ResidentGpu: the valid blocks of a scan's extents, whose values the GPU shall count.
+ *
+ * The GPU has copies of extents, by their generation, and is given those that it lacks.  It returns the
+ * runs of their values.  What it does not count, for whatever reason, is left for the scan.
+ */
+#ifndef HPSORT_PG_COLUMN_RESIDENT_GPU_H
+#define HPSORT_PG_COLUMN_RESIDENT_GPU_H
+
+#include "postgres.h"
+
+#include "pg/column/extent_reader.h"
+#include "pg/resident/resident.h"
+#include "sort/runs.h"
+
+typedef struct ResidentGpu ResidentGpu;
+
+/* For a column of which that is resident; NULL if the CPU should count.  In the current memory context. */
+extern ResidentGpu *resident_gpu_make(const ResidentSummary *summary);
+
+/* Notes blocks of an extent that the reader has looked at. */
+extern void resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
+							 const ResidentBlocks *blocks);
+
+typedef struct ResidentGpuCounts
+{
+	Runs		runs;			/* of the values; the ResidentGpu's */
+	int64		values;			/* in the runs */
+	int64		nulls;
+	int64		blocks;			/* that were counted */
+} ResidentGpuCounts;
+
+/* Has the GPU count what has been noted. */
+extern void resident_gpu_count(ResidentGpu *gpu, const ResidentKey *key, ResidentGpuCounts *counts);
+
+/*
+ * Moves some of the NULLs to the batch of an aligned scan, where they are rows like others; false if it is
+ * full.
+ */
+extern bool resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch);
+
+/*
+ * The next extent that has not been counted: lets the reader know of it, and returns its number and
+ * blocks; false if there is none.
+ */
+extern bool resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number,
+							  ResidentBlocks *blocks);
+
+/* Of extent i of those noted: its number, and the blocks that have been counted, or none; false behind the last. */
+extern bool resident_gpu_counted(const ResidentGpu *gpu, size_t i, uint32 *number, ResidentBlocks *blocks);
+
+#endif							/* HPSORT_PG_COLUMN_RESIDENT_GPU_H */

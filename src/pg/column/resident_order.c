@@ -1,0 +1,149 @@
+/*
+ * resident_order.c
+ *		A scan's extents in the order of their bounds (see resident_order.h).
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "pg/column/resident_order.h"
+#include "pg/compat.h"
+#include "pg/sort_context.h"
+#include "sort/error.h"
+#include "sort/row_pairs.h"
+#include "sort/wide.h"
+
+/* Extents for which there is room at first. */
+#define FIRST_ROOM 256
+
+typedef struct OrderedExtent
+{
+	uint32		number;
+	ResidentBlocks valid;
+} OrderedExtent;
+
+/* An extent of a column, as the directory had it. */
+typedef struct KnownExtent
+{
+	ResidentExtent extent;
+	uint64		seen;			/* of resident_look */
+} KnownExtent;
+
+struct ResidentOrder
+{
+	MemoryContext memory;
+	int			ncolumns;
+	bool		descending;
+	OrderedExtent *extents;		/* in the order in which they were added */
+	KnownExtent *known;			/* ncolumns for each of them */
+	uint64	   *pairs;			/* ROWS_PAIR of the bound and the place of each */
+	size_t		n;
+	size_t		room;
+	size_t		next;
+	bool		sorted;
+};
+
+ResidentOrder *
+resident_order_make(int ncolumns, bool descending)
+{
+	ResidentOrder *order = palloc0_object(ResidentOrder);
+
+	order->memory = CurrentMemoryContext;
+	order->ncolumns = ncolumns;
+	order->descending = descending;
+	return order;
+}
+
+static void
+make_room(ResidentOrder *order)
+{
+	MemoryContext old = MemoryContextSwitchTo(order->memory);
+
+	order->room = Max(order->room * 2, FIRST_ROOM);
+	if (order->extents == NULL)
+	{
+		order->extents = palloc_array(OrderedExtent, order->room);
+		order->known = palloc_array(KnownExtent, order->room * order->ncolumns);
+		order->pairs = palloc_array(uint64, order->room);
+	}
+	else
+	{
+		order->extents = repalloc_huge(order->extents, order->room * sizeof(OrderedExtent));
+		order->known = repalloc_huge(order->known, order->room * order->ncolumns * sizeof(KnownExtent));
+		order->pairs = repalloc_huge(order->pairs, order->room * sizeof(uint64));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+void
+resident_order_add(ResidentOrder *order, const SourceColumn *columns, uint32 number,
+				   const ResidentBlocks *valid)
+{
+	KnownExtent *known;
+	uint32		bound;
+	int			c;
+
+	Assert(!order->sorted);
+	if (order->n == order->room)
+		make_room(order);
+	known = &order->known[order->n * order->ncolumns];
+	for (c = 0; c < order->ncolumns; c++)
+	{
+		known[c].extent = columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+		known[c].seen = columns[c].reader.seen;
+	}
+	order->extents[order->n] = (OrderedExtent) {.number = number, .valid = *valid};
+	bound = (uint32) known->extent.base;
+	if (order->descending)
+		bound = ~(bound + known->extent.top);
+	order->pairs[order->n] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, order->n);
+	order->n++;
+}
+
+static void
+sort_extents(ResidentOrder *order)
+{
+	SortContext context;
+	SortError	err;
+
+	order->sorted = true;
+	pg_sort_context_partial(&context, order->memory);
+	if (order->n > 1 && !wide_sort_pairs(order->pairs, order->n, &context))
+	{
+		sort_cancelled(&err);
+		pg_sort_error(&err);
+	}
+}
+
+bool
+resident_order_next(ResidentOrder *order, SourceColumn *columns, uint32 *number, ResidentBlocks *valid)
+{
+	const OrderedExtent *next;
+	const KnownExtent *known;
+	uint32		at;
+	int			c;
+
+	if (!order->sorted)
+		sort_extents(order);
+	if (order->next == order->n)
+		return false;
+	at = ROWS_PAIR_REF(order->pairs[order->next++]);
+	next = &order->extents[at];
+	known = &order->known[(size_t) at * order->ncolumns];
+	for (c = 0; c < order->ncolumns; c++)
+	{
+		*extent_reader_extent(&columns[c].reader, next->number) = known[c].extent;
+		columns[c].reader.seen = known[c].seen;
+	}
+	*number = next->number;
+	*valid = next->valid;
+	return true;
+}
+
+bool
+resident_order_is_beyond(const ResidentExtent *extent, const ColumnCutoff *cutoff)
+{
+	/* NULLs are wanted in any case. */
+	return extent->nulls == 0 &&
+		(extent->base > cutoff->hi || (int64) extent->base + extent->top < cutoff->lo);
+}

@@ -1,0 +1,51 @@
+/*
+ * resident_valid.h
+ *		Which blocks of a scan's resident extents are valid, by the rule of docs/resident.md, and which extents
+ *		are to be made anew.
+ *
+ * For resident_source.c alone.
+ */
+#ifndef HPSORT_PG_COLUMN_RESIDENT_VALID_H
+#define HPSORT_PG_COLUMN_RESIDENT_VALID_H
+
+#include "postgres.h"
+
+#include "access/xlogdefs.h"
+#include "utils/rel.h"
+
+#include "pg/column/extent_reader.h"
+#include "pg/resident/resident.h"
+
+/* A column of the scan. */
+typedef struct SourceColumn
+{
+	ExtentReader reader;
+	bool		capture;		/* it was read before */
+	ResidentUse use;
+} SourceColumn;
+
+/* What is looked at: some blocks of an extent. */
+typedef struct ResidentLook
+{
+	Relation	rel;
+	XLogRecPtr	lsn;			/* of the page of the visibility map, when it was copied */
+	int			nblocks;
+	bool		whole;			/* these are all that the extent has */
+	bool		later;			/* extents are read later, if at all: their starts are not read here */
+} ResidentLook;
+
+/*
+ * The blocks of a column's extent that are valid, of those from extent_first on that are visible
+ * in the copy of the map.  Where the map's page has changed, the heap pages are looked at, unless
+ * it has changed before each of the last uses.  *known is false if that has not been found out.
+ */
+extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 number,
+										  BlockNumber extent_first, const ResidentBlocks *visible,
+										  bool *known);
+
+/* Whether an extent of the column is to be made of the pages, although valid is valid. */
+extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uint32 number,
+										 const ResidentBlocks *visible, const ResidentBlocks *valid,
+										 bool known);
+
+#endif							/* HPSORT_PG_COLUMN_RESIDENT_VALID_H */

@@ -1,0 +1,291 @@
+# WHERE and FILTER on resident columns, and rows by keys that are resident: random filters and some
+# special ones, on tables that are changed and vacuumed in between.  Each query is asked through resident columns, through these with
+# every use compared with the pages, in parallel, and of core.
+#
+#	HPSORT_TEST_SEED=N			the same values and filters as the run that printed it
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use ResidentColumns;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+srand($seed);
+diag("seed $seed");
+
+# Few buffers, so that tables do not stay in them.
+my $node = new_node('where', "shared_buffers = 1MB\n");
+
+sub sql
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+sub pick
+{
+	return $_[ int(rand(@_)) ];
+}
+
+sql(<<"SQL");
+CREATE TYPE mood AS ENUM ('zero', 'b', 'a');
+CREATE DOMAIN small AS int2;
+CREATE FUNCTION chance(i int, salt int) RETURNS int IMMUTABLE LANGUAGE sql AS \$\$ SELECT (hashint8extended(i, salt) & 2147483647)::int \$\$;
+CREATE TABLE f (id int, few small, wide int, late int2, never int, big int8, day date, flag bool, letter "char", o oid, mood mood, other int, filler text) WITH (fillfactor = 80);
+CREATE FUNCTION add(first int, last int, salt int) RETURNS void LANGUAGE sql AS \$\$
+INSERT INTO f SELECT i, CASE WHEN chance(i, salt) % 10 > 0 THEN (chance(i, salt + 1) % 30)::small END, chance(i, salt + 2) - 1073741824,
+	(CASE WHEN i < 5000 THEN i % 700 END)::int2, NULL,
+	(CASE chance(i, salt + 4) % 500 WHEN 0 THEN 2147483647 WHEN 1 THEN -2147483648 WHEN 2 THEN NULL ELSE i % 100000 END)::int8,
+	date '2000-01-01' + i / 10, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END, chr(1 + chance(i, salt + 7) % 126)::"char", (hashint8extended(i, salt + 8) & 4294967295)::oid,
+	(ARRAY['zero', 'b', 'a', NULL])[1 + chance(i, salt + 9) % 4]::mood, i, repeat('f', 40) FROM generate_series(first, last) i \$\$;
+SELECT add(1, 12000, $seed);
+DELETE FROM f WHERE chance(id, $seed + 20) % 5 = 0 OR id BETWEEN 9000 AND 9500;
+SELECT hpsort_keep('f', 'id', 'few', 'wide', 'late', 'never', 'big', 'day', 'flag', 'letter', 'o', 'mood');
+CREATE FUNCTION of_core(query text) RETURNS text LANGUAGE plpgsql
+	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off AS \$\$
+DECLARE result text;
+BEGIN EXECUTE query INTO result; RETURN result; END \$\$;
+CREATE FUNCTION of_hpsort(query text) RETURNS text LANGUAGE plpgsql SET hpsort.debug_sort = force AS \$\$
+DECLARE result text;
+BEGIN EXECUTE query INTO result; RETURN result; END \$\$;
+-- What differs: nothing, or the query.
+CREATE FUNCTION compare(query text, parallel bool) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	whole text := 'SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) FROM (' || query || ' OFFSET 0) q';
+	core text := of_core(whole);
+	ours text;
+BEGIN
+	ours := of_hpsort(whole);
+	IF ours IS DISTINCT FROM core THEN RETURN 'resident: ' || query; END IF;
+	SET LOCAL hpsort.verify_resident = on;
+	ours := of_hpsort(whole);
+	SET LOCAL hpsort.verify_resident = off;
+	IF ours IS DISTINCT FROM core THEN RETURN 'verified: ' || query; END IF;
+	IF parallel THEN
+		SET LOCAL max_parallel_workers_per_gather = 2;
+		ours := of_hpsort(whole);
+		SET LOCAL max_parallel_workers_per_gather = 0;
+	END IF;
+	RETURN CASE WHEN ours IS DISTINCT FROM core THEN 'parallel: ' || query END;
+END \$\$;
+-- The blocks that a filter was evaluated on in memory, and whether the rows that it removed are counted right.
+CREATE FUNCTION blocks_by(filter text) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE
+	plan jsonb;
+	removed int := of_core('SELECT count(*) FROM f') ::int - of_core('SELECT count(*) FROM f WHERE ' || filter)::int;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) SELECT count(*) FROM f WHERE ' || filter INTO plan;
+	IF (plan #>> '{0,Plan,Rows Removed by Filter}')::int IS DISTINCT FROM removed THEN
+		RAISE 'filter % removed % rows, not %: %', filter, removed, plan #>> '{0,Plan,Rows Removed by Filter}', plan;
+	END IF;
+	RETURN coalesce((plan #>> '{0,Plan,Resident Blocks}')::int, -1);
+END \$\$;
+ALTER DATABASE postgres SET parallel_setup_cost = 0;
+ALTER DATABASE postgres SET parallel_tuple_cost = 0;
+ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
+SQL
+my $warm = join(';', ('SELECT count(*), sum(id), sum(few), sum(wide), sum(late), sum(never), sum(big), min(day), count(flag), count(letter), count(o), count(mood) FROM f') x 3);
+sql('VACUUM ANALYZE f');
+sql($warm);
+my $blocks = sql("SELECT pg_relation_size('f') / 8192");
+
+# --- What is known, and what is not
+
+my @known = (
+	'few = 3', 'few <> 3', '3 < few', 'few BETWEEN 2 AND 9', 'few IN (1, 2, 28)', 'few NOT IN (1, 2)', 'few IS NULL', 'few IS NOT NULL AND few > 20::int8',
+	'wide > 0::int2', 'wide <= -3000000000', 'wide < 3000000000', 'wide <> 3000000000', 'wide = 2147483647', 'wide > 2147483647', 'wide >= -2147483648', 'wide < -2147483648',
+	'big = 2147483647', 'big > 9223372036854775806', 'big >= -9223372036854775808', 'big < -9223372036854775808', 'big IN (1, 9223372036854775807)',
+	'late IS NULL', 'late IS NULL AND late > 3', 'never IS NULL', 'never IS NOT NULL', 'never <> 0', 'late = ANY (ARRAY[1, NULL, 3])', 'late <> ALL (ARRAY[1, NULL, 3])',
+	q(late = ANY ('{}'::int[])), q(late <> ALL ('{}'::int[])), 'late = ANY (NULL::int2[])', 'late = NULL::int2',
+	"day < '2001-01-01'", "day BETWEEN '2000-06-01' AND '2001-02-03'", "day <> '-infinity'", "day < 'infinity'", "day IN ('2000-01-01', '2000-01-05')",
+	'flag', 'NOT flag', 'flag IS TRUE', 'flag IS NOT TRUE', 'flag IS FALSE', 'flag IS NOT FALSE', 'flag IS UNKNOWN', 'flag IS NOT UNKNOWN', 'flag = false', 'flag > false',
+	q(letter >= 'x'), q(letter <> 'b'), 'o > 2147483648', 'o < 2147483648', 'o = 0', 'o <> 5', q(mood = 'a'), q(mood <> 'a'), q(mood IN ('a', 'zero')),
+	'id BETWEEN 4000 AND 4100', 'id < 0', 'id > 0', 'id > 5 AND few < 20 AND (flag AND wide > 0)',
+	'id IN (' . join(', ', map { 11 * $_ } 1 .. 500) . ')', 'few IN (' . join(', ', map { 2 * $_ } 0 .. 14) . ')', 'wide NOT IN (' . join(', ', map { 7919 * $_ - 50000 } 1 .. 30) . ')');
+# Of a condition that is NULL the planner may leave no scan.
+my @hits = split /\n/, sql(join(';', map { /NULL::/ ? "SELECT $blocks" : "SELECT blocks_by(\$f\$$_\$f\$)" } @known));
+cmp_ok($hits[$_], '>=', $blocks * 0.8, 'in memory: ' . substr($known[$_], 0, 60)) for 0 .. $#known;
+my @others = ('other > 3', 'few > 3 OR wide > 0', 'few + 1 > 3', 'few > 3 AND filler IS NOT NULL', 'few = wide', 'abs(few) = 3', 'day < timestamp $$2001-01-01$$',
+	q(mood > 'b'), 'id < (SELECT 100 FROM f LIMIT 1)', 'ctid > $$(3,1)$$', 'few > 3 AND random() < 2', 'id = ANY (ARRAY[1, 2, few])', 'few::int::oid > 4', 'few > ANY (ARRAY[3, 4])');
+is(sql(join(';', map { "SELECT blocks_by(\$f\$$_\$f\$)" } @others)), join("\n", ('-1') x @others), 'other filters: by pages');
+is(sql(join(';', map { "SELECT compare(\$f\$SELECT few, count(*) FROM f WHERE $_ GROUP BY few\$f\$, true)" } @others)) =~ s/^\n+//r, '', 'and right');
+
+# --- Random filters, while the table changes
+
+sub comparison
+{
+	my ($column, @values) = @_;
+
+	return $column . ' ' . pick('=', '<>', '<', '<=', '>', '>=') . ' ' . pick(@values) if rand() < 0.5;
+	return "$column BETWEEN " . pick(@values) . ' AND ' . pick(@values) if rand() < 0.3;
+	return $column . pick(' IS NULL', ' IS NOT NULL') if rand() < 0.3;
+	return "$column IN (" . join(', ', map { pick(@values, rand() < 0.1 ? ('NULL') : ()) } 0 .. int(rand(pick(3, 20)))) . ')' if rand() < 0.6;
+	return "$column NOT IN (" . join(', ', map { pick(@values) } 0 .. int(rand(20))) . ')';
+}
+
+sub clause
+{
+	return pick(
+		comparison('few', -1, 0 .. 31, '70000', '5::int8'), comparison('late', 0 .. 9, map { 70 * $_ } 1 .. 11),
+		comparison('wide', 0, -1073741824, 1073741823, map { int(rand(2147483648)) - 1073741824 } 1 .. 9),
+		comparison('big', 0, 2147483647, -2147483648, '9000000000', '-9000000000', map { int(rand(12000)) } 1 .. 20), comparison('id', map { int(rand(14000)) } 1 .. 9),
+		comparison('day', "'infinity'", "'-infinity'", map { "date '2000-01-01' + " . int(rand(1300)) } 1 .. 9), comparison('never', 1, 2),
+		comparison('letter', "'a'", "'z'", "'0'"), comparison('o', 0, 4294967295, 2147483648, map { int(rand(4294967296)) } 1 .. 4),
+		pick('flag', 'NOT flag', 'flag IS NOT TRUE', 'flag IS UNKNOWN', 'flag IS NOT FALSE', 'flag IS NOT NULL'), pick("mood = 'a'", "mood <> 'zero'", "mood IS NULL", "mood IN ('b', 'zero')"));
+}
+
+sub filter
+{
+	return join(' AND ', map { clause() } 1 .. pick(1, 1, 2, 3));
+}
+
+my @changes = (
+	sub { "UPDATE f SET few = (few + 1) % 30, other = other + 1 WHERE id % 1000 < " . pick(3, 30) },
+	sub { my $first = int(rand(12000)); "DELETE FROM f WHERE id BETWEEN $first AND $first + " . int(rand(300)) },
+	sub { my $first = int(rand(30000)); "SELECT add($first, $first + 200, $seed)" },
+	sub { 'BEGIN; UPDATE f SET wide = 7 WHERE id % 50 = 3; ROLLBACK' },
+	sub { 'UPDATE f SET filler = filler || $$x$$, late = late - 1 WHERE id % 500 = ' . int(rand(500)) },
+	sub { 'VACUUM f' },
+	sub { 'VACUUM (FREEZE) f' });
+for my $round (1 .. 6)
+{
+	my @queries = map {
+		pick(
+			'SELECT few AS k, count(*), sum(wide), min(day), count(late) FROM f WHERE ' . filter() . ' GROUP BY few',
+			'SELECT count(*), count(late), sum(big), max(id) FROM f WHERE ' . filter(),
+			'SELECT percentile_disc(ARRAY[0, 0.3, 1]) WITHIN GROUP (ORDER BY wide), count(DISTINCT late) FROM f WHERE ' . filter(),
+			'SELECT flag, count(*) FILTER (WHERE ' . filter() . '), sum(wide) FILTER (WHERE ' . filter() . ') FROM f WHERE ' . filter() . ' GROUP BY flag',
+			'SELECT count(*) FILTER (WHERE ' . filter() . '), count(*) FILTER (WHERE ' . filter() . ') FROM f',
+			'SELECT array_agg(k) FROM (SELECT wide AS k FROM f WHERE ' . filter() . ' ORDER BY wide DESC OFFSET 0) s')
+	} 1 .. 20;
+
+	sql("VACUUM f; $warm") if $round % 2;
+	sql($changes[ rand @changes ]->()) if $round > 1;
+	is(sql(join(';', map { 'SELECT compare($q$' . $_ . '$q$, ' . pick('true', 'false', 'false') . ')' } @queries)) =~ s/^\n+//r, '', "random filters, round $round");
+}
+sql('VACUUM f');
+sql($warm);
+cmp_ok(sql("SELECT count(*) FROM hpsort_resident WHERE hits > 0"), '==', 11, 'all columns were read from memory');
+
+# --- Parameters: of prepared statements, of PL/pgSQL, of nested loops
+
+my $prepared = 'SELECT count(*), sum(wide), min(id) FROM f WHERE few < $1 AND id > $2 AND day >= $3 AND late = ANY ($4) AND flag = $5';
+my @arguments = ("10, 100, '2000-01-03', '{1,2,3,50,300,4000000000}', true", "29, -1, '-infinity', '{7,NULL,8}', false", "3, 9000000000, '2001-01-01', '{}', true",
+	"NULL, 5, '2000-01-01', '{1,2}', true", "5, 5, '2000-01-01', NULL, true", "30000, 0, '2000-01-01', '{5,10,15,20,25,30,35,40,45,50,55,60,65}', NULL");
+for my $plan ('force_custom_plan', 'force_generic_plan')
+{
+	for my $mode ('SET hpsort.enable_resident = on', 'SET hpsort.verify_resident = on')
+	{
+		my $execute = "PREPARE q(int2, int8, date, int8[], bool) AS $prepared; SET plan_cache_mode = $plan; " . join('; ', map { "EXECUTE q($_)" } @arguments);
+
+		is(sql("$mode; $execute"), sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; $execute"), "$plan, $mode");
+	}
+	like(sql("PREPARE q(int2, int8, date, int8[], bool) AS $prepared; SET plan_cache_mode = $plan; EXPLAIN (ANALYZE) EXECUTE q($arguments[0])"), qr/Resident Blocks: [1-9]/, "$plan: in memory");
+}
+sql(q{CREATE FUNCTION loops() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n int2; bound record; result text := ''; part text; list int[] := '{}';
+BEGIN
+	FOR n IN SELECT generate_series(0, 31, 3) LOOP
+		SELECT n * 2 AS few, date '2000-01-01' + n * 30 AS day INTO bound;
+		SELECT count(*) || ',' || coalesce(sum(wide), 0) INTO part FROM f WHERE few > n AND few <= bound.few AND day > bound.day;
+		result := result || ' ' || part;
+		list := list || n::int || NULL || n * 20;
+		SELECT count(*) || ',' || coalesce(sum(few), 0) INTO part FROM f WHERE late = ANY (list) AND (few <> n) AND big > -n;
+		result := result || ' ' || part;
+	END LOOP;
+	RETURN result;
+END $$});
+my $loops = 'SELECT loops()';
+my $lateral = 'SELECT g, q.* FROM generate_series(-1, 31) g, LATERAL (SELECT count(*), sum(wide), max(day) FROM f WHERE few = g AND flag) q ORDER BY g';
+my $initplan = 'SELECT count(*), sum(wide) FROM f WHERE few < (SELECT avg(few)::int FROM f) AND id > (SELECT 100)';
+for my $query ($loops, $lateral, $initplan)
+{
+	my $core = sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SET plan_cache_mode = force_generic_plan; $query");
+
+	is(sql("SET plan_cache_mode = $_; $query"), $core, "$query, $_") for 'auto', 'force_generic_plan';
+	is(sql("SET hpsort.verify_resident = on; SET plan_cache_mode = force_generic_plan; $query"), $core, "$query, verified");
+}
+like(sql("EXPLAIN (ANALYZE) $lateral"), qr/Resident Blocks: [1-9]/, 'a nested loop, in memory');
+
+# --- Rows: the first in order, and the first of each group
+
+sql(<<"SQL");
+CREATE TABLE h (LIKE f) WITH (fillfactor = 60);
+INSERT INTO h SELECT * FROM (SELECT * FROM f ORDER BY id) s;
+INSERT INTO h SELECT id + 40000, few, wide - 1, late, never, big, day, flag, letter, o, mood, other, filler FROM (SELECT * FROM f ORDER BY id) s;
+SELECT hpsort_keep('h', 'id', 'few', 'wide', 'late', 'big', 'day', 'flag');
+-- Rows with equal keys are in any order: their keys, and whether each row is the one at its place.
+CREATE FUNCTION rows_by(query text, key text) RETURNS text LANGUAGE sql AS \$\$
+SELECT format('SELECT array_agg(%1\$s), bool_and(s::text = (SELECT h::text FROM h WHERE ctid = place)) FROM (SELECT s, %1\$s, place FROM (%2\$s OFFSET 0) s) t (s, %1\$s, place)', key, query) \$\$;
+SQL
+my $warm_rows = join(';', ('SELECT sum(id), sum(few), sum(wide), sum(late), sum(big), min(day), count(flag) FROM h') x 3);
+sql('VACUUM ANALYZE h');
+sql($warm_rows);
+my $first = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM h ORDER BY wide LIMIT 10';
+my $grouped = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT DISTINCT ON (few) * FROM h ORDER BY few, id';
+my $force = 'SET hpsort.debug_sort = force';
+my ($resident, $all) = sql("$force; $first") =~ /top-N.*Rows: in place.*Resident Blocks: (\d+) of (\d+)/s;
+cmp_ok($resident, '>=', $all - 64, 'the first rows, by keys in memory');
+like(sql("$force; $grouped"), qr/First of Group.*Resident Blocks: $resident of $all/s, 'the first of each group');
+# Whichever end of the table has the first rows, and with the key alone.
+for my $order ('id', 'id DESC', 'wide', 'wide DESC')
+{
+	for my $list ('*', $order =~ /^(\w+)/)
+	{
+		like(sql("$force; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT $list FROM h ORDER BY $order LIMIT 10"), qr/Resident Blocks: $resident of $all/, "$list by $order");
+	}
+}
+like(sql("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0.1; SET min_parallel_table_scan_size = 0; EXPLAIN SELECT * FROM h ORDER BY id DESC LIMIT 10"),
+	qr/^Limit[^\n]*\n *->  Custom Scan \(HpSort\)/, 'no workers for the first rows of keys in memory');
+like(sql("SET max_parallel_workers_per_gather = 0; EXPLAIN SELECT DISTINCT wide FROM h"), qr/^Custom Scan \(HpSort Aggregate\)/, 'a sort of all keys takes no place of the scan');
+unlike(sql("$force; SELECT * FROM h ORDER BY wide LIMIT 1; EXPLAIN (ANALYZE) SELECT * FROM h ORDER BY wide"), qr/Resident/, 'all rows: pages are read anyway');
+my @row_changes = (
+	'DELETE FROM h WHERE id % 700 = 3', 'UPDATE h SET few = few - 1 WHERE id % 900 = 5', 'VACUUM h', "INSERT INTO h SELECT * FROM f WHERE id % 60 = 7",
+	'UPDATE h SET filler = filler || $$x$$ WHERE id BETWEEN 2000 AND 2300', 'DELETE FROM h WHERE id > 51000', 'VACUUM h', 'UPDATE h SET wide = 7 WHERE id % 90 = 3');
+for my $round (0 .. @row_changes)
+{
+	my @queries = map {
+		my $limit = 1 + int(rand(20));
+		my $key = pick('wide', 'id', 'few', 'big', 'day', 'late', 'flag');
+		my $order = $key . pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST');
+		my $where = 'WHERE ' . pick(('true') x 2, "few > " . int(rand(30)), 'wide < 0 AND flag', 'id > 6000', 'late IS NOT NULL', "other % 3 = 0");
+		pick(
+			"SELECT *, ctid FROM h $where ORDER BY $order, id, ctid LIMIT $limit",
+			"SELECT few, percentile_disc(0.5) WITHIN GROUP (ORDER BY id), count(*) FROM (SELECT DISTINCT ON (few, id) * FROM h $where ORDER BY few, id, $order) s GROUP BY few",
+			"SELECT * FROM (SELECT few, id, ctid, row_number() OVER (PARTITION BY few ORDER BY $order, id, ctid) AS n FROM h $where) s WHERE n <= 3",
+			"ROWS $key SELECT h AS s, $key, ctid AS place FROM h $where ORDER BY $order LIMIT $limit",
+			"SELECT $key FROM h " . pick('', $where) . " ORDER BY $order LIMIT $limit")
+	} 1 .. 10;
+
+	sql($row_changes[ $round - 1 ]) if $round > 0;
+	sql($warm_rows) if $round > 0 && $row_changes[ $round - 1 ] =~ /VACUUM/;
+	is(sql(join(';', map { (/^ROWS (\w+) (.*)/ ? "SELECT compare(rows_by(\$q\$$2\$q\$, '$1'), " : "SELECT compare(\$q\$$_\$q\$, ") . pick('true', 'false', 'false') . ')' } @queries)) =~ s/^\n+//r,
+		'', "rows, round $round");
+}
+sql('VACUUM h');
+sql($warm_rows);
+my ($some) = sql("$force; $first") =~ /Resident Blocks: (\d+)/;
+my ($keys) = sql('EXPLAIN (ANALYZE) SELECT sum(wide) FROM h') =~ /Resident Blocks: (\d+)/;
+cmp_ok($some, '<', $keys - 30, "rows without gaps between them are in $some blocks of $keys");
+sql('UPDATE h SET late = late + 1 WHERE id < 4000');
+like(sql("$force; $first"), qr/Rows: copied \(not in shared buffers\).*Resident Blocks: [1-9]/s, 'other pages are on disk: rows are copied');
+is(sql('SELECT compare($q$SELECT *, ctid FROM h ORDER BY wide, id, ctid LIMIT 10$q$, true)'), '', 'and right');
+
+# --- Who may see a row does not depend on where it is read
+
+sql('CREATE ROLE reader; GRANT SELECT ON f TO reader; ALTER TABLE f ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON f TO reader USING (few < 10);
+	CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM f WHERE few < 5');
+for my $query ('SELECT few, count(*) FROM f WHERE wide > 0 GROUP BY few ORDER BY few', 'SELECT few, count(*) FROM barrier WHERE wide > 0 GROUP BY few ORDER BY few')
+{
+	my $grant = 'GRANT SELECT ON barrier TO reader; SET ROLE reader';
+
+	is(sql("$grant; $query"), sql("$grant; SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $query"), "$query under row security");
+}
+
+$node->stop;
+is(join('', grep { /PANIC:|TRAP:|ERROR:  XX|WARNING:|terminated by signal/ } split /^/m, slurp_file($node->logfile)), '', 'nothing in the log');
+done_testing();
