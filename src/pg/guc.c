@@ -28,6 +28,7 @@ bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
 int			hpsort_gpu_pinned_memory = 256;
 int			hpsort_gpu_memory_limit = 0;
+int			hpsort_resident_gpu_memory = -1;
 int			hpsort_gpu_idle_shutdown = 0;
 int			hpsort_gpu_restart_delay = 1000;
 int			hpsort_gpu_log_level = 1;
@@ -232,6 +233,13 @@ define_resident_settings(void)
 							"0 means that none are kept.",
 							&hpsort_resident_memory,
 							0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("hpsort.resident_gpu_memory",
+							"Sets the GPU memory for resident columns, on each GPU.",
+							"-1 means a quarter of what the GPU service may use, 0 that none are kept there.",
+							&hpsort_resident_gpu_memory,
+							-1, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("hpsort.enable_resident",

@@ -18,6 +18,7 @@ extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;
 extern int	hpsort_gpu_pinned_memory;	/* MB */
 extern int	hpsort_gpu_memory_limit;	/* MB, 0: none */
+extern int	hpsort_resident_gpu_memory;	/* MB, -1: the service decides, 0: none */
 extern int	hpsort_gpu_idle_shutdown;	/* s, 0: never */
 extern int	hpsort_gpu_restart_delay;	/* ms */
 extern int	hpsort_gpu_log_level;	/* 0 debug .. 3 error */

@@ -28,6 +28,7 @@
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);
+PG_FUNCTION_INFO_V1(hpsort_resident_devices);
 PG_FUNCTION_INFO_V1(hpsort_last);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
@@ -127,6 +128,36 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		isnull[1] = d->ordinal < 0;
 		isnull[5] = ready;
 		isnull[11] = d->last_error[0] == '\0';
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
+	return (Datum) 0;
+}
+
+/* hpsort_resident_devices() returns SETOF record; starts no service */
+Datum
+hpsort_resident_devices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	GpuDeviceStatus *devices = palloc(DEVICES_MAX * sizeof(GpuDeviceStatus));
+	const char *state;
+	char		text[192];
+	int			count;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	count = connections_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
+	/* An interrupt ends that function's wait, but is not raised inside. */
+	pg_check_interrupts();
+	for (i = 0; i < count; i++)
+	{
+		const GpuDeviceStatus *d = &devices[i];
+		Datum		values[4] = {
+			Int32GetDatum(d->ordinal), CStringGetTextDatum(d->name),
+			Int64GetDatum((int64) d->extents), Int64GetDatum((int64) d->extent_bytes)
+		};
+		/* The service's CPU device, a device for tests, has no ordinal. */
+		bool		isnull[4] = {d->ordinal < 0};
+
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
 	return (Datum) 0;

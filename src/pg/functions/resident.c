@@ -271,6 +271,7 @@ enum
 	SHOWN_BLOCKS_VALID,
 	SHOWN_BYTES,
 	SHOWN_HITS,
+	SHOWN_GPU_HITS,
 	SHOWN_REFRESHES,
 	SHOWN_EVICTIONS,
 	SHOWN_REASON,
@@ -357,6 +358,7 @@ show_column(ReturnSetInfo *rsinfo, Oid relid, Name attribute, List *statuses)
 	values[SHOWN_BLOCKS_VALID] = Int64GetDatum(status->blocks_valid);
 	values[SHOWN_BYTES] = Int64GetDatum(status->bytes);
 	values[SHOWN_HITS] = Int64GetDatum(status->hits);
+	values[SHOWN_GPU_HITS] = Int64GetDatum(status->gpu_hits);
 	values[SHOWN_REFRESHES] = Int64GetDatum(status->refreshes);
 	values[SHOWN_EVICTIONS] = Int64GetDatum(status->evictions);
 	isnull[SHOWN_REASON] = status->reason == NULL;

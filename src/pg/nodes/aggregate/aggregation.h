@@ -57,6 +57,9 @@ extern void aggregation_add(Aggregation *aggregation, const ColumnBatch *batches
  */
 extern bool aggregation_add_packed(Aggregation *aggregation, const PackedKeys *packed);
 
+/* The same of runs of values of that column. */
+extern bool aggregation_add_runs(Aggregation *aggregation, const Runs *runs);
+
 extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */

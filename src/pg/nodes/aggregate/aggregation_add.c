@@ -647,3 +647,52 @@ aggregation_free(Aggregation *aggregation)
 	if (aggregation->presence)
 		pairs_free(aggregation->presence);
 }
+
+/* --- adding runs */
+
+static void
+add_runs_total(Totals *totals, const Runs *runs)
+{
+	size_t		i;
+
+	for (i = 0; i < runs->len; i++)
+		totals->sum += (ValueSum) runs->keys[i] * (ValueSum) runs->counts[i];
+	totals->min = Min(totals->min, runs->keys[0]);
+	totals->max = Max(totals->max, runs->keys[runs->len - 1]);
+}
+
+bool
+aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
+{
+	uint64		number = 0;
+	bool		down = false;
+	int			counted;
+	int			s;
+	size_t		i;
+
+	if (runs->len == 0)
+		return true;
+	if (!accepts_packed(aggregation, &counted))
+		return false;
+	if (aggregation->ncolumns > 0)
+	{
+		if (!group_window_locate_range(&aggregation->window, runs->keys[0], runs->keys[runs->len - 1],
+									   &number, &down))
+			return false;
+		for (i = 0; i < runs->len; i++)
+		{
+			uint64		distance = (uint64) ((int64) runs->keys[i] - runs->keys[0]);
+
+			aggregation->rows[down ? number - distance : number + distance] += (int64) runs->counts[i];
+		}
+		return true;
+	}
+	if (counted >= 0 && !pairs_add_runs(aggregation->values[counted].pairs, runs))
+		return false;
+	for (s = 0; s < aggregation->nsources; s++)
+		if (aggregation->values[s].totals)
+			add_runs_total(aggregation->values[s].totals, runs);
+	for (i = 0; i < runs->len; i++)
+		aggregation->rows[0] += (int64) runs->counts[i];
+	return true;
+}

@@ -207,6 +207,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
 	aggregate_sources_begin(&node->sources, css, eflags, false, 0);
+	node->sources.runs = true;
 	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }
 
@@ -250,6 +251,12 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 												 transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
+	if (batch->runs)
+	{
+		pg_sort_check(sorter_add_runs(&transition->state->sorter, batch->runs->keys, batch->runs->counts,
+									  batch->runs->len, &err), &err);
+		return;
+	}
 	if (batch->packed.n > 0)
 	{
 		pg_sort_check(sorter_add_packed(&transition->state->sorter, &batch->packed, &err), &err);

@@ -206,6 +206,8 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	if (node->nderived > 0)
 		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
 	aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
+	/* What is derived of a column is derived of its rows. */
+	node->sources.runs = node->nderived == 0;
 }
 
 /* Gives back what is kept of the rows. */
@@ -292,6 +294,70 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	return refused;
 }
 
+static void add_batches(void *arg, const ColumnBatch *batches);
+
+/* Adds the key of each run so many times, as rows.  batch's arrays are overwritten. */
+static void
+add_as_rows(GroupsState *node, const Runs *runs, const ColumnBatch *batch)
+{
+	ColumnBatch part = *batch;
+	size_t		i;
+
+	part.runs = NULL;
+	part.nnulls = 0;
+	part.n = 0;
+	for (i = 0; i < runs->len; i++)
+	{
+		uint64		left = runs->counts[i];
+
+		while (left > 0)
+		{
+			if (part.keys)
+				part.keys[part.n++] = runs->keys[i];
+			else
+				part.wide[part.n++] = runs->keys[i];
+			left--;
+			if (part.n == COLUMN_BATCH_KEYS)
+			{
+				aggregation_add(node->aggregation, &part);
+				part.n = 0;
+			}
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (part.n > 0)
+		aggregation_add(node->aggregation, &part);
+}
+
+/*
+ * Adds a batch of runs.  Groups that are not known yet get one row of each key, by which the
+ * window grows as with other rows, before the rest are added to it.
+ */
+static void
+add_runs(GroupsState *node, const ColumnBatch *batch)
+{
+	uint64	   *counts;
+	size_t		at = 0;
+
+	if (aggregation_add_runs(node->aggregation, batch->runs))
+		return;
+	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	while (at < batch->runs->len)
+	{
+		size_t		first = at;
+		ColumnBatch keys = column_batch_of_runs(batch, &at);
+		Runs		others = {.keys = batch->runs->keys + first, .counts = counts, .len = at - first};
+		size_t		i;
+
+		for (i = 0; i < others.len; i++)
+			counts[i] = batch->runs->counts[first + i] - 1;
+		aggregation_add(node->aggregation, &keys);
+		if (!aggregation_add_runs(node->aggregation, &others))
+			add_as_rows(node, &others, batch);
+	}
+	pfree(counts);
+}
+
 /* A ColumnConsume. */
 static void
 add_batches(void *arg, const ColumnBatch *batches)
@@ -299,6 +365,11 @@ add_batches(void *arg, const ColumnBatch *batches)
 	GroupsState *node = (GroupsState *) arg;
 	size_t		at;
 
+	if (batches[0].runs)
+	{
+		add_runs(node, &batches[0]);
+		return;
+	}
 	if (batches[0].packed.n > 0)
 	{
 		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))

@@ -221,8 +221,9 @@ add_known(GroupsMerge *merge, const GroupsStream *stream)
 		max = *words++;
 		memcpy(&sum, words, sizeof(sum));
 		words += sizeof(sum) / sizeof(int64);
-		if (min > max)
-			continue;			/* no values */
+		/* No values.  (Those of labels are told as OIDs: the first label's may be the larger one.) */
+		if (min == PG_INT64_MAX && max == PG_INT64_MIN)
+			continue;
 		counts->summary.min = Min(counts->summary.min, derived ? derived_hear(derived, min) : min);
 		counts->summary.max = Max(counts->summary.max, derived ? derived_hear(derived, max) : max);
 		counts->summary.sum += sum;

@@ -463,6 +463,18 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	return total;
 }
 
+/* Whether groups are of expressions, so that rows are needed. */
+static bool
+has_derived(const GroupsQuery *query)
+{
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form != DERIVED_NONE)
+			return true;
+	return false;
+}
+
 /* Rows that one process reads, and the cost of reading and keeping them. */
 static Cost
 read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
@@ -476,6 +488,9 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
+	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
+	if (workers == 0 && !has_derived(query))
+		rows = Max(rows - aggregate_input_gpu_rows(input), 0);
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
 		query->nruns * RUNS_ROW_COST;

@@ -220,6 +220,30 @@ translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *column
 	return result;
 }
 
+/* How much of each table is resident. */
+static ResidentEstimate *
+estimate_residents(PlannerInfo *root, const AggregateInput *input)
+{
+	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
+	AttrNumber *attnums = palloc_array(AttrNumber, Max(list_length(input->columns), 1));
+	int			t;
+
+	for (t = 0; t < list_length(input->tables); t++)
+	{
+		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
+		int			ncolumns = 0;
+		ListCell   *lc;
+
+		foreach(lc, (List *) list_nth(input->table_columns, t))
+			attnums[ncolumns++] = (AttrNumber) lfirst_int(lc);
+		if (table->baserestrictinfo == NIL)
+			residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, ncolumns,
+											 attnums, table->tuples);
+	}
+	pfree(attnums);
+	return residents;
+}
+
 bool
 aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, const List *paths,
 					 List *columns)
@@ -229,7 +253,10 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 	input->filters = NIL;
 	input->tables = find_tables(root, rel, paths);
 	input->table_columns = translate_columns(root, rel, input->tables, columns);
-	return input->table_columns != NIL;
+	if (input->table_columns == NIL)
+		return false;
+	input->residents = estimate_residents(root, input);
+	return true;
 }
 
 /* --- cost */
@@ -265,11 +292,14 @@ Cost
 aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path, int workers)
 {
 	Cost		total = 0;
-	ListCell   *lc;
+	int			t;
 
-	foreach(lc, input->tables)
+	for (t = 0; t < list_length(input->tables); t++)
 	{
-		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
+		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
+		const ResidentEstimate *resident = &input->residents[t];
+		double		in_memory = input->filters == NIL ? resident->share : 0;
+		Cost		pages;
 		Path	   *scan = create_seqscan_path(root, table, NULL, workers);
 		double		share = table->baserestrictinfo != NIL ? FILTER_ROW_COST : READ_ROW_COST;
 		double		rows = table->tuples;
@@ -281,9 +311,23 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		/* A worker's share of the rows, by core's estimate. */
 		if (workers > 0 && table->rows > 0)
 			rows *= scan->rows / table->rows;
-		total += scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
+		pages = scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
+		total += (1 - in_memory) * pages + in_memory * rows * cpu_tuple_cost *
+			(resident->gpu && workers == 0 ? RESIDENT_GPU_ROW_COST : RESIDENT_ROW_COST);
 	}
 	return total;
+}
+
+double
+aggregate_input_gpu_rows(const AggregateInput *input)
+{
+	double		rows = 0;
+	int			t;
+
+	for (t = 0; t < list_length(input->tables) && input->filters == NIL; t++)
+		if (input->residents[t].gpu)
+			rows += input->residents[t].share * ((RelOptInfo *) list_nth(input->tables, t))->tuples;
+	return rows;
 }
 
 int

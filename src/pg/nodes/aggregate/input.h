@@ -10,6 +10,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "pg/column/resident_estimate.h"
+
 /* What is read in the place of core's scans of a base relation. */
 typedef struct AggregateInput
 {
@@ -19,6 +21,7 @@ typedef struct AggregateInput
 								 * the tables that inherit from it and were
 								 * neither pruned nor excluded */
 	List	   *table_columns;	/* for each table, a list of what columns are in it */
+	ResidentEstimate *residents;	/* for each table */
 	List	   *filters;		/* conditions of rel's columns that the scans are to have in
 								 * their target lists; NIL: their target lists do not matter */
 } AggregateInput;
@@ -39,6 +42,9 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
  */
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
 								 int workers);
+
+/* Rows of the input that the GPU counts where one process reads it: they cost that process nothing more. */
+extern double aggregate_input_gpu_rows(const AggregateInput *input);
 
 /* Workers for the tables of the input, which are read one after the other like one. */
 extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);

@@ -433,6 +433,47 @@ pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
 	return true;
 }
 
+bool
+pairs_add_runs(PairSorter *pairs, const Runs *runs)
+{
+	FieldRange	range = EMPTY_FIELD_RANGE;
+	uint64		offset;
+	SortError	err;
+	size_t		i;
+
+	if (pairs->coding.groups->ncolumns > 0)
+		return false;
+	range.lo = runs->keys[0];
+	range.hi = runs->keys[runs->len - 1];
+	cover(pairs, &range, false);
+	if (pairs->rows)
+		return false;
+	offset = pair_value_offset(&pairs->coding);
+	if (pairs->coding.bits <= 32)
+	{
+		uint32	   *places = palloc_extended(runs->len * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+		for (i = 0; i < runs->len; i++)
+			places[i] = (uint32) offset + (uint32) runs->keys[i];
+		pg_sort_check(long_sorter_add_narrow_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+		pfree(places);
+	}
+	else
+	{
+		uint64	   *places = palloc_extended(runs->len * sizeof(uint64), MCXT_ALLOC_HUGE);
+
+		for (i = 0; i < runs->len; i++)
+			places[i] = offset + (uint64) (int64) runs->keys[i];
+		pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+		pfree(places);
+	}
+	for (i = 0; i < runs->len; i++)
+		pairs->count += (int64) runs->counts[i];
+	if (long_sorter_is_full(pairs->sorter))
+		write_segment(pairs, pairs->sorter, &pairs->coding);
+	return true;
+}
+
 void
 pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 				  const uint64 *codes, const uint16 *rows, int nrows)

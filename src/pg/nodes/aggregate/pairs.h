@@ -50,6 +50,9 @@ extern void pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column,
  */
 extern bool pairs_count_packed(PairSorter *pairs, const PackedKeys *packed);
 
+/* The same of runs, at least one, of values of any kind. */
+extern bool pairs_add_runs(PairSorter *pairs, const Runs *runs);
+
 /* Adds a marker for each of nrows rows. */
 extern void pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 							  const uint64 *codes, const uint16 *rows, int nrows);

@@ -69,6 +69,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.filters = sources->filters[i],
 			.parallel = sources->parallel ? sources->parallel[i] : NULL,
 			.packed = sources->ncolumns == 1,
+			.runs = sources->ncolumns == 1 && sources->runs,
 			.blocks = &blocks
 		};
 		uint64		filtered;
@@ -83,6 +84,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 	else
 	{
 		pg_atomic_fetch_add_u64(&sources->shared->resident, (uint64) blocks.resident);
+		pg_atomic_fetch_add_u64(&sources->shared->gpu, (uint64) blocks.gpu);
 		pg_atomic_fetch_add_u64(&sources->shared->all, (uint64) blocks.all);
 	}
 }
@@ -152,6 +154,7 @@ aggregate_sources_initialize_dsm(AggregateSources *sources, char *coordinate)
 
 	aggregate_sources_initialize_worker(sources, coordinate);
 	pg_atomic_init_u64(&sources->shared->resident, 0);
+	pg_atomic_init_u64(&sources->shared->gpu, 0);
 	pg_atomic_init_u64(&sources->shared->all, 0);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_initialize(sources->scans[i]->ss_currentRelation,
@@ -165,6 +168,7 @@ aggregate_sources_reinitialize_dsm(AggregateSources *sources)
 	int			i;
 
 	pg_atomic_write_u64(&sources->shared->resident, 0);
+	pg_atomic_write_u64(&sources->shared->gpu, 0);
 	pg_atomic_write_u64(&sources->shared->all, 0);
 	for (i = 0; i < sources->nsources; i++)
 		table_parallelscan_reinitialize(sources->scans[i]->ss_currentRelation,
@@ -178,6 +182,7 @@ aggregate_sources_shutdown(AggregateSources *sources)
 	if (sources->shared == NULL || IsParallelWorker())
 		return;
 	sources->blocks.resident = (int64) pg_atomic_read_u64(&sources->shared->resident);
+	sources->blocks.gpu = (int64) pg_atomic_read_u64(&sources->shared->gpu);
 	sources->blocks.all = (int64) pg_atomic_read_u64(&sources->shared->all);
 }
 

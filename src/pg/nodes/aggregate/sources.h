@@ -24,6 +24,7 @@
 typedef struct SharedColumnBlocks
 {
 	pg_atomic_uint64 resident;
+	pg_atomic_uint64 gpu;
 	pg_atomic_uint64 all;
 } SharedColumnBlocks;
 
@@ -35,6 +36,7 @@ typedef struct AggregateSources
 	ScanState **scans;			/* of custom_plans, by source */
 	AttrNumber **attnums;		/* by source and column */
 	bool		aligned;		/* batches are aligned by row (see ColumnBatch) */
+	bool		runs;			/* batches of a single column may be runs */
 	int			nfilters;
 	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */

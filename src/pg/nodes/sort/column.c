@@ -28,6 +28,7 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/column.h"
+#include "pg/nodes/sort/cutoff.h"
 
 /* Whether the column reader can read what a child node scans. */
 static bool
@@ -71,21 +72,78 @@ typedef struct ColumnKeys
 	uint32		mask;
 	uint32		flip;
 	uint32		bias;
+	ColumnCutoff cutoff;		/* if only the first keys are wanted */
 } ColumnKeys;
 
-/* A ColumnConsume: makes the values distances, in place, and puts them into the sort. */
-static void
-take_batch(void *arg, const ColumnBatch *batch)
+/* Whether the distance of a value's image is the value itself: of an ascending int4. */
+static bool
+values_are_distances(const ColumnKeys *column)
 {
-	const ColumnKeys *column = (const ColumnKeys *) arg;
+	return column->mask == PG_UINT32_MAX && column->flip == column->bias;
+}
+
+/* Puts the keys of runs into the sort, as many of each as there are. */
+static void
+put_repeated(RowSort *sort, const Runs *runs)
+{
+	int32		keys[256];
+	size_t		n = 0;
+	size_t		i;
+	uint64		left;
+
+	for (i = 0; i < runs->len; i++)
+		for (left = runs->counts[i]; left > 0; left--)
+		{
+			keys[n++] = runs->keys[i];
+			if (n == lengthof(keys))
+			{
+				CHECK_FOR_INTERRUPTS();
+				row_sort_put_keys(sort, keys, n, 0);
+				n = 0;
+			}
+		}
+	row_sort_put_keys(sort, keys, n, 0);
+}
+
+/* Makes the values distances, in place, and puts them into the sort. */
+static void
+put_batch(const ColumnKeys *column, const ColumnBatch *batch)
+{
 	size_t		i;
 
-	/* From a key to the distance of its image; of an ascending int4 both are the same. */
-	if (column->mask != PG_UINT32_MAX || column->flip != column->bias)
+	if (batch->runs)
+	{
+		row_sort_put_keys(column->sort, NULL, 0, (uint64) batch->nnulls);
+		if (!row_sort_put_runs(column->sort, batch->runs))
+			put_repeated(column->sort, batch->runs);
+		return;
+	}
+	if (batch->packed.n > 0)
+	{
+		if (!row_sort_put_packed(column->sort, &batch->packed))
+			for (i = 0; i < batch->packed.n;)
+			{
+				ColumnBatch part = column_batch_unpack(batch, &i);
+
+				row_sort_put_keys(column->sort, part.keys, part.n, 0);
+			}
+		return;
+	}
+	if (!values_are_distances(column))
 		for (i = 0; i < batch->n; i++)
 			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
 									  column->bias);
 	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nnulls);
+}
+
+/* A ColumnConsume. */
+static void
+take_batch(void *arg, const ColumnBatch *batch)
+{
+	ColumnKeys *column = (ColumnKeys *) arg;
+
+	put_batch(column, batch);
+	sort_cutoff_move(&column->cutoff, column->sort->store);
 }
 
 /* Describes in scan what a child node, which is as if it had been called, would read. */
@@ -119,7 +177,12 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (attnum == 0)
 		return false;
 	describe_scan(&scan, outer);
+	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 && sort->place == ROW_SORT_STORE)
+		scan.cutoff = &column.cutoff;
+	else
+		scan.packed = scan.runs = values_are_distances(&column);
 	filtered = column_scan_read(&scan, outer, take_batch, &column);
+	sort->stats->keys += column.cutoff.skipped;
 	if (filtered > 0)
 		InstrCountFiltered1(outer, filtered);
 	return true;
@@ -239,7 +302,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 {
 	ScanState  *node = (ScanState *) outer;
 	PageKeys	page;
-	ColumnScan	scan = {.ncolumns = 0, .aligned = true, .tids = true};
+	ColumnScan	scan = {.ncolumns = 0, .aligned = true, .tids = true, .unread = true, .blocks = &sort->stats->blocks};
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];

@@ -29,6 +29,7 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/cost.h"
+#include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/store/abbreviation.h"
 #include "sort/plan.h"
 
@@ -114,18 +115,19 @@
 
 /*
  * Rows that stay where they are: bytes of work_mem for each, with one key of 32 bits or
- * with others.  Reading keys by pages saves more of the executor's time than fetching rows
+ * with others, and with keys left to core's comparison.  Reading keys by pages saves more of the executor's time than fetching rows
  * takes, which is not in these costs, so that only memory counts, and LIMIT: rows beyond
  * the cutoff and rows kept cost nothing to speak of (LIMIT 10 of 1e6 rows: 12 ms of
  * processor time where copying took 35 and core's sort 40).
  */
 #define PLACE_NARROW_BYTES 12.0
 #define PLACE_WIDE_BYTES 33.0
+#define PLACE_GROUP_BYTES 16.0
 
 /*
  * Bytes of a temporary file for each, where they do not fit into work_mem: a place, beside
  * each key; and bytes of memory for each page of the table, of which there is a part to spare
- * then, as in in_place.c.
+ * then, as in in_place_allowed.h.
  */
 #define PLACE_FILE_BYTES 4.0
 #define PLACE_PAGE_BYTES 16.0
@@ -133,9 +135,6 @@
 
 /* How many times a LIMIT's rows there has to be room for, as there. */
 #define PLACE_LIMIT_SLACK 1.25
-
-/* As COMPUTED_WIDTH_MIN of in_place.c. */
-#define PLACE_COMPUTED_WIDTH 256
 
 /*
  * Making the file, samples and boundaries.  10,000 rows of 500 bytes under 4 MB are
@@ -223,18 +222,16 @@ bool
 sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
 {
 	RelOptInfo *rel = path->parent;
+	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
 	RangeTblEntry *rte;
 
-	if (!IS_SIMPLE_REL(rel) ||
-		(!bounded && path->pathtarget->width < PLACE_COMPUTED_WIDTH && !returns_rows(path)))
-		return false;
-	if (IsA(path, ProjectionPath))
-		path = ((const ProjectionPath *) path)->subpath;
-	if (!hpsort_enable_column_reader || path->pathtype != T_SeqScan ||
+	if (!IS_SIMPLE_REL(rel) || !hpsort_enable_column_reader || scan->pathtype != T_SeqScan ||
 		(!bounded && rel->pages > (BlockNumber) NBuffers / 4))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
-	return rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW;
+	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+		(bounded || returns_rows(path) ||
+		 in_place_computes(rte->relid, rel->relid, path->pathtarget->exprs, path->pathtarget->width));
 }
 
 double
@@ -314,7 +311,9 @@ sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop, 
 static double
 place_bytes(const HpSortCostInput *input)
 {
-	return input->narrow ? PLACE_NARROW_BYTES : PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
+	double		bytes = input->narrow ? PLACE_NARROW_BYTES : PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
+
+	return input->groups > 0 ? bytes + PLACE_GROUP_BYTES : bytes;
 }
 
 /* Whether rows can stay where they are, as far as memory goes. */

@@ -19,6 +19,7 @@
 #include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/explain.h"
 #include "pg/nodes/sort/in_place.h"
+#include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/row_sort.h"
 #include "pg/sort_context.h"

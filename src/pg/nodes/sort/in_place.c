@@ -10,15 +10,13 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 
-#include "pg/column/pin_budget.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
-#include "pg/guc.h"
+#include "pg/nodes/sort/cutoff.h"
 #include "pg/nodes/sort/in_place.h"
+#include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/store/sort.h"
 
 /* Rows handled between two looks at interrupts. */
@@ -26,12 +24,6 @@
 
 /* Rows of a batch for which room is made at once: little, where work_mem is. */
 #define TAKE_AT_ONCE 512
-
-/* The list of pages may take one of so many parts of work_mem if keys and places go to disk. */
-#define PAGES_PART 2
-
-/* How many times a LIMIT's rows there has to be room for, as more are kept than are wanted. */
-#define BOUND_SLACK 1.25
 
 /* Places of a tape that are in memory at once. */
 #define TAPE_PLACES 2048
@@ -44,14 +36,22 @@
 #define MISSES_MIN 64
 
 /*
- * Rows that the child does not return as they are in the table stay only if copying them
- * would take so many bytes each: computing them when they are fetched, from all over the
- * table, takes longer than computing them while it is read.  Processor time of
- * in place and copied, ms: 1e6 rows of 60 bytes, two columns 170 and 95, four of them 161
- * and 121, all 72 and 96; 2e5 rows of 500 bytes, two columns 74 and 35, most
- * bytes 99 and 119, all 57 and 100 (Intel Xeon, two cores of a busy virtual machine, PostgreSQL 18).
+ * A LIMIT's rows are copied if more than so many, and more than one of so many read, have been
+ * kept only because they may be equal to the last one: they would be fetched, and compared, in the end.
  */
-#define COMPUTED_WIDTH_MIN 256
+#define EQUAL_MIN 1000
+#define EQUAL_PART 64
+
+/*
+ * All rows are copied if keys and places do not fit into work_mem and more than this part of the rows is
+ * equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes under 4 MB in place
+ * and copied, ms: all texts different 523 and 761, 200 rows of each abbreviation 1,353 and 1,078, 50 uuids 785
+ * and 610 (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).  When the store is full for the first time,
+ * at least so many times its rows are expected.
+ */
+#define EQUAL_ON_DISK 0.5
+#define EXPECTED_MIN 2.0
+
 
 /* An integer as the column reader returns it becomes an image: (value & mask) ^ flip. */
 typedef struct ReadKey
@@ -68,7 +68,9 @@ typedef struct Reading
 	RowSort    *sort;
 	ColumnScan	scan;
 	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
+	ColumnImage makers[KEY_COLUMNS_MAX_MAPPED];
 	ReadKey		keys[KEY_COLUMNS_MAX_MAPPED];
+	uint64		read;			/* rows */
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	const int64 *tids;			/* of the batch */
@@ -78,92 +80,10 @@ typedef struct Reading
 	uint32		page;			/* its number */
 	uint32	   *images;			/* of rows taken at once, if there is one narrow key */
 	uint32	   *places;
+	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
 } Reading;
-
-/* --- whether */
-
-/* The column of the table that a key is; 0 if it is none that the reader reads. */
-static AttrNumber
-key_attnum(const KeyColumn *key, const Plan *plan)
-{
-	const TargetEntry *target = list_nth_node(TargetEntry, plan->targetlist, key->attno - 1);
-	const Var  *column = (const Var *) target->expr;
-
-	if (!IsA(column, Var) || column->varattno <= 0 || column_read_kind(column->vartype) == COLUMN_KIND_NONE)
-		return 0;
-	return column->varattno;
-}
-
-bool
-in_place_is_possible(const RowSortSpec *spec, PlanState *child)
-{
-	Relation	rel;
-	int			i;
-
-	if (!hpsort_enable_column_reader || spec->key_only || !IsA(child, SeqScanState) ||
-		spec->keys->nrest > 0)
-		return false;
-	rel = ((ScanState *) child)->ss_currentRelation;
-	if ((rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW) ||
-		rel->rd_tableam != GetHeapamTableAmRoutine())
-		return false;
-	for (i = 0; i < spec->keys->nkeys; i++)
-		if (key_attnum(&spec->keys->keys[i], child->plan) == 0)
-			return false;
-
-	/* What is computed of a row must not depend on when, and how often, it is computed. */
-	return !contain_volatile_functions((Node *) child->plan->targetlist) &&
-		!contain_subplans((Node *) child->plan->targetlist);
-}
-
-/* Whether it is worth trying, as far as can be told before a table of so many blocks is read. */
-static bool
-is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumber blocks)
-{
-	Size		limit = (Size) work_mem * 1024;
-	double		rows = spec->expected_rows;
-
-	if (bound > 0)
-		rows = Min(rows, (double) bound * BOUND_SLACK);
-	if (rows * row_store_ref_bytes(spec->keys) > (double) limit &&
-		(Size) blocks * ROW_FETCH_PAGE_BYTES > limit / PAGES_PART)
-		return false;
-	return bound > 0 || child->ps_ProjInfo == NULL || child->plan->plan_width >= COMPUTED_WIDTH_MIN ||
-		hpsort_debug_sort == NODE_FORCE;
-}
-
-bool
-in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, RowsWhere *where)
-{
-	EState	   *estate = child->state;
-	Relation	rel;
-	BlockNumber blocks;
-
-	if (!in_place_is_possible(spec, child))
-		return false;
-
-	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */
-	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC ||
-		compat_snapshots_get_old())
-		return false;
-	rel = ((ScanState *) child)->ss_currentRelation;
-	blocks = RelationGetNumberOfBlocks(rel);
-	if (blocks > ROW_PLACE_PAGES || !is_promising(spec, child, bound, blocks))
-		return false;
-
-	/*
-	 * A pin a row takes longer than copying rows: 1e6 rows by x, ms of processor time, 80
-	 * with each page pinned once, 290 with a pin a row, copied 100.  A few rows do not matter.
-	 */
-	if ((bound == 0 || bound > blocks) && blocks > pin_budget_left(RelationUsesLocalBuffers(rel)))
-	{
-		*where = ROWS_COPIED_PINS;
-		return false;
-	}
-	return true;
-}
 
 /* --- taking keys and places */
 
@@ -273,17 +193,42 @@ spare_pages(RowStore *store, Size pages)
 	store->limit = limit > pages ? limit - pages : 0;
 }
 
-/* Has the rows of the store written to partitions; false if there is no memory even for that. */
+/*
+ * Whether so many of all rows will be equal, before they are compared by keys left to core, that fetching
+ * them for that from all over the table, partition after partition, takes longer than copying rows.
+ */
+static bool
+will_have_many_equal(Reading *reading)
+{
+	const RowStore *store = reading->rows->store;
+	const RowSortSpec *spec = reading->rows->spec;
+	double		rows = (double) store->rows;
+	double		times = Max(spec->expected_rows / rows, EXPECTED_MIN);
+
+	return spec->keys->nrest > 0 &&
+		row_store_expect_equal(store, times, &spec->context) > rows * EQUAL_ON_DISK;
+}
+
+/*
+ * Has the rows of the store written to partitions; false if there is no memory even for that, or
+ * if copying all rows is better.
+ */
 static bool
 spill(Reading *reading)
 {
 	InPlace    *rows = reading->rows;
 	RowStore   *store = rows->store;
 	const RowSortSpec *spec = rows->spec;
-	Size		most = (Size) work_mem * 1024 / PAGES_PART;
+	Size		most = (Size) work_mem * 1024 / IN_PLACE_PAGES_PART;
 
+	reading->where = ROWS_COPIED_WORK_MEM;
 	if (store->rows == 0 || row_fetch_memory(rows->fetch) > most)
 		return false;
+	if (rows->partitions == NULL && will_have_many_equal(reading))
+	{
+		reading->where = ROWS_COPIED;
+		return false;
+	}
 	rows->count += store->rows;
 	if (rows->partitions)
 		partitions_flush(rows->partitions);
@@ -314,6 +259,39 @@ make_room(Reading *reading, Size n, Size nulls)
 	return spill(reading) && row_store_reserve_refs(store, n, nulls);
 }
 
+/*
+ * Whether abbreviations are of no use, by the rows of a batch that is to be taken and by
+ * those before them.
+ */
+static bool
+is_refused(Reading *reading)
+{
+	const KeyColumns *keys = reading->rows->spec->keys;
+	const ColumnBatch *batch = &reading->batches[keys->nmapped - 1];
+
+	reading->taken = 0;
+	reading->read += batch->n;
+	if (keys->keys[keys->nmapped - 1].kind != KEY_KIND_ABBREVIATED)
+		return false;
+	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
+		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read, (const uint64 *) batch->wide, batch->n)))
+		return false;
+	reading->where = ROWS_COPIED;
+	return true;
+}
+
+/* Whether too many rows of a LIMIT are kept because they are equal, as far as is known. */
+static bool
+has_many_equal(Reading *reading)
+{
+	const RowStore *store = reading->rows->store;
+
+	if (store->bound == 0 || store->kept <= store->bound + Max(EQUAL_MIN, reading->read / EQUAL_PART))
+		return false;
+	reading->where = ROWS_COPIED;
+	return true;
+}
+
 /* Takes the batch; false if there is no room for all of it. */
 static bool
 take_batch(Reading *reading)
@@ -326,10 +304,7 @@ take_batch(Reading *reading)
 	{
 		n = Min(batch->n - reading->taken, TAKE_AT_ONCE);
 		if (!make_room(reading, n, Min(n, (size_t) batch->nnulls)))
-		{
-			reading->where = ROWS_COPIED_WORK_MEM;
 			return false;
-		}
 		if (store->narrow)
 			take_narrow(reading, n);
 		else
@@ -348,7 +323,7 @@ is_not_cached(Reading *reading)
 	int64		misses = now->shared_blks_read - before->shared_blks_read +
 		now->local_blks_read - before->local_blks_read;
 	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
-		now->local_blks_hit - before->local_blks_hit;
+		now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader);
 
 	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
 		return false;
@@ -364,7 +339,7 @@ copy_row(Reading *reading, HeapTuple tuple)
 	InPlace    *rows = reading->rows;
 
 	ExecStoreHeapTuple(tuple, rows->slot, false);
-	row_sort_put(reading->sort, in_place_project(rows->child, rows->slot));
+	row_sort_put(reading->sort, place_rows_project(rows->child, rows->slot));
 }
 
 /* Copies rows that have been taken, with places from one of these arrays. */
@@ -413,7 +388,7 @@ copy_partitions(Reading *reading)
 	const uint32 *places;
 	uint64		n;
 
-	copies->limit -= Min(copies->limit / PAGES_PART, row_fetch_memory(rows->fetch));
+	copies->limit -= Min(copies->limit / IN_PLACE_PAGES_PART, row_fetch_memory(rows->fetch));
 	partitions_flush(rows->partitions);
 	row_store_reset(rows->store);
 	while ((n = partitions_take_back(rows->partitions, &places)) > 0)
@@ -434,6 +409,7 @@ start_copying(Reading *reading)
 
 	reading->sort->stats->keys = 0;
 	reading->sort->stats->rows = reading->where;
+	row_store_start_keys(reading->sort->store);
 	if (rows->partitions)
 		copy_partitions(reading);
 	else
@@ -473,17 +449,24 @@ copy_page(Reading *reading)
 
 /* --- reading */
 
+/* A ColumnImage of a key whose images are not exact. */
+static int64
+make_image(void *arg, Datum value)
+{
+	return (int64) key_image((KeyColumn *) arg, value);
+}
+
 static void
 init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 {
 	int			k;
 
-	for (k = 0; k < spec->keys->nkeys; k++)
+	for (k = 0; k < spec->keys->nmapped; k++)
 	{
 		KeyColumn  *key = &spec->keys->keys[k];
 		ReadKey    *read = &reading->keys[k];
 
-		reading->attnums[k] = key_attnum(key, plan);
+		reading->attnums[k] = in_place_key_attnum(key, plan);
 		read->key = key;
 		read->mask = PG_UINT32_MAX;
 		read->flip = key->flip;
@@ -493,9 +476,28 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 			read->mask = PG_UINT16_MAX;
 		else if (key->kind == KEY_KIND_OID)
 			read->flip ^= UINT32_C(0x80000000); /* column_kind_bias */
+		else if (!key_is_exact(key->kind))
+		{
+			reading->makers[k] = (ColumnImage) {make_image, key};
+			reading->scan.images = reading->makers;
+			read->mask = PG_UINT64_MAX;
+			read->flip = 0;
+		}
 	}
-	reading->scan.ncolumns = spec->keys->nkeys;
+	reading->scan.ncolumns = spec->keys->nmapped;
 	reading->scan.attnums = reading->attnums;
+}
+
+/* The columns of the table that keys left to core are. */
+static AttrNumber *
+rest_attnums(const KeyColumns *keys, const Plan *plan)
+{
+	AttrNumber *attnums = palloc_array(AttrNumber, keys->nrest);
+	int			k;
+
+	for (k = 0; k < keys->nrest; k++)
+		attnums[k] = in_place_key_attnum(&keys->keys[keys->nexact + k], plan);
+	return attnums;
 }
 
 /* Reads the table; false if its rows have been copied. */
@@ -505,23 +507,29 @@ read_table(Reading *reading)
 	PlanState  *child = &reading->rows->child->ps;
 	bool		copying = false;
 	bool		more;
+	uint64		skipped;
 
 	reading->before = pgBufferUsage;
 	do
 	{
 		if (child->instrument)
 			InstrStartNode(child->instrument);
+		skipped = reading->cutoff.skipped;
 		more = column_reader_next(reading->reader, reading->batches);
+		skipped = reading->cutoff.skipped - skipped;
 		if (child->instrument)
-			InstrStopNode(child->instrument, (double) reading->batches[0].n);
+			InstrStopNode(child->instrument, (double) (reading->batches[0].n + skipped));
+		reading->sort->stats->keys += skipped;
 		reading->pages = column_reader_pages(reading->reader);
 		if (copying)
 			copy_page(reading);
 		else
 		{
-			copying = !take_batch(reading) || is_not_cached(reading);
+			copying = is_refused(reading) || !take_batch(reading) || is_not_cached(reading) || has_many_equal(reading);
 			if (copying)
 				start_copying(reading);
+			else
+				sort_cutoff_move(&reading->cutoff, reading->rows->store);
 		}
 	} while (more);
 	return !copying;
@@ -582,6 +590,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	ScanState  *node = (ScanState *) child;
 	MemoryContext old;
 	InPlace    *rows;
+	PlaceRows  *fetched;
 	Reading    *reading;
 	uint64		filtered;
 	bool		stay;
@@ -596,9 +605,11 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	rows->stats = sort->stats;
 	rows->child = node;
 	rows->slot = slot;
-	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
-											 (Size) work_mem * 1024, bound);
 	rows->fetch = row_fetch_create(node->ss_currentRelation, spec->memory);
+	fetched = place_rows_create(rows->fetch, node, slot, rest_attnums(spec->keys, child->plan),
+								spec->memory);
+	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
+											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
 
 	reading = palloc0_object(Reading);
 	reading->rows = rows;
@@ -611,7 +622,11 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	column_scan_from_node(&reading->scan, node);
 	if (node->ss_currentScanDesc)
 		reading->scan.parallel = node->ss_currentScanDesc->rs_parallel;
+	reading->scan.unread = bound > 0 && bound <= RelationGetNumberOfBlocks(reading->scan.rel) / IN_PLACE_UNREAD_PART;
+	reading->scan.blocks = &sort->stats->blocks;
 	init_keys(reading, spec, child->plan);
+	if (sort_cutoff_init(&reading->cutoff, reading->keys[0].key) && bound > 0)
+		reading->scan.cutoff = &reading->cutoff;
 	reading->reader = column_reader_open(&reading->scan);
 	reading->batches = column_batches_make(&reading->scan);
 	reading->tids = reading->batches[reading->scan.ncolumns].wide;
@@ -658,6 +673,20 @@ in_place_read(InPlace *rows, uint64 i)
 	rows->nplaces = partitions_next_refs(rows->partitions, &rows->places);
 	if (rows->nplaces == 0)
 		elog(ERROR, "no more places in a temporary file");
+}
+
+void
+in_place_prefetch(const InPlace *rows, uint64 i)
+{
+	uint64		end = rows->first + rows->nplaces;
+	bool		begins = i == rows->first;
+	uint64		j;
+
+	/* The line pointers of the rows after those whose line pointers were prefetched before. */
+	for (j = begins ? i : i + 2 * ROW_FETCH_AT_ONCE; j < Min(i + 3 * ROW_FETCH_AT_ONCE, end); j++)
+		row_fetch_prefetch_line(rows->fetch, in_place_of(rows, j));
+	for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
+		row_fetch_prefetch_row(rows->fetch, in_place_of(rows, j));
 }
 
 void

@@ -4,16 +4,17 @@
  *		sorted, and each row is fetched when it is returned.
  *
  * This is for a child that scans a heap and whose rows are all it returns, with a filter
- * or not, and for keys that are columns which the column reader can read.  What the
- * child would have computed of a row is computed when the row is returned.
+ * or not, and for keys that are columns.  What the
+ * child would have computed of a row is computed when the row is returned.  Rows are also fetched,
+ * to be compared, where mapped keys are equal and others are left to core.
  *
  * Keys and places that do not fit into work_mem go to partitions, as copied rows do
  * (partitions.h).  They come back partition after partition; where rows may be read
  * backward or from a mark, their places are written once more, in order, to a tape.
  *
  * It pays where the table is in the buffer pool, which shows while it is read: if more
- * pages come from disk than a few, or if not even the list of pages fits into work_mem,
- * the rows are copied into a RowSort, those read so far and the others.
+ * pages come from disk than a few, if not even the list of pages fits into work_mem, or if
+ * abbreviations are of no use, the rows are copied into a RowSort, those read so far and the others.
  */
 #ifndef HPSORT_PG_NODES_SORT_IN_PLACE_H
 #define HPSORT_PG_NODES_SORT_IN_PLACE_H
@@ -23,6 +24,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg/column/row_fetch.h"
+#include "pg/nodes/sort/place_rows.h"
 #include "pg/nodes/sort/row_sort.h"
 
 typedef struct InPlace
@@ -49,15 +51,6 @@ typedef struct InPlace
 } InPlace;
 
 /*
- * Whether the rows of a child that has been initialized may stay where they are in
- * some executions of the node; and whether they may in this one, of which only bound
- * rows will be read, or all if it is 0.  *where is set if it is buffers that are missing.
- */
-extern bool in_place_is_possible(const RowSortSpec *spec, PlanState *child);
-extern bool in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound,
-								RowsWhere *where);
-
-/*
  * Reads all rows of the child, and sorts them.  slot is for rows of the table, of the kind
  * TTSOpsHeapTuple.  NULL if the rows are in sort now, for the caller to finish;
  * otherwise sort has none, and sort->stats are set.
@@ -76,19 +69,6 @@ extern void in_place_at_end(InPlace *rows);
 
 /* Has the place of row i < count in memory, which is the next or, of a tape, any. */
 extern void in_place_read(InPlace *rows, uint64 i);
-
-/* The row in the slot as the child would have returned it. */
-static inline TupleTableSlot *
-in_place_project(ScanState *child, TupleTableSlot *slot)
-{
-	ProjectionInfo *projection = child->ps.ps_ProjInfo;
-
-	if (projection == NULL)
-		return slot;
-	ResetExprContext(projection->pi_exprContext);
-	projection->pi_exprContext->ecxt_scantuple = slot;
-	return ExecProject(projection);
-}
 
 /*
  * ExecStoreHeapTuple of rows of one table: they all come in the same tuple, so that of the slot only
@@ -116,6 +96,9 @@ in_place_of(const InPlace *rows, uint64 i)
 	return rows->places ? rows->places[i - rows->first] : row_store_ref(rows->store, i);
 }
 
+/* Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the other. */
+extern void in_place_prefetch(const InPlace *rows, uint64 i);
+
 /* Fetches row i in order, i < count. */
 static inline TupleTableSlot *
 in_place_fetch(InPlace *rows, uint64 i)
@@ -123,13 +106,10 @@ in_place_fetch(InPlace *rows, uint64 i)
 	/* Also if i is before first. */
 	if (unlikely(i - rows->first >= rows->nplaces))
 		in_place_read(rows, i);
-	if (likely(i - rows->first + ROW_FETCH_LINES_AHEAD < rows->nplaces))
-	{
-		row_fetch_prefetch_line(rows->fetch, in_place_of(rows, i + ROW_FETCH_LINES_AHEAD));
-		row_fetch_prefetch_row(rows->fetch, in_place_of(rows, i + ROW_FETCH_ROWS_AHEAD));
-	}
+	if ((i - rows->first) % ROW_FETCH_AT_ONCE == 0)
+		in_place_prefetch(rows, i);
 	in_place_show(rows, row_fetch(rows->fetch, in_place_of(rows, i)));
-	return in_place_project(rows->child, rows->slot);
+	return place_rows_project(rows->child, rows->slot);
 }
 
 /*

@@ -53,6 +53,25 @@ key_runs_add(KeyRuns *runs, const int32 *distances, size_t n, uint64 nulls)
 	return is_within_limit(runs);
 }
 
+bool
+key_runs_add_packed(KeyRuns *runs, const PackedKeys *packed)
+{
+	SortError	err;
+
+	pg_sort_check(sorter_add_packed(&runs->sorter, packed, &err), &err);
+	return is_within_limit(runs);
+}
+
+bool
+key_runs_add_runs(KeyRuns *runs, const Runs *distances)
+{
+	SortError	err;
+
+	pg_sort_check(sorter_add_runs(&runs->sorter, distances->keys, distances->counts, distances->len, &err),
+				  &err);
+	return is_within_limit(runs);
+}
+
 uint64
 key_runs_count(const KeyRuns *runs)
 {

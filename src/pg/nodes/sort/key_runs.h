@@ -49,6 +49,10 @@ extern void key_runs_init(KeyRuns *runs, KeyColumn *key, const SortContext *cont
 /* Adds n keys, as distances from the bias, and NULLs; false if they now take too much memory. */
 extern bool key_runs_add(KeyRuns *runs, const int32 *distances, size_t n, uint64 nulls);
 
+/* The same of packed distances, and of runs of distances, without NULLs. */
+extern bool key_runs_add_packed(KeyRuns *runs, const PackedKeys *packed);
+extern bool key_runs_add_runs(KeyRuns *runs, const Runs *distances);
+
 /* Keys taken, NULLs included. */
 extern uint64 key_runs_count(const KeyRuns *runs);
 
@@ -100,6 +104,13 @@ static inline uint64
 key_runs_from_distance(const KeyRuns *runs, int32 distance)
 {
 	return runs->bias + (uint64) (int64) distance;
+}
+
+/* The distance as which an image, of a key or behind all of them, would be put. */
+static inline int64
+key_runs_to_distance(const KeyRuns *runs, uint64 image)
+{
+	return (int64) (image - runs->bias);
 }
 
 /* The image of key i of the batch. */

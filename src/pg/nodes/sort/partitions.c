@@ -28,6 +28,9 @@
  */
 #define TUPLE_SAMPLES 6
 
+/* What the tuple of a row that lies elsewhere is taken to have, in bytes. */
+#define TUPLE_ELSEWHERE ((Size) 1024)
+
 /* The rows expected are at least this many times the rows seen: an estimate once exceeded says nothing. */
 #define EXPECTED_MIN 8.0
 
@@ -206,6 +209,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	const SpillPartition *partition = spill_partition(spill, number);
 	MemoryContext memory = spill_sample_memory(spill);
 	bool		by_rest = spill_is_single(spill, number);
+	const RowElsewhere *elsewhere = p->store->elsewhere;
 	SpillSample *samples = make_samples(p, partition->rows, expected, nsamples);
 	uint64		at = 0;
 	int			taken = 0;
@@ -214,7 +218,8 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 
 	MemoryContextReset(memory);
 	if (by_rest)
-		*nsamples = tuple_samples(p, *nsamples, (Size) (partition->tuple_bytes / partition->rows));
+		*nsamples = tuple_samples(p, *nsamples, elsewhere ? TUPLE_ELSEWHERE :
+								  (Size) (partition->tuple_bytes / partition->rows));
 	spill_start_reading(spill, number, false);
 	while (spill_next_row(spill, &key, &len))
 	{
@@ -227,6 +232,13 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 
 			if (wanted && by_rest)
 				samples[taken].tuple = copy_tuple(memory, tuple);
+		}
+		else if (wanted && by_rest)
+		{
+			MinimalTuple tuple = elsewhere->tuple(elsewhere->arg, spill_ref(spill));
+
+			samples[taken].tuple = copy_tuple(memory, tuple);
+			pfree(tuple);
 		}
 		if (wanted)
 			samples[taken++].key = key;

@@ -4,15 +4,20 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "pg/column/resident_estimate.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
+#include "pg/guc.h"
 #include "pg/nodes/sort/cost.h"
+#include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
@@ -141,27 +146,68 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
 }
 
-/*
- * Whether rows may stay where they are.  The executor asks in_place_is_allowed(), which
- * knows better.
- */
-static bool
-may_stay(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, bool bounded)
+bool
+sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns, bool bounded)
 {
+	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
 	ListCell   *lc;
 
-	if (columns->key_only || !columns->exact || columns->nmapped < list_length(columns->pathkeys) ||
-		!sort_path_may_stay(root, subpath, bounded))
+	if (columns->key_only || !sort_path_may_stay(root, path, bounded))
 		return false;
 	foreach(lc, columns->attnos)
 	{
-		const Var  *column = (const Var *) list_nth(subpath->pathtarget->exprs, lfirst_int(lc) - 1);
+		Node	   *expr = (Node *) list_nth(path->pathtarget->exprs, lfirst_int(lc) - 1);
+		bool		any_type = foreach_current_index(lc) >= nexact;
+		const Var  *column;
 
+		while (any_type && (IsA(expr, CollateExpr) || IsA(expr, RelabelType)))
+			expr = IsA(expr, CollateExpr) ? (Node *) ((CollateExpr *) expr)->arg : (Node *) ((RelabelType *) expr)->arg;
+		column = (const Var *) expr;
 		if (!IsA(column, Var) || column->varattno <= 0 ||
-			column_read_kind(column->vartype) == COLUMN_KIND_NONE)
+			(!any_type && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
 			return false;
 	}
 	return true;
+}
+
+/* Whether a cutoff of the type's keys leaves out resident values, as sort_cutoff_init says. */
+static bool
+type_has_cutoff(Oid type)
+{
+	type = getBaseType(type);
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+}
+
+/*
+ * What part of the cost of reading and sorting is left where keys are resident and few rows are wanted: all of it if
+ * they are not.  A path for all rows stays dearer than its scan, for it is in the list of the table's paths, and
+ * would take the place of the scan there, above which aggregates are planned.
+ */
+static double
+resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns, const HpSortCostInput *input)
+{
+	const RelOptInfo *rel = path->parent;
+	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
+	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
+	ResidentEstimate estimate;
+	int			i;
+
+	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
+		!IS_SIMPLE_REL(rel) || !hpsort_enable_column_reader || scan->pathtype != T_SeqScan ||
+		scan->parallel_aware || rel->baserestrictinfo != NIL || columns->nmapped == 0 ||
+		!(input->key_only || input->in_place))
+		return 1;
+	for (i = 0; i < columns->nmapped; i++)
+	{
+		const Var  *column = (const Var *) list_nth(path->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+
+		if (!IsA(column, Var) || column->varattno <= 0 || (i == 0 && !type_has_cutoff(column->vartype)) ||
+			(input->key_only && !column_type_is_key(column->vartype)))
+			return 1;
+		attnums[i] = column->varattno;
+	}
+	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, columns->nmapped, attnums, rel->tuples);
+	return 1 - Min(estimate.share, 1) * (1 - RESIDENT_FIRST_COST);
 }
 
 /* Gives path the cost of sorting subpath. */
@@ -171,6 +217,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	HpSortCostInput input;
 	Cost		startup;
 	Cost		run;
+	double		part;
 
 	input.rows = subpath->rows;
 	input.width = subpath->pathtarget->width;
@@ -185,10 +232,10 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 																linitial_int(columns->attnos) - 1),
 										linitial_oid(columns->sortops),
 										linitial_oid(columns->collations));
-	input.strings = columns->abbreviated &&
-		OidIsValid(list_nth_oid(columns->collations, columns->nmapped - 1));
+	input.strings = sort_path_abbreviates_strings(columns);
 	input.key_only = columns->key_only;
-	input.in_place = may_stay(root, subpath, columns, bound && bound->exprs);
+	input.in_place = !input.undivided &&
+		sort_path_columns_stay(root, subpath, columns, bound && bound->exprs);
 	input.pages = subpath->parent->pages;
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.by_group = bound && bound->kind != 0;
@@ -198,7 +245,8 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	sort_path_cost(&input, &startup, &run);
 	if (hpsort_debug_sort == NODE_FORCE)
 		startup = run = 0;
-	path->startup_cost = subpath->total_cost + startup;
+	part = resident_part(root, subpath, columns, &input);
+	path->startup_cost = (subpath->total_cost + startup) * part;
 	path->total_cost = path->startup_cost + run;
 }
 

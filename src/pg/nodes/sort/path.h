@@ -132,6 +132,20 @@ extern Path *sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath,
 extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 						   bool partial);
 
+/*
+ * Whether a path's rows may stay where they are when they are sorted by its columns; bounded: those of a
+ * LIMIT.  The executor asks in_place_is_allowed(), which knows better.
+ */
+extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
+								   bool bounded);
+
+/* Whether the mapped keys end in an abbreviation of a string. */
+static inline bool
+sort_path_abbreviates_strings(const HpSortColumns *columns)
+{
+	return columns->abbreviated && OidIsValid(list_nth_oid(columns->collations, columns->nmapped - 1));
+}
+
 /* An estimate of how many different values the first nkeys keys have together. */
 extern double sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
 									 int nkeys);

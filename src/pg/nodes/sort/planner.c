@@ -29,14 +29,19 @@
 #include "pg/nodes/sort/upper.h"
 
 /*
- * Whether HpSort can gain anything with a bound.  A bounded sort makes no abbreviations,
- * and compares rows as core's does: there is nothing to gain if nothing else is mapped.
+ * Whether HpSort can gain anything with a bound.  A bounded sort of rows that are copied makes no
+ * abbreviations, and compares rows as core's does: there is nothing to gain if nothing else is mapped.  Of rows
+ * that stay it makes them, but to abbreviate a string takes as long as to copy a row.  Processor time of LIMIT 10 of
+ * 2e6 rows, ms, HpSort and core: uuid 72 and 136, numeric 195 and 365, interval 75 and 147, text in C 159 and 153
+ * (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).
  */
 static bool
-bound_is_worth_it(const HpSortBound *bound, const HpSortColumns *columns)
+bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
+				  const HpSortColumns *columns)
 {
 	return bound->exprs == NIL || columns->nmapped > 1 || columns->exact ||
-		hpsort_debug_sort == NODE_FORCE;
+		hpsort_debug_sort == NODE_FORCE ||
+		(!sort_path_abbreviates_strings(columns) && sort_path_columns_stay(root, path, columns, true));
 }
 
 /* Offers a path of the ordered rows, with their target. */
@@ -66,7 +71,7 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 		!sort_path_find_columns(partial, root->sort_pathkeys, &columns))
 		return;
 	bound = sort_path_limit(root, partial->pathtarget);
-	if (!bound_is_worth_it(&bound, &columns))
+	if (!bound_is_worth_it(root, partial, &bound, &columns))
 		return;
 	path = sort_path_make(root, ordered_rel, partial, &columns,
 						  sort_path_workers_know(&bound) ? &bound : NULL, true);
@@ -106,7 +111,7 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 	{
 		HpSortBound bound = sort_path_limit(root, input->pathtarget);
 
-		if (bound_is_worth_it(&bound, &columns))
+		if (bound_is_worth_it(root, input, &bound, &columns))
 			add_ordered_path(root, ordered_rel,
 							 sort_path_make(root, ordered_rel, input, &columns, &bound, false), target);
 	}

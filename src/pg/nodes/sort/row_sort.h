@@ -108,6 +108,10 @@ row_sort_refuses(RowSort *sort, TupleTableSlot *slot)
  */
 extern void row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls);
 
+/* The same of packed distances, and of runs of distances; false, and nothing done, once keys are not kept as runs. */
+extern bool row_sort_put_packed(RowSort *sort, const PackedKeys *packed);
+extern bool row_sort_put_runs(RowSort *sort, const Runs *runs);
+
 /* All rows are there: puts them in order. */
 extern void row_sort_finish(RowSort *sort);
 
@@ -126,7 +130,7 @@ extern TupleTableSlot *row_sort_next_of_tape(RowSort *sort, bool forward, TupleT
 static inline bool
 row_sort_takes_keys(const RowSort *sort)
 {
-	return sort->place == ROW_SORT_RUNS;
+	return sort->spec->key_only && !sort->spec->random;
 }
 
 /* Takes the row in slot. */

@@ -35,13 +35,15 @@ set_cutoff(RowStore *store, const RowKey *key)
 }
 
 /*
- * Keeps the first bound rows of a store with one narrow key, or without tuples.
+ * Keeps the first bound rows of a store with one narrow key, or without tuples, and with
+ * keys left to core all that are equal to the last of these.
  * Tuples do not move: those of dropped rows stay as garbage.
  */
 static void
 cut_bound(RowStore *store, const SortContext *context)
 {
 	bool		nulls_first = store->keys->keys[0].nulls_first;
+	bool		rest = store->keys->nrest > 0;
 	uint64	   *sorted = store->narrow ? store->pairs : store->images[0];
 	RowKey key = {0};
 	uint64		nnull;
@@ -58,9 +60,17 @@ cut_bound(RowStore *store, const SortContext *context)
 		n = Min(store->n, store->bound);
 		nnull = store->bound - n;
 	}
+	if (rest)
+	{
+		Assert(store->narrow);
+		while (n > 0 && n < store->n && ROWS_PAIR_KEY(sorted[n]) == ROWS_PAIR_KEY(sorted[n - 1]))
+			n++;
+		if (nnull > 0)
+			nnull = store->nnull;
+	}
 	store->n = n;
 	store->nnull = nnull;
-	store->rows = store->bound;
+	store->rows = n + nnull;
 	store->any_null = nnull > 0;
 	store->lo[0] = n == 0 ? PG_UINT64_MAX : store->narrow ? ROWS_PAIR_KEY(sorted[0]) : sorted[0];
 	store->hi[0] = n == 0 ? 0 : store->narrow ? ROWS_PAIR_KEY(sorted[n - 1]) : sorted[n - 1];
@@ -79,7 +89,10 @@ first_refs(RowStore *store, uint64 n, const SortContext *context, uint32 *last)
 	uint32	   *refs;
 	uint64		i;
 
-	row_store_sort(store, context);
+	if (store->elsewhere)
+		row_store_sort_mapped(store, context);
+	else
+		row_store_sort(store, context);
 	*last = row_store_ref(store, n - 1);
 	refs = (uint32 *) MemoryContextAllocHuge(store->memory, n * sizeof(uint32));
 	for (i = 0; i < n; i++)
@@ -89,37 +102,70 @@ first_refs(RowStore *store, uint64 n, const SortContext *context, uint32 *last)
 	return refs;
 }
 
-/* Keeps the first bound rows of a store of the wide layout whose rows lie elsewhere. */
+/* The keys of a row of the wide layout, also if it has been forgotten. */
+static void
+wide_key(const RowStore *store, Size row, RowKey *key)
+{
+	int			k;
+
+	key->nulls = store->nulls ? store->nulls[row] : 0;
+	for (k = 0; k < store->keys->nmapped; k++)
+		key->images[k] = store->images[k][row];
+}
+
+/* The number of the row of a reference; references ascend. */
+static Size
+find_ref(const RowStore *store, uint32 ref)
+{
+	Size		low = 0;
+	Size		high = store->n - 1;
+
+	while (low < high)
+	{
+		Size		middle = low + (high - low) / 2;
+
+		if (store->refs[middle] < ref)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Keeps the first bound rows of a store of the wide layout whose rows lie elsewhere, and with
+ * keys left to core all that are equal to the last of these.
+ */
 static void
 cut_wide_refs(RowStore *store, const SortContext *context)
 {
+	bool		rest = store->keys->nrest > 0;
+	Size		rows = store->n;
 	uint64		n = store->bound;
 	uint32		last;
 	uint32	   *refs = first_refs(store, n, context, &last);
 	RowKey		key = {0};
 	RowKey		cutoff = {0};
-	uint64		kept = 0;
+	uint64		taken = 0;		/* of refs */
 	Size		i;
-	int			k;
 
 	/* Sorting has left the arrays as they were.  Rows move down in them, or stay. */
+	wide_key(store, find_ref(store, last), &cutoff);
 	row_store_restart(store);
 	store->has_cutoff = false;
-	for (i = 0; kept < n; i++)
+	for (i = 0; i < rows && (rest || taken < n); i++)
 	{
 		uint32		ref = store->refs[i];
+		bool		first = taken < n && ref == (refs[taken] ^ REF_SIGN);
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (ref != (refs[kept] ^ REF_SIGN))
+		if (!first && !rest)
 			continue;
-		kept++;
-		key.nulls = store->nulls ? store->nulls[i] : 0;
-		for (k = 0; k < store->keys->nmapped; k++)
-			key.images[k] = store->images[k][i];
-		row_store_put_ref(store, &key, ref);
-		if (ref == last)
-			cutoff = key;
+		taken += first;
+		wide_key(store, i, &key);
+		if (first || row_key_compare(store->keys, &key, &cutoff) == 0)
+			row_store_put_ref(store, &key, ref);
 	}
 	pfree(refs);
 	set_cutoff(store, &cutoff);
@@ -141,11 +187,13 @@ row_store_keep_bound(RowStore *store)
 		(store->narrow && store->keys->rest == NULL && store->used <= store->limit / 2))
 	{
 		cut_bound(store, &context);
+		store->kept = store->rows;
 		return;
 	}
 	if (store->elsewhere)
 	{
 		cut_wide_refs(store, &context);
+		store->kept = store->rows;
 		return;
 	}
 	refs = first_refs(store, n, &context, &last);
@@ -175,7 +223,9 @@ row_store_keep_bound(RowStore *store)
 bool
 row_store_make_room_by_bound(RowStore *store)
 {
-	if (store->bound == 0 || store->rows < store->bound + store->bound / 8 + ROW_BOUND_SLACK)
+	uint64		wanted = Max(store->bound, store->kept);
+
+	if (store->bound == 0 || store->rows < wanted + wanted / 8 + ROW_BOUND_SLACK)
 		return false;
 	row_store_keep_bound(store);
 	return true;

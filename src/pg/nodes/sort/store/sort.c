@@ -43,10 +43,17 @@ typedef struct Combination
 #define BYTE_CODES_SAMPLE 1024
 #define BYTE_CODES_GAIN 4
 
+/*
+ * If the leading bits of the keys take so many times as many values as there are rows, few rows have to
+ * be looked at again, and making byte codes takes longer: a tenth of a sort of 2e6 random float8.
+ */
+#define BYTE_CODES_ENOUGH 8.0
+
 typedef struct GroupSort
 {
 	RowStore *store;
-	int			first;			/* mapped keys from here on are compared */
+	int			first;			/* mapped keys from here on are compared ... */
+	int			nrest;			/* ... and so many keys left to core */
 	RowGroupEntry *rows;
 	Size		room;
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
@@ -163,16 +170,21 @@ try_byte_codes(RowStore *store, Combination *c)
 	ByteCodes  *codes;
 	bool		any_null = (store->any_null & 1) != 0;
 	Size		step = store->n / BYTE_CODES_SAMPLE;
+	int			lost = code_bits(c->last) + row_bits(store) - 64;	/* bits */
 	Size		i;
 
-	if (c->nkeys != 1 || c->nwhole != 1 || store->n < BYTE_CODES_SAMPLE ||
-		code_bits(c->last) + row_bits(store) <= 64)
+	if (c->nkeys != 1 || c->nwhole != 1 || store->n < BYTE_CODES_SAMPLE || lost <= 0)
 		return;
 	codes = MemoryContextAlloc(store->memory, sizeof(ByteCodes));
 	byte_codes_begin(codes);
 	for (i = 0; i < store->n; i += step)
 		byte_codes_see(codes, &store->images[0][i], 1);
 	byte_codes_number(codes);
+	if (byte_codes_leading(codes, lost) >= (double) store->n * BYTE_CODES_ENOUGH)
+	{
+		pfree(codes);
+		return;
+	}
 	if (code_bits(codes->last) + BYTE_CODES_GAIN <= code_bits(c->last))
 	{
 		byte_codes_begin(codes);
@@ -195,10 +207,16 @@ try_byte_codes(RowStore *store, Combination *c)
 		c->null_code[0] = c->last;
 }
 
-static inline MinimalTuple
-group_tuple(const RowStore *store, uint32 row)
+/* The value of a row of a group, of a key left to core. */
+static inline Datum
+group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 {
-	return row_store_tuple(store, store->narrow ? row : store->refs[row]);
+	uint32		ref = store->narrow ? row : store->refs[row];
+
+	if (store->elsewhere)
+		return store->elsewhere->value(store->elsewhere->arg, ref, key, isnull);
+	return row_tuple_value(row_store_tuple(store, ref), store->tupdesc,
+						   store->keys->rest[key].ssup_attno, isnull);
 }
 
 static int
@@ -233,21 +251,20 @@ compare_rows(const void *a, const void *b, void *arg)
 		if (!null_l && image_l != image_r)
 			return image_l < image_r ? -1 : 1;
 	}
-	if (keys->nrest > 0)
+	if (sort->nrest > 0)
 	{
 		result = ApplySortComparator(left->value, left->isnull, right->value, right->isnull,
 									 &keys->rest[0]);
 		if (result != 0)
 			return result;
-		for (i = 1; i < keys->nrest; i++)
+		for (i = 1; i < sort->nrest; i++)
 		{
-			SortSupport ssup = &keys->rest[i];
 			bool		null_l;
 			bool		null_r;
-			Datum		value_l = row_tuple_value(group_tuple(store, left->row), store->tupdesc, ssup->ssup_attno, &null_l);
-			Datum		value_r = row_tuple_value(group_tuple(store, right->row), store->tupdesc, ssup->ssup_attno, &null_r);
+			Datum		value_l = group_value(store, left->row, i, &null_l);
+			Datum		value_r = group_value(store, right->row, i, &null_r);
 
-			result = ApplySortComparator(value_l, null_l, value_r, null_r, ssup);
+			result = ApplySortComparator(value_l, null_l, value_r, null_r, &keys->rest[i]);
 			if (result != 0)
 				return result;
 		}
@@ -288,7 +305,6 @@ static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
 	RowStore *store = sort->store;
-	bool		rest = store->keys->nrest > 0;
 	Size		i;
 
 	if (n > sort->room)
@@ -306,9 +322,8 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 		row->row = rows[i];
-		if (rest)
-			row->value = row_tuple_value(group_tuple(store, rows[i]), store->tupdesc,
-										 store->keys->rest[0].ssup_attno, &row->isnull);
+		if (sort->nrest > 0)
+			row->value = group_value(store, rows[i], 0, &row->isnull);
 	}
 	sort->any_equal = false;
 	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
@@ -320,6 +335,8 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		if (i % CHECK_EVERY == CHECK_EVERY - 1)
 			CHECK_FOR_INTERRUPTS();
 	}
+	if (store->elsewhere && sort->nrest > 0)
+		store->elsewhere->forget(store->elsewhere->arg);
 }
 
 /* Frees the group's memory: a store may be sorted many times, once for each partition. */
@@ -395,7 +412,7 @@ sort_rows(RowStore *store, uint64 *pairs, uint32 lo, uint32 hi, const SortContex
 static void
 sort_narrow(RowStore *store, const SortContext *context)
 {
-	GroupSort	sort = {.store = store,.first = 1};
+	GroupSort	sort = {.store = store,.first = 1,.nrest = store->keys->nrest};
 
 	if (!store->tuples)
 	{
@@ -521,17 +538,18 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	free_group(&sort);
 }
 
+/* nrest: 0 if keys left to core are not compared. */
 static void
-sort_wide(RowStore *store, const SortContext *context)
+sort_wide(RowStore *store, int nrest, const SortContext *context)
 {
-	GroupSort	sort = {.store = store};
+	GroupSort	sort = {.store = store,.nrest = nrest};
 	Combination c;
 	bool		groups;
 	Size		i;
 
 	combine_keys(store, &c);
 	store->stats.range = c.range;
-	groups = c.nwhole < store->keys->nmapped || store->keys->nrest > 0;
+	groups = c.nwhole < store->keys->nmapped || nrest > 0;
 	sort.first = c.nwhole;
 	try_byte_codes(store, &c);
 	store->stats.compared = groups;
@@ -582,6 +600,56 @@ sort_wide(RowStore *store, const SortContext *context)
 	}
 }
 
+/* An integer that rows of the wide layout have in common if their keys are equal, and hardly any others. */
+static inline uint64
+mix_keys(const RowStore *store, Size row)
+{
+	uint64		mixed = store->nulls ? store->nulls[row] : 0;
+	int			k;
+
+	for (k = 0; k < store->keys->nmapped; k++)
+	{
+		mixed = (mixed ^ store->images[k][row]) * UINT64CONST(0x9E3779B97F4A7C15);
+		mixed ^= mixed >> 32;
+	}
+	return mixed;
+}
+
+/*
+ * Rows of equal keys stay such.  Another row finds some row that has been alone so far as often as
+ * rows have met in pairs: for each as many rows as there are, twice the pairs.
+ */
+double
+row_store_expect_equal(const RowStore *store, double times, const SortContext *context)
+{
+	uint64	   *keys = MemoryContextAllocHuge(store->memory, Max(store->n, 1) * sizeof(uint64));
+	double		equal = store->nnull > 1 ? store->nnull : 0;
+	Size		alone = 0;
+	Size		pairs = 0;
+	Size		start = 0;
+	Size		i;
+
+	for (i = 0; i < store->n; i++)
+	{
+		keys[i] = store->narrow ? ROWS_PAIR_KEY(store->pairs[i]) : mix_keys(store, i);
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (store->n > 0 && !wide_sort_pairs(keys, store->n, context))
+		row_store_cancelled();
+	for (i = 1; i <= store->n; i++)
+	{
+		if (i < store->n && keys[i] == keys[start])
+			continue;
+		alone += i - start == 1;
+		pairs += i - start == 2;
+		equal += i - start == 1 ? 0 : i - start;
+		start = i;
+	}
+	pfree(keys);
+	return equal + Min((double) alone, 2 * (double) pairs * (times - 1));
+}
+
 void
 row_store_sort_keys(RowStore *store, const SortContext *context)
 {
@@ -589,6 +657,16 @@ row_store_sort_keys(RowStore *store, const SortContext *context)
 	if (store->n > 0 &&
 		!wide_sort_pairs(store->narrow ? store->pairs : store->images[0], store->n, context))
 		row_store_cancelled();
+}
+
+void
+row_store_sort_mapped(RowStore *store, const SortContext *context)
+{
+	Assert(store->elsewhere && !store->narrow);
+	memset(&store->stats, 0, sizeof(store->stats));
+	if (store->n > 0)
+		sort_wide(store, 0, context);
+	store->peak = Max(store->peak, store->used);
 }
 
 void
@@ -613,7 +691,7 @@ row_store_sort(RowStore *store, const SortContext *context)
 	else if (!store->tuples)
 		sort_images(store, store->images[0], context);
 	else if (store->n > 0)
-		sort_wide(store, context);
+		sort_wide(store, store->keys->nrest, context);
 	else
 		rows_plan(context, 0, 0, 0, false, &store->stats.plan);
 	if (nulls_apart && store->nnull > 0)

@@ -16,12 +16,21 @@
  */
 extern void row_store_sort(RowStore *store, const SortContext *context);
 
+/* The same by mapped keys only, of rows that lie elsewhere: equal ones stay as they came. */
+extern void row_store_sort_mapped(RowStore *store, const SortContext *context);
+
 /*
  * Puts the keys in order where they lie, and with them what row_store_row
  * returns.  For a store of the narrow layout, or of one key without tuples;
  * keys left to core are not looked at.
  */
 extern void row_store_sort_keys(RowStore *store, const SortContext *context);
+
+/*
+ * How many of these rows will have the mapped keys of another one when there are so many times as
+ * many rows, about.
+ */
+extern double row_store_expect_equal(const RowStore *store, double times, const SortContext *context);
 
 /* Raises the interrupt for which a function of src/sort has returned false. */
 pg_noreturn extern void row_store_cancelled(void);

@@ -74,7 +74,7 @@ spill_create(MemoryContext parent, const RowStore *store)
 	spill->tupdesc = store->tupdesc;
 	spill->tuples = store->tuples && !store->elsewhere;
 	spill->elsewhere = store->elsewhere;
-	spill->nulls_apart = store->elsewhere && keys->nmapped == 1;
+	spill->nulls_apart = store->elsewhere != NULL && keys->nmapped == 1;
 	spill->narrow = key_columns_are_narrow(keys);
 	spill->key_bytes = store->elsewhere ? row_store_ref_bytes(keys) : sizeof(uint64);
 	spill->limit = store->limit;

@@ -25,7 +25,7 @@ struct Spill
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;			/* in the file */
-	bool		elsewhere;		/* references in the file */
+	const RowElsewhere *elsewhere;	/* references in the file; or NULL */
 	bool		nulls_apart;	/* of one key elsewhere: NULLs have a partition of their own */
 	bool		narrow;			/* images of four bytes */
 	Size		key_bytes;		/* of memory that a row takes beside its tuple, about */

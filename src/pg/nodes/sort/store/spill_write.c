@@ -133,7 +133,7 @@ write_key(Spill *spill, const RowKey *key)
 	}
 }
 
-/* A row that lies elsewhere, but not of one narrow key. */
+/* A row that lies elsewhere. */
 static inline void
 write_ref(Spill *spill, const RowKey *key, uint32 ref)
 {
@@ -142,6 +142,13 @@ write_ref(Spill *spill, const RowKey *key, uint32 ref)
 	char	   *to = row;
 	int			i;
 
+	if (spill->narrow)
+	{
+		uint64		pair = ROWS_PAIR(key->images[0], ref);
+
+		spill_file_put(spill->file, &pair, sizeof(pair));
+		return;
+	}
 	memcpy(to, &ref, sizeof(ref));
 	to += sizeof(ref);
 	if (!spill->nulls_apart)
@@ -184,23 +191,38 @@ typedef struct Writing
 	uint64		nulls_before;	/* ... behind so many NULLs */
 } Writing;
 
-/* The i-th row to be written: its key, and its tuple, or NULL. */
+/* The i-th row to be written by keys left to core: the same, as for row_to_write. */
+static MinimalTuple
+row_by_rest(const Writing *w, uint64 i, RowKey *key, uint32 *ref)
+{
+	const RowStore *store = w->store;
+
+	*key = w->spill->single;
+	if (store->elsewhere == NULL)
+		return row_store_fetch(store, i);
+	*ref = row_store_ref(store, i);
+	return store->elsewhere->tuple(store->elsewhere->arg, *ref);
+}
+
+/*
+ * The i-th row to be written: its key, its reference if it lies elsewhere, and its tuple, or
+ * NULL.
+ */
 static inline MinimalTuple
-row_to_write(const Writing *w, uint64 i, RowKey *key)
+row_to_write(const Writing *w, uint64 i, RowKey *key, uint32 *ref)
 {
 	const RowStore *store = w->store;
 	uint64		row;
 
 	if (w->spill->by_rest)
-	{
-		*key = w->spill->single;
-		return row_store_fetch(store, i);
-	}
+		return row_by_rest(w, i, key, ref);
 	if (w->index)
 	{
 		if (w->spill->tuples && i + PREFETCH < store->rows)
 			__builtin_prefetch(row_store_tuple(store, store->refs[w->index[i + PREFETCH]]));
 		row = w->index[i];
+		if (w->spill->elsewhere)
+			*ref = store->refs[row];
 	}
 	else
 	{
@@ -226,7 +248,8 @@ write_rows(const Writing *w)
 	for (i = 0; i < rows; i++)
 	{
 		RowKey key;
-		MinimalTuple tuple = row_to_write(w, i, &key);
+		uint32		ref = 0;
+		MinimalTuple tuple = row_to_write(w, i, &key, &ref);
 
 		if (number < spill->nboundaries && spill_is_beyond(spill, &spill->boundaries[number], &key, tuple))
 		{
@@ -239,13 +262,17 @@ write_rows(const Writing *w)
 		}
 		note_key(spill, partition, &key);
 		partition->rows++;
-		if (tuple)
+		if (spill->elsewhere)
+		{
+			write_ref(spill, &key, ref);
+			if (tuple)
+				pfree(tuple);
+		}
+		else if (tuple)
 		{
 			partition->tuple_bytes += MAXALIGN(tuple->t_len);
 			write_tuple(spill, tuple);
 		}
-		else if (spill->elsewhere)
-			write_ref(spill, &key, w->store->refs[w->index[i]]);
 		else
 			write_key(spill, &key);
 		if (i % CHECK_EVERY == 0)
@@ -350,7 +377,8 @@ spill_flush(Spill *spill, RowStore *store, const SortContext *context)
 		row_store_sort_keys(store, context);	/* faster than looking for partitions */
 		w.nulls_before = spill->keys->keys[0].nulls_first ? store->nnull : 0;
 	}
-	written_to = spill->elsewhere && spill->narrow ? write_pairs(spill, store) : write_rows(&w);
+	written_to = spill->elsewhere && spill->narrow && !spill->by_rest ? write_pairs(spill, store)
+		: write_rows(&w);
 	spill_file_write_to(spill->file, NULL);
 	if (w.index)
 		pfree(w.index);

@@ -66,6 +66,18 @@ forget_memory(RowStore *store)
 		store->images[i] = NULL;
 }
 
+void
+row_store_start_keys(RowStore *store)
+{
+	/* As core: of the first rows only, abbreviations are not worth making, unless it saves copying rows. */
+	bool		abbreviate = store->bound == 0 || store->elsewhere;
+
+	Assert(store->rows == 0);
+	store->abort_check = PG_UINT64_MAX;
+	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory), abbreviate))
+		store->abort_check = FIRST_ABORT_CHECK;
+}
+
 RowStore *
 row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
 				 Size limit, uint64 bound)
@@ -79,9 +91,7 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 	store->narrow = key_columns_are_narrow(keys);
 	store->limit = limit;
 	store->bound = bound;
-
-	/* As core: of the first rows only, abbreviations are not worth making. */
-	store->abort_check = key_columns_start(keys, parent, bound == 0) ? FIRST_ABORT_CHECK : PG_UINT64_MAX;
+	row_store_start_keys(store);
 	if (tuples)
 	{
 		MemoryContext old = MemoryContextSwitchTo(parent);
@@ -94,13 +104,13 @@ row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool
 }
 
 RowStore *
-row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, Size limit,
-						   uint64 bound)
+row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc,
+						   const RowElsewhere *elsewhere, Size limit, uint64 bound)
 {
 	RowStore   *store = row_store_create(parent, keys, tupdesc, true, limit, bound);
 
-	Assert(keys->rest == NULL);
-	store->elsewhere = true;
+	store->elsewhere = elsewhere;
+	row_store_start_keys(store);
 	return store;
 }
 
@@ -155,7 +165,7 @@ row_store_clear(RowStore *store)
 		store->block_sizes[i] = 0;
 	store->nreused = kept;
 	store->has_cutoff = false;
-	store->bound = 0;
+	store->bound = store->kept = 0;
 }
 
 void
@@ -173,7 +183,7 @@ row_store_reset(RowStore *store)
 	MemoryContextReset(store->memory);
 	forget_memory(store);
 	store->has_cutoff = false;
-	store->bound = 0;
+	store->bound = store->kept = 0;
 }
 
 /* Finds space for a tuple of len bytes, and its reference; false if there is none. */
@@ -202,7 +212,8 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 
 /*
  * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if
- * keys are left to core.
+ * keys are left to core.  Rows that lie elsewhere are not compared by these: such as are
+ * equal to the cutoff by mapped keys may be wanted.
  */
 static bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
@@ -211,6 +222,8 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 	int			result = row_key_compare(keys, key, &store->cutoff);
 	int			i;
 
+	if (store->elsewhere && keys->nrest > 0)
+		return result > 0;
 	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
 		SortSupport ssup = &keys->rest[i];
@@ -471,8 +484,16 @@ uint64
 row_store_narrow_cutoff(const RowStore *store)
 {
 	if (store->has_cutoff && !store->cutoff_is_null)
-		return store->cutoff.images[0];
+		return store->cutoff.images[0] + (store->keys->nrest > 0);
 	return store->has_cutoff && store->keys->keys[0].nulls_first ? 0 : (uint64) PG_UINT32_MAX + 1;
+}
+
+uint64
+row_store_largest_wanted(const RowStore *store)
+{
+	if (!store->has_cutoff || (store->cutoff_is_null && !store->keys->keys[0].nulls_first))
+		return PG_UINT64_MAX;
+	return store->cutoff_is_null ? 0 : store->cutoff.images[0];
 }
 
 /* Copies the tuple of the row in slot, if the store has tuples; false if there is no room. */
@@ -497,16 +518,16 @@ put_tuple(RowStore *store, TupleTableSlot *slot, uint32 *ref)
  * evenly, two rows have the same image with a probability of a quarter at most.
  */
 static bool
-images_divide(const RowStore *store, int key)
+images_divide(const uint64 *images, Size rows)
 {
-	Size		n = Min(store->n, DIVIDE_SAMPLE);
+	Size		n = Min(rows, DIVIDE_SAMPLE);
 	Size		equal = 0;
 	Size		i;
 	Size		j;
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < i; j++)
-			equal += store->images[key][i * store->n / n] == store->images[key][j * store->n / n];
+			equal += images[i * rows / n] == images[j * rows / n];
 	return equal * 4 <= n * (n - 1) / 2;
 }
 
@@ -514,8 +535,24 @@ images_divide(const RowStore *store, int key)
  * Asks whether abbreviations are of use, as core does.  Where the answer is that they
  * are not, because many are equal, they may be nevertheless: rows of equal images are
  * compared only with one another here, which for equal values takes one comparison a
- * row.  Otherwise none are made from now on, and the images that there are, and that of
- * key, which is being put, become equal to those to come.
+ * row.
+ */
+bool
+row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
+{
+	const Abbreviation *abbreviation = &store->keys->keys[store->keys->nmapped - 1].abbreviation;
+
+	if (likely(rows < store->abort_check))
+		return false;
+	while (store->abort_check <= rows)
+		store->abort_check *= 2;
+	return abbreviation_is_refused(abbreviation, rows) &&
+		!(abbreviation->from_core && images_divide(images, n));
+}
+
+/*
+ * If abbreviations are of no use, none are made from now on, and the images that there are, and that
+ * of key, which is being put, become equal to those to come.
  */
 static pg_noinline void
 check_abort(RowStore *store, RowKey *key)
@@ -524,9 +561,7 @@ check_abort(RowStore *store, RowKey *key)
 	KeyColumn  *column = &store->keys->keys[last];
 	Size		i;
 
-	store->abort_check *= 2;
-	if (!abbreviation_is_refused(&column->abbreviation, store->rows) ||
-		(column->abbreviation.from_core && images_divide(store, last)))
+	if (!row_store_refuses(store, store->rows, store->images[last], store->n))
 		return;
 	abbreviation_stop(&column->abbreviation);
 	store->abort_check = PG_UINT64_MAX;

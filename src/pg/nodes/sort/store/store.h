@@ -53,17 +53,27 @@ extern void row_store_destroy(RowStore *store);
  */
 extern bool row_store_put(RowStore *store, TupleTableSlot *slot);
 
+/*
+ * Whether abbreviations are of no use, when so many rows have been seen, of which these
+ * are n images of the abbreviated key; false most of the time without a look.
+ */
+extern bool row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n);
+
+/* Starts the keys of an empty store again, which another one of the same keys has made use of. */
+extern void row_store_start_keys(RowStore *store);
+
 /* Takes a row without a tuple, likewise. */
 extern bool row_store_put_key(RowStore *store, const RowKey *key);
 
 /*
- * Makes an empty store of rows that lie elsewhere, all of whose keys are mapped.  Rows are
- * taken by their keys and references: row_store_reserve_refs makes room for so many, and
+ * Makes an empty store of rows that lie elsewhere.  Rows are
+ * taken by their mapped keys and references: row_store_reserve_refs makes room for so many, and
  * for so many with a NULL as a single key, or returns false; row_store_put_ref takes one.
  * row_store_wants: whether it is not beyond the cutoff.
  */
 extern RowStore *row_store_create_elsewhere(MemoryContext parent, KeyColumns *keys,
-											TupleDesc tupdesc, Size limit, uint64 bound);
+											TupleDesc tupdesc, const RowElsewhere *elsewhere,
+											Size limit, uint64 bound);
 extern bool row_store_reserve_refs(RowStore *store, Size rows, Size nulls);
 extern bool row_store_wants(const RowStore *store, const RowKey *key);
 extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
@@ -75,6 +85,12 @@ extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images,
 									  const uint32 *refs, Size n);
 extern uint64 row_store_narrow_cutoff(const RowStore *store);
+
+/*
+ * The largest image of a first key that is not NULL with which a row may still be wanted, or the
+ * next one; UINT64_MAX if there is no such limit.
+ */
+extern uint64 row_store_largest_wanted(const RowStore *store);
 
 /*
  * Takes a minimal tuple of len bytes in two steps: row_store_begin_tuple sets

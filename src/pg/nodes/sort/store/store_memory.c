@@ -18,21 +18,18 @@
 Size
 row_store_ref_bytes(const KeyColumns *keys)
 {
-	if (key_columns_are_narrow(keys))
-		return sizeof(uint64) + sizeof(uint32);
-	return keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
-		sizeof(RowsLongPair);
+	Size		bytes = sizeof(uint64) + sizeof(uint32);
+
+	if (!key_columns_are_narrow(keys))
+		bytes = keys->nmapped * sizeof(uint64) + sizeof(uint8) + 2 * sizeof(uint32) +
+			sizeof(RowsLongPair);
+	return keys->rest ? bytes + sizeof(RowGroupEntry) : bytes;
 }
 
 Size
 store_memory_of_row(const RowStore *store)
 {
-	Size		bytes = store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
-
-	/* One group may have all rows. */
-	if (store->keys->rest)
-		bytes += sizeof(RowGroupEntry);
-	return bytes;
+	return store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
 }
 
 static Size

@@ -39,13 +39,26 @@ typedef struct RowStoreStats
 	bool		compared;		/* core compared rows within equal keys */
 } RowStoreStats;
 
+/*
+ * What is asked of rows that lie elsewhere by keys left to core.  value returns that of keys->rest[key]: of
+ * the first of these it stays until forget is called, of others until the next call but one.  tuple
+ * makes the row's minimal tuple, in the current memory context.
+ */
+typedef struct RowElsewhere
+{
+	Datum		(*value) (void *arg, uint32 ref, int key, bool *isnull);
+	void		(*forget) (void *arg);
+	MinimalTuple (*tuple) (void *arg, uint32 ref);
+	void	   *arg;
+} RowElsewhere;
+
 typedef struct RowStore
 {
 	MemoryContext memory;		/* of all of this; reset with the rows */
 	KeyColumns  *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
-	bool		elsewhere;		/* tuples are not in the blocks */
+	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
 	bool		narrow;
 	Size		limit;			/* bytes it may take */
 	Size		used;			/* bytes it takes, at most */
@@ -84,6 +97,8 @@ typedef struct RowStore
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
 	RowKey cutoff;
+	uint64		kept;			/* rows that the last cut has left, with those equal to
+								 * the last wanted one where that takes a comparison */
 	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the
 								 * cutoff's row, if keys are left to core */
 	uint32		place;			/* reference given by row_store_begin_tuple */
@@ -95,7 +110,7 @@ typedef struct RowStore
 	RowStoreStats stats;
 } RowStore;
 
-/* Bytes of memory for a row that lies elsewhere, sorting included. */
+/* Bytes of memory for a row that lies elsewhere, sorting included, also if all rows are one group. */
 extern Size row_store_ref_bytes(const KeyColumns *keys);
 
 /* Bytes that one row takes in arrays, including those that sorting needs. */

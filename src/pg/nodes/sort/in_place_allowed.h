@@ -1,0 +1,46 @@
+/*
+ * in_place_allowed.h
+ *		Whether rows in order may stay where they are in their table, as far as can be told
+ *		before the table is read; in_place.h sorts them.
+ */
+#ifndef HPSORT_PG_NODES_SORT_IN_PLACE_ALLOWED_H
+#define HPSORT_PG_NODES_SORT_IN_PLACE_ALLOWED_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+
+#include "pg/nodes/sort/row_sort.h"
+
+/* The list of pages may take one of so many parts of work_mem if keys and places go to disk. */
+#define IN_PLACE_PAGES_PART 2
+
+/*
+ * Pages whose keys are resident are not read if of all pages no more than one of so many can have
+ * rows that are wanted: these are then read one by one, perhaps from disk, which should not take
+ * longer than reading all of them in order.
+ */
+#define IN_PLACE_UNREAD_PART 8
+
+/*
+ * Whether the rows of a child that has been initialized may stay where they are in
+ * some executions of the node; and whether they may in this one, of which only bound
+ * rows will be read, or all if it is 0.  *where is set if it is buffers that are missing.
+ */
+extern bool in_place_is_possible(const RowSortSpec *spec, PlanState *child);
+extern bool in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound,
+								RowsWhere *where);
+
+/*
+ * Whether rows of a table had better stay where expressions of them are returned, of so many bytes, and
+ * not they themselves; varno is the table's in the expressions.
+ */
+extern bool in_place_computes(Oid table, Index varno, List *expressions, int width);
+
+/*
+ * The column of the table that a key is; 0 if it is none, or of a type that the reader does not
+ * read as the key wants it.
+ */
+extern AttrNumber in_place_key_attnum(const KeyColumn *key, const Plan *plan);
+
+#endif							/* HPSORT_PG_NODES_SORT_IN_PLACE_ALLOWED_H */
