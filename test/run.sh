@@ -6,9 +6,9 @@
 #	HPSORT_TEST_KILLS=1000					how often the GPU service is killed on the newest version
 #
 # A PostgreSQL in the root directory of another system, /opt/*, is tested inside
-# that system (by root).  Half of all are tested beside the others, by this script with
-# PART, the directory that it leaves its counts and what failed in, PART_SYSTEMS and
-# PG_CONFIGS.
+# that system (by root).  Half of all are tested beside the others, and the unit tests after
+# them, by this script with PART, the directory that it leaves its counts and what failed in,
+# PART_SYSTEMS, PART_UNITS and PG_CONFIGS.
 #
 # Installs what is missing where it may.  hpsort is installed into each
 # PostgreSQL tested; its server is our own, started and stopped here.  The
@@ -145,6 +145,16 @@ test_postgres()
 	stop_server
 }
 
+# What needs no PostgreSQL.
+test_units()
+{
+	local tree=$work/unit
+
+	copy_tree "$tree"
+	suite structure perl "$tree/test/structure.pl" "$tree" || true
+	suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
+}
+
 # end_part DIR PID NAME: waits for a part of the run that another process made, and takes
 # over its log, its counts and what failed, which it has left in DIR.
 end_part()
@@ -196,7 +206,7 @@ start_beside()
 	[ $((n + ${#system_list[@]})) -gt 0 ] || return 0
 	from=$((${#postgres_list[@]} - 1 - n))
 	mkdir "$work/beside"
-	PART=$work/beside PART_SYSTEMS="${system_list[*]}" PG_CONFIGS="${postgres_list[*]:from:n}" \
+	PART=$work/beside PART_SYSTEMS="${system_list[*]}" PART_UNITS=yes PG_CONFIGS="${postgres_list[*]:from:n}" \
 		setsid test/run.sh >"$work/beside.log" 2>&1 &
 	beside_pid=$!
 	postgres_list=("${postgres_list[@]:0:from}" "${postgres_list[@]:from+n}")
@@ -215,6 +225,7 @@ if [ -n "${PART:-}" ]; then
 		use_postgres "$pg_config"
 		test_postgres $few_kills
 	done
+	[ -z "${PART_UNITS:-}" ] || test_units
 	[ "$failed" = 0 ] || cp "$work/failures" "$PART/failures"
 	echo "$passed $failed" >"$PART/counts"
 	exit 0
@@ -237,12 +248,9 @@ for pg_config in "${postgres_list[@]}"; do
 	test_postgres $kills
 done
 
-tree=$work/unit
-copy_tree "$tree"
-suite structure perl "$tree/test/structure.pl" "$tree" || true
-suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
-
-if [ -n "$beside_pid" ]; then
+if [ -z "$beside_pid" ]; then
+	test_units
+else
 	end_part "$work/beside" "$beside_pid" "the PostgreSQLs tested beside"
 	beside_pid=
 fi

@@ -9,7 +9,7 @@
 #
 # Clients insert, update, delete, lock, roll back, vacuum, rewrite and truncate two tables
 # (test/stress), and read columns that are kept: each use is compared with the pages
-# (hpsort.verify_resident), and each answer with core's of the same snapshot.  A wrong
+# (hpsort.verify_resident), or each answer with core's of the same snapshot, or both.  A wrong
 # one ends its client, and the run has failed; so has one in which nothing was read from memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -62,7 +62,7 @@ FROM hpsort_devices() WHERE device = 'cpu';
 SELECT count(*) > 0 AS has_row, bool_and(usable OR reason <> '') AS with_reason,
 	bool_and(state IN ('off', 'stopped', 'starting', 'running', 'restarting', 'no device', 'failed', 'ready')) AS state
 FROM hpsort_devices() WHERE device = 'gpu';
-SELECT count(*), min(state) <> '' AS state, min(fallbacks) >= 0 AS counted, min(stats_reset) <= now() AS since
+SELECT count(*), min(state) <> '' AS state, min(fallbacks) >= 0 AS counted, min(stats_reset) <= clock_timestamp() AS since
 FROM hpsort_stat_gpu;
 
 -- what was done: everything but times, and the algorithm where it is a close call

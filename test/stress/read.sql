@@ -1,7 +1,7 @@
 \set tab random(1, 2)
-\set which random(1, 7)
+\set which random(1, 14)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT stress_read(:tab, :which, true);
-\set which random(1, 7)
+\set which random(1, 14)
 SELECT stress_read(:tab, :which, true);
 COMMIT;

@@ -19,7 +19,14 @@ SELECT format((ARRAY[
 	'SELECT flag AS k, count(*) AS n, sum(y), percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM stress_%1$s GROUP BY flag',
 	'SELECT count(DISTINCT y), percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY big), max(x) FROM stress_%1$s',
 	'SELECT DISTINCT x FROM stress_%1$s',
-	'SELECT x AS k, count(*) FROM stress_%1$s WHERE y > 1000 GROUP BY x'])[which], tab)
+	'SELECT x AS k, count(*) FROM stress_%1$s WHERE y > 1000 GROUP BY x',
+	'SELECT count(*), sum(y), count(*) FILTER (WHERE x IN (77, 78) AND NOT flag), count(*) FILTER (WHERE x <> 77) FROM stress_%1$s WHERE big < 50000 AND flag IS NOT FALSE',
+	'SELECT flag AS k, count(*) FILTER (WHERE x BETWEEN 70 AND 300 AND y IS NULL), percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM stress_%1$s WHERE x NOT IN (3, 77) GROUP BY flag',
+	'SELECT *, ctid FROM stress_%1$s ORDER BY big DESC, id, ctid LIMIT 20',
+	'SELECT *, ctid FROM stress_%1$s WHERE x > 100 ORDER BY y, id, ctid LIMIT 5',
+	'SELECT DISTINCT ON (x) *, ctid FROM stress_%1$s WHERE y IS NOT NULL ORDER BY x, y, id, ctid',
+	'SELECT x AS k FROM stress_%1$s ORDER BY x DESC LIMIT 40',
+	'SELECT y AS k FROM stress_%1$s WHERE x < 400 ORDER BY y DESC NULLS LAST LIMIT 10'])[which], tab)
 $$;
 
 -- Reads by resident columns, each use of which is compared with the pages, and by core under the same
@@ -31,10 +38,14 @@ DECLARE
 	core text;
 BEGIN
 	SET LOCAL hpsort.debug_aggregate = force;
+	SET LOCAL hpsort.debug_sort = force;
+	-- Where pages are compared, all rows are read, even of a LIMIT.
+	PERFORM set_config('hpsort.verify_resident', (NOT compare OR random() < 0.5)::text, true);
 	EXECUTE query INTO ours;
 	IF compare THEN
 		SET LOCAL hpsort.enable_aggregate = off;
 		SET LOCAL hpsort.debug_aggregate = forbid;
+		SET LOCAL hpsort.debug_sort = forbid;
 		EXECUTE query INTO core;
 		RESET hpsort.enable_aggregate;
 		IF ours IS DISTINCT FROM core THEN

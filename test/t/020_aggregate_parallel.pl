@@ -49,6 +49,9 @@ my %queries = (
 	'some rows of large groups' => "SELECT feeling, percentile_disc(ARRAY[0.25, 0.26]) WITHIN GROUP (ORDER BY y DESC) AS a, percentile_cont(0) WITHIN GROUP (ORDER BY sparse) AS b, percentile_disc(1) WITHIN GROUP (ORDER BY x) AS c, percentile_cont(0.77) WITHIN GROUP (ORDER BY big) AS d, percentile_disc(0.01) WITHIN GROUP (ORDER BY dominant DESC) AS e FROM t $where GROUP BY feeling",
 	'one row a group' => "SELECT sparse, count(*) AS n, max(feeling) AS a FROM t $where GROUP BY sparse",
 	'enums in order' => "SELECT feeling, percentile_disc(0.5) WITHIN GROUP (ORDER BY feeling) AS a, mode() WITHIN GROUP (ORDER BY x) AS b, array_agg(DISTINCT feeling ORDER BY feeling) AS c FROM t $where GROUP BY feeling",
+	# Of the labels, the first one here has the largest OID.
+	'enums between labels' => "SELECT x, min(feeling) AS a, max(feeling) AS b FROM t $where AND feeling <> 'zeal' GROUP BY x",
+	'one group of enums' => "SELECT min(feeling) AS a, max(feeling) AS b FROM t $where AND feeling <> 'zeal'",
 	'an expression' => "SELECT date_trunc('day', at), y % 5, count(*) AS n, percentile_disc(0.2) WITHIN GROUP (ORDER BY sparse) AS a FROM t $where GROUP BY 1, 2",
 	'one group' => "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY sparse) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) AS b, count(DISTINCT dominant) AS c, max(at) AS d FROM t $where",
 	'no rows' => "SELECT x, count(DISTINCT y) AS a FROM t $where AND y < 0 GROUP BY x",

@@ -50,8 +50,29 @@ SELECT i AS id, i AS up, -i AS down, CASE WHEN chance(i, $seed) % 10 > 0 THEN ch
 	CASE chance(i, $seed + 11) % 200 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' WHEN 2 THEN 'Infinity' WHEN 3 THEN -0.0 WHEN 4 THEN 0 WHEN 5 THEN NULL ELSE chance(i, $seed) / 7.0 - 1e8 END::float4 AS f4
 FROM generate_series(1, 30000) i;
 SQL
+my $icu = $primary->safe_psql('postgres', "SELECT count(*) FROM pg_collation WHERE collname = 'en-x-icu'") ? 'en-x-icu' : 'C';
+
+# some 700 pages: what is abbreviated, with values that are equal, that only begin alike, that are toasted, and that older rows lack
+$primary->safe_psql('postgres', <<"SQL");
+CREATE TABLE typed AS
+SELECT i AS id, chance(i, $seed) % 40 AS x, CASE WHEN chance(i, $seed + 1) % 50 > 0 THEN md5((i / 2)::text)::uuid END AS u, md5((chance(i, $seed + 2) % 50)::text)::uuid AS u_few,
+	CASE chance(i, $seed + 3) % 100 WHEN 0 THEN 'NaN' WHEN 1 THEN NULL WHEN 2 THEN 1.0 WHEN 3 THEN 1.00 WHEN 4 THEN 'Infinity' WHEN 5 THEN '-Infinity' WHEN 6 THEN 0 WHEN 7 THEN 1e300 + chance(i, 5) % 3
+		ELSE (hashint8extended(i / 3, $seed) / 10 ^ (chance(i, $seed + 4) % 8))::numeric END::numeric AS n,
+	CASE WHEN chance(i, $seed + 5) % 20 > 0 THEN md5((i / 2)::text) END COLLATE "C" AS t, ('https://www.example.com/' || md5((i / 3)::text)) COLLATE "C" AS alike, ('row ' || chance(i, $seed + 6) % 5000) COLLATE "C" AS label,
+	('status ' || chance(i, $seed + 7) % 20) COLLATE "C" AS t_few, (substr('aAbBzZ- ', 1 + chance(i, $seed + 8) % 8, 1) || chance(i, $seed + 9) % 3000) COLLATE "$icu" AS t_icu,
+	substr('aAbBzZ- ', 1 + chance(i, $seed + 10) % 8, 1) || i % 7 AS t_locale,
+	CASE WHEN i % 100 = 0 THEN (SELECT string_agg(md5((i / 200 * 200 + g)::text), '') FROM generate_series(1, 90) g) ELSE md5((i / 5)::text) END COLLATE "C" AS toasted,
+	substr(md5((i / 2)::text), 1, chance(i, 7) % 12)::varchar(40) COLLATE "C" AS vc, substr(md5((i / 2)::text), 1, chance(i, 8) % 12)::char(20) COLLATE "C" AS bp,
+	decode(substr(md5((i / 2)::text), 1, 2 * (chance(i, 9) % 12)), 'hex') AS b, CASE WHEN i % 7 = 0 THEN '::1'::inet + chance(i, 10) ELSE '10.0.0.0'::inet + chance(i, 11) % 10000000 END AS ip,
+	CASE WHEN i % 9 > 0 THEN ('08:00:2b:' || substr(md5((i / 4)::text), 1, 2) || ':' || substr(md5((i / 4)::text), 3, 2) || ':01')::macaddr END AS mac,
+	CASE WHEN i % 11 > 0 THEN make_interval(months => chance(i, 12) % 9, days => chance(i, 13) % 300, secs => chance(i, 14)) ELSE '178956970 years' END AS span,
+	CASE WHEN i % 3 > 0 THEN hashint8extended(i, 3) / 1e18 END::float8 AS f8
+FROM generate_series(1, 13000) i;
+ALTER TABLE typed ADD added uuid DEFAULT 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', ADD added_text text COLLATE "C" DEFAULT 'missing';
+INSERT INTO typed (id, t, n, added, added_text) SELECT i, 'x' || i % 3, i % 7, CASE WHEN i % 3 > 0 THEN md5(i::text)::uuid END, CASE WHEN i % 4 > 0 THEN md5(i::text) END FROM generate_series(13001, 15000) i;
+SQL
 $primary->safe_psql('postgres', <<'SQL');
-VACUUM ANALYZE small, large, huge, mixed;
+VACUUM ANALYZE small, large, huge, mixed, typed;
 CHECKPOINT;
 SQL
 
@@ -94,7 +115,10 @@ same($primary, 'SELECT * FROM small ORDER BY x, id', 'in place');
 same($primary, 'SELECT id, filler FROM small ORDER BY x, id', 'in place, some columns');
 same($primary, 'SELECT ctid, xmin, tableoid::regclass, id + x FROM small WHERE id % 3 = 0 ORDER BY x DESC, id', 'in place, with a filter and system columns');
 same($primary, 'SELECT * FROM small ORDER BY x, id LIMIT 100', 'the first in order of two keys');
-unlike(plan_of($primary, 'SELECT id, x FROM small ORDER BY x', "SET hpsort.debug_sort = allow; SET enable_sort = on;"), qr/Rows:/, 'a few columns are copied');
+like(plan_of($primary, 'SELECT id, x FROM small ORDER BY x', "SET hpsort.debug_sort = allow; SET enable_sort = on;"), qr/Rows: in place/, 'rows of which a few columns are returned stay, too');
+$plan = plan_of($primary, 'SELECT id, span FROM typed ORDER BY x', 'SELECT count(*) FROM typed;');
+ok($plan =~ /HpSort/ && $plan !~ /Rows:/, 'those of which a column far behind is returned are copied') or diag($plan);
+like(plan_of($primary, 'SELECT id, span FROM typed ORDER BY x LIMIT 10', 'SELECT count(*) FROM typed;'), qr/Rows: in place/, 'but for the first of them');
 like(plan_of($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100'), qr/top-N.*Rows: in place/s, 'the first of one key, in place');
 same($primary, 'SELECT * FROM small ORDER BY id DESC LIMIT 100', 'the first of one key');
 for my $order ('y', 'y DESC, id', 'x, y', 'x DESC, id')
@@ -218,6 +242,52 @@ for my $case (1 .. $ENV{HPSORT_TEST_CASES} // 40)
 }
 is($wrong, '', 'rows of random orders');
 cmp_ok($spilled, '>', 8, 'of which many are sorted on disk, in place') unless $ENV{HPSORT_TEST_CASES};
+
+# The same by keys that are abbreviated, and by others among these that core compares. Core has ctid for the last key: a row that was inserted later
+# may lie before another one, where a page had room for the smaller of the two.
+$primary->safe_psql('postgres', 'SELECT count(*) FROM typed');
+like(plan_of($primary, "SELECT * FROM typed ORDER BY $_"), qr/Memory: .*Rows: in place/s, "in place, by $_")
+	for 'u', 'n DESC', 't', 'vc', 'bp', 'b', 'ip', 'mac', 'span', 'toasted', 'added', 'x, t', 'u, t_locale', 't COLLATE "POSIX"', $icu eq 'C' ? () : 't_icu', 'u LIMIT 10', 'x, alike LIMIT 10';
+like(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/Disk: .*Rows: in place/s, "on disk, by $_") for 'f8', 'ip', 'span DESC';
+like(plan_of($primary, 'SELECT * FROM typed ORDER BY f8, t', "SET work_mem = '100kB';"), qr/and comparison.*Disk: .*Rows: in place/s, 'on disk, and compared partition after partition');
+unlike(plan_of($primary, "SELECT * FROM typed ORDER BY $_", "SET work_mem = '100kB';"), qr/Rows: in place/s, "copied, as many may be equal, by $_") for 'alike', 't_few', 't', 'x, t_few', 't_few, u LIMIT 3000';
+my @typed = qw(x u u u_few n n t t alike label t_few t_icu toasted toasted vc bp b ip mac span f8 added added_text);
+my $stayed = 0;
+$wrong = '';
+for my $case (1 .. $ENV{HPSORT_TEST_CASES} // 26)
+{
+	my $order = join ', ', ($case <= @typed ? $typed[ $case - 1 ] : $typed[ rand @typed ]) . $options[ rand @options ], map { (@typed, 't_locale')[ rand 1 + @typed ] . $options[ rand @options ] } 1 .. rand(2.2);
+	my $memory = "SET work_mem = '" . int(64 * 2**rand(8)) . "kB';";
+	my $where = ('', '', 'WHERE id % 10 > 2', 'WHERE x = 3 OR id > 9000')[ rand 4 ];
+	my $limit = rand() < 0.4 ? 'LIMIT ' . int(10**rand(4.1)) : '';
+	my $rows = 'SELECT ' . ('*', '*', 'id, ctid', 'x, id, t')[ rand 4 ] . " FROM typed $where ORDER BY $order";
+
+	$plan = plan_of($primary, "$rows $limit", $memory);
+	$stayed += $plan =~ /Rows: in place/;
+	($got, $want) = both($memory, map { "SELECT count(*), md5(string_agg(q::text, ';')) FROM ($_) q" } "$rows $limit", "$rows, ctid $limit");
+	$wrong .= "$memory $rows $limit\n" if $got ne $want;
+	next if $case % 3;
+	my $moves = join '', map { my $m = ('PRIOR', 'LAST', 'FORWARD 300', 'BACKWARD 200', 'ABSOLUTE ' . int(rand(15000)), 'RELATIVE -' . int(rand(15000)), 'BACKWARD ALL')[ rand 7 ]; "FETCH $m FROM c;\n" } 1 .. 15;
+	($got, $want) = both($memory, map { "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT id FROM typed $where ORDER BY $_; $moves" } $order, "$order, ctid");
+	$wrong .= "$memory cursor $where $order\n$moves" if $got ne $want;
+}
+is($wrong, '', 'rows of random orders by what is abbreviated');
+cmp_ok($stayed, '>', 0, 'of which some stay in place') unless $ENV{HPSORT_TEST_CASES};
+
+# Rows that turn out to be equal when keys and places are on disk: a partition of these is divided by what core compares.
+$primary->safe_psql('postgres', <<'SQL');
+CREATE TABLE late AS SELECT i AS id, CASE WHEN i < 3000 THEN hashint4(i) ELSE 7 END AS x, CASE WHEN i < 3000 THEN hashint8extended(i, 0) END AS big,
+	CASE WHEN i < 3000 THEN md5(i::text) ELSE 'the same: ' || chance(i, 1) % 5000 END COLLATE "C" AS t, chance(i, 2) % 1000 AS y, md5((i % 3000)::text) AS t_locale
+FROM generate_series(1, 25000) i;
+VACUUM ANALYZE late;
+SELECT count(*) FROM late;
+SQL
+for my $order ('x, t_locale', 'big DESC, y, t_locale', 't', 't DESC, y')
+{
+	like(plan_of($primary, "SELECT * FROM late ORDER BY $order", "SET work_mem = '64kB';"), qr/and comparison.*Disk: .*Rows: in place/s, "equal late, on disk, by $order");
+	($got, $want) = both("SET work_mem = '64kB';", "SELECT * FROM late ORDER BY $order", "SELECT * FROM late ORDER BY $order, id");
+	ok($got eq $want, "rows that are equal late, by $order");
+}
 
 # Workers, each of which sorts its share of the table.
 my $workers = "SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 1;";

@@ -50,6 +50,27 @@ for my $round (1 .. 5)
 	same($node, "[LSN] updated and vacuumed, round $round", 'cleared', $column);
 }
 
+# --- Blocks with gaps between their rows: these do not have line numbers 1, 2, 3 ... [numbered]
+
+$node->safe_psql('postgres', "SELECT make('gaps'); DELETE FROM gaps WHERE id % 10 = 1 OR id BETWEEN 3000 AND 3400");
+$node->safe_psql('postgres', 'VACUUM gaps');
+cmp_ok($node->safe_psql('postgres', "SELECT warm('gaps', 'x') + warm('gaps', 'y')"), '>=', 160, 'blocks with gaps are resident');
+my $gaps = 'SELECT id, ctid FROM gaps WHERE y = 100500 ORDER BY x LIMIT 7';
+is($node->safe_psql('postgres', "SET hpsort.debug_sort = force; $gaps"), $node->safe_psql('postgres', "SET hpsort.debug_sort = forbid; $gaps"), '[numbered] rows of blocks with gaps');
+
+# --- An extent given up while it is copied: its rows are taken back, and so are the marks of their NULLs [taken back].
+# What gives up so many is the mutant.  Every other extent has NULLs in y.
+
+$node->safe_psql('postgres', "CREATE TABLE taken (id int, x int, y int, filler text); SELECT hpsort_keep('taken', 'x', 'y');
+	INSERT INTO taken SELECT i, i % 11, CASE WHEN i / 2600 % 2 = 0 OR i % 3 > 0 THEN i % 13 END, repeat(md5(i::text), 11) FROM generate_series(1, 40000) i");
+$node->safe_psql('postgres', 'VACUUM ANALYZE taken');
+my $taken = 'SELECT x, y, count(*), count(y), sum(y) FROM taken GROUP BY x, y ORDER BY x, y';
+my $of_core = $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; $taken");
+$node->safe_psql('postgres', $taken) for 1 .. 3;
+# Blocks that have to be read from their pages, between others, so that rows that are read again come at other positions.
+$node->safe_psql('postgres', 'UPDATE taken SET y = y WHERE id % 1001 = 7');
+is($node->safe_psql('postgres', $taken), $of_core, "[taken back] NULLs of two columns, reading $_") for 1 .. 6;
+
 # --- COPY FREEZE appends to an all-visible page without touching the map [subid]
 
 my $data = $node->basedir . '/rows';
