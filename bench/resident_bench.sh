@@ -140,6 +140,13 @@ compare 10 "SELECT DISTINCT x FROM even"
 compare 10 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
 compare 3 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even"
 compare 3 "SELECT count(DISTINCT y) FROM even"
+# 1, 50 and 99 % of the rows, and the first ones
+for most in 10000 500000 990000; do
+	compare 10 "SELECT count(*) FROM even WHERE y < $most"
+	compare 5 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even WHERE y < $most"
+done
+compare 10 "SELECT y, label <> '' FROM (SELECT * FROM even ORDER BY y LIMIT 10) q"
+compare 10 "SELECT * FROM (SELECT y FROM even ORDER BY y LIMIT 10) q"
 if [ -z "$targets" ]; then
 	compare - "SELECT x, sum(y), avg(y), min(y), max(y) FROM even GROUP BY x"
 	compare - "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even GROUP BY x"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Draws docs/picture.svg from the newest bench/results/*-picture.csv of measure.sh.
+"""Draws docs/picture.svg from the newest bench/results/*-picture.csv of measure.sh, and below it resident columns
+from the newest *-resident-gpu.csv of resident_gpu_bench.sh.
 
-draw.py [CSV]: writes it; draw.py --check: fails if it is not what this would draw.
+draw.py [CSV RESIDENT_CSV]: writes it; draw.py --check: fails if it is not what this would draw.
 """
 import csv
 import glob
@@ -19,6 +20,18 @@ PANELS = [
     ("order", "SELECT * FROM t ORDER BY y", "hpsort: the same query"),
     ("percentile", "percentile_disc(0.5) … (ORDER BY y)", "hpsort: middle of hpsort_column_array(…)"),
     ("array", "array_agg(y ORDER BY y)", "hpsort: hpsort_column_array('t', 'y')"),
+]
+# The same of resident columns: query, title; and ways: column, name, class of lines.
+RESIDENT_PANELS = [
+    ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even", "percentile_disc(0.5) … (ORDER BY x)"),
+    ("SELECT count(DISTINCT x) FROM even", "count(DISTINCT x)"),
+    ("SELECT x  count(*) FROM even GROUP BY x", "x, count(*) … GROUP BY x"),
+]
+RESIDENT_WAYS = [
+    ("core_9_ms", "PostgreSQL, nine processes", "newer"),
+    ("pages_ms", "hpsort: from pages", "new"),
+    ("memory_ms", "hpsort: kept in memory", "old"),
+    ("gpu_ms", "hpsort: kept on the GPU", "hpsort"),
 ]
 # A class of lines for each contender; PostgreSQLs from the oldest on.
 POSTGRESQL = ["old", "new", "newer", "newest"]
@@ -38,18 +51,36 @@ path.old, path.new, path.newer, path.newest, path.duckdb, path.hpsort { fill: no
 }
 """
 
-WIDTH, HEIGHT, LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, STEP = 930, 410, 50, 96, 190, 230, 310
+WIDTH, HEIGHT, LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, STEP = 936, 410, 56, 96, 190, 230, 310
+RESIDENT_HEIGHT = HEIGHT - 14
 
 
 def read(path):
-    """The comments before the table, and median_ms by query, contender and rows."""
+    """The comments before the table, and its rows."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     comments = [line[2:] for line in lines if line.startswith("#")]
+    return comments, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def read_times(path):
+    """The comments, and median_ms by query, contender and rows."""
+    comments, table = read(path)
     times = {}
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for row in table:
         times.setdefault(row["query"], {}).setdefault(row["contender"], {})[int(row["rows"])] = float(row["median_ms"])
     return comments, times
+
+
+def read_resident(path):
+    """The same of resident columns."""
+    comments, table = read(path)
+    times = {}
+    for row in table:
+        for column, name, _ in RESIDENT_WAYS:
+            if row[column] != "-":
+                times.setdefault(row["query"], {}).setdefault(name, {})[int(row["rows"])] = float(row[column])
+    return comments, {query: times[query] for query, _ in RESIDENT_PANELS}
 
 
 def styles(contenders):
@@ -113,29 +144,51 @@ def panel(left, title, way, lines, classes, scales):
     return out
 
 
-def draw(path):
-    comments, times = read(path)
-    contenders = {c for lines in times.values() for c in lines}
-    classes = styles(contenders)
+def scales_of(times):
+    """Bounds of rows, and of the powers of ten of milliseconds."""
     all_rows = [rows for lines in times.values() for points in lines.values() for rows in points]
     all_ms = [ms for lines in times.values() for points in lines.values() for ms in points.values()]
-    scales = (min(all_rows), max(all_rows)), (math.floor(math.log10(min(all_ms))), math.ceil(math.log10(max(all_ms))))
+    return (min(all_rows), max(all_rows)), (math.floor(math.log10(min(all_ms))), math.ceil(math.log10(max(all_ms))))
 
-    title = "Milliseconds against rows, both in powers of ten: " + ", ".join(query for query, *_ in PANELS) + " by " + ", ".join(classes)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">',
-           f"<title>{escape(title)}</title>", f"<style>{STYLE}</style>",
-           f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>']
-    at = LEFT
+
+def legend(classes):
+    out, at = [], LEFT
     for contender, css in classes.items():
         out.append(f'<path class="{css}" d="M{at},22L{at + 24},22"/>')
         out.append(text(at + 30, 26, contender))
         at += 30 + 7 * len(contender) + 28
+    return out
+
+
+def draw(path, resident_path):
+    comments, times = read_times(path)
+    resident_comments, resident = read_resident(resident_path)
+    classes = styles({c for lines in times.values() for c in lines})
+    resident_classes = {name: css for _, name, css in RESIDENT_WAYS}
+    scales, resident_scales = scales_of(times), scales_of(resident)
+    height = HEIGHT + RESIDENT_HEIGHT
+
+    title = ("Milliseconds against rows, both in powers of ten: " + ", ".join(query for query, *_ in PANELS) + " by " + ", ".join(classes)
+             + "; " + ", ".join(query for _, query in RESIDENT_PANELS) + " by " + ", ".join(resident_classes))
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+           f"<title>{escape(title)}</title>", f"<style>{STYLE}</style>",
+           f'<rect class="paper" width="{WIDTH}" height="{height}"/>']
+    out += legend(classes)
     for number, (query, name, way) in enumerate(PANELS):
         out += panel(LEFT + number * STEP, name, way, times[query], classes, scales)
     machine = comments[1].split(", ")
     out.append(text(LEFT, HEIGHT - 32, "Milliseconds against rows, both in powers of ten: lower is faster. Tables in memory, one process or "
                     "thread each, y from 0 to 999,999, medians.", "faint"))
     out.append(text(LEFT, HEIGHT - 14, f"{machine[0][:10]}, {', '.join(machine[2:])}; bench/results/{os.path.basename(path)}", "faint"))
+    out.append(f'<g transform="translate(0,{HEIGHT})">')
+    out += legend(resident_classes)
+    for number, (query, name) in enumerate(RESIDENT_PANELS):
+        out += panel(LEFT + number * STEP, name, "x is kept: 1,000 different values", resident[query], resident_classes, resident_scales)
+    machine = resident_comments[1].split(", ")
+    out.append(text(LEFT, RESIDENT_HEIGHT - 32, "Whole statements of hpsort in one process, and of PostgreSQL with eight workers. Tables in memory, medians.", "faint"))
+    out.append(text(LEFT, RESIDENT_HEIGHT - 14, f"{machine[-1]}, {', '.join([machine[0], *machine[3:-1]])}; "
+                    f"bench/results/{os.path.basename(resident_path)}", "faint"))
+    out.append("</g>")
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
@@ -144,15 +197,16 @@ def main():
     arguments = sys.argv[1:]
     check = arguments == ["--check"]
     if not arguments or check:
-        arguments = sorted(glob.glob(os.path.join(root, "bench", "results", "*-picture.csv")))[-1:]
-    if len(arguments) != 1:
+        arguments = [name for pattern in ("*-picture.csv", "*-resident-gpu.csv")
+                     for name in sorted(glob.glob(os.path.join(root, "bench", "results", pattern)))[-1:]]
+    if len(arguments) != 2:
         raise SystemExit(__doc__)
-    drawn = draw(arguments[0])
+    drawn = draw(*arguments)
     if not check:
         with open(target, "w", encoding="utf-8") as file:
             file.write(drawn)
     elif not os.path.exists(target) or open(target, encoding="utf-8").read() != drawn:
-        raise SystemExit(f"docs/picture.svg is not drawn from {os.path.basename(arguments[0])}: run bench/picture/draw.py")
+        raise SystemExit(f"docs/picture.svg is not drawn from {' and '.join(map(os.path.basename, arguments))}: run bench/picture/draw.py")
 
 
 main()

@@ -1,0 +1,187 @@
+#!/bin/bash
+#
+# resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
+# from the server's memory, from pages, and by core.  For a host with a GPU.
+#
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--out DIR]
+#
+# With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
+# some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead.
+# Writes resident_gpu.csv: for each query the median milliseconds of the whole statement, as psql sees them,
+# by the GPU, by one process from memory and from pages, by nine processes from memory, and by core with nine; then
+# how many times the GPU is faster than one process from memory, what was promised of the GPU in ms, and whether it is
+# kept.  resident_gpu_first.csv has what the first statement takes, which gives the GPU its values.
+
+set -euo pipefail
+
+all_rows=
+narrow=
+jobs=$(nproc)
+reps=9
+out=
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) all_rows="$all_rows $2"; shift ;;
+		--narrow) narrow=$2; shift ;;
+		--jobs) jobs=$2; shift ;;
+		--reps) reps=$2; shift ;;
+		--out) out=$2; shift ;;
+		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+	esac
+	shift
+done
+[ -n "$all_rows$narrow" ] || all_rows="10000000 100000000"
+
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
+
+out=${out:-$root/build/bench}
+mkdir -p "$out"
+use_installed
+start_server shared_buffers=12GB maintenance_work_mem=1GB max_wal_size=4GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
+	full_page_writes=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_memory=8GB \
+	hpsort.resident_gpu_memory=16GB
+
+run_psql()
+{
+	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+
+run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm"
+
+gpu="SET hpsort.debug_aggregate = force; SET hpsort.device = gpu; SET max_parallel_workers_per_gather = 0;"
+memory="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 0;"
+workers="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 8; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
+pages="SET hpsort.debug_aggregate = force; SET hpsort.device = cpu; SET max_parallel_workers_per_gather = 0; SET hpsort.enable_resident = off;"
+core="SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SET hpsort.debug_sort = forbid; SET hpsort.enable_sort = off; SET hpsort.enable_resident = off; SET max_parallel_workers_per_gather = 8;"
+# What a session does that says nothing.
+auto="SET max_parallel_workers_per_gather = 2;"
+
+# fill TABLE COLUMNS ROWS EXPRESSIONS: of i
+fill()
+{
+	local table=$1 columns=$2 rows=$3 expressions=$4 job
+	local part=$((rows / jobs))
+
+	run_psql -c "CREATE TABLE $table ($columns)"
+	for ((job = 0; job < jobs; job++)); do
+		run_psql -c "INSERT INTO $table SELECT $expressions
+			FROM generate_series($((job * part + 1)), $((job == jobs - 1 ? rows : job * part + part))) i" &
+	done
+	wait
+	run_psql -c "VACUUM (FREEZE) $table" -c "ANALYZE $table"
+}
+
+csv=$out/resident_gpu.csv
+echo "$version" >"$out/postgres_version"
+echo "rows,query,gpu_ms,auto_ms,memory_ms,pages_ms,memory_9_ms,core_9_ms,times_memory,most_ms,met" >"$csv"
+echo "rows,query,first_gpu_ms,second_gpu_ms" >"$out/resident_gpu_first.csv"
+
+# median FILE WAY
+median()
+{
+	awk -v way="$2" '$1 == "times" { now = $2 } $1 == "Time:" && now == way { v[++n] = $2 }
+		END {
+			if (n == 0) { print "-"; exit }
+			for (i = 2; i <= n; i++)
+				for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+			printf "%.3f", n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+		}' "$1"
+}
+
+# measure ROWS MOST_MS WAYS QUERY
+measure()
+{
+	local rows=$1 most=$2 ways=$3 query=$4 way i times ms=() met=- best
+
+	{
+		for way in $ways; do
+			echo "${!way} SELECT '$way', count(*), sum(hashtextextended(q::text, 0)) FROM ($query OFFSET 0) q; RESET ALL;"
+		done
+		for way in $ways; do
+			times=$reps
+			case $way in pages|core) times=1 ;; esac
+			echo "${!way}"
+			for ((i = 0; i <= times; i++)); do
+				[ "$i" -gt 0 ] || printf '%s\n' "\\o /dev/null" "$query;" "\\o"
+				[ "$i" -eq 0 ] || printf '%s\n' "\\echo times $way" "\\timing on" "\\o /dev/null" "$query;" "\\o" "\\timing off"
+			done
+			echo "RESET ALL;"
+		done
+	} >"$work/measure.sql"
+	run_psql -f "$work/measure.sql" >"$work/measure.out" || die "failed: $query"
+	[ "$(grep -E '^(gpu|auto|memory|pages|workers|core)\|' "$work/measure.out" | cut -d'|' -f2- | sort -u | wc -l)" = 1 ] || die "wrong: $query"
+	for way in gpu auto memory pages workers core; do
+		ms+=("$(median "$work/measure.out" "$way")")
+	done
+	best=${ms[0]}
+	[ "$best" != - ] || best=${ms[1]}
+	[ "$most" = - ] || met=$(awk "BEGIN { print ($best <= $most) ? \"yes\" : \"no\" }")
+	echo "$rows,${query//,/ },${ms[0]},${ms[1]},${ms[2]},${ms[3]},${ms[4]},${ms[5]},$(awk "BEGIN { printf \"%.1f\", ${ms[2]} / $best }"),$most,$met" | tee -a "$csv" >&2
+}
+
+# first ROWS QUERY: the statement that gives the GPU the values, and the next one
+first()
+{
+	run_psql >"$work/first.out" <<SQL
+$gpu
+SELECT hpsort('{2,1}');
+\\timing on
+\\o /dev/null
+$2;
+$2;
+SQL
+	echo "$1,${2//,/ },$(awk '$1 == "Time:" { printf "%s%s", sep, $2; sep = "," }' "$work/first.out")" | tee -a "$out/resident_gpu_first.csv" >&2
+}
+
+# keep TABLE COLUMN...: in memory after three reads by one process
+keep()
+{
+	local table=$1 column
+	shift
+
+	for column; do
+		run_psql -c "SELECT hpsort_keep('$table', '$column')" >/dev/null
+		for _ in 1 2 3; do
+			run_psql -c "$memory SELECT count(*) FROM (SELECT DISTINCT $column FROM $table OFFSET 0) q" >/dev/null
+		done
+	done
+	run_psql -F ' ' -c "SELECT '# ' || relation, attribute, rows, blocks_valid, blocks, bytes, reason FROM hpsort_resident" >&2
+}
+
+for rows in $all_rows; do
+	# Core's sorts of very many rows take half a minute each.
+	ways="gpu auto memory workers pages"
+	[ "$rows" -gt 20000000 ] || ways="$ways core"
+	# What was promised is of 1e8 rows.
+	most=-
+	limit=-
+	[ "$rows" -ne 100000000 ] || { most=3; limit=5; }
+	fill "even" "id int, x int, y int, label text" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000, 'row ' || i"
+	run_psql -c "SELECT pg_prewarm('even')" >/dev/null
+	keep even x y id
+	first "$rows" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
+	first "$rows" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even"
+	measure "$rows" $most "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
+	measure "$rows" $most "$ways" "SELECT count(DISTINCT x) FROM even"
+	measure "$rows" $most "$ways" "SELECT x, count(*) FROM even GROUP BY x"
+	measure "$rows" - "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even"
+	measure "$rows" - "$ways" "SELECT count(DISTINCT y) FROM even"
+	measure "$rows" - "gpu memory pages" "SELECT x FROM even ORDER BY x"
+	# The server's memory answers these, whatever there is.
+	measure "$rows" $limit "auto memory pages core" "SELECT y FROM (SELECT * FROM even ORDER BY y LIMIT 10) q"
+	measure "$rows" $limit "auto memory pages core" "SELECT * FROM (SELECT * FROM even ORDER BY id DESC LIMIT 10) q"
+	run_psql -F ' ' -c "$gpu EXPLAIN (ANALYZE, COSTS OFF) SELECT x, count(*) FROM even GROUP BY x" | sed 's/^/# /' >&2
+	run_psql -F ' ' -c "$auto EXPLAIN (ANALYZE) SELECT x, count(*) FROM even GROUP BY x" | sed 's/^/# /' >&2
+	run_psql -c "DROP TABLE even"
+done
+if [ -n "$narrow" ]; then
+	fill "narrow" "x smallint" "$narrow" "(hashint8(i) & 2147483647) % 1000"
+	keep narrow x
+	most=-
+	[ "$narrow" -ne 1000000000 ] || most=10
+	first "$narrow" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM narrow"
+	reps=5
+	measure "$narrow" $most "gpu auto memory workers" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM narrow"
+	measure "$narrow" $most "gpu auto memory workers" "SELECT count(DISTINCT x) FROM narrow"
+	measure "$narrow" $most "gpu auto memory workers" "SELECT x, count(*) FROM narrow GROUP BY x"
+fi
