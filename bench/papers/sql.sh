@@ -2,14 +2,14 @@
 #
 # sql.sh: the papers' algorithms from SQL, over more keys than an array holds.
 #
-#	sql.sh [--bits N] [--device cpu|gpu] [--algorithms "NAME ..."] [--keys] [--computed]
+#	sql.sh [--bits N] [--device cpu|gpu|both] [--algorithms "NAME ..."] [--keys] [--computed]
 #	       [--jobs N] [--beside N] [--installed] [--out DIR]
 #
 # A table of 2^N rows (2^30) has a column y, with each of 0 to 2^N - 1 once, and x = y / 1024; the view few
 # has x % 4.  hpsort_column_runs sorts x by each algorithm (y by one_hp, which wants distinct keys; few by
 # comparison_free_onehot, which takes a byte for each key and value), and every run has to be the one that
 # the data have.  One_hp's result, and with --keys all others' as well, is returned by hpsort_column, where
-# every key has to be the one of its place.  Writes papers-sql-DEVICE-DATE.csv to DIR (build/bench): seconds of the
+# every key has to be the one of its place.  For each device it writes papers-sql-DEVICE-DATE.csv to DIR (build/bench): seconds of the
 # whole query, those of filling and sorting by hpsort_last(), and the session's peak memory.
 #
 # --computed: rows are computed by each query, and not stored.  Stored ones take 36 bytes of disk each, which
@@ -53,7 +53,7 @@ while [ $# -gt 0 ]; do
 done
 case $bits:$jobs:$beside in *[!0-9:]* | :* | *:: | *:) usage ;; esac
 [ "$bits" -ge 12 ] && [ "$bits" -le 30 ] && [ "$jobs" -ge 1 ] && [ "$beside" -ge 1 ] || usage
-case $device in cpu | gpu) ;; *) usage ;; esac
+case $device in cpu | gpu) devices=$device ;; both) devices="cpu gpu" ;; *) usage ;; esac
 
 command="bench/papers/sql.sh --bits $bits --device $device --algorithms \"$algorithms\"${keys:+ --keys}${computed:+ --computed} --beside $beside"
 . "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
@@ -113,14 +113,18 @@ fi
 run_psql -c 'CREATE VIEW few AS SELECT x & 3 AS z FROM big'
 echo "2^$bits rows after $((SECONDS - started)) s" >&2
 
-csv=$out/papers-sql-$device-$(date -u +%Y-%m-%d).csv
+# start_csv: of $device
+start_csv()
 {
-	echo "# $command"
-	machine
-	echo "# PostgreSQL $version"
-	[ "$device" = cpu ] || run_psql -F ', ' -c "SELECT '# ' || name FROM hpsort_devices()"
-	echo "algorithm,device,n,values,returned,seconds,fill_s,sort_s,peak_gb,reason"
-} >"$csv"
+	csv=$out/papers-sql-$device-$(date -u +%Y-%m-%d).csv
+	{
+		echo "# $command"
+		machine
+		echo "# PostgreSQL $version"
+		[ "$device" = cpu ] || run_psql -F ', ' -c "SELECT '# ' || name FROM hpsort_devices()"
+		echo "algorithm,device,n,values,returned,seconds,fill_s,sort_s,peak_gb,reason"
+	} >"$csv"
+}
 
 # one_query ALGORITHM RETURNED VALUES QUERY: QUERY says whether all was right.
 one_query()
@@ -167,18 +171,29 @@ measure()
 	esac
 }
 
+# measure_all: by $device, so many algorithms at a time; false if one has failed
+measure_all()
+{
+	local algorithm running=0 failed=0
+
+	for algorithm in $algorithms; do
+		if [ "$running" -ge "$beside" ]; then
+			wait -n || failed=1
+			running=$((running - 1))
+		fi
+		(trap - EXIT; measure "$algorithm") &
+		running=$((running + 1))
+	done
+	for ((; running > 0; running--)); do
+		wait -n || failed=1
+	done
+	return $failed
+}
+
 status=0
-running=0
-for algorithm in $algorithms; do
-	if [ "$running" -ge "$beside" ]; then
-		wait -n || status=1
-		running=$((running - 1))
-	fi
-	(trap - EXIT; measure "$algorithm") &
-	running=$((running + 1))
+for device in $devices; do
+	start_csv
+	measure_all || status=1
+	echo "written to $csv" >&2
 done
-for ((; running > 0; running--)); do
-	wait -n || status=1
-done
-echo "written to $csv" >&2
 exit $status
