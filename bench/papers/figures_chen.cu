@@ -21,21 +21,35 @@ bitonic_spec(bool floats, bool payload)
 	return spec;
 }
 
+/* Contexts of the devices of these numbers: the bench's own for the first, which is 0. */
+static std::vector<HpsortCuda *>
+open_devices(const std::vector<int> &devices)
+{
+	std::vector<HpsortCuda *> contexts(devices.size(), context);
+
+	for (size_t d = 1; d < devices.size(); d++)
+		ENGINE(hpsort_cuda_open(devices[d], 0, &contexts[d], &err));
+	return contexts;
+}
+
+static void
+close_devices(const std::vector<HpsortCuda *> &contexts)
+{
+	for (size_t d = 1; d < contexts.size(); d++)
+		hpsort_cuda_close(contexts[d]);
+}
+
 /* Their Figs. 2 and 5: from host memory to host memory; payloads are row numbers. */
 static double
-many(uint64_t n, bool floats, int devices, bool payload = false)
+many(uint64_t n, bool floats, const std::vector<int> &devices, bool payload = false)
 {
 	static const uint64_t most_many = 64000000;
 	static uint32_t *host_rows = nullptr;
 	static uint32_t *host_rows_out = nullptr;
 
+	const std::vector<HpsortCuda *> contexts = open_devices(devices);
 	HpsortPublishedSpec spec = {};
-	std::vector<HpsortCuda *> contexts(devices, context);
-	int			present = 1;
 
-	ENGINE(hpsort_cuda_device_count(&present, &err));
-	for (int d = 1; d < devices; d++)
-		ENGINE(hpsort_cuda_open(d % present, 0, &contexts[d], &err));
 	spec.algorithm = HPSORT_PUBLISHED_BUCKET_BITONIC;
 	spec.type = floats ? HPSORT_PUBLISHED_FLOAT4 : HPSORT_PUBLISHED_INT4;
 	spec.payload = payload;
@@ -49,14 +63,13 @@ many(uint64_t n, bool floats, int devices, bool payload = false)
 	}
 
 	double		ms = time_host([&] {
-		ENGINE(hpsort_published_sort_many(contexts.data(), devices, &spec, host_in,
+		ENGINE(hpsort_published_sort_many(contexts.data(), (int) contexts.size(), &spec, host_in,
 										  payload ? host_rows : nullptr, n, host_out,
 										  payload ? host_rows_out : nullptr, &err));
 	});
 
 	check_host(host_out, n, floats, "several gpus");
-	for (int d = 1; d < devices; d++)
-		hpsort_cuda_close(contexts[d]);
+	close_devices(contexts);
 	return ms;
 }
 
@@ -65,16 +78,12 @@ many(uint64_t n, bool floats, int devices, bool payload = false)
  * devices get their part, and the result is read.  told: how many will come is known.
  */
 static double
-by_job(uint64_t n, int devices, bool told)
+by_job(uint64_t n, const std::vector<int> &devices, bool told)
 {
 	static const uint64_t chunk = 1u << 20;
+	const std::vector<HpsortCuda *> contexts = open_devices(devices);
 	HpsortCudaSpec spec = {};
-	std::vector<HpsortCuda *> others(devices - 1);
-	int			present = 1;
 
-	ENGINE(hpsort_cuda_device_count(&present, &err));
-	for (int d = 1; d < devices; d++)
-		ENGINE(hpsort_cuda_open(d % present, 0, &others[d - 1], &err));
 	spec.algorithm = HPSORT_PUBLISHED_JOB(HPSORT_PUBLISHED_BUCKET_BITONIC);
 	spec.wanted = HPSORT_CUDA_KEYS;
 	spec.n_hint = told ? n : 0;
@@ -84,7 +93,7 @@ by_job(uint64_t n, int devices, bool told)
 		HpsortCudaJob *job;
 
 		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
-		ENGINE(hpsort_published_job_share(job, others.data(), devices - 1, &err));
+		ENGINE(hpsort_published_job_share(job, contexts.data() + 1, (int) contexts.size() - 1, &err));
 		for (uint64_t at = 0; at < n; at += chunk)
 			ENGINE(hpsort_cuda_job_add(job, (const int32_t *) host_in + at,
 									   std::min(chunk, n - at), nullptr, &err));
@@ -94,8 +103,7 @@ by_job(uint64_t n, int devices, bool told)
 	});
 
 	check_host(host_out, n, false, "a job on several gpus");
-	for (HpsortCuda *other : others)
-		hpsort_cuda_close(other);
+	close_devices(contexts);
 	return ms;
 }
 
@@ -222,7 +230,7 @@ list_point(const std::string &name, uint64_t n, bool floats)
 			emit("chen", figure, name, n, told > 0 ? "strided" : "not strided",
 				 published(spec, n));
 	}
-	emit("chen", figure, name, n, "bucket_bitonic with transfers", many(n, floats, 1));
+	emit("chen", figure, name, n, "bucket_bitonic with transfers", many(n, floats, {0}));
 	emit("chen", figure, name, n, "cub with transfers", cub_from_host(n, floats));
 	if (n % 12000000 == 0)
 		emit("chen", figure, name, n, "std_sort", std_sort(n, floats));
@@ -314,38 +322,39 @@ chen_figures(void)
 void
 gpus_figures(void)
 {
+	std::vector<std::pair<std::string, std::vector<int>>> ways = {
+		{"one gpu", {0}}, {"the same gpu twice", {0, 0}},
+	};
 	int			present = 1;
 
 	ENGINE(hpsort_cuda_device_count(&present, &err));
-
-	const std::string two = present > 1 ? "two gpus" : "the same gpu twice";
-
+	if (present > 1)
+		ways.push_back({"two gpus", {0, 1}});
 	for (uint64_t n : {4000000, 8000000, 16000000, 24000000, 32000000, 64000000})
 	{
 		make({FULL_RANGE, n, (uint64_t) 1 << 31, n, 0});
-		emit("chen", "5", "int uniform", n, "one gpu", many(n, false, 1));
-		emit("chen", "5", "int uniform", n, two, many(n, false, 2));
-		emit("chen", "5", "int uniform", n, "cub with transfers",
-			 cub_from_host(n, false));
-		emit("chen", "5 jobs", "int uniform", n, "one gpu", by_job(n, 1, true));
-		emit("chen", "5 jobs", "int uniform", n, two, by_job(n, 2, true));
-		emit("chen", "5 jobs", "int uniform streamed", n, "one gpu", by_job(n, 1, false));
-		emit("chen", "5 jobs", "int uniform streamed", n, two, by_job(n, 2, false));
+		emit("chen", "5", "int uniform", n, "cub with transfers", cub_from_host(n, false));
+		for (const auto &[name, devices] : ways)
+		{
+			emit("chen", "5", "int uniform", n, name, many(n, false, devices));
+			emit("chen", "5 jobs", "int uniform", n, name, by_job(n, devices, true));
+			emit("chen", "5 jobs", "int uniform streamed", n, name, by_job(n, devices, false));
+		}
 	}
 	for (uint64_t n : {24000000, 64000000})
 		for (const auto &list : lists)
 		{
 			make({list.shape, n, (uint64_t) 1 << 31, n, 0});
 			if (list.shape != FULL_RANGE)
-			{
-				emit("chen", "5", list.name, n, "one gpu", many(n, list.floats, 1));
-				emit("chen", "5", list.name, n, two, many(n, list.floats, 2));
 				emit("chen", "5", list.name, n, "cub with transfers",
 					 cub_from_host(n, list.floats));
+			for (const auto &[name, devices] : ways)
+			{
+				if (list.shape != FULL_RANGE)
+					emit("chen", "5", list.name, n, name, many(n, list.floats, devices));
+				if (!list.floats)
+					emit("chen", "5 structures", list.name, n, name,
+						 many(n, false, devices, true));
 			}
-			if (list.floats)
-				continue;
-			emit("chen", "5 structures", list.name, n, "one gpu", many(n, false, 1, true));
-			emit("chen", "5 structures", list.name, n, two, many(n, false, 2, true));
 		}
 }

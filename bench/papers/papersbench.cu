@@ -5,8 +5,8 @@
  *
  * usage: papersbench csv-file [hp] [zhang] [free] [chen] [gpus]
  *
- * gpus: Chen's Fig. 5, one GPU and two; with a second device in the machine
- * the two are different ones.
+ * gpus: Chen's Fig. 5, one GPU, the same twice and, with a second device in the
+ * machine, two.
  *
  * GPU times are between two events on one stream, device to device, with 512 MB
  * of other memory read before each repetition.  Workspace comes from a pool and

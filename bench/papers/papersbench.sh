@@ -4,9 +4,10 @@
 # usage: papersbench.sh [hp] [zhang] [free] [chen] [gpus]
 #
 # Builds the program for this host's GPU unless it is there already, and writes
-# papers-<gpu>-<date>.csv to bench/results (OUT: to that folder instead), with -2, -3 and so
-# on where there is one of that day; tables.py and plots.sh take the newest.  All groups take
-# two minutes on an H100; a run that is cut short leaves what it has measured.
+# papers-<gpu>-<date>.csv to bench/results (OUT: to that folder instead), papers-<gpu>-x2-...
+# where there are two GPUs, with -2, -3 and so on where there is one of that day; tables.py and
+# plots.sh take the newest.  All groups take two minutes on an H100; a run that is cut short
+# leaves what it has measured.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -31,8 +32,8 @@ if [ ! -x "$build/papersbench" ]; then
 		CUDA_BUILD="$build" "$build/papersbench"
 fi
 
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 |
-	sed 's/^NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z')
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader |
+	sed 's/^NVIDIA //; s/ .*//' | tr 'A-Z' 'a-z' | uniq -c | awk '{ print $2 ($1 > 1 ? "-x" $1 : ""); exit }')
 out=${OUT:-$root/bench/results}
 today=$out/papers-$gpu-$(date +%Y-%m-%d)
 csv=$today.csv

@@ -9,13 +9,16 @@
 # has x % 4.  hpsort_column_runs sorts x by each algorithm (y by one_hp, which wants distinct keys; few by
 # comparison_free_onehot, which takes a byte for each key and value), and every run has to be the one that
 # the data have.  One_hp's result, and with --keys all others' as well, is returned by hpsort_column, where
-# every key has to be the one of its place.  For each device it writes papers-sql-DEVICE-DATE.csv to DIR (build/bench): seconds of the
-# whole query, those of filling and sorting by hpsort_last(), and the session's peak memory.
+# every key has to be the one of its place.  For each device it writes papers-sql-DEVICE-DATE.csv to DIR
+# (build/bench): seconds of the whole query, those of filling and sorting by hpsort_last(), and the session's
+# peak memory.
 #
-# --computed: rows are computed by each query, and not stored.  Stored ones take 36 bytes of disk each, which
-# the system's cache should hold: 2^30 of them 39 GB, beside 4 to 24 GB for a sort.  --jobs: sessions that
-# load them (one a core).  --beside: as many algorithms at a time (1), which then share caches and memory.
-# --installed: with the hpsort that is installed, instead of this working tree's.
+# --device both: the two at the same time, of the same rows.  --computed: rows are computed by each query, and
+# not stored.  Stored ones take 36 bytes of disk each, which the system's cache should hold: 2^30 of them 39 GB,
+# beside 4 to 18 GB for a sort.  --jobs: sessions that load them (one a core).  --beside: as many algorithms at
+# a time on each device (1), which then share caches and memory.  --installed: with the hpsort that is
+# installed, instead of this working tree's.  SETTINGS, of the environment: more settings of the server,
+# NAME=VALUE ...
 
 set -euo pipefail
 
@@ -67,7 +70,7 @@ else
 	use_working_tree
 fi
 start_server shared_buffers=1GB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
-	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.gpu_start_timeout=60s hpsort.gpu_wait_timeout=10min
+	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.gpu_start_timeout=60s hpsort.gpu_wait_timeout=10min ${SETTINGS:-}
 
 run_psql()
 {
@@ -191,9 +194,14 @@ measure_all()
 }
 
 status=0
+pids=()
 for device in $devices; do
 	start_csv
-	measure_all || status=1
-	echo "written to $csv" >&2
+	(trap - EXIT; measure_all) &
+	pids+=($!)
 done
+for pid in "${pids[@]}"; do
+	wait "$pid" || status=1
+done
+echo "written to $out" >&2
 exit $status
