@@ -6,7 +6,9 @@
 \set ON_ERROR_STOP 1
 \pset tuples_only
 SET hpsort.device = gpu;
+-- what is expected is PostgreSQL's own
 SET hpsort.enable_sort = off;
+SET hpsort.enable_aggregate = off;
 SET client_min_messages = warning;
 
 CREATE TEMP TABLE shapes AS
@@ -116,7 +118,21 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
+RESET hpsort.enable_aggregate;
 SELECT * FROM pg_temp.check_all();
+SET hpsort.enable_aggregate = off;
+
+-- Fails unless the last sort was by this algorithm on the GPU.
+CREATE FUNCTION pg_temp.check_last(algo text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	last record;
+BEGIN
+	SELECT * INTO last FROM hpsort_last();
+	IF last.device <> 'gpu' OR last.algorithm <> algo THEN
+		RAISE '% was to sort on the gpu: done by % on %', algo, last.algorithm, last.device;
+	END IF;
+	RETURN last.device || ' ' || last.algorithm;
+END $$;
 
 -- what cannot be done names the reason, with device auto as well
 SET hpsort.algorithm = one_hp;
@@ -134,19 +150,19 @@ CREATE TEMP TABLE many AS SELECT abs(hashint4(i)) % 3000000 AS x FROM generate_s
 SET hpsort.device = gpu;
 SET hpsort.algorithm = hp;
 SELECT 1 / (hpsort_agg(x) = array_agg(x ORDER BY x))::int FROM many;
-SELECT device || ' ' || algorithm FROM hpsort_last();
+SELECT pg_temp.check_last('hp');
 SET hpsort.algorithm = comparison_free_onehot;
 SELECT pg_temp.refusal('SELECT hpsort_agg(x) FROM many');
 SET hpsort.device = auto;
 SELECT pg_temp.refusal('SELECT hpsort_agg(x) FROM many');
 SET hpsort.algorithm = bucket_radix;
-SELECT 1 / (hpsort_agg(x) = array_agg(x ORDER BY x))::int FROM many;
-SELECT device || ' ' || algorithm FROM hpsort_last();
 SET hpsort.device = gpu;
+SELECT 1 / (hpsort_agg(x) = array_agg(x ORDER BY x))::int FROM many;
+SELECT pg_temp.check_last('bucket_radix');
 
 -- float4
 SET hpsort.algorithm = bucket_bitonic;
-SELECT 1 / (hpsort_float4(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x))::int, (SELECT device || ' ' || algorithm FROM hpsort_last())
+SELECT 1 / (hpsort_float4(a) = (SELECT array_agg(x ORDER BY x) FROM unnest(a) x))::int, pg_temp.check_last('bucket_bitonic')
 FROM (SELECT array_agg(CASE i % 1000 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' ELSE (hashint4(i) / 7.0)::float4 END) FROM generate_series(1, 200000) i) v(a);
 SET hpsort.algorithm = hp;
 SELECT pg_temp.refusal($q$SELECT hpsort_float4('{2,1}')$q$);
@@ -156,8 +172,10 @@ SET hpsort.algorithm = bucket_bitonic;
 CREATE TEMP TABLE crowded AS SELECT array_agg(CASE WHEN i % 3 = 0 THEN i % 1000 ELSE i % 2 * 1000000 END) AS a FROM generate_series(1, 5000000) i;
 SELECT 1 / (hpsort_order(a) = (SELECT array_agg(i::int4 ORDER BY x, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
 	1 / (hpsort_order(a, true) = (SELECT array_agg(i::int4 ORDER BY x DESC, i) FROM unnest(a) WITH ORDINALITY u(x, i)))::int,
-	(SELECT device || ' ' || algorithm FROM hpsort_last()) FROM crowded;
-SELECT coalesce(substring(reason FROM 'on \d+ gpus'), 'on one gpu') FROM hpsort_last();
+	pg_temp.check_last('bucket_bitonic') FROM crowded;
+-- of all GPUs of the service each has its part
+SELECT 1 / (coalesce(substring(reason FROM 'on (\d+) gpus')::int, 1) = (SELECT count(*) FROM hpsort_devices() WHERE device = 'gpu'))::int,
+	coalesce(substring(reason FROM 'on \d+ gpus'), 'on one gpu') FROM hpsort_last();
 
 -- memory for less than one pass: cut, sorted, merged; for less than that: refused
 ALTER SYSTEM SET hpsort.gpu_memory_limit = '56MB';
