@@ -30,16 +30,17 @@ build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h cuda/published/*.h) src/g
 $(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_CUDA)
 	$(CXX) -o $@ $^ $(CXX_LIBS) $(if $(GPUD_CUDA),$(CUDA_LIBS))
 
-# Objects that depend on WITH_CUDA are built anew when it has changed.
-build/gpud/cuda-$(if $(GPUD_CUDA),yes,no):
-	@mkdir -p $(@D) && rm -f build/gpud/cuda-*
-	@touch $@
-build/gpud/src/gpud/cuda.o: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+# Objects that depend on WITH_CUDA are built anew when it has changed.  A file that is always there says
+# which it was: PGXS has .SECONDARY, by which a prerequisite that is missing is as good as an old one.
+build/gpud/with-cuda: with-cuda-is-looked-at
+	@mkdir -p $(@D)
+	@echo $(if $(GPUD_CUDA),yes,no) | cmp -s - $@ || echo $(if $(GPUD_CUDA),yes,no) >$@
+build/gpud/src/gpud/cuda.o: build/gpud/with-cuda
 
 # service_is_installed() depends on WITH_CUDA, too.
-src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/cuda-$(if $(GPUD_CUDA),yes,no)
+src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/with-cuda
 
-.PHONY: gpud install-gpud uninstall-gpud
+.PHONY: gpud install-gpud uninstall-gpud with-cuda-is-looked-at
 gpud: $(GPUD)
 all: gpud
 install: install-gpud
