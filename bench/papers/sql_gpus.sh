@@ -8,9 +8,9 @@
 # uniform over int4, or numbers from 0 to 1: hpsort(), hpsort_order() and hpsort_float4(), where the number of
 # keys is known, and hpsort_agg() of 64 million rows at most, where it is not.  The lists take turns, by a
 # server that is restarted for each.  The first of N + 1 rounds (3) is compared with what the CPU returns and
-# not timed; where the list has a comma, every sort has to be one by so many GPUs.  Writes
-# papers-sql-gpus-DATE.csv to DIR (build/bench): medians, in ms, of the call and, by hpsort_last(), of filling,
-# sorting and reading.  --installed: with the hpsort that is installed, instead of this working tree's.
+# not timed; in the others the second call is.  Writes papers-sql-gpus-DATE.csv to DIR (build/bench): on how
+# many GPUs it was, and medians, in ms, of the call and, by hpsort_last(), of filling, sorting and reading.
+# --installed: with the hpsort that is installed, instead of this working tree's.
 
 set -euo pipefail
 
@@ -81,7 +81,7 @@ END
 $$;
 
 -- Sorts a list by every function: compared with the CPU's result, or timed into times.
-CREATE FUNCTION one_round(wanted int8, devices text, gpus int, timed bool) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION one_round(wanted int8, devices text, timed bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	function text;
 	list lists;
@@ -93,27 +93,28 @@ DECLARE
 	sorted_numbers float4[];
 	expected_numbers float4[];
 	last record;
-	used int;
 BEGIN
 	SELECT * INTO list FROM lists WHERE n = wanted;
 	FOREACH function IN ARRAY '{hpsort,hpsort_order,hpsort_float4,hpsort_agg}'::text[] LOOP
 		CONTINUE WHEN function = 'hpsort_agg' AND wanted > 64000000;
 		PERFORM set_config('hpsort.device', 'gpu', true), set_config('hpsort.algorithm', 'bucket_bitonic', true);
-		start := clock_timestamp();
-		CASE function
-			WHEN 'hpsort' THEN sorted := hpsort(list.keys);
-			WHEN 'hpsort_order' THEN sorted := hpsort_order(list.keys);
-			WHEN 'hpsort_agg' THEN sorted := (SELECT hpsort_agg(x) FROM (SELECT unnest(list.keys) AS x) s);
-			ELSE sorted_numbers := hpsort_float4(list.numbers);
-		END CASE;
-		took := clock_timestamp() - start;
+		-- The service that has just started has no memory of the GPU yet; rows find what the functions have left.
+		FOR attempt IN 1 .. CASE WHEN timed AND function <> 'hpsort_agg' THEN 2 ELSE 1 END LOOP
+			start := clock_timestamp();
+			CASE function
+				WHEN 'hpsort' THEN sorted := hpsort(list.keys);
+				WHEN 'hpsort_order' THEN sorted := hpsort_order(list.keys);
+				WHEN 'hpsort_agg' THEN sorted := (SELECT hpsort_agg(x) FROM (SELECT unnest(list.keys) AS x) s);
+				ELSE sorted_numbers := hpsort_float4(list.numbers);
+			END CASE;
+			took := clock_timestamp() - start;
+		END LOOP;
 		SELECT * INTO last FROM hpsort_last();
-		used := coalesce(substring(last.reason FROM 'on (\d+) gpus')::int, 1);
-		IF last.device <> 'gpu' OR last.algorithm <> 'bucket_bitonic' OR last.n <> wanted OR used <> gpus THEN
+		IF last.device <> 'gpu' OR last.algorithm <> 'bucket_bitonic' OR last.n <> wanted THEN
 			RAISE '% of % keys: %', function, wanted, last;
 		END IF;
 		IF timed THEN
-			INSERT INTO times VALUES (function, wanted, devices, used, extract(epoch FROM took) * 1000, last.fill_us / 1e3,
+			INSERT INTO times VALUES (function, wanted, devices, coalesce(substring(last.reason FROM 'on (\d+) gpus')::int, 1), extract(epoch FROM took) * 1000, last.fill_us / 1e3,
 				last.sort_us / 1e3, last.read_us / 1e3, last.reason);
 			CONTINUE;
 		END IF;
@@ -131,41 +132,67 @@ END
 $$;
 SQL
 
-pids=()
-for n in $sizes; do
-	run_psql -c "SELECT make_lists($n)" >/dev/null &
-	pids+=($!)
-done
-for pid in "${pids[@]}"; do
-	wait "$pid" || die "no lists"
-done
-echo "lists after $SECONDS s" >&2
-
-csv=$out/papers-sql-gpus-$(date -u +%Y-%m-%d).csv
-names=
-for ((round = 0; round <= rounds; round++)); do
-	for list in $devices; do
-		echo "hpsort.gpu_devices = '$list'" | as_user tee -a "$data/postgresql.conf" >/dev/null
-		as_user "$bindir/pg_ctl" -D "$data" -l "$work/server.log" -w -s -m fast restart
-		gpus=$(tr , '\n' <<<"$list" | wc -l)
-		for n in $sizes; do
-			run_psql -c "SELECT one_round($n, '$list', $gpus, $round > 0)" >/dev/null
-		done
-		[ "$round" -gt 0 ] || names+=$(run_psql -F ', ' -c "SELECT '# $list', name FROM hpsort_devices() WHERE device = 'gpu'")$'\n'
-	done
-	echo "round $round after $SECONDS s" >&2
-done
+# for_sizes COMMAND...: for each size beside the others
+for_sizes()
 {
-	echo "# $command"
-	machine
-	echo "# PostgreSQL $version"
-	printf %s "$names"
-	run_psql <<'SQL'
+	local n pid pids=()
+
+	for n in $sizes; do
+		"$@" "$n" >/dev/null &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || die "failed"
+	done
+}
+
+make_lists()
+{
+	run_psql -c "SELECT make_lists($1)"
+}
+
+# one_round TIMED N: with $list
+one_round()
+{
+	run_psql -c "SELECT one_round($2, '$list', $1)"
+}
+
+# What has been measured so far.
+write_csv()
+{
+	{
+		echo "# $command"
+		machine
+		echo "# PostgreSQL $version"
+		printf %s "$names"
+		run_psql <<'SQL'
 COPY (SELECT function, n, devices, gpus, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::numeric, 3) AS ms,
 		round(percentile_cont(0.5) WITHIN GROUP (ORDER BY fill_ms)::numeric, 3) AS fill_ms,
 		round(percentile_cont(0.5) WITHIN GROUP (ORDER BY sort_ms)::numeric, 3) AS sort_ms,
 		round(percentile_cont(0.5) WITHIN GROUP (ORDER BY read_ms)::numeric, 3) AS read_ms, min(reason) AS reason
 	FROM times GROUP BY function, n, devices, gpus ORDER BY function, n, devices) TO STDOUT CSV HEADER
 SQL
-} >"$csv"
+	} >"$csv"
+}
+
+for_sizes make_lists
+echo "lists after $SECONDS s" >&2
+csv=$out/papers-sql-gpus-$(date -u +%Y-%m-%d).csv
+names=
+for ((round = 0; round <= rounds; round++)); do
+	for list in $devices; do
+		echo "hpsort.gpu_devices = '$list'" | as_user tee -a "$data/postgresql.conf" >/dev/null
+		as_user "$bindir/pg_ctl" -D "$data" -l "$work/server.log" -w -s -m fast restart
+		if [ "$round" = 0 ]; then
+			for_sizes one_round false
+			names+=$(run_psql -F ', ' -c "SELECT '# $list', name FROM hpsort_devices() WHERE device = 'gpu'")$'\n'
+		else
+			for n in $sizes; do
+				one_round true "$n" >/dev/null
+			done
+		fi
+	done
+	[ "$round" = 0 ] || write_csv
+	echo "round $round after $SECONDS s" >&2
+done
 echo "written to $csv" >&2
