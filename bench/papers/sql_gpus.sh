@@ -114,8 +114,8 @@ BEGIN
 			RAISE '% of % keys: %', function, wanted, last;
 		END IF;
 		IF timed THEN
-			INSERT INTO times VALUES (function, wanted, devices, coalesce(substring(last.reason FROM 'on (\d+) gpus')::int, 1), extract(epoch FROM took) * 1000, last.fill_us / 1e3,
-				last.sort_us / 1e3, last.read_us / 1e3, last.reason);
+			INSERT INTO times VALUES (function, wanted, devices, coalesce(substring(last.reason FROM 'on (\d+) gpus')::int, 1),
+				extract(epoch FROM took) * 1000, last.fill_us / 1e3, last.sort_us / 1e3, last.read_us / 1e3, last.reason);
 			CONTINUE;
 		END IF;
 		PERFORM set_config('hpsort.device', 'cpu', true), set_config('hpsort.algorithm', 'auto', true);
