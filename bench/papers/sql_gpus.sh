@@ -74,7 +74,7 @@ DECLARE
 BEGIN
 	FOR part IN 0 .. (wanted - 1) / 32000000 LOOP
 		SELECT keys || array_agg(h), numbers || array_agg(((h + 2147483648::float8) / 4294967296)::float4) INTO keys, numbers
-		FROM (SELECT hashint4(i) AS h FROM generate_series((part * 32000000 + 1)::int, least(wanted, (part + 1) * 32000000)::int) i) s;
+		FROM (SELECT hashint4(generate_series((part * 32000000 + 1)::int, least(wanted, (part + 1) * 32000000)::int)) AS h) s;
 	END LOOP;
 	INSERT INTO lists VALUES (wanted, keys, numbers);
 END
