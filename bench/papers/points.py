@@ -16,10 +16,10 @@ RESULTS = os.path.join(ROOT, "bench", "results")
 
 # Where runs of a group are, and what a line of one begins with.
 GROUPS = {
-    "hp": ("papers-h100-*.csv", "hp,"),
-    "zhang": ("papers-h100-*.csv", "zhang,"),
-    "free": ("papers-h100-*.csv", "free,"),
-    "chen": ("papers-h100-*.csv", "chen,"),
+    "hp": ("papers-h100-2*.csv", "hp,"),
+    "zhang": ("papers-h100-2*.csv", "zhang,"),
+    "free": ("papers-h100-2*.csv", "free,"),
+    "chen": ("papers-h100-2*.csv", "chen,"),
     "gpus": ("papers-h200-x2-*.csv", "chen,5"),
     "threads": ("papers-free-cpu-16-cores-2*.csv", ""),
     # all threads always used, whatever n and range
@@ -32,13 +32,23 @@ def age(path):
     return [int(number) for number in re.findall(r"\d+", os.path.basename(path)[:-4])]
 
 
-def source(group):
+def newest(pattern):
+    return sorted(glob.glob(os.path.join(RESULTS, pattern)), key=age, reverse=True)
+
+
+def runs(group):
+    """Those that hold any of a group, the newest first."""
     pattern, beginning = GROUPS[group]
-    for path in sorted(glob.glob(os.path.join(RESULTS, pattern)), key=age, reverse=True):
+    for path in newest(pattern):
         with open(path) as lines:
             if any(line.startswith(beginning) for line in lines):
-                return path
-    raise SystemExit(f"no {pattern} with {group} in {RESULTS}")
+                yield path
+
+
+def source(group):
+    for path in runs(group):
+        return path
+    raise SystemExit(f"no {GROUPS[group][0]} with {group} in {RESULTS}")
 
 
 def rows(path):
@@ -52,29 +62,55 @@ ONE_VALUE = "70 % one value"
 
 def read(group):
     """{(figure, data, n): {series: ms}}; threads: {(data, n, range): {threads allowed: ms}}."""
+    if group in ("threads", "forced"):
+        return threads_run(source(group))
     points = defaultdict(dict)
     for row in rows(source(group)):
-        if group in ("threads", "forced"):
-            data = row["data"]
-            if "ran" not in row and data == "70 % repeated":
-                data = ONE_VALUE
-            points[data, int(row["n"]), int(row["range"])][int(row["threads"])] = \
-                float(row["ms"])
-        elif row["paper"] == ("chen" if group == "gpus" else group):
+        if row["paper"] == ("chen" if group == "gpus" else group):
             points[row["figure"], row["data"], int(row["n"])][row["series"]] = float(row["ms"])
     return points
 
 
+def times(path):
+    """Of a run of papersbench, all: {(paper, figure, data, n, series): ms}."""
+    return {tuple(row[name] for name in ("paper", "figure", "data", "n", "series")): float(row["ms"])
+            for row in rows(path)}
+
+
+def seconds(path):
+    """What a run of papersbench took, by its groups."""
+    with open(path) as lines:
+        return sum(int(took) for took in re.findall(r"^# [a-z]+: (\d+) s$", lines.read(), re.M))
+
+
+def threads_run(path):
+    """{(data, n, range): {threads allowed: ms}} of a run of free_cpu.sh."""
+    points = defaultdict(dict)
+    for row in rows(path):
+        data = row["data"]
+        if "ran" not in row and data == "70 % repeated":
+            data = ONE_VALUE
+        points[data, int(row["n"]), int(row["range"])][int(row["threads"])] = float(row["ms"])
+    return points
+
+
+def tests():
+    """(path, {section: text}) of the newest log of publishedtest and the sanitizers."""
+    path = newest("publishedtest-*.txt")[0]
+    with open(path) as lines:
+        parts = re.split(r"^== (.*)$", lines.read(), flags=re.M)
+    return path, dict(zip(parts[1::2], parts[2::2]))
+
+
 def sql(device):
     """({(algorithm, "runs" or "keys"): row}, [runs]) of sql.sh; of each the newest run that has it."""
-    found, runs = {}, []
-    pattern = os.path.join(RESULTS, f"papers-sql-{device}-*.csv")
-    for path in sorted(glob.glob(pattern), key=age, reverse=True):
+    found, used = {}, []
+    for path in newest(f"papers-sql-{device}-2*.csv"):
         new = {(row["algorithm"], row["returned"]): row for row in rows(path)}
         if new.keys() - found.keys():
-            runs.append(path)
+            used.append(path)
         found = {**new, **found}
-    return found, runs
+    return found, used
 
 
 def kozakai():

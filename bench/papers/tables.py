@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 
 import claims
 from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, lower_bounds,
-                    read, source, sql)
+                    read, source, sql, tests)
 
 DOC = os.path.join(ROOT, "docs", "papers.md")
 
@@ -413,6 +413,23 @@ def several_gpus_jobs():
                           for way in ("one H100", "the same twice")], rows, "chen")
 
 
+# The long jobs of test_published_cancel.cu, in its order, and how many of its log's lines each is.
+LONG_JOBS = (("`hp`, `zero_compressed_published`, one value", 2), ("`comparison_free`, one value", 1),
+             ("`bucket_radix`, 16 bits; 2^27 keys of 32 bits", 2), ("`bucket_bitonic`, 2^29 keys, Zipf", 1))
+
+
+def cancelled():
+    path, parts = tests()
+    found = re.findall(r"^\w+, \w+: (\d+) ms, cancelled (\d+)$", parts["publishedtest"], re.M)
+    lines = ["| job | ms | cancelled after a twentieth, over after |", "|---|---|---|"]
+    for job, n in LONG_JOBS:
+        took, over = (list(dict.fromkeys(f"{int(line[column]):,}" for line in found[:n])) for column in (0, 1))
+        lines.append(f"| {job} | {'; '.join(took)} | {'; '.join(over)} |")
+        found = found[n:]
+    name = os.path.basename(path)
+    return "\n".join(lines + ["", f"Run: [{name}](../bench/results/{name})."])
+
+
 def sql_sizes():
     """2^30 keys from SQL: filling / sorting (/ the whole query), s; GB."""
     (cpu, cpu_runs), (gpu, gpu_runs) = sql("cpu"), sql("gpu")
@@ -444,7 +461,7 @@ TABLES = {"hp-2021": hp_2021, "hp-stable": hp_stable, "hp-2022": hp_2022,
           "chen-payload": chen_payload, "chen-images": chen_images,
           "chen-options": chen_options, "several-gpus": several_gpus,
           "several-gpus-lists": several_gpus_lists, "several-gpus-jobs": several_gpus_jobs,
-          "sql": sql_sizes}
+          "sql": sql_sizes, "cancelled": cancelled}
 
 
 def with_tables(text):
