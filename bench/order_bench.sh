@@ -2,13 +2,16 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--installed] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--first] [--types] [--rows N] [--only N] [--memory M] [--reps N] [--cpu]
+#		[--installed] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
-# the queries at the full number of rows whose times are promised.  --types: only keys
+# the queries at the full number of rows whose times are promised, and to first.csv
+# the first execution in a session beside the third.  --first: that alone.  --types: only keys
 # that are no integers.  --only: of all
-# numbers of rows, --rows and its tenth parts, this one.  Both are run in turn in
+# numbers of rows, --rows and its tenth parts, this one.  --memory: this work_mem, instead
+# of 4MB and 2GB.  Both are run in turn in
 # one session, hpsort forced and forbidden; medians.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
 # --cpu: milliseconds of the session's processor time instead of the clock's, for a
@@ -22,21 +25,25 @@ reps=5
 out=
 only=
 targets=
+first=
 types=
+memories=
 cpu=
 installed=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--quick) rows=1000000 reps=3 ;;
 		--targets) targets=yes ;;
+		--first) first=yes targets=yes ;;
 		--types) types=yes ;;
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
+		--memory) memories=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--cpu) cpu=yes ;;
 		--installed) installed=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_bench.sh [--quick] [--targets] [--types] [--rows N] [--only N] [--reps N] [--cpu] [--installed] [--out DIR]" >&2; exit 2 ;;
+		*) sed -n '/^#	order_bench.sh/,/^#$/s/^#	//p' "$0" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -50,7 +57,7 @@ if [ -n "$installed" ]; then
 else
 	use_working_tree
 fi
-start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
+start_server shared_buffers=5GB maintenance_work_mem=512MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 
 run_psql()
@@ -77,6 +84,14 @@ SELECT i AS id, (hashint8(i) & 2147483647) % 1000 AS x, hashint8extended(i, 0) /
 	'10.0.0.0'::inet + (hashint8(i) & 16777215) AS ip
 FROM generate_series(1, $rows) i;"
 
+# Rows as they come in practice: by time, nearly so, in windows, in clusters, and with few keys in most rows.
+timed="CREATE TABLE timed$rows AS
+SELECT i AS id, (i::int8 * 366 / $rows)::int AS day, (hashint8(i) & 2147483647) % 1440 AS minute,
+	i + (hashint8(i) & 2147483647) % 2000 AS nearly, i - i % 100000 + (hashint8(i) & 2147483647) % 100000 AS windows,
+	((hashint8(i / 5000) & 2147483647)::int8 + i % 5000) AS clusters,
+	(1000 * ((hashint8(i) & 1048575) / 1048576.0::float8) ^ 6)::int AS skew, 'row ' || i AS label
+FROM generate_series(1, $rows) i;"
+
 run_psql <<SQL
 CREATE EXTENSION pg_prewarm;
 -- Rows of some 60 bytes; id comes in order, flag and x have few values, y many, z and big any.
@@ -85,33 +100,39 @@ SELECT i AS id, (hashint8(i) & 1) = 1 AS flag, (hashint8(i) & 2147483647) % 1000
 	(hashint8(i + 1000000000) & 2147483647) % 1000000 AS y, hashint8(i + 2000000000) AS z,
 	'row ' || i AS label, hashint8extended(i, 0) AS big
 FROM generate_series(1, $rows) i;
--- Rows as they come in practice: by time, nearly so, in windows, in clusters, and with few keys in most rows.
-CREATE TABLE timed$rows AS
-SELECT i AS id, (i::int8 * 366 / $rows)::int AS day, (hashint8(i) & 2147483647) % 1440 AS minute,
-	i + (hashint8(i) & 2147483647) % 2000 AS nearly, i - i % 100000 + (hashint8(i) & 2147483647) % 100000 AS windows,
-	((hashint8(i / 5000) & 2147483647)::int8 + i % 5000) AS clusters,
-	(1000 * ((hashint8(i) & 1048575) / 1048576.0::float8) ^ 6)::int AS skew, 'row ' || i AS label
-FROM generate_series(1, $rows) i;
-$([ -z "$targets" ] || echo "$promised_keys")
-$([ -n "$targets" ] || echo "$all_keys")
 SQL
+tables="narrow timed typed"
+if [ -n "$first" ]; then
+	tables="narrow"
+elif [ -n "$targets" ]; then
+	tables="narrow typed"
+	run_psql -c "$promised_keys"
+else
+	run_psql -c "$timed" -c "$all_keys"
+fi
 sizes=
 for ((n = rows; n >= 1000; n /= 10)); do
 	[ "$n" = "$rows" ] || [ -z "$targets" ] || break
 	[ -z "$only" ] || [ "$n" = "$only" ] || continue
 	sizes="$n $sizes"
-	[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE narrow$n AS SELECT * FROM narrow$rows LIMIT $n" \
-		-c "CREATE TABLE timed$n AS SELECT * FROM timed$rows LIMIT $n" \
-		-c "CREATE TABLE typed$n AS SELECT * FROM typed$rows LIMIT $n"
-	# Wide ones of 500 bytes, of which there are not so many.
-	[ "$n" -gt 1000000 ] || run_psql -c "CREATE TABLE wide$n AS SELECT *, repeat('x', 440) AS filler FROM narrow$n"
-	for t in narrow$n timed$n typed$n wide$n; do
-		[ "$t" = "wide$n" ] && [ "$n" -gt 1000000 ] || run_psql -c "VACUUM (ANALYZE, FREEZE) $t" -c "SELECT pg_prewarm('$t')" >/dev/null
+	for t in $tables; do
+		[ "$n" = "$rows" ] || run_psql -c "CREATE TABLE $t$n AS SELECT * FROM $t$rows LIMIT $n"
+		run_psql -c "VACUUM (ANALYZE, FREEZE) $t$n" -c "SELECT pg_prewarm('$t$n')" >/dev/null
 	done
+	# Wide ones of 500 bytes, of which there are not so many.
+	[ -n "$targets" ] || [ "$n" -gt 1000000 ] || run_psql -c "CREATE TABLE wide$n AS SELECT *, repeat('x', 440) AS filler FROM narrow$n" \
+		-c "VACUUM (ANALYZE, FREEZE) wide$n" -c "SELECT pg_prewarm('wide$n')" >/dev/null
 done
 echo "$version" >"$out/postgres_version"
 csv=$out/order.csv
 echo "rows,work_mem,workers,query,hpsort_ms,core_ms,times_faster,chosen,right" >"$csv"
+
+# The median of v[1] to v[n], in awk.
+median='function median(v, n,    i, j, t) {
+	for (i = 2; i <= n; i++)
+		for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+}'
 
 # compare ROWS WORK_MEM WORKERS QUERY
 compare()
@@ -150,12 +171,7 @@ compare()
 	else
 		sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' "$work/compare.out"
 	fi |
-		awk -v n="$n" -v memory="$memory" -v workers="$workers" -v query="$query" -v chosen="$chosen" -v loop="$loop" '
-			function median(v, n,    i, j, t) {
-				for (i = 2; i <= n; i++)
-					for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-				return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-			}
+		awk -v n="$n" -v memory="$memory" -v workers="$workers" -v query="$query" -v chosen="$chosen" -v loop="$loop" "$median"'
 			NR > 2 && NR % 2 { a[++k] = $1 }
 			NR > 2 && NR % 2 == 0 { b[k] = $1 }
 			END {
@@ -165,6 +181,21 @@ compare()
 				gsub(/,/, " ", query)
 				printf "%d,%s,%d,%s,%.4f,%.4f,%.2f,%s,%s\n", n, memory, workers, query, x / loop, y / loop, ratio, chosen, right ? "yes" : "no"
 			}' | tee -a "$csv" >&2
+}
+
+# compare_first WORK_MEM QUERY: the first execution in a session beside the third.  Each
+# session is a new one, and the executor makes all rows of which psql gets none.
+compare_first()
+{
+	local memory=$1 query=$2 i
+
+	for ((i = 0; i < 2 * reps + 1; i++)); do
+		printf '%s\n' "SET work_mem = '$memory'; SET hpsort.debug_sort = force;" '\timing on' \
+			"$query OFFSET $rows;" "$query OFFSET $rows;" "$query OFFSET $rows;" | run_psql | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | paste -sd' '
+	done | awk -v rows="$rows" -v memory="$memory" -v query="$query" "$median"'
+		{ a[NR] = $1; b[NR] = $2; c[NR] = $3; ratio[NR] = $1 / $3 }
+		END { printf "%d,%s,%s,%d,%.1f,%.1f,%.1f,%.2f\n", rows, memory, query, NR, median(a, NR), median(b, NR), median(c, NR), median(ratio, NR) }' |
+		tee -a "$out/first.csv" >&2
 }
 
 # Sorts by keys that are no integers.
@@ -186,13 +217,13 @@ compare_types()
 
 if [ -n "$types" ]; then
 	for n in $sizes; do
-		for memory in 4MB 2GB; do
+		for memory in ${memories:-4MB 2GB}; do
 			compare_types "$n" "$memory"
 		done
 	done
 elif [ -z "$targets" ]; then
 	for n in $sizes; do
-		for memory in 4MB 2GB; do
+		for memory in ${memories:-4MB 2GB}; do
 			compare_types "$n" "$memory"
 			for keys in "day, minute" "day, label" nearly "nearly, id" windows clusters skew "skew, label" "day DESC, minute DESC"; do
 				compare "$n" "$memory" 0 "SELECT * FROM timed$n ORDER BY $keys"
@@ -211,8 +242,8 @@ elif [ -z "$targets" ]; then
 			done
 		done
 	done
-else
-	for memory in 2GB 4MB; do
+elif [ -z "$first" ]; then
+	for memory in ${memories:-2GB 4MB}; do
 		for query in "x:x" "*:x" "*:y" "*:y LIMIT 10"; do
 			compare "$rows" $memory 0 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 		done
@@ -221,7 +252,15 @@ else
 		done
 	done
 fi
-[ -z "$only$cpu$types" ] || exit 0
+if [ -n "$targets" ]; then
+	echo "rows,work_mem,query,sessions,first_ms,second_ms,third_ms,first_by_third" >"$out/first.csv"
+	for memory in ${memories:-2GB 4MB}; do
+		for column in x y; do
+			compare_first "$memory" "SELECT * FROM narrow$rows ORDER BY $column"
+		done
+	done
+fi
+[ -z "$only$cpu$types$first" ] && [[ "${memories:-2GB}" = *2GB* ]] || exit 0
 for query in "x:x" "*:x" "*:y"; do
 	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 done
