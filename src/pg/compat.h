@@ -37,6 +37,7 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/pg_locale.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -61,6 +62,13 @@
 #define COMPAT_RADIX_TUPLESORT true
 #else
 #define COMPAT_RADIX_TUPLESORT false
+#endif
+
+/* Whether a collation, which there must be, compares bytes. */
+#if PG_VERSION_NUM >= 180000
+#define compat_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
+#else
+#define compat_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
 /* PG 18 shows a module's name and version in pg_get_loaded_modules(). */

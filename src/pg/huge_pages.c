@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "utils/memutils.h"
+
 #include "pg/huge_pages.h"
 
 void
@@ -22,4 +24,33 @@ pg_ask_for_huge_pages(void *block, Size size)
 		(void) madvise((void *) from, to - from, MADV_HUGEPAGE);
 	}
 #endif
+}
+
+void *
+pg_huge_alloc(MemoryContext memory, Size size)
+{
+	void	   *block = MemoryContextAllocHuge(memory, size);
+
+	pg_ask_for_huge_pages(block, size);
+	return block;
+}
+
+void *
+pg_huge_grow(MemoryContext memory, void *block, Size old_size, Size size)
+{
+	void	   *grown;
+
+	if (block != NULL && (size < PG_HUGE_PAGES_MIN || old_size >= PG_HUGE_PAGES_MOVED))
+	{
+		grown = repalloc_huge(block, size);
+		pg_ask_for_huge_pages(grown, size);
+		return grown;
+	}
+	grown = pg_huge_alloc(memory, size);
+	if (block != NULL)
+	{
+		memcpy(grown, block, Min(old_size, size));
+		pfree(block);
+	}
+	return grown;
 }

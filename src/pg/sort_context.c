@@ -12,6 +12,7 @@
 
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/huge_pages.h"
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
 
@@ -23,8 +24,12 @@
 static void *
 pg_alloc(void *arena, size_t size)
 {
-	return MemoryContextAllocExtended((MemoryContext) arena, size,
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	void	   *block = MemoryContextAllocExtended((MemoryContext) arena, size,
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+
+	if (block)
+		pg_ask_for_huge_pages(block, size);
+	return block;
 }
 
 static void *

@@ -39,7 +39,6 @@ byte_codes_number(ByteCodes *codes)
 		for (byte = 0; byte < 256; byte++)
 			if (codes->part[place][byte])
 				codes->part[place][byte] = values++ * below;
-		codes->values[place] = (unsigned) values;
 		codes->last += (values - 1) * below;
 		below *= values;
 	}
@@ -54,9 +53,23 @@ byte_codes_leading(const ByteCodes *codes, int bits)
 	for (place = 0; place < BYTE_CODES_PLACES; place++)
 	{
 		int			lost = bits - 8 * (BYTE_CODES_PLACES - 1 - place);	/* bits of this byte */
-		unsigned	most = lost <= 0 ? 256 : lost >= 8 ? 1 : 1u << (8 - lost);
+		unsigned	values = 0;
+		int			last = -1;
+		int			byte;
 
-		keys *= codes->values[place] < most ? codes->values[place] : most;
+		if (lost >= 8)
+			break;
+		for (byte = 0; byte < 256; byte++)
+		{
+			int			leading = lost > 0 ? byte >> lost : byte;
+
+			if (codes->part[place][byte] && leading != last)
+			{
+				values++;
+				last = leading;
+			}
+		}
+		keys *= values;
 	}
 	return keys;
 }

@@ -24,7 +24,6 @@ typedef struct ByteCodes
 	 */
 	uint64_t	part[BYTE_CODES_PLACES][256];
 	uint64_t	last;			/* the largest code */
-	unsigned	values[BYTE_CODES_PLACES];	/* that occur at each place */
 } ByteCodes;
 
 /* No key has been seen. */
@@ -36,7 +35,10 @@ extern void byte_codes_see(ByteCodes *codes, const uint64_t *keys, size_t n);
 /* Gives codes to all keys that the bytes seen make, at least one, and sets last. */
 extern void byte_codes_number(ByteCodes *codes);
 
-/* How many different keys the bytes seen make if the keys' last so many bits, of 64, do not count; at most. */
+/*
+ * How many different keys the bytes seen make if the keys' last so many bits, of 64, do not count; at most.
+ * Before byte_codes_number.
+ */
 extern double byte_codes_leading(const ByteCodes *codes, int bits);
 
 /* The code of a key that was seen: of two keys the larger one has the larger code. */

@@ -98,6 +98,27 @@ find_order(Abbreviation *abbreviation, SortSupport ssup, Oid opfamily, Oid opcin
 	return true;
 }
 
+/* Which values' first bytes their abbreviations are, as these functions of core make them. */
+static AbbreviationBytes
+find_bytes(Oid support, Oid collation)
+{
+#if SIZEOF_DATUM >= 8
+	switch (support)
+	{
+		case F_BTTEXTSORTSUPPORT:
+			if (compat_collation_is_c(collation))
+				return ABBREVIATION_BYTES_VARLENA;
+			break;
+		case F_BTTEXT_PATTERN_SORTSUPPORT:
+		case F_BYTEA_SORTSUPPORT:
+			return ABBREVIATION_BYTES_VARLENA;
+		case F_UUID_SORTSUPPORT:
+			return ABBREVIATION_BYTES_UUID;
+	}
+#endif
+	return ABBREVIATION_BYTES_OTHERS;
+}
+
 void
 abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, MemoryContext memory)
 {
@@ -114,7 +135,12 @@ abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, Memory
 	PrepareSortSupportFromOrderingOp(sortop, ssup);
 	if (compat_ordering_op(sortop, &opfamily, &opcintype, &descending) &&
 		find_order(abbreviation, ssup, opfamily, opcintype))
+	{
 		abbreviation->ssup = ssup;
+		abbreviation->bytes = find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC),
+										 collation);
+		abbreviation->values = (uint64 *) palloc0(sizeof(uint64));
+	}
 	MemoryContextSwitchTo(old);
 }
 

@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/huge_pages.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
@@ -179,12 +180,12 @@ try_byte_codes(RowStore *store, Combination *c)
 	byte_codes_begin(codes);
 	for (i = 0; i < store->n; i += step)
 		byte_codes_see(codes, &store->images[0][i], 1);
-	byte_codes_number(codes);
 	if (byte_codes_leading(codes, lost) >= (double) store->n * BYTE_CODES_ENOUGH)
 	{
 		pfree(codes);
 		return;
 	}
+	byte_codes_number(codes);
 	if (code_bits(codes->last) + BYTE_CODES_GAIN <= code_bits(c->last))
 	{
 		byte_codes_begin(codes);
@@ -428,7 +429,7 @@ sort_narrow(RowStore *store, const SortContext *context)
 		row_store_cancelled();
 	store->stats.plan.algorithm = SORT_ALGORITHM_RADIX;
 	store->stats.compared = true;
-	store->order = MemoryContextAllocHuge(store->memory, (store->n + 1) * sizeof(uint32));
+	store->order = pg_huge_alloc(store->memory, (store->n + 1) * sizeof(uint32));
 #define KEY(i) ROWS_PAIR_KEY(store->pairs[i])
 #define ROW(i) ROWS_PAIR_REF(store->pairs[i])
 	SORT_GROUPS(store->order, store->n, KEY, ROW);
@@ -452,7 +453,7 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	GroupSort	sort = *groupsort;
 	int			number_bits = row_bits(store);
 	int			shift = Max(code_bits(c->last) + number_bits - 64, 0);
-	uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
+	uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
 	char	   *block = NULL;
 	RowsLongPair *longs = NULL;
 	Size		room = 0;
@@ -471,7 +472,7 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 	}
 	if (!wide_sort_pairs(pairs, store->n, context))
 		row_store_cancelled();
-	store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
+	store->order = pg_huge_alloc(store->memory, store->n * sizeof(uint32));
 	for (start = 0; start < store->n; start = end)
 	{
 		Size		n;
@@ -557,7 +558,7 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 
 	if (c.last <= PG_UINT32_MAX)
 	{
-		uint64	   *pairs = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint64));
+		uint64	   *pairs = pg_huge_alloc(store->memory, store->n * sizeof(uint64));
 
 		/* References grow with the rows, so the order of equal codes is the rows', too. */
 		for (i = 0; i < store->n; i++)
@@ -577,7 +578,7 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 		}
 		if (!wide_sort_pairs(pairs, store->n, context))
 			row_store_cancelled();
-		store->order = MemoryContextAllocHuge(store->memory, store->n * sizeof(uint32));
+		store->order = pg_huge_alloc(store->memory, store->n * sizeof(uint32));
 #define KEY(i) ROWS_PAIR_KEY(pairs[i])
 #define ROW(i) ROWS_PAIR_REF(pairs[i])
 		SORT_GROUPS(store->order, store->n, KEY, ROW);
@@ -622,7 +623,7 @@ mix_keys(const RowStore *store, Size row)
 double
 row_store_expect_equal(const RowStore *store, double times, const SortContext *context)
 {
-	uint64	   *keys = MemoryContextAllocHuge(store->memory, Max(store->n, 1) * sizeof(uint64));
+	uint64	   *keys = pg_huge_alloc(store->memory, Max(store->n, 1) * sizeof(uint64));
 	double		equal = store->nnull > 1 ? store->nnull : 0;
 	Size		alone = 0;
 	Size		pairs = 0;

@@ -60,16 +60,11 @@ rows_ahead(const RowStore *store)
 	return (Size) (bytes / (key + tuple_bytes(store)));
 }
 
-/* Makes room for so many elements of so many bytes in an array of the store. */
+/* Makes room for so many elements of so many bytes in an array of the store that has room for old of them. */
 static void *
-grow_array(RowStore *store, void *array, Size room, Size width)
+grow_array(const RowStore *store, void *array, Size old, Size room, Size width)
 {
-	if (array == NULL)
-		array = MemoryContextAllocHuge(store->memory, room * width);
-	else
-		array = repalloc_huge(array, room * width);
-	pg_ask_for_huge_pages(array, room * width);
-	return array;
+	return pg_huge_grow(store->memory, array, old * width, room * width);
 }
 
 bool
@@ -87,15 +82,15 @@ store_memory_grow_keys(RowStore *store)
 	}
 	store->used += (room - store->room) * width;
 	if (store->narrow)
-		store->pairs = grow_array(store, store->pairs, room, sizeof(uint64));
+		store->pairs = grow_array(store, store->pairs, store->room, room, sizeof(uint64));
 	else
 	{
 		for (i = 0; i < store->keys->nmapped; i++)
-			store->images[i] = grow_array(store, store->images[i], room, sizeof(uint64));
+			store->images[i] = grow_array(store, store->images[i], store->room, room, sizeof(uint64));
 		if (store->nulls)
-			store->nulls = grow_array(store, store->nulls, room, sizeof(uint8));
+			store->nulls = grow_array(store, store->nulls, store->room, room, sizeof(uint8));
 		if (store->tuples)
-			store->refs = grow_array(store, store->refs, room, sizeof(uint32));
+			store->refs = grow_array(store, store->refs, store->room, room, sizeof(uint32));
 	}
 	store->room = room;
 	return true;
@@ -109,7 +104,7 @@ store_memory_grow_null_refs(RowStore *store)
 	if (store->used + (room - store->null_room) * sizeof(uint32) > store->limit)
 		return false;
 	store->used += (room - store->null_room) * sizeof(uint32);
-	store->null_refs = grow_array(store, store->null_refs, room, sizeof(uint32));
+	store->null_refs = grow_array(store, store->null_refs, store->null_room, room, sizeof(uint32));
 	store->null_room = room;
 	return true;
 }
@@ -120,8 +115,8 @@ grow_blocks(RowStore *store, uint32 numbers)
 {
 	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ROW_BLOCKS_MAX);
 
-	store->blocks = grow_array(store, store->blocks, room, sizeof(char *));
-	store->block_sizes = grow_array(store, store->block_sizes, room, sizeof(uint32));
+	store->blocks = grow_array(store, store->blocks, store->blocks_room, room, sizeof(char *));
+	store->block_sizes = grow_array(store, store->block_sizes, store->blocks_room, room, sizeof(uint32));
 	memset(store->block_sizes + store->blocks_room, 0, (room - store->blocks_room) * sizeof(uint32));
 	store->blocks_room = room;
 }
@@ -174,8 +169,7 @@ store_memory_add_block(RowStore *store, Size size)
 		return false;
 	if (store->nblocks + store_memory_block_numbers(bytes) > store->blocks_room)
 		grow_blocks(store, store->nblocks + store_memory_block_numbers(bytes));
-	store->blocks[store->nblocks] = MemoryContextAllocHuge(store->memory, bytes);
-	pg_ask_for_huge_pages(store->blocks[store->nblocks], bytes);
+	store->blocks[store->nblocks] = pg_huge_alloc(store->memory, bytes);
 	store->block_sizes[store->nblocks] = (uint32) (bytes / 8);
 	store->block_bytes += bytes;
 	store->used += bytes;
