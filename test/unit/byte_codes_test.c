@@ -84,11 +84,11 @@ test_codes(void **state)
 		byte_codes_begin(&codes);
 		byte_codes_see(&codes, keys, some);
 		byte_codes_see(&codes, keys + some, n - some);
-		byte_codes_number(&codes);
-		assert_true(codes.last == (uint64_t) (product - 1));
 		for (i = 0; i <= 64; i += 1 + unit_random() % 8)
 			assert_true(byte_codes_leading(&codes, (int) i) >= (double) count_leading(keys, n, (int) i));
 		assert_true(byte_codes_leading(&codes, 0) == (double) product && byte_codes_leading(&codes, 64) == 1);
+		byte_codes_number(&codes);
+		assert_true(codes.last == (uint64_t) (product - 1));
 		qsort(keys, n, sizeof(uint64_t), compare_keys);
 		for (i = 0; i < n; i++)
 		{
@@ -124,12 +124,38 @@ test_extremes(void **state)
 		assert_true(byte_code(&codes, keys[i]) == keys[i]);
 }
 
+/* Hexadecimal digits, whose leading bits take few values. */
+static void
+test_leading(void **state)
+{
+	static const char digits[] = "0123456789abcdef";
+	ByteCodes	codes;
+	int			i;
+
+	(void) state;
+	byte_codes_begin(&codes);
+	for (i = 0; i < 16; i++)
+	{
+		uint64_t	key = (uint64_t) digits[i] * UINT64_C(0x0101010101010101);
+
+		byte_codes_see(&codes, &key, 1);
+	}
+	assert_true(byte_codes_leading(&codes, 0) == 4294967296.0);
+	assert_true(byte_codes_leading(&codes, 16) == 16777216.0);
+
+	/* without the last three bits: 0 to 7, 8 and 9, a to f */
+	assert_true(byte_codes_leading(&codes, 19) == 1048576.0 * 3);
+	assert_true(byte_codes_leading(&codes, 22) == 1048576.0 * 2);
+	assert_true(byte_codes_leading(&codes, 23) == 1048576.0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_codes),
 		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_leading),
 	};
 
 	unit_seed("byte_codes_test");
