@@ -191,6 +191,10 @@ is(sql('SET ROLE reader; SELECT max(few) FROM (SELECT few, count(*) FROM mixed G
 is(sql("SET ROLE reader; SELECT max(x) FROM hpsort_column('mixed', 'few') x"), '9', 'row security of column functions');
 is(sql('SET ROLE reader; SELECT string_agg(DISTINCT relation::text, $$ $$) FROM hpsort_resident'), 'mixed seen', 'the view, for who may read some');
 is(sql('SET ROLE nobody; SELECT count(*) FROM hpsort_resident'), '0', 'and none');
+my $kept = sql('SELECT sum(rows) FROM hpsort_resident');
+cmp_ok($kept, '>', 0, 'values are kept');
+sql('SET ROLE nobody; SELECT hpsort_forget(0)');
+is(sql('SELECT sum(rows) FROM hpsort_resident'), $kept, 'nobody forgets what is not theirs');
 sql('ALTER TABLE mixed DISABLE ROW LEVEL SECURITY');
 
 # --- The limit

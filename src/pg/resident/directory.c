@@ -537,7 +537,7 @@ resident_forget(Oid relid, AttrNumber attnum)
 
 			place = column->next;
 			if (column->key.database == MyDatabaseId &&
-				(!OidIsValid(relid) || column->key.relid == relid) &&
+				column->key.relid == relid &&
 				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
 				drop_column(root, column);
 		}
