@@ -235,6 +235,12 @@ same($node, 'no memory', 'large1', 'x');
 $node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
 $node->reload;
 
+# --- Readers that are opened again and again
+
+sql('CREATE TABLE little AS SELECT i % 50 AS x, i % 77 AS y FROM generate_series(1, 500) i');
+is(sql("SET hpsort.debug_sort = force; WITH rescans AS MATERIALIZED (SELECT (SELECT count(*) FROM (SELECT x FROM little WHERE y > g % 77 ORDER BY x OFFSET 0) q) AS n FROM generate_series(1, 2000) g)
+	SELECT sum(total_bytes) < 16000000 FROM pg_backend_memory_contexts WHERE (SELECT sum(n) FROM rescans) > 0"), 't', 'they give their memory back');
+
 # --- The background worker goes, and comes again
 
 sql("SELECT warm('large1', 'x')");
