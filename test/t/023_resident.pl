@@ -245,20 +245,27 @@ same($node, 'no memory', 'large1', 'x');
 $node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
 $node->reload;
 
-# --- A map of parts that takes more than the smallest piece of memory: the table has 32 GB, all but the first of it empty
+# --- A map of parts that takes more than the smallest piece of memory, or than any: the table has 32 GB, all but the first of it empty
 
-sql("SELECT warm('large1', 'x')");
 sql("CREATE TABLE vast AS SELECT i AS x FROM generate_series(1, 10000) i; SELECT hpsort_keep('vast', 'x')");
 sql('CHECKPOINT');
 my $file = $node->data_dir . '/' . sql("SELECT pg_relation_filepath('vast')");
 truncate_to_segment($file . ($_ > 0 ? ".$_" : '')) for 0 .. 31;
-for my $round (1 .. 6)
+for my $limit ('64MB', '8MB')
 {
-	($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '500ms'; SELECT answer('vast', 'x') IS NULL");
-	like($err, qr/canceling statement due to statement timeout/, "a table of many parts is read, round $round");
+	$node->append_conf('postgresql.conf', "hpsort.resident_memory = $limit\n");
+	$node->reload;
+	cmp_ok(sql("SELECT warm('large1', 'x')"), '>', 800, "a table is resident, of $limit");
+	for my $round (1 .. 6)
+	{
+		($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '500ms'; SELECT answer('vast', 'x') IS NULL");
+		like($err, qr/canceling statement due to statement timeout/, "a table of many parts is read, round $round");
+	}
+	is(sql("SELECT sum(evictions) FROM hpsort_resident WHERE relation = 'large1'::regclass"), '0', 'its map takes the memory of no others');
 }
-is(sql("SELECT sum(evictions) FROM hpsort_resident WHERE relation = 'large1'::regclass"), '0', 'its map takes the memory of no others');
 sql('DROP TABLE vast');
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$node->reload;
 
 # --- Readers that are opened again and again
 

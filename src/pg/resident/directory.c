@@ -264,7 +264,7 @@ static bool
 sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
 {
 	Size		freed = 0;
-	bool		end = false;
+	bool		end = !resident_could_hold(root, size);
 
 	while (freed < size && !end)
 		freed += sweep_chunk(root, key, sweep, &end);
