@@ -48,6 +48,7 @@ typedef enum PageNotes
 
 struct ColumnReader
 {
+	MemoryContext memory;		/* of the reader, and of what it has made */
 	Relation	rel;
 	Snapshot	snapshot;
 	TableScanDesc scan;
@@ -577,9 +578,14 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 ColumnReader *
 column_reader_open(const ColumnScan *scan)
 {
+	/* A node that is run again for each row of another opens a reader each time. */
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Column Reader",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(memory);
 	ColumnReader *reader = palloc0_object(ColumnReader);
 	bool		filtered = scan->qual != NULL || scan->nfilters > 0;
 
+	reader->memory = memory;
 	reader->rel = scan->rel;
 	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
 	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0 && !scan->tids));
@@ -619,6 +625,7 @@ column_reader_open(const ColumnScan *scan)
 	reader->filters = scan->filters;
 	reader->blocks = scan->blocks;
 	open_resident(reader, scan);
+	MemoryContextSwitchTo(old);
 	return reader;
 }
 
@@ -773,8 +780,5 @@ column_reader_close(ColumnReader *reader)
 		ExecDropSingleTupleTableSlot(reader->slot);
 	close_resident(reader);
 	table_endscan(reader->scan);
-	row_layout_free(&reader->layout);
-	if (reader->pages.pages)
-		pfree(reader->pages.pages);
-	pfree(reader);
+	MemoryContextDelete(reader->memory);
 }

@@ -14,7 +14,6 @@
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "pg/column/row.h"
 #include "pg/compat.h"
@@ -172,13 +171,9 @@ void
 row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
 				const ColumnImage *images, bool aligned)
 {
-	MemoryContext old;
 	int			c;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Row Layout",
-										   ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(layout->memory);
 	layout->aligned = aligned;
 	layout->ncolumns = ncolumns;
 	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
@@ -198,13 +193,6 @@ row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumbe
 		layout->blank = palloc0(column->offset + sizeof(int64));
 	}
 	find_early(layout);
-	MemoryContextSwitchTo(old);
-}
-
-void
-row_layout_free(RowLayout *layout)
-{
-	MemoryContextDelete(layout->memory);
 }
 
 /* --- where values lie */

@@ -45,7 +45,6 @@ typedef struct RowColumn
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
-	MemoryContext memory;		/* of all that follows */
 	bool		aligned;		/* else compact; see ColumnBatch */
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum */
@@ -76,11 +75,10 @@ typedef struct NotedRows
 
 /*
  * Describes columns, of which column_kind knows the types, but of those that images, which may be
- * NULL, has functions for.  Its memory is below the current memory context.
+ * NULL, has functions for.  Its memory is the current memory context's.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 							const AttrNumber *attnums, const ColumnImage *images, bool aligned);
-extern void row_layout_free(RowLayout *layout);
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);

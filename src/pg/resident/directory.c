@@ -177,12 +177,18 @@ make_column(ResidentRoot *root, const ResidentKey *key)
 	return column;
 }
 
+/* Bytes of a map of so many extents and some more, which the table may soon have. */
+static Size
+map_size(uint32 nextents)
+{
+	return ((Size) nextents + nextents / 4 + 16) * sizeof(ResidentExtent);
+}
+
 /* Lets the map reach so far; false if there is no room. */
 static bool
 grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 {
-	uint32		capacity = Max(Max(nextents, column->capacity + column->capacity / 4), 16);
-	Size		size = (Size) capacity * sizeof(ResidentExtent);
+	Size		size = map_size(nextents);
 	ResidentChunk *chunk;
 	ResidentPlace place;
 
@@ -200,7 +206,7 @@ grow_map(ResidentRoot *root, ResidentColumn *column, uint32 nextents)
 		resident_free(root, column->map);
 	}
 	column->map = place;
-	column->capacity = capacity;
+	column->capacity = (uint32) (size / sizeof(ResidentExtent));
 	return true;
 }
 
@@ -258,7 +264,7 @@ static bool
 sweep_for(ResidentRoot *root, const ResidentKey *key, Size size, ResidentSweep *sweep)
 {
 	Size		freed = 0;
-	bool		end = false;
+	bool		end = !resident_could_hold(root, size);
 
 	while (freed < size && !end)
 		freed += sweep_chunk(root, key, sweep, &end);
@@ -295,10 +301,10 @@ resident_begin(const ResidentKey *key, uint32 nextents, ResidentSummary *summary
 		if (column && grow_map(root, column, nextents))
 			break;
 		/* First more memory, then others' memory. */
-		more = asked && sweep_for(root, key, (Size) nextents * sizeof(ResidentExtent) + RESIDENT_UNIT, &sweep);
+		more = asked && sweep_for(root, key, map_size(nextents) + RESIDENT_UNIT, &sweep);
 		resident_unlock(root);
 		if (!asked)
-			(void) resident_worker_ask(root, RESIDENT_MB, &reason);
+			(void) resident_worker_ask(root, map_size(nextents) + RESIDENT_MB, &reason);
 		else if (!more)
 			return false;
 		asked = true;
@@ -537,7 +543,7 @@ resident_forget(Oid relid, AttrNumber attnum)
 
 			place = column->next;
 			if (column->key.database == MyDatabaseId &&
-				(!OidIsValid(relid) || column->key.relid == relid) &&
+				column->key.relid == relid &&
 				(attnum == InvalidAttrNumber || column->key.attnum == (uint32) attnum))
 				drop_column(root, column);
 		}

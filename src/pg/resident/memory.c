@@ -266,10 +266,28 @@ set_used(uint64 *used, uint32 first, uint32 n, bool value)
 			used[i / 64] &= ~(UINT64CONST(1) << i % 64);
 }
 
+/* Units of a chunk for so many bytes. */
+static uint32
+chunk_units(Size size)
+{
+	return (uint32) ((size + sizeof(ResidentChunk) + RESIDENT_UNIT - 1) / RESIDENT_UNIT);
+}
+
+bool
+resident_could_hold(const ResidentRoot *root, Size size)
+{
+	int			s;
+
+	for (s = 0; s < RESIDENT_SLABS; s++)
+		if (root->slabs[s].serial != 0 && root->slabs[s].nunits - root->slabs[s].first >= chunk_units(size))
+			return true;
+	return false;
+}
+
 ResidentPlace
 resident_allocate(ResidentRoot *root, Size size, ResidentChunkKind kind, ResidentChunk **chunk)
 {
-	uint32		n = (uint32) ((size + sizeof(ResidentChunk) + RESIDENT_UNIT - 1) / RESIDENT_UNIT);
+	uint32		n = chunk_units(size);
 	int			s;
 
 	for (s = 0; s < RESIDENT_SLABS; s++)

@@ -129,6 +129,9 @@ extern ResidentPlace resident_allocate(ResidentRoot *root, Size size, ResidentCh
 									   ResidentChunk **chunk);
 extern void resident_free(ResidentRoot *root, ResidentPlace place);
 
+/* Whether there is a slab in which a chunk for size bytes could be, if all else there were free.  With the lock. */
+extern bool resident_could_hold(const ResidentRoot *root, Size size);
+
 /*
  * Moves the hand to the next chunk, by way of the first one behind the last, and adds the bytes that
  * it passes to *searched; 0 if there is none.

@@ -157,7 +157,7 @@ typedef struct ResidentSweep
 extern bool resident_publish(const ResidentKey *key, uint32 number, const ResidentExtent *extent,
 							 const void *bytes, Size size, Size expected, ResidentSweep *sweep);
 
-/* Forgets columns: of a table of this database, or one of them; relid InvalidOid: all of the database. */
+/* Forgets columns: of a table of this database, all of them unless attnum is valid. */
 extern void resident_forget(Oid relid, AttrNumber attnum);
 
 /* What hpsort_resident shows of a column. */

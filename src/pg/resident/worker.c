@@ -27,8 +27,12 @@
 /* After a failed allocation none is tried for so long. */
 #define FAILURE_MS 30000
 
-/* No slab is larger than this part of the limit, so that it is used up in some steps. */
+/*
+ * No slab is larger than this part of the limit, so that it is used up in some steps; and none is
+ * smaller than that part: there are RESIDENT_SLABS at most, some of them for a limit that is raised.
+ */
 #define SLABS_OF_LIMIT 8
+#define SLABS_MOST (RESIDENT_SLABS / 2)
 
 /* What must be left of dynamic shared memory for others: some parallel queries' tables. */
 #define RESERVED_BYTES (16 * RESIDENT_MB)
@@ -263,7 +267,7 @@ allocate(ResidentRoot *root)
 	LWLockRelease(&root->lock);
 	if (wanted == 0)
 		return;
-	size = (wanted + RESIDENT_MB - 1) / RESIDENT_MB * RESIDENT_MB;
+	size = (Max(wanted, limit / SLABS_MOST) + RESIDENT_MB - 1) / RESIDENT_MB * RESIDENT_MB;
 	size = Min(size, Max(limit / SLABS_OF_LIMIT / RESIDENT_MB * RESIDENT_MB, RESIDENT_MB));
 	size = allocated < limit ? Min(size, (limit - allocated) / RESIDENT_MB * RESIDENT_MB) : 0;
 	if (size == 0)
