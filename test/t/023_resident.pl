@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(time usleep);
 
 my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
 srand($seed);
@@ -337,6 +337,39 @@ SKIP:
 	cmp_ok(time() - $started, '<', 60, 'without much waiting');
 	is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
 	system(qq{pg_ctl -w -D "$data" -m fast stop >/dev/null}) == 0 or die 'server not stopped';
+}
+
+# A lower limit gives back memory that a session, which is stopped here, may be reading: there is none for it to get again.
+SKIP:
+{
+	$small =~ s/size=2m/size=40m/;
+	skip 'no user and mount namespaces here', 1 if system(qq{unshare -Urm sh -c '$small true' >/dev/null 2>&1}) != 0;
+	my $alive = 1;
+
+	# After an allocation that failed none is tried for a while, but by another server.
+	for my $round (1 .. 5)
+	{
+		$full->append_conf('postgresql.conf', "hpsort.resident_memory = 16MB\n");
+		system(qq{unshare -Urm sh -c '$small pg_ctl -w -D "$data" -l "$log" start' >/dev/null}) == 0 or die 'server not started';
+		$full->safe_psql('postgres', "SELECT warm('much', 'x')") > 8000 or fail("round $round: values are not kept");
+		my $reader = $full->background_psql('postgres');
+		my $pid = $reader->query_safe('SELECT pg_backend_pid()');
+		$reader->query_until(qr/reading/, "\\echo reading\nSET statement_timeout = '3s'; DO 'BEGIN LOOP PERFORM count(*) FROM much WHERE x BETWEEN 10 AND 40000 AND x <> 77; END LOOP; END';\n");
+		usleep(100_000 + int(rand(100_000)));
+		kill 'STOP', $pid or die;
+		$full->append_conf('postgresql.conf', "hpsort.resident_memory = 1MB\n");
+		$full->reload;
+		usleep(300_000);
+		($rc, $out, $err) = $full->psql('postgres', q{COPY (SELECT repeat('f', 65536) FROM generate_series(1, 1000)) TO '/dev/shm/fill'});
+		$err =~ /No space left/ or fail("round $round: $err");
+		kill 'CONT', $pid or die;
+		usleep(300_000);
+		$alive = ($full->psql('postgres', 'SELECT 1'))[0] == 0;
+		eval { $reader->quit };
+		last unless $alive;
+		system(qq{pg_ctl -w -D "$data" -m fast stop >/dev/null}) == 0 or die 'server not stopped';
+	}
+	ok($alive, 'a limit lowered while a session reads, and no room in /dev/shm');
 }
 
 # --- No background worker

@@ -19,11 +19,18 @@ extent_reader_begin(ExtentReader *reader, uint32 number)
 	const ResidentExtent *extent = extent_reader_extent(reader, number);
 
 	reader->number = number;
+	resident_start_copying();
 	reader->bytes = resident_address(extent);
-	if (reader->bytes == NULL)
-		return false;
-	memcpy(&reader->header, reader->bytes, Min(extent->size, sizeof(reader->header)));
-	return extent_reader_holds(reader);
+	if (reader->bytes)
+		memcpy(&reader->header, reader->bytes, Min(extent->size, sizeof(reader->header)));
+	resident_stop_copying();
+	return reader->bytes && extent_reader_holds(reader);
+}
+
+bool
+extent_reader_reaches(const ExtentReader *reader)
+{
+	return resident_address(&reader->extents[reader->number % VISIBILITY_EXTENTS]) == reader->bytes;
 }
 
 bool

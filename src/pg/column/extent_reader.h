@@ -2,8 +2,9 @@
  * extent_reader.h
  *		ExtentReader: a column's resident extents, and the rows of one at a time as batches.
  *
- * What is read may be given up while it is read.  Batches that have been added to are only good if
- * extent_reader_holds afterwards.  Which blocks are valid is for the caller to know.
+ * What is read may be given up while it is read.  Batches may be added to between resident_start_copying and
+ * resident_stop_copying, if extent_reader_reaches then, and are only good if extent_reader_holds afterwards.
+ * Which blocks are valid is for the caller to know.
  */
 #ifndef HPSORT_PG_COLUMN_EXTENT_READER_H
 #define HPSORT_PG_COLUMN_EXTENT_READER_H
@@ -47,6 +48,9 @@ extent_reader_extent(ExtentReader *reader, uint32 number)
 
 /* Begins to read an extent that there is; false if it has been given up. */
 extern bool extent_reader_begin(ExtentReader *reader, uint32 number);
+
+/* Whether the bytes of the extent that has been begun are still where they were, or others; else there is no memory. */
+extern bool extent_reader_reaches(const ExtentReader *reader);
 
 /* Whether all that has been read of the extent was its bytes. */
 extern bool extent_reader_holds(const ExtentReader *reader);

@@ -94,10 +94,8 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentGpu *gpu = (ResidentGpu *) arg;
 	const NotedExtent *noted = &gpu->noted[i];
-	const char *address = resident_address(&noted->extent);
+	const char *address;
 
-	if (address == NULL)
-		return false;
 	if (noted->extent.size > gpu->bytes_room)
 	{
 		char	   *room = MemoryContextAllocExtended(gpu->memory, noted->extent.size, MCXT_ALLOC_NO_OOM);
@@ -109,10 +107,14 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 		gpu->bytes = room;
 		gpu->bytes_room = noted->extent.size;
 	}
-	memcpy(gpu->bytes, address, noted->extent.size);
+	resident_start_copying();
+	address = resident_address(&noted->extent);
+	if (address)
+		memcpy(gpu->bytes, address, noted->extent.size);
+	resident_stop_copying();
 	*bytes = gpu->bytes;
 	*size = noted->extent.size;
-	return resident_holds(gpu->key, noted->number, &noted->extent, noted->seen);
+	return address && resident_holds(gpu->key, noted->number, &noted->extent, noted->seen);
 }
 
 void

@@ -404,6 +404,18 @@ begin_extent(ResidentSource *source)
 
 /* --- reading valid blocks */
 
+/* Whether the extent has memory that can be copied. */
+static bool
+extent_reaches(const ResidentSource *source)
+{
+	int			c;
+
+	for (c = 0; c < source->ncolumns; c++)
+		if (!extent_reader_reaches(&source->columns[c].reader))
+			return false;
+	return true;
+}
+
 /* Whether what has been copied of the extent was its bytes. */
 static bool
 extent_holds(ResidentSource *source)
@@ -544,6 +556,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	int			start = source->at;
 	int			from = start;
 	int			to;
+	bool		reaches;
 
 	/* Packed batches have nothing else in them. */
 	if (pack && batches[0].n > 0)
@@ -551,7 +564,9 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 	memcpy(source->saved, batches, source->scan.nbatches * sizeof(ColumnBatch));
 	source->saved_pages = source->scan.tids ? source->scan.tids->n : 0;
 	source->saved_skipped = source->scan.cutoff ? source->scan.cutoff->skipped : 0;
-	while (next_run(source, &from, &to, room, single) && to > from)
+	resident_start_copying();
+	reaches = extent_reaches(source);
+	while (reaches && next_run(source, &from, &to, room, single) && to > from)
 	{
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
 
@@ -565,9 +580,10 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		if (single)
 			break;
 	}
-	if (nblocks == 0)
+	resident_stop_copying();
+	if (reaches && nblocks == 0)
 		step = RESIDENT_FULL;
-	else if (!extent_holds(source))
+	else if (!reaches || !extent_holds(source))
 	{
 		take_back_rows(source, batches);
 		source->filtered = filtered;

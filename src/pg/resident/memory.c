@@ -14,6 +14,9 @@
 #include "pg/resident/memory.h"
 #include "pg/shared_memory.h"
 
+/* How long slabs that have been dropped are kept for processes that are copying their bytes. */
+#define COPYING_MS 5000
+
 /* A slab in this process. */
 typedef struct MappedSlab
 {
@@ -29,6 +32,9 @@ static MappedSlab mapped[RESIDENT_SLABS];
 static uint32 failed_serial;
 
 static ResidentRoot *the_root;
+
+/* The phase in which this process copies bytes. */
+static uint32 my_phase;
 
 /*
  * Slabs that are no more, which scans of this transaction may still point into: what they read
@@ -50,6 +56,9 @@ init(void *data)
 	if (!pg_strong_random(&root->epoch, sizeof(root->epoch)))
 		root->epoch = 0;
 	pg_atomic_init_u64(&root->losses, 1);
+	pg_atomic_init_u32(&root->phase, 0);
+	pg_atomic_init_u32(&root->copying[0], 0);
+	pg_atomic_init_u32(&root->copying[1], 0);
 	ConditionVariableInit(&root->changed);
 }
 
@@ -399,8 +408,47 @@ resident_add_slab(ResidentRoot *root, dsm_segment *segment)
 }
 
 void
+resident_start_copying(void)
+{
+	ResidentRoot *root = resident_root();
+
+	if (root == NULL)
+		return;
+	for (;;)
+	{
+		my_phase = pg_atomic_read_u32(&root->phase);
+		/* A barrier, as is the one below: whoever finds a slab now, began in the phase in which it was dropped. */
+		pg_atomic_fetch_add_u32(&root->copying[my_phase], 1);
+		if (pg_atomic_read_u32(&root->phase) == my_phase)
+			return;
+		pg_atomic_fetch_sub_u32(&root->copying[my_phase], 1);
+	}
+}
+
+void
+resident_stop_copying(void)
+{
+	if (the_root)
+		pg_atomic_fetch_sub_u32(&the_root->copying[my_phase], 1);
+}
+
+/* Begins the next phase; whether all processes have ended copying that began in the last one. */
+static bool
+wait_for_copying(ResidentRoot *root)
+{
+	uint32		last = pg_atomic_read_u32(&root->phase);
+	int			i;
+
+	(void) pg_atomic_exchange_u32(&root->phase, 1 - last);
+	for (i = 0; i < COPYING_MS && pg_atomic_read_u32(&root->copying[last]) > 0; i++)
+		pg_usleep(1000);
+	return pg_atomic_read_u32(&root->copying[last]) == 0;
+}
+
+void
 resident_drop_slabs(ResidentRoot *root)
 {
+	bool		unused;
 	int			s;
 
 	map_slabs(root);
@@ -417,13 +465,15 @@ resident_drop_slabs(ResidentRoot *root)
 	pg_atomic_fetch_add_u64(&root->losses, 1);
 	LWLockRelease(&root->lock);
 
+	unused = wait_for_copying(root);
 	for (s = 0; s < RESIDENT_SLABS; s++)
 	{
 		if (mapped[s].serial == 0)
 			continue;
 #ifdef MADV_REMOVE
-		/* Sessions may have it mapped for long: its pages are given back at once. */
-		(void) madvise(mapped[s].base, dsm_segment_map_length(mapped[s].segment), MADV_REMOVE);
+		/* Sessions may have it mapped for long: its pages are given back at once, or when these unmap it. */
+		if (unused)
+			(void) madvise(mapped[s].base, dsm_segment_map_length(mapped[s].segment), MADV_REMOVE);
 #endif
 		mapped[s].serial = 0;
 		dsm_detach(mapped[s].segment);

@@ -58,6 +58,10 @@ typedef struct ResidentRoot
 	/* Changes before memory of an extent is used for anything else. */
 	pg_atomic_uint64 losses;
 
+	/* Processes that copy bytes of extents, by the phase in which they began; slabs are given back in the next one. */
+	pg_atomic_uint32 phase;		/* 0 or 1 */
+	pg_atomic_uint32 copying[2];
+
 	/* The rest is protected by lock. */
 	uint64		generations;	/* given to extents */
 	uint64		allocated;		/* bytes of all slabs */

@@ -118,8 +118,16 @@ extern void resident_end(const ResidentKey *key, const ResidentUse *use);
  */
 extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, ResidentExtent *extents);
 
-/* Where bytes lie in this process; NULL if they cannot be reached.  May map memory. */
+/* Where bytes lie in this process; NULL if they cannot be reached, or have been given back. */
 extern const char *resident_address(const ResidentExtent *extent);
+
+/*
+ * Between these two calls the memory of an address that resident_address has returned since the first of them is not
+ * given back to the system.  Reading it afterwards would allocate it again, and where there is none left the process,
+ * and the server with it, would end by SIGBUS.  No error may be raised in between.
+ */
+extern void resident_start_copying(void);
+extern void resident_stop_copying(void);
 
 /*
  * Whether bytes that have just been copied were those of the extent all the time since
