@@ -8,8 +8,8 @@ import itertools
 import os
 import re
 
-from points import (ONE_VALUE, RESULTS, abdel_hafeez, disturbed, faster as faster_peer, hp_figure, kozakai, lower_bounds, read,
-                    read_charts, runs, seconds, source, tests, threads_run, threads_that_ran, times)
+from points import (ONE_VALUE, RESULTS, abdel_hafeez, disturbed, faster as faster_peer, hp_figure, kozakai, log, lower_bounds,
+                    read, read_charts, runs, seconds, source, sql, sql_gpus, threads_run, threads_that_ran, times)
 
 ZERO = "zero_compressed_published"
 
@@ -432,7 +432,7 @@ def threads():
 
 
 def chen():
-    points, gpus = read("chen"), read("gpus")
+    points = read("chen")
     n = 24000000
     lists = [p for (figure, _, m), p in points.items() if figure in ("2", "3") and m == n]
     pairs = [p for (figure, _, m), p in points.items() if figure == "payload" and m == n]
@@ -442,11 +442,6 @@ def chen():
     strided = [percent(p["strided"] / p["not strided"]) for p in lists if "strided" in p]
     phases = points["4", "int uniform", n]
     merge = points["merge", "int uniform", 64000000]
-    one = {m: points["5", "int uniform", 10**6 * m] for m in (24, 32, 64)}
-
-    def gain(figure, m, sign=1):
-        return span([sign * percent(p["one gpu"] / p["two gpus"])
-                     for (f, _, k), p in gpus.items() if f == figure and k == 10**6 * m], ".0f")
 
     yield ("extremes and disorder {:.2f}, slices {:.2f}, buckets {:.2f}, moving {:.2f}, bitonic {:.2f}"
            .format(*(phases["phase " + name] for name in
@@ -478,35 +473,73 @@ def chen():
     quickest = min(options, key=options.get)
     yield (f"Of their parameters {quickest.replace('M ', 'M = ').replace(' E ', ', E = ')} is the best now: "
            f"{options[quickest]:.2f} ms, M = 512, E = 80 {options['M 512 E 80']:.2f}")
-    level = percent(gpus["5", "int uniform", 32000000]["one gpu"] /
-                    gpus["5", "int uniform", 32000000]["two gpus"])
-    yield (f"Two GPUs lose {gain('5', 24, -1)} % on keys at 24 million and gain {level:.0f} % at 32, "
-           f"{gain('5', 64)} % at 64; with payloads they gain {gain('5 structures', 24)} and "
-           f"{gain('5 structures', 64)} %")
-    twice = [percent(p["one gpu"] / p["the same gpu twice"]) for p in one.values()]
-    yield f"The same GPU twice gains {span(twice, '.0f')} % from 24 million on"
-    jobs = {data: {n: p for (figure, d, n), p in points.items() if (figure, d) == ("5 jobs", data)}
-            for data in ("int uniform", "int uniform streamed")}
-    lost = [percent(p["the same gpu twice"] / p["one gpu"]) for some in jobs.values() for p in some.values()]
-    known = {series: max(abs(percent(p[series] / jobs["int uniform"][n][series]))
-                         for n, p in jobs["int uniform streamed"].items())
-             for series in ("one gpu", "the same gpu twice")}
-    yield f"loses {span(lost, '.0f')} % by it, most with few keys"
-    yield (f"Whether the number of keys is known makes up to {known['the same gpu twice']:.0f} % there, with one "
-           f"GPU up to {known['one gpu']:.0f}")
     yield (f"Cutting into four, sorting and merging costs "
            f"{percent(merge['passes of 16M'] / merge['one pass']):.0f} % over one pass")
 
 
+def gpus():
+    """One GPU, the same twice, and two: host to host, jobs, and from SQL."""
+    points = read("gpus")
+
+    def gains(figure, way, n=None, data=None):
+        """How many times as fast as one."""
+        return [p["one gpu"] / p[way] for (f, d, k), p in points.items()
+                if f == figure and n in (None, k) and data in (None, d)]
+
+    def by(way, figure="5"):
+        return [span(gains(figure, way, 10**6 * m), ".2f") for m in (24, 64)]
+
+    two, pairs = by("two gpus"), by("two gpus", "5 structures")
+    level = gains("5", "two gpus", 32 * 10**6)
+    yield (f"Two GPUs are {two[0]} times as fast as one on keys at 24 million, {span(level, '.2f')} at 32, {two[1]} "
+           f"at 64; with payloads {pairs[0]} and {pairs[1]} times")
+    twice = [gain for m in (24, 32, 64) for gain in gains("5", "the same gpu twice", 10**6 * m, "int uniform")]
+    yield f"The same GPU twice is {span(twice, '.2f')} times as fast as once from 24 million on"
+    known, streamed = ([gains("5 jobs", way, None, data) for way in ("two gpus", "the same gpu twice")]
+                       for data in ("int uniform", "int uniform streamed"))
+    yield (f"a job on two is {span(known[0], '.2f')} times as fast as on one, {span(streamed[0], '.2f')} where the "
+           f"number of keys is not known, on the same twice {span(known[1] + streamed[1], '.2f')}")
+    _, found = sql_gpus()
+    yield ("From SQL two are " + ", ".join(
+        span([float(now[1]["ms"]) / float(now[2]["ms"]) for (name, _), now in found.items() if name == function],
+             ".2f") + f" times as fast as one by `{function}`"
+        for function in ("hpsort", "hpsort_order", "hpsort_float4", "hpsort_agg")))
+
+
+def from_sql():
+    """2^30 keys."""
+    cpu, gpu = sql("cpu")[0].values(), sql("gpu")[0].values()
+
+    def of(rows, part):
+        return span([float(row[part]) for row in rows])
+
+    yield f"Filling takes {of(cpu, 'fill_s')} s for the CPU and {of(gpu, 'fill_s')} for the GPU"
+    yield f"sorting {of(cpu, 'sort_s')} and {of(gpu, 'sort_s')} s"
+
+
+def sql_suite():
+    path, parts = log("gpu-sql-*.txt")
+    passed = {int(n) for part in parts.values() for n in re.findall(r"^(\d+) passed, 0 failed$", part, re.M)}
+    checks = {sum(map(int, re.findall(r"^ \w+ +\| +\d+ \| +(\d+)$", part, re.M))) for part in parts.values()}
+    over = [int(ms) for part in parts.values() for ms in re.findall(r"long job is over after (\d+) ms", part)]
+    yield if_so(len(passed) == 1 and len(checks) == 1 and len(parts) == 2,
+                f"on one H100 and on two ({link('its log', path)}): {min(passed)} passed, 0 failed")
+    yield f"{min(checks)} checks of every algorithm"
+    yield f"leave the GPU within {max(over)} ms"
+    yield if_so("on 2 gpus" in parts["two GPUs"], "where `bucket_bitonic` says \"on 2 gpus\"")
+
+
 def tested():
-    path, parts = tests()
+    path, parts = log("publishedtest-*.txt")
 
     def checks(part):
         return re.search(r"^(\d+) checks, 0 failures$", parts[part], re.M)[1]
 
     took = sum(float(s) for s in re.findall(r" checks, +([\d.]+) s$", parts["publishedtest"], re.M))
-    log = link("its log, and the sanitizers'", path)
-    yield f"{int(checks('publishedtest')):,} checks, 0 failures, {took:.0f} s ({log})"
+    both = link("its log, and the sanitizers'", path)
+    yield if_so(all("several gpus: 2 devices" in text and "jobs on several gpus: 0 and 1" in text
+                    for tool, text in parts.items() if tool != "racecheck"),
+                f"on a machine with two H100: {int(checks('publishedtest')):,} checks, 0 failures, {took:.0f} s ({both})")
     yield if_so(all("ERROR SUMMARY: 0 errors" in parts[tool] for tool in ("memcheck", "initcheck")) and
                 "RACECHECK SUMMARY: 0 hazards" in parts["racecheck"] and checks("memcheck") == checks("initcheck"),
                 f"compute-sanitizer memcheck and initcheck on {int(checks('memcheck')):,} checks, racecheck on "
@@ -514,7 +547,7 @@ def tested():
 
 
 def claims():
-    for group in (two_runs, tested, best_choice, stable, hp_2021, hp_2022, hp_2022_text, zhang_wu,
+    for group in (two_runs, tested, sql_suite, from_sql, gpus, best_choice, stable, hp_2021, hp_2022, hp_2022_text, zhang_wu,
                   comparison_free, crossing, threads, chen):
         try:
             yield from [" ".join(claim.split()) for claim in group()]
