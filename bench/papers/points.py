@@ -24,6 +24,8 @@ GROUPS = {
     "threads": ("papers-free-cpu-16-cores-2*.csv", ""),
     # all threads always used, whatever n and range
     "forced": ("papers-free-cpu-16-cores-forced-*.csv", ""),
+    # with other work on the rest of the machine's cores
+    "beside": ("papers-free-cpu-16-cores-beside-*.csv", ""),
 }
 
 
@@ -63,7 +65,7 @@ ONE_VALUE = "70 % one value"
 
 def read(group):
     """{(figure, data, n): {series: ms}}; threads: {(data, n, range): {threads allowed: ms}}."""
-    if group in ("threads", "forced"):
+    if group in ("threads", "forced", "beside"):
         return threads_run(source(group))
     points = defaultdict(dict)
     for row in rows(source(group)):

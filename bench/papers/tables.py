@@ -415,13 +415,14 @@ def several_gpus_jobs():
 
 def sql_several_gpus():
     path, found = sql_gpus()
-    lines = ["| function | n | one H100: call (filling / sorting / reading), ms | two H100 | two over one |",
+    lines = ["| function | n | one H100: call (sorting; filling / sorting), ms | two H100 | two over one |",
              "|---|---|---|---|---|"]
     for function in ("hpsort", "hpsort_order", "hpsort_float4", "hpsort_agg"):
         for n in sorted(n for name, n in found if name == function):
             now = found[function, n]
-            texts = [f"{ms(float(row['ms']))} (" +
-                     several(ms(float(row[part + "_ms"])) for part in ("fill", "sort", "read")) + ")"
+            # an array's keys are there already
+            parts = ("fill_ms", "sort_ms") if function == "hpsort_agg" else ("sort_ms",)
+            texts = [f"{ms(float(row['ms']))} ({several(ms(float(row[part])) for part in parts)})"
                      for row in (now[1], now[2])]
             lines.append(f"| `{function}` | {count(n)} | {texts[0]} | {texts[1]} | "
                          f"{ratio(float(now[1]['ms']), float(now[2]['ms']))} |")
@@ -435,7 +436,7 @@ LONG_JOBS = (("`hp`, `zero_compressed_published`, one value", 2), ("`comparison_
 
 
 def cancelled():
-    path, parts = log("publishedtest-*.txt")
+    path, parts = log("publishedtest-h100-x2-*.txt")
     found = re.findall(r"^\w+, \w+: (\d+) ms, cancelled (\d+)$", parts["publishedtest"], re.M)
     lines = ["| job | ms | cancelled after a twentieth, over after |", "|---|---|---|"]
     for job, n in LONG_JOBS:
