@@ -8,8 +8,8 @@ import itertools
 import os
 import re
 
-from points import (ONE_VALUE, RESULTS, abdel_hafeez, disturbed, faster as faster_peer, hp_figure, kozakai, lower_bounds, read,
-                    read_charts, runs, seconds, source, tests, threads_run, threads_that_ran, times)
+from points import (ONE_VALUE, RESULTS, abdel_hafeez, disturbed, faster as faster_peer, hp_figure, kozakai, log, lower_bounds,
+                    read, read_charts, runs, seconds, source, sql, sql_gpus, threads_run, threads_that_ran, times)
 
 ZERO = "zero_compressed_published"
 
@@ -402,6 +402,11 @@ def threads():
     def gains(some):
         return [p[1] / min(p.values()) for (_, n, _), p in some.items() if n == 2**24]
 
+    def both(run):
+        """The gain with few values, and with as many as keys."""
+        return " and ".join(span(gains({key: p for key, p in run.items() if (key[2] == 1000) == few}), form)
+                            for few, form in ((True, ".0f"), (False, ".1f")))
+
     loss = sorted((percent(ms / p[1]), key) for key, p in points.items()
                   for t, ms in p.items() if t > 1)
     worst = loss[-1][1]
@@ -415,9 +420,9 @@ def threads():
     slower = sorted(points[key][1] / p[1] for key, p in other.items() if key in points and key[1] == 2**24)
     yield if_so(slower[len(slower) // 2] > 1,
                 f"on {link('another one of the kind', other_run)}, faster by {slower[len(slower) // 2]:.1f} times "
-                "with one thread, it was " + " and ".join(
-                    span(gains({key: p for key, p in other.items() if (key[2] == 1000) == few}), form)
-                    for few, form in ((True, ".0f"), (False, ".1f"))))
+                f"with one thread, it was {both(other)}")
+    yield (f"on {link('sixteen cores of the machine with two H100', source('beside'))}, beside tests on the other "
+           f"sixteen, {both(read('beside'))}")
     yield ("of 1, 2, 4, 8 and 16 threads allowed " + ", ".join(str(t) for t in ran[:-1]) +
            f" and {ran[-1]} ran where there are as many values as keys")
     yield (f"the gain is {span(gains(few), '.0f')} times; with as many values as keys it is "
@@ -432,7 +437,7 @@ def threads():
 
 
 def chen():
-    points, gpus = read("chen"), read("gpus")
+    points = read("chen")
     n = 24000000
     lists = [p for (figure, _, m), p in points.items() if figure in ("2", "3") and m == n]
     pairs = [p for (figure, _, m), p in points.items() if figure == "payload" and m == n]
@@ -442,11 +447,6 @@ def chen():
     strided = [percent(p["strided"] / p["not strided"]) for p in lists if "strided" in p]
     phases = points["4", "int uniform", n]
     merge = points["merge", "int uniform", 64000000]
-    one = {m: points["5", "int uniform", 10**6 * m] for m in (24, 32, 64)}
-
-    def gain(figure, m, sign=1):
-        return span([sign * percent(p["one gpu"] / p["two gpus"])
-                     for (f, _, k), p in gpus.items() if f == figure and k == 10**6 * m], ".0f")
 
     yield ("extremes and disorder {:.2f}, slices {:.2f}, buckets {:.2f}, moving {:.2f}, bitonic {:.2f}"
            .format(*(phases["phase " + name] for name in
@@ -478,43 +478,100 @@ def chen():
     quickest = min(options, key=options.get)
     yield (f"Of their parameters {quickest.replace('M ', 'M = ').replace(' E ', ', E = ')} is the best now: "
            f"{options[quickest]:.2f} ms, M = 512, E = 80 {options['M 512 E 80']:.2f}")
-    level = percent(gpus["5", "int uniform", 32000000]["one gpu"] /
-                    gpus["5", "int uniform", 32000000]["two gpus"])
-    yield (f"Two GPUs lose {gain('5', 24, -1)} % on keys at 24 million and gain {level:.0f} % at 32, "
-           f"{gain('5', 64)} % at 64; with payloads they gain {gain('5 structures', 24)} and "
-           f"{gain('5 structures', 64)} %")
-    twice = [percent(p["one gpu"] / p["the same gpu twice"]) for p in one.values()]
-    yield f"The same GPU twice gains {span(twice, '.0f')} % from 24 million on"
-    jobs = {data: {n: p for (figure, d, n), p in points.items() if (figure, d) == ("5 jobs", data)}
-            for data in ("int uniform", "int uniform streamed")}
-    lost = [percent(p["the same gpu twice"] / p["one gpu"]) for some in jobs.values() for p in some.values()]
-    known = {series: max(abs(percent(p[series] / jobs["int uniform"][n][series]))
-                         for n, p in jobs["int uniform streamed"].items())
-             for series in ("one gpu", "the same gpu twice")}
-    yield f"loses {span(lost, '.0f')} % by it, most with few keys"
-    yield (f"Whether the number of keys is known makes up to {known['the same gpu twice']:.0f} % there, with one "
-           f"GPU up to {known['one gpu']:.0f}")
     yield (f"Cutting into four, sorting and merging costs "
            f"{percent(merge['passes of 16M'] / merge['one pass']):.0f} % over one pass")
 
 
-def tested():
-    path, parts = tests()
+def gpus():
+    """One GPU, the same twice, and two: host to host, jobs, and from SQL."""
+    points = read("gpus")
 
-    def checks(part):
-        return re.search(r"^(\d+) checks, 0 failures$", parts[part], re.M)[1]
+    def gains(figure, way, least, most, data=None):
+        """How many times as fast as one, for least to most million keys."""
+        return span([p["one gpu"] / p[way] for (f, d, n), p in points.items()
+                     if f == figure and least <= n / 10**6 <= most and data in (None, d)], ".2f")
+
+    two = [gains("5", "two gpus", n, n) for n in (24, 64)]
+    pairs = [gains("5 structures", "two gpus", n, n) for n in (24, 64)]
+    yield (f"Two GPUs are {gains('5', 'two gpus', 0, 16)} times as fast as one on up to 16 million keys, {two[0]} on "
+           f"24 million, {gains('5', 'two gpus', 32, 32)} on 32, {two[1]} on 64; with payloads {pairs[0]} and "
+           f"{pairs[1]} times")
+    yield (f"The same GPU twice is {gains('5', 'the same gpu twice', 32, 64, 'int uniform')} times as fast as once "
+           "from 32 million on")
+    for data, words in (("int uniform", "a job on two is {} times as fast as on one from 32 million keys on, {} below"),
+                        ("int uniform streamed", "where the number of keys is not known {} and {}")):
+        yield words.format(gains("5 jobs", "two gpus", 32, 64, data), gains("5 jobs", "two gpus", 0, 24, data))
+    three = [sorted(p[way] for way in ("one gpu", "the same gpu twice", "two gpus")) for p in points.values()
+             if "two gpus" in p]
+    yield (f"In {sum(times[2] > 1.25 * times[1] for times in three)} of the {len(three)} points of these tables one "
+           "way takes over 1.25 times as long as the slower one of the other two")
+    _, found = sql_gpus()
+    gain = {function: span([float(now[1]["ms"]) / float(now[2]["ms"]) for (name, _), now in found.items()
+                            if name == function], ".2f")
+            for function in ("hpsort", "hpsort_order", "hpsort_float4", "hpsort_agg")}
+    yield "From SQL two are " + ", ".join(f"{times} times as fast as one by `{name}`" for name, times in gain.items())
+    share = [float(row["sort_ms"]) / float(row["ms"]) for now in found.values() for row in now.values()]
+    yield f"the sort is {100 * min(share):.0f} to {100 * max(share):.0f} % of the call"
+
+
+def from_sql():
+    """2^30 keys."""
+    cpu, gpu = sql("cpu")[0], sql("gpu")[0]
+    waited = ("radix", "zero_compressed")
+
+    def of(rows, part):
+        return span([float(row[part]) for (name, _), row in rows.items()
+                     if name != "comparison_free_onehot" and (rows is cpu or name not in waited)])
+
+    yield (f"filling takes {of(cpu, 'fill_s')} s for the CPU and {of(gpu, 'fill_s')} for the GPU, sorting "
+           f"{of(cpu, 'sort_s')} and {of(gpu, 'sort_s')} s")
+    yield (f"its {float(gpu['comparison_free_onehot', 'runs']['sort_s']):.0f} s on the GPU are those of kernels with a thread "
+           "for each of four values")
+    yield (f"the sort of `radix` ({float(gpu['radix', 'runs']['sort_s']):.0f} s) and the filling of `zero_compressed` "
+           f"({float(gpu['zero_compressed', 'runs']['fill_s']):.0f} s)")
+
+
+def sql_suite():
+    path, parts = log("gpu-sql-*.txt")
+    one, two = parts["one GPU"], parts["two GPUs"]
+    passed = re.search(r"^(\d+) passed, 0 failed$", one, re.M)[1]
+    checks = sum(map(int, re.findall(r"^ \w+ +\| +\d+ \| +(\d+)$", one, re.M)))
+    over = [int(ms) for ms in re.findall(r"long job is over after (\d+) ms", one)]
+    yield f"on one H100 ({link('its log', path)}): {passed} passed, 0 failed"
+    yield f"{checks} checks of every algorithm"
+    yield f"leave the GPU within {max(over)} ms"
+    tests = [int(n) for n in re.findall(r"^PASS pgtap \w+ under gpu \((\d+) tests\)$", two, re.M)]
+    yield if_so(two.rstrip().endswith("Terminated") and "FAIL" not in two,
+                f"`hpsort.gpu_devices = '0,1'` a limit of time ended it after {len(tests)} scripts of pgTAP with "
+                f"{sum(tests)} tests, which passed")
+
+
+def tested():
+    path, parts = log("publishedtest-h100-x2-*.txt")
+    one_path, one = log("publishedtest-h100-2*.txt")
+
+    def checks(text):
+        return re.search(r"^(\d+) checks, 0 failures$", text, re.M)[1]
 
     took = sum(float(s) for s in re.findall(r" checks, +([\d.]+) s$", parts["publishedtest"], re.M))
-    log = link("its log, and the sanitizers'", path)
-    yield f"{int(checks('publishedtest')):,} checks, 0 failures, {took:.0f} s ({log})"
-    yield if_so(all("ERROR SUMMARY: 0 errors" in parts[tool] for tool in ("memcheck", "initcheck")) and
-                "RACECHECK SUMMARY: 0 hazards" in parts["racecheck"] and checks("memcheck") == checks("initcheck"),
-                f"compute-sanitizer memcheck and initcheck on {int(checks('memcheck')):,} checks, racecheck on "
-                f"{int(checks('racecheck')):,}, jobs among them: 0 errors, 0 hazards")
+    yield if_so(all("several gpus: 2 devices" in parts[run] and "jobs on several gpus: 0 and 1" in parts[run]
+                    for run in ("publishedtest", "memcheck")),
+                f"on a machine with two H100: {int(checks(parts['publishedtest'])):,} checks, 0 failures, {took:.0f} s "
+                f"({link('its log, and the sanitizers' + chr(39), path)})")
+    yield if_so("ERROR SUMMARY: 0 errors" in parts["memcheck"] and "RACECHECK SUMMARY: 0 hazards" in parts["racecheck"],
+                f"compute-sanitizer on the same two: memcheck on {int(checks(parts['memcheck'])):,} checks, racecheck on "
+                f"{int(checks(parts['racecheck'])):,} (of one GPU), jobs among them: 0 errors, 0 hazards")
+    yield if_so("ERROR SUMMARY: 0 errors" in one["initcheck"] and "several gpus: 1 devices" in one["initcheck"],
+                f"Initcheck finds nothing in {int(checks(one['initcheck'])):,} checks on one H100 that stands for several "
+                f"({link('its log', one_path)})")
+    yield if_so("in job of bucket_bitonic on several gpus" in parts["initcheck"] and
+                "ERROR SUMMARY: 0 errors" in parts["initcheck"],
+                "On two it reports no error of its own either, but jobs that both share end with \"an illegal "
+                "memory access was encountered\"")
 
 
 def claims():
-    for group in (two_runs, tested, best_choice, stable, hp_2021, hp_2022, hp_2022_text, zhang_wu,
+    for group in (two_runs, tested, sql_suite, from_sql, gpus, best_choice, stable, hp_2021, hp_2022, hp_2022_text, zhang_wu,
                   comparison_free, crossing, threads, chen):
         try:
             yield from [" ".join(claim.split()) for claim in group()]

@@ -194,11 +194,11 @@ set format x "%.0s%c"'
 		"$(series chen payload 'int nearly sorted' bucket_bitonic)" \
 		"$(series chen payload 'int uniform' cub)"
 	echo "set title 'host to host (Fig. 5)'"
-	printf "plot '%s' title 'one H100', '%s' title 'the same twice', '%s' title 'CUB, H100', '%s' title 'one H200', '%s' title 'two H200'\n" \
-		"$(series chen 5 'int uniform' 'one gpu')" \
-		"$(series chen 5 'int uniform' 'the same gpu twice')" \
-		"$(series chen 5 'int uniform' 'cub with transfers')" \
-		"$(series gpus 5 'int uniform' 'one gpu')" "$(series gpus 5 'int uniform' 'two gpus')"
+	printf "plot '%s' title 'one H100', '%s' title 'the same twice', '%s' title 'two H100', '%s' title 'CUB, one H100'\n" \
+		"$(series gpus 5 'int uniform' 'one gpu')" \
+		"$(series gpus 5 'int uniform' 'the same gpu twice')" \
+		"$(series gpus 5 'int uniform' 'two gpus')" \
+		"$(series gpus 5 'int uniform' 'cub with transfers')"
 	echo "unset multiplot"
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"

@@ -20,16 +20,19 @@ GROUPS = {
     "zhang": ("papers-h100-2*.csv", "zhang,"),
     "free": ("papers-h100-2*.csv", "free,"),
     "chen": ("papers-h100-2*.csv", "chen,"),
-    "gpus": ("papers-h200-x2-*.csv", "chen,5"),
+    "gpus": ("papers-h100-x2-2*.csv", "chen,5"),
     "threads": ("papers-free-cpu-16-cores-2*.csv", ""),
     # all threads always used, whatever n and range
     "forced": ("papers-free-cpu-16-cores-forced-*.csv", ""),
+    # with other work on the rest of the machine's cores
+    "beside": ("papers-free-cpu-16-cores-beside-*.csv", ""),
 }
 
 
 def age(path):
     """Orders ...-2026-11-21.csv before ...-2026-11-21-2.csv, and -2 before -10."""
-    return [int(number) for number in re.findall(r"\d+", os.path.basename(path)[:-4])]
+    name = os.path.basename(path)[:-4]
+    return [int(number) for number in re.findall(r"\d+", name[re.search(r"\d{4}-\d\d-\d\d", name).start():])]
 
 
 def newest(pattern):
@@ -62,7 +65,7 @@ ONE_VALUE = "70 % one value"
 
 def read(group):
     """{(figure, data, n): {series: ms}}; threads: {(data, n, range): {threads allowed: ms}}."""
-    if group in ("threads", "forced"):
+    if group in ("threads", "forced", "beside"):
         return threads_run(source(group))
     points = defaultdict(dict)
     for row in rows(source(group)):
@@ -94,12 +97,21 @@ def threads_run(path):
     return points
 
 
-def tests():
-    """(path, {section: text}) of the newest log of publishedtest and the sanitizers."""
-    path = newest("publishedtest-*.txt")[0]
+def log(pattern):
+    """(path, {section: text}) of the newest log of tests."""
+    path = newest(pattern)[0]
     with open(path) as lines:
         parts = re.split(r"^== (.*)$", lines.read(), flags=re.M)
     return path, dict(zip(parts[1::2], parts[2::2]))
+
+
+def sql_gpus():
+    """(path, {(function, n): {number of GPUs: row}}) of the newest run of sql_gpus.sh."""
+    path = newest("papers-sql-gpus-2*.csv")[0]
+    found = defaultdict(dict)
+    for row in rows(path):
+        found[row["function"], int(row["n"])][int(row["gpus"])] = row
+    return path, found
 
 
 def sql(device):

@@ -17,8 +17,8 @@ import sys
 sys.dont_write_bytecode = True
 
 import claims
-from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, lower_bounds,
-                    read, source, sql, tests)
+from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, log, lower_bounds,
+                    read, source, sql, sql_gpus)
 
 DOC = os.path.join(ROOT, "docs", "papers.md")
 
@@ -371,17 +371,18 @@ def chen_options():
     return table(["M", "E = M / 16", "E = 80 M / 512", "E = M / 4"], rows, "chen")
 
 
+WAYS = ("one gpu", "the same gpu twice", "two gpus")
+
+
 def several_gpus():
-    one, two = read("chen"), read("gpus")
+    points = read("gpus")
     rows = []
     for n in (10**6 * m for m in (4, 8, 16, 24, 32, 64)):
-        a, b = one["5", "int uniform", n], two["5", "int uniform", n]
-        rows.append([count(n)] +
-                    [ms(a[s]) for s in ("one gpu", "the same gpu twice", "cub with transfers")] +
-                    [ms(b[s]) for s in ("one gpu", "two gpus", "cub with transfers")] +
-                    [ratio(b["one gpu"], b["two gpus"])])
-    return table(["n", "one H100", "the same twice", "CUB, H100", "one H200", "two H200",
-                  "CUB, H200", "two over one"], rows, "chen", "gpus")
+        now = points["5", "int uniform", n]
+        rows.append([count(n)] + [ms(now[way]) for way in WAYS + ("cub with transfers",)] +
+                    [ratio(now["one gpu"], now[way]) for way in WAYS[1:]])
+    return table(["n", "one H100", "the same twice", "two H100", "CUB, one H100", "twice over one",
+                  "two over one"], rows, "gpus")
 
 
 def several_gpus_lists():
@@ -394,23 +395,39 @@ def several_gpus_lists():
         for n in (24000000, 64000000):
             now = points[figure, name, n]
             peer = now.get("cub with transfers")
-            row.append(several(ms(now[s]) for s in ("one gpu", "two gpus")) +
-                       (f"; {ms(peer)}" if peer else ""))
+            row.append(several(ms(now[way]) for way in WAYS) + (f"; {ms(peer)}" if peer else ""))
         rows.append(row)
     return table(["list", "24M", "64M"], rows, "gpus")
 
 
 def several_gpus_jobs():
-    points = read("chen")
+    points = read("gpus")
     both = [("int uniform", "the number known"), ("int uniform streamed", "not known")]
     rows = []
     for n in sorted(n for figure, data, n in points if (figure, data) == ("5 jobs", both[0][0])):
-        rows.append([count(n)] + [ms(points["5 jobs", data, n][series]) for data, _ in both
-                                  for series in ("one gpu", "the same gpu twice")])
-    if not rows:
-        return f"Not in {os.path.basename(source('chen'))}."
-    return table(["n"] + [f"{way}, {known}" for _, known in both
-                          for way in ("one H100", "the same twice")], rows, "chen")
+        rows.append([count(n)] + [text for data, _ in both for text in
+                                  [ms(points["5 jobs", data, n][way]) for way in WAYS] +
+                                  [ratio(points["5 jobs", data, n]["one gpu"],
+                                         points["5 jobs", data, n]["two gpus"])]])
+    return table(["n"] + [f"{way}, {known}" for _, known in both for way in
+                          ("one H100", "the same twice", "two H100", "two over one")], rows, "gpus")
+
+
+def sql_several_gpus():
+    path, found = sql_gpus()
+    lines = ["| function | n | one H100: call (sorting; filling / sorting), ms | two H100 | two over one |",
+             "|---|---|---|---|---|"]
+    for function in ("hpsort", "hpsort_order", "hpsort_float4", "hpsort_agg"):
+        for n in sorted(n for name, n in found if name == function):
+            now = found[function, n]
+            # an array's keys are there already
+            parts = ("fill_ms", "sort_ms") if function == "hpsort_agg" else ("sort_ms",)
+            texts = [f"{ms(float(row['ms']))} ({several(ms(float(row[part])) for part in parts)})"
+                     for row in (now[1], now[2])]
+            lines.append(f"| `{function}` | {count(n)} | {texts[0]} | {texts[1]} | "
+                         f"{ratio(float(now[1]['ms']), float(now[2]['ms']))} |")
+    name = os.path.basename(path)
+    return "\n".join(lines + ["", f"Run: [{name}](../bench/results/{name})."])
 
 
 # The long jobs of test_published_cancel.cu, in its order, and how many of its log's lines each is.
@@ -419,7 +436,7 @@ LONG_JOBS = (("`hp`, `zero_compressed_published`, one value", 2), ("`comparison_
 
 
 def cancelled():
-    path, parts = tests()
+    path, parts = log("publishedtest-h100-x2-*.txt")
     found = re.findall(r"^\w+, \w+: (\d+) ms, cancelled (\d+)$", parts["publishedtest"], re.M)
     lines = ["| job | ms | cancelled after a twentieth, over after |", "|---|---|---|"]
     for job, n in LONG_JOBS:
@@ -461,7 +478,7 @@ TABLES = {"hp-2021": hp_2021, "hp-stable": hp_stable, "hp-2022": hp_2022,
           "chen-payload": chen_payload, "chen-images": chen_images,
           "chen-options": chen_options, "several-gpus": several_gpus,
           "several-gpus-lists": several_gpus_lists, "several-gpus-jobs": several_gpus_jobs,
-          "sql": sql_sizes, "cancelled": cancelled}
+          "sql-gpus": sql_several_gpus, "sql": sql_sizes, "cancelled": cancelled}
 
 
 def with_tables(text):

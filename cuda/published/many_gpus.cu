@@ -13,7 +13,7 @@
  * everywhere in the list; row numbers say which, and the merge orders equal keys by
  * them.  Nothing else differs.
  *
- * Today's hardware (two H200): with 64e6 int4 two GPUs gain 8 % over one, with
+ * Today's hardware (two H100): with 64e6 int4 two GPUs gain 9 % over one, with
  * less than 32e6 they lose.  The way to the device and back is two thirds of the
  * time; two GPUs share the first half of it, the result comes from one.
  *
