@@ -116,7 +116,7 @@ abbreviation_first_bytes(AbbreviationBytes bytes, Datum value, uint64 *image)
 
 	if (bytes == ABBREVIATION_BYTES_VARLENA)
 	{
-		if (VARATT_IS_EXTENDED(data) && !VARATT_IS_SHORT(data))
+		if (VARATT_IS_EXTERNAL(data) || VARATT_IS_COMPRESSED(data))
 			return false;
 		size = VARSIZE_ANY_EXHDR(data);
 		data = VARDATA_ANY(data);
