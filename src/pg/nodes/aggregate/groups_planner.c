@@ -475,6 +475,31 @@ has_derived(const GroupsQuery *query)
 	return false;
 }
 
+/*
+ * Whether positions among keys that the GPU has put in order can answer all of the query (see groups_lookup.c), for which
+ * a part of the memory must be enough: some 60 bytes for each code that a group may have.
+ */
+static bool
+is_looked_up(const GroupsQuery *query, double ngroups)
+{
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	if (has_derived(query) || query->filters != NIL || ngroups * 2 * 60 > get_hash_memory_limit() / 4)
+		return false;
+	foreach(lc, query->aggregates)
+	{
+		AggregateAnswer answer;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
+			!aggref_is_looked_up(&answer, query->ngroups > 0))
+			return false;
+		if (answer.column)
+			values = list_append_unique_int(values, answer.column->varattno);
+	}
+	return list_length(values) <= 1 && list_length(query->columns) == query->ngroups + list_length(values);
+}
+
 /* Rows that one process reads, and the cost of reading and keeping them. */
 static Cost
 read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
@@ -601,10 +626,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	double		rows;
 
 	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] : output_rel->reltarget;
-	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query) ||
-		!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns))
+	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query))
 		return;
-	input.filters = query.filters;
 
 	/* Core's own estimates. */
 	rows = ((Path *) linitial(output_rel->pathlist))->rows;
@@ -615,6 +638,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 		ngroups = rows / Max(selectivity, 1e-6);
 	}
+	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
+							  is_looked_up(&query, ngroups)))
+		return;
+	input.filters = query.filters;
 
 	serial = make_path(&query, output_rel, target, &input, having);
 	read_cost(root, &query, &input, serial, 0);
