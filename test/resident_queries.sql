@@ -18,10 +18,13 @@ BEGIN
 END $$;
 
 -- All columns in memory, after three reads.
-CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE col text;
 BEGIN
-	FOR i IN 1 .. 3 LOOP
-		EXECUTE format('SELECT count(*) FROM (SELECT x, y, s, b, d, n, f, c, o, e, u, count(*) FROM %I GROUP BY x, y, s, b, d, n, f, c, o, e, u OFFSET 0) q', rel);
+	FOREACH col IN ARRAY array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u'] LOOP
+		FOR i IN 1 .. 3 LOOP
+			EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT %I FROM %I OFFSET 0) q', col, rel);
+		END LOOP;
 	END LOOP;
 END $$;
 
@@ -76,6 +79,11 @@ DECLARE
 	conditions text := (SELECT string_agg(resident_condition(), ' AND ') FROM generate_series(1, pick('0', '0', '1', '1', '2', '3')::int));
 	stmt text := 'SELECT ';
 BEGIN
+	-- runs of a single column
+	IF below(10) = 0 THEN
+		v := pick('x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'u');
+		RETURN format(pick('SELECT %1$I, count(*) FROM %2$I GROUP BY %1$I', 'SELECT DISTINCT %1$I FROM %2$I', 'SELECT mode() WITHIN GROUP (ORDER BY %1$I), count(%1$I) FROM %2$I'), v, rel);
+	END IF;
 	IF ngroups > 0 THEN
 		stmt := stmt || groups || ', ';
 	END IF;

@@ -98,7 +98,7 @@ typedef struct ColumnScan
 	bool		runs;
 
 	/* In an aligned scan of one process, without filters beside the qual: takes resident rows; or NULL. */
-	const ColumnTaker *taker;
+	ColumnTaker *taker;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */
 	ColumnBlocks *blocks;

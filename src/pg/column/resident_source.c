@@ -120,6 +120,8 @@ begin_columns(ResidentSource *source)
 	}
 	if (scan->taker)
 		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter);
+	if (source->rows)
+		scan->taker->waits = true;
 	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
 		source->gpu = resident_gpu_make(&summaries[0]);
 	return true;

@@ -44,7 +44,7 @@ typedef struct ResidentScan
 	bool		aligned;
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
-	const ColumnTaker *taker;	/* as in ColumnScan */
+	ColumnTaker *taker;	/* as in ColumnScan */
 	bool		take_none;		/* what the taker takes is read nevertheless */
 } ResidentScan;
 

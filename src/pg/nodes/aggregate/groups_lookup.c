@@ -22,10 +22,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 
-/*
- * The most bits of a group's code.  A million groups take 2 million questions, which is 24 MB of questions and answers,
- * some milliseconds.
- */
+/* The most bits of a group's code: a million codes take 2 million questions, 24 MB with their answers. */
 #define GROUP_BITS 20
 
 /* Rows of other blocks may take a part of the memory limit, and groups with their answers as much. */
@@ -62,8 +59,9 @@ struct GroupsLookup
 	int			value_bits;
 	uint32		offset;			/* of a key from its code */
 	bool		found;			/* all that follows is known */
-	LookupGroup *groups;
+	LookupGroup *groups;		/* the last one first */
 	size_t		ngroups;
+	size_t		groups_room;
 	int64	   *positions;		/* among a group's values, ascending; of all answers */
 	int64	   *values;			/* ... which are these */
 	size_t		nanswers;
@@ -120,16 +118,20 @@ groups_lookup_make(GroupsState *node)
 		lookup->fields[node->ngroups].column = node->value_sources[0].column;
 		lookup->fields[node->ngroups].kind = node->value_sources[0].kind;
 	}
+	/* Of wide kinds, too, only int4 is resident. */
+	for (i = 0; i < lookup->nfields; i++)
+		if (column_kind_is_wide(lookup->fields[i].kind))
+			lookup->fields[i].kind = COLUMN_KIND_INT4;
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup", ALLOCSET_DEFAULT_SIZES);
-	lookup->taker = (ColumnTaker) {take_rows, node};
+	lookup->taker = (ColumnTaker) {take_rows, node, false};
 	return lookup;
 }
 
-const ColumnTaker *
+ColumnTaker *
 groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
 {
 	groups_lookup_free(lookup);
-	lookup->closed = lookup->found = lookup->read = false;
+	lookup->taker.waits = lookup->closed = lookup->found = lookup->read = false;
 	lookup->nnoted = lookup->room = lookup->next = 0;
 	lookup->limit = memory_limit / MEMORY_SHARE;
 	lookup->noted = MemoryContextAllocZero(lookup->memory, Max(lookup->ncolumns, 1) * sizeof(ColumnBatch));
@@ -220,8 +222,9 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 	bool		fits;
 	int			c;
 
-	if (lookup->closed || batches[0].n == 0)
+	if (!lookup->taker.waits || lookup->closed || batches[0].n == 0)
 		return;
+	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
 	fits = make_room(lookup, batches[0].n);
 	for (c = 0; c < lookup->ncolumns && fits; c++)
 		fits = note_column(&lookup->noted[c], &batches[c]);
@@ -298,8 +301,8 @@ code_at(const GroupsLookup *lookup, int null)
 	return code;
 }
 
-/* How the GPU makes keys of rows; false if a field's smallest value is none of int4's. */
-static bool
+/* How the GPU makes keys of rows. */
+static void
 describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 {
 	uint64		base = code_at(lookup, -1);
@@ -322,15 +325,12 @@ describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 		/* Of a column that is always NULL nothing else is expected. */
 		if (field_range_is_empty(range))
 			continue;
-		if (range->lo < PG_INT32_MIN || range->lo > PG_INT32_MAX)
-			return false;
 		if (range->hi > range->lo)
 			stride = UINT32_C(1) << lookup->layout.shifts[f];
 		column->lo = (int32) range->lo;
 		column->last = (uint32) (range->hi - range->lo);
 		column->stride = lookup->fields[f].descending ? 0 - stride : stride;
 	}
-	return true;
 }
 
 /* The keys of the rows that have been noted. */
@@ -372,8 +372,9 @@ sort_rows(GroupsLookup *lookup, ResidentRows *rows)
 	int32	   *keys;
 	bool		sorted;
 
-	if (!make_layout(lookup, rows) || !describe_rows(lookup, &layout))
+	if (!make_layout(lookup, rows))
 		return false;
+	describe_rows(lookup, &layout);
 	keys = make_keys(lookup);
 	close_notes(lookup);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
@@ -385,9 +386,46 @@ sort_rows(GroupsLookup *lookup, ResidentRows *rows)
 
 /* --- groups */
 
+/* Codes whose keys are looked for at once. */
+#define CODES_AT_ONCE 32768
+
+/* Notes a group; false if groups take too much memory. */
+static bool
+add_group(GroupsLookup *lookup, LookupGroup group)
+{
+	if (lookup->ngroups == lookup->groups_room)
+	{
+		size_t		room = Max(lookup->groups_room * 2, 1024);
+
+		if ((lookup->groups_room + room) * sizeof(LookupGroup) > lookup->limit && room > 1024)
+			return false;
+		lookup->groups = lookup->groups_room == 0 ? palloc_array(LookupGroup, room) :
+			repalloc_huge(lookup->groups, room * sizeof(LookupGroup));
+		lookup->groups_room = room;
+	}
+	lookup->groups[lookup->ngroups++] = group;
+	return true;
+}
+
+/* Of codes from .. to - 1, how many keys are below the first ones, and with nulls below those of their NULLs; false as find_groups. */
+static bool
+look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls, uint32 null_place,
+			   int32 *keys, uint64 *below)
+{
+	uint32		n = to - from;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		keys[i] = key_of_code(lookup, (uint64) (from + i) << lookup->value_bits);
+		keys[n + i] = key_of_code(lookup, ((uint64) (from + i) << lookup->value_bits) + null_place);
+	}
+	return resident_rows_look(rows, SORT_LOOK_BELOW, keys, nulls ? 2 * (size_t) n : n, below);
+}
+
 /*
- * Finds the groups by where their keys, and those of their NULLs, begin.  False if the GPU could not, or if what it says
- * is impossible.
+ * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs, begin.  False if the GPU could
+ * not, if there are too many, or if what it says is impossible.
  */
 static bool
 find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
@@ -395,42 +433,35 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 	uint32		ncodes = UINT32_C(1) << (lookup->layout.bits - lookup->value_bits);
 	bool		nulls = lookup->has_value && lookup->layout.ranges[lookup->nfields - 1].nulls;
 	uint32		null_place = 0;
-	int64		nkeys = resident_rows_keys(rows);
-	int32	   *keys;
-	uint64	   *below;
-	int64		end = nkeys;
-	size_t		n = (size_t) ncodes * 2;
+	size_t		most = 2 * (size_t) Min(ncodes, CODES_AT_ONCE);
+	int32	   *keys = palloc_array(int32, most);
+	uint64	   *below = palloc_array(uint64, most);
+	int64		end = resident_rows_keys(rows);
+	uint32		to;
+	uint32		from;
 	uint32		g;
 
-	if (n * (sizeof(int32) + sizeof(uint64)) + ncodes * sizeof(LookupGroup) > lookup->limit && n > 1024)
-		return false;
 	if (nulls)
-		null_place = (uint32) code_at(lookup, lookup->nfields - 1) & (uint32) ((UINT64CONST(1) << lookup->value_bits) - 1);
-	keys = palloc_array(int32, n);
-	below = palloc_array(uint64, n);
-	for (g = 0; g < ncodes; g++)
+		null_place = (uint32) (code_at(lookup, lookup->nfields - 1) & ((UINT64CONST(1) << lookup->value_bits) - 1));
+	lookup->ngroups = lookup->groups_room = 0;
+	for (to = ncodes; to > 0; to = from)
 	{
-		keys[g] = key_of_code(lookup, (uint64) g << lookup->value_bits);
-		keys[ncodes + g] = key_of_code(lookup, ((uint64) g << lookup->value_bits) + null_place);
-	}
-	if (!resident_rows_look(rows, SORT_LOOK_BELOW, keys, nulls ? n : ncodes, below))
-		return false;
-	lookup->groups = palloc_array(LookupGroup, ncodes);
-	lookup->ngroups = 0;
-	for (g = ncodes; g-- > 0;)
-	{
-		int64		start = (int64) below[g];
-		int64		values_end = nulls ? (int64) below[ncodes + g] : end;
-
-		if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
+		from = to > CODES_AT_ONCE ? to - CODES_AT_ONCE : 0;
+		CHECK_FOR_INTERRUPTS();
+		if (!look_for_codes(lookup, rows, from, to, nulls, null_place, keys, below))
 			return false;
-		if (end > start || !grouped)
-			lookup->groups[lookup->ngroups++] = (LookupGroup) {
-				.code = g,
-				.rows = end - start,
-				.values = values_end - start
-			};
-		end = start;
+		for (g = to; g-- > from;)
+		{
+			int64		start = (int64) below[g - from];
+			int64		values_end = nulls ? (int64) below[to - from + g - from] : end;
+			LookupGroup group = {.code = g, .rows = end - start, .values = values_end - start};
+
+			if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
+				return false;
+			if ((end > start || !grouped) && !add_group(lookup, group))
+				return false;
+			end = start;
+		}
 	}
 	pfree(keys);
 	pfree(below);
@@ -506,7 +537,6 @@ want_positions(GroupsState *node)
 	wanted = palloc_array(int64, most);
 	temporary = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate positions", ALLOCSET_DEFAULT_SIZES);
 	lookup->nanswers = 0;
-	/* The last group was found first. */
 	for (g = lookup->ngroups; g-- > 0;)
 	{
 		LookupGroup *group = &lookup->groups[g];

@@ -477,7 +477,7 @@ has_derived(const GroupsQuery *query)
 
 /*
  * Whether positions among keys that the GPU has put in order can answer all of the query (see groups_lookup.c), for which
- * a part of the memory must be enough: some 60 bytes for each code that a group may have.
+ * a part of the memory must be enough: some 60 bytes a group.
  */
 static bool
 is_looked_up(const GroupsQuery *query, double ngroups)
@@ -485,7 +485,7 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 	List	   *values = NIL;
 	ListCell   *lc;
 
-	if (has_derived(query) || query->filters != NIL || ngroups * 2 * 60 > get_hash_memory_limit() / 4)
+	if (has_derived(query) || query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
 		return false;
 	foreach(lc, query->aggregates)
 	{
