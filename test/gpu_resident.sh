@@ -78,15 +78,17 @@ change()
 # compare TABLE N SETTINGS...: by each of the sessions; counts what was right and prints what was not
 compare()
 {
-	local table=$1 n=$2 job line
+	local table=$1 n=$2 job line pids=()
 	shift 2
 
 	for ((job = 0; job < jobs; job++)); do
 		sql -c "SET work_mem = '$((RANDOM % 3 == 0 ? 1 : 64))MB'" -c "BEGIN ISOLATION LEVEL REPEATABLE READ" \
 			-c "SELECT * FROM resident_compare('$table', $((seed + RANDOM * 32768 + RANDOM)) % 1000000, $n, '{$(IFS=,; echo "$*")}')" -c COMMIT \
 			>"$work/compare.$job" 2>&1 || echo "FAILED" >>"$work/compare.$job" &
+		pids+=($!)
 	done
-	wait
+	# the one who kills the service goes on
+	wait "${pids[@]}"
 	for ((job = 0; job < jobs; job++)); do
 		while read -r line; do
 			case $line in

@@ -62,6 +62,7 @@ build/service_bench: bench/gpu/service_bench.c $(GPU_CLIENT_OBJS:%=build/gpud/%)
 gputest: gputest-sql
 gputest-sql:
 	test/gpu_sql.sh
+	test/gpu_resident.sh
 gpubench: gpubench-sql
 gpubench-sql:
 	bench/gpu/sql_grid.sh
