@@ -124,7 +124,10 @@ measure()
 		done
 		for way in $ways; do
 			times=$reps
-			case $way in pages|core) times=1 ;; esac
+			case $way in
+				pages|core) times=1 ;;
+				memory|workers) [ "$rows" -lt 100000000 ] || times=$((reps < 3 ? reps : 3)) ;;
+			esac
 			echo "${!way}"
 			for ((i = 0; i <= times; i++)); do
 				[ "$i" -gt 0 ] || printf '%s\n' "\\o /dev/null" "$query;" "\\o"

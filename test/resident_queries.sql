@@ -14,14 +14,14 @@ CREATE FUNCTION resident_make(rel text, rows int) RETURNS void LANGUAGE plpgsql 
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, filler text)', rel);
 	EXECUTE format('INSERT INTO %I SELECT * FROM resident_rows(1, %s)', rel, rows);
-	EXECUTE format('SELECT hpsort_keep(%L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L)', rel, 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u');
+	EXECUTE format('SELECT hpsort_keep(%L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L)', rel, 'id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u');
 END $$;
 
 -- All columns in memory, after three reads.
 CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE col text;
 BEGIN
-	FOREACH col IN ARRAY array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u'] LOOP
+	FOREACH col IN ARRAY array['id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u'] LOOP
 		FOR i IN 1 .. 3 LOOP
 			EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT %I FROM %I OFFSET 0) q', col, rel);
 		END LOOP;
@@ -35,12 +35,12 @@ CREATE FUNCTION pick(VARIADIC list text[]) RETURNS text LANGUAGE sql VOLATILE AS
 CREATE FUNCTION resident_literal(col text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE result text;
 BEGIN
-	EXECUTE format('SELECT quote_nullable(%I::text) || ''::'' || pg_typeof(%I) FROM resident_rows($1, $1)', col, col) INTO result USING 1 + below(100000);
+	EXECUTE format('SELECT quote_nullable(%I::text) || ''::'' || pg_typeof(%I) FROM resident_rows($1, $1)', col, col) INTO result USING CASE WHEN col = 'id' THEN 1 + below(25000) ELSE 1 + below(100000) END;
 	RETURN coalesce(result, '0');
 END $$;
 
 CREATE FUNCTION resident_condition() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
-DECLARE col text := pick('x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'x', 'y', 'n', 'f', 'e');
+DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'x', 'y', 'n', 'f', 'e');
 BEGIN
 	IF col = 'f' THEN
 		RETURN pick('f', 'NOT f', 'f IS NOT TRUE', 'f IS NULL');

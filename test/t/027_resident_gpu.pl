@@ -289,7 +289,8 @@ for my $round (1 .. 2)
 	my $pid = sql('SELECT pid FROM pg_stat_activity WHERE backend_type = \'checkpointer\'');
 
 	kill 'KILL', $pid;
-	wait_for('the server is up again', sub { my ($rc, $out) = $node->psql('postgres', 'SELECT 1'); return $rc == 0 && !grep { $_ == $pid } split /\n/, ($node->psql('postgres', 'SELECT pid FROM pg_stat_activity'))[1] // ''; });
+	# A psql that is refused may be gone before it is asked.
+	wait_for('the server is up again', sub { my $pids = eval { ($node->psql('postgres', 'SELECT pid FROM pg_stat_activity'))[1] } // ''; return $pids ne '' && !grep { $_ == $pid } split /\n/, $pids; });
 	wait_running($node);
 	# The same generations are now those of another table's extents.
 	warm($round % 2 ? 'u' : 't');

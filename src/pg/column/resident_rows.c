@@ -28,6 +28,7 @@ struct ResidentRows
 	MemoryContext memory;
 	SortContext context;
 	const ResidentFilter *filter;
+	bool		every;			/* extents are added whose rows do not pass */
 	int			ncolumns;
 	const SourceColumn *columns;	/* the scan's */
 
@@ -89,7 +90,7 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
 }
 
 ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter)
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every)
 {
 	ResidentRows *rows;
 	int			c;
@@ -101,6 +102,7 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	rows->copy.memory = CurrentMemoryContext;
 	pg_sort_context_lenient(&rows->context, CurrentMemoryContext, true);
 	rows->filter = filter;
+	rows->every = every;
 	rows->ncolumns = ncolumns;
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
@@ -137,11 +139,55 @@ make_room(ResidentRows *rows)
 	MemoryContextSwitchTo(old);
 }
 
-void
-resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid)
+/* Whether a condition accepts no row of an extent, by its bounds. */
+static bool
+refuses_extent(const ResidentExtent *extent, const ValueRange *ranges, size_t nranges, bool nulls)
+{
+	int64		last = (int64) extent->base + extent->top;
+	size_t		i;
+
+	if (nulls && extent->nulls > 0)
+		return false;
+	for (i = 0; i < nranges && extent->nulls < extent->rows; i++)
+		if (ranges[i].hi >= extent->base && ranges[i].lo <= last)
+			return false;
+	return true;
+}
+
+/* Whether bounds alone say that no row of an extent passes, of which all blocks are valid; *refused grows by its rows then. */
+static bool
+is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid,
+		   uint64 *refused)
+{
+	const ValueRange *ranges;
+	size_t		nranges;
+	bool		nulls;
+	int			c;
+
+	if (rows->filter == NULL || rows->every || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
+		return false;
+	for (c = 0; c < rows->ncolumns; c++)
+	{
+		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
+
+		if (resident_filter_condition(rows->filter, c, &ranges, &nranges, &nulls) &&
+			refuses_extent(extent, ranges, nranges, nulls))
+		{
+			*refused += extent->rows;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid,
+				  uint64 *refused)
 {
 	int			c;
 
+	if (is_refused(rows, columns, number, valid, refused))
+		return false;
 	if (rows->n == rows->room)
 		make_room(rows);
 	for (c = 0; c < rows->ncolumns; c++)
@@ -161,6 +207,7 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 	rows->rows[rows->n] = (SortRows) {.blocks = {valid->words[0], valid->words[1]}};
 	rows->columns = columns;
 	rows->n++;
+	return true;
 }
 
 void

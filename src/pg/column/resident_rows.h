@@ -18,17 +18,20 @@ typedef struct ResidentRows ResidentRows;
 
 /*
  * Keys of these columns, of which the first nkeys make the key, and that filter, or NULL: NULL if the CPU had better
- * read them.  In the current memory context.
+ * read them.  every: no extent is left out whose rows do not pass.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentFilter *filter);
+										const ResidentFilter *filter, bool every);
 
 /* Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs. */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys);
 
-/* Adds an extent, as the columns' readers know it, and those of its blocks that are valid. */
-extern void resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
-							  const ResidentBlocks *valid);
+/*
+ * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False if it is not needed: all blocks
+ * are valid, and bounds say that no row passes the filter; then their number is added to *refused.
+ */
+extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+							  const ResidentBlocks *valid, uint64 *refused);
 
 /* --- for a ColumnTaker, which is called once */
 

@@ -119,7 +119,7 @@ begin_columns(ResidentSource *source)
 			resident_filter_read(scan->filter, c, &column->reader);
 	}
 	if (scan->taker)
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter);
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none);
 	if (source->rows)
 		scan->taker->waits = true;
 	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
@@ -324,6 +324,17 @@ keep_numbered(ResidentSource *source, uint32 number)
 											&extent_reader_extent(&source->columns[c].reader, number)->numbered);
 }
 
+/* Notes that so many blocks have been read from extents. */
+static void
+note_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->hits += nblocks;
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.hits += nblocks;
+}
+
 /* Decides of the blocks taken which are read how. */
 static void
 begin_extent(ResidentSource *source)
@@ -380,7 +391,8 @@ begin_extent(ResidentSource *source)
 	}
 	if (source->rows && resident_blocks_any(&source->valid))
 	{
-		resident_rows_add(source->rows, source->columns, number, &source->valid);
+		if (!resident_rows_add(source->rows, source->columns, number, &source->valid, &source->filtered))
+			note_hits(source, RESIDENT_EXTENT_BLOCKS);
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
 	if (source->order && resident_blocks_any(&source->valid))
@@ -502,17 +514,6 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	for (b = 0; b < source->scan.nbatches; b++)
 		rows = Max(rows, batches[b].n);
 	return COLUMN_BATCH_KEYS - rows;
-}
-
-/* Notes that so many blocks have been read from extents. */
-static void
-note_hits(ResidentSource *source, int64 nblocks)
-{
-	int			c;
-
-	source->hits += nblocks;
-	for (c = 0; c < source->ncolumns; c++)
-		source->columns[c].use.hits += nblocks;
 }
 
 /*
