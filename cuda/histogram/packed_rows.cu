@@ -122,7 +122,7 @@ make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortC
 	for (int r = 0; r < rows_each; r++)
 	{
 		rows.keys[r] = layout.base;
-		if (from + threadIdx.x % 32 + 32 * r < n)
+		if (threadIdx.x % 32 + 32 * r < n - from)
 			there |= 1u << r;
 	}
 	rows.passing = there;
@@ -170,10 +170,12 @@ for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
 	for_each_tile(table.parts, [&](const PackedPart &part, uint32_t tile) {
 		const PackedPart *columns = table.parts.parts + table.parts.count + 1 +
 			static_cast<size_t>(part.first) * layout.ncolumns;
-		const uint32_t end = min((tile + 1) * packed_tile_values, part.n);
+		const uint32_t first = tile * packed_tile_values;
+		const uint32_t n = min(packed_tile_values, part.n - first);
 
-		for (uint32_t from = tile * packed_tile_values; from < end; from += rows_warp)
+		for (uint32_t at = 0; at < n; at += rows_warp)
 		{
+			const uint32_t from = first + at;
 			const RowKeys rows = make_keys(columns, layout, table.ranges, from, part.n);
 
 			if (rows.outside != 0)
