@@ -113,7 +113,7 @@ median()
 # measure ROWS MOST_MS WAYS QUERY
 measure()
 {
-	local rows=$1 most=$2 ways= query=$4 way i times ms=() met=- best
+	local rows=$1 most=$2 ways= query=$4 way i times ms=() met=- best times_memory=-
 
 	for way in $3; do
 		case " $some_ways " in *" $way "*) ways="$ways $way" ;; esac
@@ -144,7 +144,8 @@ measure()
 	best=${ms[0]}
 	[ "$best" != - ] || best=${ms[1]}
 	[ "$most" = - ] || met=$(awk "BEGIN { print ($best <= $most) ? \"yes\" : \"no\" }")
-	echo "$rows,${query//,/ },${ms[0]},${ms[1]},${ms[2]},${ms[3]},${ms[4]},${ms[5]},$(awk "BEGIN { if (\"${ms[2]}\" == \"-\") print \"-\"; else printf \"%.1f\", ${ms[2]} / $best }"),$most,$met" | tee -a "$csv" >&2
+	[ "${ms[2]}" = - ] || times_memory=$(awk "BEGIN { printf \"%.1f\", ${ms[2]} / $best }")
+	echo "$rows,${query//,/ },${ms[0]},${ms[1]},${ms[2]},${ms[3]},${ms[4]},${ms[5]},$times_memory,$most,$met" | tee -a "$csv" >&2
 }
 
 # first ROWS QUERY: the statement that gives the GPU the values, and the next one
