@@ -7,7 +7,7 @@ CREATE FUNCTION resident_rows(first int, last int) RETURNS TABLE (id int, x int,
 	c "char", o oid, e resident_colour, u int, filler text) LANGUAGE sql AS $$
 SELECT i, (h % 1000)::int - 500, (h / 7 % 1000000)::int, (h / 11 % 200)::smallint, h / 13 % 70000 - 2147483648, date '2026-01-01' + (h / 17 % 400)::int,
 	CASE WHEN h % 3 > 0 THEN (h / 19 % 50)::int END, h % 5 = 0, chr((h / 23 % 100)::int + 20)::"char", (3000000000 + h / 29 % 300)::oid,
-	(enum_range(NULL::resident_colour))[h / 31 % 4 + 1], CASE WHEN h % 100 > 0 THEN (h * 7919 % 2000000000)::int - 1000000000 END,
+	(enum_range(NULL::resident_colour))[h / 31 % 4 + 1], CASE WHEN h % 100 > 0 THEN (h * 7919 % 3200000000 - 1600000000)::int END,
 	repeat('f', 20)
 FROM generate_series(first, last) i, LATERAL (SELECT hashint8(i)::int8 + 2147483648 AS h) q $$;
 CREATE FUNCTION resident_make(rel text, rows int) RETURNS void LANGUAGE plpgsql AS $$
@@ -40,14 +40,18 @@ BEGIN
 END $$;
 
 CREATE FUNCTION resident_condition() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
-DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'x', 'y', 'n', 'f', 'e');
+DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'n', 'y', 'n', 'f', 'e');
+	kind int := below(7);
 BEGIN
 	IF col = 'f' THEN
 		RETURN pick('f', 'NOT f', 'f IS NOT TRUE', 'f IS NULL');
 	ELSIF col = 'e' THEN
 		RETURN format('e %s %s', pick('=', '<>'), resident_literal('e'));
 	END IF;
-	CASE below(7)
+	IF col IN ('n', 'u') AND below(2) = 0 THEN
+		kind := 0;
+	END IF;
+	CASE kind
 		WHEN 0 THEN RETURN format('%I IS %s NULL', col, pick('', 'NOT'));
 		WHEN 1 THEN RETURN format('%I BETWEEN least(%2$s, %3$s) AND greatest(%2$s, %3$s)', col, resident_literal(col), resident_literal(col));
 		WHEN 2 THEN RETURN format('%I %s (%s)', col, pick('IN', 'NOT IN'), (SELECT string_agg(resident_literal(col), ', ') FROM generate_series(1, 1 + below(40))));
