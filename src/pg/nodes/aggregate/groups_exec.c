@@ -488,7 +488,7 @@ next_group(GroupsState *node, const GroupValues **group, int64 *rows)
 	bool		found;
 
 	if (node->looks_up)
-		return groups_lookup_next(node->lookup, group, rows);
+		return groups_lookup_next(node, group, rows);
 	if (node->merge)
 	{
 		found = groups_merge_next(node->merge, group);

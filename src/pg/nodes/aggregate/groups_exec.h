@@ -111,7 +111,7 @@ extern bool groups_lookup_has_found(const GroupsLookup *lookup);
 extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
 /* As aggregation_next, aggregation_count and aggregation_runs of the only source; and how many of its values are different. */
-extern bool groups_lookup_next(GroupsLookup *lookup, const GroupValues **group, int64 *rows);
+extern bool groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows);
 extern void groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts);
 extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts);
 extern int64 groups_lookup_distinct(const GroupsLookup *lookup);

@@ -21,6 +21,7 @@
 #include "pg/column/resident_rows.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/groups_exec.h"
+#include "pg/nodes/aggregate/lookup_notes.h"
 
 /* The most bits of a group's code: a million codes take 2 million questions, 24 MB with their answers. */
 #define GROUP_BITS 20
@@ -33,6 +34,7 @@ typedef struct LookupGroup
 {
 	uint32		code;
 	uint32		nanswers;
+	int64		first;			/* position of its first key */
 	int64		rows;
 	int64		values;			/* of these, not NULL */
 	size_t		answers;		/* its first one among all */
@@ -45,21 +47,19 @@ struct GroupsLookup
 	int			nfields;		/* grouping columns, and then the value, if there is one */
 	GroupColumn *fields;		/* of the layout */
 	bool		has_value;
+	bool		ranked;			/* groups by an enum come in the order of its labels, not of the codes */
 	bool		extremes;		/* the smallest and the largest value are wanted */
 	bool		distinct;		/* how many different values there are is wanted */
 
 	/* of an execution */
 	MemoryContext memory;
-	bool		closed;			/* no more rows are noted */
-	ColumnBatch *noted;			/* rows of other blocks, by column of the scan: int32 and marks of NULLs */
-	size_t		nnoted;
-	size_t		room;
+	LookupNotes notes;			/* rows of other blocks */
 	size_t		limit;			/* bytes */
 	GroupLayout layout;
 	int			value_bits;
 	uint32		offset;			/* of a key from its code */
 	bool		found;			/* all that follows is known */
-	LookupGroup *groups;		/* the last one first */
+	LookupGroup *groups;		/* the last one that is returned first */
 	size_t		ngroups;
 	size_t		groups_room;
 	int64	   *positions;		/* among a group's values, ascending; of all answers */
@@ -91,16 +91,39 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 
 static bool take_rows(void *arg, struct ResidentRows *rows);
 
+/*
+ * The column whose values tell a group's, for each grouping column, into fields; false if groups are of expressions.  Of the places of
+ * an enum's labels these are the labels themselves.
+ */
+static bool
+find_fields(GroupsLookup *lookup, const GroupsState *node)
+{
+	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, GROUPS_PLAN_GROUPS);
+	int			g;
+
+	for (g = 0; g < node->ngroups; g++)
+	{
+		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
+
+		lookup->fields[g] = node->groups[g];
+		if (form != DERIVED_NONE && form != DERIVED_RANKS)
+			return false;
+		if (form == DERIVED_NONE)
+			continue;
+		lookup->ranked = true;
+		lookup->fields[g].column = list_nth_int(groups, g * GROUPS_PLAN_NUMBERS);
+		lookup->fields[g].kind = COLUMN_KIND_ENUM;
+	}
+	return true;
+}
+
 GroupsLookup *
 groups_lookup_make(GroupsState *node)
 {
 	GroupsLookup *lookup = palloc0_object(GroupsLookup);
 	int			i;
 
-	/* Groups of a single column without a filter are runs of the GPU's. */
-	if (node->nderived > 0 || node->sources.nfilters > 0 || node->sources.nsources != 1 ||
-		node->nvalue_sources > 1 ||
-		(node->ngroups > 0 && node->sources.ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL))
+	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1)
 		return NULL;
 	for (i = 0; i < node->noutputs; i++)
 		if (!note_output(lookup, node, &node->outputs[i]))
@@ -111,7 +134,11 @@ groups_lookup_make(GroupsState *node)
 	if (lookup->nfields != lookup->ncolumns)
 		return NULL;
 	lookup->fields = palloc0_array(GroupColumn, Max(lookup->nfields, 1));
-	memcpy(lookup->fields, node->groups, node->ngroups * sizeof(GroupColumn));
+	if (!find_fields(lookup, node))
+		return NULL;
+	/* Groups of a single column without a filter are runs of the GPU's. */
+	if (node->ngroups > 0 && lookup->ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL && !lookup->ranked)
+		return NULL;
 	lookup->has_value = node->nvalue_sources > 0;
 	if (lookup->has_value)
 	{
@@ -131,10 +158,10 @@ ColumnTaker *
 groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
 {
 	groups_lookup_free(lookup);
-	lookup->taker.waits = lookup->closed = lookup->found = lookup->read = false;
-	lookup->nnoted = lookup->room = lookup->next = 0;
+	lookup->taker.waits = lookup->found = lookup->read = false;
+	lookup->next = 0;
 	lookup->limit = memory_limit / MEMORY_SHARE;
-	lookup->noted = MemoryContextAllocZero(lookup->memory, Max(lookup->ncolumns, 1) * sizeof(ColumnBatch));
+	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
 	return &lookup->taker;
 }
 
@@ -142,95 +169,14 @@ void
 groups_lookup_free(GroupsLookup *lookup)
 {
 	MemoryContextReset(lookup->memory);
-	lookup->noted = NULL;
 	lookup->found = false;
-}
-
-/* --- rows of other blocks */
-
-/* Room for n more; false if they would take too much memory. */
-static bool
-make_room(GroupsLookup *lookup, size_t n)
-{
-	size_t		size = lookup->ncolumns * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
-	size_t		room = Max(lookup->room * 2, COLUMN_BATCH_KEYS);
-	int			c;
-
-	if (lookup->nnoted + n <= lookup->room)
-		return true;
-	/* The old block is there until it has been copied. */
-	if ((lookup->room + room) * size > lookup->limit)
-		return false;
-	for (c = 0; c < lookup->ncolumns; c++)
-	{
-		ColumnBatch *noted = &lookup->noted[c];
-
-		if (lookup->room == 0)
-		{
-			noted->keys = MemoryContextAllocHuge(lookup->memory, room * sizeof(int32));
-			noted->nulls = MemoryContextAllocHuge(lookup->memory, room);
-		}
-		else
-		{
-			noted->keys = repalloc_huge(noted->keys, room * sizeof(int32));
-			noted->nulls = repalloc_huge(noted->nulls, room);
-		}
-	}
-	lookup->room = room;
-	return true;
-}
-
-/* Notes a column's values; false if one is no int4. */
-static bool
-note_column(ColumnBatch *noted, const ColumnBatch *batch)
-{
-	size_t		i;
-
-	if (batch->keys)
-		memcpy(noted->keys + noted->n, batch->keys, batch->n * sizeof(int32));
-	else
-		for (i = 0; i < batch->n; i++)
-		{
-			if (batch->wide[i] != (int32) batch->wide[i])
-				return false;
-			noted->keys[noted->n + i] = (int32) batch->wide[i];
-		}
-	memcpy(noted->nulls + noted->n, batch->nulls, batch->n);
-	noted->n += batch->n;
-	noted->nnulls += batch->nnulls;
-	return true;
-}
-
-/* What has been noted is not needed any more. */
-static void
-close_notes(GroupsLookup *lookup)
-{
-	int			c;
-
-	lookup->closed = true;
-	for (c = 0; c < lookup->ncolumns && lookup->room > 0; c++)
-	{
-		pfree(lookup->noted[c].keys);
-		pfree(lookup->noted[c].nulls);
-	}
-	lookup->room = 0;
 }
 
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	bool		fits;
-	int			c;
-
-	if (!lookup->taker.waits || lookup->closed || batches[0].n == 0)
-		return;
-	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
-	fits = make_room(lookup, batches[0].n);
-	for (c = 0; c < lookup->ncolumns && fits; c++)
-		fits = note_column(&lookup->noted[c], &batches[c]);
-	lookup->nnoted += batches[0].n;
-	if (!fits)
-		close_notes(lookup);
+	if (lookup->taker.waits)
+		lookup_notes_add(&lookup->notes, batches);
 }
 
 /* --- keys */
@@ -254,8 +200,8 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		if (lo <= hi)
 			ranges[f] = (FieldRange) {lo, hi, false};
 		ranges[f].nulls = nulls;
-		if (lookup->nnoted > 0)
-			field_range_add_batch(&ranges[f], &lookup->noted[c]);
+		if (lookup->notes.n > 0)
+			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
 	}
 	group_layout_init(&lookup->layout, lookup->fields, lookup->nfields);
 	group_layout_widen(&lookup->layout, ranges);
@@ -337,21 +283,21 @@ describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 static int32 *
 make_keys(GroupsLookup *lookup)
 {
-	int32	   *keys = MemoryContextAllocHuge(lookup->memory, Max(lookup->nnoted, 1) * sizeof(int32));
+	int32	   *keys = MemoryContextAllocHuge(lookup->memory, Max(lookup->notes.n, 1) * sizeof(int32));
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
 	ColumnBatch *part = palloc_array(ColumnBatch, Max(lookup->ncolumns, 1));
 	size_t		at;
 	size_t		i;
 
-	for (at = 0; at < lookup->nnoted; at += COLUMN_BATCH_KEYS)
+	for (at = 0; at < lookup->notes.n; at += COLUMN_BATCH_KEYS)
 	{
-		size_t		n = Min(lookup->nnoted - at, COLUMN_BATCH_KEYS);
+		size_t		n = Min(lookup->notes.n - at, COLUMN_BATCH_KEYS);
 		int			c;
 
 		CHECK_FOR_INTERRUPTS();
 		for (c = 0; c < lookup->ncolumns; c++)
 		{
-			part[c] = lookup->noted[c];
+			part[c] = lookup->notes.columns[c];
 			part[c].n = n;
 			part[c].keys += at;
 			part[c].nulls += at;
@@ -376,10 +322,10 @@ sort_rows(GroupsLookup *lookup, ResidentRows *rows)
 		return false;
 	describe_rows(lookup, &layout);
 	keys = make_keys(lookup);
-	close_notes(lookup);
+	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
 								key_of_code(lookup, (UINT64CONST(1) << lookup->layout.bits) - 1), keys,
-								lookup->nnoted);
+								lookup->notes.n);
 	pfree(keys);
 	return sorted;
 }
@@ -454,7 +400,7 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 		{
 			int64		start = (int64) below[g - from];
 			int64		values_end = nulls ? (int64) below[to - from + g - from] : end;
-			LookupGroup group = {.code = g, .rows = end - start, .values = values_end - start};
+			LookupGroup group = {.code = g, .first = start, .rows = end - start, .values = values_end - start};
 
 			if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
 				return false;
@@ -564,7 +510,6 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
 	uint64		mask = (UINT64CONST(1) << lookup->value_bits) - 1;
 	const FieldRange *range = &lookup->layout.ranges[lookup->nfields - 1];
-	uint64		first = 0;
 	uint32		most = 1;
 	size_t		g;
 	size_t		i;
@@ -574,8 +519,7 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 		const LookupGroup *group = &lookup->groups[g];
 
 		for (i = group->answers; i < group->answers + group->nanswers; i++)
-			positions[i] = first + (uint64) lookup->positions[i];
-		first += (uint64) group->rows;
+			positions[i] = (uint64) (group->first + lookup->positions[i]);
 		most = Max(most, group->nanswers);
 	}
 	lookup->run_counts = palloc_array(int64, most);
@@ -614,6 +558,52 @@ find_distinct(GroupsLookup *lookup, ResidentRows *rows)
 	return lookup->ndistinct >= 0 && lookup->ndistinct <= group->values;
 }
 
+/* What the node returns of a group's columns: of labels their places, as the derived columns have them. */
+static void
+read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
+{
+	const GroupsLookup *lookup = node->lookup;
+	int			g;
+
+	group_layout_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
+	for (g = 0; g < node->ngroups && lookup->ranked; g++)
+		if (node->group_derived[g] && !values->nulls[g])
+			values->values[g] = derived_hear(node->group_derived[g],
+											 values->values[g] + column_kind_bias(COLUMN_KIND_ENUM));
+}
+
+/* Groups while they are put in the order of labels. */
+typedef struct GroupOrder
+{
+	const GroupsState *node;
+	GroupValues left;
+	GroupValues right;
+} GroupOrder;
+
+static int
+compare_groups(const void *a, const void *b, void *arg)
+{
+	GroupOrder *order = (GroupOrder *) arg;
+
+	read_group(order->node, (const LookupGroup *) a, &order->left);
+	read_group(order->node, (const LookupGroup *) b, &order->right);
+	/* the last one first */
+	return group_values_compare(order->node->groups, order->node->ngroups, &order->right, &order->left);
+}
+
+static void
+order_groups(const GroupsState *node)
+{
+	GroupsLookup *lookup = node->lookup;
+	GroupOrder	order = {
+		node, group_values_make(Max(lookup->nfields, 1)), group_values_make(Max(lookup->nfields, 1))
+	};
+
+	qsort_arg(lookup->groups, lookup->ngroups, sizeof(LookupGroup), compare_groups, &order);
+	group_values_free(&order.left);
+	group_values_free(&order.right);
+}
+
 /* Finds all that the node returns. */
 static bool
 find_all(GroupsState *node, ResidentRows *rows)
@@ -625,8 +615,12 @@ find_all(GroupsState *node, ResidentRows *rows)
 	/* Direct arguments raise no errors where there is no group. */
 	if (lookup->ngroups > 0)
 		groups_prepare_results(node);
-	return want_positions(node) && (!lookup->has_value || find_values(lookup, rows)) &&
-		(!lookup->distinct || find_distinct(lookup, rows));
+	if (!want_positions(node) || (lookup->has_value && !find_values(lookup, rows)) ||
+		(lookup->distinct && !find_distinct(lookup, rows)))
+		return false;
+	if (lookup->ranked)
+		order_groups(node);
+	return true;
 }
 
 /* A ColumnTaker's function. */
@@ -637,10 +631,10 @@ take_rows(void *arg, struct ResidentRows *rows)
 	GroupsLookup *lookup = node->lookup;
 	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
 
-	if (!lookup->closed)
+	if (!lookup->notes.closed)
 		lookup->found = find_all(node, rows);
 	resident_rows_end(rows);
-	close_notes(lookup);
+	lookup_notes_end(&lookup->notes);
 	if (!lookup->found)
 		groups_lookup_free(lookup);
 	if (lookup->found)
@@ -667,14 +661,15 @@ groups_lookup_memory(const GroupsLookup *lookup)
 }
 
 bool
-groups_lookup_next(GroupsLookup *lookup, const GroupValues **group, int64 *rows)
+groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows)
 {
+	GroupsLookup *lookup = node->lookup;
 	const LookupGroup *next;
 
 	if (lookup->next == 0)
 		return false;
 	next = &lookup->groups[--lookup->next];
-	group_layout_values(&lookup->layout, (uint64) next->code << lookup->value_bits, &lookup->group);
+	read_group(node, next, &lookup->group);
 	*group = &lookup->group;
 	*rows = next->rows;
 	lookup->read = false;
@@ -742,7 +737,7 @@ groups_lookup_verify(GroupsState *node, const GroupValues *group, int64 rows, Tu
 	bool	   *nulls = palloc_array(bool, natts);
 	const GroupValues *found;
 	int64		found_rows;
-	bool		more = groups_lookup_next(node->lookup, &found, &found_rows);
+	bool		more = groups_lookup_next(node, &found, &found_rows);
 	int			i;
 
 	if (more != (group != NULL) || (more && found_rows != rows))

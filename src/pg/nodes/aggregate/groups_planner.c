@@ -62,6 +62,7 @@ typedef struct GroupsQuery
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* of the groups */
+	bool		looked_up;		/* the GPU may answer it without rows */
 } GroupsQuery;
 
 /* --- what is asked */
@@ -484,8 +485,12 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 {
 	List	   *values = NIL;
 	ListCell   *lc;
+	int			g;
 
-	if (has_derived(query) || query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS)
+			return false;
+	if (query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
 		return false;
 	foreach(lc, query->aggregates)
 	{
@@ -514,7 +519,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
-	if (workers == 0 && !has_derived(query))
+	if (workers == 0 && (query->looked_up || !has_derived(query)))
 		rows = Max(rows - aggregate_input_gpu_rows(input), 0);
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
@@ -638,8 +643,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 		ngroups = rows / Max(selectivity, 1e-6);
 	}
-	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
-							  is_looked_up(&query, ngroups)))
+	query.looked_up = is_looked_up(&query, ngroups);
+	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns, query.looked_up))
 		return;
 	input.filters = query.filters;
 
