@@ -3,10 +3,11 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--ways "WAY..."] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
-# some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead.
+# some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
+# SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
 # Writes resident_gpu.csv: for each query the median milliseconds of the whole statement, as psql sees them,
 # by the GPU, by one process from memory and from pages, by nine processes from memory, and by core with nine; then
 # how many times the GPU is faster than one process from memory, what was promised of the GPU in ms, and whether it is
@@ -18,6 +19,7 @@ all_rows=
 narrow=
 jobs=$(nproc)
 reps=9
+some_ways="gpu auto memory workers pages core"
 out=
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -25,8 +27,9 @@ while [ $# -gt 0 ]; do
 		--narrow) narrow=$2; shift ;;
 		--jobs) jobs=$2; shift ;;
 		--reps) reps=$2; shift ;;
+		--ways) some_ways=$2; shift ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--ways WAYS] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -37,9 +40,12 @@ done
 out=${out:-$root/build/bench}
 mkdir -p "$out"
 use_installed
-start_server shared_buffers=12GB maintenance_work_mem=1GB max_wal_size=4GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
+# Of 1e9 narrow rows there are 36 GB of pages.
+buffers=12GB
+[ "${narrow:-0}" -lt 500000000 ] || buffers=42GB
+start_server shared_buffers=$buffers maintenance_work_mem=1GB max_wal_size=8GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
 	full_page_writes=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_memory=8GB \
-	hpsort.resident_gpu_memory=16GB
+	hpsort.resident_gpu_memory=16GB ${SETTINGS:-}
 
 run_psql()
 {
@@ -71,6 +77,22 @@ fill()
 	run_psql -c "VACUUM (FREEZE) $table" -c "ANALYZE $table"
 }
 
+# fill_narrow TABLE ROWS: a smallint each, a million of them again and again, by COPY, which takes a tenth of what INSERT does
+fill_narrow()
+{
+	local table=$1 millions=$(($2 / 1000000)) job i
+
+	run_psql -c "CREATE TABLE $table (x smallint)" \
+		-c "COPY (SELECT ((hashint8(i) & 2147483647) % 1000)::smallint FROM generate_series(1, 1000000) i) TO '$work/million' (FORMAT binary)"
+	for ((job = 0; job < jobs; job++)); do
+		for ((i = job; i < millions; i += jobs)); do
+			echo "COPY $table FROM '$work/million' (FORMAT binary);"
+		done | run_psql &
+	done
+	wait
+	run_psql -c "VACUUM $table" -c "ANALYZE $table"
+}
+
 csv=$out/resident_gpu.csv
 echo "$version" >"$out/postgres_version"
 echo "rows,query,gpu_ms,auto_ms,memory_ms,pages_ms,memory_9_ms,core_9_ms,times_memory,most_ms,met" >"$csv"
@@ -91,15 +113,21 @@ median()
 # measure ROWS MOST_MS WAYS QUERY
 measure()
 {
-	local rows=$1 most=$2 ways=$3 query=$4 way i times ms=() met=- best
+	local rows=$1 most=$2 ways= query=$4 way i times ms=() met=- best times_memory=-
 
+	for way in $3; do
+		case " $some_ways " in *" $way "*) ways="$ways $way" ;; esac
+	done
 	{
 		for way in $ways; do
 			echo "${!way} SELECT '$way', count(*), sum(hashtextextended(q::text, 0)) FROM ($query OFFSET 0) q; RESET ALL;"
 		done
 		for way in $ways; do
 			times=$reps
-			case $way in pages|core) times=1 ;; esac
+			case $way in
+				pages|core) times=1 ;;
+				memory|workers) [ "$rows" -lt 100000000 ] || times=$((reps < 3 ? reps : 3)) ;;
+			esac
 			echo "${!way}"
 			for ((i = 0; i <= times; i++)); do
 				[ "$i" -gt 0 ] || printf '%s\n' "\\o /dev/null" "$query;" "\\o"
@@ -116,7 +144,8 @@ measure()
 	best=${ms[0]}
 	[ "$best" != - ] || best=${ms[1]}
 	[ "$most" = - ] || met=$(awk "BEGIN { print ($best <= $most) ? \"yes\" : \"no\" }")
-	echo "$rows,${query//,/ },${ms[0]},${ms[1]},${ms[2]},${ms[3]},${ms[4]},${ms[5]},$(awk "BEGIN { printf \"%.1f\", ${ms[2]} / $best }"),$most,$met" | tee -a "$csv" >&2
+	[ "${ms[2]}" = - ] || times_memory=$(awk "BEGIN { printf \"%.1f\", ${ms[2]} / $best }")
+	echo "$rows,${query//,/ },${ms[0]},${ms[1]},${ms[2]},${ms[3]},${ms[4]},${ms[5]},$times_memory,$most,$met" | tee -a "$csv" >&2
 }
 
 # first ROWS QUERY: the statement that gives the GPU the values, and the next one
@@ -155,7 +184,8 @@ for rows in $all_rows; do
 	# What was promised is of 1e8 rows.
 	most=-
 	limit=-
-	[ "$rows" -ne 100000000 ] || { most=3; limit=5; }
+	pairs=-
+	[ "$rows" -ne 100000000 ] || { most=3; limit=5; pairs=10; }
 	fill "even" "id int, x int, y int, label text" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000, 'row ' || i"
 	run_psql -c "SELECT pg_prewarm('even')" >/dev/null
 	keep even x y id
@@ -164,18 +194,28 @@ for rows in $all_rows; do
 	measure "$rows" $most "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
 	measure "$rows" $most "$ways" "SELECT count(DISTINCT x) FROM even"
 	measure "$rows" $most "$ways" "SELECT x, count(*) FROM even GROUP BY x"
-	measure "$rows" - "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even"
+	measure "$rows" $most "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even"
+	measure "$rows" - "$ways" "SELECT percentile_disc(array[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY y), min(y), max(y), count(y) FROM even"
 	measure "$rows" - "$ways" "SELECT count(DISTINCT y) FROM even"
+	measure "$rows" $pairs "$ways" "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even GROUP BY x"
+	measure "$rows" $pairs "$ways" "SELECT x, percentile_cont(array[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY y), min(y), max(y), count(*) FROM even GROUP BY x"
+	for share in 1 50 99; do
+		measure "$rows" - "$ways" "SELECT count(*) FROM even WHERE y < ${share}0000"
+		measure "$rows" - "$ways" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE x < ${share}0"
+		measure "$rows" - "$ways" "SELECT x, count(*) FROM even WHERE y < ${share}0000 GROUP BY x"
+		measure "$rows" $pairs "$ways" "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 100 * (100 - share))) GROUP BY x"
+	done
 	measure "$rows" - "gpu memory pages" "SELECT x FROM even ORDER BY x"
 	# The server's memory answers these, whatever there is.
 	measure "$rows" $limit "auto memory pages core" "SELECT y FROM (SELECT * FROM even ORDER BY y LIMIT 10) q"
 	measure "$rows" $limit "auto memory pages core" "SELECT * FROM (SELECT * FROM even ORDER BY id DESC LIMIT 10) q"
 	run_psql -F ' ' -c "$gpu EXPLAIN (ANALYZE, COSTS OFF) SELECT x, count(*) FROM even GROUP BY x" | sed 's/^/# /' >&2
+	run_psql -F ' ' -c "$auto EXPLAIN (ANALYZE) SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > 100 GROUP BY x" | sed 's/^/# /' >&2
 	run_psql -F ' ' -c "$auto EXPLAIN (ANALYZE) SELECT x, count(*) FROM even GROUP BY x" | sed 's/^/# /' >&2
 	run_psql -c "DROP TABLE even"
 done
 if [ -n "$narrow" ]; then
-	fill "narrow" "x smallint" "$narrow" "(hashint8(i) & 2147483647) % 1000"
+	fill_narrow narrow "$narrow"
 	keep narrow x
 	most=-
 	[ "$narrow" -ne 1000000000 ] || most=10

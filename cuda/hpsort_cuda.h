@@ -385,6 +385,61 @@ extern HpsortCudaCode hpsort_cuda_job_add_packed(HpsortCudaJob *job,
 												 uint32_t npieces, uint64_t *nkeys,
 												 HpsortCudaError *err);
 
+/*
+ * One key for each row of several columns of packed values: base, and for each column the distance of its value from lo,
+ * times stride, or what a NULL adds; all modulo 2^32.  Only rows pass, and have a key, whose value of each column with a
+ * condition is in one of its ranges, which ascend, or NULL if NULLs pass.  A value of a column in the key that is
+ * farther from lo than last, and a NULL without NULL_IN_KEY, is out of bounds in a row that passes.
+ */
+#define HPSORT_CUDA_ROWS_COLUMNS		8
+#define HPSORT_CUDA_ROWS_IN_KEY			1u
+#define HPSORT_CUDA_ROWS_NULL_IN_KEY	2u
+#define HPSORT_CUDA_ROWS_FILTERED		4u
+#define HPSORT_CUDA_ROWS_NULLS_PASS		8u
+
+typedef struct HpsortCudaRange
+{
+	int32_t		lo;
+	int32_t		hi;
+} HpsortCudaRange;
+
+typedef struct HpsortCudaRowsColumn
+{
+	int32_t		lo;
+	uint32_t	last;
+	uint32_t	stride;
+	uint32_t	null_adds;
+	uint32_t	flags;
+	uint32_t	first_range;	/* of its condition, among all */
+	uint32_t	nranges;
+	uint32_t	zero;
+} HpsortCudaRowsColumn;
+
+typedef struct HpsortCudaRows
+{
+	uint32_t	ncolumns;		/* at most HPSORT_CUDA_ROWS_COLUMNS */
+	uint32_t	nranges;
+	uint32_t	base;
+	uint32_t	filtered;		/* whether there is a condition */
+	HpsortCudaRowsColumn columns[HPSORT_CUDA_ROWS_COLUMNS];
+} HpsortCudaRows;
+
+/*
+ * Say which keys rows have, once, when all other keys have been added: hpsort_cuda_job_add() and
+ * hpsort_cuda_job_add_packed() are refused from then on.  For jobs that are sorted in the engine's own way, without a
+ * permutation.
+ */
+extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
+										   const HpsortCudaRange *ranges, HpsortCudaError *err);
+
+/*
+ * Add the keys of rows: pieces has one piece of each column, of the same length, nparts times.  As
+ * hpsort_cuda_job_add_packed() otherwise, but how many keys there are is known by hpsort_cuda_job_finish(), which also
+ * reports values out of bounds.
+ */
+extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
+											   uint32_t nparts, HpsortCudaError *err);
+
 /* Highest number whose keys are no longer needed; wait != 0: wait for all. */
 extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
 											   uint64_t *number,
@@ -410,6 +465,8 @@ extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
  * keys: in the direction asked for here, whatever spec->descending says.
  * at: the keys at count positions of the ascending order, in any order and repeated at
  *		will; positions and keys are in host memory.  Either of runs and keys wanted.
+ * below: how many keys are smaller than each of count others, in any order; both in host memory.
+ *		Either of runs and keys wanted.
  * permutation: row indexes, counted from 0 in the order of adding; equal keys
  *		keep their order.  Rows are numbered in 32 bits: a permutation of more
  *		than 2^32 - 1 rows is refused with BAD_ARGUMENT.
@@ -429,6 +486,10 @@ extern HpsortCudaCode hpsort_cuda_job_read_at(HpsortCudaJob *job,
 											  const uint64_t *positions,
 											  uint64_t count, int32_t *keys,
 											  HpsortCudaError *err);
+extern HpsortCudaCode hpsort_cuda_job_read_below(HpsortCudaJob *job,
+												 const int32_t *keys,
+												 uint64_t count, uint64_t *positions,
+												 HpsortCudaError *err);
 extern HpsortCudaCode hpsort_cuda_job_read_permutation(HpsortCudaJob *job,
 													   uint64_t first,
 													   uint64_t count,

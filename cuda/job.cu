@@ -351,6 +351,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 	return job_change(job, err, [&] {
 		if (job->finished)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+		if (job->row_keys)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys behind those of rows");
 		if (n > 0 && (keys == nullptr || reinterpret_cast<uintptr_t>(keys) & 3))
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "no keys, or not aligned to 4 bytes");
 
@@ -438,11 +440,14 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 					   HpsortCudaError *err)
 {
 	return job_change(job, err, [&] {
+		if (job->finished)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
+		if (job->row_keys)
+			settle_rows(job);
+
 		HpsortCudaShape shape = shape_of(job->spec, job->n);
 		HpsortCudaChoice choice;
 
-		if (job->finished)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "the job is finished");
 		if ((job->spec.wanted & HPSORT_CUDA_PERMUTATION) && job->n > UINT32_MAX)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,
 				 "a permutation numbers at most 4294967295 rows, not %llu",

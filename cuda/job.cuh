@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "common/runs.cuh"
+#include "histogram/packed_rows.cuh"
 #include "histogram/shared_histogram.cuh"
 #include "kept_keys.cuh"
 #include "packed.cuh"
@@ -51,6 +52,23 @@ struct Added
 	}
 };
 
+/* What a job knows of rows. */
+struct RowsUse
+{
+	HpsortCudaRows layout;
+	DeviceBuffer memory;		/* RowCounts, and the ranges behind them */
+	uint64_t	first;			/* keys that are not those of rows */
+
+	RowCounts  *counts() const { return memory.as<RowCounts>(); }
+	HpsortCudaRange *ranges() const { return reinterpret_cast<HpsortCudaRange *>(counts() + 1); }
+};
+
+/*
+ * Waits until all rows have been made keys, and takes note of how many keys there are; fails if there was a value out of
+ * bounds.
+ */
+void		settle_rows(HpsortCudaJob *job);
+
 } /* namespace hpsort */
 
 /*
@@ -76,7 +94,7 @@ struct HpsortCudaJob
 	bool		counting = false;	/* the mode; else keeping: see job.cu */
 	bool		finished = false;
 	bool		failed = false;	/* an add() or finish() stopped half-way */
-	uint64_t	n = 0;
+	uint64_t	n = 0;			/* of rows with conditions, the most that there can be */
 	uint64_t	number = 0;		/* of the last add() */
 	std::deque<hpsort::Added> added;
 	uint64_t	consumed = 0;
@@ -88,6 +106,9 @@ struct HpsortCudaJob
 
 	/* packed values that it kept or was given; empty without them */
 	std::unique_ptr<hpsort::PackedUse> packed;
+
+	/* which keys rows have; null: there are none */
+	std::unique_ptr<hpsort::RowsUse> row_keys;
 
 	/* keeping: all keys, or those that further devices have not, which a published
 	 * algorithm may use beside this one */

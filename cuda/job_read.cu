@@ -8,6 +8,7 @@
 #include "job.cuh"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace hpsort;
 
@@ -240,6 +241,45 @@ hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t 
 			check(cudaMemcpyAsync(keys + at, found.as<int32_t>(), m * sizeof(int32_t),
 								  cudaMemcpyDeviceToHost, job->compute),
 				  "copy the result");
+		}
+		check(cudaStreamSynchronize(job->compute), "copy the result");
+	});
+}
+
+/* In parts as above. */
+extern "C" HpsortCudaCode
+hpsort_cuda_job_read_below(HpsortCudaJob *job, const int32_t *keys, uint64_t count,
+						   uint64_t *positions, HpsortCudaError *err)
+{
+	return job_call(job, err, [&] {
+		const uint64_t part = std::min(REGIME_READ_SLICE / sizeof(uint64_t), count);
+
+		check_read(job, HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS, 0, 0, job->n);
+		if (job->sorted_descending)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys that were sorted downwards for a permutation");
+		if (job->n == 0)
+			memset(positions, 0, count * sizeof(uint64_t));
+		if (count == 0 || job->n == 0)
+			return;
+
+		DeviceBuffer others(job->context, job->compute, part * sizeof(int32_t), "keys to be found");
+		DeviceBuffer found(job->context, job->compute, part * sizeof(uint64_t), "reading");
+		Settle		settle(job->compute);
+
+		for (uint64_t at = 0; at < count; at += part)
+		{
+			const uint64_t m = std::min(part, count - at);
+
+			check_cancelled(job);
+			check(cudaMemcpyAsync(others.as<int32_t>(), keys + at, m * sizeof(int32_t),
+								  cudaMemcpyHostToDevice, job->compute), "copy keys");
+			if (job->have_runs)
+				runs_below(job->compute, job->runs, others.as<int32_t>(), m, found.as<uint64_t>());
+			else
+				keys_below(job->compute, job->sorted.as<int32_t>(), job->n, others.as<int32_t>(), m,
+						   found.as<uint64_t>());
+			check(cudaMemcpyAsync(positions + at, found.as<uint64_t>(), m * sizeof(uint64_t),
+								  cudaMemcpyDeviceToHost, job->compute), "copy the result");
 		}
 		check(cudaStreamSynchronize(job->compute), "copy the result");
 	});

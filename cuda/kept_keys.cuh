@@ -47,6 +47,9 @@ public:
 	 * compute writes behind the others and adds to bounds().
 	 */
 	void		note(uint64_t n, uint64_t first);
+	/* Of those noted last, there are fewer: n keys in all.  Nobody wants the numbers of such keys. */
+	void		end_at(uint64_t n) { n_ = n; }
+	bool		has_room(uint64_t keys) const { return keys <= capacity_; }
 	Bounds	   *bounds() const { return bounds_.as<Bounds>(); }
 	/* Of all keys; waits for them. */
 	Bounds		read_bounds();

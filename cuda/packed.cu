@@ -400,15 +400,30 @@ next_staging(PackedUse *use)
 	return use->tables.back().get();
 }
 
+/* Has the keys of a table of rows counted or written. */
+void
+use_rows(HpsortCudaJob *job, const PackedTable &parts)
+{
+	const RowTable table = {parts, job->row_keys->ranges(), job->row_keys->counts()};
+	const HpsortCudaRows &layout = job->row_keys->layout;
+
+	if (job->counting)
+		rows_count(job->context, job->compute, table, layout, job->bins);
+	else
+		rows_add(job->context, job->compute, table, layout,
+				 job->kept.keys() + (layout.filtered ? job->row_keys->first : 0), job->kept.bounds());
+}
+
 /*
  * Brings a table to its place on the device, when the table there before has been read, and
- * has its values counted or unpacked.
+ * has its values counted or unpacked, or keys made of its rows.
  */
 void
 add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
 		  Event *read)
 {
-	const uint64_t bytes = (static_cast<uint64_t>(table.count) + 1) * sizeof(PackedPart);
+	const uint64_t columns = job->row_keys ? static_cast<uint64_t>(table.count) * job->row_keys->layout.ncolumns : 0;
+	const uint64_t bytes = (table.count + columns + 1) * sizeof(PackedPart);
 
 	read->make_wait(job->copy);
 	table.parts = place;
@@ -417,11 +432,60 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	staging->copied.record(job->copy);
 	/* in keeping mode also for the room that the keys go to */
 	staging->copied.make_wait(job->compute);
-	if (job->counting)
+	if (job->row_keys)
+		use_rows(job, table);
+	else if (job->counting)
 		job->bins.add_packed(job->context, job->compute, table, job->verdict.get());
 	else
 		unpack_add(job->context, job->compute, table, job->kept.keys(), job->kept.bounds());
 	read->record(job->compute);
+}
+
+/*
+ * The next table of rows: from part *at on, as make_table(), whose rows have their places from *position on.  What it has
+ * of columns lies behind the sentinel (RowTable).
+ */
+PackedTable
+make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
+			   uint64_t *position, PackedPart *parts)
+{
+	const uint32_t most = REGIME_PACKED_PARTS / (ncolumns + 1);
+	PackedTable table = {nullptr, 0, 0, 0};
+	uint32_t	end = *at;
+	uint32_t	count = 0;
+
+	for (; end < nparts && count < most; end++)
+	{
+		const uint32_t n = pieces[static_cast<size_t>(end) * ncolumns].n;
+
+		if (n > UINT32_MAX - table.n)
+			break;
+		table.n += n;
+		count += n > 0;
+	}
+	for (; *at < end; (*at)++)
+	{
+		const HpsortCudaPiece *columns = pieces + static_cast<size_t>(*at) * ncolumns;
+
+		if (columns->n == 0)
+			continue;
+		parts[table.count] = PackedPart{nullptr, static_cast<int64_t>(*position) * 8, table.tiles,
+			table.count, columns->n, 0};
+		for (uint32_t c = 0; c < ncolumns; c++)
+		{
+			const HpsortCudaPacked *packed = columns[c].packed;
+
+			parts[count + 1 + static_cast<size_t>(table.count) * ncolumns + c] = PackedPart{
+				packed->values + (static_cast<uint64_t>(columns[c].first) << packed->width_bits),
+				(packed->nulls != nullptr ? 4 : 0) + packed->width_bits, 0, columns[c].first,
+				columns->n, packed->base};
+		}
+		*position += columns->n;
+		table.tiles += (columns->n - 1) / packed_tile_values + 1;
+		table.count++;
+	}
+	parts[table.count] = PackedPart{nullptr, 0, table.tiles, 0, 0, 0};
+	return table;
 }
 
 /*
@@ -434,9 +498,11 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 		   const Found &found)
 {
 	PackedUse  *use = use_of(job);
-	DeviceBuffer memory(job->context, job->copy, regime_packed_bytes(found.parts),
+	const uint32_t ncolumns = job->row_keys ? job->row_keys->layout.ncolumns : 0;
+	const uint64_t slots = static_cast<uint64_t>(found.parts) * (ncolumns + 1);
+	DeviceBuffer memory(job->context, job->copy, regime_packed_bytes(slots),
 						"tables of packed values");
-	const uint32_t tables = found.parts > REGIME_PACKED_PARTS ? 2 : 1;
+	const uint32_t tables = slots > REGIME_PACKED_PARTS ? 2 : 1;
 	PackedStaging *staging = next_staging(use);
 	uint64_t	position = job->kept.n();
 	uint32_t	turn = 0;
@@ -446,8 +512,9 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 	{
 		for (;;)
 		{
-			const PackedTable table = make_table(pieces, npieces, job->counting, &at,
-												 &position, staging->parts);
+			const PackedTable table = job->row_keys ?
+				make_row_table(pieces, npieces, ncolumns, &at, &position, staging->parts) :
+				make_table(pieces, npieces, job->counting, &at, &position, staging->parts);
 
 			if (table.count > 0)
 				add_table(job, staging, table, memory.as<PackedPart>() +
@@ -564,6 +631,8 @@ hpsort_cuda_job_add_packed(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 	return packed_call(job, err, [&] {
 		if (npieces > 0 && pieces == nullptr)
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "no pieces");
+		if (job->row_keys)
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "keys behind those of rows");
 
 		const Found found = look_through(job, pieces, npieces);
 
@@ -578,5 +647,120 @@ hpsort_cuda_job_add_packed(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 		job->n += found.keys;
 		if (nkeys)
 			*nkeys = found.keys;
+	});
+}
+
+/* --- rows */
+
+namespace
+{
+
+bool
+layout_is_sound(const HpsortCudaRows &layout, const HpsortCudaRange *ranges)
+{
+	if (layout.ncolumns == 0 || layout.ncolumns > HPSORT_CUDA_ROWS_COLUMNS ||
+		(layout.nranges > 0 && ranges == nullptr))
+		return false;
+	for (uint32_t c = 0; c < layout.ncolumns; c++)
+		if (layout.columns[c].first_range > layout.nranges ||
+			layout.columns[c].nranges > layout.nranges - layout.columns[c].first_range ||
+			((layout.columns[c].flags & HPSORT_CUDA_ROWS_FILTERED) && !layout.filtered))
+			return false;
+	return true;
+}
+
+/* What parts have: rows, and how many have some. */
+Found
+look_through_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts)
+{
+	const uint32_t ncolumns = job->row_keys->layout.ncolumns;
+	Found		found = {0, 0};
+
+	if (nparts > UINT32_MAX / HPSORT_CUDA_ROWS_COLUMNS)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "too many parts of rows");
+	/* whose they are, and whether they are there */
+	(void) look_through(job, pieces, nparts * ncolumns);
+	for (uint32_t i = 0; i < nparts; i++)
+	{
+		const HpsortCudaPiece *columns = pieces + static_cast<size_t>(i) * ncolumns;
+
+		for (uint32_t c = 1; c < ncolumns; c++)
+			if (columns[c].n != columns->n)
+				fail(HPSORT_CUDA_BAD_ARGUMENT, "columns of %u and %u rows", columns->n, columns[c].n);
+		found.keys += columns->n;
+		found.parts += columns->n > 0;
+	}
+	return found;
+}
+
+} /* namespace */
+
+void
+hpsort::settle_rows(HpsortCudaJob *job)
+{
+	RowCounts	counts;
+
+	check(cudaMemcpyAsync(&counts, job->row_keys->counts(), sizeof(counts), cudaMemcpyDeviceToHost,
+						  job->compute), "read the number of rows");
+	check(cudaStreamSynchronize(job->compute), "make keys of rows");
+	if (counts.n_outside != 0)
+		fail_outside(counts.value, job->spec.lo, job->spec.hi);
+	/* in counting mode all rows that pass are counted, otherwise those that conditions have let pass */
+	if (job->row_keys->layout.filtered)
+		job->n = job->row_keys->first + counts.kept;
+	if (job->row_keys->layout.filtered && !job->counting)
+		job->kept.end_at(job->n);
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
+					 const HpsortCudaRange *ranges, HpsortCudaError *err)
+{
+	return packed_call(job, err, [&] {
+		if (job->row_keys || job->spec.algorithm != 0 || (job->spec.wanted & HPSORT_CUDA_PERMUTATION))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "rows in a job that has some, or that is not for rows");
+		if (!layout_is_sound(*layout, ranges))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "impossible layout of rows");
+
+		std::unique_ptr<RowsUse> rows(new RowsUse);
+		const uint64_t bytes = layout->nranges * sizeof(HpsortCudaRange);
+
+		rows->layout = *layout;
+		rows->first = job->n;
+		rows->memory = DeviceBuffer(job->context, job->compute, sizeof(RowCounts) + bytes,
+									"a layout of rows");
+		check(cudaMemsetAsync(rows->counts(), 0, sizeof(RowCounts), job->compute), "clear counts");
+		if (bytes > 0)
+			check(cudaMemcpyAsync(rows->ranges(), ranges, bytes, cudaMemcpyHostToDevice, job->compute),
+				  "copy conditions");
+		/* ranges are the caller's again */
+		check(cudaStreamSynchronize(job->compute), "copy conditions");
+		job->row_keys = std::move(rows);
+	});
+}
+
+extern "C" HpsortCudaCode
+hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t nparts,
+						 HpsortCudaError *err)
+{
+	return packed_call(job, err, [&] {
+		if (!job->row_keys || (nparts > 0 && pieces == nullptr))
+			fail(HPSORT_CUDA_BAD_ARGUMENT, "no layout of rows, or no pieces");
+
+		const Found found = look_through_rows(job, pieces, nparts);
+
+		if (found.parts == 0)
+			return;
+		if (!job->counting && !job->kept.has_room(job->kept.n() + found.keys))
+		{
+			/* keys are moved, and only those that are there */
+			if (job->row_keys->layout.filtered)
+				settle_rows(job);
+			job->kept.reserve(job->kept.n() + found.keys);
+		}
+		add_pieces(job, pieces, nparts, found);
+		if (!job->counting)
+			job->kept.note(found.keys, job->n);
+		job->n += found.keys;
 	});
 }

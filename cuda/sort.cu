@@ -10,6 +10,7 @@
 
 #include "common/bounds.cuh"
 #include "distinct/many_distinct.cuh"
+#include "histogram/packed_rows.cuh"
 #include "histogram/shared_histogram.cuh"
 #include "passes/permutation.cuh"
 #include "passes/small_sort.cuh"
@@ -27,6 +28,7 @@ configure_kernels(const HpsortCudaLimits &limits)
 {
 	configure_shared_histogram(limits);
 	configure_packed_histogram(limits);
+	configure_packed_rows(limits);
 	configure_few_distinct(limits);
 	configure_partition(limits);
 	configure_permutation(limits);

@@ -773,7 +773,10 @@ main(int argc, char **argv)
 	if (mode.families)
 		grid_without_families();
 	else if (mode.packed)
+	{
 		packed_rows();
+		packed_row_keys();
+	}
 	else
 		good = beside_cub(mode, info.limits.sms);
 

@@ -60,6 +60,7 @@ bool		grid_never_slower(void);
 
 /* gpubench_packed.cu. */
 void		packed_rows(void);
+void		packed_row_keys(void);
 
 /* gpubench_grid.cu: what each kernel family is worth, row by row. */
 void		grid_without_families(void);

@@ -394,3 +394,155 @@ packed_rows(void)
 		}
 	}
 }
+
+/* ------------------------------------------------------------------------
+ * Rows of two columns
+ * ------------------------------------------------------------------------
+ */
+
+/* What a job of rows takes: making keys, all from opening to the end of finish, and a question for each group. */
+struct RowTimes
+{
+	double		make = 0;
+	double		all = 0;
+	double		look = 0;
+	uint64_t	n = 0;
+	std::vector<uint64_t> below;
+	std::vector<int32_t> medians;
+};
+
+/* x of some groups above y of some values, as percentiles of y by x want them; of rows whose y is at most `most`. */
+static RowTimes
+time_rows(const std::vector<HpsortCudaPiece> &pieces, uint32_t nparts, uint32_t groups, uint32_t values, int32_t most)
+{
+	const int	shift = bits_of(values);
+	const HpsortCudaRange range = {0, most};
+	HpsortCudaSpec spec = {};
+	HpsortCudaRows layout = {};
+	RowTimes	times;
+	std::vector<double> makes;
+	std::vector<double> alls;
+	std::vector<double> looks;
+	std::vector<int32_t> starts(groups);
+	std::vector<uint64_t> positions;
+
+	spec.bounds_known = 1;
+	spec.hi = (int32_t) (groups << shift) - 1;
+	spec.wanted = HPSORT_CUDA_RUNS;
+	layout.ncolumns = 2;
+	layout.nranges = 1;
+	layout.columns[0] = {0, groups - 1, 1u << shift, 0, HPSORT_CUDA_ROWS_IN_KEY, 0, 0, 0};
+	layout.columns[1] = {0, values - 1, 1, 0, HPSORT_CUDA_ROWS_IN_KEY, 0, 1, 0};
+	if (most < (int32_t) values - 1)
+	{
+		layout.filtered = 1;
+		layout.columns[1].flags |= HPSORT_CUDA_ROWS_FILTERED;
+	}
+	for (uint32_t g = 0; g < groups; g++)
+		starts[g] = (int32_t) (g << shift);
+	for (int i = 0; i < 9; i++)
+	{
+		HpsortCudaJob *job;
+		HpsortCudaResult result;
+		double		start = now_ms();
+		double		before;
+
+		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+		ENGINE(hpsort_cuda_job_rows(job, &layout, &range, &err));
+		before = now_ms();
+		ENGINE(hpsort_cuda_job_add_rows(job, pieces.data(), nparts, &err));
+		CUDA(cudaDeviceSynchronize());
+		makes.push_back(now_ms() - before);
+		ENGINE(hpsort_cuda_job_finish(job, &result, &err));
+		alls.push_back(now_ms() - start);
+		times.n = result.n;
+		times.below.resize(groups);
+		before = now_ms();
+		ENGINE(hpsort_cuda_job_read_below(job, starts.data(), groups, times.below.data(), &err));
+		positions.clear();
+		for (uint32_t g = 0; g < groups; g++)
+		{
+			const uint64_t end = g + 1 < groups ? times.below[g + 1] : times.n;
+
+			if (end > times.below[g])
+				positions.push_back((times.below[g] + end) / 2);
+		}
+		times.medians.resize(positions.size());
+		ENGINE(hpsort_cuda_job_read_at(job, positions.data(), positions.size(), times.medians.data(), &err));
+		looks.push_back(now_ms() - before);
+		hpsort_cuda_job_close(job);
+	}
+	times.make = median(makes);
+	times.all = median(alls);
+	times.look = median(looks);
+	return times;
+}
+
+/* What the host expects of that, by a key at a time; groups' sizes alone. */
+static bool
+rows_are_right(const Column &x, const Column &y, const RowTimes &times, int32_t most)
+{
+	std::vector<int32_t> xs(x.n);
+	std::vector<int32_t> ys(y.n);
+	std::vector<uint64_t> counts(times.below.size() + 1);
+
+	CUDA(cudaMemcpy(xs.data(), x.keys, x.n * 4, cudaMemcpyDeviceToHost));
+	CUDA(cudaMemcpy(ys.data(), y.keys, y.n * 4, cudaMemcpyDeviceToHost));
+	for (uint64_t i = 0; i < x.n; i++)
+		if (ys[i] <= most)
+			counts[xs[i] + 1]++;
+	for (size_t g = 0; g < times.below.size(); g++)
+	{
+		if (counts[g] != times.below[g])
+			return false;
+		counts[g + 1] += counts[g];
+	}
+	return counts.back() == times.n;
+}
+
+static void
+row_of_rows(uint64_t n, const Column &x, const Column &y, const std::vector<HpsortCudaPiece> &pieces, double share)
+{
+	const int32_t most = (int32_t) (1000000 * share) - 1;
+	char		name[128];
+
+	snprintf(name, sizeof(name), "rows n %.0e of 1000 groups, 1000000 values, %g passing", (double) n, share);
+	if (skip(name))
+		return;
+
+	const RowTimes times = time_rows(pieces, x.npieces, 1000, 1000000, most);
+	if (!rows_are_right(x, y, times, most))
+	{
+		fprintf(stderr, "%s: wrong result\n", name);
+		exit(1);
+	}
+	printf("%-60s %8.4f %8.4f %8.4f\n", name, times.make, times.all, times.look);
+	fflush(stdout);
+}
+
+/* Percentiles of y by x: keys made, all of the job, and what is asked of it, in milliseconds. */
+void
+packed_row_keys(void)
+{
+	printf("%-60s %8s %8s %8s\n", "", "make", "job", "look");
+	for (uint64_t n : {10000000ull, 100000000ull})
+	{
+		Column		x = make_column({UNIFORM, n, 1000, 0, false, 7}, 2);
+		Column		y = make_column({UNIFORM, n, 1000000, 0, false, 8}, 4);
+		Kept		kept_x(x);
+		Kept		kept_y(y);
+		std::vector<HpsortCudaPiece> pieces;
+
+		for (uint32_t i = 0; i < x.npieces; i++)
+		{
+			pieces.push_back(kept_x.pieces[i]);
+			pieces.push_back(kept_y.pieces[i]);
+		}
+		for (double share : {1.0, 0.99, 0.5, 0.01})
+			row_of_rows(n, x, y, pieces, share);
+		kept_x.release();
+		kept_y.release();
+		free_column(&x);
+		free_column(&y);
+	}
+}

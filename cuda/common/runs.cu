@@ -178,6 +178,41 @@ keys_at_kernel(const int32_t *keys, uint64_t n, bool reversed, const uint64_t *p
 		out[i] = keys[reversed ? n - 1 - positions[i] : positions[i]];
 }
 
+/* The first of n ascending keys that is not smaller than another one; n if there is none. */
+__device__ __forceinline__ uint64_t
+lower_bound(const int32_t *keys, uint64_t n, int32_t other)
+{
+	uint64_t	lo = 0;
+	uint64_t	hi = n;
+
+	while (lo < hi)
+	{
+		const uint64_t middle = (lo + hi) / 2;
+
+		if (__ldg(keys + middle) < other)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+/* With starts, keys are those of runs, which begin there. */
+__global__ void
+below_kernel(const int32_t *keys, uint64_t n, const uint64_t *starts, const int32_t *others,
+			 uint64_t count, uint64_t *out)
+{
+	const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+
+	for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+		 i < count; i += step)
+	{
+		const uint64_t at = lower_bound(keys, n, others[i]);
+
+		out[i] = starts != nullptr ? starts[at] : at;
+	}
+}
+
 /*
  * Sorted keys to runs: a run starts where a key differs from the one before.
  * Two passes over the keys (count the starts of a tile, write them), so that
@@ -310,6 +345,23 @@ keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
 	keys_at_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(keys, n, reversed,
 																  positions, count, out);
 	check_launch("read keys");
+}
+
+void
+runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others, uint64_t count,
+		   uint64_t *out)
+{
+	below_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(runs.keys, runs.distinct, runs.starts,
+																others, count, out);
+	check_launch("find keys among runs");
+}
+
+void
+keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n, const int32_t *others,
+		   uint64_t count, uint64_t *out)
+{
+	below_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(keys, n, nullptr, others, count, out);
+	check_launch("find keys");
 }
 
 void

@@ -12,6 +12,7 @@
 #include "gpu/client_extents.h"
 #include "gpu/client_job.h"
 #include "gpu/client_results.h"
+#include "gpu/client_rows.h"
 #include "gpu/copy.h"
 #include "sort/error.h"
 
@@ -116,6 +117,11 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 
 	if (job->failed)
 		return client_job_failed(job, err);
+	if (job->ncolumns > 0)
+	{
+		c->failure = GPU_UNSUPPORTED;
+		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "keys cannot follow those of rows");
+	}
 	status = announce(job, n, err);
 	if (status != SORT_OK)
 		return status;
@@ -165,11 +171,11 @@ gpu_finish(SortJob *base, SortError *err)
 
 	/* FINISH asks for the first result, too: no round trip of its own. */
 	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
-	message.body.read.form = job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
+	message.body.read.form = job->base.spec.look_up ? GPU_FORM_NONE : job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
 		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
 	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
-	job->reads = 1;
+	job->reads = job->base.spec.look_up ? 0 : 1;
 	status = client_send(c, &message, err);
 	while (status == SORT_OK && !job->finished)
 		status = client_job_handle(job, NULL, err);
@@ -236,6 +242,9 @@ const SortDevice gpu_client_device = {
 	.add = gpu_add,
 	.add_extents = client_add_extents,
 	.keep_extent = client_keep_extent,
+	.set_rows = client_set_rows,
+	.add_rows = client_add_rows,
+	.look_up = client_look_up,
 	.finish = gpu_finish,
 	.read_keys = client_read_keys,
 	.read_runs = client_read_runs,

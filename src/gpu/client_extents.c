@@ -9,9 +9,8 @@
 #include "gpu/copy.h"
 #include "sort/error.h"
 
-/* Announces chunks with extents; the chunk of keys that is being filled is handed over first. */
-static SortStatus
-announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
+SortStatus
+client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
 {
 	GpuMessage	message;
 
@@ -28,10 +27,9 @@ announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
 	return client_send(job->client, &message, err);
 }
 
-/* Copies size bytes to a granted chunk, and hands it over as type with count extents. */
-static SortStatus
-send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
-		   SortError *err)
+SortStatus
+client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
+				  SortError *err)
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
@@ -63,10 +61,10 @@ client_send_kept(GpuJob *job, SortError *err)
 		return SORT_OK;
 	if (!job->full)
 	{
-		status = announce_chunks(job, 1, err);
+		status = client_announce_chunks(job, 1, err);
 		if (status == SORT_OK)
-			status = send_chunk(job, GPU_MSG_KEEP, job->keeping, job->keeping_bytes,
-								job->keeping_count, err);
+			status = client_send_chunk(job, GPU_MSG_KEEP, job->keeping, job->keeping_bytes,
+									   job->keeping_count, err);
 		if (status != SORT_OK)
 			return status;
 	}
@@ -140,7 +138,7 @@ send_lists(GpuJob *job, size_t n, GpuExtent *list, uint32_t most, SortError *err
 			};
 		}
 		job->extents_asked += count;
-		status = send_chunk(job, GPU_MSG_ADD_EXTENTS, list, count * sizeof(*list), count, err);
+		status = client_send_chunk(job, GPU_MSG_ADD_EXTENTS, list, count * sizeof(*list), count, err);
 	}
 	return status;
 }
@@ -166,7 +164,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	}
 	if (!c->keeps_extents || n == 0)
 		return SORT_OK;
-	if (base->spec.n != 0 || n / capacity >= UINT32_MAX)
+	if (base->spec.n != 0 || job->ncolumns > 0 || n / capacity >= UINT32_MAX)
 	{
 		c->failure = GPU_UNSUPPORTED;
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job was not opened for extents");
@@ -179,7 +177,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 		return sort_no_memory(err);
 	job->extents = extents;
 	job->extents_asked = job->extents_answered = 0;
-	status = announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
+	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
 	if (status == SORT_OK)
 		status = send_lists(job, n, list, most, err);
 	while (status == SORT_OK && job->extents_answered < n)

@@ -25,4 +25,12 @@ extern SortStatus client_send_kept(GpuJob *job, SortError *err);
  */
 extern SortStatus client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err);
 
+/*
+ * For client_rows.c, too: announces chunks that do not bring keys, when the chunk of keys that is being filled has been
+ * handed over; and fills such a chunk with size bytes, which it hands over as type with count elements.
+ */
+extern SortStatus client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err);
+extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
+									SortError *err);
+
 #endif							/* HPSORT_GPU_CLIENT_EXTENTS_H */

@@ -63,8 +63,9 @@ take_finished(GpuJob *job, const GpuFinished *finished, SortError *err)
 {
 	if (!job->finishing || job->finished)
 		return client_violation(job->client, err, "result that was not asked for");
-	if (finished->n != job->n)
+	if (job->filtered ? finished->n > job->n : finished->n != job->n)
 		return client_violation(job->client, err, "wrong number of keys");
+	job->n = job->base.keys = finished->n;
 	job->finished = true;
 	job->algorithm = (SortAlgorithm) finished->algorithm;
 	memcpy(job->reason, finished->reason, sizeof(job->reason));
@@ -108,6 +109,56 @@ take_data(GpuJob *job, const GpuData *data, SortError *err)
 	return client_violation(c, err, "result out of turn");
 }
 
+/* Answers to the next lists of rows, as take_added. */
+static SortStatus
+take_added_rows(GpuJob *job, const GpuAdded *added, SortError *err)
+{
+	GpuClient  *c = job->client;
+	const char *answers = client_chunk_memory(c, added->chunk);
+	uint64_t	rows = 0;
+	uint32_t	i;
+
+	if (added->count > job->rows_asked - job->rows_answered ||
+		added->count > gpu_chunk_rows(c->chunk_bytes, job->ncolumns))
+		return client_violation(c, err, "rows that were not asked for");
+	for (i = 0; i < added->count; i++)
+	{
+		SortRows   *mine = &job->rows[job->rows_answered++];
+		GpuRows		answer;
+
+		memcpy(&answer, answers, sizeof(answer));
+		answers += sizeof(answer) + job->ncolumns * sizeof(uint64_t);
+		if (answer.blocks[0] != mine->blocks[0] || answer.blocks[1] != mine->blocks[1] ||
+			(answer.missing != 0 && answer.rows > 0))
+			return client_violation(c, err, "impossible rows");
+		mine->added = answer.missing == 0;
+		mine->missing = answer.missing;
+		mine->rows = answer.rows;
+		rows += answer.rows;
+	}
+	if (rows != added->keys)
+		return client_violation(c, err, "wrong number of rows");
+	job->n += rows;
+	return client_release_chunk(c, added->chunk, err);
+}
+
+static SortStatus
+take_found(GpuJob *job, const GpuLook *found, SortError *err)
+{
+	GpuClient  *c = job->client;
+
+	if (job->failed)
+		return SORT_OK;
+	if (!job->looking || job->found || found->look != job->look.look || found->count != job->look.count)
+		return client_violation(c, err, "answers that were not asked for");
+	if (c->held[found->chunk] != CHUNK_NOT_HELD)
+		return client_violation(c, err, "chunk lent twice");
+	c->held[found->chunk] = CHUNK_LENT;
+	job->look.chunk = found->chunk;
+	job->found = true;
+	return SORT_OK;
+}
+
 /*
  * Answers to the next extents that were asked for.  The service may write to the chunk at any
  * time: each answer is copied before it is looked at.
@@ -124,6 +175,8 @@ take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 		return SORT_OK;
 	if (c->held[added->chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk lent twice");
+	if (job->rows)
+		return take_added_rows(job, added, err);
 	if (added->count > job->extents_asked - job->extents_answered)
 		return client_violation(c, err, "extents that were not asked for");
 	answers = (const GpuExtent *) client_chunk_memory(c, added->chunk);
@@ -167,6 +220,8 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 		case GPU_MSG_FULL:
 			job->full = true;
 			return SORT_OK;
+		case GPU_MSG_FOUND:
+			return take_found(job, &message->body.look, err);
 		case GPU_MSG_ERROR:
 			if (!job->failed)
 				take_error(job, &message->body.error);

@@ -32,6 +32,18 @@ typedef struct GpuJob
 	SortExtent *extents;		/* of the caller; NULL: none is asked for */
 	size_t		extents_asked;
 	size_t		extents_answered;
+
+	/* the same of rows */
+	uint32_t	ncolumns;		/* of the layout; 0: none was sent */
+	bool		filtered;		/* rows may have no key, and n is the most that there can be */
+	SortRows   *rows;
+	size_t		rows_asked;
+	size_t		rows_answered;
+
+	/* questions */
+	bool		looking;		/* LOOK is sent */
+	bool		found;			/* ... and answered, in look.chunk */
+	GpuLook		look;
 	bool		finishing;		/* FINISH is sent */
 	bool		finished;		/* FINISH is answered */
 	bool		failed;

@@ -28,6 +28,9 @@ _Static_assert(sizeof(GpuOpen) == 40, "open");
 _Static_assert(sizeof(GpuWant) == 16, "want");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(GpuExtent) == 40, "extent by its number");
+_Static_assert(sizeof(GpuRows) == 24, "rows by their numbers");
+_Static_assert(sizeof(GpuLook) == 16, "look");
+_Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN, "layout in a chunk");
 _Static_assert(sizeof(GpuAdded) == 16, "added");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuResult) == 24, "result");
@@ -65,7 +68,11 @@ gpu_body_length(uint32_t type, GpuSide side)
 				return sizeof(GpuWant);
 			case GPU_MSG_KEEP:
 			case GPU_MSG_ADD_EXTENTS:
+			case GPU_MSG_ROWS:
+			case GPU_MSG_ADD_ROWS:
 				return sizeof(GpuExtents);
+			case GPU_MSG_LOOK:
+				return sizeof(GpuLook);
 			case GPU_MSG_CLOSE:
 			case GPU_MSG_ASK_DEVICES:
 				return 0;
@@ -92,6 +99,8 @@ gpu_body_length(uint32_t type, GpuSide side)
 			return sizeof(GpuAdded);
 		case GPU_MSG_FULL:
 			return 0;
+		case GPU_MSG_FOUND:
+			return sizeof(GpuLook);
 		default:
 			return -1;
 	}
@@ -177,6 +186,20 @@ complaint_of_read(const GpuRead *read)
 	return NULL;
 }
 
+/* The complaint about questions or answers, or NULL. */
+static const char *
+complaint_of_look(const GpuLook *look, uint32_t chunks, uint64_t chunk_bytes)
+{
+	if (look->chunk >= chunks)
+		return "no such chunk";
+	if (look->look > SORT_LOOK_DISTINCT || look->zero != 0)
+		return "unknown kind of question";
+	if (look->count == 0 || look->count > gpu_chunk_looks(chunk_bytes) ||
+		(look->look == SORT_LOOK_DISTINCT && look->count != 1))
+		return "wrong number of questions in a chunk";
+	return NULL;
+}
+
 /* The complaint about the body of a client's message, or NULL. */
 static const char *
 complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
@@ -218,6 +241,21 @@ complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 			if (m->body.extents.count == 0 || m->body.extents.count > gpu_chunk_extents(chunk_bytes))
 				return "wrong number of extents in a chunk";
 			break;
+		case GPU_MSG_ROWS:
+			if (m->body.extents.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.extents.count != 1)
+				return "wrong number of layouts in a chunk";
+			break;
+		case GPU_MSG_ADD_ROWS:
+			/* how many columns there are, the layout says */
+			if (m->body.extents.chunk >= chunks)
+				return "no such chunk";
+			if (m->body.extents.count == 0 || m->body.extents.count > gpu_chunk_rows(chunk_bytes, 1))
+				return "wrong number of rows in a chunk";
+			break;
+		case GPU_MSG_LOOK:
+			return complaint_of_look(&m->body.look, chunks, chunk_bytes);
 		case GPU_MSG_ADD:
 			if (m->body.add.chunk >= chunks)
 				return "no such chunk";
@@ -309,9 +347,12 @@ complaint_of_service(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
 		case GPU_MSG_ADDED:
 			if (m->body.added.chunk >= chunks)
 				return "no such chunk";
-			if (m->body.added.count == 0 || m->body.added.count > gpu_chunk_extents(chunk_bytes))
+			/* lists of rows of one column are the smallest that are answered */
+			if (m->body.added.count == 0 || m->body.added.count > gpu_chunk_rows(chunk_bytes, 1))
 				return "wrong number of extents in a chunk";
 			break;
+		case GPU_MSG_FOUND:
+			return complaint_of_look(&m->body.look, chunks, chunk_bytes);
 		case GPU_MSG_DEVICE:
 			if (!device_is_sane(&m->body.device))
 				return "impossible device";

@@ -16,9 +16,12 @@
  *		ADD, ADD, ...				GRANT, GRANT, ...
  *		KEEP						GRANT ..., FULL if an extent found no room
  *		ADD_EXTENTS					GRANT ..., ADDED, which lends the chunk for reading
+ *		ROWS						nothing
+ *		ADD_ROWS					GRANT ..., ADDED, which lends the chunk for reading
  *		FINISH (and read)			FINISHED, RESULT, DATA, DATA, ...
  *		RELEASE ...					DATA ...
  *		READ						RESULT, DATA ...
+ *		LOOK						FOUND, which lends the chunk for reading
  *		CLOSE						nothing: the next OPEN may follow at once
  *		ASK_DEVICES					DEVICE, one for each
  *
@@ -37,6 +40,11 @@
  * (ADD_EXTENTS) instead of their keys.  Numbers mean something within an epoch, which
  * HELLO names: the life of the memory that the extents were copied from.
  *
+ * Rows of several extents, one for each column, have one key each, by a layout (sort/rows_layout.h) that ROWS
+ * brings.  How many keys a job has whose layout has conditions is only known when it is FINISHED.
+ *
+ * After FINISH a client may have questions about the keys, which lie in chunks that WANT has announced (LOOK).
+ *
  * An ERROR with a job's number ends that job: the service ignores later messages
  * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
  * ends the connection.
@@ -49,6 +57,7 @@
 #include <stdint.h>
 
 #include "gpu/gpu_types.h"
+#include "sort/device.h"
 #include "sort/plan.h"
 #include "sort/sort_types.h"
 
@@ -60,7 +69,7 @@ extern "C"
 #define GPU_MAGIC UINT32_C(0x74735048)	/* "HPst" */
 
 /* Part of the build id; raised whenever a message changes its meaning. */
-#define GPU_PROTOCOL_VERSION 5
+#define GPU_PROTOCOL_VERSION 6
 
 #define GPU_BUILD_SIZE 48
 #define GPU_TEXT_SIZE 160
@@ -84,6 +93,9 @@ typedef enum GpuMessageType
 	GPU_MSG_ASK_DEVICES,
 	GPU_MSG_KEEP,
 	GPU_MSG_ADD_EXTENTS,
+	GPU_MSG_ROWS,
+	GPU_MSG_ADD_ROWS,
+	GPU_MSG_LOOK,
 
 	/* from the service */
 	GPU_MSG_WELCOME = 33,
@@ -94,7 +106,8 @@ typedef enum GpuMessageType
 	GPU_MSG_DEVICE,
 	GPU_MSG_ERROR,
 	GPU_MSG_ADDED,
-	GPU_MSG_FULL
+	GPU_MSG_FULL,
+	GPU_MSG_FOUND
 } GpuMessageType;
 
 typedef enum GpuSide
@@ -155,7 +168,10 @@ typedef struct GpuOpen
 	uint32_t	zero;
 } GpuOpen;
 
-/* What follows at once, besides what was announced before: keys, or chunks of KEEP and ADD_EXTENTS. */
+/*
+ * What follows at once, besides what was announced before: keys, or chunks of KEEP, ADD_EXTENTS, ROWS, ADD_ROWS, and
+ * after FINISH of LOOK alone.
+ */
 typedef struct GpuWant
 {
 	uint64_t	keys;
@@ -173,6 +189,8 @@ typedef struct GpuAdd
  * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
  * bytes, whose number is a multiple of 8.
  * ADD_EXTENTS: GpuExtent, one behind the other, which ADDED gives back with the answers filled in.
+ * ROWS: a RowsLayout and its ranges; count is 1.
+ * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back likewise.
  */
 typedef struct GpuExtents
 {
@@ -197,6 +215,15 @@ typedef struct GpuExtent
 	uint32_t	zero;
 } GpuExtent;
 
+/* Some blocks of the extents of all columns of the layout, whose generations (uint64_t, not 0) follow. */
+typedef struct GpuRows
+{
+	uint64_t	blocks[2];		/* as in GpuExtent */
+	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of column c; all bits, if the
+								 * columns do not have the same rows; 0: they are added, ... */
+	uint32_t	rows;			/* ... so many rows */
+} GpuRows;
+
 /* The most blocks that an extent can have: those that GpuExtent can name. */
 #define GPU_EXTENT_BLOCKS 128
 
@@ -206,6 +233,18 @@ typedef struct GpuRead
 	uint32_t	form;			/* GpuForm */
 	uint32_t	descending;		/* 0 or 1 */
 } GpuRead;
+
+/*
+ * LOOK: questions of one kind lie in a chunk, one behind the other; FOUND gives it back with the answers, which begin
+ * where the questions began.
+ */
+typedef struct GpuLook
+{
+	uint32_t	chunk;
+	uint32_t	count;			/* of questions, > 0 */
+	uint32_t	look;			/* SortLook */
+	uint32_t	zero;
+} GpuLook;
 
 typedef struct GpuRelease
 {
@@ -221,9 +260,9 @@ typedef struct GpuGrant
 
 typedef struct GpuAdded
 {
-	uint64_t	keys;			/* that all extents of the list have added */
+	uint64_t	keys;			/* that all extents of the list have added; of ADD_ROWS, rows */
 	uint32_t	chunk;
-	uint32_t	count;			/* as in ADD_EXTENTS */
+	uint32_t	count;			/* as in ADD_EXTENTS or ADD_ROWS */
 } GpuAdded;
 
 typedef struct GpuFinished
@@ -277,7 +316,8 @@ typedef struct GpuMessage
 		GpuOpen		open;
 		GpuWant		want;
 		GpuAdd		add;
-		GpuExtents	extents;	/* KEEP, ADD_EXTENTS */
+		GpuExtents	extents;	/* KEEP, ADD_EXTENTS, ROWS, ADD_ROWS */
+		GpuLook		look;		/* LOOK, FOUND */
 		GpuRead		read;
 		GpuRelease	release;
 		GpuWelcome	welcome;
@@ -320,6 +360,20 @@ static inline uint32_t
 gpu_chunk_extents(uint64_t chunk_bytes)
 {
 	return (uint32_t) (chunk_bytes / sizeof(GpuExtent));
+}
+
+/* The most lists of rows of so many columns of an ADD_ROWS. */
+static inline uint32_t
+gpu_chunk_rows(uint64_t chunk_bytes, uint32_t ncolumns)
+{
+	return (uint32_t) (chunk_bytes / (sizeof(GpuRows) + ncolumns * sizeof(uint64_t)));
+}
+
+/* The most questions of a LOOK: what is asked and answered is at most 8 bytes each. */
+static inline uint32_t
+gpu_chunk_looks(uint64_t chunk_bytes)
+{
+	return (uint32_t) (chunk_bytes / sizeof(uint64_t));
 }
 
 /*

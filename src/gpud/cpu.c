@@ -41,6 +41,8 @@ typedef struct CpuJob
 	Runs		runs;
 	bool		have_runs;
 	bool		finished;
+	RowsLayout	layout;			/* of rows */
+	ValueRange	ranges[ROWS_MAX_RANGES];
 } CpuJob;
 
 /* Most that an algorithm of the papers takes where the engine has no limit. */
@@ -361,6 +363,69 @@ cpu_job_add_pieces(void *arg, const EnginePiece *pieces, uint32_t n, uint64_t *k
 }
 
 static bool
+cpu_job_set_rows(void *arg, const RowsLayout *layout, const ValueRange *ranges, EngineError *err)
+{
+	CpuJob	   *job = arg;
+
+	(void) err;
+	job->layout = *layout;
+	memcpy(job->ranges, ranges, layout->nranges * sizeof(ValueRange));
+	return true;
+}
+
+/* Adds the keys of one piece of each column; there is room. */
+static bool
+add_piece_rows(CpuJob *job, const EnginePiece *pieces, EngineError *err)
+{
+	RowsPart	parts[ROWS_MAX_COLUMNS];
+	uint32_t	keys;
+	uint32_t	c;
+	int32_t		value;
+
+	for (c = 0; c < job->layout.ncolumns; c++)
+	{
+		const CpuExtent *extent = pieces[c].held;
+
+		parts[c] = (RowsPart)
+		{
+			extent->packed, extent->nulls, pieces[c].first
+		};
+		parts[c].values.values = (const char *) extent->packed.values +
+			(size_t) pieces[c].first * (size_t) extent->packed.width;
+	}
+	if (!rows_layout_keys(&job->layout, job->ranges, parts, pieces[0].n, job->keys + job->n, &keys, &value))
+	{
+		engine_fail(err, GPU_OK, "value out of bounds");
+		err->key = value;
+		return false;
+	}
+	job->n += keys;
+	return true;
+}
+
+static bool
+cpu_job_add_rows(void *arg, const EnginePiece *pieces, uint32_t nrows, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	uint32_t	ncolumns = job->layout.ncolumns;
+	uint64_t	rows = 0;
+	uint32_t	i;
+
+	for (i = 0; i < nrows; i++)
+		rows += pieces[(size_t) i * ncolumns].n;
+	if (!make_room(job, rows, err))
+		return false;
+	for (i = 0; i < nrows; i++)
+	{
+		if (job_interrupted(job))
+			return cancelled(err);
+		if (!add_piece_rows(job, pieces + (size_t) i * ncolumns, err))
+			return false;
+	}
+	return true;
+}
+
+static bool
 cpu_job_consumed(void *arg, bool wait, uint64_t *number, EngineError *err)
 {
 	CpuJob	   *job = arg;
@@ -490,6 +555,51 @@ cpu_job_read(void *arg, GpuForm form, bool descending, uint64_t first, uint32_t 
 	return true;
 }
 
+static bool
+cpu_job_at(void *arg, const uint64_t *positions, uint32_t n, int32_t *keys, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	uint32_t	i;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	for (i = 0; i < n; i++)
+		keys[i] = job->keys[positions[i]];
+	return true;
+}
+
+/* How many of the job's keys are less than one. */
+static uint64_t
+count_below(const CpuJob *job, int32_t key)
+{
+	uint64_t	from = 0;
+	uint64_t	to = job->n;
+
+	while (from < to)
+	{
+		uint64_t	middle = (from + to) / 2;
+
+		if (job->keys[middle] < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static bool
+cpu_job_below(void *arg, const int32_t *keys, uint32_t n, uint64_t *positions, EngineError *err)
+{
+	CpuJob	   *job = arg;
+	uint32_t	i;
+
+	if (job_interrupted(job))
+		return cancelled(err);
+	for (i = 0; i < n; i++)
+		positions[i] = count_below(job, keys[i]);
+	return true;
+}
+
 static void
 cpu_job_cancel(void *arg)
 {
@@ -518,12 +628,16 @@ const Engine cpu_engine = {
 	.job_open = cpu_job_open,
 	.job_add = cpu_job_add,
 	.job_consumed = cpu_job_consumed,
+	.job_set_rows = cpu_job_set_rows,
+	.job_add_rows = cpu_job_add_rows,
 	.job_keep_extent = cpu_job_keep_extent,
 	.extent_drop = cpu_extent_drop,
 	.job_add_pieces = cpu_job_add_pieces,
 	.job_finish = cpu_job_finish,
 	.job_distinct = cpu_job_distinct,
 	.job_read = cpu_job_read,
+	.job_at = cpu_job_at,
+	.job_below = cpu_job_below,
 	.job_cancel = cpu_job_cancel,
 	.job_close = cpu_job_close,
 };

@@ -243,6 +243,37 @@ cuda_job_add_pieces(void *arg, const EnginePiece *pieces, uint32_t n, uint64_t *
 									  &e) == HPSORT_CUDA_OK || failed(&e, err);
 }
 
+/* So is a layout. */
+_Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
+			   sizeof(RowsColumn) == sizeof(HpsortCudaRowsColumn) &&
+			   offsetof(RowsColumn, flags) == offsetof(HpsortCudaRowsColumn, flags) &&
+			   offsetof(RowsColumn, nranges) == offsetof(HpsortCudaRowsColumn, nranges) &&
+			   offsetof(RowsLayout, columns) == offsetof(HpsortCudaRows, columns) &&
+			   sizeof(ValueRange) == sizeof(HpsortCudaRange) &&
+			   ROWS_MAX_COLUMNS == HPSORT_CUDA_ROWS_COLUMNS && ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&
+			   ROWS_NULL_IN_KEY == HPSORT_CUDA_ROWS_NULL_IN_KEY &&
+			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED && ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
+			   "layouts are laid out alike");
+
+static bool
+cuda_job_set_rows(void *arg, const RowsLayout *layout, const ValueRange *ranges, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_rows(((CudaJob *) arg)->job, (const HpsortCudaRows *) (const void *) layout,
+								(const HpsortCudaRange *) (const void *) ranges, &e) == HPSORT_CUDA_OK ||
+		failed(&e, err);
+}
+
+static bool
+cuda_job_add_rows(void *arg, const EnginePiece *pieces, uint32_t nrows, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_add_rows(((CudaJob *) arg)->job, (const HpsortCudaPiece *) (const void *) pieces,
+									nrows, &e) == HPSORT_CUDA_OK || failed(&e, err);
+}
+
 /* All regimes of the engine that count are the 0-compressed H-P algorithm. */
 static SortAlgorithm
 algorithm_of(HpsortCudaRegime regime)
@@ -311,6 +342,24 @@ cuda_job_read(void *arg, GpuForm form, bool descending, uint64_t first, uint32_t
 	return code == HPSORT_CUDA_OK || failed(&e, err);
 }
 
+static bool
+cuda_job_at(void *arg, const uint64_t *positions, uint32_t n, int32_t *keys, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_read_at(((CudaJob *) arg)->job, positions, n, keys, &e) == HPSORT_CUDA_OK ||
+		failed(&e, err);
+}
+
+static bool
+cuda_job_below(void *arg, const int32_t *keys, uint32_t n, uint64_t *positions, EngineError *err)
+{
+	HpsortCudaError e;
+
+	return hpsort_cuda_job_read_below(((CudaJob *) arg)->job, keys, n, positions, &e) == HPSORT_CUDA_OK ||
+		failed(&e, err);
+}
+
 static void
 cuda_job_cancel(void *arg)
 {
@@ -335,12 +384,16 @@ static const Engine engine = {
 	.job_open = cuda_job_open,
 	.job_add = cuda_job_add,
 	.job_consumed = cuda_job_consumed,
+	.job_set_rows = cuda_job_set_rows,
+	.job_add_rows = cuda_job_add_rows,
 	.job_keep_extent = cuda_job_keep_extent,
 	.extent_drop = cuda_extent_drop,
 	.job_add_pieces = cuda_job_add_pieces,
 	.job_finish = cuda_job_finish,
 	.job_distinct = cuda_job_distinct,
 	.job_read = cuda_job_read,
+	.job_at = cuda_job_at,
+	.job_below = cuda_job_below,
 	.job_cancel = cuda_job_cancel,
 	.job_close = cuda_job_close,
 };

@@ -12,6 +12,7 @@
 
 #include "gpu/protocol.h"
 #include "sort/extent.h"
+#include "sort/rows_layout.h"
 
 typedef struct EngineError
 {
@@ -112,6 +113,18 @@ typedef struct Engine
 	bool		(*job_add_pieces) (void *job, const EnginePiece *pieces, uint32_t n,
 								   uint64_t *keys, EngineError *err);
 
+	/*
+	 * Says which keys rows have, once, when all keys have been added that are not those of rows; layout is sound.  Later
+	 * calls of job_add and job_add_pieces fail.
+	 */
+	bool		(*job_set_rows) (void *job, const RowsLayout *layout, const ValueRange *ranges, EngineError *err);
+
+	/*
+	 * Adds the keys of rows: pieces has a piece of each column, of the same number of rows, nrows times, one row of
+	 * pieces behind the other.  Errors are those of job_add_pieces; what job_finish says of n is how many rows had a key.
+	 */
+	bool		(*job_add_rows) (void *job, const EnginePiece *pieces, uint32_t nrows, EngineError *err);
+
 	/* No more keys will come: sorts. */
 	bool		(*job_finish) (void *job, EngineResult *result, EngineError *err);
 
@@ -125,6 +138,13 @@ typedef struct Engine
 	 */
 	bool		(*job_read) (void *job, GpuForm form, bool descending, uint64_t first,
 							 uint32_t count, void *chunk, EngineError *err);
+
+	/*
+	 * After job_finish, of the keys in ascending order: those at positions, which are below the number of keys, and how
+	 * many are smaller than each of other keys.
+	 */
+	bool		(*job_at) (void *job, const uint64_t *positions, uint32_t n, int32_t *keys, EngineError *err);
+	bool		(*job_below) (void *job, const int32_t *keys, uint32_t n, uint64_t *positions, EngineError *err);
 
 	/* Makes the call in progress, and all later ones, fail soon. */
 	void		(*job_cancel) (void *job);

@@ -196,7 +196,7 @@ extents_forget(Extents *extents)
 }
 
 void
-extents_find(Extents *extents, uint64_t epoch, const GpuExtent *list, uint32_t n,
+extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride, uint32_t n,
 			 HeldExtent **found)
 {
 	uint32_t	i;
@@ -204,7 +204,7 @@ extents_find(Extents *extents, uint64_t epoch, const GpuExtent *list, uint32_t n
 	pthread_mutex_lock(&extents->lock);
 	for (i = 0; i < n; i++)
 	{
-		found[i] = epoch != 0 && extents->epoch == epoch ? find(extents, list[i].generation) : NULL;
+		found[i] = epoch != 0 && extents->epoch == epoch ? find(extents, generations[i * stride]) : NULL;
 		if (found[i])
 			hold(extents, found[i]);
 	}

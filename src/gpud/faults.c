@@ -9,7 +9,7 @@
  *											every sixtieth time a point is reached
  *		KIND		kill hang garbage short oversize version build uid oom
  *					sticky slow nochunks
- *		POINT		hello open chunk add keep extents finish read
+ *		POINT		hello open chunk add keep extents rows finish read look
  *
  * For "slow" ARG is milliseconds (100).  The option is for developers: without
  * it no fault is ever committed, and with it the log says so at the start.
@@ -66,8 +66,10 @@ static const char *const point_names[FAULT_POINTS] = {
 	[AT_ADD] = "add",
 	[AT_KEEP] = "keep",
 	[AT_EXTENTS] = "extents",
+	[AT_ROWS] = "rows",
 	[AT_FINISH] = "finish",
 	[AT_READ] = "read",
+	[AT_LOOK] = "look",
 };
 
 static int

@@ -18,8 +18,10 @@ typedef enum FaultPoint
 	AT_ADD,
 	AT_KEEP,
 	AT_EXTENTS,					/* before extents are added */
+	AT_ROWS,					/* before rows are added */
 	AT_FINISH,
 	AT_READ,					/* before a part of a result is sent */
+	AT_LOOK,					/* before questions are answered */
 	FAULT_POINTS
 } FaultPoint;
 

@@ -5,8 +5,8 @@
  *
  * One connection has one Job, which it opens and closes any number of times; one
  * thread uses it, but any thread may cancel it.  Here is what ends a job;
- * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_messages.c does
- * what all other messages ask for.
+ * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_rows.c adds rows of several of them and
+ * answers questions, job_messages.c does what all other messages ask for.
  */
 #ifndef HPSORT_GPUD_JOB_H
 #define HPSORT_GPUD_JOB_H
@@ -39,7 +39,8 @@ typedef struct BusyChunk
  *		closed		!open: only OPEN is taken
  *		filling		open, !finished: chunks are granted for the keys and extents that were
  *					announced (job_chunks.c), ADD, KEEP and ADD_EXTENTS hand them over
- *		finished	finished, form NONE: the result is the engine's, READ asks for it
+ *		finished	finished, form NONE: the result is the engine's, READ and LOOK ask for it; chunks are
+ *					granted for questions that were announced
  *		reading		finished, form set: chunks with results go out (job_chunks.c)
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
  *
@@ -75,8 +76,9 @@ typedef struct Job
 	void	   *engine_job;		/* NULL: none */
 	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
 	uint64_t	crossed;		/* keys that have come in chunks */
-	uint32_t	wanted;			/* chunks announced for extents that have not come yet */
-	uint64_t	n;				/* keys added, those of extents included */
+	uint32_t	wanted;			/* chunks announced for extents, rows or questions that have not come yet */
+	uint64_t	n;				/* keys added, those of extents included; rows, until the job is finished */
+	uint32_t	ncolumns;		/* of rows; 0: there is no layout */
 	EngineResult result;
 
 	/* extents of the device that the job holds */

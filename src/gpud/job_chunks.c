@@ -223,7 +223,7 @@ job_progress(Job *job, int *timeout)
 	*timeout = -1;
 	if (!job->open || job->failed)
 		return true;
-	if (job->finished ? !deliver(job) : !job_supply(job))
+	if (job->finished && job->wanted == 0 ? !deliver(job) : !job_supply(job))
 		return false;
 	if (job->failed)
 		return true;

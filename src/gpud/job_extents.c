@@ -51,9 +51,8 @@ copy_front(const char *from, size_t size, ExtentFront *front)
 	return extent_is_sound(&front->extent, size);
 }
 
-/* Room for n more extents in job->extents. */
-static bool
-reserve_extents(Job *job, uint32_t n)
+bool
+job_reserve_extents(Job *job, uint32_t n)
 {
 	uint64_t	most = job->most_extents;
 	HeldExtent **grown;
@@ -82,7 +81,7 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	Device	   *device = job->device;
 	HeldExtent *extent;
 
-	if (!reserve_extents(job, 1))
+	if (!job_reserve_extents(job, 1))
 	{
 		*full = true;
 		return true;
@@ -214,9 +213,8 @@ has_block(const GpuExtent *entry, uint32_t block)
 	return entry->blocks[block / 64] >> block % 64 & 1;
 }
 
-/* The bits that an extent's blocks have in word i of a GpuExtent. */
-static uint64_t
-all_blocks(const HeldExtent *extent, uint32_t i)
+uint64_t
+job_extent_blocks(const HeldExtent *extent, uint32_t i)
 {
 	uint32_t	nblocks = extent->header.nblocks;
 
@@ -232,7 +230,7 @@ add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry,
 	uint32_t	block = 0;
 
 	entry->added = 1;
-	if (entry->blocks[0] == all_blocks(extent, 0) && entry->blocks[1] == all_blocks(extent, 1))
+	if (entry->blocks[0] == job_extent_blocks(extent, 0) && entry->blocks[1] == job_extent_blocks(extent, 1))
 	{
 		entry->rows = header->nrows;
 		entry->nulls = header->nnulls;
@@ -253,13 +251,12 @@ add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry,
 	return true;
 }
 
-/* Finds the extents of a list, which the job holds from now on; there is room in job->extents. */
-static void
-find_extents(Job *job, const GpuExtent *list, HeldExtent **found, uint32_t n)
+void
+job_find_extents(Job *job, const uint64_t *generations, size_t stride, HeldExtent **found, uint32_t n)
 {
 	uint32_t	i;
 
-	extents_find(&job->device->extents, job->epoch, list, n, found);
+	extents_find(&job->device->extents, job->epoch, generations, stride, n, found);
 	for (i = 0; i < n; i++)
 		if (found[i])
 			job->extents[job->nextents++] = found[i];
@@ -274,8 +271,8 @@ list_is_sound(const GpuExtent *list, HeldExtent *const *found, uint32_t n)
 	for (i = 0; i < n; i++)
 		if (list[i].generation == 0 || list[i].added != 0 || list[i].rows != 0 ||
 			list[i].nulls != 0 || list[i].zero != 0 ||
-			(found[i] && ((list[i].blocks[0] & ~all_blocks(found[i], 0)) != 0 ||
-						  (list[i].blocks[1] & ~all_blocks(found[i], 1)) != 0)))
+			(found[i] && ((list[i].blocks[0] & ~job_extent_blocks(found[i], 0)) != 0 ||
+						  (list[i].blocks[1] & ~job_extent_blocks(found[i], 1)) != 0)))
 			return false;
 	return true;
 }
@@ -329,14 +326,14 @@ job_add_extents(Job *job, const GpuExtents *message)
 	EngineError err;
 	bool		alive;
 
-	if (job->spec.n != 0)
-		return peer_bad_message(job->peer, "extents in a job whose keys were counted");
+	if (job->spec.n != 0 || job->ncolumns > 0)
+		return peer_bad_message(job->peer, "extents in a job whose keys were counted, or are those of rows");
 	if (job_commit_fault(job, AT_EXTENTS, &alive))
 		return alive;
 	list = malloc(n * sizeof(GpuExtent));
 	found = malloc(n * sizeof(*found));
 	pieces.list = malloc(PIECES_AT_ONCE * sizeof(EnginePiece));
-	if (list == NULL || found == NULL || pieces.list == NULL || !reserve_extents(job, n))
+	if (list == NULL || found == NULL || pieces.list == NULL || !job_reserve_extents(job, n))
 	{
 		engine_fail(&err, GPU_RESOURCES, "out of memory");
 		alive = job_fail(job, &err);
@@ -344,7 +341,7 @@ job_add_extents(Job *job, const GpuExtents *message)
 	else
 	{
 		memcpy(list, chunks_at(job->chunks, message->chunk), n * sizeof(GpuExtent));
-		find_extents(job, list, found, n);
+		job_find_extents(job, &list->generation, sizeof(GpuExtent) / sizeof(uint64_t), found, n);
 		if (!list_is_sound(list, found, n))
 			alive = peer_bad_message(job->peer, "impossible list of extents");
 		else if (add_list(job, list, found, n, &pieces, &err))

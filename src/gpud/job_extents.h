@@ -18,4 +18,17 @@ extern bool job_keep_extents(Job *job, const GpuExtents *message);
 /* Handles ADD_EXTENTS: answers in the chunk. */
 extern bool job_add_extents(Job *job, const GpuExtents *message);
 
+/* --- for job_rows.c */
+
+/* Room for n more extents in job->extents; false if there is no memory for it. */
+extern bool job_reserve_extents(Job *job, uint32_t n);
+
+/*
+ * Finds extents as extents_find does, which the job holds from now on; there is room in job->extents.
+ */
+extern void job_find_extents(Job *job, const uint64_t *generations, size_t stride, HeldExtent **found, uint32_t n);
+
+/* The bits that an extent's blocks have in word i of a list's entry. */
+extern uint64_t job_extent_blocks(const HeldExtent *extent, uint32_t i);
+
 #endif							/* HPSORT_GPUD_JOB_EXTENTS_H */

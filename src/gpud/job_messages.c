@@ -8,6 +8,7 @@
 #include "gpud/job_chunks.h"
 #include "gpud/job_extents.h"
 #include "gpud/job_messages.h"
+#include "gpud/job_rows.h"
 
 /* The engine's job_open, a second time if memory for it could be made. */
 static bool
@@ -49,6 +50,7 @@ on_open(Job *job, const GpuMessage *m)
 	job->crossed = 0;
 	job->wanted = 0;
 	job->n = 0;
+	job->ncolumns = 0;
 	job->reads = 0;
 	job->form = GPU_FORM_NONE;
 	chunks_activate(job->chunks, &job->holder, job->announced > 0);
@@ -113,6 +115,8 @@ on_add(Job *job, const GpuAdd *add)
 		return true;
 	if (job->finished)
 		return peer_bad_message(job->peer, "keys after the last");
+	if (job->ncolumns > 0)
+		return peer_bad_message(job->peer, "keys behind those of rows");
 	if (add->count > job->announced - job->crossed)
 		return peer_bad_message(job->peer, "more keys than were announced");
 	if (job_commit_fault(job, AT_ADD, &alive))
@@ -127,7 +131,7 @@ on_add(Job *job, const GpuAdd *add)
 	return true;
 }
 
-/* KEEP or ADD_EXTENTS. */
+/* KEEP, ADD_EXTENTS, ROWS or ADD_ROWS. */
 static bool
 on_extents(Job *job, uint32_t type, const GpuExtents *extents)
 {
@@ -142,7 +146,9 @@ on_extents(Job *job, uint32_t type, const GpuExtents *extents)
 	if (job->wanted == 0)
 		return peer_bad_message(job->peer, "extents that were not announced");
 	job->wanted--;
-	alive = type == GPU_MSG_KEEP ? job_keep_extents(job, extents) : job_add_extents(job, extents);
+	alive = type == GPU_MSG_KEEP ? job_keep_extents(job, extents) :
+		type == GPU_MSG_ADD_EXTENTS ? job_add_extents(job, extents) :
+		type == GPU_MSG_ROWS ? job_set_rows(job, extents) : job_add_rows(job, extents);
 	if (alive && !job->failed)
 		job_may_pause(job);
 	return alive;
@@ -153,7 +159,7 @@ on_want(Job *job, const GpuWant *want)
 {
 	if (job->failed)
 		return true;
-	if (job->finished)
+	if (job->finished && (want->keys > 0 || job->form != GPU_FORM_NONE))
 		return peer_bad_message(job->peer, "keys after the last");
 	if (want->keys > UINT64_MAX - job->announced || want->chunks > UINT32_MAX - job->wanted)
 		return peer_bad_message(job->peer, "more keys than can be counted");
@@ -226,12 +232,15 @@ on_finish(Job *job, const GpuRead *read)
 			job->filling--;
 			job_take_back(job, i);
 		}
+	job->announced = job->crossed;
+	job->wanted = 0;
 	chunks_activate(chunks, &job->holder, true);
 	if (job_commit_fault(job, AT_FINISH, &alive))
 		return alive;
 	if (!job->device->engine->job_finish(job->engine_job, &job->result, &err))
 		return job_fail(job, &err);
 	job->finished = true;
+	job->n = job->result.n;
 	if (!job_collect_busy(job, true))
 		return false;
 	if (job->failed)
@@ -254,8 +263,25 @@ on_read(Job *job, const GpuRead *read)
 		return true;
 	if (!job->finished)
 		return peer_bad_message(job->peer, "reading before the end of the keys");
+	if (job->wanted > 0)
+		return peer_bad_message(job->peer, "reading where questions were announced");
 	job_stop_queueing(job);
 	return start_reading(job, (GpuForm) read->form, read->descending != 0);
+}
+
+static bool
+on_look(Job *job, const GpuLook *look)
+{
+	if (job->state[look->chunk] != CHUNK_FILLING)
+		return peer_bad_message(job->peer, "questions in a chunk that was not granted");
+	if (job->failed)
+		return true;
+	if (!job->finished)
+		return peer_bad_message(job->peer, "questions before the end of the keys");
+	if (job->wanted == 0)
+		return peer_bad_message(job->peer, "questions that were not announced");
+	job->wanted--;
+	return job_look_up(job, look);
 }
 
 static bool
@@ -285,6 +311,8 @@ job_message(Job *job, const GpuMessage *m)
 			return on_want(job, &m->body.want);
 		case GPU_MSG_KEEP:
 		case GPU_MSG_ADD_EXTENTS:
+		case GPU_MSG_ROWS:
+		case GPU_MSG_ADD_ROWS:
 			return on_extents(job, m->header.type, &m->body.extents);
 		case GPU_MSG_FINISH:
 			return on_finish(job, &m->body.read);
@@ -292,6 +320,8 @@ job_message(Job *job, const GpuMessage *m)
 			return on_read(job, &m->body.read);
 		case GPU_MSG_RELEASE:
 			return on_release(job, m->body.release.chunk);
+		case GPU_MSG_LOOK:
+			return on_look(job, &m->body.look);
 		default:				/* CLOSE */
 			engine_fail(&err, GPU_LOST, "job was given up");
 			err.cancelled = true;

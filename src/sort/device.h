@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sort/rows_layout.h"
 #include "sort/runs.h"
 #include "sort/sort_types.h"
 
@@ -33,6 +34,7 @@ typedef struct SortJobSpec
 	int32_t		lo;				/* inclusive bounds of all keys to come */
 	int32_t		hi;
 	uint64_t	n;				/* number of keys to come */
+	bool		look_up;		/* of the sorted keys nothing is read but what look_up asks for */
 } SortJobSpec;
 
 /*
@@ -48,6 +50,23 @@ typedef struct SortExtent
 	uint32_t	nulls;			/* ... of which so many are NULL, and add no key */
 } SortExtent;
 
+/* The rows of some blocks of one extent each of several columns, whose rows are the same. */
+typedef struct SortRows
+{
+	uint64_t	blocks[2];		/* as in SortExtent */
+	bool		added;			/* add_rows: the keys of its rows are added ... */
+	uint32_t	missing;		/* ... or not: bit c is set if the device lacks the extent of column c ... */
+	uint32_t	rows;			/* ... so many rows, with those that do not pass */
+} SortRows;
+
+/* What look_up finds of a finished job's keys in ascending order. */
+typedef enum SortLook
+{
+	SORT_LOOK_AT,				/* uint64_t positions, all below SortJob.keys -> int32_t keys */
+	SORT_LOOK_BELOW,			/* int32_t keys -> uint64_t: how many keys are smaller */
+	SORT_LOOK_DISTINCT			/* one question, which means nothing -> uint64_t: how many different keys there are */
+} SortLook;
+
 typedef struct SortDevice SortDevice;
 
 /*
@@ -59,6 +78,7 @@ typedef struct SortJob
 	const SortDevice *device;	/* whose job it is */
 	const SortContext *context; /* of open */
 	SortJobSpec spec;			/* of open */
+	uint64_t	keys;			/* after finish, with look_up: how many there are */
 } SortJob;
 
 struct SortDevice
@@ -90,6 +110,22 @@ struct SortDevice
 	 */
 	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
 								SortError *err);
+
+	/*
+	 * Says which keys rows have; once, after add and before add_rows.  NULL for a device that keeps no
+	 * extents; so are add_rows and look_up.
+	 */
+	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges, SortError *err);
+
+	/*
+	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and says of each what became of
+	 * it.  generations: of all columns of the first list, then of the second, ...
+	 */
+	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err);
+
+	/* Answers n questions about the keys, after finish, of a job opened with spec->look_up. */
+	SortStatus	(*look_up) (SortJob *job, SortLook look, const void *questions, size_t n, void *answers,
+							SortError *err);
 
 	/* Ends the adding; spec.n keys were added, unless spec.n is 0. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);
@@ -129,6 +165,7 @@ sort_job_init(SortJob *job, const SortDevice *device, const SortContext *context
 	job->device = device;
 	job->context = context;
 	job->spec = *spec;
+	job->keys = 0;
 }
 
 #ifdef __cplusplus

@@ -117,6 +117,13 @@ extern bool plan_extents_ask_gpu(uint64_t n, int32_t lo, int32_t hi);
 extern bool plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi);
 
 /*
+ * The same of the keys of n rows of so many columns, of which there are range different ones, that stay on the GPU in
+ * order, while some of them are looked up.
+ */
+extern bool plan_rows_ask_gpu(uint64_t n, int ncolumns, uint64_t range);
+extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range);
+
+/*
  * Whether a sorter that has n keys, and more to come, had better count them into
  * a histogram of range bins now than keep them as keys.
  */

@@ -197,6 +197,7 @@ extern void test_regimes(bool quick, bool tiny);
 extern void test_edges(bool quick);
 extern void test_jobs(bool quick);
 extern void test_packed(bool quick, bool tiny);
+extern void test_rows(bool quick, bool tiny);
 extern void test_random(uint64_t shapes, uint64_t seed);
 extern void test_huge(void);
 extern void test_limits(void);

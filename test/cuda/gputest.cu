@@ -7,7 +7,7 @@
  * usage: gputest [--quick | --tiny] [--shapes n] [--seed n] [--huge] [--device n]
  *		[--only name]
  *	--quick		a reduced set, for compute-sanitizer's memcheck and initcheck
- *	--tiny		a still smaller one, for its racecheck: regimes and packed values only
+ *	--tiny		a still smaller one, for its racecheck: regimes, packed values and their rows only
  *	--shapes	random shapes to try (10,000 by default)
  *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 60 GB of device memory
  *	--device	one other than 0 also shows that 0 is left alone
@@ -97,6 +97,7 @@ main(int argc, char **argv)
 
 	timed("regimes", [&] { test_regimes(quick, tiny); });
 	timed("packed", [&] { test_packed(quick, tiny); });
+	timed("rows", [&] { test_rows(quick, tiny); });
 	if (!tiny)
 	{
 		timed("edges", [&] { test_edges(quick); });

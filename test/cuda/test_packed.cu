@@ -6,6 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -717,6 +718,319 @@ test_packed_cancel(uint32_t rows)
 	hpsort_cuda_memory(context, &after, nullptr, 0);
 	CHECK(after == before);
 	hpsort_cuda_packed_free(kept.packed);
+}
+
+/* ------------------------------------------------------------------------
+ * Rows of several columns
+ * ------------------------------------------------------------------------
+ */
+
+/* A column of rows: what is kept of it, three times, and its part of the key. */
+struct RowColumn
+{
+	std::vector<Kept> kept;
+	HpsortCudaRowsColumn key = {};
+	std::vector<HpsortCudaRange> ranges;
+
+	bool passes(const Kept &of, uint64_t row) const
+	{
+		if (!(key.flags & HPSORT_CUDA_ROWS_FILTERED))
+			return true;
+		if (of.is_null(row))
+			return (key.flags & HPSORT_CUDA_ROWS_NULLS_PASS) != 0;
+		for (const HpsortCudaRange &range : ranges)
+			if (of.key(row) >= range.lo && of.key(row) <= range.hi)
+				return true;
+		return false;
+	}
+	uint32_t adds(const Kept &of, uint64_t row) const
+	{
+		if (!(key.flags & HPSORT_CUDA_ROWS_IN_KEY))
+			return 0;
+		return of.is_null(row) ? key.null_adds :
+			(static_cast<uint32_t>(of.key(row)) - static_cast<uint32_t>(key.lo)) * key.stride;
+	}
+};
+
+/* A layout of some columns, and what the host expects of a job by it. */
+struct RowsCase
+{
+	std::vector<RowColumn> columns;
+	HpsortCudaRows layout = {};
+	std::vector<HpsortCudaRange> ranges;
+	HpsortCudaSpec spec = {};
+	std::vector<HpsortCudaPiece> list;
+	std::vector<int32_t> keys;
+	uint64_t	rows = 0;
+
+	/* one part of rows; every column's begins at a row of its own */
+	void add(uint32_t n, uint64_t seed)
+	{
+		std::vector<uint32_t> firsts;
+		std::vector<const Kept *> of;
+
+		for (size_t c = 0; c < columns.size(); c++)
+		{
+			const Kept &kept = columns[c].kept[mix64(seed * 31 + c) % columns[c].kept.size()];
+			const uint32_t most = static_cast<uint32_t>(kept.distances.size()) - n;
+
+			of.push_back(&kept);
+			firsts.push_back(static_cast<uint32_t>(mix64(seed * 17 + c) % (most + 1)));
+			list.push_back({kept.packed, firsts[c], n});
+		}
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint32_t	key = layout.base;
+			bool		passes = true;
+
+			for (size_t c = 0; c < columns.size(); c++)
+			{
+				passes = passes && columns[c].passes(*of[c], firsts[c] + i);
+				key += columns[c].adds(*of[c], firsts[c] + i);
+			}
+			if (passes)
+				keys.push_back(static_cast<int32_t>(key));
+		}
+		rows += n;
+	}
+	void give(HpsortCudaJob *job)
+	{
+		ENGINE(hpsort_cuda_job_add_rows(job, list.data(), static_cast<uint32_t>(
+			list.size() / columns.size()), &err));
+		for (HpsortCudaPiece &piece : list)
+			piece = {nullptr, 77, 77};
+		list.clear();
+	}
+};
+
+/* Random ranges, some of which a column's values are in. */
+static std::vector<HpsortCudaRange>
+make_ranges(int32_t base, uint32_t top, uint64_t seed)
+{
+	const uint32_t n = static_cast<uint32_t>(mix64(seed) % 3 == 0 ? mix64(seed + 1) % 40 : mix64(seed + 1) % 4);
+	std::vector<int64_t> ends;
+	std::vector<HpsortCudaRange> ranges;
+
+	for (uint32_t i = 0; i < 2 * n; i++)
+		ends.push_back(static_cast<int64_t>(base) - 5 + static_cast<int64_t>(mix64(seed * 5 + i) % (static_cast<uint64_t>(top) + 10)));
+	std::sort(ends.begin(), ends.end());
+	for (uint32_t i = 0; i < n; i++)
+		if ((ranges.empty() || ends[2 * i] > ranges.back().hi) && ends[2 * i] >= INT_MIN && ends[2 * i + 1] <= INT_MAX)
+			ranges.push_back({static_cast<int32_t>(ends[2 * i]), static_cast<int32_t>(ends[2 * i + 1])});
+	return ranges;
+}
+
+/* Random columns of up to n rows; narrow: their keys can be counted. */
+static RowsCase
+make_case(HpsortCudaJob *keeper, uint32_t ncolumns, uint32_t n, bool narrow, bool filtered, uint64_t seed)
+{
+	RowsCase	made;
+	uint64_t	range = 1;
+
+	made.layout.ncolumns = ncolumns;
+	for (uint32_t c = 0; c < ncolumns; c++)
+	{
+		const uint64_t h = mix64(seed * 101 + c);
+		const int width = 1 << h % 3;
+		const uint32_t most = narrow ? (c == 0 ? 2000 : 5) : c == 0 ? 1000000 : 60;
+		const uint32_t top = static_cast<uint32_t>(h / 3 % (std::min(most, width == 1 ? 255u : width == 2 ? 65535u : UINT32_MAX) + 1));
+		const int32_t base = h / 7 % 3 == 0 ? -77 : h / 7 % 3 == 1 ? INT_MIN : static_cast<int32_t>(INT_MAX - static_cast<int64_t>(top));
+		const NullPattern pattern = static_cast<NullPattern>(h / 11 % 5);
+		RowColumn	column;
+
+		for (int i = 0; i < 3; i++)
+			column.kept.push_back(keep(keeper, n + 10 * i, width, base, top, i == 0 ? NO_NULLS : pattern, seed * 7 + c * 3 + i));
+		column.key.lo = base;
+		column.key.last = top;
+		if (c == 0 || (h / 13 % 4 != 0 && range * (static_cast<uint64_t>(top) + 2) <= 1ull << 30))
+		{
+			const uint32_t stride = static_cast<uint32_t>(range);
+			const bool	down = h / 17 % 2;
+
+			column.key.flags = HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY;
+			column.key.stride = down ? 0 - stride : stride;
+			column.key.null_adds = down ? stride : (top + 1) * stride;
+			made.layout.base += down ? top * stride : 0;
+			range *= static_cast<uint64_t>(top) + 2;
+		}
+		if (filtered && (c == 0 || h / 19 % 2))
+		{
+			column.ranges = make_ranges(base, top, h);
+			column.key.flags |= HPSORT_CUDA_ROWS_FILTERED | (h / 23 % 2 ? HPSORT_CUDA_ROWS_NULLS_PASS : 0);
+			column.key.first_range = static_cast<uint32_t>(made.ranges.size());
+			column.key.nranges = static_cast<uint32_t>(column.ranges.size());
+			made.ranges.insert(made.ranges.end(), column.ranges.begin(), column.ranges.end());
+			made.layout.filtered = 1;
+		}
+		made.layout.columns[c] = column.key;
+		made.columns.push_back(std::move(column));
+	}
+	made.layout.nranges = static_cast<uint32_t>(made.ranges.size());
+
+	const int32_t lo = seed % 2 ? INT_MIN : -1000;
+
+	made.layout.base += static_cast<uint32_t>(lo);
+	CHECK(range <= 1ull << 31);
+	made.spec = make_spec(HPSORT_CUDA_RUNS, lo, static_cast<int32_t>(lo + static_cast<int64_t>(range) - 1));
+	return made;
+}
+
+static void
+free_case(RowsCase *made)
+{
+	for (RowColumn &column : made->columns)
+		for (Kept &kept : column.kept)
+			hpsort_cuda_packed_free(kept.packed);
+}
+
+/* Keys at positions, and how many are smaller than others. */
+static void
+check_looks(HpsortCudaJob *job, std::vector<int32_t> keys, uint64_t seed)
+{
+	std::vector<uint64_t> positions;
+	std::vector<int32_t> others;
+	std::vector<int32_t> expected;
+	std::vector<uint64_t> expected_below;
+
+	std::sort(keys.begin(), keys.end());
+	for (uint64_t i = 0; i < 300; i++)
+	{
+		others.push_back(i % 3 == 0 || keys.empty() ? static_cast<int32_t>(mix64(seed + i)) :
+						 keys[mix64(seed + i) % keys.size()] + static_cast<int32_t>(i % 2));
+		expected_below.push_back(static_cast<uint64_t>(std::lower_bound(keys.begin(), keys.end(), others.back()) - keys.begin()));
+		if (!keys.empty())
+		{
+			positions.push_back(i == 0 ? 0 : i == 1 ? keys.size() - 1 : mix64(seed * 3 + i) % keys.size());
+			expected.push_back(keys[positions.back()]);
+		}
+	}
+
+	std::vector<int32_t> got(positions.size(), 77);
+	std::vector<uint64_t> below(others.size(), 77);
+
+	ENGINE(hpsort_cuda_job_read_at(job, positions.data(), positions.size(), got.data(), &err));
+	CHECK(got == expected);
+	ENGINE(hpsort_cuda_job_read_below(job, others.data(), others.size(), below.data(), &err));
+	CHECK(below == expected_below);
+}
+
+/* Some calls of some parts each, behind other keys; the result against the host's. */
+static void
+try_rows(uint32_t ncolumns, uint32_t n, uint32_t parts, int calls, bool narrow, bool filtered, uint64_t seed)
+{
+	HpsortCudaJob *keeper = open_keeper();
+	HpsortCudaJob *job;
+	HpsortCudaResult result;
+	RowsCase	made;
+	uint64_t	distinct;
+	char		text[256];
+
+	snprintf(text, sizeof(text), "rows of %u columns, n %u, %u parts, narrow %d, filtered %d, seed %llu", ncolumns, n, parts,
+			 narrow, filtered, (unsigned long long) seed);
+	current = text;
+	made = make_case(keeper, ncolumns, n, narrow, filtered, seed);
+	ENGINE(hpsort_cuda_job_open(context, &made.spec, &job, &err));
+
+	std::vector<int32_t> plain(seed % 1000);
+
+	for (size_t i = 0; i < plain.size(); i++)
+		plain[i] = static_cast<int32_t>(made.spec.lo + static_cast<int64_t>(mix64(i + seed) %
+			(static_cast<uint64_t>(static_cast<int64_t>(made.spec.hi) - made.spec.lo) + 1)));
+	ENGINE(hpsort_cuda_job_add(job, plain.data(), plain.size(), nullptr, &err));
+	made.keys = plain;
+	ENGINE(hpsort_cuda_job_rows(job, &made.layout, made.ranges.data(), &err));
+	CHECK(hpsort_cuda_job_add(job, plain.data(), plain.size(), nullptr, &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	CHECK(hpsort_cuda_job_rows(job, &made.layout, made.ranges.data(), &err) == HPSORT_CUDA_BAD_ARGUMENT);
+	for (int call = 0; call < calls; call++)
+	{
+		for (uint32_t i = 0; i < parts; i++)
+			made.add(i % 9 == 3 ? 0 : i % 9 == 4 ? n : static_cast<uint32_t>(mix64(seed + i + 1000 * call) % (n + 1)), seed * 1000 + i + 77 * call);
+		made.give(job);
+	}
+	if (ENGINE(hpsort_cuda_job_finish(job, &result, &err)))
+	{
+		std::vector<int32_t> sorted = made.keys;
+
+		CHECK(result.n == made.keys.size());
+		if (seed % 2)
+			check_looks(job, made.keys, seed);
+		std::sort(sorted.begin(), sorted.end());
+		ENGINE(hpsort_cuda_job_distinct(job, &distinct, &err));
+		CHECK(distinct == static_cast<uint64_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin()));
+		check_looks(job, made.keys, seed + 1);
+	}
+	hpsort_cuda_job_close(job);
+	free_case(&made);
+	hpsort_cuda_job_close(keeper);
+}
+
+/* Values that a layout does not expect, in rows that pass and in others. */
+static void
+test_rows_bounds(void)
+{
+	for (bool narrow : {false, true})
+		for (bool filtered : {false, true})
+		{
+			HpsortCudaJob *keeper = open_keeper();
+			Kept		kept = keep(keeper, 1000, 2, 10, 500, SOME_NULLS, 3);
+			HpsortCudaRows layout = {};
+			const HpsortCudaRange range = {10, 400};
+			const HpsortCudaPiece piece = {kept.packed, 0, 1000};
+			HpsortCudaJob *job;
+			HpsortCudaResult result;
+
+			current = "rows out of bounds";
+			layout.ncolumns = layout.nranges = 1;
+			layout.filtered = filtered;
+			layout.columns[0] = {10, 390, 1, 5, HPSORT_CUDA_ROWS_IN_KEY | HPSORT_CUDA_ROWS_NULL_IN_KEY, 0, 1, 0};
+			if (filtered)
+				layout.columns[0].flags |= HPSORT_CUDA_ROWS_FILTERED | HPSORT_CUDA_ROWS_NULLS_PASS;
+			for (int nulls = 0; nulls < 2; nulls++)
+			{
+				HpsortCudaSpec spec = make_spec(HPSORT_CUDA_RUNS, 0, narrow ? 10000 : 10000000);
+
+				ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
+				ENGINE(hpsort_cuda_job_rows(job, &layout, &range, &err));
+				ENGINE(hpsort_cuda_job_add_rows(job, &piece, 1, &err));
+				CHECK(hpsort_cuda_job_finish(job, &result, &err) ==
+					  (filtered && nulls == 0 ? HPSORT_CUDA_OK : HPSORT_CUDA_OUT_OF_BOUNDS));
+				hpsort_cuda_job_close(job);
+				/* now NULLs have no place either */
+				layout.columns[0].flags &= ~HPSORT_CUDA_ROWS_NULL_IN_KEY;
+			}
+			hpsort_cuda_packed_free(kept.packed);
+			hpsort_cuda_job_close(keeper);
+		}
+}
+
+void
+test_rows(bool quick, bool tiny)
+{
+	uint64_t	seed = 5;
+
+	if (tiny)
+	{
+		/* what racecheck has time for */
+		for (bool narrow : {false, true})
+			for (bool filtered : {false, true})
+				for (uint64_t some : {1, 2, 3})
+					try_rows(2, 300, 5, 2, narrow, filtered, some);
+		return;
+	}
+	test_rows_bounds();
+	for (uint32_t ncolumns : {1, 2, 3, 5, 8})
+		for (bool narrow : {false, true})
+			for (bool filtered : {false, true})
+				for (int round = 0; round < (quick ? 1 : 8); round++, seed++)
+					try_rows(ncolumns, seed % 3 == 0 ? 300 : 3000, 40, 3, narrow && ncolumns <= 3, filtered, seed);
+	/* more parts than a table has, and rows of several tiles a warp; keys that have to be moved */
+	for (bool filtered : {false, true})
+	{
+		try_rows(2, quick ? 300 : 3000, 5000, 2, false, filtered, seed++);
+		try_rows(2, 300, 5000, 2, true, filtered, seed++);
+		try_rows(3, quick ? 20000 : 500000, 20, 4, false, filtered, seed++);
+		try_rows(1, quick ? 20000 : 500000, 20, 4, true, filtered, seed++);
+	}
 }
 
 /* Each kernel's ways, with few values: what racecheck has time for. */

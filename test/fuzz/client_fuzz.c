@@ -37,17 +37,23 @@ no_wait(void *arg, int fd, int events, int timeout_ms)
 	return -1;
 }
 
-/* The last chunk has answers to use_extents(). */
+/* The last chunk has answers to use_extents(), and the one before it to use_rows(). */
 static int
 make_area(void)
 {
 	GpuExtent	answers[2] = {
 		{.generation = 1,.added = 1,.rows = 5,.nulls = 1}, {.generation = 2,.added = 1,.rows = 5,.nulls = 1}
 	};
+	struct
+	{
+		GpuRows		rows;
+		uint64_t	generation;
+	}			rows[2] = {{{.rows = 5}, 1}, {{.rows = 5}, 2}};
 	int			fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ftruncate(fd, CHUNKS * CHUNK_BYTES) != 0 ||
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+		pwrite(fd, rows, sizeof(rows), (CHUNKS - 2) * CHUNK_BYTES) != sizeof(rows) ||
 		pwrite(fd, answers, sizeof(answers), (CHUNKS - 1) * CHUNK_BYTES) != sizeof(answers))
 		abort();
 	return fd;
@@ -101,6 +107,40 @@ use_extents(SortJob *job, bool keep, SortError *err)
 	return status;
 }
 
+/* Perhaps keeps an extent; adds rows of two extents, with a condition or not; and asks about the keys. */
+static SortStatus
+use_rows(SortJob *job, bool keep, bool filtered, SortError *err)
+{
+	static char bytes[64];
+	const SortDevice *d = &gpu_client_device;
+	const RowsLayout layout = {
+		.ncolumns = 1,.nranges = filtered,.filtered = filtered,
+		.columns[0] = {.last = 10,.stride = 1,.flags = ROWS_IN_KEY | (filtered ? ROWS_FILTERED : 0),.nranges = filtered}
+	};
+	const ValueRange range = {1, 5};
+	const uint64_t generations[2] = {1, 2};
+	const uint64_t positions[3] = {0};
+	const int32_t others[3] = {1, 2, 3};
+	SortRows	rows[2] = {0};
+	int32_t		found[3];
+	uint64_t	below[3];
+	SortStatus	status = d->set_rows(job, &layout, &range, err);
+
+	if (status == SORT_OK && keep)
+		status = d->keep_extent(job, 1, bytes, sizeof(bytes), err);
+	if (status == SORT_OK)
+		status = d->add_rows(job, rows, generations, 2, err);
+	if (status == SORT_OK)
+		status = d->finish(job, err);
+	if (status == SORT_OK)
+		status = d->look_up(job, SORT_LOOK_BELOW, others, 3, below, err);
+	if (status == SORT_OK && job->keys > 0)
+		status = d->look_up(job, SORT_LOOK_AT, positions, 3, found, err);
+	if (status == SORT_OK)
+		status = d->look_up(job, SORT_LOOK_DISTINCT, others, 1, below, err);
+	return status;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -133,6 +173,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	spec.descending = data[0] & 4;
 	again = data[0] & 8;
 	n = data[1] * 6;
+	spec.look_up = spec.want == SORT_WANT_RUNS && (data[0] & (4 | 16 | 128)) == (4 | 16 | 128);
 	spec.n = data[0] & 16 ? 0 : n;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
 		return 0;
@@ -150,9 +191,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			int32_t    *out = malloc((n + 2 * UINT8_MAX) * sizeof(int32_t) + 1);
 			Runs		runs = {0};
 
-			if (status == SORT_OK && (data[0] & 128))
+			if (status == SORT_OK && spec.look_up)
+				status = use_rows(job, data[0] & 64, again, &err);
+			else if (status == SORT_OK && (data[0] & 128))
 				status = use_extents(job, data[0] & 64, &err);
-			if (status == SORT_OK)
+			if (status == SORT_OK && !spec.look_up)
 				status = gpu_client_device.finish(job, &err);
 			if (status == SORT_OK && spec.want == SORT_WANT_PERMUTATION)
 				status = gpu_client_device.read_permutation(job, spec.descending, 1,

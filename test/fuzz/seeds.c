@@ -276,6 +276,39 @@ say_extents_job(void)
 	say_plain(GPU_MSG_CLOSE, 1);
 }
 
+/* The same with its rows, and questions about their keys. */
+static void
+say_rows_job(void)
+{
+	GpuMessage	m;
+
+	gpu_message_init(&m, GPU_MSG_OPEN, 1);
+	m.body.open.lo = -5;
+	m.body.open.hi = 101;
+	m.body.open.want = SORT_WANT_RUNS;
+	say(&m);
+	say_extents(GPU_MSG_WANT, 0, 4);
+	say_extents(GPU_MSG_KEEP, 0, 1);
+	say_extents(GPU_MSG_ROWS, 2, 1);
+	say_extents(GPU_MSG_ADD_ROWS, 3, 1);
+	say_read(GPU_MSG_FINISH, GPU_FORM_NONE, 0);
+	say_release(3);
+	say_extents(GPU_MSG_WANT, 0, 3);
+	gpu_message_init(&m, GPU_MSG_LOOK, 1);
+	m.body.look.chunk = 3;
+	m.body.look.count = 3;
+	m.body.look.look = SORT_LOOK_BELOW;
+	say(&m);
+	m.body.look.chunk = 2;
+	m.body.look.count = 1;
+	m.body.look.look = SORT_LOOK_AT;
+	say(&m);
+	m.body.look.chunk = 1;
+	m.body.look.look = SORT_LOOK_DISTINCT;
+	say(&m);
+	say_plain(GPU_MSG_CLOSE, 1);
+}
+
 static void
 service_seeds(void)
 {
@@ -312,6 +345,12 @@ service_seeds(void)
 	begin(2, 3, 63);
 	say_extents_job();
 	end("messages", "job-extents");
+	begin(0, 0, 0);
+	say_rows_job();
+	end("service", "job-rows-of-extents");
+	begin(2, 3, 63);
+	say_rows_job();
+	end("messages", "job-rows-of-extents");
 	begin(0, 0, 0);
 	say_plain(GPU_MSG_ASK_DEVICES, 0);
 	end("service", "devices");

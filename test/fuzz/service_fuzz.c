@@ -3,7 +3,7 @@
  *		Fuzzes a whole connection of the service: its client is the input.
  *
  * A hello that is right, then whatever the fuzzer says, to a connection with
- * the CPU device.  Chunks hold an extent, or the list that names it, but for one
+ * the CPU device.  Chunks hold an extent, the list that names it, a layout, or a list of its rows, but for one
  * byte, which is the fuzzer's, too.  Afterwards every chunk must be free, no job
  * running, and all extents can be given up.
  */
@@ -34,7 +34,7 @@ prepare(void)
 		abort();
 }
 
-/* Chunks 0, 2 ...: for KEEP; 1, 3 ...: for ADD_EXTENTS. */
+/* Chunks 0, 4: for KEEP; 1, 5: for ADD_EXTENTS; 2, 6: for ROWS; 3, 7: for ADD_ROWS, and questions. */
 static void
 fill_chunks(const uint8_t *data, size_t size)
 {
@@ -46,6 +46,13 @@ fill_chunks(const uint8_t *data, size_t size)
 		.nblocks = 3,.stamps = stamps,.counts = counts,.values = values,.nulls = nulls
 	};
 	GpuExtent	entry = {.generation = 1,.blocks = {5, 0}};
+	GpuRows		list = {.blocks = {5, 0}};
+	RowsLayout	layout = {
+		.ncolumns = 1,.nranges = 1,.filtered = 1,
+		.columns[0] = {.lo = -5,.last = 105,.stride = 1,.null_adds = 106,.flags = 15,.nranges = 1}
+	};
+	const ValueRange range = {2, 9};
+	const uint64_t generation = 1;
 	GpuKept		kept = {.generation = 1};
 	Extent		header;
 	uint32_t	chunk;
@@ -56,8 +63,18 @@ fill_chunks(const uint8_t *data, size_t size)
 	{
 		char	   *bytes = chunks_at(&service.chunks, chunk);
 
-		if (chunk % 2)
+		if (chunk % 4 == 1)
 			memcpy(bytes, &entry, sizeof(entry));
+		else if (chunk % 4 == 2)
+		{
+			memcpy(bytes, &layout, sizeof(layout));
+			memcpy(bytes + sizeof(layout), &range, sizeof(range));
+		}
+		else if (chunk % 4 == 3)
+		{
+			memcpy(bytes, &list, sizeof(list));
+			memcpy(bytes + sizeof(list), &generation, sizeof(generation));
+		}
 		else
 		{
 			memcpy(bytes, &kept, sizeof(kept));

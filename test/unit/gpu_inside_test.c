@@ -211,7 +211,7 @@ test_find_extents(void **state)
 	{
 		double		since = gpu_clock_ns();
 
-		extents_find(extents, 1, list, N, found);
+		extents_find(extents, 1, &list->generation, sizeof(GpuExtent) / sizeof(uint64_t), N, found);
 		best = gpu_clock_ns() - since < best ? gpu_clock_ns() - since : best;
 		for (i = 0; i < N; i++)
 			assert_true(found[i] && found[i]->generation == list[i].generation);

@@ -14,11 +14,12 @@
 
 static const GpuMessageType client_types[] = {
 	GPU_MSG_HELLO, GPU_MSG_OPEN, GPU_MSG_ADD, GPU_MSG_WANT, GPU_MSG_FINISH, GPU_MSG_READ,
-	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_ADD_EXTENTS
+	GPU_MSG_RELEASE, GPU_MSG_CLOSE, GPU_MSG_ASK_DEVICES, GPU_MSG_KEEP, GPU_MSG_ADD_EXTENTS,
+	GPU_MSG_ROWS, GPU_MSG_ADD_ROWS, GPU_MSG_LOOK
 };
 static const GpuMessageType service_types[] = {
 	GPU_MSG_WELCOME, GPU_MSG_GRANT, GPU_MSG_FINISHED, GPU_MSG_RESULT, GPU_MSG_DATA,
-	GPU_MSG_DEVICE, GPU_MSG_ERROR, GPU_MSG_ADDED, GPU_MSG_FULL
+	GPU_MSG_DEVICE, GPU_MSG_ERROR, GPU_MSG_ADDED, GPU_MSG_FULL, GPU_MSG_FOUND
 };
 
 static bool
@@ -52,6 +53,20 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.extents.chunk = CHUNKS - 1;
 			m->body.extents.count = CHUNK_BYTES / sizeof(GpuExtent);
 			break;
+		case GPU_MSG_ROWS:
+			m->body.extents.chunk = CHUNKS - 1;
+			m->body.extents.count = 1;
+			break;
+		case GPU_MSG_ADD_ROWS:
+			m->body.extents.chunk = CHUNKS - 1;
+			m->body.extents.count = gpu_chunk_rows(CHUNK_BYTES, 1);
+			break;
+		case GPU_MSG_LOOK:
+		case GPU_MSG_FOUND:
+			m->body.look.chunk = CHUNKS - 1;
+			m->body.look.count = CHUNK_BYTES / 8;
+			m->body.look.look = SORT_LOOK_BELOW;
+			break;
 		case GPU_MSG_READ:
 			m->body.read.form = GPU_FORM_BEST;
 			break;
@@ -68,7 +83,7 @@ good_message(GpuMessage *m, GpuMessageType type)
 			break;
 		case GPU_MSG_ADDED:
 			m->body.added.chunk = CHUNKS - 1;
-			m->body.added.count = CHUNK_BYTES / sizeof(GpuExtent);
+			m->body.added.count = gpu_chunk_rows(CHUNK_BYTES, 1);
 			break;
 		case GPU_MSG_DATA:
 			m->body.data.chunk = 0;
@@ -215,6 +230,20 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count = 0);
 	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count++);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.chunk = CHUNKS);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 0);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 2);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.chunk = UINT32_MAX);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 0);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.count++);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.chunk = CHUNKS);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count = 0);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count++);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.look = SORT_LOOK_DISTINCT + 1);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.look = SORT_LOOK_DISTINCT);
+	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.zero = 1);
+	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.chunk = CHUNKS);
+	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.count = 0);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = UINT32_MAX);
 	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = 0);

@@ -109,8 +109,8 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 			sources[i].rel->rd_tableam != GetHeapamTableAmRoutine())
 			return 0;
 		nblocks = RelationGetNumberOfBlocks(sources[i].rel);
-		resident = resident_estimate(RelationGetRelid(sources[i].rel), 1, &sources[i].attnum,
-									 sources[i].rel->rd_rel->reltuples);
+		resident = resident_estimate(RelationGetRelid(sources[i].rel), 1, 1, &sources[i].attnum,
+									 sources[i].rel->rd_rel->reltuples, false);
 		pages += nblocks * (1 - resident.share) + nblocks * resident.share *
 			(resident.gpu ? RESIDENT_GPU_ROW_COST : RESIDENT_ROW_COST);
 		rel->rel_parallel_workers = column_parallel_setting(rel->rel_parallel_workers,

@@ -409,7 +409,9 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.tids = scan->tids ? &reader->pages : NULL,
 		.aligned = scan->aligned,
 		.packed = scan->packed && !hpsort_verify_resident,
-		.runs = scan->runs
+		.runs = scan->runs,
+		.taker = scan->taker,
+		.take_none = hpsort_verify_resident
 	};
 	int			b;
 

@@ -40,6 +40,7 @@
 #include "utils/snapshot.h"
 
 #include "pg/column/batch.h"
+#include "pg/column/taker.h"
 #include "pg/column/value.h"
 
 /* Blocks that a scan has read. */
@@ -95,6 +96,9 @@ typedef struct ColumnScan
 
 	/* In such a scan: runs of the values may come in place of rows. */
 	bool		runs;
+
+	/* In an aligned scan of one process, without filters beside the qual: takes resident rows; or NULL. */
+	ColumnTaker *taker;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */
 	ColumnBlocks *blocks;

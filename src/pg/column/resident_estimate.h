@@ -28,10 +28,14 @@ typedef struct ResidentEstimate
 {
 	double		share;			/* of the table's rows, whose values of all columns are in extents; these
 								 * may not all be valid */
-	bool		gpu;			/* there is one column, and the GPU would count its values */
+	bool		gpu;			/* the GPU would count the values of the only column, or put rows in order */
 } ResidentEstimate;
 
-/* tuples is how many rows the table has, as far as is known.  The table must be locked. */
-extern ResidentEstimate resident_estimate(Oid relid, int ncolumns, const AttrNumber *attnums, double tuples);
+/*
+ * tuples is how many rows the table has, as far as is known.  The table must be locked.  nkeys columns are returned, and others
+ * are those of a filter.  looked_up: all that is wanted are positions in the order of keys (resident_rows.h).
+ */
+extern ResidentEstimate resident_estimate(Oid relid, int ncolumns, int nkeys, const AttrNumber *attnums, double tuples,
+										  bool looked_up);
 
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_ESTIMATE_H */

@@ -135,6 +135,23 @@ resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader)
 	filter->readers[c] = reader;
 }
 
+bool
+resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges, size_t *nranges,
+						  bool *nulls)
+{
+	int			i;
+
+	for (i = 0; i < filter->qual.ncolumns; i++)
+		if (filter->qual.columns[i].column == c)
+		{
+			*ranges = filter->qual.columns[i].values.ranges;
+			*nranges = filter->qual.columns[i].values.nranges;
+			*nulls = filter->qual.columns[i].nulls;
+			return true;
+		}
+	return false;
+}
+
 /* --- an extent */
 
 static ExtentMatch

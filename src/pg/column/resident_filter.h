@@ -46,6 +46,13 @@ extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumbe
 /* Where column c of these is read. */
 extern void resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader);
 
+/*
+ * Of column c of these: the set of values that the scan's qual accepts, and whether NULLs; false if it asks nothing
+ * of the column.
+ */
+extern bool resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges, size_t *nranges,
+									  bool *nulls);
+
 /* All columns have begun an extent: which of its rows the scan's qual accepts, as far as is known. */
 extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 

@@ -35,8 +35,7 @@ struct ResidentGpu
 
 	/* while the GPU is given bytes */
 	const ResidentKey *key;
-	char	   *bytes;			/* a copy of an extent */
-	Size		bytes_room;
+	ExtentCopy	copy;
 };
 
 ResidentGpu *
@@ -53,7 +52,7 @@ resident_gpu_make(const ResidentSummary *summary)
 		return NULL;
 	}
 	gpu = palloc0_object(ResidentGpu);
-	gpu->memory = CurrentMemoryContext;
+	gpu->memory = gpu->copy.memory = CurrentMemoryContext;
 	gpu->context = context;
 	gpu->lo = PG_INT32_MAX;
 	gpu->hi = PG_INT32_MIN;
@@ -88,33 +87,41 @@ resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
 	gpu->hi = (int32) Max((int64) gpu->hi, top);
 }
 
+bool
+extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 seen,
+			const void **bytes, size_t *size)
+{
+	const char *address;
+
+	if (extent->size > copy->room)
+	{
+		char	   *room = MemoryContextAllocExtended(copy->memory, extent->size, MCXT_ALLOC_NO_OOM);
+
+		if (room == NULL)
+			return false;
+		if (copy->bytes)
+			pfree(copy->bytes);
+		copy->bytes = room;
+		copy->room = extent->size;
+	}
+	resident_start_copying();
+	address = resident_address(extent);
+	if (address)
+		memcpy(copy->bytes, address, extent->size);
+	resident_stop_copying();
+	*bytes = copy->bytes;
+	*size = extent->size;
+	return address && resident_holds(key, number, extent, seen);
+}
+
 /* An ExtentFetch: a copy of an extent, unless it has been given up. */
 static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentGpu *gpu = (ResidentGpu *) arg;
 	const NotedExtent *noted = &gpu->noted[i];
-	const char *address;
 
-	if (noted->extent.size > gpu->bytes_room)
-	{
-		char	   *room = MemoryContextAllocExtended(gpu->memory, noted->extent.size, MCXT_ALLOC_NO_OOM);
-
-		if (room == NULL)
-			return false;
-		if (gpu->bytes)
-			pfree(gpu->bytes);
-		gpu->bytes = room;
-		gpu->bytes_room = noted->extent.size;
-	}
-	resident_start_copying();
-	address = resident_address(&noted->extent);
-	if (address)
-		memcpy(gpu->bytes, address, noted->extent.size);
-	resident_stop_copying();
-	*bytes = gpu->bytes;
-	*size = noted->extent.size;
-	return address && resident_holds(gpu->key, noted->number, &noted->extent, noted->seen);
+	return extent_copy(&gpu->copy, gpu->key, noted->number, &noted->extent, noted->seen, bytes, size);
 }
 
 void

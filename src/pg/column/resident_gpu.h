@@ -14,6 +14,18 @@
 #include "pg/resident/resident.h"
 #include "sort/runs.h"
 
+/* Copies of extents, one at a time, for the GPU. */
+typedef struct ExtentCopy
+{
+	MemoryContext memory;
+	char	   *bytes;
+	Size		room;
+} ExtentCopy;
+
+/* A copy of an extent, until the next one; false if it has been given up, or there is no memory. */
+extern bool extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, const ResidentExtent *extent,
+						uint64 seen, const void **bytes, size_t *size);
+
 typedef struct ResidentGpu ResidentGpu;
 
 /* For a column of which that is resident; NULL if the CPU should count.  In the current memory context. */

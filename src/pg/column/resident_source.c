@@ -14,6 +14,7 @@
 #include "pg/column/residency.h"
 #include "pg/column/resident_gpu.h"
 #include "pg/column/resident_order.h"
+#include "pg/column/resident_rows.h"
 #include "pg/column/resident_source.h"
 #include "pg/column/resident_valid.h"
 #include "pg/column/visibility.h"
@@ -67,6 +68,11 @@ struct ResidentSource
 	ResidentGpuCounts gpu_counts;
 	bool		gpu_counted;
 
+	/* valid blocks that are left to the scan's taker until all others have been read; NULL: none are */
+	ResidentRows *rows;
+	bool		offered;		/* the taker has been called */
+	int64		taken;			/* blocks that it has taken */
+
 	/* valid blocks that are left until all others have been read: the first rows come first; NULL: none are */
 	ResidentOrder *order;
 };
@@ -91,6 +97,7 @@ static bool
 begin_columns(ResidentSource *source)
 {
 	const ResidentScan *scan = &source->scan;
+	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
 	int			c;
 
 	for (c = 0; c < scan->ncolumns; c++)
@@ -98,22 +105,25 @@ begin_columns(ResidentSource *source)
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
 		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[c] - 1)->atttypid;
-		ResidentSummary summary;
 
 		residency_key(scan->rel, scan->attnums[c], key);
 		column->reader.wide = scan->aligned && column_kind_is_wide(column_read_kind(type));
-		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summary))
+		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summaries[c]))
 			return false;
-		column->capture = summary.reads > 0;
+		column->capture = summaries[c].reads > 0;
 		column->use.blocks = scan->nblocks;
-		column->use.reason = summary.reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
-		if (scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
-			source->gpu = resident_gpu_make(&summary);
+		column->use.reason = summaries[c].reads > 0 ? RESIDENT_OK : RESIDENT_READ_ONCE;
 		source->capture_columns[c].key = *key;
 		source->capture_columns[c].attnum = scan->attnums[c];
 		if (scan->filter)
 			resident_filter_read(scan->filter, c, &column->reader);
 	}
+	if (scan->taker)
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none);
+	if (source->rows)
+		scan->taker->waits = true;
+	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
+		source->gpu = resident_gpu_make(&summaries[0]);
 	return true;
 }
 
@@ -160,23 +170,6 @@ resident_source_open(const ResidentScan *scan)
 	return source;
 }
 
-/* Why the column is not resident, after what this read has seen. */
-static ResidentReason
-judge(const ResidentSource *source, const SourceColumn *column, const CaptureColumn *capture)
-{
-	int64		resident = column->use.hits + (int64) capture->captured * RESIDENT_EXTENT_BLOCKS;
-
-	if (!column->capture)
-		return RESIDENT_READ_ONCE;
-	if (resident * 2 >= source->blocks)
-		return RESIDENT_OK;
-	if (capture->sweep.reason != RESIDENT_OK)
-		return capture->sweep.reason;
-	if (capture->out_of_range)
-		return RESIDENT_RANGE;
-	return column->use.reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->use.reason;
-}
-
 void
 resident_source_close(ResidentSource *source)
 {
@@ -187,7 +180,7 @@ resident_source_close(ResidentSource *source)
 		SourceColumn *column = &source->columns[c];
 
 		column->use.complete = source->complete;
-		column->use.reason = judge(source, column, &source->capture_columns[c]);
+		column->use.reason = resident_valid_reason(column, &source->capture_columns[c], source->blocks);
 		resident_end(&column->reader.key, &column->use);
 	}
 	page_list_free(source->pages);
@@ -203,7 +196,7 @@ resident_source_hits(const ResidentSource *source)
 int64
 resident_source_gpu_hits(const ResidentSource *source)
 {
-	return source->gpu_counts.blocks;
+	return source->gpu_counts.blocks + source->taken;
 }
 
 bool
@@ -331,6 +324,17 @@ keep_numbered(ResidentSource *source, uint32 number)
 											&extent_reader_extent(&source->columns[c].reader, number)->numbered);
 }
 
+/* Notes that so many blocks have been read from extents. */
+static void
+note_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->hits += nblocks;
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.hits += nblocks;
+}
+
 /* Decides of the blocks taken which are read how. */
 static void
 begin_extent(ResidentSource *source)
@@ -354,7 +358,7 @@ begin_extent(ResidentSource *source)
 		.nblocks = source->nblocks,
 		.whole = source->first == extent_first &&
 			source->first + source->nblocks == Min(visibility_extent_end(source->first), source->scan.nblocks),
-		.later = source->gpu || source->order
+		.later = source->gpu || source->rows || source->order
 	};
 	visible = visibility_copy_blocks(&source->map, extent_first, end);
 	visible = resident_blocks_and(&visible, &taken);
@@ -383,6 +387,12 @@ begin_extent(ResidentSource *source)
 	if (source->gpu && resident_blocks_any(&source->valid))
 	{
 		resident_gpu_add(source->gpu, &source->columns[0].reader, number, &source->valid);
+		memset(&source->valid, 0, sizeof(source->valid));
+	}
+	if (source->rows && resident_blocks_any(&source->valid))
+	{
+		if (!resident_rows_add(source->rows, source->columns, number, &source->valid, &source->filtered))
+			note_hits(source, RESIDENT_EXTENT_BLOCKS);
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
 	if (source->order && resident_blocks_any(&source->valid))
@@ -516,17 +526,6 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	for (b = 0; b < source->scan.nbatches; b++)
 		rows = Max(rows, batches[b].n);
 	return COLUMN_BATCH_KEYS - rows;
-}
-
-/* Notes that so many blocks have been read from extents. */
-static void
-note_hits(ResidentSource *source, int64 nblocks)
-{
-	int			c;
-
-	source->hits += nblocks;
-	for (c = 0; c < source->ncolumns; c++)
-		source->columns[c].use.hits += nblocks;
 }
 
 /*
@@ -702,6 +701,42 @@ fill_from_gpu(ResidentSource *source, ColumnBatch *batch)
 	return RESIDENT_PAGES;
 }
 
+/* --- what is left to the scan's taker */
+
+/*
+ * When all else has been read: the taker takes the rows of all extents that have been left, or they are read as others
+ * are.  RESIDENT_END after all.
+ */
+static ResidentStep
+fill_from_rows(ResidentSource *source, const ColumnBatch *batches)
+{
+	uint32		number;
+	int			c;
+
+	if (!source->offered)
+	{
+		/* The taker knows all other rows. */
+		if (batches[0].n > 0)
+			return RESIDENT_FULL;
+		source->offered = true;
+		if (source->scan.taker->take(source->scan.taker->arg, source->rows) && !source->scan.take_none)
+		{
+			source->taken = resident_rows_blocks(source->rows);
+			source->filtered += resident_rows_refused(source->rows);
+			note_hits(source, source->taken);
+			for (c = 0; c < source->ncolumns; c++)
+				source->columns[c].use.gpu_hits = source->taken;
+			return RESIDENT_END;
+		}
+	}
+	if (!resident_rows_next(source->rows, source->columns, &number, &source->valid))
+		return RESIDENT_END;
+	begin_left(source, number);
+	if (source->scan.filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->scan.filter);
+	return RESIDENT_PAGES;
+}
+
 ResidentStep
 resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *one)
 {
@@ -737,6 +772,7 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			if (one)
 				*one = InvalidBlockNumber;
 			step = source->gpu ? fill_from_gpu(source, batches)
+				: source->rows ? fill_from_rows(source, batches)
 				: source->order ? begin_in_order(source, batches) : RESIDENT_END;
 
 			/* There is another extent to be read, or there are pages. */

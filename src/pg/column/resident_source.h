@@ -22,6 +22,7 @@
 
 #include "pg/column/batch.h"
 #include "pg/column/resident_filter.h"
+#include "pg/column/taker.h"
 #include "pg/column/value.h"
 
 typedef struct ResidentSource ResidentSource;
@@ -43,6 +44,8 @@ typedef struct ResidentScan
 	bool		aligned;
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
+	ColumnTaker *taker;	/* as in ColumnScan */
+	bool		take_none;		/* what the taker takes is read nevertheless */
 } ResidentScan;
 
 /*

@@ -105,3 +105,19 @@ resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uin
 	return known &&
 		(nvisible - resident_blocks_count(valid)) * 4 > look->nblocks;
 }
+
+ResidentReason
+resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks)
+{
+	int64		resident = column->use.hits + (int64) capture->captured * RESIDENT_EXTENT_BLOCKS;
+
+	if (!column->capture)
+		return RESIDENT_READ_ONCE;
+	if (resident * 2 >= blocks)
+		return RESIDENT_OK;
+	if (capture->sweep.reason != RESIDENT_OK)
+		return capture->sweep.reason;
+	if (capture->out_of_range)
+		return RESIDENT_RANGE;
+	return column->use.reason == RESIDENT_OK ? RESIDENT_NOT_VISIBLE : column->use.reason;
+}

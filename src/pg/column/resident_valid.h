@@ -13,6 +13,7 @@
 #include "access/xlogdefs.h"
 #include "utils/rel.h"
 
+#include "pg/column/capture.h"
 #include "pg/column/extent_reader.h"
 #include "pg/resident/resident.h"
 
@@ -47,5 +48,8 @@ extern ResidentBlocks resident_valid_find(const ResidentLook *look, SourceColumn
 extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uint32 number,
 										 const ResidentBlocks *visible, const ResidentBlocks *valid,
 										 bool known);
+
+/* Why the column is not resident, after what a read of so many blocks has seen. */
+extern ResidentReason resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks);
 
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_VALID_H */

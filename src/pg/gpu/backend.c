@@ -341,13 +341,47 @@ backend_keep_extent(SortJob *base, uint64_t generation, const void *extent, size
 }
 
 static SortStatus
-backend_finish(SortJob *base, SortError *err)
+backend_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *ranges, SortError *err)
 {
 	BackendJob *job = (BackendJob *) base;
 
 	if (job_has_ended(job, err))
 		return err->status;
-	return job_status(job, gpu_client_device.finish(job->inner, err), err);
+	return job_status(job, gpu_client_device.set_rows(job->inner, layout, ranges, err), err);
+}
+
+static SortStatus
+backend_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+{
+	BackendJob *job = (BackendJob *) base;
+
+	if (job_has_ended(job, err))
+		return err->status;
+	return job_status(job, gpu_client_device.add_rows(job->inner, rows, generations, n, err), err);
+}
+
+static SortStatus
+backend_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers, SortError *err)
+{
+	BackendJob *job = (BackendJob *) base;
+
+	if (job_has_ended(job, err))
+		return err->status;
+	return job_status(job, gpu_client_device.look_up(job->inner, look, questions, n, answers, err), err);
+}
+
+static SortStatus
+backend_finish(SortJob *base, SortError *err)
+{
+	BackendJob *job = (BackendJob *) base;
+	SortStatus	status;
+
+	if (job_has_ended(job, err))
+		return err->status;
+	status = job_status(job, gpu_client_device.finish(job->inner, err), err);
+	if (status == SORT_OK)
+		base->keys = job->inner->keys;
+	return status;
 }
 
 static SortStatus
@@ -400,6 +434,9 @@ static const SortDevice backend_device = {
 	.add = backend_add,
 	.add_extents = backend_add_extents,
 	.keep_extent = backend_keep_extent,
+	.set_rows = backend_set_rows,
+	.add_rows = backend_add_rows,
+	.look_up = backend_look_up,
 	.finish = backend_finish,
 	.read_keys = backend_read_keys,
 	.read_runs = backend_read_runs,

@@ -340,3 +340,23 @@ aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return answer_ordered_set(aggref, rti, answer);
 	}
 }
+
+bool
+aggref_is_looked_up(const AggregateAnswer *answer, bool grouped)
+{
+	switch (answer->function)
+	{
+		case AGGREGATE_FUNCTION_COUNT_ROWS:
+		case AGGREGATE_FUNCTION_MIN:
+		case AGGREGATE_FUNCTION_MAX:
+		case AGGREGATE_FUNCTION_PERCENTILE_DISC:
+		case AGGREGATE_FUNCTION_PERCENTILE_DISC_ARRAY:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT:
+		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
+			return !answer->enum_order;
+		case AGGREGATE_FUNCTION_COUNT:
+			return !answer->distinct || !grouped;
+		default:
+			return false;
+	}
+}

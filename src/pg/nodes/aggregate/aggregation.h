@@ -60,6 +60,11 @@ extern bool aggregation_add_packed(Aggregation *aggregation, const PackedKeys *p
 /* The same of runs of values of that column. */
 extern bool aggregation_add_runs(Aggregation *aggregation, const Runs *runs);
 
+/*
+ * Adds a batch of runs, whatever their groups; its arrays are overwritten.
+ */
+extern void aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch);
+
 extern void aggregation_free(Aggregation *aggregation);
 
 /* --- for EXPLAIN */

@@ -8,6 +8,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/aggregation_state.h"
 #include "sort/kernels.h"
@@ -695,4 +696,63 @@ aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
 	for (i = 0; i < runs->len; i++)
 		aggregation->rows[0] += (int64) runs->counts[i];
 	return true;
+}
+
+/* Adds the key of each run so many times, as rows.  batch's arrays are overwritten. */
+static void
+add_as_rows(Aggregation *aggregation, const Runs *runs, const ColumnBatch *batch)
+{
+	ColumnBatch part = *batch;
+	size_t		i;
+
+	part.runs = NULL;
+	part.nnulls = 0;
+	part.n = 0;
+	for (i = 0; i < runs->len; i++)
+	{
+		uint64		left = runs->counts[i];
+
+		while (left > 0)
+		{
+			if (part.keys)
+				part.keys[part.n++] = runs->keys[i];
+			else
+				part.wide[part.n++] = runs->keys[i];
+			left--;
+			if (part.n == COLUMN_BATCH_KEYS)
+			{
+				aggregation_add(aggregation, &part);
+				part.n = 0;
+			}
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (part.n > 0)
+		aggregation_add(aggregation, &part);
+}
+
+void
+aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch)
+{
+	uint64	   *counts;
+	size_t		at = 0;
+
+	/* Groups that are not known yet get one row of each key first, by which the window grows as with other rows. */
+	if (aggregation_add_runs(aggregation, batch->runs))
+		return;
+	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	while (at < batch->runs->len)
+	{
+		size_t		first = at;
+		ColumnBatch keys = column_batch_of_runs(batch, &at);
+		Runs		others = {.keys = batch->runs->keys + first, .counts = counts, .len = at - first};
+		size_t		i;
+
+		for (i = 0; i < others.len; i++)
+			counts[i] = batch->runs->counts[first + i] - 1;
+		aggregation_add(aggregation, &keys);
+		if (!aggregation_add_runs(aggregation, &others))
+			add_as_rows(aggregation, &others, batch);
+	}
+	pfree(counts);
 }

@@ -24,6 +24,7 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
+#include "pg/guc.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 
 static const CustomExecMethods groups_exec_methods;
@@ -208,6 +209,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
 	/* What is derived of a column is derived of its rows. */
 	node->sources.runs = node->nderived == 0;
+	node->lookup = groups_lookup_make(node);
 }
 
 /* Gives back what is kept of the rows. */
@@ -225,6 +227,8 @@ static void
 free_execution(GroupsState *node)
 {
 	free_rows(node);
+	if (node->lookup)
+		groups_lookup_free(node->lookup);
 	if (node->exchange)
 		groups_exchange_end(node->exchange);
 	if (node->spill)
@@ -294,70 +298,6 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 	return refused;
 }
 
-static void add_batches(void *arg, const ColumnBatch *batches);
-
-/* Adds the key of each run so many times, as rows.  batch's arrays are overwritten. */
-static void
-add_as_rows(GroupsState *node, const Runs *runs, const ColumnBatch *batch)
-{
-	ColumnBatch part = *batch;
-	size_t		i;
-
-	part.runs = NULL;
-	part.nnulls = 0;
-	part.n = 0;
-	for (i = 0; i < runs->len; i++)
-	{
-		uint64		left = runs->counts[i];
-
-		while (left > 0)
-		{
-			if (part.keys)
-				part.keys[part.n++] = runs->keys[i];
-			else
-				part.wide[part.n++] = runs->keys[i];
-			left--;
-			if (part.n == COLUMN_BATCH_KEYS)
-			{
-				aggregation_add(node->aggregation, &part);
-				part.n = 0;
-			}
-		}
-		CHECK_FOR_INTERRUPTS();
-	}
-	if (part.n > 0)
-		aggregation_add(node->aggregation, &part);
-}
-
-/*
- * Adds a batch of runs.  Groups that are not known yet get one row of each key, by which the
- * window grows as with other rows, before the rest are added to it.
- */
-static void
-add_runs(GroupsState *node, const ColumnBatch *batch)
-{
-	uint64	   *counts;
-	size_t		at = 0;
-
-	if (aggregation_add_runs(node->aggregation, batch->runs))
-		return;
-	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
-	while (at < batch->runs->len)
-	{
-		size_t		first = at;
-		ColumnBatch keys = column_batch_of_runs(batch, &at);
-		Runs		others = {.keys = batch->runs->keys + first, .counts = counts, .len = at - first};
-		size_t		i;
-
-		for (i = 0; i < others.len; i++)
-			counts[i] = batch->runs->counts[first + i] - 1;
-		aggregation_add(node->aggregation, &keys);
-		if (!aggregation_add_runs(node->aggregation, &others))
-			add_as_rows(node, &others, batch);
-	}
-	pfree(counts);
-}
-
 /* A ColumnConsume. */
 static void
 add_batches(void *arg, const ColumnBatch *batches)
@@ -365,9 +305,11 @@ add_batches(void *arg, const ColumnBatch *batches)
 	GroupsState *node = (GroupsState *) arg;
 	size_t		at;
 
+	if (node->lookup)
+		groups_lookup_note(node->lookup, batches);
 	if (batches[0].runs)
 	{
-		add_runs(node, &batches[0]);
+		aggregation_add_batch_of_runs(node->aggregation, &batches[0]);
 		return;
 	}
 	if (batches[0].packed.n > 0)
@@ -444,6 +386,8 @@ end_rows(GroupsState *node)
 	aggregation_open(node->aggregation);
 	aggregation_stats(node->aggregation, &stats);
 	memory = stats.memory + MemoryContextMemAllocated(node->derived_memory, true);
+	if (node->lookup)
+		memory += groups_lookup_memory(node->lookup);
 	node->done.totals.memory = Max(node->done.totals.memory, memory);
 	node->done.totals.disk += stats.disk;
 }
@@ -456,8 +400,11 @@ read_rows(GroupsState *node)
 	int			s;
 
 	begin_rows(node);
+	if (node->lookup)
+		node->sources.taker = groups_lookup_begin(node->lookup, node->memory_limit);
 	aggregate_sources_read(&node->sources, add_batches, node);
 	end_rows(node);
+	node->looks_up = groups_lookup_has_found(node->lookup) && !hpsort_verify_resident;
 	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
@@ -508,6 +455,7 @@ start_groups(GroupsState *node)
 	MemoryContext old = MemoryContextSwitchTo(node->memory);
 
 	memset(&node->done.totals, 0, sizeof(node->done.totals));
+	node->prepared = node->looks_up = false;
 	pg_sort_context_lenient(&node->context, node->memory, node->shared == NULL);
 	begin_derived(node);
 	if (node->shared)
@@ -539,6 +487,8 @@ next_group(GroupsState *node, const GroupValues **group, int64 *rows)
 {
 	bool		found;
 
+	if (node->looks_up)
+		return groups_lookup_next(node, group, rows);
 	if (node->merge)
 	{
 		found = groups_merge_next(node->merge, group);
@@ -553,10 +503,12 @@ next_group(GroupsState *node, const GroupValues **group, int64 *rows)
 	return found;
 }
 
+/* Of what is looked up, count(DISTINCT) wants none: it is known. */
 static bool
-wants_runs(const GroupsOutput *output, int source)
+wants_runs(const GroupsState *node, const GroupsOutput *output, int source)
 {
-	return output->source == source && output->answer.needs == AGGREGATE_NEEDS_RUNS;
+	return output->source == source && output->answer.needs == AGGREGATE_NEEDS_RUNS &&
+		!(node->looks_up && output->answer.distinct);
 }
 
 /*
@@ -573,13 +525,37 @@ want_rows(GroupsState *node, int source)
 
 	for (i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].source == source &&
-			!(wants_runs(&node->outputs[i], source) &&
+			!(wants_runs(node, &node->outputs[i], source) &&
 			  aggregate_result_wants_rows(node->outputs[i].result, &first, &last)))
 			return;
 	skipped = groups_merge_want(node->merge, source, first, last);
 	for (i = 0; i < node->noutputs; i++)
-		if (wants_runs(&node->outputs[i], source))
+		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_skip(node->outputs[i].result, skipped);
+}
+
+/* What is looked up of count(DISTINCT), in the place of runs. */
+static void
+set_distinct(GroupsState *node, const GroupCounts *group)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs; i++)
+		if (node->outputs[i].answer.distinct)
+		{
+			aggregate_result_begin(node->outputs[i].result, group);
+			aggregate_result_set_distinct(node->outputs[i].result, groups_lookup_distinct(node->lookup));
+		}
+}
+
+/* The next runs of a source of the group. */
+static size_t
+next_runs(GroupsState *node, int source, const int64 **values, const int64 **run_counts)
+{
+	if (node->looks_up)
+		return groups_lookup_runs(node->lookup, values, run_counts);
+	return node->merge ? groups_merge_runs(node->merge, source, values, run_counts) :
+		aggregation_runs(node->aggregation, source, values, run_counts);
 }
 
 /* Counts the values of a source, and shows its runs to the aggregates that want them. */
@@ -593,7 +569,9 @@ read_source(GroupsState *node, int source)
 	size_t		n;
 	int			i;
 
-	if (node->merge)
+	if (node->looks_up)
+		groups_lookup_count(node->lookup, counts);
+	else if (node->merge)
 		groups_merge_count(node->merge, source, counts);
 	else
 		aggregation_count(node->aggregation, source, counts);
@@ -602,30 +580,38 @@ read_source(GroupsState *node, int source)
 	group.values = counts->summary.n;
 	group.nulls = counts->nulls;
 	for (i = 0; i < node->noutputs; i++)
-		if (wants_runs(&node->outputs[i], source))
+		if (wants_runs(node, &node->outputs[i], source))
 			aggregate_result_begin(node->outputs[i].result, &group);
 	if (node->merge)
 		want_rows(node, source);
-	while ((n = node->merge ? groups_merge_runs(node->merge, source, &values, &run_counts) :
-			aggregation_runs(node->aggregation, source, &values, &run_counts)) > 0)
+	if (node->looks_up)
+		set_distinct(node, &group);
+	while ((n = next_runs(node, source, &values, &run_counts)) > 0)
 	{
 		value_summary_add(&counts->summary, values, run_counts, n);
 		for (i = 0; i < node->noutputs; i++)
-			if (wants_runs(&node->outputs[i], source))
+			if (wants_runs(node, &node->outputs[i], source))
 				aggregate_result_take(node->outputs[i].result, values, run_counts, n);
 	}
 }
 
-/* Puts a group's values and aggregates into the scan tuple. */
-static void
-fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
+void
+groups_prepare_results(GroupsState *node)
+{
+	int			i;
+
+	for (i = 0; i < node->noutputs && !node->prepared; i++)
+		aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
+	node->prepared = true;
+}
+
+void
+groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
 {
 	int			i;
 
 	/* Direct arguments raise no errors where there is no group. */
-	if (node->done.totals.groups == 1)
-		for (i = 0; i < node->noutputs; i++)
-			aggregate_result_prepare(node->outputs[i].result, node->css.ss.ps.ps_ExprContext);
+	groups_prepare_results(node);
 	for (i = 0; i < node->nvalue_sources; i++)
 		read_source(node, i);
 	for (i = 0; i < node->ngroups; i++)
@@ -683,11 +669,15 @@ exec_groups(CustomScanState *css)
 			MemoryContextSwitchTo(old);
 			if (read_refused(node))
 				continue;
+			if (!node->looks_up && groups_lookup_has_found(node->lookup))
+				groups_lookup_verify(node, NULL, 0, slot);
 			break;
 		}
 		node->done.totals.rows += rows;
 		node->done.totals.groups++;
-		fill_slot(node, group, rows, slot);
+		groups_fill_slot(node, group, rows, slot);
+		if (!node->looks_up && groups_lookup_has_found(node->lookup))
+			groups_lookup_verify(node, group, rows, slot);
 		MemoryContextSwitchTo(old);
 		ExecStoreVirtualTuple(slot);
 		econtext->ecxt_scantuple = slot;

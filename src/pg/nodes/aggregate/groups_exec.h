@@ -29,6 +29,9 @@ typedef struct GroupsOutput
 	int			source;			/* of its values; -1: all rows are counted */
 } GroupsOutput;
 
+/* Groups that are looked up among keys that the GPU has put in order: groups_lookup.c. */
+typedef struct GroupsLookup GroupsLookup;
+
 /* For EXPLAIN: what was done by the last execution. */
 typedef struct GroupsDone
 {
@@ -70,6 +73,10 @@ typedef struct GroupsState
 	GroupsDescription description;
 	GroupsExchange *exchange;
 
+	GroupsLookup *lookup;		/* NULL: more than that is wanted of the rows */
+	bool		looks_up;		/* what it has found is returned */
+	bool		prepared;		/* the results' direct arguments have been evaluated */
+
 	bool		started;		/* all rows have been read */
 	bool		ended;
 	Aggregation *aggregation;	/* what this process has read; NULL if it is not needed */
@@ -80,6 +87,40 @@ typedef struct GroupsState
 
 /* A new state of the node, for CreateCustomScanState. */
 extern Node *groups_exec_create_state(CustomScan *scan);
+
+/* Evaluates the direct arguments of the results, once an execution: when there is a group. */
+extern void groups_prepare_results(GroupsState *node);
+
+/* Puts a group's values and aggregates into the scan tuple. */
+extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot);
+
+/* --- groups_lookup.c */
+
+/* For a node that has been described, in the query's memory; NULL if rows, or runs of values, are wanted. */
+extern GroupsLookup *groups_lookup_make(GroupsState *node);
+
+/* Begins an execution, whose memory has a limit; the result is for the scan. */
+extern ColumnTaker *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
+extern void groups_lookup_free(GroupsLookup *lookup);
+
+/* Notes rows that have been read, if the scan has others to be taken. */
+extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches);
+
+/* Whether all groups have been found when all rows have been read; lookup may be NULL. */
+extern bool groups_lookup_has_found(const GroupsLookup *lookup);
+extern size_t groups_lookup_memory(const GroupsLookup *lookup);
+
+/* As aggregation_next, aggregation_count and aggregation_runs of the only source; and how many of its values are different. */
+extern bool groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows);
+extern void groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts);
+extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts);
+extern int64 groups_lookup_distinct(const GroupsLookup *lookup);
+
+/*
+ * hpsort.verify_resident: compares the scan tuple, which was made of all rows of a group, with what was looked up of the
+ * same; NULL: there is no more group.  An error if they differ.
+ */
+extern void groups_lookup_verify(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot);
 
 /* --- groups_explain.c */
 

@@ -62,6 +62,7 @@ typedef struct GroupsQuery
 	int			nruns;			/* sources whose values are wanted in order */
 	int			nsummaries;		/* sources whose values are added up */
 	List	   *pathkeys;		/* of the groups */
+	bool		looked_up;		/* the GPU may answer it without rows */
 } GroupsQuery;
 
 /* --- what is asked */
@@ -475,6 +476,35 @@ has_derived(const GroupsQuery *query)
 	return false;
 }
 
+/*
+ * Whether positions among keys that the GPU has put in order can answer all of the query (see groups_lookup.c), for which
+ * a part of the memory must be enough: some 60 bytes a group.
+ */
+static bool
+is_looked_up(const GroupsQuery *query, double ngroups)
+{
+	List	   *values = NIL;
+	ListCell   *lc;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form != DERIVED_NONE && query->groups[g].form != DERIVED_RANKS)
+			return false;
+	if (query->filters != NIL || ngroups * 60 > get_hash_memory_limit() / 4)
+		return false;
+	foreach(lc, query->aggregates)
+	{
+		AggregateAnswer answer;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
+			!aggref_is_looked_up(&answer, query->ngroups > 0))
+			return false;
+		if (answer.column)
+			values = list_append_unique_int(values, answer.column->varattno);
+	}
+	return list_length(values) <= 1 && list_length(query->columns) == query->ngroups + list_length(values);
+}
+
 /* Rows that one process reads, and the cost of reading and keeping them. */
 static Cost
 read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
@@ -489,7 +519,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 	foreach(lc, path->custom_paths)
 		rows += ((Path *) lfirst(lc))->rows;
 	/* Runs of the GPU's are few beside the rows that they stand for; derived values need rows. */
-	if (workers == 0 && !has_derived(query))
+	if (workers == 0 && (query->looked_up || !has_derived(query)))
 		rows = Max(rows - aggregate_input_gpu_rows(input), 0);
 	share = Max(list_length(query->columns) - 1, 0) * COLUMN_ROW_COST +
 		query->ngroups * GROUP_ROW_COST + query->nsummaries * SUMMARY_ROW_COST +
@@ -601,10 +631,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	double		rows;
 
 	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] : output_rel->reltarget;
-	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query) ||
-		!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns))
+	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query))
 		return;
-	input.filters = query.filters;
 
 	/* Core's own estimates. */
 	rows = ((Path *) linitial(output_rel->pathlist))->rows;
@@ -615,6 +643,10 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 
 		ngroups = rows / Max(selectivity, 1e-6);
 	}
+	query.looked_up = is_looked_up(&query, ngroups);
+	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns, query.looked_up))
+		return;
+	input.filters = query.filters;
 
 	serial = make_path(&query, output_rel, target, &input, having);
 	read_cost(root, &query, &input, serial, 0);

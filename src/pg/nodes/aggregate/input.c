@@ -220,33 +220,100 @@ translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *column
 	return result;
 }
 
+/* The column that an expression is, perhaps relabelled; 0 if it is none. */
+static AttrNumber
+plain_column(Node *expression)
+{
+	while (expression && IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return expression && IsA(expression, Var) ? ((Var *) expression)->varattno : 0;
+}
+
+/* The column that a condition compares with what has no column; 0 if it seems to be none such. */
+static AttrNumber
+compared_column(Node *clause)
+{
+	List	   *args = NIL;
+	AttrNumber	column = 0;
+	ListCell   *lc;
+
+	if (IsA(clause, NullTest))
+		return plain_column((Node *) ((NullTest *) clause)->arg);
+	if (IsA(clause, BooleanTest))
+		return plain_column((Node *) ((BooleanTest *) clause)->arg);
+	if (is_notclause(clause))
+		return plain_column((Node *) get_notclausearg(clause));
+	if (IsA(clause, OpExpr))
+		args = ((OpExpr *) clause)->args;
+	else if (IsA(clause, ScalarArrayOpExpr))
+		args = ((ScalarArrayOpExpr *) clause)->args;
+	else
+		return plain_column(clause);
+	foreach(lc, args)
+	{
+		AttrNumber	attnum = plain_column((Node *) lfirst(lc));
+
+		if (attnum == 0 && contain_var_clause((Node *) lfirst(lc)))
+			return 0;
+		if (attnum != 0 && column != 0)
+			return 0;
+		column = attnum != 0 ? attnum : column;
+	}
+	return column;
+}
+
+/* Adds the columns of a table's conditions to a list; false if one is not a comparison that the scan may evaluate in memory. */
+static bool
+add_compared_columns(const RelOptInfo *table, List **columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, table->baserestrictinfo)
+	{
+		AttrNumber	attnum = compared_column((Node *) lfirst_node(RestrictInfo, lc)->clause);
+
+		if (attnum <= 0)
+			return false;
+		*columns = list_append_unique_int(*columns, attnum);
+	}
+	return true;
+}
+
 /* How much of each table is resident. */
 static ResidentEstimate *
-estimate_residents(PlannerInfo *root, const AggregateInput *input)
+estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_up)
 {
 	ResidentEstimate *residents = palloc0_array(ResidentEstimate, list_length(input->tables));
-	AttrNumber *attnums = palloc_array(AttrNumber, Max(list_length(input->columns), 1));
 	int			t;
 
+	looked_up = looked_up && list_length(input->tables) == 1;
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
+		List	   *columns = list_copy((List *) list_nth(input->table_columns, t));
+		int			nkeys = list_length(columns);
+		AttrNumber *attnums;
 		int			ncolumns = 0;
 		ListCell   *lc;
 
-		foreach(lc, (List *) list_nth(input->table_columns, t))
+		/* Where conditions are evaluated in memory it takes longer than what RESIDENT_ROW_COST says. */
+		if (table->baserestrictinfo != NIL && !(looked_up && add_compared_columns(table, &columns)))
+			continue;
+		attnums = palloc_array(AttrNumber, Max(list_length(columns), 1));
+		foreach(lc, columns)
 			attnums[ncolumns++] = (AttrNumber) lfirst_int(lc);
-		if (table->baserestrictinfo == NIL)
-			residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, ncolumns,
-											 attnums, table->tuples);
+		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, ncolumns, nkeys, attnums,
+										 table->tuples, looked_up);
+		if (table->baserestrictinfo != NIL && !residents[t].gpu)
+			residents[t].share = 0;
+		pfree(attnums);
 	}
-	pfree(attnums);
 	return residents;
 }
 
 bool
 aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, const List *paths,
-					 List *columns)
+					 List *columns, bool looked_up)
 {
 	input->columns = columns;
 	input->rel = rel;
@@ -255,7 +322,7 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 	input->table_columns = translate_columns(root, rel, input->tables, columns);
 	if (input->table_columns == NIL)
 		return false;
-	input->residents = estimate_residents(root, input);
+	input->residents = estimate_residents(root, input, looked_up);
 	return true;
 }
 
@@ -326,7 +393,7 @@ aggregate_input_gpu_rows(const AggregateInput *input)
 
 	for (t = 0; t < list_length(input->tables) && input->filters == NIL; t++)
 		if (input->residents[t].gpu)
-			rows += input->residents[t].share * ((RelOptInfo *) list_nth(input->tables, t))->tuples;
+			rows += input->residents[t].share * ((RelOptInfo *) list_nth(input->tables, t))->rows;
 	return rows;
 }
 

@@ -30,10 +30,11 @@ typedef struct AggregateInput
  * Finds the tables that rel stands for, and columns in them; false if the
  * column reader cannot read one of them.  paths are paths of rel that core has
  * not freed: those of rel's own list, or of the upper relation into which core
- * has put them.
+ * has put them.  looked_up: the GPU can answer what is asked of a single table's resident columns
+ * (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
-								 const List *paths, List *columns);
+								 const List *paths, List *columns, bool looked_up);
 
 /*
  * Gives path a scan of each table, for the executor half to find relation and

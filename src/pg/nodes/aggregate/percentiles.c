@@ -182,6 +182,22 @@ percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last)
 	return true;
 }
 
+int
+percentiles_most_rows(const Percentiles *percentiles)
+{
+	return 2 * percentiles->nfractions;
+}
+
+int
+percentiles_list_rows(const Percentiles *percentiles, int64 *rows)
+{
+	int			i;
+
+	for (i = 0; i < percentiles->nwanted; i++)
+		rows[i] = percentiles->order[i]->row;
+	return percentiles->nwanted;
+}
+
 void
 percentiles_skip(Percentiles *percentiles, int64 rows)
 {

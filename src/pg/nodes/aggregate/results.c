@@ -642,6 +642,30 @@ aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *
 	return result->percentiles != NULL && percentiles_want_rows(result->percentiles, first, last);
 }
 
+bool
+aggregate_result_has_rows(const AggregateResult *result)
+{
+	return result->percentiles != NULL;
+}
+
+int
+aggregate_result_most_rows(const AggregateResult *result)
+{
+	return percentiles_most_rows(result->percentiles);
+}
+
+int
+aggregate_result_list_rows(const AggregateResult *result, int64 *rows)
+{
+	return percentiles_list_rows(result->percentiles, rows);
+}
+
+void
+aggregate_result_set_distinct(AggregateResult *result, int64 n)
+{
+	result->summary.n = n;
+}
+
 void
 aggregate_result_skip(AggregateResult *result, int64 rows)
 {

@@ -99,4 +99,15 @@ extern Datum aggregate_result_end(AggregateResult *result, bool *isnull);
 extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *first, int64 *last);
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
+/*
+ * Whether that is so of any group; how many rows it are at most in this execution; and between begin and the first runs
+ * these rows, ascending: returns how many.  Then runs may be given that end at these rows alone, with the counts of all rows.
+ */
+extern bool aggregate_result_has_rows(const AggregateResult *result);
+extern int	aggregate_result_most_rows(const AggregateResult *result);
+extern int	aggregate_result_list_rows(const AggregateResult *result, int64 *rows);
+
+/* In the place of runs, of count(DISTINCT): how many different values there are. */
+extern void aggregate_result_set_distinct(AggregateResult *result, int64 n);
+
 #endif							/* HPSORT_PG_NODES_AGGREGATE_RESULTS_H */

@@ -206,7 +206,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 			return 1;
 		attnums[i] = column->varattno;
 	}
-	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, columns->nmapped, attnums, rel->tuples);
+	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, columns->nmapped, columns->nmapped, attnums,
+								 rel->tuples, false);
 	return 1 - Min(estimate.share, 1) * (1 - RESIDENT_FIRST_COST);
 }
 

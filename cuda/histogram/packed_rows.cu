@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed_rows.cu
+ *	  Keys of rows of several packed columns: for jobs that keep their keys, or counted
+ *	  where they are made.
+ *
+ * A warp takes some rows of all columns at a time, one column after the other, so that as
+ * many loads are in flight as there are rows a thread.  Rows that a condition refuses
+ * have no key; the others of a warp close ranks, behind one draw from a common counter, and
+ * lie in no order then, which whoever wants runs or positions does not notice.
+ *
+ * Bytes per row: the widths of its columns read, 4 written if it is kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <climits>
+
+#include "common/packed_device.cuh"
+#include "histogram/packed_rows.cuh"
+#include "histogram/shared_bins.cuh"
+
+namespace hpsort
+{
+
+static constexpr int keep_threads = 512;
+
+/* Rows that a thread has at a time, and a warp. */
+static constexpr int rows_each = 8;
+static constexpr uint32_t rows_warp = 32 * rows_each;
+
+static_assert(packed_tile_values % rows_warp == 0, "a tile is some steps of a warp");
+
+/* So many ranges are compared one after the other; of more, the right one is searched. */
+static constexpr uint32_t few_ranges = 4;
+
+/* A thread's rows of a step: row r is lane + 32 r. */
+struct RowKeys
+{
+	uint32_t	keys[rows_each];
+	uint32_t	passing;		/* a bit for each that is there, and that no condition has refused */
+	uint32_t	outside;		/* those with a value that is not expected */
+	int32_t		odd;			/* one such value */
+};
+
+__device__ __forceinline__ bool
+is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
+{
+	if (n <= few_ranges)
+	{
+		bool		in = false;
+
+		for (uint32_t i = 0; i < n; i++)
+			in |= value >= __ldg(&ranges[i].lo) && value <= __ldg(&ranges[i].hi);
+		return in;
+	}
+
+	/* the first range that does not end before the value */
+	uint32_t	from = 0;
+	uint32_t	to = n;
+
+	while (from < to)
+	{
+		const uint32_t middle = (from + to) / 2;
+
+		if (__ldg(&ranges[middle].hi) < value)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < n && __ldg(&ranges[from].lo) <= value;
+}
+
+/* Values of a column in a step whose first row is `from` of the part; of rows that are not there, none. */
+template <int WIDTH_BITS>
+__device__ __forceinline__ void
+load_rows(const PackedPart &part, uint32_t from, uint32_t there, uint32_t *distances)
+{
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+		distances[r] = there >> r & 1 ?
+			load_distance<WIDTH_BITS>(part.values, from + threadIdx.x % 32 + 32 * r) : 0;
+}
+
+/* What a column adds to the keys, and whom its condition refuses. */
+__device__ __forceinline__ void
+use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, int32_t base,
+		   const uint32_t *distances, uint32_t nulls, RowKeys *rows)
+{
+	const bool	in_key = column.flags & HPSORT_CUDA_ROWS_IN_KEY;
+	const bool	filtered = column.flags & HPSORT_CUDA_ROWS_FILTERED;
+
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+	{
+		const bool	null = nulls >> r & 1;
+		const int32_t value = static_cast<int32_t>(static_cast<uint32_t>(base) + distances[r]);
+		const uint32_t place = static_cast<uint32_t>(value) - static_cast<uint32_t>(column.lo);
+
+		if (filtered && !(null ? (column.flags & HPSORT_CUDA_ROWS_NULLS_PASS) != 0 :
+						  is_in_ranges(ranges + column.first_range, column.nranges, value)))
+			rows->passing &= ~(1u << r);
+		if (!in_key)
+			continue;
+		if (null ? !(column.flags & HPSORT_CUDA_ROWS_NULL_IN_KEY) : place > column.last)
+		{
+			rows->outside |= 1u << r;
+			rows->odd = value;
+		}
+		rows->keys[r] += null ? column.null_adds : place * column.stride;
+	}
+}
+
+/* The keys of a step's rows, of which the first is `from` of n; columns has a part of each column. */
+__device__ __forceinline__ RowKeys
+make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortCudaRange *ranges,
+		  uint32_t from, uint32_t n)
+{
+	RowKeys		rows;
+	uint32_t	there = 0;
+
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+	{
+		rows.keys[r] = layout.base;
+		if (threadIdx.x % 32 + 32 * r < n - from)
+			there |= 1u << r;
+	}
+	rows.passing = there;
+	rows.outside = 0;
+	rows.odd = 0;
+	for (uint32_t c = 0; c < layout.ncolumns; c++)
+	{
+		const PackedPart part = load_part(columns + c);
+		uint32_t	distances[rows_each];
+		uint32_t	nulls = 0;
+
+		switch (part.width_bits())
+		{
+			case 0:
+				load_rows<0>(part, from, there, distances);
+				break;
+			case 1:
+				load_rows<1>(part, from, there, distances);
+				break;
+			default:
+				load_rows<2>(part, from, there, distances);
+				break;
+		}
+		if (part.has_nulls())
+		{
+			const PartNulls bits(part);
+
+#pragma unroll
+			for (int r = 0; r < rows_each; r++)
+				if (there >> r & 1 &&
+					bits.is_null(part.first + from + threadIdx.x % 32 + 32 * r))
+					nulls |= 1u << r;
+		}
+		use_column(layout.columns[c], ranges, part.base, distances, nulls, &rows);
+	}
+	rows.outside &= rows.passing;
+	return rows;
+}
+
+/* Calls use(rows, part, row) for each step of this block's share of the rows, a warp for each; row is its first one. */
+template <typename Use>
+__device__ __forceinline__ void
+for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
+{
+	for_each_tile(table.parts, [&](const PackedPart &part, uint32_t tile) {
+		const PackedPart *columns = table.parts.parts + table.parts.count + 1 +
+			static_cast<size_t>(part.first) * layout.ncolumns;
+		const uint32_t first = tile * packed_tile_values;
+		const uint32_t n = min(packed_tile_values, part.n - first);
+
+		for (uint32_t at = 0; at < n; at += rows_warp)
+		{
+			const uint32_t from = first + at;
+			const RowKeys rows = make_keys(columns, layout, table.ranges, from, part.n);
+
+			if (rows.outside != 0)
+			{
+				/* any offender will do */
+				atomicExch(&table.counts->value, rows.odd);
+				atomicExch(&table.counts->n_outside, 1u);
+			}
+			use(rows, part, from);
+		}
+	});
+}
+
+/* Writes keys of rows that pass behind those that have been written, in any order. */
+__device__ __forceinline__ void
+append_rows(const RowKeys &rows, RowCounts *counts, int32_t *keys)
+{
+	const uint32_t lanes_before = (1u << threadIdx.x % 32) - 1;
+	uint32_t	votes[rows_each];
+	uint32_t	total = 0;
+	unsigned long long place = 0;
+
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+	{
+		votes[r] = __ballot_sync(0xffffffffu, rows.passing >> r & 1);
+		total += __popc(votes[r]);
+	}
+	if (total == 0)
+		return;
+	if (threadIdx.x % 32 == 0)
+		place = atomicAdd(&counts->kept, static_cast<unsigned long long>(total));
+	place = __shfl_sync(0xffffffffu, place, 0);
+#pragma unroll
+	for (int r = 0; r < rows_each; r++)
+	{
+		if (rows.passing >> r & 1)
+			keys[place + __popc(votes[r] & lanes_before)] = static_cast<int32_t>(rows.keys[r]);
+		place += __popc(votes[r]);
+	}
+}
+
+__global__ void __launch_bounds__(keep_threads)
+keep_rows_kernel(const __grid_constant__ RowTable table, const __grid_constant__ HpsortCudaRows layout,
+				 int32_t *keys, Bounds *bounds)
+{
+	int32_t		lo = INT_MAX;
+	int32_t		hi = INT_MIN;
+
+	for_each_step(table, layout, [&](const RowKeys &rows, const PackedPart &part, uint32_t from) {
+#pragma unroll
+		for (int r = 0; r < rows_each; r++)
+			if (rows.passing >> r & 1)
+			{
+				lo = min(lo, static_cast<int32_t>(rows.keys[r]));
+				hi = max(hi, static_cast<int32_t>(rows.keys[r]));
+			}
+		if (layout.filtered)
+		{
+			append_rows(rows, table.counts, keys);
+			return;
+		}
+
+		int32_t    *to = keys + part.position() + from + threadIdx.x % 32;
+
+#pragma unroll
+		for (int r = 0; r < rows_each; r++)
+			if (rows.passing >> r & 1)
+				to[32 * r] = static_cast<int32_t>(rows.keys[r]);
+	});
+	widen_bounds<keep_threads>(lo, hi, bounds);
+}
+
+/* An ordinary launch, as that of packed values. */
+__global__ void __launch_bounds__(histogram_threads, 1)
+count_rows_kernel(const __grid_constant__ RowTable table, const __grid_constant__ HpsortCudaRows layout,
+				  KeyMap map, Count64 *all_bins, Count64 *all_slices)
+{
+	extern __shared__ __align__(16) char memory[];
+	uint32_t   *bins = reinterpret_cast<uint32_t *>(memory);
+	const uint32_t count = map.last + 1;
+	uint32_t	kept = 0;
+
+	clear_bins(bins, count);
+	__syncthreads();
+	for_each_step(table, layout, [&](const RowKeys &rows, const PackedPart &, uint32_t) {
+		kept += __popc(rows.passing);
+#pragma unroll
+		for (int r = 0; r < rows_each; r++)
+		{
+			const uint32_t bin = rows.keys[r] - map.base;
+
+			if (!(rows.passing >> r & 1))
+				continue;
+			if (bin <= map.last)
+				atomicAdd(&bins[bin], 1u);
+			else
+			{
+				atomicExch(&table.counts->value, static_cast<int32_t>(rows.keys[r]));
+				atomicExch(&table.counts->n_outside, 1u);
+			}
+		}
+	});
+	for (uint32_t distance = 16; distance > 0; distance /= 2)
+		kept += __shfl_down_sync(0xffffffffu, kept, distance);
+	if (threadIdx.x % 32 == 0 && kept > 0)
+		atomicAdd(&table.counts->kept, static_cast<unsigned long long>(kept));
+	__syncthreads();
+	flush_bins(bins, count, all_bins, all_slices);
+}
+
+void
+configure_packed_rows(const HpsortCudaLimits &limits)
+{
+	allow_shared(count_rows_kernel, limits);
+}
+
+/* As many blocks as for unpack_add(). */
+void
+rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
+		 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds)
+{
+	keep_rows_kernel<<<grid_blocks(context, table.parts.tiles, keep_threads / 32, 4), keep_threads, 0,
+		stream>>>(table, layout, keys, bounds);
+	check_launch("make keys of rows");
+}
+
+/* As Bins::add_packed(); a tile costs as much as a full one. */
+void
+rows_count(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
+		   const HpsortCudaRows &layout, const Bins &bins)
+{
+	const uint32_t count = bins.map.last + 1;
+	const size_t bytes = (static_cast<size_t>(count) + 3) / 4 * 16;
+	const uint64_t work = static_cast<uint64_t>(table.parts.tiles) * packed_tile_values;
+
+	count_rows_kernel<<<histogram_blocks(context, work, count), histogram_threads, bytes, stream>>>
+		(table, layout, bins.map, bins.bins, bins.slices);
+	check_launch("count keys of rows");
+}
+
+} /* namespace hpsort */

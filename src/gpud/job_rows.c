@@ -1,0 +1,309 @@
+/*
+ * job_rows.c
+ *		Rows and questions in a job (see job_rows.h).
+ *
+ * As in job_extents.c, what is relied upon is copied out of the chunk, then checked, then used.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpud/job_chunks.h"
+#include "gpud/job_extents.h"
+#include "gpud/job_rows.h"
+
+/* Pieces of a column that the engine is given at once: for it, that is one kernel. */
+#define ROWS_AT_ONCE 16384
+
+/* All columns, in an answer. */
+#define ALL_MISSING UINT32_MAX
+
+bool
+job_set_rows(Job *job, const GpuExtents *message)
+{
+	const char *chunk = chunks_at(job->chunks, message->chunk);
+	RowsLayout	layout;
+	ValueRange	ranges[ROWS_MAX_RANGES];
+	EngineError err;
+
+	if (job->spec.n != 0 || job->ncolumns > 0 || job->spec.want == SORT_WANT_PERMUTATION)
+		return peer_bad_message(job->peer, "rows in a job that has other keys");
+	memcpy(&layout, chunk, sizeof(layout));
+	if (layout.nranges > ROWS_MAX_RANGES)
+		return peer_bad_message(job->peer, "impossible layout");
+	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
+	job_chunk_is_busy(job, message->chunk);
+	job_take_back(job, message->chunk);
+	if (!rows_layout_is_sound(&layout, ranges))
+		return peer_bad_message(job->peer, "impossible layout");
+	job->ncolumns = layout.ncolumns;
+	return job->device->engine->job_set_rows(job->engine_job, &layout, ranges, &err) || job_fail(job, &err);
+}
+
+/* --- ADD_ROWS */
+
+/* A message in work. */
+typedef struct RowsList
+{
+	uint32_t	ncolumns;
+	uint32_t	n;
+	size_t		size;			/* of an entry */
+	char	   *entries;		/* copied */
+	HeldExtent **found;			/* of all columns of the first entry, then of the second, ... */
+	EnginePiece *pieces;		/* room for ROWS_AT_ONCE of each column */
+	uint32_t	npieces;		/* of each column */
+	uint64_t	rows;			/* added so far */
+} RowsList;
+
+static GpuRows *
+entry_at(const RowsList *list, uint32_t i)
+{
+	return (GpuRows *) (list->entries + i * list->size);
+}
+
+/* Gives the engine the pieces that have gathered; false if it fails. */
+static bool
+flush_pieces(Job *job, RowsList *list, EngineError *err)
+{
+	const Engine *engine = job->device->engine;
+	EngineError second;
+
+	if (list->npieces > 0 && !engine->job_add_rows(job->engine_job, list->pieces, list->npieces, err) &&
+		!(job_makes_room(job, err) &&
+		  engine->job_add_rows(job->engine_job, list->pieces, list->npieces, &second)))
+		return false;
+	list->npieces = 0;
+	return true;
+}
+
+static bool
+has_block(const GpuRows *entry, uint32_t block)
+{
+	return entry->blocks[block / 64] >> block % 64 & 1;
+}
+
+/* Whether the blocks that an entry names have as many rows in each column. */
+static bool
+rows_are_aligned(const RowsList *list, const GpuRows *entry, HeldExtent *const *found)
+{
+	uint32_t	nblocks = found[0]->header.nblocks;
+	uint32_t	c;
+	uint32_t	b;
+
+	for (c = 1; c < list->ncolumns; c++)
+		for (b = 0; b < nblocks; b++)
+			if (has_block(entry, b) &&
+				(b >= found[c]->header.nblocks ||
+				 found[c]->starts[b + 1] - found[c]->starts[b] != found[0]->starts[b + 1] - found[0]->starts[b]))
+				return false;
+	return true;
+}
+
+/* Adds the rows of an entry whose extents have all been found, block after block that are neighbours at once. */
+static bool
+add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, EngineError *err)
+{
+	uint32_t	nblocks = found[0]->header.nblocks;
+	uint32_t	block = 0;
+	uint32_t	c;
+
+	while (block < nblocks)
+	{
+		uint32_t	first = block;
+		uint32_t	n;
+
+		for (; block < nblocks && has_block(entry, block); block++)
+			;
+		n = found[0]->starts[block] - found[0]->starts[first];
+		for (c = 0; c < list->ncolumns && n > 0; c++)
+			list->pieces[list->npieces * list->ncolumns + c] = (EnginePiece)
+			{
+				found[c]->held, found[c]->starts[first], n
+			};
+		entry->rows += n;
+		list->npieces += n > 0;
+		if (list->npieces == ROWS_AT_ONCE && !flush_pieces(job, list, err))
+			return false;
+		block++;				/* is not wanted, or the end */
+	}
+	list->rows += entry->rows;
+	return true;
+}
+
+/* Adds the rows of the list that the device has; fills in the answers. */
+static bool
+add_list(Job *job, RowsList *list, EngineError *err)
+{
+	uint32_t	i;
+	uint32_t	c;
+
+	for (i = 0; i < list->n; i++)
+	{
+		GpuRows    *entry = entry_at(list, i);
+		HeldExtent *const *found = list->found + (size_t) i * list->ncolumns;
+
+		for (c = 0; c < list->ncolumns; c++)
+			if (found[c] == NULL)
+				entry->missing |= UINT32_C(1) << c;
+		if (entry->missing == 0 && !rows_are_aligned(list, entry, found))
+			entry->missing = ALL_MISSING;
+		if (entry->missing == 0 && !add_entry(job, list, entry, found, err))
+			return false;
+	}
+	return flush_pieces(job, list, err);
+}
+
+/* Whether a list names extents, no blocks that one has not, and no answers. */
+static bool
+list_is_sound(const RowsList *list)
+{
+	uint32_t	i;
+	uint32_t	c;
+
+	for (i = 0; i < list->n; i++)
+	{
+		const GpuRows *entry = entry_at(list, i);
+		const uint64_t *generations = (const uint64_t *) (entry + 1);
+
+		if (entry->missing != 0 || entry->rows != 0)
+			return false;
+		for (c = 0; c < list->ncolumns; c++)
+		{
+			const HeldExtent *extent = list->found[(size_t) i * list->ncolumns + c];
+
+			if (generations[c] == 0 ||
+				(extent && ((entry->blocks[0] & ~job_extent_blocks(extent, 0)) != 0 ||
+							(entry->blocks[1] & ~job_extent_blocks(extent, 1)) != 0)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The list has been added: gives the chunk back with the answers. */
+static bool
+answer_list(Job *job, const GpuExtents *message, const RowsList *list)
+{
+	GpuMessage	added;
+
+	memcpy(chunks_at(job->chunks, message->chunk), list->entries, list->n * list->size);
+	job->n += list->rows;
+	job_chunk_is_lent(job, message->chunk);
+	gpu_message_init(&added, GPU_MSG_ADDED, job->number);
+	added.body.added.keys = list->rows;
+	added.body.added.chunk = message->chunk;
+	added.body.added.count = message->count;
+	return peer_send(job->peer, &added);
+}
+
+bool
+job_add_rows(Job *job, const GpuExtents *message)
+{
+	RowsList	list = {.ncolumns = job->ncolumns,.n = message->count};
+	EngineError err;
+	bool		alive;
+	uint32_t	i;
+
+	if (job->ncolumns == 0 || list.n > gpu_chunk_rows(job->chunks->bytes, list.ncolumns))
+		return peer_bad_message(job->peer, "rows without a layout, or beyond the chunk");
+	if (job_commit_fault(job, AT_ROWS, &alive))
+		return alive;
+	list.size = sizeof(GpuRows) + list.ncolumns * sizeof(uint64_t);
+	list.entries = malloc(list.n * list.size);
+	list.found = malloc((size_t) list.n * list.ncolumns * sizeof(*list.found));
+	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(EnginePiece));
+	if (list.entries == NULL || list.found == NULL || list.pieces == NULL ||
+		!job_reserve_extents(job, list.n * list.ncolumns))
+	{
+		engine_fail(&err, GPU_RESOURCES, "out of memory");
+		alive = job_fail(job, &err);
+	}
+	else
+	{
+		memcpy(list.entries, chunks_at(job->chunks, message->chunk), list.n * list.size);
+		for (i = 0; i < list.n; i++)
+			job_find_extents(job, (const uint64_t *) (entry_at(&list, i) + 1), 1,
+							 list.found + (size_t) i * list.ncolumns, list.ncolumns);
+		if (!list_is_sound(&list))
+			alive = peer_bad_message(job->peer, "impossible list of rows");
+		else if (add_list(job, &list, &err))
+			alive = answer_list(job, message, &list);
+		else
+			alive = job_fail(job, &err);
+	}
+	free(list.entries);
+	free(list.found);
+	free(list.pieces);
+	return alive;
+}
+
+/* --- LOOK */
+
+/* Whether all positions are those of keys. */
+static bool
+positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
+{
+	uint32_t	i;
+
+	for (i = 0; i < n; i++)
+		if (positions[i] >= keys)
+			return false;
+	return true;
+}
+
+/* Answers questions, a copy of which is at questions, into the chunk. */
+static bool
+answer_questions(Job *job, const GpuLook *message, const void *questions, EngineError *err)
+{
+	const Engine *engine = job->device->engine;
+	void	   *chunk = chunks_at(job->chunks, message->chunk);
+	uint64_t	distinct;
+
+	switch ((SortLook) message->look)
+	{
+		case SORT_LOOK_AT:
+			return engine->job_at(job->engine_job, questions, message->count, chunk, err);
+		case SORT_LOOK_BELOW:
+			return engine->job_below(job->engine_job, questions, message->count, chunk, err);
+		default:
+			if (!engine->job_distinct(job->engine_job, &distinct, err))
+				return false;
+			memcpy(chunk, &distinct, sizeof(distinct));
+			return true;
+	}
+}
+
+bool
+job_look_up(Job *job, const GpuLook *message)
+{
+	size_t		bytes = message->count * (message->look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t));
+	void	   *questions;
+	GpuMessage	found;
+	EngineError err;
+	bool		alive;
+
+	if (job->spec.want == SORT_WANT_PERMUTATION)
+		return peer_bad_message(job->peer, "questions about a permutation");
+	if (job_commit_fault(job, AT_LOOK, &alive))
+		return alive;
+	questions = malloc(bytes);
+	if (questions == NULL)
+	{
+		engine_fail(&err, GPU_RESOURCES, "out of memory");
+		return job_fail(job, &err);
+	}
+	memcpy(questions, chunks_at(job->chunks, message->chunk), bytes);
+	if (message->look == SORT_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
+		alive = peer_bad_message(job->peer, "position beyond the keys");
+	else if (!answer_questions(job, message, questions, &err))
+		alive = job_fail(job, &err);
+	else
+	{
+		job_chunk_is_lent(job, message->chunk);
+		gpu_message_init(&found, GPU_MSG_FOUND, job->number);
+		found.body.look = *message;
+		alive = peer_send(job->peer, &found);
+	}
+	free(questions);
+	return alive;
+}

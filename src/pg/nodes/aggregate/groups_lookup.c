@@ -1,0 +1,760 @@
+/*
+ * groups_lookup.c
+ *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see groups_exec.h).
+ *
+ * The key of a row is the code of its group above the place of its value, in 32 bits.  In the keys' order each group's
+ * rows are side by side, its NULLs last, so that where groups begin says how many rows and values they have, and
+ * percentiles, smallest and largest values are keys at some positions.  So nothing but these positions and keys
+ * crosses the bus.
+ *
+ * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys are given to the GPU
+ * besides.  If anything goes wrong, or does not fit, the aggregation gets all other rows as well, and
+ * what was looked up is not used.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "pg/column/resident_rows.h"
+#include "pg/compat.h"
+#include "pg/nodes/aggregate/groups_exec.h"
+#include "pg/nodes/aggregate/lookup_notes.h"
+
+/* The most bits of a group's code: a million codes take 2 million questions, 24 MB with their answers. */
+#define GROUP_BITS 20
+
+/* Rows of other blocks may take a part of the memory limit, and groups with their answers as much. */
+#define MEMORY_SHARE 4
+
+/* A group, as it was found. */
+typedef struct LookupGroup
+{
+	uint32		code;
+	uint32		nanswers;
+	int64		first;			/* position of its first key */
+	int64		rows;
+	int64		values;			/* of these, not NULL */
+	size_t		answers;		/* its first one among all */
+} LookupGroup;
+
+struct GroupsLookup
+{
+	ColumnTaker taker;
+	int			ncolumns;		/* of the scan */
+	int			nfields;		/* grouping columns, and then the value, if there is one */
+	GroupColumn *fields;		/* of the layout */
+	bool		has_value;
+	bool		ranked;			/* groups by an enum come in the order of its labels, not of the codes */
+	bool		extremes;		/* the smallest and the largest value are wanted */
+	bool		distinct;		/* how many different values there are is wanted */
+
+	/* of an execution */
+	MemoryContext memory;
+	LookupNotes notes;			/* rows of other blocks */
+	size_t		limit;			/* bytes */
+	GroupLayout layout;
+	int			value_bits;
+	uint32		offset;			/* of a key from its code */
+	bool		found;			/* all that follows is known */
+	LookupGroup *groups;		/* the last one that is returned first */
+	size_t		ngroups;
+	size_t		groups_room;
+	int64	   *positions;		/* among a group's values, ascending; of all answers */
+	int64	   *values;			/* ... which are these */
+	size_t		nanswers;
+	int64		ndistinct;
+
+	/* reading */
+	size_t		next;			/* group */
+	bool		read;			/* the runs of the one before have been read */
+	GroupValues group;
+	int64	   *run_counts;		/* of its answers as runs */
+};
+
+/* --- which nodes */
+
+/* Notes what an output needs; false if it needs more than positions. */
+static bool
+note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *output)
+{
+	AggregateFunction function = output->answer.function;
+
+	if (!aggref_is_looked_up(&output->answer, node->ngroups > 0))
+		return false;
+	lookup->extremes |= function == AGGREGATE_FUNCTION_MIN || function == AGGREGATE_FUNCTION_MAX;
+	lookup->distinct |= output->answer.distinct;
+	return true;
+}
+
+static bool take_rows(void *arg, struct ResidentRows *rows);
+
+/*
+ * The column whose values tell a group's, for each grouping column, into fields; false if groups are of expressions.  Of the places of
+ * an enum's labels these are the labels themselves.
+ */
+static bool
+find_fields(GroupsLookup *lookup, const GroupsState *node)
+{
+	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, GROUPS_PLAN_GROUPS);
+	int			g;
+
+	for (g = 0; g < node->ngroups; g++)
+	{
+		DerivedForm form = (DerivedForm) list_nth_int(groups, g * GROUPS_PLAN_NUMBERS + 1);
+
+		lookup->fields[g] = node->groups[g];
+		if (form != DERIVED_NONE && form != DERIVED_RANKS)
+			return false;
+		if (form == DERIVED_NONE)
+			continue;
+		lookup->ranked = true;
+		lookup->fields[g].column = list_nth_int(groups, g * GROUPS_PLAN_NUMBERS);
+		lookup->fields[g].kind = COLUMN_KIND_ENUM;
+	}
+	return true;
+}
+
+GroupsLookup *
+groups_lookup_make(GroupsState *node)
+{
+	GroupsLookup *lookup = palloc0_object(GroupsLookup);
+	int			i;
+
+	if (node->sources.nfilters > 0 || node->sources.nsources != 1 || node->nvalue_sources > 1)
+		return NULL;
+	for (i = 0; i < node->noutputs; i++)
+		if (!note_output(lookup, node, &node->outputs[i]))
+			return NULL;
+	lookup->ncolumns = node->sources.ncolumns;
+	lookup->nfields = node->ngroups + node->nvalue_sources;
+	/* A column that is both is not in the key twice. */
+	if (lookup->nfields != lookup->ncolumns)
+		return NULL;
+	lookup->fields = palloc0_array(GroupColumn, Max(lookup->nfields, 1));
+	if (!find_fields(lookup, node))
+		return NULL;
+	/* Groups of a single column without a filter are runs of the GPU's. */
+	if (node->ngroups > 0 && lookup->ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL && !lookup->ranked)
+		return NULL;
+	lookup->has_value = node->nvalue_sources > 0;
+	if (lookup->has_value)
+	{
+		lookup->fields[node->ngroups].column = node->value_sources[0].column;
+		lookup->fields[node->ngroups].kind = node->value_sources[0].kind;
+	}
+	/* Of wide kinds, too, only int4 is resident. */
+	for (i = 0; i < lookup->nfields; i++)
+		if (column_kind_is_wide(lookup->fields[i].kind))
+			lookup->fields[i].kind = COLUMN_KIND_INT4;
+	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup", ALLOCSET_DEFAULT_SIZES);
+	lookup->taker = (ColumnTaker) {take_rows, node, false};
+	return lookup;
+}
+
+ColumnTaker *
+groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
+{
+	groups_lookup_free(lookup);
+	lookup->taker.waits = lookup->found = lookup->read = false;
+	lookup->next = 0;
+	lookup->limit = memory_limit / MEMORY_SHARE;
+	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
+	return &lookup->taker;
+}
+
+void
+groups_lookup_free(GroupsLookup *lookup)
+{
+	MemoryContextReset(lookup->memory);
+	lookup->found = false;
+}
+
+void
+groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
+{
+	if (lookup->taker.waits)
+		lookup_notes_add(&lookup->notes, batches);
+}
+
+/* --- keys */
+
+/* Makes the layout of all rows; false if keys take too many bits. */
+static bool
+make_layout(GroupsLookup *lookup, const ResidentRows *rows)
+{
+	FieldRange *ranges = palloc_array(FieldRange, Max(lookup->nfields, 1));
+	int			f;
+
+	for (f = 0; f < lookup->nfields; f++)
+	{
+		int			c = lookup->fields[f].column;
+		int32		lo;
+		int32		hi;
+		bool		nulls;
+
+		ranges[f] = EMPTY_FIELD_RANGE;
+		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
+		if (lo <= hi)
+			ranges[f] = (FieldRange) {lo, hi, false};
+		ranges[f].nulls = nulls;
+		if (lookup->notes.n > 0)
+			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
+	}
+	group_layout_init(&lookup->layout, lookup->fields, lookup->nfields);
+	group_layout_widen(&lookup->layout, ranges);
+	pfree(ranges);
+	if (lookup->layout.bits > 32)
+		return false;
+	lookup->value_bits = lookup->layout.bits;
+	if (lookup->nfields > lookup->has_value)
+		lookup->value_bits = lookup->has_value ? lookup->layout.shifts[lookup->nfields - 2] : 0;
+	lookup->offset = lookup->layout.bits == 32 ? UINT32_C(1) << 31 : 0;
+	return lookup->layout.bits - lookup->value_bits <= GROUP_BITS;
+}
+
+static int32
+key_of_code(const GroupsLookup *lookup, uint64 code)
+{
+	return (int32) ((uint32) code + lookup->offset);
+}
+
+static uint32
+code_of_key(const GroupsLookup *lookup, int32 key)
+{
+	return (uint32) key - lookup->offset;
+}
+
+/* The code of the smallest value of each field, or of NULL where there is none; field null (-1: none) is NULL. */
+static uint64
+code_at(const GroupsLookup *lookup, int null)
+{
+	GroupValues values = group_values_make(Max(lookup->nfields, 1));
+	uint64		code;
+	int			f;
+
+	for (f = 0; f < lookup->nfields; f++)
+	{
+		const FieldRange *range = &lookup->layout.ranges[f];
+
+		values.nulls[f] = f == null || field_range_is_empty(range);
+		values.values[f] = values.nulls[f] ? 0 : range->lo;
+	}
+	code = group_layout_code(&lookup->layout, &values);
+	group_values_free(&values);
+	return code;
+}
+
+/* How the GPU makes keys of rows. */
+static void
+describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
+{
+	uint64		base = code_at(lookup, -1);
+	int			f;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->base = (uint32) key_of_code(lookup, base);
+	for (f = 0; f < lookup->nfields; f++)
+	{
+		const FieldRange *range = &lookup->layout.ranges[f];
+		RowsColumn *column = &layout->columns[lookup->fields[f].column];
+		uint32		stride = 0;
+
+		column->flags = ROWS_IN_KEY;
+		if (range->nulls)
+		{
+			column->flags |= ROWS_NULL_IN_KEY;
+			column->null_adds = (uint32) (code_at(lookup, f) - base);
+		}
+		/* Of a column that is always NULL nothing else is expected. */
+		if (field_range_is_empty(range))
+			continue;
+		if (range->hi > range->lo)
+			stride = UINT32_C(1) << lookup->layout.shifts[f];
+		column->lo = (int32) range->lo;
+		column->last = (uint32) (range->hi - range->lo);
+		column->stride = lookup->fields[f].descending ? 0 - stride : stride;
+	}
+}
+
+/* The keys of the rows that have been noted. */
+static int32 *
+make_keys(GroupsLookup *lookup)
+{
+	int32	   *keys = MemoryContextAllocHuge(lookup->memory, Max(lookup->notes.n, 1) * sizeof(int32));
+	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
+	ColumnBatch *part = palloc_array(ColumnBatch, Max(lookup->ncolumns, 1));
+	size_t		at;
+	size_t		i;
+
+	for (at = 0; at < lookup->notes.n; at += COLUMN_BATCH_KEYS)
+	{
+		size_t		n = Min(lookup->notes.n - at, COLUMN_BATCH_KEYS);
+		int			c;
+
+		CHECK_FOR_INTERRUPTS();
+		for (c = 0; c < lookup->ncolumns; c++)
+		{
+			part[c] = lookup->notes.columns[c];
+			part[c].n = n;
+			part[c].keys += at;
+			part[c].nulls += at;
+		}
+		group_layout_codes(&lookup->layout, part, (int) n, codes);
+		for (i = 0; i < n; i++)
+			keys[at + i] = key_of_code(lookup, codes[i]);
+	}
+	pfree(codes);
+	pfree(part);
+	return keys;
+}
+
+static bool
+sort_rows(GroupsLookup *lookup, ResidentRows *rows)
+{
+	RowsLayout	layout;
+	int32	   *keys;
+	bool		sorted;
+
+	if (!make_layout(lookup, rows))
+		return false;
+	describe_rows(lookup, &layout);
+	keys = make_keys(lookup);
+	lookup_notes_end(&lookup->notes);
+	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
+								key_of_code(lookup, (UINT64CONST(1) << lookup->layout.bits) - 1), keys,
+								lookup->notes.n);
+	pfree(keys);
+	return sorted;
+}
+
+/* --- groups */
+
+/* Codes whose keys are looked for at once. */
+#define CODES_AT_ONCE 32768
+
+/* Notes a group; false if groups take too much memory. */
+static bool
+add_group(GroupsLookup *lookup, LookupGroup group)
+{
+	if (lookup->ngroups == lookup->groups_room)
+	{
+		size_t		room = Max(lookup->groups_room * 2, 1024);
+
+		if ((lookup->groups_room + room) * sizeof(LookupGroup) > lookup->limit && room > 1024)
+			return false;
+		lookup->groups = lookup->groups_room == 0 ? palloc_array(LookupGroup, room) :
+			repalloc_huge(lookup->groups, room * sizeof(LookupGroup));
+		lookup->groups_room = room;
+	}
+	lookup->groups[lookup->ngroups++] = group;
+	return true;
+}
+
+/* Of codes from .. to - 1, how many keys are below the first ones, and with nulls below those of their NULLs; false as find_groups. */
+static bool
+look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls, uint32 null_place,
+			   int32 *keys, uint64 *below)
+{
+	uint32		n = to - from;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		keys[i] = key_of_code(lookup, (uint64) (from + i) << lookup->value_bits);
+		keys[n + i] = key_of_code(lookup, ((uint64) (from + i) << lookup->value_bits) + null_place);
+	}
+	return resident_rows_look(rows, SORT_LOOK_BELOW, keys, nulls ? 2 * (size_t) n : n, below);
+}
+
+/*
+ * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs, begin.  False if the GPU could
+ * not, if there are too many, or if what it says is impossible.
+ */
+static bool
+find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
+{
+	uint32		ncodes = UINT32_C(1) << (lookup->layout.bits - lookup->value_bits);
+	bool		nulls = lookup->has_value && lookup->layout.ranges[lookup->nfields - 1].nulls;
+	uint32		null_place = 0;
+	size_t		most = 2 * (size_t) Min(ncodes, CODES_AT_ONCE);
+	int32	   *keys = palloc_array(int32, most);
+	uint64	   *below = palloc_array(uint64, most);
+	int64		end = resident_rows_keys(rows);
+	uint32		to;
+	uint32		from;
+	uint32		g;
+
+	if (nulls)
+		null_place = (uint32) (code_at(lookup, lookup->nfields - 1) & ((UINT64CONST(1) << lookup->value_bits) - 1));
+	lookup->ngroups = lookup->groups_room = 0;
+	for (to = ncodes; to > 0; to = from)
+	{
+		from = to > CODES_AT_ONCE ? to - CODES_AT_ONCE : 0;
+		CHECK_FOR_INTERRUPTS();
+		if (!look_for_codes(lookup, rows, from, to, nulls, null_place, keys, below))
+			return false;
+		for (g = to; g-- > from;)
+		{
+			int64		start = (int64) below[g - from];
+			int64		values_end = nulls ? (int64) below[to - from + g - from] : end;
+			LookupGroup group = {.code = g, .first = start, .rows = end - start, .values = values_end - start};
+
+			if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
+				return false;
+			if ((end > start || !grouped) && !add_group(lookup, group))
+				return false;
+			end = start;
+		}
+	}
+	pfree(keys);
+	pfree(below);
+	return true;
+}
+
+static int
+compare_positions(const void *a, const void *b)
+{
+	int64		left = *(const int64 *) a;
+	int64		right = *(const int64 *) b;
+
+	return (left > right) - (left < right);
+}
+
+/* Writes the different positions that are wanted of a group's values, ascending, to wanted, which has room; returns how many. */
+static uint32
+list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
+{
+	GroupCounts counts = {.values = group->values, .nulls = group->rows - group->values};
+	uint32		n = 0;
+	uint32		kept = 0;
+	uint32		i;
+	int			o;
+
+	if (group->values == 0)
+		return 0;
+	for (o = 0; o < node->noutputs; o++)
+		if (aggregate_result_has_rows(node->outputs[o].result))
+		{
+			aggregate_result_begin(node->outputs[o].result, &counts);
+			n += aggregate_result_list_rows(node->outputs[o].result, wanted + n);
+		}
+	if (node->lookup->extremes)
+	{
+		wanted[n++] = 0;
+		wanted[n++] = group->values - 1;
+	}
+	qsort(wanted, n, sizeof(int64), compare_positions);
+	for (i = 0; i < n; i++)
+		if (i == 0 || wanted[i] != wanted[kept - 1])
+			wanted[kept++] = wanted[i];
+	return kept;
+}
+
+/* The most positions that are wanted of a group. */
+static size_t
+most_positions(const GroupsState *node)
+{
+	size_t		most = 2;
+	int			o;
+
+	for (o = 0; o < node->noutputs; o++)
+		if (aggregate_result_has_rows(node->outputs[o].result))
+			most += aggregate_result_most_rows(node->outputs[o].result);
+	return most;
+}
+
+/* Lists the positions that are wanted of all groups; false if they take too much memory. */
+static bool
+want_positions(GroupsState *node)
+{
+	GroupsLookup *lookup = node->lookup;
+	size_t		most = most_positions(node);
+	MemoryContext temporary;
+	MemoryContext old;
+	int64	   *wanted;
+	size_t		g;
+
+	if (most > lookup->limit / sizeof(int64) / 4 / Max(lookup->ngroups, 1) && most * lookup->ngroups > 1024)
+		return false;
+	lookup->positions = MemoryContextAllocHuge(CurrentMemoryContext, most * lookup->ngroups * sizeof(int64) + 1);
+	wanted = palloc_array(int64, most);
+	temporary = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate positions", ALLOCSET_DEFAULT_SIZES);
+	lookup->nanswers = 0;
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		LookupGroup *group = &lookup->groups[g];
+
+		CHECK_FOR_INTERRUPTS();
+		old = MemoryContextSwitchTo(temporary);
+		group->nanswers = list_positions(node, group, wanted);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(temporary);
+		group->answers = lookup->nanswers;
+		memcpy(lookup->positions + lookup->nanswers, wanted, group->nanswers * sizeof(int64));
+		lookup->nanswers += group->nanswers;
+	}
+	MemoryContextDelete(temporary);
+	pfree(wanted);
+	return true;
+}
+
+/* Looks up the values at the positions; false as find_groups. */
+static bool
+find_values(GroupsLookup *lookup, ResidentRows *rows)
+{
+	size_t		n = lookup->nanswers;
+	uint64	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64) + 1);
+	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
+	uint64		mask = (UINT64CONST(1) << lookup->value_bits) - 1;
+	const FieldRange *range = &lookup->layout.ranges[lookup->nfields - 1];
+	uint32		most = 1;
+	size_t		g;
+	size_t		i;
+
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		const LookupGroup *group = &lookup->groups[g];
+
+		for (i = group->answers; i < group->answers + group->nanswers; i++)
+			positions[i] = (uint64) (group->first + lookup->positions[i]);
+		most = Max(most, group->nanswers);
+	}
+	lookup->run_counts = palloc_array(int64, most);
+	if (n > 0 && !resident_rows_look(rows, SORT_LOOK_AT, positions, n, keys))
+		return false;
+	lookup->values = (int64 *) positions;
+	for (g = lookup->ngroups; g-- > 0;)
+	{
+		const LookupGroup *group = &lookup->groups[g];
+
+		for (i = group->answers; i < group->answers + group->nanswers; i++)
+		{
+			uint32		code = code_of_key(lookup, keys[i]);
+
+			if (((uint64) code >> lookup->value_bits) != group->code || (code & mask) >= field_range_values(range))
+				return false;
+			lookup->values[i] = range->lo + (int64) (code & mask) +
+				column_kind_bias(lookup->fields[lookup->nfields - 1].kind);
+		}
+	}
+	pfree(keys);
+	return true;
+}
+
+/* How many different values there are. */
+static bool
+find_distinct(GroupsLookup *lookup, ResidentRows *rows)
+{
+	const LookupGroup *group = &lookup->groups[0];
+	int32		question = 0;
+	uint64		answer;
+
+	if (!resident_rows_look(rows, SORT_LOOK_DISTINCT, &question, 1, &answer))
+		return false;
+	lookup->ndistinct = (int64) answer - (group->rows > group->values ? 1 : 0);
+	return lookup->ndistinct >= 0 && lookup->ndistinct <= group->values;
+}
+
+/* What the node returns of a group's columns: of labels their places, as the derived columns have them. */
+static void
+read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
+{
+	const GroupsLookup *lookup = node->lookup;
+	int			g;
+
+	group_layout_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
+	for (g = 0; g < node->ngroups && lookup->ranked; g++)
+		if (node->group_derived[g] && !values->nulls[g])
+			values->values[g] = derived_hear(node->group_derived[g],
+											 values->values[g] + column_kind_bias(COLUMN_KIND_ENUM));
+}
+
+/* Groups while they are put in the order of labels. */
+typedef struct GroupOrder
+{
+	const GroupsState *node;
+	GroupValues left;
+	GroupValues right;
+} GroupOrder;
+
+static int
+compare_groups(const void *a, const void *b, void *arg)
+{
+	GroupOrder *order = (GroupOrder *) arg;
+
+	read_group(order->node, (const LookupGroup *) a, &order->left);
+	read_group(order->node, (const LookupGroup *) b, &order->right);
+	/* the last one first */
+	return group_values_compare(order->node->groups, order->node->ngroups, &order->right, &order->left);
+}
+
+static void
+order_groups(const GroupsState *node)
+{
+	GroupsLookup *lookup = node->lookup;
+	GroupOrder	order = {
+		node, group_values_make(Max(lookup->nfields, 1)), group_values_make(Max(lookup->nfields, 1))
+	};
+
+	qsort_arg(lookup->groups, lookup->ngroups, sizeof(LookupGroup), compare_groups, &order);
+	group_values_free(&order.left);
+	group_values_free(&order.right);
+}
+
+/* Finds all that the node returns. */
+static bool
+find_all(GroupsState *node, ResidentRows *rows)
+{
+	GroupsLookup *lookup = node->lookup;
+
+	if (!sort_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
+		return false;
+	/* Direct arguments raise no errors where there is no group. */
+	if (lookup->ngroups > 0)
+		groups_prepare_results(node);
+	if (!want_positions(node) || (lookup->has_value && !find_values(lookup, rows)) ||
+		(lookup->distinct && !find_distinct(lookup, rows)))
+		return false;
+	if (lookup->ranked)
+		order_groups(node);
+	return true;
+}
+
+/* A ColumnTaker's function. */
+static bool
+take_rows(void *arg, struct ResidentRows *rows)
+{
+	GroupsState *node = (GroupsState *) arg;
+	GroupsLookup *lookup = node->lookup;
+	MemoryContext old = MemoryContextSwitchTo(lookup->memory);
+
+	if (!lookup->notes.closed)
+		lookup->found = find_all(node, rows);
+	resident_rows_end(rows);
+	lookup_notes_end(&lookup->notes);
+	if (!lookup->found)
+		groups_lookup_free(lookup);
+	if (lookup->found)
+	{
+		lookup->next = lookup->ngroups;
+		lookup->group = group_values_make(Max(lookup->nfields, 1));
+	}
+	MemoryContextSwitchTo(old);
+	return lookup->found;
+}
+
+/* --- reading */
+
+bool
+groups_lookup_has_found(const GroupsLookup *lookup)
+{
+	return lookup != NULL && lookup->found;
+}
+
+size_t
+groups_lookup_memory(const GroupsLookup *lookup)
+{
+	return MemoryContextMemAllocated(lookup->memory, true);
+}
+
+bool
+groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows)
+{
+	GroupsLookup *lookup = node->lookup;
+	const LookupGroup *next;
+
+	if (lookup->next == 0)
+		return false;
+	next = &lookup->groups[--lookup->next];
+	read_group(node, next, &lookup->group);
+	*group = &lookup->group;
+	*rows = next->rows;
+	lookup->read = false;
+	return true;
+}
+
+void
+groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts)
+{
+	const LookupGroup *group = &lookup->groups[lookup->next];
+
+	memset(counts, 0, sizeof(*counts));
+	counts->nulls = group->rows - group->values;
+	counts->summary.n = group->values;
+	if (group->nanswers > 0)
+	{
+		counts->summary.min = lookup->values[group->answers];
+		counts->summary.max = lookup->values[group->answers + group->nanswers - 1];
+	}
+}
+
+size_t
+groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts)
+{
+	const LookupGroup *group = &lookup->groups[lookup->next];
+	int64		before = 0;
+	uint32		i;
+
+	if (lookup->read)
+		return 0;
+	lookup->read = true;
+	for (i = 0; i < group->nanswers; i++)
+	{
+		lookup->run_counts[i] = lookup->positions[group->answers + i] + 1 - before;
+		before = lookup->positions[group->answers + i] + 1;
+	}
+	*values = lookup->values + group->answers;
+	*run_counts = lookup->run_counts;
+	return group->nanswers;
+}
+
+int64
+groups_lookup_distinct(const GroupsLookup *lookup)
+{
+	return lookup->ndistinct;
+}
+
+/* --- verifying */
+
+/* Complains about what was looked up. */
+static void
+complain_of_lookup(const GroupsState *node)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("resident columns of relation \"%s\", as the GPU has put them in order, differ from the table",
+					RelationGetRelationName(node->sources.scans[0]->ss_currentRelation))));
+}
+
+void
+groups_lookup_verify(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
+{
+	int			natts = node->ngroups + node->noutputs;
+	Datum	   *values = palloc_array(Datum, natts);
+	bool	   *nulls = palloc_array(bool, natts);
+	const GroupValues *found;
+	int64		found_rows;
+	bool		more = groups_lookup_next(node, &found, &found_rows);
+	int			i;
+
+	if (more != (group != NULL) || (more && found_rows != rows))
+		complain_of_lookup(node);
+	if (!more)
+		return;
+	memcpy(values, slot->tts_values, natts * sizeof(Datum));
+	memcpy(nulls, slot->tts_isnull, natts * sizeof(bool));
+	node->looks_up = true;
+	groups_fill_slot(node, found, found_rows, slot);
+	node->looks_up = false;
+	for (i = 0; i < natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, i);
+
+		if (nulls[i] != slot->tts_isnull[i] ||
+			(!nulls[i] && !datum_image_eq(values[i], slot->tts_values[i], att->attbyval, att->attlen)))
+			complain_of_lookup(node);
+	}
+}

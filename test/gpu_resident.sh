@@ -1,0 +1,156 @@
+#!/bin/bash
+# gpu_resident.sh: what a GPU answers of resident columns beside core's answers, on a real GPU (make gputest).
+#
+#	PG_CONFIG=...			the PostgreSQL, hpsort installed into it (WITH_CUDA=yes)
+#	TABLES="ROWS:ROUNDS:N"	for each table: its rows, and how often it is changed and then asked N random statements
+#							by each of JOBS sessions (20000:6:60 300000:3:15 2000000:1:5)
+#	JOBS=...				sessions side by side (the processors)
+#	HPSORT_TEST_KILLS=1000	afterwards the service is killed so often while sessions compare (0), for
+#	HPSORT_TEST_SECONDS=...	so many seconds at most (3600)
+#	HPSORT_TEST_SEED=...	repeats
+#	DEVICES=cpu				the service's CPU device: a trial of this script without a GPU
+#
+# Statements are those of resident_queries.sql; each is answered twice under one snapshot.  The server is our own.  The last line is
+# "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source test/lib.sh
+
+tables=${TABLES:-20000:6:60 300000:3:15 2000000:1:5}
+jobs=${JOBS:-$(nproc)}
+kills=${HPSORT_TEST_KILLS:-0}
+seconds=${HPSORT_TEST_SECONDS:-3600}
+devices=${DEVICES:-auto}
+seed=${HPSORT_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
+RANDOM=$((seed % 32768))
+echo "seed $seed"
+
+passed=0
+failed=0
+result()
+{
+	if [ "$1" = 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $2"
+	fi
+}
+
+use_installed
+start_server shared_buffers=2GB work_mem=64MB maintenance_work_mem=256MB max_wal_size=4GB autovacuum=off jit=off fsync=off max_connections=200 \
+	max_worker_processes=32 session_preload_libraries=hpsort hpsort.resident_memory=4GB hpsort.debug_aggregate=force hpsort.gpu_cost_factor=0 \
+	hpsort.gpu_devices="$devices" hpsort.gpu_start_timeout=60s hpsort.gpu_restart_delay=10ms max_parallel_workers_per_gather=0
+
+sql()
+{
+	as_user "$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+
+sql -c "CREATE EXTENSION hpsort" -c "SET hpsort.device = gpu" -c "SELECT (hpsort(array_agg(hashint4(i))))[1:3] FROM generate_series(1, 100000) i" \
+	-c "SELECT device, name, state FROM hpsort_devices()"
+sql <test/resident_queries.sql
+
+# fill TABLE ROWS
+fill()
+{
+	local job part=$(($2 / jobs + 1))
+
+	sql -c "SELECT resident_make('$1', 0)" >/dev/null
+	for ((job = 0; job < jobs; job++)); do
+		sql -c "INSERT INTO $1 SELECT * FROM resident_rows($((job * part + 1)), $((job == jobs - 1 ? $2 : job * part + part)))" &
+	done
+	wait
+	sql -c "VACUUM ANALYZE $1" -c "SELECT resident_warm('$1')" >/dev/null
+}
+
+# change TABLE ROWS: some rows, few or many of its blocks
+change()
+{
+	local at=$((RANDOM * 32768 + RANDOM)) size=$((1 + RANDOM % 100))
+
+	sql -c "UPDATE $1 SET x = x + 1, n = NULL, y = y + 100 WHERE id BETWEEN $((at % $2)) AND $((at % $2 + $2 / 1000 * size / 10))" \
+		-c "DELETE FROM $1 WHERE id % 1000 = $((RANDOM % 1000))" \
+		-c "INSERT INTO $1 SELECT * FROM resident_rows($(($2 + at % 100000)), $(($2 + at % 100000 + size)))"
+	[ $((RANDOM % 2)) = 0 ] || sql -c "VACUUM $1"
+}
+
+# compare TABLE N SETTINGS...: by each of the sessions; counts what was right and prints what was not
+compare()
+{
+	local table=$1 n=$2 job line pids=()
+	shift 2
+
+	for ((job = 0; job < jobs; job++)); do
+		sql -c "SET work_mem = '$((RANDOM % 3 == 0 ? 1 : 64))MB'" -c "BEGIN ISOLATION LEVEL REPEATABLE READ" \
+			-c "SELECT * FROM resident_compare('$table', $((seed + RANDOM * 32768 + RANDOM)) % 1000000, $n, '{$(IFS=,; echo "$*")}')" -c COMMIT \
+			>"$work/compare.$job" 2>&1 || echo "FAILED" >>"$work/compare.$job" &
+		pids+=($!)
+	done
+	# the one who kills the service goes on
+	wait "${pids[@]}"
+	for ((job = 0; job < jobs; job++)); do
+		while read -r line; do
+			case $line in
+				*" right|") passed=$((passed + ${line%% *})) ;;
+				*) result 1 "$table $*: $line" ;;
+			esac
+		done <"$work/compare.$job"
+	done
+}
+
+hits() { sql -c "SELECT coalesce(sum(gpu_hits), 0) FROM hpsort_resident"; }
+
+for spec in $tables; do
+	IFS=: read -r rows rounds n <<<"$spec"
+	fill "r$rows" "$rows"
+	before=$(hits)
+	compare "r$rows" "$n" hpsort.device=gpu
+	after=$(hits)
+	result $((after > before ? 0 : 1)) "the GPU answers of r$rows"
+	for ((round = 1; round < rounds; round++)); do
+		change "r$rows" "$rows"
+		case $((round % 3)) in
+			0) compare "r$rows" "$n" hpsort.device=gpu hpsort.verify_resident=on ;;
+			1) compare "r$rows" "$n" hpsort.device=auto ;;
+			*) compare "r$rows" "$n" hpsort.device=gpu ;;
+		esac
+	done
+	echo "r$rows: $passed passed, $failed failed; $((after - before)) blocks by the GPU"
+done
+result "$(sql -c "SELECT least(fallbacks, 1) FROM hpsort_stat_gpu")" "nothing has fallen back to the CPU"
+
+# --- the service is killed while sessions compare
+
+if [ "$kills" -gt 0 ]; then
+	table=r${tables%%:*}
+	until=$((SECONDS + seconds))
+	done_kills=0
+	touch "$work/busy"
+	(
+		n=0
+		while [ -e "$work/busy" ] && [ $SECONDS -lt $until ] && [ "$n" -lt "$kills" ]; do
+			pid=$(sql -c "SELECT pid FROM hpsort_stat_gpu WHERE state = 'running'" 2>/dev/null || true)
+			if [ -z "$pid" ] || ! as_user kill -KILL "$pid" 2>/dev/null; then
+				sleep 0.02
+				continue
+			fi
+			n=$((n + 1))
+			echo "$n" >"$work/kills"
+			sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+		done
+		rm -f "$work/busy"
+	) &
+	killer=$!
+	while [ -e "$work/busy" ]; do
+		compare "$table" 20 hpsort.device=auto
+		[ $((RANDOM % 4)) != 0 ] || change "$table" "${tables%%:*}"
+	done
+	wait $killer
+	done_kills=$(cat "$work/kills" 2>/dev/null || echo 0)
+	result $((done_kills > 0 ? 0 : 1)) "the service was killed"
+	compare "$table" 20 hpsort.device=gpu
+	echo "$done_kills kills"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,150 @@
+-- resident_queries.sql: random statements over resident columns, answered by hpsort and by core under one snapshot.
+-- Loaded by test/t/027_resident_gpu.pl, on the service's CPU, and by test/gpu_resident.sh, on a GPU.
+
+-- A table whose columns have all types that can be kept, NULLs, and narrow and wide ranges.
+CREATE TYPE resident_colour AS ENUM ('red', 'green', 'blue', 'grey');
+CREATE FUNCTION resident_rows(first int, last int) RETURNS TABLE (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean,
+	c "char", o oid, e resident_colour, u int, filler text) LANGUAGE sql AS $$
+SELECT i, (h % 1000)::int - 500, (h / 7 % 1000000)::int, (h / 11 % 200)::smallint, h / 13 % 70000 - 2147483648, date '2026-01-01' + (h / 17 % 400)::int,
+	CASE WHEN h % 3 > 0 THEN (h / 19 % 50)::int END, h % 5 = 0, chr((h / 23 % 100)::int + 20)::"char", (3000000000 + h / 29 % 300)::oid,
+	(enum_range(NULL::resident_colour))[h / 31 % 4 + 1], CASE WHEN h % 100 > 0 THEN (h * 7919 % 3200000000 - 1600000000)::int END,
+	repeat('f', 20)
+FROM generate_series(first, last) i, LATERAL (SELECT hashint8(i)::int8 + 2147483648 AS h) q $$;
+CREATE FUNCTION resident_make(rel text, rows int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (id int, x int, y int, s smallint, b bigint, d date, n int, f boolean, c "char", o oid, e resident_colour, u int, filler text)', rel);
+	EXECUTE format('INSERT INTO %I SELECT * FROM resident_rows(1, %s)', rel, rows);
+	EXECUTE format('SELECT hpsort_keep(%L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L)', rel, 'id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u');
+END $$;
+
+-- All columns in memory, after three reads.
+CREATE FUNCTION resident_warm(rel text) RETURNS void LANGUAGE plpgsql SET hpsort.debug_aggregate = force SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE col text;
+BEGIN
+	FOREACH col IN ARRAY array['id', 'x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u'] LOOP
+		FOR i IN 1 .. 3 LOOP
+			EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT %I FROM %I OFFSET 0) q', col, rel);
+		END LOOP;
+	END LOOP;
+END $$;
+
+CREATE FUNCTION below(n int) RETURNS int LANGUAGE sql VOLATILE AS $$ SELECT floor(random() * n)::int $$;
+CREATE FUNCTION pick(VARIADIC list text[]) RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT list[1 + below(cardinality(list))] $$;
+
+-- A value of a column, as a literal.
+CREATE FUNCTION resident_literal(col text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE result text;
+BEGIN
+	EXECUTE format('SELECT quote_nullable(%I::text) || ''::'' || pg_typeof(%I) FROM resident_rows($1, $1)', col, col) INTO result USING CASE WHEN col = 'id' THEN 1 + below(25000) ELSE 1 + below(100000) END;
+	RETURN coalesce(result, '0');
+END $$;
+
+CREATE FUNCTION resident_condition() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE col text := pick('id', 'x', 'y', 's', 'b', 'd', 'n', 'o', 'c', 'u', 'id', 'n', 'y', 'n', 'f', 'e');
+	kind int := below(7);
+BEGIN
+	IF col = 'f' THEN
+		RETURN pick('f', 'NOT f', 'f IS NOT TRUE', 'f IS NULL');
+	ELSIF col = 'e' THEN
+		RETURN format('e %s %s', pick('=', '<>'), resident_literal('e'));
+	END IF;
+	IF col IN ('n', 'u') AND below(2) = 0 THEN
+		kind := 0;
+	END IF;
+	CASE kind
+		WHEN 0 THEN RETURN format('%I IS %s NULL', col, pick('', 'NOT'));
+		WHEN 1 THEN RETURN format('%I BETWEEN least(%2$s, %3$s) AND greatest(%2$s, %3$s)', col, resident_literal(col), resident_literal(col));
+		WHEN 2 THEN RETURN format('%I %s (%s)', col, pick('IN', 'NOT IN'), (SELECT string_agg(resident_literal(col), ', ') FROM generate_series(1, 1 + below(40))));
+		ELSE RETURN format('%I %s %s', col, pick('<', '<=', '>', '>=', '=', '<>', '<', '>'), resident_literal(col));
+	END CASE;
+END $$;
+
+CREATE FUNCTION resident_aggregate(v text, grouped boolean) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE fraction text := pick('0', '0.5', '1', '0.25', round(random()::numeric, 3)::text, '0.999');
+BEGIN
+	CASE below(8)
+		WHEN 0 THEN RETURN 'count(*)';
+		WHEN 1 THEN RETURN format('count(%I)', v);
+		WHEN 2 THEN RETURN CASE WHEN v IN ('f', 'c') THEN 'count(*)' ELSE format('%s(%I)', pick('min', 'max'), v) END;
+		WHEN 3 THEN RETURN CASE WHEN v IN ('x', 'y', 's', 'b', 'n', 'u') THEN
+			format('percentile_cont(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC')) ELSE format('count(%I)', v) END;
+		WHEN 4 THEN RETURN format('percentile_disc(array[0, %s, NULL, 0.75, 1]) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
+		WHEN 5 THEN RETURN CASE WHEN grouped OR below(3) = 0 THEN format('max(%I)', CASE WHEN v IN ('f', 'c') THEN 'x' ELSE v END) ELSE format('count(DISTINCT %I)', v) END;
+		ELSE RETURN format('percentile_disc(%s) WITHIN GROUP (ORDER BY %I %s)', fraction, v, pick('', 'DESC'));
+	END CASE;
+END $$;
+
+CREATE FUNCTION resident_query(rel text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	columns text[] := (SELECT array_agg(col ORDER BY random()) FROM unnest(array['x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'e', 'u']) col);
+	ngroups int := pick('0', '0', '1', '1', '1', '2', '2', '3')::int;
+	groups text := array_to_string(columns[1:ngroups], ', ');
+	v text := columns[ngroups + 1];
+	conditions text := (SELECT string_agg(resident_condition(), ' AND ') FROM generate_series(1, pick('0', '0', '1', '1', '2', '3')::int));
+	stmt text := 'SELECT ';
+BEGIN
+	-- runs of a single column
+	IF below(10) = 0 THEN
+		v := pick('x', 'y', 's', 'b', 'd', 'n', 'f', 'c', 'o', 'u');
+		RETURN format(pick('SELECT %1$I, count(*) FROM %2$I GROUP BY %1$I', 'SELECT DISTINCT %1$I FROM %2$I', 'SELECT mode() WITHIN GROUP (ORDER BY %1$I), count(%1$I) FROM %2$I'), v, rel);
+	END IF;
+	IF ngroups > 0 THEN
+		stmt := stmt || groups || ', ';
+	END IF;
+	stmt := stmt || CASE WHEN below(12) = 0 THEN 'count(*)' ELSE
+		(SELECT string_agg(resident_aggregate(v, ngroups > 0), ', ') FROM generate_series(1, 1 + below(4))) END;
+	stmt := stmt || format(' FROM %I', rel) || coalesce(' WHERE ' || conditions, '');
+	IF ngroups > 0 THEN
+		stmt := stmt || ' GROUP BY ' || groups;
+		IF below(4) = 0 THEN
+			stmt := stmt || format(' HAVING count(*) > %s', below(20));
+		END IF;
+		IF below(2) = 0 THEN
+			stmt := stmt || ' ORDER BY ' || (SELECT string_agg(col || pick('', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'), ', ') FROM unnest(columns[1:ngroups]) col);
+		END IF;
+	END IF;
+	RETURN stmt;
+END $$;
+
+-- The answer of a statement, under settings NAME=VALUE.
+CREATE FUNCTION resident_answer(query text, settings text[]) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE result text; setting text;
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+	IF query ~ ' ORDER BY [^()]*$' THEN
+		EXECUTE format('SELECT md5(string_agg(q::text, '' '')) || count(*) FROM (%s OFFSET 0) q', query) INTO result;
+	ELSE
+		EXECUTE format('SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) || count(*) FROM (%s OFFSET 0) q', query) INTO result;
+	END IF;
+	RETURN result;
+END $$;
+
+-- Compares n statements, in a REPEATABLE READ transaction; those that differ are returned, and one row with how many were right.
+CREATE FUNCTION resident_compare(rel text, seed int, n int, mine text[]) RETURNS TABLE (result text, query text) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	core text[] := array['hpsort.enable_aggregate=off', 'hpsort.debug_aggregate=forbid', 'hpsort.debug_sort=forbid', 'hpsort.enable_resident=off'];
+	back text[] := (SELECT array_agg(s || '=' || current_setting(s)) FROM unnest(array['hpsort.enable_aggregate', 'hpsort.debug_aggregate', 'hpsort.debug_sort', 'hpsort.enable_resident']) s);
+	queries text[];
+	right_ones int := 0;
+	a text;
+	b text;
+BEGIN
+	PERFORM setseed((seed % 1000000) / 1000000.0);
+	queries := (SELECT array_agg(resident_query(rel)) FROM generate_series(1, n));
+	FOREACH query IN ARRAY queries LOOP
+		a := resident_answer(query, back || mine);
+		b := resident_answer(query, core);
+		IF a IS DISTINCT FROM b THEN
+			result := 'WRONG ' || coalesce(a, 'NULL') || ' ' || coalesce(b, 'NULL');
+			RETURN NEXT;
+		ELSE
+			right_ones := right_ones + 1;
+		END IF;
+	END LOOP;
+	PERFORM resident_answer('SELECT 1', back);
+	result := right_ones || ' right';
+	query := NULL;
+	RETURN NEXT;
+END $$;

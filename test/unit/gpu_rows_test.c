@@ -1,0 +1,693 @@
+/*
+ * gpu_rows_test.c
+ *		Rows of several columns' extents in the GPU service: their keys by layouts with conditions and NULLs, some
+ *		blocks of them and beside plain keys; questions about the sorted keys; jobs that bring what is missing; clients that
+ *		break the protocol.
+ */
+#include "extent_samples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/client_extents.h"
+#include "gpu/client_rows.h"
+#include "sort/rows_job.h"
+
+#define COLUMNS 4
+#define EXTENTS 12
+
+/* An extent of the same blocks of rows as another, with values of its own. */
+static void
+sample_like(ExtentSample *s, const ExtentSample *of, int32_t base, uint32_t span, int nulls_in)
+{
+	uint64_t	stamps[MOST_BLOCKS] = {0};
+	ExtentRows	rows;
+	Extent		header;
+	uint32_t	i;
+
+	*s = *of;
+	s->values = unit_alloc(s->nrows, sizeof(int32_t));
+	s->nulls = unit_alloc(s->nrows, 1);
+	for (i = 0; i < s->nrows; i++)
+	{
+		s->nulls[i] = nulls_in > 0 && unit_below((uint64_t) nulls_in) == 0;
+		s->values[i] = (int32_t) (base + (int64_t) unit_below((uint64_t) span + 1));
+	}
+	rows = (ExtentRows)
+	{
+		.nblocks = s->nblocks,.stamps = stamps,.counts = s->counts,.values = s->values,.nulls = s->nulls
+	};
+	extent_plan(&rows, &header);
+	s->extent = unit_alloc(header.size, 1);
+	extent_write(&rows, &header, s->extent);
+}
+
+/* A table: extents of so many columns, and a layout of them. */
+typedef struct Table
+{
+	uint32_t	ncolumns;
+	ExtentSample samples[EXTENTS][COLUMNS];
+	uint64_t	generations[EXTENTS * COLUMNS];
+	RowsLayout	layout;
+	ValueRange	ranges[ROWS_MAX_RANGES];
+	int32_t		lo;				/* bounds of keys */
+	int32_t		hi;
+	size_t		nrows;
+} Table;
+
+static void
+add_condition(Table *t, RowsColumn *column, int32_t base, uint32_t span)
+{
+	uint32_t	n = (uint32_t) unit_below(unit_below(3) == 0 ? 30 : 4);
+	int64_t		at = base;
+	uint32_t	i;
+
+	column->flags |= ROWS_FILTERED | (unit_below(2) ? ROWS_NULLS_PASS : 0);
+	column->first_range = t->layout.nranges;
+	for (i = 0; i < n && at <= (int64_t) base + span; i++)
+	{
+		int64_t		lo = at + (int64_t) unit_below(span / n + 2);
+		int64_t		hi = lo + (int64_t) unit_below(span / n + 1);
+
+		if (hi > INT32_MAX)
+			break;
+		t->ranges[t->layout.nranges++] = (ValueRange) {(int32_t) lo, (int32_t) hi};
+		at = hi + 1;
+	}
+	column->nranges = t->layout.nranges - column->first_range;
+	t->layout.filtered = 1;
+}
+
+static void
+table_make(Table *t, uint32_t ncolumns, uint32_t rows_max, bool filtered)
+{
+	static const uint32_t spans[] = {0, 1, 30, 200, 500, 70000};
+	uint64_t	range = 1;
+	uint32_t	c;
+	uint32_t	i;
+
+	memset(t, 0, sizeof(*t));
+	t->ncolumns = t->layout.ncolumns = ncolumns;
+	for (i = 0; i < EXTENTS; i++)
+	{
+		extent_sample_make(&t->samples[i][0], 1 + (uint32_t) unit_below(MOST_BLOCKS), rows_max, 10, 0);
+		t->nrows += t->samples[i][0].nrows;
+	}
+	for (c = 0; c < ncolumns; c++)
+	{
+		RowsColumn *column = &t->layout.columns[c];
+		uint32_t	span = spans[unit_below(6)];
+		int32_t		base = unit_below(2) ? INT32_MIN : -20;
+		int			nulls = (int) unit_below(4);
+		bool		down = unit_below(2) == 0;
+
+		column->lo = base;
+		column->last = span;
+		if (range * (span + 2) <= UINT64_C(1) << 32 && unit_below(5) > 0)
+		{
+			column->flags = ROWS_IN_KEY | ROWS_NULL_IN_KEY;
+			column->stride = (uint32_t) (down ? 0 - range : range);
+			column->null_adds = (uint32_t) (down ? range : (span + 1) * range);
+			t->layout.base += (uint32_t) (down ? span * range : 0);
+			range *= span + 2;
+		}
+		if (filtered && (c == 0 || unit_below(2)))
+			add_condition(t, column, base, span);
+		for (i = 0; i < EXTENTS; i++)
+		{
+			ExtentSample first = t->samples[i][0];
+
+			t->generations[i * ncolumns + c] = 1000 + i * COLUMNS + c;
+			sample_like(&t->samples[i][c], &first, base, span, nulls);
+			if (c == 0)
+				extent_sample_free(&first);
+		}
+	}
+	t->lo = unit_below(2) || range > UINT64_C(1) << 31 ? INT32_MIN : -5;
+	t->hi = (int32_t) (t->lo + (int64_t) range - 1);
+	t->layout.base += (uint32_t) t->lo;
+	assert_true(rows_layout_is_sound(&t->layout, t->ranges));
+}
+
+static void
+table_free(Table *t)
+{
+	uint32_t	i;
+	uint32_t	c;
+
+	for (i = 0; i < EXTENTS; i++)
+		for (c = 0; c < t->ncolumns; c++)
+			extent_sample_free(&t->samples[i][c]);
+}
+
+static bool
+has_block(const uint64_t *blocks, uint32_t b)
+{
+	return blocks[b / 64] >> b % 64 & 1;
+}
+
+/* What a row of an extent has: its key, if it passes. */
+static bool
+row_key(const Table *t, uint32_t e, uint32_t row, int32_t *out)
+{
+	uint32_t	key = t->layout.base;
+	uint32_t	c;
+	uint32_t	r;
+
+	for (c = 0; c < t->ncolumns; c++)
+	{
+		const RowsColumn *column = &t->layout.columns[c];
+		bool		isnull = t->samples[e][c].nulls[row];
+		int64_t		value = t->samples[e][c].values[row];
+		bool		in = false;
+
+		for (r = column->first_range; r < column->first_range + column->nranges; r++)
+			in = in || (value >= t->ranges[r].lo && value <= t->ranges[r].hi);
+		if ((column->flags & ROWS_FILTERED) && !(isnull ? (column->flags & ROWS_NULLS_PASS) != 0 : in))
+			return false;
+		if (column->flags & ROWS_IN_KEY)
+			key += isnull ? column->null_adds : (uint32_t) (value - column->lo) * column->stride;
+	}
+	*out = (int32_t) key;
+	return true;
+}
+
+/* Appends the keys of blocks of an extent to keys; returns how many, and *nrows. */
+static size_t
+table_keys(const Table *t, uint32_t e, const uint64_t *blocks, int32_t *keys, uint32_t *nrows)
+{
+	const ExtentSample *first = &t->samples[e][0];
+	uint32_t	row = 0;
+	size_t		n = 0;
+	uint32_t	b;
+	uint32_t	i;
+
+	*nrows = 0;
+	for (b = 0; b < first->nblocks; b++)
+		for (i = 0; i < first->counts[b]; i++, row++)
+		{
+			if (!has_block(blocks, b))
+				continue;
+			(*nrows)++;
+			n += row_key(t, e, row, &keys[n]);
+		}
+	return n;
+}
+
+static SortJob *
+open_rows(GpuUnit *u, const Table *t)
+{
+	SortJobSpec spec = {.want = SORT_WANT_RUNS,.lo = t->lo,.hi = t->hi,.look_up = true};
+	SortJob    *job;
+	SortError	err;
+
+	assert_sort_ok(gpu_client_device.open(&u->unit.context, &spec, &job, &err), err);
+	return job;
+}
+
+/* Asks a finished job about keys that are these. */
+static void
+check_looks(SortJob *job, int32_t *keys, size_t n)
+{
+	enum
+	{
+		QUESTIONS = 1500
+	};
+	const SortDevice *d = &gpu_client_device;
+	uint64_t	positions[QUESTIONS];
+	int32_t		found[QUESTIONS];
+	int32_t		others[QUESTIONS];
+	uint64_t	below[QUESTIONS];
+	uint64_t	distinct = 0;
+	SortError	err;
+	size_t		i;
+	size_t		different = 0;
+
+	assert_int_equal(job->keys, n);
+	unit_sort(keys, n, false);
+	for (i = 0; i < QUESTIONS; i++)
+	{
+		positions[i] = n > 0 ? unit_below(n) : 0;
+		others[i] = n > 0 && i % 3 ? keys[unit_below(n)] : (int32_t) unit_random();
+	}
+	if (n > 0)
+	{
+		assert_sort_ok(d->look_up(job, SORT_LOOK_AT, positions, QUESTIONS, found, &err), err);
+		for (i = 0; i < QUESTIONS; i++)
+			assert_int_equal(found[i], keys[positions[i]]);
+	}
+	assert_sort_ok(d->look_up(job, SORT_LOOK_BELOW, others, QUESTIONS, below, &err), err);
+	for (i = 0; i < QUESTIONS; i++)
+	{
+		assert_true(below[i] <= n);
+		assert_true(below[i] == 0 || keys[below[i] - 1] < others[i]);
+		assert_true(below[i] == n || keys[below[i]] >= others[i]);
+	}
+	for (i = 0; i < n; i++)
+		different += i == 0 || keys[i] != keys[i - 1];
+	assert_sort_ok(d->look_up(job, SORT_LOOK_DISTINCT, others, 1, &distinct, &err), err);
+	assert_int_equal(distinct, different);
+}
+
+/* All or some blocks of all extents, of which some were not kept; behind plain keys. */
+static void
+check_ways(const char *const *args, uint32_t rows_max)
+{
+	const SortDevice *d = &gpu_client_device;
+	GpuService	s;
+	GpuUnit		u;
+	Table		t;
+	SortRows	rows[EXTENTS];
+	int32_t    *keys;
+	int			round;
+	uint32_t	i;
+	uint32_t	c;
+	SortError	err;
+
+	gpu_service_start(&s, args);
+	for (round = 0; round < 30; round++)
+	{
+		SortJob    *job;
+		bool		kept[EXTENTS][COLUMNS];
+		size_t		n;
+
+		extents_connect(&u, &s, EPOCH + (uint64_t) round);
+		table_make(&t, 1 + (uint32_t) round % COLUMNS, rows_max, round / COLUMNS % 2);
+		keys = unit_alloc(t.nrows + 1000, sizeof(int32_t));
+		job = open_rows(&u, &t);
+		for (n = 0; n < (size_t) round * 30 % 900; n++)
+			keys[n] = (int32_t) (t.lo + (int64_t) unit_below((uint64_t) ((int64_t) t.hi - t.lo) + 1));
+		if (n > 0)
+			assert_sort_ok(d->add(job, keys, n, &err), err);
+		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
+		assert_int_not_equal(d->add(job, keys, 1, &err), SORT_OK);
+		for (i = 0; i < EXTENTS; i++)
+		{
+			for (c = 0; c < t.ncolumns; c++)
+			{
+				SortExtent	all;
+
+				kept[i][c] = unit_below(10) > 0;
+				if (kept[i][c])
+					extents_keep(job, t.generations[i * t.ncolumns + c], &t.samples[i][c]);
+				if (round % 3)
+					extent_sample_some(&t.samples[i][0], &all);
+				else
+					extent_sample_all(&t.samples[i][0], &all);
+				memcpy(rows[i].blocks, all.blocks, sizeof(all.blocks));
+			}
+		}
+		assert_sort_ok(d->add_rows(job, rows, t.generations, EXTENTS, &err), err);
+		for (i = 0; i < EXTENTS; i++)
+		{
+			uint32_t	nrows;
+			uint32_t	missing = 0;
+
+			for (c = 0; c < t.ncolumns; c++)
+				if (!kept[i][c])
+					missing |= UINT32_C(1) << c;
+			assert_int_equal(rows[i].missing, missing);
+			assert_int_equal(rows[i].added, missing == 0);
+			if (missing == 0)
+				n += table_keys(&t, i, rows[i].blocks, keys + n, &nrows);
+			assert_int_equal(rows[i].rows, missing == 0 ? nrows : 0);
+		}
+		assert_sort_ok(d->finish(job, &err), err);
+		check_looks(job, keys, n);
+		d->close(job);
+		free(keys);
+		table_free(&t);
+		gpu_unit_disconnect(&u);
+	}
+	gpu_service_stop(&s);
+}
+
+static void
+test_ways(void **state)
+{
+	static const char *const small_chunks[] = {"--chunk", "4096", NULL};
+	static const char *const one_chunk[] = {"--chunk", "4096", "--pinned-memory", "4096", NULL};
+
+	(void) state;
+	check_ways(NULL, 200);
+	check_ways(small_chunks, 3);
+	check_ways(one_chunk, 3);
+}
+
+/* ------------------------------------------------------------------------
+ * Whole jobs
+ * ------------------------------------------------------------------------
+ */
+
+static bool gone;
+
+static bool
+fetch(void *arg, size_t i, const void **bytes, size_t *size)
+{
+	const Table *t = arg;
+	const ExtentSample *sample = &t->samples[i / t->ncolumns][i % t->ncolumns];
+
+	*bytes = sample->extent;
+	*size = sample->extent->size;
+	return !gone;
+}
+
+static void
+test_jobs(void **state)
+{
+	static const char *const little[] = {"--resident-memory", "20000", NULL};
+	int			way;
+
+	(void) state;
+	for (way = 0; way < 6; way++)
+	{
+			GpuService	s;
+		GpuUnit		u;
+		Table		t;
+		SortRows	rows[EXTENTS];
+		RowsJob		job;
+		SortJob    *sorted;
+		int32_t    *keys;
+		SortError	err;
+		int			round;
+		uint32_t	i;
+
+		gpu_service_start(&s, way == 3 ? little : NULL);
+		extents_connect(&u, &s, EPOCH);
+		table_make(&t, 1 + (uint32_t) way % COLUMNS, 200, way % 2);
+		keys = unit_alloc(t.nrows + 100, sizeof(int32_t));
+		assert_non_null(u.unit.context.gpu);
+		gone = way == 4;
+		for (round = 0; round < 3; round++)
+		{
+			size_t		n = 0;
+
+			for (i = 0; i < EXTENTS; i++)
+			{
+				SortExtent	some;
+
+				extent_sample_some(&t.samples[i][0], &some);
+				memcpy(rows[i].blocks, some.blocks, sizeof(some.blocks));
+			}
+			for (; n < 50; n++)
+				keys[n] = (int32_t) (t.lo + (int64_t) unit_below((uint64_t) ((int64_t) t.hi - t.lo) + 1));
+			job = (RowsJob)
+			{
+				.layout = &t.layout,.ranges = t.ranges,.lo = t.lo,.hi = t.hi,.keys = keys,.nkeys = n,.rows = rows,
+				.generations = t.generations,.n = EXTENTS,.fetch = fetch,.arg = &t
+			};
+			assert_sort_ok(rows_job_sort(&u.unit.context, &job, &sorted, &err), err);
+			/* without room for all, or without their bytes, there is no job */
+			assert_int_equal(sorted == NULL, way == 3 || way == 4);
+			if (sorted == NULL)
+				continue;
+			for (i = 0; i < EXTENTS; i++)
+			{
+				uint32_t	nrows;
+
+				assert_true(rows[i].added);
+				n += table_keys(&t, i, rows[i].blocks, keys + n, &nrows);
+			}
+			check_looks(sorted, keys, n);
+			sorted->device->close(sorted);
+			if (way == 5)
+				assert_true(extents_status_of(&u).extents > 0);
+		}
+		free(keys);
+		table_free(&t);
+		gpu_unit_disconnect(&u);
+		gpu_service_stop(&s);
+	}
+}
+
+/* Values that the layout does not expect fail the job, unless their rows do not pass. */
+static void
+test_bounds(void **state)
+{
+	const SortDevice *d = &gpu_client_device;
+	GpuService	s;
+	GpuUnit		u;
+	int			way;
+
+	(void) state;
+	gpu_service_start(&s, NULL);
+	for (way = 0; way < 2; way++)
+	{
+		Table		t;
+		SortRows	rows[EXTENTS];
+		SortJob    *job;
+		SortExtent	all;
+		SortError	err;
+		SortStatus	status;
+
+		extents_connect(&u, &s, EPOCH + (uint64_t) way);
+		table_make(&t, 1, 200, false);
+		extent_sample_free(&t.samples[0][0]);
+		extent_sample_make(&t.samples[0][0], 3, 200, 1000, 0);
+		t.layout.columns[0] = (RowsColumn) {.lo = t.samples[0][0].extent->base,.last = 10,.stride = 1,.flags = ROWS_IN_KEY};
+		t.layout.base = 0;
+		t.lo = 0;
+		t.hi = 100;
+		t.ranges[0] = (ValueRange) {t.samples[0][0].extent->base, t.samples[0][0].extent->base + 10};
+		if (way == 1)
+		{
+			t.layout.filtered = t.layout.nranges = t.layout.columns[0].nranges = 1;
+			t.layout.columns[0].flags |= ROWS_FILTERED;
+		}
+		job = open_rows(&u, &t);
+		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
+		extents_keep(job, t.generations[0], &t.samples[0][0]);
+		extent_sample_all(&t.samples[0][0], &all);
+		memcpy(rows[0].blocks, all.blocks, sizeof(all.blocks));
+		status = d->add_rows(job, rows, t.generations, 1, &err);
+		if (status == SORT_OK)
+			status = d->finish(job, &err);
+		assert_int_equal(status, way == 1 ? SORT_OK : SORT_KEY_OUT_OF_BOUNDS);
+		d->close(job);
+		table_free(&t);
+		gpu_unit_disconnect(&u);
+	}
+	gpu_service_stop(&s);
+}
+
+/* ------------------------------------------------------------------------
+ * A client that breaks the protocol
+ * ------------------------------------------------------------------------
+ */
+
+typedef enum Crime
+{
+	NO_CRIME,
+	LAYOUT_TWICE,
+	LAYOUT_WITHOUT_COLUMNS,
+	LAYOUT_OF_MANY,
+	LAYOUT_RANGES,
+	LAYOUT_FLAGS,
+	LAYOUT_ORDER,
+	NO_LAYOUT,
+	MANY_ROWS,
+	GENERATION_0,
+	ANSWERED,
+	BLOCK_BEYOND,
+	KEYS_BEHIND,
+	EXTENTS_BEHIND,
+	LOOK_EARLY,
+	LOOK_NOT_ANNOUNCED,
+	LOOK_NOT_GRANTED,
+	LOOK_BEYOND,
+	READ_ANNOUNCED,
+	WANT_KEYS_LATE,
+	CRIMES
+} Crime;
+
+static void
+say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count, uint32_t look)
+{
+	GpuMessage	m;
+	SortError	err;
+
+	gpu_message_init(&m, type, c->job_number);
+	if (type == GPU_MSG_WANT)
+		m.body.want.chunks = count;
+	else if (type == GPU_MSG_LOOK)
+		m.body.look = (GpuLook) {chunk, count, look, 0};
+	else if (type == GPU_MSG_READ)
+		m.body.read.form = GPU_FORM_RUNS;
+	else
+		m.body.extents = (GpuExtents) {chunk, count};
+	assert_sort_ok(client_send(c, &m, &err), err);
+}
+
+/* Announces and begins a chunk; returns it. */
+static uint32_t
+take_chunk(GpuClient *c, SortJob *job, bool announce)
+{
+	uint32_t	chunk;
+	SortError	err;
+
+	if (announce)
+		say(c, GPU_MSG_WANT, 0, 1, 0);
+	assert_sort_ok(client_begin_chunk((GpuJob *) job, &err), err);
+	chunk = (uint32_t) ((GpuJob *) job)->filling;
+	((GpuJob *) job)->filling = -1;
+	c->held[chunk] = CHUNK_NOT_HELD;
+	return chunk;
+}
+
+static void
+commit_with_layout(GpuClient *c, SortJob *job, const Table *t, Crime crime)
+{
+	uint32_t	chunk = take_chunk(c, job, true);
+	char	   *memory = client_chunk_memory(c, chunk);
+	RowsLayout	layout = t->layout;
+
+	if (crime == LAYOUT_WITHOUT_COLUMNS)
+		layout.ncolumns = 0;
+	if (crime == LAYOUT_OF_MANY)
+		layout.ncolumns = ROWS_MAX_COLUMNS + 1;
+	if (crime == LAYOUT_RANGES)
+		layout.nranges = ROWS_MAX_RANGES + 1;
+	if (crime == LAYOUT_FLAGS)
+		layout.columns[0].flags |= 16;
+	if (crime == LAYOUT_ORDER)
+	{
+		layout.nranges = layout.columns[0].nranges = layout.filtered = 1;
+		layout.columns[0].flags |= ROWS_FILTERED;
+	}
+	memcpy(memory, &layout, sizeof(layout));
+	memcpy(memory + sizeof(layout), &(ValueRange) {5, 4}, sizeof(ValueRange));
+	say(c, GPU_MSG_ROWS, chunk, 1, 0);
+}
+
+static void
+commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
+{
+	uint32_t	chunk = take_chunk(c, job, true);
+	char	   *memory = client_chunk_memory(c, chunk);
+	GpuRows		rows = {.blocks = {crime == BLOCK_BEYOND ? 15 : 7, 0},.rows = crime == ANSWERED};
+	uint64_t	generations[2] = {crime == GENERATION_0 ? 0 : 1000, 1001};
+
+	memcpy(memory, &rows, sizeof(rows));
+	memcpy(memory + sizeof(rows), generations, sizeof(generations));
+	say(c, crime == KEYS_BEHIND ? GPU_MSG_ADD : crime == EXTENTS_BEHIND ? GPU_MSG_ADD_EXTENTS : GPU_MSG_ADD_ROWS, chunk,
+		crime == MANY_ROWS ? 110 : 1, 0);
+}
+
+static void
+commit_with_look(GpuClient *c, SortJob *job, Crime crime)
+{
+	uint32_t	chunk = take_chunk(c, job, true);
+
+	memset(client_chunk_memory(c, chunk), 0xFF, 8);
+	say(c, GPU_MSG_LOOK, crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->chunks : chunk, 1,
+		crime == LOOK_BEYOND ? SORT_LOOK_AT : SORT_LOOK_BELOW);
+	if (crime == LOOK_NOT_ANNOUNCED)
+		say(c, GPU_MSG_LOOK, chunk, 1, SORT_LOOK_BELOW);
+}
+
+static void
+commit(GpuClient *c, SortJob *job, const Table *t, Crime crime)
+{
+	const SortDevice *d = &gpu_client_device;
+	GpuMessage	m;
+	SortError	err;
+
+	if (crime >= LAYOUT_TWICE && crime <= LAYOUT_ORDER)
+		commit_with_layout(c, job, t, crime);
+	else if (crime == LOOK_EARLY)
+		commit_with_look(c, job, crime);
+	else if (crime < LOOK_EARLY)
+		commit_with_rows(c, job, crime);
+	if (crime < LOOK_EARLY || crime == LOOK_EARLY)
+		return;
+	assert_sort_ok(d->finish(job, &err), err);
+	if (crime == READ_ANNOUNCED)
+	{
+		say(c, GPU_MSG_WANT, 0, 1, 0);
+		say(c, GPU_MSG_READ, 0, 0, 0);
+	}
+	else if (crime == WANT_KEYS_LATE)
+	{
+		gpu_message_init(&m, GPU_MSG_WANT, c->job_number);
+		m.body.want.keys = 1;
+		assert_sort_ok(client_send(c, &m, &err), err);
+	}
+	else
+		commit_with_look(c, job, crime);
+}
+
+static void
+check_crime(const GpuService *s, Crime crime)
+{
+	const SortDevice *d = &gpu_client_device;
+	GpuUnit		u;
+	GpuClient  *c;
+	GpuMessage	m;
+	Table		t;
+	SortJob    *job;
+	SortError	err;
+	bool		got;
+	int			i;
+
+	extents_connect(&u, s, EPOCH);
+	c = u.ref.client;
+	table_make(&t, 2, 3, false);
+	job = open_rows(&u, &t);
+	for (i = 0; i < 2; i++)
+	{
+		ExtentSample sample;
+
+		extent_sample_make(&sample, 3, 3, 1, 0);
+		extents_keep(job, 1000 + (uint64_t) i, &sample);
+		extent_sample_free(&sample);
+	}
+	assert_sort_ok(client_send_kept((GpuJob *) job, &err), err);
+	if (crime != NO_LAYOUT && (crime == LAYOUT_TWICE || crime < LAYOUT_TWICE || crime > LAYOUT_ORDER))
+		assert_sort_ok(d->set_rows(job, &t.layout, t.ranges, &err), err);
+	commit(c, job, &t, crime);
+	gpu_message_init(&m, GPU_MSG_ASK_DEVICES, 0);
+	assert_sort_ok(client_send(c, &m, &err), err);
+	((GpuJob *) job)->looking = true;
+	do
+		if (client_receive(c, true, &m, &got, &err) != SORT_OK)
+			break;
+	while (m.header.type != GPU_MSG_DEVICE);
+	if ((c->fd < 0) != (crime != NO_CRIME))
+		fail_msg("crime %d was %s", (int) crime, crime == NO_CRIME ? "none" : "not seen");
+	if (crime != NO_CRIME && strstr(err.message, "bad message") == NULL)
+		fail_msg("crime %d: %s", (int) crime, err.message);
+	d->close(job);
+	table_free(&t);
+	gpu_unit_disconnect(&u);
+}
+
+static void
+test_crimes(void **state)
+{
+	static const char *const args[] = {"--chunk", "4096", NULL};
+	GpuService	s;
+	int			crime;
+
+	(void) state;
+	gpu_service_start(&s, args);
+	for (crime = NO_CRIME; crime < CRIMES; crime++)
+		check_crime(&s, (Crime) crime);
+	gpu_service_stop(&s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_crimes),
+	};
+
+	unit_seed("gpu_rows_test");
+	if (getenv("HPSORT_TEST_FILTER"))
+		cmocka_set_test_filter(getenv("HPSORT_TEST_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
