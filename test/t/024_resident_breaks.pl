@@ -162,6 +162,11 @@ $node->safe_psql('postgres', 'VACUUM o');
 $node->safe_psql('postgres', "SELECT warm('o', 'x')");
 $node->safe_psql('postgres', "ALTER TABLE o ALTER x TYPE oid USING x::oid");
 same($node, '[type] int to oid', 'o');
+# the column stays kept, but values of its type are not read any more
+resident_table($node, 'pointed');
+$node->safe_psql('postgres', 'ALTER TABLE pointed ALTER x TYPE point USING CASE WHEN x > 0 THEN point(x, x) END');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pointed WHERE x IS $_"), $_ eq 'NULL' ? 1000 : 6000, "[type] int to point, IS $_")
+	for ('NULL', 'NOT NULL');
 resident_table($node, 'rewritten');
 $node->safe_psql('postgres', 'CREATE INDEX ON rewritten (y); UPDATE rewritten SET x = 70 WHERE id < 300');
 for my $statement ('VACUUM FULL rewritten', 'CLUSTER rewritten USING rewritten_y_idx', 'TRUNCATE rewritten')

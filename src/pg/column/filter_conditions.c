@@ -356,7 +356,8 @@ find_null_test(Finding *finding, const NullTest *test)
 {
 	const Var  *column = plain_column(test->arg);
 
-	if (column == NULL || test->argisrow)
+	/* Of any type, among others of one that a kept column has been given later. */
+	if (column == NULL || test->argisrow || column_read_kind(column->vartype) == COLUMN_KIND_NONE)
 		return false;
 	if (test->nulltesttype == IS_NULL)
 		add_condition(finding, column, NULL, 0, true);
