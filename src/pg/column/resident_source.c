@@ -291,39 +291,6 @@ blocks_taken(const ResidentSource *source, BlockNumber extent_first)
 	return resident_blocks_range((int) (source->first - extent_first), source->nblocks);
 }
 
-/*
- * Blocks that are valid in all columns have the same rows in all of them.  Nothing depends on
- * it that a mistake elsewhere could not break, so it is looked at.
- */
-static void
-check_alignment(ResidentSource *source)
-{
-	const uint32 *starts = extent_starts(&source->columns[0].reader.header.extent);
-	int			c;
-	int			i;
-
-	for (c = 1; c < source->ncolumns; c++)
-	{
-		const uint32 *others = extent_starts(&source->columns[c].reader.header.extent);
-
-		for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
-			if (resident_blocks_has(&source->valid, i) &&
-				starts[i + 1] - starts[i] != others[i + 1] - others[i])
-				resident_blocks_remove(&source->valid, i);
-	}
-}
-
-/* Leaves those blocks whose rows' line numbers are known. */
-static void
-keep_numbered(ResidentSource *source, uint32 number)
-{
-	int			c;
-
-	for (c = 0; c < source->ncolumns; c++)
-		source->valid = resident_blocks_and(&source->valid,
-											&extent_reader_extent(&source->columns[c].reader, number)->numbered);
-}
-
 /* Notes that so many blocks have been read from extents. */
 static void
 note_hits(ResidentSource *source, int64 nblocks)
@@ -377,9 +344,9 @@ begin_extent(ResidentSource *source)
 	if (any)
 		memset(&source->valid, 0, sizeof(source->valid));
 	if (source->scan.tids)
-		keep_numbered(source, number);
+		resident_valid_keep_numbered(source->columns, source->ncolumns, number, &source->valid);
 	if (!look.later)
-		check_alignment(source);
+		resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	others.words[0] = taken.words[0] & ~source->valid.words[0];
 	others.words[1] = taken.words[1] & ~source->valid.words[1];
 	page_list_add(source->pages, extent_first, end, &others, &visible, source->map.lsn,
@@ -620,7 +587,7 @@ begin_left(ResidentSource *source, uint32 number)
 			abandon_extent(source, 0);
 			return;
 		}
-	check_alignment(source);
+	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	others.words[0] &= ~source->valid.words[0];
 	others.words[1] &= ~source->valid.words[1];
 	if (resident_blocks_any(&others))

@@ -106,6 +106,32 @@ resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uin
 		(nvisible - resident_blocks_count(valid)) * 4 > look->nblocks;
 }
 
+void
+resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns, ResidentBlocks *valid)
+{
+	const uint32 *starts = extent_starts(&columns[0].reader.header.extent);
+	int			c;
+	int			i;
+
+	for (c = 1; c < ncolumns; c++)
+	{
+		const uint32 *others = extent_starts(&columns[c].reader.header.extent);
+
+		for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
+			if (resident_blocks_has(valid, i) && starts[i + 1] - starts[i] != others[i + 1] - others[i])
+				resident_blocks_remove(valid, i);
+	}
+}
+
+void
+resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number, ResidentBlocks *valid)
+{
+	int			c;
+
+	for (c = 0; c < ncolumns; c++)
+		*valid = resident_blocks_and(valid, &extent_reader_extent(&columns[c].reader, number)->numbered);
+}
+
 ResidentReason
 resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks)
 {

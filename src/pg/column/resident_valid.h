@@ -49,6 +49,15 @@ extern bool resident_valid_wants_capture(const ResidentLook *look, SourceColumn 
 										 const ResidentBlocks *visible, const ResidentBlocks *valid,
 										 bool known);
 
+/*
+ * Leaves those blocks that have as many rows in all columns, whose extents' starts have been read.  Blocks that are
+ * valid have; nothing depends on it that a mistake elsewhere could not break, so it is looked at.
+ */
+extern void resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns, ResidentBlocks *valid);
+
+/* Leaves those blocks whose rows' line numbers are known. */
+extern void resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number, ResidentBlocks *valid);
+
 /* Why the column is not resident, after what a read of so many blocks has seen. */
 extern ResidentReason resident_valid_reason(const SourceColumn *column, const CaptureColumn *capture, int64 blocks);
 
