@@ -308,8 +308,10 @@ sub numbered
 
 	if ($only_keys)
 	{
+		# Groups that are also sorted by an operator class are told apart by its equality.
+		my %alike = map { $_->{order} =~ /\|/ ? ($_->{sql} => 1) : () } @keys;
 		my %known = map { $_->{sql} => 1 } @exact;
-		my @known = grep { $known{$_} } @groups, map { $_->{exact} ? $_->{sql} : () } @keys;
+		my @known = grep { $known{$_} && !$alike{$_} } @groups, map { $_->{exact} ? $_->{sql} : () } @keys;
 		$list = join(', ', 'true AS known', map { "$known[$_] AS c$_" } 0 .. $#known);
 	}
 	else
