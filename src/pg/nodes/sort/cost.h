@@ -27,7 +27,8 @@ typedef struct HpSortCostInput
 	double		pages;			/* of their table, if so */
 	double		limit;			/* rows wanted; < 0: all */
 	bool		by_group;		/* these are the first of each group */
-	double		order;			/* of sort_path_input_order */
+	double		order;			/* of sort_path_input_order, of the first key */
+	double		all_order;		/* the same of all keys together */
 } HpSortCostInput;
 
 /* Costs beyond the input's: until the first row, and for returning all. */

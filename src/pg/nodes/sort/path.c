@@ -31,6 +31,9 @@
 #define ABBREVIATED_GROUP 16.0
 #define ORDERED_CORRELATION 0.9
 
+/* Fewer rows than so many on average are equal in keys of which hardly any are. */
+#define UNIQUE_GROUP 1.1
+
 /* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
 static bool
 target_is_usable(PathTarget *target)
@@ -124,6 +127,13 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 	return true;
 }
 
+/* What key i sorts by. */
+static Node *
+key_expression(const Path *subpath, const HpSortColumns *columns, int i)
+{
+	return (Node *) list_nth(subpath->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+}
+
 double
 sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, int nkeys)
 {
@@ -132,7 +142,7 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 
 	for (i = 0; i < nkeys; i++)
 	{
-		Node	   *expr = (Node *) list_nth(subpath->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+		Node	   *expr = key_expression(subpath, columns, i);
 
 		/* Statistics are the column's: another collation has hardly another number of values. */
 		while (IsA(expr, CollateExpr))
@@ -199,7 +209,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 		return 1;
 	for (i = 0; i < columns->nmapped; i++)
 	{
-		const Var  *column = (const Var *) list_nth(path->pathtarget->exprs, list_nth_int(columns->attnos, i) - 1);
+		const Var  *column = (const Var *) key_expression(path, columns, i);
 
 		if (!IsA(column, Var) || column->varattno <= 0 || (i == 0 && !type_has_cutoff(column->vartype)) ||
 			(input->key_only && !column_type_is_key(column->vartype)))
@@ -209,6 +219,25 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, columns->nmapped, columns->nmapped, attnums,
 								 rel->tuples, false);
 	return 1 - Min(estimate.share, 1) * (1 - RESIDENT_FIRST_COST);
+}
+
+/*
+ * How much rows come in the order of all keys, of which they come in the first one's as order says.  Keys that are behind
+ * one of which hardly any rows are equal do not matter.
+ */
+static double
+order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, double order)
+{
+	int			nkeys = list_length(columns->attnos);
+	int			i;
+
+	for (i = 1; i < nkeys && order > 0; i++)
+	{
+		if (sort_path_count_groups(root, subpath, columns, i) * UNIQUE_GROUP > subpath->rows)
+			break;
+		order *= sort_path_correlation(root, subpath, key_expression(subpath, columns, i));
+	}
+	return order;
 }
 
 /* Gives path the cost of sorting subpath. */
@@ -229,8 +258,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
 	input.further = columns->nmapped < list_length(columns->pathkeys);
 	input.undivided = columns->abbreviated && columns->nmapped == 1 &&
-		!sort_path_abbreviation_divides(root, (Node *) list_nth(subpath->pathtarget->exprs,
-																linitial_int(columns->attnos) - 1),
+		!sort_path_abbreviation_divides(root, key_expression(subpath, columns, 0),
 										linitial_oid(columns->sortops),
 										linitial_oid(columns->collations));
 	input.strings = sort_path_abbreviates_strings(columns);
@@ -240,9 +268,8 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.pages = subpath->parent->pages;
 	input.limit = bound && bound->exprs ? bound->rows : -1;
 	input.by_group = bound && bound->kind != 0;
-	input.order = sort_path_input_order(root, subpath,
-										list_nth(subpath->pathtarget->exprs,
-												 linitial_int(columns->attnos) - 1));
+	input.order = sort_path_input_order(root, subpath, key_expression(subpath, columns, 0));
+	input.all_order = order_of_all_keys(root, subpath, columns, input.order);
 	sort_path_cost(&input, &startup, &run);
 	if (hpsort_debug_sort == NODE_FORCE)
 		startup = run = 0;
@@ -282,9 +309,7 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 	if ((bound == NULL || bound->exprs == NIL) &&
 		subpath->rows >= ABBREVIATED_GROUP *
 		sort_path_count_groups(root, subpath, columns, nbefore) &&
-		sort_path_correlation(root, subpath,
-							  list_nth(subpath->pathtarget->exprs,
-									   linitial_int(columns->attnos) - 1)) < ORDERED_CORRELATION)
+		sort_path_correlation(root, subpath, key_expression(subpath, columns, 0)) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
 	columns->range /= key_range(KEY_KIND_ABBREVIATED);

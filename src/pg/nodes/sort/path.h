@@ -146,6 +146,15 @@ sort_path_abbreviates_strings(const HpSortColumns *columns)
 	return columns->abbreviated && OidIsValid(list_nth_oid(columns->collations, columns->nmapped - 1));
 }
 
+/* Whether to abbreviate such a string takes long: unless its first bytes are all there is of it. */
+static inline bool
+sort_path_abbreviates_slowly(const HpSortColumns *columns)
+{
+	return sort_path_abbreviates_strings(columns) &&
+		!abbreviation_is_first_bytes(list_nth_oid(columns->sortops, columns->nmapped - 1),
+									 list_nth_oid(columns->collations, columns->nmapped - 1));
+}
+
 /* An estimate of how many different values the first nkeys keys have together. */
 extern double sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
 									 int nkeys);

@@ -119,6 +119,18 @@ find_bytes(Oid support, Oid collation)
 	return ABBREVIATION_BYTES_OTHERS;
 }
 
+bool
+abbreviation_is_first_bytes(Oid sortop, Oid collation)
+{
+	Oid			opfamily;
+	Oid			opcintype;
+	bool		descending;
+
+	return compat_ordering_op(sortop, &opfamily, &opcintype, &descending) &&
+		find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC), collation) !=
+		ABBREVIATION_BYTES_OTHERS;
+}
+
 void
 abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, MemoryContext memory)
 {

@@ -83,6 +83,9 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
 #define ABBREVIATION_SAMPLE 32
 extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
 
+/* Whether a sort operator's abbreviations are the first bytes of values. */
+extern bool abbreviation_is_first_bytes(Oid sortop, Oid collation);
+
 /* Starts to abbreviate what is sorted by an operator; all memory is the context's. */
 extern void abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation,
 							   MemoryContext memory);

@@ -301,7 +301,26 @@ restore_input_order(GroupSort *sort, Size n)
 	}
 }
 
-/* Puts the n rows of a group in order, by comparing them. */
+/*
+ * Whether the n rows of a group are in order.  They are in the order in which they came, so that nothing is left to be
+ * done if they are: often all of them are equal, and then this is all that is compared.
+ */
+static bool
+is_in_order(GroupSort *sort, Size n)
+{
+	Size		i;
+
+	for (i = 1; i < n; i++)
+	{
+		if (i % CHECK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (compare_rows(&sort->rows[i - 1], &sort->rows[i], sort) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* Puts the n rows of a group, which are in the order in which they came, in order by comparing them. */
 static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
@@ -326,15 +345,18 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 		if (sort->nrest > 0)
 			row->value = group_value(store, rows[i], 0, &row->isnull);
 	}
-	sort->any_equal = false;
-	qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
-	if (sort->any_equal)
-		restore_input_order(sort, n);
-	for (i = 0; i < n; i++)
+	if (!is_in_order(sort, n))
 	{
-		rows[i] = sort->rows[i].row;
-		if (i % CHECK_EVERY == CHECK_EVERY - 1)
-			CHECK_FOR_INTERRUPTS();
+		sort->any_equal = false;
+		qsort_interruptible(sort->rows, n, sizeof(RowGroupEntry), compare_rows, sort);
+		if (sort->any_equal)
+			restore_input_order(sort, n);
+		for (i = 0; i < n; i++)
+		{
+			rows[i] = sort->rows[i].row;
+			if (i % CHECK_EVERY == CHECK_EVERY - 1)
+				CHECK_FOR_INTERRUPTS();
+		}
 	}
 	if (store->elsewhere && sort->nrest > 0)
 		store->elsewhere->forget(store->elsewhere->arg);
