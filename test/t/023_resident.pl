@@ -310,8 +310,9 @@ my $full = new_node('full', "dynamic_shared_memory_type = mmap\n");
 resident_table($full, 'kept');
 cmp_ok($full->safe_psql('postgres', q{SELECT max((pg_stat_file('pg_dynshmem/' || f)).size) FROM pg_ls_dir('pg_dynshmem') f}), '>=', 2 * 1024 * 1024,
 	'memory comes in so few pieces that there are enough of them for the limit');
+# Of four bytes a value, so that not half of them fit into what the table before has had allocated.
 $full->safe_psql('postgres', "SELECT make('more'); VACUUM more");
-$full->safe_psql('postgres', q{CREATE TABLE much AS SELECT i % 50000 AS x FROM generate_series(1, 2000000) i; SELECT hpsort_keep('much', 'x')});
+$full->safe_psql('postgres', q{CREATE TABLE much AS SELECT i % 50000 * 40000 AS x FROM generate_series(1, 2000000) i; SELECT hpsort_keep('much', 'x')});
 $full->safe_psql('postgres', 'VACUUM much');
 chmod 0500, $full->data_dir . '/pg_dynshmem' or die;
 my $started = time();
@@ -354,7 +355,7 @@ SKIP:
 		$full->safe_psql('postgres', "SELECT warm('much', 'x')") > 8000 or fail("round $round: values are not kept");
 		my $reader = $full->background_psql('postgres');
 		my $pid = $reader->query_safe('SELECT pg_backend_pid()');
-		$reader->query_until(qr/reading/, "\\echo reading\nSET statement_timeout = '3s'; DO 'BEGIN LOOP PERFORM count(*) FROM much WHERE x BETWEEN 10 AND 40000 AND x <> 77; END LOOP; END';\n");
+		$reader->query_until(qr/reading/, "\\echo reading\nSET statement_timeout = '3s'; DO 'BEGIN LOOP PERFORM count(*) FROM much WHERE x BETWEEN 10 AND 1600000000 AND x <> 77; END LOOP; END';\n");
 		usleep(100_000 + int(rand(100_000)));
 		kill 'STOP', $pid or die;
 		$full->append_conf('postgresql.conf', "hpsort.resident_memory = 1MB\n");
