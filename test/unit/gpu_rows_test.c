@@ -443,8 +443,12 @@ test_bounds(void **state)
 
 		extents_connect(&u, &s, EPOCH + (uint64_t) way);
 		table_make(&t, 1, 200, false);
-		extent_sample_free(&t.samples[0][0]);
-		extent_sample_make(&t.samples[0][0], 3, 200, 1000, 0);
+		/* One whose values do not happen to be few and near each other. */
+		do
+		{
+			extent_sample_free(&t.samples[0][0]);
+			extent_sample_make(&t.samples[0][0], 3, 200, 1000, 0);
+		} while (t.samples[0][0].extent->top <= 10);
 		t.layout.columns[0] = (RowsColumn) {.lo = t.samples[0][0].extent->base,.last = 10,.stride = 1,.flags = ROWS_IN_KEY};
 		t.layout.base = 0;
 		t.lo = 0;
