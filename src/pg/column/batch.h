@@ -15,8 +15,10 @@
 #include "sort/runs.h"
 
 /*
- * Keys of one column in a batch: 32 kB, which stay in the first- or second-level
- * cache until they have been counted.  Larger batches are no faster.
+ * Keys of one column in a batch, at most: 32 kB, which stay in the first- or second-level
+ * cache until they have been counted.  Larger batches are no faster.  Batches of a small table have no
+ * more room than that needs: of 1,000 rows in nine pages, memory that malloc gets from the kernel and gives back
+ * each time took a third of a sort.
  */
 #define COLUMN_BATCH_KEYS 8192
 
@@ -39,12 +41,12 @@ typedef struct PageBuffer
 typedef struct BatchPages
 {
 	int			n;
-	PageBuffer *pages;			/* room for COLUMN_BATCH_KEYS */
+	PageBuffer *pages;			/* as much room as batches have */
 } BatchPages;
 
 /*
  * Some rows of one column, or of one filter.  The caller of column_reader_next
- * provides the arrays, with room for COLUMN_BATCH_KEYS.
+ * provides the arrays, with room for column_reader_room.
  *
  * Compact scans leave out a column's NULLs: keys has the keys of the others, and
  * n may differ between columns.
@@ -55,6 +57,7 @@ typedef struct BatchPages
  */
 typedef struct ColumnBatch
 {
+	size_t		room;			/* of the arrays */
 	size_t		n;				/* rows; in a compact scan, those that are not NULL */
 	int32	   *keys;			/* of narrow kinds: the value less column_kind_bias */
 	int64	   *wide;			/* of wide kinds in an aligned scan: the value; of TIDs:
@@ -64,7 +67,7 @@ typedef struct ColumnBatch
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
 	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
-								 * all values are here, more than COLUMN_BATCH_KEYS perhaps,
+								 * all values are here, more than there is room for perhaps,
 								 * and none is NULL; keys, wide and nulls are unused */
 	const Runs *runs;			/* in a scan that takes runs: if there are, all n values are
 								 * here, not in the order of their rows; keys, wide, nulls and

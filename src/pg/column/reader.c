@@ -60,6 +60,7 @@ struct ColumnReader
 	bool		tids;			/* as in ColumnScan */
 	RowLayout	layout;			/* of the columns */
 	int			nbatches;		/* column_scan_nbatches */
+	size_t		room;			/* rows that a batch has room for */
 	BatchPages	pages;			/* of the batch, if tids */
 
 	/* the page being read, and the one after it, both pinned */
@@ -388,7 +389,7 @@ batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 
 	for (c = 0; c < reader->nbatches; c++)
 		rows = Max(rows, batches[c].n);
-	return rows <= COLUMN_BATCH_KEYS - MaxHeapTuplesPerPage;
+	return rows <= reader->room - MaxHeapTuplesPerPage;
 }
 
 /* --- resident columns */
@@ -450,6 +451,7 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	reader->verify = palloc0_array(ColumnBatch, reader->nbatches);
 	for (b = 0; b < reader->nbatches; b++)
 	{
+		reader->verify[b].room = MaxHeapTuplesPerPage;
 		reader->verify[b].keys = palloc_array(int32, MaxHeapTuplesPerPage);
 		reader->verify[b].wide = palloc_array(int64, MaxHeapTuplesPerPage);
 		reader->verify[b].nulls = palloc_array(uint8, MaxHeapTuplesPerPage);
@@ -577,6 +579,17 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 
 /* --- the reader */
 
+/* Room for all rows of so many pages of a table, as far as is known, and for the rows of two more. */
+static size_t
+batch_room(Relation rel, BlockNumber nblocks)
+{
+	double		rows = (double) nblocks * MaxHeapTuplesPerPage;
+
+	if (rel->rd_rel->relpages > 0 && rel->rd_rel->reltuples >= 0)
+		rows = Min(rows, (double) rel->rd_rel->reltuples / rel->rd_rel->relpages * nblocks);
+	return (size_t) Min(rows + 2 * MaxHeapTuplesPerPage, COLUMN_BATCH_KEYS);
+}
+
 ColumnReader *
 column_reader_open(const ColumnScan *scan)
 {
@@ -597,8 +610,6 @@ column_reader_open(const ColumnScan *scan)
 					scan->images, scan->aligned);
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->tids = scan->tids;
-	if (scan->tids)
-		reader->pages.pages = palloc_array(PageBuffer, COLUMN_BATCH_KEYS);
 	if (filtered)
 		reader->notes = NOTE_LINES;
 	else if (scan->tids)
@@ -614,6 +625,9 @@ column_reader_open(const ColumnScan *scan)
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");
+	reader->room = reader->heap ? batch_room(scan->rel, ((HeapScanDesc) reader->scan)->rs_nblocks) : COLUMN_BATCH_KEYS;
+	if (scan->tids)
+		reader->pages.pages = palloc_array(PageBuffer, reader->room);
 	/* Why not during recovery: see heap_prepare_pagescan. */
 	reader->all_visible_counts = !reader->snapshot->takenDuringRecovery;
 	reader->current = reader->next = reader->late = InvalidBuffer;
@@ -665,9 +679,9 @@ read_slot(ColumnReader *reader, ColumnBatch *batches)
 static bool
 next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 {
-	int			rows;
+	size_t		rows;
 
-	for (rows = 0; rows < COLUMN_BATCH_KEYS;)
+	for (rows = 0; rows < reader->room;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(reader->scan, ForwardScanDirection, reader->slot))
@@ -696,6 +710,12 @@ release_late(ColumnReader *reader)
 	reader->unread = InvalidBlockNumber;
 }
 
+size_t
+column_reader_room(const ColumnReader *reader)
+{
+	return reader->room;
+}
+
 bool
 column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 {
@@ -711,7 +731,7 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 		batches[c].runs = NULL;
 		/* Pages without NULLs do not write there. */
 		if (c < reader->layout.ncolumns && reader->layout.aligned)
-			memset(batches[c].nulls, 0, COLUMN_BATCH_KEYS);
+			memset(batches[c].nulls, 0, batches[c].room);
 	}
 	if (!reader->heap)
 		return next_from_slots(reader, batches);

@@ -123,6 +123,9 @@ typedef struct ColumnReader ColumnReader;
  */
 extern ColumnReader *column_reader_open(const ColumnScan *scan);
 
+/* How many rows its batches must have room for. */
+extern size_t column_reader_room(const ColumnReader *reader);
+
 /*
  * Reads some more rows into batches, column_scan_nbatches of them.  False at the
  * end of the table; this last call may have returned rows as well.

@@ -184,7 +184,7 @@ resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number, Reside
 bool
 resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch)
 {
-	size_t		n = Min((size_t) counts->nulls, COLUMN_BATCH_KEYS - batch->n);
+	size_t		n = Min((size_t) counts->nulls, batch->room - batch->n);
 
 	if (n == 0)
 		return false;

@@ -492,7 +492,7 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	/* Compact batches of several columns differ in length. */
 	for (b = 0; b < source->scan.nbatches; b++)
 		rows = Max(rows, batches[b].n);
-	return COLUMN_BATCH_KEYS - rows;
+	return batches[0].room - rows;
 }
 
 /*
@@ -507,7 +507,7 @@ take_back_rows(ResidentSource *source, ColumnBatch *batches)
 	memcpy(batches, source->saved, source->scan.nbatches * sizeof(ColumnBatch));
 	for (b = 0; b < source->scan.nbatches; b++)
 		if (batches[b].nulls)
-			memset(batches[b].nulls + batches[b].n, 0, COLUMN_BATCH_KEYS - batches[b].n);
+			memset(batches[b].nulls + batches[b].n, 0, batches[b].room - batches[b].n);
 }
 
 /* Adds valid blocks of the present extent, as many as fit, from the one that is next. */

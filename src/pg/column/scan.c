@@ -11,11 +11,14 @@
 #include "pg/sort_context.h"
 
 ColumnBatch *
-column_batches_make(const ColumnScan *scan)
+column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
 {
 	ColumnBatch *batches = palloc0_array(ColumnBatch, column_scan_nbatches(scan));
+	size_t		room = column_reader_room(reader);
 	int			b;
 
+	for (b = 0; b < column_scan_nbatches(scan); b++)
+		batches[b].room = room;
 	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
 	{
 		if (b < scan->ncolumns)
@@ -25,15 +28,15 @@ column_batches_make(const ColumnScan *scan)
 
 			if (scan->aligned && ((scan->images && scan->images[b].make) ||
 								  column_kind_is_wide(column_read_kind(type))))
-				batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
+				batches[b].wide = palloc_array(int64, room);
 			else
-				batches[b].keys = palloc_array(int32, COLUMN_BATCH_KEYS);
+				batches[b].keys = palloc_array(int32, room);
 		}
 		if (scan->aligned)
-			batches[b].nulls = palloc_array(uint8, COLUMN_BATCH_KEYS);
+			batches[b].nulls = palloc_array(uint8, room);
 	}
 	if (scan->tids)
-		batches[b].wide = palloc_array(int64, COLUMN_BATCH_KEYS);
+		batches[b].wide = palloc_array(int64, room);
 	return batches;
 }
 
@@ -58,7 +61,7 @@ uint64
 column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume consume, void *arg)
 {
 	ColumnReader *reader = column_reader_open(scan);
-	ColumnBatch *batches = column_batches_make(scan);
+	ColumnBatch *batches = column_batches_make(scan, reader);
 	bool		instrument = instrumented && instrumented->instrument;
 	uint64		skipped = 0;
 	uint64		filtered;

@@ -20,7 +20,7 @@
  * The batches of a scan (column_scan_nbatches), with their arrays, for those who call
  * the reader themselves.
  */
-extern ColumnBatch *column_batches_make(const ColumnScan *scan);
+extern ColumnBatch *column_batches_make(const ColumnScan *scan, const ColumnReader *reader);
 extern void column_batches_free(const ColumnScan *scan, ColumnBatch *batches);
 
 /*

@@ -316,7 +316,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 	describe_scan(&scan, outer);
 	reader = column_reader_open(&scan);
 	column_reader_by_page(reader);
-	batches = column_batches_make(&scan);
+	batches = column_batches_make(&scan, reader);
 	do
 	{
 		int			n;

@@ -628,7 +628,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	if (sort_cutoff_init(&reading->cutoff, reading->keys[0].key) && bound > 0)
 		reading->scan.cutoff = &reading->cutoff;
 	reading->reader = column_reader_open(&reading->scan);
-	reading->batches = column_batches_make(&reading->scan);
+	reading->batches = column_batches_make(&reading->scan, reading->reader);
 	reading->tids = reading->batches[reading->scan.ncolumns].wide;
 	MemoryContextSwitchTo(old);
 
