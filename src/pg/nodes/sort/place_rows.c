@@ -52,6 +52,20 @@ forget_values(void *arg)
 	MemoryContextReset(((PlaceRows *) arg)->copies);
 }
 
+static void
+prefetch(void *arg, const uint32 *places, int n, bool where)
+{
+	const RowFetch *fetch = ((PlaceRows *) arg)->fetch;
+	int			i;
+
+	if (where)
+		for (i = 0; i < n; i++)
+			row_fetch_prefetch_line(fetch, places[i]);
+	else
+		for (i = 0; i < n; i++)
+			row_fetch_prefetch_row(fetch, places[i]);
+}
+
 static MinimalTuple
 tuple_at(void *arg, uint32 place)
 {
@@ -76,7 +90,7 @@ place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, AttrN
 
 	rows->elsewhere = (RowElsewhere)
 	{
-		.value = value_at,.forget = forget_values,.tuple = tuple_at,.arg = rows
+		.value = value_at,.forget = forget_values,.prefetch = prefetch,.tuple = tuple_at,.arg = rows
 	};
 	rows->fetch = fetch;
 	rows->child = child;
