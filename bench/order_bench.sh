@@ -2,14 +2,14 @@
 #
 # order_bench.sh: ORDER BY with Custom Scan (HpSort) beside core's own sort.
 #
-#	order_bench.sh [--quick] [--targets] [--first] [--types] [--rows N] [--only N] [--memory M] [--reps N] [--cpu]
-#		[--installed] [--out DIR]
+#	order_bench.sh [--quick] [--targets] [--first] [--types] [--queries REGEX] [--rows N] [--only N] [--memory M] [--reps N]
+#		[--cpu] [--installed] [--out DIR]
 #
 # Writes order.csv to DIR (build/bench): for each query both times, what the
 # planner chooses when it may, and whether that was right.  --targets: only
 # the queries at the full number of rows whose times are promised, and to first.csv
 # the first execution in a session beside the third.  --first: that alone.  --types: only keys
-# that are no integers.  --only: of all
+# that are no integers.  --queries: of their queries, and no others, those that REGEX matches.  --only: of all
 # numbers of rows, --rows and its tenth parts, this one.  --memory: this work_mem, instead
 # of 4MB and 2GB.  Both are run in turn in
 # one session, hpsort forced and forbidden; medians.  All rows are read by a
@@ -27,6 +27,7 @@ only=
 targets=
 first=
 types=
+queries=
 memories=
 cpu=
 installed=
@@ -36,6 +37,7 @@ while [ $# -gt 0 ]; do
 		--targets) targets=yes ;;
 		--first) first=yes targets=yes ;;
 		--types) types=yes ;;
+		--queries) queries=$2; shift ;;
 		--rows) rows=$2; shift ;;
 		--only) only=$2; shift ;;
 		--memory) memories=$2; shift ;;
@@ -138,6 +140,8 @@ median='function median(v, n,    i, j, t) {
 compare()
 {
 	local n=$1 memory=$2 workers=$3 query=$4 i mode chosen times=$reps
+
+	[[ $query =~ $queries ]] || return 0
 
 	# Short queries are repeated until there is something to measure.
 	local loop=$((500000 / n)) clock=
@@ -252,7 +256,7 @@ elif [ -z "$first" ]; then
 		done
 	done
 fi
-if [ -n "$targets" ]; then
+if [ -n "$targets" ] && [ -z "$queries" ]; then
 	echo "rows,work_mem,query,sessions,first_ms,second_ms,third_ms,first_by_third" >"$out/first.csv"
 	for memory in ${memories:-2GB 4MB}; do
 		for column in x y; do
@@ -260,7 +264,7 @@ if [ -n "$targets" ]; then
 		done
 	done
 fi
-[ -z "$only$cpu$types$first" ] && [[ "${memories:-2GB}" = *2GB* ]] || exit 0
+[ -z "$only$cpu$types$queries$first" ] && [[ "${memories:-2GB}" = *2GB* ]] || exit 0
 for query in "x:x" "*:x" "*:y"; do
 	compare "$rows" 2GB 2 "SELECT ${query%%:*} FROM narrow$rows ORDER BY ${query#*:}"
 done
