@@ -198,11 +198,14 @@ count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortCont
 	return true;
 }
 
-/* Writes each reference to its key's next place; false if interrupted. */
+/*
+ * Writes each reference to its key's next place; false if interrupted.  If there are notes, keys move to the front
+ * of the pairs' memory, for scatter_notes.  Bytes are copied there, as in sort_pairs.
+ */
 static bool
 scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortContext *context)
 {
-	const uint64_t *pairs = rows->pairs;
+	char	   *memory = (char *) rows->pairs;
 	const uint32_t lo = rows->lo;
 	size_t		at;
 
@@ -211,10 +214,43 @@ scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortC
 		size_t		end = rows->n - at < CHECK_EVERY ? rows->n : at + CHECK_EVERY;
 
 		for (; at < end; at++)
-			out[offsets[ROWS_PAIR_KEY(pairs[at]) - lo]++] = ROWS_PAIR_REF(pairs[at]);
+		{
+			uint64_t	pair;
+			uint32_t	key;
+
+			memcpy(&pair, memory + at * sizeof(pair), sizeof(pair));
+			key = ROWS_PAIR_KEY(pair) - lo;
+			out[offsets[key]++] = ROWS_PAIR_REF(pair);
+			if (rows->notes)
+				memcpy(memory + at * sizeof(key), &key, sizeof(key));
+		}
 		if (sort_interrupted(context))
 			return false;
 	}
+	return true;
+}
+
+/*
+ * Writes each note where its reference has been written, behind the keys; false if interrupted.  Every
+ * offset is the end of its key's references by now, so the last note goes first.
+ */
+static bool
+scatter_notes(RowsSort *rows, uint32_t *offsets, const SortContext *context)
+{
+	const char *memory = (const char *) rows->pairs;
+	uint32_t   *out = (uint32_t *) rows->pairs + rows->n;
+	size_t		at = rows->n;
+
+	while (at-- > 0)
+	{
+		uint32_t	key;
+
+		memcpy(&key, memory + at * sizeof(key), sizeof(key));
+		out[--offsets[key]] = rows->notes[at];
+		if (at % CHECK_EVERY == 0 && sort_interrupted(context))
+			return false;
+	}
+	rows->sorted_notes = out;
 	return true;
 }
 
@@ -232,7 +268,8 @@ sort_by_counting(RowsSort *rows, const SortContext *context, SortError *err)
 		status = sort_no_memory(err);
 	else if (!count_pairs(rows, bins, range, context) ||
 			 !permutation_offsets(bins, range, false, &rows->distinct, context) ||
-			 !scatter_refs(rows, bins, out, context))
+			 !scatter_refs(rows, bins, out, context) ||
+			 (rows->notes && !scatter_notes(rows, bins, context)))
 		status = sort_cancelled(err);
 	if (bins)
 		a->release(a->arena, bins);
@@ -283,6 +320,7 @@ rows_sort(RowsSort *rows, SortPlan *plan, const SortContext *context, SortError 
 {
 	rows->distinct = 0;
 	rows->refs = NULL;
+	rows->sorted_notes = NULL;
 	if (rows->n == 0)
 	{
 		rows->refs = (uint32_t *) rows->pairs;

@@ -351,8 +351,8 @@ for my $order ('x', 'y', 'x DESC, y')
 }
 # The planner takes this for a third of the rows, whose keys fit.
 my $many = <<'SQL';
-SET temp_buffers = '80MB'; SET work_mem = '64kB';
-CREATE TEMP TABLE sparse AS SELECT i AS id, (i * 7919) % 1009 AS x, CASE WHEN i % 3 > 0 THEN i % 5 END AS few, repeat('s', 1050) AS filler FROM generate_series(1, 15000) i;
+SET temp_buffers = '160MB'; SET work_mem = '64kB';
+CREATE TEMP TABLE sparse WITH (fillfactor = 50) AS SELECT i AS id, (i * 7919) % 1009 AS x, CASE WHEN i % 3 > 0 THEN i % 5 END AS few, repeat('s', 1050) AS filler FROM generate_series(1, 15000) i;
 ANALYZE sparse;
 SQL
 for my $order ('x', 'few', 'few DESC')

@@ -41,8 +41,7 @@ row_fetch_create(Relation rel, MemoryContext memory)
 	fetch->local = RelationUsesLocalBuffers(rel);
 	fetch->tuple.t_tableOid = RelationGetRelid(rel);
 	fetch->room = FIRST_ROOM;
-	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(PageBuffer));
-	fetch->pinned = MemoryContextAllocZero(memory, FIRST_ROOM * sizeof(Page));
+	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(RowFetchPage));
 	callback->func = give_back_budget;
 	callback->arg = fetch;
 	MemoryContextRegisterResetCallback(memory, callback);
@@ -55,14 +54,10 @@ row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 	if (fetch->npages == fetch->room)
 	{
 		/* By a quarter: the room counts where memory is short. */
-		uint32		more = fetch->room / 4;
-
-		fetch->pages = repalloc_huge(fetch->pages, (Size) (fetch->room + more) * sizeof(PageBuffer));
-		fetch->pinned = repalloc_huge(fetch->pinned, (Size) (fetch->room + more) * sizeof(Page));
-		memset(fetch->pinned + fetch->room, 0, more * sizeof(Page));
-		fetch->room += more;
+		fetch->room += fetch->room / 4;
+		fetch->pages = repalloc_huge(fetch->pages, (Size) fetch->room * sizeof(RowFetchPage));
 	}
-	fetch->pages[fetch->npages] = page;
+	fetch->pages[fetch->npages] = (RowFetchPage) {page.block, 2 * page.buffer};
 	return fetch->npages++;
 }
 
@@ -70,8 +65,7 @@ void
 row_fetch_trim(RowFetch *fetch)
 {
 	fetch->room = Max(fetch->npages, 1);
-	fetch->pages = repalloc_huge(fetch->pages, fetch->room * sizeof(PageBuffer));
-	fetch->pinned = repalloc_huge(fetch->pinned, fetch->room * sizeof(Page));
+	fetch->pages = repalloc_huge(fetch->pages, fetch->room * sizeof(RowFetchPage));
 }
 
 Size
@@ -83,8 +77,8 @@ row_fetch_memory(const RowFetch *fetch)
 static void
 unpin(RowFetch *fetch, uint32 number)
 {
-	ReleaseBuffer(fetch->pages[number].buffer);
-	fetch->pinned[number] = NULL;
+	ReleaseBuffer(fetch->pages[number].where >> 1);
+	fetch->pages[number].where &= ~1;
 }
 
 /* Unpins the page of the row fetched last, if it does not stay pinned. */
@@ -117,16 +111,17 @@ may_stay_pinned(RowFetch *fetch)
 Page
 row_fetch_pin(RowFetch *fetch, uint32 number)
 {
-	PageBuffer *page = &fetch->pages[number];
+	RowFetchPage *page = &fetch->pages[number];
+	Buffer		buffer = page->where >> 1;
 
 	unpin_single(fetch);
-	if (fetch->local || !BufferIsValid(page->buffer) ||
-		!compat_read_recent_buffer(fetch->rel, page->block, page->buffer))
-		page->buffer = ReadBuffer(fetch->rel, page->block);
+	if (fetch->local || !BufferIsValid(buffer) ||
+		!compat_read_recent_buffer(fetch->rel, page->block, buffer))
+		buffer = ReadBuffer(fetch->rel, page->block);
 
 	/* Whoever is moving the page's rows has finished when we get the lock. */
-	LockBuffer(page->buffer, BUFFER_LOCK_SHARE);
-	LockBuffer(page->buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (may_stay_pinned(fetch))
 		fetch->npinned++;
 	else
@@ -134,8 +129,16 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 		fetch->has_single = true;
 		fetch->single = number;
 	}
-	fetch->pinned[number] = BufferGetPage(page->buffer);
-	return fetch->pinned[number];
+	page->where = 2 * buffer + 1;
+	return BufferGetPage(buffer);
+}
+
+Page
+row_fetch_keep(RowFetch *fetch, uint32 number)
+{
+	if (fetch->pages[number].where == 0 || !may_stay_pinned(fetch))
+		return NULL;
+	return row_fetch_pin(fetch, number);
 }
 
 void
@@ -145,7 +148,7 @@ row_fetch_unpin(RowFetch *fetch)
 
 	unpin_single(fetch);
 	for (number = 0; number < fetch->npages && fetch->npinned > 0; number++)
-		if (fetch->pinned[number] != NULL)
+		if (row_fetch_is_pinned(fetch->pages[number]))
 		{
 			unpin(fetch, number);
 			fetch->npinned--;

@@ -78,14 +78,28 @@ typedef struct Reading
 	size_t		taken;			/* rows of it that have been taken */
 	BlockNumber block;			/* of the page added last */
 	uint32		page;			/* its number */
+	Page		kept;			/* where it is, if it stays pinned from now on */
 	uint32	   *images;			/* of rows taken at once, if there is one narrow key */
 	uint32	   *places;
+	uint32	   *items;
 	ColumnCutoff cutoff;		/* of the first key, if integers are read of it */
 	BufferUsage before;			/* when the reading began */
 	RowsWhere	where;
 } Reading;
 
 /* --- taking keys and places */
+
+/*
+ * Pins the page added last for good, as it would be when its first row is returned: so line pointers of
+ * its rows can be kept beside their places.  They are given up if that cannot be done with all pages.
+ */
+static void
+keep_page(Reading *reading)
+{
+	reading->kept = row_fetch_keep(reading->rows->fetch, reading->page);
+	if (reading->kept == NULL)
+		row_store_drop_notes(reading->rows->store);
+}
 
 static inline uint32
 place_of(Reading *reading, int64 tid)
@@ -98,6 +112,8 @@ place_of(Reading *reading, int64 tid)
 			reading->pages++;
 		reading->block = block;
 		reading->page = row_fetch_add_page(reading->rows->fetch, *reading->pages);
+		if (reading->rows->store->noted)
+			keep_page(reading);
 	}
 	return ROW_PLACE(reading->page, COLUMN_TID_LINE(tid));
 }
@@ -153,9 +169,12 @@ take_narrow(Reading *reading, size_t n)
 		if (images[i] >= cutoff)
 			continue;
 		images[kept] = images[i];
-		places[kept++] = place_of(reading, reading->tids[start + i]);
+		places[kept] = place_of(reading, reading->tids[start + i]);
+		if (store->noted)
+			reading->items[kept] = ROW_ITEM(PageGetItemId(reading->kept, ROW_PLACE_LINE(places[kept])));
+		kept++;
 	}
-	row_store_put_narrow_refs(store, images, places, kept);
+	row_store_put_narrow_refs(store, images, places, reading->items, kept);
 }
 
 /* The same of the wide layout. */
@@ -254,6 +273,12 @@ make_room(Reading *reading, Size n, Size nulls)
 	spare_pages(store, row_fetch_memory(reading->rows->fetch));
 	if (likely(row_store_reserve_refs(store, n, nulls)))
 		return true;
+	if (store->noted)
+	{
+		row_store_drop_notes(store);
+		if (row_store_reserve_refs(store, n, nulls))
+			return true;
+	}
 	if (row_store_make_room_by_bound(store) && row_store_reserve_refs(store, n, nulls))
 		return true;
 	return spill(reading) && row_store_reserve_refs(store, n, nulls);
@@ -323,7 +348,8 @@ is_not_cached(Reading *reading)
 	int64		misses = now->shared_blks_read - before->shared_blks_read +
 		now->local_blks_read - before->local_blks_read;
 	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
-		now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader);
+		now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
+		reading->rows->fetch->npinned;	/* hits once more, of keep_page */
 
 	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
 		return false;
@@ -583,6 +609,14 @@ finish(InPlace *rows)
 	stats->space = rows->store->peak + row_fetch_memory(rows->fetch);
 }
 
+/* Whether line pointers are kept beside places: where all rows will be returned, and there seems to be memory. */
+static bool
+keeps_items(const RowStore *store, const RowSortSpec *spec)
+{
+	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 &&
+		spec->expected_rows * (row_store_ref_bytes(spec->keys) + sizeof(uint32)) < work_mem * 1024.0;
+}
+
 InPlace *
 in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound)
 {
@@ -614,6 +648,8 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 								spec->memory);
 	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
 											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
+	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) : 0;
+	rows->store->noted = keeps_items(rows->store, spec);
 
 	reading = palloc0_object(Reading);
 	reading->rows = rows;
@@ -621,6 +657,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	reading->block = InvalidBlockNumber;
 	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
+	reading->items = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->scan.aligned = true;
 	reading->scan.tids = true;
 	column_scan_from_node(&reading->scan, node);
@@ -644,6 +681,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	column_batches_free(&reading->scan, reading->batches);
 	pfree(reading->images);
 	pfree(reading->places);
+	pfree(reading->items);
 	pfree(reading);
 	if (stay)
 		finish(rows);
@@ -685,6 +723,13 @@ in_place_prefetch(const InPlace *rows, uint64 i)
 	uint64		end = rows->first + rows->nplaces;
 	bool		begins = i == rows->first;
 	uint64		j;
+
+	if (rows->store->sorted_notes && rows->store->nnull == 0)
+	{
+		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
+			row_fetch_prefetch_item(rows->fetch, in_place_of(rows, j), row_store_note(rows->store, j));
+		return;
+	}
 
 	/* The line pointers of the rows after those whose line pointers were prefetched before. */
 	for (j = begins ? i : i + 2 * ROW_FETCH_AT_ONCE; j < Min(i + 3 * ROW_FETCH_AT_ONCE, end); j++)

@@ -75,14 +75,14 @@ extern void in_place_read(InPlace *rows, uint64 i);
  * what has been read from the last one must be forgotten.
  */
 static inline void
-in_place_show(InPlace *rows, HeapTuple tuple)
+in_place_show(InPlace *rows, HeapTuple tuple, uint32 place)
 {
 	HeapTupleTableSlot *slot = (HeapTupleTableSlot *) rows->slot;
 
 	if (likely(slot->tuple == tuple && !TTS_EMPTY(&slot->base) && !TTS_SHOULDFREE(&slot->base)))
 	{
 		slot->base.tts_nvalid = 0;
-		slot->base.tts_tid = tuple->t_self;
+		row_fetch_set_tid(rows->fetch, place, &slot->base.tts_tid);
 		slot->off = 0;
 	}
 	else
@@ -103,12 +103,19 @@ extern void in_place_prefetch(const InPlace *rows, uint64 i);
 static inline TupleTableSlot *
 in_place_fetch(InPlace *rows, uint64 i)
 {
+	uint32		item;
+	uint32		place;
+	HeapTuple	tuple;
+
 	/* Also if i is before first. */
 	if (unlikely(i - rows->first >= rows->nplaces))
 		in_place_read(rows, i);
 	if ((i - rows->first) % ROW_FETCH_AT_ONCE == 0)
 		in_place_prefetch(rows, i);
-	in_place_show(rows, row_fetch(rows->fetch, in_place_of(rows, i)));
+	item = row_store_note(rows->store, i);
+	place = in_place_of(rows, i);
+	tuple = likely(item != 0) ? row_fetch_item(rows->fetch, place, item) : row_fetch(rows->fetch, place);
+	in_place_show(rows, tuple, place);
 	return place_rows_project(rows->child, rows->slot);
 }
 

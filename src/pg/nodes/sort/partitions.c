@@ -277,7 +277,7 @@ put_refs(Partitions *p, const RowKey *key)
 		return false;
 	if (p->store->narrow && !nulls)
 	{
-		row_store_put_narrow_refs(p->store, refs->images, refs->refs, refs->n);
+		row_store_put_narrow_refs(p->store, refs->images, refs->refs, NULL, refs->n);
 		return true;
 	}
 	for (i = 0; i < refs->n; i++)

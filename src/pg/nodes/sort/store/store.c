@@ -34,6 +34,7 @@ forget_rows(RowStore *store)
 	store->any_null = 0;
 	store->nnull = 0;
 	store->order = NULL;
+	store->sorted_notes = NULL;
 	store->sorted = NULL;
 	store->nulls_before = 0;
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
@@ -60,6 +61,7 @@ forget_memory(RowStore *store)
 	store->pairs = NULL;
 	store->nulls = NULL;
 	store->refs = NULL;
+	store->notes = NULL;
 	store->null_refs = NULL;
 	store->null_room = 0;
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
@@ -446,6 +448,18 @@ row_store_reserve_refs(RowStore *store, Size rows, Size nulls)
 	return reserve_refs(store, rows, nulls);
 }
 
+void
+row_store_drop_notes(RowStore *store)
+{
+	if (!store->noted)
+		return;
+	store->noted = false;
+	store->used -= store->room * sizeof(uint32);
+	if (store->notes)
+		pfree(store->notes);
+	store->notes = NULL;
+}
+
 bool
 row_store_wants(const RowStore *store, const RowKey *key)
 {
@@ -459,7 +473,8 @@ row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref)
 }
 
 void
-row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs, Size n)
+row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
+						  const uint32 *notes, Size n)
 {
 	uint64	   *pairs = store->pairs + store->n;
 	uint32		lo = PG_UINT32_MAX;
@@ -474,6 +489,8 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 		hi = Max(hi, images[i]);
 		pairs[i] = ROWS_PAIR(images[i], refs[i]);
 	}
+	if (store->noted)
+		memcpy(store->notes + store->n, notes, n * sizeof(uint32));
 	store->lo[0] = Min(store->lo[0], lo);
 	store->hi[0] = Max(store->hi[0], hi);
 	store->n += n;

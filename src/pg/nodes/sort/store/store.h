@@ -80,10 +80,14 @@ extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 
 /*
  * The same for n rows of the narrow layout that are not NULL and not beyond the cutoff,
- * which is the first image that is: UINT32_MAX + 1 if there is none.
+ * which is the first image that is: UINT32_MAX + 1 if there is none.  notes are theirs, if the
+ * store is noted, as its owner may make one of the narrow layout without a bound before the first row: they come
+ * back beside the references, if the algorithm takes them along.  row_store_drop_notes: they are no longer
+ * of use, and their memory is.
  */
-extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images,
-									  const uint32 *refs, Size n);
+extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
+									  const uint32 *notes, Size n);
+extern void row_store_drop_notes(RowStore *store);
 extern uint64 row_store_narrow_cutoff(const RowStore *store);
 
 /*
@@ -118,6 +122,14 @@ static inline uint64
 row_store_count(const RowStore *store)
 {
 	return store->bound > 0 && store->bound < store->rows ? store->bound : store->rows;
+}
+
+/* The note of the i-th row in order; 0 if there are none, or its key is NULL. */
+static inline uint32
+row_store_note(const RowStore *store, uint64 i)
+{
+	i -= store->nulls_before;
+	return store->sorted_notes && i < store->n ? store->sorted_notes[i] : 0;
 }
 
 static inline MinimalTuple

@@ -15,6 +15,9 @@
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
+/* Room for one more of so many rows that are expected, as the planner does not know their number exactly. */
+#define EXPECTED_SPARE 64
+
 Size
 row_store_ref_bytes(const KeyColumns *keys)
 {
@@ -29,7 +32,7 @@ row_store_ref_bytes(const KeyColumns *keys)
 Size
 store_memory_of_row(const RowStore *store)
 {
-	return store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64);
+	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) + (store->noted ? sizeof(uint32) : 0);
 }
 
 static Size
@@ -74,6 +77,9 @@ store_memory_grow_keys(RowStore *store)
 	Size		width = store_memory_of_row(store);
 	int			i;
 
+	/* Twice the rows are many if a few more are expected. */
+	if (store->room < store->expected && store->expected < room)
+		room = Max(store->expected + store->expected / EXPECTED_SPARE, store->room + FIRST_ROOM);
 	if (store->room > 0 || store->used + room * width > store->limit)
 	{
 		room = Min(room, store->n + rows_ahead(store));
@@ -81,6 +87,8 @@ store_memory_grow_keys(RowStore *store)
 			return false;
 	}
 	store->used += (room - store->room) * width;
+	if (store->noted)
+		store->notes = grow_array(store, store->notes, store->room, room, sizeof(uint32));
 	if (store->narrow)
 		store->pairs = grow_array(store, store->pairs, store->room, room, sizeof(uint64));
 	else

@@ -80,11 +80,14 @@ typedef struct RowStore
 
 	/* Keys; all arrays but null_refs have the same room. */
 	Size		room;
+	Size		expected;		/* rows, if the owner knows of a number */
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
 	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];	/* wide */
 	uint8	   *nulls;			/* wide; NULL until there is one */
 	uint32	   *refs;			/* wide, with tuples */
+	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's ... */
+	uint32	   *notes;			/* ... for each */
 	uint64		lo[KEY_COLUMNS_MAX_MAPPED];	/* bounds of the images */
 	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
 	uint8		any_null;		/* keys that are NULL somewhere */
@@ -107,6 +110,7 @@ typedef struct RowStore
 
 	/* After row_store_sort. */
 	uint32	   *order;			/* references */
+	uint32	   *sorted_notes;	/* the notes in that order, in the memory of the pairs, or NULL */
 	uint64	   *sorted;			/* without tuples: pairs or images in order */
 	Size		nulls_before;	/* rows of null_refs that come first */
 	RowStoreStats stats;
