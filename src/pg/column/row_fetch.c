@@ -55,8 +55,10 @@ row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 	if (fetch->npages == fetch->room)
 	{
 		/* By a quarter: the room counts where memory is short. */
-		uint32		more = fetch->room / 4;
+		uint32		more = Min(fetch->room / 4, ROW_PLACE_PAGES - fetch->room);
 
+		if (more == 0)
+			elog(ERROR, "more pages of table \"%s\" than places can number", RelationGetRelationName(fetch->rel));
 		fetch->pages = repalloc_huge(fetch->pages, (Size) (fetch->room + more) * sizeof(PageBuffer));
 		fetch->pinned = repalloc_huge(fetch->pinned, (Size) (fetch->room + more) * sizeof(Page));
 		memset(fetch->pinned + fetch->room, 0, more * sizeof(Page));
