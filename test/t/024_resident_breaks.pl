@@ -63,6 +63,27 @@ for my $round (1 .. 5)
 	same($node, "[LSN] updated and vacuumed, round $round", 'cleared', $column);
 }
 
+# --- What a change costs: where clearing a bit moves the LSN of the map, all other blocks are looked at once, and elsewhere none
+
+resident_table($node, 'fast');
+my $moves = $version >= 19 || ($version =~ /^(17|18)\.(\d+)/ && $2 >= ($1 == 17 ? 11 : 6));
+sub refreshes { return $node->safe_psql('postgres', "SELECT refreshes FROM hpsort_resident WHERE relation = 'fast'::regclass AND attribute = 'x'"); }
+my $blocks_of_fast = $node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')");
+my $refreshed = refreshes();
+is($node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')"), $blocks_of_fast, 'nothing has changed: all is read from memory') for 1 .. 2;
+is(refreshes(), $refreshed, '... and no page is looked at');
+$node->safe_psql('postgres', 'UPDATE fast SET x = 8 WHERE id = 3500');
+for my $read (1 .. 3)
+{
+	my $left = $node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')");
+
+	ok($left < $blocks_of_fast && $left >= $blocks_of_fast - 2, "a row has changed: all other blocks are read from memory, read $read");
+	is(refreshes() > $refreshed ? 1 : 0, $moves ? 1 : 0, '... and pages are looked at where the LSN of the map has moved') if $read == 1;
+	$refreshed = refreshes() if $read == 1;
+}
+is(refreshes(), $refreshed, '... once');
+same($node, 'a change', 'fast');
+
 # --- Blocks with gaps between their rows: these do not have line numbers 1, 2, 3 ... [numbered]
 
 $node->safe_psql('postgres', "SELECT make('gaps'); DELETE FROM gaps WHERE id % 10 = 1 OR id BETWEEN 3000 AND 3400");
