@@ -161,7 +161,7 @@ echo "attribute,bytes_a_row,most,met" >"$out/resident_bytes.csv"
 run_psql -F , -c "SELECT attribute, round(bytes::numeric / rows, 3), most, CASE WHEN bytes <= most * rows THEN 'yes' ELSE 'no' END
 	FROM hpsort_resident JOIN (VALUES ('x', 1.3 * 2), ('y', 1.3 * 4)) w(name, most) ON attribute = name ORDER BY 1" | tee -a "$out/resident_bytes.csv" >&2
 
-# --- all values in order: when the first one comes, all have been read and counted
+# --- all values in order: when the first one comes, all have been read and counted; in ms of processor time
 
 echo "rows,query,first_ms,rest_ms,share,most,met" >"$out/resident_emission.csv"
 emission()
@@ -169,13 +169,13 @@ emission()
 	local query=$1 i first_ms rest_ms share loop=1
 
 	{
-		echo "SET hpsort.debug_sort = force;"
+		echo "SET hpsort.debug_sort = force; SET client_min_messages = log; SET log_statement_stats = on;"
 		for ((i = 0; i <= reps; i++)); do
-			printf '%s\n' "BEGIN; DECLARE c NO SCROLL CURSOR FOR $query;" "\\echo times first $i" "\\timing on" "FETCH 1 FROM c \\g /dev/null" "\\timing off" \
-				"\\echo times rest $i" "\\timing on" "MOVE FORWARD ALL IN c;" "\\timing off" "COMMIT;"
+			printf '%s\n' "BEGIN; DECLARE c NO SCROLL CURSOR FOR $query;" "\\echo times first $i" "FETCH 1 FROM c \\g /dev/null" \
+				"\\echo times rest $i" "MOVE FORWARD ALL IN c;" "\\echo times - $i" "COMMIT;"
 		done
 	} >"$work/emission.sql"
-	run_psql -f "$work/emission.sql" >"$work/emission.out" || die "failed: $query"
+	run_psql -f "$work/emission.sql" 2>&1 | awk '/ elapsed/ { print "Time:", ($2 + $5) * 1000, "ms"; next } 1' >"$work/emission.out" || die "failed: $query"
 	read -r first_ms rest_ms <<<"$(medians "$work/emission.out" first rest)"
 	share=$(awk "BEGIN { printf \"%.3f\", ($first_ms + $rest_ms) / $rest_ms }")
 	echo "$rows,$query,$first_ms,$rest_ms,$share,1.10,$(awk "BEGIN { print ($share <= 1.10) ? \"yes\" : \"no\" }")" | tee -a "$out/resident_emission.csv" >&2
