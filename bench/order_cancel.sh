@@ -2,11 +2,13 @@
 #
 # order_cancel.sh: how soon a sort that is cancelled has ended, beside core's own.
 #
-#	order_cancel.sh [--rows N] [--tries N] [--only PATTERN] [--out DIR]
+#	order_cancel.sh [--rows N] [--tries N] [--only PATTERN] [--installed] [--out DIR]
 #
 # Writes order_cancel.csv to DIR (build/bench).  Every kind of sort is cancelled at
 # random times of its run, by statement_timeout.  The time is what its client waits
 # after that for the next prompt: files removed and memory given back.
+#
+# --installed: with the hpsort that is installed, instead of this working tree's.
 
 set -euo pipefail
 
@@ -14,13 +16,15 @@ rows=6000000
 tries=100
 only=.
 out=
+installed=
 while [ $# -gt 0 ]; do
 	case $1 in
 		--rows) rows=$2; shift ;;
 		--tries) tries=$2; shift ;;
 		--only) only=$2; shift ;;
+		--installed) installed=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: order_cancel.sh [--rows N] [--tries N] [--only PATTERN] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: order_cancel.sh [--rows N] [--tries N] [--only PATTERN] [--installed] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -29,8 +33,12 @@ done
 
 out=${out:-$root/build/bench}
 mkdir -p "$out"
-use_working_tree
-start_server shared_buffers=3GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
+if [ -n "$installed" ]; then
+	use_installed
+else
+	use_working_tree
+fi
+start_server shared_buffers=4GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off \
 	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort
 
 run_psql()
@@ -44,8 +52,13 @@ CREATE TABLE t AS
 SELECT i AS id, (hashint8(i) & 2147483647) % 1000 AS few, hashint8(i + 1000000000) AS many,
 	hashint8extended(i, 0) AS big, md5(i::text) AS v
 FROM generate_series(1, $rows) i;
+CREATE TABLE typed AS
+SELECT i AS id, md5(i::text)::uuid AS u, hashint8extended(i, 0) / 1000.0 AS n, hashint8extended(i, 1)::float8 / 7 AS f,
+	md5(i::text) COLLATE "C" AS t
+FROM generate_series(1, $rows) i;
 VACUUM (ANALYZE, FREEZE) t;
-SELECT pg_prewarm('t');
+VACUUM (ANALYZE, FREEZE) typed;
+SELECT pg_prewarm('t'), pg_prewarm('typed');
 SQL
 echo "$version" >"$out/postgres_version"
 csv=$out/order_cancel.csv
@@ -97,6 +110,14 @@ cancels "keys" 2GB "SELECT many FROM t ORDER BY many"
 cancels "keys from rows" 2GB "SELECT many + 0 AS k FROM t ORDER BY k"
 cancels "keys; eight bytes" 2GB "SELECT big FROM t ORDER BY big"
 cancels "LIMIT" 2GB "SELECT * FROM t ORDER BY many LIMIT $((rows / 10))"
+cancels "rows; uuid" 2GB "SELECT * FROM typed ORDER BY u"
+cancels "rows; numeric" 2GB "SELECT * FROM typed ORDER BY n"
+cancels "rows; float8" 2GB "SELECT * FROM typed ORDER BY f"
+cancels "rows; text" 2GB "SELECT * FROM typed ORDER BY t"
+cancels "rows; text, LIMIT" 2GB "SELECT * FROM typed ORDER BY t LIMIT $((rows / 10))"
+cancels "first of each group" 2GB "SELECT * FROM (SELECT *, rank() OVER (PARTITION BY few ORDER BY many) AS r FROM t) s WHERE r <= 3"
+cancels "first of each group; many groups" 2GB "SELECT DISTINCT ON (many) * FROM t ORDER BY many, big"
+cancels "rows; disk; text" 4MB "SELECT * FROM typed ORDER BY t"
 cancels "rows; disk" 4MB "SELECT * FROM t ORDER BY many"
 cancels "rows; disk; two keys" 4MB "SELECT * FROM t ORDER BY few, many"
 cancels "rows; disk; large memory" 256MB "SELECT * FROM t ORDER BY few, many"

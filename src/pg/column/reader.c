@@ -121,26 +121,6 @@ evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
 
 /* --- the visible rows of a page */
 
-/*
- * Whether a row is visible by its hint bits alone: inserted by a transaction
- * that was over before the snapshot, whose oldest running one is xmin, and
- * never deleted.  Most rows of a table that has not been vacuumed yet are.
- * False does not mean that the row is invisible.
- */
-static pg_attribute_always_inline bool
-surely_visible(HeapTupleHeader row, TransactionId xmin)
-{
-	uint16		bits = row->t_infomask;
-
-	if ((bits & (HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID)) !=
-		(HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID))
-		return false;
-	if ((bits & HEAP_XMIN_FROZEN) == HEAP_XMIN_FROZEN)
-		return true;
-	return TransactionIdIsNormal(HeapTupleHeaderGetRawXmin(row)) &&
-		(int32) (HeapTupleHeaderGetRawXmin(row) - xmin) < 0;
-}
-
 /* Whether a row is visible, by core, which also sets hint bits and notes serializable conflicts. */
 static pg_noinline bool
 ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber line,
@@ -227,7 +207,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		if (!ItemIdIsNormal(item))
 			continue;
 		row = (HeapTupleHeader) PageGetItem(page, item);
-		if (serializable || (!all_visible && !surely_visible(row, xmin)))
+		if (serializable || (!all_visible && !row_surely_visible(row, xmin)))
 		{
 			if (!ask_visible(reader, buffer, block, line, item, all_visible, serializable))
 				continue;

@@ -126,4 +126,24 @@ row_early_key(const RowLayout *layout, const char *data)
 	return *(const int32 *) (data + column->offset) ^ (int32) layout->early_flip;
 }
 
+/*
+ * Whether a row is visible by its hint bits alone: inserted by a transaction
+ * that was over before the snapshot, whose oldest running one is xmin, and
+ * never deleted.  Most rows of a table that has not been vacuumed yet are.
+ * False does not mean that the row is invisible.
+ */
+static pg_attribute_always_inline bool
+row_surely_visible(HeapTupleHeader row, TransactionId xmin)
+{
+	uint16		bits = row->t_infomask;
+
+	if ((bits & (HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID)) !=
+		(HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID))
+		return false;
+	if ((bits & HEAP_XMIN_FROZEN) == HEAP_XMIN_FROZEN)
+		return true;
+	return TransactionIdIsNormal(HeapTupleHeaderGetRawXmin(row)) &&
+		(int32) (HeapTupleHeaderGetRawXmin(row) - xmin) < 0;
+}
+
 #endif							/* HPSORT_PG_COLUMN_ROW_H */

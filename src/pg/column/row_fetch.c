@@ -98,16 +98,20 @@ unpin_single(RowFetch *fetch)
 	fetch->has_single = false;
 }
 
+void
+row_fetch_reserve(RowFetch *fetch, uint32 pages)
+{
+	fetch->allowed += pin_budget_take(fetch->local, pages);
+}
+
 /* Whether one more page may stay pinned. */
 static bool
 may_stay_pinned(RowFetch *fetch)
 {
 	if (fetch->npinned == fetch->allowed && !fetch->exhausted)
 	{
-		uint32		got = pin_budget_take(fetch->local, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
-
-		fetch->allowed += got;
-		fetch->exhausted = got == 0;
+		row_fetch_reserve(fetch, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
+		fetch->exhausted = fetch->npinned == fetch->allowed;
 	}
 	return fetch->npinned < fetch->allowed;
 }

@@ -64,6 +64,12 @@ typedef struct RowFetch
 /* Starts without pages, in a memory context whose end gives the budget its pins back. */
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 
+/*
+ * Takes the pins of so many pages out of the budget, or as many as are left, so that nobody else gets
+ * them before the pages are pinned.  row_fetch_unpin gives them back; pages that are pinned after it take theirs one by one.
+ */
+extern void row_fetch_reserve(RowFetch *fetch, uint32 pages);
+
 /* Adds a page that has just been read, or not at all, and returns its number; an error if there are ROW_PLACE_PAGES of them already. */
 extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 

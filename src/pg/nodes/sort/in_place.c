@@ -592,6 +592,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	InPlace    *rows;
 	PlaceRows  *fetched;
 	Reading    *reading;
+	BlockNumber blocks;
 	uint64		filtered;
 	bool		stay;
 
@@ -606,6 +607,9 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	rows->child = node;
 	rows->slot = slot;
 	rows->fetch = row_fetch_create(node->ss_currentRelation, spec->memory);
+	blocks = RelationGetNumberOfBlocks(node->ss_currentRelation);
+	if (in_place_pins_all(bound, blocks))
+		row_fetch_reserve(rows->fetch, blocks);
 	fetched = place_rows_create(rows->fetch, node, slot, rest_attnums(spec->keys, child->plan),
 								spec->memory);
 	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
@@ -622,7 +626,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	column_scan_from_node(&reading->scan, node);
 	if (node->ss_currentScanDesc)
 		reading->scan.parallel = node->ss_currentScanDesc->rs_parallel;
-	reading->scan.unread = bound > 0 && bound <= RelationGetNumberOfBlocks(reading->scan.rel) / IN_PLACE_UNREAD_PART;
+	reading->scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
 	reading->scan.blocks = &sort->stats->blocks;
 	init_keys(reading, spec, child->plan);
 	if (sort_cutoff_init(&reading->cutoff, reading->keys[0].key) && bound > 0)

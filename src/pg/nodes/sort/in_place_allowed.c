@@ -134,6 +134,12 @@ is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumbe
 }
 
 bool
+in_place_pins_all(uint64 bound, BlockNumber blocks)
+{
+	return bound == 0 || bound > blocks;
+}
+
+bool
 in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, RowsWhere *where)
 {
 	EState	   *estate = child->state;
@@ -156,7 +162,7 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 	 * A pin a row takes longer than copying rows: 1e6 rows by x, ms of processor time, 80
 	 * with each page pinned once, 290 with a pin a row, copied 100.  A few rows do not matter.
 	 */
-	if ((bound == 0 || bound > blocks) && blocks > pin_budget_left(RelationUsesLocalBuffers(rel)))
+	if (in_place_pins_all(bound, blocks) && blocks > pin_budget_left(RelationUsesLocalBuffers(rel)))
 	{
 		*where = ROWS_COPIED_PINS;
 		return false;

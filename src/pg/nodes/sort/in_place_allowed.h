@@ -22,6 +22,9 @@
  */
 #define IN_PLACE_UNREAD_PART 8
 
+/* Whether each page of a table of so many stays pinned, where rows stay: not for a LIMIT of fewer rows. */
+extern bool in_place_pins_all(uint64 bound, BlockNumber blocks);
+
 /*
  * Whether the rows of a child that has been initialized may stay where they are in
  * some executions of the node; and whether they may in this one, of which only bound
