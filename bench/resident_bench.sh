@@ -10,7 +10,7 @@
 # process each, medians; how many times faster the first is than the second, the least that was promised of that,
 # and whether it is kept.  resident_changes.csv has the cost of residency where it does not help: a row is
 # updated before each query, so that what is in memory is looked at in vain.  resident_bytes.csv
-# has bytes a row.  --targets: only what was promised.  Where a Python with duckdb is found
+# has bytes a row, and resident_emission.csv what ORDER BY of a column adds to returning its values.  --targets: only what was promised.  Where a Python with duckdb is found
 # (build/duckdb/bin/python or python3), the same SQL on the same data in its memory is timed
 # with one and two threads.  --installed: with the hpsort that is installed, instead of this working tree's.
 
@@ -161,6 +161,27 @@ echo "attribute,bytes_a_row,most,met" >"$out/resident_bytes.csv"
 run_psql -F , -c "SELECT attribute, round(bytes::numeric / rows, 3), most, CASE WHEN bytes <= most * rows THEN 'yes' ELSE 'no' END
 	FROM hpsort_resident JOIN (VALUES ('x', 1.3 * 2), ('y', 1.3 * 4)) w(name, most) ON attribute = name ORDER BY 1" | tee -a "$out/resident_bytes.csv" >&2
 
+# --- all values in order: when the first one comes, all have been read and counted; in ms of processor time
+
+echo "rows,query,first_ms,rest_ms,share,most,met" >"$out/resident_emission.csv"
+emission()
+{
+	local query=$1 i first_ms rest_ms share loop=1
+
+	{
+		echo "SET hpsort.debug_sort = force; SET client_min_messages = log; SET log_statement_stats = on;"
+		for ((i = 0; i <= reps; i++)); do
+			printf '%s\n' "BEGIN; DECLARE c NO SCROLL CURSOR FOR $query;" "\\echo times first $i" "FETCH 1 FROM c \\g /dev/null" \
+				"\\echo times rest $i" "MOVE FORWARD ALL IN c;" "\\echo times - $i" "COMMIT;"
+		done
+	} >"$work/emission.sql"
+	run_psql -f "$work/emission.sql" 2>&1 | awk '/ elapsed/ { print "Time:", ($2 + $5) * 1000, "ms"; next } 1' >"$work/emission.out" || die "failed: $query"
+	read -r first_ms rest_ms <<<"$(medians "$work/emission.out" first rest)"
+	share=$(awk "BEGIN { printf \"%.3f\", ($first_ms + $rest_ms) / $rest_ms }")
+	echo "$rows,$query,$first_ms,$rest_ms,$share,1.10,$(awk "BEGIN { print ($share <= 1.10) ? \"yes\" : \"no\" }")" | tee -a "$out/resident_emission.csv" >&2
+}
+emission "SELECT x FROM even ORDER BY x"
+
 # --- updated between any two queries
 
 echo "rows,query,resident_ms,pages_ms,overhead,most,met" >"$out/resident_changes.csv"
@@ -184,4 +205,4 @@ changes "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
 changes "SELECT count(DISTINCT y) FROM even"
 
 awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "met") at = i; next } { n[$at]++ }
-	END { printf "promises: %d kept, %d not\n", n["yes"], n["no"] }' "$csv" "$out"/resident_bytes.csv "$out"/resident_changes.csv >&2
+	END { printf "promises: %d kept, %d not\n", n["yes"], n["no"] }' "$csv" "$out"/resident_bytes.csv "$out"/resident_emission.csv "$out"/resident_changes.csv >&2

@@ -3,7 +3,7 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--ways "WAY..."] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
@@ -12,11 +12,15 @@
 # by the GPU, by one process from memory and from pages, by nine processes from memory, and by core with nine; then
 # how many times the GPU is faster than one process from memory, what was promised of the GPU in ms, and whether it is
 # kept.  resident_gpu_first.csv has what the first statement takes, which gives the GPU its values.
+# --calibrate N: a table of N rows, of which rows are looked up by the GPU and read from memory by one process; writes
+# resident_gpu_costs.csv: what both take, what src/sort/plan.c expects of both (its constants, and the start of a job as
+# the service has measured it), and which one a session chooses that says nothing.
 
 set -euo pipefail
 
 all_rows=
 narrow=
+calibrate=
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
@@ -25,15 +29,16 @@ while [ $# -gt 0 ]; do
 	case $1 in
 		--rows) all_rows="$all_rows $2"; shift ;;
 		--narrow) narrow=$2; shift ;;
+		--calibrate) calibrate="$calibrate $2"; shift ;;
 		--jobs) jobs=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--ways) some_ways=$2; shift ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--jobs N] [--reps N] [--ways WAYS] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways WAYS] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
-[ -n "$all_rows$narrow" ] || all_rows="10000000 100000000"
+[ -n "$all_rows$narrow$calibrate" ] || all_rows="10000000 100000000"
 
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
@@ -43,8 +48,8 @@ use_installed
 # Of 1e9 narrow rows there are 36 GB of pages.
 buffers=12GB
 [ "${narrow:-0}" -lt 500000000 ] || buffers=42GB
-start_server shared_buffers=$buffers maintenance_work_mem=1GB max_wal_size=8GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
-	full_page_writes=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_memory=8GB \
+start_server shared_buffers=$buffers maintenance_work_mem=1GB max_wal_size=64GB checkpoint_timeout=1h jit=off work_mem=2GB autovacuum=off \
+	full_page_writes=off wal_buffers=256MB wal_recycle=off wal_init_zero=off max_worker_processes=32 max_parallel_workers=16 shared_preload_libraries=hpsort hpsort.resident_memory=8GB \
 	hpsort.resident_gpu_memory=16GB ${SETTINGS:-}
 
 run_psql()
@@ -77,10 +82,13 @@ fill()
 	run_psql -c "VACUUM (FREEZE) $table" -c "ANALYZE $table"
 }
 
-# fill_narrow TABLE ROWS: a smallint each, a million of them again and again, by COPY, which takes a tenth of what INSERT does
+say() { printf '# %4d s  %s\n' "$SECONDS" "$*" >&2; }
+
+# fill_narrow TABLE ROWS: a smallint each, a million of them again and again, by COPY, which takes a tenth of what INSERT does.
+# VACUUM, which is one process, takes as long as all of these: it goes on beside them.
 fill_narrow()
 {
-	local table=$1 millions=$(($2 / 1000000)) job i
+	local table=$1 millions=$(($2 / 1000000)) job i pids=()
 
 	run_psql -c "CREATE TABLE $table (x smallint)" \
 		-c "COPY (SELECT ((hashint8(i) & 2147483647) % 1000)::smallint FROM generate_series(1, 1000000) i) TO '$work/million' (FORMAT binary)"
@@ -88,9 +96,20 @@ fill_narrow()
 		for ((i = job; i < millions; i += jobs)); do
 			echo "COPY $table FROM '$work/million' (FORMAT binary);"
 		done | run_psql &
+		pids+=($!)
 	done
+	touch "$work/filling"
+	while [ -e "$work/filling" ]; do
+		sleep 1
+		run_psql -c "VACUUM (TRUNCATE off) $table"
+		say "$table: $(run_psql -c "SELECT pg_relation_size('$table') / 8192 || ' pages, all-visible ' || relallvisible FROM pg_class WHERE oid = '$table'::regclass")"
+	done &
+	wait "${pids[@]}"
+	say "$table: filled"
+	rm "$work/filling"
 	wait
 	run_psql -c "VACUUM $table" -c "ANALYZE $table"
+	say "$table: vacuumed"
 }
 
 csv=$out/resident_gpu.csv
@@ -162,7 +181,7 @@ SQL
 	echo "$1,${2//,/ },$(awk '$1 == "Time:" { printf "%s%s", sep, $2; sep = "," }' "$work/first.out")" | tee -a "$out/resident_gpu_first.csv" >&2
 }
 
-# keep TABLE COLUMN...: in memory after three reads by one process
+# keep TABLE COLUMN...: in memory after the second read, by processes side by side where the table is large
 keep()
 {
 	local table=$1 column
@@ -171,10 +190,37 @@ keep()
 	for column; do
 		run_psql -c "SELECT hpsort_keep('$table', '$column')" >/dev/null
 		for _ in 1 2 3; do
-			run_psql -c "$memory SELECT count(*) FROM (SELECT DISTINCT $column FROM $table OFFSET 0) q" >/dev/null
+			run_psql -c "$workers SELECT count(*) FROM (SELECT DISTINCT $column FROM $table OFFSET 0) q" >/dev/null
+			say "$table.$column: $(run_psql -F ' ' -c "SELECT blocks_valid, 'of', blocks, 'blocks', rows, 'rows', bytes, 'bytes', reason FROM hpsort_resident WHERE attribute = '$column'")"
 		done
 	done
-	run_psql -F ' ' -c "SELECT '# ' || relation, attribute, rows, blocks_valid, blocks, bytes, reason FROM hpsort_resident" >&2
+}
+
+# expect NAME: a constant of src/sort/plan.c
+expect()
+{
+	sed -n "s/^#define $1 \([0-9.e]*\)$/\1/p" "$root/src/sort/plan.c"
+}
+
+# cost ROWS COLUMNS QUERY: of keys of more than EXTENT_BINS values
+cost()
+{
+	local rows=$1 columns=$2 query=$3 way by_gpu by_memory chosen i
+
+	for way in gpu memory; do
+		{
+			printf '%s\n' "${!way}" "\\o /dev/null" "$query;" "$query;" "\\o" "\\echo times $way" "\\timing on" "\\o /dev/null"
+			for ((i = 0; i < reps; i++)); do echo "$query;"; done
+		} | run_psql >"$work/cost.$way" || die "failed: $query"
+	done
+	by_gpu=$(median "$work/cost.gpu" gpu)
+	by_memory=$(median "$work/cost.memory" memory)
+	chosen=$(run_psql -c "$auto_serial EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query" | grep -q 'on the GPU' && echo gpu || echo memory)
+	awk -v rows="$rows" -v columns="$columns" -v query="${query//,/ }" -v gpu="$by_gpu" -v memory="$by_memory" -v chosen="$chosen" -v startup="$startup" \
+		-v wide="$(expect EXTENT_WIDE_KEY_NS)" -v key="$(expect EXTENT_KEY_NS)" -v look="$(expect ROWS_LOOK_NS)" -v column="$(expect ROW_COLUMN_NS)" 'BEGIN {
+			printf "%d,%d,%s,%s,%.3f,%s,%.3f,%s,%s\n", rows, columns, query, gpu,
+				(startup * 1000 + look + rows * (wide + (columns - 1) * key)) / 1e6, memory, rows * (columns - 1) * column / 1e6, chosen,
+				gpu < memory ? "gpu" : "memory" }' | tee -a "$out/resident_gpu_costs.csv" >&2
 }
 
 for rows in $all_rows; do
@@ -225,3 +271,23 @@ if [ -n "$narrow" ]; then
 	measure "$narrow" $most "gpu auto memory workers" "SELECT count(DISTINCT x) FROM narrow"
 	measure "$narrow" $most "gpu auto memory workers" "SELECT x, count(*) FROM narrow GROUP BY x"
 fi
+if [ -n "$calibrate" ]; then
+	echo "rows,columns,query,gpu_ms,gpu_expected_ms,memory_ms,memory_expected_ms,chosen,faster" >"$out/resident_gpu_costs.csv"
+	run_psql -c "$gpu SELECT hpsort('{2,1}')" >/dev/null
+	grep -m 1 'measured in' "$work/server.log" | sed 's/^/# /' >&2 || true
+	startup=$(sed -n 's/.*measured in .* job \([0-9]*\) us,.*/\1/p' "$work/server.log" | head -1)
+	auto_serial="SET max_parallel_workers_per_gather = 0; SET hpsort.debug_aggregate = force;"
+fi
+for rows in $calibrate; do
+	fill "even" "id int, x int, y int" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000"
+	keep even x y id
+	cost "$rows" 2 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even GROUP BY x"
+	cost "$rows" 2 "SELECT x, min(y), count(y) FROM even GROUP BY x"
+	cost "$rows" 2 "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE x < 500"
+	cost "$rows" 2 "SELECT x, count(*) FROM even WHERE y < 10000 GROUP BY x"
+	cost "$rows" 2 "SELECT x, count(*) FROM even WHERE y < 990000 GROUP BY x"
+	cost "$rows" 3 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 2)) GROUP BY x"
+	cost "$rows" 3 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even WHERE id > $((rows / 100 * 99)) GROUP BY x"
+	cost "$rows" 3 "SELECT count(*) FROM even WHERE x < 500 AND y < 500000 AND id > 100"
+	run_psql -c "DROP TABLE even"
+done

@@ -3,7 +3,8 @@
 #
 #	PG_CONFIG=...			the PostgreSQL, hpsort installed into it (WITH_CUDA=yes)
 #	TABLES="ROWS:ROUNDS:N"	for each table: its rows, and how often it is changed and then asked N random statements
-#							by each of JOBS sessions (20000:6:60 300000:3:15 2000000:1:5)
+#							by each of JOBS sessions (20000:6:60 300000:3:15 2000000:1:5); then, of the first one, with little of the GPU's
+#							memory and with none, and after the server has crashed, whose LSNs and numbers of extents come again
 #	JOBS=...				sessions side by side (the processors)
 #	HPSORT_TEST_KILLS=1000	afterwards the service is killed so often while sessions compare (0), for
 #	HPSORT_TEST_SECONDS=...	so many seconds at most (3600)
@@ -120,10 +121,39 @@ for spec in $tables; do
 done
 result "$(sql -c "SELECT least(fallbacks, 1) FROM hpsort_stat_gpu")" "nothing has fallen back to the CPU"
 
+# --- memory, and other shared memory
+
+table=r${tables%%:*}
+rows=${tables%%:*}
+for limit in 1MB 0 -1; do
+	sql -c "ALTER SYSTEM SET hpsort.resident_gpu_memory = '$limit'" -c "SELECT pg_reload_conf()" >/dev/null
+	sleep 1
+	before=$(hits)
+	compare "$table" 20 hpsort.device=gpu
+	[ $limit = 0 ] || result $(($(hits) > before ? 0 : 1)) "the GPU answers with $limit"
+done
+for round in 1 2; do
+	sql -c CHECKPOINT
+	change "$table" "$rows"
+	pid=$(sql -c "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")
+	as_user kill -KILL "$pid"
+	for ((i = 0; i < 600; i++)); do
+		now=$(sql -c "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'" 2>/dev/null) || now=
+		[ -z "$now" ] || [ "$now" = "$pid" ] || break
+		sleep 0.1
+	done
+	result "$(sql -c "SELECT count(*) FROM hpsort_resident WHERE rows > 0")" "nothing is resident after crash $round"
+	change "$table" "$rows"
+	sql -c "SELECT resident_warm('$table')" >/dev/null
+	before=$(hits)
+	compare "$table" 20 hpsort.device=gpu
+	result $(($(hits) > before ? 0 : 1)) "the GPU answers after crash $round"
+done
+echo "memory and crashes: $passed passed, $failed failed"
+
 # --- the service is killed while sessions compare
 
 if [ "$kills" -gt 0 ]; then
-	table=r${tables%%:*}
 	until=$((SECONDS + seconds))
 	done_kills=0
 	touch "$work/busy"
@@ -144,7 +174,7 @@ if [ "$kills" -gt 0 ]; then
 	killer=$!
 	while [ -e "$work/busy" ]; do
 		compare "$table" 20 hpsort.device=auto
-		[ $((RANDOM % 4)) != 0 ] || change "$table" "${tables%%:*}"
+		[ $((RANDOM % 4)) != 0 ] || change "$table" "$rows"
 	done
 	wait $killer
 	done_kills=$(cat "$work/kills" 2>/dev/null || echo 0)

@@ -385,6 +385,24 @@ is($alone->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE attri
 same($alone, 'no worker', 't', 'x');
 $alone->stop;
 
+# --- A worker that is asked for and does not come: the server's first process, which starts it, is stopped
+
+my $stalled = new_node('stalled');
+$stalled->safe_psql('postgres', "SELECT make('t')");
+$stalled->safe_psql('postgres', 'VACUUM t');
+$session = $stalled->background_psql('postgres');
+my ($postmaster) = split /\n/, slurp_file($stalled->data_dir . '/postmaster.pid');
+kill 'STOP', $postmaster or die;
+$started = time();
+$session->query_safe("SELECT answer('t', 'x'), answer('t', 'y')") for 1 .. 4;
+cmp_ok(time() - $started, '<', 4, 'no worker yet: one of eight reads waits for it');
+is($session->query_safe('SELECT DISTINCT reason FROM hpsort_resident'), 'no background worker', 'and the view says so');
+kill 'CONT', $postmaster or die;
+ok($stalled->poll_query_until('postgres', q{SELECT bool_and(reason <> 'no background worker') FROM hpsort_resident}), 'it comes');
+cmp_ok($session->query_safe("SELECT warm('t', 'x')"), '>=', 80, 'and values are kept at once');
+$session->quit;
+$stalled->stop;
+
 # --- A standby does not keep columns; once promoted it does
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use Cwd qw(getcwd);
 use File::Copy qw(copy);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -18,14 +19,26 @@ copy("test/modules/hpsort_visibility/$_", $module) or die "$_: $!" for ('Makefil
 {
 	local %ENV = %ENV;
 	delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
-	command_ok([ 'make', '-s', '-C', $module, 'with_llvm=no' ], 'the module is built');
+	command_ok([ 'make', '-s', '-C', $module, 'with_llvm=no', 'HPSORT_SRC=' . getcwd() . '/src' ], 'the module is built');
 }
 
 my $node = new_node('breaks', "wal_level = replica\n");
 my $version = $node->pg_version;
 $node->safe_psql('postgres', "CREATE FUNCTION hold_map(regclass, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION set_map_slowly(regclass, int8, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
-	CREATE FUNCTION clear_page_flag(regclass, int8) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';");
+	CREATE FUNCTION clear_page_flag(regclass, int8) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
+	CREATE FUNCTION extent_of_block(int8) RETURNS text STRICT LANGUAGE c AS '$module/hpsort_visibility';");
+
+# --- Blocks and their extents, up to the last block that a table can have: of 32,672 blocks to a page of the map the last 4,192
+my %extents = (
+	0 => '0 0 128', 127 => '0 0 128', 128 => '1 128 256', 32639 => '254 32512 32640', 32640 => '255 32640 32672', 32671 => '255 32640 32672',
+	32672 => '256 32672 32800', 4294967199 => '33653023 4294967072 4294967200', 4294967200 => '33653024 4294967200 4294967295',
+	4294967294 => '33653024 4294967200 4294967295');
+SKIP:
+{
+	skip 'other pages', 1 if $node->safe_psql('postgres', 'SHOW block_size') != 8192;
+	is($node->safe_psql('postgres', "SELECT extent_of_block($_)"), $extents{$_}, "the extent of block $_") for sort { $a <=> $b } keys %extents;
+}
 
 # --- The bit alone: it may have been cleared and set again [LSN]
 
@@ -49,6 +62,27 @@ for my $round (1 .. 5)
 	$node->safe_psql('postgres', 'VACUUM cleared');
 	same($node, "[LSN] updated and vacuumed, round $round", 'cleared', $column);
 }
+
+# --- What a change costs: where clearing a bit moves the LSN of the map, all other blocks are looked at once, and elsewhere none
+
+resident_table($node, 'fast');
+my $moves = $version >= 19 || ($version =~ /^(17|18)\.(\d+)/ && $2 >= ($1 == 17 ? 11 : 6));
+sub refreshes { return $node->safe_psql('postgres', "SELECT refreshes FROM hpsort_resident WHERE relation = 'fast'::regclass AND attribute = 'x'"); }
+my $blocks_of_fast = $node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')");
+my $refreshed = refreshes();
+is($node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')"), $blocks_of_fast, 'nothing has changed: all is read from memory') for 1 .. 2;
+is(refreshes(), $refreshed, '... and no page is looked at');
+$node->safe_psql('postgres', 'UPDATE fast SET x = 8 WHERE id = 3500');
+for my $read (1 .. 3)
+{
+	my $left = $node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')");
+
+	ok($left < $blocks_of_fast && $left >= $blocks_of_fast - 2, "a row has changed: all other blocks are read from memory, read $read");
+	is(refreshes() > $refreshed ? 1 : 0, $moves ? 1 : 0, '... and pages are looked at where the LSN of the map has moved') if $read == 1;
+	$refreshed = refreshes() if $read == 1;
+}
+is(refreshes(), $refreshed, '... once');
+same($node, 'a change', 'fast');
 
 # --- Blocks with gaps between their rows: these do not have line numbers 1, 2, 3 ... [numbered]
 

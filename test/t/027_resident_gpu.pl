@@ -133,6 +133,23 @@ foreach my $query ('mode() WITHIN GROUP (ORDER BY y), count(*) FROM r WHERE s > 
 	unlike($plan, qr/on the GPU/, "not on the GPU: $query");
 	like($plan, qr/Resident Blocks: $blocks of/, "... but from memory");
 }
+# Of several partitions values are counted by the GPU; what is looked up of one is read from memory.
+sql("CREATE TABLE parts (id int, x int, y int) PARTITION BY RANGE (id); CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (60000); CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (60000) TO (200000);
+	INSERT INTO parts SELECT id, x, y FROM resident_rows(1, 120000); SELECT hpsort_keep('parts', 'id', 'x', 'y')");
+sql('VACUUM ANALYZE parts');
+sql("SELECT answer('parts', c), answer('parts', c), answer('parts', c) FROM unnest(array['id', 'x', 'y']) c");
+for my $case ([ 'on the GPU', 'x, count(*) FROM parts GROUP BY x' ], [ 'on the GPU', 'percentile_disc(0.5) WITHIN GROUP (ORDER BY y), count(DISTINCT y) FROM parts' ],
+	[ 'on the GPU', 'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM parts WHERE id < 50000 GROUP BY x' ],
+	[ '', 'x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM parts GROUP BY x' ], [ '', 'count(*) FROM parts WHERE y < 1000 AND id > 30000' ])
+{
+	my ($where, $query) = @$case;
+	my $plan = plan_of("SELECT $query");
+
+	is($plan =~ /(on the GPU)/ ? $1 : '', $where, "partitions, where: $query");
+	like($plan, qr/Resident Blocks: [1-9]/, "partitions, resident: $query");
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+		't', "partitions: $query");
+}
 is(sql("SELECT count(*) FROM (SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r WHERE x > 1000000 GROUP BY x) q"), '0',
 	'arguments are looked at where there is a group');
 like(($node->psql('postgres', 'SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r GROUP BY x'))[2], qr/percentile value 2 is not between 0 and 1/, 'and then');

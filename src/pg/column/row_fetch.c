@@ -54,7 +54,11 @@ row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 	if (fetch->npages == fetch->room)
 	{
 		/* By a quarter: the room counts where memory is short. */
-		fetch->room += fetch->room / 4;
+		uint32		more = Min(fetch->room / 4, ROW_PLACE_PAGES - fetch->room);
+
+		if (more == 0)
+			elog(ERROR, "more pages of table \"%s\" than places can number", RelationGetRelationName(fetch->rel));
+		fetch->room += more;
 		fetch->pages = repalloc_huge(fetch->pages, (Size) fetch->room * sizeof(RowFetchPage));
 	}
 	fetch->pages[fetch->npages] = (RowFetchPage) {page.block, 2 * page.buffer};

@@ -85,7 +85,7 @@ extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
  */
 extern void row_fetch_reserve(RowFetch *fetch, uint32 pages);
 
-/* Adds a page that has just been read, or not at all, and returns its number: at most ROW_PLACE_PAGES of them. */
+/* Adds a page that has just been read, or not at all, and returns its number; an error if there are ROW_PLACE_PAGES of them already. */
 extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 
 /* No more pages will be added: frees the memory for them. */

@@ -76,7 +76,7 @@ visibility_copy_blocks(const VisibilityCopy *copy, BlockNumber first, int n)
 	int			i;
 
 	Assert(VISIBILITYMAP_ALL_VISIBLE == 0x01 && (first - copy->first) % 32 == 0);
-	Assert(n <= RESIDENT_EXTENT_BLOCKS && first + n <= copy->first + VISIBILITY_BLOCKS);
+	Assert(n <= RESIDENT_EXTENT_BLOCKS && first - copy->first + n <= VISIBILITY_BLOCKS);
 	for (i = 0; i < n; i += 32, w++)
 		blocks.words[i / 64] |= even_bits(map_word(copy, w)) << i % 64;
 	for (i = 0; i < 2; i++)

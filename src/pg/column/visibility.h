@@ -69,14 +69,18 @@ visibility_extent_start(uint32 number)
 		number % VISIBILITY_EXTENTS * RESIDENT_EXTENT_BLOCKS;
 }
 
-/* The first block of the extent behind the one that has the block. */
+/*
+ * The first block of the extent behind the one that has the block.  InvalidBlockNumber is as many blocks as a table
+ * can have, which are fewer than its last extent could.
+ */
 static inline BlockNumber
 visibility_extent_end(BlockNumber block)
 {
 	BlockNumber in_page = block % VISIBILITY_BLOCKS;
 	BlockNumber end = (in_page / RESIDENT_EXTENT_BLOCKS + 1) * RESIDENT_EXTENT_BLOCKS;
+	uint64		behind = (uint64) (block - in_page) + Min(end, VISIBILITY_BLOCKS);
 
-	return block - in_page + Min(end, VISIBILITY_BLOCKS);
+	return (BlockNumber) Min(behind, InvalidBlockNumber);
 }
 
 static inline BlockNumber

@@ -24,7 +24,7 @@
 /* A worker that was registered, and has not begun for so long, may be registered again. */
 #define START_LOST_MS 10000
 
-/* After a failed allocation none is tried for so long. */
+/* After a failed allocation, or no answer, none is tried for so long. */
 #define FAILURE_MS 30000
 
 /*
@@ -94,6 +94,22 @@ note_failure(ResidentRoot *root, ResidentReason reason)
 	ConditionVariableBroadcast(&root->changed);
 }
 
+/*
+ * Notes that there was no answer, so that the next queries do not wait for one.  The request stands: a worker that
+ * comes late, as on a machine that is busy, allocates what is wanted, and takes the note back.
+ */
+static void
+note_no_answer(ResidentRoot *root)
+{
+	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
+	if (root->wanted != 0)
+	{
+		root->failure = RESIDENT_NO_WORKER;
+		root->failed = GetCurrentTimestamp();
+	}
+	LWLockRelease(&root->lock);
+}
+
 /* Waits until the request has been answered; false after a while. */
 static bool
 wait_for_answer(ResidentRoot *root)
@@ -161,6 +177,7 @@ resident_worker_ask(ResidentRoot *root, uint64 bytes, ResidentReason *reason)
 	}
 	if (!wait_for_answer(root))
 	{
+		note_no_answer(root);
 		*reason = RESIDENT_NO_WORKER;
 		return false;
 	}
@@ -298,6 +315,7 @@ allocate(ResidentRoot *root)
 	}
 	LWLockAcquire(&root->lock, LW_EXCLUSIVE);
 	root->wanted = 0;
+	root->failure = RESIDENT_OK;
 	LWLockRelease(&root->lock);
 	ConditionVariableBroadcast(&root->changed);
 }

@@ -20,11 +20,14 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
+#include "pg/column/visibility.h"
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(hold_map);
 PG_FUNCTION_INFO_V1(set_map_slowly);
 PG_FUNCTION_INFO_V1(clear_page_flag);
+PG_FUNCTION_INFO_V1(extent_of_block);
 
 /* How long at most. */
 #define WAIT_SECONDS 60
@@ -110,4 +113,14 @@ clear_page_flag(PG_FUNCTION_ARGS)
 	UnlockReleaseBuffer(buffer);
 	table_close(rel, AccessShareLock);
 	PG_RETURN_VOID();
+}
+
+/* extent_of_block(block int8) returns text: the number, the first block and the end of the extent that has the block. */
+Datum
+extent_of_block(PG_FUNCTION_ARGS)
+{
+	BlockNumber block = (BlockNumber) PG_GETARG_INT64(0);
+
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u %u %u", visibility_extent(block),
+											  visibility_extent_first(block), visibility_extent_end(block))));
 }
