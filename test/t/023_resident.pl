@@ -267,6 +267,22 @@ sql('DROP TABLE vast');
 $node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
 $node->reload;
 
+# --- Statistics that know of few rows: batches have less room than an extent has rows
+
+sql("SELECT make('unknown')");
+sql('VACUUM unknown');
+sql("SELECT warm('unknown', c) FROM unnest(array['x', 'y']) c");
+sql("UPDATE pg_class SET reltuples = 1 WHERE oid = 'unknown'::regclass");
+for my $column ('x', 'y')
+{
+	my $ordered = "SELECT md5(string_agg(${column}::text, ' ')) FROM (SELECT $column FROM unknown ORDER BY $column OFFSET 0) q";
+
+	same($node, "few rows known of, $column", 'unknown', $column);
+	is(sql("SET hpsort.debug_sort = force; $ordered"), sql("SET hpsort.debug_sort = forbid; $ordered"), "few rows known of, in the order of $column");
+	is(sql("SELECT md5(string_agg(v::text, ' ' ORDER BY v)) FROM hpsort_column('unknown', '$column') v"), sql("SELECT md5(string_agg(${column}::text, ' ' ORDER BY $column)) FROM unknown"), "few rows known of, column $column");
+	is(sql("SELECT count(*) FROM (SELECT $column, max(y), count(x) FROM unknown GROUP BY $column OFFSET 0) q"), sql("SELECT count(DISTINCT $column) FROM unknown"), "few rows known of, aggregates by $column");
+}
+
 # --- Readers that are opened again and again
 
 sql('CREATE TABLE little AS SELECT i % 50 AS x, i % 77 AS y FROM generate_series(1, 500) i');

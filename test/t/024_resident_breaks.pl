@@ -66,7 +66,8 @@ for my $round (1 .. 5)
 # --- What a change costs: where clearing a bit moves the LSN of the map, all other blocks are looked at once, and elsewhere none
 
 resident_table($node, 'fast');
-my $moves = $version >= 19 || ($version =~ /^(17|18)\.(\d+)/ && $2 >= ($1 == 17 ? 11 : 6));
+my $number = $node->safe_psql('postgres', 'SHOW server_version_num');
+my $moves = $number >= 180006 || ($number >= 170011 && $number < 180000);
 sub refreshes { return $node->safe_psql('postgres', "SELECT refreshes FROM hpsort_resident WHERE relation = 'fast'::regclass AND attribute = 'x'"); }
 my $blocks_of_fast = $node->safe_psql('postgres', "SELECT resident_blocks('fast', 'x')");
 my $refreshed = refreshes();

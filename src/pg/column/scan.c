@@ -107,7 +107,7 @@ column_batch_unpack(const ColumnBatch *batch, size_t *at)
 	size_t		i;
 
 	packed.values = (const char *) packed.values + *at * packed.width;
-	packed.n = Min(packed.n - *at, COLUMN_BATCH_KEYS);
+	packed.n = Min(packed.n - *at, batch->room);
 	part.n = packed.n;
 	part.packed.n = 0;
 	if (part.keys)
@@ -126,7 +126,7 @@ column_batch_of_runs(const ColumnBatch *batch, size_t *at)
 	ColumnBatch part = *batch;
 	size_t		i;
 
-	part.n = Min(runs->len - *at, COLUMN_BATCH_KEYS);
+	part.n = Min(runs->len - *at, batch->room);
 	part.runs = NULL;
 	part.nnulls = 0;
 	if (part.keys)

@@ -47,11 +47,11 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 
-/* Some rows of a packed batch as a batch that is not, from *at on, which is moved on. */
+/* Some rows of a packed batch, as many as its arrays have room for, as a batch that is not, from *at on, which is moved on. */
 extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
 
 /*
- * The keys of some runs, from run *at on, each once, as a batch; *at is moved on.
+ * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a batch; *at is moved on.
  */
 extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
 
