@@ -68,6 +68,20 @@ count_keys(const ResidentSummary *columns, int nkeys)
 	return range;
 }
 
+/*
+ * Rows of one column, of which there are so many for each different value, are counted (resident_gpu.h), and the counts come
+ * to the CPU: that reads values alone, where rows are written as keys and put in order.  1e9 values of 1,000 different ones take
+ * 10 ms counted and 30 in order, 1e7 the same 1.1 and 0.9, and a count that comes back some 50 ns (H100).
+ */
+#define ROWS_OF_COUNTED 2500
+
+bool
+resident_rows_are_counted(const ResidentSummary *column)
+{
+	return column->lo <= column->hi &&
+		((double) column->hi - column->lo + 1) * ROWS_OF_COUNTED <= (double) column->rows;
+}
+
 bool
 resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
 {

@@ -23,6 +23,9 @@ typedef struct ResidentRows ResidentRows;
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 										const ResidentFilter *filter, bool every);
 
+/* Whether the GPU had better count a column's values, without conditions, than put them in order. */
+extern bool resident_rows_are_counted(const ResidentSummary *column);
+
 /* Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs. */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys);
 

@@ -98,6 +98,7 @@ begin_columns(ResidentSource *source)
 {
 	const ResidentScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
+	bool		counted;
 	int			c;
 
 	for (c = 0; c < scan->ncolumns; c++)
@@ -118,7 +119,8 @@ begin_columns(ResidentSource *source)
 		if (scan->filter)
 			resident_filter_read(scan->filter, c, &column->reader);
 	}
-	if (scan->taker)
+	counted = scan->runs && scan->ncolumns == 1 && scan->filter == NULL && resident_rows_are_counted(&summaries[0]);
+	if (scan->taker && !counted)
 		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none);
 	if (source->rows)
 		scan->taker->waits = true;
