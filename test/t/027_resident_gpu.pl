@@ -150,6 +150,17 @@ for my $case ([ 'on the GPU', 'x, count(*) FROM parts GROUP BY x' ], [ 'on the G
 	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
 		't', "partitions: $query");
 }
+# Values of which there are many each are counted instead of put in order, whatever is asked of them.
+sql("CREATE TABLE repeated AS SELECT CASE WHEN i % 11 > 0 THEN hashint4(i) % 10 END AS x FROM generate_series(1, 60000) i; SELECT hpsort_keep('repeated', 'x')");
+sql('VACUUM ANALYZE repeated');
+sql("SELECT answer('repeated', 'x'), answer('repeated', 'x'), answer('repeated', 'x')");
+foreach my $query ('percentile_disc(array[0, 0.3, 1]) WITHIN GROUP (ORDER BY x), percentile_cont(0.7) WITHIN GROUP (ORDER BY x DESC) FROM repeated',
+	'count(DISTINCT x), count(x), count(*), min(x), max(x) FROM repeated', 'x, count(*) FROM repeated GROUP BY x', 'count(*) FROM repeated WHERE x > 3')
+{
+	like(plan_of("SELECT $query"), qr/on the GPU/, "many of each value, on the GPU: $query");
+	is(sql("SELECT resident_answer(q, '{hpsort.device=gpu}') = resident_answer(q, '{hpsort.enable_aggregate=off,hpsort.debug_aggregate=forbid,hpsort.enable_resident=off}') FROM (VALUES (\$q\$SELECT $query\$q\$)) v(q)"),
+		't', "many of each value: $query");
+}
 is(sql("SELECT count(*) FROM (SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r WHERE x > 1000000 GROUP BY x) q"), '0',
 	'arguments are looked at where there is a group');
 like(($node->psql('postgres', 'SELECT x, percentile_disc(2) WITHIN GROUP (ORDER BY y) FROM r GROUP BY x'))[2], qr/percentile value 2 is not between 0 and 1/, 'and then');

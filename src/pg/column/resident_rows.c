@@ -70,8 +70,8 @@ count_keys(const ResidentSummary *columns, int nkeys)
 
 /*
  * Rows of one column, of which there are so many for each different value, are counted (resident_gpu.h), and the counts come
- * to the CPU: that reads values alone, where rows are written as keys and put in order.  1e9 values of 1,000 different ones take
- * 10 ms counted and 30 in order, 1e7 the same 1.1 and 0.9, and a count that comes back some 50 ns (H100).
+ * to the CPU: that reads values alone, where rows are written as keys and put in order.  Percentiles of 1e9 rows take 8 ms counted
+ * and 30 in order, count(DISTINCT) of 1e7 rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been measured.
  */
 #define ROWS_OF_COUNTED 2500
 
