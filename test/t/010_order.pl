@@ -209,6 +209,16 @@ same('SELECT a.id FROM t a WHERE EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.i
 same('SELECT a.id FROM t a WHERE NOT EXISTS (SELECT FROM t b WHERE b.s = a.s AND b.id < a.id) ORDER BY a.id', set => 'SET enable_nestloop = off', plan => qr/HpSort/);
 same('SELECT a.id, b.id, c.id FROM t a JOIN t b USING (s) JOIN t c ON b.y = c.y WHERE a.id < 3000', any_order => 1, set => 'SET enable_nestloop = off');
 
+# What a semijoin's Unique compares, and the key's column as it is: the plan's rows have both, the path's the latter only.
+sql(<<'SQL');
+CREATE DOMAIN small_int AS int2;
+CREATE TABLE of_domain (s small_int);
+INSERT INTO of_domain SELECT CASE WHEN id % 50 > 0 THEN s / 3 END FROM t WHERE id <= 4500;
+ANALYZE of_domain;
+SQL
+same('SELECT a.id, b.id FROM t a, t b WHERE (a.id, b.id) IN (SELECT s, s + 1 FROM of_domain)', any_order => 1, set => 'SET enable_nestloop = off',
+	plan => $version < 19 ? qr/HpSort[^\n]*\n[^\n]*\n *Sort Key: of_domain\.s\n *-> +Unique/ : qr/HpSort/);
+
 # --- Tables of other kinds
 
 sql(<<'SQL');

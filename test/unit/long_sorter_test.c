@@ -421,6 +421,7 @@ test_limit(void **state)
 		for (shape = 0; shape < LONG_SHAPES; shape++)
 		{
 			size_t		limit = LONG_SORTER_MEMORY_MIN + (size_t) unit_below(8 << 20);
+			size_t		bins = some_widths[w] <= 32 ? sizeof(uint32_t) << some_widths[w] : 0;
 			size_t		n = 0;
 			Unit		u;
 			LongSorter	s;
@@ -460,8 +461,8 @@ test_limit(void **state)
 					break;
 				case LONG_EXTREMES:
 				case LONG_FEW:
-					/* Nothing to read out: this goes on for ever. */
-					assert_false(filled);
+					/* Nothing to read out: this goes on for ever, unless bins take most of the limit. */
+					assert_true(!filled || (bins <= limit && limit < 2 * bins));
 					break;
 				default:
 					break;

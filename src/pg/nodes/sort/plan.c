@@ -31,6 +31,20 @@
 
 uint64		sort_node_plans_made = 0;
 
+/*
+ * HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns.  The child may return more than its path's
+ * target: up to PostgreSQL 18, core adds what a semijoin's Unique compares only when it makes the plan.
+ */
+static List *
+numbers_of_plan(const List *of_path, int ncolumns)
+{
+	List	   *numbers = list_copy(of_path);
+
+	if (ncolumns > 1)
+		lfirst_int(list_nth_cell(numbers, HPSORT_PLAN_KEY_ONLY)) = false;
+	return numbers;
+}
+
 /* The plan node of a path. */
 static Plan *
 sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
@@ -42,7 +56,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	List	   *private = path->custom_private;
 	ListCell   *lc;
 
-	/* The child's list is the path's target, column by column. */
+	/* The child's list begins with the path's target, column by column. */
 	foreach(lc, (List *) list_nth(private, HPSORT_PLAN_ATTNOS))
 	{
 		int			attno = lfirst_int(lc);
@@ -60,6 +74,8 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->flags = path->flags;
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
 	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
+	lfirst(list_nth_cell(scan->custom_private, HPSORT_PLAN_NUMBERS)) =
+		numbers_of_plan((List *) list_nth(private, HPSORT_PLAN_NUMBERS), list_length(child->targetlist));
 	scan->methods = &sort_node_scan_methods;
 	sort_node_plans_made++;
 	return &scan->scan.plan;
