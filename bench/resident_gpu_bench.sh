@@ -3,11 +3,12 @@
 # resident_gpu_bench.sh: statements over resident columns whose values a GPU has, beside the same
 # from the server's memory, from pages, and by core.  For a host with a GPU.
 #
-#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--out DIR]
+#	resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways "WAY..."] [--promised] [--out DIR]
 #
 # With the hpsort that is installed.  For each number of rows (default 10000000 and 100000000) a table of rows of
 # some 60 bytes is filled by several sessions; --narrow N: a table of N rows of one smallint instead, N in millions.
 # SETTINGS: more of the server's, NAME=VALUE ...  --ways: only these of gpu, auto, memory, workers, pages and core.
+# --promised: only statements of which something was promised.
 # Writes resident_gpu.csv: for each query the median milliseconds of the whole statement, as psql sees them,
 # by the GPU, by one process from memory and from pages, by nine processes from memory, and by core with nine; then
 # how many times the GPU is faster than one process from memory, what was promised of the GPU in ms, and whether it is
@@ -24,6 +25,7 @@ calibrate=
 jobs=$(nproc)
 reps=9
 some_ways="gpu auto memory workers pages core"
+promised=
 out=
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -33,8 +35,9 @@ while [ $# -gt 0 ]; do
 		--jobs) jobs=$2; shift ;;
 		--reps) reps=$2; shift ;;
 		--ways) some_ways=$2; shift ;;
+		--promised) promised=yes ;;
 		--out) out=$2; shift ;;
-		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways WAYS] [--out DIR]" >&2; exit 2 ;;
+		*) echo "usage: resident_gpu_bench.sh [--rows N]... [--narrow N] [--calibrate N]... [--jobs N] [--reps N] [--ways WAYS] [--promised] [--out DIR]" >&2; exit 2 ;;
 	esac
 	shift
 done
@@ -67,35 +70,34 @@ core="SET hpsort.debug_aggregate = forbid; SET hpsort.enable_aggregate = off; SE
 # What a session does that says nothing.
 auto="SET max_parallel_workers_per_gather = 2;"
 
-# fill TABLE COLUMNS ROWS EXPRESSIONS: of i
-fill()
-{
-	local table=$1 columns=$2 rows=$3 expressions=$4 job
-	local part=$((rows / jobs))
-
-	run_psql -c "CREATE TABLE $table ($columns)"
-	for ((job = 0; job < jobs; job++)); do
-		run_psql -c "INSERT INTO $table SELECT $expressions
-			FROM generate_series($((job * part + 1)), $((job == jobs - 1 ? rows : job * part + part))) i" &
-	done
-	wait
-	run_psql -c "VACUUM (FREEZE) $table" -c "ANALYZE $table"
-}
-
 say() { printf '# %4d s  %s\n' "$SECONDS" "$*" >&2; }
 
-# fill_narrow TABLE ROWS: a smallint each, a million of them again and again, by COPY, which takes a tenth of what INSERT does.
-# VACUUM, which is one process, takes as long as all of these: it goes on beside them.
-fill_narrow()
+# SOURCE JOB TABLE: what the job copies into the table, by COPY, which takes a tenth of what INSERT does
+from_series()
 {
-	local table=$1 millions=$(($2 / 1000000)) job i pids=()
+	local part=$((fill_rows / jobs))
 
-	run_psql -c "CREATE TABLE $table (x smallint)" \
-		-c "COPY (SELECT ((hashint8(i) & 2147483647) % 1000)::smallint FROM generate_series(1, 1000000) i) TO '$work/million' (FORMAT binary)"
+	run_psql -c "COPY (SELECT $fill_expressions FROM generate_series($(($1 * part + 1)), $(($1 == jobs - 1 ? fill_rows : $1 * part + part))) i) TO STDOUT (FORMAT binary)" |
+		run_psql -c "COPY $2 FROM STDIN (FORMAT binary)"
+}
+
+# A million rows again and again.
+from_million()
+{
+	local i
+
+	for ((i = $1; i < fill_rows / 1000000; i += jobs)); do
+		echo "COPY $2 FROM '$work/million' (FORMAT binary);"
+	done | run_psql
+}
+
+# fill TABLE SOURCE: VACUUM, which is one process, takes as long as all that copy: it goes on beside them.
+fill()
+{
+	local table=$1 source=$2 job pids=()
+
 	for ((job = 0; job < jobs; job++)); do
-		for ((i = job; i < millions; i += jobs)); do
-			echo "COPY $table FROM '$work/million' (FORMAT binary);"
-		done | run_psql &
+		"$source" "$job" "$table" &
 		pids+=($!)
 	done
 	touch "$work/filling"
@@ -104,12 +106,31 @@ fill_narrow()
 		run_psql -c "VACUUM (TRUNCATE off) $table"
 		say "$table: $(run_psql -c "SELECT pg_relation_size('$table') / 8192 || ' pages, all-visible ' || relallvisible FROM pg_class WHERE oid = '$table'::regclass")"
 	done &
-	wait "${pids[@]}"
+	for job in "${pids[@]}"; do
+		wait "$job" || die "$table was not filled"
+	done
 	say "$table: filled"
 	rm "$work/filling"
 	wait
 	run_psql -c "VACUUM $table" -c "ANALYZE $table"
 	say "$table: vacuumed"
+}
+
+# fill_series TABLE COLUMNS ROWS EXPRESSIONS: of i
+fill_series()
+{
+	fill_rows=$3 fill_expressions=$4
+	run_psql -c "CREATE TABLE $1 ($2)"
+	fill "$1" from_series
+}
+
+# fill_narrow TABLE ROWS: a smallint each
+fill_narrow()
+{
+	fill_rows=$2
+	run_psql -c "CREATE TABLE $1 (x smallint)" \
+		-c "COPY (SELECT ((hashint8(i) & 2147483647) % 1000)::smallint FROM generate_series(1, 1000000) i) TO '$work/million' (FORMAT binary)"
+	fill "$1" from_million
 }
 
 csv=$out/resident_gpu.csv
@@ -134,6 +155,7 @@ measure()
 {
 	local rows=$1 most=$2 ways= query=$4 way i times ms=() met=- best times_memory=-
 
+	[ -z "$promised" ] || [ "$most" != - ] || return 0
 	for way in $3; do
 		case " $some_ways " in *" $way "*) ways="$ways $way" ;; esac
 	done
@@ -232,7 +254,7 @@ for rows in $all_rows; do
 	limit=-
 	pairs=-
 	[ "$rows" -ne 100000000 ] || { most=3; limit=5; pairs=10; }
-	fill "even" "id int, x int, y int, label text" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000, 'row ' || i"
+	fill_series "even" "id int, x int, y int, label text" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000, 'row ' || i"
 	run_psql -c "SELECT pg_prewarm('even')" >/dev/null
 	keep even x y id
 	first "$rows" "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even"
@@ -279,7 +301,7 @@ if [ -n "$calibrate" ]; then
 	auto_serial="SET max_parallel_workers_per_gather = 0; SET hpsort.debug_aggregate = force;"
 fi
 for rows in $calibrate; do
-	fill "even" "id int, x int, y int" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000"
+	fill_series "even" "id int, x int, y int" "$rows" "i, (hashint8(i) & 2147483647) % 1000, (hashint8(i + 1000000000) & 2147483647) % 1000000"
 	keep even x y id
 	cost "$rows" 2 "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM even GROUP BY x"
 	cost "$rows" 2 "SELECT x, min(y), count(y) FROM even GROUP BY x"
