@@ -47,6 +47,10 @@ SELECT i AS id,
 	repeat('long common prefix ', 5) || floor(random() * 3000) AS prefixed,
 	CASE WHEN random() > 0.5 THEN 'status ' || floor(random() * 5) ELSE '' END AS status,
 	CASE WHEN random() > 0.1 THEN 'the one' ELSE md5(random()::text) END AS dominant,
+	-- few values, some of which have the same abbreviation
+	(ARRAY['begins alike ', 'alike'])[1 + floor(random() * 2)] || floor(random() * 9) AS alike,
+	(ARRAY[1e40, 1])[1 + floor(random() * 2)] + floor(random() * 9)::int AS nalike,
+	('a0eebc99-9c0b-4ef8-bb6d-00000000000' || floor(random() * 9))::uuid AS ualike,
 	-- some out of line
 	CASE WHEN i % 900 = 1 THEN (SELECT string_agg(md5((i + k)::text), '') FROM generate_series(1, 300) k) ELSE 'row ' || i END AS label,
 	(ARRAY['a', 'A', 'ä', 'Ä', 'b', 'ß', 'ss', 'z', 'Z', 'é', 'e', '-', ' ', ''])[1 + floor(random() * 14)] ||
@@ -58,19 +62,19 @@ SELECT i AS id,
 	('08:00:2b:01:' || lpad(to_hex(floor(random() * 256)::int), 2, '0') || ':' || lpad(to_hex(floor(random() * 256)::int), 2, '0'))::macaddr AS mac
 FROM generate_series(1, 3000) i;
 -- in a table without room between rows, so that they lie in the order of id
-CREATE TEMP TABLE data AS SELECT * FROM source UNION ALL SELECT 3000 + id, few, f4, f8, price, span, u, ufew, n, nfew, t, prefixed, status, dominant, label, word, padded, bytes, ip, mac
+CREATE TEMP TABLE data AS SELECT * FROM source UNION ALL SELECT 3000 + id, few, f4, f8, price, span, u, ufew, n, nfew, t, prefixed, status, dominant, alike, nalike, ualike, label, word, padded, bytes, ip, mac
 FROM source WHERE id <= 600;
 ALTER TABLE data ADD later text COLLATE "C" DEFAULT 'later';
 ANALYZE data;
 
 -- Keys, and whether HpSort sorts them.
 CREATE TEMP TABLE keys (key text, sorted bool);
-INSERT INTO keys VALUES ('f4', true), ('f8', true), ('price', true), ('span', true), ('u', true), ('ufew', true), ('n', true), ('nfew', true),
+INSERT INTO keys VALUES ('f4', true), ('f8', true), ('price', true), ('span', true), ('u', true), ('ufew', true), ('n', true), ('nfew', true), ('nalike', true), ('ualike', true),
 	('bytes', true), ('ip', true), ('ip::cidr', true), ('mac', true), ('later', true), ('u USING OPERATOR(keys_test.<<<)', true),
 	('u USING OPERATOR(keys_test.>>>)', true), ('u USING OPERATOR(keys_test.<<|)', false), ('ARRAY[few]', false),
 	('t USING ~<~', true), ('t USING ~>~', true);
 INSERT INTO keys SELECT column_name || ' COLLATE "C"', true
-FROM information_schema.columns WHERE table_name = 'data' AND column_name IN ('t', 'prefixed', 'status', 'dominant', 'label', 'word', 'padded');
+FROM information_schema.columns WHERE table_name = 'data' AND column_name IN ('t', 'prefixed', 'status', 'dominant', 'alike', 'label', 'word', 'padded');
 INSERT INTO keys VALUES ('word::varchar COLLATE "POSIX"', true);
 -- ICU, and what a libc locale sorts, which sort support does not abbreviate
 CREATE FUNCTION pg_temp.collations() RETURNS void LANGUAGE plpgsql AS $$

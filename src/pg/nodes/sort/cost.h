@@ -22,6 +22,9 @@ typedef struct HpSortCostInput
 	bool		further;		/* ... by keys behind the mapped ones */
 	bool		undivided;		/* the one mapped key is an abbreviation that says little */
 	bool		strings;		/* the mapped keys end in an abbreviation of a string */
+	double		alike;			/* part of the rows that are known to be equal without a
+								 * comparison, as of sort_path_alike, ... */
+	double		alike_groups;	/* ... and how many different values they have */
 	bool		key_only;
 	bool		in_place;		/* rows stay where they are; as far as the planner knows */
 	double		pages;			/* of their table, if so */
@@ -58,5 +61,12 @@ extern double sort_path_correlation(PlannerInfo *root, const Path *path, Node *e
  */
 extern bool sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop,
 										   Oid collation);
+
+/*
+ * The part of the rows that are known to be equal to others, without a comparison, when all have been read (store/repeats.h):
+ * those that are NULL, and of the most common values those whose abbreviations no other of them has.  *groups is how many such
+ * values there are.
+ */
+extern double sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation, double *groups);
 
 #endif							/* HPSORT_PG_NODES_SORT_COST_H */

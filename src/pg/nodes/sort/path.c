@@ -262,6 +262,16 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 										linitial_oid(columns->sortops),
 										linitial_oid(columns->collations));
 	input.strings = sort_path_abbreviates_strings(columns);
+	input.alike = input.alike_groups = 0;
+	if (columns->abbreviated && !input.further && !input.undivided)
+	{
+		int			last = columns->nmapped - 1;
+
+		input.alike = sort_path_alike(root, key_expression(subpath, columns, last), list_nth_oid(columns->sortops, last),
+									  list_nth_oid(columns->collations, last), &input.alike_groups);
+		if (last > 0)
+			input.alike_groups = input.groups * input.alike;
+	}
 	input.key_only = columns->key_only;
 	input.in_place = !input.undivided &&
 		sort_path_columns_stay(root, subpath, columns, bound && bound->exprs);

@@ -140,7 +140,7 @@ abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, Memory
 	Oid			opcintype;
 	bool		descending;
 
-	abbreviation->ssup = NULL;
+	abbreviation_stop(abbreviation);
 	ssup->ssup_cxt = memory;
 	ssup->ssup_collation = collation;
 	ssup->abbreviate = true;
@@ -165,29 +165,39 @@ abbreviation_is_refused(const Abbreviation *abbreviation, uint64 rows)
 }
 
 bool
-abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n)
+abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n, uint64 *images)
 {
 	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort sort support",
 												 ALLOCSET_SMALL_SIZES);
 	Abbreviation abbreviation;
+	bool		made;
+	int			i;
+
+	abbreviation_start(&abbreviation, sortop, collation, memory);
+	made = abbreviation_is_made(&abbreviation);
+	for (i = 0; i < n && made; i++)
+		images[i] = abbreviation_image(&abbreviation, values[i]);
+	MemoryContextDelete(memory);
+	return made;
+}
+
+bool
+abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n)
+{
 	uint64		images[ABBREVIATION_SAMPLE];
 	int			different = 0;
 	int			i;
 	int			j;
 
 	Assert(n <= ABBREVIATION_SAMPLE);
-	abbreviation_start(&abbreviation, sortop, collation, memory);
-	if (!abbreviation_is_made(&abbreviation))
-		different = n;
-	else
-		for (i = 0; i < n; i++)
-		{
-			images[i] = abbreviation_image(&abbreviation, values[i]);
-			for (j = 0; j < i && images[j] != images[i]; j++)
-				;
-			different += j == i;
-		}
-	MemoryContextDelete(memory);
+	if (!abbreviation_images(sortop, collation, values, n, images))
+		return true;
+	for (i = 0; i < n; i++)
+	{
+		for (j = 0; j < i && images[j] != images[i]; j++)
+			;
+		different += j == i;
+	}
 	return different > n / 2;
 }
 

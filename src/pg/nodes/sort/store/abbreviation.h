@@ -23,6 +23,7 @@
 #include "utils/uuid.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/store/repeats.h"
 
 /* Values whose first eight bytes are their abbreviation; shorter ones are filled up with zeros. */
 typedef enum AbbreviationBytes
@@ -33,7 +34,7 @@ typedef enum AbbreviationBytes
 } AbbreviationBytes;
 
 /* The operator class is given so many values, and one of so many after them. */
-#define ABBREVIATION_ALL 1024
+#define ABBREVIATION_ALL 128
 #define ABBREVIATION_ONE_OF 16
 
 /* The abbreviations of one key in one sort. */
@@ -45,6 +46,7 @@ typedef struct Abbreviation
 	bool		from_core;		/* a refusal is advice about time, and no more */
 	AbbreviationBytes bytes;
 	uint64	   *values;			/* how many there have been; the sort support's memory */
+	Repeats    *repeats;		/* all values since it was started; NULL: they are not watched */
 } Abbreviation;
 
 /* The last answer of abbreviation_exists; no operator family: there is none. */
@@ -81,6 +83,9 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
  * made.  There are ABBREVIATION_SAMPLE values at most.
  */
 #define ABBREVIATION_SAMPLE 32
+
+/* The abbreviations of n values; false if none are made. */
+extern bool abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n, uint64 *images);
 extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
 
 /* Whether a sort operator's abbreviations are the first bytes of values. */
@@ -98,6 +103,17 @@ static inline void
 abbreviation_stop(Abbreviation *abbreviation)
 {
 	abbreviation->ssup = NULL;
+	abbreviation->repeats = NULL;
+}
+
+/* Watches values of a type from the first one on, in the memory of the abbreviations. */
+static inline void
+abbreviation_watch(Abbreviation *abbreviation, int16 typlen)
+{
+	MemoryContext old = MemoryContextSwitchTo(abbreviation->ssup->ssup_cxt);
+
+	abbreviation->repeats = repeats_create(typlen);
+	MemoryContextSwitchTo(old);
 }
 
 static inline bool
@@ -132,17 +148,15 @@ abbreviation_first_bytes(AbbreviationBytes bytes, Datum value, uint64 *image)
 	return true;
 }
 
-/* The image of a value that is not NULL, in ascending order. */
+/* The image of a value that is not NULL, in ascending order; the sort support is there. */
 static inline uint64
-abbreviation_image(const Abbreviation *abbreviation, Datum value)
+abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 {
 	SortSupport ssup = abbreviation->ssup;
 	MemoryContext old;
 	Datum		image;
 	uint64		first;
 
-	if (ssup == NULL)
-		return 0;
 	if (abbreviation->bytes != ABBREVIATION_BYTES_OTHERS &&
 		++*abbreviation->values > ABBREVIATION_ALL && *abbreviation->values % ABBREVIATION_ONE_OF != 0 &&
 		abbreviation_first_bytes(abbreviation->bytes, value, &first))
@@ -153,6 +167,20 @@ abbreviation_image(const Abbreviation *abbreviation, Datum value)
 	image = ssup->abbrev_converter(value, ssup);
 	MemoryContextSwitchTo(old);
 	return ((uint64) image & abbreviation->mask) ^ abbreviation->flip;
+}
+
+/* The same, and 0 if no abbreviations are made. */
+static inline uint64
+abbreviation_image(Abbreviation *abbreviation, Datum value)
+{
+	uint64		image;
+
+	if (abbreviation->ssup == NULL)
+		return 0;
+	image = abbreviation_convert(abbreviation, value);
+	if (abbreviation->repeats && !repeats_see(abbreviation->repeats, image, value))
+		abbreviation->repeats = NULL;
+	return image;
 }
 
 #endif							/* HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H */

@@ -178,7 +178,7 @@ key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate)
 
 	if (last->kind != KEY_KIND_ABBREVIATED)
 		return false;
-	last->abbreviation.ssup = NULL;
+	abbreviation_stop(&last->abbreviation);
 	if (abbreviate)
 		abbreviation_start(&last->abbreviation, last->sortop, last->collation, memory);
 	return abbreviation_is_made(&last->abbreviation);

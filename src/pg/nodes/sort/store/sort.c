@@ -364,6 +364,23 @@ is_in_order(GroupSort *sort, Size n)
 	return true;
 }
 
+/* Whether rows of a group, of which this is one, are known to be equal by the one key that is left. */
+static bool
+are_known_equal(const GroupSort *sort, uint32 row)
+{
+	const RowStore *store = sort->store;
+	const KeyColumns *keys = store->keys;
+	int			last = keys->nmapped - 1;
+	const Repeats *repeats = keys->keys[last].abbreviation.repeats;
+
+	/* It has to be the one of which there are images that are not exact. */
+	if (sort->nrest != 1 || sort->first < keys->nmapped || keys->nexact == keys->nmapped)
+		return false;
+	if (store->nulls && (store->nulls[row] >> last) & 1)
+		return true;
+	return repeats && repeats_are_alike(repeats, store->images[last][row] ^ keys->keys[last].flip);
+}
+
 /* Puts the n rows of a group, which are in the order in which they came, in order by comparing them. */
 static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
@@ -372,6 +389,8 @@ sort_group(GroupSort *sort, uint32 *rows, Size n)
 	bool		ahead = store->elsewhere && sort->nrest > 0 && n >= AHEAD_MIN;
 	Size		i;
 
+	if (are_known_equal(sort, rows[0]))
+		return;
 	if (n > sort->room)
 	{
 		if (sort->rows)

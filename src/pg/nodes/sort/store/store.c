@@ -17,6 +17,9 @@
  */
 #define FIRST_ABORT_CHECK 10
 
+/* Where they are the first bytes of values, to make them takes less time than to ask. */
+#define FIRST_ABORT_CHECK_BYTES 1024
+
 /* Rows whose images are looked at to see whether they differ. */
 #define DIVIDE_SAMPLE 64
 
@@ -77,7 +80,16 @@ row_store_start_keys(RowStore *store)
 	Assert(store->rows == 0);
 	store->abort_check = PG_UINT64_MAX;
 	if (key_columns_start(store->keys, MemoryContextGetParent(store->memory), abbreviate))
-		store->abort_check = FIRST_ABORT_CHECK;
+	{
+		KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
+		Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
+
+		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ? FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+
+		/* Further keys are compared anyhow. */
+		if (store->keys->nrest == 1 && !att->attbyval)
+			abbreviation_watch(&last->abbreviation, att->attlen);
+	}
 }
 
 RowStore *
