@@ -61,6 +61,7 @@ SELECT pg_temp.bounds(q) AS bounds, q FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, count(*) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, lead(id) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, rank() OVER w + ntile(3) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
+	'SELECT * FROM (SELECT *, random() AS x, rank() OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY sensor ORDER BY at) AS r, rank() OVER (PARTITION BY at ORDER BY id) AS s FROM readings) q WHERE r <= 3 AND s <= 3',
 	'SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, ntile(4) OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',

@@ -110,6 +110,11 @@ DECLARE h CURSOR WITH HOLD FOR SELECT DISTINCT x FROM groups_data ORDER BY x DES
 COMMIT;
 FETCH 2 FROM h;
 CLOSE h;
+BEGIN;
+DECLARE a CURSOR FOR SELECT DISTINCT x FROM groups_data ORDER BY x;
+FETCH 2 FROM a;
+DELETE FROM groups_data WHERE CURRENT OF a;
+ROLLBACK;
 
 -- prepared, with parameters in every place
 PREPARE q(int, float8) AS SELECT x, count(*), percentile_disc($2) WITHIN GROUP (ORDER BY y) FROM groups_data WHERE id <= $1 GROUP BY x HAVING count(*) >= $1 / 100 ORDER BY x;

@@ -269,7 +269,8 @@ sub set_operation
 	for (1 .. between(2, 3))
 	{
 		my $relation = relation(0);
-		my @list = map { $_->{sql} . '::int8' } some($columns, columns_of($relation, 'int'), columns_of($relation, 'int'));
+		my $type = pick('::int8', '::int8', '');
+		my @list = map { $_->{sql} . $type } some($columns, columns_of($relation, 'int'), columns_of($relation, 'int'));
 		my $arm = 'SELECT ' . join(', ', @list) . " FROM $relation->{from}" . where(chance(0.4) ? predicate($relation) : ());
 		$arm .= ' ORDER BY ' . join(', ', @list, @{ $relation->{unique} }) . ' LIMIT ' . between(0, 500) if chance(0.3);
 		push @arms, with($relation) . $arm;
@@ -302,6 +303,40 @@ sub correlated
 		"(SELECT array_agg($inner->{unique}[0] $order) FROM $inner->{from} WHERE $condition)");
 
 	return one('correlated', { sql => "SELECT $outer->{unique}[0], $value FROM $outer->{from} WHERE $outer->{unique}[0] % $step = 0 ORDER BY " . ordered_key($outer) . ", $outer->{unique}[0]", compare => 'rows' });
+}
+
+# Rows that meet one of a subquery's rows, or none: of one table or of two, by a column, by
+# expressions of it, or by two columns.  Of two tables, the subquery's distinct rows are what
+# one of them may be joined with first.
+sub semijoin
+{
+	my @outer = map { base() } 1 .. weighted(1 => 3, 2 => 6);
+	my $inner = chance(0.7) ? base() : weighted(relation(1) => 1, FuzzSql::Relations::few(pick(@FuzzSql::Relations::tables), 300) => 1);
+	my @ids = map { $_->{unique}[0] } @outer;
+	my @ints = columns_of($inner, 'int');
+	my @domains = grep { $_->{type} =~ /^(small|plain|plainer)$/ } @ints;
+	my $theirs = pick(@domains && chance(0.6) ? @domains : @ints)->{sql};
+	my ($alike) = grep { @$_ == 2 } map { my $mine = $_; [ $mine, some(1, grep { $_->{type} ne 'big' } columns_of($inner, $mine->{class})) ] } some(4, @{ $outer[0]{columns} });
+	my @mine = @ids;
+	my @values = map { pick($theirs, $theirs, "$theirs % 100", "$theirs / 2", "${theirs}::int8", "coalesce($theirs, 3)", pick(@ints)->{sql}) } @ids;
+
+	if ($alike && chance(0.3))
+	{
+		unshift @mine, $alike->[0]{sql};
+		unshift @values, $alike->[1]{sql};
+	}
+	my $few = int($inner->{rows} / 500) + 1;
+	my @conditions = ("$inner->{unique}[0] % $few = 0", chance(0.2) ? predicate($inner, simple => 1) : ());
+	my $list = join(', ', @values);
+	my $not = chance(0.15) && @outer == 1 ? 'NOT ' : '';
+	my $matching = chance(0.7)
+	  ? '(' . join(', ', @mine) . ") ${not}IN (" . with($inner) . 'SELECT ' . pick('', '', 'DISTINCT ') . "$list FROM $inner->{from}" . where(@conditions) . pick('', '', '', " GROUP BY $list") . ')'
+	  : "${not}EXISTS (" . with($inner) . "SELECT FROM $inner->{from}" . where(@conditions, map { "$values[$_] = $mine[$_]" } 0 .. $#mine) . ')';
+	my $from = join(', ', map { $_->{from} } @outer) . where($matching, chance(0.3) ? predicate($outer[0], simple => 1) : ());
+	my $columns = join(', ', @ids, map { $_->{sql} } some(between(0, 2), sortable_columns($outer[0])));
+
+	return one('semijoin', { sql => "SELECT $columns FROM $from", compare => 'set' }) if chance(0.5);
+	return one('semijoin', { sql => "SELECT $columns FROM $from ORDER BY " . join(', ', ordered_key($outer[0]), @ids) . limit($outer[0]{rows})->{sql}, compare => 'rows' });
 }
 
 sub cursor
@@ -466,6 +501,7 @@ my @kinds = (
 	\&window => 10,
 	\&set_operation => 6,
 	\&correlated => 4,
+	\&semijoin => 5,
 	\&cursor => 8,
 	sub { prepared(0) } => 6,
 	sub { prepared(1) } => 4,

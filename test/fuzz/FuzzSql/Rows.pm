@@ -193,19 +193,22 @@ sub cursor
 	};
 }
 
-# Rows changed where a cursor stands.
+# Rows changed where a cursor stands, which is on no row of the table if its rows are groups.
 sub current_of
 {
 	my $relation = base();
 	my $name = $relation->{table}{name};
 	my $query = ordered(relation => $relation, total => 1, limit => { sql => pick('', ' LIMIT 90') });
+	my $column = pick(sortable_columns($relation))->{sql};
+	my $groups = chance(0.3) ? pick("SELECT DISTINCT $column FROM $relation->{from}", "SELECT count(*) FROM $relation->{from}", "SELECT min(id) FROM $relation->{from} GROUP BY $column") : undef;
+	my $declared = $groups // "$query->{sql}$query->{limit}{sql} FOR UPDATE";
 	my $change = pick("UPDATE $name SET id = -id WHERE CURRENT OF c RETURNING id", "DELETE FROM $name WHERE CURRENT OF c RETURNING id");
-	my @steps = map { +{ sql => $_, compare => 'rows' } } map { ('FETCH ' . pick('', '', between(1, 15)) . ' FROM c', chance(0.7) ? $change : ()) } 1 .. 5;
+	my @steps = map { +{ sql => $_, compare => $groups && /^FETCH/ ? 'nothing' : 'rows' } } map { ('FETCH ' . pick('', '', between(1, 15)) . ' FROM c', chance(0.7) ? $change : ()) } 1 .. 5;
 
 	return {
 		kind => 'current of',
-		explain => $query->{sql} . $query->{limit}{sql},
-		steps => [ nothing('BEGIN', "DECLARE c CURSOR FOR $query->{sql}$query->{limit}{sql} FOR UPDATE"), @steps, { sql => "SELECT count(*), sum(id) FROM $name", compare => 'rows' }, nothing('ROLLBACK') ],
+		explain => $groups // $query->{sql} . $query->{limit}{sql},
+		steps => [ nothing('BEGIN', "DECLARE c CURSOR FOR $declared"), @steps, { sql => "SELECT count(*), sum(id) FROM $name", compare => 'rows' }, nothing('ROLLBACK') ],
 		alone => 1
 	};
 }
@@ -424,9 +427,19 @@ sub merged
 	# Of a FULL JOIN, and of the side that has NULLs, no row is left out by WHERE.
 	my ($few_left, $few_right) = map { int($_->{rows} / 400) + 1 } $left, $right;
 	my $from = "(SELECT * FROM $left->{table}{name} WHERE id % $few_left = 0) " . ($l =~ /^(\w+)/)[0] . " $join (SELECT * FROM $right->{table}{name} WHERE id % $few_right = 0) " . ($r =~ /^(\w+)/)[0] . " ON $mine->{sql} = $theirs->{sql}";
+	$from .= " AND $l % 7 = $r % 5" if chance(0.3);
 	my $sql = chance(0.5) ? "SELECT count(*), sum($l), sum($r), sum($l * ${r}::int8) FROM $from" : "SELECT $l, $r, $mine->{sql} FROM $from ORDER BY $l, $r LIMIT 500";
 
 	return { kind => 'merge join', explain => $sql, steps => [ { sql => $sql, compare => 'rows' } ], settings => "SET enable_hashjoin = 'off'; SET enable_nestloop = 'off'" };
+}
+
+# The distinct rows of a subquery, joined in one way or in any.
+sub semijoined
+{
+	my @off = @{ weighted([qw(enable_nestloop enable_hashjoin enable_hashagg)] => 5, [qw(enable_nestloop enable_hashjoin)] => 2, ['enable_nestloop'] => 1, ['enable_hashjoin'] => 1, [] => 2) };
+	local @FuzzSql::Relations::tables = exact_tables();
+
+	return { %{ FuzzSql::Queries::semijoin() }, settings => join('; ', map { "SET $_ = 'off'" } @off) };
 }
 
 # Rows sorted anew for each row outside.
@@ -476,6 +489,7 @@ sub rows
 		\&first_again => 5,
 		\&distinct_on => 8,
 		\&merged => 4,
+		\&semijoined => 4,
 		\&rescanned => 5,
 		\&others => 5)->();
 }

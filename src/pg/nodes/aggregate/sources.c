@@ -24,6 +24,11 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	List	   *table_columns = list_nth(scan->custom_private, AGGREGATE_PLAN_TABLE_COLUMNS);
 	int			i;
 
+	/*
+	 * The node returns none of the table's rows.  Without a relation of its own, WHERE CURRENT OF does not
+	 * look for the cursor's row here, as it does not in an Agg.
+	 */
+	css->ss.ss_currentRelation = NULL;
 	sources->css = css;
 	sources->ncolumns = list_length(list_nth(scan->custom_private, AGGREGATE_PLAN_COLUMNS));
 	sources->nsources = list_length(scan->custom_plans);

@@ -184,6 +184,10 @@ window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 	if (lc == NULL || expression_tree_walker((Node *) path->path.pathtarget->exprs, looks_ahead, window))
 		return false;
 
+	/* The WindowAgg also computes its list for the row that ends a group: nextval() would be called less often. */
+	if (contain_volatile_functions((Node *) path->path.pathtarget->exprs))
+		return false;
+
 	/* All rows are peers: ranks do not grow. */
 	bound->pathkeys = make_pathkeys_for_sortclauses(root, list_concat_copy(window->partitionClause, window->orderClause),
 													root->processed_tlist);
