@@ -18,6 +18,13 @@
 /* Room for one more of so many rows that are expected, as the planner does not know their number exactly. */
 #define EXPECTED_SPARE 64
 
+/*
+ * When there are so many rows, room is made for all that are expected, if that takes no more than this part of the memory: to
+ * double the room again and again copies all keys once more, a tenth of a sort of 1e7 rows.
+ */
+#define EXPECTED_FROM ((Size) 65536)
+#define EXPECTED_PART 2
+
 Size
 row_store_ref_bytes(const KeyColumns *keys)
 {
@@ -75,11 +82,13 @@ store_memory_grow_keys(RowStore *store)
 {
 	Size		room = store->room == 0 ? FIRST_ROOM : store->room * 2;
 	Size		width = store_memory_of_row(store);
+	Size		expected = store->expected + store->expected / EXPECTED_SPARE;
 	int			i;
 
 	/* Twice the rows are many if a few more are expected. */
-	if (store->room < store->expected && store->expected < room)
-		room = Max(store->expected + store->expected / EXPECTED_SPARE, store->room + FIRST_ROOM);
+	if (store->room < store->expected &&
+		(store->expected < room || (store->room >= EXPECTED_FROM && expected * width <= store->limit / EXPECTED_PART)))
+		room = Max(expected, store->room + FIRST_ROOM);
 	if (store->room > 0 || store->used + room * width > store->limit)
 	{
 		room = Min(room, store->n + rows_ahead(store));
