@@ -12,7 +12,8 @@
 # that are no integers.  --queries: of their queries, and no others, those that REGEX matches.  --only: of all
 # numbers of rows, --rows and its tenth parts, this one.  --memory: this work_mem, instead
 # of 4MB and 2GB.  Both are run in turn in
-# one session, hpsort forced and forbidden; medians.  All rows are read by a
+# one session, hpsort forced and forbidden; medians.  Long ones each right after an untimed run of the same: memory that the other
+# way has given back meanwhile may be the host's again, on a virtual machine.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
 # --cpu: milliseconds of the session's processor time instead of the clock's, for a
 # machine that others keep busy; without the queries that may have workers.
@@ -144,9 +145,10 @@ compare()
 	[[ $query =~ $queries ]] || return 0
 
 	# Short queries are repeated until there is something to measure.
-	local loop=$((500000 / n)) clock=
+	local loop=$((500000 / n)) clock= untimed=
 	[ "$loop" -ge 1 ] || loop=1
 	[ "$loop" -le 200 ] || loop=200
+	[ "$loop" -gt 1 ] || untimed="SELECT pg_temp.run(1);"
 	# The first number there is nanoseconds on a processor.
 	[ -z "$cpu" ] || clock="SELECT 'cpu ' || split_part(pg_read_file('/proc/self/schedstat'), ' ', 1);"
 	{
@@ -160,7 +162,7 @@ compare()
 		for ((i = 0; i <= times; i++)); do
 			[ "$i" != 1 ] || echo '\timing on'
 			for mode in force forbid; do
-				echo "SET hpsort.debug_sort = $mode; DISCARD PLANS;"
+				echo "SET hpsort.debug_sort = $mode; DISCARD PLANS; $untimed"
 				echo "$clock"
 				echo "SELECT pg_temp.run($loop);"
 				echo "$clock"
