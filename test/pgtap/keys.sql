@@ -51,6 +51,8 @@ SELECT i AS id,
 	(ARRAY['begins alike ', 'alike'])[1 + floor(random() * 2)] || floor(random() * 9) AS alike,
 	(ARRAY[1e40, 1])[1 + floor(random() * 2)] + floor(random() * 9)::int AS nalike,
 	('a0eebc99-9c0b-4ef8-bb6d-00000000000' || floor(random() * 9))::uuid AS ualike,
+	-- as many abbreviations as are watched, nearly; every second one of several values
+	lpad(k::text, 8, '0') || CASE WHEN k % 2 = 1 THEN floor(random() * 3)::text ELSE '' END AS watched,
 	-- some out of line
 	CASE WHEN i % 900 = 1 THEN (SELECT string_agg(md5((i + k)::text), '') FROM generate_series(1, 300) k) ELSE 'row ' || i END AS label,
 	(ARRAY['a', 'A', 'ä', 'Ä', 'b', 'ß', 'ss', 'z', 'Z', 'é', 'e', '-', ' ', ''])[1 + floor(random() * 14)] ||
@@ -60,9 +62,9 @@ SELECT i AS id,
 	CASE WHEN random() < 0.1 THEN '::1'::inet + floor(random() * 5000)::int WHEN random() < 0.02 THEN NULL
 		ELSE set_masklen('10.0.0.0'::inet + floor(random() * 16000000)::int, 8 + floor(random() * 25)::int) END AS ip,
 	('08:00:2b:01:' || lpad(to_hex(floor(random() * 256)::int), 2, '0') || ':' || lpad(to_hex(floor(random() * 256)::int), 2, '0'))::macaddr AS mac
-FROM generate_series(1, 3000) i;
+FROM generate_series(1, 3000) i CROSS JOIN LATERAL (SELECT floor(random() * 300)::int + 0 * i AS k) pick;
 -- in a table without room between rows, so that they lie in the order of id
-CREATE TEMP TABLE data AS SELECT * FROM source UNION ALL SELECT 3000 + id, few, f4, f8, price, span, u, ufew, n, nfew, t, prefixed, status, dominant, alike, nalike, ualike, label, word, padded, bytes, ip, mac
+CREATE TEMP TABLE data AS SELECT * FROM source UNION ALL SELECT 3000 + id, few, f4, f8, price, span, u, ufew, n, nfew, t, prefixed, status, dominant, alike, nalike, ualike, watched, label, word, padded, bytes, ip, mac
 FROM source WHERE id <= 600;
 ALTER TABLE data ADD later text COLLATE "C" DEFAULT 'later';
 ANALYZE data;
@@ -74,7 +76,7 @@ INSERT INTO keys VALUES ('f4', true), ('f8', true), ('price', true), ('span', tr
 	('u USING OPERATOR(keys_test.>>>)', true), ('u USING OPERATOR(keys_test.<<|)', false), ('ARRAY[few]', false),
 	('t USING ~<~', true), ('t USING ~>~', true);
 INSERT INTO keys SELECT column_name || ' COLLATE "C"', true
-FROM information_schema.columns WHERE table_name = 'data' AND column_name IN ('t', 'prefixed', 'status', 'dominant', 'alike', 'label', 'word', 'padded');
+FROM information_schema.columns WHERE table_name = 'data' AND column_name IN ('t', 'prefixed', 'status', 'dominant', 'alike', 'watched', 'label', 'word', 'padded');
 INSERT INTO keys VALUES ('word::varchar COLLATE "POSIX"', true);
 -- ICU, and what a libc locale sorts, which sort support does not abbreviate
 CREATE FUNCTION pg_temp.collations() RETURNS void LANGUAGE plpgsql AS $$

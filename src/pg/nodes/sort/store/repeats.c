@@ -53,7 +53,7 @@ repeats_see(Repeats *repeats, uint64 image, Datum datum)
 	}
 	if (repeats->states[slot] == REPEATS_FREE)
 	{
-		/* The first value of this abbreviation: before, one that is watched in its place would have been there. */
+		/* No value of this abbreviation has been seen: an earlier one would have taken the slot. */
 		size = value_size(repeats, value);
 		repeats->images[slot] = image;
 		repeats->states[slot] = size > 0 ? REPEATS_ALIKE : REPEATS_DIFFERENT;
