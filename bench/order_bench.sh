@@ -12,8 +12,8 @@
 # that are no integers.  --queries: of their queries, and no others, those that REGEX matches.  --only: of all
 # numbers of rows, --rows and its tenth parts, this one.  --memory: this work_mem, instead
 # of 4MB and 2GB.  Both are run in turn in
-# one session, hpsort forced and forbidden; medians.  Long ones each right after an untimed run of the same: memory that the other
-# way has given back meanwhile may be the host's again, on a virtual machine.  All rows are read by a
+# one session, hpsort forced and forbidden; medians.  Long ones each right after an untimed run of the same: on a virtual machine
+# memory that has been free for some time may take long to get.  All rows are read by a
 # cursor that sends them nowhere: what a client would do with them is not measured.
 # --cpu: milliseconds of the session's processor time instead of the clock's, for a
 # machine that others keep busy; without the queries that may have workers.

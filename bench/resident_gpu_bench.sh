@@ -72,7 +72,7 @@ auto="SET max_parallel_workers_per_gather = 2;"
 
 say() { printf '# %4d s  %s\n' "$SECONDS" "$*" >&2; }
 
-# SOURCE JOB TABLE: what the job copies into the table, by COPY, which takes a tenth of what INSERT does
+# SOURCE JOB TABLE: what the job copies into the table, by COPY, which takes less time than INSERT
 from_series()
 {
 	local part=$((fill_rows / jobs))
