@@ -108,7 +108,7 @@ SELECT current_setting('data_directory') || '/hpsort_multiset_test' AS file \gse
 CREATE TABLE copied (id int, m int4multiset, ms int4multiset[]);
 SELECT format('COPY (SELECT id, m, ARRAY[m, NULL, ''{5}''] FROM shapes) TO %L (FORMAT binary)', :'file') \gexec
 SELECT format('COPY copied FROM %L (FORMAT binary)', :'file') \gexec
-SELECT format('COPY (SELECT 1) TO PROGRAM %L', 'rm -f ' || quote_literal(:'file')) \gexec
+SELECT format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; rm -f ' || quote_literal(:'file')) \gexec
 SELECT is_empty('SELECT s.id FROM shapes s LEFT JOIN copied c USING (id)
 	WHERE (pg_temp.bytes(c.m) = pg_temp.bytes(s.m) AND c.ms = ARRAY[s.m, NULL, ''{5}'']) IS NOT TRUE', 'COPY BINARY there and back');
 
