@@ -255,6 +255,23 @@ FROM (VALUES ('*', 'few, id'), ('*', 'huge DESC, id'), ('*', 'mood NULLS FIRST, 
 SELECT matches(pg_temp.plan_of($$WITH c AS MATERIALIZED (SELECT s.id AS x, s AS r FROM (SELECT id, few AS other FROM data OFFSET 0) s)
 	SELECT (r).other, row_number() OVER (ORDER BY x) FROM c$$, 'VERBOSE, COSTS OFF'), '[(](c[.])?r[)][.]other.*HpSort', 'fields of records in EXPLAIN');
 
+-- An operator class that finds any number larger than any other: rows in some order, but all of them, whatever the memory.
+CREATE OPERATOR <~ (FUNCTION = int4lt, LEFTARG = int4, RIGHTARG = int4);
+CREATE OPERATOR <=~ (FUNCTION = int4le, LEFTARG = int4, RIGHTARG = int4);
+CREATE OPERATOR =~ (FUNCTION = int4eq, LEFTARG = int4, RIGHTARG = int4);
+CREATE OPERATOR >=~ (FUNCTION = int4ge, LEFTARG = int4, RIGHTARG = int4);
+CREATE OPERATOR >~ (FUNCTION = int4gt, LEFTARG = int4, RIGHTARG = int4);
+CREATE OPERATOR CLASS order_faulty_ops FOR TYPE int4 USING btree AS
+	OPERATOR 1 <~, OPERATOR 2 <=~, OPERATOR 3 =~, OPERATOR 4 >=~, OPERATOR 5 >~, FUNCTION 1 int4pl(int4, int4);
+SET LOCAL hpsort.debug_sort = force;
+SET LOCAL work_mem = '64kB';
+CREATE FUNCTION pg_temp.check_faulty(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN NEXT matches(pg_temp.plan_of(query), 'HpSort', 'by a faulty operator class: ' || query);
+	RETURN NEXT pg_temp.same_rows(format('SELECT count(*), sum(id) FROM (%s OFFSET 0) s', query), 'SELECT count(*), sum(id) FROM data', 'all rows of ' || query);
+END $$;
+SELECT pg_temp.check_faulty(query) FROM unnest(ARRAY['SELECT id FROM data ORDER BY day < ''2000-01-01'', id USING <~', 'SELECT id, label FROM data ORDER BY (later > 5), id USING >~']) query;
+
 -- Workers: the same keys in order, and the same rows.
 SET LOCAL work_mem = '4MB';
 CREATE TABLE order_parallel AS SELECT id, few, wide, huge, label FROM data;

@@ -336,6 +336,7 @@ divide(Partitions *p, int number)
 			CHECK_FOR_INTERRUPTS();
 	}
 	spill_flush(spill, store, p->context);
+	spill_end_division(spill);
 	p->stats->partitions += spill_partition_count(spill) - before;
 	p->stats->space = spill_file_bytes(spill_get_file(spill));
 }

@@ -29,7 +29,7 @@ typedef struct SpillPartition
 {
 	uint64		rows;
 	uint64		tuple_bytes;	/* of its tuples, each aligned */
-	bool		equal;			/* all rows have equal keys, those left to core, too */
+	bool		equal;			/* all rows have equal keys, those left to core, too, or these have no order */
 	RowKey		lo;				/* smallest and largest mapped keys */
 	RowKey		hi;
 	SpillSequence sequence;
@@ -69,6 +69,9 @@ extern MemoryContext spill_sample_memory(Spill *spill);
  */
 extern void spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples,
 						 double expected);
+
+/* All rows of the partition that was divided have been written to the new ones. */
+extern void spill_end_division(Spill *spill);
 
 /* Writes the rows of the store, and clears it. */
 extern void spill_flush(Spill *spill, RowStore *store, const SortContext *context);

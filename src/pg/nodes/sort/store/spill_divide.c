@@ -233,6 +233,23 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	spill_reader_start(&spill->reader, &spill->divided->sequence, true);
 }
 
+void
+spill_end_division(Spill *spill)
+{
+	int			i;
+
+	if (!spill->by_rest)
+		return;
+	/*
+	 * Where comparing rows with each other says one thing, and comparing them with the boundaries another, as a
+	 * faulty operator class may have it, all rows can be in one partition again: they have no order then, and
+	 * dividing them would not end.
+	 */
+	for (i = spill->base; i <= spill->base + spill->nboundaries; i++)
+		if (spill->partitions[i]->rows == spill->divided->rows)
+			spill->partitions[i]->equal = true;
+}
+
 int
 spill_find_partition(const Spill *spill, const RowKey *key, int near)
 {
