@@ -4,10 +4,14 @@
  *
  * The count of pins taken is in shared memory.  It is nobody's in particular: a
  * session gives back what it has taken when it frees the memory of its rows, which
- * it also does when it fails or ends.  After a crash shared memory starts anew.
+ * it also does when it fails.  Where a function in SQL fails, PostgreSQL keeps the memory of
+ * its query as long as the call's expression, which may be as long as the session: so
+ * what is still taken is given back at the end of the transaction, after which no query
+ * returns rows in place.  After a crash shared memory starts anew.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
@@ -25,7 +29,13 @@ typedef struct PinBudget
 } PinBudget;
 
 static PinBudget *shared;
+
+/* What this session has taken in its transaction, of the shared budget and of its own. */
+static uint32 shared_taken;
 static uint32 local_taken;
+
+/* How many transactions have ended since this session first took pins. */
+static uint32 transactions;
 
 static void
 init(void *data)
@@ -63,32 +73,62 @@ pin_budget_left(bool local)
 	return budget(local) - Min(budget(local), taken);
 }
 
-uint32
-pin_budget_take(bool local, uint32 wanted)
+/* An XactCallback. */
+static void
+end_transaction(XactEvent event, void *arg)
 {
-	uint32		left = pin_budget_left(local);
-	uint32		taken;
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT && event != XACT_EVENT_PREPARE)
+		return;
+	if (shared_taken > 0)
+		pg_atomic_fetch_sub_u32(&shared->taken, shared_taken);
+	shared_taken = local_taken = 0;
+	transactions++;
+}
 
-	if (local)
-	{
-		wanted = Min(wanted, left);
-		local_taken += wanted;
-		return wanted;
-	}
-	if (left == 0)
-		return 0;
-	taken = pg_atomic_read_u32(&shared->taken);
+static inline uint32 *
+session_taken(const PinShare *share)
+{
+	return share->local ? &local_taken : &shared_taken;
+}
+
+/* Takes at most wanted pins out of the shared budget; returns how many. */
+static uint32
+take_shared(uint32 wanted)
+{
+	uint32		taken = pg_atomic_read_u32(&shared->taken);
+
 	do
-		wanted = Min(wanted, budget(local) - Min(budget(local), taken));
+		wanted = Min(wanted, budget(false) - Min(budget(false), taken));
 	while (wanted > 0 && !pg_atomic_compare_exchange_u32(&shared->taken, &taken, taken + wanted));
 	return wanted;
 }
 
 void
-pin_budget_give_back(bool local, uint32 pins)
+pin_budget_take(PinShare *share, uint32 wanted)
 {
-	if (local)
-		local_taken -= pins;
-	else if (pins > 0)
-		pg_atomic_fetch_sub_u32(&shared->taken, pins);
+	static bool registered = false;
+	uint32		left = pin_budget_left(share->local);
+
+	if (left == 0)
+		return;
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
+	wanted = share->local ? Min(wanted, left) : take_shared(wanted);
+	*session_taken(share) += wanted;
+	share->pins += wanted;
+	share->transaction = transactions;
+}
+
+void
+pin_budget_give_back(PinShare *share)
+{
+	if (share->pins > 0 && share->transaction == transactions)
+	{
+		if (!share->local)
+			pg_atomic_fetch_sub_u32(&shared->taken, share->pins);
+		*session_taken(share) -= share->pins;
+	}
+	share->pins = 0;
 }

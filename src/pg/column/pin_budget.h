@@ -14,14 +14,24 @@
 
 #include "postgres.h"
 
+/* Pins taken out of the budget of shared or of local buffers. */
+typedef struct PinShare
+{
+	bool		local;
+	uint32		pins;
+	uint32		transaction;	/* in which they were taken */
+} PinShare;
+
 /*
  * How many pins are left in the budget of shared or of local buffers at the moment; and
- * taking at most wanted of them, which returns how many, perhaps none.  There is nothing
+ * adding at most wanted of them, perhaps none, to a share.  There is nothing
  * for shared buffers during recovery, which a pin may hold up, nor where the server has no
  * shared memory to spare for the budget.
  */
 extern uint32 pin_budget_left(bool local);
-extern uint32 pin_budget_take(bool local, uint32 wanted);
-extern void pin_budget_give_back(bool local, uint32 pins);
+extern void pin_budget_take(PinShare *share, uint32 wanted);
+
+/* Gives a share back, unless its transaction has ended, and leaves it empty. */
+extern void pin_budget_give_back(PinShare *share);
 
 #endif							/* HPSORT_PG_COLUMN_PIN_BUDGET_H */

@@ -25,10 +25,7 @@ StaticAssertDecl(MaxHeapTuplesPerPage < (1 << ROW_PLACE_LINE_BITS),
 static void
 give_back_budget(void *arg)
 {
-	RowFetch   *fetch = (RowFetch *) arg;
-
-	pin_budget_give_back(fetch->local, fetch->allowed);
-	fetch->allowed = 0;
+	pin_budget_give_back(&((RowFetch *) arg)->share);
 }
 
 RowFetch *
@@ -38,7 +35,7 @@ row_fetch_create(Relation rel, MemoryContext memory)
 	MemoryContextCallback *callback = MemoryContextAlloc(memory, sizeof(MemoryContextCallback));
 
 	fetch->rel = rel;
-	fetch->local = RelationUsesLocalBuffers(rel);
+	fetch->share.local = RelationUsesLocalBuffers(rel);
 	fetch->tuple.t_tableOid = RelationGetRelid(rel);
 	fetch->room = FIRST_ROOM;
 	fetch->pages = MemoryContextAlloc(memory, FIRST_ROOM * sizeof(RowFetchPage));
@@ -97,19 +94,19 @@ unpin_single(RowFetch *fetch)
 void
 row_fetch_reserve(RowFetch *fetch, uint32 pages)
 {
-	fetch->allowed += pin_budget_take(fetch->local, pages);
+	pin_budget_take(&fetch->share, pages);
 }
 
 /* Whether one more page may stay pinned. */
 static bool
 may_stay_pinned(RowFetch *fetch)
 {
-	if (fetch->npinned == fetch->allowed && !fetch->exhausted)
+	if (fetch->npinned == fetch->share.pins && !fetch->exhausted)
 	{
 		row_fetch_reserve(fetch, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
-		fetch->exhausted = fetch->npinned == fetch->allowed;
+		fetch->exhausted = fetch->npinned == fetch->share.pins;
 	}
-	return fetch->npinned < fetch->allowed;
+	return fetch->npinned < fetch->share.pins;
 }
 
 Page
@@ -119,7 +116,7 @@ row_fetch_pin(RowFetch *fetch, uint32 number)
 	Buffer		buffer = page->where >> 1;
 
 	unpin_single(fetch);
-	if (fetch->local || !BufferIsValid(buffer) ||
+	if (fetch->share.local || !BufferIsValid(buffer) ||
 		!compat_read_recent_buffer(fetch->rel, page->block, buffer))
 		buffer = ReadBuffer(fetch->rel, page->block);
 
@@ -157,7 +154,7 @@ row_fetch_unpin(RowFetch *fetch)
 			unpin(fetch, number);
 			fetch->npinned--;
 		}
-	give_back_budget(fetch);
+	pin_budget_give_back(&fetch->share);
 	fetch->exhausted = false;
 }
 

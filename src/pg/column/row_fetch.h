@@ -36,6 +36,7 @@
 #include "utils/rel.h"
 
 #include "pg/column/batch.h"
+#include "pg/column/pin_budget.h"
 #include "pg/compat.h"
 
 /* Bits of a place that are the line number, and how many pages the others can count. */
@@ -64,13 +65,12 @@ typedef struct RowFetchPage
 typedef struct RowFetch
 {
 	Relation	rel;
-	bool		local;			/* in local buffers */
 	HeapTupleData tuple;		/* the row fetched last */
 	uint32		npages;
 	uint32		room;
 	RowFetchPage *pages;		/* by number */
 	uint32		npinned;		/* of those that stay pinned */
-	uint32		allowed;		/* pins taken out of the budget */
+	PinShare	share;			/* so many may stay pinned */
 	bool		exhausted;		/* which has no more */
 	bool		has_single;		/* page single is pinned for the row fetched last */
 	uint32		single;
