@@ -336,6 +336,13 @@ is($full->safe_psql('postgres', "SELECT warm('much', 'x') < 8000, answer('much',
 cmp_ok(time() - $started, '<', 60, 'without much waiting');
 is($full->safe_psql('postgres', "SELECT reason FROM hpsort_resident WHERE relation = 'much'::regclass"), 'no shared memory', 'and the view says so');
 same($full, 'what was kept before can be used', 'kept', 'x');
+
+# Pieces that a session cannot map; those of the server itself are smaller.
+my @pieces = grep { -s $_ >= 2 * 1024 * 1024 } glob($full->data_dir . '/pg_dynshmem/mmap.*');
+chmod(0, @pieces) == @pieces && @pieces > 0 or die;
+($rc, $out, $err) = $full->psql('postgres', "SELECT answer('kept', 'x') = answer_of_core('kept', 'x'), resident_blocks('kept', 'x')");
+is("$out $err", 't|0 ', 'a session that cannot map them reads pages, and says nothing');
+chmod 0600, @pieces;
 chmod 0700, $full->data_dir . '/pg_dynshmem' or die;
 $full->stop;
 

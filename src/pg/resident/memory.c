@@ -106,6 +106,10 @@ attach_segment(dsm_handle handle)
 	{
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
+		/* It has been entered before it was to be mapped, and the transaction would complain of it. */
+		segment = dsm_find_mapping(handle);
+		if (segment)
+			dsm_detach(segment);
 		segment = NULL;
 	}
 	PG_END_TRY();
