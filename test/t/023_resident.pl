@@ -187,6 +187,16 @@ sql("SELECT warm('seen', 'x')");
 same($node, 'after all', 'seen', 'x');
 $session->quit;
 
+# --- hpsort_kept is locked: a session that has not read it does not wait
+
+$session = $node->background_psql('postgres');
+$session->query_safe('BEGIN; LOCK TABLE hpsort_kept');
+my ($status, $said, $complaint) = $node->psql('postgres', "SET lock_timeout = '2s'; SET hpsort.debug_sort = force; $list; SELECT id FROM seen ORDER BY x, id LIMIT 1; EXPLAIN (ANALYZE, COSTS OFF) $list");
+is($complaint, '', 'no lock is waited for');
+ok($said =~ /HpSort Aggregate/ && $said !~ /Resident Blocks/, 'and pages are read') or diag($said);
+$session->query_safe('ROLLBACK');
+$session->quit;
+
 # --- Rights and row security
 
 sql(q{CREATE ROLE reader; CREATE ROLE nobody; GRANT SELECT (x) ON seen TO reader; ALTER TABLE mixed ENABLE ROW LEVEL SECURITY;

@@ -23,6 +23,7 @@
 #include "commands/extension.h"
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -126,22 +127,32 @@ has_expected_columns(TupleDesc desc)
 		TupleDescAttr(desc, KEPT_ATTRIBUTE - 1)->atttypid == NAMEOID;
 }
 
-/* The rows of hpsort_kept, in memory. */
-static List *
-read_declarations(Oid table, MemoryContext memory)
+/*
+ * Adds the rows of hpsort_kept to *result, in memory; false, without wait, if somebody has it locked: the
+ * queries that ask have nothing to do with that table, and must not wait for its lock.
+ */
+static bool
+read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 {
-	List	   *result = NIL;
-	Relation	rel = try_table_open(table, AccessShareLock);
+	Relation	rel;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
+	if (wait)
+		LockRelationOid(table, AccessShareLock);
+	else if (!ConditionalLockRelationOid(table, AccessShareLock))
+		return false;
+	rel = try_table_open(table, NoLock);
 	/* It may have been dropped since it was found. */
 	if (rel == NULL)
-		return NIL;
+	{
+		UnlockRelationOid(table, AccessShareLock);
+		return true;
+	}
 	if (!has_expected_columns(RelationGetDescr(rel)))
 	{
 		table_close(rel, AccessShareLock);
-		return NIL;
+		return true;
 	}
 
 	/*
@@ -164,21 +175,26 @@ read_declarations(Oid table, MemoryContext memory)
 		declaration->relid = DatumGetObjectId(values[KEPT_RELATION - 1]);
 		namestrcpy(&declaration->attribute,
 				   NameStr(*DatumGetName(values[KEPT_ATTRIBUTE - 1])));
-		result = lappend(result, declaration);
+		*result = lappend(*result, declaration);
 		MemoryContextSwitchTo(old);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return result;
+	return true;
 }
 
-/* Reads the declarations, unless they are known. */
+/*
+ * Reads the declarations, unless they are known.  Without wait there seem to be none as long as hpsort_kept is
+ * locked.
+ */
 static void
-load(void)
+load(bool wait)
 {
 	static bool registered = false;
 	HASHCTL		info = {.keysize = sizeof(Oid), .entrysize = sizeof(KeptRelation)};
 	MemoryContext memory;
+	List	   *read = NIL;
+	bool		done = true;
 
 	if (loaded && loaded_at == table_messages)
 		return;
@@ -200,13 +216,14 @@ load(void)
 								   ALLOCSET_SMALL_SIZES);
 	kept_table = find_kept_table();
 	if (OidIsValid(kept_table))
-		declarations = read_declarations(kept_table, memory);
+		done = read_declarations(kept_table, memory, wait, &read);
 	info.hcxt = memory;
 	relations = hash_create("hpsort kept relations", 32, &info,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	MemoryContextSetParent(memory, CacheMemoryContext);
 	kept_memory = memory;
-	loaded = true;
+	declarations = read;
+	loaded = done;
 }
 
 /* Adds the numbers that the columns declared of one relation have in another. */
@@ -275,14 +292,14 @@ resident_keeps_any(void)
 {
 	if (hpsort_debug_keep_all)
 		return true;
-	load();
+	load(false);
 	return declarations != NIL;
 }
 
 Oid
 resident_kept_table(void)
 {
-	load();
+	load(false);
 	return kept_table;
 }
 
@@ -292,7 +309,7 @@ resident_declarations(void)
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	load();
+	load(true);
 	foreach(lc, declarations)
 	{
 		ResidentDeclaration *declaration = palloc_object(ResidentDeclaration);

@@ -23,7 +23,8 @@ typedef struct ResidentDeclaration
 /*
  * Whether that column was declared resident, itself or as a column of a partitioned
  * table that the relation is a partition of.  From a cache of this process, which
- * follows what is committed as the relation cache does.  Needs a transaction.
+ * follows what is committed as the relation cache does; while hpsort_kept has to be read again and is locked,
+ * nothing is declared.  Needs a transaction.
  * hpsort.debug_keep_all takes all columns for declared.
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
@@ -37,7 +38,7 @@ extern bool resident_keeps_any(void);
  */
 extern Oid	resident_kept_table(void);
 
-/* All declarations, as ResidentDeclaration; palloc'd. */
+/* All declarations, as ResidentDeclaration; palloc'd.  Waits where hpsort_kept is locked. */
 extern List *resident_declarations(void);
 
 /* Makes all sessions read that table, hpsort_kept, again, once this transaction has committed. */
