@@ -165,7 +165,7 @@ $plan = $primary->safe_psql('postgres', 'SELECT fails(); SELECT fails(); EXPLAIN
 is(own_hits($plan), $pages, 'so does one that fails');
 
 # The memory of a query in an operator class's function, in SQL, stays with the type's cached comparison where it fails.
-$primary->psql('postgres', <<'SQL', on_error_stop => 0);
+my (undef, undef, $complaint) = $primary->psql('postgres', <<'SQL');
 CREATE TYPE failing AS (i int);
 CREATE FUNCTION failing_compare(failing, failing) RETURNS int LANGUAGE sql AS 'SELECT sum(1 / (id - 18000))::int FROM (SELECT * FROM large ORDER BY x OFFSET 0) q';
 CREATE FUNCTION failing_less(failing, failing) RETURNS bool LANGUAGE sql AS 'SELECT false';
@@ -173,6 +173,7 @@ CREATE OPERATOR <# (LEFTARG = failing, RIGHTARG = failing, FUNCTION = failing_le
 CREATE OPERATOR CLASS failing_ops DEFAULT FOR TYPE failing USING btree AS OPERATOR 1 <#, FUNCTION 1 failing_compare(failing, failing);
 SELECT ARRAY[ROW(1)::failing] < ARRAY[ROW(2)::failing];
 SQL
+like($complaint, qr/division by zero/, 'a comparison fails in its query');
 is(own_hits(plan_of($primary, 'SELECT * FROM small ORDER BY x')), $pages, 'so does one whose memory is not freed');
 
 # --- from disk: rows are copied

@@ -106,7 +106,7 @@ attach_segment(dsm_handle handle)
 	{
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
-		/* It has been entered before it was to be mapped, and the transaction would complain of it. */
+		/* dsm_attach enters a segment before it maps it: the end of the transaction would warn of the one left there. */
 		segment = dsm_find_mapping(handle);
 		if (segment)
 			dsm_detach(segment);
