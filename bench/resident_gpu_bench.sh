@@ -159,6 +159,7 @@ measure()
 	for way in $3; do
 		case " $some_ways " in *" $way "*) ways="$ways $way" ;; esac
 	done
+	[ -n "$ways" ] || return 0
 	{
 		for way in $ways; do
 			echo "${!way} SELECT '$way', count(*), sum(hashtextextended(q::text, 0)) FROM ($query OFFSET 0) q; RESET ALL;"

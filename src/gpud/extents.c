@@ -18,6 +18,11 @@
 /* Buckets of the first table; it doubles when there are more extents than buckets. */
 #define FIRST_BUCKETS 1024
 
+/* Extents that the cache is asked for ahead of those that are looked at. */
+#define EXTENTS_AHEAD 12
+
+#define CACHE_LINE 64
+
 void
 extents_init(Extents *extents, const Engine *engine, void *device, uint64_t limit)
 {
@@ -200,15 +205,33 @@ extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size
 			 HeldExtent **found)
 {
 	uint32_t	i;
+	bool		any;
 
 	pthread_mutex_lock(&extents->lock);
+	any = epoch != 0 && extents->epoch == epoch && extents->buckets != NULL;
 	for (i = 0; i < n; i++)
 	{
-		found[i] = epoch != 0 && extents->epoch == epoch ? find(extents, generations[i * stride]) : NULL;
+		if (any && n - i > EXTENTS_AHEAD)
+			__builtin_prefetch(*bucket_of(extents, generations[(i + EXTENTS_AHEAD) * stride]), 1);
+		found[i] = any ? find(extents, generations[i * stride]) : NULL;
 		if (found[i])
 			hold(extents, found[i]);
 	}
 	pthread_mutex_unlock(&extents->lock);
+}
+
+bool
+extents_are_aligned(const HeldExtent *extent, HeldExtent *other)
+{
+	uint64_t	shape = atomic_load_explicit(&extent->shape, memory_order_relaxed);
+
+	if (atomic_load_explicit(&other->shape, memory_order_relaxed) == shape)
+		return true;
+	if (other->header.nblocks != extent->header.nblocks ||
+		memcmp(other->starts, extent->starts, ((size_t) extent->header.nblocks + 1) * sizeof(uint32_t)) != 0)
+		return false;
+	atomic_store_explicit(&other->shape, shape, memory_order_relaxed);
+	return true;
 }
 
 /* An extent without its values; NULL if there is no memory. */
@@ -217,12 +240,14 @@ make_extent(uint64_t generation, const Extent *front)
 {
 	size_t		starts = ((size_t) front->nblocks + 1) * sizeof(uint32_t);
 	size_t		nulls = (size_t) front->nblocks * sizeof(uint32_t);
-	HeldExtent *e = malloc(sizeof(HeldExtent) + starts + nulls);
+	size_t		bytes = (sizeof(HeldExtent) + starts + nulls + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	HeldExtent *e = aligned_alloc(CACHE_LINE, bytes);
 
 	if (e == NULL)
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->generation = generation;
+	atomic_init(&e->shape, generation);
 	memcpy(&e->header, front, sizeof(Extent));
 	e->starts = (uint32_t *) (e + 1);
 	e->nulls = e->starts + front->nblocks + 1;

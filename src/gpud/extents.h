@@ -12,10 +12,11 @@
 #define HPSORT_GPUD_EXTENTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "gpud/engine.h"
 
-/* An extent that the engine holds. */
+/* An extent that the engine holds.  What a job looks at of each of thousands is in its first 64 bytes. */
 typedef struct HeldExtent
 {
 	uint64_t	generation;
@@ -23,12 +24,14 @@ typedef struct HeldExtent
 	bool		known;			/* it can be found */
 	bool		used;			/* since the hand has come by */
 	struct HeldExtent *chain;	/* of the same bucket */
-	struct HeldExtent *next;	/* around the clock */
-	struct HeldExtent *previous;
 	void	   *held;			/* the engine's; NULL: not yet */
+	_Atomic uint64_t shape;		/* a generation of the same epoch, whose extent's blocks have as many rows each: see
+								 * extents_are_aligned */
+	Extent		header;			/* without stamps */
 	uint32_t   *starts;			/* of blocks, nblocks + 1 */
 	uint32_t   *nulls;			/* of each block */
-	Extent		header;			/* without stamps */
+	struct HeldExtent *next;	/* around the clock */
+	struct HeldExtent *previous;
 } HeldExtent;
 
 typedef struct Extents
@@ -60,6 +63,12 @@ extern void extents_hear(Extents *extents, uint64_t epoch);
  */
 extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride, uint32_t n,
 						 HeldExtent **found);
+
+/*
+ * Whether two extents that were found together have as many blocks, and these as many rows each.  Columns of the same blocks have, so what
+ * has been compared once is remembered.
+ */
+extern bool extents_are_aligned(const HeldExtent *extent, HeldExtent *other);
 
 typedef enum ExtentsRoom
 {

@@ -49,7 +49,8 @@ typedef struct RowsList
 	uint32_t	n;
 	size_t		size;			/* of an entry */
 	char	   *entries;		/* copied */
-	HeldExtent **found;			/* of all columns of the first entry, then of the second, ... */
+	uint64_t   *generations;	/* of all columns of the first entry, then of the second, ... */
+	HeldExtent **found;			/* likewise */
 	EnginePiece *pieces;		/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
 	uint64_t	rows;			/* added so far */
@@ -82,47 +83,79 @@ has_block(const GpuRows *entry, uint32_t block)
 	return entry->blocks[block / 64] >> block % 64 & 1;
 }
 
+/* Whether the blocks that an entry names have as many rows in two columns, of which other blocks may have not. */
+static bool
+blocks_are_aligned(const GpuRows *entry, const HeldExtent *extent, const HeldExtent *other)
+{
+	uint32_t	b;
+
+	for (b = 0; b < extent->header.nblocks; b++)
+		if (has_block(entry, b) &&
+			(b >= other->header.nblocks ||
+			 other->starts[b + 1] - other->starts[b] != extent->starts[b + 1] - extent->starts[b]))
+			return false;
+	return true;
+}
+
 /* Whether the blocks that an entry names have as many rows in each column. */
 static bool
 rows_are_aligned(const RowsList *list, const GpuRows *entry, HeldExtent *const *found)
 {
-	uint32_t	nblocks = found[0]->header.nblocks;
 	uint32_t	c;
-	uint32_t	b;
 
 	for (c = 1; c < list->ncolumns; c++)
-		for (b = 0; b < nblocks; b++)
-			if (has_block(entry, b) &&
-				(b >= found[c]->header.nblocks ||
-				 found[c]->starts[b + 1] - found[c]->starts[b] != found[0]->starts[b + 1] - found[0]->starts[b]))
-				return false;
+		if (!extents_are_aligned(found[0], found[c]) && !blocks_are_aligned(entry, found[0], found[c]))
+			return false;
 	return true;
+}
+
+/* Adds n rows of each column, of which the first ones are given. */
+static bool
+add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n, EngineError *err)
+{
+	EnginePiece *piece = list->pieces + (size_t) list->npieces * list->ncolumns;
+	uint32_t	c;
+
+	if (n == 0)
+		return true;
+	for (c = 0; c < list->ncolumns; c++)
+		piece[c] = (EnginePiece)
+		{
+			found[c]->held, first[c], n
+		};
+	list->npieces++;
+	return list->npieces < ROWS_AT_ONCE || flush_pieces(job, list, err);
 }
 
 /* Adds the rows of an entry whose extents have all been found, block after block that are neighbours at once. */
 static bool
 add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, EngineError *err)
 {
+	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
 	uint32_t	nblocks = found[0]->header.nblocks;
 	uint32_t	block = 0;
 	uint32_t	c;
 
+	/* Where all are wanted, which is usual, nothing is read of where blocks begin. */
+	if (entry->blocks[0] == job_extent_blocks(found[0], 0) && entry->blocks[1] == job_extent_blocks(found[0], 1))
+	{
+		entry->rows = found[0]->header.nrows;
+		block = nblocks;
+		if (!add_piece(job, list, found, first, entry->rows, err))
+			return false;
+	}
 	while (block < nblocks)
 	{
-		uint32_t	first = block;
+		uint32_t	from = block;
 		uint32_t	n;
 
 		for (; block < nblocks && has_block(entry, block); block++)
 			;
-		n = found[0]->starts[block] - found[0]->starts[first];
-		for (c = 0; c < list->ncolumns && n > 0; c++)
-			list->pieces[list->npieces * list->ncolumns + c] = (EnginePiece)
-			{
-				found[c]->held, found[c]->starts[first], n
-			};
+		n = found[0]->starts[block] - found[0]->starts[from];
+		for (c = 0; c < list->ncolumns; c++)
+			first[c] = found[c]->starts[from];
 		entry->rows += n;
-		list->npieces += n > 0;
-		if (list->npieces == ROWS_AT_ONCE && !flush_pieces(job, list, err))
+		if (!add_piece(job, list, found, first, n, err))
 			return false;
 		block++;				/* is not wanted, or the end */
 	}
@@ -163,7 +196,6 @@ list_is_sound(const RowsList *list)
 	for (i = 0; i < list->n; i++)
 	{
 		const GpuRows *entry = entry_at(list, i);
-		const uint64_t *generations = (const uint64_t *) (entry + 1);
 
 		if (entry->missing != 0 || entry->rows != 0)
 			return false;
@@ -171,7 +203,7 @@ list_is_sound(const RowsList *list)
 		{
 			const HeldExtent *extent = list->found[(size_t) i * list->ncolumns + c];
 
-			if (generations[c] == 0 ||
+			if (list->generations[(size_t) i * list->ncolumns + c] == 0 ||
 				(extent && ((entry->blocks[0] & ~job_extent_blocks(extent, 0)) != 0 ||
 							(entry->blocks[1] & ~job_extent_blocks(extent, 1)) != 0)))
 				return false;
@@ -210,9 +242,10 @@ job_add_rows(Job *job, const GpuExtents *message)
 		return alive;
 	list.size = sizeof(GpuRows) + list.ncolumns * sizeof(uint64_t);
 	list.entries = malloc(list.n * list.size);
+	list.generations = malloc((size_t) list.n * list.ncolumns * sizeof(uint64_t));
 	list.found = malloc((size_t) list.n * list.ncolumns * sizeof(*list.found));
 	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(EnginePiece));
-	if (list.entries == NULL || list.found == NULL || list.pieces == NULL ||
+	if (list.entries == NULL || list.generations == NULL || list.found == NULL || list.pieces == NULL ||
 		!job_reserve_extents(job, list.n * list.ncolumns))
 	{
 		engine_fail(&err, GPU_RESOURCES, "out of memory");
@@ -222,8 +255,9 @@ job_add_rows(Job *job, const GpuExtents *message)
 	{
 		memcpy(list.entries, chunks_at(job->chunks, message->chunk), list.n * list.size);
 		for (i = 0; i < list.n; i++)
-			job_find_extents(job, (const uint64_t *) (entry_at(&list, i) + 1), 1,
-							 list.found + (size_t) i * list.ncolumns, list.ncolumns);
+			memcpy(list.generations + (size_t) i * list.ncolumns, entry_at(&list, i) + 1,
+				   list.ncolumns * sizeof(uint64_t));
+		job_find_extents(job, list.generations, 1, list.found, list.n * list.ncolumns);
 		if (!list_is_sound(&list))
 			alive = peer_bad_message(job->peer, "impossible list of rows");
 		else if (add_list(job, &list, &err))
@@ -232,6 +266,7 @@ job_add_rows(Job *job, const GpuExtents *message)
 			alive = job_fail(job, &err);
 	}
 	free(list.entries);
+	free(list.generations);
 	free(list.found);
 	free(list.pieces);
 	return alive;

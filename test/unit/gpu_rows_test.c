@@ -476,6 +476,135 @@ test_bounds(void **state)
 }
 
 /* ------------------------------------------------------------------------
+ * Columns whose blocks do not have the same rows
+ * ------------------------------------------------------------------------
+ */
+
+/* An extent of other values; block odd has more rows (-1: none has), and there are nblocks blocks. */
+static void
+sample_unlike(ExtentSample *s, const ExtentSample *of, uint32_t nblocks, int odd)
+{
+	ExtentSample shape = *of;
+	uint32_t	b;
+
+	shape.nblocks = nblocks;
+	for (b = of->nblocks; b < nblocks; b++)
+		shape.counts[b] = (uint32_t) unit_below(4);
+	if (odd >= 0)
+		shape.counts[odd] += 1 + (uint32_t) unit_below(3);
+	shape.nrows = 0;
+	for (b = 0; b < nblocks; b++)
+		shape.nrows += shape.counts[b];
+	sample_like(s, &shape, 0, 99, 0);
+}
+
+/* Appends the keys 100 a + b of the blocks of two samples to keys; false if they do not have as many rows. */
+static bool
+pair_keys(const ExtentSample *a, const ExtentSample *b, const uint64_t *blocks, int32_t *keys, size_t *n)
+{
+	uint32_t	in_a = 0;
+	uint32_t	in_b = 0;
+	uint32_t	block;
+	uint32_t	i;
+
+	for (block = 0; block < a->nblocks; block++)
+	{
+		uint32_t	other = block < b->nblocks ? b->counts[block] : 0;
+
+		if (has_block(blocks, block) && (block >= b->nblocks || other != a->counts[block]))
+			return false;
+		for (i = 0; i < a->counts[block] && has_block(blocks, block); i++)
+			keys[(*n)++] = 100 * a->values[in_a + i] + b->values[in_b + i];
+		in_a += a->counts[block];
+		in_b += other;
+	}
+	return true;
+}
+
+/*
+ * Extents of one epoch, of which some have the same blocks, one has a block with more rows and others have fewer blocks or more: by pairs in
+ * any order, so that the service has compared some of them before.
+ */
+static void
+test_alignment(void **state)
+{
+	enum
+	{
+		SAMPLES = 7
+	};
+	const RowsLayout layout = {
+		.ncolumns = 2,
+		.columns = {{.last = 99,.stride = 100,.flags = ROWS_IN_KEY}, {.last = 99,.stride = 1,.flags = ROWS_IN_KEY}}
+	};
+	const SortDevice *d = &gpu_client_device;
+	GpuService	s;
+	int			refused = 0;
+	int			added = 0;
+	int			round;
+
+	(void) state;
+	gpu_service_start(&s, NULL);
+	for (round = 0; round < 20; round++)
+	{
+		ExtentSample samples[SAMPLES];
+		GpuUnit		u;
+		uint32_t	nblocks = 2 + (uint32_t) unit_below(MOST_BLOCKS - 3);
+		int32_t    *keys;
+		int			i;
+
+		extents_connect(&u, &s, EPOCH + (uint64_t) round);
+		extent_sample_make(&samples[0], nblocks, 50, 99, 0);
+		for (i = 1; i < SAMPLES; i++)
+			sample_unlike(&samples[i], &samples[0], nblocks + (i == 4) - (i == 5), i == 3 || i == 6 ? (int) unit_below(nblocks) : -1);
+		extent_sample_free(&samples[0]);
+		sample_unlike(&samples[0], &samples[1], nblocks, -1);
+		keys = unit_alloc(samples[0].nrows + 1000, sizeof(int32_t));
+		for (i = 0; i < 40; i++)
+		{
+			SortJobSpec spec = {.want = SORT_WANT_RUNS,.lo = 0,.hi = 9999,.look_up = true};
+			int			pair[] = {(int) unit_below(SAMPLES), (int) unit_below(SAMPLES)};
+			uint64_t	generations[] = {1 + (uint64_t) pair[0], 1 + (uint64_t) pair[1]};
+			SortRows	rows = {0};
+			SortExtent	some;
+			SortJob    *job;
+			SortError	err;
+			size_t		n = 0;
+			bool		aligned;
+			int			c;
+
+			assert_sort_ok(d->open(&u.unit.context, &spec, &job, &err), err);
+			for (c = 0; c < 2; c++)
+				extents_keep(job, generations[c], &samples[pair[c]]);
+			if (unit_below(2) == 0)
+				extent_sample_all(&samples[pair[0]], &some);
+			else
+				extent_sample_some(&samples[pair[0]], &some);
+			memcpy(rows.blocks, some.blocks, sizeof(rows.blocks));
+			/* A block that the second column has not cannot be named. */
+			for (c = (int) samples[pair[1]].nblocks; c < MOST_BLOCKS; c++)
+				rows.blocks[c / 64] &= ~(UINT64_C(1) << c % 64);
+			assert_sort_ok(d->set_rows(job, &layout, NULL, &err), err);
+			assert_sort_ok(d->add_rows(job, &rows, generations, 1, &err), err);
+			aligned = pair_keys(&samples[pair[0]], &samples[pair[1]], rows.blocks, keys, &n);
+			assert_int_equal(rows.added, aligned);
+			assert_int_equal(rows.missing, aligned ? 0 : UINT32_MAX);
+			assert_sort_ok(d->finish(job, &err), err);
+			check_looks(job, keys, aligned ? n : 0);
+			d->close(job);
+			added += aligned;
+			refused += !aligned;
+		}
+		assert_int_equal(extents_status_of(&u).last_error[0], 0);
+		free(keys);
+		for (i = 0; i < SAMPLES; i++)
+			extent_sample_free(&samples[i]);
+		gpu_unit_disconnect(&u);
+	}
+	assert_true(added > 50 && refused > 50);
+	gpu_service_stop(&s);
+}
+
+/* ------------------------------------------------------------------------
  * A client that breaks the protocol
  * ------------------------------------------------------------------------
  */
@@ -687,6 +816,7 @@ main(void)
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_crimes),
 	};
 

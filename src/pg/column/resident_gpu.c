@@ -23,7 +23,6 @@ typedef struct NotedExtent
 
 struct ResidentGpu
 {
-	MemoryContext memory;
 	SortContext context;
 	NotedExtent *noted;
 	SortExtent *extents;		/* the same for the device */
@@ -39,7 +38,7 @@ struct ResidentGpu
 };
 
 ResidentGpu *
-resident_gpu_make(const ResidentSummary *summary)
+resident_gpu_make(const ResidentSummary *summary, size_t room)
 {
 	ResidentGpu *gpu;
 	SortContext context;
@@ -52,8 +51,11 @@ resident_gpu_make(const ResidentSummary *summary)
 		return NULL;
 	}
 	gpu = palloc0_object(ResidentGpu);
-	gpu->memory = gpu->copy.memory = CurrentMemoryContext;
+	gpu->copy.memory = CurrentMemoryContext;
 	gpu->context = context;
+	gpu->room = room;
+	gpu->noted = palloc_array(NotedExtent, room);
+	gpu->extents = palloc_array(SortExtent, room);
 	gpu->lo = PG_INT32_MAX;
 	gpu->hi = PG_INT32_MIN;
 	return gpu;
@@ -68,14 +70,9 @@ resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
 
 	if (gpu->n == gpu->room)
 	{
-		MemoryContext old = MemoryContextSwitchTo(gpu->memory);
-
-		gpu->room = Max(gpu->room * 2, VISIBILITY_EXTENTS);
-		gpu->noted = gpu->noted == NULL ? palloc_array(NotedExtent, gpu->room) :
-			repalloc_huge(gpu->noted, gpu->room * sizeof(NotedExtent));
-		gpu->extents = gpu->extents == NULL ? palloc_array(SortExtent, gpu->room) :
-			repalloc_huge(gpu->extents, gpu->room * sizeof(SortExtent));
-		MemoryContextSwitchTo(old);
+		gpu->room *= 2;
+		gpu->noted = repalloc_huge(gpu->noted, gpu->room * sizeof(NotedExtent));
+		gpu->extents = repalloc_huge(gpu->extents, gpu->room * sizeof(SortExtent));
 	}
 	gpu->noted[gpu->n] = (NotedExtent) {*extent, reader->seen, number};
 	gpu->extents[gpu->n] = (SortExtent) {

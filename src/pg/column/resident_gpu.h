@@ -28,8 +28,11 @@ extern bool extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number,
 
 typedef struct ResidentGpu ResidentGpu;
 
-/* For a column of which that is resident; NULL if the CPU should count.  In the current memory context. */
-extern ResidentGpu *resident_gpu_make(const ResidentSummary *summary);
+/*
+ * For a column of which that is resident, with room for so many extents at first; NULL if the CPU should count.  In the
+ * current memory context.
+ */
+extern ResidentGpu *resident_gpu_make(const ResidentSummary *summary, size_t room);
 
 /* Notes blocks of an extent that the reader has looked at. */
 extern void resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,

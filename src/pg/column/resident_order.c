@@ -13,9 +13,6 @@
 #include "sort/row_pairs.h"
 #include "sort/wide.h"
 
-/* Extents for which there is room at first. */
-#define FIRST_ROOM 256
-
 typedef struct OrderedExtent
 {
 	uint32		number;
@@ -44,35 +41,27 @@ struct ResidentOrder
 };
 
 ResidentOrder *
-resident_order_make(int ncolumns, bool descending)
+resident_order_make(int ncolumns, bool descending, size_t room)
 {
 	ResidentOrder *order = palloc0_object(ResidentOrder);
 
 	order->memory = CurrentMemoryContext;
 	order->ncolumns = ncolumns;
 	order->descending = descending;
+	order->room = room;
+	order->extents = palloc_array(OrderedExtent, room);
+	order->known = palloc_array(KnownExtent, room * ncolumns);
+	order->pairs = palloc_array(uint64, room);
 	return order;
 }
 
 static void
 make_room(ResidentOrder *order)
 {
-	MemoryContext old = MemoryContextSwitchTo(order->memory);
-
-	order->room = Max(order->room * 2, FIRST_ROOM);
-	if (order->extents == NULL)
-	{
-		order->extents = palloc_array(OrderedExtent, order->room);
-		order->known = palloc_array(KnownExtent, order->room * order->ncolumns);
-		order->pairs = palloc_array(uint64, order->room);
-	}
-	else
-	{
-		order->extents = repalloc_huge(order->extents, order->room * sizeof(OrderedExtent));
-		order->known = repalloc_huge(order->known, order->room * order->ncolumns * sizeof(KnownExtent));
-		order->pairs = repalloc_huge(order->pairs, order->room * sizeof(uint64));
-	}
-	MemoryContextSwitchTo(old);
+	order->room *= 2;
+	order->extents = repalloc_huge(order->extents, order->room * sizeof(OrderedExtent));
+	order->known = repalloc_huge(order->known, order->room * order->ncolumns * sizeof(KnownExtent));
+	order->pairs = repalloc_huge(order->pairs, order->room * sizeof(uint64));
 }
 
 void

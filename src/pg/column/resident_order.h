@@ -17,8 +17,11 @@
 
 typedef struct ResidentOrder ResidentOrder;
 
-/* For extents of ncolumns columns, of which the first has the order; in the current memory context. */
-extern ResidentOrder *resident_order_make(int ncolumns, bool descending);
+/*
+ * For extents of ncolumns columns, of which the first has the order, with room for so many at first; in the current memory
+ * context.
+ */
+extern ResidentOrder *resident_order_make(int ncolumns, bool descending, size_t room);
 
 /* Adds an extent, as the columns' readers know it, and those of its blocks that are valid. */
 extern void resident_order_add(ResidentOrder *order, const SourceColumn *columns, uint32 number,

@@ -13,9 +13,6 @@
 #include "pg/sort_context.h"
 #include "sort/job.h"
 
-/* Extents for which there is room at first. */
-#define FIRST_ROOM 256
-
 /* An extent of a column, as the directory had it. */
 typedef struct KnownExtent
 {
@@ -25,7 +22,6 @@ typedef struct KnownExtent
 
 struct ResidentRows
 {
-	MemoryContext memory;
 	SortContext context;
 	const ResidentFilter *filter;
 	bool		every;			/* extents are added whose rows do not pass */
@@ -104,7 +100,8 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
 }
 
 ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every)
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
+				   size_t room)
 {
 	ResidentRows *rows;
 	int			c;
@@ -112,12 +109,16 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	if (!resident_rows_pay(columns, ncolumns, nkeys))
 		return NULL;
 	rows = palloc0_object(ResidentRows);
-	rows->memory = CurrentMemoryContext;
 	rows->copy.memory = CurrentMemoryContext;
 	pg_sort_context_lenient(&rows->context, CurrentMemoryContext, true);
 	rows->filter = filter;
 	rows->every = every;
 	rows->ncolumns = ncolumns;
+	rows->room = room;
+	rows->numbers = palloc_array(uint32, room);
+	rows->rows = palloc_array(SortRows, room);
+	rows->known = palloc_array(KnownExtent, room * ncolumns);
+	rows->generations = palloc_array(uint64, room * ncolumns);
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
 	rows->nulls = palloc0_array(bool, ncolumns);
@@ -132,25 +133,13 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 static void
 make_room(ResidentRows *rows)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->memory);
-	size_t		room = Max(rows->room * 2, FIRST_ROOM);
+	size_t		room = rows->room * 2;
 
-	if (rows->room == 0)
-	{
-		rows->numbers = palloc_array(uint32, room);
-		rows->rows = palloc_array(SortRows, room);
-		rows->known = palloc_array(KnownExtent, room * rows->ncolumns);
-		rows->generations = palloc_array(uint64, room * rows->ncolumns);
-	}
-	else
-	{
-		rows->numbers = repalloc_huge(rows->numbers, room * sizeof(uint32));
-		rows->rows = repalloc_huge(rows->rows, room * sizeof(SortRows));
-		rows->known = repalloc_huge(rows->known, room * rows->ncolumns * sizeof(KnownExtent));
-		rows->generations = repalloc_huge(rows->generations, room * rows->ncolumns * sizeof(uint64));
-	}
+	rows->numbers = repalloc_huge(rows->numbers, room * sizeof(uint32));
+	rows->rows = repalloc_huge(rows->rows, room * sizeof(SortRows));
+	rows->known = repalloc_huge(rows->known, room * rows->ncolumns * sizeof(KnownExtent));
+	rows->generations = repalloc_huge(rows->generations, room * rows->ncolumns * sizeof(uint64));
 	rows->room = room;
-	MemoryContextSwitchTo(old);
 }
 
 /* Whether a condition accepts no row of an extent, by its bounds. */

@@ -98,6 +98,7 @@ begin_columns(ResidentSource *source)
 {
 	const ResidentScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
+	size_t		room = visibility_first_room(scan->nblocks);
 	bool		counted;
 	int			c;
 
@@ -121,11 +122,11 @@ begin_columns(ResidentSource *source)
 	}
 	counted = scan->runs && scan->ncolumns == 1 && scan->filter == NULL && resident_rows_are_counted(&summaries[0]);
 	if (scan->taker && !counted)
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none);
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none, room);
 	if (source->rows)
 		scan->taker->waits = true;
 	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
-		source->gpu = resident_gpu_make(&summaries[0]);
+		source->gpu = resident_gpu_make(&summaries[0], room);
 	return true;
 }
 
@@ -160,7 +161,8 @@ resident_source_open(const ResidentScan *scan)
 	 * them: then one process takes in a moment what would be little for each.
 	 */
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
-		source->order = resident_order_make(scan->ncolumns, scan->cutoff->descending);
+		source->order = resident_order_make(scan->ncolumns, scan->cutoff->descending,
+											visibility_first_room(scan->nblocks));
 	visibility_copy_init(&source->map, scan->rel);
 	if (!begin_columns(source))
 	{

@@ -61,6 +61,17 @@ visibility_extent(BlockNumber block)
 		block % VISIBILITY_BLOCKS / RESIDENT_EXTENT_BLOCKS;
 }
 
+/*
+ * Of how many extents a list had better have room from the start, of a table of so many blocks, which are not 0.  Memory that is not
+ * written to costs nothing, where growing copies a list, and touches twice its memory: half of the time in which 4,500 extents of two
+ * columns were listed.
+ */
+static inline size_t
+visibility_first_room(BlockNumber nblocks)
+{
+	return Min(visibility_extent(nblocks - 1) + 1, 16384);
+}
+
 /* The first block of the extent of that number. */
 static inline BlockNumber
 visibility_extent_start(uint32 number)
