@@ -28,16 +28,11 @@ client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
 }
 
 SortStatus
-client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
-				  SortError *err)
+client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t count, SortError *err)
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
-	SortStatus	status = client_begin_chunk(job, err);
 
-	if (status != SORT_OK)
-		return status;
-	copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling), bytes, size);
 	gpu_message_init(&message, type, c->job_number);
 	message.body.extents.chunk = (uint32_t) job->filling;
 	message.body.extents.count = count;
@@ -45,6 +40,18 @@ client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t si
 	c->counters.bytes_sent += size;
 	job->filling = -1;
 	return client_send(c, &message, err);
+}
+
+SortStatus
+client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
+				  SortError *err)
+{
+	SortStatus	status = client_begin_chunk(job, err);
+
+	if (status != SORT_OK)
+		return status;
+	copy_to_shared(client_chunk_memory(job->client, (uint32_t) job->filling), bytes, size);
+	return client_submit_chunk(job, type, size, count, err);
 }
 
 /* ------------------------------------------------------------------------
@@ -117,7 +124,7 @@ client_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_
 
 /* Writes the lists of extents and sends them, each in a chunk. */
 static SortStatus
-send_lists(GpuJob *job, size_t n, GpuExtent *list, uint32_t most, SortError *err)
+send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
@@ -125,8 +132,13 @@ send_lists(GpuJob *job, size_t n, GpuExtent *list, uint32_t most, SortError *err
 	{
 		size_t		left = n - job->extents_asked;
 		uint32_t	count = left < most ? (uint32_t) left : most;
+		GpuExtent  *list;
 		uint32_t	i;
 
+		status = client_begin_chunk(job, err);
+		if (status != SORT_OK)
+			break;
+		list = (GpuExtent *) client_chunk_memory(job->client, (uint32_t) job->filling);
 		for (i = 0; i < count; i++)
 		{
 			const SortExtent *extent = &job->extents[job->extents_asked + i];
@@ -138,7 +150,7 @@ send_lists(GpuJob *job, size_t n, GpuExtent *list, uint32_t most, SortError *err
 			};
 		}
 		job->extents_asked += count;
-		status = client_send_chunk(job, GPU_MSG_ADD_EXTENTS, list, count * sizeof(*list), count, err);
+		status = client_submit_chunk(job, GPU_MSG_ADD_EXTENTS, count * sizeof(*list), count, err);
 	}
 	return status;
 }
@@ -148,10 +160,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
-	const SortAllocator *a = &base->context->allocator;
 	const uint32_t capacity = gpu_chunk_extents(c->chunk_bytes);
-	uint32_t	most = n < capacity ? (uint32_t) n : capacity;
-	GpuExtent  *list;
 	SortStatus	status;
 	size_t		i;
 
@@ -172,17 +181,13 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	status = client_send_kept(job, err);
 	if (status != SORT_OK)
 		return status;
-	list = a->alloc(a->arena, most * sizeof(*list));
-	if (list == NULL)
-		return sort_no_memory(err);
 	job->extents = extents;
 	job->extents_asked = job->extents_answered = 0;
 	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
 	if (status == SORT_OK)
-		status = send_lists(job, n, list, most, err);
+		status = send_lists(job, n, capacity, err);
 	while (status == SORT_OK && job->extents_answered < n)
 		status = client_job_handle(job, NULL, err);
-	a->release(a->arena, list);
 	job->extents = NULL;
 	job->extents_asked = job->extents_answered = 0;
 	return status;

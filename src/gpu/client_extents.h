@@ -27,9 +27,11 @@ extern SortStatus client_add_extents(SortJob *base, SortExtent *extents, size_t 
 
 /*
  * For client_rows.c, too: announces chunks that do not bring keys, when the chunk of keys that is being filled has been
- * handed over; and fills such a chunk with size bytes, which it hands over as type with count elements.
+ * handed over; hands over such a chunk, which client_begin_chunk has begun, with size bytes, as type with count elements; and
+ * begins one, fills it with bytes, and hands it over.
  */
 extern SortStatus client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err);
+extern SortStatus client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t count, SortError *err);
 extern SortStatus client_send_chunk(GpuJob *job, GpuMessageType type, const void *bytes, size_t size, uint32_t count,
 									SortError *err);
 

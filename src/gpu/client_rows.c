@@ -44,7 +44,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 
 /* Writes the lists of rows and sends them, each in a chunk. */
 static SortStatus
-send_lists(GpuJob *job, size_t n, const uint64_t *generations, char *list, uint32_t most, SortError *err)
+send_lists(GpuJob *job, size_t n, const uint64_t *generations, uint32_t most, SortError *err)
 {
 	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
 	SortStatus	status = SORT_OK;
@@ -53,9 +53,14 @@ send_lists(GpuJob *job, size_t n, const uint64_t *generations, char *list, uint3
 	{
 		size_t		left = n - job->rows_asked;
 		uint32_t	count = left < most ? (uint32_t) left : most;
-		char	   *at = list;
+		char	   *list;
+		char	   *at;
 		uint32_t	i;
 
+		status = client_begin_chunk(job, err);
+		if (status != SORT_OK)
+			break;
+		list = at = client_chunk_memory(job->client, (uint32_t) job->filling);
 		for (i = 0; i < count; i++)
 		{
 			const SortRows *rows = &job->rows[job->rows_asked + i];
@@ -66,7 +71,7 @@ send_lists(GpuJob *job, size_t n, const uint64_t *generations, char *list, uint3
 			at += sizeof(entry) + ngenerations;
 		}
 		job->rows_asked += count;
-		status = client_send_chunk(job, GPU_MSG_ADD_ROWS, list, (size_t) (at - list), count, err);
+		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, (size_t) (at - list), count, err);
 	}
 	return status;
 }
@@ -75,32 +80,24 @@ SortStatus
 client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	const SortAllocator *a = &base->context->allocator;
 	SortStatus	status = check_job(job, job->ncolumns > 0, err);
 	uint32_t	capacity;
-	uint32_t	most;
-	char	   *list;
 
 	if (status != SORT_OK || n == 0)
 		return status;
 	capacity = gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
-	most = n < capacity ? (uint32_t) n : capacity;
 	if (n / capacity >= UINT32_MAX)
 		return check_job(job, false, err);
 	status = client_send_kept(job, err);
 	if (status != SORT_OK)
 		return status;
-	list = a->alloc(a->arena, most * (sizeof(GpuRows) + job->ncolumns * sizeof(uint64_t)));
-	if (list == NULL)
-		return sort_no_memory(err);
 	job->rows = rows;
 	job->rows_asked = job->rows_answered = 0;
 	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
 	if (status == SORT_OK)
-		status = send_lists(job, n, generations, list, most, err);
+		status = send_lists(job, n, generations, capacity, err);
 	while (status == SORT_OK && job->rows_answered < n)
 		status = client_job_handle(job, NULL, err);
-	a->release(a->arena, list);
 	job->rows = NULL;
 	job->rows_asked = job->rows_answered = 0;
 	return status;

@@ -309,6 +309,47 @@ foreach my $point (qw(rows look finish))
 	is(sql("SET hpsort.device = auto; $lookup"), $expected, "slow at $point: and the next one");
 }
 
+# Extents that are given up while the service is asked for them, and made anew of what has changed meanwhile: what it lacks cannot be
+# brought any more, and what it has is not used, as it is killed.  Their blocks are read from pages, with the rows of the query's snapshot.
+my %asked = (
+	rows => [ 'wide', "'x', 'y'", $lookup ],
+	extents => [ 'big', "'x'", 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, count(*) FROM big GROUP BY x) q' ]);
+foreach my $point (sort keys %asked)
+{
+	my ($table, $columns, $query) = @{ $asked{$point} };
+	my $auto = "SET hpsort.device = auto; $query";
+
+	# A service that was just started has none: it is asked, is given them, and is asked again; the third time is the next query's.
+	foreach my $time (1, 3)
+	{
+		my $name = "given up, $point asked for the time $time";
+		my $answer = sql("$core $query");
+
+		configure($node, 'hpsort.gpu_fault' => "slow:$point:$time:3000");
+		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
+		is(sql($auto), $answer, "$name: before") if $time == 3;
+		my $victim = open_session($node);
+		$victim->{in} .= "$auto;\n\\echo done\n";
+		ok(wait_for('waiting', sub {
+			$victim->{run}->pump_nb;
+			return sql("SELECT wait_event_type FROM pg_stat_activity WHERE pid = $victim->{pid}") eq 'Extension';
+		}), "$name: it waits");
+		sleep 0.3;
+		sql("SELECT hpsort_forget('$table'); SELECT hpsort_keep('$table', $columns); UPDATE $table SET x = x + 1 WHERE ctid < '(" . 20 * $time . ",0)'");
+		sql("SET hpsort.device = cpu; $query") for 1 .. 3;
+		cmp_ok(sql("SELECT min(blocks_valid) FROM hpsort_resident WHERE relation = '$table'::regclass"), '>', 500, "$name: there are others");
+		kill 'KILL', service($node, 'pid') if $time == 3;
+		GpuService::pump_session($victim, sub { $victim->{out} =~ s/^done\n//m }, $query);
+		like($victim->{out}, qr/^\Q$answer\E$/m, "$name: right");
+		$victim->{run}->kill_kill;
+		configure($node, 'hpsort.gpu_fault' => '');
+		wait_running($node);
+		sql("VACUUM $table");
+		isnt(sql($auto), $answer, "$name: the next one has what has changed");
+		is(sql($auto), sql("$core $query"), "$name: and is right") for 1 .. 3;
+	}
+}
+
 # --- The server crashes, and its LSNs and generations are given anew: what the service had is forgotten
 
 sql('CHECKPOINT');

@@ -14,6 +14,18 @@ extent_reader_look(ExtentReader *reader, uint32 first)
 }
 
 bool
+extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation)
+{
+	ResidentExtent *extent = extent_reader_extent(reader, number);
+
+	reader->seen = resident_look(&reader->key, number, 1, extent);
+	if (extent->generation == generation)
+		return true;
+	memset(extent, 0, sizeof(*extent));
+	return false;
+}
+
+bool
 extent_reader_begin(ExtentReader *reader, uint32 number)
 {
 	const ResidentExtent *extent = extent_reader_extent(reader, number);

@@ -13,18 +13,10 @@
 #include "sort/extent_job.h"
 #include "sort/job.h"
 
-/* An extent, as the directory had it. */
-typedef struct NotedExtent
-{
-	ResidentExtent extent;
-	uint64		seen;			/* of resident_look */
-	uint32		number;
-} NotedExtent;
-
 struct ResidentGpu
 {
 	SortContext context;
-	NotedExtent *noted;
+	uint32	   *numbers;		/* of extents */
 	SortExtent *extents;		/* the same for the device */
 	size_t		n;
 	size_t		room;
@@ -54,7 +46,7 @@ resident_gpu_make(const ResidentSummary *summary, size_t room)
 	gpu->copy.memory = CurrentMemoryContext;
 	gpu->context = context;
 	gpu->room = room;
-	gpu->noted = palloc_array(NotedExtent, room);
+	gpu->numbers = palloc_array(uint32, room);
 	gpu->extents = palloc_array(SortExtent, room);
 	gpu->lo = PG_INT32_MAX;
 	gpu->hi = PG_INT32_MIN;
@@ -71,10 +63,10 @@ resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
 	if (gpu->n == gpu->room)
 	{
 		gpu->room *= 2;
-		gpu->noted = repalloc_huge(gpu->noted, gpu->room * sizeof(NotedExtent));
+		gpu->numbers = repalloc_huge(gpu->numbers, gpu->room * sizeof(uint32));
 		gpu->extents = repalloc_huge(gpu->extents, gpu->room * sizeof(SortExtent));
 	}
-	gpu->noted[gpu->n] = (NotedExtent) {*extent, reader->seen, number};
+	gpu->numbers[gpu->n] = number;
 	gpu->extents[gpu->n] = (SortExtent) {
 		.generation = extent->generation,
 		.blocks = {blocks->words[0], blocks->words[1]}
@@ -85,30 +77,33 @@ resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
 }
 
 bool
-extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, const ResidentExtent *extent, uint64 seen,
-			const void **bytes, size_t *size)
+extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, uint64 generation, const void **bytes, size_t *size)
 {
+	ResidentExtent extent;
+	uint64		seen = resident_look(key, number, 1, &extent);
 	const char *address;
 
-	if (extent->size > copy->room)
+	if (extent.generation != generation)
+		return false;
+	if (extent.size > copy->room)
 	{
-		char	   *room = MemoryContextAllocExtended(copy->memory, extent->size, MCXT_ALLOC_NO_OOM);
+		char	   *room = MemoryContextAllocExtended(copy->memory, extent.size, MCXT_ALLOC_NO_OOM);
 
 		if (room == NULL)
 			return false;
 		if (copy->bytes)
 			pfree(copy->bytes);
 		copy->bytes = room;
-		copy->room = extent->size;
+		copy->room = extent.size;
 	}
 	resident_start_copying();
-	address = resident_address(extent);
+	address = resident_address(&extent);
 	if (address)
-		memcpy(copy->bytes, address, extent->size);
+		memcpy(copy->bytes, address, extent.size);
 	resident_stop_copying();
 	*bytes = copy->bytes;
-	*size = extent->size;
-	return address && resident_holds(key, number, extent, seen);
+	*size = extent.size;
+	return address && resident_holds(key, number, &extent, seen);
 }
 
 /* An ExtentFetch: a copy of an extent, unless it has been given up. */
@@ -116,9 +111,8 @@ static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentGpu *gpu = (ResidentGpu *) arg;
-	const NotedExtent *noted = &gpu->noted[i];
 
-	return extent_copy(&gpu->copy, gpu->key, noted->number, &noted->extent, noted->seen, bytes, size);
+	return extent_copy(&gpu->copy, gpu->key, gpu->numbers[i], gpu->extents[i].generation, bytes, size);
 }
 
 void
@@ -162,18 +156,16 @@ resident_gpu_count(ResidentGpu *gpu, const ResidentKey *key, ResidentGpuCounts *
 bool
 resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number, ResidentBlocks *blocks)
 {
-	const NotedExtent *noted;
+	const SortExtent *extent;
 
 	while (gpu->next < gpu->n && gpu->extents[gpu->next].added)
 		gpu->next++;
 	if (gpu->next == gpu->n)
 		return false;
-	noted = &gpu->noted[gpu->next];
-	*number = noted->number;
-	blocks->words[0] = gpu->extents[gpu->next].blocks[0];
-	blocks->words[1] = gpu->extents[gpu->next].blocks[1];
-	*extent_reader_extent(reader, noted->number) = noted->extent;
-	reader->seen = noted->seen;
+	extent = &gpu->extents[gpu->next];
+	*number = gpu->numbers[gpu->next];
+	memcpy(blocks->words, extent->blocks, sizeof(blocks->words));
+	(void) extent_reader_look_again(reader, *number, extent->generation);
 	gpu->next++;
 	return true;
 }
@@ -203,7 +195,7 @@ resident_gpu_counted(const ResidentGpu *gpu, size_t i, uint32 *number, ResidentB
 	memset(blocks, 0, sizeof(*blocks));
 	if (i >= gpu->n)
 		return false;
-	*number = gpu->noted[i].number;
+	*number = gpu->numbers[i];
 	if (gpu->extents[i].added)
 		memcpy(blocks->words, gpu->extents[i].blocks, sizeof(blocks->words));
 	return true;

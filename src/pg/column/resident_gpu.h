@@ -22,9 +22,12 @@ typedef struct ExtentCopy
 	Size		room;
 } ExtentCopy;
 
-/* A copy of an extent, until the next one; false if it has been given up, or there is no memory. */
-extern bool extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, const ResidentExtent *extent,
-						uint64 seen, const void **bytes, size_t *size);
+/*
+ * A copy of the extent of that number and generation, until the next one; false if it has been given up, or there is no
+ * memory.
+ */
+extern bool extent_copy(ExtentCopy *copy, const ResidentKey *key, uint32 number, uint64 generation, const void **bytes,
+						size_t *size);
 
 typedef struct ResidentGpu ResidentGpu;
 

@@ -13,13 +13,6 @@
 #include "pg/sort_context.h"
 #include "sort/job.h"
 
-/* An extent of a column, as the directory had it. */
-typedef struct KnownExtent
-{
-	ResidentExtent extent;
-	uint64		seen;			/* of resident_look */
-} KnownExtent;
-
 struct ResidentRows
 {
 	SortContext context;
@@ -28,10 +21,9 @@ struct ResidentRows
 	int			ncolumns;
 	const SourceColumn *columns;	/* the scan's */
 
-	/* n extents, as they are asked of the device, and as they are known by column */
+	/* n extents, as they are asked of the device: generations by column */
 	uint32	   *numbers;
 	SortRows   *rows;
-	KnownExtent *known;
 	uint64	   *generations;
 	size_t		n;
 	size_t		room;
@@ -117,7 +109,6 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	rows->room = room;
 	rows->numbers = palloc_array(uint32, room);
 	rows->rows = palloc_array(SortRows, room);
-	rows->known = palloc_array(KnownExtent, room * ncolumns);
 	rows->generations = palloc_array(uint64, room * ncolumns);
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
@@ -137,7 +128,6 @@ make_room(ResidentRows *rows)
 
 	rows->numbers = repalloc_huge(rows->numbers, room * sizeof(uint32));
 	rows->rows = repalloc_huge(rows->rows, room * sizeof(SortRows));
-	rows->known = repalloc_huge(rows->known, room * rows->ncolumns * sizeof(KnownExtent));
 	rows->generations = repalloc_huge(rows->generations, room * rows->ncolumns * sizeof(uint64));
 	rows->room = room;
 }
@@ -196,10 +186,8 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 	for (c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
-		size_t		at = rows->n * rows->ncolumns + c;
 
-		rows->known[at] = (KnownExtent) {*extent, columns[c].reader.seen};
-		rows->generations[at] = extent->generation;
+		rows->generations[rows->n * rows->ncolumns + c] = extent->generation;
 		rows->nulls[c] |= extent->nulls > 0;
 		if (extent->nulls == extent->rows)
 			continue;
@@ -241,10 +229,9 @@ static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentRows *rows = (ResidentRows *) arg;
-	const KnownExtent *known = &rows->known[i];
 
 	return extent_copy(&rows->copy, &rows->columns[i % rows->ncolumns].reader.key,
-					   rows->numbers[i / rows->ncolumns], &known->extent, known->seen, bytes, size);
+					   rows->numbers[i / rows->ncolumns], rows->generations[i], bytes, size);
 }
 
 /* Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too many. */
@@ -375,19 +362,15 @@ resident_rows_refused(const ResidentRows *rows)
 bool
 resident_rows_next(ResidentRows *rows, SourceColumn *columns, uint32 *number, ResidentBlocks *valid)
 {
-	const KnownExtent *known;
 	int			c;
 
 	if (rows->next == rows->n)
 		return false;
 	*number = rows->numbers[rows->next];
 	memcpy(valid->words, rows->rows[rows->next].blocks, sizeof(valid->words));
-	known = &rows->known[rows->next * rows->ncolumns];
 	for (c = 0; c < rows->ncolumns; c++)
-	{
-		*extent_reader_extent(&columns[c].reader, *number) = known[c].extent;
-		columns[c].reader.seen = known[c].seen;
-	}
+		(void) extent_reader_look_again(&columns[c].reader, *number,
+										rows->generations[rows->next * rows->ncolumns + c]);
 	rows->next++;
 	return true;
 }

@@ -64,7 +64,7 @@ extern int64 resident_rows_blocks(const ResidentRows *rows);
 extern int64 resident_rows_refused(const ResidentRows *rows);
 
 /*
- * If not, the next extent: the columns' readers know it again as they did.  False after the last one.
+ * If not, the next extent: the columns' readers have looked for it again.  False after the last one.
  */
 extern bool resident_rows_next(ResidentRows *rows, SourceColumn *columns, uint32 *number, ResidentBlocks *valid);
 
