@@ -89,7 +89,7 @@ static void
 hold(Extents *extents, HeldExtent *e)
 {
 	if (e->jobs++ == 0)
-		extents->bytes_in_jobs += e->header.size;
+		extents->bytes_in_jobs += e->size;
 	e->used = true;
 }
 
@@ -97,7 +97,7 @@ hold(Extents *extents, HeldExtent *e)
 static void
 condemn(Extents *extents, HeldExtent *e, HeldExtent **doomed)
 {
-	extents->bytes -= e->header.size;
+	extents->bytes -= e->size;
 	e->chain = *doomed;
 	*doomed = e;
 }
@@ -227,8 +227,8 @@ extents_are_aligned(const HeldExtent *extent, HeldExtent *other)
 
 	if (atomic_load_explicit(&other->shape, memory_order_relaxed) == shape)
 		return true;
-	if (other->header.nblocks != extent->header.nblocks ||
-		memcmp(other->starts, extent->starts, ((size_t) extent->header.nblocks + 1) * sizeof(uint32_t)) != 0)
+	if (other->nblocks != extent->nblocks ||
+		memcmp(other->starts, extent->starts, ((size_t) extent->nblocks + 1) * sizeof(uint32_t)) != 0)
 		return false;
 	atomic_store_explicit(&other->shape, shape, memory_order_relaxed);
 	return true;
@@ -247,8 +247,10 @@ make_extent(uint64_t generation, const Extent *front)
 		return NULL;
 	memset(e, 0, sizeof(*e));
 	e->generation = generation;
-	atomic_init(&e->shape, generation);
-	memcpy(&e->header, front, sizeof(Extent));
+	e->size = front->size;
+	e->nblocks = front->nblocks;
+	e->nrows = front->nrows;
+	e->nnulls = front->nnulls;
 	e->starts = (uint32_t *) (e + 1);
 	e->nulls = e->starts + front->nblocks + 1;
 	memcpy(e->starts, extent_starts(front), starts);
@@ -281,6 +283,7 @@ extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation, const E
 		{
 			evict(extents, need, &doomed);
 			extents->bytes += need;
+			atomic_init(&e->shape, ++extents->shapes);
 			hold(extents, e);
 			room = EXTENTS_ROOM;
 		}
@@ -332,7 +335,7 @@ extents_release(Extents *extents, HeldExtent *const *list, uint32_t n)
 	{
 		if (--list[i]->jobs > 0)
 			continue;
-		extents->bytes_in_jobs -= list[i]->header.size;
+		extents->bytes_in_jobs -= list[i]->size;
 		if (!list[i]->known)
 			condemn(extents, list[i], &doomed);
 	}

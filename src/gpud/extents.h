@@ -25,9 +25,11 @@ typedef struct HeldExtent
 	bool		used;			/* since the hand has come by */
 	struct HeldExtent *chain;	/* of the same bucket */
 	void	   *held;			/* the engine's; NULL: not yet */
-	_Atomic uint64_t shape;		/* a generation of the same epoch, whose extent's blocks have as many rows each: see
-								 * extents_are_aligned */
-	Extent		header;			/* without stamps */
+	_Atomic uint64_t shape;		/* extents of one shape have the same blocks: see extents_are_aligned */
+	uint32_t	size;			/* bytes */
+	uint32_t	nblocks;
+	uint32_t	nrows;
+	uint32_t	nnulls;
 	uint32_t   *starts;			/* of blocks, nblocks + 1 */
 	uint32_t   *nulls;			/* of each block */
 	struct HeldExtent *next;	/* around the clock */
@@ -46,6 +48,7 @@ typedef struct Extents
 	uint64_t	bytes_in_jobs;	/* of those that jobs hold */
 	HeldExtent **buckets;		/* NULL: no extent was kept so far */
 	uint64_t	nbuckets;		/* a power of two */
+	uint64_t	shapes;			/* that have been given out */
 	HeldExtent *hand;			/* of the clock; NULL: there is no extent */
 } Extents;
 
@@ -65,8 +68,9 @@ extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *gener
 						 HeldExtent **found);
 
 /*
- * Whether two extents that were found together have as many blocks, and these as many rows each.  Columns of the same blocks have, so what
- * has been compared once is remembered.
+ * Whether two extents have as many blocks, and these as many rows each.  Several columns of the same blocks have, so what has been
+ * compared once is remembered: other takes extent's shape.  Each extent is made with a shape of its own, whatever generation
+ * the client says that it is of.
  */
 extern bool extents_are_aligned(const HeldExtent *extent, HeldExtent *other);
 

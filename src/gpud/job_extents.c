@@ -99,8 +99,7 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	}
 	job->extents[job->nextents++] = extent;
 	if (front->nrows > 0 &&
-		!device->engine->job_keep_extent(job->engine_job, &extent->header, bytes, &extent->held,
-										 number, err))
+		!device->engine->job_keep_extent(job->engine_job, front, bytes, &extent->held, number, err))
 	{
 		extent->held = NULL;
 		job->nextents--;
@@ -216,7 +215,7 @@ has_block(const GpuExtent *entry, uint32_t block)
 uint64_t
 job_extent_blocks(const HeldExtent *extent, uint32_t i)
 {
-	uint32_t	nblocks = extent->header.nblocks;
+	uint32_t	nblocks = extent->nblocks;
 
 	return nblocks >= (i + 1) * 64 ? UINT64_MAX :
 		nblocks <= i * 64 ? 0 : (UINT64_C(1) << (nblocks - i * 64)) - 1;
@@ -226,21 +225,20 @@ job_extent_blocks(const HeldExtent *extent, uint32_t i)
 static bool
 add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry, EngineError *err)
 {
-	const Extent *header = &extent->header;
 	uint32_t	block = 0;
 
 	entry->added = 1;
 	if (entry->blocks[0] == job_extent_blocks(extent, 0) && entry->blocks[1] == job_extent_blocks(extent, 1))
 	{
-		entry->rows = header->nrows;
-		entry->nulls = header->nnulls;
-		return add_piece(job, pieces, extent, 0, header->nrows, err);
+		entry->rows = extent->nrows;
+		entry->nulls = extent->nnulls;
+		return add_piece(job, pieces, extent, 0, extent->nrows, err);
 	}
-	while (block < header->nblocks)
+	while (block < extent->nblocks)
 	{
 		uint32_t	first = block;
 
-		for (; block < header->nblocks && has_block(entry, block); block++)
+		for (; block < extent->nblocks && has_block(entry, block); block++)
 			entry->nulls += extent->nulls[block];
 		entry->rows += extent->starts[block] - extent->starts[first];
 		if (!add_piece(job, pieces, extent, extent->starts[first],

@@ -89,9 +89,9 @@ blocks_are_aligned(const GpuRows *entry, const HeldExtent *extent, const HeldExt
 {
 	uint32_t	b;
 
-	for (b = 0; b < extent->header.nblocks; b++)
+	for (b = 0; b < extent->nblocks; b++)
 		if (has_block(entry, b) &&
-			(b >= other->header.nblocks ||
+			(b >= other->nblocks ||
 			 other->starts[b + 1] - other->starts[b] != extent->starts[b + 1] - extent->starts[b]))
 			return false;
 	return true;
@@ -132,14 +132,14 @@ static bool
 add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, EngineError *err)
 {
 	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
-	uint32_t	nblocks = found[0]->header.nblocks;
+	uint32_t	nblocks = found[0]->nblocks;
 	uint32_t	block = 0;
 	uint32_t	c;
 
 	/* Where all are wanted, which is usual, nothing is read of where blocks begin. */
 	if (entry->blocks[0] == job_extent_blocks(found[0], 0) && entry->blocks[1] == job_extent_blocks(found[0], 1))
 	{
-		entry->rows = found[0]->header.nrows;
+		entry->rows = found[0]->nrows;
 		block = nblocks;
 		if (!add_piece(job, list, found, first, entry->rows, err))
 			return false;

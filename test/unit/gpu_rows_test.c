@@ -604,6 +604,104 @@ test_alignment(void **state)
 	gpu_service_stop(&s);
 }
 
+/* Asks for rows of two generations; returns what is missing. */
+static uint32_t
+ask_for_pair(SortJob *job, const ExtentSample *first, uint64_t a, uint64_t b)
+{
+	const RowsLayout layout = {
+		.ncolumns = 2,
+		.columns = {{.last = 99,.stride = 100,.flags = ROWS_IN_KEY}, {.last = 99,.stride = 1,.flags = ROWS_IN_KEY}}
+	};
+	const uint64_t generations[] = {a, b};
+	SortRows	rows = {0};
+	SortExtent	all;
+	SortError	err;
+
+	extent_sample_all(first, &all);
+	memcpy(rows.blocks, all.blocks, sizeof(rows.blocks));
+	assert_sort_ok(gpu_client_device.set_rows(job, &layout, NULL, &err), err);
+	assert_sort_ok(gpu_client_device.add_rows(job, &rows, generations, 1, &err), err);
+	assert_int_equal(rows.added, rows.missing == 0);
+	return rows.missing;
+}
+
+static SortJob *
+open_pair(GpuUnit *u)
+{
+	SortJobSpec spec = {.want = SORT_WANT_RUNS,.lo = 0,.hi = 9999,.look_up = true};
+	SortJob    *job;
+	SortError	err;
+
+	assert_sort_ok(gpu_client_device.open(&u->unit.context, &spec, &job, &err), err);
+	return job;
+}
+
+/*
+ * A client that gives a generation other bytes than it had: that its blocks had once as many rows as those of another
+ * extent, which has been there all the time, is not true any more.
+ */
+static void
+test_generation_again(void **state)
+{
+	static const char *const args[] = {"--resident-memory", "200000", NULL};
+	const SortDevice *d = &gpu_client_device;
+	ExtentSample samples[2];
+	ExtentSample larger;
+	ExtentSample other;
+	GpuService	s;
+	GpuUnit		holder;
+	GpuUnit		u;
+	SortJob    *held;
+	SortJob    *job;
+	SortError	err;
+	uint64_t	generation = 100;
+	uint32_t	missing = 0;
+
+	(void) state;
+	gpu_service_start(&s, args);
+	extents_connect(&holder, &s, EPOCH);
+	extents_connect(&u, &s, EPOCH);
+	extent_sample_make(&samples[0], 3, 10, 99, 0);
+	sample_unlike(&samples[1], &samples[0], 3, -1);
+	extent_sample_free(&samples[0]);
+	sample_unlike(&samples[0], &samples[1], 3, -1);
+	extent_sample_make(&larger, 3, 9000, 99, 0);
+	extent_sample_make(&other, 100, 200, 99, 0);
+
+	job = open_pair(&u);
+	extents_keep(job, 1, &samples[0]);
+	extents_keep(job, 2, &samples[1]);
+	assert_int_equal(ask_for_pair(job, &samples[0], 1, 2), 0);
+	d->close(job);
+
+	/* The second one stays, as a job holds it; the first one makes room for others. */
+	held = open_pair(&holder);
+	assert_int_equal(ask_for_pair(held, &samples[1], 2, 2), 0);
+	while (missing == 0)
+	{
+		/* Asked for now and then, so that it is not always the one that was used last. */
+		job = open_pair(&u);
+		extents_keep(job, generation++, &other);
+		assert_sort_ok(client_send_kept((GpuJob *) job, &err), err);
+		if (generation % 50 == 0)
+			missing = ask_for_pair(job, &samples[0], 1, 2);
+		d->close(job);
+	}
+	assert_int_equal(missing, 1);
+	job = open_pair(&u);
+	extents_keep(job, 1, &larger);
+	assert_int_equal(ask_for_pair(job, &larger, 1, 2), UINT32_MAX);
+	d->close(job);
+	d->close(held);
+	extent_sample_free(&samples[0]);
+	extent_sample_free(&samples[1]);
+	extent_sample_free(&larger);
+	extent_sample_free(&other);
+	gpu_unit_disconnect(&u);
+	gpu_unit_disconnect(&holder);
+	gpu_service_stop(&s);
+}
+
 /* ------------------------------------------------------------------------
  * A client that breaks the protocol
  * ------------------------------------------------------------------------
@@ -817,6 +915,7 @@ main(void)
 		cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_generation_again),
 		cmocka_unit_test(test_crimes),
 	};
 

@@ -13,16 +13,14 @@ extent_reader_look(ExtentReader *reader, uint32 first)
 	reader->seen = resident_look(&reader->key, first, VISIBILITY_EXTENTS, reader->extents);
 }
 
-bool
+void
 extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation)
 {
 	ResidentExtent *extent = extent_reader_extent(reader, number);
 
 	reader->seen = resident_look(&reader->key, number, 1, extent);
-	if (extent->generation == generation)
-		return true;
-	memset(extent, 0, sizeof(*extent));
-	return false;
+	if (extent->generation != generation)
+		memset(extent, 0, sizeof(*extent));
 }
 
 bool

@@ -42,10 +42,9 @@ extern void extent_reader_look(ExtentReader *reader, uint32 first);
 
 /*
  * Looks again for an extent that was of that generation, when no other one of its page is wanted any more.  What is known of an extent's
- * bytes stays as it is, so that nobody need remember it.  False if the extent has been given up, which extent_reader_begin
- * finds, too.
+ * bytes stays as it is, so that nobody need remember it.  If the extent has been given up, it cannot be begun.
  */
-extern bool extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation);
+extern void extent_reader_look_again(ExtentReader *reader, uint32 number, uint64 generation);
 
 static inline ResidentExtent *
 extent_reader_extent(ExtentReader *reader, uint32 number)

@@ -165,7 +165,7 @@ resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number, Reside
 	extent = &gpu->extents[gpu->next];
 	*number = gpu->numbers[gpu->next];
 	memcpy(blocks->words, extent->blocks, sizeof(blocks->words));
-	(void) extent_reader_look_again(reader, *number, extent->generation);
+	extent_reader_look_again(reader, *number, extent->generation);
 	gpu->next++;
 	return true;
 }

@@ -50,7 +50,7 @@ resident_order_make(int ncolumns, bool descending, size_t room)
 	order->descending = descending;
 	order->room = room;
 	order->extents = palloc_array(OrderedExtent, room);
-	order->known = palloc_array(KnownExtent, room * ncolumns);
+	order->known = MemoryContextAllocHuge(CurrentMemoryContext, room * ncolumns * sizeof(KnownExtent));
 	order->pairs = palloc_array(uint64, room);
 	return order;
 }

@@ -369,8 +369,7 @@ resident_rows_next(ResidentRows *rows, SourceColumn *columns, uint32 *number, Re
 	*number = rows->numbers[rows->next];
 	memcpy(valid->words, rows->rows[rows->next].blocks, sizeof(valid->words));
 	for (c = 0; c < rows->ncolumns; c++)
-		(void) extent_reader_look_again(&columns[c].reader, *number,
-										rows->generations[rows->next * rows->ncolumns + c]);
+		extent_reader_look_again(&columns[c].reader, *number, rows->generations[rows->next * rows->ncolumns + c]);
 	rows->next++;
 	return true;
 }

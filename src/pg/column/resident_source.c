@@ -98,7 +98,7 @@ begin_columns(ResidentSource *source)
 {
 	const ResidentScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
-	size_t		room = visibility_first_room(scan->nblocks);
+	size_t		room = visibility_first_room(scan->nblocks, scan->ncolumns);
 	bool		counted;
 	int			c;
 
@@ -162,7 +162,7 @@ resident_source_open(const ResidentScan *scan)
 	 */
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
 		source->order = resident_order_make(scan->ncolumns, scan->cutoff->descending,
-											visibility_first_room(scan->nblocks));
+											visibility_first_room(scan->nblocks, scan->ncolumns));
 	visibility_copy_init(&source->map, scan->rel);
 	if (!begin_columns(source))
 	{

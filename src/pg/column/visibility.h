@@ -62,14 +62,13 @@ visibility_extent(BlockNumber block)
 }
 
 /*
- * Of how many extents a list had better have room from the start, of a table of so many blocks, which are not 0: all of
- * them, of up to 128 GB.  Memory that is not written to costs nothing, whereas growing a list touches several times its memory, and so much that
- * the C library gives it back to the system after each statement.
+ * For how many extents a list of so many columns' has room at first, of a table of so many blocks, which are not 0: for all of them,
+ * as a rule, since a list that grows copies what it has, and touches more memory than it needs.
  */
 static inline size_t
-visibility_first_room(BlockNumber nblocks)
+visibility_first_room(BlockNumber nblocks, int ncolumns)
 {
-	return Min(visibility_extent(nblocks - 1) + 1, (size_t) 128 * 1024);
+	return Min(visibility_extent(nblocks - 1) + 1, Max((size_t) 128 * 1024 / ncolumns, VISIBILITY_EXTENTS));
 }
 
 /* The first block of the extent of that number. */
