@@ -62,8 +62,8 @@ visibility_extent(BlockNumber block)
 }
 
 /*
- * For how many extents a list of so many columns' has room at first, of a table of so many blocks, which are not 0: for all of them,
- * as a rule, since a list that grows copies what it has, and touches more memory than it needs.
+ * How many extents a list for so many columns has room for at first, of a table of so many blocks, which are not 0: as a rule all of
+ * them, since a list that grows copies what it has, and touches more memory than it needs.
  */
 static inline size_t
 visibility_first_room(BlockNumber nblocks, int ncolumns)
