@@ -152,7 +152,8 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, En
 		for (; block < nblocks && has_block(entry, block); block++)
 			;
 		n = found[0]->starts[block] - found[0]->starts[from];
-		for (c = 0; c < list->ncolumns; c++)
+		/* A block that is not wanted may be one that another column has not. */
+		for (c = 0; c < list->ncolumns && n > 0; c++)
 			first[c] = found[c]->starts[from];
 		entry->rows += n;
 		if (!add_piece(job, list, found, first, n, err))

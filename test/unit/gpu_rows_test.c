@@ -530,7 +530,7 @@ test_alignment(void **state)
 {
 	enum
 	{
-		SAMPLES = 7
+		SAMPLES = 8
 	};
 	const RowsLayout layout = {
 		.ncolumns = 2,
@@ -555,7 +555,8 @@ test_alignment(void **state)
 		extents_connect(&u, &s, EPOCH + (uint64_t) round);
 		extent_sample_make(&samples[0], nblocks, 50, 99, 0);
 		for (i = 1; i < SAMPLES; i++)
-			sample_unlike(&samples[i], &samples[0], nblocks + (i == 4) - (i == 5), i == 3 || i == 6 ? (int) unit_below(nblocks) : -1);
+			sample_unlike(&samples[i], &samples[0], i == 7 ? 1 : nblocks + (i == 4) - (i == 5),
+						  i == 3 || i == 6 ? (int) unit_below(nblocks) : -1);
 		extent_sample_free(&samples[0]);
 		sample_unlike(&samples[0], &samples[1], nblocks, -1);
 		keys = unit_alloc(samples[0].nrows + 1000, sizeof(int32_t));
