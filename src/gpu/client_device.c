@@ -176,16 +176,21 @@ gpu_finish(SortJob *base, SortError *err)
 	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
 	job->reads = job->base.spec.look_up ? 0 : 1;
+	job->ahead = 0;				/* FINISH ends what was announced before */
 	status = client_send(c, &message, err);
-	while (status == SORT_OK && !job->finished)
-		status = client_job_handle(job, NULL, err);
 
-	/* FINISH has given back chunks that were granted too late for keys. */
-	while (c->ngranted > 0)
-		c->held[c->granted[--c->ngranted]] = CHUNK_NOT_HELD;
+	/* FINISH has given back the chunk that was begun, and those that were granted too late for keys. */
 	if (job->filling >= 0)
 		c->held[job->filling] = CHUNK_NOT_HELD;
 	job->filling = -1;
+	if (status == SORT_OK && job->base.spec.look_up)
+		status = client_announce_chunks(job, 0, 1, err);	/* for the first questions */
+	while (status == SORT_OK && !job->finished)
+		status = client_job_handle(job, NULL, err);
+	while (c->ngranted > 0)
+		c->held[c->granted[--c->ngranted]] = CHUNK_NOT_HELD;
+	if (status == SORT_OK && job->base.spec.look_up)
+		client_count_job(job);
 	return status;
 }
 

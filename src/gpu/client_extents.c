@@ -9,10 +9,17 @@
 #include "gpu/copy.h"
 #include "sort/error.h"
 
+/*
+ * The most extents of a list.  While the service and the device have one list in work, this side writes the next, and reads the
+ * answers to the one before.
+ */
+#define LIST_EXTENTS 2048
+
 SortStatus
-client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
+client_announce_chunks(GpuJob *job, uint32_t chunks, uint32_t ahead, SortError *err)
 {
 	GpuMessage	message;
+	uint32_t	known = job->ahead < chunks ? job->ahead : chunks;
 
 	/* A client that waits for a chunk must hold none, or clients could wait for each other. */
 	if (job->filling >= 0)
@@ -22,8 +29,11 @@ client_announce_chunks(GpuJob *job, uint32_t chunks, SortError *err)
 		if (status != SORT_OK)
 			return status;
 	}
+	job->ahead += ahead - known;
+	if (chunks + ahead == known)
+		return SORT_OK;
 	gpu_message_init(&message, GPU_MSG_WANT, job->client->job_number);
-	message.body.want.chunks = chunks;
+	message.body.want.chunks = chunks + ahead - known;
 	return client_send(job->client, &message, err);
 }
 
@@ -68,7 +78,7 @@ client_send_kept(GpuJob *job, SortError *err)
 		return SORT_OK;
 	if (!job->full)
 	{
-		status = client_announce_chunks(job, 1, err);
+		status = client_announce_chunks(job, 1, 0, err);
 		if (status == SORT_OK)
 			status = client_send_chunk(job, GPU_MSG_KEEP, job->keeping, job->keeping_bytes,
 									   job->keeping_count, err);
@@ -160,7 +170,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
-	const uint32_t capacity = gpu_chunk_extents(c->chunk_bytes);
+	uint32_t	capacity;
 	SortStatus	status;
 	size_t		i;
 
@@ -173,6 +183,9 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	}
 	if (!c->keeps_extents || n == 0)
 		return SORT_OK;
+	capacity = gpu_chunk_extents(c->chunk_bytes);
+	if (capacity > LIST_EXTENTS)
+		capacity = LIST_EXTENTS;
 	if (base->spec.n != 0 || job->ncolumns > 0 || n / capacity >= UINT32_MAX)
 	{
 		c->failure = GPU_UNSUPPORTED;
@@ -183,7 +196,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 		return status;
 	job->extents = extents;
 	job->extents_asked = job->extents_answered = 0;
-	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
+	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
 	if (status == SORT_OK)
 		status = send_lists(job, n, capacity, err);
 	while (status == SORT_OK && job->extents_answered < n)

@@ -10,6 +10,16 @@
 #include "sort/algorithms.h"
 #include "sort/error.h"
 
+void
+client_count_job(GpuJob *job)
+{
+	if (job->counted)
+		return;
+	job->counted = true;
+	job->client->counters.jobs++;
+	job->client->counters.keys += job->n;
+}
+
 SortStatus
 client_job_failed(GpuJob *job, SortError *err)
 {

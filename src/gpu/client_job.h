@@ -19,6 +19,7 @@ typedef struct GpuJob
 	uint64_t	n;				/* keys added, those of extents included */
 	uint64_t	crossed;		/* keys copied to chunks */
 	uint64_t	announced;		/* keys that the service has heard of, at least crossed */
+	uint32_t	ahead;			/* chunks without keys that have been announced for what comes next */
 	int64_t		filling;		/* the chunk that is being filled, -1: none */
 	uint32_t	filled;			/* keys in it */
 
@@ -76,6 +77,9 @@ extern SortStatus client_begin_chunk(GpuJob *job, SortError *err);
 
 /* Hands over the chunk that is being filled, with keys. */
 extern SortStatus client_submit_keys(GpuJob *job, SortError *err);
+
+/* Adds the job, whose result is known, to the connection's counters, once. */
+extern void client_count_job(GpuJob *job);
 
 /* Fills err with what the job has failed of. */
 extern SortStatus client_job_failed(GpuJob *job, SortError *err);

@@ -123,12 +123,7 @@ done_with_data(GpuJob *job, const GpuData *data, SortError *err)
 
 	/* The last one: mostly CLOSE follows, which gives it back. */
 	job->kept = data->chunk;
-	if (!job->counted)
-	{
-		job->counted = true;
-		c->counters.jobs++;
-		c->counters.keys += job->n;
-	}
+	client_count_job(job);
 	return SORT_OK;
 }
 

@@ -31,7 +31,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 								   rows_layout_is_sound(layout, ranges), err);
 
 	if (status == SORT_OK)
-		status = client_announce_chunks(job, 1, err);
+		status = client_announce_chunks(job, 1, 1, err);	/* for the layout, and the first list of rows */
 	if (status != SORT_OK)
 		return status;
 	memcpy(bytes, layout, sizeof(*layout));
@@ -93,7 +93,7 @@ client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 		return status;
 	job->rows = rows;
 	job->rows_asked = job->rows_answered = 0;
-	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), err);
+	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
 	if (status == SORT_OK)
 		status = send_lists(job, n, generations, capacity, err);
 	while (status == SORT_OK && job->rows_answered < n)
@@ -110,7 +110,7 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 {
 	GpuClient  *c = job->client;
 	GpuMessage	message;
-	SortStatus	status = client_announce_chunks(job, 1, err);
+	SortStatus	status = client_announce_chunks(job, 1, 0, err);
 
 	if (status == SORT_OK)
 		status = client_begin_chunk(job, err);
@@ -156,12 +156,6 @@ client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, vo
 					 (char *) answers + at * answer_bytes, answer_bytes, err);
 		if (status == SORT_OK && sort_interrupted(base->context))
 			status = client_cancelled(job->client, err);
-	}
-	if (status == SORT_OK && !job->counted)
-	{
-		job->counted = true;
-		job->client->counters.jobs++;
-		job->client->counters.keys += job->n;
 	}
 	return status;
 }

@@ -805,7 +805,8 @@ commit_with_rows(GpuClient *c, SortJob *job, Crime crime)
 static void
 commit_with_look(GpuClient *c, SortJob *job, Crime crime)
 {
-	uint32_t	chunk = take_chunk(c, job, true);
+	/* A chunk for the first question has been announced with FINISH. */
+	uint32_t	chunk = take_chunk(c, job, crime == LOOK_EARLY);
 
 	memset(client_chunk_memory(c, chunk), 0xFF, 8);
 	say(c, GPU_MSG_LOOK, crime == LOOK_NOT_GRANTED ? (chunk + 1) % c->chunks : chunk, 1,

@@ -76,7 +76,7 @@ page_list_add(PageList *list, BlockNumber first, int nblocks, const ResidentBloc
 	ListedExtent *listed;
 	MemoryContext old;
 
-	if (resident_blocks_count(blocks) == 0)
+	if (!resident_blocks_any(blocks))
 		return;
 	if (list->n == list->room)
 	{

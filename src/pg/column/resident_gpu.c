@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "pg/column/list_room.h"
 #include "pg/column/resident_gpu.h"
 #include "pg/compat.h"
 #include "pg/interrupts.h"
@@ -29,6 +30,26 @@ struct ResidentGpu
 	ExtentCopy	copy;
 };
 
+/* Lists with gpu->room, in one piece of memory. */
+static void
+make_lists(ResidentGpu *gpu)
+{
+	gpu->extents = list_room_take(gpu->copy.memory, gpu->room * (sizeof(SortExtent) + sizeof(uint32)));
+	gpu->numbers = (uint32 *) (gpu->extents + gpu->room);
+}
+
+static void
+grow_lists(ResidentGpu *gpu)
+{
+	const SortExtent *extents = gpu->extents;
+	const uint32 *numbers = gpu->numbers;
+
+	gpu->room *= 2;
+	make_lists(gpu);
+	memcpy(gpu->extents, extents, gpu->n * sizeof(SortExtent));
+	memcpy(gpu->numbers, numbers, gpu->n * sizeof(uint32));
+}
+
 ResidentGpu *
 resident_gpu_make(const ResidentSummary *summary, size_t room)
 {
@@ -46,8 +67,7 @@ resident_gpu_make(const ResidentSummary *summary, size_t room)
 	gpu->copy.memory = CurrentMemoryContext;
 	gpu->context = context;
 	gpu->room = room;
-	gpu->numbers = palloc_array(uint32, room);
-	gpu->extents = palloc_array(SortExtent, room);
+	make_lists(gpu);
 	gpu->lo = PG_INT32_MAX;
 	gpu->hi = PG_INT32_MIN;
 	return gpu;
@@ -61,11 +81,7 @@ resident_gpu_add(ResidentGpu *gpu, const ExtentReader *reader, uint32 number,
 	int64		top = (int64) extent->base + extent->top;
 
 	if (gpu->n == gpu->room)
-	{
-		gpu->room *= 2;
-		gpu->numbers = repalloc_huge(gpu->numbers, gpu->room * sizeof(uint32));
-		gpu->extents = repalloc_huge(gpu->extents, gpu->room * sizeof(SortExtent));
-	}
+		grow_lists(gpu);
 	gpu->numbers[gpu->n] = number;
 	gpu->extents[gpu->n] = (SortExtent) {
 		.generation = extent->generation,

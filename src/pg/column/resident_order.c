@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "pg/column/list_room.h"
 #include "pg/column/resident_order.h"
 #include "pg/compat.h"
 #include "pg/sort_context.h"
@@ -40,6 +41,32 @@ struct ResidentOrder
 	bool		sorted;
 };
 
+/* Lists with order->room, in one piece of memory. */
+static void
+make_lists(ResidentOrder *order)
+{
+	size_t		known = order->room * order->ncolumns;
+
+	order->known = list_room_take(order->memory, known * sizeof(KnownExtent) +
+								  order->room * (sizeof(uint64) + sizeof(OrderedExtent)));
+	order->pairs = (uint64 *) (order->known + known);
+	order->extents = (OrderedExtent *) (order->pairs + order->room);
+}
+
+static void
+grow_lists(ResidentOrder *order)
+{
+	const KnownExtent *known = order->known;
+	const uint64 *pairs = order->pairs;
+	const OrderedExtent *extents = order->extents;
+
+	order->room *= 2;
+	make_lists(order);
+	memcpy(order->known, known, order->n * order->ncolumns * sizeof(KnownExtent));
+	memcpy(order->pairs, pairs, order->n * sizeof(uint64));
+	memcpy(order->extents, extents, order->n * sizeof(OrderedExtent));
+}
+
 ResidentOrder *
 resident_order_make(int ncolumns, bool descending, size_t room)
 {
@@ -49,19 +76,8 @@ resident_order_make(int ncolumns, bool descending, size_t room)
 	order->ncolumns = ncolumns;
 	order->descending = descending;
 	order->room = room;
-	order->extents = palloc_array(OrderedExtent, room);
-	order->known = MemoryContextAllocHuge(CurrentMemoryContext, room * ncolumns * sizeof(KnownExtent));
-	order->pairs = palloc_array(uint64, room);
+	make_lists(order);
 	return order;
-}
-
-static void
-make_room(ResidentOrder *order)
-{
-	order->room *= 2;
-	order->extents = repalloc_huge(order->extents, order->room * sizeof(OrderedExtent));
-	order->known = repalloc_huge(order->known, order->room * order->ncolumns * sizeof(KnownExtent));
-	order->pairs = repalloc_huge(order->pairs, order->room * sizeof(uint64));
 }
 
 void
@@ -74,7 +90,7 @@ resident_order_add(ResidentOrder *order, const SourceColumn *columns, uint32 num
 
 	Assert(!order->sorted);
 	if (order->n == order->room)
-		make_room(order);
+		grow_lists(order);
 	known = &order->known[order->n * order->ncolumns];
 	for (c = 0; c < order->ncolumns; c++)
 	{

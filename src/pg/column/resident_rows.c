@@ -6,6 +6,7 @@
 
 #include "utils/memutils.h"
 
+#include "pg/column/list_room.h"
 #include "pg/column/resident_gpu.h"
 #include "pg/column/resident_rows.h"
 #include "pg/compat.h"
@@ -91,6 +92,32 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
 	return pays;
 }
 
+/* Lists with rows->room, in one piece of memory. */
+static void
+make_lists(ResidentRows *rows)
+{
+	size_t		generations = rows->room * rows->ncolumns;
+
+	rows->generations = list_room_take(rows->copy.memory, generations * sizeof(uint64) +
+									   rows->room * (sizeof(SortRows) + sizeof(uint32)));
+	rows->rows = (SortRows *) (rows->generations + generations);
+	rows->numbers = (uint32 *) (rows->rows + rows->room);
+}
+
+static void
+grow_lists(ResidentRows *rows)
+{
+	const uint64 *generations = rows->generations;
+	const SortRows *list = rows->rows;
+	const uint32 *numbers = rows->numbers;
+
+	rows->room *= 2;
+	make_lists(rows);
+	memcpy(rows->generations, generations, rows->n * rows->ncolumns * sizeof(uint64));
+	memcpy(rows->rows, list, rows->n * sizeof(SortRows));
+	memcpy(rows->numbers, numbers, rows->n * sizeof(uint32));
+}
+
 ResidentRows *
 resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
 				   size_t room)
@@ -107,9 +134,7 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	rows->every = every;
 	rows->ncolumns = ncolumns;
 	rows->room = room;
-	rows->numbers = palloc_array(uint32, room);
-	rows->rows = palloc_array(SortRows, room);
-	rows->generations = palloc_array(uint64, room * ncolumns);
+	make_lists(rows);
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
 	rows->nulls = palloc0_array(bool, ncolumns);
@@ -119,17 +144,6 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 		rows->hi[c] = PG_INT32_MIN;
 	}
 	return rows;
-}
-
-static void
-make_room(ResidentRows *rows)
-{
-	size_t		room = rows->room * 2;
-
-	rows->numbers = repalloc_huge(rows->numbers, room * sizeof(uint32));
-	rows->rows = repalloc_huge(rows->rows, room * sizeof(SortRows));
-	rows->generations = repalloc_huge(rows->generations, room * rows->ncolumns * sizeof(uint64));
-	rows->room = room;
 }
 
 /* Whether a condition accepts no row of an extent, by its bounds. */
@@ -182,7 +196,7 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 	if (is_refused(rows, columns, number, valid, refused))
 		return false;
 	if (rows->n == rows->room)
-		make_room(rows);
+		grow_lists(rows);
 	for (c = 0; c < rows->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];

@@ -59,7 +59,10 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 numbe
 	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
 	ResidentBlocks none = {{0, 0}};
 	ResidentBlocks valid;
-	ResidentExtent before = *extent;
+	uint64		last = extent->last;
+	uint8		usage = extent->usage;
+	uint8		moves = extent->moves;
+	uint8		skip = extent->skip;
 
 	*known = true;
 	if (extent->generation == 0 || look->lsn == 0 ||
@@ -84,8 +87,7 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 numbe
 		*known = false;
 	}
 	extent->last = look->lsn;
-	if (before.usage != extent->usage || before.moves != extent->moves ||
-		before.skip != extent->skip || before.last != extent->last)
+	if (usage != extent->usage || moves != extent->moves || skip != extent->skip || last != extent->last)
 		resident_mark(&column->reader.key, number, extent);
 	return valid;
 }
@@ -95,15 +97,15 @@ resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uin
 							  const ResidentBlocks *visible, const ResidentBlocks *valid, bool known)
 {
 	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
-	int			nvisible = resident_blocks_count(visible);
 
 	if (!column->capture || look->lsn == 0 || !look->whole)
 		return false;
 	if (extent->generation == 0)
-		return nvisible * 2 >= look->nblocks;
+		return resident_blocks_count(visible) * 2 >= look->nblocks;
+	if (!known || (visible->words[0] == valid->words[0] && visible->words[1] == valid->words[1]))
+		return false;
 	/* Again where more than a quarter could be valid and is not. */
-	return known &&
-		(nvisible - resident_blocks_count(valid)) * 4 > look->nblocks;
+	return (resident_blocks_count(visible) - resident_blocks_count(valid)) * 4 > look->nblocks;
 }
 
 void

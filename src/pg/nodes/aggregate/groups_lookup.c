@@ -394,7 +394,10 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 	{
 		from = to > CODES_AT_ONCE ? to - CODES_AT_ONCE : 0;
 		CHECK_FOR_INTERRUPTS();
-		if (!look_for_codes(lookup, rows, from, to, nulls, null_place, keys, below))
+		/* All keys are of the only group. */
+		if (ncodes == 1 && !nulls)
+			below[0] = 0;
+		else if (!look_for_codes(lookup, rows, from, to, nulls, null_place, keys, below))
 			return false;
 		for (g = to; g-- > from;)
 		{
@@ -610,6 +613,9 @@ find_all(GroupsState *node, ResidentRows *rows)
 {
 	GroupsLookup *lookup = node->lookup;
 
+	/* Direct arguments may run any function, which must not wait while the job holds a chunk for its first question. */
+	if (node->ngroups == 0)
+		groups_prepare_results(node);
 	if (!sort_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
 		return false;
 	/* Direct arguments raise no errors where there is no group. */
