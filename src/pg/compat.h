@@ -397,6 +397,17 @@ compat_add_disabled_nodes(Path *path, const Path *child)
 #endif
 }
 
+/* Whether enable_... = off has disabled a path of core's, one of its own kind: a scan. */
+static inline bool
+compat_path_is_disabled(const Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return path->disabled_nodes > 0;
+#else
+	return path->startup_cost >= disable_cost;
+#endif
+}
+
 /* The same, of a copy of a path above another child. */
 static inline void
 compat_exchange_disabled_nodes(Path *path, const Path *old_child, const Path *child)

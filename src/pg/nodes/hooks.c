@@ -51,13 +51,17 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 		aggregate_node_upper_paths(root, stage, input_rel, output_rel, extra);
 }
 
-/* Paths of a base relation. */
+/*
+ * Paths of a base relation.  A hook that was set after this one is called later, and may throw
+ * all paths away and make others, as hints for the planner want them: what it
+ * will leave is not known here, and nothing may be made of these paths.
+ */
 static void
 rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (root->query_pathkeys != NIL && sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
+	if (set_rel_pathlist_hook == rel_pathlist_hook && root->query_pathkeys != NIL && sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
 		sort_node_scan_paths(root, rel);
 }
 

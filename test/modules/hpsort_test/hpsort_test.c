@@ -45,7 +45,8 @@ typedef enum Answer
 	ANSWER_OTHER,				/* the table hpsort_test.other */
 	ANSWER_FILTERED,			/* its rows whose first column is positive */
 	ANSWER_NOTHING,				/* no rows, as of an excluded partition */
-	ANSWER_PLANNED				/* the table, after planning the query once more */
+	ANSWER_PLANNED,				/* the table, after planning the query once more */
+	ANSWER_INDEX				/* the table by its indexes, as a hint wants it */
 } Answer;
 
 static const struct config_enum_entry answers[] = {
@@ -55,6 +56,7 @@ static const struct config_enum_entry answers[] = {
 	{"filtered", ANSWER_FILTERED, false},
 	{"nothing", ANSWER_NOTHING, false},
 	{"planned", ANSWER_PLANNED, false},
+	{"index", ANSWER_INDEX, false},
 	{NULL, 0, false}
 };
 
@@ -169,8 +171,19 @@ test_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_pathlist_hook)
 		previous_pathlist_hook(root, rel, rti, rte);
-	if (answer == ANSWER_NOTHING && rte->rtekind == RTE_RELATION && rte->relid == (Oid) table)
+	if (rte->rtekind != RTE_RELATION || rte->relid != (Oid) table)
+		return;
+	if (answer == ANSWER_NOTHING)
 		mark_dummy_rel(rel);
+	else if (answer == ANSWER_INDEX)
+	{
+		/* As pg_hint_plan enforces a hint: all paths are made anew, without the others. */
+		list_free_deep(rel->pathlist);
+		list_free_deep(rel->partial_pathlist);
+		rel->pathlist = NIL;
+		rel->partial_pathlist = NIL;
+		create_index_paths(root, rel);
+	}
 }
 
 void

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -21,9 +23,9 @@
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/input.h"
 
-/* Whether a path is PostgreSQL's own way to read rel. */
-static bool
-is_core_scan(const Path *path, const RelOptInfo *rel)
+/* PostgreSQL's own scan of rel that a path runs, below projections and Gathers; NULL if it runs another. */
+static const Path *
+core_scan(const Path *path, const RelOptInfo *rel)
 {
 	for (;;)
 		switch (path->pathtype)
@@ -34,7 +36,7 @@ is_core_scan(const Path *path, const RelOptInfo *rel)
 			case T_BitmapHeapScan:
 			case T_TidScan:
 			case T_TidRangeScan:
-				return path->parent == rel;
+				return path->parent == rel ? path : NULL;
 			case T_Gather:
 				path = ((const GatherPath *) path)->subpath;
 				break;
@@ -43,32 +45,67 @@ is_core_scan(const Path *path, const RelOptInfo *rel)
 				break;
 			case T_Result:
 				if (!IsA(path, ProjectionPath))
-					return false;
+					return NULL;
 				path = ((const ProjectionPath *) path)->subpath;
 				break;
 			default:
-				return false;
+				return NULL;
 		}
 }
 
+/* How far apart two costs are that add_path() takes for equal. */
+#define FUZZ_FACTOR 1.01
+
 /*
- * Whether the rows of rel are those in its table's pages, by a path of core's
- * among paths (see aggregate_input_find) or the partial paths.  An extension that
- * keeps the rows elsewhere, compressed for example, replaces core's paths by its
- * own.
+ * Whether the node may read all pages of rel.  paths are those of core that
+ * aggregate_input_find was given.
+ *
+ * The node stands for a sequential scan, and is offered where that is one of core's
+ * paths.  Core drops a sequential scan that costs more than another path; the node may still
+ * be the cheapest, because it saves a sort above the scan.  A sequential scan
+ * that is missing although it would cost less, or is disabled, is not
+ * wanted: by enable_seqscan, or by an extension with hints for the planner.
+ *
+ * A table without any scan of core's is not the node's to read: an extension that keeps
+ * its rows elsewhere, compressed for example, replaces core's paths by its own.
  */
 static bool
-is_core_table(const RelOptInfo *rel, const List *paths)
+may_read_pages(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 {
+	const Path *seqscan = NULL;
+	bool		any = false;
+	Cost		cheapest = DBL_MAX;
 	ListCell   *lc;
 
-	foreach(lc, paths)
-		if (is_core_scan((Path *) lfirst(lc), rel))
-			return true;
 	foreach(lc, rel->partial_pathlist)
-		if (is_core_scan((Path *) lfirst(lc), rel))
-			return true;
-	return false;
+	{
+		const Path *scan = core_scan((Path *) lfirst(lc), rel);
+
+		any = any || scan != NULL;
+		if (scan && scan->pathtype == T_SeqScan)
+			seqscan = scan;
+	}
+	foreach(lc, paths)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+		const Path *scan = path->param_info == NULL ? core_scan(path, rel) : NULL;
+
+		if (scan == NULL)
+			continue;
+		if (scan->pathtype == T_SeqScan)
+			seqscan = scan;
+		cheapest = Min(cheapest, path->total_cost);
+		any = true;
+	}
+	if (!any || hpsort_debug_aggregate == NODE_FORCE)
+		return any;
+	if (seqscan == NULL)
+	{
+		seqscan = create_seqscan_path(root, rel, NULL, 0);
+		if (cheapest > seqscan->total_cost * FUZZ_FACTOR)
+			return false;
+	}
+	return !compat_path_is_disabled(seqscan);
 }
 
 /* Whether the column reader can read a relation's rows and evaluate its filter. */
@@ -80,7 +117,7 @@ is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		!is_core_table(rel, paths))
+		!may_read_pages(root, rel, paths))
 		return false;
 	foreach(lc, rel->baserestrictinfo)
 	{
