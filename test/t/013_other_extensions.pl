@@ -1,6 +1,8 @@
 # Beside other extensions: tables that another one answers for are read by their
 # query, not from pages where their rows are not; aggregates work when they are run
-# by the OIDs of their functions alone, on one node or on several.  test/modules/hpsort_test is the other one.
+# by the OIDs of their functions alone, on one node or on several; an index that a hint wants is
+# used.  test/modules/hpsort_test is the other extension there.  At the end hpsort is loaded with the extensions that
+# the PostgreSQL under test has: PostgreSQL's own, and those of Debian that are installed.
 use strict;
 use warnings;
 use File::Copy qw(copy);
@@ -223,4 +225,71 @@ for my $case (
 }
 
 $node->stop;
+
+# --- with the extensions that this PostgreSQL has
+
+chomp(my $libdir = `pg_config --pkglibdir`);
+# pg_stat_kcache wants to be loaded behind pg_stat_statements.
+my @there = grep { -e "$libdir/$_.so" } qw(pg_stat_statements auto_explain pgaudit pg_qualstats pg_stat_kcache pg_wait_sampling hypopg);
+note("loaded with hpsort: @there");
+my %settings = (
+	auto_explain => "auto_explain.log_min_duration = 0\nauto_explain.log_analyze = on\nauto_explain.log_format = json\n",
+	pgaudit => "pgaudit.log = 'read'\npgaudit.log_relation = on\n",
+	pg_qualstats => "pg_qualstats.sample_rate = 1\n");
+my @queries = (
+	[ 'HpSort Aggregate', 'SELECT x, count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM rows WHERE y > 0 GROUP BY x ORDER BY x' ],
+	[ 'HpSort', 'SELECT id, x, y FROM rows WHERE id % 3 > 0 ORDER BY y, id' ],
+	[ 'HpSort', 'SELECT id, x FROM (SELECT *, rank() OVER (PARTITION BY x ORDER BY y) AS r FROM rows) q WHERE r <= 3 ORDER BY x, id' ]);
+
+for my $libraries ([ 'hpsort', @there ], [ @there, 'hpsort' ], [@there])
+{
+	my $in_session = $libraries->[0] ne 'hpsort' && $libraries->[-1] ne 'hpsort';
+	my $name = $in_session ? 'hpsort in session_preload_libraries' : 'shared_preload_libraries = ' . join(',', @$libraries);
+	my $server = PostgreSQL::Test::Cluster->new('neighbours' . ($in_session ? 0 : $libraries->[0] eq 'hpsort' ? 1 : 2));
+
+	$server->init;
+	$server->append_conf('postgresql.conf', "autovacuum = off\nmax_parallel_workers_per_gather = 0\n" .
+		"shared_preload_libraries = '" . join(',', @$libraries) . "'\n" . join('', map { $settings{$_} // '' } @there));
+	$server->append_conf('postgresql.conf', "session_preload_libraries = 'hpsort'\n") if $in_session;
+	$server->start;
+	$server->safe_psql('postgres', join(';', map { "CREATE EXTENSION $_" } grep { $_ ne 'auto_explain' } 'hpsort', @there));
+	$server->safe_psql('postgres', <<'SQL');
+CREATE TABLE rows AS SELECT g AS id, g * 7919 % 1000 AS x, hashint4(g) AS y FROM generate_series(1, 100000) g;
+VACUUM ANALYZE rows;
+SQL
+	for my $query (@queries)
+	{
+		my ($plan, $sql) = @$query;
+		my $digest = "SELECT md5(string_agg(q::text, ' ')) FROM ($sql) q";
+		my $off = 'SET hpsort.enable_sort = off; SET hpsort.enable_aggregate = off;';
+
+		like($server->safe_psql('postgres', "EXPLAIN (COSTS OFF) $digest"), qr/Custom Scan \($plan\)/, "$name: $plan in the plan");
+		unlike($server->safe_psql('postgres', "$off EXPLAIN (COSTS OFF) $digest"), qr/HpSort/, "$name: not without");
+		is($server->safe_psql('postgres', $digest), $server->safe_psql('postgres', "$off $digest"), "$name: rows by $plan");
+	}
+	my $log = -s $server->logfile;
+	my $rows = $server->safe_psql('postgres', "$queries[0][1]; SELECT cardinality(hpsort_column_array('rows', 'x'))");
+	my $logged = slurp_file($server->logfile, $log);
+	like($rows, qr/^999\|.*\n100000$/m, "$name: rows");
+	if (grep { $_ eq 'pg_stat_statements' } @there)
+	{
+		is($server->safe_psql('postgres', "SELECT calls, rows FROM pg_stat_statements WHERE query LIKE 'SELECT x, count(*), percentile_disc%'"),
+			'1|1000', "$name: pg_stat_statements counts calls and rows");
+	}
+	like($logged, qr/"Custom Plan Provider": "HpSort Aggregate".*"Actual Rows": 1000\b/s, "$name: auto_explain logs the plan")
+		if grep { $_ eq 'auto_explain' } @there;
+	if (grep { $_ eq 'pgaudit' } @there)
+	{
+		like($logged, qr/AUDIT: SESSION,\d+,\d+,READ,SELECT,TABLE,public\.rows,"?SELECT x, count/, "$name: pgaudit logs what the node reads");
+		like($logged, qr/AUDIT: SESSION,\d+,\d+,READ,SELECT,TABLE,public\.rows,.*hpsort_column_array/i, "$name: pgaudit logs what a column function reads");
+	}
+	if (grep { $_ eq 'hypopg' } @there)
+	{
+		my $plan = $server->safe_psql('postgres', "SELECT count(*) FROM hypopg_create_index('CREATE INDEX ON rows (y)'); EXPLAIN (COSTS OFF) SELECT * FROM rows ORDER BY y LIMIT 10");
+
+		like($plan, qr/Index Scan using "?<\d+>btree_rows_y/, "$name: hypopg's index is taken instead of HpSort");
+	}
+	unlike(slurp_file($server->logfile), qr/terminated by signal|PANIC:|TRAP:/, "$name: nothing has crashed");
+	$server->stop;
+}
 done_testing();
