@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Draws docs/picture.svg from the newest bench/results/*-picture.csv of measure.sh, and below it resident columns
-from the newest *-resident-gpu.csv of resident_gpu_bench.sh.
+"""Draws docs/picture.svg, and writes its table into docs/performance.md, from the newest bench/results/*-picture.csv of measure.sh.
 
-draw.py [CSV RESIDENT_CSV]: writes it; draw.py --check: fails if it is not what this would draw.
+draw.py [CSV]: writes both; draw.py --check: fails if they are not what this would write, or if hpsort was
+measured in an older version than hpsort.control has.
+
+The table is what stands between "<!-- table picture -->" and "<!-- end -->"; the rest of the page is written by hand.
 """
 import csv
 import glob
@@ -13,86 +15,55 @@ import sys
 from html import escape
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-target = os.path.join(root, "docs", "picture.svg")
+picture = os.path.join(root, "docs", "picture.svg")
+page = os.path.join(root, "docs", "performance.md")
 
-# Query, title, hpsort's way.
+# Query, what it is, and its SQL as the picture and the table have it.
 PANELS = [
-    ("order", "SELECT * FROM t ORDER BY y", "hpsort: the same query"),
-    ("percentile", "percentile_disc(0.5) … (ORDER BY y)", "hpsort: middle of hpsort_column_array(…)"),
-    ("array", "array_agg(y ORDER BY y)", "hpsort: hpsort_column_array('t', 'y')"),
+    ("order", "Rows in order", "SELECT * … ORDER BY y"),
+    ("percentile", "A percentile", "percentile_disc(0.5) … (ORDER BY y)"),
+    ("groups", "A percentile by group", "x, percentile_disc(0.5) … GROUP BY x"),
 ]
-# The same of resident columns: query, title; and ways: column, name, class of lines.
-RESIDENT_PANELS = [
-    ("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM even", "percentile_disc(0.5) … (ORDER BY x)"),
-    ("SELECT count(DISTINCT x) FROM even", "count(DISTINCT x)"),
-    ("SELECT x  count(*) FROM even GROUP BY x", "x, count(*) … GROUP BY x"),
+# A class of lines for each contender, by the beginning of its name, in the order of the legend.
+CLASSES = [
+    ("PostgreSQL", "postgresql"), ("DuckDB", "duckdb"), ("hpsort: columns kept in memory", "memory"),
+    ("hpsort: columns kept on a GPU", "gpu"), ("hpsort", "hpsort"),
 ]
-RESIDENT_WAYS = [
-    ("core_9_ms", "PostgreSQL, nine processes", "newer"),
-    ("pages_ms", "hpsort: from pages", "new"),
-    ("memory_ms", "hpsort: kept in memory", "old"),
-    ("gpu_ms", "hpsort: kept on the GPU", "hpsort"),
-]
-# A class of lines for each contender; PostgreSQLs from the oldest on.
-POSTGRESQL = ["old", "new", "newer", "newest"]
 STYLE = """
 svg { font: 12px -apple-system, "Segoe UI", "Liberation Sans", Arial, sans-serif; }
 .paper { fill: #ffffff } text { fill: #1f2328 } .faint { fill: #59636e } .grid { stroke: #d1d9e0 }
-path { fill: none; stroke-width: 1.75 } .old { stroke: #9a6700; fill: #9a6700 } .new { stroke: #59636e; fill: #59636e }
-.newer { stroke: #8250df; fill: #8250df } .newest { stroke: #1a7f37; fill: #1a7f37 }
-.duckdb { stroke: #bc4c00; fill: #bc4c00 } path.duckdb { stroke-dasharray: 5 3 } .hpsort { stroke: #0969da; fill: #0969da }
-path.old, path.new, path.newer, path.newest, path.duckdb, path.hpsort { fill: none }
-path.hpsort { stroke-width: 3 } text.value { stroke: none } .title { font-weight: 600 }
+.postgresql { stroke: #59636e; fill: #59636e } .duckdb { stroke: #bc4c00; fill: #bc4c00 } .hpsort { stroke: #0969da; fill: #0969da }
+.memory { stroke: #8250df; fill: #8250df } .gpu { stroke: #1a7f37; fill: #1a7f37 }
 @media (prefers-color-scheme: dark) {
 .paper { fill: #0d1117 } text { fill: #f0f6fc } .faint { fill: #9198a1 } .grid { stroke: #3d444d }
-.old { stroke: #d29922; fill: #d29922 } .new { stroke: #b7bdc8; fill: #b7bdc8 } .newer { stroke: #ab7df8; fill: #ab7df8 }
-.newest { stroke: #3fb950; fill: #3fb950 } .duckdb { stroke: #f0883e; fill: #f0883e } .hpsort { stroke: #4493f8; fill: #4493f8 }
-path.old, path.new, path.newer, path.newest, path.duckdb, path.hpsort { fill: none }
+.postgresql { stroke: #b7bdc8; fill: #b7bdc8 } .duckdb { stroke: #f0883e; fill: #f0883e } .hpsort { stroke: #4493f8; fill: #4493f8 }
+.memory { stroke: #ab7df8; fill: #ab7df8 } .gpu { stroke: #3fb950; fill: #3fb950 }
 }
+path { stroke-width: 1.75 } path.line { fill: none } path.duckdb { stroke-dasharray: 5 3 } path.hpsort { stroke-width: 3 }
+text.value { stroke: none } .title { font-weight: 600 }
 """
 
 WIDTH, HEIGHT, LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, STEP = 936, 410, 56, 96, 190, 230, 310
-RESIDENT_HEIGHT = HEIGHT - 14
 
 
 def read(path):
-    """The comments before the table, and its rows."""
+    """The comments before the table, and median_ms by query, contender and rows."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     comments = [line[2:] for line in lines if line.startswith("#")]
-    return comments, list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
-def read_times(path):
-    """The comments, and median_ms by query, contender and rows."""
-    comments, table = read(path)
     times = {}
-    for row in table:
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
         times.setdefault(row["query"], {}).setdefault(row["contender"], {})[int(row["rows"])] = float(row["median_ms"])
     return comments, times
 
 
-def read_resident(path):
-    """The same of resident columns."""
-    comments, table = read(path)
-    times = {}
-    for row in table:
-        for column, name, _ in RESIDENT_WAYS:
-            if row[column] != "-":
-                times.setdefault(row["query"], {}).setdefault(name, {})[int(row["rows"])] = float(row[column])
-    return comments, {query: times[query] for query, _ in RESIDENT_PANELS}
-
-
-def styles(contenders):
-    """A class for each, in the order of the legend."""
-    def major(contender):
-        return int(re.match(r"PostgreSQL (\d+)", contender)[1])
-
-    postgresqls = sorted((c for c in contenders if c.startswith("PostgreSQL")), key=major)
-    if len(postgresqls) > len(POSTGRESQL):
-        raise SystemExit(f"draw.py has colours for {len(POSTGRESQL)} PostgreSQLs only")
-    return (dict(zip(postgresqls, POSTGRESQL)) | {c: "duckdb" for c in contenders if c.startswith("DuckDB")}
-            | {c: "hpsort" for c in contenders if c.startswith("hpsort")})
+def styles(times):
+    """The contenders, and the class of each, in the order of the legend."""
+    classes = {}
+    for contender in {c for lines in times.values() for c in lines}:
+        classes[contender] = next(css for beginning, css in CLASSES if contender.startswith(beginning))
+    order = ["postgresql", "duckdb", "hpsort", "memory", "gpu"]
+    return dict(sorted(classes.items(), key=lambda item: order.index(item[1])))
 
 
 def round_ms(ms):
@@ -103,12 +74,14 @@ def power(exponent):
     return f"{10 ** exponent:,}" if exponent >= 0 else f"{10.0 ** exponent:g}"
 
 
+# --- the picture
+
 def text(x, y, content, css="", anchor="start"):
     css = f' class="{css}"' if css else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{css}>{escape(content)}</text>'
 
 
-def panel(left, title, way, lines, classes, scales):
+def panel(left, title, sql, lines, classes, scales):
     """One query: grid, a line for each contender, and its time for the most rows beside it."""
     (least_rows, most_rows), (low, high) = scales
 
@@ -118,7 +91,7 @@ def panel(left, title, way, lines, classes, scales):
     def y(ms):
         return TOP + PANEL_HEIGHT * (1 - (math.log10(ms) - low) / (high - low))
 
-    out = [text(left, TOP - 30, title, "title"), text(left, TOP - 14, way, "faint")]
+    out = [text(left, TOP - 30, title, "title"), text(left, TOP - 14, sql, "faint")]
     for exponent in range(low, high + 1):
         at = y(10 ** exponent)
         out.append(f'<line class="grid" x1="{left}" x2="{left + PANEL_WIDTH}" y1="{at:.1f}" y2="{at:.1f}"/>')
@@ -133,7 +106,7 @@ def panel(left, title, way, lines, classes, scales):
         if not points:
             continue
         line = "L".join(f"{x(rows):.1f},{y(ms):.1f}" for rows, ms in points)
-        out.append(f'<path class="{css}" d="M{line}"/>')
+        out.append(f'<path class="line {css}" d="M{line}"/>')
         out += [f'<circle class="{css}" cx="{x(rows):.1f}" cy="{y(ms):.1f}" r="{3 if css == "hpsort" else 2}"/>' for rows, ms in points]
         ends.append([y(points[-1][1]), points[-1][1], css])
     # Numbers that would lie on one another are moved apart.
@@ -154,59 +127,90 @@ def scales_of(times):
 def legend(classes):
     out, at = [], LEFT
     for contender, css in classes.items():
-        out.append(f'<path class="{css}" d="M{at},22L{at + 24},22"/>')
+        out.append(f'<path class="line {css}" d="M{at},22L{at + 24},22"/>')
         out.append(text(at + 30, 26, contender))
-        at += 30 + 7 * len(contender) + 28
+        at += 30 + 6 * len(contender) + 24
     return out
 
 
-def draw(path, resident_path):
-    comments, times = read_times(path)
-    resident_comments, resident = read_resident(resident_path)
-    classes = styles({c for lines in times.values() for c in lines})
-    resident_classes = {name: css for _, name, css in RESIDENT_WAYS}
-    scales, resident_scales = scales_of(times), scales_of(resident)
-    height = HEIGHT + RESIDENT_HEIGHT
-
-    title = ("Milliseconds against rows, both in powers of ten: " + ", ".join(query for query, *_ in PANELS) + " by " + ", ".join(classes)
-             + "; " + ", ".join(query for _, query in RESIDENT_PANELS) + " by " + ", ".join(resident_classes))
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+def draw(comments, times):
+    classes = styles(times)
+    scales = scales_of(times)
+    title = ("Milliseconds against rows, both in powers of ten: " + ", ".join(sql for _, _, sql in PANELS) + " by " + ", ".join(classes))
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">',
            f"<title>{escape(title)}</title>", f"<style>{STYLE}</style>",
-           f'<rect class="paper" width="{WIDTH}" height="{height}"/>']
+           f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>']
     out += legend(classes)
-    for number, (query, name, way) in enumerate(PANELS):
-        out += panel(LEFT + number * STEP, name, way, times[query], classes, scales)
+    for number, (query, name, sql) in enumerate(PANELS):
+        out += panel(LEFT + number * STEP, name, sql, times[query], classes, scales)
+    out.append(text(LEFT, HEIGHT - 32, "Milliseconds against rows, both in powers of ten: lower is faster. Unchanged queries of tables in memory, "
+                    "one process or thread each, medians.", "faint"))
     machine = comments[1].split(", ")
-    out.append(text(LEFT, HEIGHT - 32, "Milliseconds against rows, both in powers of ten: lower is faster. Tables in memory, one process or "
-                    "thread each, y from 0 to 999,999, medians.", "faint"))
-    out.append(text(LEFT, HEIGHT - 14, f"{machine[0][:10]}, {', '.join(machine[2:])}; bench/results/{os.path.basename(path)}", "faint"))
-    out.append(f'<g transform="translate(0,{HEIGHT})">')
-    out += legend(resident_classes)
-    for number, (query, name) in enumerate(RESIDENT_PANELS):
-        out += panel(LEFT + number * STEP, name, "x is kept: 1,000 different values", resident[query], resident_classes, resident_scales)
-    machine = resident_comments[1].split(", ")
-    out.append(text(LEFT, RESIDENT_HEIGHT - 32, "Whole statements of hpsort in one process, and of PostgreSQL with eight workers. Tables in memory, medians.", "faint"))
-    out.append(text(LEFT, RESIDENT_HEIGHT - 14, f"{machine[-1]}, {', '.join([machine[0], *machine[3:-1]])}; "
-                    f"bench/results/{os.path.basename(resident_path)}", "faint"))
-    out.append("</g>")
+    out.append(text(LEFT, HEIGHT - 14, f"{machine[0][:10]}, {', '.join(machine[2:4])}; {comments[2]}", "faint"))
     out.append("</svg>")
     return "\n".join(out) + "\n"
+
+
+# --- the table of the most rows
+
+def table(path, times):
+    classes = styles(times)
+    most = scales_of(times)[0][1]
+    lines = [f"| {most:,} rows, ms | " + " | ".join(classes) + " |", "|" + "---|" * (len(classes) + 1)]
+    for query, _, sql in PANELS:
+        cells = [round_ms(times[query][c][most]) if c in times[query] else "" for c in classes]
+        lines.append(f"| `{sql}` | " + " | ".join(cells) + " |")
+    run = os.path.basename(path)
+    return "\n".join(lines + ["", f"Run: [{run}](../bench/results/{run})."])
+
+
+def with_table(written, path, times):
+    """The page with this table in it."""
+    begin, end = "<!-- table picture -->\n", "<!-- end -->"
+    if begin not in written:
+        raise SystemExit(f"docs/performance.md has no {begin.strip()}")
+    before, after = written.split(begin, 1)
+    return before + begin + table(path, times) + "\n" + end + after.split(end, 1)[1]
+
+
+# --- versions
+
+def version(words, where):
+    """The first two numbers of a version, from text before which "words" stands."""
+    found = re.search(words + r"(\d+)\.(\d+)", where)
+    return found and (int(found[1]), int(found[2]))
+
+
+def check_version(comments):
+    """The picture is to be of the hpsort that is described beside it."""
+    with open(os.path.join(root, "hpsort.control"), encoding="utf-8") as file:
+        current = version("default_version = '", file.read())
+    measured = version("hpsort ", comments[2])
+    if not measured or measured < current:
+        raise SystemExit(f"docs/picture.svg was measured with hpsort {'.'.join(map(str, measured)) if measured else 'of an unknown version'}, "
+                         f"and this is {'.'.join(map(str, current))}: run bench/picture/measure.sh")
 
 
 def main():
     arguments = sys.argv[1:]
     check = arguments == ["--check"]
     if not arguments or check:
-        arguments = [name for pattern in ("*-picture.csv", "*-resident-gpu.csv")
-                     for name in sorted(glob.glob(os.path.join(root, "bench", "results", pattern)))[-1:]]
-    if len(arguments) != 2:
+        arguments = sorted(glob.glob(os.path.join(root, "bench", "results", "*-picture.csv")))[-1:]
+    if len(arguments) != 1:
         raise SystemExit(__doc__)
-    drawn = draw(*arguments)
-    if not check:
-        with open(target, "w", encoding="utf-8") as file:
-            file.write(drawn)
-    elif not os.path.exists(target) or open(target, encoding="utf-8").read() != drawn:
-        raise SystemExit(f"docs/picture.svg is not drawn from {' and '.join(map(os.path.basename, arguments))}: run bench/picture/draw.py")
+    path = arguments[0]
+    comments, times = read(path)
+    if check:
+        check_version(comments)
+    with open(page, encoding="utf-8") as file:
+        written = file.read()
+    contents = {picture: draw(comments, times), page: with_table(written, path, times)}
+    for name, content in contents.items():
+        if not check:
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(content)
+        elif not os.path.exists(name) or open(name, encoding="utf-8").read() != content:
+            raise SystemExit(f"{os.path.relpath(name, root)} is not of {os.path.basename(path)}: run bench/picture/draw.py")
 
 
 main()

@@ -1,193 +1,58 @@
 #!/bin/bash
 #
-# measure.sh: ORDER BY, a percentile and an ordered array against the number of rows,
-# by PostgreSQL, hpsort and DuckDB: what draw.py draws.
+# measure.sh: rows in order, a percentile, and a percentile by group against the number of
+# rows, by PostgreSQL, hpsort and DuckDB: what draw.py draws.
 #
-#	measure.sh [--rows "N ..."] [--reps N] [--save] POSTGRESQL...		for example
-#	measure.sh /usr/lib/postgresql/17/bin/pg_config /opt/sid19
+#	PG_CONFIG=... measure.sh [--rows "N ..."] [--reps N] [--out DIR]
 #
-#	POSTGRESQL	a pg_config, or the root directory of another system that has a
-#				PostgreSQL (test/lib.sh: start_system; at most one); hpsort is measured on
-#				the last one
-#	--save		copies picture.csv from build/bench to bench/results/DATE-CPU-picture.csv
+# With the hpsort that is installed.  Writes DIR/DATE-CPU-picture.csv (DIR: build/bench);
+# draw.py draws the newest one in bench/results.
 #
-# Takes ten minutes, 6 GB of memory and 4 GB of disk.  DuckDB is measured where
-# build/duckdb/bin/python or python3 has it.  All tables are in shared buffers, work_mem is large enough for every
-# sort, and each query uses one process, or one of DuckDB's threads.  Contenders take
-# turns: in each of the rounds every one of them has a new session, plans its queries,
-# and runs them.  Answers that differ end the run.
+# The queries are the same for PostgreSQL and hpsort, whose library is loaded or not; then
+# with columns that are kept in memory (hpsort_keep), and on a GPU, if there is one.  DuckDB
+# is measured where build/duckdb/bin/python or python3 has it.  All tables are in shared
+# buffers, work_mem is large enough for every sort, and each query uses one process, or one
+# of DuckDB's threads.  Contenders take turns: in each of the rounds every one of them has a
+# new session, asks each query of the smallest table once, and is timed.  Before the rounds
+# all answers are compared, and plans are looked at: PostgreSQL's have no HpSort, hpsort's
+# have.  Takes four minutes, 8 GB of memory and 2 GB of disk.
 set -euo pipefail
-
-source "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
-source "$root/bench/machine.sh"
 
 command="bench/picture/measure.sh"
 rows="100000 1000000 3000000 10000000"
 reps=5
-save=
-serve=
-with_hpsort=yes
-postgresqls=()
+out=
+usage="usage: measure.sh [--rows \"N ...\"] [--reps N] [--out DIR]"
 while [ $# -gt 0 ]; do
 	case $1 in
 		--rows) rows=$2; shift ;;
 		--reps) reps=$2; shift ;;
-		--save) save=1 ;;
-		--serve) serve=$2; shift ;;
-		--without-hpsort) with_hpsort= ;;
-		-*) die "usage: measure.sh [--rows \"N ...\"] [--reps N] [--save] POSTGRESQL..." ;;
-		*) postgresqls+=("$1") ;;
+		--out) out=$2; shift ;;
+		*) echo "$usage" >&2; exit 2 ;;
 	esac
 	shift
 done
 
-# --- one server, in a process of its own, here or in another system
+source "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
+source "$root/bench/machine.sh"
 
-# serve_tables DIR: writes its place and version to DIR/socket, and waits to be killed.
-serve_tables()
+out=${out:-$root/build/bench}
+mkdir -p "$out"
+rows=$(printf '%s\n' $rows | sort -n | xargs)
+smallest=${rows%% *}
+largest=${rows##* }
+use_installed
+
+# Rows stay in place where a quarter of the buffers holds the table.
+start_server shared_buffers=$((largest / 3500 + 256))MB work_mem=2GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h jit=off client_min_messages=warning \
+	max_parallel_workers_per_gather=0 cursor_tuple_fraction=1 wal_level=minimal max_wal_senders=0 hpsort.resident_memory=1GB hpsort.resident_gpu_memory=1GB
+
+run_psql()
 {
-	local n largest
-
-	largest=$(printf '%s\n' $rows | sort -n | tail -1)
-	mkdir -p "$1"
-	if [ -n "$with_hpsort" ]; then
-		use_working_tree
-	else
-		find_postgres
-		use_postgres "${postgres_list[-1]}"
-	fi
-	start_server shared_buffers=1500MB work_mem=2GB maintenance_work_mem=512MB max_wal_size=8GB checkpoint_timeout=1h \
-		jit=off max_parallel_workers_per_gather=0 wal_level=minimal max_wal_senders=0
-	for n in $(printf '%s\n' $rows | sort -rn); do
-		echo "CREATE TABLE t$n AS"
-		if [ "$n" = "$largest" ]; then
-			# Rows of some 60 bytes; y is mixed from the row's number, so that DuckDB has the same.
-			echo "SELECT i::int AS id, ((h # (h >> 15)) % 1000000)::int AS y, 'row ' || i AS label, 3 * i AS amount
-				FROM (SELECT i, (h # (h >> 13)) * 1812433253 % 2147483648 AS h
-					FROM (SELECT i, (i * 1103515245 + 12345) % 2147483648 AS h FROM generate_series(1, $n::bigint) i) a OFFSET 0) b;"
-		else
-			echo "SELECT * FROM t$largest WHERE id <= $n;"
-		fi
-		echo "VACUUM (ANALYZE, FREEZE) t$n;"
-		echo "SELECT pg_prewarm('t$n');"
-	done | {
-		echo "CREATE EXTENSION pg_prewarm;${with_hpsort:+ CREATE EXTENSION hpsort;}"
-		cat
-	} | as_user "$bindir/psql" -qXAt -v ON_ERROR_STOP=1 >"$work/load.log" 2>&1 || { tail -5 "$work/load.log" >&2; exit 1; }
-	echo "$PGHOST ${version%% *}" >"$1/socket.new"
-	mv "$1/socket.new" "$1/socket"
-	sleep infinity &
-	wait
+	"$bindir/psql" -qXAt -F ' ' -v ON_ERROR_STOP=1 "$@"
 }
 
-if [ -n "$serve" ]; then
-	serve_tables "$serve"
-	exit
-fi
-
-# --- the servers
-
-[ ${#postgresqls[@]} -gt 0 ] || die "usage: measure.sh [--rows \"N ...\"] [--reps N] [--save] POSTGRESQL..."
-dirs=()
-groups=()		# of processes: a server with what compiles for it
-end_servers()
-{
-	local i
-
-	for i in "${!groups[@]}"; do
-		# A server here ends by its own trap, one in a system with the system's namespace.
-		kill "-$([ "${dirs[i]}" = "$work/system/served" ] && echo KILL || echo TERM)" -- "-${groups[i]}" 2>/dev/null || true
-	done
-	# Not to be told that they were killed.
-	{ wait; } 2>/dev/null
-	sleep 1
-	finish
-}
-trap end_servers EXIT
-
-psql=$(command -v psql || true)
-psql_libdir=
-for postgresql in "${postgresqls[@]}"; do
-	options=(--rows "$rows")
-	[ "$postgresql" = "${postgresqls[-1]}" ] || options+=(--without-hpsort)
-	set -m
-	if [ -d "$postgresql" ]; then
-		dir=$work/system/served
-		rm -rf "$work/system"
-		start_system "$postgresql" "$work/system" bench/picture/measure.sh "${options[@]}" --serve /tmp/served >"$work/served.log" 2>&1
-	else
-		dir=$work/served${#dirs[@]}
-		psql=$("$postgresql" --bindir)/psql
-		psql_libdir=$("$postgresql" --libdir)
-		mkdir "$dir"
-		PG_CONFIG=$postgresql "$root/bench/picture/measure.sh" "${options[@]}" --serve "$dir" >"$dir/log" 2>&1 </dev/null &
-	fi
-	groups+=($!)
-	set +m
-	dirs+=("$dir")
-	# One after the other: each compiles and loads.
-	while [ ! -e "$dir/socket" ]; do
-		sleep 1
-		if ! jobs -rp | grep -qx "${groups[-1]}"; then
-			cat "$work/served.log" "$dir/log" 2>/dev/null >&2 || true
-			die "no server of $postgresql"
-		fi
-	done
-done
-[ -n "$psql" ] || die "no psql"
-
-sockets=()
-versions=()
-for dir in "${dirs[@]}"; do
-	read -r socket version <"$dir/socket"
-	[ "$dir" != "$work/system/served" ] || socket=$work/system${socket#/tmp}
-	sockets+=("$socket")
-	versions+=("$version")
-done
-
-# --- the queries
-
-# queries ROWS hpsort|core: a line each: name, tab, SQL
-queries()
-{
-	# A cursor reads all rows and sends them nowhere.
-	printf 'order\tDO $$ DECLARE c NO SCROLL CURSOR FOR SELECT * FROM t%d ORDER BY y; BEGIN OPEN c; MOVE FORWARD ALL FROM c; CLOSE c; END $$\n' "$1"
-	if [ "$2" = hpsort ]; then
-		printf "percentile\tSELECT a[ceil(0.5 * cardinality(a))::int] FROM (SELECT hpsort_column_array('t%d', 'y') AS a OFFSET 0) s\n" "$1"
-		printf "array\tSELECT cardinality(a), a[1], a[1 + cardinality(a) / 3] FROM (SELECT hpsort_column_array('t%d', 'y') AS a OFFSET 0) s\n" "$1"
-	else
-		printf 'percentile\tSELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM t%d\n' "$1"
-		printf 'array\tSELECT cardinality(a), a[1], a[1 + cardinality(a) / 3] FROM (SELECT array_agg(y ORDER BY y) AS a FROM t%d OFFSET 0) s\n' "$1"
-	fi
-}
-
-# run_postgres SOCKET hpsort|core ROWS LOOPS: lines of query, answer and ms
-run_postgres()
-{
-	local name sql i options=
-
-	[ "$2" = core ] || options='-c session_preload_libraries=hpsort'
-	{
-		# What a session learns with its first queries is not the queries' time.
-		echo '\o /dev/null'
-		echo "EXPLAIN SELECT * FROM t$3 ORDER BY y;"
-		queries "$3" "$2" | sed -n 's/^[a-z]*\tSELECT \(.*\)/EXPLAIN SELECT \1;/p'
-		echo '\o'
-		while IFS=$'\t' read -r name sql; do
-			printf '\\echo @%s\n\\timing on\n' "$name"
-			for ((i = 0; i < $4; i++)); do
-				echo "$sql;"
-			done
-			echo '\timing off'
-		done < <(queries "$3" "$2")
-	} >"$work/session.sql"
-	PGHOST=$1 PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGOPTIONS=$options LD_LIBRARY_PATH=$psql_libdir \
-		"$psql" -qXAt -F ' ' -v ON_ERROR_STOP=1 -f "$work/session.sql" >"$work/session.out" || die "failed: see above"
-	awk '/^@/ { query = substr($0, 2); answer = "-"; next }
-		/^Time: / { print query "\t" answer "\t" $2; next }
-		/^Timing / { next }
-		{ answer = $0 }' OFS='\t' "$work/session.out"
-}
+# --- the contenders
 
 python=
 for python in "$root/build/duckdb/bin/python" python3 ''; do
@@ -195,54 +60,201 @@ for python in "$root/build/duckdb/bin/python" python3 ''; do
 done
 [ -n "$python" ] || echo "DuckDB is not measured: no Python with duckdb" >&2
 
+declare -A settings=(
+	[core]="-c jit=off"
+	[pages]="-c session_preload_libraries=hpsort -c hpsort.enable_resident=off -c hpsort.device=cpu"
+	[memory]="-c session_preload_libraries=hpsort -c hpsort.device=cpu"
+	[gpu]="-c session_preload_libraries=hpsort -c hpsort.device=gpu")
+declare -A names=(
+	[core]="PostgreSQL ${version%% *}"
+	[pages]="hpsort"
+	[memory]="hpsort: columns kept in memory"
+	[gpu]="hpsort: columns kept on a GPU")
+
+# session CONTENDER: psql in a session of its own
+session()
+{
+	PGOPTIONS=${settings[$1]} run_psql
+}
+
+run_psql -c 'CREATE EXTENSION hpsort' -c 'CREATE EXTENSION pg_prewarm'
+contenders="core pages memory"
+gpu=
+if session gpu <<<"SELECT hpsort('{2,1}')" >/dev/null 2>"$work/gpu"; then
+	contenders+=" gpu"
+	gpu="; $(run_psql -c "SELECT name FROM hpsort_devices() WHERE device = 'gpu' LIMIT 1")"
+else
+	echo "no GPU is measured: $(sed -n 's/^DETAIL: *//p' "$work/gpu")" >&2
+fi
+
+# --- the queries
+
+queries="order percentile groups"
+sql_of()
+{
+	case $1 in
+		order) echo "SELECT * FROM t$2 ORDER BY y" ;;
+		percentile) echo "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM t$2" ;;
+		groups) echo "SELECT x, percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM t$2 GROUP BY x" ;;
+	esac
+}
+
+# timed QUERY ROWS: a cursor reads all rows in order and sends them nowhere.
+timed()
+{
+	local sql
+
+	sql=$(sql_of "$1" "$2")
+	[ "$1" != order ] || sql="DO \$\$ DECLARE c NO SCROLL CURSOR FOR $sql; BEGIN OPEN c; MOVE FORWARD ALL FROM c; CLOSE c; END \$\$"
+	echo "$sql;"
+}
+
+# Kept columns and the GPU have no part in returning rows in order.
+has()
+{
+	[ "$2" != order ] || [[ "$1" == core || "$1" == pages ]]
+}
+
+# answer CONTENDER ROWS: a line for each query, as duckdb_times.py has it.  The order's
+# rows are not compared: test/ does that.
+answer()
+{
+	session "$1" <<-END
+		SELECT 'percentile', p FROM ($(sql_of percentile "$2")) q(p);
+		SELECT 'groups', count(*), sum((x + 1) * p::bigint) FROM ($(sql_of groups "$2")) q(x, p);
+	END
+}
+
+# check_plans CONTENDER ROWS: HpSort where it is to be, blocks kept, and on the GPU
+check_plans()
+{
+	local query plan wrong
+
+	for query in $queries; do
+		has "$1" "$query" || continue
+		plan=$(session "$1" <<<"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $(sql_of "$query" "$2");")
+		wrong=
+		case $1 in
+			core) ! grep -q 'HpSort' <<<"$plan" || wrong=yes ;;
+			pages) grep -q 'HpSort' <<<"$plan" || wrong=yes ;;
+			memory) grep -q 'Resident Blocks: [1-9]' <<<"$plan" || wrong=yes ;;
+			gpu) grep -q 'on the GPU' <<<"$plan" || wrong=yes ;;
+		esac
+		[ -z "$wrong" ] || die "not the plan of ${names[$1]}, $2 rows:"$'\n'"$plan"
+	done
+}
+
+# --- the tables
+
+# Rows of some 60 bytes; x and y are mixed from the row's number, so that DuckDB has the same.
+fill()
+{
+	run_psql <<-END
+		CREATE TABLE t$1 AS
+		SELECT i::int AS id, ((h * 1812433253 % 2147483648 >> 11) % 1000)::int AS x, (h % 1000000)::int AS y, 'row ' || i AS label
+		FROM (SELECT i, h # (h >> 15) AS h
+			FROM (SELECT i, (h # (h >> 13)) * 1812433253 % 2147483648 AS h
+				FROM (SELECT i, (i * 1103515245 + 12345) % 2147483648 AS h FROM generate_series(1, $1::bigint) i) a OFFSET 0) b OFFSET 0) c;
+		VACUUM (ANALYZE, FREEZE) t$1;
+		\o /dev/null
+		SELECT pg_prewarm('t$1'), hpsort_keep('t$1', 'x'), hpsort_keep('t$1', 'y');
+	END
+}
+
+# keep ROWS: queries that read a column bring it into memory, which a worker allocates.
+keep()
+{
+	local i kept=
+
+	for ((i = 0; i < 20; i++)); do
+		answer memory "$1" >/dev/null
+		kept=$(run_psql -c "SELECT count(*) FROM hpsort_resident WHERE relation = 't$1'::regclass AND blocks_valid > blocks * 0.9")
+		[ "$kept" != 2 ] || return 0
+		sleep 0.1
+	done
+	run_psql -c "SELECT * FROM hpsort_resident" >&2
+	die "the columns of t$1 are not in memory"
+}
+
+say()
+{
+	printf '%4d s  %s\n' "$SECONDS" "$*" >&2
+}
+
 # --- rounds
 
-out=$root/build/bench
-mkdir -p "$out"
-rm -f "$work/times"
+# run_postgres CONTENDER ROWS LOOPS: lines of query, tab and ms
+run_postgres()
+{
+	local query i
+
+	{
+		# What a session learns with its first queries is not the queries' time.
+		echo '\o /dev/null'
+		for query in $queries; do
+			timed "$query" "$smallest"
+		done
+		for query in $queries; do
+			has "$1" "$query" || continue
+			printf '\\echo @%s\n\\timing on\n' "$query"
+			for ((i = 0; i < $3; i++)); do
+				timed "$query" "$2"
+			done
+			echo '\timing off'
+		done
+	} >"$work/session.sql"
+	session "$1" <"$work/session.sql" >"$work/session.out" || die "failed: see above"
+	awk '/^@/ { query = substr($0, 2) } /^Time: / { print query "\t" $2 }' "$work/session.out"
+}
+
 # took CONTENDER ROWS: what it ran, from standard input, goes to the others' times
 took()
 {
 	sed "s/^/$1\t$2\t/" >>"$work/times"
 }
 
-hpsort="hpsort on PostgreSQL ${versions[-1]}"
+for n in $rows; do
+	fill "$n"
+	keep "$n"
+	say "$n rows: filled, and kept in memory"
+	for contender in $contenders; do
+		check_plans "$contender" "$n"
+		answer "$contender" "$n" | sort >"$work/answer.$contender"
+		cmp "$work/answer.core" "$work/answer.$contender" || die "another answer: ${names[$contender]}"
+	done
+done
 for n in $rows; do
 	loops=$((1000000 / n))
 	[ "$loops" -ge 1 ] || loops=1
-	echo "$n rows" >&2
 	for ((round = 0; round < reps; round++)); do
-		for i in "${!sockets[@]}"; do
-			run_postgres "${sockets[i]}" core "$n" "$loops" | took "PostgreSQL ${versions[i]}" "$n"
+		for contender in $contenders; do
+			run_postgres "$contender" "$n" "$loops" | took "${names[$contender]}" "$n"
 		done
-		run_postgres "${sockets[-1]}" hpsort "$n" "$loops" | took "$hpsort" "$n"
-		[ -z "$python" ] || "$python" "$root/bench/picture/duckdb_times.py" "$n" "$loops" >"$work/duckdb"
-		[ -z "$python" ] || sed 1d "$work/duckdb" | took "$(head -1 "$work/duckdb")" "$n"
+		[ -n "$python" ] || continue
+		"$python" "$root/bench/picture/duckdb_times.py" "$n" "$loops" "$smallest" >"$work/duckdb"
+		duckdb=$(sed -n 1p "$work/duckdb")
+		sed 1d "$work/duckdb" | grep -v $'\t' | sort >"$work/answer.duckdb"
+		answer core "$n" | sort | cmp - "$work/answer.duckdb" || die "another answer: $duckdb"
+		sed 1d "$work/duckdb" | grep $'\t' | took "$duckdb" "$n"
 	done
+	say "$n rows: measured"
 done
 
-# The order's rows are not compared: test/ does that.
-differ=$(cut -f2-4 "$work/times" | sort -u | cut -f1-2 | uniq -d)
-[ -z "$differ" ] || { sort -u -k2,3 "$work/times" >&2; die "answers differ: $differ"; }
-
+csv=$out/$(date -u +%Y-%m-%d)-$(cpu_name)-picture.csv
 {
 	echo "# $command --rows \"$rows\" --reps $reps"
 	machine
-	echo "# $(gcc --version | head -1); $(IFS=,; echo "PostgreSQL ${versions[*]}" | sed 's/,/, /g')${python:+; $(head -1 "$work/duckdb")}"
+	echo "# hpsort $(run_psql -c "SELECT extversion FROM pg_extension WHERE extname = 'hpsort'"), PostgreSQL ${version%% *}${python:+, $duckdb}$gpu"
 	echo "query,contender,rows,runs,median_ms,min_ms,max_ms"
-	sort -s -t$'\t' -k3,3 -k1,1 -k2,2n -k5,5g "$work/times" | awk -F'\t' '
+	sort -s -t$'\t' -k3,3 -k1,1 -k2,2n -k4,4g "$work/times" | awk -F'\t' '
 		function put()
 		{
 			if (n)
 				printf "%s,%d,%.3f,%.3f,%.3f\n", key, n, n % 2 ? ms[(n + 1) / 2] : (ms[n / 2] + ms[n / 2 + 1]) / 2, ms[1], ms[n]
 			n = 0
 		}
-		{ this = $3 "," $1 "," $2; if (this != key) put(); key = this; ms[++n] = $5 }
+		{ this = $3 "," $1 "," $2; if (this != key) put(); key = this; ms[++n] = $4 }
 		END { put() }'
-} >"$out/picture.csv"
-grep -v '^#' "$out/picture.csv" | column -s, -t
-if [ -n "$save" ]; then
-	saved=bench/results/$(date -u +%Y-%m-%d)-$(cpu_name)-picture.csv
-	cp "$out/picture.csv" "$root/$saved"
-	echo "saved to $saved; bench/picture/draw.py draws it"
-fi
+} >"$csv"
+cat "$csv"
+echo "written to $csv"
