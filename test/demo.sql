@@ -1,6 +1,6 @@
--- demo.sql: the main job of hpsort on real flights, each result compared with
--- PostgreSQL's own answer and timed beside it.  Run by demo.sh; psql variable
--- flights is the CSV file.
+-- demo.sql: what hpsort does to queries on real flights, each result compared with
+-- PostgreSQL's own answer and timed beside it.  Run by demo.sh, in a server that
+-- loads hpsort with each session; psql variable flights is the CSV file.
 
 \pset footer off
 \pset pager off
@@ -17,192 +17,178 @@ VACUUM ANALYZE flights;
 
 -- What the comparison at the end shows.
 CREATE TEMP TABLE demo (
-	step int GENERATED ALWAYS AS IDENTITY, what text, hpsort_ms numeric, postgresql_ms numeric, equal bool);
+	step int GENERATED ALWAYS AS IDENTITY, query text, hpsort_ms numeric, postgresql_ms numeric, equal bool);
 
--- Median time of a query in milliseconds.
-CREATE FUNCTION pg_temp.median_ms(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+-- explain(query, options, wanted): the plan as JSON.  It is an error if the plan has
+-- one of hpsort's nodes and none is wanted, or has none and one is; NULL: either.
+CREATE FUNCTION pg_temp.explain(query text, options text, wanted bool) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-	started timestamptz;
+	plan json;
+BEGIN
+	EXECUTE format('EXPLAIN (%s, FORMAT json) %s', options, query) INTO plan;
+	IF (plan::text LIKE '%"Custom Plan Provider": "HpSort%') <> wanted THEN
+		RAISE EXCEPTION 'HpSort % in the plan of: %', CASE WHEN wanted THEN 'must be' ELSE 'must not be' END, query
+			USING DETAIL = plan::text;
+	END IF;
+	RETURN plan;
+END $$;
+
+-- The rows of a query in their order, as one value.
+CREATE FUNCTION pg_temp.answer(query text, wanted bool) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text;
+BEGIN
+	query := format('SELECT md5(string_agg(q::text, '' '')) FROM (%s) q', query);
+	PERFORM pg_temp.explain(query, 'COSTS off', wanted);
+	EXECUTE query INTO rows;
+	RETURN rows;
+END $$;
+
+-- Milliseconds to plan and run a query as it is, whose rows are read and sent
+-- nowhere: the median of five.
+CREATE FUNCTION pg_temp.median_ms(query text, wanted bool) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
 	times float8[];
 BEGIN
 	FOR i IN 1 .. 5 LOOP
-		started := clock_timestamp();
-		EXECUTE query;
-		times := times || extract(epoch FROM clock_timestamp() - started)::float8 * 1000;
+		plan := pg_temp.explain(query, 'ANALYZE, TIMING off', wanted);
+		times := times || (plan -> 0 ->> 'Planning Time')::float8 + (plan -> 0 ->> 'Execution Time')::float8;
 	END LOOP;
 	RETURN (SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY t)::numeric, 1) FROM unnest(times) t);
 END $$;
 
--- Same result, and how long does each take?  Queries of several rows come with
--- one that makes a value of their result, to compare, and one that reads it, to
--- be timed; %s is where the query goes.  What PostgreSQL sorts it sorts itself.
-CREATE PROCEDURE pg_temp.compare(what text, hpsort text, postgresql text,
-	comparing text DEFAULT '%s', timing text DEFAULT '%s') LANGUAGE plpgsql AS $$
+-- The same result, and how long does each take?  Without another query for
+-- PostgreSQL, it is the same one, and hpsort's nodes must be what answers it.
+CREATE PROCEDURE pg_temp.compare(what text, hpsort text, postgresql text DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
+	wanted bool := CASE WHEN postgresql IS NULL THEN true END;
 	ours text;
 	theirs text;
 	ours_ms numeric;
 	theirs_ms numeric;
 BEGIN
-	EXECUTE format('SELECT (%s)::text', format(comparing, hpsort)) INTO ours;
-	ours_ms := pg_temp.median_ms(format(timing, hpsort));
+	ours := pg_temp.answer(hpsort, wanted);
+	ours_ms := pg_temp.median_ms(hpsort, wanted);
 	SET LOCAL hpsort.enable_sort = off;
-	EXECUTE format('SELECT (%s)::text', format(comparing, postgresql)) INTO theirs;
-	theirs_ms := pg_temp.median_ms(format(timing, postgresql));
+	SET LOCAL hpsort.enable_aggregate = off;
+	theirs := pg_temp.answer(coalesce(postgresql, hpsort), false);
+	theirs_ms := pg_temp.median_ms(coalesce(postgresql, hpsort), false);
 	SET LOCAL hpsort.enable_sort = on;
-	INSERT INTO demo (what, hpsort_ms, postgresql_ms, equal)
+	SET LOCAL hpsort.enable_aggregate = on;
+	INSERT INTO demo (query, hpsort_ms, postgresql_ms, equal)
 		VALUES (what, ours_ms, theirs_ms, ours IS NOT DISTINCT FROM theirs);
+END $$;
+
+-- Queries that read kept columns bring them into memory, which a worker of the server allocates.
+CREATE PROCEDURE pg_temp.run_until_kept(query text) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 50 LOOP
+		PERFORM pg_temp.answer(query, true);
+		EXIT WHEN (SELECT bool_and(blocks_valid > 0.9 * blocks) FROM hpsort_resident);
+		PERFORM pg_sleep(0.05);
+	END LOOP;
 END $$;
 
 \echo
 \echo 'The data: flights inside the United States, January to June 2001'
 \echo
 \set ECHO queries
-SELECT count(*) AS flights, min(delay) AS earliest, max(delay) AS latest, count(DISTINCT delay) AS delays,
-	min(distance) AS shortest, max(distance) AS longest, count(DISTINCT distance) AS distances FROM flights;
-
-\echo '1. All delays and all distances in order, as arrays: first and last five'
-\echo
-\set ECHO queries
-SELECT a.delays[1:5] AS first_delays, a.delays[cardinality(a.delays) - 4:] AS last_delays,
-	a.distances[1:5] AS first_distances, a.distances[cardinality(a.distances) - 4:] AS last_distances
-FROM (SELECT hpsort_agg(delay) AS delays, hpsort_agg(distance) AS distances FROM flights) a;
-
+SELECT count(*) AS flights, min(delay) AS earliest, max(delay) AS latest,
+	min(distance) AS shortest, max(distance) AS longest FROM flights;
 \set ECHO none
-CALL pg_temp.compare('hpsort_agg(delay)',
-	'SELECT hpsort_agg(delay) FROM flights',
-	'SELECT array_agg(delay ORDER BY delay) FROM flights');
-CALL pg_temp.compare('hpsort_agg(distance)',
-	'SELECT hpsort_agg(distance) FROM flights',
-	'SELECT array_agg(distance ORDER BY distance) FROM flights');
 
-\echo '2. With promised bounds: the minute of departure, 0 to 1439, from the last to the first'
+\echo 'Steps 1 to 5 are queries as anybody writes them. hpsort is loaded; nothing else is to be done.'
 \echo
+\echo '1. A percentile by group: the worst days'
+\echo
+\set percentiles 'SELECT day_of_year, count(*), percentile_disc(0.9) WITHIN GROUP (ORDER BY delay) AS one_in_ten_later\nFROM flights GROUP BY day_of_year HAVING count(*) >= 100\nORDER BY one_in_ten_later DESC, day_of_year LIMIT 3'
 \set ECHO queries
-SELECT (hpsort_agg(minute_of_day, 0, 1439, true))[1:10] AS latest_departures FROM flights;
-
+:percentiles;
 \set ECHO none
-CALL pg_temp.compare('hpsort_agg(minute_of_day, 0, 1439, true)',
-	'SELECT hpsort_agg(minute_of_day, 0, 1439, true) FROM flights',
-	'SELECT array_agg(minute_of_day ORDER BY minute_of_day DESC) FROM flights');
-
-\echo '   A key outside the bounds is an error, never a wrong result:'
+\echo '   What EXPLAIN says of it:'
 \echo
-\set ON_ERROR_STOP off
+EXPLAIN (COSTS OFF) :percentiles;
+CALL pg_temp.compare('percentile_disc ... GROUP BY day_of_year', :'percentiles');
+
+\echo '2. Groups: delays by distance'
+\echo
+\set groups 'SELECT distance / 1000 * 1000 AS miles, count(*), min(delay), round(avg(delay), 1) AS avg, max(delay)\nFROM flights GROUP BY miles ORDER BY miles'
 \set ECHO queries
-SELECT hpsort_agg(delay, 0, 1000) FROM flights;
+:groups;
 \set ECHO none
-SELECT :'SQLSTATE' = '22003' AS refused \gset
-\set ON_ERROR_STOP on
-INSERT INTO demo (what, equal) VALUES ('bounds broken: an error', :'refused');
+CALL pg_temp.compare('count, min, avg, max ... GROUP BY miles', :'groups');
 
+\echo '3. How many different values?'
 \echo
-\echo '3. By group: the delays of each day in order; the worst days with 100 flights and more'
-\echo
+\set different 'SELECT count(DISTINCT delay) AS delays, count(DISTINCT distance) AS distances FROM flights'
 \set ECHO queries
-SELECT day_of_year, cardinality(delays) AS flights, delays[1] AS first, delays[(cardinality(delays) + 1) / 2] AS median,
-	delays[cardinality(delays)] AS last
-FROM (SELECT day_of_year, hpsort_agg(delay) AS delays FROM flights GROUP BY day_of_year) d
-WHERE cardinality(delays) >= 100
-ORDER BY median DESC, day_of_year LIMIT 3;
-
+:different;
 \set ECHO none
-CALL pg_temp.compare('hpsort_agg(delay) ... GROUP BY day_of_year',
-	'SELECT day_of_year, hpsort_agg(delay) AS delays FROM flights GROUP BY day_of_year',
-	'SELECT day_of_year, array_agg(delay ORDER BY delay) AS delays FROM flights GROUP BY day_of_year',
-	comparing => 'SELECT array_agg(q::text ORDER BY q) FROM (%s) q',
-	timing => 'SELECT sum(cardinality(delays)) FROM (%s) q');
+CALL pg_temp.compare('count(DISTINCT delay), count(DISTINCT distance)', :'different');
 
-\echo '4. Runs, every delay with its count: all of the column in this little'
+\echo '4. The first of each group: the three longest delays of each day, here of two days'
+\echo
+\set first 'SELECT * FROM (\n\tSELECT *, rank() OVER (PARTITION BY day_of_year ORDER BY delay DESC) AS place FROM flights) f\nWHERE place <= 3 ORDER BY day_of_year, place, id'
+\set ECHO queries
+:first LIMIT 6;
+\set ECHO none
+CALL pg_temp.compare('rank() OVER (PARTITION BY day_of_year ...) <= 3', :'first');
+
+\echo '5. All rows in order, here the first of them'
+\echo
+\set ordered 'SELECT * FROM flights ORDER BY delay DESC, id'
+\set ECHO queries
+:ordered LIMIT 3;
+\set ECHO none
+\echo '   What EXPLAIN says of all of them:'
+\echo
+EXPLAIN (COSTS OFF) :ordered;
+CALL pg_temp.compare('SELECT * ... ORDER BY delay DESC, id', :'ordered');
+
+\echo 'Steps 6 to 8 are functions of hpsort. PostgreSQL is asked the same in its own words.'
+\echo
+\echo '6. Every value with its count, in order: the commonest delays'
 \echo
 \set ECHO queries
-SELECT cardinality(runs) AS runs, pg_size_pretty(pg_column_size(runs)::bigint) AS as_runs,
-	pg_size_pretty(pg_column_size(keys)::bigint) AS as_keys
-FROM (SELECT hpsort_runs_agg(delay) AS runs, hpsort_agg(delay) AS keys FROM flights) a;
-
 SELECT r.key AS delay, r.count AS flights
 FROM (SELECT hpsort_runs_agg(delay) AS runs FROM flights) a, unnest(a.runs) r
-ORDER BY r.count DESC, r.key LIMIT 5;
-
+ORDER BY r.count DESC, r.key LIMIT 3;
 \set ECHO none
 CALL pg_temp.compare('hpsort_runs_agg(distance)',
-	'SELECT hpsort_runs_agg(distance) FROM flights',
-	'SELECT array_agg((distance, count)::hpsort_run ORDER BY distance)
-	FROM (SELECT distance, count(*) FROM flights GROUP BY distance) runs');
+	'SELECT key, count FROM unnest((SELECT hpsort_runs_agg(distance) FROM flights))',
+	'SELECT distance, count(*) FROM flights GROUP BY distance ORDER BY distance');
 
-\echo '5. A percentile is a walk over the runs: nine of ten flights are late by at most'
+\echo '7. A column in order, as an array: its ends'
 \echo
 \set ECHO queries
-SELECT min(key) AS minutes
-FROM (SELECT r.key, sum(r.count) OVER (ORDER BY r.key) AS upto, sum(r.count) OVER () AS n
-	FROM (SELECT hpsort_runs_agg(delay) AS runs FROM flights) a, unnest(a.runs) r) w
-WHERE upto >= 0.9 * n;
-
+SELECT d[1:5] AS first_delays, d[cardinality(d) - 4:] AS last_delays
+FROM (SELECT hpsort_column_array('flights', 'delay') AS d) a;
 \set ECHO none
-CALL pg_temp.compare('90th percentile of delay, from runs',
-	'SELECT min(key)
-	FROM (SELECT r.key, sum(r.count) OVER (ORDER BY r.key) AS upto, sum(r.count) OVER () AS n
-		FROM (SELECT hpsort_runs_agg(delay) AS runs FROM flights) a, unnest(a.runs) r) w
-	WHERE upto >= 0.9 * n',
-	'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY delay) FROM flights');
+CALL pg_temp.compare('hpsort_column_array(''flights'', ''delay'')',
+	'SELECT hpsort_column_array(''flights'', ''delay'')',
+	'SELECT array_agg(delay ORDER BY delay) FROM flights');
 
-\echo '6. The sorting permutation: the ten longest delays with their rows, equal ones in order of the table'
+\echo '8. An array in order, and the subscripts of its elements in order'
 \echo
 \set ECHO queries
+SELECT hpsort(ARRAY[30, 10, NULL, 20, 10]) AS ascending, hpsort_order(ARRAY[30, 10, 20, 10]) AS subscripts;
+\set ECHO none
 CREATE TEMP TABLE delays AS SELECT array_agg(delay ORDER BY id) AS keys FROM flights;
-
-SELECT f.*
-FROM (SELECT hpsort_order(keys, descending => true) AS ids FROM delays) o,
-	unnest(o.ids[1:10]) WITH ORDINALITY AS place(id, number) JOIN flights f USING (id)
-ORDER BY place.number;
-
-\set ECHO none
--- From the table: an array that is there already would make hpsort look better.
-CALL pg_temp.compare('hpsort_order(array_agg(delay ORDER BY id), true)',
-	'SELECT hpsort_order((SELECT array_agg(delay ORDER BY id) FROM flights), descending => true)',
-	'SELECT array_agg(id ORDER BY delay DESC, id) FROM flights');
-
-\echo '7. An array in order'
-\echo
-\set ECHO queries
-SELECT hpsort(ARRAY[3, NULL, 1, 2, 1]) AS ascending, hpsort(ARRAY[3, NULL, 1, 2, 1], descending => true) AS descending;
-
-\set ECHO none
-CALL pg_temp.compare('hpsort(array), not from the table',
+CALL pg_temp.compare('hpsort(array)',
 	'SELECT hpsort(keys) FROM delays',
 	'SELECT array_agg(x ORDER BY x) FROM delays, unnest(keys) x');
 
-\echo '8. Any query in order, as a set without an array''s limit: the five shortest flights'
+\echo '9. Query 1 again, of columns that are kept in memory beside the table, up to date without triggers'
 \echo
 \set ECHO queries
-SELECT hpsort_query('SELECT distance FROM flights') AS distance LIMIT 5;
-
+SELECT hpsort_keep('flights', 'day_of_year', 'delay');
 \set ECHO none
-CALL pg_temp.compare('hpsort_query(''SELECT distance FROM flights'')',
-	'SELECT hpsort_query(''SELECT distance FROM flights'') AS x',
-	'SELECT distance AS x FROM flights ORDER BY distance',
-	comparing => 'SELECT array_agg(x) FROM (%s) q',
-	timing => 'SELECT count(x) FROM (%s) q');
-
-\echo '   What it did:'
-\echo
+CALL pg_temp.run_until_kept(:'percentiles');
 \set ECHO queries
-\pset expanded on
-SELECT * FROM hpsort_last();
-\pset expanded off
+SELECT attribute, rows, pg_size_pretty(bytes) AS memory, reason FROM hpsort_resident ORDER BY attribute;
 \set ECHO none
-
-\echo '9. Plain ORDER BY: hpsort sorts where it is cheaper than PostgreSQL''s own sort'
-\echo
-\set ECHO queries
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM flights ORDER BY delay DESC;
-
-\set ECHO none
-CALL pg_temp.compare('SELECT * ... ORDER BY delay DESC, id',
-	'SELECT * FROM flights ORDER BY delay DESC, id',
-	'SELECT * FROM flights ORDER BY delay DESC, id',
-	comparing => 'SELECT md5(string_agg(q::text, '' '')) FROM (%s) q',
-	timing => 'SELECT count(*) FROM (%s OFFSET 0) q');
+CALL pg_temp.compare('query 1, columns kept in memory', :'percentiles');
 
 -- With the GPU's answer and time, or the reason why there is none.
 CREATE FUNCTION pg_temp.on_gpu(wide int[], OUT device text, OUT hpsort_ms numeric, OUT equal_to_cpu bool, OUT reason text)
@@ -225,16 +211,15 @@ BEGIN
 	END;
 END $$;
 
-\echo '10. The GPU, if there is one: a key of 32 bits for each flight'
+\echo '10. A GPU, if there is one and hpsort was built for it: a key of 32 bits for each flight'
 \echo
 \set ECHO queries
 SELECT g.* FROM pg_temp.on_gpu((SELECT array_agg(hashint4(id)) FROM flights)) g;
-SELECT device, name, state FROM hpsort_devices();
 \set ECHO none
 
 \echo 'Results beside PostgreSQL''s own, times in milliseconds (medians of five):'
 \echo
-SELECT step, what, hpsort_ms, postgresql_ms, round(postgresql_ms / nullif(hpsort_ms, 0), 1) AS times_faster, equal
+SELECT step, query, hpsort_ms, postgresql_ms, round(postgresql_ms / nullif(hpsort_ms, 0), 1) AS times_faster, equal
 FROM demo ORDER BY step;
 
 -- Ends psql with an error.
@@ -245,4 +230,4 @@ BEGIN
 	END IF;
 END $$;
 
-\echo 'All results are equal to those of PostgreSQL.'
+\echo 'All results are equal to those of PostgreSQL, whose plans had no part of hpsort.'

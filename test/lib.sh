@@ -241,9 +241,24 @@ commit_tree()
 	"${git[@]}" commit -q -m 'the working tree'
 }
 
+# build DIR [FLAG...]
 build()
 {
-	as_user make -C "$1" -j"$(nproc)" "${make_flags[@]}" all
+	as_user make -C "$1" -j"$(nproc)" "${make_flags[@]}" "${@:2}" all
+}
+
+# build_aloud DIR: what is being compiled, by tenths of the files; all else to build.log.
+build_aloud()
+{
+	local command total files=0
+
+	total=$(build "$1" -n 2>/dev/null | grep -c -- ' -c ') || true
+	[ "$total" -gt 0 ] || total=1
+	build "$1" --no-silent 2>&1 | tee "$work/build.log" | while read -r command; do
+		[[ "$command" == *" -c "* && "$command " =~ ([^ ]+\.(c|cpp|cu))\  ]] || continue
+		files=$((files + 1))
+		[ $((files * 10 / total)) = $(((files - 1) * 10 / total)) ] || echo "  $files of $total files: ${BASH_REMATCH[1]}"
+	done
 }
 
 # as_installer COMMAND: as somebody who may write into the PostgreSQL chosen.
@@ -293,7 +308,7 @@ use_working_tree()
 	make_flags+=("$@")
 	echo "building hpsort for PostgreSQL $version in $bindir"
 	copy_tree "$work/src"
-	if ! { build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1; then
+	if ! { build_aloud "$work/src" && install_built "$work/src" >>"$work/build.log" 2>&1; }; then
 		tail -n 50 "$work/build.log" >&2
 		exit 1
 	fi
