@@ -194,7 +194,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	if (hpsort_resident_memory == 0)
 		ereport(NOTICE,
 				(errmsg("no values are kept while %s is 0", "hpsort.resident_memory"),
-				 errhint("Set it to the memory that resident columns may take, and reload the configuration.")));
+				 errhint("Set it to the memory that resident columns may take, and reload the configuration, which this session sees with its next command.")));
 	PG_RETURN_VOID();
 }
 
