@@ -3,23 +3,23 @@
 # its memory, are served in the middle of a sort, too.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use IPC::Run ();
 use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+random_seed();
 
 # malloc gives large blocks back to the system as soon as they are freed, so that a
 # backend's resident memory shows what it has not freed.
 $ENV{MALLOC_MMAP_THRESHOLD_} = 1 << 17;
 $ENV{MALLOC_TRIM_THRESHOLD_} = 1 << 17;
 
-my $node = PostgreSQL::Test::Cluster->new('cancel');
-$node->init;
+my $node = new_cluster('cancel');
 $node->append_conf('postgresql.conf', "log_line_prefix = '%p '\nmax_parallel_workers_per_gather = 0\nautovacuum = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');

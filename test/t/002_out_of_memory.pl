@@ -2,6 +2,9 @@
 # the server go on, and what was taken is given back.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use IPC::Run ();
@@ -9,8 +12,7 @@ use Test::More;
 
 plan skip_all => 'needs /proc and prlimit' unless -r '/proc/self/status' && `prlimit --version 2>/dev/null`;
 
-my $node = PostgreSQL::Test::Cluster->new('memory');
-$node->init;
+my $node = new_cluster('memory');
 $node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = 0\nautovacuum = off\njit = off\nhpsort.enable_sort = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');

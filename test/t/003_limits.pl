@@ -1,12 +1,14 @@
 # What is too much for an array, and errors in parallel workers.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('limits');
-$node->init;
+my $node = new_cluster('limits');
 $node->append_conf('postgresql.conf', "autovacuum = off\nhpsort.enable_sort = off\nmax_worker_processes = 8\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION hpsort');

@@ -1,13 +1,15 @@
 # Dump and restore, pg_upgrade, and loading by configuration.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use Cwd ();
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $old = PostgreSQL::Test::Cluster->new('old');
-$old->init;
+my $old = new_cluster('old');
 # preloaded: settings from the file are checked, and no CREATE EXTENSION is needed for them
 $old->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\nhpsort.threads = 2\nautovacuum = off\n");
 $old->start;
@@ -86,8 +88,7 @@ $old->stop;
 is(join('', grep { /WARNING:|PANIC:|TRAP:|terminated by signal/ } split /^/m, slurp_file($old->logfile)), '', 'old server: nothing in the log');
 
 # pg_upgrade, to the same version: the library is loaded in binary upgrade mode.
-my $new = PostgreSQL::Test::Cluster->new('new');
-$new->init;
+my $new = new_cluster('new');
 $new->append_conf('postgresql.conf', "shared_preload_libraries = 'hpsort'\nautovacuum = off\n");
 my $bindir = $old->config_data('--bindir');
 my $cwd = Cwd::getcwd();

@@ -2,14 +2,16 @@
 # in the middle of a sort.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use IPC::Run ();
 use Time::HiRes qw(time);
 use Test::More;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
+my $primary = new_cluster('primary', allows_streaming => 1);
 $primary->append_conf('postgresql.conf', "autovacuum = off\nhpsort.enable_sort = off\n");
 $primary->start;
 $primary->backup('backup');

@@ -6,15 +6,15 @@ use FindBin;
 use lib $FindBin::Bin;
 use GpuService;
 use IPC::Run ();
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $wanted = $ENV{HPSORT_TEST_KILLS} // 100;
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed, $wanted kills");
+random_seed();
+diag("$wanted kills");
 
 my $node = new_server('kills', "hpsort.gpu_restart_delay = '1ms'", "hpsort.gpu_pinned_memory = '4MB'");
 make_keys($node);

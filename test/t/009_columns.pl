@@ -3,19 +3,18 @@
 # standby too, where nothing is all-visible by its pages alone.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+random_seed();
 
 my $tables = $ENV{HPSORT_TEST_TABLES} // 40;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
+my $primary = new_cluster('primary', allows_streaming => 1);
 $primary->append_conf('postgresql.conf', <<'CONF');
 autovacuum = off
 hpsort.enable_sort = off

@@ -3,19 +3,18 @@
 # rows are compared in order, and its plan is looked at.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 sub pick { return $_[int(rand(@_))]; }
 
-my $node = PostgreSQL::Test::Cluster->new('order');
-$node->init;
+my $node = new_cluster('order');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 hpsort.enable_aggregate = off

@@ -3,6 +3,9 @@
 # whatever ends the session, it frees its memory, and EXPLAIN knows it.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use IPC::Run ();
@@ -10,9 +13,7 @@ use JSON::PP;
 use Time::HiRes qw(time usleep);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+random_seed();
 
 # Enough rows that partitions are divided again; HPSORT_TEST_ROWS of some millions show
 # how soon a cancel is obeyed.
@@ -23,8 +24,7 @@ my $rows = $ENV{HPSORT_TEST_ROWS} // 400000;
 $ENV{MALLOC_MMAP_THRESHOLD_} = 1 << 17;
 $ENV{MALLOC_TRIM_THRESHOLD_} = 1 << 17;
 
-my $node = PostgreSQL::Test::Cluster->new('order');
-$node->init;
+my $node = new_cluster('order');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 hpsort.debug_sort = force

@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use GpuService;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -18,9 +19,8 @@ my ($rc, $out, $err);
 sub new_primary
 {
 	my ($name, @settings) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = new_cluster($name, allows_streaming => 1);
 
-	$node->init(allows_streaming => 1);
 	$node->append_conf('postgresql.conf', join("\n", "autovacuum = off", "max_parallel_workers_per_gather = 0",
 		"hpsort.gpu_pinned_memory = '4MB'", "hpsort.gpu_restart_delay = '10ms'", @settings) . "\n");
 	$node->start;

@@ -5,7 +5,10 @@
 # the PostgreSQL under test has: PostgreSQL's own, and those of Debian that are installed.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use File::Copy qw(copy);
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -20,8 +23,7 @@ copy("test/modules/hpsort_test/$_", $module) or die "$_: $!" for ('Makefile', 'h
 }
 my $load = "LOAD '$module/hpsort_test';\n";
 
-my $node = PostgreSQL::Test::Cluster->new('other');
-$node->init;
+my $node = new_cluster('other');
 $node->append_conf('postgresql.conf', "autovacuum = off\nmax_parallel_workers_per_gather = 0\n");
 $node->start;
 $node->safe_psql('postgres', <<'SQL');

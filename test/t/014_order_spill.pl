@@ -3,18 +3,17 @@
 # order, up or down, nearly so, in clusters, by chance, with few keys or many.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 my $rows = $ENV{HPSORT_TEST_ROWS} // 20000;
-my $node = PostgreSQL::Test::Cluster->new('spill');
-$node->init;
+my $node = new_cluster('spill');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 autovacuum = off

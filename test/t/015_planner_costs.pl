@@ -5,12 +5,14 @@
 # PostgreSQL that overwrites freed memory finds more.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('planner');
-$node->init;
+my $node = new_cluster('planner');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 autovacuum = off

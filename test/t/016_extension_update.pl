@@ -2,8 +2,11 @@
 # a new one of that version, and the scripts of released versions stay as they are.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use Digest::SHA;
 use File::Copy qw(copy);
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -18,8 +21,7 @@ for my $script (sort keys %released)
 		"$script is as it was released: a change belongs into a script that updates to the next version");
 }
 
-my $node = PostgreSQL::Test::Cluster->new('node');
-$node->init;
+my $node = new_cluster('node');
 $node->append_conf('postgresql.conf', "client_min_messages = warning\nautovacuum = off\n");
 $node->start;
 

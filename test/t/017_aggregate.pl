@@ -10,6 +10,7 @@
 use strict;
 use warnings;
 use FindBin;
+use lib $FindBin::Bin;
 use lib "$FindBin::Bin/../fuzz";
 use FuzzSql::Aggregates;
 use FuzzSql::Columns;
@@ -17,19 +18,17 @@ use FuzzSql::Random;
 use FuzzSql::Relations;
 use FuzzSql::Runner;
 use FuzzSql::Tables;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // 2500;
 my $only = $ENV{HPSORT_TEST_QUERY};
 my $least_share = $ENV{HPSORT_TEST_SHARE} // 75;
-diag("seed $seed");
 
-my $node = PostgreSQL::Test::Cluster->new('aggregate');
-$node->init;
+my $node = new_cluster('aggregate');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 autovacuum = off

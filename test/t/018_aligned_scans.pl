@@ -3,16 +3,16 @@
 # rows that PostgreSQL returns.  test/modules/hpsort_columns calls the reader.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
 use Cwd qw(getcwd);
 use File::Copy qw(copy);
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+random_seed();
 my $tables = $ENV{HPSORT_TEST_TABLES} // 40;
 
 # Built in a directory of this test alone, for the PostgreSQL whose pg_config comes first in PATH.
@@ -25,8 +25,7 @@ copy("test/modules/hpsort_columns/$_", $module) or die "$_: $!" for ('Makefile',
 	command_ok([ 'make', '-s', '-C', $module, 'with_llvm=no', "HPSORT=$source" ], 'the module is built');
 }
 
-my $node = PostgreSQL::Test::Cluster->new('aligned');
-$node->init;
+my $node = new_cluster('aligned');
 $node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 1MB\nsynchronize_seqscans = off\n");
 $node->start;
 $node->safe_psql('postgres', <<"SQL");

@@ -5,17 +5,16 @@
 #	HPSORT_TEST_SEED=N			the same moments as the run that printed it
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+random_seed();
 
-my $node = PostgreSQL::Test::Cluster->new('aggregate_server');
-$node->init;
+my $node = new_cluster('aggregate_server');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 max_parallel_workers_per_gather = 0

@@ -5,16 +5,16 @@
 #	HPSORT_TEST_SEED=N			the same rows as the run that printed it
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-diag("seed $seed");
+my $seed = random_seed();
 
-my $node = PostgreSQL::Test::Cluster->new('aggregate_parallel');
-$node->init;
+my $node = new_cluster('aggregate_parallel');
 $node->append_conf('postgresql.conf', <<'CONF');
 session_preload_libraries = 'hpsort'
 max_worker_processes = 16

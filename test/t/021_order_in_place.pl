@@ -3,17 +3,16 @@
 # standby, sessions that end.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
+my $primary = new_cluster('primary', allows_streaming => 1);
 
 # 4,096 buffers, of which 1,024 may be pinned.
 $primary->append_conf('postgresql.conf', <<'CONF');

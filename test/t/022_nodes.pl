@@ -3,20 +3,20 @@
 # or runs of each node, not its rows.  docs/distributed.md has the same queries.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(time);
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-diag("seed $seed");
+my $seed = random_seed();
 
 sub start
 {
 	my ($name) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = new_cluster($name);
 
-	$node->init;
 	$node->append_conf('postgresql.conf', "autovacuum = off\nsession_preload_libraries = 'hpsort'\nmax_parallel_workers_per_gather = 0\n");
 	$node->start;
 	$node->safe_psql('postgres', "CREATE SCHEMA tools; CREATE EXTENSION hpsort SCHEMA tools; ALTER DATABASE postgres SET search_path = public, tools");

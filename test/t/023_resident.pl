@@ -6,15 +6,14 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 my $node = new_node('resident');
 
@@ -439,8 +438,7 @@ $stalled->stop;
 
 # --- A standby does not keep columns; once promoted it does
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
+my $primary = new_cluster('primary', allows_streaming => 1);
 $primary->append_conf('postgresql.conf', $ResidentColumns::common . "shared_preload_libraries = hpsort\n");
 $primary->start;
 $primary->safe_psql('postgres', "CREATE EXTENSION hpsort; $functions");

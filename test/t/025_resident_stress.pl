@@ -5,14 +5,14 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns;
 use Test::More;
 
-my $seed = $ENV{HPSORT_TEST_SEED} // time() % 1000000;
+my $seed = random_seed();
 my $seconds = $ENV{STRESS_SECONDS} // 15;
-diag("seed $seed");
 
 # Memory for a part of the columns only, so that some are given up.
 my $node = new_node('stress', "hpsort.resident_memory = 1MB\nhpsort.verify_resident = on\nsynchronous_commit = off\n");

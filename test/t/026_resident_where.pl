@@ -7,15 +7,13 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 # Few buffers, so that tables do not stay in them.
 my $node = new_node('where', "shared_buffers = 1MB\n");

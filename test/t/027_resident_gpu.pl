@@ -5,14 +5,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use GpuService;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use ResidentColumns ();
 use Test::More;
 
-my $seed = $ENV{HPSORT_SEED} // int(rand(1 << 20));
-srand($seed);
-diag("seed $seed");
+my $seed = random_seed();
 
 # The device is the service's CPU, and the setting that makes every session use it is "gpu".
 my $node = new_server('resident_gpu', 'session_preload_libraries = hpsort', 'synchronize_seqscans = off', 'jit = off',

@@ -10,6 +10,7 @@
 use strict;
 use warnings;
 use FindBin;
+use lib $FindBin::Bin;
 use lib "$FindBin::Bin/../fuzz";
 use FuzzSql::Columns;
 use FuzzSql::Random;
@@ -17,24 +18,22 @@ use FuzzSql::Relations;
 use FuzzSql::Rows;
 use FuzzSql::Runner;
 use FuzzSql::Tables;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
-my $seed = $ENV{HPSORT_TEST_SEED} // int(time() * 1000) % 1000000;
+my $seed = random_seed();
 my $queries = $ENV{HPSORT_TEST_QUERIES} // 2500;
 my $only = $ENV{HPSORT_TEST_QUERY};
-srand($seed);
 
 # A quarter of them may be pinned.
 my $buffers = pick('1MB', '2MB', '4MB', '16MB');
 # Whether keys are kept in memory as they are read, where a page is all-visible.
 my $resident = pick(0, 0, '16MB');
-diag("seed $seed, shared_buffers $buffers, hpsort.resident_memory $resident");
+diag("shared_buffers $buffers, hpsort.resident_memory $resident");
 
-my $node = PostgreSQL::Test::Cluster->new('rows');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+my $node = new_cluster('rows');
 $node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'hpsort'
 hpsort.resident_memory = $resident

@@ -9,6 +9,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use IPC::Run ();
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -23,9 +24,8 @@ our @EXPORT = qw(new_server configure service wait_for wait_running services_ali
 sub new_server
 {
 	my ($name, @settings) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = new_cluster($name);
 
-	$node->init;
 	$node->append_conf('postgresql.conf', join("\n",
 		"autovacuum = off", "hpsort.enable_sort = off", "restart_after_crash = on", "log_statement = none",
 		"log_line_prefix = '%p %b '", "max_parallel_workers_per_gather = 0",

@@ -5,6 +5,7 @@ package ResidentColumns;
 use strict;
 use warnings;
 use Exporter 'import';
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -62,9 +63,8 @@ SQL
 sub new_node
 {
 	my ($name, $conf) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = new_cluster($name);
 
-	$node->init;
 	$node->append_conf('postgresql.conf', $common . ($conf // ''));
 	$node->start;
 	$node->safe_psql('postgres', "CREATE EXTENSION hpsort;\n$functions");

@@ -1,0 +1,51 @@
+# HpsortTest: what all tests of this directory share.
+#
+#	new_cluster(NAME, ...)		a server's data directory, with init's parameters
+#	random_seed()				what srand() was given, to be repeated by HPSORT_TEST_SEED
+#	at_length(QUICK, ALL)		how many of something: ALL where HPSORT_TEST_ALL is set
+#	only_at_length(WHY)			skips the test where it is not
+#
+# make test-all sets HPSORT_TEST_ALL; test/run.sh finds the tests that have more to do then
+# by the names of the last two functions.
+package HpsortTest;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use Test::More;
+use Time::HiRes ();
+
+our @EXPORT = qw(new_cluster random_seed at_length only_at_length);
+
+# Encoding and locale are the tests' own: without them, initdb takes the environment's, and
+# collations, messages and order of texts are others on each machine.
+sub new_cluster
+{
+	my ($name, %params) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%params, extra => [ '--locale=C', '--encoding=UTF8', @{ $params{extra} // [] } ]);
+	return $node;
+}
+
+sub random_seed
+{
+	my $seed = $ENV{HPSORT_TEST_SEED} // int(Time::HiRes::time() * 1000) % 1000000;
+
+	srand($seed);
+	diag("HPSORT_TEST_SEED=$seed");
+	return $seed;
+}
+
+sub at_length { return $ENV{HPSORT_TEST_ALL} ? $_[1] : $_[0]; }
+
+sub only_at_length
+{
+	my ($why) = @_;
+
+	plan skip_all => "$why: only with HPSORT_TEST_ALL" if !$ENV{HPSORT_TEST_ALL};
+	return;
+}
+
+1;
