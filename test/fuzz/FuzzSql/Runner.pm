@@ -59,7 +59,7 @@ sub run_query
 	my $session = $self->{session};
 	my (@results, @supers);
 
-	$self->set("RESET ALL; $settings; $self->{modes}{$mode}; SET statement_timeout = '60s'");
+	$self->set("RESET ALL; $settings; $self->{modes}{$mode}; SET statement_timeout = '240s'");
 	$self->set("BEGIN; $before") if $before;
 	for my $step (@{ $query->{steps} })
 	{
