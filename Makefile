@@ -45,11 +45,14 @@ PGTAP_DB = hpsort_pgtap
 # More at a time would compete for the server's parallel workers, which some demand.
 PGTAP_JOBS = 2
 
-.PHONY: all unit test coreregress stress resident-mutants demo docs-test packages-test bench pgtap prove_installcheck dist deb
+.PHONY: all unit test test-all coreregress stress resident-mutants demo docs-test packages-test bench pgtap prove_installcheck dist deb
 all:
 
 test:
 	@test/run.sh
+
+test-all:
+	@test/run.sh --all
 
 coreregress:
 	@test/coreregress.sh
@@ -118,7 +121,7 @@ $(shlib): $(CXX_OBJS)
 # -O2 first: PostgreSQL may be built without, but Highway is hopeless then.
 $(CXX_OBJS): %.o: %.cpp
 	@$(find_highway)
-	$(CXX) -O2 $(CXXFLAGS) $(HPSORT_CXXFLAGS) -I$(srcdir)/src -c -o $@ $<
+	$(CXX) -O2 $(CXXFLAGS) $(if $(findstring sanitize,$(CXX)),$(SANITIZED_CXXFLAGS),$(HPSORT_CXXFLAGS)) -I$(srcdir)/src -c -o $@ $<
 
 # A server that should load what is no longer there refuses every connection.
 .PHONY: uninstall_warning

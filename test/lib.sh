@@ -4,7 +4,7 @@
 #	need TOOLS...				installs what is missing, or says what to install
 #	find_postgres				fills postgres_list with pg_config paths, by version
 #	use_postgres PG_CONFIG		sets bindir, major and name (pg17; pg17-assert if it was built with
-#								assertions) for the functions below
+#								assertions, pg17-asan with AddressSanitizer) for the functions below
 #	copy_tree DIR				the working tree, uncommitted work included
 #	commit_tree DIR				the same as a repository of one commit
 #	build DIR / install_built DIR
@@ -24,18 +24,23 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # The make that called us has no say in the makes that we call.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
+# For a PostgreSQL that was built with AddressSanitizer: its programs leave memory to exit(), its
+# check of the stack's depth takes a frame elsewhere for an endless recursion, and a report
+# must be a crash, which an exit with status 1 is not to the postmaster.
+export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1
+
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpsort.XXXXXX")
 chmod 755 "$work"
 server_bindir=
 system_pids=()
-beside_pid=
+parts_pid=
 
 finish()
 {
 	stop_server
 	# A process that leads a group of its own: what it has started ends, and it cleans up.
-	if [ -n "$beside_pid" ] && kill -TERM -- "-$beside_pid"; then
-		wait "$beside_pid" || true
+	if [ -n "$parts_pid" ] && kill -TERM -- "-$parts_pid"; then
+		wait "$parts_pid" || true
 	fi 2>/dev/null
 	if [ ${#system_pids[@]} -gt 0 ] && kill -KILL "${system_pids[@]}"; then
 		# The kernel ends whatever runs in the systems, but only after these processes.
@@ -192,7 +197,8 @@ use_postgres()
 	major=${version%%[!0-9]*}
 	name=pg$major
 	# PostgreSQL's own pg_config knows --enable-cassert and flags given to its configure.
-	case "$("$pg_config" --configure) $("$pg_config" --cppflags)" in
+	case "$("$pg_config" --cc) $("$pg_config" --configure) $("$pg_config" --cppflags)" in
+		*-fsanitize=address*) name+=-asan ;;
 		*--enable-cassert* | *USE_ASSERT_CHECKING*) name+=-assert ;;
 	esac
 

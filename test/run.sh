@@ -1,31 +1,56 @@
 #!/bin/bash
-# run.sh: the whole test suite, on every PostgreSQL found (make test).
+# run.sh: the test suite.
 #
-#	PG_CONFIGS="/path/to/pg_config ..."		only these
+#	test/run.sh			what proves hpsort, on one PostgreSQL (make test): PG_CONFIG, or the
+#						newest one found
+#	test/run.sh --all	all that there is, on every PostgreSQL found (make test-all)
+#
+#	PG_CONFIGS="/path/to/pg_config ..."		only these PostgreSQLs
+#	TESTED=/path/to/pg_config				with --all: make test has passed on this PostgreSQL, and
+#											what it has run is not run again
 #	VERBOSE=1								all output, not only of failures
-#	HPSORT_TEST_KILLS=1000					how often the GPU service is killed on the newest version
+#	HPSORT_TEST_KILLS=1000					with --all: how often the GPU service is killed on the
+#											newest version
 #
-# A PostgreSQL in the root directory of another system, /opt/*, is tested inside
-# that system (by root).  Half of all are tested beside the others, and the unit tests after
-# them, by this script with PART, the directory that it leaves its counts and what failed in,
-# PART_SYSTEMS, PART_UNITS and PG_CONFIGS.
+# Installs what is missing where it may.  hpsort is installed into each PostgreSQL tested;
+# its server is our own, started and stopped here.  Each test has a line with its time when
+# it has ended, each suite has one, and the last line is "N passed, N failed"; one suite of
+# one version counts one.
 #
-# Installs what is missing where it may.  hpsort is installed into each
-# PostgreSQL tested; its server is our own, started and stopped here.  The
-# last line is "N passed, N failed"; one suite of one version counts one.
+# The work is a list of parts, each of one PostgreSQL or of none.  Two are run at a time, by
+# this script:
+#
+#	test/run.sh --part pg CONFIG	a PostgreSQL
+#	test/run.sh --part system DIR	the PostgreSQLs in the root directory of another system, inside
+#									it (by root)
+#	test/run.sh --part units		what needs no PostgreSQL
+#
+# with RESULTS, the file that its suites write a line to; HPSORT_TEST_ALL is the same as --all, and
+# NEWEST the PostgreSQL that is tested longer than the others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
 
-passed=0
-failed=0
+# --- running a suite
+
+# progress NAME: of what a suite NAME prints, one line for each test that has ended, as soon
+# as it has: of pg_regress, by 15 and by later versions, and prove.
+progress()
+{
+	sed -unE \
+		-e "s/^(test| ) +([a-z_]+) +\.\.\. (ok|FAILED) +([0-9]+ ms).*/  $1: \2 \3 (\4)/p" \
+		-e "s/^(not ok|ok) [0-9]+ +[-+] ([a-z_]+) +([0-9]+ ms).*/  $1: \2 \1 (\3)/p" \
+		-e "s/^(\[[0-9:]+\] )?([^ ]*\/)?([^ \/]+)\.(pl|sql) \.+ (ok|skipped:) +([^(]*[^( ]).*/  $1: \3 \5 (\6)/p" \
+		-e "s/^(\[[0-9:]+\] )?([^ ]*\/)?([^ \/]+)\.(pl|sql) \.+ *$/  $1: \3 FAILED/p"
+}
 
 # What a reader of the last lines has to know: the tests that failed, by pg_regress,
 # prove, pg_prove or cmocka, with what they said, and the seeds to repeat them.
 what_failed()
 {
 	echo "--- $1"
-	grep -E -A 20 '^not ok|^circle|may not include|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" | head -n 60
+	grep -E -A 20 '(^|[) ])not ok|^circle|may not include|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" |
+		cut -c 1-400 | head -n 60
 	grep -iE 'seed' "$2" | sort -u | head -n 20
 }
 
@@ -33,22 +58,31 @@ what_failed()
 # function run so, hence the && in those below.
 suite()
 {
-	local name=$1 log start=$SECONDS
+	local name=$1 log out reader start=$SECONDS result=FAIL
 	shift
 
 	log=$work/${name// /-}.log
-	if "$@" >"$log" 2>&1 </dev/null; then
-		passed=$((passed + 1))
-		[ -z "${VERBOSE:-}" ] || cat "$log"
-		echo "PASS $name ($((SECONDS - start)) s)"
-	else
-		failed=$((failed + 1))
-		tail -n 200 "$log"
-		echo "FAIL $name ($((SECONDS - start)) s)"
-		what_failed "$name" "$log" >>"$work/failures"
-		return 1
+	exec {out}> >(tee "$log" | progress "$name")
+	reader=$!
+	if "$@" >&$out 2>&1 {out}>&- </dev/null; then
+		result=PASS
 	fi
+	exec {out}>&-
+	wait $reader
+	# Another part may have something to say at the same time.
+	{
+		flock 9
+		[ -z "${VERBOSE:-}" ] || cat "$log"
+		if [ $result = FAIL ]; then
+			[ -n "${VERBOSE:-}" ] || tail -n 200 "$log" | cut -c 1-2000
+			what_failed "$name" "$log" >>"$RESULTS.failures"
+		fi
+		echo "$result $name ($((SECONDS - start)) s)" | tee -a "$RESULTS"
+	} 9>>"$RESULTS.lock"
+	[ $result = PASS ]
 }
+
+# --- the suites
 
 # An empty suite proves nothing.
 some()
@@ -56,10 +90,11 @@ some()
 	compgen -G "$1" >/dev/null || { echo "no tests: $1"; return 1; }
 }
 
-# A crash that leaves a right answer behind is still a failure.
+# no_crash LOG...: a crash that leaves a right answer behind is still a failure, and so is
+# what AddressSanitizer has to report.
 no_crash()
 {
-	! grep -E 'terminated by signal|PANIC:|TRAP:' "$work/server.log"
+	! grep -hE -A 30 'terminated by signal|PANIC:|TRAP:|AddressSanitizer' "$@"
 }
 
 build_and_install()
@@ -71,7 +106,7 @@ regress()
 {
 	some "$1/test/sql/*.sql" &&
 		{ as_user make -C "$1" "${make_flags[@]}" installcheck ||
-			{ cat "$1/regression.diffs"; false; }; } && no_crash
+			{ cat "$1/regression.diffs"; false; }; } && no_crash "$work/server.log"
 }
 
 # pgTAP is plain SQL: where it was not packaged for this PostgreSQL, another's will do.
@@ -90,98 +125,128 @@ pgtap()
 {
 	some "$1/test/pgtap/*.sql" || return
 	have_pgtap "$("$pg_config" --sharedir)/extension" || return
-	as_user make -C "$1" "${make_flags[@]}" "${@:2}" pgtap && no_crash
+	as_user make -C "$1" "${make_flags[@]}" "${@:2}" pgtap && no_crash "$work/server.log"
 }
 
 # The same results when the GPU has to be used, which is the service's CPU device here.
 # Of sorts of rows order.sql is enough.
 on_gpu()
 {
-	as_user make -C "$1" "${make_flags[@]}" REGRESS="array_functions set_functions aggregates" installcheck ||
+	as_user make -C "$1" "${make_flags[@]}" REGRESS="array_functions set_functions aggregates" ISOLATION= installcheck ||
 		{ cat "$1/regression.diffs"; return 1; }
 	pgtap "$1" PGTAP_TESTS="$(cd "$1" && ls test/pgtap/*.sql | grep -vE '/(keys|first_of_group)[.]sql' | tr '\n' ' ')" || return
 	[ "$(as_user "$bindir/psql" -XAtc "SELECT jobs > 1000 AND fallbacks = 0 FROM hpsort_stat_gpu" hpsort_pgtap)" = t ] ||
 		{ echo "the service was not used"; return 1; }
 }
 
-# What the tests that failed have to say beyond "exited with 4": what they died of,
-# and what their servers did.  It would go with the directory.
+# What the tests that failed have to say beyond "exited with 4": each error with its context,
+# what they died of, and what their servers did.  It would go with the directory.
 tap_logs()
 {
 	local test logs=$1/tmp_check/log
 
-	for test in $(sed -n 's|^test/t/\(.*\)\.pl *(Wstat.*|\1|p' "$work/prove"); do
-		echo "Failed test $test, last of its log:"
-		tail -n 20 "$logs/regress_log_$test"
-		grep -E 'PANIC:|FATAL:|TRAP:|terminated by signal' "$logs/$test"_*.log | tail -n 10
+	for test in $(sed -n 's|^test/t/\(.*\)\.pl *(Wstat.*|\1|p' "$2"); do
+		echo "Failed test $test, the errors in its log:"
+		grep -nE -A 15 '(^|[) ])not ok|error running SQL|psql:.*(ERROR|FATAL)|psql: error|timed out|expired| at [^ ]+ line [0-9]+\.$' "$logs/regress_log_$test" |
+			cut -c 1-600 | head -n 80
+		echo "the end of its log:"
+		tail -n 10 "$logs/regress_log_$test" | cut -c 1-600
+		grep -E 'PANIC:|FATAL:|TRAP:|terminated by signal|AddressSanitizer' "$logs/$test"_*.log | tail -n 10
 	done
 }
 
-# PGXS only says so, and succeeds, where PostgreSQL was built without TAP tests.
+# perl_tap TREE TEST...: PGXS only says so, and succeeds, where PostgreSQL was built without
+# TAP tests.
 perl_tap()
 {
-	some "$1/test/t/*.pl" || return
-	as_user env HPSORT_TEST_KILLS="$kills" make -C "$1" "${make_flags[@]}" PROVE_FLAGS=--timer prove_installcheck | tee "$work/prove" &&
-		grep -q '^Result: PASS' "$work/prove" || { tap_logs "$1"; return 1; }
+	local tree=$1 out=$work/prove
+
+	shift
+	[ $# -gt 0 ] || { echo "no tests"; return 1; }
+	as_user make -C "$tree" "${make_flags[@]}" PROVE_TESTS="$*" PROVE_FLAGS="--timer -j$tap_jobs" prove_installcheck | tee "$out" &&
+		grep -q '^Result: PASS' "$out" || { tap_logs "$tree" "$out"; return 1; }
+	# A test whose server is meant to crash does not notice.
+	! grep -hE -A 30 'ERROR: AddressSanitizer' "$tree"/tmp_check/log/*
 }
 
-# The suites of the PostgreSQL chosen; KILLS is how often its GPU service is killed.
+# The tests of test/t that do more with HPSORT_TEST_ALL, or nothing without it.
+longer_tests()
+{
+	(cd "$1" && grep -lE '\b(only_)?at_length\(' test/t/*.pl)
+}
+
+# The tests that are run under AddressSanitizer: those that limit memory, and that measure
+# memory or time, are not.
+asan_tests="test/t/009_columns.pl test/t/014_order_spill.pl test/t/017_aggregate.pl test/t/020_aggregate_parallel.pl
+	test/t/023_resident.pl test/t/024_resident_breaks.pl test/t/026_resident_where.pl test/t/027_resident_gpu.pl test/t/028_rows.pl"
+
+server_settings=(shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8)
+
+# --- parts
+
+# The suites of the PostgreSQL chosen: make test's, all, or those that --all has beyond
+# make test's.
 test_postgres()
 {
-	local kills=$1 tree=$work/$name
+	local tree=$work/$name tests more=${HPSORT_TEST_ALL:-}
 
+	[ "$pg_config" != "${TESTED:-}" ] || more=only
 	make_flags+=(COPT=-Werror)
 	rm -rf "$tree"
 	copy_tree "$tree"
 	suite "$name build" build_and_install "$tree" || return 0
-	suite "$name server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 || return 0
-	suite "$name regress" regress "$tree" || true
-	suite "$name pgtap" pgtap "$tree" || true
-	suite "$name tap" perl_tap "$tree" || true
-	stop_server
-	suite "$name gpu server" start_server shared_buffers=128MB max_worker_processes=16 max_parallel_workers=8 \
-		hpsort.gpu_devices=cpu hpsort.device=gpu || return 0
+	if [ "$more" != only ]; then
+		suite "$name server" start_server "${server_settings[@]}" || return 0
+		suite "$name regress" regress "$tree" || true
+		suite "$name pgtap" pgtap "$tree" || true
+		stop_server
+	fi
+	tests=$(cd "$tree" && ls test/t/*.pl)
+	if [[ $name = *-asan ]]; then
+		# As long as in make test: under AddressSanitizer all takes several times as long.
+		unset HPSORT_TEST_ALL
+		tests=$asan_tests
+	elif [ "$more" = only ]; then
+		tests=$(longer_tests "$tree")
+	fi
+	suite "$name tap" perl_tap "$tree" $tests || true
+	[ -n "$more" ] || return 0
+	suite "$name gpu server" start_server "${server_settings[@]}" hpsort.gpu_devices=cpu hpsort.device=gpu || return 0
 	suite "$name gpu" on_gpu "$tree" || true
 	stop_server
+	if [ "$pg_config" = "${NEWEST:-}" ]; then
+		suite "$name docs" env PG_CONFIG="$pg_config" test/docs.sh || true
+	fi
+	if [[ $pg_config = "${NEWEST:-}" || $name = *-assert ]]; then
+		suite "$name fuzz-sql" env PG_CONFIG="$pg_config" FUZZ_SECONDS=60 test/fuzz/sql_fuzz.sh || true
+	fi
 }
 
 # What needs no PostgreSQL.
 test_units()
 {
 	local tree=$work/unit
+	local make=(as_user env -u ASAN_OPTIONS make -C "$tree" -s -O -j"$(nproc)" PG_CONFIG=none WITH_CUDA=no)
 
 	copy_tree "$tree"
-	suite structure perl "$tree/test/structure.pl" "$tree" || true
-	suite unit as_user make -C "$tree" -s -O -j"$(nproc)" COPT=-Werror PG_CONFIG=none WITH_CUDA=no unit || true
-}
-
-# end_part DIR PID NAME: waits for a part of the run that another process made, and takes
-# over its log, its counts and what failed, which it has left in DIR.
-end_part()
-{
-	local more_passed more_failed
-
-	wait "$2" || true
-	cat "$1.log"
-	if [ -e "$1/counts" ]; then
-		read -r more_passed more_failed <"$1/counts"
-		passed=$((passed + more_passed))
-		failed=$((failed + more_failed))
-		[ "$more_failed" = 0 ] || cat "$1/failures" >>"$work/failures"
-	else
-		failed=$((failed + 1))
-		echo "FAIL $3: its suites did not come to their end" | tee -a "$work/failures"
+	if [ -z "${TESTED:-}" ]; then
+		suite structure perl "$tree/test/structure.pl" "$tree" || true
+		suite unit "${make[@]}" COPT=-Werror run-unit || true
 	fi
+	[ -n "${HPSORT_TEST_ALL:-}" ] || return 0
+	suite "unit asan" "${make[@]}" COPT=-Werror run-unit-asan || true
+	suite fuzz "${make[@]}" FUZZ_SECONDS=60 fuzz || true
 }
 
-# The suites of the PostgreSQLs in another system, by this script in there, whose
-# directory for temporary files both know.
+# The PostgreSQLs in another system, by this script in there, whose directory for temporary
+# files both know.
 test_system()
 {
-	local configs=("$1"/usr/lib/postgresql/*/bin/pg_config) name=${1##*/}
-	local tools=(/usr/bin/pg_prove "$(perl -MTAP::Parser::SourceHandler::pgTAP -e 'print $INC{"TAP/Parser/SourceHandler/pgTAP.pm"}')")
+	local tools name=${1##*/}
+	local configs=("$1"/usr/lib/postgresql/*/bin/pg_config)
 
 	# Plain SQL and Perl, which a system that is newer than its packages may lack.
+	tools=(/usr/bin/pg_prove "$(perl -MTAP::Parser::SourceHandler::pgTAP -e 'print $INC{"TAP/Parser/SourceHandler/pgTAP.pm"}')")
 	for pg_config in "${configs[@]}"; do
 		major=${pg_config#"$1"/usr/lib/postgresql/}
 		major=${major%%/*}
@@ -189,71 +254,75 @@ test_system()
 	done
 	[ -e "$1/usr/bin/pg_prove" ] || tar -cPf - "${tools[@]}" | tar -C "$1" -xf - 2>/dev/null
 
-	start_system "$1" "$work/$name" env PART=/tmp VERBOSE="${VERBOSE:-}" PG_CONFIGS="${configs[*]#"$1"}" \
-		test/run.sh >"$work/$name.log" 2>&1
-	end_part "$work/$name" "${system_pids[0]}" "$1"
-	system_pids=()
+	for pg_config in "${configs[@]#"$1"}"; do
+		rm -rf "$work/$name"
+		start_system "$1" "$work/$name" env RESULTS=/tmp/results VERBOSE="${VERBOSE:-}" HPSORT_TEST_ALL="${HPSORT_TEST_ALL:-}" \
+			test/run.sh --part pg "$pg_config"
+		wait "${system_pids[0]}" || echo "FAIL $pg_config in $1: its suites did not come to their end" | tee -a "$RESULTS"
+		system_pids=()
+		cat "$work/$name/results" >>"$RESULTS"
+		cat "$work/$name/results.failures" >>"$RESULTS.failures" 2>/dev/null || true
+	done
 }
 
-# start_beside: the PostgreSQLs of other systems, and as many of ours as make a half of all
-# with them, are tested beside the rest: the suites wait more than they compute.  The
-# newest of ours stays with the rest.
-start_beside()
-{
-	local n=$(((${#postgres_list[@]} + ${#system_list[@]}) / 2 - ${#system_list[@]})) from
-
-	[ "$n" -ge 0 ] || n=0
-	[ $((n + ${#system_list[@]})) -gt 0 ] || return 0
-	from=$((${#postgres_list[@]} - 1 - n))
-	mkdir "$work/beside"
-	PART=$work/beside PART_SYSTEMS="${system_list[*]}" PART_UNITS=yes PG_CONFIGS="${postgres_list[*]:from:n}" \
-		setsid test/run.sh >"$work/beside.log" 2>&1 &
-	beside_pid=$!
-	postgres_list=("${postgres_list[@]:0:from}" "${postgres_list[@]:from+n}")
-}
-
-# How often the GPU service is killed: on one version more often.  A kill takes 0.7 s.
-few_kills=50
-many_kills=${HPSORT_TEST_KILLS:-300}
-
-need build unit pgtap perl
-if [ -n "${PART:-}" ]; then
-	for system in ${PART_SYSTEMS:-}; do
-		test_system "$system"
-	done
-	for pg_config in ${PG_CONFIGS:-}; do
-		use_postgres "$pg_config"
-		test_postgres $few_kills
-	done
-	[ -z "${PART_UNITS:-}" ] || test_units
-	[ "$failed" = 0 ] || cp "$work/failures" "$PART/failures"
-	echo "$passed $failed" >"$PART/counts"
+if [ "${1:-}" = --part ]; then
+	tap_jobs=2
+	[ -z "${HPSORT_TEST_ALL:-}" ] || tap_jobs=1
+	case $2 in
+		pg)
+			export PG_CONFIG=$3
+			need build pgtap perl
+			use_postgres "$3"
+			test_postgres
+			;;
+		system) test_system "$3" ;;
+		units) test_units ;;
+	esac
 	exit 0
 fi
 
+# --- the whole
+
+tools=(build unit pgtap perl)
+if [ "${1:-}" = --all ]; then
+	export HPSORT_TEST_ALL=1
+	tools+=(fuzz)
+elif [ $# -gt 0 ]; then
+	die "usage: test/run.sh [--all]"
+fi
+export TESTED=${TESTED:-} VERBOSE=${VERBOSE:-} RESULTS=$work/results
+: >"$RESULTS" >"$RESULTS.failures"
+
+need "${tools[@]}"
 find_postgres
-find_systems
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
+export NEWEST=${postgres_list[-1]}
+
+# What takes longest begins first: the newest PostgreSQL has most to do.
+system_list=()
+if [ -n "${HPSORT_TEST_ALL:-}" ]; then
+	find_systems
+else
+	postgres_list=("$NEWEST")
+fi
+parts=("units none")
 for pg_config in "${postgres_list[@]}"; do
 	use_postgres "$pg_config"
-	echo "found PostgreSQL $version in $bindir"
+	echo "found PostgreSQL $version in $bindir ($name)"
+	parts=("pg $pg_config" "${parts[@]}")
 done
 for system in "${system_list[@]}"; do
 	echo "found PostgreSQL $(ls "$system/usr/lib/postgresql") in $system"
-done
-start_beside
-for pg_config in "${postgres_list[@]}"; do
-	use_postgres "$pg_config"
-	[ "$pg_config" = "${postgres_list[-1]}" ] && kills=$many_kills || kills=$few_kills
-	test_postgres $kills
+	parts=("system $system" "${parts[@]}")
 done
 
-if [ -z "$beside_pid" ]; then
-	test_units
-else
-	end_part "$work/beside" "$beside_pid" "the PostgreSQLs tested beside"
-	beside_pid=
-fi
-[ "$failed" = 0 ] || cat "$work/failures"
+printf '%s\n' "${parts[@]}" | PG_CONFIGS= setsid xargs -P 2 -L 1 test/run.sh --part &
+parts_pid=$!
+wait "$parts_pid" || echo "FAIL the parts: one did not come to its end" | tee -a "$RESULTS"
+parts_pid=
+
+cat "$RESULTS.failures"
+passed=$(grep -c '^PASS' "$RESULTS" || true)
+failed=$(grep -c '^FAIL' "$RESULTS" || true)
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

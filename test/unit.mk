@@ -45,7 +45,9 @@ build/$(1)/hpsort-gpud: $$(addprefix build/$(1)/,$$(SORT_OBJS) $$(CXX_OBJS) $$(G
 run-$(1): build/$(1)/hpsort-gpud
 run-$(1): $$(patsubst test/unit/%.c,build/$(1)/%,$$(UNIT_MAIN))
 	@test -n "$$(UNIT_MAIN)" || { echo "no tests in test/unit" >&2; exit 1; }
-	@failed=; for t in $$(filter %_test,$$^); do echo "# $$$$t"; HPSORT_GPUD=build/$(1)/hpsort-gpud $$$$t || failed="$$$$failed $$$$t"; done; \
+	@failed=; for t in $$(filter %_test,$$^); do echo "# $$$$t"; result=ok; began=$$$$(date +%s%3N); \
+	HPSORT_GPUD=build/$(1)/hpsort-gpud $$$$t || { result=FAILED; failed="$$$$failed $$$$t"; }; \
+	echo "test $$$${t##*/} ... $$$$result $$$$(($$$$(date +%s%3N) - began)) ms"; done; \
 	test -z "$$$$failed" || { echo "failed:$$$$failed" >&2; exit 1; }
 endef
 

@@ -6,10 +6,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use GpuService;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
+
+only_at_length('faults');
 
 # Timeouts are short only where a test waits in vain: on a busy machine a service that
 # is well may not answer for a while.

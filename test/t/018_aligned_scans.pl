@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 random_seed();
-my $tables = $ENV{HPSORT_TEST_TABLES} // 40;
+my $tables = $ENV{HPSORT_TEST_TABLES} // at_length(10, 40);
 
 # Built in a directory of this test alone, for the PostgreSQL whose pg_config comes first in PATH.
 my $module = PostgreSQL::Test::Utils::tempdir();

@@ -12,7 +12,7 @@ use ResidentColumns;
 use Test::More;
 
 my $seed = random_seed();
-my $seconds = $ENV{STRESS_SECONDS} // 15;
+my $seconds = $ENV{STRESS_SECONDS} // at_length(5, 15);
 
 # Memory for a part of the columns only, so that some are given up.
 my $node = new_node('stress', "hpsort.resident_memory = 1MB\nhpsort.verify_resident = on\nsynchronous_commit = off\n");
