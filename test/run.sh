@@ -34,14 +34,20 @@ source test/lib.sh
 # --- running a suite
 
 # progress NAME: of what a suite NAME prints, one line for each test that has ended, as soon
-# as it has: of pg_regress, by 15 and by later versions, and prove.
+# as it has: of pg_regress, by 15 and by later versions, and of prove, which may have
+# written the test's name before.
 progress()
 {
-	sed -unE \
-		-e "s/^(test| ) +([a-z_]+) +\.\.\. (ok|FAILED) +([0-9]+ ms).*/  $1: \2 \3 (\4)/p" \
-		-e "s/^(not ok|ok) [0-9]+ +[-+] ([a-z_]+) +([0-9]+ ms).*/  $1: \2 \1 (\3)/p" \
-		-e "s/^(\[[0-9:]+\] )?([^ ]*\/)?([^ \/]+)\.(pl|sql) \.+ (ok|skipped:) +([^(]*[^( ]).*/  $1: \3 \5 (\6)/p" \
-		-e "s/^(\[[0-9:]+\] )?([^ ]*\/)?([^ \/]+)\.(pl|sql) \.+ *$/  $1: \3 FAILED/p"
+	perl -ne '
+		BEGIN { $| = 1; $suite = shift }
+		sub ended { print "  $suite: $_[0] $_[1]\n"; undef $name }
+		ended($1, "$2 ($3)"), next if /^(?:test| ) +(\w+) +\.\.\. (ok|FAILED) +(\d+ ms)/;
+		ended($2, "$1 ($3)"), next if /^(ok|not ok) \d+ +[-+] (\w+) +(\d+ ms)/;
+		$name = $1 if s{^(?:\[[\d:]+\] )?[^ ]*?(\w+)\.(?:pl|sql) \.+ *}{};
+		next if !defined $name;
+		ended($name, "ok ($1)") if /^ok +(\d+ ms)/;
+		ended($name, $1) if /^(skipped: .*)/;
+		ended($name, "FAILED") if /^(Dubious|Failed \d|No subtests)/' "$1"
 }
 
 # What a reader of the last lines has to know: the tests that failed, by pg_regress,
