@@ -68,7 +68,8 @@ suite()
 	shift
 
 	log=$work/${name// /-}.log
-	exec {out}> >(tee "$log" | progress "$name")
+	# Who reads goes on when this script is told to end: what it then writes would end it at once.
+	exec {out}> >(trap '' INT TERM; tee "$log" | progress "$name")
 	reader=$!
 	if "$@" >&$out 2>&1 {out}>&- </dev/null; then
 		result=PASS
@@ -271,64 +272,74 @@ test_system()
 	done
 }
 
-if [ "${1:-}" = --part ]; then
+# run_part KIND WHICH
+run_part()
+{
 	tap_jobs=2
 	[ -z "${HPSORT_TEST_ALL:-}" ] || tap_jobs=1
-	case $2 in
+	case $1 in
 		pg)
-			export PG_CONFIG=$3
+			export PG_CONFIG=$2
 			need build pgtap perl
-			use_postgres "$3"
+			use_postgres "$2"
 			test_postgres
 			;;
-		system) test_system "$3" ;;
+		system) test_system "$2" ;;
 		units) test_units ;;
 	esac
-	exit 0
-fi
+}
 
 # --- the whole
 
-tools=(build unit pgtap perl)
-if [ "${1:-}" = --all ]; then
-	export HPSORT_TEST_ALL=1
-	tools+=(fuzz)
-elif [ $# -gt 0 ]; then
-	die "usage: test/run.sh [--all]"
-fi
-export TESTED=${TESTED:-} VERBOSE=${VERBOSE:-} RESULTS=$work/results
-: >"$RESULTS" >"$RESULTS.failures"
+run_all()
+{
+	local tools=(build unit pgtap perl) parts=("units none") passed failed
 
-need "${tools[@]}"
-find_postgres
-[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
-export NEWEST=${postgres_list[-1]}
+	[ -z "${HPSORT_TEST_ALL:-}" ] || tools+=(fuzz)
+	export TESTED=${TESTED:-} VERBOSE=${VERBOSE:-} RESULTS=$work/results
+	: >"$RESULTS" >"$RESULTS.failures"
 
-# What takes longest begins first: the newest PostgreSQL has most to do.
-system_list=()
-if [ -n "${HPSORT_TEST_ALL:-}" ]; then
-	find_systems
-else
-	postgres_list=("$NEWEST")
-fi
-parts=("units none")
-for pg_config in "${postgres_list[@]}"; do
-	use_postgres "$pg_config"
-	echo "found PostgreSQL $version in $bindir ($name)"
-	parts=("pg $pg_config" "${parts[@]}")
-done
-for system in "${system_list[@]}"; do
-	echo "found PostgreSQL $(ls "$system/usr/lib/postgresql") in $system"
-	parts=("system $system" "${parts[@]}")
-done
+	need "${tools[@]}"
+	find_postgres
+	[ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL with server headers found (PG_CONFIGS=${PG_CONFIGS:-${PG_CONFIG:-}})"
+	export NEWEST=${postgres_list[-1]}
+	system_list=()
+	if [ -n "${HPSORT_TEST_ALL:-}" ]; then
+		find_systems
+	else
+		postgres_list=("$NEWEST")
+	fi
 
-printf '%s\n' "${parts[@]}" | PG_CONFIGS= setsid xargs -P 2 -L 1 test/run.sh --part &
-parts_pid=$!
-wait "$parts_pid" || echo "FAIL the parts: one did not come to its end" | tee -a "$RESULTS"
-parts_pid=
+	# What takes longest begins first: the newest PostgreSQL has most to do.
+	for pg_config in "${postgres_list[@]}"; do
+		use_postgres "$pg_config"
+		echo "found PostgreSQL $version in $bindir ($name)"
+		parts=("pg $pg_config" "${parts[@]}")
+	done
+	for system in "${system_list[@]}"; do
+		echo "found PostgreSQL $(ls "$system/usr/lib/postgresql") in $system"
+		parts=("system $system" "${parts[@]}")
+	done
 
-cat "$RESULTS.failures"
-passed=$(grep -c '^PASS' "$RESULTS" || true)
-failed=$(grep -c '^FAIL' "$RESULTS" || true)
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+	printf '%s\n' "${parts[@]}" | PG_CONFIGS= setsid xargs -P 2 -L 1 test/run.sh --part &
+	parts_pid=$!
+	wait "$parts_pid" || echo "FAIL the parts: one did not come to its end" | tee -a "$RESULTS"
+	parts_pid=
+
+	cat "$RESULTS.failures"
+	passed=$(grep -c '^PASS' "$RESULTS" || true)
+	failed=$(grep -c '^FAIL' "$RESULTS" || true)
+	echo "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+}
+
+case ${1:-} in
+	--part) run_part "$2" "$3" ;;
+	--all)
+		export HPSORT_TEST_ALL=1
+		run_all
+		;;
+	'') run_all ;;
+	*) die "usage: test/run.sh [--all]" ;;
+esac
+exit
