@@ -55,7 +55,7 @@ progress()
 what_failed()
 {
 	echo "--- $1"
-	grep -E -A 20 '(^|[) ])not ok|^circle|may not include|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" |
+	grep -E -A 20 '(^|[) ])not ok|^circle|may not include|without new_cluster|Failed test|FAILED|psql:.*ERROR|AddressSanitizer|runtime error' "$2" |
 		cut -c 1-400 | head -n 60
 	grep -iE 'seed' "$2" | sort -u | head -n 20
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/perl
-# structure.pl: whether src is built as docs/architecture.md says, and no file is too long.
+# structure.pl: whether src is built as docs/architecture.md says, no file is too long, and no test
+# depends on the environment's locale.
 #
 #	structure.pl [ROOT]
 #
 # A file and its header are one unit.  Checked are, from the #include lines:
 #	- no circle of units: whoever reads a unit needs only what is below it;
 #	- arrows between rooms point down: each room includes only the rooms listed here;
-# and that no file of src and cuda is longer than 800 lines.
+# that no file of src and cuda is longer than 800 lines, and that tests in test/t make their
+# clusters by new_cluster() of HpsortTest.pm, which gives them an encoding and a locale.
 use strict;
 use warnings;
 use File::Find;
@@ -77,6 +79,12 @@ find(
 		},
 	},
 	"$root/cuda");
+
+for my $test (glob "$root/test/t/*.p[lm]")
+{
+	open my $file, '<', $test or die "$test: $!\n";
+	push @failures, "$test makes a cluster without new_cluster()" if $test !~ /HpsortTest/ && grep { /->init\s*[(;]/ } <$file>;
+}
 
 for my $unit (sort keys %includes)
 {
