@@ -1,6 +1,10 @@
 /*
  * batch.h
  *		ColumnBatch: what a ColumnReader returns of one column at a time.
+ *
+ * A batch has room for a number of rows.  How many rows a page, an extent or a run has is not known when the room is chosen, and
+ * statistics of the table may be wrong.  Hence the arrays are read-only for all but the functions below: whoever appends rows
+ * gets the arrays from column_batch_space, which refuses more rows than there is room for.
  */
 #ifndef HPSORT_PG_COLUMN_BATCH_H
 #define HPSORT_PG_COLUMN_BATCH_H
@@ -41,7 +45,8 @@ typedef struct PageBuffer
 typedef struct BatchPages
 {
 	int			n;
-	PageBuffer *pages;			/* as much room as batches have */
+	int			room;			/* as much as batches have */
+	PageBuffer *pages;
 } BatchPages;
 
 /*
@@ -59,10 +64,10 @@ typedef struct ColumnBatch
 {
 	size_t		room;			/* of the arrays */
 	size_t		n;				/* rows; in a compact scan, those that are not NULL */
-	int32	   *keys;			/* of narrow kinds: the value less column_kind_bias */
-	int64	   *wide;			/* of wide kinds in an aligned scan: the value; of TIDs:
+	const int32 *keys;			/* of narrow kinds: the value less column_kind_bias */
+	const int64 *wide;			/* of wide kinds in an aligned scan: the value; of TIDs:
 								 * COLUMN_TID of the row */
-	uint8	   *nulls;			/* in an aligned scan: 1 where a row is NULL, else 0; of a
+	const uint8 *nulls;			/* in an aligned scan: 1 where a row is NULL, else 0; of a
 								 * filter: 1 where it is not true.  Always set. */
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
@@ -73,6 +78,115 @@ typedef struct ColumnBatch
 								 * here, not in the order of their rows; keys, wide, nulls and
 								 * packed are unused.  Valid until the next batch. */
 } ColumnBatch;
+
+/* Where rows of a batch are written: its arrays from one row on; NULL for each that it has not. */
+typedef struct BatchSpace
+{
+	int32	   *keys;
+	int64	   *wide;
+	uint8	   *nulls;
+} BatchSpace;
+
+/* Which arrays a batch has. */
+#define BATCH_KEYS 1
+#define BATCH_WIDE 2
+#define BATCH_NULLS 4
+
+/* Makes a batch without rows, with arrays for room rows in the current memory context. */
+extern void column_batch_make(ColumnBatch *batch, int arrays, size_t room);
+
+/* Makes room for so many rows, more than there was; the arrays stay in the memory context that they are in. */
+extern void column_batch_enlarge(ColumnBatch *batch, size_t room);
+
+/* Gives back the arrays. */
+extern void column_batch_free(ColumnBatch *batch);
+
+extern void column_batch_overflow(const ColumnBatch *batch, size_t n) pg_attribute_noreturn();
+
+/* The arrays from a row on. */
+static inline BatchSpace
+column_batch_arrays(const ColumnBatch *batch, size_t row)
+{
+	BatchSpace	space = {
+		.keys = batch->keys ? unconstify(int32 *, batch->keys) + row : NULL,
+		.wide = batch->wide ? unconstify(int64 *, batch->wide) + row : NULL,
+		.nulls = batch->nulls ? unconstify(uint8 *, batch->nulls) + row : NULL
+	};
+
+	return space;
+}
+
+/*
+ * Where up to n more rows can be written, behind the batch's rows.  An error if there is no room for n.  The rows become the
+ * batch's by column_batch_add; nothing behind them is the caller's.
+ */
+static inline BatchSpace
+column_batch_space(const ColumnBatch *batch, size_t n)
+{
+	if (unlikely(batch->n > batch->room || n > batch->room - batch->n))
+		column_batch_overflow(batch, n);
+	return column_batch_arrays(batch, batch->n);
+}
+
+/* Adds n rows that have been written where column_batch_space said, nnulls of them NULL. */
+static inline void
+column_batch_add(ColumnBatch *batch, size_t n, size_t nnulls)
+{
+	Assert(batch->n <= batch->room && n <= batch->room - batch->n);
+	batch->n += n;
+	batch->nnulls += (int64) nnulls;
+}
+
+/* Appends a row. */
+static inline void
+column_batch_put(ColumnBatch *batch, int64 value, bool isnull)
+{
+	BatchSpace	space = column_batch_space(batch, 1);
+
+	if (space.wide)
+		space.wide[0] = value;
+	else if (space.keys)
+		space.keys[0] = (int32) value;
+	if (space.nulls)
+		space.nulls[0] = isnull;
+	column_batch_add(batch, 1, isnull);
+}
+
+/* The rows of a batch, to be changed in place. */
+static inline BatchSpace
+column_batch_rows(const ColumnBatch *batch)
+{
+	return column_batch_arrays(batch, 0);
+}
+
+/* Takes all rows out.  No row is marked as NULL. */
+extern void column_batch_clear(ColumnBatch *batch);
+
+/* Makes the batch what it was before rows were appended to it: a copy of the struct. */
+extern void column_batch_take_back(ColumnBatch *batch, const ColumnBatch *before);
+
+/* Appends a row, n times or as often as there is room for; returns how often. */
+extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n);
+
+/* Appends the rows of a batch to one of keys; false, with nothing appended, if a value is no int4. */
+extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
+
+/* Appends packed values to a packed batch, whose memory has room for so many bytes. */
+extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory, size_t bytes);
+
+/* Some rows of a packed batch, as many as its arrays have room for, as a batch that is not, from *at on, which is moved on. */
+extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
+
+/*
+ * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a batch; *at is moved on.
+ */
+extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
+
+/* Makes a list without pages, with room for as many as batches have rows. */
+extern void batch_pages_make(BatchPages *pages, size_t room);
+
+/* Adds a page that has rows in the batch. */
+extern void batch_pages_add(BatchPages *pages, BlockNumber block, Buffer buffer);
 
 /*
  * Which rows the consumer of batches still wants: those whose key of the first column is in lo .. hi,

@@ -19,12 +19,9 @@
 typedef struct CapturedValues
 {
 	bool		wanted;
-	uint8		moves;
-	int32	   *values;			/* MAX_ROWS */
-	uint8	   *nulls;			/* MAX_ROWS */
-	int64	   *wide;			/* of a page; NULL of narrow kinds */
+	uint8		moves;			/* as in ResidentExtent */
+	ColumnBatch rows;			/* room for MAX_ROWS, keys */
 	ResidentBlocks blocks;		/* captured */
-	uint32		nrows;
 	uint32		counts[RESIDENT_EXTENT_BLOCKS];
 } CapturedValues;
 
@@ -36,7 +33,7 @@ struct Capture
 	CaptureColumn *columns;
 	RowLayout	layout;
 	NotedRows	rows;			/* of a page */
-	ColumnBatch *batches;		/* of a page */
+	ColumnBatch *batches;		/* of a page, wide of wide kinds */
 	CapturedValues *captured;
 	uint64		stamps[RESIDENT_EXTENT_BLOCKS]; /* LSNs of the pages */
 	ResidentBlocks numbered;	/* as in ResidentExtent */
@@ -72,10 +69,9 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 		Oid			type = TupleDescAttr(RelationGetDescr(rel), columns[c].attnum - 1)->atttypid;
 
 		attnums[c] = columns[c].attnum;
-		captured->values = palloc_array(int32, MAX_ROWS);
-		captured->nulls = palloc_array(uint8, MAX_ROWS);
-		if (column_kind_is_wide(column_read_kind(type)))
-			captured->wide = palloc_array(int64, MaxHeapTuplesPerPage);
+		column_batch_make(&captured->rows, BATCH_KEYS | BATCH_NULLS, MAX_ROWS);
+		column_batch_make(&capture->batches[c], BATCH_NULLS | (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
+						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, true);
 	MemoryContextSwitchTo(old);
@@ -113,7 +109,8 @@ capture_begin(Capture *capture, BlockNumber first, int nblocks, const ResidentBl
 
 		captured->wanted = wanted[c];
 		captured->moves = moves[c];
-		captured->nrows = 0;
+		captured->rows.n = 0;
+		captured->rows.nnulls = 0;
 		memset(&captured->blocks, 0, sizeof(captured->blocks));
 		memset(captured->counts, 0, sizeof(captured->counts));
 	}
@@ -159,41 +156,6 @@ note_rows(Capture *capture, Buffer buffer, uint64 *lsn, bool *numbered)
 	return all_visible;
 }
 
-/* Points the batches to where the page's values go. */
-static void
-prepare_batches(Capture *capture)
-{
-	int			c;
-
-	for (c = 0; c < capture->ncolumns; c++)
-	{
-		CapturedValues *captured = &capture->captured[c];
-		ColumnBatch *batch = &capture->batches[c];
-
-		batch->n = 0;
-		batch->nnulls = 0;
-		batch->nulls = captured->nulls + captured->nrows;
-		batch->keys = captured->values + captured->nrows;
-		batch->wide = captured->wide;
-		memset(batch->nulls, 0, capture->rows.n);
-	}
-}
-
-/* Makes wide values narrow; false if one of them is no int4. */
-static bool
-narrow_values(const ColumnBatch *batch)
-{
-	size_t		i;
-
-	for (i = 0; i < batch->n; i++)
-	{
-		if (batch->wide[i] != (int32) batch->wide[i])
-			return false;
-		batch->keys[i] = (int32) batch->wide[i];
-	}
-	return true;
-}
-
 void
 capture_page(Capture *capture, Buffer buffer)
 {
@@ -209,19 +171,19 @@ capture_page(Capture *capture, Buffer buffer)
 		return;
 	if (numbered)
 		resident_blocks_add(&capture->numbered, i);
-	prepare_batches(capture);
+	for (c = 0; c < capture->ncolumns; c++)
+		column_batch_clear(&capture->batches[c]);
 	rows_read(&capture->layout, &capture->rows, capture->batches);
 	for (c = 0; c < capture->ncolumns; c++)
 	{
 		CapturedValues *captured = &capture->captured[c];
 
-		if (captured->wide && !narrow_values(&capture->batches[c]))
+		if (!column_batch_append_narrow(&captured->rows, &capture->batches[c]))
 		{
 			capture->columns[c].out_of_range = true;
 			continue;
 		}
 		captured->counts[i] = (uint32) capture->batches[c].n;
-		captured->nrows += captured->counts[i];
 		resident_blocks_add(&captured->blocks, i);
 	}
 }
@@ -236,15 +198,15 @@ publish(Capture *capture, int c)
 		.nblocks = capture->nblocks,
 		.stamps = capture->stamps,
 		.counts = captured->counts,
-		.values = captured->values,
-		.nulls = captured->nulls
+		.values = captured->rows.keys,
+		.nulls = captured->rows.nulls
 	};
 	ResidentExtent extent = {
 		.stamp = capture->lsn,
 		.last = capture->lsn,
 		.blocks = captured->blocks,
 		.numbered = capture->numbered,
-		.rows = captured->nrows,
+		.rows = (uint32) captured->rows.n,
 		.moves = captured->moves,
 		.usage = 1
 	};

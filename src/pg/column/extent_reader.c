@@ -83,9 +83,9 @@ null_bits(const ExtentReader *reader)
 void
 extent_reader_add_compact(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
 {
-	int32	   *keys = batch->keys + batch->n;
 	uint32		row;
 	PackedKeys	values = block_values(reader, from, to, &row);
+	int32	   *keys = column_batch_space(batch, values.n).keys;
 	const uint8 *bits = null_bits(reader);
 	size_t		kept = 0;
 	size_t		i;
@@ -93,7 +93,7 @@ extent_reader_add_compact(const ExtentReader *reader, int from, int to, ColumnBa
 	packed_keys_unpack(&values, keys);
 	if (!has_nulls(reader, from, to))
 	{
-		batch->n += values.n;
+		column_batch_add(batch, values.n, 0);
 		return;
 	}
 	for (i = 0; i < values.n; i++, row++)
@@ -101,8 +101,7 @@ extent_reader_add_compact(const ExtentReader *reader, int from, int to, ColumnBa
 		keys[kept] = keys[i];
 		kept += (bits[row / 8] >> row % 8 & 1) == 0;
 	}
-	batch->n += kept;
-	batch->nnulls += values.n - kept;
+	column_batch_add(batch, kept, values.n - kept);
 }
 
 /* Writes values as 64-bit integers. */
@@ -127,30 +126,30 @@ unpack_wide(const PackedKeys *values, int64 *out)
 void
 extent_reader_add_aligned(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
 {
-	uint8	   *marks = batch->nulls + batch->n;
 	uint32		row;
 	PackedKeys	values = block_values(reader, from, to, &row);
-	bool		nulls = has_nulls(reader, from, to);
+	BatchSpace	space = column_batch_space(batch, values.n);
+	size_t		nnulls = 0;
 	size_t		i;
 
-	if (nulls)
-		batch->nnulls += extent_read_nulls(null_bits(reader), row, values.n, marks);
+	if (has_nulls(reader, from, to))
+		nnulls = extent_read_nulls(null_bits(reader), row, values.n, space.nulls);
 	if (reader->wide)
-		unpack_wide(&values, batch->wide + batch->n);
+		unpack_wide(&values, space.wide);
 	else
-		packed_keys_unpack(&values, batch->keys + batch->n);
+		packed_keys_unpack(&values, space.keys);
 
 	/* The key of a NULL is 0. */
-	for (i = 0; nulls && i < values.n; i++)
+	for (i = 0; nnulls > 0 && i < values.n; i++)
 	{
-		if (!marks[i])
+		if (!space.nulls[i])
 			continue;
 		if (reader->wide)
-			batch->wide[batch->n + i] = 0;
+			space.wide[i] = 0;
 		else
-			batch->keys[batch->n + i] = 0;
+			space.keys[i] = 0;
 	}
-	batch->n += values.n;
+	column_batch_add(batch, values.n, nnulls);
 }
 
 /* --- some of the rows */
@@ -178,20 +177,23 @@ extent_reader_select_compact(const ExtentReader *reader, int from, int to, const
 							 ColumnBatch *batch)
 {
 	PackedKeys	values = extent_reader_values(reader, from, to);
+	int32	   *keys = column_batch_space(batch, values.n).keys;
 	uint8		nulls[COLUMN_BATCH_KEYS];
+	size_t		nnulls = 0;
+	size_t		n;
 	size_t		i;
 
 	if (extent_reader_nulls(reader, from, to, nulls) > 0)
 	{
 		for (i = 0; i < values.n; i++)
 		{
-			batch->nnulls += nulls[i] & marks[i];
+			nnulls += nulls[i] & marks[i];
 			nulls[i] = marks[i] & (1 ^ nulls[i]);
 		}
 		marks = nulls;
 	}
-	batch->n += kernel_select(values.values, values.width, values.n, values.base, marks,
-							  batch->keys + batch->n);
+	n = kernel_select(values.values, values.width, values.n, values.base, marks, keys);
+	column_batch_add(batch, n, nnulls);
 }
 
 /* Writes the values that have a mark as 64-bit integers; returns how many. */
@@ -214,32 +216,32 @@ extent_reader_select_aligned(const ExtentReader *reader, int from, int to, const
 	PackedKeys	values = extent_reader_values(reader, from, to);
 	uint8		nulls[COLUMN_BATCH_KEYS];
 	bool		any = extent_reader_nulls(reader, from, to, nulls) > 0;
-	size_t		at = batch->n;
+	BatchSpace	space = column_batch_space(batch, values.n);
+	size_t		nnulls = 0;
+	size_t		at = 0;
+	size_t		n;
 	size_t		i;
 
 	if (reader->wide)
-		batch->n += select_wide(&values, marks, batch->wide + at);
+		n = select_wide(&values, marks, space.wide);
 	else
-		batch->n += kernel_select(values.values, values.width, values.n, values.base, marks,
-								  batch->keys + at);
+		n = kernel_select(values.values, values.width, values.n, values.base, marks, space.keys);
 	if (!any)
-	{
-		memset(batch->nulls + at, 0, batch->n - at);
-		return;
-	}
-	for (i = 0; i < values.n; i++)
+		memset(space.nulls, 0, n);
+	for (i = 0; any && i < values.n; i++)
 	{
 		if (!marks[i])
 			continue;
-		batch->nulls[at] = nulls[i];
-		batch->nnulls += nulls[i];
+		space.nulls[at] = nulls[i];
+		nnulls += nulls[i];
 		/* The key of a NULL is 0. */
 		if (nulls[i] && reader->wide)
-			batch->wide[at] = 0;
+			space.wide[at] = 0;
 		else if (nulls[i])
-			batch->keys[at] = 0;
+			space.keys[at] = 0;
 		at++;
 	}
+	column_batch_add(batch, n, nnulls);
 }
 
 /* Writes the TIDs of n rows of a block, or of those that have a mark, to out; returns how many. */
@@ -275,28 +277,24 @@ extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, 
 
 	for (i = from; i < to; i++)
 	{
-		size_t		n = number_rows(first + i, starts[i + 1] - starts[i],
-									marks ? marks + (starts[i] - starts[from]) : NULL,
-									batch->wide + batch->n);
+		size_t		nrows = starts[i + 1] - starts[i];
+		size_t		n = number_rows(first + i, nrows, marks ? marks + (starts[i] - starts[from]) : NULL,
+									column_batch_space(batch, nrows).wide);
 
 		if (n == 0)
 			continue;
-		batch->n += n;
-		pages->pages[pages->n++] = (PageBuffer) {first + i, InvalidBuffer};
+		column_batch_add(batch, n, 0);
+		batch_pages_add(pages, first + i, InvalidBuffer);
 	}
 }
 
 void
-extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
+extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory, size_t bytes,
 						 ColumnBatch *batch)
 {
 	uint32		row;
 	PackedKeys	values = block_values(reader, from, to, &row);
 
 	Assert(!has_nulls(reader, from, to));
-	memcpy((char *) memory + batch->n * values.width, values.values, values.n * values.width);
-	batch->n += values.n;
-	batch->packed = values;
-	batch->packed.values = memory;
-	batch->packed.n = batch->n;
+	column_batch_append_packed(batch, &values, memory, bytes);
 }

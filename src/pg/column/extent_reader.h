@@ -95,8 +95,8 @@ extern size_t extent_reader_nulls(const ExtentReader *reader, int from, int to, 
 extern void extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, int to,
 								   const uint8 *marks, ColumnBatch *batch, BatchPages *pages);
 
-/* Copies them, without NULLs among them, behind the batch->n keys in memory, where the packed batch is. */
-extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory,
+/* Appends them, without NULLs among them, to a packed batch (column_batch_append_packed). */
+extern void extent_reader_add_packed(const ExtentReader *reader, int from, int to, void *memory, size_t bytes,
 									 ColumnBatch *batch);
 
 #endif							/* HPSORT_PG_COLUMN_EXTENT_READER_H */

@@ -114,8 +114,7 @@ evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
 	{
 		bool		refused = !ExecQual(reader->filters[f], reader->econtext);
 
-		batches[f].nulls[batches[f].n++] = refused;
-		batches[f].nnulls += refused;
+		column_batch_put(&batches[f], 0, refused);
 	}
 }
 
@@ -260,15 +259,15 @@ static void
 put_tids(ColumnReader *reader, Buffer buffer, ColumnBatch *batch)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	int64	   *tids = batch->wide + batch->n;
+	int64	   *tids = column_batch_space(batch, reader->rows.n).wide;
 	int			i;
 
 	if (reader->rows.n == 0)
 		return;
-	reader->pages.pages[reader->pages.n++] = (PageBuffer) {block, buffer};
+	batch_pages_add(&reader->pages, block, buffer);
 	for (i = 0; i < reader->rows.n; i++)
 		tids[i] = COLUMN_TID(block, reader->lines[i]);
-	batch->n += reader->rows.n;
+	column_batch_add(batch, reader->rows.n, 0);
 }
 
 /* scan_page with a loop for each kind of page; only for read_page. */
@@ -293,11 +292,8 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	reader->rows.nwalked = 0;
 	reader->rows.early_read = notes == NOTE_KEYS;
 	if (notes == NOTE_KEYS)
-	{
-		const ColumnBatch *batch = &batches[reader->layout.columns[reader->layout.early].batch];
-
-		keys = batch->keys + batch->n;
-	}
+		keys = column_batch_space(&batches[reader->layout.columns[reader->layout.early].batch],
+								  MaxHeapTuplesPerPage).keys;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	TestForOldSnapshot(reader->snapshot, reader->rel, page);
 	all_visible = reader->all_visible_counts && PageIsAllVisible(page);
@@ -322,7 +318,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	if (reader->tids)
 		put_tids(reader, buffer, &batches[reader->nbatches - 1]);
 	else if (reader->layout.ncolumns + reader->nfilters == 0)
-		batches[0].n += notes == NOTE_COUNT ? n : reader->rows.n;
+		column_batch_add(&batches[0], notes == NOTE_COUNT ? n : reader->rows.n, 0);
 	if (reader->layout.ncolumns > 0)
 		rows_read(&reader->layout, &reader->rows, batches);
 }
@@ -430,12 +426,7 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		return;
 	reader->verify = palloc0_array(ColumnBatch, reader->nbatches);
 	for (b = 0; b < reader->nbatches; b++)
-	{
-		reader->verify[b].room = MaxHeapTuplesPerPage;
-		reader->verify[b].keys = palloc_array(int32, MaxHeapTuplesPerPage);
-		reader->verify[b].wide = palloc_array(int64, MaxHeapTuplesPerPage);
-		reader->verify[b].nulls = palloc_array(uint8, MaxHeapTuplesPerPage);
-	}
+		column_batch_make(&reader->verify[b], BATCH_KEYS | BATCH_WIDE | BATCH_NULLS, MaxHeapTuplesPerPage);
 }
 
 static void
@@ -463,11 +454,7 @@ read_to_verify(ColumnReader *reader, BlockNumber block)
 	int			b;
 
 	for (b = 0; b < reader->nbatches; b++)
-	{
-		reader->verify[b].n = 0;
-		reader->verify[b].nnulls = 0;
-		memset(reader->verify[b].nulls, 0, MaxHeapTuplesPerPage);
-	}
+		column_batch_clear(&reader->verify[b]);
 	read_page(reader, buffer, reader->verify);
 	ReleaseBuffer(buffer);
 	/* These rows have been counted by the source, and the page noted. */
@@ -607,7 +594,7 @@ column_reader_open(const ColumnScan *scan)
 		elog(ERROR, "column reader needs an MVCC snapshot");
 	reader->room = reader->heap ? batch_room(scan->rel, ((HeapScanDesc) reader->scan)->rs_nblocks) : COLUMN_BATCH_KEYS;
 	if (scan->tids)
-		reader->pages.pages = palloc_array(PageBuffer, reader->room);
+		batch_pages_make(&reader->pages, reader->room);
 	/* Why not during recovery: see heap_prepare_pagescan. */
 	reader->all_visible_counts = !reader->snapshot->takenDuringRecovery;
 	reader->current = reader->next = reader->late = InvalidBuffer;
@@ -640,18 +627,15 @@ read_slot(ColumnReader *reader, ColumnBatch *batches)
 		bool		isnull;
 		Datum		datum = slot_getattr(reader->slot, column->attnum, &isnull);
 
-		batch->nnulls += isnull;
 		if (isnull && !reader->layout.aligned)
+		{
+			column_batch_add(batch, 0, 1);
 			continue;
+		}
 		if (!isnull)
 			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
 				: column_value(column->kind, datum);
-		if (reader->layout.aligned)
-			batch->nulls[batch->n] = isnull;
-		if (column->wide)
-			batch->wide[batch->n++] = value;
-		else
-			batch->keys[batch->n++] = column_narrow(value - bias);
+		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
 	}
 }
 
@@ -675,7 +659,7 @@ next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 		read_slot(reader, batches);
 		rows++;
 		if (reader->layout.ncolumns == 0 && reader->nfilters == 0)
-			batches[0].n++;
+			column_batch_add(&batches[0], 1, 0);
 	}
 	return true;
 }
@@ -704,15 +688,7 @@ column_reader_next(ColumnReader *reader, ColumnBatch *batches)
 	reader->pages.n = 0;
 	release_late(reader);
 	for (c = 0; c < reader->nbatches; c++)
-	{
-		batches[c].n = 0;
-		batches[c].nnulls = 0;
-		batches[c].packed.n = 0;
-		batches[c].runs = NULL;
-		/* Pages without NULLs do not write there. */
-		if (c < reader->layout.ncolumns && reader->layout.aligned)
-			memset(batches[c].nulls, 0, batches[c].room);
-	}
+		column_batch_clear(&batches[c]);
 	if (!reader->heap)
 		return next_from_slots(reader, batches);
 

@@ -283,16 +283,16 @@ static void
 add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
 		   size_t naccepted, const uint8 *accepted, ColumnBatch *batch)
 {
-	uint8	   *refused = batch->nulls + batch->n;
+	uint8	   *refused = column_batch_space(batch, naccepted).nulls;
+	size_t		nrefused = 0;
 	uint8		own[COLUMN_BATCH_KEYS];
 	size_t		kept = 0;
 	size_t		i;
 
-	batch->n += naccepted;
 	if (columns->match != EXTENT_SOME)
 	{
 		memset(refused, columns->match == EXTENT_NONE, naccepted);
-		batch->nnulls += columns->match == EXTENT_NONE ? naccepted : 0;
+		column_batch_add(batch, naccepted, columns->match == EXTENT_NONE ? naccepted : 0);
 		return;
 	}
 	mark_rows(filter, columns, from, to, n, own);
@@ -301,8 +301,9 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 		if (accepted && !accepted[i])
 			continue;
 		refused[kept] = 1 ^ own[i];
-		batch->nnulls += refused[kept++];
+		nrefused += refused[kept++];
 	}
+	column_batch_add(batch, naccepted, nrefused);
 }
 
 /* Appends the values of the accepted rows to the batch of a column. */
@@ -350,6 +351,6 @@ resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 		extent_reader_add_tids(filter->readers[0], first, from, to, accepted,
 							   &batches[filter->nreturned + filter->nfilters], filter->tids);
 	else if (filter->nreturned + filter->nfilters == 0)
-		batches[0].n += nadded;
+		column_batch_add(&batches[0], nadded, 0);
 	return naccepted;
 }

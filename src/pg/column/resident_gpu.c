@@ -189,20 +189,10 @@ resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number, Reside
 bool
 resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch)
 {
-	size_t		n = Min((size_t) counts->nulls, batch->room - batch->n);
+	size_t		n = column_batch_repeat(batch, 0, true, (uint64) counts->nulls);
 
-	if (n == 0)
-		return false;
-	memset(batch->nulls + batch->n, 1, n);
-	/* The key of a NULL is 0. */
-	if (batch->wide)
-		memset(batch->wide + batch->n, 0, n * sizeof(int64));
-	else
-		memset(batch->keys + batch->n, 0, n * sizeof(int32));
-	batch->n += n;
-	batch->nnulls += (int64) n;
 	counts->nulls -= (int64) n;
-	return true;
+	return n > 0;
 }
 
 bool

@@ -499,19 +499,14 @@ batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 	return batches[0].room - rows;
 }
 
-/*
- * Batches are as they were before the last rows were added.  Behind their rows no row is marked as
- * NULL: pages and extents without NULLs do not write there.
- */
+/* Batches are as they were before the last rows were added. */
 static void
 take_back_rows(ResidentSource *source, ColumnBatch *batches)
 {
 	int			b;
 
-	memcpy(batches, source->saved, source->scan.nbatches * sizeof(ColumnBatch));
 	for (b = 0; b < source->scan.nbatches; b++)
-		if (batches[b].nulls)
-			memset(batches[b].nulls + batches[b].n, 0, batches[b].room - batches[b].n);
+		column_batch_take_back(&batches[b], &source->saved[b]);
 }
 
 /* Adds valid blocks of the present extent, as many as fit, from the one that is next. */
@@ -541,7 +536,7 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
 
 		if (pack)
-			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed, &batches[0]);
+			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed, PACKED_BYTES, &batches[0]);
 		else
 			added = add_blocks(source, from, to, batches);
 		room -= added;

@@ -334,13 +334,13 @@ make_images(const RowColumn *column, const char *const *data, int offset, int n,
 	}
 }
 
-/* Adds the values of n rows to a batch, which lie at data[i] + offset. */
+/* Writes the values of n rows, which lie at data[i] + offset. */
 static void
 read_column(const RowColumn *column, const char *const *data, int offset, int n,
-			const ColumnBatch *batch)
+			const BatchSpace *space)
 {
 	uint32		flip = (uint32) column_kind_bias(column->kind);
-	int32	   *keys = batch->keys + batch->n;
+	int32	   *keys = space->keys;
 	int			i;
 
 	switch (column->kind)
@@ -362,28 +362,27 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 			break;
 		case COLUMN_KIND_INT8:
 			if (column->wide)
-				READ_ROWS(batch->wide + batch->n, int64, stored);
+				READ_ROWS(space->wide, int64, stored);
 			else
 				READ_ROWS(keys, int64, column_narrow(stored));
 			break;
 		case COLUMN_KIND_FLOAT8:
 			Assert(column->wide);
-			READ_ROWS(batch->wide + batch->n, int64, stored);
+			READ_ROWS(space->wide, int64, stored);
 			break;
 		case COLUMN_KIND_IMAGE:
 			Assert(column->wide);
-			make_images(column, data, offset, n, batch->wide + batch->n);
+			make_images(column, data, offset, n, space->wide);
 			break;
 		default:
 			pg_unreachable();
 	}
 }
 
-/* Counts the NULLs of n rows in an aligned batch, and marks them. */
-static void
-mark_nulls(const RowColumn *column, int n, ColumnBatch *batch)
+/* Marks the NULLs of n rows of an aligned batch, and counts them. */
+static int
+mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 {
-	uint8	   *nulls = batch->nulls + batch->n;
 	int			nnulls = 0;
 	int			i;
 
@@ -392,15 +391,13 @@ mark_nulls(const RowColumn *column, int n, ColumnBatch *batch)
 		nulls[i] = column->places[i] == column->null;
 		nnulls += nulls[i];
 	}
-	batch->nnulls += nnulls;
-	batch->n += n;
+	return nnulls;
 }
 
-/* Counts the NULLs of n rows in a compact batch, and takes them out. */
-static void
-drop_nulls(const RowColumn *column, int n, ColumnBatch *batch)
+/* Takes the NULLs of n rows out of a compact batch, and counts them. */
+static int
+drop_nulls(const RowColumn *column, int n, int32 *keys)
 {
-	int32	   *keys = batch->keys + batch->n;
 	int			kept = 0;
 	int			i;
 
@@ -409,8 +406,7 @@ drop_nulls(const RowColumn *column, int n, ColumnBatch *batch)
 		keys[kept] = keys[i];
 		kept += column->places[i] != column->null;
 	}
-	batch->nnulls += n - kept;
-	batch->n += kept;
+	return n - kept;
 }
 
 void
@@ -425,20 +421,16 @@ rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 	{
 		const RowColumn *column = &layout->columns[c];
 		ColumnBatch *batch = &batches[column->batch];
+		BatchSpace	space = column_batch_space(batch, rows->n);
+		int			nnulls = 0;
 
 		if (walk)
 		{
-			read_column(column, column->places, 0, rows->n, batch);
-			if (layout->aligned)
-				mark_nulls(column, rows->n, batch);
-			else
-				drop_nulls(column, rows->n, batch);
+			read_column(column, column->places, 0, rows->n, &space);
+			nnulls = layout->aligned ? mark_nulls(column, rows->n, space.nulls) : drop_nulls(column, rows->n, space.keys);
 		}
-		else
-		{
-			if (c != layout->early || !rows->early_read)
-				read_column(column, rows->data, column->offset, rows->n, batch);
-			batch->n += rows->n;
-		}
+		else if (c != layout->early || !rows->early_read)
+			read_column(column, rows->data, column->offset, rows->n, &space);
+		column_batch_add(batch, layout->aligned ? rows->n : rows->n - nnulls, nnulls);
 	}
 }

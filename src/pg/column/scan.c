@@ -17,26 +17,25 @@ column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
 	size_t		room = column_reader_room(reader);
 	int			b;
 
+	Assert(room <= COLUMN_BATCH_KEYS);
 	for (b = 0; b < column_scan_nbatches(scan); b++)
-		batches[b].room = room;
-	for (b = 0; b < scan->ncolumns + scan->nfilters; b++)
 	{
+		int			arrays = 0;
+
 		if (b < scan->ncolumns)
 		{
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
 
-			if (scan->aligned && ((scan->images && scan->images[b].make) ||
-								  column_kind_is_wide(column_read_kind(type))))
-				batches[b].wide = palloc_array(int64, room);
-			else
-				batches[b].keys = palloc_array(int32, room);
+			arrays = scan->aligned && ((scan->images && scan->images[b].make) ||
+									   column_kind_is_wide(column_read_kind(type))) ? BATCH_WIDE : BATCH_KEYS;
 		}
-		if (scan->aligned)
-			batches[b].nulls = palloc_array(uint8, room);
+		if (b >= scan->ncolumns + scan->nfilters)
+			arrays = scan->tids ? BATCH_WIDE : 0;
+		else if (scan->aligned)
+			arrays |= BATCH_NULLS;
+		column_batch_make(&batches[b], arrays, room);
 	}
-	if (scan->tids)
-		batches[b].wide = palloc_array(int64, room);
 	return batches;
 }
 
@@ -46,14 +45,7 @@ column_batches_free(const ColumnScan *scan, ColumnBatch *batches)
 	int			b;
 
 	for (b = 0; b < column_scan_nbatches(scan); b++)
-	{
-		if (batches[b].wide)
-			pfree(batches[b].wide);
-		if (batches[b].keys)
-			pfree(batches[b].keys);
-		if (batches[b].nulls)
-			pfree(batches[b].nulls);
-	}
+		column_batch_free(&batches[b]);
 	pfree(batches);
 }
 
@@ -97,45 +89,6 @@ column_scan_from_node(ColumnScan *scan, ScanState *node)
 	scan->econtext = node->ps.ps_ExprContext;
 	scan->slot = node->ss_ScanTupleSlot;
 	scan->for_change = compat_scan_is_for_change(node);
-}
-
-ColumnBatch
-column_batch_unpack(const ColumnBatch *batch, size_t *at)
-{
-	ColumnBatch part = *batch;
-	PackedKeys	packed = batch->packed;
-	size_t		i;
-
-	packed.values = (const char *) packed.values + *at * packed.width;
-	packed.n = Min(packed.n - *at, batch->room);
-	part.n = packed.n;
-	part.packed.n = 0;
-	if (part.keys)
-		packed_keys_unpack(&packed, part.keys);
-	else
-		for (i = 0; i < packed.n; i++)
-			part.wide[i] = (int64) packed.base + packed_keys_distance(&packed, i);
-	*at += packed.n;
-	return part;
-}
-
-ColumnBatch
-column_batch_of_runs(const ColumnBatch *batch, size_t *at)
-{
-	const Runs *runs = batch->runs;
-	ColumnBatch part = *batch;
-	size_t		i;
-
-	part.n = Min(runs->len - *at, batch->room);
-	part.runs = NULL;
-	part.nnulls = 0;
-	if (part.keys)
-		memcpy(part.keys, runs->keys + *at, part.n * sizeof(int32));
-	else
-		for (i = 0; i < part.n; i++)
-			part.wide[i] = runs->keys[*at + i];
-	*at += part.n;
-	return part;
 }
 
 void

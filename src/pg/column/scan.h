@@ -25,7 +25,7 @@ extern void column_batches_free(const ColumnScan *scan, ColumnBatch *batches);
 
 /*
  * Takes a batch: an element for each column of the scan, then one for each filter,
- * then one for TIDs (column_scan_nbatches).  The arrays may be changed in place, and are overwritten
+ * then one for TIDs (column_scan_nbatches).  The rows may be changed in place (column_batch_rows), and are overwritten
  * by the next batch.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
@@ -46,14 +46,6 @@ extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *in
  * its relation, snapshot and filter.  Columns and parallel scan are left alone.
  */
 extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
-
-/* Some rows of a packed batch, as many as its arrays have room for, as a batch that is not, from *at on, which is moved on. */
-extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
-
-/*
- * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a batch; *at is moved on.
- */
-extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
 
 /* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);

@@ -714,18 +714,14 @@ add_as_rows(Aggregation *aggregation, const Runs *runs, const ColumnBatch *batch
 
 		while (left > 0)
 		{
-			if (part.keys)
-				part.keys[part.n++] = runs->keys[i];
-			else
-				part.wide[part.n++] = runs->keys[i];
-			left--;
-			if (part.n == COLUMN_BATCH_KEYS)
+			left -= column_batch_repeat(&part, runs->keys[i], false, left);
+			if (part.n == part.room)
 			{
 				aggregation_add(aggregation, &part);
 				part.n = 0;
 			}
+			CHECK_FOR_INTERRUPTS();
 		}
-		CHECK_FOR_INTERRUPTS();
 	}
 	if (part.n > 0)
 		aggregation_add(aggregation, &part);

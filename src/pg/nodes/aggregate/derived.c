@@ -494,13 +494,11 @@ derive_null(DerivedColumn *derived, int64 *value)
 static void
 make_batch(DerivedColumn *derived)
 {
-	ColumnBatch *batch = &derived->batch;
+	MemoryContext old = MemoryContextSwitchTo(derived->memory);
 
-	if (column_kind_is_wide(derived->kind))
-		batch->wide = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int64));
-	else
-		batch->keys = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int32));
-	batch->nulls = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS);
+	column_batch_make(&derived->batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE : BATCH_KEYS),
+					  COLUMN_BATCH_KEYS);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -511,11 +509,11 @@ static pg_attribute_always_inline void
 fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool narrow_base,
 			  bool narrow)
 {
-	ColumnBatch *batch = &derived->batch;
+	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	int64		lo = derived->range.lo;
 	int64	   *values = derived->values;
 	uint8	   *states = derived->states;
-	int64		nnulls = 0;
+	size_t		nnulls = 0;
 	int			nrefused = 0;
 	size_t		i;
 
@@ -541,27 +539,27 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool 
 			}
 		}
 		if (narrow)
-			batch->keys[i] = (int32) value;
+			space.keys[i] = (int32) value;
 		else
-			batch->wide[i] = value;
-		batch->nulls[i] = STATE_MARK(state);
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
 		nnulls += state == STATE_NULL;
 		nrefused += state == STATE_REFUSED;
 	}
-	batch->nnulls = nnulls;
+	column_batch_add(&derived->batch, base->n, nnulls);
 	derived->nrefused = nrefused;
 }
 
 static void
 fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
 {
-	ColumnBatch *batch = &derived->batch;
+	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	size_t		nnulls = 0;
 	int64		last = 0;
 	int64		last_value = 0;
 	DerivedState last_state = STATE_UNKNOWN;
 	size_t		i;
 
-	batch->nnulls = 0;
 	for (i = 0; i < base->n; i++)
 	{
 		DerivedState state;
@@ -582,14 +580,15 @@ fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
 			state = last_state;
 			value = last_value;
 		}
-		if (batch->keys)
-			batch->keys[i] = (int32) value;
+		if (space.keys)
+			space.keys[i] = (int32) value;
 		else
-			batch->wide[i] = value;
-		batch->nulls[i] = STATE_MARK(state);
-		batch->nnulls += state == STATE_NULL;
+			space.wide[i] = value;
+		space.nulls[i] = STATE_MARK(state);
+		nnulls += state == STATE_NULL;
 		derived->nrefused += state == STATE_REFUSED;
 	}
+	column_batch_add(&derived->batch, base->n, nnulls);
 }
 
 const ColumnBatch *
@@ -601,7 +600,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	CHECK_FOR_INTERRUPTS();
 	if (batch->nulls == NULL)
 		make_batch(derived);
-	batch->n = base->n;
+	batch->n = 0;
 	batch->nnulls = 0;
 	derived->nrefused = 0;
 	derived->rows += base->n;

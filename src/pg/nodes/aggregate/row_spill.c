@@ -66,14 +66,9 @@ row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
 	spill->batches = palloc0_array(ColumnBatch, nbatches);
 	for (b = 0; b < nbatches; b++)
 	{
-		ColumnBatch *batch = &spill->batches[b];
-
 		/* A filter's batch has neither keys nor wide. */
-		if (like[b].keys)
-			batch->keys = palloc_array(int32, COLUMN_BATCH_KEYS);
-		else if (like[b].wide)
-			batch->wide = palloc_array(int64, COLUMN_BATCH_KEYS);
-		batch->nulls = palloc_array(uint8, COLUMN_BATCH_KEYS);
+		column_batch_make(&spill->batches[b], BATCH_NULLS | (like[b].keys ? BATCH_KEYS : like[b].wide ? BATCH_WIDE : 0),
+						  COLUMN_BATCH_KEYS);
 		spill->row_size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ? sizeof(int64) : 0);
 	}
 	spill->row = palloc(spill->row_size);
@@ -104,13 +99,7 @@ row_spill_free(RowSpill *spill)
 		close_file(&spill->waiting[i]);
 	close_file(&spill->reading);
 	for (i = 0; i < spill->nbatches; i++)
-	{
-		if (spill->batches[i].keys)
-			pfree(spill->batches[i].keys);
-		if (spill->batches[i].wide)
-			pfree(spill->batches[i].wide);
-		pfree(spill->batches[i].nulls);
-	}
+		column_batch_free(&spill->batches[i]);
 	pfree(spill->batches);
 	pfree(spill->row);
 	pfree(spill->partitions);
@@ -177,61 +166,48 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	spill->disk += spill->row_size;
 }
 
-/* Makes row i of batches row n of what the caller is given. */
+/* Takes the rows out of what the caller is given; they stay in the arrays until others are appended. */
 static void
-keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i, size_t n)
+take_out_rows(RowSpill *spill)
 {
 	int			b;
 
 	for (b = 0; b < spill->nbatches; b++)
 	{
-		ColumnBatch *kept = &spill->batches[b];
-
-		if (kept->keys)
-			kept->keys[n] = batches[b].keys[i];
-		else if (kept->wide)
-			kept->wide[n] = batches[b].wide[i];
-		kept->nulls[n] = batches[b].nulls[i];
+		spill->batches[b].n = 0;
+		spill->batches[b].nnulls = 0;
 	}
 }
 
-/* The first n rows of what the caller is given are there. */
-static const ColumnBatch *
-give_rows(RowSpill *spill, size_t n)
+/* Appends row i of batches to what the caller is given. */
+static void
+keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 {
 	int			b;
-	size_t		i;
 
 	for (b = 0; b < spill->nbatches; b++)
-	{
-		ColumnBatch *batch = &spill->batches[b];
-
-		batch->n = n;
-		batch->nnulls = 0;
-		for (i = 0; i < n; i++)
-			batch->nnulls += batch->nulls[i];
-	}
-	return spill->batches;
+		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] : batches[b].wide ? batches[b].wide[i] : 0,
+						 batches[b].nulls[i]);
 }
 
 const ColumnBatch *
 row_spill_divide(RowSpill *spill, const ColumnBatch *batches)
 {
 	size_t		nrows = batches[0].n;
-	size_t		n = 0;
 	size_t		i;
 
 	CHECK_FOR_INTERRUPTS();
 	/* The batch may be the spill's own, whose rows move towards its beginning. */
+	take_out_rows(spill);
 	for (i = 0; i < nrows; i++)
 	{
 		if (spill->refused[i])
 			write_row(spill, batches, i);
 		else
-			keep_row(spill, batches, i, n++);
+			keep_row(spill, batches, i);
 	}
 	memset(spill->refused, 0, nrows * sizeof(bool));
-	return give_rows(spill, n);
+	return spill->batches;
 }
 
 /* --- reading */
@@ -275,6 +251,7 @@ row_spill_read(RowSpill *spill)
 	CHECK_FOR_INTERRUPTS();
 	if (n == 0)
 		return NULL;
+	take_out_rows(spill);
 	for (i = 0; i < n; i++)
 	{
 		const char *at = spill->row;
@@ -284,20 +261,22 @@ row_spill_read(RowSpill *spill)
 		for (b = 0; b < spill->nbatches; b++)
 		{
 			ColumnBatch *batch = &spill->batches[b];
+			int32		key = 0;
+			int64		value = 0;
 
 			if (batch->keys)
 			{
-				memcpy(&batch->keys[i], at, sizeof(int32));
+				memcpy(&key, at, sizeof(int32));
 				at += sizeof(int32);
 			}
 			else if (batch->wide)
 			{
-				memcpy(&batch->wide[i], at, sizeof(int64));
+				memcpy(&value, at, sizeof(int64));
 				at += sizeof(int64);
 			}
-			batch->nulls[i] = (uint8) *at++;
+			column_batch_put(batch, batch->keys ? key : value, *at++);
 		}
 	}
 	spill->reading.nrows -= n;
-	return give_rows(spill, n);
+	return spill->batches;
 }

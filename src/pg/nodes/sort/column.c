@@ -130,9 +130,12 @@ put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 		return;
 	}
 	if (!values_are_distances(column))
+	{
+		int32	   *keys = column_batch_rows(batch).keys;
+
 		for (i = 0; i < batch->n; i++)
-			batch->keys[i] = (int32) ((((uint32) batch->keys[i] & column->mask) ^ column->flip) -
-									  column->bias);
+			keys[i] = (int32) ((((uint32) keys[i] & column->mask) ^ column->flip) - column->bias);
+	}
 	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nnulls);
 }
 
