@@ -36,10 +36,10 @@ compare_oids(const void *a, const void *b)
 }
 
 static int
-compare_images(const void *a, const void *b)
+compare_places(const void *a, const void *b)
 {
-	uint32		left = ((const EnumLabel *) a)->image;
-	uint32		right = ((const EnumLabel *) b)->image;
+	float4		left = ((const EnumLabel *) a)->place;
+	float4		right = ((const EnumLabel *) b)->place;
 
 	return left < right ? -1 : left > right;
 }
@@ -55,32 +55,79 @@ find_label(const EnumLabels *labels, Oid label)
 								 compare_oids);
 }
 
-/* Makes the ranks, and puts the labels in the order of their OIDs. */
+/* Images of neighbours, of the labels that are read first, differ by so much if there are not too many. */
+#define IMAGE_STEP (UINT64CONST(1) << 20)
+#define IMAGES (UINT64CONST(1) << 32)
+
+/* Gives the labels, which are in their order, what the first ones are to have. */
 static void
-rank_labels(EnumLabels *labels)
+number_first_labels(EnumLabels *labels)
 {
+	uint64		step = Min(IMAGE_STEP, IMAGES / ((uint64) labels->nlabels + 1));
 	int			i;
 
-	labels->by_rank = (Oid *) MemoryContextAlloc(labels->memory,
-												 Max(labels->nlabels, 1) * sizeof(Oid));
-	qsort(labels->labels, labels->nlabels, sizeof(EnumLabel), compare_images);
+	labels->nranks = labels->nlabels;
+	labels->by_rank = (Oid *) MemoryContextAlloc(labels->memory, Max(labels->nlabels, 1) * sizeof(Oid));
 	for (i = 0; i < labels->nlabels; i++)
 	{
-		labels->labels[i].rank = i;
-		labels->by_rank[i] = labels->labels[i].oid;
+		EnumLabel  *label = &labels->labels[i];
+
+		label->image = (uint32) ((i + 1) * step);
+		label->rank = i;
+		label->added = false;
+		labels->by_rank[i] = label->oid;
 	}
-	qsort(labels->labels, labels->nlabels, sizeof(EnumLabel), compare_oids);
 }
 
 /*
- * Reads the labels.  A label's image is its enumsortorder, a float, as an integer of
- * the same order.  Unlike a rank, it does not change when other labels are added while
- * a sort goes on, unless no float is left between two labels and PostgreSQL renumbers
- * all of them.
+ * Gives the labels, which are in their order, what they had before, and those that have been added images between their
+ * neighbours'.  PostgreSQL keeps the order when it gives all labels new places.
  */
+static void
+number_added_labels(EnumLabels *labels, const EnumLabels *before)
+{
+	uint64		image = 0;
+	int			next = -1;		/* the first label from i on that was there before */
+	int			i;
+
+	for (i = 0; i < labels->nlabels; i++)
+	{
+		EnumLabel  *label = &labels->labels[i];
+		const EnumLabel *known = NULL;
+		uint64		step;
+
+		if (next < i)
+			for (next = i; next < labels->nlabels; next++)
+				if (find_label(before, labels->labels[next].oid))
+					break;
+		if (next < labels->nlabels)
+			known = find_label(before, labels->labels[next].oid);
+		if (next == i)
+		{
+			label->image = known->image;
+			label->rank = known->rank;
+			label->added = known->added;
+			image = label->image;
+			continue;
+		}
+		step = ((known ? known->image : IMAGES) - image) / (next - i + 1);
+		if (step == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("too many labels were added to type %s in one place while it was sorted",
+							format_type_be(labels->type))));
+		image += step;
+		label->image = (uint32) image;
+		label->rank = known ? known->rank : labels->nranks;
+		label->added = true;
+	}
+}
+
+/* Reads the labels. */
 static void
 load_labels(EnumLabels *labels)
 {
+	EnumLabels	before = *labels;
 	Relation	relation = table_open(EnumRelationId, AccessShareLock);
 	ScanKeyData skey;
 	SysScanDesc scan;
@@ -95,56 +142,38 @@ load_labels(EnumLabels *labels)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(tuple);
-		uint32		bits;
 
 		if (labels->nlabels == room)
 		{
 			room *= 2;
 			labels->labels = (EnumLabel *) repalloc(labels->labels, room * sizeof(EnumLabel));
 		}
-		memcpy(&bits, &label->enumsortorder, sizeof(bits));
 		labels->labels[labels->nlabels].oid = label->oid;
-		labels->labels[labels->nlabels].image = bits >> 31 ? ~bits : bits | (UINT32_C(1) << 31);
+		labels->labels[labels->nlabels].place = label->enumsortorder;
 		labels->nlabels++;
 	}
 	systable_endscan(scan);
 	table_close(relation, AccessShareLock);
-	rank_labels(labels);
-}
-
-static void
-complain_about_changes(const EnumLabels *labels)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("labels of type %s were renumbered while it was sorted",
-					format_type_be(labels->type))));
+	qsort(labels->labels, labels->nlabels, sizeof(EnumLabel), compare_places);
+	if (before.labels == NULL)
+		number_first_labels(labels);
+	else
+	{
+		number_added_labels(labels, &before);
+		pfree(before.labels);
+	}
+	qsort(labels->labels, labels->nlabels, sizeof(EnumLabel), compare_oids);
 }
 
 /* Finds a label, which may have been added since the labels were read. */
 static EnumLabel *
-get_label(EnumLabels *labels, Oid label, bool ranks)
+get_label(EnumLabels *labels, Oid label)
 {
 	EnumLabel  *found = find_label(labels, label);
-	EnumLabels	before = *labels;
-	int			i;
 
 	if (found)
 		return found;
 	load_labels(labels);
-	for (i = 0; i < before.nlabels; i++)
-	{
-		const EnumLabel *now = find_label(labels, before.labels[i].oid);
-
-		if (now && (ranks ? now->rank != before.labels[i].rank :
-					now->image != before.labels[i].image))
-			complain_about_changes(labels);
-	}
-	if (before.labels)
-	{
-		pfree(before.labels);
-		pfree(before.by_rank);
-	}
 	found = find_label(labels, label);
 	if (found == NULL)
 		ereport(ERROR,
@@ -156,13 +185,16 @@ get_label(EnumLabels *labels, Oid label, bool ranks)
 uint32
 enum_label_image(EnumLabels *labels, Oid label)
 {
-	return get_label(labels, label, false)->image;
+	return get_label(labels, label)->image;
 }
 
 int
-enum_label_rank(EnumLabels *labels, Oid label)
+enum_label_rank(EnumLabels *labels, Oid label, bool *added)
 {
-	return get_label(labels, label, true)->rank;
+	const EnumLabel *found = get_label(labels, label);
+
+	*added = found->added;
+	return found->rank;
 }
 
 Oid

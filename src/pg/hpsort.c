@@ -11,6 +11,7 @@
 #include "pg/gpu/service_state.h"
 #include "pg/gpu/supervisor.h"
 #include "pg/guc.h"
+#include "pg/last_sort.h"
 #include "pg/nodes/hooks.h"
 #include "pg/preload.h"
 #include "pg/resident/worker.h"
@@ -36,4 +37,5 @@ _PG_init(void)
 	}
 
 	nodes_init();
+	last_sort_init();
 }

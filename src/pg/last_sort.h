@@ -18,6 +18,9 @@ typedef struct LastSort
 	SorterStats stats;
 } LastSort;
 
+/* When the module is loaded. */
+extern void last_sort_init(void);
+
 /*
  * Records what sorter has just done for function, a literal.  out holds all of its
  * keys in order, or is NULL; nulls are the NULLs beside the keys.

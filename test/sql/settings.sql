@@ -142,3 +142,12 @@ SELECT cardinality(hpsort(array_agg(x))) FROM wide;
 SELECT fill_us BETWEEN 0 AND 60000000 AS fill, sort_us BETWEEN 1 AND 60000000 AS sort,
        read_us BETWEEN 0 AND 60000000 AS read, bytes_moved >= 2 * 4 * n AS bytes_moved
 FROM hpsort_last();
+
+-- of a session that is given to somebody else nothing is left
+SELECT count(*) FROM hpsort_last();
+DISCARD PLANS;
+SELECT count(*) FROM hpsort_last();
+DISCARD ALL;
+SELECT count(*) FROM hpsort_last();
+SELECT hpsort('{2,1}');
+SELECT count(*) FROM hpsort_last();

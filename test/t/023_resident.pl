@@ -78,6 +78,20 @@ sql('BEGIN; TRUNCATE hpsort_kept; SET session_replication_role = replica; TRUNCA
 unlike($session->query_safe('EXPLAIN (ANALYZE) EXECUTE q'), qr/Resident/, 'truncated');
 $session->quit;
 
+# A serializable transaction that reads the declarations does not conflict with one that makes some.
+sql("SELECT hpsort_keep('first', 'x'), warm('first', 'x'); CREATE TABLE skew AS SELECT 1 AS i; CREATE TABLE declared (x int)");
+my ($reads, $declares) = map { $node->background_psql('postgres') } 1 .. 2;
+$_->query_safe('BEGIN ISOLATION LEVEL SERIALIZABLE') for $reads, $declares;
+like($reads->query_safe($explain), qr/HpSort Aggregate(?!.*Resident)/s, 'serializable: pages are read');
+is($reads->query_safe(q{SELECT string_agg(DISTINCT relation::regclass::text, ',') FROM pg_locks WHERE mode = 'SIReadLock' AND pid = pg_backend_pid()}),
+	'first', 'serializable: the predicate lock is the table\'s alone');
+$declares->query_safe(q{SELECT i FROM skew; SELECT hpsort_keep('declared', 'x')});
+$reads->query_safe('UPDATE skew SET i = 2');
+is($_->query('COMMIT; SELECT pg_current_xact_id_if_assigned() IS NULL'), 't', 'serializable: both commit') for $declares, $reads;
+is(sql('SELECT i FROM skew') . sql(q{SELECT count(*) FROM hpsort_kept WHERE relation = 'declared'::regclass}), '21', 'serializable: both have');
+$_->quit for $reads, $declares;
+sql("SELECT hpsort_forget('first', 'x'), hpsort_forget('declared', 'x')");
+
 # --- All types, NULLs, domains, empty lines; and every use compared with the pages
 
 sql(<<"SQL");

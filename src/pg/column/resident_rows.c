@@ -43,16 +43,20 @@ struct ResidentRows
 static uint64
 count_keys(const ResidentSummary *columns, int nkeys)
 {
+	const uint64 most = UINT64CONST(1) << 32;
 	uint64		range = 1;
 	int			c;
 
 	for (c = 0; c < nkeys; c++)
 	{
+		uint64		values = 1;
+
 		/* A NULL has a place, too. */
 		if (columns[c].lo <= columns[c].hi)
-			range *= (uint64) ((int64) columns[c].hi - columns[c].lo) + 2;
-		if (range > UINT64CONST(1) << 32)
+			values = (uint64) ((int64) columns[c].hi - columns[c].lo) + 2;
+		if (values > most / range)
 			return 0;
+		range *= values;
 	}
 	return range;
 }

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "pg/compat.h"
 #include "pg/functions/set_state.h"
 #include "pg/last_sort.h"
 
@@ -202,6 +203,7 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 	{
 		rsinfo->setDesc = CreateTemplateTupleDesc(1);
 		TupleDescInitEntry(rsinfo->setDesc, 1, NULL, INT4OID, -1, 0);
+		compat_finalize_tupdesc(rsinfo->setDesc);
 	}
 	MemoryContextSwitchTo(old);
 	state = start(fcinfo, memory);

@@ -624,32 +624,41 @@ List *
 resident_status(void)
 {
 	ResidentRoot *root = hpsort_resident_memory > 0 ? resident_root() : NULL;
-	ResidentStatus *all;
+	ResidentStatus *all = NULL;
+	int			room = 0;
 	int			n = 0;
-	int			filled = 0;
 	List	   *list = NIL;
 	int			b;
 
-	if (root == NULL || !resident_lock(root, LW_SHARED))
+	if (root == NULL)
 		return NIL;
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
+	/* Memory is allocated without the lock, for as many columns as there were when the lock was held last. */
+	do
 	{
-		const ResidentColumn *column;
+		if (n > room)
+		{
+			room = n;
+			all = palloc_array(ResidentStatus, room);
+		}
+		if (!resident_lock(root, LW_SHARED))
+			return NIL;
+		n = 0;
+		for (b = 0; b < RESIDENT_BUCKETS; b++)
+		{
+			const ResidentColumn *column;
 
-		for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
-			n += column->key.database == MyDatabaseId;
-	}
-	all = palloc_array(ResidentStatus, Max(n, 1));
-	for (b = 0; b < RESIDENT_BUCKETS; b++)
-	{
-		const ResidentColumn *column;
-
-		for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
-			if (column->key.database == MyDatabaseId)
-				fill_status(root, column, &all[filled++]);
-	}
-	resident_unlock(root);
-	for (b = 0; b < filled; b++)
+			for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
+			{
+				if (column->key.database != MyDatabaseId)
+					continue;
+				if (n < room)
+					fill_status(root, column, &all[n]);
+				n++;
+			}
+		}
+		resident_unlock(root);
+	} while (n > room);
+	for (b = 0; b < n; b++)
 		list = lappend(list, &all[b]);
 	return list;
 }

@@ -31,6 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "pg/guc.h"
 #include "pg/resident/kept.h"
@@ -156,10 +157,12 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 	}
 
 	/*
-	 * A catalog snapshot sees what is committed now, whatever the transaction's
-	 * snapshot sees, and can be had in parallel workers as well.
+	 * What is committed now is read, whatever the transaction's snapshot sees, and in parallel workers as well.  A
+	 * catalog snapshot would do that, too, but hpsort_kept is no catalog: a serializable transaction that reads it under
+	 * an MVCC snapshot conflicts with those that declare columns.  If a change is committed while the rows are read, any
+	 * of them may be missed; its message, which comes after that, has all of them read again.
 	 */
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 0, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull[KEPT_NATTRIBUTES];

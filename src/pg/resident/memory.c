@@ -8,6 +8,7 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "postmaster/interrupt.h"
 #include "port/pg_bitutils.h"
 
 #include "pg/compat.h"
@@ -436,16 +437,27 @@ resident_stop_copying(void)
 		pg_atomic_fetch_sub_u32(&the_root->copying[my_phase], 1);
 }
 
-/* Begins the next phase; whether all processes have ended copying that began in the last one. */
+/*
+ * Begins the next phase; whether all processes have ended copying that began in the last one.  The worker stops waiting
+ * when it is to end.
+ */
 static bool
 wait_for_copying(ResidentRoot *root)
 {
 	uint32		last = pg_atomic_read_u32(&root->phase);
-	int			i;
+	TimestampTz start = GetCurrentTimestamp();
+	uint32		wait_event = compat_wait_event_extension("HpSortResidentDrop");
 
 	(void) pg_atomic_exchange_u32(&root->phase, 1 - last);
-	for (i = 0; i < COPYING_MS && pg_atomic_read_u32(&root->copying[last]) > 0; i++)
-		pg_usleep(1000);
+	while (pg_atomic_read_u32(&root->copying[last]) > 0 && !ShutdownRequestPending &&
+		   !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), COPYING_MS))
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1, wait_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	/* Whatever else the latch was set for is looked at by the worker's loop. */
+	SetLatch(MyLatch);
 	return pg_atomic_read_u32(&root->copying[last]) == 0;
 }
 

@@ -6,8 +6,8 @@
  * when there is no room.  It knows nothing of pages.  src/pg/column fills extents, says by
  * stamps and masks, which mean nothing here, when they are valid, and reads them.
  *
- * All functions are quick, take one lock, raise no error, and do nothing but return false or
- * zeros where there is no resident memory.  An extent's bytes never change.  They may be given
+ * All functions are quick, take one lock, raise no error (but resident_status, when the process has no memory), and do
+ * nothing but return false or zeros where there is no resident memory.  An extent's bytes never change.  They may be given
  * up at any time while a process copies them: resident_holds tells it afterwards.
  */
 #ifndef HPSORT_PG_RESIDENT_RESIDENT_H

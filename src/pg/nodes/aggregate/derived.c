@@ -370,6 +370,18 @@ find_number(DerivedColumn *derived, Datum value, int64 *result)
 	return STATE_VALUE;
 }
 
+/* The rank of a label that is in rows of the table: all of them were there before the query's snapshot. */
+static int
+rank_of(DerivedColumn *derived, Oid label)
+{
+	bool		added;
+	int			rank = enum_label_rank(&derived->labels, label, &added);
+
+	if (added)
+		elog(ERROR, "label %u was added to type %u after the rows that have it", label, derived->labels.type);
+	return rank;
+}
+
 /* What a value of the base column becomes, as the batch is to hold it. */
 static DerivedState
 derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
@@ -383,8 +395,7 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 	{
 		if (base_null)
 			return STATE_NULL;
-		*value = enum_label_rank(&derived->labels,
-								 (Oid) (base + column_kind_bias(derived->base_kind)));
+		*value = rank_of(derived, (Oid) (base + column_kind_bias(derived->base_kind)));
 		return STATE_VALUE;
 	}
 	ResetExprContext(derived->econtext);
@@ -671,5 +682,5 @@ derived_hear(DerivedColumn *derived, int64 told)
 {
 	if (derived->form == DERIVED_VALUES)
 		return told;
-	return enum_label_rank(&derived->labels, (Oid) told);
+	return rank_of(derived, (Oid) told);
 }

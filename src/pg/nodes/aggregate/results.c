@@ -59,6 +59,7 @@ struct AggregateResult
 
 	/* of hypothetical-set functions: the argument, and what is in order before and like it */
 	int64		hypothetical;
+	bool		no_peers;		/* it is an enum's label that no row can have */
 	int64		below;			/* values less than it */
 	int64		distinct_below;
 	int64		peers;			/* values equal to it */
@@ -268,7 +269,7 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 
 		result->hypothetical = column_value(column_kind(type), result->constants[0].value);
 		if (result->labels)
-			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical);
+			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical, &result->no_peers);
 	}
 	else if (is_hpsort(result))
 		read_options(result);
@@ -391,7 +392,7 @@ take_ranks(AggregateResult *result, const int64 *values, const int64 *counts, si
 		result->below += counts[i];
 		result->distinct_below++;
 	}
-	if (i < nruns && values[i] == result->hypothetical)
+	if (i < nruns && values[i] == result->hypothetical && !result->no_peers)
 		result->peers = counts[i];
 }
 
