@@ -138,7 +138,7 @@ check_plans()
 			core) ! grep -q 'HpSort' <<<"$plan" || wrong=yes ;;
 			pages) grep -q 'HpSort' <<<"$plan" || wrong=yes ;;
 			memory) grep -q 'Resident Blocks: [1-9]' <<<"$plan" || wrong=yes ;;
-			gpu) grep -q 'on the GPU' <<<"$plan" || wrong=yes ;;
+			gpu) grep -q ', [1-9][0-9]* on the GPU' <<<"$plan" || wrong=yes ;;
 		esac
 		[ -z "$wrong" ] || die "not the plan of ${names[$1]}, $2 rows:"$'\n'"$plan"
 	done
