@@ -247,9 +247,8 @@ for my $libraries ([ 'hpsort', @there ], [ @there, 'hpsort' ], [@there])
 {
 	my $in_session = $libraries->[0] ne 'hpsort' && $libraries->[-1] ne 'hpsort';
 	my $name = $in_session ? 'hpsort in session_preload_libraries' : 'shared_preload_libraries = ' . join(',', @$libraries);
-	my $server = PostgreSQL::Test::Cluster->new('neighbours' . ($in_session ? 0 : $libraries->[0] eq 'hpsort' ? 1 : 2));
+	my $server = new_cluster('neighbours' . ($in_session ? 0 : $libraries->[0] eq 'hpsort' ? 1 : 2));
 
-	$server->init;
 	$server->append_conf('postgresql.conf', "autovacuum = off\nmax_parallel_workers_per_gather = 0\n" .
 		"shared_preload_libraries = '" . join(',', @$libraries) . "'\n" . join('', map { $settings{$_} // '' } @there));
 	$server->append_conf('postgresql.conf', "session_preload_libraries = 'hpsort'\n") if $in_session;
