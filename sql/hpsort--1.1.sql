@@ -1216,8 +1216,71 @@ COMMENT ON AGGREGATE int4multiset_sum(int4multiset) IS
 -- Resident columns.  Anybody may read which columns were declared, as anybody may read
 -- pg_attribute, and pg_dump run by any role has to.
 
+-- The input of regclass is an error where there is no such table, and a dump that is restored
+-- without some of its tables has the declarations of all.
+
+CREATE TYPE hpsort_relation;
+
+CREATE FUNCTION hpsort_support_relation_in(cstring)
+RETURNS hpsort_relation
+AS 'MODULE_PATHNAME', 'hpsort_support_relation_in'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_support_relation_in(cstring) IS
+'input function of hpsort_relation';
+
+CREATE FUNCTION hpsort_support_relation_out(hpsort_relation)
+RETURNS cstring
+AS 'regclassout'
+LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_support_relation_out(hpsort_relation) IS
+'output function of hpsort_relation';
+
+CREATE FUNCTION hpsort_support_relation_recv(internal)
+RETURNS hpsort_relation
+AS 'regclassrecv'
+LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_support_relation_recv(internal) IS
+'binary input function of hpsort_relation';
+
+CREATE FUNCTION hpsort_support_relation_send(hpsort_relation)
+RETURNS bytea
+AS 'regclasssend'
+LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_support_relation_send(hpsort_relation) IS
+'binary output function of hpsort_relation';
+
+CREATE TYPE hpsort_relation (
+	INPUT = hpsort_support_relation_in,
+	OUTPUT = hpsort_support_relation_out,
+	RECEIVE = hpsort_support_relation_recv,
+	SEND = hpsort_support_relation_send,
+	LIKE = pg_catalog.oid
+);
+
+COMMENT ON TYPE hpsort_relation IS
+'regclass whose input is 0, with a notice, where there is no such relation';
+
+CREATE CAST (hpsort_relation AS oid) WITHOUT FUNCTION AS IMPLICIT;
+
+COMMENT ON CAST (hpsort_relation AS oid) IS
+'the same number';
+
+CREATE CAST (hpsort_relation AS regclass) WITHOUT FUNCTION AS IMPLICIT;
+
+COMMENT ON CAST (hpsort_relation AS regclass) IS
+'the same number';
+
+CREATE CAST (regclass AS hpsort_relation) WITHOUT FUNCTION AS ASSIGNMENT;
+
+COMMENT ON CAST (regclass AS hpsort_relation) IS
+'the same number';
+
 CREATE TABLE hpsort_kept (
-	relation regclass,
+	relation hpsort_relation,
 	attribute name,
 	PRIMARY KEY (relation, attribute)
 );
@@ -1233,6 +1296,10 @@ COMMENT ON COLUMN hpsort_kept.attribute IS
 
 GRANT SELECT ON hpsort_kept TO PUBLIC;
 
+-- Who has created the extension restores dumps: a trigger sees to it that it is of own tables.
+
+GRANT INSERT ON hpsort_kept TO @extowner@;
+
 -- What is left of dropped tables and columns is not dumped: a new database would take the
 -- number of such a table for that of another one.
 
@@ -1246,6 +1313,23 @@ LANGUAGE C;
 
 COMMENT ON FUNCTION hpsort_support_kept_changed() IS
 'trigger of hpsort_kept: makes sessions read it again';
+
+CREATE FUNCTION hpsort_support_kept_insert()
+RETURNS trigger
+AS 'MODULE_PATHNAME', 'hpsort_support_kept_insert'
+LANGUAGE C;
+
+COMMENT ON FUNCTION hpsort_support_kept_insert() IS
+'trigger of hpsort_kept: leaves out relations that there are not, and refuses those of others';
+
+CREATE TRIGGER hpsort_kept_insert
+BEFORE INSERT ON hpsort_kept
+FOR EACH ROW EXECUTE FUNCTION hpsort_support_kept_insert();
+
+COMMENT ON TRIGGER hpsort_kept_insert ON hpsort_kept IS
+'leaves out relations that there are not, and refuses those of others';
+
+ALTER TABLE hpsort_kept ENABLE ALWAYS TRIGGER hpsort_kept_insert;
 
 CREATE TRIGGER hpsort_kept_changed
 AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON hpsort_kept

@@ -161,7 +161,7 @@ SELECT relation, attribute, rows, blocks, blocks_valid, bytes, hits, refreshes, 
 	replace(reason, 'hpsort.resident_memory is 0', 'not read yet') AS reason
 FROM hpsort_resident ORDER BY relation::text COLLATE "C", attribute;
 CREATE VIEW view_of_nothing AS SELECT 1 AS x;
-INSERT INTO hpsort_kept VALUES ('view_of_nothing', 'x'), (4711, 'x');
+INSERT INTO hpsort_kept VALUES ('view_of_nothing', 'x'), ('4711', 'x'), ('nothing.of_that_name', 'x');
 SELECT relation, attribute, reason FROM hpsort_resident WHERE relation = 'view_of_nothing'::regclass;
 SELECT count(*) FROM hpsort_resident;
 CREATE ROLE regress_hpsort_reader IN ROLE pg_read_all_stats;

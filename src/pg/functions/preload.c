@@ -58,7 +58,9 @@ say_before_commit(XactEvent event, void *arg)
 		ereport(NOTICE,
 				(errmsg("the first query of a session is planned without hpsort"),
 				 errdetail("A session loads hpsort's library, which its plans need, with the first call of one of hpsort's functions."),
-				 errhint("To load it when a session begins, run: %s", pending_statement)));
+				 has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS) ?
+				 errhint("To load it when a session begins, run: %s", pending_statement) :
+				 errhint("A superuser can have sessions load it when they begin: hpsort_preload() shows the statement.")));
 	pending_statement = NULL;
 }
 

@@ -42,6 +42,8 @@
 
 PG_FUNCTION_INFO_V1(hpsort_keep);
 PG_FUNCTION_INFO_V1(hpsort_forget);
+PG_FUNCTION_INFO_V1(hpsort_support_relation_in);
+PG_FUNCTION_INFO_V1(hpsort_support_kept_insert);
 PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
 
@@ -127,6 +129,9 @@ column_names(ArrayType *array, Datum **names)
 	return n;
 }
 
+/* write_kept is writing, for a user of whom it has been checked what the user may declare. */
+static bool writing_kept = false;
+
 /*
  * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for
  * the table; $1 and $2 are the relation and the array of names.
@@ -155,13 +160,23 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 									   get_rel_name(kept));
 
 	GetUserIdAndSecContext(&user, &security);
-	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
-	SPI_connect();
-	if (SPI_execute_with_args(psprintf(format, table), lengthof(types), types, values, NULL,
-							  false, 0) < 0)
-		elog(ERROR, "could not write table %s: %s", table,
-			 SPI_result_code_string(SPI_result));
-	SPI_finish();
+	/* Triggers that the owner may have made act now and as the owner, or not at all. */
+	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	writing_kept = true;
+	PG_TRY();
+	{
+		SPI_connect();
+		if (SPI_execute_with_args(psprintf(format, table), lengthof(types), types, values, NULL,
+								  false, 0) < 0)
+			elog(ERROR, "could not write table %s: %s", table,
+				 SPI_result_code_string(SPI_result));
+		SPI_finish();
+	}
+	PG_FINALLY();
+	{
+		writing_kept = false;
+	}
+	PG_END_TRY();
 	/* An error has its (sub)transaction restore them. */
 	SetUserIdAndSecContext(user, security);
 }
@@ -245,6 +260,63 @@ hpsort_forget(PG_FUNCTION_ARGS)
 }
 
 /*
+ * hpsort_support_relation_in(cstring) returns hpsort_relation
+ *
+ * As regclassin, but 0, with a notice, of a name that there is not.
+ */
+Datum
+hpsort_support_relation_in(PG_FUNCTION_ARGS)
+{
+	char	   *name = PG_GETARG_CSTRING(0);
+	Datum		relation;
+
+	LOCAL_FCINFO(call, 1);
+
+	if (strcmp(name, "-") == 0 || strspn(name, "0123456789") == strlen(name))
+		return DirectFunctionCall1(regclassin, PG_GETARG_DATUM(0));
+	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+	call->args[0].value = CStringGetTextDatum(name);
+	call->args[0].isnull = false;
+	relation = to_regclass(call);
+	if (!call->isnull)
+		return relation;
+	ereport(NOTICE,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s\" does not exist", name)));
+	PG_RETURN_OID(InvalidOid);
+}
+
+static const TriggerData *
+trigger_data(FunctionCallInfo fcinfo, const char *function)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", function)));
+	return (const TriggerData *) fcinfo->context;
+}
+
+/*
+ * hpsort_support_kept_insert() returns trigger
+ *
+ * Before each row that is inserted into hpsort_kept, by hpsort_keep or by the restore of a dump: relations that have not
+ * been restored are left out, and a user without hpsort_keep declares columns of own relations, too.
+ */
+Datum
+hpsort_support_kept_insert(PG_FUNCTION_ARGS)
+{
+	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_insert");
+	bool		isnull;
+	Datum		relation = heap_getattr(trigger->tg_trigtuple, 1, RelationGetDescr(trigger->tg_relation), &isnull);
+
+	if (!isnull && !OidIsValid(DatumGetObjectId(relation)))
+		PG_RETURN_POINTER(NULL);
+	if (!isnull && !writing_kept && SearchSysCacheExists1(RELOID, relation))
+		check_owner(DatumGetObjectId(relation));
+	PG_RETURN_POINTER(trigger->tg_trigtuple);
+}
+
+/*
  * hpsort_support_kept_changed() returns trigger
  *
  * After each statement that changes hpsort_kept, the restore of a dump among them.
@@ -252,12 +324,9 @@ hpsort_forget(PG_FUNCTION_ARGS)
 Datum
 hpsort_support_kept_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager",
-						"hpsort_support_kept_changed")));
-	resident_kept_changed(RelationGetRelid(((TriggerData *) fcinfo->context)->tg_relation));
+	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_changed");
+
+	resident_kept_changed(RelationGetRelid(trigger->tg_relation));
 	PG_RETURN_POINTER(NULL);
 }
 

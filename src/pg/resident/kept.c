@@ -23,6 +23,7 @@
 #include "commands/extension.h"
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
+#include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -124,7 +125,7 @@ static bool
 has_expected_columns(TupleDesc desc)
 {
 	return desc->natts == KEPT_NATTRIBUTES &&
-		TupleDescAttr(desc, KEPT_RELATION - 1)->atttypid == REGCLASSOID &&
+		IsBinaryCoercible(TupleDescAttr(desc, KEPT_RELATION - 1)->atttypid, OIDOID) &&
 		TupleDescAttr(desc, KEPT_ATTRIBUTE - 1)->atttypid == NAMEOID;
 }
 
