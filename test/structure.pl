@@ -7,8 +7,9 @@
 # A file and its header are one unit.  Checked are, from the #include lines:
 #	- no circle of units: whoever reads a unit needs only what is below it;
 #	- arrows between rooms point down: each room includes only the rooms listed here;
-# that no file of src and cuda is longer than 800 lines, and that tests in test/t make their
-# clusters by new_cluster() of HpsortTest.pm, which gives them an encoding and a locale.
+# that no file of src and cuda is longer than 800 lines, that tests in test/t make their
+# clusters by new_cluster() of HpsortTest.pm, which gives them an encoding and a locale, and that
+# whoever makes a tuple descriptor finalizes it (without which PostgreSQL 19 alone reads wrong offsets).
 use strict;
 use warnings;
 use File::Find;
@@ -54,14 +55,18 @@ find(
 			$unit =~ s/\.[^.]*$//;
 			open my $file, '<', $_ or die "$_: $!\n";
 			my $lines = 0;
+			my ($made, $finalized) = (0, 0);
 			while (my $line = <$file>)
 			{
 				$lines++;
+				$made++ if $line =~ /\bCreateTemplateTupleDesc\(/;
+				$finalized++ if $line =~ /\bcompat_finalize_tupdesc\([^)]*\);/;
 				next unless $line =~ m{^\s*#\s*include "([^"]+)"} && -e "$root/src/$1";
 				(my $other = $1) =~ s/\.[^.]*$//;
 				$includes{$unit}{$other} = 1 if $other ne $unit;
 			}
 			push @failures, "$_ has $lines lines" if $lines > 800;
+			push @failures, "$_ makes $made tuple descriptors and finalizes $finalized" if $made != $finalized;
 		},
 	},
 	"$root/src");

@@ -2,12 +2,14 @@
 # or without some of the tables that have declared columns.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('trusted');
-$node->init;
+my $node = new_cluster('trusted');
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nhpsort.resident_memory = 16MB\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN CREATEDB; CREATE ROLE other LOGIN; CREATE ROLE owner2 LOGIN CREATEDB');
