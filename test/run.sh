@@ -239,7 +239,7 @@ test_postgres()
 test_units()
 {
 	local tree=$work/unit
-	local make=(as_user env -u ASAN_OPTIONS make -C "$tree" -s -O -j"$(nproc)" PG_CONFIG=none WITH_CUDA=no)
+	local make=(as_user env -u ASAN_OPTIONS make -C "$tree" -s -j"$(nproc)" PG_CONFIG=none WITH_CUDA=no)
 
 	copy_tree "$tree"
 	if [ -z "${TESTED:-}" ]; then
