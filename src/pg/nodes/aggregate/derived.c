@@ -3,7 +3,9 @@
  *		Columns derived from other columns (see derived.h).
  *
  * The memo of a narrow range of values is an array of what each of them becomes, of
- * others a hash table, which is emptied when it is full.
+ * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
+ * values for the same (column/expression_blocks.h), the memo is of their blocks.  A memo in which
+ * most values are not found would only grow: it is given up, and each row is evaluated.
  *
  * Values of types that are not read as integers are numbered in the order in which
  * they appear, by the type's own equality, and kept.  From the first value on for which there
@@ -22,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/derived.h"
 #include "pg/nodes/aggregate/fields.h"
@@ -32,7 +35,8 @@ typedef enum DerivedState
 	STATE_UNKNOWN = 0,			/* not computed yet */
 	STATE_VALUE,
 	STATE_NULL,
-	STATE_REFUSED				/* there is no room for its number; the value's hash */
+	STATE_REFUSED,				/* there is no room for its number; the value's hash */
+	STATE_VARIES				/* of a block: its values may become different ones */
 } DerivedState;
 
 /* A state as a batch has it beside the value: 0, 1 or DERIVED_REFUSED. */
@@ -82,6 +86,13 @@ hash_key(int64 key)
  */
 #define ARRAY_LEAST_VALUES 1024
 #define ARRAY_VALUES_PER_ROW 32
+
+/*
+ * The memo is given up if of so many rows more than half had values that were not in it, after so many of them have
+ * been put into it, or it has been emptied.  Before that it is in the CPU's caches, and costs little.
+ */
+#define TRIAL_ROWS 65536
+#define TRIAL_VALUES 131072
 
 /* Values for which there is room at first. */
 #define FIRST_NUMBERS 64
@@ -135,12 +146,19 @@ struct DerivedColumn
 	uint64		rows;			/* of all batches */
 	ColumnBatch batch;
 
-	/* the memo */
+	/* the memo, of values or of blocks of them */
+	ExpressionBlocks blocks;
+	ColumnBatch block_batch;	/* of the rows, in place of their values */
 	FieldRange	range;			/* of the array */
 	int64	   *values;			/* by distance from its start */
 	uint8	   *states;
 	memo_hash  *memo;			/* NULL: the array is used */
 	MemoEntry	null;			/* what NULL becomes */
+	bool		given_up;		/* nothing is looked up */
+	bool		emptied;
+	uint64		computed;		/* values that were not in the memo ... */
+	uint64		trial_rows;		/* ... and what there was of rows and of these values ... */
+	uint64		trial_computed;	/* ... when it was last looked at */
 
 	/* of DERIVED_NUMBERS */
 	MemoryContext numbers_memory;
@@ -209,7 +227,10 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	if (form == DERIVED_RANKS)
 		derived->labels.type = getBaseType(column->vartype);
 	else
+	{
 		prepare_expression(derived, parent, column);
+		derived->blocks = expression_blocks((Node *) expression);
+	}
 	if (form == DERIVED_NUMBERS)
 	{
 		TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
@@ -262,6 +283,9 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->states = NULL;
 	derived->memo = NULL;
 	derived->null.state = STATE_UNKNOWN;
+	derived->given_up = derived->emptied = false;
+	derived->computed = derived->trial_rows = derived->trial_computed = 0;
+	memset(&derived->block_batch, 0, sizeof(derived->block_batch));
 	derived->numbers_limit = numbers_limit;
 	derived->hash = NULL;
 	derived->numbered = NULL;
@@ -468,27 +492,83 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	MemoryContextSwitchTo(old);
 }
 
-/* What a value that is not NULL becomes, by the hash table. */
-static DerivedState
-look_up(DerivedColumn *derived, int64 base, int64 *value)
+/* Gives the memo up if it grows, and is of no use. */
+static void
+look_at_memo(DerivedColumn *derived)
 {
-	MemoEntry  *entry = memo_lookup(derived->memo, base);
+	uint64		rows = derived->rows - derived->trial_rows;
+
+	if (rows < TRIAL_ROWS)
+		return;
+	if (derived->computed - derived->trial_computed > rows / 2 &&
+		(derived->computed >= TRIAL_VALUES || derived->emptied))
+	{
+		if (derived->memo)
+			memo_destroy(derived->memo);
+		else
+		{
+			pfree(derived->values);
+			pfree(derived->states);
+		}
+		derived->memo = NULL;
+		derived->given_up = true;
+	}
+	derived->trial_rows = derived->rows;
+	derived->trial_computed = derived->computed;
+}
+
+/* The value of a row that is not NULL. */
+static inline int64
+row_value(const ColumnBatch *base, size_t row)
+{
+	return base->keys ? base->keys[row] : base->wide[row];
+}
+
+/*
+ * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's key, which is the row's value, or its
+ * block.  *entry is what the memo is to have from now on.
+ */
+static DerivedState
+derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before, DerivedState *entry, int64 *result)
+{
 	DerivedState state;
+
+	derived->computed++;
+	state = derive(derived, value, false, result);
+	*entry = before == STATE_UNKNOWN &&
+		(derived->blocks.kind == BLOCKS_NONE || expression_block_is_known(&derived->blocks, key)) ? state : STATE_VARIES;
+	return state;
+}
+
+/* What a row that is not NULL becomes, by the hash table; *entry is what the table has of its key. */
+static DerivedState
+look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int64 *result)
+{
+	MemoEntry  *entry = memo_lookup(derived->memo, key);
+	DerivedState before = entry ? (DerivedState) entry->state : STATE_UNKNOWN;
+	DerivedState row_state;
 	bool		found;
 
-	if (entry)
+	*state = before;
+	if (before != STATE_UNKNOWN && before != STATE_VARIES)
 	{
-		*value = entry->value;
-		return (DerivedState) entry->state;
+		*result = entry->value;
+		return before;
 	}
 	/* The entry is made afterwards: an expression may fail. */
-	state = derive(derived, base, false, value);
-	if (derived->memo->members >= derived->memory_limit / MEMO_ENTRY_BYTES)
-		memo_reset(derived->memo);
-	entry = memo_insert(derived->memo, base, &found);
-	entry->value = *value;
-	entry->state = state;
-	return state;
+	row_state = derive_row(derived, value, key, before, state, result);
+	if (before == STATE_UNKNOWN)
+	{
+		if (derived->memo->members >= derived->memory_limit / MEMO_ENTRY_BYTES)
+		{
+			memo_reset(derived->memo);
+			derived->emptied = true;
+		}
+		entry = memo_insert(derived->memo, key, &found);
+		entry->value = *result;
+		entry->state = *state;
+	}
+	return row_state;
 }
 
 static DerivedState
@@ -512,12 +592,44 @@ make_batch(DerivedColumn *derived)
 	MemoryContextSwitchTo(old);
 }
 
+/* The blocks of the rows of base, in place of their values. */
+static const ColumnBatch *
+find_blocks(DerivedColumn *derived, const ColumnBatch *base)
+{
+	ColumnBatch *batch = &derived->block_batch;
+	ExpressionBlocks blocks = derived->blocks;
+	int64		block = 0;
+	int64		begin = 0;
+	bool		known = false;
+	size_t		i;
+
+	if (batch->wide == NULL)
+		batch->wide = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int64));
+	batch->n = base->n;
+	batch->nulls = base->nulls;
+	batch->nnulls = base->nnulls;
+	for (i = 0; i < base->n; i++)
+	{
+		int64		value = row_value(base, i);
+
+		/* A division takes longer than all else; rows that came together are often in the same block. */
+		if (!known || (uint64) value - (uint64) begin >= (uint64) blocks.width)
+		{
+			block = expression_block_of(&blocks, value);
+			known = block != BLOCK_BEFORE_ORIGIN;
+			begin = (int64) ((uint64) blocks.origin + (uint64) block * (uint64) blocks.width);
+		}
+		batch->wide[i] = block;
+	}
+	return batch;
+}
+
 /*
- * Fills the batch by the array, which has room for all values of base.  nulls, narrow_base
- * and narrow are constants, so that the compiler makes a loop for each case.
+ * Fills the batch by the array, which has room for the keys of all rows, which are the values of base, or
+ * their blocks.  nulls, narrow_keys and narrow are constants, so that the compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
-fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool narrow_base,
+fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys, bool nulls, bool narrow_keys,
 			  bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
@@ -537,16 +649,18 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool 
 			state = derive_null(derived, &value);
 		else
 		{
-			int64		key = narrow_base ? base->keys[i] : base->wide[i];
+			int64		key = narrow_keys ? keys->keys[i] : keys->wide[i];
 			uint64		place = (uint64) key - (uint64) lo;
 
 			state = (DerivedState) states[place];
 			value = values[place];
-			if (unlikely(state == STATE_UNKNOWN))
+			if (unlikely(state == STATE_UNKNOWN || state == STATE_VARIES))
 			{
-				state = derive(derived, key, false, &value);
+				DerivedState entry;
+
+				state = derive_row(derived, row_value(base, i), key, state, &entry, &value);
 				values[place] = value;
-				states[place] = (uint8) state;
+				states[place] = (uint8) entry;
 			}
 		}
 		if (narrow)
@@ -561,8 +675,9 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, bool nulls, bool 
 	derived->nrefused = nrefused;
 }
 
+/* The same by the hash table, or, if the memo has been given up, by the expression. */
 static void
-fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
+fill_by_rows(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	size_t		nnulls = 0;
@@ -578,18 +693,24 @@ fill_by_hash(DerivedColumn *derived, const ColumnBatch *base)
 
 		if (base->nulls[i])
 			state = derive_null(derived, &value);
+		else if (derived->given_up)
+			state = derive(derived, row_value(base, i), false, &value);
 		else
 		{
-			int64		key = base->keys ? base->keys[i] : base->wide[i];
+			int64		key = row_value(keys, i);
 
 			/* Rows that came together often have the same value. */
-			if (key != last || last_state == STATE_UNKNOWN)
+			if (key == last && last_state != STATE_UNKNOWN && last_state != STATE_VARIES)
 			{
-				last_state = look_up(derived, key, &last_value);
+				state = last_state;
+				value = last_value;
+			}
+			else
+			{
+				state = look_up(derived, row_value(base, i), key, &last_state, &value);
+				last_value = value;
 				last = key;
 			}
-			state = last_state;
-			value = last_value;
 		}
 		if (space.keys)
 			space.keys[i] = (int32) value;
@@ -606,6 +727,7 @@ const ColumnBatch *
 derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 {
 	const ColumnBatch *base = &batches[derived->base];
+	const ColumnBatch *keys = base;
 	ColumnBatch *batch = &derived->batch;
 
 	CHECK_FOR_INTERRUPTS();
@@ -615,32 +737,36 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	batch->nnulls = 0;
 	derived->nrefused = 0;
 	derived->rows += base->n;
-	if (derived->memo == NULL)
+	if (!derived->given_up && derived->blocks.kind != BLOCKS_NONE)
+		keys = find_blocks(derived, base);
+	if (!derived->given_up && derived->memo == NULL)
 	{
 		FieldRange	range = EMPTY_FIELD_RANGE;
 
-		field_range_add_batch(&range, base);
+		field_range_add_batch(&range, keys);
 		if (!field_range_is_empty(&range) &&
 			(range.lo < derived->range.lo || range.hi > derived->range.hi))
 			make_room(derived, &range);
 	}
-	if (derived->memo)
-		fill_by_hash(derived, base);
+	if (derived->given_up || derived->memo)
+		fill_by_rows(derived, base, keys);
 	else if (base->nnulls > 0)
 	{
-		if (base->keys)
-			batch->keys ? fill_by_array(derived, base, true, true, true) :
-				fill_by_array(derived, base, true, true, false);
+		if (keys->keys)
+			batch->keys ? fill_by_array(derived, base, keys, true, true, true) :
+				fill_by_array(derived, base, keys, true, true, false);
 		else
-			batch->keys ? fill_by_array(derived, base, true, false, true) :
-				fill_by_array(derived, base, true, false, false);
+			batch->keys ? fill_by_array(derived, base, keys, true, false, true) :
+				fill_by_array(derived, base, keys, true, false, false);
 	}
-	else if (base->keys)
-		batch->keys ? fill_by_array(derived, base, false, true, true) :
-			fill_by_array(derived, base, false, true, false);
+	else if (keys->keys)
+		batch->keys ? fill_by_array(derived, base, keys, false, true, true) :
+			fill_by_array(derived, base, keys, false, true, false);
 	else
-		batch->keys ? fill_by_array(derived, base, false, false, true) :
-			fill_by_array(derived, base, false, false, false);
+		batch->keys ? fill_by_array(derived, base, keys, false, false, true) :
+			fill_by_array(derived, base, keys, false, false, false);
+	if (!derived->given_up)
+		look_at_memo(derived);
 	return batch;
 }
 

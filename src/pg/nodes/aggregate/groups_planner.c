@@ -29,6 +29,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/aggrefs.h"
@@ -441,7 +442,7 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
-/* The cost of evaluating grouping expressions: once for each different value of their columns. */
+/* The cost of evaluating grouping expressions: once for each different value, or block of values, of their columns. */
 static Cost
 derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
@@ -457,6 +458,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		if (group->form == DERIVED_NONE)
 			continue;
 		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
+		values = Min(values, expression_blocks_most(root, (Node *) group->expression));
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
 		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
 			rows * DERIVED_ROW_COST * cpu_tuple_cost;
@@ -474,6 +476,22 @@ has_derived(const GroupsQuery *query)
 		if (query->groups[g].form != DERIVED_NONE)
 			return true;
 	return false;
+}
+
+/*
+ * How many groups there are before HAVING, where core's estimate is core_groups: no more than the bounds of expressions allow.
+ */
+static double
+count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, double rows)
+{
+	List	   *expressions = NIL;
+	int			g;
+
+	if (!has_derived(query))
+		return core_groups;
+	for (g = 0; g < query->ngroups; g++)
+		expressions = lappend(expressions, query->groups[g].expression);
+	return Min(core_groups, expression_groups(root, expressions, Max(rows, 1)));
 }
 
 /*
@@ -627,6 +645,7 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	PathTarget *target;
 	CustomPath *serial;
 	Path	   *parallel;
+	double		selectivity = 1;
 	double		ngroups;
 	double		rows;
 
@@ -634,15 +653,13 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query))
 		return;
 
-	/* Core's own estimates. */
+	/* Core's own estimates, but for expressions. */
 	rows = ((Path *) linitial(output_rel->pathlist))->rows;
-	ngroups = rows;
 	if (having != NULL && query.ngroups > 0)
-	{
-		Selectivity selectivity = clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL);
-
-		ngroups = rows / Max(selectivity, 1e-6);
-	}
+		selectivity = Max(clauselist_selectivity(root, (List *) having, 0, JOIN_INNER, NULL), 1e-6);
+	ngroups = count_groups(root, &query, rows / selectivity, input_rel->rows);
+	if (has_derived(&query))
+		rows = clamp_row_est(Min(rows, ngroups * selectivity));
 	query.looked_up = is_looked_up(&query, ngroups);
 	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns, query.looked_up))
 		return;

@@ -1,0 +1,495 @@
+/*
+ * expression_blocks.c
+ *		Blocks of values that are the same to an expression (see expression_blocks.h).
+ *
+ * An expression is the same for all values of a block if each of its columns is within a call of
+ * a function that is: steps are these calls.  A step's result is not looked at; it depends on nothing but the block, by
+ * the arithmetic of its function:
+ * - a timestamp is split into a date and the microseconds of the day, these into hours, minutes and seconds, with a remainder that is
+ *	 never negative.  Blocks of an hour, a minute or a day begin with the epoch, a midnight.  Infinite timestamps are so far
+ *	 from others that they are in blocks of their own.
+ * - a timestamptz is split in the same way after the offset of the time zone has been added.  The offset is not another one within a block if the
+ *	 zone has no transition there, and hours of the zone begin with the block if the offset is a whole number of blocks.
+ * - a number divided by a positive one is truncated toward 0, and date_bin counts from its origin: below 0 and before the origin
+ *	 nothing is claimed.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "pgtime.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/timestamp.h"
+
+#include "pg/column/expression_blocks.h"
+#include "pg/compat.h"
+
+/* A field of a time: what date_trunc cuts off behind, and extract returns. */
+typedef struct TimeField
+{
+	const char *name;
+	int64		width;			/* of blocks in which neither can change */
+	double		values;			/* how many extract returns at most; 0: as many as there are units */
+	double		unit;			/* the shortest that the unit can be; 0: date_trunc does not know it */
+} TimeField;
+
+static const TimeField time_fields[] = {
+	{"minute", USECS_PER_MINUTE, 60, USECS_PER_MINUTE},
+	{"hour", USECS_PER_HOUR, 24, USECS_PER_HOUR},
+	{"day", USECS_PER_DAY, 31, 23.0 * USECS_PER_HOUR},
+	{"dow", USECS_PER_DAY, 7, 0},
+	{"isodow", USECS_PER_DAY, 7, 0},
+	{"doy", USECS_PER_DAY, 366, 0},
+	{"week", USECS_PER_DAY, 53, 6.9 * USECS_PER_DAY},
+	{"month", USECS_PER_DAY, 12, 27.9 * USECS_PER_DAY},
+	{"quarter", USECS_PER_DAY, 4, 89.9 * USECS_PER_DAY},
+	{"year", USECS_PER_DAY, 0, 364.9 * USECS_PER_DAY},
+	{"isoyear", USECS_PER_DAY, 0, 363.9 * USECS_PER_DAY},
+	{"decade", USECS_PER_DAY, 0, 3651.9 * USECS_PER_DAY},
+	{"century", USECS_PER_DAY, 0, 36523.9 * USECS_PER_DAY},
+	{"millennium", USECS_PER_DAY, 0, 365241.9 * USECS_PER_DAY}
+};
+
+/* Of a time zone whose offset is not a whole number of hours, blocks are so long at most. */
+#define ZONE_QUARTER (15 * USECS_PER_MINUTE)
+
+/* The widest bin of date_bin: infinite times, further than that from others, are in bins of their own. */
+#define BIN_MOST (INT64CONST(1000) * USECS_PER_DAY)
+
+/* A call of a function that takes neighbouring values of a column for the same. */
+typedef struct Step
+{
+	const Var  *column;
+	ExpressionBlocks blocks;
+	double		values;			/* how many different results there can be, ... */
+	double		unit;			/* ... or, unless this is 0, how many values of the column each result takes */
+} Step;
+
+/* --- recognizing */
+
+static Node *
+strip_relabels(Node *node)
+{
+	while (node && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+/* The constant that an argument is; NULL if it is none, or NULL. */
+static const Const *
+constant_of(List *args, int n)
+{
+	const Const *constant = (const Const *) list_nth(args, n);
+
+	return IsA(constant, Const) && !constant->constisnull ? constant : NULL;
+}
+
+/* The field that an argument names; NULL if it is none of those above. */
+static const TimeField *
+field_of(List *args)
+{
+	const Const *constant = constant_of(args, 0);
+	char	   *name;
+	int			i;
+
+	if (constant == NULL || constant->consttype != TEXTOID)
+		return NULL;
+	name = TextDatumGetCString(constant->constvalue);
+	for (i = 0; i < lengthof(time_fields); i++)
+		if (pg_strcasecmp(name, time_fields[i].name) == 0)
+			return &time_fields[i];
+	return NULL;
+}
+
+/* The longest blocks of the session's time zone: by its offset at some time, which is that of most others. */
+static int64
+zone_width(void)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			zone;
+
+	return timestamp2tm(0, &zone, &tm, &fsec, NULL, NULL) == 0 && zone % SECS_PER_HOUR == 0 ? USECS_PER_HOUR : ZONE_QUARTER;
+}
+
+/* A function of a timestamp, or one with time zone, that depends on nothing shorter than width. */
+static void
+note_time(Step *step, int64 width, bool zone)
+{
+	step->blocks.kind = zone ? BLOCKS_OF_ZONE : BLOCKS_OF_CALENDAR;
+	step->blocks.width = zone ? Min(width, zone_width()) : width;
+	step->blocks.origin = 0;
+}
+
+static bool
+note_trunc(Step *step, List *args, bool zone)
+{
+	const TimeField *field = field_of(args);
+
+	if (field == NULL || field->unit == 0)
+		return false;
+	note_time(step, field->width, zone);
+	step->unit = field->unit;
+	return true;
+}
+
+static bool
+note_extract(Step *step, List *args, bool zone)
+{
+	const TimeField *field = field_of(args);
+
+	if (field == NULL)
+		return false;
+	note_time(step, field->width, zone);
+	if (field->values > 0)
+		step->values = field->values;
+	else
+		step->unit = field->unit;
+	return true;
+}
+
+/* extract from a date, whose values are days. */
+static bool
+note_extract_date(Step *step, List *args)
+{
+	const TimeField *field = field_of(args);
+
+	if (field == NULL || field->width < USECS_PER_DAY)
+		return false;
+	if (field->values > 0)
+		step->values = field->values;
+	else
+		step->unit = field->unit / USECS_PER_DAY;
+	return true;
+}
+
+static bool
+note_bin(Step *step, List *args)
+{
+	const Const *stride = constant_of(args, 0);
+	const Const *origin = constant_of(args, 2);
+	const Interval *interval;
+
+	if (stride == NULL || origin == NULL)
+		return false;
+	interval = DatumGetIntervalP(stride->constvalue);
+	if (interval->month != 0 || interval->day < 0 || interval->day > BIN_MOST / USECS_PER_DAY ||
+		interval->time < 0 || interval->time > BIN_MOST)
+		return false;
+	step->blocks.kind = BLOCKS_FROM_ORIGIN;
+	step->blocks.width = interval->day * USECS_PER_DAY + interval->time;
+	step->blocks.origin = DatumGetTimestamp(origin->constvalue);
+	step->unit = (double) step->blocks.width;
+	return step->blocks.width > 0 && !TIMESTAMP_NOT_FINITE(step->blocks.origin);
+}
+
+/* Divided by a positive constant; or what is left of that, which is no step of blocks. */
+static bool
+note_division(Step *step, List *args, bool modulo)
+{
+	const Const *divisor = constant_of(args, 1);
+	int64		value;
+
+	if (divisor == NULL || column_kind(divisor->consttype) == COLUMN_KIND_NONE)
+		return false;
+	value = column_value(column_kind(divisor->consttype), divisor->constvalue);
+	if (value <= 0)
+		return false;
+	if (modulo)
+	{
+		step->values = 2.0 * (double) value - 1;
+		return true;
+	}
+	step->blocks.kind = BLOCKS_FROM_ORIGIN;
+	step->blocks.width = value;
+	step->unit = (double) value;
+	return true;
+}
+
+/* Whether a node is a step, and which one. */
+static bool
+find_step(Node *node, Step *step)
+{
+	Oid			function;
+	List	   *args;
+	int			column = 0;
+	bool		found;
+
+	if (IsA(node, FuncExpr))
+	{
+		function = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+	}
+	else if (IsA(node, OpExpr))
+	{
+		function = ((OpExpr *) node)->opfuncid;
+		args = ((OpExpr *) node)->args;
+	}
+	else
+		return false;
+	memset(step, 0, sizeof(*step));
+	switch (function)
+	{
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			column = 1;
+			found = note_trunc(step, args, function == F_DATE_TRUNC_TEXT_TIMESTAMPTZ);
+			break;
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+			column = 1;
+			found = note_extract(step, args, function == F_EXTRACT_TEXT_TIMESTAMPTZ ||
+								 function == F_DATE_PART_TEXT_TIMESTAMPTZ);
+			break;
+		case F_EXTRACT_TEXT_DATE:
+		case F_DATE_PART_TEXT_DATE:
+			column = 1;
+			found = note_extract_date(step, args);
+			break;
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+			note_time(step, USECS_PER_DAY, function == F_DATE_TIMESTAMPTZ);
+			step->unit = 23.0 * USECS_PER_HOUR;
+			found = true;
+			break;
+		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+			column = 1;
+			found = note_bin(step, args);
+			break;
+		case F_INT2DIV:
+		case F_INT4DIV:
+		case F_INT8DIV:
+		case F_INT24DIV:
+		case F_INT42DIV:
+		case F_INT28DIV:
+		case F_INT82DIV:
+		case F_INT48DIV:
+		case F_INT84DIV:
+			found = note_division(step, args, false);
+			break;
+		case F_INT2MOD:
+		case F_INT4MOD:
+		case F_INT8MOD:
+		case F_MOD_INT2_INT2:
+		case F_MOD_INT4_INT4:
+		case F_MOD_INT8_INT8:
+			found = note_division(step, args, true);
+			break;
+		default:
+			return false;
+	}
+	if (!found)
+		return false;
+	node = strip_relabels((Node *) list_nth(args, column));
+	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0)
+		return false;
+	step->column = (const Var *) node;
+	return true;
+}
+
+/* --- blocks */
+
+/* Has blocks be those of another step, too; false if they cannot. */
+static bool
+combine_blocks(ExpressionBlocks *blocks, const ExpressionBlocks *more)
+{
+	if (more->kind == BLOCKS_NONE || more->width < 2)
+		return false;
+	if (blocks->kind == BLOCKS_NONE)
+		*blocks = *more;
+	else if (blocks->kind != more->kind || blocks->origin != more->origin)
+		return false;
+	else if (blocks->width != more->width)
+	{
+		/* Of minutes, hours and days each is a whole number of the one before it. */
+		if (blocks->kind == BLOCKS_FROM_ORIGIN)
+			return false;
+		blocks->width = Min(blocks->width, more->width);
+	}
+	return true;
+}
+
+/* Stops at a column that is in no step, or where steps have no blocks in common. */
+static bool
+has_no_blocks(Node *node, void *context)
+{
+	Step		step;
+
+	if (node == NULL)
+		return false;
+	if (find_step(node, &step))
+		return !combine_blocks((ExpressionBlocks *) context, &step.blocks);
+	return IsA(node, Var) || expression_tree_walker(node, has_no_blocks, context);
+}
+
+ExpressionBlocks
+expression_blocks(Node *expression)
+{
+	ExpressionBlocks blocks = {BLOCKS_NONE};
+
+	if (has_no_blocks(expression, &blocks))
+		blocks.kind = BLOCKS_NONE;
+	return blocks;
+}
+
+/* Whether the session's time zone keeps an offset that is a whole number of blocks within one that begins at a time. */
+static bool
+zone_is_steady(TimestampTz begin, int64 width)
+{
+	pg_time_t	seconds = begin / USECS_PER_SEC + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
+	pg_time_t	transition;
+	struct pg_tm tm;
+	fsec_t		fsec;
+	long int	offsets[2];
+	int			dst[2];
+	int			zone;
+	int			found;
+
+	if (timestamp2tm(begin, &zone, &tm, &fsec, NULL, NULL) != 0 || zone % (width / USECS_PER_SEC) != 0)
+		return false;
+	found = pg_next_dst_boundary(&seconds, &offsets[0], &dst[0], &transition, &offsets[1], &dst[1], session_timezone);
+	return found == 0 || (found > 0 && transition >= seconds + width / USECS_PER_SEC);
+}
+
+bool
+expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
+{
+	TimestampTz begin;
+	int64		end;
+
+	switch (blocks->kind)
+	{
+		case BLOCKS_OF_CALENDAR:
+			return true;
+		case BLOCKS_OF_ZONE:
+			return !pg_mul_s64_overflow(block, blocks->width, &begin) && IS_VALID_TIMESTAMP(begin) &&
+				zone_is_steady(begin, blocks->width);
+		case BLOCKS_FROM_ORIGIN:
+			/* Behind what an int64 counts from the origin date_bin fails, or did. */
+			return block != BLOCK_BEFORE_ORIGIN && !pg_mul_s64_overflow(block + 1, blocks->width, &end);
+		default:
+			return false;
+	}
+}
+
+/* --- estimates */
+
+/* Widens a range of integers by values in a slot of a column's statistics. */
+static void
+add_slot(const VariableStatData *stats, int kind, ColumnKind column, double *lo, double *hi)
+{
+	AttStatsSlot slot;
+	int			i;
+
+	if (!get_attstatsslot(&slot, stats->statsTuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return;
+	for (i = 0; i < slot.nvalues; i++)
+	{
+		double		value = (double) column_value(column, slot.values[i]);
+
+		*lo = Min(*lo, value);
+		*hi = Max(*hi, value);
+	}
+	free_attstatsslot(&slot);
+}
+
+/* How many integers a column's values are among, by its statistics; infinity if that is not known. */
+static double
+column_range(PlannerInfo *root, const Var *column)
+{
+	ColumnKind	kind = column_kind(column->vartype);
+	VariableStatData stats;
+	double		lo = INFINITY;
+	double		hi = -INFINITY;
+
+	examine_variable(root, (Node *) column, 0, &stats);
+	if (HeapTupleIsValid(stats.statsTuple) && stats.acl_ok && kind != COLUMN_KIND_NONE)
+	{
+		add_slot(&stats, STATISTIC_KIND_HISTOGRAM, kind, &lo, &hi);
+		add_slot(&stats, STATISTIC_KIND_MCV, kind, &lo, &hi);
+	}
+	ReleaseVariableStats(stats);
+	return lo <= hi ? hi - lo + 1 : INFINITY;
+}
+
+typedef struct Estimate
+{
+	PlannerInfo *root;
+	double		values;			/* of all steps */
+} Estimate;
+
+/* Multiplies what the steps can be; stops at a column that is in none. */
+static bool
+has_no_bound(Node *node, void *context)
+{
+	Estimate   *estimate = (Estimate *) context;
+	Step		step;
+
+	if (node == NULL)
+		return false;
+	if (find_step(node, &step))
+	{
+		/* Neither the first nor the last one need be whole. */
+		if (step.unit > 0)
+			step.values = column_range(estimate->root, step.column) / step.unit + 2;
+		estimate->values *= step.values;
+		return !isfinite(estimate->values);
+	}
+	return IsA(node, Var) || expression_tree_walker(node, has_no_bound, context);
+}
+
+/* How many different values an expression has, NULL left out, at most; infinity if that is not known. */
+static double
+values_most(PlannerInfo *root, Node *expression)
+{
+	Estimate	estimate = {root, 1};
+
+	return has_no_bound(expression, &estimate) ? INFINITY : estimate.values;
+}
+
+double
+expression_blocks_most(PlannerInfo *root, Node *expression)
+{
+	ExpressionBlocks blocks = expression_blocks(expression);
+
+	if (blocks.kind == BLOCKS_NONE)
+		return INFINITY;
+	return column_range(root, linitial_node(Var, pull_var_clause(expression, 0))) / (double) blocks.width + 2;
+}
+
+double
+expression_groups(PlannerInfo *root, List *expressions, double rows)
+{
+	double		groups = estimate_num_groups(root, expressions, rows, NULL, NULL);
+	double		most = 1;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		Node	   *expression = strip_relabels((Node *) lfirst(lc));
+		double		values = IsA(expression, Var) ? INFINITY : values_most(root, expression);
+
+		if (isfinite(values))
+			most *= values;
+		else
+			others = lappend(others, lfirst(lc));
+	}
+	if (list_length(others) == list_length(expressions))
+		return groups;
+	if (others != NIL)
+		most *= estimate_num_groups(root, others, rows, NULL, NULL);
+	return clamp_row_est(Min(groups, most));
+}
