@@ -287,6 +287,22 @@ find_step(Node *node, Step *step)
 		case F_MOD_INT8_INT8:
 			found = note_division(step, args, true);
 			break;
+		case F_FLOOR_FLOAT8:
+		case F_CEIL_FLOAT8:
+		case F_CEILING_FLOAT8:
+		case F_ROUND_FLOAT8:
+		case F_TRUNC_FLOAT8:
+		case F_INT4_FLOAT8:
+		case F_INT8_FLOAT8:
+		case F_FLOOR_NUMERIC:
+		case F_CEIL_NUMERIC:
+		case F_CEILING_NUMERIC:
+		case F_INT4_NUMERIC:
+		case F_INT8_NUMERIC:
+			/* A whole number. */
+			step->unit = 1;
+			found = true;
+			break;
 		default:
 			return false;
 	}
@@ -386,9 +402,26 @@ expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
 
 /* --- estimates */
 
-/* Widens a range of integers by values in a slot of a column's statistics. */
+/* A value of a column as a number. */
+static double
+number_of(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			return (double) column_value(column_kind(type), value);
+	}
+}
+
+/* Widens a range of numbers by values in a slot of a column's statistics. */
 static void
-add_slot(const VariableStatData *stats, int kind, ColumnKind column, double *lo, double *hi)
+add_slot(const VariableStatData *stats, int kind, Oid type, double *lo, double *hi)
 {
 	AttStatsSlot slot;
 	int			i;
@@ -397,7 +430,7 @@ add_slot(const VariableStatData *stats, int kind, ColumnKind column, double *lo,
 		return;
 	for (i = 0; i < slot.nvalues; i++)
 	{
-		double		value = (double) column_value(column, slot.values[i]);
+		double		value = number_of(type, slot.values[i]);
 
 		*lo = Min(*lo, value);
 		*hi = Max(*hi, value);
@@ -405,23 +438,23 @@ add_slot(const VariableStatData *stats, int kind, ColumnKind column, double *lo,
 	free_attstatsslot(&slot);
 }
 
-/* How many integers a column's values are among, by its statistics; infinity if that is not known. */
+/* How far a column's values are apart at most, by its statistics; infinity if that is not known. */
 static double
 column_range(PlannerInfo *root, const Var *column)
 {
-	ColumnKind	kind = column_kind(column->vartype);
+	Oid			type = getBaseType(column->vartype);
 	VariableStatData stats;
 	double		lo = INFINITY;
 	double		hi = -INFINITY;
 
 	examine_variable(root, (Node *) column, 0, &stats);
-	if (HeapTupleIsValid(stats.statsTuple) && stats.acl_ok && kind != COLUMN_KIND_NONE)
+	if (HeapTupleIsValid(stats.statsTuple) && stats.acl_ok)
 	{
-		add_slot(&stats, STATISTIC_KIND_HISTOGRAM, kind, &lo, &hi);
-		add_slot(&stats, STATISTIC_KIND_MCV, kind, &lo, &hi);
+		add_slot(&stats, STATISTIC_KIND_HISTOGRAM, type, &lo, &hi);
+		add_slot(&stats, STATISTIC_KIND_MCV, type, &lo, &hi);
 	}
 	ReleaseVariableStats(stats);
-	return lo <= hi ? hi - lo + 1 : INFINITY;
+	return lo <= hi ? hi - lo : INFINITY;
 }
 
 typedef struct Estimate

@@ -612,8 +612,11 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	{
 		int64		value = row_value(base, i);
 
-		/* A division takes longer than all else; rows that came together are often in the same block. */
-		if (!known || (uint64) value - (uint64) begin >= (uint64) blocks.width)
+		/*
+		 * A division takes longer than all else, and rows that came together are often in the same block.  The first or the last block of
+		 * all may begin or end outside of what an int64 holds.
+		 */
+		if (!known || value < begin || (uint64) value - (uint64) begin >= (uint64) blocks.width)
 		{
 			block = expression_block_of(&blocks, value);
 			known = block != BLOCK_BEFORE_ORIGIN;

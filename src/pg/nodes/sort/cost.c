@@ -467,6 +467,17 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 
 		/* Pages are written once and read once, as core's; rows in order are never divided. */
 		divided *= 1 - input->order;
+
+		/*
+		 * Rows of equal mapped keys that do not fit into memory are divided by comparing them, a full memory at a time, and
+		 * compared again when they are read: 3e6 rows by a numeric of two values, a text and an int4 take 0.2 to 0.65 times as long with
+		 * core's sort under 4 MB.
+		 */
+		if (input->further && bytes / Max(input->groups, 1) > memory)
+		{
+			compare += rows * 2.0 * cpu_operator_cost * log2(Max(rows * memory / bytes, 2));
+			divided += 1;
+		}
 		disk = 2.0 * pages * (1 + divided * DIVIDE_FACTOR) *
 			(seq_page_cost * 0.75 + random_page_cost * 0.25);
 		disk += SPILL_START_NS * unit;

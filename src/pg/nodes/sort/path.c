@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "pg/column/expression_blocks.h"
 #include "pg/column/resident_estimate.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
@@ -153,7 +154,7 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
 	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
 		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
-	return estimate_num_groups(root, exprs, subpath->rows, NULL, NULL);
+	return expression_groups(root, exprs, subpath->rows);
 }
 
 bool

@@ -8,6 +8,10 @@
  * with HpSort's path in the place of the Sort; add_path() keeps what is cheaper.
  * Core's chain stays as it is.
  *
+ * A sort below groups is not offered where it would only take the place of core's hash table that core
+ * overestimates.  Core takes an expression to have as many values as its column, and a hash table of 700 days for one that does not
+ * fit into memory.
+ *
  * Where the path at the end of a chain keeps only the first rows of each group, a
  * copy of it is offered, too, over a HpSort that returns no others.
  */
@@ -16,8 +20,12 @@
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
 
+#include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
+#include "pg/guc.h"
 #include "pg/nodes/sort/core_paths.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/path_bound.h"
@@ -108,6 +116,58 @@ replace_sorts(PlannerInfo *root, Path *path)
 	return sub ? copy_over(path, sub) : NULL;
 }
 
+/* What the groups of a path cost in the order of ORDER BY, if those of sorted are in this order. */
+static Cost
+cost_in_order(PlannerInfo *root, RelOptInfo *rel, Path *path, const Path *sorted)
+{
+	if (root->sort_pathkeys == NIL || !pathkeys_contained_in(root->sort_pathkeys, sorted->pathkeys))
+		return path->total_cost;
+	return create_sort_path(root, rel, path, root->sort_pathkeys, -1)->path.total_cost;
+}
+
+/* A path of core's that groups by a hash table, with as many groups as there are by hpsort's estimate; NULL if that is core's. */
+static Path *
+estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
+{
+	List	   *exprs = get_sortgrouplist_exprs(hashed->groupClause, root->processed_tlist);
+	double		groups = expression_groups(root, exprs, Max(hashed->subpath->rows, 1));
+	AggClauseCosts costs;
+
+	if (groups >= hashed->numGroups)
+		return NULL;
+	memset(&costs, 0, sizeof(costs));
+	if (root->parse->hasAggs)
+		get_agg_clause_costs(root, hashed->aggsplit, &costs);
+	return (Path *) create_agg_path(root, rel, hashed->subpath, hashed->path.pathtarget, AGG_HASHED, hashed->aggsplit,
+									hashed->groupClause, hashed->qual, &costs, groups);
+}
+
+/*
+ * Whether core would group by a hash table, not as path does, and would take less time for it than copy, as there are fewer groups
+ * than core thinks.
+ */
+static bool
+hashing_is_cheaper(PlannerInfo *root, RelOptInfo *rel, const Path *path, const Path *copy)
+{
+	ListCell   *lc;
+
+	if (hpsort_debug_sort == NODE_FORCE || !(IsA(path, AggPath) || IsA(path, GroupPath) || IsA(path, UpperUniquePath)))
+		return false;
+	foreach(lc, rel->pathlist)
+	{
+		AggPath    *hashed = (AggPath *) lfirst(lc);
+		Path	   *estimated;
+
+		if (!IsA(hashed, AggPath) || hashed->aggstrategy != AGG_HASHED || hashed->groupClause == NIL ||
+			cost_in_order(root, rel, &hashed->path, path) > path->total_cost)
+			continue;
+		estimated = estimate_hashed(root, rel, hashed);
+		if (estimated && cost_in_order(root, rel, estimated, path) < copy->total_cost)
+			return true;
+	}
+	return false;
+}
+
 /* The rows of a path sorted, but only the first of each group; NULL if they cannot be. */
 static Path *
 sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, HpSortBound bound,
@@ -192,7 +252,7 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 		Path	   *path = (Path *) lfirst(lc);
 		Path	   *copy = replace_sorts(root, path);
 
-		if (copy)
+		if (copy && !hashing_is_cheaper(root, rel, path, copy))
 			paths = lappend(paths, copy);
 		if (IsA(path, WindowAggPath) || IsA(path, UpperUniquePath))
 			paths = bound_groups(root, input_rel, path, paths);

@@ -1,0 +1,142 @@
+-- Groups of expressions that are the same for neighbouring values, which HpSort Aggregate remembers by blocks of
+-- values: equal to PostgreSQL's own groups in time zones with summer time and other transitions, at infinite times, before
+-- Christ, at the ends of what a type holds, and of negative numbers.
+\set test expressions
+\ir setup.psql
+LOAD 'hpsort';
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+
+-- Times around transitions of a zone, at its midnights, and anywhere; now and then one that is special.
+CREATE TABLE times (i int, at timestamp, atz timestamptz);
+CREATE FUNCTION pg_temp.fill_times(zone text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	around timestamptz[];
+BEGIN
+	PERFORM set_config('TimeZone', zone, true);
+	around := ARRAY(
+		SELECT t FROM (
+			SELECT t, t::timestamp - lag(t::timestamp) OVER (ORDER BY t) AS step
+			FROM generate_series(timestamptz '1880-01-01 00:00+00', timestamptz '2040-01-01 00:00+00', interval '24 hours') t) s
+		WHERE step <> interval '1 day') || ARRAY(
+		SELECT (date '1990-01-01' + floor(random() * 15000)::int)::timestamptz FROM generate_series(1, 20));
+	TRUNCATE times;
+	INSERT INTO times
+	SELECT i, t::timestamp, t FROM (
+		SELECT i, CASE WHEN random() < 0.7
+			THEN around[1 + floor(random() * cardinality(around))] + (random() * 40 - 32) * interval '1 hour'
+			ELSE timestamptz '1850-01-01' + random() * 250 * interval '365 days' END AS t
+		FROM generate_series(1, 12000) i OFFSET 0) s;
+	-- some of them on the second
+	UPDATE times SET at = date_trunc('second', at), atz = date_trunc('second', atz) WHERE i % 5 = 0;
+	UPDATE times SET at = date_trunc('hour', at), atz = date_trunc('hour', atz) WHERE i % 50 = 0;
+	INSERT INTO times SELECT i, t, t FROM generate_series(1, 3) i, unnest(ARRAY[NULL, 'infinity', '-infinity', '0001-01-01 00:00:00 BC',
+		'0044-03-15 12:34:56.789 BC', '4700-01-01 BC', '0001-12-31 23:59:59.999999 BC', '99999-12-31 23:59:59', '290000-02-29 00:00:00']::timestamp[]) t;
+	ANALYZE times;
+END $$;
+
+CREATE FUNCTION pg_temp.digest(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || md5(string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C")) FROM (%s OFFSET 0) q', query) INTO result;
+	RETURN result;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLERRM;
+END $$;
+CREATE FUNCTION pg_temp.has_node(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan::text LIKE '%HpSort%';
+END $$;
+CREATE FUNCTION pg_temp.turn(hpsort boolean) RETURNS void LANGUAGE sql AS $$
+	SELECT set_config('hpsort.debug_aggregate', CASE WHEN hpsort THEN 'force' ELSE 'forbid' END, true);
+$$;
+
+-- Each expression grouped by the node and by PostgreSQL: what is different.
+CREATE FUNCTION pg_temp.check_expressions(relation text, expressions text[], description text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	expression text;
+	query text;
+	core text;
+	wrong text := '';
+	memory text;
+	workers text;
+BEGIN
+	FOREACH expression IN ARRAY expressions LOOP
+		query := format('SELECT %s AS e, count(*), min(i), max(i) FROM %s GROUP BY 1', expression, relation);
+		PERFORM pg_temp.turn(false), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true);
+		IF pg_temp.has_node(query) THEN
+			wrong := wrong || ' not PostgreSQL''s own: ' || expression;
+		END IF;
+		core := pg_temp.digest(query);
+		PERFORM pg_temp.turn(true);
+		FOREACH memory IN ARRAY ARRAY['64kB', '64MB'] LOOP
+			FOREACH workers IN ARRAY ARRAY['0', '2'] LOOP
+				PERFORM set_config('work_mem', memory, true), set_config('max_parallel_workers_per_gather', workers, true);
+				IF NOT pg_temp.has_node(query) THEN
+					wrong := wrong || ' not the node: ' || expression;
+				END IF;
+				IF pg_temp.digest(query) IS DISTINCT FROM core THEN
+					wrong := wrong || format(' %s (%s, %s)', expression, memory, workers);
+				END IF;
+			END LOOP;
+		END LOOP;
+	END LOOP;
+	RETURN NEXT is(wrong, '', description);
+END $$;
+
+SELECT array_agg(format(kind, field)) AS of_times
+FROM unnest('{minute,hour,Day,week,MONTH,quarter,year,decade,century,millennium}'::text[]) field,
+	unnest(ARRAY['date_trunc(%L, at)', 'date_trunc(%L, atz)', 'extract(%s FROM at)', 'extract(%s FROM atz)', 'date_part(%L, atz)']) kind \gset
+SELECT array_agg(format(kind, field)) AS of_days
+FROM unnest('{dow,isodow,doy,isoyear}'::text[]) field, unnest(ARRAY['extract(%s FROM at)', 'extract(%s FROM atz)']) kind \gset
+SELECT ARRAY['at::date', 'atz::date', 'date_trunc(''day'', at)::date', 'date_trunc(''month'', atz)::date', '(extract(hour FROM atz) * 60 + extract(minute FROM atz))::int',
+	'to_char(date_trunc(''week'', atz), ''IYYY-IW'')', 'date_trunc(''day'', atz, ''Asia/Kathmandu'')', '(atz AT TIME ZONE ''America/New_York'')::date',
+	'date_bin(''5 minutes'', at, ''2000-01-01'')', 'date_bin(''7 hours 3 seconds'', atz, ''1999-12-31 23:59:59.5+00'')',
+	'date_bin(''11 days'', at, ''1970-01-01'')', 'extract(timezone FROM atz)', 'extract(hour FROM at) + extract(second FROM at)',
+	'date_trunc(''hour'', at) - date_trunc(''day'', at)', 'coalesce(date_trunc(''day'', at), ''2000-01-01'')', 'at IS NULL OR date_trunc(''year'', at) > ''2000-01-01'''] AS of_both \gset
+
+-- Every zone of this list, and some of all that there are.
+CREATE FUNCTION pg_temp.check_zones(expressions text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	zone text;
+BEGIN
+	FOR zone IN
+		SELECT * FROM unnest('{UTC,Europe/Berlin,America/New_York,Asia/Kathmandu,Australia/Lord_Howe,Africa/Monrovia,Pacific/Apia,Antarctica/Troll,<X>-03:20,<Y>2:40<Z>}'::text[])
+		UNION ALL
+		(SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)' ORDER BY md5(name || random()) LIMIT 4)
+	LOOP
+		PERFORM pg_temp.fill_times(zone);
+		RETURN QUERY SELECT pg_temp.check_expressions('times', (SELECT array_agg(e) FROM (SELECT e FROM unnest(expressions) e ORDER BY random() LIMIT 16) s), 'times of ' || zone);
+	END LOOP;
+END $$;
+SELECT pg_temp.check_zones(:'of_times'::text[] || :'of_days'::text[] || :'of_both'::text[]);
+
+-- All of them in one zone whose summer time is half an hour.
+SELECT pg_temp.fill_times('Australia/Lord_Howe') IS NULL AS ignored \gset
+SELECT pg_temp.check_expressions('times', :'of_times'::text[] || :'of_days'::text[] || :'of_both'::text[], 'all expressions of times');
+
+-- At the ends of timestamps, where some expressions fail: so do PostgreSQL's.
+TRUNCATE times;
+INSERT INTO times SELECT i, t, t AT TIME ZONE 'UTC' FROM (
+	SELECT i, CASE i % 2 WHEN 0 THEN timestamp '4713-11-24 00:00 BC' + i * interval '7 minutes' ELSE timestamp '294276-12-31 23:59:59.999999' - i * interval '7 minutes' END AS t
+	FROM generate_series(0, 4000) i OFFSET 0) s;
+SELECT set_config('TimeZone', 'UTC', true) IS NULL AS ignored \gset
+SELECT pg_temp.check_expressions('times', ARRAY['date_trunc(''hour'', at)', 'date_trunc(''hour'', atz)', 'date_trunc(''century'', at)', 'extract(hour FROM atz)', 'at::date',
+	'date_bin(''5 minutes'', at, ''2000-01-01'')', 'date_bin(''1 day'', at, ''0001-01-01'')', 'date_bin(''1 day'', atz, ''4000-01-01 BC'')'], 'at the ends of timestamps');
+
+-- Numbers on both sides of 0, and at the ends of their types.
+CREATE TABLE numbers AS
+SELECT i, CASE WHEN random() > 0.02 THEN (random() * 60000 - 30000)::int2 END AS s, (random() * 200000 - 100000)::int AS n,
+	(random() * 1e12 - 5e11)::int8 AS b, (random() * 9.2e18)::int8 * (1 - 2 * (i % 2)) AS wide FROM generate_series(1, 20000) i;
+INSERT INTO numbers SELECT i, 32767, 2147483647, 9223372036854775807, 9223372036854775807 FROM generate_series(1, 3) i;
+INSERT INTO numbers SELECT i, -32768, -2147483648, -9223372036854775808, -9223372036854775808 FROM generate_series(1, 3) i;
+ANALYZE numbers;
+SELECT pg_temp.check_expressions('numbers', ARRAY['s / 7::int2', 's / 1000', 'n / 10', 'n / 1000', 'n / 100000::int8', 'n / -10', 'n / 1', 'b / 1000000007', 'b / 60', 'wide / 9223372036854775807',
+	'wide / 4611686018427387904', 'wide / 3', 'n % 100', 'b % 1000', 'mod(n, 17)', 'n / 10 * 10 + n / 100', 'n / 10 + n', '(n / 100)::text', '100000 / (n / 1000)'], 'numbers');
+SELECT * FROM finish();
+ROLLBACK;
