@@ -76,6 +76,31 @@ SELECT pg_temp.planned_rows($$SELECT * FROM hpsort_set('{1,2,3,4,5}')$$) AS set,
 SELECT pg_temp.planned_rows($$SELECT * FROM hpsort_set((SELECT array_agg(x) FROM plan_data))$$) =
        pg_temp.planned_rows($$SELECT * FROM unnest((SELECT array_agg(x) FROM plan_data))$$) AS same;
 
+-- groups of an expression: no more than the range of its column allows, or what it can be
+CREATE TABLE plan_times (id int, at timestamp, zoned timestamptz, label text, x float8);
+INSERT INTO plan_times SELECT i, t, t, 'label ' || i % 3, i / 60.0 FROM generate_series(1, 60000) i, LATERAL (SELECT timestamp '2023-01-01' + i * 7919 % 60000 * interval '1009 s') s(t);
+VACUUM ANALYZE plan_times;
+SET work_mem = '1MB';
+SET hpsort.enable_aggregate = on;
+SET hpsort.enable_sort = on;
+SELECT pg_temp.nodes('SELECT ' || e || ', count(*) FROM plan_times GROUP BY 1') AS plan, pg_temp.planned_rows('SELECT ' || e || ', count(*) FROM plan_times GROUP BY 1') <= most AS few, e
+FROM (VALUES ('at::date', 800), ('zoned::date', 800), ('date_trunc(''day'', at)', 800), ('date_trunc(''month'', zoned)', 30), ('extract(hour FROM at)', 24), ('extract(dow FROM zoned)', 7),
+	('date_bin(''1 day'', at, ''2000-01-01'')', 710), ('id / 1000', 62), ('id % 50', 99), ('extract(hour FROM at)::int * 100', 24), ('to_char(date_trunc(''month'', at), ''YYYY-MM'')', 30)) v(e, most);
+-- but what says nothing of neighbours is PostgreSQL's own estimate
+SELECT pg_temp.planned_rows('SELECT at + interval ''1 day'', count(*) FROM plan_times GROUP BY 1') AS shifted,
+       pg_temp.planned_rows('SELECT to_char(at, ''YYYY''), count(*) FROM plan_times GROUP BY 1') AS text;
+-- no sort instead of a hash table that seems to be too large for memory, but of one that is
+SELECT pg_temp.nodes('SELECT ' || e || ', sum(x) FROM plan_times GROUP BY 1') AS plan, e
+FROM unnest(ARRAY['at::date', 'date_trunc(''day'', zoned)', 'extract(hour FROM at)', 'date_bin(''1 day'', at, ''2000-01-01'')', 'id / 1000', 'floor(x)', 'at']) e;
+SELECT pg_temp.nodes('SELECT at::date, label, sum(x) FROM plan_times GROUP BY 1, 2') AS two, pg_temp.nodes('SELECT DISTINCT at::date, label FROM plan_times') AS different;
+-- nor a sort on disk of what is nearly equal by its first key, which HpSort has to compare more often than PostgreSQL
+SELECT pg_temp.nodes('SELECT extract(year FROM at) AS y, label, id FROM plan_times ORDER BY y, label, id') AS years,
+       pg_temp.nodes('SELECT at, label, id FROM plan_times ORDER BY at, label, id') AS times;
+RESET work_mem;
+SET hpsort.enable_sort = off;
+SET hpsort.enable_aggregate = off;
+DROP TABLE plan_times;
+
 -- constants are folded: nothing is left to do at run time
 EXPLAIN (COSTS OFF, VERBOSE) SELECT hpsort('{3,1,2}'), hpsort_order('{3,1,2}', true);
 -- LIMIT does not need all of a set
