@@ -1,0 +1,199 @@
+#!/bin/bash
+#
+# never_slower.sh: that no query takes longer with hpsort than without it.
+#
+#	never_slower.sh [--rows N] [--reps N] [--least MS] [--only REGEX] [--part I/N] [--memory M]... [--workers N]...
+#		[--installed] [--out DIR] [--list]
+#
+# Each of the shapes of never_slower_shapes.sh, with 4 MB and 256 MB of work_mem (--memory) and with no parallel worker and with
+# two (--workers), where hpsort changes its plan: with hpsort's nodes and without them in turns, in one session, by the processor time
+# of the session and its workers.  Both return the same rows, or the script fails.  A shape is slower if core takes less than 0.95 of
+# hpsort's time in the best of --reps (3) executions, each repeated for --least (100) ms, and again in the best of three times as many.
+# Then the script ends with status 1.
+# Writes never_slower.csv to DIR (build/bench), and never_slower.txt with the plans of what is slower.
+# --rows: of the largest table, 1000000 if it is not said.  --only: shapes whose names match.  --part: every N-th shape from the I-th on, to have
+# the whole in pieces; all pieces together are the whole.  --installed: with the hpsort that is installed, instead of this
+# working tree's.  --list: prints names and queries, and does nothing.
+
+set -euo pipefail
+
+command="bench/never_slower.sh $*"
+rows=1000000
+reps=3
+least=100
+only=
+part=1/1
+memories=()
+workers=()
+installed=
+out=
+list=
+while [ $# -gt 0 ]; do
+	case $1 in
+		--rows) rows=$2; shift ;;
+		--reps) reps=$2; shift ;;
+		--least) least=$2; shift ;;
+		--only) only=$2; shift ;;
+		--part) part=$2; shift ;;
+		--memory) memories+=("$2"); shift ;;
+		--workers) workers+=("$2"); shift ;;
+		--installed) installed=yes ;;
+		--out) out=$2; shift ;;
+		--list) list=yes ;;
+		*) sed -n '/^#	never_slower.sh/,/^#$/s/^#	//p' "$0" >&2; exit 2 ;;
+	esac
+	shift
+done
+[ ${#memories[@]} -gt 0 ] || memories=(4MB 256MB)
+[ ${#workers[@]} -gt 0 ] || workers=(0 2)
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/never_slower_shapes.sh"
+
+names=()
+queries=()
+settings=()
+count=0
+shape()
+{
+	local number=$((count++))
+
+	[ $((number % ${part#*/})) = $((${part%/*} - 1)) ] && [[ $1 =~ $only ]] || return 0
+	names+=("$1")
+	queries+=("$2")
+	settings+=("${*:3}")
+}
+all_shapes
+[ ${#names[@]} -gt 0 ] || { echo "no shape is called $only" >&2; exit 2; }
+if [ -n "$list" ]; then
+	for i in "${!names[@]}"; do
+		printf '%s\t%s\t%s\n' "${names[$i]}" "${queries[$i]}" "${settings[$i]}"
+	done
+	exit 0
+fi
+
+. "$here/../test/lib.sh"
+. "$here/machine.sh"
+
+out=${out:-$root/build/bench}
+mkdir -p "$out"
+if [ -n "$installed" ]; then
+	use_installed
+else
+	use_working_tree
+fi
+start_server shared_buffers=$((rows / 1000 + 256))MB maintenance_work_mem=256MB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h \
+	jit=off timezone=UTC shared_preload_libraries=hpsort hpsort.gpu=off hpsort.resident_memory=$((rows / 10000 + 64))MB
+
+run_psql()
+{
+	"$bindir/psql" -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+
+say() { printf '%4d s  %s\n' "$SECONDS" "$*" >&2; }
+
+say "making tables of $rows rows"
+run_psql -c "CREATE EXTENSION hpsort" -c "CREATE EXTENSION pg_prewarm"
+run_psql -v rows="$rows" -f "$here/sql/never_slower.sql" >"$work/load.log"
+
+csv=$out/never_slower.csv
+{
+	echo "# $command"
+	machine
+	echo "# PostgreSQL $version; hpsort $(run_psql -c "SELECT extversion FROM pg_extension WHERE extname = 'hpsort'"); $rows rows"
+	echo "shape,work_mem,workers,node,hpsort_ms,core_ms,times_faster,hpsort_clock_ms,core_clock_ms,verdict,query"
+} >"$csv"
+report=$out/never_slower.txt
+: >"$report"
+
+# node_of PLAN: what of hpsort a plan has
+node_of()
+{
+	local nodes=
+
+	[[ $1 != *"(HpSort Aggregate)"* ]] || nodes=aggregate
+	[[ $1 != *"(HpSort)"* ]] || nodes=${nodes:+$nodes and }sort
+	[[ $1 != *"First of Group"* ]] || nodes="$nodes, first of group"
+	echo "${nodes:-none}"
+}
+
+# same_rows FILE FILE: in whatever order
+same_rows()
+{
+	cmp -s "$1" "$2" || cmp -s <(LC_ALL=C sort "$1") <(LC_ALL=C sort "$2")
+}
+
+# measure REPS LEAST: sets the result's fields of $query under $set
+measure()
+{
+	IFS='|' read -r hpsort_ms core_ms times_faster hpsort_clock_ms core_clock_ms <<<"$(run_psql -c "$set" -v q="$query" -f - <<SQL
+SELECT round(hpsort_ms::numeric, 3), round(core_ms::numeric, 3), round((core_ms / hpsort_ms)::numeric, 3), round(hpsort_clock_ms::numeric, 3),
+	round(core_clock_ms::numeric, 3) FROM measure(:'q', $1, $2);
+SQL
+)"
+	[ -n "$core_clock_ms" ] || die "failed: $query"
+}
+
+below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
+
+slower=0
+wrong=0
+measured=0
+# compare NAME QUERY SETTINGS WORK_MEM WORKERS: a line of the CSV
+compare()
+{
+	local name=$1 query=$2 memory=$4 workers=$5 set plans with without verdict=ok setting
+	local hpsort_ms= core_ms= times_faster=1.000 hpsort_clock_ms= core_clock_ms=
+
+	set="SET work_mem = '$memory'; SET max_parallel_workers_per_gather = $workers;"
+	for setting in $3; do
+		set+=" SET ${setting%%=*} = '${setting#*=}';"
+	done
+	plans=$(run_psql -c "$set" -v q="$query" -f - <<<"SELECT use_hpsort(true) \g /dev/null
+SELECT plan_of(:'q');
+\echo ------
+SELECT use_hpsort(false) \g /dev/null
+SELECT plan_of(:'q');") || die "failed: $query"
+	with=${plans%%$'\n'------*}
+	without=${plans#*------$'\n'}
+	[[ $without != *HpSort* ]] || die "hpsort's nodes are off, and in the plan: $query"
+	if [ "${with%$'\n'}" = "${without%$'\n'}" ]; then
+		verdict="same plan"
+	else
+		measured=$((measured + 1))
+		run_psql -c "$set" -v q="$query" -v hpsort="$work/hpsort.rows" -v core="$work/core.rows" -f - <<<"SELECT write_results(:'q', :'hpsort', :'core')" >/dev/null ||
+			die "failed: $query"
+		measure "$reps" "$least"
+		if below "$times_faster" 0.97; then
+			measure $((3 * reps)) $((2 * least))
+		fi
+		if ! same_rows "$work/hpsort.rows" "$work/core.rows"; then
+			verdict="other rows"
+			wrong=$((wrong + 1))
+		elif below "$times_faster" 0.95; then
+			verdict=slower
+			slower=$((slower + 1))
+		fi
+		rm -f "$work/hpsort.rows" "$work/core.rows"
+	fi
+	printf '%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s"\n' "${name//,/}" "$memory" "$workers" "$(node_of "$with" | tr -d ,)" "$hpsort_ms" "$core_ms" "$times_faster" \
+		"$hpsort_clock_ms" "$core_clock_ms" "$verdict" "${query//\"/\"\"}" >>"$csv"
+	case $verdict in
+		slower | other*)
+			say "$verdict: $name, $memory, $workers workers: $hpsort_ms ms, core $core_ms ms ($times_faster)"
+			printf '%s\n' "== $verdict: $name" "$query;" "$set" "hpsort $hpsort_ms ms, core $core_ms ms of processor time ($times_faster); $hpsort_clock_ms and $core_clock_ms by the clock" \
+				"-- with hpsort" "$with" "-- without" "$without" "" >>"$report"
+			;;
+	esac
+}
+
+for i in "${!names[@]}"; do
+	[ $((i % 20)) != 0 ] || say "shape $((i + 1)) of ${#names[@]}: ${names[$i]}"
+	for memory in "${memories[@]}"; do
+		for n in "${workers[@]}"; do
+			compare "${names[$i]}" "${queries[$i]}" "${settings[$i]}" "$memory" "$n"
+		done
+	done
+done
+say "${#names[@]} shapes, $measured with another plan than core's: $slower slower, $wrong with other rows"
+[ $((slower + wrong)) = 0 ]

@@ -1,0 +1,187 @@
+-- The tables of never_slower.sh, and the functions that measure.  psql sets rows.
+
+-- --- tables
+
+-- Events of a shop: at is nearly distinct over 712 days and in no order, seen comes in order but for an hour; day, order_id
+-- and id come in order; user_id is a hash of 350,000 numbers, of which the small ones occur more often.
+CREATE FUNCTION h(i int8, salt int8) RETURNS int8 LANGUAGE sql IMMUTABLE
+	RETURN hashint8extended(i, salt) & 9223372036854775807;
+
+CREATE TABLE events AS
+SELECT i::int AS id, timestamp '2024-01-01' + h(i, 1) % (712::int8 * 86400000) * interval '1 ms' AS at,
+	timestamptz '2024-01-01 00:00+00' + (i * (712::int8 * 86400000) / :rows + h(i, 2) % 3600000) * interval '1 ms' AS seen,
+	date '2024-01-01' + (i * 712 / (:rows + 1))::int AS day,
+	h(((h(i, 3) % 350000) * (h(i, 4) % 350000)) / 350000, 5) AS user_id,
+	(i / 2 - h(i, 6) % 2)::int AS order_id,
+	(h(i, 7) % 2)::int AS x2, (h(i, 8) % 100)::int AS x100, (h(i, 9) % 10000)::int AS x10k, (h(i, 10) % 1000000)::int AS x1m,
+	(h(i, 8) % 100 / 10)::int AS tens, (h(i, 11) % 500)::int2 AS s, h(i, 12) % 3 = 0 AS flag,
+	(h(i, 13) % 1000000 / 4.0)::float8 AS f8, (h(i, 14) % 100000 / 100.0)::numeric(10,2) AS price, h(i, 15) / 1000.0 AS num,
+	md5(i::text)::uuid AS u, (ARRAY['new', 'paid', 'packed', 'sent', 'returned'])[1 + least(h(i, 16) % 9, 4)] AS status,
+	'city ' || h(i, 17) % 1000 AS city, substr(md5((h(i, 18) % 1000000)::text), 1, 16) AS label,
+	CASE WHEN h(i, 19) % 10 > 2 THEN (h(i, 20) % 5000)::int END AS gaps,
+	CASE WHEN h(i, 21) % 100 < 97 THEN 7 ELSE (h(i, 22) % 100000)::int END AS skew
+FROM generate_series(1, :rows::int8) i;
+
+-- Columns in memory, and three that are not.
+CREATE TABLE kept AS SELECT id, at, seen, day, user_id, order_id, x2, x100, x10k, x1m, s, flag, gaps, skew, status FROM events;
+SELECT hpsort_keep('kept', 'id', 'day', 'user_id', 'order_id', 'x2', 'x100', 'x10k', 'x1m', 's', 'flag', 'gaps', 'skew');
+
+-- Rows of 520 bytes and 105 columns, texts before most of them; the search phrase is often empty.
+SELECT string_agg(format('(h(i, %s) %% %s)::%s AS c%s', 40 + c, (ARRAY[2, 10, 300, 30000])[1 + c % 4], (ARRAY['int2', 'int4'])[1 + c % 2], c), ', ') AS fillers
+FROM generate_series(1, 86) c \gset
+CREATE TABLE wide AS
+SELECT h(i, 1) AS watch_id, (h(i, 2) % 2)::int2 AS java, 'title of page ' || h(i, 3) % 50000 AS title,
+	timestamp '2024-07-01' + (i * (31::int8 * 86400) / :rows + h(i, 4) % 3600) * interval '1 s' AS event_time,
+	date '2024-07-01' + (i * 31 / (:rows + 1))::int AS event_date, (h(i, 5) % 3000)::int AS counter,
+	(h(h(i, 6) % (:rows / 3), 7) % 4294967296 - 2147483648)::int AS client_ip, (h(i, 8) % 230)::int AS region,
+	h(h(i, 9) % (:rows / 5), 10) AS user_id, (h(i, 11) % 7)::int2 AS class,
+	'http://example.com/' || h(i, 12) % 1000 || '/' || h(i, 13) % 100 || repeat('p', (h(i, 14) % 40)::int) AS url,
+	CASE WHEN h(i, 15) % 3 > 0 THEN 'http://ref.example.org/' || h(i, 16) % 5000 ELSE '' END AS referer,
+	CASE WHEN h(i, 17) % 8 = 0 THEN 'phrase ' || h(i, 18) % 20000 ELSE '' END AS phrase,
+	CASE WHEN h(i, 19) % 40 = 0 THEN (h(i, 20) % 20)::int2 ELSE 0::int2 END AS adv_id, (h(i, 21) % 2000)::int2 AS resolution,
+	h(i, 22) % 1000000007 AS hash, (h(i, 23) % 5)::int2 AS phone, 'model ' || h(i, 24) % 200 AS model, :fillers, (h(i, 25) % 100)::int AS last_one
+FROM generate_series(1, :rows::int8 / 2) i;
+
+-- Tables of a size that costs nothing, and of a thousandth and a hundredth of the rows.
+CREATE TABLE tiny AS SELECT * FROM events LIMIT 100;
+CREATE TABLE small AS SELECT * FROM events LIMIT 1000;
+CREATE TABLE middle AS SELECT * FROM events LIMIT :rows / 50;
+
+CREATE TABLE parts (LIKE events) PARTITION BY RANGE (at);
+SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES FROM (%L) TO (%L)', n,
+	date '2024-01-01' + n * 60, date '2024-01-01' + (n + 1) * 60) FROM generate_series(0, 11) n \gexec
+INSERT INTO parts SELECT * FROM events LIMIT :rows / 2;
+
+-- Dimensions.
+CREATE TABLE users AS SELECT DISTINCT user_id, (user_id % 40)::int AS country, 'segment ' || user_id % 7 AS segment FROM events;
+ALTER TABLE users ADD PRIMARY KEY (user_id);
+CREATE TABLE products AS SELECT p AS x10k, 'category ' || p % 25 AS category, (p % 777 / 4.0)::float8 AS weight FROM generate_series(0, 9999) p;
+ALTER TABLE products ADD PRIMARY KEY (x10k);
+CREATE TABLE items AS SELECT order_id, (h(id, 30) % 10000)::int AS x10k, (1 + h(id, 31) % 5)::int AS quantity FROM events;
+
+-- Statistics of another time, and rows that no VACUUM has seen.
+CREATE TABLE stale (LIKE events);
+INSERT INTO stale SELECT * FROM events LIMIT 1000;
+UPDATE stale SET x100 = 1, x1m = 1, user_id = 1, status = 'new', city = 'city 1';
+
+VACUUM (ANALYZE, FREEZE);
+INSERT INTO stale SELECT * FROM events LIMIT :rows / 2;
+CREATE TABLE fresh AS SELECT * FROM events LIMIT :rows / 2;
+ANALYZE fresh;
+CREATE FUNCTION odd(i int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN i % 2 = 1; END $$;
+
+-- What is read is kept from the second time on.
+SET hpsort.debug_aggregate = force;
+SELECT format('SELECT count(*) FROM (SELECT %I, count(*) FROM kept GROUP BY 1 OFFSET 0) q', attname)
+FROM pg_attribute, generate_series(1, 3) WHERE attrelid = 'kept'::regclass AND attnum > 0 AND attname NOT IN ('at', 'seen', 'status') \gexec
+RESET hpsort.debug_aggregate;
+SELECT pg_prewarm(oid) FROM pg_class WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace;
+
+-- --- measuring
+
+-- processor_ns: nanoseconds of processor time of this session, and of all processes of the server that have ended.  A parallel worker has,
+-- and the postmaster knows its time, when its leader's query has ended.  The kernel books a process's time when it leaves the processor: hence
+-- the sleep.  Other processes must not end meanwhile.
+CREATE FUNCTION processor_ns() RETURNS int8 LANGUAGE plpgsql AS $$
+DECLARE
+	me text[];
+	parent text[];
+BEGIN
+	PERFORM pg_sleep(0.0002);
+	me := string_to_array(regexp_replace(pg_read_file('/proc/self/stat'), '^.*\) ', ''), ' ');
+	parent := string_to_array(regexp_replace(pg_read_file('/proc/' || me[2] || '/stat'), '^.*\) ', ''), ' ');
+	-- Times of /proc/.../stat are hundredths of a second.
+	RETURN coalesce(split_part(pg_read_file('/proc/self/schedstat', true), ' ', 1)::int8, (me[12]::int8 + me[13]::int8) * 10000000)
+		+ (parent[14]::int8 + parent[15]::int8) * 10000000;
+END $$;
+
+CREATE FUNCTION use_hpsort(yes bool) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hpsort.enable_sort', yes::text, false), set_config('hpsort.enable_aggregate', yes::text, false);
+END $$;
+
+-- A statement is a query, or FETCH n OF a query, by a cursor.
+CREATE FUNCTION run_statement(statement text, times int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	cursor_of text[] := regexp_match(statement, '^FETCH (\d+) OF (.*)$');
+BEGIN
+	FOR i IN 1 .. times LOOP
+		IF cursor_of IS NULL THEN
+			EXECUTE 'COPY (' || statement || ') TO ''/dev/null'' (FORMAT binary)';
+		ELSE
+			DECLARE
+				c refcursor := 'c';
+			BEGIN
+				EXECUTE 'DECLARE c NO SCROLL CURSOR FOR ' || cursor_of[2];
+				EXECUTE 'MOVE FORWARD ' || cursor_of[1] || ' FROM c';
+				EXECUTE 'CLOSE c';
+			END;
+		END IF;
+	END LOOP;
+END $$;
+
+CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || regexp_replace(statement, '^FETCH \d+ OF', 'DECLARE c NO SCROLL CURSOR FOR') LOOP
+		plan := plan || line || E'\n';
+	END LOOP;
+	RETURN plan;
+END $$;
+
+-- write_results: what either plan returns, as text in two files.  Of sums of float8 the order of rows changes the last digits.
+CREATE FUNCTION write_results(statement text, hpsort_file text, core_file text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	query text := regexp_replace(statement, '^FETCH (\d+) OF (.*)$', 'SELECT * FROM (\2) q LIMIT \1');
+BEGIN
+	PERFORM set_config('extra_float_digits', '-6', true);
+	PERFORM use_hpsort(true);
+	EXECUTE format('COPY (%s) TO %L', query, hpsort_file);
+	PERFORM use_hpsort(false);
+	EXECUTE format('COPY (%s) TO %L', query, core_file);
+END $$;
+
+-- measure: the least time of several executions in turns, in ms, by the processor and by the clock; each execution is as many as
+-- take least_ms.  Two rounds are enough where both show hpsort well ahead.
+CREATE FUNCTION measure(statement text, rounds int, least_ms float8, OUT times_hpsort int, OUT times_core int, OUT hpsort_ms float8, OUT core_ms float8,
+	OUT hpsort_clock_ms float8, OUT core_clock_ms float8) LANGUAGE plpgsql AS $$
+DECLARE
+	from_ns int8;
+	from_time timestamptz;
+	ms float8;
+	clock_ms float8;
+	times int;
+	worst float8 := 'infinity';
+	last float8;
+BEGIN
+	times_hpsort := 1;
+	times_core := 1;
+	FOR round IN 0 .. rounds LOOP
+		FOR with_hpsort IN REVERSE 1 .. 0 LOOP
+			PERFORM use_hpsort(with_hpsort = 1);
+			times := CASE WHEN with_hpsort = 1 THEN times_hpsort ELSE times_core END;
+			from_ns := processor_ns();
+			from_time := clock_timestamp();
+			PERFORM run_statement(statement, times);
+			clock_ms := extract(epoch FROM clock_timestamp() - from_time) * 1000 / times;
+			ms := (processor_ns() - from_ns) / 1e6 / times;
+			-- Round 0 only finds out how often.
+			IF round = 0 THEN
+				times := least(1000, greatest(1, ceil(least_ms / greatest(ms, 0.01))));
+				times_hpsort := CASE WHEN with_hpsort = 1 THEN times ELSE times_hpsort END;
+				times_core := CASE WHEN with_hpsort = 0 THEN times ELSE times_core END;
+			ELSIF with_hpsort = 1 THEN
+				hpsort_ms := least(hpsort_ms, ms);
+				hpsort_clock_ms := least(hpsort_clock_ms, clock_ms);
+				last := ms;
+			ELSE
+				core_ms := least(core_ms, ms);
+				core_clock_ms := least(core_clock_ms, clock_ms);
+				worst := least(worst, ms / last);
+			END IF;
+		END LOOP;
+		EXIT WHEN round >= 2 AND worst > 1.15;
+	END LOOP;
+END $$;
