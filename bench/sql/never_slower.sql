@@ -144,7 +144,7 @@ BEGIN
 END $$;
 
 -- measure: the least time of several executions in turns, in ms, by the processor and by the clock; each execution is as many as
--- take least_ms.  Two rounds are enough where both show hpsort well ahead.
+-- take least_ms.  Fewer rounds are enough where all of them show hpsort well ahead.
 CREATE FUNCTION measure(statement text, rounds int, least_ms float8, OUT times_hpsort int, OUT times_core int, OUT hpsort_ms float8, OUT core_ms float8,
 	OUT hpsort_clock_ms float8, OUT core_clock_ms float8) LANGUAGE plpgsql AS $$
 DECLARE
@@ -153,7 +153,7 @@ DECLARE
 	ms float8;
 	clock_ms float8;
 	times int;
-	worst float8 := 'infinity';
+	worst float8;
 	last float8;
 BEGIN
 	times_hpsort := 1;
@@ -167,12 +167,14 @@ BEGIN
 			PERFORM run_statement(statement, times);
 			clock_ms := extract(epoch FROM clock_timestamp() - from_time) * 1000 / times;
 			ms := (processor_ns() - from_ns) / 1e6 / times;
-			-- Round 0 only finds out how often.
+			-- Round 0 finds out how often, and is one of the measured where that is once.
 			IF round = 0 THEN
 				times := least(1000, greatest(1, ceil(least_ms / greatest(ms, 0.01))));
 				times_hpsort := CASE WHEN with_hpsort = 1 THEN times ELSE times_hpsort END;
 				times_core := CASE WHEN with_hpsort = 0 THEN times ELSE times_core END;
-			ELSIF with_hpsort = 1 THEN
+				CONTINUE WHEN times > 1;
+			END IF;
+			IF with_hpsort = 1 THEN
 				hpsort_ms := least(hpsort_ms, ms);
 				hpsort_clock_ms := least(hpsort_clock_ms, clock_ms);
 				last := ms;
@@ -182,6 +184,6 @@ BEGIN
 				worst := least(worst, ms / last);
 			END IF;
 		END LOOP;
-		EXIT WHEN round >= 2 AND worst > 1.15;
+		EXIT WHEN hpsort_ms IS NOT NULL AND core_ms IS NOT NULL AND (worst > 1.5 OR (round >= 2 AND worst > 1.15));
 	END LOOP;
 END $$;
