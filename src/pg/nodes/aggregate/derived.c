@@ -598,16 +598,23 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 {
 	ColumnBatch *batch = &derived->block_batch;
 	ExpressionBlocks blocks = derived->blocks;
+	int64	   *blocks_of_rows;
 	int64		block = 0;
 	int64		begin = 0;
 	bool		known = false;
 	size_t		i;
 
 	if (batch->wide == NULL)
-		batch->wide = MemoryContextAlloc(derived->memory, COLUMN_BATCH_KEYS * sizeof(int64));
-	batch->n = base->n;
+	{
+		MemoryContext old = MemoryContextSwitchTo(derived->memory);
+
+		column_batch_make(batch, BATCH_WIDE, COLUMN_BATCH_KEYS);
+		MemoryContextSwitchTo(old);
+	}
+	batch->n = 0;
 	batch->nulls = base->nulls;
 	batch->nnulls = base->nnulls;
+	blocks_of_rows = column_batch_space(batch, base->n).wide;
 	for (i = 0; i < base->n; i++)
 	{
 		int64		value = row_value(base, i);
@@ -622,20 +629,21 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 			known = block != BLOCK_BEFORE_ORIGIN;
 			begin = (int64) ((uint64) blocks.origin + (uint64) block * (uint64) blocks.width);
 		}
-		batch->wide[i] = block;
+		blocks_of_rows[i] = block;
 	}
+	column_batch_add(batch, base->n, 0);
 	return batch;
 }
 
 /*
  * Fills the batch by the array, which has room for the keys of all rows, which are the values of base, or
- * their blocks.  nulls, narrow_keys and narrow are constants, so that the compiler makes a loop for each case.
+ * their blocks.  narrow_keys and narrow are constants, so that the compiler makes a loop for each case.
  */
 static pg_attribute_always_inline void
-fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys, bool nulls, bool narrow_keys,
-			  bool narrow)
+fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys, bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
+	bool		nulls = base->nnulls > 0;
 	int64		lo = derived->range.lo;
 	int64	   *values = derived->values;
 	uint8	   *states = derived->states;
@@ -753,21 +761,10 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	}
 	if (derived->given_up || derived->memo)
 		fill_by_rows(derived, base, keys);
-	else if (base->nnulls > 0)
-	{
-		if (keys->keys)
-			batch->keys ? fill_by_array(derived, base, keys, true, true, true) :
-				fill_by_array(derived, base, keys, true, true, false);
-		else
-			batch->keys ? fill_by_array(derived, base, keys, true, false, true) :
-				fill_by_array(derived, base, keys, true, false, false);
-	}
 	else if (keys->keys)
-		batch->keys ? fill_by_array(derived, base, keys, false, true, true) :
-			fill_by_array(derived, base, keys, false, true, false);
+		batch->keys ? fill_by_array(derived, base, keys, true, true) : fill_by_array(derived, base, keys, true, false);
 	else
-		batch->keys ? fill_by_array(derived, base, keys, false, false, true) :
-			fill_by_array(derived, base, keys, false, false, false);
+		batch->keys ? fill_by_array(derived, base, keys, false, true) : fill_by_array(derived, base, keys, false, false);
 	if (!derived->given_up)
 		look_at_memo(derived);
 	return batch;
