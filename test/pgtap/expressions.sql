@@ -31,7 +31,7 @@ BEGIN
 	-- some of them on the second
 	UPDATE times SET at = date_trunc('second', at), atz = date_trunc('second', atz) WHERE i % 5 = 0;
 	UPDATE times SET at = date_trunc('hour', at), atz = date_trunc('hour', atz) WHERE i % 50 = 0;
-	INSERT INTO times SELECT i, t, t FROM generate_series(1, 3) i, unnest(ARRAY[NULL, 'infinity', '-infinity', '0001-01-01 00:00:00 BC',
+	INSERT INTO times SELECT i, t, t FROM generate_series(1, 3) i, unnest(ARRAY[NULL, 'infinity', '-infinity', 'infinity', '0001-01-01 00:00:00 BC',
 		'0044-03-15 12:34:56.789 BC', '4700-01-01 BC', '0001-12-31 23:59:59.999999 BC', '99999-12-31 23:59:59', '290000-02-29 00:00:00']::timestamp[]) t;
 	ANALYZE times;
 END $$;
@@ -100,13 +100,13 @@ SELECT ARRAY['at::date', 'atz::date', 'date_trunc(''day'', at)::date', 'date_tru
 	'date_bin(''11 days'', at, ''1970-01-01'')', 'extract(timezone FROM atz)', 'extract(hour FROM at) + extract(second FROM at)',
 	'date_trunc(''hour'', at) - date_trunc(''day'', at)', 'coalesce(date_trunc(''day'', at), ''2000-01-01'')', 'at IS NULL OR date_trunc(''year'', at) > ''2000-01-01'''] AS of_both \gset
 
--- Every zone of this list, and some of all that there are.
+-- Every zone of this list, and some of all that there are.  One of them changes its time at no quarter of an hour.
 CREATE FUNCTION pg_temp.check_zones(expressions text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	zone text;
 BEGIN
 	FOR zone IN
-		SELECT * FROM unnest('{UTC,Europe/Berlin,America/New_York,Asia/Kathmandu,Australia/Lord_Howe,Africa/Monrovia,Pacific/Apia,Antarctica/Troll,<X>-03:20,<Y>2:40<Z>}'::text[])
+		SELECT * FROM unnest('{UTC,Europe/Berlin,America/New_York,Asia/Kathmandu,Australia/Lord_Howe,Africa/Monrovia,Pacific/Apia,Antarctica/Troll,<X>-03:20,<Y>2:40<Z>,"AAA0BBB-1,M3.2.0/2:07:30,M10.5.0/3:11:15"}'::text[])
 		UNION ALL
 		(SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)' ORDER BY md5(name || random()) LIMIT 4)
 	LOOP

@@ -110,15 +110,20 @@ field_of(List *args)
 	return NULL;
 }
 
-/* The longest blocks of the session's time zone: by its offset at some time, which is that of most others. */
+/* The longest blocks of the session's time zone: by its offsets in a winter and a summer, which are those of most others. */
 static int64
 zone_width(void)
 {
+	static const TimestampTz times[] = {0, 182 * USECS_PER_DAY};
 	struct pg_tm tm;
 	fsec_t		fsec;
 	int			zone;
+	int			i;
 
-	return timestamp2tm(0, &zone, &tm, &fsec, NULL, NULL) == 0 && zone % SECS_PER_HOUR == 0 ? USECS_PER_HOUR : ZONE_QUARTER;
+	for (i = 0; i < lengthof(times); i++)
+		if (timestamp2tm(times[i], &zone, &tm, &fsec, NULL, NULL) != 0 || zone % SECS_PER_HOUR != 0)
+			return ZONE_QUARTER;
+	return USECS_PER_HOUR;
 }
 
 /* A function of a timestamp, or one with time zone, that depends on nothing shorter than width. */

@@ -619,15 +619,13 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	{
 		int64		value = row_value(base, i);
 
-		/*
-		 * A division takes longer than all else, and rows that came together are often in the same block.  The first or the last block of
-		 * all may begin or end outside of what an int64 holds.
-		 */
+		/* A division takes longer than all else, and rows that came together are often in the same block. */
 		if (!known || value < begin || (uint64) value - (uint64) begin >= (uint64) blocks.width)
 		{
 			block = expression_block_of(&blocks, value);
-			known = block != BLOCK_BEFORE_ORIGIN;
 			begin = (int64) ((uint64) blocks.origin + (uint64) block * (uint64) blocks.width);
+			/* The first of all blocks begins below what an int64 holds. */
+			known = block != BLOCK_BEFORE_ORIGIN && begin <= value;
 		}
 		blocks_of_rows[i] = block;
 	}
