@@ -126,7 +126,13 @@ need()
 	if [ -z "${PG_CONFIGS:-${PG_CONFIG:-}}" ]; then
 		find_postgres
 		if [ ${#postgres_list[@]} -eq 0 ] && ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
-			need_packages postgresql
+			if may_be_root; then
+				need_packages postgresql
+			else
+				# All at once, by names that say no version.
+				missing+=(postgresql postgresql-server-dev-all)
+				[[ " $* " != *" pgtap "* ]] || missing+=(pgtap)
+			fi
 		fi
 		for dir in /usr/lib/postgresql/*; do
 			[ -x "$dir/bin/postgres" ] || continue
