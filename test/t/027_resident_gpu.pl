@@ -177,7 +177,7 @@ unlike(plan_of(sprintf($pairs, $_), \@parallel), qr/Workers/, "no workers: $_") 
 like(plan_of(sprintf($pairs, ''), [@parallel, 'hpsort.device = cpu']), qr/Workers Launched/, 'but for memory');
 
 # Rows change.
-for my $round (1 .. 6)
+for my $round (1 .. at_length(3, 6))
 {
 	my $id = int(rand(20000));
 
@@ -199,7 +199,7 @@ unlike(plan_of('SELECT x, max(y) FROM r GROUP BY x', ['hpsort.verify_resident = 
 
 # --- Rows change: other blocks are read from their pages, and the service's copies of these are not used
 
-for my $round (1 .. 4)
+for my $round (1 .. at_length(2, 4))
 {
 	my $part = int(rand(60000));
 	my $size = 1 + int(rand(3000));
@@ -242,7 +242,7 @@ cmp_ok(gpu_blocks('x'), '>', 100, 'it is used');
 
 # --- The service is killed: between queries, and while it takes and adds extents
 
-for my $round (1 .. 3)
+for my $round (1 .. at_length(1, 3))
 {
 	kill 'KILL', service($node, 'pid');
 	same("killed before, round $round", 't', 'x') if wait_running($node);
@@ -254,7 +254,7 @@ for my $round (1 .. 3)
 my $expected = sql("SELECT md5(answer_of_core('big', 'x'))");
 my $ask = "SET hpsort.device = auto; SELECT md5(answer('big', 'x'))";
 is(sql($ask), $expected, 'captured') for 1 .. 3;
-foreach my $fault (qw(kill:keep kill:extents garbage:extents oom:keep sticky:extents hang:extents))
+foreach my $fault (@{ at_length([qw(kill:keep garbage:extents)], [qw(kill:keep kill:extents garbage:extents oom:keep sticky:extents hang:extents)]) })
 {
 	# A service that was just started has no extents, and so both points are met.
 	configure($node, 'hpsort.gpu_fault' => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang/ ? '400ms' : '20s');
@@ -278,7 +278,7 @@ foreach my $fault (qw(kill:keep kill:extents garbage:extents oom:keep sticky:ext
 my $lookup = 'SELECT md5(string_agg(q::text, \' \' ORDER BY x)) FROM (SELECT x, percentile_disc(array[0.1, 0.5]) WITHIN GROUP (ORDER BY y), count(*) FROM wide WHERE y > 1000 GROUP BY x) q';
 $expected = sql("$core $lookup");
 is(sql("SET hpsort.device = auto; $lookup"), $expected, 'looked up') for 1 .. 2;
-foreach my $fault (qw(kill:rows kill:look kill:look:2 garbage:rows garbage:look short:look oom:rows oom:look sticky:rows sticky:look oom:finish nochunks:chunk hang:rows hang:look oom:keep))
+foreach my $fault (@{ at_length([qw(kill:look oom:rows)], [qw(kill:rows kill:look kill:look:2 garbage:rows garbage:look short:look oom:rows oom:look sticky:rows sticky:look oom:finish nochunks:chunk hang:rows hang:look oom:keep)]) })
 {
 	configure($node, 'hpsort.gpu_fault' => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang|nochunks/ ? '400ms' : '20s');
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
@@ -352,7 +352,7 @@ foreach my $point (sort keys %asked)
 # --- The server crashes, and its LSNs and generations are given anew: what the service had is forgotten
 
 sql('CHECKPOINT');
-for my $round (1 .. 2)
+for my $round (1 .. at_length(1, 2))
 {
 	my $pid = sql('SELECT pid FROM pg_stat_activity WHERE backend_type = \'checkpointer\'');
 
