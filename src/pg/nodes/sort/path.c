@@ -241,6 +241,15 @@ order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns
 	return order;
 }
 
+/*
+ * Of a LIMIT by abbreviated keys with fewer groups of equal ones than this, in tables with groups of so many rows, rows are copied after
+ * all (in_place.c, EQUAL_PART and EQUAL_MIN), and all of them compared, as copies have no abbreviations, after they have been read for
+ * their abbreviations: ORDER BY status, at LIMIT 10 of 500,000 rows with 5 texts takes 85 ms, core's sort 57; ORDER BY city, id of 1,000 texts
+ * 44, and core's 71 (Intel Xeon, PostgreSQL 17).
+ */
+#define LIMIT_GROUPS_MIN 64
+#define LIMIT_GROUP_ROWS 1000
+
 /* Gives path the cost of sorting subpath. */
 static void
 set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
@@ -262,6 +271,9 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 		!sort_path_abbreviation_divides(root, key_expression(subpath, columns, 0),
 										linitial_oid(columns->sortops),
 										linitial_oid(columns->collations));
+	if (columns->abbreviated && bound && bound->exprs && bound->kind == 0 && input.groups > 0 &&
+		input.groups < LIMIT_GROUPS_MIN && subpath->rows > LIMIT_GROUPS_MIN * LIMIT_GROUP_ROWS)
+		input.undivided = true;
 	input.strings = sort_path_abbreviates_strings(columns);
 	input.alike = input.alike_groups = 0;
 	if (columns->abbreviated && !input.further && !input.undivided)
