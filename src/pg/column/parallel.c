@@ -98,6 +98,7 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 	for (i = 0; i < nsources; i++)
 	{
 		BlockNumber nblocks;
+		ResidentQuestion question = {.ncolumns = 1, .nkeys = 1, .attnums = &sources[i].attnum};
 		ResidentEstimate resident;
 
 		/*
@@ -109,8 +110,7 @@ column_parallel_workers(const ColumnSource *sources, int nsources)
 			sources[i].rel->rd_tableam != GetHeapamTableAmRoutine())
 			return 0;
 		nblocks = RelationGetNumberOfBlocks(sources[i].rel);
-		resident = resident_estimate(RelationGetRelid(sources[i].rel), 1, 1, &sources[i].attnum,
-									 sources[i].rel->rd_rel->reltuples, false);
+		resident = resident_estimate(RelationGetRelid(sources[i].rel), &question, sources[i].rel->rd_rel->reltuples);
 		pages += nblocks * (1 - resident.share) + nblocks * resident.share *
 			(resident.gpu ? RESIDENT_GPU_ROW_COST : RESIDENT_ROW_COST);
 		rel->rel_parallel_workers = column_parallel_setting(rel->rel_parallel_workers,

@@ -5,6 +5,10 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
@@ -18,9 +22,79 @@
 #include "pg/sort_context.h"
 #include "sort/extent_job.h"
 
-ResidentEstimate
-resident_estimate(Oid relid, int ncolumns, int nkeys, const AttrNumber *attnums, double tuples, bool looked_up)
+/* The column that an expression is, perhaps relabelled; 0 if it is none. */
+static AttrNumber
+plain_column(Node *expression)
 {
+	while (expression && IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return expression && IsA(expression, Var) ? ((Var *) expression)->varattno : 0;
+}
+
+/* The column that a condition compares with what has no column; 0 if it seems to be none such. */
+static AttrNumber
+compared_column(Node *clause)
+{
+	List	   *args = NIL;
+	AttrNumber	column = 0;
+	ListCell   *lc;
+
+	if (IsA(clause, NullTest))
+		return plain_column((Node *) ((NullTest *) clause)->arg);
+	if (IsA(clause, BooleanTest))
+		return plain_column((Node *) ((BooleanTest *) clause)->arg);
+	if (is_notclause(clause))
+		return plain_column((Node *) get_notclausearg(clause));
+	if (IsA(clause, OpExpr))
+		args = ((OpExpr *) clause)->args;
+	else if (IsA(clause, ScalarArrayOpExpr))
+		args = ((ScalarArrayOpExpr *) clause)->args;
+	else
+		return plain_column(clause);
+	foreach(lc, args)
+	{
+		AttrNumber	attnum = plain_column((Node *) lfirst(lc));
+
+		if (attnum == 0 && contain_var_clause((Node *) lfirst(lc)))
+			return 0;
+		if (attnum != 0 && column != 0)
+			return 0;
+		column = attnum != 0 ? attnum : column;
+	}
+	return column;
+}
+
+bool
+resident_compared_columns(const List *conditions, List **columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		Node	   *clause = (Node *) lfirst(lc);
+		AttrNumber	attnum;
+
+		if (IsA(clause, RestrictInfo))
+			clause = (Node *) ((RestrictInfo *) clause)->clause;
+		if (is_andclause(clause))
+		{
+			if (!resident_compared_columns(((BoolExpr *) clause)->args, columns))
+				return false;
+			continue;
+		}
+		attnum = compared_column(clause);
+		if (attnum <= 0)
+			return false;
+		*columns = list_append_unique_int(*columns, attnum);
+	}
+	return true;
+}
+
+ResidentEstimate
+resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
+{
+	const AttrNumber *attnums = question->attnums;
+	int			ncolumns = question->ncolumns;
 	ResidentEstimate estimate = {0};
 	ResidentSummary *summaries;
 	Relation	rel;
@@ -46,9 +120,9 @@ resident_estimate(Oid relid, int ncolumns, int nkeys, const AttrNumber *attnums,
 		estimate.share = Min(estimate.share, (double) summaries[c].rows / tuples);
 	}
 	table_close(rel, NoLock);
-	if (looked_up && estimate.share > 0)
-		estimate.gpu = resident_rows_pay(summaries, ncolumns, nkeys);
-	if (ncolumns == 1 && nkeys == 1 && estimate.share > 0 && !estimate.gpu)
+	if (question->looked_up && estimate.share > 0)
+		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys);
+	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 && !estimate.gpu)
 	{
 		SortContext context;
 

@@ -257,66 +257,25 @@ translate_columns(PlannerInfo *root, RelOptInfo *rel, List *tables, List *column
 	return result;
 }
 
-/* The column that an expression is, perhaps relabelled; 0 if it is none. */
-static AttrNumber
-plain_column(Node *expression)
+/* The filters, as conditions of a table's columns. */
+static PathTarget *
+target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
 {
-	while (expression && IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return expression && IsA(expression, Var) ? ((Var *) expression)->varattno : 0;
-}
-
-/* The column that a condition compares with what has no column; 0 if it seems to be none such. */
-static AttrNumber
-compared_column(Node *clause)
-{
-	List	   *args = NIL;
-	AttrNumber	column = 0;
+	PathTarget *target = create_empty_pathtarget();
 	ListCell   *lc;
 
-	if (IsA(clause, NullTest))
-		return plain_column((Node *) ((NullTest *) clause)->arg);
-	if (IsA(clause, BooleanTest))
-		return plain_column((Node *) ((BooleanTest *) clause)->arg);
-	if (is_notclause(clause))
-		return plain_column((Node *) get_notclausearg(clause));
-	if (IsA(clause, OpExpr))
-		args = ((OpExpr *) clause)->args;
-	else if (IsA(clause, ScalarArrayOpExpr))
-		args = ((ScalarArrayOpExpr *) clause)->args;
-	else
-		return plain_column(clause);
-	foreach(lc, args)
+	foreach(lc, input->filters)
 	{
-		AttrNumber	attnum = plain_column((Node *) lfirst(lc));
+		Node	   *filter = (Node *) lfirst(lc);
 
-		if (attnum == 0 && contain_var_clause((Node *) lfirst(lc)))
-			return 0;
-		if (attnum != 0 && column != 0)
-			return 0;
-		column = attnum != 0 ? attnum : column;
+		if (table != input->rel)
+			filter = compat_translate_to_child(root, filter, table, input->rel);
+		add_column_to_pathtarget(target, (Expr *) filter, 0);
 	}
-	return column;
+	return target;
 }
 
-/* Adds the columns of a table's conditions to a list; false if one is not a comparison that the scan may evaluate in memory. */
-static bool
-add_compared_columns(const RelOptInfo *table, List **columns)
-{
-	ListCell   *lc;
-
-	foreach(lc, table->baserestrictinfo)
-	{
-		AttrNumber	attnum = compared_column((Node *) lfirst_node(RestrictInfo, lc)->clause);
-
-		if (attnum <= 0)
-			return false;
-		*columns = list_append_unique_int(*columns, attnum);
-	}
-	return true;
-}
-
-/* How much of each table is resident. */
+/* How much of each table is resident, with the columns that WHERE and FILTER compare. */
 static ResidentEstimate *
 estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_up)
 {
@@ -328,21 +287,22 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		List	   *columns = list_copy((List *) list_nth(input->table_columns, t));
-		int			nkeys = list_length(columns);
+		ResidentQuestion question = {
+			.nkeys = list_length(columns),
+			.filtered = table->baserestrictinfo != NIL || input->filters != NIL,
+			.looked_up = looked_up
+		};
 		AttrNumber *attnums;
-		int			ncolumns = 0;
 		ListCell   *lc;
 
-		/* Where conditions are evaluated in memory it takes longer than what RESIDENT_ROW_COST says. */
-		if (table->baserestrictinfo != NIL && !(looked_up && add_compared_columns(table, &columns)))
+		if (!resident_compared_columns(table->baserestrictinfo, &columns) ||
+			!resident_compared_columns(target_of_filters(input, root, table)->exprs, &columns))
 			continue;
 		attnums = palloc_array(AttrNumber, Max(list_length(columns), 1));
 		foreach(lc, columns)
-			attnums[ncolumns++] = (AttrNumber) lfirst_int(lc);
-		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, ncolumns, nkeys, attnums,
-										 table->tuples, looked_up);
-		if (table->baserestrictinfo != NIL && !residents[t].gpu)
-			residents[t].share = 0;
+			attnums[question.ncolumns++] = (AttrNumber) lfirst_int(lc);
+		question.attnums = attnums;
+		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, &question, table->tuples);
 		pfree(attnums);
 	}
 	return residents;
@@ -350,11 +310,11 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 
 bool
 aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, const List *paths,
-					 List *columns, bool looked_up)
+					 List *columns, List *filters, bool looked_up)
 {
 	input->columns = columns;
 	input->rel = rel;
-	input->filters = NIL;
+	input->filters = filters;
 	input->tables = find_tables(root, rel, paths);
 	input->table_columns = translate_columns(root, rel, input->tables, columns);
 	if (input->table_columns == NIL)
@@ -374,35 +334,18 @@ aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel, 
 #define READ_ROW_COST		0.2
 #define FILTER_ROW_COST		0.6
 
-/* The filters, as conditions of a table's columns. */
-static PathTarget *
-target_of_filters(const AggregateInput *input, PlannerInfo *root, RelOptInfo *table)
-{
-	PathTarget *target = create_empty_pathtarget();
-	ListCell   *lc;
-
-	foreach(lc, input->filters)
-	{
-		Node	   *filter = (Node *) lfirst(lc);
-
-		if (table != input->rel)
-			filter = compat_translate_to_child(root, filter, table, input->rel);
-		add_column_to_pathtarget(target, (Expr *) filter, 0);
-	}
-	return target;
-}
-
 Cost
 aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path, int workers)
 {
 	Cost		total = 0;
 	int			t;
 
+	if (workers > 0)
+		total += RESIDENT_SETUP_FACTOR * parallel_setup_cost * aggregate_input_resident_part(input);
 	for (t = 0; t < list_length(input->tables); t++)
 	{
 		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
 		const ResidentEstimate *resident = &input->residents[t];
-		double		in_memory = input->filters == NIL ? resident->share : 0;
 		Cost		pages;
 		Path	   *scan = create_seqscan_path(root, table, NULL, workers);
 		double		share = table->baserestrictinfo != NIL ? FILTER_ROW_COST : READ_ROW_COST;
@@ -416,22 +359,43 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 		if (workers > 0 && table->rows > 0)
 			rows *= scan->rows / table->rows;
 		pages = scan->total_cost - (1 - share) * cpu_tuple_cost * rows;
-		total += (1 - in_memory) * pages + in_memory * rows * cpu_tuple_cost *
-			(resident->gpu && workers == 0 ? RESIDENT_GPU_ROW_COST : RESIDENT_ROW_COST);
+		total += (1 - resident->share) * pages + resident->share * cpu_tuple_cost *
+			(resident->gpu && workers == 0 ? rows * RESIDENT_GPU_ROW_COST :
+			 scan->rows * RESIDENT_ROW_COST + rows * RESIDENT_CONDITION_COST *
+			 (list_length(table->baserestrictinfo) + list_length(input->filters)));
 	}
 	return total;
 }
 
-double
-aggregate_input_gpu_rows(const AggregateInput *input)
+/* The part of the rows wanted that is resident, or, with gpu, of which the GPU would answer as well. */
+static double
+resident_part(const AggregateInput *input, bool gpu)
 {
+	double		resident = 0;
 	double		rows = 0;
 	int			t;
 
-	for (t = 0; t < list_length(input->tables) && input->filters == NIL; t++)
-		if (input->residents[t].gpu)
-			rows += input->residents[t].share * ((RelOptInfo *) list_nth(input->tables, t))->rows;
-	return rows;
+	for (t = 0; t < list_length(input->tables); t++)
+	{
+		RelOptInfo *table = (RelOptInfo *) list_nth(input->tables, t);
+
+		rows += table->rows;
+		if (!gpu || input->residents[t].gpu)
+			resident += input->residents[t].share * table->rows;
+	}
+	return rows > 0 ? resident / rows : 0;
+}
+
+double
+aggregate_input_resident_part(const AggregateInput *input)
+{
+	return resident_part(input, false);
+}
+
+double
+aggregate_input_gpu_part(const AggregateInput *input)
+{
+	return resident_part(input, true);
 }
 
 int

@@ -34,7 +34,7 @@ typedef struct AggregateInput
  * (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
-								 const List *paths, List *columns, bool looked_up);
+								 const List *paths, List *columns, List *filters, bool looked_up);
 
 /*
  * Gives path a scan of each table, for the executor half to find relation and
@@ -44,8 +44,11 @@ extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOp
 extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath *path,
 								 int workers);
 
-/* Rows of the input that the GPU counts where one process reads it: they cost that process nothing more. */
-extern double aggregate_input_gpu_rows(const AggregateInput *input);
+/* The part of the input's rows that is resident. */
+extern double aggregate_input_resident_part(const AggregateInput *input);
+
+/* The part that the GPU counts where one process reads the input: these rows cost that process nothing more. */
+extern double aggregate_input_gpu_part(const AggregateInput *input);
 
 /* Workers for the tables of the input, which are read one after the other like one. */
 extern int	aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel);

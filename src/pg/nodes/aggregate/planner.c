@@ -205,7 +205,7 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	foreach(lc, aggregates)
 		columns = list_append_unique_int(columns,
 										 aggref_column(lfirst_node(Aggref, lc))->varattno);
-	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, columns, false))
+	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, columns, NIL, false))
 		return false;
 
 	MemSet(&costs, 0, sizeof(costs));

@@ -73,7 +73,7 @@ query_planner_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *fin
 	 * there that are still in input_rel's list.
 	 */
 	if (!aggregate_input_find(&input, root, input_rel, final_rel->pathlist,
-							  list_make1_int(column->varattno), false))
+							  list_make1_int(column->varattno), NIL, false))
 		return;
 
 	path = makeNode(CustomPath);

@@ -200,6 +200,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	const RelOptInfo *rel = path->parent;
 	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
 	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
+	ResidentQuestion question = {.ncolumns = columns->nmapped, .nkeys = columns->nmapped};
 	ResidentEstimate estimate;
 	int			i;
 
@@ -217,8 +218,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 			return 1;
 		attnums[i] = column->varattno;
 	}
-	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, columns->nmapped, columns->nmapped, attnums,
-								 rel->tuples, false);
+	question.attnums = attnums;
+	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
 	return 1 - Min(estimate.share, 1) * (1 - RESIDENT_FIRST_COST);
 }
 
