@@ -360,6 +360,20 @@ for my $order ('x', 'y', 'x DESC, y')
 	($got, $want) = both($half, "SELECT * FROM large ORDER BY $order", "SELECT * FROM large ORDER BY $order, id");
 	ok($got eq $want, "rows copied from the middle on, by $order");
 }
+# Of a LIMIT's few rows the pages are read once more; where keys left to PostgreSQL are compared, rows are copied, and those beyond the cutoff are not.
+for my $case ([ 'x, id LIMIT 10', 'in place' ], [ 'x DESC, filler, id LIMIT 10', 'copied \\(not in shared buffers\\)' ])
+{
+	my ($order, $where) = @$case;
+	for my $table ('large', "large WHERE filler <> ''")
+	{
+		my $query = "SELECT id, x, filler FROM $table ORDER BY $order";
+		$primary->restart;
+		like(plan_of($primary, $query), qr/Rows: $where/, "not cached: $table ORDER BY $order");
+		$primary->restart;
+		($got, $want) = both('', $query);
+		ok($got eq $want, 'the first rows of a table that is not cached');
+	}
+}
 # The planner takes this for a third of the rows, whose keys fit.
 my $many = <<'SQL';
 SET temp_buffers = '160MB'; SET work_mem = '64kB';

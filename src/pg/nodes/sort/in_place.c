@@ -177,27 +177,34 @@ take_narrow(Reading *reading, size_t n)
 	row_store_put_narrow_refs(store, images, places, reading->items, kept);
 }
 
-/* The same of the wide layout. */
+/* The mapped keys of row i of the batch. */
+static inline void
+keys_of_row(const Reading *reading, size_t i, RowKey *key)
+{
+	int			k;
+
+	key->nulls = 0;
+	for (k = 0; k < reading->scan.ncolumns; k++)
+	{
+		bool		isnull = reading->batches[k].nulls[i];
+
+		key->nulls |= isnull << k;
+		key->images[k] = isnull ? 0 : image_of(&reading->keys[k], &reading->batches[k], i);
+	}
+}
+
+/* Takes the next n rows to a store of the wide layout. */
 static void
 take_wide(Reading *reading, size_t n)
 {
 	RowStore   *store = reading->rows->store;
-	int			nkeys = reading->scan.ncolumns;
 	size_t		end = reading->taken + n;
 	RowKey		key;
 	size_t		i;
-	int			k;
 
 	for (i = reading->taken; i < end; i++)
 	{
-		key.nulls = 0;
-		for (k = 0; k < nkeys; k++)
-		{
-			bool		isnull = reading->batches[k].nulls[i];
-
-			key.nulls |= isnull << k;
-			key.images[k] = isnull ? 0 : image_of(&reading->keys[k], &reading->batches[k], i);
-		}
+		keys_of_row(reading, i, &key);
 		if (row_store_wants(store, &key))
 			row_store_put_ref(store, &key, place_of(reading, reading->tids[i]));
 	}
@@ -339,7 +346,7 @@ take_batch(Reading *reading)
 	return true;
 }
 
-/* Whether the table comes from disk. */
+/* Whether the rows must be copied because the table comes from disk. */
 static bool
 is_not_cached(Reading *reading)
 {
@@ -351,6 +358,9 @@ is_not_cached(Reading *reading)
 		now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
 		reading->rows->fetch->npinned;	/* hits once more, of keep_page */
 
+	/* Few pages are read once more, for the rows that are wanted, if none is fetched to be compared. */
+	if (reading->scan.unread && reading->rows->spec->keys->nrest == 0)
+		return false;
 	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
 		return false;
 	reading->where = ROWS_COPIED_NOT_CACHED;
@@ -447,6 +457,27 @@ start_copying(Reading *reading)
 	column_reader_by_page(reading->reader);
 }
 
+/*
+ * Whether row i of the batch is worth being looked at, though rows are copied: it may come before the last one of a LIMIT that
+ * has been found.  Images that are not exact the copies do not have.
+ */
+static bool
+copy_is_wanted(Reading *reading, size_t i)
+{
+	const RowStore *store = reading->sort->store;
+	RowKey		key;
+
+	if (!store->has_cutoff || reading->scan.images)
+		return true;
+	keys_of_row(reading, i, &key);
+	if (store->narrow)
+		key.images[0] = (uint32) key.images[0];
+	if (row_store_wants(store, &key))
+		return true;
+	reading->sort->stats->keys++;
+	return false;
+}
+
 /* Copies the rows of a batch from the page that they are on. */
 static void
 copy_page(Reading *reading)
@@ -465,6 +496,8 @@ copy_page(Reading *reading)
 		OffsetNumber line = COLUMN_TID_LINE(reading->tids[i]);
 		ItemId		item = PageGetItemId(page, line);
 
+		if (!copy_is_wanted(reading, i))
+			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, COLUMN_TID_BLOCK(reading->tids[i]), line);
@@ -512,18 +545,6 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	}
 	reading->scan.ncolumns = spec->keys->nmapped;
 	reading->scan.attnums = reading->attnums;
-}
-
-/* The columns of the table that keys left to core are. */
-static AttrNumber *
-rest_attnums(const KeyColumns *keys, const Plan *plan)
-{
-	AttrNumber *attnums = palloc_array(AttrNumber, keys->nrest);
-	int			k;
-
-	for (k = 0; k < keys->nrest; k++)
-		attnums[k] = in_place_key_attnum(&keys->keys[keys->nexact + k], plan);
-	return attnums;
 }
 
 /* Reads the table; false if its rows have been copied. */
@@ -644,8 +665,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	blocks = RelationGetNumberOfBlocks(node->ss_currentRelation);
 	if (in_place_pins_all(bound, blocks))
 		row_fetch_reserve(rows->fetch, blocks);
-	fetched = place_rows_create(rows->fetch, node, slot, rest_attnums(spec->keys, child->plan),
-								spec->memory);
+	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
 	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
 											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
 	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) : 0;

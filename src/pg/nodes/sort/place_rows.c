@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/place_rows.h"
 
 /* The memory for a copy of a value: see RowElsewhere. */
@@ -81,7 +82,7 @@ tuple_at(void *arg, uint32 place)
 }
 
 PlaceRows *
-place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, AttrNumber *attnums,
+place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, const KeyColumns *keys,
 				  MemoryContext memory)
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
@@ -95,7 +96,9 @@ place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot, AttrN
 	rows->fetch = fetch;
 	rows->child = child;
 	rows->slot = slot;
-	rows->attnums = attnums;
+	rows->attnums = palloc_array(AttrNumber, keys->nrest);
+	for (i = 0; i < keys->nrest; i++)
+		rows->attnums[i] = in_place_key_attnum(&keys->keys[keys->nexact + i], child->ps.plan);
 	rows->copies = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_DEFAULT_SIZES);
 	for (i = 0; i < lengthof(rows->recent); i++)
 		rows->recent[i] = AllocSetContextCreate(memory, "hpsort values", ALLOCSET_SMALL_SIZES);

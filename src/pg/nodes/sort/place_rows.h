@@ -29,11 +29,11 @@ typedef struct PlaceRows
 } PlaceRows;
 
 /*
- * Makes the rows that fetch has of the child's table, in a memory context.  attnums: a column of the
- * table for each key left to core; it must live as long.
+ * Makes the rows that fetch has of the child's table, in a memory context.  Of keys those left to core are
+ * read of the rows.
  */
 extern PlaceRows *place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot,
-									AttrNumber *attnums, MemoryContext memory);
+									const KeyColumns *keys, MemoryContext memory);
 
 /* The row in the slot as the child would have returned it. */
 static inline TupleTableSlot *

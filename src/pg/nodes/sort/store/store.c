@@ -225,9 +225,9 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 }
 
 /*
- * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if
- * keys are left to core.  Rows that lie elsewhere are not compared by these: such as are
- * equal to the cutoff by mapped keys may be wanted.
+ * Whether a row is at or after the cutoff, and so not wanted.  slot has the row, if keys are
+ * left to core.  Without a slot the row is not compared by these keys: a row that is equal to
+ * the cutoff by mapped keys may be wanted.
  */
 static bool
 after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
@@ -236,7 +236,7 @@ after_cutoff(const RowStore *store, const RowKey *key, TupleTableSlot *slot)
 	int			result = row_key_compare(keys, key, &store->cutoff);
 	int			i;
 
-	if (store->elsewhere && keys->nrest > 0)
+	if (slot == NULL && keys->nrest > 0)
 		return result > 0;
 	for (i = 0; result == 0 && i < keys->nrest; i++)
 	{
