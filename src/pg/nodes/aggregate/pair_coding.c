@@ -12,10 +12,10 @@ void
 pair_coding_set_bits(PairCoding *coding)
 {
 	uint64		values = field_range_values(&coding->values);
-	uint64		markers = coding->markers ? PAIR_MARKERS : 0;
+	uint64		markers = (uint64) coding->markers;
 
 	if (field_range_is_empty(&coding->values))
-		coding->value_bits = coding->markers ? 1 : 0;
+		coding->value_bits = markers > 1 ? 1 : 0;
 	else if (values == 0 || values - 1 + markers < values - 1)
 		coding->value_bits = markers ? 65 : 64;
 	else

@@ -24,7 +24,7 @@ typedef struct PairCoding
 {
 	const GroupLayout *groups;
 	FieldRange	values;			/* as batches hold them */
-	bool		markers;		/* markers have places */
+	int			markers;		/* so many markers have places: all up to the last that has come */
 	int			value_bits;
 	int			bits;			/* in all; there are no codes if they are more than 64 */
 } PairCoding;
@@ -36,7 +36,7 @@ extern void pair_coding_set_bits(PairCoding *coding);
 static inline uint64
 pair_value_offset(const PairCoding *coding)
 {
-	return (coding->markers ? PAIR_MARKERS : 0) - (uint64) coding->values.lo;
+	return (uint64) coding->markers - (uint64) coding->values.lo;
 }
 
 static inline uint64
@@ -60,7 +60,7 @@ pair_code(const PairCoding *coding, uint64 group, uint64 place)
 static inline bool
 pair_place_is_marker(const PairCoding *coding, uint64 place)
 {
-	return coding->markers && place < PAIR_MARKERS;
+	return place < (uint64) coding->markers;
 }
 
 /* Turns codes of one coding into those of a wider one, which keeps their order. */

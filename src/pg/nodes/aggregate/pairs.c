@@ -263,21 +263,21 @@ pairs_regroup(PairSorter *pairs, const GroupLayout *before)
 	change_coding(pairs, &old);
 }
 
-/* Makes sure that values of a range, and markers, have places. */
+/* Makes sure that values of a range, and so many markers, have places. */
 static void
-cover(PairSorter *pairs, const FieldRange *range, bool markers)
+cover(PairSorter *pairs, const FieldRange *range, int markers)
 {
 	PairCoding	old = pairs->coding;
 	PairCoding *coding = &pairs->coding;
 	bool		widened = field_range_add(&coding->values, range);
 
-	if (!widened && (coding->markers || !markers))
+	if (!widened && markers <= coding->markers)
 		return;
-	coding->markers |= markers;
+	coding->markers = Max(coding->markers, markers);
 	pair_coding_set_bits(coding);
 	if (widened && coding->value_bits < 64)
 	{
-		uint64		places = field_range_values(&coding->values) + (coding->markers ? PAIR_MARKERS : 0);
+		uint64		places = field_range_values(&coding->values) + (uint64) coding->markers;
 
 		field_range_extend(&coding->values, &old.values, pairs->kind,
 						   (UINT64CONST(1) << coding->value_bits) - places);
@@ -394,7 +394,7 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 	if (pairs->coding.groups->ncolumns > 0 || column_kind_is_wide(pairs->kind))
 	{
 		range = range_of_rows(batch, rows, nrows);
-		cover(pairs, &range, false);
+		cover(pairs, &range, 0);
 	}
 	if (pairs->rows)
 	{
@@ -445,7 +445,7 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 		return false;
 	range.lo = runs->keys[0];
 	range.hi = runs->keys[runs->len - 1];
-	cover(pairs, &range, false);
+	cover(pairs, &range, 0);
 	if (pairs->rows)
 		return false;
 	offset = pair_value_offset(&pairs->coding);
@@ -483,7 +483,7 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 
 	if (nrows == 0)
 		return;
-	cover(pairs, &none, true);
+	cover(pairs, &none, marker + 1);
 	if (pairs->rows)
 	{
 		add_rows(pairs, marker, batches, NULL, rows, nrows);
@@ -734,9 +734,9 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 	memset(markers, 0, PAIR_MARKERS * sizeof(int64));
 	if (cursor->rows)
 		pair_rows_markers(cursor->rows, markers);
-	else if (coding->markers)
+	else if (coding->markers > 0)
 		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
-			   pair_place(coding, cursor->codes[cursor->at]) < PAIR_MARKERS)
+			   pair_place_is_marker(coding, pair_place(coding, cursor->codes[cursor->at])))
 		{
 			markers[pair_place(coding, cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
 			cursor->at++;
