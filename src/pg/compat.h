@@ -385,6 +385,22 @@ compat_window_run_condition(const WindowAggPath *path)
 #endif
 }
 
+/* What core's tuplesort of rows costs, whether Sort nodes are disabled or not. */
+static inline Cost
+compat_cost_tuplesort(PlannerInfo *root, double rows, int width, int kilobytes)
+{
+	Path		path;
+
+	memset(&path, 0, sizeof(path));
+#if PG_VERSION_NUM >= 180000
+	cost_sort(&path, root, NIL, 0, 0.0, rows, width, 0.0, kilobytes, -1.0);
+	return path.total_cost;
+#else
+	cost_sort(&path, root, NIL, 0.0, rows, width, 0.0, kilobytes, -1.0);
+	return path.total_cost - (enable_sort ? 0.0 : disable_cost);
+#endif
+}
+
 /* PG 18 counts disabled nodes; before, enable_... = off adds to the cost. */
 static inline void
 compat_add_disabled_nodes(Path *path, const Path *child)

@@ -306,6 +306,12 @@ SELECT pg_temp.differences('SELECT count(*) FROM (SELECT big::text FROM groups_v
 SELECT pg_temp.differences('SELECT md5(repeat(x::text, 100000)), count(*) FROM groups_values WHERE id <= 100 GROUP BY repeat(x::text, 100000)');
 SELECT (y || 'x') COLLATE "C" AS t FROM groups_values GROUP BY t ORDER BY t DESC LIMIT 1;
 SELECT 1000 / z || 'x' AS t FROM groups_values GROUP BY t;
+-- groups that a column among them determines
+SELECT pg_temp.differences('SELECT z, z / 2 AS a, z::text AS t, count(*), sum(y) FROM groups_values GROUP BY z, a, t');
+SELECT pg_temp.differences('SELECT row_number() OVER (), * FROM (SELECT y, y / 3 AS a, -y AS m, count(DISTINCT x) FROM groups_values GROUP BY y, a, m ORDER BY a DESC, m, y) q');
+SELECT pg_temp.differences('SELECT row_number() OVER (), * FROM (SELECT DISTINCT x, x / 2 AS a, x::text AS t FROM groups_values ORDER BY x, a) q');
+SELECT pg_temp.differences('SELECT count(*) FROM groups_values GROUP BY y, y::text HAVING y::text > ''5'' AND max(x) > 1');
+SELECT pg_temp.differences('SELECT v, (SELECT sum(n) || ''/'' || count(*) FROM (SELECT y / v, count(*) AS n FROM groups_values GROUP BY y, y / v OFFSET 0) q) FROM generate_series(1, 7) v');
 CREATE FUNCTION pg_temp.writes(query text) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
@@ -339,6 +345,8 @@ EXPLAIN (COSTS OFF) SELECT x, count(*) FROM groups_data GROUP BY x;
 EXPLAIN (COSTS OFF) SELECT x, sum(y), avg(y) FILTER (WHERE flag), min(y), max(y), count(*) FROM groups_data WHERE id > 3 GROUP BY x HAVING count(*) > 2;
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', ts), mood, count(*) FROM groups_data GROUP BY date_trunc('day', ts), mood;
 EXPLAIN (COSTS OFF) SELECT DISTINCT x FROM groups_data;
+EXPLAIN (COSTS OFF) SELECT y, y - 1 AS a, y::text AS t, count(*) FROM groups_data GROUP BY a, y, t HAVING y::text > '5' ORDER BY y, a;
+EXPLAIN (COSTS OFF) SELECT y, y - 1 AS a, count(*) FROM groups_data GROUP BY y, a ORDER BY a;
 -- workers of its own, which a worker of another Gather could not have
 CREATE FUNCTION pg_temp.nested(query text) RETURNS TABLE (gathers bigint, within bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -356,6 +364,7 @@ SET LOCAL min_parallel_table_scan_size = 0;
 SELECT within FROM pg_temp.nested('SELECT x, count(*) FROM groups_data GROUP BY x UNION ALL SELECT y, count(*) FROM groups_data GROUP BY y');
 SELECT within FROM pg_temp.nested('SELECT count(*), sum(n) FROM groups_data d JOIN (SELECT x, count(*) AS n FROM groups_data GROUP BY x) q USING (x)');
 SELECT count(*), sum(n) FROM groups_data d JOIN (SELECT x, count(*) AS n FROM groups_data GROUP BY x) q USING (x);
+SELECT pg_temp.differences('SELECT x, x::text AS t, count(*), sum(y), max(id) FROM groups_data GROUP BY x, t');
 SET LOCAL enable_material = off;
 SELECT g, q.n FROM (VALUES (1), (2), (3)) v(g) LEFT JOIN (SELECT count(x) AS n FROM groups_data WHERE x > 1) q ON true ORDER BY g;
 ROLLBACK;

@@ -140,6 +140,42 @@ SQL
 	is(scalar(@results), 9, 'all results');
 	is(scalar(grep { $_ ne $results[0] } @results), 0, "same rows: $query") or diag(join("\n", @results));
 }
+
+# --- What the planner chooses for groups and values that together need more than 64 bits, which the node sorts as core does.
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE hits (watch bigint, usr bigint, ip int, region int, y int);
+INSERT INTO hits SELECT hashint8extended(g, 1), hashint8extended(g % 9973, 2), hashint8(g % 7919), g * 7919 % 5000, g % 1000 FROM generate_series(1, 50000) g;
+VACUUM ANALYZE hits;
+SQL
+
+sub plan_of
+{
+	my ($query, $settings) = @_;
+	return $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $settings EXPLAIN (COSTS OFF) $query");
+}
+
+my $nodes = qr/Custom Scan \(HpSort Aggregate\)/;
+for my $work_mem ('4MB', '256MB')
+{
+	my $settings = "SET work_mem = '$work_mem';";
+	unlike(plan_of($_, $settings), $nodes, "$work_mem: no rows of a sort of core's in $_")
+	  for ('SELECT region, count(DISTINCT usr) FROM hits GROUP BY region',
+		'SELECT watch, ip, count(*), sum(y) FROM hits GROUP BY watch, ip',
+		'SELECT usr, sum(y) FROM hits GROUP BY usr',
+		'SELECT ip - 1, ip - 2, ip / 3, count(*) FROM hits GROUP BY 1, 2, 3',
+		'SELECT DISTINCT watch, ip FROM hits');
+	like(plan_of($_, $settings), $nodes, "$work_mem: $_")
+	  for ('SELECT region, count(DISTINCT y) FROM hits GROUP BY region',
+		'SELECT region, count(DISTINCT ip) FROM hits GROUP BY region',
+		'SELECT region, sum(watch), count(*) FROM hits GROUP BY region',
+		'SELECT count(DISTINCT usr) FROM hits',
+		'SELECT usr, count(*) FROM hits GROUP BY usr',
+		'SELECT DISTINCT ip, region FROM hits');
+	my $plan = plan_of('SELECT ip, ip - 1, ip - 2, ip - 3, count(*) FROM hits GROUP BY 1, 2, 3, 4', $settings);
+	like($plan, qr/$nodes.*\n\s+Group Key: ip\n/, "$work_mem: one group instead of four that it determines");
+}
+
 cmp_ok(scalar(grep { $forced{$_} } @queries), '>=', @queries - 2, 'hpsort was in the plans');
 cmp_ok(scalar(grep { $forced{$_} } @aggregates), '>=', @aggregates - 2, 'and in those of aggregates');
 $node->stop;

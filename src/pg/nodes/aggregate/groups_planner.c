@@ -37,6 +37,7 @@
 #include "pg/nodes/aggregate/groups_planner.h"
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"
+#include "pg/nodes/aggregate/pair_estimate.h"
 
 /* A grouping column or expression, as the query has it. */
 typedef struct QueryGroup
@@ -267,7 +268,40 @@ has_numbers(const GroupsQuery *query)
 	return false;
 }
 
-/* Puts the groups in the order that is wanted of them, as far as it is one of groups. */
+/*
+ * Whether one of n groups is the column of which another group is: rows that are alike in the column are alike in what is
+ * computed from it, which need not be a group, then, but is computed for each group that is returned.
+ */
+static bool
+is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
+{
+	int			g;
+
+	for (g = 0; g < n; g++)
+		if (IsA(groups[g].expression, Var) && !IsA(group->expression, Var) &&
+			groups[g].column->varattno == group->column->varattno)
+			return true;
+	return false;
+}
+
+/* Drops the numbers of values that other groups determine: numbers would be in no order, and known to one process only. */
+static void
+drop_determined_numbers(GroupsQuery *query)
+{
+	int			n = 0;
+	int			g;
+
+	for (g = 0; g < query->ngroups; g++)
+		if (query->groups[g].form != DERIVED_NUMBERS ||
+			!is_determined(query->groups, query->ngroups, &query->groups[g]))
+			query->groups[n++] = query->groups[g];
+	query->ngroups = n;
+}
+
+/*
+ * Puts the groups in the order that is wanted of them, as far as it is one of groups, without groups that others determine.
+ * One that is wanted in the order before the column that determines it stays.
+ */
 static void
 order_groups(PlannerInfo *root, GroupsQuery *query)
 {
@@ -276,6 +310,7 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 	int			g;
 	ListCell   *lc;
 
+	drop_determined_numbers(query);
 	if (has_numbers(query))
 		return;
 	foreach(lc, root->sort_pathkeys != NIL ? root->sort_pathkeys : root->query_pathkeys)
@@ -289,13 +324,15 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 		/* The labels of an enum are read as OIDs, which are in another order. */
 		if (column_kind(group->type) == COLUMN_KIND_ENUM)
 			group->form = DERIVED_RANKS;
-		ordered[n++] = *group;
+		if (!is_determined(ordered, n, group))
+			ordered[n++] = *group;
 		query->pathkeys = lappend(query->pathkeys, pathkey);
 	}
 	for (g = 0; g < query->ngroups; g++)
-		if (!query->groups[g].placed)
+		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups, &query->groups[g]))
 			ordered[n++] = query->groups[g];
 	query->groups = ordered;
+	query->ngroups = n;
 }
 
 /*
@@ -566,6 +603,58 @@ resident_work_part(const GroupsQuery *query, double ngroups, double rows, double
 		runs < rows / 100 ? 0 : RESIDENT_WORK_PART;
 }
 
+/* Bytes for each group that has a place in the window, and for each source of values beside that, as in aggregation_add.c. */
+#define WINDOW_GROUP_BYTES	8.0
+#define WINDOW_SOURCE_BYTES	48.0
+
+/*
+ * What rows cost whose pairs of group and value need more than 64 bits: the pairs are rows of core's tuplesort.  Pairs are made
+ * of values that are put in order, and where groups have no place in the window of all other values, too.
+ */
+static Cost
+wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
+{
+	double		memory = get_hash_memory_limit();
+	double		ngroups = 1;
+	int			group_bits = 0;
+	bool		has_window;
+	List	   *sources = NIL;
+	int			nwide = 0;
+	int			g;
+	ListCell   *lc;
+
+	for (g = 0; g < query->ngroups; g++)
+	{
+		const QueryGroup *group = &query->groups[g];
+		double		range = pair_estimate_range(root, group->column, (Node *) group->expression, group->form);
+
+		ngroups *= range;
+		group_bits += pair_estimate_bits(range);
+	}
+	has_window = ngroups * (WINDOW_GROUP_BYTES + query->nsummaries * WINDOW_SOURCE_BYTES) <= memory / 2;
+	foreach(lc, query->aggregates)
+	{
+		AggregateAnswer answer;
+		int			filter = list_nth_int(query->aggregate_filters, foreach_current_index(lc));
+		List	   *source;
+		int			bits;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
+			(has_window && answer.needs != AGGREGATE_NEEDS_RUNS))
+			continue;
+		source = list_make2_int(answer.column ? answer.column->varattno : 0, filter);
+		if ((answer.column == NULL && filter < 0) || list_member(sources, source))
+			continue;
+		sources = lappend(sources, source);
+		bits = answer.column ? pair_estimate_bits(pair_estimate_range(root, answer.column, NULL, DERIVED_NONE)) : 1;
+		nwide += group_bits + bits > 64;
+	}
+	/* Groups alone. */
+	if (sources == NIL && !has_window)
+		nwide += group_bits > 64;
+	return nwide > 0 ? nwide * pair_estimate_rows_cost(root, rows, query->ngroups, memory / nwide) : 0;
+}
+
 /* Rows that one process reads, and the cost of reading and keeping them. */
 static Cost
 read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *input,
@@ -603,6 +692,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
+	total += wide_pairs_cost(root, query, rows);
 	/* Values that repeat are counted. */
 	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
 	if (disk > get_hash_memory_limit())
