@@ -29,6 +29,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "pg/changing_limit.h"
 #include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -746,7 +747,7 @@ make_parallel_path(PlannerInfo *root, const GroupsQuery *query, RelOptInfo *inpu
 	int			workers;
 
 	if (!output_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
-		has_numbers(query))
+		has_numbers(query) || limit_may_change(root))
 		return NULL;
 	workers = aggregate_input_workers(input, input_rel);
 	if (workers <= 0)

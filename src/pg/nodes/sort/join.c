@@ -17,6 +17,7 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
+#include "pg/changing_limit.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/join.h"
 #include "pg/nodes/sort/path.h"
@@ -157,12 +158,13 @@ sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo
 							  RelOptInfo *innerrel, JoinPathExtraData *extra)
 {
 	List	   *full;
-	List	   *partial;
+	List	   *partial = NIL;
 	ListCell   *lc;
 
 	/* Made first, and then added, because add_path() may free paths of the lists. */
 	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
-	partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra, true);
+	if (joinrel->partial_pathlist != NIL && !limit_may_change(root))
+		partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra, true);
 	foreach(lc, full)
 		add_path(joinrel, (Path *) lfirst(lc));
 	foreach(lc, partial)

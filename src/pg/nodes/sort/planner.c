@@ -19,6 +19,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 
+#include "pg/changing_limit.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/core_paths.h"
@@ -66,7 +67,7 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	HpSortBound bound;
 	double		rows;
 
-	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL)
+	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL || limit_may_change(root))
 		return;
 	partial = (Path *) linitial(input_rel->partial_pathlist);
 	if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||

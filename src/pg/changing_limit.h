@@ -1,0 +1,22 @@
+/*
+ * changing_limit.h
+ *		LIMITs that may change while a query runs, below which the nodes offer no paths that
+ *		parallel workers run.
+ *
+ * PostgreSQL tells the workers of a Gather, or a Gather Merge, directly below a Limit how many rows
+ * are wanted.  When the Limit is executed again with another number, for the next row of an outer
+ * query, the workers still get the first one, and return too few rows (ExecParallelReinitialize in
+ * execParallel.c, PostgreSQL 15 to 19).  A plan of PostgreSQL's own may have that fault as well, but none
+ * may get it from hpsort.
+ */
+#ifndef HPSORT_PG_CHANGING_LIMIT_H
+#define HPSORT_PG_CHANGING_LIMIT_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* Whether a LIMIT or an OFFSET of this query, or of one around it, may be another one when it is executed again. */
+extern bool limit_may_change(const PlannerInfo *root);
+
+#endif							/* HPSORT_PG_CHANGING_LIMIT_H */
