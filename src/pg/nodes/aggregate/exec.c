@@ -92,8 +92,8 @@ evaluate_option(HpSortAggregateState *node, const AggregateTransition *transitio
 }
 
 /*
- * Evaluates the options as the transition functions do.  Bounds are checked at the
- * first row, as there: without rows, wrong ones are no error.
+ * Evaluates the options as the transition functions do, with the first row: without rows they
+ * are not evaluated, and wrong bounds are no error.
  */
 static void
 read_options(HpSortAggregateState *node, AggregateTransition *transition)
@@ -118,6 +118,7 @@ read_options(HpSortAggregateState *node, AggregateTransition *transition)
 		value = evaluate_option(node, transition, 2, &isnull);
 		transition->descending = !isnull && DatumGetBool(value);
 	}
+	sort_bounds_check(transition->lo, transition->hi);
 }
 
 /* --- begin, end, rescan */
@@ -246,7 +247,7 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 		return;
 	if (transition->state == NULL)
 	{
-		sort_bounds_check(transition->lo, transition->hi);
+		read_options(node, transition);
 		transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
 												 transition->descending);
 	}
@@ -334,15 +335,12 @@ exec_aggregate(CustomScanState *css)
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
 	MemoryContext old;
-	int			i;
 
 	if (node->done)
 		return NULL;
 	node->done = true;
 
 	ResetExprContext(econtext);
-	for (i = 0; i < node->ntransitions; i++)
-		read_options(node, &node->transitions[i]);
 	old = MemoryContextSwitchTo(node->memory);
 	if (node->outputs[0].partial)
 	{

@@ -49,6 +49,7 @@ struct AggregateResult
 	int			nconstants;
 	ConstantArgument constants[MAX_CONSTANTS];
 	MemoryContext memory;		/* of the constants of an execution */
+	ExprContext *econtext;		/* in which options have yet to be evaluated, or NULL */
 	EnumLabels *labels;			/* whose ranks the values are, or NULL */
 
 	/* of a group */
@@ -230,12 +231,30 @@ value_datum(const AggregateResult *result, int64 value)
 	return column_datum(result->answer.kind, value);
 }
 
-/* Bounds and direction as the transition functions of hpsort's aggregates read them. */
+static void
+evaluate_constants(AggregateResult *result, ExprContext *econtext)
+{
+	int			i;
+
+	for (i = 0; i < result->nconstants; i++)
+	{
+		ConstantArgument *constant = &result->constants[i];
+
+		constant->value = ExecEvalExprSwitchContext(constant->state, econtext, &constant->isnull);
+	}
+}
+
+/*
+ * Bounds and direction, as the transition functions of hpsort's aggregates read them: evaluated with the
+ * execution's first row that the aggregate counts.
+ */
 static void
 read_options(AggregateResult *result)
 {
 	const ConstantArgument *options = result->constants;
 
+	evaluate_constants(result, result->econtext);
+	result->econtext = NULL;
 	result->lo = PG_INT32_MIN;
 	result->hi = PG_INT32_MAX;
 	result->descending = result->answer.descending;
@@ -250,16 +269,14 @@ read_options(AggregateResult *result)
 void
 aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 {
-	int			i;
-
+	if (is_hpsort(result))
+	{
+		result->econtext = econtext;
+		return;
+	}
 	if (result->nconstants > 0)
 		MemoryContextReset(result->memory);
-	for (i = 0; i < result->nconstants; i++)
-	{
-		ConstantArgument *constant = &result->constants[i];
-
-		constant->value = ExecEvalExprSwitchContext(constant->state, econtext, &constant->isnull);
-	}
+	evaluate_constants(result, econtext);
 	if (result->percentiles != NULL)
 		percentiles_prepare(result->percentiles, result->constants[0].value,
 							result->constants[0].isnull, result->memory);
@@ -271,8 +288,6 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 		if (result->labels)
 			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical, &result->no_peers);
 	}
-	else if (is_hpsort(result))
-		read_options(result);
 }
 
 /* --- from a summary */
@@ -470,6 +485,8 @@ begin_state(AggregateResult *result)
 	/* Without rows the aggregate is NULL, and wrong bounds are no error. */
 	if (result->counts.values + result->counts.nulls == 0)
 		return;
+	if (result->econtext)
+		read_options(result);
 	sort_bounds_check(result->lo, result->hi);
 	result->state = aggregate_state_make(result->context, result->lo, result->hi,
 										 result->descending);

@@ -65,9 +65,10 @@ extern AggregateResult *aggregate_result_make(const Aggref *aggref, const Aggreg
 extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *labels);
 
 /*
- * Evaluates direct arguments and options: once for each execution, before the first
- * group.  Without a group PostgreSQL does not evaluate them, and an error in them is
- * none.  The results are kept until the next call, whatever becomes of econtext.
+ * Evaluates direct arguments: once for each execution, before the first group.  Without a
+ * group PostgreSQL does not evaluate them, and an error in them is none.  Options are evaluated
+ * in econtext when the first rows are given to the aggregate, before which it must not end.  The results are
+ * kept until the next call, whatever becomes of econtext.
  */
 extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
 
