@@ -32,6 +32,12 @@ SELECT pg_temp.explained($$SELECT * FROM (SELECT *, dense_rank() OVER (PARTITION
 SELECT pg_temp.explained($$SELECT * FROM (SELECT *, row_number() OVER (ORDER BY at) AS r FROM readings WHERE sensor > 3) q WHERE r = 7$$,
 	'ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF');
 
+-- a list that may fail, or that can be noticed, is computed for the row after these, too
+SELECT pg_temp.explained($$SELECT * FROM (SELECT sensor, 1 / id AS x, rank() OVER (PARTITION BY sensor ORDER BY at DESC) AS r FROM readings) q WHERE r <= 3$$,
+	'ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF');
+SELECT pg_temp.explained($$SELECT * FROM (SELECT sensor, random() AS x, row_number() OVER (PARTITION BY sensor ORDER BY id) AS r FROM readings) q WHERE r <= 3$$,
+	'ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF');
+
 -- nothing can pass
 SELECT * FROM (SELECT *, rank() OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 0;
 SELECT * FROM (SELECT *, rank() OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r < NULL::int;
@@ -61,7 +67,6 @@ SELECT pg_temp.bounds(q) AS bounds, q FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, count(*) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, lead(id) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER w AS r, rank() OVER w + ntile(3) OVER w AS c FROM readings WINDOW w AS (PARTITION BY sensor ORDER BY at)) q WHERE r <= 3',
-	'SELECT * FROM (SELECT *, random() AS x, rank() OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, rank() OVER (PARTITION BY sensor ORDER BY at) AS r, rank() OVER (PARTITION BY at ORDER BY id) AS s FROM readings) q WHERE r <= 3 AND s <= 3',
 	'SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',
 	'SELECT * FROM (SELECT *, ntile(4) OVER (PARTITION BY sensor ORDER BY at) AS r FROM readings) q WHERE r <= 3',

@@ -79,6 +79,7 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 								  list_nth(lists, HPSORT_PLAN_COLLATIONS),
 								  list_nth(lists, HPSORT_PLAN_NULLS_FIRST),
 								  plan_number(scan, HPSORT_PLAN_NMAPPED), spec->key_only);
+	spec->copied = plan_number(scan, HPSORT_PLAN_COPIED) != 0;
 	spec->random = (eflags & (EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) != 0;
 	spec->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 	spec->expected_rows = outerPlanState(state)->plan->plan_rows;
@@ -96,6 +97,23 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 	if (spec->key_context.device == SORT_DEVICE_GPU)
 		spec->key_context.device = SORT_DEVICE_AUTO;
 	spec->key_context.algorithm = SORT_ALGORITHM_AUTO;
+}
+
+/*
+ * How many rows, or ranks, of each group are wanted: the count of a GroupBoundSpec.  A WindowAgg evaluates its run
+ * condition with the first row, so that an error in it is none without rows.
+ */
+static uint64
+wanted_of_group(void *arg)
+{
+	HpSortState *state = (HpSortState *) arg;
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(state->limit, state->css.ss.ps.ps_ExprContext, &isnull);
+	int64		wanted = isnull ? 0 : sort_bound_value(state->limit_type, value);
+
+	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan, HPSORT_PLAN_GROUP_EXCLUSIVE))
+		wanted--;
+	return (uint64) Max(wanted, 0);
 }
 
 static void
@@ -129,7 +147,7 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 		node->ss.ps.resultopsfixed = false;
 	}
 
-	/* These are evaluated before there is a row. */
+	/* These are no expressions of a row. */
 	if (contain_var_clause((Node *) scan->custom_exprs))
 		elog(ERROR, "bound of a sort refers to a column");
 	if (list_length(scan->custom_exprs) > 0)
@@ -141,28 +159,12 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	{
 		state->limit_type = exprType(linitial(scan->custom_exprs));
 		state->by_group.ngroup = plan_number(scan, HPSORT_PLAN_GROUP_KEYS);
+		state->by_group.next = plan_number(scan, HPSORT_PLAN_GROUP_NEXT) != 0;
+		state->by_group.count = wanted_of_group;
+		state->by_group.arg = state;
 		state->by_group.expected_groups = plan_number(scan, HPSORT_PLAN_GROUPS);
 		state->by_group.expected_rows = state->spec.expected_rows;
 	}
-}
-
-/* Sets how many rows, or ranks, of each group are wanted. */
-static const GroupBoundSpec *
-wanted_of_group(HpSortState *state)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	bool		isnull;
-	Datum		value;
-	int64		wanted;
-
-	if (state->by_group.kind == GROUP_BOUND_NONE)
-		return NULL;
-	value = ExecEvalExprSwitchContext(state->limit, econtext, &isnull);
-	wanted = isnull ? 0 : sort_bound_value(state->limit_type, value);
-	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan, HPSORT_PLAN_GROUP_EXCLUSIVE))
-		wanted--;
-	state->by_group.wanted = (uint64) Max(wanted, 0);
-	return &state->by_group;
 }
 
 /* Rows that the Limit node above will ask for at most; 0: as many as there are. */
@@ -213,7 +215,8 @@ sort_rows(HpSortState *state)
 
 	estate->es_direction = ForwardScanDirection;
 	state->stats.valid = state->stats.from_column = false;
-	sort = row_sort_begin(&state->spec, bound, wanted_of_group(state), &state->stats.sort);
+	sort = row_sort_begin(&state->spec, bound, state->by_group.kind == GROUP_BOUND_NONE ? NULL : &state->by_group,
+						  &state->stats.sort);
 	if (row_sort_takes_keys(sort))
 		all_read = state->stats.from_column = sort_node_fill_from_column(sort, outer);
 	else if (sort->by_group)

@@ -33,8 +33,10 @@ typedef enum HpSortPlanInt
 {
 	HPSORT_PLAN_NMAPPED,		/* leading keys that are mapped */
 	HPSORT_PLAN_KEY_ONLY,		/* whether the only column is the only key */
+	HPSORT_PLAN_COPIED,			/* rows must not stay where they are */
 	HPSORT_PLAN_GROUP_KIND,		/* GroupBoundKind; if there is one, also ... */
 	HPSORT_PLAN_GROUP_EXCLUSIVE,	/* fewer than the value, rather than as many */
+	HPSORT_PLAN_GROUP_NEXT,		/* and the row after these */
 	HPSORT_PLAN_GROUP_KEYS,		/* leading keys that are the group */
 	HPSORT_PLAN_GROUPS			/* an estimate */
 } HpSortPlanInt;

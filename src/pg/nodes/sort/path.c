@@ -17,6 +17,7 @@
 #include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/node.h"
@@ -163,7 +164,7 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
 	ListCell   *lc;
 
-	if (columns->key_only || !sort_path_may_stay(root, path, bounded))
+	if (columns->key_only || !sort_path_may_stay(root, path, bounded) || sort_path_must_compute(root, path))
 		return false;
 	foreach(lc, columns->attnos)
 	{
@@ -304,14 +305,16 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 
 /* HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
 static List *
-make_numbers(const HpSortColumns *columns, const HpSortBound *bound)
+make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
 {
 	List	   *numbers = list_make2_int(columns->nmapped, columns->key_only);
 
+	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath));
 	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{
 		numbers = lappend_int(numbers, bound->exclusive);
+		numbers = lappend_int(numbers, bound->next);
 		numbers = lappend_int(numbers, bound->ngroup);
 		numbers = lappend_int(numbers, (int) Min(bound->groups, PG_INT32_MAX));
 	}
@@ -363,7 +366,7 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 	path->custom_paths = list_make1(subpath);
 	path->custom_private = list_make5(columns->attnos, columns->sortops, columns->collations,
 									  columns->nulls_first,
-									  make_numbers(columns, bound));
+									  make_numbers(root, subpath, columns, bound));
 	path->custom_private = lappend(path->custom_private, bound ? bound->exprs : NIL);
 	path->methods = &sort_path_methods;
 

@@ -58,6 +58,7 @@ typedef struct HpSortBound
 	/* By group. */
 	int			kind;			/* GroupBoundKind: what is counted; 0: no groups */
 	bool		exclusive;		/* fewer than the value */
+	bool		next;			/* and the row after these */
 	int			ngroup;
 	double		groups;			/* an estimate */
 	List	   *pathkeys;		/* in this order and no other; NIL: in any */

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/compat.h"
+#include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path_bound.h"
 #include "pg/nodes/sort/store/group_bound.h"
@@ -184,9 +185,8 @@ window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 	if (lc == NULL || expression_tree_walker((Node *) path->path.pathtarget->exprs, looks_ahead, window))
 		return false;
 
-	/* The WindowAgg also computes its list for the row that ends a group: nextval() would be called less often. */
-	if (contain_volatile_functions((Node *) path->path.pathtarget->exprs))
-		return false;
+	/* The WindowAgg also computes its list, which is not final yet, for the row that ends a group. */
+	bound->next = sort_path_may_fail(root->processed_tlist);
 
 	/* All rows are peers: ranks do not grow. */
 	bound->pathkeys = make_pathkeys_for_sortclauses(root, list_concat_copy(window->partitionClause, window->orderClause),
@@ -233,6 +233,7 @@ sort_path_fit_group_bound(PlannerInfo *root, Path *subpath, const HpSortColumns 
 		peers = rows / sort_path_count_groups(root, subpath, columns, list_length(columns->pathkeys));
 		each = bound->kind == GROUP_BOUND_RANKS ? each - 1 + peers : each * peers;
 	}
+	each += bound->next;
 	bound->rows = clamp_row_est(Min(each * bound->groups, rows));
 
 	/* As in the executor: before so many rows have come none is dropped. */

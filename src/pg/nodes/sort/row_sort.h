@@ -37,6 +37,7 @@ typedef struct RowSortSpec
 	KeyColumns *keys;
 	TupleDesc	tupdesc;
 	bool		key_only;		/* the only column is the only key: slots are virtual */
+	bool		copied;			/* rows must not stay where they are */
 	bool		random;			/* rows are read backward, or from a mark */
 	bool		rewind;			/* rows are read again from the first */
 	double		expected_rows;

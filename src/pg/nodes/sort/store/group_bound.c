@@ -59,6 +59,7 @@ typedef struct GroupWalk
 	uint64		rows;			/* of the group so far */
 	uint64		rank;
 	uint64		dense_rank;
+	uint64		number;			/* by which the last row was counted */
 	RowKey		key;			/* of the row before */
 	MinimalTuple tuple;
 	RowKey		last;			/* of the last row that stays */
@@ -69,14 +70,31 @@ group_bound_create(RowStore *store, const GroupBoundSpec *spec)
 {
 	MemoryContext parent = MemoryContextGetParent(store->memory);
 	GroupBound *bound = (GroupBound *) MemoryContextAllocZero(parent, sizeof(GroupBound));
-	double		expected = spec->wanted * spec->expected_groups * GROUP_BOUND_FACTOR;
 
 	bound->spec = *spec;
 	bound->store = store;
-	bound->cut_at = (uint64) Min(expected, 1e15) + CUT_SLACK;
 	bound->memory = store->limit / CUTOFFS_PART;
 	store->limit -= bound->memory;
 	return bound;
+}
+
+void
+group_bound_count(GroupBound *bound)
+{
+	GroupBoundSpec *spec = &bound->spec;
+	double		expected;
+
+	spec->wanted = spec->count(spec->arg);
+	expected = ((double) spec->wanted + spec->next) * spec->expected_groups * GROUP_BOUND_FACTOR;
+	bound->cut_at = (uint64) Min(expected, 1e15) + CUT_SLACK;
+	bound->counted = true;
+}
+
+/* Whether a row that is equal to its group's cutoff is not wanted. */
+static inline bool
+refuses_peers(const GroupBound *bound)
+{
+	return bound->spec.kind == GROUP_BOUND_ROWS || bound->spec.next;
 }
 
 static void
@@ -183,7 +201,7 @@ count_row(GroupBound *bound, GroupWalk *walk, const RowKey *key, MinimalTuple tu
 	return bound->spec.kind == GROUP_BOUND_RANKS ? walk->rank : walk->dense_rank;
 }
 
-/* A group ends: if it has enough rows, or ranks, its last kept row is its cutoff. */
+/* A group ends: if it has enough rows, or ranks, and the row after these if it is to stay, its last kept row is its cutoff. */
 static void
 end_group(GroupBound *bound, Cut *cut, const GroupWalk *walk)
 {
@@ -191,7 +209,7 @@ end_group(GroupBound *bound, Cut *cut, const GroupWalk *walk)
 	NewCutoff  *cutoff;
 
 	cut->groups++;
-	if (have < bound->spec.wanted)
+	if (bound->spec.next ? walk->number <= bound->spec.wanted : have < bound->spec.wanted)
 		return;
 	if (cut->ncutoffs == cut->room)
 	{
@@ -224,6 +242,7 @@ walk_groups(GroupBound *bound, Cut *cut)
 	{
 		MinimalTuple tuple = row_store_fetch(store, i);
 		RowKey		key;
+		uint64		number;
 
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -231,13 +250,15 @@ walk_groups(GroupBound *bound, Cut *cut)
 		if (i > 0 && !same_keys(&walk.key, &key, 0, bound->spec.ngroup))
 		{
 			end_group(bound, cut, &walk);
-			walk.rows = 0;
+			walk.rows = walk.number = 0;
 		}
-		if (count_row(bound, &walk, &key, tuple) <= bound->spec.wanted)
+		number = count_row(bound, &walk, &key, tuple);
+		if (number <= bound->spec.wanted || (bound->spec.next && walk.number <= bound->spec.wanted))
 		{
 			cut->kept[cut->nkept++] = ROWS_PAIR(row_store_ref(store, i), NO_CUTOFF);
 			walk.last = key;
 		}
+		walk.number = number;
 		walk.key = key;
 		walk.tuple = tuple;
 	}
@@ -341,7 +362,7 @@ cut_rows(GroupBound *bound)
 	Cut			cut = {0};
 	SortContext context;
 
-	Assert(before > 0 && bound->spec.wanted > 0 && !bound->frozen);
+	Assert(before > 0 && bound->counted && !group_bound_refuses_all(bound) && !bound->frozen);
 	pg_sort_context_partial(&context, store->memory);
 	if (!lay_out_codes(bound))
 	{
@@ -475,7 +496,7 @@ wants_peers(const GroupBound *bound)
 	const KeyColumns *keys = bound->store->keys;
 	int			k = bound->spec.ngroup;
 
-	if (bound->spec.kind != GROUP_BOUND_ROWS)
+	if (!refuses_peers(bound))
 		return true;
 	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || !key_is_narrow(keys->keys[k].kind));
 }
@@ -493,7 +514,7 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 
 	if (bound->images == NULL)
 	{
-		for (i = 0; i < keys->n && bound->spec.wanted > 0; i++)
+		for (i = 0; i < keys->n && !group_bound_refuses_all(bound); i++)
 			rows[n++] = i;
 		return n;
 	}
@@ -536,7 +557,7 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 	if (compared)
 		i++;
 	if (i == keys->nkeys)
-		return bound->spec.kind == GROUP_BOUND_ROWS;
+		return refuses_peers(bound);
 
 	/* The cutoff's row is needed, which is in memory only as long as rows are cut. */
 	if (bound->frozen)
@@ -562,5 +583,5 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 			result = a < b ? -1 : a > b;
 		}
 	}
-	return result > 0 || (result == 0 && bound->spec.kind == GROUP_BOUND_ROWS);
+	return result > 0 || (result == 0 && refuses_peers(bound));
 }

@@ -10,7 +10,9 @@
  * some times as many as are wanted; then group_bound_cut drops the others, and
  * moves the cutoffs down.
  *
- * More rows than the wanted ones may be kept.  Whoever asked for a bound looks at
+ * Where next is set, the first row of a group that is not wanted stays as well, and is the cutoff.
+ *
+ * More rows than these may be kept.  Whoever asked for a bound looks at
  * the rows itself: a WindowAgg or a Unique stays above the sort.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_GROUP_BOUND_H
@@ -37,6 +39,9 @@ typedef struct GroupBoundSpec
 {
 	GroupBoundKind kind;
 	int			ngroup;			/* leading keys that are the group, all of them mapped */
+	bool		next;			/* of each group the row after the wanted ones stays, too */
+	uint64		(*count) (void *arg);	/* sets wanted, when the first row has come */
+	void	   *arg;
 	uint64		wanted;			/* rows, or ranks, of each group; may be 0 */
 	double		expected_groups;
 	double		expected_rows;	/* rows that will come */
@@ -49,6 +54,7 @@ typedef struct GroupBound
 {
 	GroupBoundSpec spec;
 	RowStore   *store;
+	bool		counted;		/* spec.wanted is set */
 	Size		memory;			/* bytes that the cutoffs may take */
 	Size		used;			/* bytes they take */
 	uint64		cut_at;			/* rows in the store that call for a cut */
@@ -83,7 +89,10 @@ typedef struct GroupBoundKeys
 	const uint8 *nulls[KEY_COLUMNS_MAX_MAPPED]; /* 1: NULL; NULL: no key of these rows is */
 } GroupBoundKeys;
 
-/* Starts a bound on an empty store, of which it takes a part of the memory. */
+/*
+ * Starts a bound on an empty store, of which it takes a part of the memory.  spec->count is called
+ * when the first row comes: what is wanted may be computed then, and not without rows.
+ */
 extern GroupBound *group_bound_create(RowStore *store, const GroupBoundSpec *spec);
 
 /*
@@ -102,6 +111,9 @@ extern bool group_bound_make_room(GroupBound *bound);
 /* The last cut, when all rows are there. */
 extern void group_bound_finish(GroupBound *bound);
 
+/* Sets what is wanted of each group. */
+extern void group_bound_count(GroupBound *bound);
+
 /* The slow step of group_bound_refuses: whether a row whose first key is the cutoff's is refused. */
 extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot,
 									  uint64 image, uint32 ref);
@@ -111,6 +123,15 @@ extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *s
  * group_bound_refuses must be asked; returns their number.
  */
 extern int	group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *rows);
+
+/* Whether no row is wanted of any group.  There is a row. */
+static inline bool
+group_bound_refuses_all(GroupBound *bound)
+{
+	if (unlikely(!bound->counted))
+		group_bound_count(bound);
+	return bound->spec.wanted == 0 && !bound->spec.next;
+}
 
 /* Whether it is time for a cut. */
 static inline bool
@@ -165,7 +186,7 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 	int			i;
 
 	if (bound->images == NULL)
-		return bound->spec.wanted == 0;
+		return group_bound_refuses_all(bound);
 	for (i = 0; i < ngroup; i++)
 	{
 		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
