@@ -143,9 +143,10 @@ pg_sort_error(const SortError *err)
 					 errdetail("hpsort could not get memory for its keys.")));
 			break;
 		case SORT_KEY_OUT_OF_BOUNDS:
+			/* Which of several keys is found depends on the plan, so none is named. */
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("key %d is out of bounds", err->key),
+					 errmsg("key is out of bounds"),
 					 errdetail("Keys were promised to be between %d and %d.", err->lo, err->hi)));
 			break;
 		case SORT_UNSUPPORTED:

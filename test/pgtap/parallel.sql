@@ -139,9 +139,9 @@ RESET hpsort.device;
 
 -- errors come from workers as from anywhere
 SET parallel_leader_participation = off;
-SELECT throws_ok('SELECT hpsort_agg(narrow, 1, 999) FROM parallel_data', '22003', 'key 0 is out of bounds', 'out of bounds, counted');
-SELECT throws_ok('SELECT hpsort_agg(ascending, 1, 119999) FROM parallel_data', '22003', 'key 120000 is out of bounds', 'out of bounds, ascending');
-SELECT throws_ok('SELECT hpsort_agg(x, 1, 9) FROM parallel_small', '22003', 'key 10 is out of bounds', 'out of bounds, few');
+SELECT throws_ok('SELECT hpsort_agg(narrow, 1, 999) FROM parallel_data', '22003', 'key is out of bounds', 'out of bounds, counted');
+SELECT throws_ok('SELECT hpsort_agg(ascending, 1, 119999) FROM parallel_data', '22003', 'key is out of bounds', 'out of bounds, ascending');
+SELECT throws_ok('SELECT hpsort_agg(x, 1, 9) FROM parallel_small', '22003', 'key is out of bounds', 'out of bounds, few');
 SELECT throws_ok('SELECT hpsort_agg(ascending, 1, g) FROM parallel_data', '22023', 'bounds and direction must be the same for all rows of a group', 'bounds that change');
 SELECT throws_ok('SELECT hpsort_agg(ascending, 2, 1) FROM parallel_data', '22023', 'lower bound 2 is greater than upper bound 1', 'impossible bounds');
 RESET parallel_leader_participation;

@@ -32,7 +32,7 @@ EXCEPTION WHEN OTHERS THEN
 	END IF;
 END $$;
 
--- a key outside the bounds; of several, the first
+-- a key outside the bounds, which is not named
 SELECT pg_temp.error_of($$SELECT hpsort('{1,300,-7,2}', 0, 255)$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{1,-7,300,2}', 0, 255, true, true)$$);
 SELECT pg_temp.error_of($$SELECT hpsort('{7}', 0, 6)$$);

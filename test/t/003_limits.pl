@@ -70,7 +70,7 @@ my $parallel = "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET mi
 like($node->safe_psql('postgres', "$parallel EXPLAIN SELECT hpsort_agg(x, 1, 200000) FROM t"), qr/Partial Aggregate/, 'parallel plan');
 ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose
 $parallel SELECT hpsort_agg(x, 1, 199999) FROM t");
-like($err, qr/ERROR:  22003: key 200000 is out of bounds/, 'error from a worker');
+like($err, qr/ERROR:  22003: key is out of bounds/, 'error from a worker');
 like($err, qr/DETAIL:  Keys were promised to be between 1 and 199999\./, 'its detail');
 like($err, qr/CONTEXT:  parallel worker/, 'its context');
 ($rc, $out, $err) = $node->psql('postgres', "SELECT 1 FROM hpsort('{2,1}'); SET hpsort.device = gpu; $parallel SELECT hpsort_agg(x) FROM t");

@@ -253,7 +253,7 @@ for my $workers (0, 2)
 		my ($rc, $out, $err) = $primary->psql('postgres',
 			"$settings\n$query;\nSELECT 'still ' || (hpsort_column_array('tree', 'x') = array_agg(x ORDER BY x)) FROM tree;", on_error_stop => 0);
 
-		like($err, qr/ERROR:  (key \d+ is out of bounds|division by zero)/, "$workers workers: $query");
+		like($err, qr/ERROR:  (key is out of bounds|division by zero)/, "$workers workers: $query");
 		# ... which is where it happened
 		like($err, qr/CONTEXT:  parallel worker/, 'in a worker') if $workers;
 		is($out, 'still true', 'and goes on');

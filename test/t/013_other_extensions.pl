@@ -108,9 +108,9 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 			[ "hpsort_column_array('plain', 'x', 7, 8, nulls_first => true)", '{NULL,7,8,8}' ],
 			[ "ARRAY(SELECT hpsort_column('plain', 'x', descending => true))", '{NULL,8,8,7}' ],
 			[ "ARRAY(SELECT hpsort_column_runs('plain', 'x', 0))", '{"(7,1)","(8,2)","(,1)"}' ],
-			[ "hpsort_column_array('plain', 'x', 0, 7)", qr/ERROR:  key 8 is out of bounds/ ],
-			[ "hpsort_column_runs('plain', 'x', 8)", qr/ERROR:  key 7 is out of bounds/ ],
-			[ "hpsort_column_multiset('plain', 'x', NULL, 7)", qr/ERROR:  key 8 is out of bounds/ ],
+			[ "hpsort_column_array('plain', 'x', 0, 7)", qr/ERROR:  key is out of bounds/ ],
+			[ "hpsort_column_runs('plain', 'x', 8)", qr/ERROR:  key is out of bounds/ ],
+			[ "hpsort_column_multiset('plain', 'x', NULL, 7)", qr/ERROR:  key is out of bounds/ ],
 			[ "hpsort_column('plain', 'z')", qr/ERROR:  column "z" of relation "plain" does not exist/ ])
 		{
 			my ($call, $want) = @$case;
@@ -121,7 +121,7 @@ for my $order ("LOAD 'hpsort';\n$load", "${load}LOAD 'hpsort';\n")
 		($out, $err) = $sql->('days', 'other', "${days}SELECT hpsort_column_array('days', 'd')");
 		is("$err$out", '{-1,2}', "dates, $force");
 		($out, $err) = $sql->('days', 'other', "${days}SELECT hpsort_column_array('days', 'i8')");
-		like("$err$out", qr/ERROR:  key 3000000000 is out of range for type integer/, "int8, $force");
+		like("$err$out", qr/ERROR:  key is out of range for type integer/, "int8, $force");
 		# the rights to read both, and the snapshot of the statement
 		for my $right ([ '', 'plain' ], [ 'GRANT SELECT ON plain TO reader;', 'elsewhere' ])
 		{

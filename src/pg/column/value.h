@@ -58,14 +58,14 @@ extern bool column_type_is_key(Oid type);
  */
 extern int32 column_key(Oid base_type, Datum value);
 
-/* The error of an int8 that is no int4. */
-pg_noreturn extern void column_complain_about_range(int64 value);
+/* The error of an int8 that is no int4.  It names no value: which of several is found depends on the plan. */
+pg_noreturn extern void column_complain_about_range(void);
 
 static inline int32
 column_narrow(int64 value)
 {
 	if (unlikely(value != (int32) value))
-		column_complain_about_range(value);
+		column_complain_about_range();
 	return (int32) value;
 }
 
