@@ -79,6 +79,13 @@ typedef struct ColumnBatch
 								 * packed are unused.  Valid until the next batch. */
 } ColumnBatch;
 
+/* The value of a row that is not NULL: of narrow kinds, less column_kind_bias. */
+static inline int64
+column_batch_value(const ColumnBatch *batch, size_t row)
+{
+	return batch->keys ? batch->keys[row] : batch->wide[row];
+}
+
 /* Where rows of a batch are written: its arrays from one row on; NULL for each that it has not. */
 typedef struct BatchSpace
 {

@@ -405,6 +405,31 @@ expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
 	}
 }
 
+void
+expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, int64 *result)
+{
+	ExpressionBlocks of = *blocks;
+	int64		block = 0;
+	int64		begin = 0;
+	bool		known = false;
+	size_t		i;
+
+	for (i = 0; i < rows->n; i++)
+	{
+		int64		value = column_batch_value(rows, i);
+
+		/* A division takes longer than all else, and rows that came together are often in the same block. */
+		if (!known || value < begin || (uint64) value - (uint64) begin >= (uint64) of.width)
+		{
+			block = expression_block_of(&of, value);
+			begin = (int64) ((uint64) of.origin + (uint64) block * (uint64) of.width);
+			/* The first of all blocks begins below what an int64 holds. */
+			known = block != BLOCK_BEFORE_ORIGIN && begin <= value;
+		}
+		result[i] = block;
+	}
+}
+
 /* --- estimates */
 
 /* A value of a column as a number. */

@@ -13,7 +13,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "pg/column/value.h"
+#include "pg/column/batch.h"
 
 /* Which blocks are certain to have one value of the expression. */
 typedef enum BlocksKind
@@ -56,6 +56,9 @@ expression_block_of(const ExpressionBlocks *blocks, int64 value)
 	block = value / blocks->width;
 	return block * blocks->width > value ? block - 1 : block;
 }
+
+/* Writes the block of each row of a column's batch to result; of a row that is NULL, any. */
+extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, int64 *result);
 
 /* How many blocks the values of an expression's column are in at most, by the column's statistics; infinity if that is not known. */
 extern double expression_blocks_most(PlannerInfo *root, Node *expression);

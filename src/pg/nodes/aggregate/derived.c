@@ -517,13 +517,6 @@ look_at_memo(DerivedColumn *derived)
 	derived->trial_computed = derived->computed;
 }
 
-/* The value of a row that is not NULL. */
-static inline int64
-row_value(const ColumnBatch *base, size_t row)
-{
-	return base->keys ? base->keys[row] : base->wide[row];
-}
-
 /*
  * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's key, which is the row's value, or its
  * block.  *entry is what the memo is to have from now on.
@@ -597,12 +590,6 @@ static const ColumnBatch *
 find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 {
 	ColumnBatch *batch = &derived->block_batch;
-	ExpressionBlocks blocks = derived->blocks;
-	int64	   *blocks_of_rows;
-	int64		block = 0;
-	int64		begin = 0;
-	bool		known = false;
-	size_t		i;
 
 	if (batch->wide == NULL)
 	{
@@ -612,24 +599,10 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 		MemoryContextSwitchTo(old);
 	}
 	batch->n = 0;
+	batch->nnulls = 0;
 	batch->nulls = base->nulls;
-	batch->nnulls = base->nnulls;
-	blocks_of_rows = column_batch_space(batch, base->n).wide;
-	for (i = 0; i < base->n; i++)
-	{
-		int64		value = row_value(base, i);
-
-		/* A division takes longer than all else, and rows that came together are often in the same block. */
-		if (!known || value < begin || (uint64) value - (uint64) begin >= (uint64) blocks.width)
-		{
-			block = expression_block_of(&blocks, value);
-			begin = (int64) ((uint64) blocks.origin + (uint64) block * (uint64) blocks.width);
-			/* The first of all blocks begins below what an int64 holds. */
-			known = block != BLOCK_BEFORE_ORIGIN && begin <= value;
-		}
-		blocks_of_rows[i] = block;
-	}
-	column_batch_add(batch, base->n, 0);
+	expression_blocks_find(&derived->blocks, base, column_batch_space(batch, base->n).wide);
+	column_batch_add(batch, base->n, (size_t) base->nnulls);
 	return batch;
 }
 
@@ -667,7 +640,7 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch
 			{
 				DerivedState entry;
 
-				state = derive_row(derived, row_value(base, i), key, state, &entry, &value);
+				state = derive_row(derived, column_batch_value(base, i), key, state, &entry, &value);
 				values[place] = value;
 				states[place] = (uint8) entry;
 			}
@@ -703,10 +676,10 @@ fill_by_rows(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch 
 		if (base->nulls[i])
 			state = derive_null(derived, &value);
 		else if (derived->given_up)
-			state = derive(derived, row_value(base, i), false, &value);
+			state = derive(derived, column_batch_value(base, i), false, &value);
 		else
 		{
-			int64		key = row_value(keys, i);
+			int64		key = column_batch_value(keys, i);
 
 			/* Rows that came together often have the same value. */
 			if (key == last && last_state != STATE_UNKNOWN && last_state != STATE_VARIES)
@@ -716,7 +689,7 @@ fill_by_rows(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch 
 			}
 			else
 			{
-				state = look_up(derived, row_value(base, i), key, &last_state, &value);
+				state = look_up(derived, column_batch_value(base, i), key, &last_state, &value);
 				last_value = value;
 				last = key;
 			}
