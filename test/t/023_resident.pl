@@ -9,6 +9,7 @@ use lib $FindBin::Bin;
 use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use GpuService qw(processes_alive);
 use ResidentColumns;
 use Test::More;
 use Time::HiRes qw(time usleep);
@@ -315,11 +316,58 @@ is(sql("SET hpsort.debug_sort = force; WITH rescans AS MATERIALIZED (SELECT (SEL
 # --- The background worker goes, and comes again
 
 sql("SELECT warm('large1', 'x')");
-my $worker = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'hpsort resident columns'};
+# It has no database, and so no row in pg_stat_activity.
+sub workers
+{
+	return grep { (eval { slurp_file("/proc/$_/cmdline") } // '') =~ /hpsort resident columns/ } processes_alive($node, qr/postgres$/);
+}
+sub workers_end
+{
+	my ($seconds) = @_;
+
+	for (1 .. $seconds * 50)
+	{
+		return 1 unless workers();
+		usleep(20000);
+	}
+	return 0;
+}
+# When its memory is to go it waits for a process that stands still while it copies values, but not when the worker itself is to end.
+my $copier = $node->background_psql('postgres');
+my $copying = $copier->query_safe('SELECT pg_backend_pid()');
+sql("SELECT hpsort_keep('large1', 'y'), warm('large1', 'y')");
+$copier->{stdin} .= 'DO $$ BEGIN LOOP PERFORM count(*) FROM large1 WHERE y BETWEEN 1000 AND 900000 AND x > 3; END LOOP; END $$;' . "\n";
+$copier->{run}->pump_nb;
+my $waits = 0;
+for (my $try = 0; $try < 50 && !$waits; $try++)
+{
+	$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+	$node->reload;
+	sql("SELECT warm('large1', 'x'), warm('large1', 'y')");
+	usleep(rand(100000));
+	kill('STOP', $copying);
+	$node->append_conf('postgresql.conf', "hpsort.resident_memory = 0\n");
+	$node->reload;
+	$waits = !workers_end(0.5);
+	kill('CONT', $copying) unless $waits;
+}
+ok($waits, 'the worker waits for a process that is copying');
+kill('TERM', workers());
+ok(workers_end(2), 'and ends when it is to');
+kill('CONT', $copying);
+sql("SELECT pg_terminate_backend($copying)");
+$copier->{run}->kill_kill;
+$node->append_conf('postgresql.conf', "hpsort.resident_memory = 64MB\n");
+$node->reload;
+sql("SELECT warm('large1', 'x')");
+
 for my $round (1 .. 2)
 {
-	my $pid = sql($worker);
-	sql("SELECT pg_terminate_backend($pid)") if $pid;
+	my @pids = workers();
+
+	is(scalar(@pids), 1, 'there is one') if $round == 1;
+	kill('TERM', @pids);
+	ok(workers_end(60), "it goes, round $round");
 	sql("SELECT hpsort_forget('large2'), hpsort_keep('large2', 'x'), warm('large1', 'x'), warm('large2', 'x')");
 	same($node, "the worker was terminated, round $round", "large$round", 'x');
 }
