@@ -111,7 +111,8 @@ BEGIN
 		(SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)' ORDER BY md5(name || random()) LIMIT 4)
 	LOOP
 		PERFORM pg_temp.fill_times(zone);
-		RETURN QUERY SELECT pg_temp.check_expressions('times', (SELECT array_agg(e) FROM (SELECT e FROM unnest(expressions) e ORDER BY random() LIMIT 16) s), 'times of ' || zone);
+		RETURN QUERY SELECT pg_temp.check_expressions('times', (SELECT array_agg(e) FROM (SELECT e FROM unnest(expressions) e ORDER BY random() LIMIT 12) s) ||
+			ARRAY['date_trunc(''hour'', atz)', 'extract(hour FROM atz)', 'atz::date', 'date_trunc(''minute'', atz)'], 'times of ' || zone);
 	END LOOP;
 END $$;
 SELECT pg_temp.check_zones(:'of_times'::text[] || :'of_days'::text[] || :'of_both'::text[]);
