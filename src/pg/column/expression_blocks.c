@@ -398,7 +398,7 @@ expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
 			return !pg_mul_s64_overflow(block, blocks->width, &begin) && IS_VALID_TIMESTAMP(begin) &&
 				zone_is_steady(begin, blocks->width);
 		case BLOCKS_FROM_ORIGIN:
-			/* Behind what an int64 counts from the origin date_bin fails, or did. */
+			/* Where the distance from the origin is more than an int64 holds, date_bin fails, or wraps around in older versions. */
 			return block != BLOCK_BEFORE_ORIGIN && !pg_mul_s64_overflow(block + 1, blocks->width, &end);
 		default:
 			return false;

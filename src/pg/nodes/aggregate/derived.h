@@ -4,9 +4,9 @@
  *
  * It is an expression of one column, such as date_trunc('day', ts), or the place of an
  * enum's label in the order of the enum.  What a value of the column becomes is kept in a
- * memo, so that the expression is evaluated once for each different value, not for each
- * row, as long as the memo has room for them.  Errors are those of the expression,
- * raised when a row has the value.
+ * memo, so that the expression is evaluated once for each different value, or block of values
+ * (column/expression_blocks.h), not for each row, as long as the memo has room for them and finds
+ * most of them.  Errors are those of the expression, raised when a row has the value.
  *
  * What the batch holds is, by the column's DerivedForm, the expression's own value, or
  * a number of it: values that are equal have the same number.  Numbers and ranks

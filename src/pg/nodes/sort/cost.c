@@ -475,8 +475,8 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 
 		/*
 		 * Rows of equal mapped keys that do not fit into memory are divided by comparing them, a full memory at a time, and
-		 * compared again when they are read: 3e6 rows by a numeric of two values, a text and an int4 take 0.2 to 0.65 times as long with
-		 * core's sort under 4 MB.
+		 * compared again when they are read: 3e6 rows by a numeric of two values, a text and an int4 take 13.7 s of processor time under
+		 * 4 MB, and 8.9 s with core's sort (Intel Xeon, two cores of a virtual machine, PostgreSQL 17).
 		 */
 		if (input->further && bytes / Max(input->groups, 1) > memory)
 		{
