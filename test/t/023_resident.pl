@@ -174,6 +174,73 @@ sql("SELECT warm('parent', 'x')");
 same($node, 'a table that others inherit from', 'parent', 'x');
 is(sql("SELECT string_agg(relation::text, ' ') FROM hpsort_resident WHERE relation::text IN ('parent', 'child')"), 'parent', 'of which only that was declared');
 
+# --- Plans: one process for what memory answers, and workers for pages
+
+sql(<<'SQL');
+CREATE TABLE planned (id int, x int, y int, filler text);
+INSERT INTO planned SELECT i, i % 7, i % 1000, repeat('f', 60) FROM generate_series(1, 200000) i;
+SELECT hpsort_keep('planned', 'x', 'y');
+SQL
+sql('VACUUM ANALYZE planned');
+my $default = 'RESET hpsort.debug_aggregate; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 100';
+my @asked = (
+	'SELECT x, count(*) FROM planned GROUP BY x', 'SELECT DISTINCT y FROM planned', 'SELECT x, sum(y) FROM planned GROUP BY x', 'SELECT x, count(*) FROM planned GROUP BY x ORDER BY 2 DESC LIMIT 3',
+	'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY y) FROM planned', 'SELECT count(DISTINCT y), mode() WITHIN GROUP (ORDER BY y) FROM planned',
+	'SELECT x, percentile_disc(0.9) WITHIN GROUP (ORDER BY y) FROM planned GROUP BY x',
+	'SELECT x, count(*) FROM planned WHERE y BETWEEN 100 AND 900 GROUP BY x', 'SELECT count(*) FILTER (WHERE x = 3), sum(y) FROM planned', 'SELECT hpsort_runs_agg(y) FROM planned',
+);
+my $first_rows = 'SELECT * FROM planned WHERE x <> 3 ORDER BY y LIMIT 10';
+my $core = 'SET hpsort.enable_aggregate = off; SET hpsort.enable_sort = off';
+
+# Plans are as expected (a regular expression), serial ones of HpSort, and answers are core's.
+sub planned
+{
+	my ($name, $has_workers, @queries) = @_;
+
+	for my $query (@queries)
+	{
+		my $plan = sql("$default; EXPLAIN (COSTS OFF) $query");
+		ok($plan =~ /HpSort/ && ($plan =~ /Gather/ ? 1 : 0) == $has_workers, "$name: $query") or diag($plan);
+		unlike(sql("$core; EXPLAIN (COSTS OFF) $query"), qr/HpSort/, "core's own plan");
+		is(sql("$default; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($query OFFSET 0) q"), sql("$core; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($query OFFSET 0) q"), "$name, and the answer is core's");
+	}
+}
+
+$session = $node->background_psql('postgres');
+$session->query_safe("$default; SET plan_cache_mode = force_generic_plan; PREPARE before_it AS SELECT x, count(*) FROM planned GROUP BY x ORDER BY x");
+like($session->query_safe('EXPLAIN EXECUTE before_it'), qr/Gather/, 'prepared before columns are resident');
+planned('not read yet', 1, $asked[0], $asked[2]);
+cmp_ok(sql("SELECT warm('planned', 'x') + warm('planned', 'y')"), '>', 4000, 'resident');
+planned('resident', 0, @asked);
+like(sql("$default; SET hpsort.enable_resident = off; EXPLAIN $_"), qr/Gather/, "pages: $_") for grep { !/DISTINCT y FROM/ } @asked;
+like(sql("$default; BEGIN ISOLATION LEVEL SERIALIZABLE; EXPLAIN $asked[0]"), qr/Gather/, 'serializable');
+like(sql("$default; EXPLAIN (ANALYZE) $first_rows"), qr/Resident Blocks: \d{4}/, 'the first rows');
+unlike(sql("$default; EXPLAIN (ANALYZE) $first_rows"), qr/Gather/, 'the first rows, without workers');
+my $expected_groups = sql("$core; SELECT x, count(*) FROM planned GROUP BY x ORDER BY x");
+is($session->query_safe('EXECUTE before_it'), $expected_groups, 'prepared before, and right');
+like($session->query_safe('EXPLAIN (ANALYZE) EXECUTE before_it'), qr/Resident Blocks: \d{4}/, 'from memory');
+$session->query_safe('PREPARE when_resident AS SELECT x, count(*) FROM planned GROUP BY x ORDER BY x');
+unlike($session->query_safe('EXPLAIN EXECUTE when_resident'), qr/Gather/, 'prepared when columns are resident');
+
+# A tenth more rows, of which there is nothing in memory, cost what their pages do; and so do all where none is visible to all.
+sql("INSERT INTO planned SELECT i, i % 7, i % 1000, repeat('f', 60) FROM generate_series(1, 20000) i; ANALYZE planned");
+planned('grown', 0, $asked[0], $asked[2]);
+is($session->query_safe('EXECUTE when_resident'), sql("$core; SELECT x, count(*) FROM planned GROUP BY x ORDER BY x"), 'prepared before the table grew');
+sql('BEGIN; UPDATE planned SET x = x + 1 WHERE id % 2 = 0; COMMIT');
+planned('changed', 1, $asked[0], $asked[2]);
+sql('VACUUM FULL ANALYZE planned; VACUUM planned');
+planned('rewritten', 1, $asked[0]);
+cmp_ok(sql("SELECT warm('planned', 'x') + warm('planned', 'y')"), '>', 4000, 'resident anew');
+planned('resident anew', 0, $asked[0], $asked[2], $asked[7]);
+sql("SELECT hpsort_forget('planned', 'y')");
+planned('one of two columns given up', 1, $asked[2], $asked[7]);
+planned('the other', 0, $asked[0]);
+sql("SELECT hpsort_forget('planned')");
+planned('given up', 1, $asked[0]);
+is($session->query_safe('EXECUTE when_resident'), sql("$core; SELECT x, count(*) FROM planned GROUP BY x ORDER BY x"), 'prepared before columns were given up');
+unlike($session->query_safe('EXPLAIN (ANALYZE) EXECUTE when_resident'), qr/Resident/, 'and read from pages');
+$session->quit;
+
 # --- Snapshots: own changes, savepoints, cursors, others' snapshots
 
 resident_table($node, 'seen');

@@ -5,12 +5,14 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/visibilitymap.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "pg/column/residency.h"
 #include "pg/column/resident_estimate.h"
@@ -90,6 +92,24 @@ resident_compared_columns(const List *conditions, List **columns)
 	return true;
 }
 
+/* The part of a table's blocks that the present snapshot may take from memory if they are there. */
+static double
+usable_part(Relation rel)
+{
+	BlockNumber nblocks;
+	BlockNumber visible;
+
+	if (!RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+		return 0;
+	nblocks = RelationGetNumberOfBlocks(rel);
+	if (residency_refusal(rel, nblocks) != NULL ||
+		(ActiveSnapshotSet() && !residency_is_allowed(rel, GetActiveSnapshot())))
+		return 0;
+	/* A block that was changed since the last VACUUM is read from its page. */
+	visibilitymap_count(rel, &visible, NULL);
+	return (double) Min(visible, nblocks) / nblocks;
+}
+
 ResidentEstimate
 resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 {
@@ -107,9 +127,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 			return estimate;
 	summaries = palloc0_array(ResidentSummary, ncolumns);
 	rel = table_open(relid, NoLock);
-	if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind) &&
-		residency_refusal(rel, RelationGetNumberOfBlocks(rel)) == NULL)
-		estimate.share = 1;
+	estimate.share = usable_part(rel);
 	for (c = 0; c < ncolumns && estimate.share > 0; c++)
 	{
 		ResidentKey key;

@@ -200,14 +200,17 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 {
 	const RelOptInfo *rel = path->parent;
 	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
-	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
-	ResidentQuestion question = {.ncolumns = columns->nmapped, .nkeys = columns->nmapped};
+	ResidentQuestion question = {.nkeys = columns->nmapped, .filtered = rel->baserestrictinfo != NIL};
+	List	   *attributes = NIL;
+	AttrNumber *attnums;
 	ResidentEstimate estimate;
+	Cost		conditions;
+	ListCell   *lc;
 	int			i;
 
 	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
 		!IS_SIMPLE_REL(rel) || !hpsort_enable_column_reader || scan->pathtype != T_SeqScan ||
-		scan->parallel_aware || rel->baserestrictinfo != NIL || columns->nmapped == 0 ||
+		scan->parallel_aware || columns->nmapped == 0 ||
 		!(input->key_only || input->in_place))
 		return 1;
 	for (i = 0; i < columns->nmapped; i++)
@@ -217,11 +220,19 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 		if (!IsA(column, Var) || column->varattno <= 0 || (i == 0 && !type_has_cutoff(column->vartype)) ||
 			(input->key_only && !column_type_is_key(column->vartype)))
 			return 1;
-		attnums[i] = column->varattno;
+		attributes = lappend_int(attributes, column->varattno);
 	}
+	if (!resident_compared_columns(rel->baserestrictinfo, &attributes))
+		return 1;
+	attnums = palloc_array(AttrNumber, list_length(attributes));
+	foreach(lc, attributes)
+		attnums[question.ncolumns++] = (AttrNumber) lfirst_int(lc);
 	question.attnums = attnums;
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
-	return 1 - Min(estimate.share, 1) * (1 - RESIDENT_FIRST_COST);
+	pfree(attnums);
+	/* Most parts of the table may have too few rows that pass to be refused by their bounds. */
+	conditions = rel->tuples * RESIDENT_CONDITION_COST * cpu_tuple_cost * list_length(rel->baserestrictinfo);
+	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST + conditions / Max(path->total_cost, 1), 1));
 }
 
 /*
