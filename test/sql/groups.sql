@@ -324,6 +324,18 @@ RESET hash_mem_multiplier;
 RESET work_mem;
 DROP TABLE groups_values;
 
+-- columns behind a text, which a filter takes apart as far as them, nearly or not at all; with NULLs, and in rows older than the last column
+CREATE TABLE groups_late AS
+SELECT 'row ' || i AS label, i AS id, CASE WHEN i % 5 > 0 THEN i % 7 END AS x, i * 1000000007::int8 AS big, i / 1000.0 AS ratio, (i % 3)::int2 AS small
+FROM generate_series(1, 3000) i;
+ALTER TABLE groups_late ADD COLUMN added int DEFAULT 4;
+INSERT INTO groups_late SELECT repeat('late ', i % 9), i, i % 3, -i, NULL, NULL, nullif(i % 6, 2) FROM generate_series(3001, 5000) i;
+ANALYZE groups_late;
+SELECT pg_temp.differences(format('SELECT %s AS g, count(*), sum(big), max(id), count(DISTINCT small) FILTER (WHERE %s) FROM groups_late WHERE %s GROUP BY 1', g, f, w))
+FROM unnest(ARRAY['x', 'small', 'added', 'big / 100000000000']) g, unnest(ARRAY['added > 3', 'label > ''row 5''', 'x < 5']) f,
+	unnest(ARRAY['added > 2', 'label <> ''row 7''', 'small = 1 AND big > 5', 'x IS NULL OR added IS NULL', 'ratio > 1.5']) w;
+DROP TABLE groups_late;
+
 -- plans
 CREATE FUNCTION pg_temp.plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

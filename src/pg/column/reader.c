@@ -85,6 +85,7 @@ struct ColumnReader
 	int			nfilters;
 	ExprState **filters;
 	uint64		filtered;
+	bool		reads_slot;		/* columns are read of the slot that filters have taken apart */
 
 	/* the page's visible rows */
 	OffsetNumber lines[MaxHeapTuplesPerPage];
@@ -116,6 +117,19 @@ evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
 
 		column_batch_put(&batches[f], 0, refused);
 	}
+}
+
+/*
+ * Whether reading columns of the slot, which filters have taken apart, is less work than walking over
+ * the row's columns once more.
+ */
+static inline bool
+has_taken_apart(const ColumnReader *reader)
+{
+	const RowLayout *layout = &reader->layout;
+
+	return layout->nfixed < layout->ncolumns &&
+		2 * reader->slot->tts_nvalid >= layout->columns[layout->ncolumns - 1].attnum;
 }
 
 /* --- the visible rows of a page */
@@ -237,7 +251,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
  * and evaluates the scan's other filters of them.
  */
 static void
-filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines, ColumnBatch *filters)
+filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines, ColumnBatch *batches)
 {
 	HeapTupleData tuple;
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -261,8 +275,16 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlin
 		ExecStoreBufferHeapTuple(&tuple, reader->slot, buffer);
 		if (!qual_is_true(reader))
 			continue;
-		evaluate_filters(reader, filters);
+		evaluate_filters(reader, batches + reader->layout.ncolumns);
 		reader->lines[reader->rows.n] = line;
+		if (reader->rows.n == 0)
+			reader->reads_slot = has_taken_apart(reader);
+		if (reader->reads_slot)
+		{
+			row_read_slot(&reader->layout, reader->slot, batches);
+			reader->rows.n++;
+			continue;
+		}
 		row_note(&reader->layout, &reader->rows, reader->rows.n++, tuple.t_data);
 	}
 	ExecClearTuple(reader->slot);
@@ -304,6 +326,7 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 	compat_heap_page_prune_opt((HeapScanDesc) reader->scan, buffer);
 
 	reader->rows.nwalked = 0;
+	reader->reads_slot = false;
 	reader->rows.early_read = notes == NOTE_KEYS;
 	if (notes == NOTE_KEYS)
 		keys = column_batch_space(&batches[reader->layout.columns[reader->layout.early].batch],
@@ -328,12 +351,12 @@ read_page(ColumnReader *reader, Buffer buffer, ColumnBatch *batches)
 
 	pgstat_count_index_tuples(reader->rel, n);
 	if (notes == NOTE_LINES)
-		filter_rows(reader, buffer, page, ahead, n, batches + reader->layout.ncolumns);
+		filter_rows(reader, buffer, page, ahead, n, batches);
 	if (reader->tids)
 		put_tids(reader, buffer, &batches[reader->nbatches - 1]);
 	else if (reader->layout.ncolumns + reader->nfilters == 0)
 		column_batch_add(&batches[0], notes == NOTE_COUNT ? n : reader->rows.n, 0);
-	if (reader->layout.ncolumns > 0)
+	if (reader->layout.ncolumns > 0 && !reader->reads_slot)
 		rows_read(&reader->layout, &reader->rows, batches);
 }
 
@@ -626,33 +649,6 @@ column_reader_open(const ColumnScan *scan)
 	return reader;
 }
 
-/* Appends the row in reader->slot to the batches of the columns. */
-static void
-read_slot(ColumnReader *reader, ColumnBatch *batches)
-{
-	int			c;
-
-	for (c = 0; c < reader->layout.ncolumns; c++)
-	{
-		const RowColumn *column = &reader->layout.columns[c];
-		ColumnBatch *batch = &batches[column->batch];
-		int64		bias = column_kind_bias(column->kind);
-		int64		value = bias;	/* 0 for a NULL */
-		bool		isnull;
-		Datum		datum = slot_getattr(reader->slot, column->attnum, &isnull);
-
-		if (isnull && !reader->layout.aligned)
-		{
-			column_batch_add(batch, 0, 1);
-			continue;
-		}
-		if (!isnull)
-			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
-				: column_value(column->kind, datum);
-		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
-	}
-}
-
 /* Reads a batch of a table that is no heap, whose rows come through slots. */
 static bool
 next_from_slots(ColumnReader *reader, ColumnBatch *batches)
@@ -670,7 +666,7 @@ next_from_slots(ColumnReader *reader, ColumnBatch *batches)
 				continue;
 			evaluate_filters(reader, batches + reader->layout.ncolumns);
 		}
-		read_slot(reader, batches);
+		row_read_slot(&reader->layout, reader->slot, batches);
 		rows++;
 		if (reader->layout.ncolumns == 0 && reader->nfilters == 0)
 			column_batch_add(&batches[0], 1, 0);

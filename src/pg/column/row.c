@@ -434,3 +434,29 @@ rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 		column_batch_add(batch, layout->aligned ? rows->n : rows->n - nnulls, nnulls);
 	}
 }
+
+void
+row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches)
+{
+	int			c;
+
+	for (c = 0; c < layout->ncolumns; c++)
+	{
+		const RowColumn *column = &layout->columns[c];
+		ColumnBatch *batch = &batches[column->batch];
+		int64		bias = column_kind_bias(column->kind);
+		int64		value = bias;	/* 0 for a NULL */
+		bool		isnull;
+		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
+
+		if (isnull && !layout->aligned)
+		{
+			column_batch_add(batch, 0, 1);
+			continue;
+		}
+		if (!isnull)
+			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
+				: column_value(column->kind, datum);
+		column_batch_put(batch, column->wide ? value : column_narrow(value - bias), isnull);
+	}
+}

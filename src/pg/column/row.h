@@ -15,6 +15,7 @@
 
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
+#include "executor/tuptable.h"
 
 #include "pg/column/batch.h"
 #include "pg/column/value.h"
@@ -82,6 +83,9 @@ extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
+
+/* Adds the values of the row in a slot. */
+extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
 
 /* Whether one of the first attnum columns is NULL in a row that has NULLs and these columns. */
 static inline bool
