@@ -604,56 +604,17 @@ resident_work_part(const GroupsQuery *query, double ngroups, double rows, double
 		runs < rows / 100 ? 0 : RESIDENT_WORK_PART;
 }
 
-/* Bytes for each group that has a place in the window, and for each source of values beside that, as in aggregation_add.c. */
-#define WINDOW_GROUP_BYTES	8.0
-#define WINDOW_SOURCE_BYTES	48.0
-
-/*
- * What rows cost whose pairs of group and value need more than 64 bits: the pairs are rows of core's tuplesort.  Pairs are made
- * of values that are put in order, and where groups have no place in the window of all other values, too.
- */
+/* What it costs that the pairs of group and value of some of the sources need more than 64 bits. */
 static Cost
 wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
-	double		memory = get_hash_memory_limit();
-	double		ngroups = 1;
-	int			group_bits = 0;
-	bool		has_window;
-	List	   *sources = NIL;
-	int			nwide = 0;
+	PairEstimate pairs = {.places = 1};
 	int			g;
-	ListCell   *lc;
 
 	for (g = 0; g < query->ngroups; g++)
-	{
-		const QueryGroup *group = &query->groups[g];
-		double		range = pair_estimate_range(root, group->column, (Node *) group->expression, group->form);
-
-		ngroups *= range;
-		group_bits += pair_estimate_bits(range);
-	}
-	has_window = ngroups * (WINDOW_GROUP_BYTES + query->nsummaries * WINDOW_SOURCE_BYTES) <= memory / 2;
-	foreach(lc, query->aggregates)
-	{
-		AggregateAnswer answer;
-		int			filter = list_nth_int(query->aggregate_filters, foreach_current_index(lc));
-		List	   *source;
-		int			bits;
-
-		if (!aggref_answer(lfirst_node(Aggref, lc), query->rti, &answer) ||
-			(has_window && answer.needs != AGGREGATE_NEEDS_RUNS))
-			continue;
-		source = list_make2_int(answer.column ? answer.column->varattno : 0, filter);
-		if ((answer.column == NULL && filter < 0) || list_member(sources, source))
-			continue;
-		sources = lappend(sources, source);
-		bits = answer.column ? pair_estimate_bits(pair_estimate_range(root, answer.column, NULL, DERIVED_NONE)) : 1;
-		nwide += group_bits + bits > 64;
-	}
-	/* Groups alone. */
-	if (sources == NIL && !has_window)
-		nwide += group_bits > 64;
-	return nwide > 0 ? nwide * pair_estimate_rows_cost(root, rows, query->ngroups, memory / nwide) : 0;
+		pair_estimate_add_group(&pairs, root, query->groups[g].column, (Node *) query->groups[g].expression,
+								query->groups[g].form);
+	return pair_estimate_wide_cost(&pairs, root, query->rti, query->aggregates, query->aggregate_filters, rows);
 }
 
 /* Rows that one process reads, and the cost of reading and keeping them. */
@@ -693,7 +654,8 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
-	total += wide_pairs_cost(root, query, rows);
+	/* With workers the time of all of them: it must not be more than that of one process which sorts by other means. */
+	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows);
 	/* Values that repeat are counted. */
 	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
 	if (disk > get_hash_memory_limit())

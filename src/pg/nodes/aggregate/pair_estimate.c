@@ -8,6 +8,7 @@
 
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "executor/nodeHash.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/datetime.h"
@@ -17,7 +18,12 @@
 
 #include "pg/column/value.h"
 #include "pg/compat.h"
+#include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/pair_estimate.h"
+
+/* Bytes for each group that has a place in the window, and for each source of values beside that, as in aggregation_add.c. */
+#define WINDOW_GROUP_BYTES	8.0
+#define WINDOW_SOURCE_BYTES	48.0
 
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
@@ -61,8 +67,12 @@ column_range(PlannerInfo *root, Var *column)
 	return hi < lo ? UNKNOWN_RANGE : hi - lo + 1;
 }
 
-double
-pair_estimate_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
+/*
+ * Integers from the smallest to the largest value of a column, or of an expression of it that is a group in
+ * this form: at least 1, at most 2^64.
+ */
+static double
+group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
 {
 	double		range;
 	ColumnKind	kind;
@@ -83,17 +93,66 @@ pair_estimate_range(PlannerInfo *root, Var *column, Node *expression, DerivedFor
 	return column_kind_is_wide(kind) ? range : Min(range, UNKNOWN_RANGE);
 }
 
-int
-pair_estimate_bits(double range)
+static int
+bits_of_range(double range)
 {
 	return range > 1 ? (int) ceil(log2(range)) : 0;
 }
 
-Cost
-pair_estimate_rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory_limit)
+void
+pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
+{
+	double		range = group_range(root, column, expression, form);
+
+	groups->ncolumns++;
+	groups->bits += bits_of_range(range);
+	groups->places *= range;
+}
+
+/* The cost of so many pairs as rows of core's tuplesort. */
+static Cost
+rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 {
 	int			width = (ncolumns + 1) * sizeof(int64);
-	int			kilobytes = (int) Min(memory_limit / 1024, MAX_KILOBYTES);
+	int			kilobytes = (int) Min(memory / 1024, MAX_KILOBYTES);
 
 	return compat_cost_tuplesort(root, pairs, width, Max(kilobytes, 64)) + pairs * cpu_tuple_cost;
+}
+
+/*
+ * Pairs are made of values that are put in order, and where groups have no place in the window of all other values, too: if all
+ * possible groups need more than half of the memory.
+ */
+Cost
+pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates, List *filters,
+						double rows)
+{
+	double		memory = get_hash_memory_limit();
+	bool		has_window = groups->places * (WINDOW_GROUP_BYTES + list_length(aggregates) * WINDOW_SOURCE_BYTES) <=
+		memory / 2;
+	List	   *sources = NIL;
+	int			nwide = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, aggregates, lc2, filters)
+	{
+		AggregateAnswer answer;
+		List	   *source;
+		int			bits;
+
+		if (!aggref_answer(lfirst_node(Aggref, lc), rti, &answer) ||
+			(has_window && answer.needs != AGGREGATE_NEEDS_RUNS))
+			continue;
+		source = list_make2_int(answer.column ? answer.column->varattno : 0, lfirst_int(lc2));
+		if ((answer.column == NULL && lfirst_int(lc2) < 0) || list_member(sources, source))
+			continue;
+		sources = lappend(sources, source);
+		bits = answer.column ? bits_of_range(column_range(root, answer.column)) : 1;
+		nwide += groups->bits + bits > 64;
+	}
+	/* Groups alone. */
+	if (sources == NIL && !has_window)
+		nwide += groups->bits > 64;
+	return nwide > 0 ? nwide * rows_cost(root, rows, groups->ncolumns, memory / nwide) : 0;
 }

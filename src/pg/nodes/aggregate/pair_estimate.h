@@ -1,7 +1,7 @@
 /*
  * pair_estimate.h
- *		What pairs of group and value need, as the planner half estimates it: bits, by the
- *		columns' statistics, and the cost of the pairs that do not fit into 64 of them.
+ *		What pairs of group and value need, as the planner half estimates it by the columns'
+ *		statistics: bits, and the cost of those that do not fit into 64.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_PAIR_ESTIMATE_H
 #define HPSORT_PG_NODES_AGGREGATE_PAIR_ESTIMATE_H
@@ -12,16 +12,23 @@
 
 #include "pg/nodes/aggregate/node.h"
 
+/* The groups; to begin with, places is 1, and all else is 0. */
+typedef struct PairEstimate
+{
+	int			ncolumns;
+	int			bits;			/* of a group's code */
+	double		places;			/* combinations of values in the columns' ranges */
+} PairEstimate;
+
+/* Adds a grouping column, or an expression of it, which is a group in this form. */
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression,
+									DerivedForm form);
+
 /*
- * Integers from the smallest to the largest value of a column that the column reader reads, or of an
- * expression of it that is a group in this form: at least 1, at most 2^64.
+ * The cost of pairs of more than 64 bits, of so many rows, that aggregates of relation rti need, which
+ * HpSort Aggregate answers; filters has for each of them the index of its filter, or -1.
  */
-extern double pair_estimate_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form);
-
-/* Bits that so many integers take. */
-extern int	pair_estimate_bits(double range);
-
-/* The cost of keeping so many pairs as rows of core's tuplesort (pair_rows.c), for groups of so many columns. */
-extern Cost pair_estimate_rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory_limit);
+extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates,
+									List *filters, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIR_ESTIMATE_H */
