@@ -192,7 +192,7 @@ my @asked = (
 my $first_rows = 'SELECT * FROM planned WHERE x <> 3 ORDER BY y LIMIT 10';
 my $core = 'SET hpsort.enable_aggregate = off; SET hpsort.enable_sort = off';
 
-# Plans are as expected (a regular expression), serial ones of HpSort, and answers are core's.
+# Plans are of HpSort, with or without workers, and answers are those of plans of core's own.
 sub planned
 {
 	my ($name, $has_workers, @queries) = @_;

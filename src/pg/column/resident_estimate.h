@@ -25,19 +25,19 @@
  */
 #define RESIDENT_SETUP_FACTOR 4.0
 
-/* The same where the GPU counts the rows. */
+/* RESIDENT_ROW_COST where the GPU counts the rows. */
 #define RESIDENT_GPU_ROW_COST 0.001
 
 /*
- * The same where only the first rows in the order of a resident column are wanted, and most of it is refused by
- * its bounds: of 1e7 rows 0.2 to 0.8 ms of 240.
+ * What part of the cost of reading pages is left where only the first rows in the order of a resident column are wanted, and
+ * most of it is refused by its bounds: of 1e7 rows 0.2 to 0.8 ms of 240.
  */
 #define RESIDENT_FIRST_COST 0.003
 
 typedef struct ResidentEstimate
 {
-	double		share;			/* of the table's rows, whose values of all columns are in extents; these
-								 * may not all be valid */
+	double		share;			/* of the table's rows, whose values of all columns are in extents, and no more than
+								 * the part of its blocks that are all-visible */
 	bool		gpu;			/* the GPU would count the values of the only column, or put rows in order */
 } ResidentEstimate;
 

@@ -30,7 +30,7 @@ typedef struct AggregateInput
  * Finds the tables that rel stands for, and columns in them; false if the
  * column reader cannot read one of them.  paths are paths of rel that core has
  * not freed: those of rel's own list, or of the upper relation into which core
- * has put them.  looked_up: the GPU can answer what is asked of a single table's resident columns
+ * has put them.  filters are the input's.  looked_up: the GPU can answer what is asked of a single table's resident columns
  * (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
