@@ -3,7 +3,9 @@
 \ir setup.psql
 LOAD 'hpsort';
 
--- The type is this transaction's own, so that new labels can be used at once.
+-- The type is this transaction's own, so that from PostgreSQL 17 on new labels can be used at once.
+SELECT current_setting('server_version_num')::int >= 170000 AS usable \gset
+\if :usable
 CREATE TYPE mood AS ENUM ('a', 'm', 'z');
 CREATE TABLE moods AS SELECT i, (ARRAY['a', 'm', 'z'])[1 + i % 3]::mood AS mood FROM generate_series(1, 3000) i;
 
@@ -56,5 +58,8 @@ SELECT bag_eq($q$SELECT mood::text, count(*), max(mood)::text, rank(pg_temp.adde
 	$q$VALUES ('a', 1000::bigint, 'a', 1001::bigint), ('m', 1000, 'm', 1), ('z', 1000, 'z', 1)$q$, 'by group');
 SELECT is((SELECT count(*) FROM pg_enum WHERE enumtypid = 'mood'::regtype AND enumlabel ~ '^r'), 6::bigint, 'these were added');
 
+\else
+SELECT skip('new labels cannot be used before they are committed', 1);
+\endif
 SELECT * FROM finish();
 ROLLBACK;

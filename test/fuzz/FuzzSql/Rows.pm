@@ -384,7 +384,9 @@ sub first_again
 sub distinct_on
 {
 	my $relation = source();
-	my @on = map { key($relation) } 1 .. weighted(1 => 6, 2 => 3, 3 => 1);
+	# Each once: of two operators for one expression, PARTITION BY below takes the first, and DISTINCT ON both.
+	my %on = map { $_->{sql} => $_ } map { key($relation) } 1 .. weighted(1 => 6, 2 => 3, 3 => 1);
+	my @on = @on{ sort keys %on };
 	my @keys = map { key($relation) } 1 .. weighted(0 => 1, 1 => 4, 2 => 2);
 	my $total = chance(0.5);
 	my ($changes, @list) = result($relation, @on, @keys);

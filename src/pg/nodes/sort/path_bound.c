@@ -170,6 +170,9 @@ run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bou
 	return true;
 }
 
+/* Options of a frame that ends with the current row. */
+#define FRAME_OF_ROW (FRAMEOPTION_ROWS | FRAMEOPTION_END_CURRENT_ROW)
+
 /* Of a WindowAgg. */
 static bool
 window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
@@ -185,8 +188,14 @@ window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 	if (lc == NULL || expression_tree_walker((Node *) path->path.pathtarget->exprs, looks_ahead, window))
 		return false;
 
-	/* The WindowAgg also computes its list, which is not final yet, for the row that ends a group. */
+	/*
+	 * The WindowAgg also computes its list, which is not final yet, for the row that ends a group; and for the rows
+	 * after it that have been read to find where the frame ends, unless it ends with the row itself.  From
+	 * PostgreSQL 16 on it does with functions that only count rows.
+	 */
 	bound->next = sort_path_may_fail(root->processed_tlist);
+	if (bound->next && (window->frameOptions & FRAME_OF_ROW) != FRAME_OF_ROW)
+		return false;
 
 	/* All rows are peers: ranks do not grow. */
 	bound->pathkeys = make_pathkeys_for_sortclauses(root, list_concat_copy(window->partitionClause, window->orderClause),
