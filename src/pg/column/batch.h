@@ -15,6 +15,7 @@
 #include "storage/buf.h"
 #include "storage/off.h"
 
+#include "pg/compat.h"
 #include "sort/extent.h"
 #include "sort/runs.h"
 
@@ -108,7 +109,7 @@ extern void column_batch_enlarge(ColumnBatch *batch, size_t room);
 /* Gives back the arrays. */
 extern void column_batch_free(ColumnBatch *batch);
 
-extern void column_batch_overflow(const ColumnBatch *batch, size_t n) pg_attribute_noreturn();
+pg_noreturn extern void column_batch_overflow(const ColumnBatch *batch, size_t n);
 
 /* The arrays from a row on. */
 static inline BatchSpace
