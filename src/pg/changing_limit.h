@@ -6,7 +6,7 @@
  * PostgreSQL tells the workers of a Gather, or a Gather Merge, directly below a Limit how many rows
  * are wanted.  When the Limit is executed again with another number, for the next row of an outer
  * query, the workers still get the first one, and return too few rows (ExecParallelReinitialize in
- * execParallel.c, PostgreSQL 15 to 19).  A plan of PostgreSQL's own may have that fault as well, but none
+ * execParallel.c; seen with PostgreSQL 15 and 17).  A plan of PostgreSQL's own may have that fault as well, but none
  * may get it from hpsort.
  */
 #ifndef HPSORT_PG_CHANGING_LIMIT_H
