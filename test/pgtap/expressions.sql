@@ -126,18 +126,50 @@ TRUNCATE times;
 INSERT INTO times SELECT i, t, t AT TIME ZONE 'UTC' FROM (
 	SELECT i, CASE i % 2 WHEN 0 THEN timestamp '4713-11-24 00:00 BC' + i * interval '7 minutes' ELSE timestamp '294276-12-31 23:59:59.999999' - i * interval '7 minutes' END AS t
 	FROM generate_series(0, 4000) i OFFSET 0) s;
+INSERT INTO times SELECT i, t, t FROM generate_series(1, 3) i, unnest('{infinity,-infinity}'::timestamp[]) t;
 SELECT set_config('TimeZone', 'UTC', true) IS NULL AS ignored \gset
 SELECT pg_temp.check_expressions('times', ARRAY['date_trunc(''hour'', at)', 'date_trunc(''hour'', atz)', 'date_trunc(''century'', at)', 'extract(hour FROM atz)', 'at::date',
-	'date_bin(''5 minutes'', at, ''2000-01-01'')', 'date_bin(''1 day'', at, ''0001-01-01'')', 'date_bin(''1 day'', atz, ''4000-01-01 BC'')'], 'at the ends of timestamps');
+	'date_bin(''5 minutes'', at, ''2000-01-01'')', 'date_bin(''1 day'', at, ''0001-01-01'')', 'date_bin(''1 day'', atz, ''4000-01-01 BC'')',
+	'date_bin(''3 days'', at, ''2001-01-01'')', 'date_bin(''30 days'', at, ''2001-01-01'')', 'date_bin(''30 days'', atz, ''1900-01-01'')', 'date_bin(''1000 days'', at, ''2010-01-01'')'], 'at the ends of timestamps');
 
 -- Numbers on both sides of 0, and at the ends of their types.
 CREATE TABLE numbers AS
 SELECT i, CASE WHEN random() > 0.02 THEN (random() * 60000 - 30000)::int2 END AS s, (random() * 200000 - 100000)::int AS n,
-	(random() * 1e12 - 5e11)::int8 AS b, (random() * 9.2e18)::int8 * (1 - 2 * (i % 2)) AS wide FROM generate_series(1, 20000) i;
-INSERT INTO numbers SELECT i, 32767, 2147483647, 9223372036854775807, 9223372036854775807 FROM generate_series(1, 3) i;
-INSERT INTO numbers SELECT i, -32768, -2147483648, -9223372036854775808, -9223372036854775808 FROM generate_series(1, 3) i;
+	(random() * 1e12 - 5e11)::int8 AS b, (random() * 9.2e18)::int8 * (1 - 2 * (i % 2)) AS wide,
+	(random() * 4294967295)::int8::oid AS o FROM generate_series(1, 20000) i;
+INSERT INTO numbers SELECT i, 32767, 2147483647, 9223372036854775807, 9223372036854775807, 4294967295 FROM generate_series(1, 3) i;
+INSERT INTO numbers SELECT i, -32768, -2147483648, -9223372036854775808, -9223372036854775808, 0 FROM generate_series(1, 3) i;
 ANALYZE numbers;
 SELECT pg_temp.check_expressions('numbers', ARRAY['s / 7::int2', 's / 1000', 'n / 10', 'n / 1000', 'n / 100000::int8', 'n / -10', 'n / 1', 'b / 1000000007', 'b / 60', 'wide / 9223372036854775807',
-	'wide / 4611686018427387904', 'wide / 3', 'n % 100', 'b % 1000', 'mod(n, 17)', 'n / 10 * 10 + n / 100', 'n / 10 + n', '(n / 100)::text', '100000 / (n / 1000)'], 'numbers');
+	'wide / 4611686018427387904', 'wide / 3', 'n % 100', 'b % 1000', 'mod(n, 17)', 'n / 10 * 10 + n / 100', 'n / 10 + n', '(n / 100)::text', '100000 / (n / 1000)',
+	'o::int4 / 7', 'o::int4 / 1000000', 'o::int4 % 10'], 'numbers');
+
+-- Of blocks of which nothing is known, below 0 or before the origin, it is values that are remembered.
+CREATE SEQUENCE calls;
+CREATE FUNCTION pg_temp.counted(n int) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''calls''); RETURN n; END';
+CREATE TABLE repeating AS SELECT i, -(i % 50) AS n FROM generate_series(1, 40000) i;
+ANALYZE repeating;
+SELECT pg_temp.check_expressions('repeating', ARRAY['pg_temp.counted(n / 10)'], 'a function of numbers below 0');
+SELECT count(*) AS ignored FROM (SELECT setval('calls', 1), pg_temp.turn(true), set_config('max_parallel_workers_per_gather', '0', true)) s \gset
+SELECT count(*) AS ignored FROM (SELECT pg_temp.counted(n / 10), count(*) FROM repeating GROUP BY 1 OFFSET 0) q \gset
+SELECT cmp_ok((SELECT last_value FROM calls), '<', 20000::bigint, 'is not called for each row');
+
+-- A volatile expression, one of not only numbers, and an aggregate of what has few values are not taken to have few values: rows are
+-- sorted that a hash table would put on disk.
+CREATE TABLE estimated AS SELECT i, i % 5000 AS x, CASE WHEN i % 50 = 0 THEN 0 WHEN i = 17 THEN 'NaN' ELSE i + 0.5 END::float8 AS f FROM generate_series(1, 30000) i;
+ANALYZE estimated;
+SET LOCAL hpsort.debug_aggregate = allow;
+SET LOCAL hpsort.enable_aggregate = off;
+SET LOCAL hpsort.enable_sort = on;
+SET LOCAL work_mem = '512kB';
+SELECT ok(pg_temp.has_node(query), query) FROM unnest(ARRAY['SELECT random(), count(*) FROM estimated GROUP BY 1', 'SELECT DISTINCT floor(f) FROM estimated']) query;
+CREATE FUNCTION pg_temp.first_node(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN coalesce(plan -> 0 -> 'Plan' ->> 'Custom Plan Provider', plan -> 0 -> 'Plan' ->> 'Node Type');
+END $$;
+SELECT is(pg_temp.first_node('SELECT x, string_agg((i / 30000)::text, '''') FROM estimated GROUP BY x ORDER BY 2'), 'HpSort', 'an aggregate of what has few values');
 SELECT * FROM finish();
 ROLLBACK;

@@ -11,7 +11,8 @@
  * - a timestamptz is split in the same way after the offset of the time zone has been added.  The offset is not another one within a block if the
  *	 zone has no transition there, and hours of the zone begin with the block if the offset is a whole number of blocks.
  * - a number divided by a positive one is truncated toward 0, and date_bin counts from its origin: below 0 and before the origin
- *	 nothing is claimed.
+ *	 nothing is claimed.  The bins of date_bin can be so wide that infinity is in the same one as the last times before it: nothing is
+ *	 claimed of those that reach beyond the last time.
  */
 #include "postgres.h"
 
@@ -62,7 +63,7 @@ static const TimeField time_fields[] = {
 /* Of a time zone whose offset is not a whole number of hours, blocks are so long at most. */
 #define ZONE_QUARTER (15 * USECS_PER_MINUTE)
 
-/* The widest bin of date_bin: infinite times, further than that from others, are in bins of their own. */
+/* The widest bin of date_bin that has blocks: far from what overflows an int64. */
 #define BIN_MOST (INT64CONST(1000) * USECS_PER_DAY)
 
 /* A call of a function that takes neighbouring values of a column for the same. */
@@ -193,6 +194,7 @@ note_bin(Step *step, List *args)
 	step->blocks.kind = BLOCKS_FROM_ORIGIN;
 	step->blocks.width = interval->day * USECS_PER_DAY + interval->time;
 	step->blocks.origin = DatumGetTimestamp(origin->constvalue);
+	step->blocks.end = END_TIMESTAMP;
 	step->unit = (double) step->blocks.width;
 	return step->blocks.width > 0 && !TIMESTAMP_NOT_FINITE(step->blocks.origin);
 }
@@ -216,6 +218,7 @@ note_division(Step *step, List *args, bool modulo)
 	}
 	step->blocks.kind = BLOCKS_FROM_ORIGIN;
 	step->blocks.width = value;
+	step->blocks.end = PG_INT64_MAX;
 	step->unit = (double) value;
 	return true;
 }
@@ -226,6 +229,7 @@ find_step(Node *node, Step *step)
 {
 	Oid			function;
 	List	   *args;
+	Node	   *argument;
 	int			column = 0;
 	bool		found;
 
@@ -313,11 +317,13 @@ find_step(Node *node, Step *step)
 	}
 	if (!found)
 		return false;
-	node = strip_relabels((Node *) list_nth(args, column));
+	argument = (Node *) list_nth(args, column);
+	node = strip_relabels(argument);
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0)
 		return false;
+	/* The bits of another type, such as an oid taken for an integer, are another number than the column's value. */
 	step->column = (const Var *) node;
-	return true;
+	return getBaseType(step->column->vartype) == getBaseType(exprType(argument));
 }
 
 /* --- blocks */
@@ -399,7 +405,8 @@ expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
 				zone_is_steady(begin, blocks->width);
 		case BLOCKS_FROM_ORIGIN:
 			/* Where the distance from the origin is more than an int64 holds, date_bin fails, or wraps around in older versions. */
-			return block != BLOCK_BEFORE_ORIGIN && !pg_mul_s64_overflow(block + 1, blocks->width, &end);
+			return block != BLOCK_BEFORE_ORIGIN && !pg_mul_s64_overflow(block + 1, blocks->width, &end) &&
+				!pg_add_s64_overflow(blocks->origin, end, &end) && end <= blocks->end;
 		default:
 			return false;
 	}
@@ -449,42 +456,55 @@ number_of(Oid type, Datum value)
 	}
 }
 
-/* Widens a range of numbers by values in a slot of a column's statistics. */
-static void
-add_slot(const VariableStatData *stats, int kind, Oid type, double *lo, double *hi)
+/* The least and the greatest value of a column. */
+typedef struct ColumnRange
+{
+	double		lo;
+	double		hi;
+} ColumnRange;
+
+/* Widens a range by the values in a slot of a column's statistics; false where one of them is not a number. */
+static bool
+add_slot(const VariableStatData *stats, int kind, Oid type, ColumnRange *range)
 {
 	AttStatsSlot slot;
+	bool		numbers = true;
+	int			step;
 	int			i;
 
 	if (!get_attstatsslot(&slot, stats->statsTuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
-		return;
-	for (i = 0; i < slot.nvalues; i++)
+		return true;
+	/* A histogram is in order. */
+	step = kind == STATISTIC_KIND_HISTOGRAM ? Max(slot.nvalues - 1, 1) : 1;
+	for (i = 0; i < slot.nvalues; i += step)
 	{
 		double		value = number_of(type, slot.values[i]);
 
-		*lo = Min(*lo, value);
-		*hi = Max(*hi, value);
+		if (isnan(value))
+			numbers = false;
+		range->lo = Min(range->lo, value);
+		range->hi = Max(range->hi, value);
 	}
 	free_attstatsslot(&slot);
+	return numbers;
 }
 
-/* How far a column's values are apart at most, by its statistics; infinity if that is not known. */
-static double
-column_range(PlannerInfo *root, const Var *column)
+/* The range of a column's values by its statistics; false if that is not known. */
+static bool
+column_range(PlannerInfo *root, const Var *column, ColumnRange *range)
 {
 	Oid			type = getBaseType(column->vartype);
 	VariableStatData stats;
-	double		lo = INFINITY;
-	double		hi = -INFINITY;
+	bool		known;
 
+	range->lo = INFINITY;
+	range->hi = -INFINITY;
 	examine_variable(root, (Node *) column, 0, &stats);
-	if (HeapTupleIsValid(stats.statsTuple) && stats.acl_ok)
-	{
-		add_slot(&stats, STATISTIC_KIND_HISTOGRAM, type, &lo, &hi);
-		add_slot(&stats, STATISTIC_KIND_MCV, type, &lo, &hi);
-	}
+	known = HeapTupleIsValid(stats.statsTuple) && stats.acl_ok &&
+		add_slot(&stats, STATISTIC_KIND_HISTOGRAM, type, range) &&
+		add_slot(&stats, STATISTIC_KIND_MCV, type, range);
 	ReleaseVariableStats(stats);
-	return lo <= hi ? hi - lo : INFINITY;
+	return known && range->lo <= range->hi;
 }
 
 typedef struct Estimate
@@ -493,11 +513,12 @@ typedef struct Estimate
 	double		values;			/* of all steps */
 } Estimate;
 
-/* Multiplies what the steps can be; stops at a column that is in none. */
+/* Multiplies what the steps can be; stops at what is not a function of them and of constants. */
 static bool
 has_no_bound(Node *node, void *context)
 {
 	Estimate   *estimate = (Estimate *) context;
+	ColumnRange range;
 	Step		step;
 
 	if (node == NULL)
@@ -506,11 +527,27 @@ has_no_bound(Node *node, void *context)
 	{
 		/* Neither the first nor the last one need be whole. */
 		if (step.unit > 0)
-			step.values = column_range(estimate->root, step.column) / step.unit + 2;
+		{
+			if (!column_range(estimate->root, step.column, &range))
+				return true;
+			step.values = (range.hi - range.lo) / step.unit + 2;
+		}
 		estimate->values *= step.values;
 		return !isfinite(estimate->values);
 	}
-	return IsA(node, Var) || expression_tree_walker(node, has_no_bound, context);
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return true;
+		default:
+			return expression_tree_walker(node, has_no_bound, context);
+	}
 }
 
 /* How many different values an expression has, NULL left out, at most; infinity if that is not known. */
@@ -519,17 +556,25 @@ values_most(PlannerInfo *root, Node *expression)
 {
 	Estimate	estimate = {root, 1};
 
-	return has_no_bound(expression, &estimate) ? INFINITY : estimate.values;
+	if (has_no_bound(expression, &estimate) || contain_volatile_functions(expression) || expression_returns_set(expression))
+		return INFINITY;
+	return estimate.values;
 }
 
 double
-expression_blocks_most(PlannerInfo *root, Node *expression)
+expression_blocks_most(PlannerInfo *root, Node *expression, double rows)
 {
 	ExpressionBlocks blocks = expression_blocks(expression);
+	ColumnRange range;
+	double		unknown = 0;
 
-	if (blocks.kind == BLOCKS_NONE)
+	if (blocks.kind == BLOCKS_NONE ||
+		!column_range(root, linitial_node(Var, pull_var_clause(expression, 0)), &range))
 		return INFINITY;
-	return column_range(root, linitial_node(Var, pull_var_clause(expression, 0))) / (double) blocks.width + 2;
+	/* Values are taken to be spread evenly.  From half of the rows on it is values that are remembered. */
+	if (blocks.kind == BLOCKS_FROM_ORIGIN && range.lo < (double) blocks.origin)
+		unknown = Min((double) blocks.origin - range.lo + 1, range.hi - range.lo + 1) / (range.hi - range.lo + 1);
+	return unknown > 0.5 ? INFINITY : (range.hi - range.lo) / (double) blocks.width + 2 + unknown * rows;
 }
 
 double

@@ -22,7 +22,7 @@ typedef enum BlocksKind
 	BLOCKS_NONE,				/* none: each value of the column is a block */
 	BLOCKS_OF_CALENDAR,			/* all: times of no time zone */
 	BLOCKS_OF_ZONE,				/* those within which the session's time zone keeps its offset */
-	BLOCKS_FROM_ORIGIN			/* those from the origin on */
+	BLOCKS_FROM_ORIGIN			/* those from the origin on, up to the end */
 } BlocksKind;
 
 /* Blocks of width values, one of which begins at the origin. */
@@ -31,6 +31,7 @@ typedef struct ExpressionBlocks
 	BlocksKind	kind;
 	int64		width;
 	int64		origin;
+	int64		end;			/* of BLOCKS_FROM_ORIGIN */
 } ExpressionBlocks;
 
 /* The block before the origin, of which nothing is known. */
@@ -61,8 +62,11 @@ expression_block_of(const ExpressionBlocks *blocks, int64 value)
 /* Writes the block of each row of a column's batch to result; of a row that is NULL, any. */
 extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, int64 *result);
 
-/* How many blocks the values of an expression's column are in at most, by the column's statistics; infinity if that is not known. */
-extern double expression_blocks_most(PlannerInfo *root, Node *expression);
+/*
+ * For how many of so many rows an expression is evaluated at most that is remembered by blocks: once for each block that the column's values are in by the
+ * column's statistics, and for each row in a block of which nothing is known.  Infinity if that cannot be said.
+ */
+extern double expression_blocks_most(PlannerInfo *root, Node *expression, double rows);
 
 /*
  * An estimate of how many different rows of these expressions there are in so many rows: core's estimate, which takes an expression to have as many

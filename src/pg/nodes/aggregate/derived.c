@@ -4,8 +4,8 @@
  *
  * The memo of a narrow range of values is an array of what each of them becomes, of
  * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
- * values for the same (column/expression_blocks.h), the memo is of their blocks.  A memo in which
- * most values are not found would only grow: it is given up, and each row is evaluated.
+ * values for the same (column/expression_blocks.h), the memo is of their blocks, unless most rows are in blocks of which
+ * nothing is known.  A memo in which most values are not found would only grow: it is given up, and each row is evaluated.
  *
  * Values of types that are not read as integers are numbered in the order in which
  * they appear, by the type's own equality, and kept.  From the first value on for which there
@@ -148,6 +148,7 @@ struct DerivedColumn
 
 	/* the memo, of values or of blocks of them */
 	ExpressionBlocks blocks;
+	bool		by_blocks;
 	ColumnBatch block_batch;	/* of the rows, in place of their values */
 	FieldRange	range;			/* of the array */
 	int64	   *values;			/* by distance from its start */
@@ -156,6 +157,7 @@ struct DerivedColumn
 	MemoEntry	null;			/* what NULL becomes */
 	bool		given_up;		/* nothing is looked up */
 	bool		emptied;
+	uint64		varied;			/* rows in blocks of which nothing is known */
 	uint64		computed;		/* values that were not in the memo ... */
 	uint64		trial_rows;		/* ... and what there was of rows and of these values ... */
 	uint64		trial_computed;	/* ... when it was last looked at */
@@ -283,8 +285,9 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->states = NULL;
 	derived->memo = NULL;
 	derived->null.state = STATE_UNKNOWN;
+	derived->by_blocks = derived->blocks.kind != BLOCKS_NONE;
 	derived->given_up = derived->emptied = false;
-	derived->computed = derived->trial_rows = derived->trial_computed = 0;
+	derived->varied = derived->computed = derived->trial_rows = derived->trial_computed = 0;
 	memset(&derived->block_batch, 0, sizeof(derived->block_batch));
 	derived->numbers_limit = numbers_limit;
 	derived->hash = NULL;
@@ -443,6 +446,21 @@ derive(DerivedColumn *derived, int64 base, bool base_null, int64 *value)
 
 /* --- the memo */
 
+static void
+free_memo(DerivedColumn *derived)
+{
+	if (derived->memo)
+		memo_destroy(derived->memo);
+	else if (derived->values)
+	{
+		pfree(derived->values);
+		pfree(derived->states);
+	}
+	derived->memo = NULL;
+	derived->values = NULL;
+	derived->range = EMPTY_FIELD_RANGE;
+}
+
 /* Has an array for the range, or else the hash table. */
 static void
 make_room(DerivedColumn *derived, const FieldRange *range)
@@ -482,35 +500,29 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	}
 	else
 	{
-		if (nbefore > 0)
-		{
-			pfree(derived->values);
-			pfree(derived->states);
-		}
+		free_memo(derived);
 		derived->memo = memo_create(derived->memory, 256, NULL);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Gives the memo up if it grows, and is of no use. */
+/* Has a memo of values in place of one of blocks that are not known, and gives it up if it grows, and is of no use. */
 static void
 look_at_memo(DerivedColumn *derived)
 {
 	uint64		rows = derived->rows - derived->trial_rows;
 
-	if (rows < TRIAL_ROWS)
-		return;
-	if (derived->computed - derived->trial_computed > rows / 2 &&
-		(derived->computed >= TRIAL_VALUES || derived->emptied))
+	if (derived->by_blocks && derived->varied > derived->rows / 2)
 	{
-		if (derived->memo)
-			memo_destroy(derived->memo);
-		else
-		{
-			pfree(derived->values);
-			pfree(derived->states);
-		}
-		derived->memo = NULL;
+		free_memo(derived);
+		derived->by_blocks = false;
+	}
+	else if (rows < TRIAL_ROWS)
+		return;
+	else if (derived->computed - derived->trial_computed > rows / 2 &&
+			 (derived->computed >= TRIAL_VALUES || derived->emptied))
+	{
+		free_memo(derived);
 		derived->given_up = true;
 	}
 	derived->trial_rows = derived->rows;
@@ -528,8 +540,13 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before, 
 
 	derived->computed++;
 	state = derive(derived, value, false, result);
-	*entry = before == STATE_UNKNOWN &&
-		(derived->blocks.kind == BLOCKS_NONE || expression_block_is_known(&derived->blocks, key)) ? state : STATE_VARIES;
+	if (before == STATE_UNKNOWN && (!derived->by_blocks || expression_block_is_known(&derived->blocks, key)))
+		*entry = state;
+	else
+	{
+		*entry = STATE_VARIES;
+		derived->varied++;
+	}
 	return state;
 }
 
@@ -719,7 +736,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	batch->nnulls = 0;
 	derived->nrefused = 0;
 	derived->rows += base->n;
-	if (!derived->given_up && derived->blocks.kind != BLOCKS_NONE)
+	if (!derived->given_up && derived->by_blocks)
 		keys = find_blocks(derived, base);
 	if (!derived->given_up && derived->memo == NULL)
 	{

@@ -507,7 +507,7 @@ derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 		if (group->form == DERIVED_NONE)
 			continue;
 		values = estimate_num_groups(root, list_make1(group->column), Max(rows, 1), NULL, NULL);
-		values = Min(values, expression_blocks_most(root, (Node *) group->expression));
+		values = Min(values, expression_blocks_most(root, (Node *) group->expression, rows));
 		cost_qual_eval_node(&cost, (Node *) group->expression, root);
 		total += cost.startup + values * (cost.per_tuple + cpu_operator_cost) +
 			rows * DERIVED_ROW_COST * cpu_tuple_cost;
