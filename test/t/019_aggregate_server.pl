@@ -144,6 +144,53 @@ SKIP:
 	}
 }
 
+# --- How far the arrays by group reach
+
+# Rows by a column in no order have shown nearly all of its range with their first 8,000, and the arrays reach an eighth beyond; where they come
+# in its order the arrays double, as far as int4 goes.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE ranges AS SELECT hashint4(i) & 1048575 AS scattered, (i::int8 * 4 - 2147483648)::int AS upwards, 2147483647 - i * 4 AS downwards,
+		i * (2 - i % 2 * 4) AS outwards, (i & 1023)::int2 AS s
+	FROM generate_series(1, 200000) i;
+VACUUM (ANALYZE, FREEZE) ranges;
+SQL
+foreach my $column (qw(scattered upwards downwards outwards))
+{
+	my $grouped = "SELECT $column, count(*), sum($column), max(s) FROM ranges GROUP BY $column";
+	my $whole = "SELECT count(*), sum(hashtextextended(r::text, 0)) FROM ($grouped OFFSET 0) r";
+	my $set = "SET work_mem = '256MB'; SET hash_mem_multiplier = 2;";
+	my $plan = $node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; EXPLAIN (ANALYZE, COSTS OFF) $grouped");
+
+	like($plan, qr/HpSort Aggregate/, "$column: plan");
+	is($node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = force; $whole"),
+		$node->safe_psql('postgres', "$set SET hpsort.debug_aggregate = forbid; $whole"), "$column: groups");
+	# 8 bytes for each of 1,048,576 possible groups, 32 for each of two columns, and an eighth of that.
+	my ($kb) = $plan =~ /Memory: (\d+) kB/;
+	cmp_ok($kb, '<', 72 * 1024 * 9 / 8 * 1.05, "$column: memory") if $column eq 'scattered';
+}
+
+# --- Groups and values of more than 64 bits together
+
+# Different values of a group are read 256 at a time: groups of fewer, as many and more, with values that repeat, NULLs and rows refused by a FILTER.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE more_bits AS SELECT hashint8extended(n, 1) AS big, CASE WHEN i % 7 > 0 OR n < 3 THEN hashint8extended(i % n, 2) / 4 END AS v
+	FROM unnest(ARRAY[1, 2, 3, 255, 256, 257, 511, 512, 513, 3000]) n, generate_series(1, n * 3) i;
+INSERT INTO more_bits SELECT 7, NULL FROM generate_series(1, 300);
+VACUUM (ANALYZE, FREEZE) more_bits;
+SQL
+foreach my $work_mem ('64kB', '64MB')
+{
+	my $query = q{SELECT big, count(*), count(v), sum(v), min(v), max(v), count(DISTINCT v), percentile_disc(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY v),
+		count(v) FILTER (WHERE v > 0), array_agg(v ORDER BY v DESC) FILTER (WHERE v > 0) FROM more_bits GROUP BY big ORDER BY big};
+	my $set = "SET work_mem = '$work_mem'; SET hpsort.debug_aggregate = force;";
+
+	like($node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF) $query"), qr/HpSort Aggregate.*Algorithm: tuplesort/s, "more than 64 bits, $work_mem: plan");
+	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem");
+	# Sums alone want no values in order.
+	$query = 'SELECT big, count(*), sum(v), min(v), max(v) FROM more_bits GROUP BY big ORDER BY big';
+	is($node->safe_psql('postgres', "$set $query"), $node->safe_psql('postgres', "SET hpsort.enable_aggregate = off; $query"), "more than 64 bits, $work_mem: sums");
+}
+
 # A subtransaction that fails while the file is open takes it along.
 my ($out, $err) = psql(<<"SQL");
 SET work_mem = '64kB';

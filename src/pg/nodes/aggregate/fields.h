@@ -87,6 +87,7 @@ typedef struct GroupWindow
 	const GroupColumn *columns;
 	FieldRange *ranges;			/* by column */
 	uint32	   *strides;
+	bool	   *grown;			/* by column: whether its range is wider than that of the first rows */
 	uint64		ngroups;		/* product of the ranges; 1 without columns; 0: no window */
 } GroupWindow;
 

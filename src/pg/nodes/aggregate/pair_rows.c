@@ -41,6 +41,10 @@ struct PairRowsCursor
 	int			marker;
 	int64		value;
 	int64		count;
+
+	/* of the group at the cursor: what has been read and not handed out */
+	int64		markers[PAIR_MARKERS];
+	size_t		n;				/* runs */
 	int64		values[BLOCK_RUNS];
 	int64		counts[BLOCK_RUNS];
 };
@@ -136,15 +140,49 @@ next_row(PairRowsCursor *cursor)
 	cursor->group_ended = group_values_compare(cursor->rows->columns, n, next, &cursor->group) != 0;
 }
 
-/* The group of the row in the slot becomes the cursor's. */
+/* Reads runs of the group, as many as are handed out at once. */
+static void
+read_runs(PairRowsCursor *cursor)
+{
+	size_t		n = 0;
+
+	while (!cursor->group_ended)
+	{
+		if (n > 0 && cursor->values[n - 1] == cursor->value)
+			cursor->counts[n - 1] += cursor->count;
+		else if (n == BLOCK_RUNS)
+			break;
+		else
+		{
+			cursor->values[n] = cursor->value;
+			cursor->counts[n++] = cursor->count;
+		}
+		next_row(cursor);
+	}
+	cursor->n = n;
+}
+
+/* The group of the row read last becomes the cursor's; its markers and first runs are read. */
 static void
 start_group(PairRowsCursor *cursor)
 {
 	GroupValues old = cursor->group;
 
+	if (cursor->ended)
+	{
+		cursor->finished = true;
+		return;
+	}
 	cursor->group = cursor->next;
 	cursor->next = old;
 	cursor->group_ended = false;
+	memset(cursor->markers, 0, sizeof(cursor->markers));
+	while (!cursor->group_ended && cursor->marker < PAIR_MARKERS)
+	{
+		cursor->markers[cursor->marker] += cursor->count;
+		next_row(cursor);
+	}
+	read_runs(cursor);
 }
 
 PairRowsCursor *
@@ -157,10 +195,7 @@ pair_rows_open(PairRows *rows)
 	cursor->next = group_values_make(rows->ncolumns);
 	tuplesort_performsort(rows->sort);
 	next_row(cursor);
-	if (cursor->ended)
-		cursor->finished = true;
-	else
-		start_group(cursor);
+	start_group(cursor);
 	return cursor;
 }
 
@@ -170,63 +205,63 @@ pair_rows_group(const PairRowsCursor *cursor)
 	return cursor->finished ? NULL : &cursor->group;
 }
 
-/* The next row has been read already: only what follows it is read twice. */
-int64
-pair_rows_group_count(PairRowsCursor *cursor)
+/* The rows of the group behind those that have been read, which are read twice. */
+static int64
+count_behind(PairRowsCursor *cursor)
 {
-	PairRowsCursor before = *cursor;
 	GroupValues next = group_values_make(cursor->rows->ncolumns);
+	PairRowsCursor *copy = palloc_object(PairRowsCursor);
 	int64		count = 0;
 
+	*copy = *cursor;
+	copy->next = next;
 	tuplesort_markpos(cursor->rows->sort);
-	cursor->next = next;
-	while (!cursor->group_ended)
+	while (!copy->group_ended)
 	{
-		count += cursor->count;
-		next_row(cursor);
+		count += copy->count;
+		next_row(copy);
 	}
 	tuplesort_restorepos(cursor->rows->sort);
-	*cursor = before;
+	pfree(copy);
 	group_values_free(&next);
 	return count;
 }
 
-void
-pair_rows_markers(PairRowsCursor *cursor, int64 *markers)
+int64
+pair_rows_group_count(PairRowsCursor *cursor)
 {
-	while (!cursor->group_ended && cursor->marker < PAIR_MARKERS)
-	{
-		markers[cursor->marker] += cursor->count;
-		next_row(cursor);
-	}
+	int64		count = 0;
+	size_t		i;
+
+	for (i = 0; i < PAIR_MARKERS; i++)
+		count += cursor->markers[i];
+	for (i = 0; i < cursor->n; i++)
+		count += cursor->counts[i];
+	return cursor->group_ended ? count : count + count_behind(cursor);
+}
+
+void
+pair_rows_markers(const PairRowsCursor *cursor, int64 *markers)
+{
+	memcpy(markers, cursor->markers, sizeof(cursor->markers));
 }
 
 size_t
 pair_rows_runs(PairRowsCursor *cursor, int64 bias, const int64 **values, const int64 **counts)
 {
-	size_t		n = 0;
+	size_t		n;
+	size_t		i;
 
-	while (!cursor->group_ended)
-	{
-		int64		value = cursor->value + bias;
-
-		if (n > 0 && cursor->values[n - 1] == value)
-			cursor->counts[n - 1] += cursor->count;
-		else if (n == BLOCK_RUNS)
-			break;
-		else
-		{
-			cursor->values[n] = value;
-			cursor->counts[n++] = cursor->count;
-		}
-		next_row(cursor);
-	}
+	if (cursor->n == 0)
+		read_runs(cursor);
+	n = cursor->n;
 	if (n == 0)
+		start_group(cursor);
+	else
 	{
-		if (cursor->ended)
-			cursor->finished = true;
-		else
-			start_group(cursor);
+		for (i = 0; i < n; i++)
+			cursor->values[i] += bias;
+		cursor->n = 0;
 	}
 	*values = cursor->values;
 	*counts = cursor->counts;

@@ -30,7 +30,7 @@ extern void pair_rows_free(PairRows *rows);
 extern PairRowsCursor *pair_rows_open(PairRows *rows);
 extern const GroupValues *pair_rows_group(const PairRowsCursor *cursor);
 extern int64 pair_rows_group_count(PairRowsCursor *cursor);
-extern void pair_rows_markers(PairRowsCursor *cursor, int64 *markers);
+extern void pair_rows_markers(const PairRowsCursor *cursor, int64 *markers);
 extern size_t pair_rows_runs(PairRowsCursor *cursor, int64 bias, const int64 **values,
 							 const int64 **counts);
 
