@@ -35,7 +35,9 @@ CREATE TABLE t AS SELECT i AS id, i AS up, -i AS down, i / 7 AS steps, i + chanc
 	i - i % 4000 + chance(i) % 4000 AS windows, (chance(i / 700) * 1000::int8 + i % 700) AS clusters,
 	chance(i) AS chaos, chance(i + 1) % 5 AS few, chance(i + 2) % 1000 AS many, i::int8 * 1000000007 AS long_up,
 	hashint8extended(i, $seed) AS long_any, CASE WHEN chance(i + 3) % 3 > 0 THEN NULL ELSE chance(i) END AS often_null,
-	CASE WHEN i % 50 = 0 THEN chance(i) ELSE 7 END AS heavy, 'row ' || chance(i + 4) % 5000 AS label
+	CASE WHEN i % 50 = 0 THEN chance(i) ELSE 7 END AS heavy, 'row ' || chance(i + 4) % 5000 AS label,
+	CASE chance(i + 5) % 12 WHEN 0 THEN 'new' WHEN 1 THEN 'paid' WHEN 2 THEN 'packed' WHEN 3 THEN NULL ELSE 'returned' END AS status,
+	CASE chance(i + 6) % 5 WHEN 0 THEN 'beginning' WHEN 1 THEN 'beginnings' ELSE 'end' END AS begins
 FROM generate_series(1, $rows) i;
 CREATE TABLE wide AS SELECT *, repeat(md5(id::text), 12) AS filler FROM t;
 VACUUM ANALYZE t, wide;
@@ -66,7 +68,7 @@ SQL
 
 my @orders = ('up', 'down', 'steps', 'nearly', 'windows', 'clusters', 'chaos', 'few', 'many', 'long_up', 'long_up DESC', 'long_any', 'often_null',
 	'often_null DESC', 'heavy', 'steps, chaos', 'few, many', 'few, many, chaos', 'many, nearly', 'nearly, few, many', 'few, label', 'many, label', 'up, label',
-	'clusters, few, label', 'heavy, label', 'few IS NULL, label', 'long_any, label');
+	'clusters, few, label', 'heavy, label', 'few IS NULL, label', 'long_any, label', 'status', 'status DESC', 'begins', 'few, status', 'status, begins');
 my ($largest, $what) = (0, '');
 
 sub compare_sizes
@@ -88,7 +90,7 @@ sub compare_sizes
 for my $memory (@{ at_length([ '64kB' ], [ '64kB', '256kB', '1MB' ]) })
 {
 	compare_sizes($memory, (map { my $o = $_; map { "SELECT * FROM $_ ORDER BY $o" } 't', 'wide' } @orders),
-		map { my ($key) = /(\w+)/; ("SELECT $key FROM t ORDER BY $_", "SELECT $key, id FROM t ORDER BY $_") } grep { !/,|label/ } @orders);
+		map { my ($key) = /(\w+)/; ("SELECT $key FROM t ORDER BY $_", "SELECT $key, id FROM t ORDER BY $_") } grep { !/,|label|status|begins/ } @orders);
 }
 compare_sizes('4MB', map { "SELECT * FROM wide ORDER BY $_" } @orders);
 diag(sprintf('largest: %.2f of core\'s, %s', $largest, $what));
@@ -105,6 +107,18 @@ for my $order ('windows', 'nearly, few, many', 'few IS NULL, label')
 {
 	is(sql("SET work_mem = '1MB'; SET hpsort.debug_sort = force; SELECT count(*), count(*) FILTER (WHERE filler <> repeat(md5(id::text), 12))
 		FROM (SELECT * FROM wide ORDER BY $order OFFSET 0) q"), "$rows|0", "wide rows, $order");
+}
+
+# --- rows that are known to be equal are written once and read once, also where they do not fit into memory
+
+for my $order ('few', 'heavy', 'status', 'status DESC')
+{
+	my $plan = sql("SET work_mem = '256kB'; SET hpsort.debug_sort = force; EXPLAIN (ANALYZE, BUFFERS) SELECT * FROM wide ORDER BY $order");
+	my ($disk) = $plan =~ /HpSort.*Disk: (\d+)kB/s;
+	my ($read, $written) = $plan =~ /temp read=(\d+) written=(\d+)/;
+
+	# A block in which the rows of one partition end and those of another begin is read for both.
+	cmp_ok(8 * $_->[1], '<', 1.5 * $disk, "$order: blocks $_->[0]") for [ read => $read ], [ written => $written ];
 }
 
 # --- what suffices for core suffices

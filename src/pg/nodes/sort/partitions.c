@@ -5,8 +5,8 @@
  *
  * Read back in the order of their ranges, partitions usually fit into memory one
  * by one, and are sorted there.  A partition that does not fit is divided, as
- * often as it takes, unless all its rows have the same keys: then they are in
- * order as they lie in the file.
+ * often as it takes.  Rows of a partition that are all equal are in order as they lie in the
+ * file, and returned from there.
  */
 #include "postgres.h"
 
@@ -376,6 +376,21 @@ load(Partitions *p, int number)
 	return true;
 }
 
+/* Whether all rows of a partition are equal: they are in order as they lie in the file. */
+static bool
+is_in_order(const Partitions *p, int number)
+{
+	const KeyColumns *keys = p->store->keys;
+	const SpillPartition *partition = spill_partition(p->spill, number);
+	int			last = keys->nmapped - 1;
+
+	if (partition->equal)
+		return true;
+	return spill_is_single(p->spill, number) &&
+		(keys->nrest == 0 ||
+		 key_columns_are_known_equal(keys, (partition->lo.nulls >> last) & 1, partition->lo.images[last]));
+}
+
 /* Makes the next partition ready to be read; false at the end. */
 static bool
 next_partition(Partitions *p)
@@ -388,18 +403,15 @@ next_partition(Partitions *p)
 
 		if (spill_partition(spill, number)->rows == 0)
 			p->next++;
-		else if (load(p, number))
+		else if (is_in_order(p, number))
 		{
+			spill_start_reading(spill, number, !p->keep);
+			p->streaming = true;
 			p->next++;
 			return true;
 		}
-		else if (spill_partition(spill, number)->equal ||
-				 (spill_is_single(spill, number) &&
-				  p->store->keys->nrest == 0))
+		else if (load(p, number))
 		{
-			/* All keys are equal: the rows are in order as they lie. */
-			spill_start_reading(spill, number, !p->keep);
-			p->streaming = true;
 			p->next++;
 			return true;
 		}

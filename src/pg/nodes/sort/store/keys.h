@@ -159,6 +159,20 @@ key_columns_say_nothing(const KeyColumns *keys)
 }
 
 /*
+ * Whether rows whose mapped keys are equal are known to be equal by the keys left to core, too: the only one is that of the last image,
+ * which is this one or NULL, and all values of this abbreviation have been the same.
+ */
+static inline bool
+key_columns_are_known_equal(const KeyColumns *keys, bool isnull, uint64 image)
+{
+	const KeyColumn *last = &keys->keys[keys->nmapped - 1];
+
+	if (keys->nrest != 1 || keys->nexact == keys->nmapped)
+		return false;
+	return isnull || (last->abbreviation.repeats && repeats_are_alike(last->abbreviation.repeats, image ^ last->flip));
+}
+
+/*
  * Floats as unsigned integers.  Their bits are in order but for the sign: those of
  * negative ones are flipped, of the others the sign bit.  The NaNs that have a sign come
  * first then, and are turned round to the end, behind the others.  So different bits

@@ -371,14 +371,10 @@ are_known_equal(const GroupSort *sort, uint32 row)
 	const RowStore *store = sort->store;
 	const KeyColumns *keys = store->keys;
 	int			last = keys->nmapped - 1;
-	const Repeats *repeats = keys->keys[last].abbreviation.repeats;
 
-	/* It has to be the one of which there are images that are not exact. */
-	if (sort->nrest != 1 || sort->first < keys->nmapped || keys->nexact == keys->nmapped)
-		return false;
-	if (store->nulls && (store->nulls[row] >> last) & 1)
-		return true;
-	return repeats && repeats_are_alike(repeats, store->images[last][row] ^ keys->keys[last].flip);
+	/* Images that are exact may be elsewhere, and say nothing of the key that is left. */
+	return sort->first >= keys->nmapped && sort->nrest == keys->nrest && keys->nexact < keys->nmapped &&
+		key_columns_are_known_equal(keys, store->nulls && (store->nulls[row] >> last) & 1, store->images[last][row]);
 }
 
 /* Puts the n rows of a group, which are in the order in which they came, in order by comparing them. */
