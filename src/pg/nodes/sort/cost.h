@@ -20,6 +20,7 @@ typedef struct HpSortCostInput
 	double		groups;			/* of equal ones, if keys are left to core's
 								 * comparison; else 0 */
 	bool		further;		/* ... by keys behind the mapped ones */
+	int			nleft;			/* keys that are left, with the abbreviated one */
 	bool		undivided;		/* the one mapped key is an abbreviation that says little */
 	bool		strings;		/* the mapped keys end in an abbreviation of a string */
 	double		alike;			/* part of the rows that are known to be equal without a

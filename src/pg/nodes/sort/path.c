@@ -280,6 +280,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	input.groups = !columns->exact || columns->nmapped < list_length(columns->pathkeys) ?
 		sort_path_count_groups(root, subpath, columns, columns->nmapped) : 0;
 	input.further = columns->nmapped < list_length(columns->pathkeys);
+	input.nleft = list_length(columns->pathkeys) - columns->nmapped + (columns->exact ? 0 : 1);
 	input.undivided = columns->abbreviated && columns->nmapped == 1 &&
 		!sort_path_abbreviation_divides(root, key_expression(subpath, columns, 0),
 										linitial_oid(columns->sortops),
