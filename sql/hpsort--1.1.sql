@@ -1322,6 +1322,9 @@ LANGUAGE C;
 COMMENT ON FUNCTION hpsort_support_kept_insert() IS
 'trigger of hpsort_kept: leaves out relations that there are not, and refuses those of others';
 
+-- They are of no use for other tables.
+REVOKE ALL ON FUNCTION hpsort_support_kept_changed(), hpsort_support_kept_insert() FROM PUBLIC;
+
 CREATE TRIGGER hpsort_kept_insert
 BEFORE INSERT ON hpsort_kept
 FOR EACH ROW EXECUTE FUNCTION hpsort_support_kept_insert();

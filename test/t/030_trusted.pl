@@ -56,17 +56,44 @@ as('other', 'mine', q{SELECT hpsort_keep('others.t', 'x')});
 is(as('other', 'mine', q{SELECT count(*) FROM hpsort_kept WHERE relation = 'others.t'::regclass}), '1', 'hpsort_keep is for all');
 as('other', 'mine', 'DROP TABLE others.t');
 
-# A table of that name that the owner has made a member, and that is found first: those who call hpsort_keep run no code of
-# the owner with their own rights.
+# Tables of that name that a user without a superuser's rights has made members before the script makes its own: neither code nor settings of
+# that user reach those who call hpsort_keep, and no declarations of other users' tables are made.
 as('owner', 'postgres', 'CREATE DATABASE trapped');
-as('owner', 'trapped', q{CREATE EXTENSION hpsort; CREATE SCHEMA trap; CREATE TABLE trap.hpsort_kept (relation regclass, attribute name, PRIMARY KEY (relation, attribute));
-	CREATE FUNCTION trap.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CREATE TABLE trap.sprung AS SELECT current_user AS who; RETURN NULL; END $$;
-	CREATE CONSTRAINT TRIGGER note AFTER INSERT ON trap.hpsort_kept DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION trap.note();
+as('owner', 'trapped', q{CREATE SCHEMA evil; CREATE SCHEMA trap; GRANT USAGE ON SCHEMA evil, trap TO public; CREATE EXTENSION hpsort VERSION '1.0' SCHEMA evil;
+	CREATE TABLE trap.hpsort_kept (relation regclass, attribute name, PRIMARY KEY (relation, attribute));
+	CREATE FUNCTION trap.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('search_path', 'evil, pg_catalog', false);
+		INSERT INTO evil.hpsort_kept VALUES ('public.roots', 'x'); CREATE TABLE trap.sprung AS SELECT current_user AS who; RETURN new; END $$;
+	CREATE TRIGGER note BEFORE INSERT ON trap.hpsort_kept FOR EACH ROW EXECUTE FUNCTION trap.note();
+	CREATE CONSTRAINT TRIGGER later AFTER INSERT ON trap.hpsort_kept DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION trap.note();
 	ALTER EXTENSION hpsort ADD TABLE trap.hpsort_kept});
-$node->safe_psql('trapped', 'ALTER EXTENSION hpsort DROP TABLE public.hpsort_kept; ALTER EXTENSION hpsort ADD TABLE public.hpsort_kept; CREATE TABLE roots (x int)');
-my ($rc, $out, $err) = $node->psql('trapped', q{SELECT hpsort_keep('roots', 'x')});
-like($err, qr/security-restricted operation/, 'a deferred trigger does not wait for the rights of the caller');
-is($node->safe_psql('trapped', q{SELECT to_regclass('trap.sprung') IS NULL}), 't', 'and is not run');
+is(as('owner', 'trapped', q{ALTER EXTENSION hpsort UPDATE; CREATE TABLE evil.own (x int); SELECT evil.hpsort_keep('evil.own', 'x')}), '', 'an update with another table of that name');
+is($node->safe_psql('trapped', q{SET search_path = pg_catalog, public; CREATE TABLE public.roots (x int); SELECT evil.hpsort_keep('public.roots', 'x'); SHOW search_path}),
+	"\npg_catalog, public", 'hpsort_keep by a superuser leaves the settings');
+is($node->safe_psql('trapped', q{SELECT count(*) FROM trap.hpsort_kept}), '0', 'another table of that name is not written');
+is($node->safe_psql('trapped', q{SELECT to_regclass('trap.sprung') IS NULL}), 't', 'nor are its triggers run');
+is($node->safe_psql('trapped', q{SELECT string_agg(relation::text, ' ' ORDER BY relation::text) FROM evil.hpsort_kept}), 'evil.own roots', 'but the table of the script is');
+
+# A trigger that a superuser adds acts as the table's owner: now, with settings of its own, and declares nothing else.
+$node->safe_psql('trapped', q{CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('search_path', 'evil, pg_catalog', false); RETURN NULL; END $$;
+	CREATE TRIGGER note AFTER INSERT ON evil.hpsort_kept FOR EACH ROW EXECUTE FUNCTION public.note()});
+is($node->safe_psql('trapped', q{CREATE TABLE public.more (x int); SET search_path = public; SELECT evil.hpsort_keep('more', 'x'); SHOW search_path}), "\npublic", 'what a trigger sets ends with the statement');
+
+# The trigger functions are of no use for other tables: not to all, and not as triggers of other events.
+like(as('other', 'mine', 'CREATE TABLE others.q (a int); CREATE TRIGGER q BEFORE INSERT ON others.q FOR EACH ROW EXECUTE FUNCTION hpsort_support_kept_insert()'), qr/permission denied for function/, 'no trigger of a user');
+as('other', 'mine', 'DROP TABLE others.q');
+for my $trigger ('AFTER INSERT ON %s FOR EACH STATEMENT', 'BEFORE INSERT ON %s FOR EACH STATEMENT', 'BEFORE DELETE ON %s FOR EACH ROW', 'AFTER INSERT ON %s FOR EACH ROW')
+{
+	my ($rc, $out, $err) = $node->psql('mine', sprintf("CREATE TABLE odd (a int); CREATE TRIGGER q $trigger EXECUTE FUNCTION hpsort_support_kept_insert(); INSERT INTO odd VALUES (1); DELETE FROM odd", 'odd'));
+	like($err, qr/is a trigger of table "hpsort_kept" only/, $trigger);
+	$node->safe_psql('mine', 'DROP TABLE odd');
+}
+for my $columns ('', 'a text', 'a float8')
+{
+	my ($rc, $out, $err) = $node->psql('mine', "CREATE TABLE odd ($columns); CREATE TRIGGER q BEFORE INSERT ON odd FOR EACH ROW EXECUTE FUNCTION hpsort_support_kept_insert(); INSERT INTO odd DEFAULT VALUES");
+	like($err, qr/is a trigger of table "hpsort_kept" only/, "a table of ($columns)");
+	$node->safe_psql('mine', 'DROP TABLE odd');
+}
+like(as('owner', 'mine', q{INSERT INTO hpsort_kept VALUES (99999999::oid::regclass, 'x'); SELECT count(*) FROM hpsort_kept WHERE relation = 99999999::oid}), qr/^0$/, 'no declaration of what does not exist');
 
 # Dumps.
 my $all = 'big.facts.Y big.facts.x big.more.Y big.more.x small.x';

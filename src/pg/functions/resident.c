@@ -25,9 +25,11 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -129,12 +131,13 @@ column_names(ArrayType *array, Datum **names)
 	return n;
 }
 
-/* write_kept is writing, for a user of whom it has been checked what the user may declare. */
-static bool writing_kept = false;
+/* The relation of which write_kept is writing, for a user who may declare its columns. */
+static Oid	declared = InvalidOid;
 
 /*
  * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for
- * the table; $1 and $2 are the relation and the array of names.
+ * the table; $1 and $2 are the relation and the array of names.  Triggers that a superuser may have made act now and as
+ * the owner, or not at all, and what they set ends with the statement.
  */
 static void
 write_kept(const char *format, Oid relid, ArrayType *names)
@@ -145,7 +148,9 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 	HeapTuple	tuple;
 	Oid			owner;
 	Oid			user;
+	Oid			declared_before = declared;
 	int			security;
+	int			settings;
 	char	   *table;
 
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(kept));
@@ -153,6 +158,7 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("extension \"%s\" has no table \"%s\"", "hpsort", "hpsort_kept"),
+				 errdetail("The table is a member of the extension, and belongs to a superuser."),
 				 errhint("Run: %s", "ALTER EXTENSION hpsort UPDATE")));
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
@@ -160,9 +166,10 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 									   get_rel_name(kept));
 
 	GetUserIdAndSecContext(&user, &security);
-	/* Triggers that the owner may have made act now and as the owner, or not at all. */
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	writing_kept = true;
+	settings = NewGUCNestLevel();
+	set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	declared = relid;
 	PG_TRY();
 	{
 		SPI_connect();
@@ -174,10 +181,11 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 	}
 	PG_FINALLY();
 	{
-		writing_kept = false;
+		declared = declared_before;
 	}
 	PG_END_TRY();
 	/* An error has its (sub)transaction restore them. */
+	AtEOXact_GUC(false, settings);
 	SetUserIdAndSecContext(user, security);
 }
 
@@ -306,12 +314,20 @@ Datum
 hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 {
 	const TriggerData *trigger = trigger_data(fcinfo, "hpsort_support_kept_insert");
+	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	Datum		relation;
 	bool		isnull;
-	Datum		relation = heap_getattr(trigger->tg_trigtuple, 1, RelationGetDescr(trigger->tg_relation), &isnull);
 
-	if (!isnull && !OidIsValid(DatumGetObjectId(relation)))
+	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || desc->natts == 0 || TupleDescAttr(desc, 0)->attisdropped ||
+		!IsBinaryCoercible(TupleDescAttr(desc, 0)->atttypid, OIDOID))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" is a trigger of table \"%s\" only", "hpsort_support_kept_insert", "hpsort_kept")));
+	relation = heap_getattr(trigger->tg_trigtuple, 1, desc, &isnull);
+	if (!isnull && !SearchSysCacheExists1(RELOID, relation))
 		PG_RETURN_POINTER(NULL);
-	if (!isnull && !writing_kept && SearchSysCacheExists1(RELOID, relation))
+	if (!isnull && DatumGetObjectId(relation) != declared)
 		check_owner(DatumGetObjectId(relation));
 	PG_RETURN_POINTER(trigger->tg_trigtuple);
 }

@@ -21,6 +21,7 @@
 #include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 #include "parser/parse_coerce.h"
@@ -33,6 +34,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "pg/guc.h"
 #include "pg/resident/kept.h"
@@ -82,6 +84,26 @@ relation_changed(Datum arg, Oid relid)
 }
 
 /*
+ * Whether a member of the extension is the table that its script has made, as a superuser: who has created the extension and is no
+ * superuser may make own tables members of it.
+ */
+static bool
+is_made_by_script(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class table;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	table = (Form_pg_class) GETSTRUCT(tuple);
+	result = table->relkind == RELKIND_RELATION &&
+		strcmp(NameStr(table->relname), "hpsort_kept") == 0 && superuser_arg(table->relowner);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * The table hpsort_kept among the members of the extension: another table of that name
  * may be in the extension's schema where the extension is older than the table.
  */
@@ -106,13 +128,9 @@ find_kept_table(void)
 	while (!OidIsValid(result) && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_depend member = (Form_pg_depend) GETSTRUCT(tuple);
-		char	   *name;
 
-		if (member->classid != RelationRelationId || member->deptype != DEPENDENCY_EXTENSION ||
-			get_rel_relkind(member->objid) != RELKIND_RELATION)
-			continue;
-		name = get_rel_name(member->objid);
-		if (name && strcmp(name, "hpsort_kept") == 0)
+		if (member->classid == RelationRelationId && member->deptype == DEPENDENCY_EXTENSION &&
+			is_made_by_script(member->objid))
 			result = member->objid;
 	}
 	systable_endscan(scan);
