@@ -233,6 +233,11 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	aggregation->nsources = nsources;
 	aggregation->sources = sources;
 	aggregation->values = palloc0_array(SourceValues, Max(nsources, 1));
+	if (ncolumns > 0)
+	{
+		aggregation->groups = palloc_array(uint32, COLUMN_BATCH_KEYS);
+		aggregation->outside = palloc_array(uint8, COLUMN_BATCH_KEYS);
+	}
 	aggregation->memory_limit = memory_limit;
 	aggregation->group_size = sizeof(int64);
 	for (s = 0; s < nsources; s++)
@@ -292,6 +297,7 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 	const ValueSource *source = &aggregation->sources[s];
 	const uint8 *refused = NULL;
 	const uint8 *nulls = NULL;
+	const uint32 *groups = aggregation->groups;
 	Misses	   *misses = NULL;
 	int			i;
 
@@ -317,14 +323,14 @@ list_rows(Aggregation *aggregation, int s, const ColumnBatch *batches, int n, in
 			if (outside)
 				lists->refused[lists->nrefused++] = i;
 			else
-				misses[aggregation->groups[i]].refused++;
+				misses[groups ? groups[i] : 0].refused++;
 		}
 		else if (nulls && nulls[i])
 		{
 			if (outside)
 				lists->nulls[lists->nnulls++] = i;
 			else
-				misses[aggregation->groups[i]].nulls++;
+				misses[groups ? groups[i] : 0].nulls++;
 		}
 		else if (outside)
 			lists->outside[lists->noutside++] = i;
@@ -466,7 +472,11 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	for (s = 0; s < aggregation->nsources; s++)
 		coded |= aggregation->sources[s].runs;
 	if (coded && aggregation->ncolumns > 0 && aggregation->layout.bits <= 64)
+	{
+		if (aggregation->codes == NULL)
+			aggregation->codes = MemoryContextAlloc(aggregation->memory, COLUMN_BATCH_KEYS * sizeof(uint64));
 		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
+	}
 	count_rows(aggregation, batches, n, noutside, &lists);
 	for (s = 0; s < aggregation->nsources; s++)
 		add_to_source(aggregation, s, batches, n, noutside, &lists);

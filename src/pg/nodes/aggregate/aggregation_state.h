@@ -60,11 +60,6 @@ struct Aggregation
 	GroupLayout layout;
 	PairSorter *presence;		/* rows outside of the window, if there are no sources */
 
-	/* of a batch's rows */
-	uint32		groups[COLUMN_BATCH_KEYS];
-	uint8		outside[COLUMN_BATCH_KEYS];
-	uint64		codes[COLUMN_BATCH_KEYS];
-
 	/* reading */
 	PairCursor *presence_cursor;
 	uint64		next_number;
@@ -73,6 +68,11 @@ struct Aggregation
 	bool		inside;			/* ... has a number, this one */
 	uint64		number;
 	int64		group_rows;
+
+	/* of a batch's rows, if there are columns of groups */
+	uint32	   *groups;
+	uint8	   *outside;
+	uint64	   *codes;			/* NULL until needed */
 };
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_AGGREGATION_STATE_H */

@@ -28,9 +28,13 @@ struct PairSorter
 
 	PairFile   *file;			/* NULL: nothing has been written */
 
-	/* a batch's codes */
-	uint64		codes[COLUMN_BATCH_KEYS];
-	uint32		narrow[COLUMN_BATCH_KEYS];
+	/* a batch's codes, of up to 32 bits in narrow; of the largest batch so far, so that a small table takes little memory */
+	int			room;
+	union
+	{
+		uint64	   *codes;
+		uint32	   *narrow;
+	};
 };
 
 /* --- the sorter */
@@ -287,6 +291,18 @@ cover(PairSorter *pairs, const FieldRange *range, int markers)
 
 /* --- adding */
 
+/* Makes room for as many codes. */
+static void
+make_room(PairSorter *pairs, int n)
+{
+	if (n <= pairs->room)
+		return;
+	if (pairs->room > 0)
+		pfree(pairs->codes);
+	pairs->room = Max(n, Min(2 * pairs->room, COLUMN_BATCH_KEYS));
+	pairs->codes = MemoryContextAlloc(pairs->memory, pairs->room * sizeof(uint64));
+}
+
 /* Adds the codes that have been made. */
 static void
 add_codes(PairSorter *pairs, int n)
@@ -367,6 +383,8 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 {
 	uint64		offset = pair_value_offset(&pairs->coding);
 	int			shift = pairs->coding.value_bits;
+	uint64	   *wide_codes = pairs->codes;
+	uint32	   *narrow_codes = pairs->narrow;
 	int			i;
 
 	for (i = 0; i < nrows; i++)
@@ -376,9 +394,9 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 		uint64		code = codes ? codes[row] << shift | place : place;
 
 		if (narrow)
-			pairs->narrow[i] = (uint32) code;
+			narrow_codes[i] = (uint32) code;
 		else
-			pairs->codes[i] = code;
+			wide_codes[i] = code;
 	}
 }
 
@@ -401,6 +419,7 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 		add_rows(pairs, PAIR_MARKERS, batches, batch, rows, nrows);
 		return;
 	}
+	make_room(pairs, nrows);
 	if (pairs->coding.groups->bits == 0)
 		codes = NULL;
 	if (pairs->coding.bits <= 32)
@@ -489,14 +508,17 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 		add_rows(pairs, marker, batches, NULL, rows, nrows);
 		return;
 	}
+	make_room(pairs, nrows);
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
 		uint64		code = pair_code(&pairs->coding,
 									 pairs->coding.groups->bits > 0 ? codes[row] : 0, marker);
 
-		pairs->codes[i] = code;
-		pairs->narrow[i] = (uint32) code;
+		if (pairs->coding.bits <= 32)
+			pairs->narrow[i] = (uint32) code;
+		else
+			pairs->codes[i] = code;
 	}
 	add_codes(pairs, nrows);
 }
