@@ -137,6 +137,13 @@ compat_in_genetic_join_search(PlannerInfo *root)
 typedef Instrumentation NodeInstrumentation;
 #endif
 
+/* The order that a set operation wants of one of its queries; before PG 17 it wants none. */
+#if PG_VERSION_NUM >= 170000
+#define compat_setop_pathkeys(root) ((root)->setop_pathkeys)
+#else
+#define compat_setop_pathkeys(root) NIL
+#endif
+
 /* PG 17 names the wait events of extensions. */
 static inline uint32
 compat_wait_event_extension(const char *name)

@@ -176,6 +176,11 @@ for my $work_mem ('4MB', '256MB')
 	like($plan, qr/$nodes.*\n\s+Group Key: ip\n/, "$work_mem: one group instead of four that it determines");
 }
 
+# A UNION of rows of which few are different is left to a hash table that core thinks too large for memory.
+unlike(plan_of('SELECT y FROM hits UNION SELECT region FROM hits', "SET work_mem = '512kB';"), qr/HpSort/, 'UNION of few different rows');
+like(plan_of('SELECT watch FROM hits UNION SELECT usr FROM hits', "SET work_mem = '512kB';"), qr/HpSort/, 'and of many is not')
+  if $node->safe_psql('postgres', 'SHOW server_version_num') >= 170000;
+
 cmp_ok(scalar(grep { $forced{$_} } @queries), '>=', @queries - 2, 'hpsort was in the plans');
 cmp_ok(scalar(grep { $forced{$_} } @aggregates), '>=', @aggregates - 2, 'and in those of aggregates');
 $node->stop;

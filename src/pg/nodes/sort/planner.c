@@ -20,6 +20,7 @@
 #include "optimizer/planner.h"
 
 #include "pg/changing_limit.h"
+#include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/core_paths.h"
@@ -166,6 +167,29 @@ wants_order_below(const PlannerInfo *root)
 		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
 }
 
+/*
+ * Whether a set operation wants the rows in order, and they have few different values: for core all rows of a UNION are different, so that
+ * it takes a hash table, where that is small, to be larger than memory.
+ */
+static bool
+has_few_for_set_operation(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *pathkeys = compat_setop_pathkeys(root);
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	if (pathkeys == NIL || pathkeys != root->query_pathkeys || hpsort_debug_sort == NODE_FORCE)
+		return false;
+	foreach(lc, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			exprs = lappend(exprs, entry->expr);
+	}
+	return expression_groups(root, exprs, rel->rows) < rel->rows / 2;
+}
+
 void
 sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 					  RelOptInfo *output_rel)
@@ -208,7 +232,7 @@ add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (!sort_path_enough_rows(rel->rows) || IS_DUMMY_REL(rel))
 		return;
-	if (wants_order_below(root))
+	if (wants_order_below(root) && !has_few_for_set_operation(root, rel))
 		add_sorted_paths(root, rel, root->query_pathkeys);
 	if (root->query_pathkeys == root->sort_pathkeys)
 		sort_path_remember_input(root, rel);
