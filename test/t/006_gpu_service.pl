@@ -18,10 +18,13 @@ make_keys($node);
 my %checks = checks();
 my ($rc, $out, $err);
 my $tries;
+my $job_is_closed = 'DO $$ BEGIN WHILE (SELECT sum(jobs_running) > 0 FROM hpsort_devices()) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$';
 
 # The result of a query and the device of its sort, in a new session in which "auto"
 # should use the service.  "auto" does so if the service greets within 250 ms: on a
-# busy machine several sessions may have to try.
+# busy machine several sessions may have to try.  A session stays until the service has
+# closed its job: of one that leaves before, the service may see the end of the connection
+# first, and counts the job as given up.
 sub where_auto_sorts
 {
 	my ($sql) = @_;
@@ -29,7 +32,7 @@ sub where_auto_sorts
 
 	for ($tries = 1; $tries <= 5; $tries++)
 	{
-		$said = $node->safe_psql('postgres', "$sql; SELECT device || coalesce(substring(reason FROM ' did not answer in time'), '') FROM hpsort_last()");
+		$said = $node->safe_psql('postgres', "$sql; SELECT device || coalesce(substring(reason FROM ' did not answer in time'), '') FROM hpsort_last(); $job_is_closed");
 		last if $said !~ /did not answer in time$/;
 	}
 	return $said;
