@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
@@ -435,6 +436,41 @@ expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, 
 		}
 		result[i] = block;
 	}
+}
+
+/* --- arithmetic */
+
+static bool
+is_no_builtin(Oid function, void *context)
+{
+	return function >= FirstGenbkiObjectId;
+}
+
+static bool
+is_no_arithmetic(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, List) && !IsA(node, CaseWhen))
+		switch (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ? InvalidOid : getBaseType(exprType(node)))
+		{
+			case BOOLOID:
+			case INT2OID:
+			case INT4OID:
+			case INT8OID:
+			case FLOAT4OID:
+			case FLOAT8OID:
+				break;
+			default:
+				return true;
+		}
+	return check_functions_in_node(node, is_no_builtin, context) || expression_tree_walker(node, is_no_arithmetic, context);
+}
+
+bool
+expression_is_arithmetic(Node *expression)
+{
+	return !is_no_arithmetic(expression, NULL);
 }
 
 /* --- estimates */

@@ -74,4 +74,7 @@ extern double expression_blocks_most(PlannerInfo *root, Node *expression, double
  */
 extern double expression_groups(PlannerInfo *root, List *expressions, double rows);
 
+/* Whether an expression is arithmetic: built-in functions of numbers, which take no longer than a look-up in a hash table. */
+extern bool expression_is_arithmetic(Node *expression);
+
 #endif							/* HPSORT_PG_COLUMN_EXPRESSION_BLOCKS_H */

@@ -6,6 +6,7 @@
  * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
  * values for the same (column/expression_blocks.h), the memo is of their blocks, unless most rows are in blocks of which
  * nothing is known.  A memo in which most values are not found would only grow: it is given up, and each row is evaluated.
+ * Arithmetic takes no longer than a look-up in a hash table, and has the array only.
  *
  * Values of types that are not read as integers are numbered in the order in which
  * they appear, by the type's own equality, and kept.  From the first value on for which there
@@ -129,11 +130,11 @@ struct DerivedColumn
 	int			base;			/* index of the base column's batch */
 	ColumnKind	base_kind;
 	ColumnKind	kind;
-
 	/* evaluating, unless the form is DERIVED_RANKS */
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* of the base column's value */
 	ExprState  *state;
+	bool		arithmetic;
 	int16		typlen;
 	bool		typbyval;
 	Oid			collation;
@@ -145,7 +146,6 @@ struct DerivedColumn
 	size_t		memory_limit;
 	uint64		rows;			/* of all batches */
 	ColumnBatch batch;
-
 	/* the memo, of values or of blocks of them */
 	ExpressionBlocks blocks;
 	bool		by_blocks;
@@ -158,9 +158,9 @@ struct DerivedColumn
 	bool		given_up;		/* nothing is looked up */
 	bool		emptied;
 	uint64		varied;			/* rows in blocks of which nothing is known */
-	uint64		computed;		/* values that were not in the memo ... */
-	uint64		trial_rows;		/* ... and what there was of rows and of these values ... */
-	uint64		trial_computed;	/* ... when it was last looked at */
+	uint64		computed;		/* values that were not in the memo */
+	uint64		trial_rows;		/* rows and such values when the memo was last looked at */
+	uint64		trial_computed;
 
 	/* of DERIVED_NUMBERS */
 	MemoryContext numbers_memory;
@@ -232,6 +232,7 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	{
 		prepare_expression(derived, parent, column);
 		derived->blocks = expression_blocks((Node *) expression);
+		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic((Node *) expression);
 	}
 	if (form == DERIVED_NUMBERS)
 	{
@@ -282,7 +283,6 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	memset(&derived->batch, 0, sizeof(derived->batch));
 	derived->range = EMPTY_FIELD_RANGE;
 	derived->values = NULL;
-	derived->states = NULL;
 	derived->memo = NULL;
 	derived->null.state = STATE_UNKNOWN;
 	derived->by_blocks = derived->blocks.kind != BLOCKS_NONE;
@@ -480,7 +480,6 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	{
 		int64	   *values;
 		uint8	   *states;
-
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
 			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n - nbefore));
@@ -501,7 +500,8 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	else
 	{
 		free_memo(derived);
-		derived->memo = memo_create(derived->memory, 256, NULL);
+		derived->given_up = derived->arithmetic;
+		derived->memo = derived->given_up ? NULL : memo_create(derived->memory, 256, NULL);
 	}
 	MemoryContextSwitchTo(old);
 }
