@@ -142,7 +142,23 @@ INSERT INTO numbers SELECT i, -32768, -2147483648, -9223372036854775808, -922337
 ANALYZE numbers;
 SELECT pg_temp.check_expressions('numbers', ARRAY['s / 7::int2', 's / 1000', 'n / 10', 'n / 1000', 'n / 100000::int8', 'n / -10', 'n / 1', 'b / 1000000007', 'b / 60', 'wide / 9223372036854775807',
 	'wide / 4611686018427387904', 'wide / 3', 'n % 100', 'b % 1000', 'mod(n, 17)', 'n / 10 * 10 + n / 100', 'n / 10 + n', '(n / 100)::text', '100000 / (n / 1000)',
-	'o::int4 / 7', 'o::int4 / 1000000', 'o::int4 % 10'], 'numbers');
+	'o::int4 / 7', 'o::int4 / 1000000', 'o::int4 % 10', 'wide % 10', 'wide > 0', 'b % 5 = ANY (ARRAY[1, 2])',
+	'CASE WHEN wide % 3 = 0 THEN NULL ELSE wide % 5 END', '100 / (wide % 5)', 'wide::float8 > 1e17', 'greatest(b % 7, 3)', '(b % 2 = 0) IS NOT TRUE', 'hashint8(wide) % 10'], 'numbers');
+
+-- Arithmetic takes no longer than a look-up: there is nothing to remember.
+CREATE FUNCTION pg_temp.memory_of(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' || query LOOP
+		IF line ~ 'Memory: \d+ kB' AND line !~ 'Buckets' THEN
+			RETURN substring(line FROM 'Memory: (\d+) kB');
+		END IF;
+	END LOOP;
+END $$;
+SELECT count(*) AS ignored FROM (SELECT pg_temp.turn(true), set_config('max_parallel_workers_per_gather', '0', true), set_config('work_mem', '64MB', true)) s \gset
+SELECT cmp_ok(pg_temp.memory_of('SELECT wide % 10, count(*) FROM numbers GROUP BY 1'), '<', 700, 'arithmetic of a wide range has no memo');
+SELECT cmp_ok(pg_temp.memory_of('SELECT md5(wide::text) < ''8'', count(*) FROM numbers GROUP BY 1'), '>', 700, 'what takes longer has one');
 
 -- Of blocks of which nothing is known, below 0 or before the origin, it is values that are remembered.
 CREATE SEQUENCE calls;
