@@ -446,6 +446,7 @@ is_no_builtin(Oid function, void *context)
 	return function >= FirstGenbkiObjectId;
 }
 
+/* Whether a part of an expression is no number and no truth value, or is computed by a function that is not built in. */
 static bool
 is_no_arithmetic(Node *node, void *context)
 {

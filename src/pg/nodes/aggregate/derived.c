@@ -130,6 +130,7 @@ struct DerivedColumn
 	int			base;			/* index of the base column's batch */
 	ColumnKind	base_kind;
 	ColumnKind	kind;
+
 	/* evaluating, unless the form is DERIVED_RANKS */
 	ExprContext *econtext;
 	TupleTableSlot *slot;		/* of the base column's value */
@@ -146,6 +147,7 @@ struct DerivedColumn
 	size_t		memory_limit;
 	uint64		rows;			/* of all batches */
 	ColumnBatch batch;
+
 	/* the memo, of values or of blocks of them */
 	ExpressionBlocks blocks;
 	bool		by_blocks;
@@ -480,6 +482,7 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 	{
 		int64	   *values;
 		uint8	   *states;
+
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
 			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n - nbefore));
@@ -592,13 +595,13 @@ derive_null(DerivedColumn *derived, int64 *value)
 
 /* --- a batch */
 
+/* Makes a batch in the memory of the execution. */
 static void
-make_batch(DerivedColumn *derived)
+make_batch(DerivedColumn *derived, ColumnBatch *batch, int arrays)
 {
 	MemoryContext old = MemoryContextSwitchTo(derived->memory);
 
-	column_batch_make(&derived->batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE : BATCH_KEYS),
-					  COLUMN_BATCH_KEYS);
+	column_batch_make(batch, arrays, COLUMN_BATCH_KEYS);
 	MemoryContextSwitchTo(old);
 }
 
@@ -609,12 +612,7 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 	ColumnBatch *batch = &derived->block_batch;
 
 	if (batch->wide == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(derived->memory);
-
-		column_batch_make(batch, BATCH_WIDE, COLUMN_BATCH_KEYS);
-		MemoryContextSwitchTo(old);
-	}
+		make_batch(derived, batch, BATCH_WIDE);
 	batch->n = 0;
 	batch->nnulls = 0;
 	batch->nulls = base->nulls;
@@ -731,7 +729,7 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 	CHECK_FOR_INTERRUPTS();
 	if (batch->nulls == NULL)
-		make_batch(derived);
+		make_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE : BATCH_KEYS));
 	batch->n = 0;
 	batch->nnulls = 0;
 	derived->nrefused = 0;
