@@ -158,7 +158,7 @@ shapes_aggregates()
 		"array_agg(x1m ORDER BY x1m DESC)" "string_agg(label, ',' ORDER BY label)" "stddev(s)" "count(DISTINCT u)" "count(DISTINCT label)" "percentile_disc(0.9) WITHIN GROUP (ORDER BY at)"; do
 		shape "by x100 ${key//,/ and}" "SELECT x100, $key FROM events GROUP BY x100"
 	done
-	shape "hpsort_agg by small groups" "SELECT (id - 1) / 10 AS g, array_agg(x1m ORDER BY x1m) FROM events GROUP BY g"
+	shape "array_agg in order by small groups" "SELECT (id - 1) / 10 AS g, array_agg(x1m ORDER BY x1m) FROM events GROUP BY g"
 	shape "median by two columns" "SELECT x100, x2, percentile_disc(0.5) WITHIN GROUP (ORDER BY s) FROM events GROUP BY 1, 2"
 	shape "median, some rows" "SELECT x100, percentile_disc(0.5) WITHIN GROUP (ORDER BY x1m) FROM events WHERE status = 'paid' GROUP BY x100"
 }

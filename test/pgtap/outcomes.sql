@@ -131,7 +131,10 @@ VALUES ('SELECT x, 1 / (id - 4000) AS e FROM outcome_data ORDER BY x, id', true,
 	('SELECT f.n, q.e FROM outcome_few f LEFT JOIN (SELECT id, coalesce(1 / (id - 4000), 0) AS e FROM outcome_data) q ON q.id = f.id ORDER BY f.id', true, 'merge'),
 	('SELECT x FROM outcome_data ORDER BY x LIMIT 10 / $1', true, NULL),
 	('SELECT x FROM outcome_empty ORDER BY x LIMIT 10 / $1', true, NULL),
-	('SELECT DISTINCT ON (x) x, 1 / (y - 3) AS e FROM outcome_data ORDER BY x, y', true, NULL)
+	('SELECT DISTINCT ON (x) x, 1 / (y - 3) AS e FROM outcome_data ORDER BY x, y', true, NULL),
+	('SELECT DISTINCT ON (x) x, 1 / (id - 4990) AS e FROM outcome_data ORDER BY x, y LIMIT 1', true, NULL),
+	('SELECT * FROM (SELECT DISTINCT ON (x) x, 1 / (id - 4990) AS e FROM outcome_data ORDER BY x, y) q LIMIT 1', true, NULL),
+	('SELECT DISTINCT x, 1 / (id - 4990) AS e FROM outcome_data ORDER BY x, e LIMIT 1', true, NULL)
 UNION ALL
 -- aggregates: bounds and directions with the first row, direct arguments for each group
 SELECT format('SELECT %s FROM %s', call, source), coalesce(fails, source = 'outcome_data'), NULL
@@ -155,7 +158,8 @@ SET LOCAL max_parallel_workers_per_gather = 0;
 SELECT r FROM outcome_queries q, pg_temp.check_outcome(q.query, q.fails, 'one process') r WHERE how IS DISTINCT FROM 'merge';
 SELECT r FROM unnest(ARRAY[
 	'SELECT x || '' '' || 1 / (id - 4000) FROM outcome_data ORDER BY x, id',
-	'SELECT left(note, 5) FROM outcome_data ORDER BY x, id'
+	'SELECT left(note, 5) FROM outcome_data ORDER BY x, id',
+	'SELECT DISTINCT ON (x) x || '' '' || 1 / (id - 4990) FROM outcome_data ORDER BY x, y'
 	]) query, pg_temp.check_outcome(query, query ~ '/', 'cursor', 'cursor_outcome') r;
 SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_nestloop = off;

@@ -114,8 +114,8 @@ reading_may_end(const PlannerInfo *root, const RelOptInfo *rel)
 }
 
 bool
-sort_path_must_compute(PlannerInfo *root, const Path *path)
+sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions)
 {
 	/* The cheap test first: most targets are columns. */
-	return sort_path_may_fail(path->pathtarget->exprs) && reading_may_end(root, path->parent);
+	return sort_path_may_fail(expressions) && reading_may_end(root, rel);
 }

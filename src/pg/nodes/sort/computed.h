@@ -19,9 +19,9 @@
 extern bool sort_path_may_fail(List *expressions);
 
 /*
- * Whether the target of a path that is sorted must be computed of each row: it may fail, and as far as the planner knows not
- * all rows will be returned.
+ * Whether expressions of the rows of a relation, which are sorted, must be computed of each row: they may fail, and as far as the
+ * planner knows not all rows will be returned.
  */
-extern bool sort_path_must_compute(PlannerInfo *root, const Path *path);
+extern bool sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions);
 
 #endif							/* HPSORT_PG_NODES_SORT_COMPUTED_H */

@@ -164,7 +164,7 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
 	ListCell   *lc;
 
-	if (columns->key_only || !sort_path_may_stay(root, path, bounded) || sort_path_must_compute(root, path))
+	if (columns->key_only || !sort_path_may_stay(root, path, bounded) || sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
 		return false;
 	foreach(lc, columns->attnos)
 	{
@@ -321,7 +321,7 @@ make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *column
 {
 	List	   *numbers = list_make2_int(columns->nmapped, columns->key_only);
 
-	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath));
+	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent, subpath->pathtarget->exprs));
 	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{

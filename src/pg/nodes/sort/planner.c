@@ -23,6 +23,7 @@
 #include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
+#include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/core_paths.h"
 #include "pg/nodes/sort/join.h"
 #include "pg/nodes/sort/path.h"
@@ -158,13 +159,19 @@ add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 	}
 }
 
-/* Whether something other than ORDER BY wants the rows of the query in order. */
-static inline bool
-wants_order_below(const PlannerInfo *root)
+/*
+ * Whether something other than ORDER BY wants the rows of the query in order.  The list of columns is computed above rows that a
+ * relation returns in order, while core's sort for DISTINCT has it computed below, of all rows.
+ */
+static bool
+wants_order_below(PlannerInfo *root, const RelOptInfo *rel)
 {
+	if (root->query_pathkeys == NIL)
+		return false;
 	/* DISTINCT may want the very order of ORDER BY, and is done before it. */
-	return root->query_pathkeys != NIL &&
-		(root->query_pathkeys != root->sort_pathkeys || root->parse->distinctClause != NIL);
+	if (root->parse->distinctClause != NIL)
+		return !sort_path_must_compute(root, rel, root->processed_tlist);
+	return root->query_pathkeys != root->sort_pathkeys;
 }
 
 /*
@@ -232,7 +239,7 @@ add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (!sort_path_enough_rows(rel->rows) || IS_DUMMY_REL(rel))
 		return;
-	if (wants_order_below(root) && !has_few_for_set_operation(root, rel))
+	if (wants_order_below(root, rel) && !has_few_for_set_operation(root, rel))
 		add_sorted_paths(root, rel, root->query_pathkeys);
 	if (root->query_pathkeys == root->sort_pathkeys)
 		sort_path_remember_input(root, rel);
