@@ -383,7 +383,7 @@ my %makes = (
 	'"char"' => sub { 'chr(1 + (random() * 120)::int)::"char"' },
 	text => sub { pick("repeat(chr(97 + (random() * 25)::int), (random() * 40)::int)", "(random() * 9)::int::text") },
 	numeric => sub { '(random() * 100)::numeric(9, 1)' });
-for my $n (1 .. ($ENV{HPSORT_TEST_TABLES} // at_length(4, 12)))
+for my $n (1 .. ($ENV{HPSORT_TEST_TABLES} // at_length(2, 12)))
 {
 	my @types = map { pick(sort keys %makes) } 1 .. 1 + int(rand(6));
 	my $rows = pick(0, 1, 2, 100, 3000, 20000);
