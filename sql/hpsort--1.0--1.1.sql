@@ -13,6 +13,62 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION hpsort_order_float4(float4[], bool, bool) IS
 'positions of an array''s numbers in sorted order, NaN last, equal numbers in input order';
 
+-- What hpsort_query and the column functions run: the result is the state itself, which
+-- these functions put in order.
+
+CREATE FUNCTION hpsort_support_keys_agg_finalfn(internal)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'hpsort_support_keys_agg_finalfn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION hpsort_support_keys_agg_finalfn(internal) IS
+'final function of hpsort_support_keys_agg: the state itself';
+
+CREATE AGGREGATE hpsort_support_keys_agg(int4, lo int4, hi int4) (
+	SFUNC = hpsort_support_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_support_keys_agg_finalfn,
+	FINALFUNC_MODIFY = READ_WRITE,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_support_keys_agg(int4, int4, int4) IS
+'collects values between lo and hi for hpsort_query and the column functions, which run it';
+
+CREATE AGGREGATE hpsort_support_keys_agg(int8, lo int4, hi int4) (
+	SFUNC = hpsort_support_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_support_keys_agg_finalfn,
+	FINALFUNC_MODIFY = READ_WRITE,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_support_keys_agg(int8, int4, int4) IS
+'collects values between lo and hi for hpsort_query and the column functions, which run it';
+
+CREATE AGGREGATE hpsort_support_keys_agg(date, lo date, hi date) (
+	SFUNC = hpsort_support_agg_transfn,
+	STYPE = internal,
+	SSPACE = 192,
+	FINALFUNC = hpsort_support_keys_agg_finalfn,
+	FINALFUNC_MODIFY = READ_WRITE,
+	COMBINEFUNC = hpsort_support_agg_combine,
+	SERIALFUNC = hpsort_support_agg_serialize,
+	DESERIALFUNC = hpsort_support_agg_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE hpsort_support_keys_agg(date, date, date) IS
+'collects values between lo and hi for hpsort_query and the column functions, which run it';
+
 -- Multisets: runs as a value
 
 CREATE TYPE int4multiset;

@@ -12,11 +12,9 @@
 #include "access/heapam.h"
 #include "access/stratnum.h"
 #include "access/syncscan.h"
-#include "access/sysattr.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
@@ -30,7 +28,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "parser/parse_node.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/lwlock.h"
@@ -104,16 +101,6 @@
 #define COMPAT_PLANNER_EXPLAIN_PARAMETER
 #define COMPAT_PLANNER_EXPLAIN_ARGUMENT
 #endif
-
-static inline PlannedStmt *
-compat_planner(Query *query, const char *query_string, int cursor_options, ParamListInfo params)
-{
-#if PG_VERSION_NUM >= 190000
-	return planner(query, query_string, cursor_options, params, NULL);
-#else
-	return planner(query, query_string, cursor_options, params);
-#endif
-}
 
 /* PG 19 has one kind of UniquePath, the former UpperUniquePath. */
 #if PG_VERSION_NUM >= 190000
@@ -486,16 +473,6 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #endif
 
 static inline bool
-compat_may_use_namespace(Oid namespace)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(NamespaceRelationId, namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
-#else
-	return pg_namespace_aclcheck(namespace, GetUserId(), ACL_USAGE) == ACLCHECK_OK;
-#endif
-}
-
-static inline bool
 compat_owns_relation(Oid relid)
 {
 #if PG_VERSION_NUM >= 160000
@@ -542,23 +519,6 @@ compat_check_as_users(const PlannedStmt *stmt)
 			users = lappend_oid(users, user);
 	}
 	return users;
-}
-
-/* PG 16 keeps what is to be checked apart from the range table. */
-static inline void
-compat_check_select(ParseState *pstate, ParseNamespaceItem *nsitem, AttrNumber attnum)
-{
-	int			column = attnum - FirstLowInvalidHeapAttributeNumber;
-
-#if PG_VERSION_NUM >= 160000
-	nsitem->p_perminfo->requiredPerms = ACL_SELECT;
-	nsitem->p_perminfo->selectedCols = bms_add_member(nsitem->p_perminfo->selectedCols, column);
-	ExecCheckPermissions(pstate->p_rtable, list_make1(nsitem->p_perminfo), true);
-#else
-	nsitem->p_rte->requiredPerms = ACL_SELECT;
-	nsitem->p_rte->selectedCols = bms_add_member(nsitem->p_rte->selectedCols, column);
-	ExecCheckRTPerms(pstate->p_rtable, true);
-#endif
 }
 
 /*

@@ -35,6 +35,8 @@ WITH used AS (
 	UNION SELECT oprcode FROM pg_operator
 	UNION SELECT castfunc FROM pg_cast
 	UNION SELECT tgfoid FROM pg_trigger
+	-- hpsort runs it itself: nobody else can use its result
+	UNION SELECT aggfnoid FROM pg_aggregate WHERE aggfinalmodify = 'w'
 	UNION SELECT amproc FROM pg_amproc
 	UNION SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) FROM pg_aggregate)
 SELECT p.oid::regprocedure FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid

@@ -108,24 +108,3 @@ column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 		ExplainPropertyInteger("Blocks", NULL, blocks->all, es);
 	}
 }
-
-void
-column_consume_keys(void *arg, const ColumnBatch *batches)
-{
-	const KeySink *sink = (const KeySink *) arg;
-	const Runs *runs = batches[0].runs;
-	SortError	err;
-
-	*sink->nulls += batches[0].nnulls;
-	if (runs)
-	{
-		pg_sort_check(sorter_add_runs(sink->sorter, runs->keys, runs->counts, runs->len, &err), &err);
-		return;
-	}
-	if (batches[0].packed.n > 0)
-	{
-		pg_sort_check(sorter_add_packed(sink->sorter, &batches[0].packed, &err), &err);
-		return;
-	}
-	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
-}

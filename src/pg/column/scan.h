@@ -2,8 +2,8 @@
  * scan.h
  *		The one loop around a ColumnReader: open, read batch after batch, close.
  *
- * The column functions read through it (sources.c), and so do both custom scan
- * nodes, but for rows that HpSort leaves where they are.
+ * Both custom scan nodes read through it, but for rows that HpSort leaves where they
+ * are.
  */
 #ifndef HPSORT_PG_COLUMN_SCAN_H
 #define HPSORT_PG_COLUMN_SCAN_H
@@ -49,15 +49,5 @@ extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 
 /* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
-
-/* Where the keys of one column go: a sorter, and a count of the NULLs beside it. */
-typedef struct KeySink
-{
-	Sorter	   *sorter;
-	int64	   *nulls;
-} KeySink;
-
-/* A ColumnConsume for scans of one column, packed, of runs, or not; arg is a KeySink. */
-extern void column_consume_keys(void *arg, const ColumnBatch *batches);
 
 #endif							/* HPSORT_PG_COLUMN_SCAN_H */

@@ -16,6 +16,18 @@
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
 
+void
+aggregate_state_init(AggregateState *state, const SortContext *context, int32 lo, int32 hi,
+					 bool descending)
+{
+	sorter_init(&state->sorter, context, lo, hi);
+	state->nulls = 0;
+	state->descending = descending;
+	state->nulls_first = descending;
+	state->ordered = false;
+	state->object = false;
+}
+
 AggregateState *
 aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descending)
 {
@@ -23,11 +35,7 @@ aggregate_state_make(const SortContext *context, int32 lo, int32 hi, bool descen
 
 	state = (AggregateState *) MemoryContextAlloc((MemoryContext) context->allocator.arena,
 												  sizeof(AggregateState));
-	sorter_init(&state->sorter, context, lo, hi);
-	state->nulls = 0;
-	state->descending = descending;
-	state->nulls_first = descending;
-	state->ordered = false;
+	aggregate_state_init(state, context, lo, hi, descending);
 	return state;
 }
 
@@ -128,7 +136,7 @@ array_of_type(ArrayType *keys, Oid type)
 }
 
 Datum
-aggregate_state_array(AggregateState *state, Oid type)
+aggregate_state_array(AggregateState *state, Oid type, const char *function)
 {
 	ArrayType  *result;
 	SortError	err;
@@ -138,7 +146,7 @@ aggregate_state_array(AggregateState *state, Oid type)
 							 state->nulls_first, &out);
 	pg_sort_check(sorter_finish(&state->sorter, SORT_WANT_KEYS, &err), &err);
 	pg_sort_check(sorter_read_keys(&state->sorter, state->descending, out, &err), &err);
-	last_sort_record("hpsort_agg", &state->sorter, out, state->nulls);
+	last_sort_record(function, &state->sorter, out, state->nulls);
 	result->elemtype = type;
 	if (type == INT2OID || type == INT8OID)
 		result = array_of_type(result, type);

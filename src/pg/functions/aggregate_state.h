@@ -23,12 +23,17 @@ typedef struct AggregateState
 	bool		descending;
 	bool		nulls_first;
 	bool		ordered;		/* descending and nulls_first are from an ORDER BY in the call */
+	bool		object;			/* state_object_make() has made it */
 } AggregateState;
 
 /*
- * A new state without rows, in the memory of context, which must live as long as
- * the state.  NULLs are to come last, or first if descending.
+ * Makes *state a state without rows, whose keys are in the memory of context, which
+ * must live as long as the state.  NULLs are to come last, or first if descending.
  */
+extern void aggregate_state_init(AggregateState *state, const SortContext *context,
+								 int32 lo, int32 hi, bool descending);
+
+/* A new state without rows that is itself in the memory of context. */
 extern AggregateState *aggregate_state_make(const SortContext *context, int32 lo, int32 hi,
 											bool descending);
 
@@ -45,9 +50,9 @@ extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
 /*
  * The keys of a state in order, as an array in the current memory context.  type is
  * the type of its elements, which aggregate_array_type() tells from the result
- * type of the aggregate function.
+ * type of the aggregate function.  function is a literal, for hpsort_last().
  */
-extern Datum aggregate_state_array(AggregateState *state, Oid type);
+extern Datum aggregate_state_array(AggregateState *state, Oid type, const char *function);
 extern Oid	aggregate_array_type(Oid result_type);
 
 /*

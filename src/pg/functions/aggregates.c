@@ -1,12 +1,13 @@
 /*
  * aggregates.c
- *		hpsort_agg() and hpsort_runs_agg(): transition, combine, serialize,
- *		deserialize and final functions over one state.
+ *		hpsort_agg(), hpsort_runs_agg() and hpsort_support_keys_agg(): transition,
+ *		combine, serialize, deserialize and final functions over one state.
  *
  * The state is a Sorter and a count of NULLs.  It lives in the aggregate
  * context and is never in order itself, so the final functions only read it:
  * aggregates over the same input share one state, and window aggregates go on
- * adding to it.
+ * adding to it.  Only hpsort_support_keys_agg() gives its state away, which SQL
+ * declares (FINALFUNC_MODIFY).
  */
 #include "postgres.h"
 
@@ -28,6 +29,7 @@
 #include "pg/functions/aggregates.h"
 #include "pg/functions/arguments.h"
 #include "pg/functions/run_array.h"
+#include "pg/functions/state_object.h"
 #include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_support_agg_transfn);
@@ -38,6 +40,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_agg_serialize);
 PG_FUNCTION_INFO_V1(hpsort_support_agg_deserialize);
 PG_FUNCTION_INFO_V1(hpsort_support_agg_finalfn);
 PG_FUNCTION_INFO_V1(hpsort_support_runs_agg_finalfn);
+PG_FUNCTION_INFO_V1(hpsort_support_keys_agg_finalfn);
 
 /*
  * What the states of one memory context have in common.  The executor has one
@@ -142,6 +145,18 @@ group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 }
 
 /*
+ * Whether the final function, which this process calls, gives the state away: of
+ * hpsort's aggregates hpsort_support_keys_agg() alone returns a bytea.
+ */
+static bool
+gives_state_away(FunctionCallInfo fcinfo)
+{
+	const Aggref *aggref = AggGetAggref(fcinfo);
+
+	return aggref != NULL && aggref->aggtype == BYTEAOID && !DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
+}
+
+/*
  * Bounds and direction from the arguments of a row, where the call has such
  * arguments.  If the call is ordered, *descending is its ORDER BY's on entry.
  */
@@ -179,6 +194,8 @@ first_row(FunctionCallInfo fcinfo)
 	group = group_context(fcinfo, aggcontext);
 	descending = group->order.descending;
 	row_options(fcinfo, group->ordered, &lo, &hi, &descending);
+	if (gives_state_away(fcinfo))
+		return state_object_make(aggcontext, lo, hi);
 	state = aggregate_state_make(&group->context, lo, hi, descending);
 	if (group->ordered)
 	{
@@ -292,7 +309,9 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 		PG_RETURN_POINTER(state);
 	}
-	if (state == NULL)
+	if (state == NULL && gives_state_away(fcinfo))
+		state = state_object_make(aggcontext, other->sorter.lo, other->sorter.hi);
+	else if (state == NULL)
 		state = aggregate_state_make(&group_context(fcinfo, aggcontext)->context,
 									 other->sorter.lo, other->sorter.hi, other->descending);
 	else if (state->sorter.lo != other->sorter.lo || state->sorter.hi != other->sorter.hi ||
@@ -346,7 +365,7 @@ hpsort_support_agg_finalfn(PG_FUNCTION_ARGS)
 		*(Oid *) flinfo->fn_extra = type;
 	}
 	return aggregate_state_array((AggregateState *) PG_GETARG_POINTER(0),
-								 *(Oid *) flinfo->fn_extra);
+								 *(Oid *) flinfo->fn_extra, "hpsort_agg");
 }
 
 /* (internal) returns hpsort_run[] */
@@ -366,4 +385,20 @@ hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS)
 	}
 	return aggregate_state_runs((AggregateState *) PG_GETARG_POINTER(0),
 								(TupleDesc) fcinfo->flinfo->fn_extra);
+}
+
+/* (internal) returns bytea, which is the state itself (see state_object.h) */
+Datum
+hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	AggregateState *state;
+
+	if (!AggCheckCallContext(fcinfo, NULL))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (AggregateState *) PG_GETARG_POINTER(0);
+	if (!state->object)
+		elog(ERROR, "state is not that of hpsort_support_keys_agg");
+	return state_object_datum(state);
 }

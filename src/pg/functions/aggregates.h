@@ -17,5 +17,6 @@ extern Datum hpsort_support_agg_transfn_int2(PG_FUNCTION_ARGS);
 extern Datum hpsort_support_agg_transfn_int8(PG_FUNCTION_ARGS);
 extern Datum hpsort_support_agg_finalfn(PG_FUNCTION_ARGS);
 extern Datum hpsort_support_runs_agg_finalfn(PG_FUNCTION_ARGS);
+extern Datum hpsort_support_keys_agg_finalfn(PG_FUNCTION_ARGS);
 
 #endif							/* HPSORT_PG_FUNCTIONS_AGGREGATES_H */

@@ -1,26 +1,22 @@
 /*
  * columns.c
  *		hpsort_column(), hpsort_column_array() and hpsort_column_runs(): a
- *		table's column in order, without the executor.
+ *		table's column in order.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/syscache.h"
 
-#include "pg/column/fill.h"
+#include "pg/functions/keys_query.h"
 #include "pg/functions/set_state.h"
-#include "pg/int4_array.h"
-#include "pg/last_sort.h"
-#include "pg/sort_context.h"
 
 PG_FUNCTION_INFO_V1(hpsort_column);
 PG_FUNCTION_INFO_V1(hpsort_column_array);
@@ -39,26 +35,26 @@ is_null_call(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(ARG_REL) || PG_ARGISNULL(ARG_ATTRIBUTE) || PG_ARGISNULL(ARG_DESCENDING);
 }
 
-/* Reads the column into a new set. */
+/* The keys of the column, in memory. */
+static AggregateState *
+column_keys(FunctionCallInfo fcinfo, MemoryContext memory)
+{
+	int32		lo;
+	int32		hi;
+
+	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
+	return keys_of_column(fcinfo, PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
+						  lo, hi, memory);
+}
+
 static SetState *
 start_column_set(FunctionCallInfo fcinfo, MemoryContext memory, const char *function,
 				 SortWant want)
 {
-	SetState   *state;
-	int32		lo;
-	int32		hi;
-	MemoryContext old;
-
 	if (is_null_call(fcinfo))
 		return NULL;
-	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
-	state = set_state_make(memory, lo, hi);
-	column_fill_sorter(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
-					   &state->sorter, &state->nulls);
-	old = MemoryContextSwitchTo(memory);
-	set_state_start(state, function, want, sort_order_from_args(fcinfo, ARG_DESCENDING));
-	MemoryContextSwitchTo(old);
-	return state;
+	return set_state_start(memory, column_keys(fcinfo, memory), function, want,
+						   sort_order_from_args(fcinfo, ARG_DESCENDING));
 }
 
 static SetState *
@@ -91,35 +87,21 @@ hpsort_column_runs(PG_FUNCTION_ARGS)
 Datum
 hpsort_column_array(PG_FUNCTION_ARGS)
 {
-	SortContext context;
-	Sorter		sorter;
-	SortError	err;
+	AggregateState *keys;
 	SortOrder	order;
-	ArrayType  *result;
-	int64		nulls = 0;
-	int32		lo;
-	int32		hi;
-	int32	   *out;
+	Datum		result;
 
 	if (is_null_call(fcinfo))
 		PG_RETURN_NULL();
-	sort_bounds_from_args(fcinfo, ARG_LO, &lo, &hi);
 	order = sort_order_from_args(fcinfo, ARG_DESCENDING);
-	pg_sort_context(&context, CurrentMemoryContext);
-	sorter_init(&sorter, &context, lo, hi);
-	column_fill_sorter(PG_GETARG_OID(ARG_REL), NameStr(*PG_GETARG_NAME(ARG_ATTRIBUTE)),
-					   &sorter, &nulls);
-	pg_sort_check(sorter_finish(&sorter, SORT_WANT_KEYS, &err), &err);
-	if (sorter_count(&sorter) + nulls == 0)
-	{
-		last_sort_record("hpsort_column_array", &sorter, NULL, nulls);
+	keys = column_keys(fcinfo, CurrentMemoryContext);
+	keys->descending = order.descending;
+	keys->nulls_first = order.nulls_first;
+	result = aggregate_state_array(keys, INT4OID, "hpsort_column_array");
+	if (sorter_count(&keys->sorter) + keys->nulls == 0)
 		PG_RETURN_NULL();
-	}
-	result = int4_array_make((int64) sorter_count(&sorter), nulls, 1, order.nulls_first, &out);
-	pg_sort_check(sorter_read_keys(&sorter, order.descending, out, &err), &err);
-	last_sort_record("hpsort_column_array", &sorter, out, nulls);
-	sorter_reset(&sorter);
-	PG_RETURN_ARRAYTYPE_P(result);
+	sorter_reset(&keys->sorter);
+	PG_RETURN_DATUM(result);
 }
 
 /* Planner support of hpsort_column: the rows that the table is known to have. */

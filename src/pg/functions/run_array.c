@@ -5,13 +5,24 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "pg/functions/run_array.h"
-#include "pg/functions/set_state.h"
+
+/* hpsort_run is an ordinary type, which its owner may alter. */
+void
+run_type_check(TupleDesc tupdesc)
+{
+	if (tupdesc->natts != 2 || TupleDescAttr(tupdesc, 0)->atttypid != INT4OID ||
+		TupleDescAttr(tupdesc, 1)->atttypid != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
+}
 
 TupleDesc
 run_array_type(Oid array_type)

@@ -28,6 +28,9 @@ typedef struct RunArray
 	Size		count_offset;
 } RunArray;
 
+/* An error unless hpsort_run still has the two attributes it was made with. */
+extern void run_type_check(TupleDesc tupdesc);
+
 /*
  * The descriptor of hpsort_run, whose array type array_type is, in the current memory
  * context.  The type may be in any schema.

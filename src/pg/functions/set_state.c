@@ -13,28 +13,24 @@
 #include "utils/tuplestore.h"
 
 #include "pg/compat.h"
+#include "pg/functions/run_array.h"
 #include "pg/functions/set_state.h"
 #include "pg/last_sort.h"
 
 SetState *
-set_state_make(MemoryContext memory, int32 lo, int32 hi)
+set_state_start(MemoryContext memory, AggregateState *keys, const char *function,
+				SortWant want, SortOrder order)
 {
 	SetState   *state = (SetState *) MemoryContextAllocZero(memory, sizeof(SetState));
-
-	pg_sort_context(&state->context, memory);
-	sorter_init(&state->sorter, &state->context, lo, hi);
-	return state;
-}
-
-void
-set_state_start(SetState *state, const char *function, SortWant want, SortOrder order)
-{
 	SortError	err;
 
+	state->all = keys;
+	state->nulls = keys->nulls;
 	state->nulls_first = order.nulls_first;
-	pg_sort_check(sorter_finish(&state->sorter, want, &err), &err);
-	pg_sort_check(sorter_open_cursor(&state->sorter, order.descending, &state->cursor, &err), &err);
-	last_sort_record(function, &state->sorter, NULL, state->nulls);
+	pg_sort_check(sorter_finish(&keys->sorter, want, &err), &err);
+	pg_sort_check(sorter_open_cursor(&keys->sorter, order.descending, &state->cursor, &err), &err);
+	last_sort_record(function, &keys->sorter, NULL, keys->nulls);
+	return state;
 }
 
 /* The next row of a set of keys: false at the end. */
@@ -89,17 +85,6 @@ next_run(SetState *state, int32 *key, int64 *count, bool *isnull)
 	*key = state->keys[state->at];
 	*count = (int64) state->counts[state->at++];
 	return true;
-}
-
-/* hpsort_run is an ordinary type, which its owner may alter. */
-void
-run_type_check(TupleDesc tupdesc)
-{
-	if (tupdesc->natts != 2 || TupleDescAttr(tupdesc, 0)->atttypid != INT4OID ||
-		TupleDescAttr(tupdesc, 1)->atttypid != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("type hpsort_run must have the attributes key integer and count bigint, and no others")));
 }
 
 static TupleDesc
@@ -216,7 +201,7 @@ return_stored(FunctionCallInfo fcinfo, SetStart start, bool runs)
 	if (state != NULL)
 	{
 		store_rows(state, rsinfo->setResult, rsinfo->setDesc);
-		sorter_reset(&state->sorter);
+		sorter_reset(&state->all->sorter);
 	}
 	MemoryContextDelete(memory);
 	return (Datum) 0;
@@ -260,7 +245,7 @@ set_return_keys(FunctionCallInfo fcinfo, SetStart start)
 	if (state == NULL || !next_key(state, &key, &isnull))
 	{
 		if (state)
-			sorter_reset(&state->sorter);
+			sorter_reset(&state->all->sorter);
 		SRF_RETURN_DONE(funcctx);
 	}
 	if (isnull)
@@ -285,7 +270,7 @@ set_return_runs(FunctionCallInfo fcinfo, SetStart start)
 	if (state == NULL || !next_run(state, &key, &count, &isnull[0]))
 	{
 		if (state)
-			sorter_reset(&state->sorter);
+			sorter_reset(&state->all->sorter);
 		SRF_RETURN_DONE(funcctx);
 	}
 	values[0] = Int32GetDatum(key);

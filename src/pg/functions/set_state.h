@@ -19,8 +19,8 @@
 
 #include "funcapi.h"
 
+#include "pg/functions/aggregate_state.h"
 #include "pg/functions/arguments.h"
-#include "pg/sort_context.h"
 
 /* Rows read from the sorter at once. */
 #define SET_BATCH 1024
@@ -31,8 +31,7 @@
  */
 typedef struct SetState
 {
-	SortContext context;
-	Sorter		sorter;
+	AggregateState *all;
 	SorterCursor cursor;
 	int64		nulls;			/* still to be returned ... */
 	bool		nulls_first;	/* ... before or after the keys */
@@ -44,7 +43,7 @@ typedef struct SetState
 
 /*
  * Makes the set that a function's arguments ask for, in memory, by
- * set_state_make() and set_state_start().  Returns NULL for no rows.  The current
+ * set_state_start().  Returns NULL for no rows.  The current
  * memory context is a short-lived one.
  */
 typedef SetState *(*SetStart) (FunctionCallInfo fcinfo, MemoryContext memory);
@@ -53,13 +52,11 @@ typedef SetState *(*SetStart) (FunctionCallInfo fcinfo, MemoryContext memory);
 extern Datum set_return_keys(FunctionCallInfo fcinfo, SetStart start);
 extern Datum set_return_runs(FunctionCallInfo fcinfo, SetStart start);
 
-/* An empty set, whose sorter and nulls are the caller's to fill. */
-extern SetState *set_state_make(MemoryContext memory, int32 lo, int32 hi);
-
-/* All keys are in: puts them in order.  function is a literal, for hpsort_last(). */
-extern void set_state_start(SetState *state, const char *function, SortWant want, SortOrder order);
-
-/* An error unless hpsort_run still has the two attributes it was made with. */
-extern void run_type_check(TupleDesc tupdesc);
+/*
+ * A set of keys, which are in memory or below it and all there, put in order.
+ * function is a literal, for hpsort_last().
+ */
+extern SetState *set_state_start(MemoryContext memory, AggregateState *keys, const char *function,
+								 SortWant want, SortOrder order);
 
 #endif							/* HPSORT_PG_FUNCTIONS_SET_STATE_H */

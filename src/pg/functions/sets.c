@@ -12,9 +12,10 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "pg/column/query.h"
 #include "pg/compat.h"
+#include "pg/functions/keys_query.h"
 #include "pg/functions/set_state.h"
+#include "pg/functions/state_object.h"
 #include "pg/int4_array.h"
 #include "pg/sort_context.h"
 
@@ -29,20 +30,19 @@ start_array(Datum keys_arg, MemoryContext memory, const char *function, SortWant
 			SortOrder order)
 {
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	SetState   *state = set_state_make(memory, PG_INT32_MIN, PG_INT32_MAX);
+	AggregateState *keys = state_object_make(memory, PG_INT32_MIN, PG_INT32_MAX);
 
 	/* The executor keeps the argument until the set has ended. */
 	ArrayType  *array = DatumGetArrayTypeP(keys_arg);
 	SortError	err;
 	int			n;
 	int			nulls;
-	const int32 *keys = int4_array_keys(array, &n, &nulls);
+	const int32 *elements = int4_array_keys(array, &n, &nulls);
 
-	state->nulls = nulls;
-	pg_sort_check(sorter_add_array(&state->sorter, keys, n, &err), &err);
-	set_state_start(state, function, want, order);
 	MemoryContextSwitchTo(old);
-	return state;
+	keys->nulls = nulls;
+	pg_sort_check(sorter_add_array(&keys->sorter, elements, n, &err), &err);
+	return set_state_start(memory, keys, function, want, order);
 }
 
 static SetState *
@@ -79,21 +79,15 @@ hpsort_runs(PG_FUNCTION_ARGS)
 static SetState *
 start_query(FunctionCallInfo fcinfo, MemoryContext memory)
 {
-	SetState   *state;
+	AggregateState *keys;
 	int32		lo;
 	int32		hi;
-	MemoryContext old;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(3))
 		return NULL;
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
-	state = set_state_make(memory, lo, hi);
-	query_fill_sorter(text_to_cstring(PG_GETARG_TEXT_PP(0)), false, InvalidOid,
-					  &state->sorter, &state->nulls);
-	old = MemoryContextSwitchTo(memory);
-	set_state_start(state, "hpsort_query", SORT_WANT_KEYS, sort_order_from_args(fcinfo, 3));
-	MemoryContextSwitchTo(old);
-	return state;
+	keys = keys_of_query(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)), lo, hi, memory);
+	return set_state_start(memory, keys, "hpsort_query", SORT_WANT_KEYS, sort_order_from_args(fcinfo, 3));
 }
 
 /*

@@ -14,7 +14,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 
-#include "pg/column/query.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/planner.h"
@@ -76,33 +75,18 @@ join_pathlist_hook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		sort_node_join_paths(root, joinrel, outerrel, innerrel, extra);
 }
 
-static PlannedStmt *
-call_planner(Query *parse, const char *query_string, int options, ParamListInfo params
-			 COMPAT_PLANNER_EXPLAIN_PARAMETER)
-{
-	return prev_planner_hook ?
-		prev_planner_hook(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT) :
-		standard_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
-}
-
 /* Before and after a whole query is planned. */
 static PlannedStmt *
 planning_hook(Query *parse, const char *query_string, int options, ParamListInfo params
 			  COMPAT_PLANNER_EXPLAIN_PARAMETER)
 {
 	uint64		sort_plans = sort_node_plans_made;
-	QuerySink  *sink = query_sink(params);
 	PlannedStmt *result;
 
-	if (likely(sink == NULL || sink->query_string != query_string))
-		result = call_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
+	if (prev_planner_hook)
+		result = prev_planner_hook(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	else
-	{
-		/* The query that hpsort_query runs; an error ends hpsort_query and the sink. */
-		sink->query = parse;
-		result = call_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
-		sink->query = NULL;
-	}
+		result = standard_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	if (unlikely(sort_node_plans_made != sort_plans))
 		sort_node_finish_plan(result);
 	return result;

@@ -83,24 +83,22 @@ aggref_kind(const Aggref *aggref)
 			kind = AGGREGATE_ARRAY;
 		else if (is_function(final, hpsort_support_runs_agg_finalfn, "hpsort_support_runs_agg_finalfn"))
 			kind = AGGREGATE_RUNS;
+		else if (is_function(final, hpsort_support_keys_agg_finalfn, "hpsort_support_keys_agg_finalfn"))
+			kind = AGGREGATE_KEYS;
 	}
 	ReleaseSysCache(tuple);
 	return kind;
 }
 
 Var *
-aggref_expression_column(Node *expression)
+aggref_column(const Aggref *aggref)
 {
+	Node	   *expression = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+
 	/* int2 becomes int4 by a function, a domain by a relabel. */
 	if (IsA(expression, FuncExpr) && ((FuncExpr *) expression)->funcid == F_INT4_INT2)
 		expression = linitial(((FuncExpr *) expression)->args);
 	while (IsA(expression, RelabelType))
 		expression = (Node *) ((RelabelType *) expression)->arg;
 	return IsA(expression, Var) ? (Var *) expression : NULL;
-}
-
-Var *
-aggref_column(const Aggref *aggref)
-{
-	return aggref_expression_column((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }

@@ -20,6 +20,7 @@ typedef enum AggregateKind
 	AGGREGATE_NONE,				/* none that the node answers */
 	AGGREGATE_ARRAY,			/* hpsort_agg */
 	AGGREGATE_RUNS,				/* hpsort_runs_agg */
+	AGGREGATE_KEYS,				/* hpsort_support_keys_agg */
 	AGGREGATE_MULTISET			/* int4multiset_agg */
 } AggregateKind;
 
@@ -31,9 +32,6 @@ extern AggregateKind aggref_kind(const Aggref *aggref);
 
 /* The column that an aggregate sorts; NULL if its first argument is no plain column. */
 extern Var *aggref_column(const Aggref *aggref);
-
-/* The column that an expression is, perhaps made an int4 or relabelled; else NULL. */
-extern Var *aggref_expression_column(Node *expression);
 
 /* --- what the node answers of a column's values, by group or not */
 

@@ -20,13 +20,13 @@
 #include "pg/functions/aggregate_state.h"
 #include "pg/functions/run_array.h"
 #include "pg/functions/arguments.h"
+#include "pg/functions/state_object.h"
 #include "pg/last_sort.h"
 #include "pg/multiset/expanded.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 #include "pg/nodes/aggregate/node.h"
-#include "pg/nodes/aggregate/query_exec.h"
 #include "pg/nodes/aggregate/sources.h"
 #include "pg/sort_context.h"
 #include "sort/algorithms.h"
@@ -40,6 +40,7 @@ typedef struct AggregateTransition
 	int32		lo;
 	int32		hi;
 	bool		descending;
+	bool		given_away;		/* the state is the result */
 	AggregateState *state;		/* NULL: no rows yet */
 	bool		sorted;			/* stats are set, for EXPLAIN */
 	SorterStats stats;
@@ -136,8 +137,6 @@ create_state(CustomScan *scan)
 
 	if (list_length(scan->custom_private) == GROUPS_PLAN_Count)
 		return groups_exec_create_state(scan);
-	if (!IsA(linitial_node(TargetEntry, scan->custom_scan_tlist)->expr, Aggref))
-		return query_exec_create_state(scan);
 	node = palloc0_object(HpSortAggregateState);
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
@@ -196,6 +195,8 @@ describe_outputs(HpSortAggregateState *node, CustomScan *scan)
 			prepare_options(node, &node->transitions[i]);
 		}
 		output->transition = i;
+		if (output->kind == AGGREGATE_KEYS && !output->partial)
+			node->transitions[i].given_away = true;
 	}
 	pfree(transnos);
 }
@@ -248,7 +249,10 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 	if (transition->state == NULL)
 	{
 		read_options(node, transition);
-		transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
+		if (transition->given_away)
+			transition->state = state_object_make(node->memory, transition->lo, transition->hi);
+		else
+			transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
 												 transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
@@ -310,8 +314,10 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 		}
 		else if (output->partial)
 			slot->tts_values[i] = aggregate_state_serialize(state);
+		else if (output->kind == AGGREGATE_KEYS)
+			slot->tts_values[i] = state_object_datum(state);
 		else if (output->kind == AGGREGATE_ARRAY)
-			slot->tts_values[i] = aggregate_state_array(state, output->array_type);
+			slot->tts_values[i] = aggregate_state_array(state, output->array_type, "hpsort_agg");
 		else
 			slot->tts_values[i] = aggregate_state_runs(state, output->run_type);
 	}
@@ -319,7 +325,7 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 	{
 		AggregateTransition *transition = &node->transitions[i];
 
-		transition->sorted = transition->state != NULL;
+		transition->sorted = transition->state != NULL && !transition->given_away;
 		if (!transition->sorted)
 			continue;
 		pg_sort_stats(&transition->state->sorter, NULL, &transition->stats);

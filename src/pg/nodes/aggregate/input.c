@@ -18,7 +18,6 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
-#include "pg/column/parallel.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/input.h"
@@ -398,6 +397,20 @@ aggregate_input_gpu_part(const AggregateInput *input)
 	return resident_part(input, true);
 }
 
+/*
+ * The storage parameter parallel_workers of several tables that are read like one: the
+ * largest number set.  It is -1, the planner's choice, if no number is set but some
+ * table leaves the choice open, and 0, no workers, only if every table sets that.
+ * so_far is the result for the tables before, 0 at first; setting is the next table's.
+ */
+static int
+combine_settings(int so_far, int setting)
+{
+	if (so_far == 0 || setting == 0)
+		return so_far == 0 ? setting : so_far;
+	return Max(so_far, setting);
+}
+
 int
 aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel)
 {
@@ -411,8 +424,8 @@ aggregate_input_workers(const AggregateInput *input, const RelOptInfo *input_rel
 		RelOptInfo *table = (RelOptInfo *) lfirst(lc);
 
 		pages += table->pages;
-		rel.rel_parallel_workers = column_parallel_setting(rel.rel_parallel_workers,
-														   table->rel_parallel_workers);
+		rel.rel_parallel_workers = combine_settings(rel.rel_parallel_workers,
+													table->rel_parallel_workers);
 	}
 	return compute_parallel_worker(&rel, pages, -1, max_parallel_workers_per_gather);
 }

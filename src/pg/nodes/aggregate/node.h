@@ -10,10 +10,6 @@
  * parallel plan it returns serialized states under Gather, for core's Finalize
  * Aggregate.
  *
- * In the query that hpsort_query runs, the node stands in the place of the scan
- * (query_planner.c, query_exec.c).  There its scan tuple is the one column, and
- * it returns no rows: the keys go into the sorter of hpsort_query.
- *
  * custom_plans are a SeqScan of each table to be read (see sources.h).
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_NODE_H

@@ -26,7 +26,6 @@
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/planner.h"
-#include "pg/nodes/aggregate/query_planner.h"
 
 /* --- the aggregates */
 
@@ -256,15 +255,11 @@ aggregate_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInf
 {
 	const Query *parse = root->parse;
 
-	if (stage != UPPERREL_FINAL &&
-		!may_be_answered(stage == UPPERREL_DISTINCT ? root->upper_targets[stage]
-						 : output_rel->reltarget))
+	if (!may_be_answered(stage == UPPERREL_DISTINCT ? root->upper_targets[stage]
+						 : output_rel->reltarget) ||
+		IS_DUMMY_REL(input_rel))
 		return;
-	if (IS_DUMMY_REL(input_rel))
-		return;
-	if (stage == UPPERREL_FINAL)
-		query_planner_add_path(root, input_rel, output_rel);
-	else if (stage == UPPERREL_DISTINCT)
+	if (stage == UPPERREL_DISTINCT)
 		groups_planner_add_paths(root, stage, input_rel, output_rel, NULL);
 	else if (extra != NULL && (parse->groupClause != NIL || !parse->hasAggs ||
 							   !add_aggregate_paths(root, input_rel, output_rel,

@@ -9,13 +9,12 @@
 
 #include "nodes/pathnodes.h"
 
-#include "pg/column/query.h"
 #include "pg/guc.h"
 
 /*
  * The quick way out, for every query and stage: whether aggregate_node_upper_paths
- * has anything to look at.  From one table or tree of tables: groups, aggregates,
- * different rows, or the final rows of the query that hpsort_query runs.
+ * has anything to look at.  From one table or tree of tables: groups, aggregates or
+ * different rows.
  */
 static inline bool
 aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
@@ -24,9 +23,7 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 	const Query *parse = root->parse;
 
 	return ((stage == UPPERREL_GROUP_AGG && parse->groupingSets == NIL) ||
-			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn) ||
-			(stage == UPPERREL_FINAL && parse->groupClause == NIL && parse->groupingSets == NIL &&
-			 query_sink(root->glob->boundParams) != NULL)) &&
+			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn)) &&
 		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
 		hpsort_enable_aggregate && hpsort_enable_column_reader &&
 		hpsort_debug_aggregate != NODE_FORBID;

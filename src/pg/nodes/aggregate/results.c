@@ -532,7 +532,7 @@ end_state(AggregateResult *result, bool *isnull)
 	if (state == NULL)
 		return (Datum) 0;
 	if (result->answer.function == AGGREGATE_FUNCTION_HPSORT_AGG)
-		value = aggregate_state_array(state, result->array_type);
+		value = aggregate_state_array(state, result->array_type, "hpsort_agg");
 	else
 		value = aggregate_state_runs(state, result->run_type);
 	/* The result is a copy, which outlives the sorter. */

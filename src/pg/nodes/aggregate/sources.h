@@ -2,8 +2,7 @@
  * sources.h
  *		The tables that a HpSort Aggregate node reads, and reading them.
  *
- * Shared by exec.c, where the node stands for an Agg, and query_exec.c, where it
- * runs in hpsort_query.  Each table has a SeqScan in custom_plans, which is
+ * Each table has a SeqScan in custom_plans, which is
  * initialized for its relation, its filter, and the slot and context that the
  * filter needs, but never run.  Its state is not in custom_ps, where EXPLAIN would
  * show it.

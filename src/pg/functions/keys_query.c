@@ -1,0 +1,272 @@
+/*
+ * keys_query.c
+ *		The keys of a query or of a table's column (see keys_query.h).
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "nodes/nodeFuncs.h"
+#include "tcop/cmdtag.h"
+#include "tcop/dest.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "pg/column/value.h"
+#include "pg/compat.h"
+#include "pg/functions/keys_query.h"
+#include "pg/functions/state_object.h"
+
+/* --- running */
+
+/*
+ * Takes the aggregate's value while the query still has it, which SPI's own receiver
+ * would copy; or, without the aggregate, the keys of all rows.
+ */
+typedef struct KeysReceiver
+{
+	DestReceiver pub;
+	bool		aggregate;
+	Oid			type;			/* base type of the keys */
+	MemoryContext memory;
+	AggregateState *keys;
+} KeysReceiver;
+
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static bool
+receiver_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	KeysReceiver *receiver = (KeysReceiver *) self;
+	AggregateState *keys = receiver->keys;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, 1, &isnull);
+	SortError	err;
+
+	if (!receiver->aggregate && isnull)
+		keys->nulls++;
+	else if (!receiver->aggregate)
+		pg_sort_check(sorter_add_key(&keys->sorter, column_key(receiver->type, value), &err), &err);
+	else if (!isnull)
+		receiver->keys = state_object_take(value, receiver->memory);
+	return true;
+}
+
+static void
+receiver_end(DestReceiver *self)
+{
+}
+
+#define AGGREGATE "hpsort_support_keys_agg"
+
+/* Whether the extension in that schema has the aggregate: version 1.0 has not. */
+static bool
+has_aggregate(Oid schema, Oid key, Oid bound)
+{
+	Oid			arguments[] = {key, bound, bound};
+
+	return SearchSysCacheExists3(PROCNAMEARGSNSP, CStringGetDatum(AGGREGATE),
+								 PointerGetDatum(buildoidvector(arguments, lengthof(arguments))),
+								 ObjectIdGetDatum(schema));
+}
+
+/*
+ * The keys that expression, of that base type, has FROM from; within SPI.  The
+ * expression is cast to the very type of the aggregate's argument, so that no other
+ * function of that name is meant.
+ */
+static AggregateState *
+run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char *from,
+		  bool read_only, int32 lo, int32 hi, MemoryContext memory)
+{
+	KeysReceiver receiver = {
+		.pub = {
+			.receiveSlot = receiver_row,
+			.rStartup = receiver_startup,
+			.rShutdown = receiver_end,
+			.rDestroy = receiver_end,
+			.mydest = DestNone
+		},
+		.type = type,
+		.memory = memory,
+		.keys = state_object_make(memory, lo, hi)
+	};
+	SPIExecuteOptions options = {.read_only = read_only, .dest = &receiver.pub};
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid			key = type == INT2OID ? INT4OID : type;
+	Oid			bound = type == DATEOID ? DATEOID : INT4OID;
+	const char *call = expression;
+	int			rc;
+
+	receiver.aggregate = has_aggregate(schema, key, bound);
+	if (receiver.aggregate)
+		call = psprintf("%s." AGGREGATE "(%s::%s, $1, $2)", quote_identifier(get_namespace_name(schema)),
+						expression, format_type_extended(key, -1, FORMAT_TYPE_FORCE_QUALIFY));
+	options.params = makeParamList(2);
+	options.params->params[0] = (ParamExternData) {Int32GetDatum(lo), false, PARAM_FLAG_CONST, bound};
+	options.params->params[1] = (ParamExternData) {Int32GetDatum(hi), false, PARAM_FLAG_CONST, bound};
+	rc = SPI_execute_extended(psprintf("SELECT %s FROM %s", call, from), &options);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
+	return receiver.keys;
+}
+
+/* --- a query */
+
+/* Whether a query, or a subquery of it, locks rows. */
+static bool
+locks_rows(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, locks_rows, context, 0);
+	return expression_tree_walker(node, locks_rows, context);
+}
+
+/*
+ * The one statement of a prepared plan, analyzed but not run.  An error unless it only
+ * reads, in the sense of read-only transactions.
+ */
+static CachedPlanSource *
+check_statement(SPIPlanPtr plan)
+{
+	List	   *sources = SPI_plan_get_plan_sources(plan);
+	CachedPlanSource *source;
+	Query	   *query;
+	const char *reason = NULL;
+
+	if (list_length(sources) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query must be a single statement"),
+				 errdetail("It has %d statements.", list_length(sources))));
+	source = (CachedPlanSource *) linitial(sources);
+	query = list_length(source->query_list) == 1 ? linitial_node(Query, source->query_list) : NULL;
+	if (query == NULL || query->commandType != CMD_SELECT)
+		reason = psprintf("Its command is %s.",
+						  GetCommandTagName(query ? CreateCommandTag((Node *) query) : source->commandTag));
+	else if (query->hasModifyingCTE)
+		reason = "It has a WITH query that changes data.";
+	else if (locks_rows((Node *) query, NULL))
+		reason = "It locks rows.";
+	if (reason != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query must be a SELECT, TABLE or VALUES that only reads"),
+				 errdetail_internal("%s", reason)));
+	return source;
+}
+
+/* The base type of the single integer column of a statement's result, or an error. */
+static Oid
+integer_column(TupleDesc tupdesc)
+{
+	Oid			type;
+
+	if (tupdesc == NULL || tupdesc->natts == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("It returns no columns.")));
+	if (tupdesc->natts > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("It returns %d columns.", tupdesc->natts)));
+	type = getBaseType(TupleDescAttr(tupdesc, 0)->atttypid);
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one integer column"),
+				 errdetail("Its column \"%s\" is of type %s.",
+						   NameStr(TupleDescAttr(tupdesc, 0)->attname),
+						   format_type_be(TupleDescAttr(tupdesc, 0)->atttypid))));
+	return type;
+}
+
+AggregateState *
+keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
+			  MemoryContext memory)
+{
+	AggregateState *keys;
+	CachedPlanSource *source;
+	const RawStmt *statement;
+	SPIPlanPtr	plan;
+	int			length;
+
+	SPI_connect();
+	plan = SPI_prepare(query, 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	source = check_statement(plan);
+
+	/* The text of the statement ends before its semicolon, perhaps in a comment. */
+	statement = source->raw_parse_tree;
+	length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(query) - statement->stmt_location;
+	keys = run_query(fcinfo, "x", integer_column(source->resultDesc),
+					 psprintf("(%.*s\n) AS q(x)", length, query + statement->stmt_location),
+					 false, lo, hi, memory);
+	SPI_finish();
+	return keys;
+}
+
+/* --- a column */
+
+/* The base type of a column; an error if there is none, or keys cannot be made of it. */
+static Oid
+column_type(Relation rel, const char *attribute)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), attribute);
+	Oid			type;
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						attribute, RelationGetRelationName(rel))));
+	type = get_atttype(RelationGetRelid(rel), attnum);
+	if (attnum < 0 || !column_type_is_key(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of an integer type or date",
+						attribute, RelationGetRelationName(rel)),
+				 errdetail("It is of type %s.", format_type_be(type))));
+	return getBaseType(type);
+}
+
+AggregateState *
+keys_of_column(FunctionCallInfo fcinfo, Oid relid, const char *attribute, int32 lo, int32 hi,
+			   MemoryContext memory)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	AggregateState *keys;
+	Oid			type;
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	type = column_type(rel, attribute);
+	SPI_connect();
+	keys = run_query(fcinfo, quote_identifier(attribute), type,
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel)),
+					 true, lo, hi, memory);
+	SPI_finish();
+	relation_close(rel, NoLock);
+	return keys;
+}

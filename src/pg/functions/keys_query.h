@@ -1,0 +1,38 @@
+/*
+ * keys_query.h
+ *		The keys of a query or of a table's column: what hpsort_query() and the column
+ *		functions have in common.
+ *
+ * Both run SELECT hpsort_support_keys_agg(x, lo, hi) FROM ... through SPI, so that
+ * PostgreSQL plans it, checks rights and row security, and starts workers as for any
+ * query, and Custom Scan (HpSort Aggregate) reads the tables.
+ */
+#ifndef HPSORT_PG_FUNCTIONS_KEYS_QUERY_H
+#define HPSORT_PG_FUNCTIONS_KEYS_QUERY_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "pg/functions/aggregate_state.h"
+
+/*
+ * The keys between lo and hi, and the number of NULLs, that a query returns.  Its rights
+ * are the caller's, its snapshot is a new one.  An error unless the query is one
+ * statement that only reads and returns one column of an integer type.
+ *
+ * The state is in memory; sorter_reset() and the end of memory free it.  fcinfo is the
+ * call of the function, whose extension has the aggregate.
+ */
+extern AggregateState *keys_of_query(FunctionCallInfo fcinfo, const char *query,
+									 int32 lo, int32 hi, MemoryContext memory);
+
+/*
+ * keys_of_query() of SELECT attribute FROM relid, under the active snapshot.  An error
+ * as well if keys cannot be made of the column's type.  The table's lock stays until
+ * the end of the transaction.
+ */
+extern AggregateState *keys_of_column(FunctionCallInfo fcinfo, Oid relid, const char *attribute,
+									  int32 lo, int32 hi, MemoryContext memory);
+
+#endif							/* HPSORT_PG_FUNCTIONS_KEYS_QUERY_H */
