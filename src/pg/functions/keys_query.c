@@ -210,11 +210,12 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	source = check_statement(plan);
 
-	/* The text of the statement ends before its semicolon, perhaps in a comment. */
+	/* The statement's text ends before its semicolon; a comment in it must not go on. */
 	statement = source->raw_parse_tree;
 	length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(query) - statement->stmt_location;
 	keys = run_query(fcinfo, "x", integer_column(source->resultDesc),
-					 psprintf("(%.*s\n) AS q(x)", length, query + statement->stmt_location),
+					 psprintf("(%.*s%s) AS q(x)", length, query + statement->stmt_location,
+							  strstr(query, "--") ? "\n" : ""),
 					 false, lo, hi, memory);
 	SPI_finish();
 	return keys;
