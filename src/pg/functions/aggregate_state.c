@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -26,6 +27,7 @@ aggregate_state_init(AggregateState *state, const SortContext *context, int32 lo
 	state->nulls_first = descending;
 	state->ordered = false;
 	state->object = false;
+	state->received = false;
 }
 
 AggregateState *
@@ -48,41 +50,99 @@ typedef struct SerializedState
 	int32		descending;
 } SerializedState;
 
-Datum
-aggregate_state_serialize(AggregateState *state)
+/*
+ * What aggregate_state_share() returns in place of a serialized state: the state itself, if
+ * the same process takes it, or where in the area its serialized form is.
+ */
+typedef struct SharedState
 {
-	SerializedState header;
+	int64		mark;			/* SHARED_STATE, where a SerializedState has nulls */
+	AggregateState *state;		/* NULL: in the area */
+	dsa_pointer data;
+	Size		size;
+} SharedState;
+
+#define SHARED_STATE (-1)
+
+/* A state whose keys are still in the area. */
+typedef struct ReceivedState
+{
+	AggregateState state;		/* without the keys */
+	dsa_area   *area;
+	dsa_pointer data;
+	Size		size;
+} ReceivedState;
+
+static Size
+serialized_size(AggregateState *state)
+{
 	SortError	err;
 	size_t		size;
-	bytea	   *result;
 
 	pg_sort_check(sorter_serialize_size(&state->sorter, &size, &err), &err);
-	if (size > MaxAllocSize - VARHDRSZ - sizeof(header))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many different keys for one parallel worker"),
-				 errdetail("Its partial result would take %zu bytes.", size),
-				 errhint("Set max_parallel_workers_per_gather to 0, or use hpsort_query.")));
+	return sizeof(SerializedState) + size;
+}
+
+/* Writes serialized_size(state) bytes. */
+static void
+serialize(AggregateState *state, char *data)
+{
+	SerializedState header;
 
 	memset(&header, 0, sizeof(header));
 	header.nulls = state->nulls;
 	header.lo = state->sorter.lo;
 	header.hi = state->sorter.hi;
 	header.descending = state->descending;
-	result = (bytea *) palloc(VARHDRSZ + sizeof(header) + size);
-	SET_VARSIZE(result, VARHDRSZ + sizeof(header) + size);
-	memcpy(VARDATA(result), &header, sizeof(header));
-	sorter_serialize(&state->sorter, VARDATA(result) + sizeof(header));
+	memcpy(data, &header, sizeof(header));
+	sorter_serialize(&state->sorter, data + sizeof(header));
+}
+
+Datum
+aggregate_state_serialize(AggregateState *state)
+{
+	Size		size = serialized_size(state);
+	bytea	   *result;
+
+	if (size > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many different keys for one parallel worker"),
+				 errdetail("Its partial result would take %zu bytes.", size),
+				 errhint("Set max_parallel_workers_per_gather to 0.")));
+	result = (bytea *) palloc(VARHDRSZ + size);
+	SET_VARSIZE(result, VARHDRSZ + size);
+	serialize(state, VARDATA(result));
 	return PointerGetDatum(result);
 }
 
-AggregateState *
-aggregate_state_deserialize(const char *data, Size size)
+Datum
+aggregate_state_share(AggregateState *state, dsa_area *area)
+{
+	SharedState shared = {.mark = SHARED_STATE};
+	bytea	   *result;
+
+	if (area == NULL)
+		return aggregate_state_serialize(state);
+	if (!IsParallelWorker())
+		shared.state = state;
+	else
+	{
+		shared.size = serialized_size(state);
+		shared.data = dsa_allocate_extended(area, shared.size, DSA_ALLOC_HUGE);
+		serialize(state, (char *) dsa_get_address(area, shared.data));
+	}
+	result = (bytea *) palloc(VARHDRSZ + sizeof(shared));
+	SET_VARSIZE(result, VARHDRSZ + sizeof(shared));
+	memcpy(VARDATA(result), &shared, sizeof(shared));
+	return PointerGetDatum(result);
+}
+
+/* A state without keys from what precedes them. */
+static void
+read_header(AggregateState *state, const SortContext *context, const char *data, Size size)
 {
 	SerializedState header;
-	SortContext *context;
-	AggregateState *state;
-	SortError	err;
 
 	if (size < sizeof(header))
 		ereport(ERROR,
@@ -93,14 +153,68 @@ aggregate_state_deserialize(const char *data, Size size)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("serialized keys are corrupt: impossible header")));
-
-	context = (SortContext *) palloc(sizeof(SortContext));
-	pg_sort_context_partial(context, CurrentMemoryContext);
-	state = aggregate_state_make(context, header.lo, header.hi, header.descending != 0);
+	aggregate_state_init(state, context, header.lo, header.hi, header.descending != 0);
 	state->nulls = header.nulls;
-	pg_sort_check(sorter_deserialize(&state->sorter, data + sizeof(header), size - sizeof(header),
-									 &err), &err);
+}
+
+static void
+read_keys(AggregateState *state, const char *data, Size size)
+{
+	SortError	err;
+
+	pg_sort_check(sorter_deserialize(&state->sorter, data + sizeof(SerializedState),
+									 size - sizeof(SerializedState), &err), &err);
+}
+
+AggregateState *
+aggregate_state_deserialize(const char *data, Size size)
+{
+	SortContext *context = (SortContext *) palloc(sizeof(SortContext));
+	AggregateState *state = (AggregateState *) palloc(sizeof(AggregateState));
+
+	pg_sort_context_partial(context, CurrentMemoryContext);
+	read_header(state, context, data, size);
+	read_keys(state, data, size);
 	return state;
+}
+
+AggregateState *
+aggregate_state_receive(const char *data, Size size, dsa_area *area)
+{
+	SharedState shared;
+	ReceivedState *received;
+
+	if (area == NULL || size != sizeof(shared))
+		return aggregate_state_deserialize(data, size);
+	memcpy(&shared, data, sizeof(shared));
+	if (shared.mark != SHARED_STATE)
+		return aggregate_state_deserialize(data, size);
+	if (shared.state != NULL)
+		return shared.state;
+	received = (ReceivedState *) palloc(sizeof(ReceivedState));
+	read_header(&received->state, NULL, (char *) dsa_get_address(area, shared.data), shared.size);
+	received->state.received = true;
+	received->area = area;
+	received->data = shared.data;
+	received->size = shared.size;
+	return &received->state;
+}
+
+void
+aggregate_state_add(AggregateState *state, AggregateState *other)
+{
+	SortError	err;
+
+	state->nulls += other->nulls;
+	if (other->received)
+	{
+		ReceivedState *received = (ReceivedState *) other;
+
+		read_keys(state, (char *) dsa_get_address(received->area, received->data), received->size);
+		dsa_free(received->area, received->data);
+		return;
+	}
+	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
 }
 
 /* An array of keys as one of int2 or int8. */

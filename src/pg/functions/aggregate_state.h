@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "utils/dsa.h"
 
 #include "pg/sort_context.h"
 
@@ -24,6 +25,7 @@ typedef struct AggregateState
 	bool		nulls_first;
 	bool		ordered;		/* descending and nulls_first are from an ORDER BY in the call */
 	bool		object;			/* state_object_make() has made it */
+	bool		received;		/* its keys are in shared memory: for aggregate_state_add() only */
 } AggregateState;
 
 /*
@@ -46,6 +48,19 @@ extern Datum aggregate_state_serialize(AggregateState *state);
  * an error.
  */
 extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
+
+/*
+ * The transport of a parallel query, in which a state is copied once and may be of any
+ * size.  aggregate_state_share() returns a short bytea that stands for a state, which must
+ * stay until the bytea has been received; aggregate_state_receive() returns what
+ * aggregate_state_add() adds to another state, once.  Where the query has no area, NULL, the
+ * bytea is a serialized state.
+ */
+extern Datum aggregate_state_share(AggregateState *state, dsa_area *area);
+extern AggregateState *aggregate_state_receive(const char *data, Size size, dsa_area *area);
+
+/* Adds the keys and NULLs of another state with the same bounds. */
+extern void aggregate_state_add(AggregateState *state, AggregateState *other);
 
 /*
  * The keys of a state in order, as an array in the current memory context.  type is

@@ -14,8 +14,10 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
+#include "executor/execParallel.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
@@ -297,7 +299,6 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 	AggregateState *state;
 	AggregateState *other;
 	MemoryContext aggcontext;
-	SortError	err;
 
 	if (!AggCheckCallContext(fcinfo, &aggcontext))
 		elog(ERROR, "aggregate function called in non-aggregate context");
@@ -319,8 +320,7 @@ hpsort_support_agg_combine(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bounds and direction must be the same for all rows of a group")));
-	state->nulls += other->nulls;
-	pg_sort_check(sorter_merge(&state->sorter, &other->sorter, &err), &err);
+	aggregate_state_add(state, other);
 	PG_RETURN_POINTER(state);
 }
 
@@ -333,6 +333,22 @@ hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 	return aggregate_state_serialize((AggregateState *) PG_GETARG_POINTER(0));
 }
 
+/*
+ * The shared memory of the Gather below an Agg, in which HpSort Aggregate below that leaves
+ * its states; else NULL.  No other node may say where in that memory a state is.
+ */
+static dsa_area *
+gathered_area(FunctionCallInfo fcinfo)
+{
+	PlanState  *gather = fcinfo->context && IsA(fcinfo->context, AggState) ? outerPlanState(fcinfo->context) : NULL;
+
+	if (gather == NULL || !IsA(gather, GatherState) || !IsA(outerPlanState(gather), CustomScanState) ||
+		strcmp(((CustomScanState *) outerPlanState(gather))->methods->CustomName, "HpSort Aggregate") != 0 ||
+		((GatherState *) gather)->pei == NULL)
+		return NULL;
+	return ((GatherState *) gather)->pei->area;
+}
+
 /* (bytea, internal) returns internal, in the calling context */
 Datum
 hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
@@ -342,7 +358,8 @@ hpsort_support_agg_deserialize(PG_FUNCTION_ARGS)
 	if (!AggCheckCallContext(fcinfo, NULL))
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	data = PG_GETARG_BYTEA_PP(0);
-	PG_RETURN_POINTER(aggregate_state_deserialize(VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data)));
+	PG_RETURN_POINTER(aggregate_state_receive(VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data),
+											  gathered_area(fcinfo)));
 }
 
 /* (internal) returns int4[], int2[], int8[] or date[] */

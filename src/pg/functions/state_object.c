@@ -76,10 +76,8 @@ expand(Datum value, MemoryContext parent)
 	bytea	   *flat = DatumGetByteaPP(value);
 	AggregateState *from = aggregate_state_deserialize(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
 	AggregateState *state = state_object_make(parent, from->sorter.lo, from->sorter.hi);
-	SortError	err;
 
-	state->nulls = from->nulls;
-	pg_sort_check(sorter_merge(&state->sorter, &from->sorter, &err), &err);
+	aggregate_state_add(state, from);
 	sorter_reset(&from->sorter);
 	return state;
 }

@@ -313,7 +313,7 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 			slot->tts_values[i] = multiset_state(state);
 		}
 		else if (output->partial)
-			slot->tts_values[i] = aggregate_state_serialize(state);
+			slot->tts_values[i] = aggregate_state_share(state, node->css.ss.ps.state->es_query_dsa);
 		else if (output->kind == AGGREGATE_KEYS)
 			slot->tts_values[i] = state_object_datum(state);
 		else if (output->kind == AGGREGATE_ARRAY)
@@ -329,8 +329,9 @@ fill_outputs(HpSortAggregateState *node, TupleTableSlot *slot)
 		if (!transition->sorted)
 			continue;
 		pg_sort_stats(&transition->state->sorter, NULL, &transition->stats);
-		/* The results are copies, which outlive the sorter. */
-		sorter_reset(&transition->state->sorter);
+		/* The results are copies, which outlive the sorter, unless this process receives them. */
+		if (!node->outputs[0].partial || IsParallelWorker())
+			sorter_reset(&transition->state->sorter);
 	}
 }
 
