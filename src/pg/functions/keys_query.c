@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "nodes/nodeFuncs.h"
@@ -67,15 +69,22 @@ receiver_end(DestReceiver *self)
 
 #define AGGREGATE "hpsort_support_keys_agg"
 
-/* Whether the extension in that schema has the aggregate: version 1.0 has not. */
+/*
+ * Whether the extension of a function has the aggregate in that schema.  Version 1.0 has not,
+ * and somebody else's function of that name must not be called.
+ */
 static bool
-has_aggregate(Oid schema, Oid key, Oid bound)
+has_aggregate(Oid function, Oid schema, Oid key, Oid bound)
 {
 	Oid			arguments[] = {key, bound, bound};
+	Oid			aggregate;
 
-	return SearchSysCacheExists3(PROCNAMEARGSNSP, CStringGetDatum(AGGREGATE),
-								 PointerGetDatum(buildoidvector(arguments, lengthof(arguments))),
-								 ObjectIdGetDatum(schema));
+	aggregate = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(AGGREGATE),
+								PointerGetDatum(buildoidvector(arguments, lengthof(arguments))),
+								ObjectIdGetDatum(schema));
+	return OidIsValid(aggregate) &&
+		getExtensionOfObject(ProcedureRelationId, aggregate) ==
+		getExtensionOfObject(ProcedureRelationId, function);
 }
 
 /*
@@ -106,7 +115,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 	const char *call = expression;
 	int			rc;
 
-	receiver.aggregate = has_aggregate(schema, key, bound);
+	receiver.aggregate = has_aggregate(fcinfo->flinfo->fn_oid, schema, key, bound);
 	if (receiver.aggregate)
 		call = psprintf("%s." AGGREGATE "(%s::%s, $1, $2)", quote_identifier(get_namespace_name(schema)),
 						expression, format_type_extended(key, -1, FORMAT_TYPE_FORCE_QUALIFY));
@@ -210,7 +219,7 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	source = check_statement(plan);
 
-	/* The statement's text ends before its semicolon; a comment in it must not go on. */
+	/* The statement's text ends before its semicolon.  A parenthesis must not continue its last comment. */
 	statement = source->raw_parse_tree;
 	length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(query) - statement->stmt_location;
 	keys = run_query(fcinfo, "x", integer_column(source->resultDesc),
