@@ -196,6 +196,7 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	AggClauseCosts costs;
 	Path	   *serial;
 	Path	   *parallel;
+	bool		whole;
 
 	/* The aggregates first: most queries have others. */
 	aggregates = answered_aggregates(grouped_rel->reltarget, extra->havingQual, input_rel->relid);
@@ -212,9 +213,18 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	serial = make_path(root, grouped_rel, grouped_rel->reltarget, &input,
 					   (List *) extra->havingQual, 0, &costs);
 	parallel = make_parallel_path(root, input_rel, grouped_rel, &input, extra);
-	if (hpsort_debug_aggregate == NODE_FORCE)
+
+	/*
+	 * The column functions read all pages of a table, with workers where it is large enough.
+	 * In costs, which are those of pages on disk, an index-only scan is less than the pages of
+	 * a wide table, and workers do not share them.
+	 */
+	whole = input_rel->baserestrictinfo == NIL &&
+		aggref_kind(linitial_node(Aggref, aggregates)) == AGGREGATE_KEYS;
+	if (hpsort_debug_aggregate == NODE_FORCE || whole)
 		grouped_rel->pathlist = NIL;
-	add_path(grouped_rel, serial);
+	if (parallel == NULL || !whole)
+		add_path(grouped_rel, serial);
 	if (parallel)
 		add_path(grouped_rel, parallel);
 	return true;
