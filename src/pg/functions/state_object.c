@@ -65,8 +65,11 @@ Datum
 state_object_datum(AggregateState *state)
 {
 	StateObject *object = (StateObject *) ((char *) state - offsetof(StateObject, state));
+	void	   *pointer = palloc(EXPANDED_POINTER_SIZE);
 
-	return EOHPGetRODatum(&object->header);
+	/* PG 15's Agg copies, here serializes, a result that is not in the current memory context. */
+	memcpy(pointer, object->header.eoh_ro_ptr, EXPANDED_POINTER_SIZE);
+	return PointerGetDatum(pointer);
 }
 
 /* A state from its serialized form. */

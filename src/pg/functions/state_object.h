@@ -18,7 +18,7 @@
 /* A new state without rows, in a new memory context below parent. */
 extern AggregateState *state_object_make(MemoryContext parent, int32 lo, int32 hi);
 
-/* The value of a state that state_object_make() has made. */
+/* The value of a state that state_object_make() has made, in the current memory context. */
 extern Datum state_object_datum(AggregateState *state);
 
 /*
