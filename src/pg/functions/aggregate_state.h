@@ -50,11 +50,12 @@ extern Datum aggregate_state_serialize(AggregateState *state);
 extern AggregateState *aggregate_state_deserialize(const char *data, Size size);
 
 /*
- * The transport of a parallel query, in which a state is copied once and may be of any
- * size.  aggregate_state_share() returns a short bytea that stands for a state, which must
- * stay until the bytea has been received; aggregate_state_receive() returns what
- * aggregate_state_add() adds to another state, once.  Where the query has no area, NULL, the
- * bytea is a serialized state.
+ * How a state goes to the leader of a parallel query: copied once, and of any size.
+ *
+ * aggregate_state_share() leaves the serialized state in area and returns a short bytea that
+ * says where; in the leader itself the bytea says where the state is, which must stay until
+ * it has been added.  aggregate_state_receive() returns a state for one call of
+ * aggregate_state_add().  If area is NULL, the bytea is a serialized state.
  */
 extern Datum aggregate_state_share(AggregateState *state, dsa_area *area);
 extern AggregateState *aggregate_state_receive(const char *data, Size size, dsa_area *area);

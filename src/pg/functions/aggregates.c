@@ -147,15 +147,16 @@ group_context(FunctionCallInfo fcinfo, MemoryContext aggcontext)
 }
 
 /*
- * Whether the final function, which this process calls, gives the state away: of
- * hpsort's aggregates hpsort_support_keys_agg() alone returns a bytea.
+ * Whether the result is the state itself, and this process makes it: of hpsort's
+ * aggregates hpsort_support_keys_agg() alone returns a bytea.
  */
 static bool
 gives_state_away(FunctionCallInfo fcinfo)
 {
 	const Aggref *aggref = AggGetAggref(fcinfo);
 
-	return aggref != NULL && aggref->aggtype == BYTEAOID && !DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
+	return aggref != NULL && aggref->aggtype == BYTEAOID &&
+		!DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 }
 
 /*
@@ -334,19 +335,26 @@ hpsort_support_agg_serialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * The shared memory of the Gather below an Agg, in which HpSort Aggregate below that leaves
- * its states; else NULL.  No other node may say where in that memory a state is.
+ * The shared memory of a query whose plan is an Agg over Gather over HpSort Aggregate, which
+ * leaves its states there; else NULL.  From any other node, a scan of another server's rows
+ * for instance, a bytea must not say where a state is.
  */
 static dsa_area *
 gathered_area(FunctionCallInfo fcinfo)
 {
-	PlanState  *gather = fcinfo->context && IsA(fcinfo->context, AggState) ? outerPlanState(fcinfo->context) : NULL;
+	const PlanState *gather;
+	const PlanState *node;
 
-	if (gather == NULL || !IsA(gather, GatherState) || !IsA(outerPlanState(gather), CustomScanState) ||
-		strcmp(((CustomScanState *) outerPlanState(gather))->methods->CustomName, "HpSort Aggregate") != 0 ||
-		((GatherState *) gather)->pei == NULL)
+	if (!IsA(fcinfo->context, AggState))
 		return NULL;
-	return ((GatherState *) gather)->pei->area;
+	gather = outerPlanState(fcinfo->context);
+	if (gather == NULL || !IsA(gather, GatherState) || ((const GatherState *) gather)->pei == NULL)
+		return NULL;
+	node = outerPlanState(gather);
+	if (!IsA(node, CustomScanState) ||
+		strcmp(((const CustomScanState *) node)->methods->CustomName, "HpSort Aggregate") != 0)
+		return NULL;
+	return ((const GatherState *) gather)->pei->area;
 }
 
 /* (bytea, internal) returns internal, in the calling context */

@@ -27,8 +27,8 @@
 /* --- running */
 
 /*
- * Takes the aggregate's value while the query still has it, which SPI's own receiver
- * would copy; or, without the aggregate, the keys of all rows.
+ * Receives the only row of the query and takes over its value, which SPI's own receiver
+ * would copy.  Without the aggregate it receives a row for each key.
  */
 typedef struct KeysReceiver
 {
@@ -56,7 +56,8 @@ receiver_row(TupleTableSlot *slot, DestReceiver *self)
 	if (!receiver->aggregate && isnull)
 		keys->nulls++;
 	else if (!receiver->aggregate)
-		pg_sort_check(sorter_add_key(&keys->sorter, column_key(receiver->type, value), &err), &err);
+		pg_sort_check(sorter_add_key(&keys->sorter, column_key(receiver->type, value), &err),
+					  &err);
 	else if (!isnull)
 		receiver->keys = state_object_take(value, receiver->memory);
 	return true;
@@ -70,27 +71,27 @@ receiver_end(DestReceiver *self)
 #define AGGREGATE "hpsort_support_keys_agg"
 
 /*
- * Whether the extension of a function has the aggregate in that schema.  Version 1.0 has not,
- * and somebody else's function of that name must not be called.
+ * Whether the extension that a function belongs to has the aggregate in that schema.
+ * Version 1.0 has none, and somebody else's function of that name must not be called.
  */
 static bool
 has_aggregate(Oid function, Oid schema, Oid key, Oid bound)
 {
 	Oid			arguments[] = {key, bound, bound};
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
 	Oid			aggregate;
 
 	aggregate = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(AGGREGATE),
 								PointerGetDatum(buildoidvector(arguments, lengthof(arguments))),
 								ObjectIdGetDatum(schema));
-	return OidIsValid(aggregate) &&
-		getExtensionOfObject(ProcedureRelationId, aggregate) ==
-		getExtensionOfObject(ProcedureRelationId, function);
+	return OidIsValid(aggregate) && OidIsValid(extension) &&
+		getExtensionOfObject(ProcedureRelationId, aggregate) == extension;
 }
 
 /*
- * The keys that expression, of that base type, has FROM from; within SPI.  The
- * expression is cast to the very type of the aggregate's argument, so that no other
- * function of that name is meant.
+ * The keys of SELECT expression FROM from, where expression is of that base type.  SPI must
+ * be connected.  The cast to the type of the aggregate's argument makes the call match
+ * that aggregate exactly, so that no other function of its name can be meant.
  */
 static AggregateState *
 run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char *from,
@@ -117,11 +118,16 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 
 	receiver.aggregate = has_aggregate(fcinfo->flinfo->fn_oid, schema, key, bound);
 	if (receiver.aggregate)
-		call = psprintf("%s." AGGREGATE "(%s::%s, $1, $2)", quote_identifier(get_namespace_name(schema)),
-						expression, format_type_extended(key, -1, FORMAT_TYPE_FORCE_QUALIFY));
+		call = psprintf("%s." AGGREGATE "(%s::%s, $1, $2)",
+						quote_identifier(get_namespace_name(schema)), expression,
+						format_type_extended(key, -1, FORMAT_TYPE_FORCE_QUALIFY));
 	options.params = makeParamList(2);
-	options.params->params[0] = (ParamExternData) {Int32GetDatum(lo), false, PARAM_FLAG_CONST, bound};
-	options.params->params[1] = (ParamExternData) {Int32GetDatum(hi), false, PARAM_FLAG_CONST, bound};
+	options.params->params[0] = (ParamExternData) {
+		Int32GetDatum(lo), false, PARAM_FLAG_CONST, bound
+	};
+	options.params->params[1] = (ParamExternData) {
+		Int32GetDatum(hi), false, PARAM_FLAG_CONST, bound
+	};
 	rc = SPI_execute_extended(psprintf("SELECT %s FROM %s", call, from), &options);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
@@ -219,9 +225,14 @@ keys_of_query(FunctionCallInfo fcinfo, const char *query, int32 lo, int32 hi,
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	source = check_statement(plan);
 
-	/* The statement's text ends before its semicolon.  A parenthesis must not continue its last comment. */
+	/*
+	 * The statement's text ends before its semicolon.  It may end with a comment, which the
+	 * parenthesis must not belong to.
+	 */
 	statement = source->raw_parse_tree;
-	length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(query) - statement->stmt_location;
+	length = statement->stmt_len;
+	if (length == 0)
+		length = (int) strlen(query) - statement->stmt_location;
 	keys = run_query(fcinfo, "x", integer_column(source->resultDesc),
 					 psprintf("(%.*s%s) AS q(x)", length, query + statement->stmt_location,
 							  strstr(query, "--") ? "\n" : ""),

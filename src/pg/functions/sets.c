@@ -87,7 +87,8 @@ start_query(FunctionCallInfo fcinfo, MemoryContext memory)
 		return NULL;
 	sort_bounds_from_args(fcinfo, 1, &lo, &hi);
 	keys = keys_of_query(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)), lo, hi, memory);
-	return set_state_start(memory, keys, "hpsort_query", SORT_WANT_KEYS, sort_order_from_args(fcinfo, 3));
+	return set_state_start(memory, keys, "hpsort_query", SORT_WANT_KEYS,
+						   sort_order_from_args(fcinfo, 3));
 }
 
 /*

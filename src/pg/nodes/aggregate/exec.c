@@ -252,8 +252,8 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 		if (transition->given_away)
 			transition->state = state_object_make(node->memory, transition->lo, transition->hi);
 		else
-			transition->state = aggregate_state_make(&node->context, transition->lo, transition->hi,
-												 transition->descending);
+			transition->state = aggregate_state_make(&node->context, transition->lo,
+													 transition->hi, transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
 	if (batch->runs)
