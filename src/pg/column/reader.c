@@ -424,8 +424,8 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.aligned = scan->aligned,
 		.packed = scan->packed && !hpsort_verify_resident,
 		.runs = scan->runs,
-		.taker = scan->taker,
-		.take_none = hpsort_verify_resident
+		.handler = scan->handler,
+		.read_handled = hpsort_verify_resident
 	};
 	int			b;
 

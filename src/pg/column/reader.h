@@ -40,7 +40,7 @@
 #include "utils/snapshot.h"
 
 #include "pg/column/batch.h"
-#include "pg/column/taker.h"
+#include "pg/column/rows_handler.h"
 #include "pg/column/value.h"
 
 /* Blocks that a scan has read. */
@@ -97,8 +97,8 @@ typedef struct ColumnScan
 	/* In such a scan: runs of the values may come in place of rows. */
 	bool		runs;
 
-	/* In an aligned scan of one process, without filters beside the qual: takes resident rows; or NULL. */
-	ColumnTaker *taker;
+	/* In an aligned scan of one process, without filters beside the qual: answers resident rows; or NULL. */
+	ResidentRowsHandler *handler;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */
 	ColumnBlocks *blocks;

@@ -22,7 +22,7 @@
 
 #include "pg/column/batch.h"
 #include "pg/column/resident_filter.h"
-#include "pg/column/taker.h"
+#include "pg/column/rows_handler.h"
 #include "pg/column/value.h"
 
 typedef struct ResidentSource ResidentSource;
@@ -44,8 +44,8 @@ typedef struct ResidentScan
 	bool		aligned;
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
-	ColumnTaker *taker;	/* as in ColumnScan */
-	bool		take_none;		/* what the taker takes is read nevertheless */
+	ResidentRowsHandler *handler; /* as in ColumnScan */
+	bool		read_handled;		/* rows that the handler has answered are read nevertheless */
 } ResidentScan;
 
 /*

@@ -401,7 +401,7 @@ read_rows(GroupsState *node)
 
 	begin_rows(node);
 	if (node->lookup)
-		node->sources.taker = groups_lookup_begin(node->lookup, node->memory_limit);
+		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
 	aggregate_sources_read(&node->sources, add_batches, node);
 	end_rows(node);
 	node->looks_up = groups_lookup_has_found(node->lookup) && !hpsort_verify_resident;

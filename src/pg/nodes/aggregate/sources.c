@@ -75,7 +75,7 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 			.parallel = sources->parallel ? sources->parallel[i] : NULL,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,
-			.taker = sources->parallel ? NULL : sources->taker,
+			.handler = sources->parallel ? NULL : sources->handler,
 			.blocks = &blocks
 		};
 		uint64		filtered;

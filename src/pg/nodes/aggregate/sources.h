@@ -37,7 +37,7 @@ typedef struct AggregateSources
 	AttrNumber **attnums;		/* by source and column */
 	bool		aligned;		/* batches are aligned by row (see ColumnBatch) */
 	bool		runs;			/* batches of a single column may be runs */
-	ColumnTaker *taker;	/* of a single table, where no process shares it; or NULL */
+	ResidentRowsHandler *handler; /* of a single table, where no process shares it; or NULL */
 	int			nfilters;
 	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
