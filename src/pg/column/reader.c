@@ -9,12 +9,12 @@
  * Of 10,000,000 rows of 60 bytes, in ms, each line the minimum of 16 (AMD EPYC, Zen 4, two
  * cores of a virtual machine, PostgreSQL 18):
  *
- *		columns				compact		aligned
- *		none							29.2
- *		int4				73.7		73.1
- *		2 int4				77.5		78.2
- *		3 int4							82.1
- *		3 int4, int8					88.7
+ *		columns
+ *		none				29.2
+ *		int4				73.1
+ *		2 int4				78.2
+ *		3 int4				82.1
+ *		3 int4, int8		88.7
  */
 #include "postgres.h"
 
@@ -397,12 +397,7 @@ next_page(ColumnReader *reader)
 static inline bool
 batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 {
-	size_t		rows = 0;
-	int			c;
-
-	for (c = 0; c < reader->nbatches; c++)
-		rows = Max(rows, batches[c].n);
-	return rows <= reader->room - MaxHeapTuplesPerPage;
+	return batches[0].n <= reader->room - MaxHeapTuplesPerPage;
 }
 
 /* --- resident columns */
@@ -421,7 +416,7 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.nreturned = scan->ncolumns,
 		.nbatches = reader->nbatches,
 		.tids = scan->tids ? &reader->pages : NULL,
-		.aligned = scan->aligned,
+		.keys = scan->keys,
 		.packed = scan->packed && !hpsort_verify_resident,
 		.runs = scan->runs,
 		.handler = scan->handler,
@@ -440,7 +435,6 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 			.rel = scan->rel,
 			.ncolumns = scan->ncolumns,
 			.attnums = scan->attnums,
-			.aligned = scan->aligned,
 			.tids = resident.tids,
 			.cutoff = resident.cutoff,
 			.qual = scan->qual,
@@ -607,11 +601,9 @@ column_reader_open(const ColumnScan *scan)
 	reader->memory = memory;
 	reader->rel = scan->rel;
 	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
-	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0 && !scan->tids));
 	Assert(reader->heap || !scan->tids);
-	Assert(scan->aligned || scan->images == NULL);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
-					scan->images, scan->aligned);
+					scan->images, scan->keys);
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->tids = scan->tids;
 	if (filtered)

@@ -102,7 +102,7 @@ begin_columns(ResidentSource *source)
 		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, scan->attnums[c], key);
-		column->reader.wide = scan->aligned && column_kind_is_wide(column_read_kind(type));
+		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
 		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
@@ -416,14 +416,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
-	{
-		const ExtentReader *reader = &source->columns[c].reader;
-
-		if (source->scan.aligned)
-			extent_reader_add_aligned(reader, from, to, &batches[c]);
-		else
-			extent_reader_add_compact(reader, from, to, &batches[c]);
-	}
+		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
 	if (source->scan.tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
 							   &batches[source->scan.nbatches - 1], source->scan.tids);
@@ -476,18 +469,12 @@ is_packed(const ResidentSource *source)
 static size_t
 batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 {
-	size_t		rows = 0;
-	int			b;
-
 	/* No rows will be added. */
 	if (source->match == EXTENT_NONE)
 		return SIZE_MAX;
 	if (pack)
 		return PACKED_BYTES / source->columns[0].reader.header.extent.width;
-	/* Compact batches of several columns differ in length. */
-	for (b = 0; b < source->scan.nbatches; b++)
-		rows = Max(rows, batches[b].n);
-	return batches[0].room - rows;
+	return batches[0].room - batches[0].n;
 }
 
 /* Batches are as they were before the last rows were added. */
@@ -631,7 +618,7 @@ ask_for_counts(ResidentSource *source, ColumnBatch *batch)
 
 	resident_rows_count(source->rows, counts);
 	note_gpu_hits(source, counts->blocks);
-	if (!source->scan.aligned)
+	if (source->scan.keys)
 	{
 		batch->nnulls = counts->nulls;
 		counts->nulls = 0;
@@ -667,7 +654,7 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 	LeftExtent	next;
 
 	/* Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before the next extent is begun. */
-	if ((!source->asked || purpose == LEFT_TO_ORDER) && (batches[0].n > 0 || batches[0].nnulls > 0))
+	if ((!source->asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
 		return RESIDENT_FULL;
 	if (!source->asked)
 	{

@@ -41,7 +41,7 @@ typedef struct ResidentScan
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	ColumnCutoff *cutoff;		/* that the filter has, or NULL */
 	BatchPages *tids;			/* the last batch is for TIDs, and this for their pages; or NULL */
-	bool		aligned;
+	bool		keys;			/* as in ColumnScan */
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
 	ResidentRowsHandler *handler; /* as in ColumnScan */

@@ -46,7 +46,6 @@ typedef struct RowColumn
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
-	bool		aligned;		/* else compact; see ColumnBatch */
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
@@ -76,10 +75,10 @@ typedef struct NotedRows
 
 /*
  * Describes columns, of which column_kind knows the types, but of those that images, which may be
- * NULL, has functions for.  Its memory is the current memory context's.
+ * NULL, has functions for.  keys: as in ColumnScan.  Its memory is the current memory context's.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
-							const AttrNumber *attnums, const ColumnImage *images, bool aligned);
+							const AttrNumber *attnums, const ColumnImage *images, bool keys);
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);

@@ -27,12 +27,12 @@ column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
 
-			arrays = scan->aligned && ((scan->images && scan->images[b].make) ||
-									   column_kind_is_wide(column_read_kind(type))) ? BATCH_WIDE : BATCH_KEYS;
+			arrays = !scan->keys && ((scan->images && scan->images[b].make) ||
+									 column_kind_is_wide(column_read_kind(type))) ? BATCH_WIDE : BATCH_KEYS;
 		}
 		if (b >= scan->ncolumns + scan->nfilters)
 			arrays = scan->tids ? BATCH_WIDE : 0;
-		else if (scan->aligned)
+		else
 			arrays |= BATCH_NULLS;
 		column_batch_make(&batches[b], arrays, room);
 	}
@@ -68,7 +68,7 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 			skipped = scan->cutoff->skipped - skipped;
 		if (instrument)
 			InstrStopNode(instrumented->instrument,
-						  (double) (batches[0].n + skipped) + (scan->aligned ? 0 : (double) batches[0].nnulls));
+						  (double) (batches[0].n + skipped) + (batches[0].runs ? (double) batches[0].nnulls : 0));
 		if (scan->cutoff)
 			skipped = scan->cutoff->skipped;
 		consume(arg, batches);
@@ -110,22 +110,29 @@ column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 }
 
 void
+column_batch_sort(const ColumnBatch *batch, Sorter *sorter)
+{
+	int32		keys[COLUMN_BATCH_KEYS];
+	const Runs *runs = batch->runs;
+	SortStatus	status;
+	SortError	err;
+
+	if (runs)
+		status = sorter_add_runs(sorter, runs->keys, runs->counts, runs->len, &err);
+	else if (batch->packed.n > 0)
+		status = sorter_add_packed(sorter, &batch->packed, &err);
+	else if (batch->nnulls == 0)
+		status = sorter_add(sorter, batch->keys, batch->n, &err);
+	else
+		status = sorter_add(sorter, keys, column_batch_copy_keys(batch, keys), &err);
+	pg_sort_check(status, &err);
+}
+
+void
 column_consume_keys(void *arg, const ColumnBatch *batches)
 {
 	const KeySink *sink = (const KeySink *) arg;
-	const Runs *runs = batches[0].runs;
-	SortError	err;
 
 	*sink->nulls += batches[0].nnulls;
-	if (runs)
-	{
-		pg_sort_check(sorter_add_runs(sink->sorter, runs->keys, runs->counts, runs->len, &err), &err);
-		return;
-	}
-	if (batches[0].packed.n > 0)
-	{
-		pg_sort_check(sorter_add_packed(sink->sorter, &batches[0].packed, &err), &err);
-		return;
-	}
-	pg_sort_check(sorter_add(sink->sorter, batches[0].keys, batches[0].n, &err), &err);
+	column_batch_sort(&batches[0], sink->sorter);
 }

@@ -50,6 +50,9 @@ extern void column_scan_from_node(ColumnScan *scan, ScanState *node);
 /* What EXPLAIN says of the blocks read; nothing if no columns are resident. */
 extern void column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es);
 
+/* Adds the values of a batch of keys to a sorter, but for NULLs. */
+extern void column_batch_sort(const ColumnBatch *batch, Sorter *sorter);
+
 /* Where the keys of one column go: a sorter, and a count of the NULLs beside it. */
 typedef struct KeySink
 {
@@ -57,7 +60,7 @@ typedef struct KeySink
 	int64	   *nulls;
 } KeySink;
 
-/* A ColumnConsume for scans of one column, packed, of runs, or not; arg is a KeySink. */
+/* A ColumnConsume for scans of the keys of one column; arg is a KeySink. */
 extern void column_consume_keys(void *arg, const ColumnBatch *batches);
 
 #endif							/* HPSORT_PG_COLUMN_SCAN_H */

@@ -82,6 +82,7 @@ column_sources_read(const ColumnSource *sources, int nsources, ParallelTableScan
 			.rel = sources[i].rel,
 			.ncolumns = 1,
 			.attnums = &sources[i].attnum,
+			.keys = true,
 			.snapshot = GetActiveSnapshot(),
 			.parallel = parallel ? parallel[i] : NULL,
 			.packed = true,

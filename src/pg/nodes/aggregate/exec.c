@@ -207,7 +207,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
-	aggregate_sources_begin(&node->sources, css, eflags, false, 0);
+	aggregate_sources_begin(&node->sources, css, eflags, true, 0);
 	node->sources.runs = true;
 	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }
@@ -241,8 +241,6 @@ rescan_aggregate(CustomScanState *css)
 static void
 add_batch(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
 {
-	SortError	err;
-
 	if (batch->n == 0 && batch->nnulls == 0)
 		return;
 	if (transition->state == NULL)
@@ -252,18 +250,7 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 												 transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
-	if (batch->runs)
-	{
-		pg_sort_check(sorter_add_runs(&transition->state->sorter, batch->runs->keys, batch->runs->counts,
-									  batch->runs->len, &err), &err);
-		return;
-	}
-	if (batch->packed.n > 0)
-	{
-		pg_sort_check(sorter_add_packed(&transition->state->sorter, &batch->packed, &err), &err);
-		return;
-	}
-	pg_sort_check(sorter_add(&transition->state->sorter, batch->keys, batch->n, &err), &err);
+	column_batch_sort(batch, &transition->state->sorter);
 }
 
 /* A ColumnConsume. */

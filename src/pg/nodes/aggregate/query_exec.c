@@ -44,7 +44,7 @@ begin_query(CustomScanState *css, EState *estate, int eflags)
 	if (sink == NULL)
 		elog(ERROR, "HpSort Aggregate has nowhere to put its keys");
 	state->keys = &sink->keys;
-	aggregate_sources_begin(&state->sources, css, eflags, false, 0);
+	aggregate_sources_begin(&state->sources, css, eflags, true, 0);
 }
 
 static TupleTableSlot *

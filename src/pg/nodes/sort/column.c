@@ -82,61 +82,33 @@ values_are_distances(const ColumnKeys *column)
 	return column->mask == PG_UINT32_MAX && column->flip == column->bias;
 }
 
-/* Puts the keys of runs into the sort, as many of each as there are. */
-static void
-put_repeated(RowSort *sort, const Runs *runs)
-{
-	int32		keys[256];
-	size_t		n = 0;
-	size_t		i;
-	uint64		left;
-
-	for (i = 0; i < runs->len; i++)
-		for (left = runs->counts[i]; left > 0; left--)
-		{
-			keys[n++] = runs->keys[i];
-			if (n == lengthof(keys))
-			{
-				CHECK_FOR_INTERRUPTS();
-				row_sort_put_keys(sort, keys, n, 0);
-				n = 0;
-			}
-		}
-	row_sort_put_keys(sort, keys, n, 0);
-}
-
 /* Makes the values distances, in place, and puts them into the sort. */
 static void
 put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 {
+	int32	   *keys = column_batch_rows(batch).keys;
+	size_t		n = batch->n;
+	BatchPosition position = {0};
+	ColumnBatch rows;
 	size_t		i;
 
-	if (batch->runs)
+	if (batch->runs || batch->packed.n > 0)
 	{
 		row_sort_put_keys(column->sort, NULL, 0, (uint64) batch->nnulls);
-		if (!row_sort_put_runs(column->sort, batch->runs))
-			put_repeated(column->sort, batch->runs);
-		return;
-	}
-	if (batch->packed.n > 0)
-	{
-		if (!row_sort_put_packed(column->sort, &batch->packed))
-			for (i = 0; i < batch->packed.n;)
+		if (!(batch->runs ? row_sort_put_runs(column->sort, batch->runs) : row_sort_put_packed(column->sort, &batch->packed)))
+			while (column_batch_next_rows(batch, &position, &rows))
 			{
-				ColumnBatch part = column_batch_unpack(batch, &i);
-
-				row_sort_put_keys(column->sort, part.keys, part.n, 0);
+				CHECK_FOR_INTERRUPTS();
+				row_sort_put_keys(column->sort, rows.keys, rows.n, 0);
 			}
 		return;
 	}
+	if (batch->nnulls > 0)
+		n = column_batch_copy_keys(batch, keys);
 	if (!values_are_distances(column))
-	{
-		int32	   *keys = column_batch_rows(batch).keys;
-
-		for (i = 0; i < batch->n; i++)
+		for (i = 0; i < n; i++)
 			keys[i] = (int32) ((((uint32) keys[i] & column->mask) ^ column->flip) - column->bias);
-	}
-	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nnulls);
+	row_sort_put_keys(column->sort, keys, n, (uint64) batch->nnulls);
 }
 
 /* A ColumnConsume. */
@@ -174,7 +146,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
 	AttrNumber	attnum = plain_column(key, outer);
-	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .keys = true, .blocks = &sort->stats->blocks};
 	uint64		filtered;
 
 	if (attnum == 0)
@@ -305,7 +277,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 {
 	ScanState  *node = (ScanState *) outer;
 	PageKeys	page;
-	ColumnScan	scan = {.ncolumns = 0, .aligned = true, .tids = true, .unread = true, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {.ncolumns = 0, .tids = true, .unread = true, .blocks = &sort->stats->blocks};
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];

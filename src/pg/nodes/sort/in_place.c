@@ -678,7 +678,6 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->items = palloc_array(uint32, TAKE_AT_ONCE);
-	reading->scan.aligned = true;
 	reading->scan.tids = true;
 	column_scan_from_node(&reading->scan, node);
 	if (node->ss_currentScanDesc)
