@@ -334,7 +334,7 @@ compress(LongSorter *s, bool full, SortError *err)
 
 /* Room in buf for one more key at least, by compressing it or by growing it. */
 static SortStatus
-make_room(LongSorter *s, size_t wanted, SortError *err)
+make_buffer_room(LongSorter *s, size_t wanted, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
@@ -351,12 +351,12 @@ make_room(LongSorter *s, size_t wanted, SortError *err)
 
 /* Room for keys in buf; *part is for how many, at most n. */
 static SortStatus
-next_part(LongSorter *s, size_t n, size_t *part, SortError *err)
+next_buffer_part(LongSorter *s, size_t n, size_t *part, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
 	if (s->nbuf == s->capacity)
-		status = make_room(s, n, err);
+		status = make_buffer_room(s, n, err);
 	if (status != SORT_OK)
 		return status;
 	*part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
@@ -408,7 +408,7 @@ long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 		}
 		else
 		{
-			status = next_part(s, n, &part, err);
+			status = next_buffer_part(s, n, &part, err);
 			if (status != SORT_OK)
 				return status;
 			memcpy(s->buf + s->nbuf, keys, part * sizeof(uint64_t));
@@ -437,7 +437,7 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 	}
 	while (n > 0)
 	{
-		status = next_part(s, n, &part, err);
+		status = next_buffer_part(s, n, &part, err);
 		if (status != SORT_OK)
 			return status;
 		for (i = 0; i < part; i++)

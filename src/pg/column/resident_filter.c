@@ -55,7 +55,7 @@ struct ResidentFilter
 
 /* The number of a column among those that are read; another one is added. */
 static int
-find_column(ResidentFilter *filter, AttrNumber attnum)
+find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 {
 	int			c;
 
@@ -82,7 +82,7 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const FilteredS
 		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
-		column->column = find_column(filter, condition->attnum);
+		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
 		column->values.ranges = condition->ranges;
 		column->values.nranges = condition->nranges;

@@ -239,7 +239,7 @@ rescan_aggregate(CustomScanState *css)
 
 /* Adds a column's batch to a transition's state, which is made at the first row. */
 static void
-add_batch(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
+add_batch_to_state(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
 {
 	if (batch->n == 0 && batch->nnulls == 0)
 		return;
@@ -255,13 +255,13 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 
 /* A ColumnConsume. */
 static void
-add_batches(void *arg, const ColumnBatch *batches)
+add_batches_to_states(void *arg, const ColumnBatch *batches)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) arg;
 	int			i;
 
 	for (i = 0; i < node->ntransitions; i++)
-		add_batch(node, &node->transitions[i], &batches[node->transitions[i].column]);
+		add_batch_to_state(node, &node->transitions[i], &batches[node->transitions[i].column]);
 }
 
 /* A multiset is what the aggregate returns, and its state for another process. */
@@ -336,7 +336,7 @@ exec_aggregate(CustomScanState *css)
 	}
 	else
 		pg_sort_context(&node->context, node->memory);
-	aggregate_sources_read(&node->sources, add_batches, node);
+	aggregate_sources_read(&node->sources, add_batches_to_states, node);
 	ExecClearTuple(slot);
 	fill_outputs(node, slot);
 	MemoryContextSwitchTo(old);

@@ -300,7 +300,7 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 
 /* A ColumnConsume. */
 static void
-add_batches(void *arg, const ColumnBatch *batches)
+add_batches_to_groups(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
 	BatchPosition position = {0};
@@ -317,7 +317,7 @@ add_batches(void *arg, const ColumnBatch *batches)
 	{
 		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))
 			while (column_batch_next_rows(&batches[0], &position, &rows))
-				add_batches(node, &rows);
+				add_batches_to_groups(node, &rows);
 		return;
 	}
 	if (node->nderived > 0)
@@ -399,7 +399,7 @@ read_rows(GroupsState *node)
 	begin_rows(node);
 	if (node->lookup)
 		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
-	aggregate_sources_read(&node->sources, add_batches, node);
+	aggregate_sources_read(&node->sources, add_batches_to_groups, node);
 	end_rows(node);
 	node->looks_up = groups_lookup_has_found(node->lookup) && !hpsort_verify_resident;
 	MemoryContextSwitchTo(old);
@@ -421,7 +421,7 @@ read_refused(GroupsState *node)
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
 	while ((batches = row_spill_read(node->spill)) != NULL)
-		add_batches(node, batches);
+		add_batches_to_groups(node, batches);
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;

@@ -312,7 +312,7 @@ make_keys(GroupsLookup *lookup)
 }
 
 static bool
-sort_rows(GroupsLookup *lookup, ResidentRows *rows)
+sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 {
 	RowsLayout	layout;
 	int32	   *keys;
@@ -616,7 +616,7 @@ find_all(GroupsState *node, ResidentRows *rows)
 	/* Direct arguments may run any function, which must not wait while the job holds a chunk for its first question. */
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
-	if (!sort_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
+	if (!sort_looked_up_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
 		return false;
 	/* Direct arguments raise no errors where there is no group. */
 	if (lookup->ngroups > 0)

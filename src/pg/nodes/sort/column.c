@@ -32,7 +32,7 @@
 
 /* Whether the column reader can read what a child node scans. */
 static bool
-is_readable(PlanState *outer)
+scan_is_readable(PlanState *outer)
 {
 	EState	   *estate = outer->state;
 	Relation	relation;
@@ -49,13 +49,13 @@ is_readable(PlanState *outer)
 
 /* The column that the child returns; 0 if the column reader cannot take the place of the child. */
 static AttrNumber
-plain_column(const KeyColumn *key, PlanState *outer)
+scanned_column(const KeyColumn *key, PlanState *outer)
 {
 	TargetEntry *target;
 	Var		   *column;
 
 	if ((key->kind != KEY_KIND_INT2 && key->kind != KEY_KIND_INT4) ||
-		list_length(outer->plan->targetlist) != 1 || !is_readable(outer))
+		list_length(outer->plan->targetlist) != 1 || !scan_is_readable(outer))
 		return 0;
 	target = linitial_node(TargetEntry, outer->plan->targetlist);
 	column = (Var *) target->expr;
@@ -145,7 +145,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 		.flip = (uint32) key->flip,
 		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
-	AttrNumber	attnum = plain_column(key, outer);
+	AttrNumber	attnum = scanned_column(key, outer);
 	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .keys = true, .blocks = &sort->stats->blocks};
 	uint64		filtered;
 
@@ -283,7 +283,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 	uint16		rows[MaxHeapTuplesPerPage];
 	bool		more;
 
-	if (!is_readable(outer) || node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
+	if (!scan_is_readable(outer) || node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
 		!returns_columns(outer) || !find_page_keys(sort, outer, &page))
 		return false;
 	scan.ncolumns = page.nkeys;
