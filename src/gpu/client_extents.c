@@ -138,9 +138,9 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
-	while (status == SORT_OK && job->extents_asked < n)
+	while (status == SORT_OK && job->rows_asked < n)
 	{
-		size_t		left = n - job->extents_asked;
+		size_t		left = n - job->rows_asked;
 		uint32_t	count = left < most ? (uint32_t) left : most;
 		GpuExtent  *list;
 		uint32_t	i;
@@ -151,24 +151,23 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 		list = (GpuExtent *) client_chunk_memory(job->client, (uint32_t) job->filling);
 		for (i = 0; i < count; i++)
 		{
-			const SortExtent *extent = &job->extents[job->extents_asked + i];
+			const SortRows *extent = &job->rows[job->rows_asked + i];
 
 			list[i] = (GpuExtent)
 			{
-				.generation = extent->generation,
+				.generation = job->generations[job->rows_asked + i],
 				.blocks = {extent->blocks[0], extent->blocks[1]},
 			};
 		}
-		job->extents_asked += count;
+		job->rows_asked += count;
 		status = client_submit_chunk(job, GPU_MSG_ADD_EXTENTS, count * sizeof(*list), count, err);
 	}
 	return status;
 }
 
 SortStatus
-client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
+client_add_extents(GpuJob *job, SortRows *extents, const uint64_t *generations, size_t n, SortError *err)
 {
-	GpuJob	   *job = (GpuJob *) base;
 	GpuClient  *c = job->client;
 	uint32_t	capacity;
 	SortStatus	status;
@@ -179,6 +178,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	for (i = 0; i < n; i++)
 	{
 		extents[i].added = false;
+		extents[i].missing = 1;
 		extents[i].rows = extents[i].nulls = 0;
 	}
 	if (!c->keeps_extents || n == 0)
@@ -186,7 +186,7 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	capacity = gpu_chunk_extents(c->chunk_bytes);
 	if (capacity > LIST_EXTENTS)
 		capacity = LIST_EXTENTS;
-	if (base->spec.n != 0 || job->ncolumns > 0 || n / capacity >= UINT32_MAX)
+	if (job->base.spec.n != 0 || n / capacity >= UINT32_MAX)
 	{
 		c->failure = GPU_UNSUPPORTED;
 		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job was not opened for extents");
@@ -194,14 +194,15 @@ client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
 	status = client_send_kept(job, err);
 	if (status != SORT_OK)
 		return status;
-	job->extents = extents;
-	job->extents_asked = job->extents_answered = 0;
+	job->rows = extents;
+	job->generations = generations;
+	job->rows_asked = job->rows_answered = 0;
 	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
 	if (status == SORT_OK)
 		status = send_lists(job, n, capacity, err);
-	while (status == SORT_OK && job->extents_answered < n)
+	while (status == SORT_OK && job->rows_answered < n)
 		status = client_job_handle(job, NULL, err);
-	job->extents = NULL;
-	job->extents_asked = job->extents_answered = 0;
+	job->rows = NULL;
+	job->rows_asked = job->rows_answered = 0;
 	return status;
 }

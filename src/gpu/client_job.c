@@ -185,21 +185,23 @@ take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 		return SORT_OK;
 	if (c->held[added->chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk lent twice");
-	if (job->rows)
+	if (job->ncolumns > 0)
 		return take_added_rows(job, added, err);
-	if (added->count > job->extents_asked - job->extents_answered)
+	if (added->count > job->rows_asked - job->rows_answered)
 		return client_violation(c, err, "extents that were not asked for");
 	answers = (const GpuExtent *) client_chunk_memory(c, added->chunk);
 	for (i = 0; i < added->count; i++)
 	{
-		SortExtent *extent = &job->extents[job->extents_answered++];
+		SortRows   *extent = &job->rows[job->rows_answered];
+		uint64_t	generation = job->generations[job->rows_answered++];
 		GpuExtent	answer;
 
 		memcpy(&answer, &answers[i], sizeof(answer));
-		if (answer.generation != extent->generation || answer.added > 1 ||
+		if (answer.generation != generation || answer.added > 1 ||
 			answer.nulls > answer.rows || (!answer.added && answer.rows > 0))
 			return client_violation(c, err, "impossible extent");
 		extent->added = answer.added;
+		extent->missing = !answer.added;
 		extent->rows = answer.rows;
 		extent->nulls = answer.nulls;
 		keys += answer.rows - answer.nulls;

@@ -44,7 +44,7 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 
 /* Writes the lists of rows and sends them, each in a chunk. */
 static SortStatus
-send_lists(GpuJob *job, size_t n, const uint64_t *generations, uint32_t most, SortError *err)
+send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
 	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
 	SortStatus	status = SORT_OK;
@@ -67,7 +67,7 @@ send_lists(GpuJob *job, size_t n, const uint64_t *generations, uint32_t most, So
 			GpuRows		entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
 
 			memcpy(at, &entry, sizeof(entry));
-			memcpy(at + sizeof(entry), generations + (job->rows_asked + i) * job->ncolumns, ngenerations);
+			memcpy(at + sizeof(entry), job->generations + (job->rows_asked + i) * job->ncolumns, ngenerations);
 			at += sizeof(entry) + ngenerations;
 		}
 		job->rows_asked += count;
@@ -80,9 +80,12 @@ SortStatus
 client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	SortStatus	status = check_job(job, job->ncolumns > 0, err);
+	SortStatus	status;
 	uint32_t	capacity;
 
+	if (job->ncolumns == 0)
+		return client_add_extents(job, rows, generations, n, err);
+	status = check_job(job, true, err);
 	if (status != SORT_OK || n == 0)
 		return status;
 	capacity = gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
@@ -92,10 +95,11 @@ client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 	if (status != SORT_OK)
 		return status;
 	job->rows = rows;
+	job->generations = generations;
 	job->rows_asked = job->rows_answered = 0;
 	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
 	if (status == SORT_OK)
-		status = send_lists(job, n, generations, capacity, err);
+		status = send_lists(job, n, capacity, err);
 	while (status == SORT_OK && job->rows_answered < n)
 		status = client_job_handle(job, NULL, err);
 	job->rows = NULL;

@@ -32,16 +32,14 @@ enlarge(LeftExtents *left, size_t room)
 {
 	const size_t generations = left->ncolumns * sizeof(uint64);
 	const size_t pairs = left->purpose == LEFT_TO_ORDER ? sizeof(uint64) : 0;
-	const size_t counts = left->purpose == LEFT_TO_COUNT ? sizeof(SortExtent) : 0;
-	const size_t rows = left->purpose == LEFT_TO_SORT ? sizeof(SortRows) : 0;
+	const size_t rows = left->purpose != LEFT_TO_ORDER ? sizeof(SortRows) : 0;
 	const size_t bounds = left->purpose == LEFT_TO_ORDER ? sizeof(LeftBounds) : 0;
 	const size_t n = left->n;
-	char	   *at = list_room_take(left->memory, room * (generations + pairs + counts + rows + bounds +
+	char	   *at = list_room_take(left->memory, room * (generations + pairs + rows + bounds +
 														  sizeof(ResidentBlocks) + sizeof(uint32)));
 
 	left->generations = move_array(&at, left->generations, generations, n, room);
 	left->pairs = move_array(&at, left->pairs, pairs, n, room);
-	left->counts = move_array(&at, left->counts, counts, n, room);
 	left->rows = move_array(&at, left->rows, rows, n, room);
 	left->valid = move_array(&at, left->valid, sizeof(ResidentBlocks), n, room);
 	left->bounds = move_array(&at, left->bounds, bounds, n, room);
@@ -77,24 +75,15 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number, 
 	for (c = 0; c < left->ncolumns; c++)
 		left->generations[at * left->ncolumns + c] =
 			columns[c].reader.extents[number % VISIBILITY_EXTENTS].generation;
-	switch (left->purpose)
+	if (left->purpose == LEFT_TO_ORDER)
 	{
-		case LEFT_TO_COUNT:
-			left->counts[at] = (SortExtent) {
-				.generation = first->generation,
-				.blocks = {valid->words[0], valid->words[1]}
-			};
-			break;
-		case LEFT_TO_SORT:
-			left->rows[at] = (SortRows) {.blocks = {valid->words[0], valid->words[1]}};
-			break;
-		case LEFT_TO_ORDER:
-			left->bounds[at] = (LeftBounds) {first->base, first->top, first->rows, first->nulls};
-			if (left->descending)
-				bound = ~(bound + first->top);
-			left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
-			break;
+		left->bounds[at] = (LeftBounds) {first->base, first->top, first->rows, first->nulls};
+		if (left->descending)
+			bound = ~(bound + first->top);
+		left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
 	}
+	else
+		left->rows[at] = (SortRows) {.blocks = {valid->words[0], valid->words[1]}};
 	left->n++;
 }
 

@@ -51,8 +51,7 @@ typedef struct LeftExtents
 	/* n of each, in the order in which they were added, in one piece of memory; NULL where the purpose needs none */
 	uint64	   *generations;	/* of the columns' extents: ncolumns for each */
 	uint64	   *pairs;			/* LEFT_TO_ORDER: ROWS_PAIR of the bound and the index; sorted by the first left_extents_next */
-	SortExtent *counts;			/* LEFT_TO_COUNT: for the device */
-	SortRows   *rows;			/* LEFT_TO_SORT: for the device */
+	SortRows   *rows;			/* for the device; NULL for LEFT_TO_ORDER */
 	LeftBounds *bounds;			/* LEFT_TO_ORDER */
 	ResidentBlocks *valid;		/* blocks to be read; none if the GPU has answered for them */
 	uint32	   *numbers;

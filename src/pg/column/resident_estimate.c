@@ -23,7 +23,7 @@
 #include "pg/resident/kept.h"
 #include "pg/resident/resident.h"
 #include "pg/sort_context.h"
-#include "sort/extent_job.h"
+#include "sort/rows_job.h"
 
 /* The number of the column that an expression is; 0 if it is none. */
 static AttrNumber
@@ -146,7 +146,7 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		SortContext context;
 
 		pg_sort_context(&context, CurrentMemoryContext);
-		estimate.gpu = extent_job_pays(&context, (uint64) summaries[0].rows, summaries[0].lo, summaries[0].hi);
+		estimate.gpu = rows_job_count_pays(&context, (uint64) summaries[0].rows, summaries[0].lo, summaries[0].hi);
 		pg_check_interrupts();
 	}
 	pfree(summaries);

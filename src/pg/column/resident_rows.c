@@ -10,7 +10,6 @@
 #include "pg/compat.h"
 #include "pg/interrupts.h"
 #include "pg/sort_context.h"
-#include "sort/extent_job.h"
 #include "sort/job.h"
 
 struct ResidentRows
@@ -134,7 +133,7 @@ resident_rows_make_counts(const ResidentSummary *column, size_t room)
 
 	pg_sort_context(&context, CurrentMemoryContext);
 	if (column->rows > 0 && column->lo <= column->hi &&
-		extent_job_pays(&context, (uint64) column->rows, column->lo, column->hi))
+		rows_job_count_pays(&context, (uint64) column->rows, column->lo, column->hi))
 		return make_rows(LEFT_TO_COUNT, &context, 1, room);
 	pg_check_interrupts();
 	return NULL;
@@ -394,11 +393,12 @@ void
 resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
 	LeftExtents *left = rows->left;
-	ExtentJob	job = {
-		.extents = left->counts,
-		.n = left->n,
+	RowsJob		job = {
 		.lo = rows->lo[0],
 		.hi = rows->hi[0],
+		.rows = left->rows,
+		.generations = left->generations,
+		.n = left->n,
 		.fetch = fetch_extent,
 		.arg = rows
 	};
@@ -409,7 +409,7 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 	memset(counts, 0, sizeof(*counts));
 	if (left->n == 0)
 		return;
-	status = extent_job_run(&rows->context, &job, &counts->runs, &err);
+	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
 	pg_check_interrupts();
 	if (status != SORT_OK)
 	{
@@ -418,11 +418,11 @@ resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 		return;
 	}
 	for (i = 0; i < left->n; i++)
-		if (left->counts[i].added)
+		if (left->rows[i].added)
 		{
 			counts->blocks += resident_blocks_count(&left->valid[i]);
-			counts->values += left->counts[i].rows - left->counts[i].nulls;
-			counts->nulls += left->counts[i].nulls;
+			counts->values += left->rows[i].rows - left->rows[i].nulls;
+			counts->nulls += left->rows[i].nulls;
 			memset(&left->valid[i], 0, sizeof(left->valid[i]));
 		}
 }

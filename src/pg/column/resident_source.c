@@ -205,7 +205,7 @@ resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, 
 
 	for (; at->extent < left->n; at->extent++, at->block = 0)
 	{
-		const SortExtent *extent = &left->counts[at->extent];
+		const SortRows *extent = &left->rows[at->extent];
 		const ResidentBlocks blocks = {{extent->blocks[0], extent->blocks[1]}};
 
 		while (extent->added && at->block < RESIDENT_EXTENT_BLOCKS)
