@@ -166,7 +166,8 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 }
 
 SortStatus
-client_add_extents(GpuJob *job, SortRows *extents, const uint64_t *generations, size_t n, SortError *err)
+client_add_extents(GpuJob *job, SortRows *extents, const uint64_t *generations, size_t n,
+				   SortError *err)
 {
 	GpuClient  *c = job->client;
 	uint32_t	capacity;

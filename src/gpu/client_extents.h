@@ -20,11 +20,11 @@ extern SortStatus client_keep_extent(SortJob *base, uint64_t generation, const v
 extern SortStatus client_send_kept(GpuJob *job, SortError *err);
 
 /*
- * SortDevice.add_rows of one column without a layout.  Sends all extents in as few lists as chunks hold, while answers to the
- * first ones come in, and waits for the rest of the answers.
+ * SortDevice.add_rows of one column without a layout.  Sends all extents in as few lists as
+ * chunks hold, while answers to the first ones come in, and waits for the rest of the answers.
  */
-extern SortStatus client_add_extents(GpuJob *job, SortRows *extents, const uint64_t *generations, size_t n,
-									 SortError *err);
+extern SortStatus client_add_extents(GpuJob *job, SortRows *extents, const uint64_t *generations,
+									 size_t n, SortError *err);
 
 /*
  * For client_rows.c and client_device.c, too.  client_announce_chunks announces so many chunks that bring no keys, when the chunk of

@@ -30,7 +30,7 @@ typedef struct GpuJob
 	bool		full;			/* the service has no room for more */
 
 	/* rows to be added: asked for, those with an answer */
-	uint32_t	ncolumns;		/* of the layout; 0: none was sent, and rows are extents of one column */
+	uint32_t	ncolumns;		/* of the layout; 0: none was sent, and rows have one */
 	bool		filtered;		/* rows may have no key, and n is the most that there can be */
 	SortRows   *rows;			/* of the caller; NULL: none is asked for */
 	const uint64_t *generations;

@@ -67,7 +67,8 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 			GpuRows		entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
 
 			memcpy(at, &entry, sizeof(entry));
-			memcpy(at + sizeof(entry), job->generations + (job->rows_asked + i) * job->ncolumns, ngenerations);
+			memcpy(at + sizeof(entry), job->generations + (job->rows_asked + i) * job->ncolumns,
+				   ngenerations);
 			at += sizeof(entry) + ngenerations;
 		}
 		job->rows_asked += count;

@@ -38,8 +38,9 @@ typedef struct SortJobSpec
 } SortJobSpec;
 
 /*
- * The rows of some blocks of one extent (extent.h) each of several columns, whose rows are the same.  A device may have a copy of the
- * extents' bytes, by their generations: numbers that no other bytes have in the life of the server's shared memory.
+ * The rows of some blocks of one extent (extent.h) each of several columns, whose rows are the
+ * same.  A device may have a copy of the extents' bytes, by their generations: numbers that no
+ * other bytes have in the life of the server's shared memory.
  */
 typedef struct SortRows
 {
@@ -89,19 +90,23 @@ struct SortDevice
 
 	/*
 	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the
-	 * job.  The bytes are the caller's again on return.  Whether the device has room for them is seen by
-	 * add_rows afterwards.  NULL for a device that keeps no extents; so are set_rows, add_rows and look_up.
+	 * job.  The bytes are the caller's again on return.  Whether the device has room for them
+	 * is seen by add_rows afterwards.  NULL for a device that keeps no extents; so are
+	 * set_rows, add_rows and look_up.
 	 */
 	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
 								SortError *err);
 
-	/* Says which keys rows have, after add and before add_rows; without it, the values of one column are the keys. */
+	/*
+	 * Says which keys rows have, after add and before add_rows; without it, the values of one
+	 * column are the keys.
+	 */
 	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges, SortError *err);
 
 	/*
-	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and says of each what became of
-	 * it.  generations: of all columns of the first list, then of the second, ...  With spec->n == 0 only; without set_rows, may be mixed
-	 * with add.
+	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and
+	 * says of each what became of it.  generations: of all columns of the first list, then of
+	 * the second, ...  With spec->n == 0 only; without set_rows, may be mixed with add.
 	 */
 	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err);
 

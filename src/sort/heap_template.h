@@ -2,16 +2,17 @@
  * heap_template.h
  *		A binary heap in an array, whose first element comes before all others.
  *
- * For loops that move an element at every step, which the calls of PostgreSQL's lib/binaryheap.h would slow down.  Included after
- * defining
+ * For loops that move an element at every step, which the calls of PostgreSQL's
+ * lib/binaryheap.h would slow down.  Included after defining
  *	HEAP_ELEMENT			element
  *	HEAP_SIFT_DOWN			name of the function
  *	HEAP_BEFORE(a, b)		whether *a comes before *b
  */
 
 /*
- * Moves element at of n down to its place, when everything below it is a heap.  From n / 2 - 1 down to 0, that makes
- * an array a heap; of 0 alone, it restores a heap whose first element has been exchanged.
+ * Moves element at of n down to its place, when everything below it is a heap.  From n / 2 - 1
+ * down to 0, that makes an array a heap; of 0 alone, it restores a heap whose first element has
+ * been exchanged.
  */
 static inline void
 HEAP_SIFT_DOWN(HEAP_ELEMENT *heap, size_t n, size_t at)

@@ -243,7 +243,9 @@ order_buffer(LongSorter *s, SortError *err)
 static SortStatus
 count_fresh(const LongSorter *s, const uint64_t *keys, size_t len, size_t *fresh, SortError *err)
 {
-	return long_runs_count_fresh(&s->runs, keys, len, s->context, fresh) ? SORT_OK : sort_cancelled(err);
+	if (!long_runs_count_fresh(&s->runs, keys, len, s->context, fresh))
+		return sort_cancelled(err);
+	return SORT_OK;
 }
 
 /*

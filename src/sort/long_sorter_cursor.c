@@ -88,10 +88,12 @@ long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, s
 		return sort_cancelled(err);
 	*got = take_both(c, keys, counts, max);
 	if (c->run_at == s->runs.len)
-		*got += long_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got, max - *got);
+		*got += long_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got,
+								  max - *got);
 	else if (*got < max)
 	{
-		size_t		part = s->runs.len - c->run_at < max - *got ? s->runs.len - c->run_at : max - *got;
+		size_t		left = s->runs.len - c->run_at;
+		size_t		part = left < max - *got ? left : max - *got;
 
 		memcpy(keys + *got, s->runs.keys + c->run_at, part * sizeof(uint64_t));
 		memcpy(counts + *got, s->runs.counts + c->run_at, part * sizeof(uint64_t));

@@ -13,7 +13,10 @@
  */
 #define SLICE_BYTES ((size_t) 32 << 20)
 
-/* Returns the costs of context's GPU; NULL if it is not to be used for n rows, where worth_asking may say so. */
+/*
+ * Returns the costs of context's GPU; NULL if it is not to be used for n rows, where
+ * worth_asking may say so.
+ */
 static const SortDeviceCosts *
 gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
 {
@@ -32,7 +35,8 @@ rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t ran
 {
 	const SortDeviceCosts *costs = gpu_costs(context, n, plan_rows_ask_gpu(n, ncolumns, range));
 
-	return costs && (context->device == SORT_DEVICE_GPU || plan_rows_pay(costs, n, ncolumns, range));
+	return costs &&
+		(context->device == SORT_DEVICE_GPU || plan_rows_pay(costs, n, ncolumns, range));
 }
 
 bool
@@ -100,8 +104,8 @@ keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortSta
 }
 
 /*
- * Adds all rows that the device has or has room for.  *complete is false if these are not all; where rows are sorted, the adding ends
- * with the first one that cannot be had.
+ * Adds all rows that the device has or has room for.  *complete is false if these are not all;
+ * where rows are sorted, the adding ends with the first one that cannot be had.
  */
 static SortStatus
 add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)

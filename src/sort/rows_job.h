@@ -1,9 +1,10 @@
 /*
  * rows_job.h
- *		A GPU's jobs over rows of whose extents it keeps copies: their keys sorted, for look-ups, or the values of one
- *		column counted.
+ *		A GPU's jobs over rows of whose extents it keeps copies: their keys are sorted, for
+ *		look-ups, or the values of one column are counted.
  *
- * Neither rows nor keys cross to the GPU or back, but for the bytes of extents that it lacks, once, and for keys that the caller has besides.
+ * Neither rows nor keys cross to the GPU or back, but for the bytes of extents that it lacks,
+ * once, and for keys that the caller has besides.
  */
 #ifndef HPSORT_ROWS_JOB_H
 #define HPSORT_ROWS_JOB_H
@@ -15,7 +16,10 @@ extern "C"
 {
 #endif
 
-/* Finds the bytes of extent i, which stay as they are until the next call; returns false if there are none any more. */
+/*
+ * Finds the bytes of extent i, which stay as they are until the next call; returns false if
+ * there are none any more.
+ */
 typedef bool (*ExtentFetch) (void *arg, size_t i, const void **bytes, size_t *size);
 
 typedef struct RowsJob
@@ -34,9 +38,9 @@ typedef struct RowsJob
 } RowsJob;
 
 /*
- * Returns whether context's GPU sorts keys of n rows of so many columns, of which there are range different ones, of its own
- * copies in less time than the CPU takes for them, as far as is known; always and never as context's device says.  May
- * connect to the GPU's service.
+ * Returns whether context's GPU sorts keys of n rows of so many columns, of which there are
+ * range different ones, of its own copies in less time than the CPU takes for them, as far as
+ * is known; always and never as context's device says.  May connect to the GPU's service.
  */
 extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range);
 
@@ -50,9 +54,11 @@ extern bool rows_job_count_pays(const SortContext *context, uint64_t n, int32_t 
 extern SortStatus rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err);
 
 /*
- * Adds the keys of rows, as many as the GPU counts, to runs, which are of context's allocator.  On failure none are counted.
+ * Adds the keys of rows, as many as the GPU counts, to runs, which are of context's allocator.
+ * On failure none are counted.
  */
-extern SortStatus rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs, SortError *err);
+extern SortStatus rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs,
+								 SortError *err);
 
 #ifdef __cplusplus
 }

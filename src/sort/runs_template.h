@@ -81,13 +81,13 @@ RUNS_NAME(lower_bound) (const RUNS_KEY *keys, size_t n, RUNS_KEY key)
 }
 
 /*
- * Counts the different keys among len > 0 ascending ones that have no run yet; usually none are.  They are
- * looked for from the first one on, so that a long list appended piece by piece costs its length only.  Returns
- * false if interrupted; context may be NULL.
+ * Counts the different keys among len > 0 ascending ones that have no run yet; usually none
+ * are.  They are looked for from the first one on, so that a long list appended piece by piece
+ * costs its length only.  Returns false if interrupted; context may be NULL.
  */
 static inline bool
-RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len, const SortContext *context,
-						size_t *fresh)
+RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
+						const SortContext *context, size_t *fresh)
 {
 	size_t		i = RUNS_NAME(lower_bound) (runs->keys, runs->len, keys[0]);
 	size_t		j = 0;
@@ -102,7 +102,8 @@ RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
 			i++;
 		else
 		{
-			*fresh += (i == runs->len || runs->keys[i] != keys[j]) && (j == 0 || keys[j - 1] != keys[j]);
+			*fresh += (i == runs->len || runs->keys[i] != keys[j]) &&
+				(j == 0 || keys[j - 1] != keys[j]);
 			j++;
 		}
 	}
@@ -110,13 +111,13 @@ RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
 }
 
 /*
- * Adds len > 0 ascending keys, with their counts or, if counts is NULL, each once, to the list, in which so many are fresh and have
- * room.  From the end, in place: the list's tail moves up past the fresh keys.  Returns the number of steps, 0
- * if interrupted; context may be NULL.
+ * Adds len > 0 ascending keys, with their counts or, if counts is NULL, each once, to the list,
+ * in which so many are fresh and have room.  From the end, in place: the list's tail moves up
+ * past the fresh keys.  Returns the number of steps, 0 if interrupted; context may be NULL.
  */
 static inline size_t
-RUNS_NAME(merge_fresh) (RUNS_TYPE *runs, const RUNS_KEY *keys, const uint64_t *counts, size_t len, size_t fresh,
-						const SortContext *context)
+RUNS_NAME(merge_fresh) (RUNS_TYPE *runs, const RUNS_KEY *keys, const uint64_t *counts,
+						size_t len, size_t fresh, const SortContext *context)
 {
 	size_t		i = runs->len;
 	size_t		j = len;

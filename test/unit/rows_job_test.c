@@ -63,7 +63,8 @@ fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, So
 }
 
 static SortStatus
-fake_add_rows(SortJob *job, SortRows *extents, const uint64_t *generations, size_t n, SortError *err)
+fake_add_rows(SortJob *job, SortRows *extents, const uint64_t *generations, size_t n,
+			  SortError *err)
 {
 	size_t		i;
 	int			k;
@@ -160,7 +161,8 @@ run_job(Unit *u, SortStatus expected)
 	uint64_t	generations[EXTENTS];
 	uint64_t	counts[1000] = {0};
 	RowsJob		job = {
-		.rows = extents, .generations = generations, .n = EXTENTS, .lo = 0, .hi = 999, .fetch = fetch, .arg = generations
+		.rows = extents, .generations = generations, .n = EXTENTS, .lo = 0, .hi = 999,
+		.fetch = fetch, .arg = generations
 	};
 	Runs		runs = {0};
 	SortError	err;

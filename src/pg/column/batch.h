@@ -54,9 +54,10 @@ typedef struct BatchPages
  * Some rows of one column, or of one filter.  The caller of column_reader_next
  * provides the arrays, with room for column_reader_room.
  *
- * Row i of a batch is element i of all its columns and filters, n is the number of rows, and the key of a NULL is 0.  Where
- * the scan wants the rows' TIDs, they are one more element, of which only n and wide are set.  A batch of a scan of one
- * column may have packed values, or runs, in place of rows.
+ * Row i of a batch is element i of all its columns and filters, n is the number of rows, and
+ * the key of a NULL is 0.  Where the scan wants the rows' TIDs, they are one more element, of
+ * which only n and wide are set.  A batch of a scan of one column may have packed values, or
+ * runs, in place of rows.
  */
 typedef struct ColumnBatch
 {
@@ -188,12 +189,17 @@ typedef struct BatchPosition
 } BatchPosition;
 
 /*
- * Writes the next values of a packed batch, or of a batch of runs, to rows, a batch that has rows.  These are as many as the batch's
- * arrays have room for, and in them.  Returns false after the last value.
+ * Writes the next values of a packed batch, or of a batch of runs, to rows, a batch that has
+ * rows.  These are as many as the batch's arrays have room for, and in them.  Returns false
+ * after the last value.
  */
-extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position, ColumnBatch *rows);
+extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position,
+								   ColumnBatch *rows);
 
-/* Copies the keys of rows that are not NULL to out, which may be the batch's own array; returns how many. */
+/*
+ * Copies the keys of rows that are not NULL to out, which may be the batch's own array; returns
+ * how many.
+ */
 extern size_t column_batch_copy_keys(const ColumnBatch *batch, int32 *out);
 
 /*

@@ -64,7 +64,10 @@ extern bool extent_reader_holds(const ExtentReader *reader);
 /* Adds the rows of blocks from .. to - 1 to a batch. */
 extern void extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch);
 
-/* Adds those of the rows that have a mark; marks is of all rows of the blocks, at most COLUMN_BATCH_KEYS. */
+/*
+ * Adds those of the rows that have a mark; marks is of all rows of the blocks, at most
+ * COLUMN_BATCH_KEYS.
+ */
 extern void extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
 								 ColumnBatch *batch);
 

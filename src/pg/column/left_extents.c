@@ -61,7 +61,8 @@ left_extents_make(LeftPurpose purpose, int ncolumns, bool descending, size_t roo
 }
 
 void
-left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid)
+left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
+				 const ResidentBlocks *valid)
 {
 	const ResidentExtent *first = &columns[0].reader.extents[number % VISIBILITY_EXTENTS];
 	size_t		at = left->n;

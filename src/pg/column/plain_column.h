@@ -11,7 +11,10 @@
 
 #include "nodes/primnodes.h"
 
-/* Returns an expression without the relabellings around it, as another type or domain; NULL for NULL. */
+/*
+ * Returns an expression without the relabellings around it, as another type or domain; NULL for
+ * NULL.
+ */
 static inline Node *
 strip_relabels(const void *expression)
 {
@@ -22,7 +25,10 @@ strip_relabels(const void *expression)
 	return unconstify(Node *, node);
 }
 
-/* Returns the column that an expression is, perhaps relabelled; NULL if it is none, or a system column or a whole row. */
+/*
+ * Returns the column that an expression is, perhaps relabelled; NULL if it is none, or a system
+ * column or a whole row.
+ */
 static inline Var *
 plain_column(const void *expression)
 {

@@ -137,14 +137,11 @@ has_taken_apart(const ColumnReader *reader)
 /* Whether a row is visible, by core, which also sets hint bits and notes serializable conflicts. */
 static pg_noinline bool
 ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber line,
-			ItemId item, bool visible, bool serializable)
+			bool visible, bool serializable)
 {
 	HeapTupleData tuple;
 
-	tuple.t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
-	tuple.t_len = ItemIdGetLength(item);
-	tuple.t_tableOid = RelationGetRelid(reader->rel);
-	ItemPointerSet(&tuple.t_self, block, line);
+	row_tuple(&tuple, reader->rel, BufferGetPage(buffer), block, line);
 	if (!visible)
 		visible = HeapTupleSatisfiesVisibility(&tuple, reader->snapshot, buffer);
 	if (serializable)
@@ -231,7 +228,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		row = (HeapTupleHeader) PageGetItem(page, item);
 		if (serializable || (!all_visible && !row_surely_visible(row, xmin)))
 		{
-			if (!ask_visible(reader, buffer, block, line, item, all_visible, serializable))
+			if (!ask_visible(reader, buffer, block, line, all_visible, serializable))
 				continue;
 		}
 		if (notes == NOTE_KEYS)
@@ -257,21 +254,17 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlin
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			i;
 
-	tuple.t_tableOid = RelationGetRelid(reader->rel);
 	reader->rows.n = 0;
 	for (i = 0; i < nlines; i++)
 	{
 		OffsetNumber line = reader->lines[i];
-		ItemId		item = PageGetItemId(page, line);
 
 		if (i + FILTERED_ROWS_AHEAD < nlines)
 			prefetch_row(page, reader->lines[i + FILTERED_ROWS_AHEAD]);
 		else if (ahead)
 			prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
 
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, line);
+		row_tuple(&tuple, reader->rel, page, block, line);
 		ExecStoreBufferHeapTuple(&tuple, reader->slot, buffer);
 		if (!qual_is_true(reader))
 			continue;

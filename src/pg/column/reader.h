@@ -75,7 +75,8 @@ typedef struct ColumnScan
 	TupleTableSlot *slot;
 
 	/*
-	 * Conditions that are evaluated of the rows read, in the same way, and returned beside their columns: states that ExecInitQual made.
+	 * Conditions that are evaluated of the rows read, in the same way, and returned beside
+	 * their columns: states that ExecInitQual made.
 	 */
 	int			nfilters;
 	ExprState **filters;

@@ -146,7 +146,8 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		SortContext context;
 
 		pg_sort_context(&context, CurrentMemoryContext);
-		estimate.gpu = rows_job_count_pays(&context, (uint64) summaries[0].rows, summaries[0].lo, summaries[0].hi);
+		estimate.gpu = rows_job_count_pays(&context, (uint64) summaries[0].rows, summaries[0].lo,
+										   summaries[0].hi);
 		pg_check_interrupts();
 	}
 	pfree(summaries);

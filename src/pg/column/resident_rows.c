@@ -56,9 +56,11 @@ count_keys(const ResidentSummary *columns, int nkeys)
 }
 
 /*
- * Rows of one column, of which there are so many for each different value, are counted, and the counts come
- * to the CPU: that reads values alone, where rows are written as keys and put in order.  Percentiles of 1e9 rows take 8 ms counted
- * and 30 in order, count(DISTINCT) of 1e7 rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been measured.
+ * Rows of one column, of which there are so many for each different value, are counted, and the
+ * counts come to the CPU: that reads values alone, where rows are written as keys and put in
+ * order.  Percentiles of 1e9 rows take 8 ms counted and 30 in order, count(DISTINCT) of 1e7
+ * rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been
+ * measured.
  */
 #define ROWS_OF_COUNTED 2500
 
@@ -233,7 +235,10 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 	*hi = Min(*hi, ranges[nranges - 1].hi);
 }
 
-/* An ExtentFetch: a copy of an extent of a column, until the next one; false if it has been given up, or there is no memory. */
+/*
+ * An ExtentFetch: a copy of an extent of a column, until the next one; false if it has been
+ * given up, or there is no memory.
+ */
 static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {

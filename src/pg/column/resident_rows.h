@@ -1,13 +1,15 @@
 /*
  * resident_rows.h
- *		ResidentRows: the valid blocks of a scan's extents, about whose rows the GPU answers a query.
+ *		ResidentRows: a query of the GPU about rows in the valid blocks of a scan's extents.
  *
- * The GPU keeps copies of extents by their generation, and is given those that it lacks.  There are two queries:
+ * The GPU keeps copies of extents by their generation, and is given those that it lacks.  There
+ * are two queries:
  *
- * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys up.  The GPU also evaluates the
- *   conditions of the scan's filter.  It sorts the rows of all extents or of none; in the latter case the scan reads them.
- * - The values of one column are counted: the GPU returns their runs.  Extents that it has not counted, for whatever
- *   reason, are read by the scan.
+ * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
+ *   up.  The GPU also evaluates the conditions of the scan's filter.  It sorts the rows of all
+ *   extents or of none; in the latter case the scan reads them.
+ * - The values of one column are counted: the GPU returns their runs.  Extents that it has not
+ *   counted, for whatever reason, are read by the scan.
  */
 #ifndef HPSORT_PG_COLUMN_RESIDENT_ROWS_H
 #define HPSORT_PG_COLUMN_RESIDENT_ROWS_H
@@ -21,20 +23,27 @@
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Makes a query that sorts rows of these columns, of which the first nkeys make the key, by a filter that may be NULL.  Returns NULL
- * if the CPU is expected to be faster.  every: extents whose rows do not pass the filter are not left out either; room: of
- * extents, at first.  In the current memory context.
+ * Makes a query that sorts rows of these columns, of which the first nkeys make the key, by a
+ * filter that may be NULL.  Returns NULL if the CPU is expected to be faster.  every: extents
+ * whose rows do not pass the filter are not left out either; room: of extents, at first.  In
+ * the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 										const ResidentFilter *filter, bool every, size_t room);
 
-/* Makes a query that counts the values of a column.  Returns NULL if the CPU is expected to be faster. */
+/*
+ * Makes a query that counts the values of a column.  Returns NULL if the CPU is expected to be
+ * faster.
+ */
 extern ResidentRows *resident_rows_make_counts(const ResidentSummary *column, size_t room);
 
 /* The extents that have been added. */
 extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
 
-/* Returns whether the GPU counts a column's values, without conditions, in less time than it sorts them. */
+/*
+ * Returns whether the GPU counts a column's values, without conditions, in less time than it
+ * sorts them.
+ */
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
 /* Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs. */
@@ -82,7 +91,10 @@ typedef struct ResidentCounts
 	int64		blocks;			/* that were counted */
 } ResidentCounts;
 
-/* Has the GPU count.  Of the extents that it has counted, no block is to be read (LeftExtents.valid). */
+/*
+ * Has the GPU count.  Of the extents that it has counted, no block is to be read
+ * (LeftExtents.valid).
+ */
 extern void resident_rows_count(ResidentRows *rows, ResidentCounts *counts);
 
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_ROWS_H */

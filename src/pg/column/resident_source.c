@@ -115,7 +115,8 @@ begin_columns(ResidentSource *source)
 	}
 	counts = scan->runs && scan->ncolumns == 1 && scan->filter == NULL;
 	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->read_handled, room);
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter,
+										  scan->read_handled, room);
 	if (source->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
@@ -358,7 +359,8 @@ begin_extent(ResidentSource *source)
 	{
 		if (source->rows == NULL)
 			left_extents_add(source->left, source->columns, number, &source->valid);
-		else if (!resident_rows_add(source->rows, source->columns, number, &source->valid, &source->filtered))
+		else if (!resident_rows_add(source->rows, source->columns, number, &source->valid,
+									&source->filtered))
 			note_hits(source, RESIDENT_EXTENT_BLOCKS);
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
@@ -580,9 +582,9 @@ begin_left(ResidentSource *source, const LeftExtent *left)
 }
 
 /*
- * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.  How many rows
- * another condition would have refused is not counted.  Of an extent in which some blocks are not valid, only its
- * bytes tell how many rows there are.
+ * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.
+ * How many rows another condition would have refused is not counted.  Of an extent in which
+ * some blocks are not valid, only its bytes tell how many rows there are.
  */
 static bool
 skip_beyond(ResidentSource *source, const LeftExtent *left)
@@ -591,7 +593,8 @@ skip_beyond(ResidentSource *source, const LeftExtent *left)
 	bool		only_cuts = resident_filter_only_cuts(source->scan.filter);
 	int			nblocks = resident_blocks_count(&left->valid);
 
-	if (!left_bounds_are_beyond(left->bounds, cutoff) || (only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
+	if (!left_bounds_are_beyond(left->bounds, cutoff) ||
+		(only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
 		return false;
 	cutoff->skipped += only_cuts ? left->bounds->rows : 0;
 	note_hits(source, nblocks);
@@ -644,8 +647,9 @@ ask_handler(ResidentSource *source)
 }
 
 /*
- * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that it has counted are added; extents that
- * it has not answered for become the present one, and are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
+ * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that
+ * it has counted are added; extents that it has not answered for become the present one, and
+ * are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
  */
 static ResidentStep
 fill_from_left(ResidentSource *source, ColumnBatch *batches)
@@ -653,7 +657,10 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 	LeftPurpose purpose = source->left->purpose;
 	LeftExtent	next;
 
-	/* Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before the next extent is begun. */
+	/*
+	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed
+	 * before the next extent is begun.
+	 */
 	if ((!source->asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
 		return RESIDENT_FULL;
 	if (!source->asked)

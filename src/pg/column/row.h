@@ -16,6 +16,8 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
 
 #include "pg/column/batch.h"
 #include "pg/column/value.h"
@@ -85,6 +87,18 @@ extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *bat
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
+
+/* Makes a tuple of the row at a line of a page, for functions of core. */
+static inline void
+row_tuple(HeapTupleData *tuple, Relation rel, Page page, BlockNumber block, OffsetNumber line)
+{
+	ItemId		item = PageGetItemId(page, line);
+
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(rel);
+	ItemPointerSet(&tuple->t_self, block, line);
+}
 
 /* Whether one of the first attnum columns is NULL in a row that has NULLs and these columns. */
 static inline bool

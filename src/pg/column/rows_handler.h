@@ -10,9 +10,10 @@
 struct ResidentRows;
 
 /*
- * A query may answer resident rows without reading them.  The scan sets has_rows before its first row if the table has
- * resident rows.  After the last row that it reads, it calls handle() once with the resident rows (resident_rows.h).  If
- * handle() returns true, they are answered and the scan ends; otherwise the scan reads them.
+ * A query may answer resident rows without reading them.  The scan sets has_rows before its
+ * first row if the table has resident rows.  After the last row that it reads, it calls
+ * handle() once with the resident rows (resident_rows.h).  If handle() returns true, they are
+ * answered and the scan ends; otherwise the scan reads them.
  */
 typedef struct ResidentRowsHandler
 {

@@ -239,7 +239,8 @@ rescan_aggregate(CustomScanState *css)
 
 /* Adds a column's batch to a transition's state, which is made at the first row. */
 static void
-add_batch_to_state(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
+add_batch_to_state(HpSortAggregateState *node, AggregateTransition *transition,
+				   const ColumnBatch *batch)
 {
 	if (batch->n == 0 && batch->nnulls == 0)
 		return;

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -90,12 +91,17 @@ put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 	size_t		n = batch->n;
 	BatchPosition position = {0};
 	ColumnBatch rows;
+	bool		taken;
 	size_t		i;
 
 	if (batch->runs || batch->packed.n > 0)
 	{
 		row_sort_put_keys(column->sort, NULL, 0, (uint64) batch->nnulls);
-		if (!(batch->runs ? row_sort_put_runs(column->sort, batch->runs) : row_sort_put_packed(column->sort, &batch->packed)))
+		if (batch->runs)
+			taken = row_sort_put_runs(column->sort, batch->runs);
+		else
+			taken = row_sort_put_packed(column->sort, &batch->packed);
+		if (!taken)
 			while (column_batch_next_rows(batch, &position, &rows))
 			{
 				CHECK_FOR_INTERRUPTS();
@@ -146,7 +152,12 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
 	AttrNumber	attnum = scanned_column(key, outer);
-	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .keys = true, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {
+		.ncolumns = 1,
+		.attnums = &attnum,
+		.keys = true,
+		.blocks = &sort->stats->blocks
+	};
 	uint64		filtered;
 
 	if (attnum == 0)
@@ -250,14 +261,10 @@ put_row(RowSort *sort, ScanState *node, Buffer buffer, int64 tid)
 {
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
-	Page		page = BufferGetPage(buffer);
-	ItemId		item = PageGetItemId(page, COLUMN_TID_LINE(tid));
 	HeapTupleData tuple;
 
-	tuple.t_tableOid = RelationGetRelid(node->ss_currentRelation);
-	tuple.t_len = ItemIdGetLength(item);
-	tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	ItemPointerSet(&tuple.t_self, COLUMN_TID_BLOCK(tid), COLUMN_TID_LINE(tid));
+	row_tuple(&tuple, node->ss_currentRelation, BufferGetPage(buffer), COLUMN_TID_BLOCK(tid),
+			  COLUMN_TID_LINE(tid));
 	ExecStoreBufferHeapTuple(&tuple, slot, buffer);
 	if (node->ps.ps_ProjInfo)
 	{
@@ -277,13 +284,14 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 {
 	ScanState  *node = (ScanState *) outer;
 	PageKeys	page;
-	ColumnScan	scan = {.ncolumns = 0, .tids = true, .unread = true, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {.tids = true, .unread = true, .blocks = &sort->stats->blocks};
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];
 	bool		more;
 
-	if (!scan_is_readable(outer) || node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
+	if (!scan_is_readable(outer) ||
+		node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
 		!returns_columns(outer) || !find_page_keys(sort, outer, &page))
 		return false;
 	scan.ncolumns = page.nkeys;
