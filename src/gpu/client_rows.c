@@ -9,6 +9,12 @@
 #include "gpu/client_extents.h"
 #include "sort/error.h"
 
+/*
+ * The most extents of a list.  While the service and the device have one list in work, this side writes the next, and reads the
+ * answers to the one before.
+ */
+#define LIST_EXTENTS 2048
+
 /* Whether rows may be added, or SORT_OK is not the status. */
 static SortStatus
 check_job(GpuJob *job, bool sound, SortError *err)
@@ -42,11 +48,44 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	return client_send_chunk(job, GPU_MSG_ROWS, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* Writes the lists of rows and sends them, each in a chunk. */
+/* The most lists of rows that a chunk holds, of extents where there is no layout. */
+static uint32_t
+lists_of_chunk(const GpuJob *job)
+{
+	uint32_t	extents = gpu_chunk_extents(job->client->chunk_bytes);
+
+	if (job->ncolumns > 0)
+		return gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
+	return extents < LIST_EXTENTS ? extents : LIST_EXTENTS;
+}
+
+/* Writes what is asked of list i to a chunk; returns where the next one goes. */
+static char *
+write_rows(const GpuJob *job, size_t i, char *at)
+{
+	const SortRows *rows = &job->rows[i];
+	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
+	const GpuRows entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
+	const GpuExtent extent = {
+		.generation = job->generations[i],
+		.blocks = {rows->blocks[0], rows->blocks[1]}
+	};
+
+	if (job->ncolumns == 0)
+	{
+		memcpy(at, &extent, sizeof(extent));
+		return at + sizeof(extent);
+	}
+	memcpy(at, &entry, sizeof(entry));
+	memcpy(at + sizeof(entry), job->generations + i * job->ncolumns, ngenerations);
+	return at + sizeof(entry) + ngenerations;
+}
+
+/* Writes the lists of rows and sends them, as many as fit in each chunk. */
 static SortStatus
 send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 {
-	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
+	const GpuMessageType type = job->ncolumns > 0 ? GPU_MSG_ADD_ROWS : GPU_MSG_ADD_EXTENTS;
 	SortStatus	status = SORT_OK;
 
 	while (status == SORT_OK && job->rows_asked < n)
@@ -62,17 +101,9 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 			break;
 		list = at = client_chunk_memory(job->client, (uint32_t) job->filling);
 		for (i = 0; i < count; i++)
-		{
-			const SortRows *rows = &job->rows[job->rows_asked + i];
-			GpuRows		entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
-
-			memcpy(at, &entry, sizeof(entry));
-			memcpy(at + sizeof(entry), job->generations + (job->rows_asked + i) * job->ncolumns,
-				   ngenerations);
-			at += sizeof(entry) + ngenerations;
-		}
+			at = write_rows(job, job->rows_asked + i, at);
 		job->rows_asked += count;
-		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, (size_t) (at - list), count, err);
+		status = client_submit_chunk(job, type, (size_t) (at - list), count, err);
 	}
 	return status;
 }
@@ -81,15 +112,18 @@ SortStatus
 client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
+	uint32_t	capacity = lists_of_chunk(job);
 	SortStatus	status;
-	uint32_t	capacity;
+	size_t		i;
 
-	if (job->ncolumns == 0)
-		return client_add_extents(job, rows, generations, n, err);
-	status = check_job(job, true, err);
-	if (status != SORT_OK || n == 0)
+	for (i = 0; i < n; i++)
+		rows[i].added = false;
+	/* A service that keeps no extents has none to count, which is no failure. */
+	if (n == 0 || (!job->failed && job->ncolumns == 0 && !job->client->keeps_extents))
+		return SORT_OK;
+	status = check_job(job, base->spec.n == 0, err);
+	if (status != SORT_OK)
 		return status;
-	capacity = gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
 	if (n / capacity >= UINT32_MAX)
 		return check_job(job, false, err);
 	status = client_send_kept(job, err);
