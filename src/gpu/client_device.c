@@ -245,7 +245,6 @@ const SortDevice gpu_client_device = {
 	.add_copies = true,
 	.open = gpu_open,
 	.add = gpu_add,
-	.add_extents = client_add_extents,
 	.keep_extent = client_keep_extent,
 	.set_rows = client_set_rows,
 	.add_rows = client_add_rows,

@@ -9,12 +9,6 @@
 #include "gpu/copy.h"
 #include "sort/error.h"
 
-/*
- * The most extents of a list.  While the service and the device have one list in work, this side writes the next, and reads the
- * answers to the one before.
- */
-#define LIST_EXTENTS 2048
-
 SortStatus
 client_announce_chunks(GpuJob *job, uint32_t chunks, uint32_t ahead, SortError *err)
 {
@@ -125,83 +119,4 @@ client_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_
 	job->keeping_bytes += sizeof(kept) + size;
 	job->keeping_count++;
 	return sort_interrupted(base->context) ? client_cancelled(c, err) : SORT_OK;
-}
-
-/* ------------------------------------------------------------------------
- * Adding
- * ------------------------------------------------------------------------
- */
-
-/* Writes the lists of extents and sends them, each in a chunk. */
-static SortStatus
-send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
-{
-	SortStatus	status = SORT_OK;
-
-	while (status == SORT_OK && job->extents_asked < n)
-	{
-		size_t		left = n - job->extents_asked;
-		uint32_t	count = left < most ? (uint32_t) left : most;
-		GpuExtent  *list;
-		uint32_t	i;
-
-		status = client_begin_chunk(job, err);
-		if (status != SORT_OK)
-			break;
-		list = (GpuExtent *) client_chunk_memory(job->client, (uint32_t) job->filling);
-		for (i = 0; i < count; i++)
-		{
-			const SortExtent *extent = &job->extents[job->extents_asked + i];
-
-			list[i] = (GpuExtent)
-			{
-				.generation = extent->generation,
-				.blocks = {extent->blocks[0], extent->blocks[1]},
-			};
-		}
-		job->extents_asked += count;
-		status = client_submit_chunk(job, GPU_MSG_ADD_EXTENTS, count * sizeof(*list), count, err);
-	}
-	return status;
-}
-
-SortStatus
-client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
-{
-	GpuJob	   *job = (GpuJob *) base;
-	GpuClient  *c = job->client;
-	uint32_t	capacity;
-	SortStatus	status;
-	size_t		i;
-
-	if (job->failed)
-		return client_job_failed(job, err);
-	for (i = 0; i < n; i++)
-	{
-		extents[i].added = false;
-		extents[i].rows = extents[i].nulls = 0;
-	}
-	if (!c->keeps_extents || n == 0)
-		return SORT_OK;
-	capacity = gpu_chunk_extents(c->chunk_bytes);
-	if (capacity > LIST_EXTENTS)
-		capacity = LIST_EXTENTS;
-	if (base->spec.n != 0 || job->ncolumns > 0 || n / capacity >= UINT32_MAX)
-	{
-		c->failure = GPU_UNSUPPORTED;
-		return sort_fail(err, SORT_DEVICE_UNAVAILABLE, "job was not opened for extents");
-	}
-	status = client_send_kept(job, err);
-	if (status != SORT_OK)
-		return status;
-	job->extents = extents;
-	job->extents_asked = job->extents_answered = 0;
-	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
-	if (status == SORT_OK)
-		status = send_lists(job, n, capacity, err);
-	while (status == SORT_OK && job->extents_answered < n)
-		status = client_job_handle(job, NULL, err);
-	job->extents = NULL;
-	job->extents_asked = job->extents_answered = 0;
-	return status;
 }

@@ -1,6 +1,6 @@
 /*
  * client_extents.h
- *		Extents in a job of the GPU service: brought to be kept, and added by their numbers.
+ *		Extents in a job of the GPU service, brought to be kept, and chunks that bring no keys.
  *
  * For client_device.c alone.
  */
@@ -18,12 +18,6 @@ extern SortStatus client_keep_extent(SortJob *base, uint64_t generation, const v
 
 /* Sends the extents that have gathered. */
 extern SortStatus client_send_kept(GpuJob *job, SortError *err);
-
-/*
- * SortDevice.add_extents.  Sends all extents in as few lists as chunks hold, while answers to the
- * first ones come in, and waits for the rest of the answers.
- */
-extern SortStatus client_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err);
 
 /*
  * For client_rows.c and client_device.c, too.  client_announce_chunks announces so many chunks that bring no keys, when the chunk of

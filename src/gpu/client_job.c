@@ -119,39 +119,6 @@ take_data(GpuJob *job, const GpuData *data, SortError *err)
 	return client_violation(c, err, "result out of turn");
 }
 
-/* Answers to the next lists of rows, as take_added. */
-static SortStatus
-take_added_rows(GpuJob *job, const GpuAdded *added, SortError *err)
-{
-	GpuClient  *c = job->client;
-	const char *answers = client_chunk_memory(c, added->chunk);
-	uint64_t	rows = 0;
-	uint32_t	i;
-
-	if (added->count > job->rows_asked - job->rows_answered ||
-		added->count > gpu_chunk_rows(c->chunk_bytes, job->ncolumns))
-		return client_violation(c, err, "rows that were not asked for");
-	for (i = 0; i < added->count; i++)
-	{
-		SortRows   *mine = &job->rows[job->rows_answered++];
-		GpuRows		answer;
-
-		memcpy(&answer, answers, sizeof(answer));
-		answers += sizeof(answer) + job->ncolumns * sizeof(uint64_t);
-		if (answer.blocks[0] != mine->blocks[0] || answer.blocks[1] != mine->blocks[1] ||
-			(answer.missing != 0 && answer.rows > 0))
-			return client_violation(c, err, "impossible rows");
-		mine->added = answer.missing == 0;
-		mine->missing = answer.missing;
-		mine->rows = answer.rows;
-		rows += answer.rows;
-	}
-	if (rows != added->keys)
-		return client_violation(c, err, "wrong number of rows");
-	job->n += rows;
-	return client_release_chunk(c, added->chunk, err);
-}
-
 static SortStatus
 take_found(GpuJob *job, const GpuLook *found, SortError *err)
 {
@@ -169,15 +136,50 @@ take_found(GpuJob *job, const GpuLook *found, SortError *err)
 	return SORT_OK;
 }
 
+/* Copies the answer to the next list of rows from *at, which is moved on; false if it cannot be. */
+static bool
+take_answer(GpuJob *job, const char **at)
+{
+	uint64_t	generation = job->generations[job->rows_answered];
+	SortRows   *rows = &job->rows[job->rows_answered++];
+	GpuExtent	extent;
+	GpuRows		answer;
+
+	if (job->ncolumns == 0)
+	{
+		memcpy(&extent, *at, sizeof(extent));
+		*at += sizeof(extent);
+		rows->missing = !extent.added;
+		rows->rows = extent.rows;
+		rows->nulls = extent.nulls;
+		if (extent.generation != generation || extent.added > 1 || extent.nulls > extent.rows)
+			return false;
+	}
+	else
+	{
+		memcpy(&answer, *at, sizeof(answer));
+		*at += sizeof(answer) + job->ncolumns * sizeof(uint64_t);
+		rows->missing = answer.missing;
+		rows->rows = answer.rows;
+		rows->nulls = 0;
+		if (memcmp(answer.blocks, rows->blocks, sizeof(rows->blocks)) != 0)
+			return false;
+	}
+	rows->added = rows->missing == 0;
+	return rows->added || rows->rows == 0;
+}
+
 /*
- * Answers to the next extents that were asked for.  The service may write to the chunk at any
+ * Answers to the next lists of rows that were asked for.  The service may write to the chunk at any
  * time: each answer is copied before it is looked at.
  */
 static SortStatus
 take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 {
 	GpuClient  *c = job->client;
-	const GpuExtent *answers;
+	const uint32_t most = job->ncolumns > 0 ? gpu_chunk_rows(c->chunk_bytes, job->ncolumns)
+		: gpu_chunk_extents(c->chunk_bytes);
+	const char *at;
 	uint64_t	keys = 0;
 	uint32_t	i;
 
@@ -185,24 +187,16 @@ take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 		return SORT_OK;
 	if (c->held[added->chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk lent twice");
-	if (job->rows)
-		return take_added_rows(job, added, err);
-	if (added->count > job->extents_asked - job->extents_answered)
-		return client_violation(c, err, "extents that were not asked for");
-	answers = (const GpuExtent *) client_chunk_memory(c, added->chunk);
+	if (added->count > most || added->count > job->rows_asked - job->rows_answered)
+		return client_violation(c, err, "rows that were not asked for");
+	at = client_chunk_memory(c, added->chunk);
 	for (i = 0; i < added->count; i++)
 	{
-		SortExtent *extent = &job->extents[job->extents_answered++];
-		GpuExtent	answer;
+		const SortRows *rows = &job->rows[job->rows_answered];
 
-		memcpy(&answer, &answers[i], sizeof(answer));
-		if (answer.generation != extent->generation || answer.added > 1 ||
-			answer.nulls > answer.rows || (!answer.added && answer.rows > 0))
-			return client_violation(c, err, "impossible extent");
-		extent->added = answer.added;
-		extent->rows = answer.rows;
-		extent->nulls = answer.nulls;
-		keys += answer.rows - answer.nulls;
+		if (!take_answer(job, &at))
+			return client_violation(c, err, "impossible rows");
+		keys += rows->rows - rows->nulls;
 	}
 	if (keys != added->keys)
 		return client_violation(c, err, "wrong number of keys");

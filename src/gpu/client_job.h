@@ -29,15 +29,11 @@ typedef struct GpuJob
 	uint32_t	keeping_count;	/* extents in it */
 	bool		full;			/* the service has no room for more */
 
-	/* extents to be added: asked for, those with an answer */
-	SortExtent *extents;		/* of the caller; NULL: none is asked for */
-	size_t		extents_asked;
-	size_t		extents_answered;
-
-	/* the same of rows */
-	uint32_t	ncolumns;		/* of the layout; 0: none was sent */
+	/* rows to be added: asked for, those with an answer */
+	uint32_t	ncolumns;		/* of the layout; 0: none was sent, and rows have one */
 	bool		filtered;		/* rows may have no key, and n is the most that there can be */
-	SortRows   *rows;
+	SortRows   *rows;			/* of the caller; NULL: none is asked for */
+	const uint64_t *generations;
 	size_t		rows_asked;
 	size_t		rows_answered;
 

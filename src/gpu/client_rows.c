@@ -9,6 +9,12 @@
 #include "gpu/client_extents.h"
 #include "sort/error.h"
 
+/*
+ * The most extents of a list.  While the service and the device have one list in work, this side writes the next, and reads the
+ * answers to the one before.
+ */
+#define LIST_EXTENTS 2048
+
 /* Whether rows may be added, or SORT_OK is not the status. */
 static SortStatus
 check_job(GpuJob *job, bool sound, SortError *err)
@@ -42,11 +48,44 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 	return client_send_chunk(job, GPU_MSG_ROWS, bytes, sizeof(*layout) + nranges, 1, err);
 }
 
-/* Writes the lists of rows and sends them, each in a chunk. */
-static SortStatus
-send_lists(GpuJob *job, size_t n, const uint64_t *generations, uint32_t most, SortError *err)
+/* The most lists of rows that a chunk holds, of extents where there is no layout. */
+static uint32_t
+lists_of_chunk(const GpuJob *job)
 {
+	uint32_t	extents = gpu_chunk_extents(job->client->chunk_bytes);
+
+	if (job->ncolumns > 0)
+		return gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
+	return extents < LIST_EXTENTS ? extents : LIST_EXTENTS;
+}
+
+/* Writes what is asked of list i to a chunk; returns where the next one goes. */
+static char *
+write_rows(const GpuJob *job, size_t i, char *at)
+{
+	const SortRows *rows = &job->rows[i];
 	const size_t ngenerations = job->ncolumns * sizeof(uint64_t);
+	const GpuRows entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
+	const GpuExtent extent = {
+		.generation = job->generations[i],
+		.blocks = {rows->blocks[0], rows->blocks[1]}
+	};
+
+	if (job->ncolumns == 0)
+	{
+		memcpy(at, &extent, sizeof(extent));
+		return at + sizeof(extent);
+	}
+	memcpy(at, &entry, sizeof(entry));
+	memcpy(at + sizeof(entry), job->generations + i * job->ncolumns, ngenerations);
+	return at + sizeof(entry) + ngenerations;
+}
+
+/* Writes the lists of rows and sends them, as many as fit in each chunk. */
+static SortStatus
+send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
+{
+	const GpuMessageType type = job->ncolumns > 0 ? GPU_MSG_ADD_ROWS : GPU_MSG_ADD_EXTENTS;
 	SortStatus	status = SORT_OK;
 
 	while (status == SORT_OK && job->rows_asked < n)
@@ -62,16 +101,9 @@ send_lists(GpuJob *job, size_t n, const uint64_t *generations, uint32_t most, So
 			break;
 		list = at = client_chunk_memory(job->client, (uint32_t) job->filling);
 		for (i = 0; i < count; i++)
-		{
-			const SortRows *rows = &job->rows[job->rows_asked + i];
-			GpuRows		entry = {.blocks = {rows->blocks[0], rows->blocks[1]}};
-
-			memcpy(at, &entry, sizeof(entry));
-			memcpy(at + sizeof(entry), generations + (job->rows_asked + i) * job->ncolumns, ngenerations);
-			at += sizeof(entry) + ngenerations;
-		}
+			at = write_rows(job, job->rows_asked + i, at);
 		job->rows_asked += count;
-		status = client_submit_chunk(job, GPU_MSG_ADD_ROWS, (size_t) (at - list), count, err);
+		status = client_submit_chunk(job, type, (size_t) (at - list), count, err);
 	}
 	return status;
 }
@@ -80,22 +112,29 @@ SortStatus
 client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
-	SortStatus	status = check_job(job, job->ncolumns > 0, err);
-	uint32_t	capacity;
+	uint32_t	capacity = lists_of_chunk(job);
+	SortStatus	status;
+	size_t		i;
 
-	if (status != SORT_OK || n == 0)
+	for (i = 0; i < n; i++)
+		rows[i].added = false;
+	/* A service that keeps no extents has none to count, which is no failure. */
+	if (n == 0 || (!job->failed && job->ncolumns == 0 && !job->client->keeps_extents))
+		return SORT_OK;
+	status = check_job(job, base->spec.n == 0, err);
+	if (status != SORT_OK)
 		return status;
-	capacity = gpu_chunk_rows(job->client->chunk_bytes, job->ncolumns);
 	if (n / capacity >= UINT32_MAX)
 		return check_job(job, false, err);
 	status = client_send_kept(job, err);
 	if (status != SORT_OK)
 		return status;
 	job->rows = rows;
+	job->generations = generations;
 	job->rows_asked = job->rows_answered = 0;
 	status = client_announce_chunks(job, (uint32_t) ((n + capacity - 1) / capacity), 0, err);
 	if (status == SORT_OK)
-		status = send_lists(job, n, generations, capacity, err);
+		status = send_lists(job, n, capacity, err);
 	while (status == SORT_OK && job->rows_answered < n)
 		status = client_job_handle(job, NULL, err);
 	job->rows = NULL;

@@ -38,25 +38,17 @@ typedef struct SortJobSpec
 } SortJobSpec;
 
 /*
- * Some blocks of an extent (extent.h), of whose bytes a device may have a copy.  generation is a
- * number that no other bytes have in the life of the server's shared memory.
+ * The rows of some blocks of one extent (extent.h) each of several columns, whose rows are the
+ * same.  A device may have a copy of the extents' bytes, by their generations: numbers that no
+ * other bytes have in the life of the server's shared memory.
  */
-typedef struct SortExtent
-{
-	uint64_t	generation;
-	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
-	bool		added;			/* add_extents: the device has it, and its keys are added ... */
-	uint32_t	rows;			/* ... so many rows, ... */
-	uint32_t	nulls;			/* ... of which so many are NULL, and add no key */
-} SortExtent;
-
-/* The rows of some blocks of one extent each of several columns, whose rows are the same. */
 typedef struct SortRows
 {
-	uint64_t	blocks[2];		/* as in SortExtent */
+	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
 	bool		added;			/* add_rows: the keys of its rows are added ... */
 	uint32_t	missing;		/* ... or not: bit c is set if the device lacks the extent of column c ... */
-	uint32_t	rows;			/* ... so many rows, with those that do not pass */
+	uint32_t	rows;			/* ... so many rows, with those that have no key ... */
+	uint32_t	nulls;			/* ... without set_rows: of which so many are NULL, and have none */
 } SortRows;
 
 /* What look_up finds of a finished job's keys in ascending order. */
@@ -97,29 +89,24 @@ struct SortDevice
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
 
 	/*
-	 * Adds the keys of blocks of n extents, as far as the device has these, and says of each
-	 * what became of it.  NULL for a device that keeps no extents.  With spec->n == 0 only;
-	 * may be mixed with add.
-	 */
-	SortStatus	(*add_extents) (SortJob *job, SortExtent *extents, size_t n, SortError *err);
-
-	/*
 	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the
-	 * job.  The bytes are the caller's again on return.  Whether the device has room for them is seen by
-	 * add_extents afterwards.
+	 * job.  The bytes are the caller's again on return.  Whether the device has room for them
+	 * is seen by add_rows afterwards.  NULL for a device that keeps no extents; so are
+	 * set_rows, add_rows and look_up.
 	 */
 	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
 								SortError *err);
 
 	/*
-	 * Says which keys rows have; once, after add and before add_rows.  NULL for a device that keeps no
-	 * extents; so are add_rows and look_up.
+	 * Says which keys rows have, after add and before add_rows; without it, the values of one
+	 * column are the keys.
 	 */
 	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges, SortError *err);
 
 	/*
-	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and says of each what became of
-	 * it.  generations: of all columns of the first list, then of the second, ...
+	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and
+	 * says of each what became of it.  generations: of all columns of the first list, then of
+	 * the second, ...  With spec->n == 0 only; without set_rows, may be mixed with add.
 	 */
 	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err);
 

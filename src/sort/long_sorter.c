@@ -34,6 +34,11 @@
 /* Steps of a loop between two looks at the interrupt callback. */
 #define CHECK_EVERY SORTER_CHECK_EVERY
 
+#define RUNS_TYPE LongRuns
+#define RUNS_KEY uint64_t
+#define RUNS_NAME(name) long_runs_##name
+#include "sort/runs_template.h"
+
 static inline const SortAllocator *
 allocator(const LongSorter *s)
 {
@@ -67,24 +72,14 @@ long_sorter_reset(LongSorter *s)
 	sorter_reset(&s->narrow);
 	if (s->buf)
 		a->release(a->arena, s->buf);
-	if (s->run_keys)
-		a->release(a->arena, s->run_keys);
-	if (s->run_counts)
-		a->release(a->arena, s->run_counts);
+	long_runs_release(&s->runs, a);
 	long_sorter_init(s, s->context, s->bits, s->memory_limit);
 }
 
 void
 long_sorter_empty(LongSorter *s, size_t memory_limit)
 {
-	const SortAllocator *a = allocator(s);
-
-	if (s->run_keys)
-		a->release(a->arena, s->run_keys);
-	if (s->run_counts)
-		a->release(a->arena, s->run_counts);
-	s->run_keys = s->run_counts = NULL;
-	s->nruns = s->runs_capacity = 0;
+	long_runs_release(&s->runs, allocator(s));
 	sorter_empty(&s->narrow);
 	s->nbuf = s->failed_at = 0;
 	s->ordered = true;
@@ -107,7 +102,7 @@ size_t
 long_sorter_memory(const LongSorter *s)
 {
 	return sorter_memory(&s->narrow) + s->capacity * sizeof(uint64_t) +
-		s->runs_capacity * LONG_RUN_SIZE;
+		s->runs.capacity * LONG_RUN_SIZE;
 }
 
 /*
@@ -119,7 +114,7 @@ long_sorter_memory(const LongSorter *s)
 static size_t
 most_keys(const LongSorter *s)
 {
-	size_t		runs = s->runs_capacity * LONG_RUN_SIZE;
+	size_t		runs = s->runs.capacity * LONG_RUN_SIZE;
 	size_t		room = runs > s->memory_limit ? 0 : (s->memory_limit - runs) / sizeof(uint64_t);
 
 	if (s->capacity == 0)
@@ -131,7 +126,7 @@ most_keys(const LongSorter *s)
 static size_t
 most_runs(const LongSorter *s)
 {
-	size_t		held = s->capacity * sizeof(uint64_t) + s->runs_capacity * LONG_RUN_SIZE;
+	size_t		held = s->capacity * sizeof(uint64_t) + s->runs.capacity * LONG_RUN_SIZE;
 
 	return held > s->memory_limit ? 0 : (s->memory_limit - held) / LONG_RUN_SIZE;
 }
@@ -245,123 +240,34 @@ order_buffer(LongSorter *s, SortError *err)
 	return SORT_OK;
 }
 
-/* Index of the first run with a key >= key; nruns if there is none. */
-static size_t
-run_lower_bound(const LongSorter *s, uint64_t key)
-{
-	size_t		low = 0;
-	size_t		high = s->nruns;
-
-	while (low < high)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (s->run_keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* How many different keys among len ascending ones have no run yet. */
 static SortStatus
 count_fresh(const LongSorter *s, const uint64_t *keys, size_t len, size_t *fresh, SortError *err)
 {
-	size_t		i = run_lower_bound(s, keys[0]);
-	size_t		j = 0;
-	size_t		steps = 0;
-
-	*fresh = 0;
-	while (j < len)
-	{
-		if (++steps % CHECK_EVERY == 0 && sort_interrupted(s->context))
-			return sort_cancelled(err);
-		if (i < s->nruns && s->run_keys[i] < keys[j])
-			i++;
-		else
-		{
-			*fresh += (i == s->nruns || s->run_keys[i] != keys[j]) &&
-				(j == 0 || keys[j - 1] != keys[j]);
-			j++;
-		}
-	}
-	return SORT_OK;
-}
-
-/* Makes room for runs in all, and for some more within the limit. */
-static SortStatus
-reserve_runs(LongSorter *s, size_t runs, SortError *err)
-{
-	const SortAllocator *a = allocator(s);
-	uint64_t  **arrays[] = {&s->run_keys, &s->run_counts};
-	size_t		room = runs + runs / 4;
-	size_t		most = most_runs(s);
-	int			i;
-
-	if (runs <= s->runs_capacity)
-		return SORT_OK;
-	if (runs > SIZE_MAX / 64)
-		return sort_no_memory(err);
-	if (room > most)
-		room = runs > most ? runs : most;
-	for (i = 0; i < 2; i++)
-	{
-		uint64_t   *grown = *arrays[i]
-			? a->grow(a->arena, *arrays[i], s->runs_capacity * sizeof(uint64_t), room * sizeof(uint64_t))
-			: a->alloc(a->arena, room * sizeof(uint64_t));
-
-		/* The sorter may only be reset now, which needs no sizes. */
-		if (grown == NULL)
-			return sort_no_memory(err);
-		*arrays[i] = grown;
-	}
-	s->runs_capacity = room;
+	if (!long_runs_count_fresh(&s->runs, keys, len, s->context, fresh))
+		return sort_cancelled(err);
 	return SORT_OK;
 }
 
 /*
  * Adds len ascending keys, with their counts or, if counts is NULL, each once, to
- * the runs, of which so many are fresh.  From the end, in place: the runs' tail
- * moves up past the fresh keys.
+ * the runs, of which so many are fresh.  The runs get some more room than needed, within the limit.
  */
 static SortStatus
 merge_into_runs(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
 				size_t fresh, SortError *err)
 {
-	size_t		i = s->nruns;
-	size_t		j = len;
-	size_t		steps = 0;
-	size_t		end = s->nruns + fresh;
-	size_t		at = end;
-	SortStatus	status = reserve_runs(s, end, err);
+	size_t		runs = s->runs.len + fresh;
+	size_t		room = runs + runs / 4;
+	size_t		most = most_runs(s);
+	size_t		steps;
 
-	if (status != SORT_OK)
-		return status;
-	while (j > 0)
-	{
-		uint64_t	key = keys[j - 1];
-
-		if (++steps % CHECK_EVERY == 0 && sort_interrupted(s->context))
-			return sort_cancelled(err);
-		if (i > 0 && s->run_keys[i - 1] >= key)
-		{
-			at--;
-			i--;
-			s->run_keys[at] = s->run_keys[i];
-			s->run_counts[at] = s->run_counts[i];
-			continue;
-		}
-		if (at == end || s->run_keys[at] != key)
-		{
-			at--;
-			s->run_keys[at] = key;
-			s->run_counts[at] = 0;
-		}
-		s->run_counts[at] += counts ? counts[j - 1] : 1;
-		j--;
-	}
-	s->nruns = end;
+	if (room > most)
+		room = runs > most ? runs : most;
+	if (runs > s->runs.capacity && !long_runs_reserve(&s->runs, room, allocator(s)))
+		return sort_no_memory(err);
+	steps = long_runs_merge_fresh(&s->runs, keys, counts, len, fresh, s->context);
+	if (steps == 0)
+		return sort_cancelled(err);
 	s->bytes_moved += steps * LONG_RUN_SIZE;
 	return SORT_OK;
 }
@@ -398,7 +304,7 @@ static SortStatus
 compress(LongSorter *s, bool full, SortError *err)
 {
 	/* With no room left, merging may cost more than usual. */
-	size_t		least = full ? s->nruns / 4 : 2 * s->nruns;
+	size_t		least = full ? s->runs.len / 4 : 2 * s->runs.len;
 	size_t		fresh;
 	SortStatus	status;
 
@@ -415,7 +321,7 @@ compress(LongSorter *s, bool full, SortError *err)
 	if (status != SORT_OK)
 		return status;
 	if (fresh > s->nbuf / 2 ||
-		(s->nruns + fresh > s->runs_capacity && s->nruns + fresh > most_runs(s)))
+		(s->runs.len + fresh > s->runs.capacity && s->runs.len + fresh > most_runs(s)))
 	{
 		/* It cost a sort, so that the next try has to wait longer. */
 		s->failed_at = 2 * s->nbuf;
@@ -430,7 +336,7 @@ compress(LongSorter *s, bool full, SortError *err)
 
 /* Room in buf for one more key at least, by compressing it or by growing it. */
 static SortStatus
-make_room(LongSorter *s, size_t wanted, SortError *err)
+make_buffer_room(LongSorter *s, size_t wanted, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
@@ -447,12 +353,12 @@ make_room(LongSorter *s, size_t wanted, SortError *err)
 
 /* Room for keys in buf; *part is for how many, at most n. */
 static SortStatus
-next_part(LongSorter *s, size_t n, size_t *part, SortError *err)
+next_buffer_part(LongSorter *s, size_t n, size_t *part, SortError *err)
 {
 	SortStatus	status = SORT_OK;
 
 	if (s->nbuf == s->capacity)
-		status = make_room(s, n, err);
+		status = make_buffer_room(s, n, err);
 	if (status != SORT_OK)
 		return status;
 	*part = s->capacity - s->nbuf < n ? s->capacity - s->nbuf : n;
@@ -504,7 +410,7 @@ long_sorter_add(LongSorter *s, const uint64_t *keys, size_t n, SortError *err)
 		}
 		else
 		{
-			status = next_part(s, n, &part, err);
+			status = next_buffer_part(s, n, &part, err);
 			if (status != SORT_OK)
 				return status;
 			memcpy(s->buf + s->nbuf, keys, part * sizeof(uint64_t));
@@ -533,7 +439,7 @@ long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n, SortError *err)
 	}
 	while (n > 0)
 	{
-		status = next_part(s, n, &part, err);
+		status = next_buffer_part(s, n, &part, err);
 		if (status != SORT_OK)
 			return status;
 		for (i = 0; i < part; i++)
@@ -693,7 +599,7 @@ long_sorter_map(LongSorter *s, int bits, LongSorterMap map, void *arg, bool *don
 	{
 		status = map_wide(s, s->buf, s->nbuf, map, arg, err);
 		if (status == SORT_OK)
-			status = map_wide(s, s->run_keys, s->nruns, map, arg, err);
+			status = map_wide(s, s->runs.keys, s->runs.len, map, arg, err);
 	}
 	s->bits = bits;
 	return status;
@@ -718,13 +624,13 @@ long_sorter_stats(LongSorter *s, SorterStats *stats)
 	}
 	memset(stats, 0, sizeof(*stats));
 	stats->plan.device = SORT_DEVICE_CPU;
-	stats->plan.algorithm = s->nruns > 0 ? SORT_ALGORITHM_ZERO_COMPRESSED : SORT_ALGORITHM_RADIX;
-	stats->plan.reason = s->n == 0 ? PLAN_NO_KEYS : s->nruns > 0 ? PLAN_COUNTED : PLAN_WIDE;
+	stats->plan.algorithm = s->runs.len > 0 ? SORT_ALGORITHM_ZERO_COMPRESSED : SORT_ALGORITHM_RADIX;
+	stats->plan.reason = s->n == 0 ? PLAN_NO_KEYS : s->runs.len > 0 ? PLAN_COUNTED : PLAN_WIDE;
 	stats->plan.n = stats->n = s->n;
 	stats->plan.other_ns = -1.0;
 	stats->threads = 1;
 	/* Unknown, 0, while keys may repeat runs. */
-	stats->distinct = s->nbuf == 0 ? s->nruns : 0;
+	stats->distinct = s->nbuf == 0 ? s->runs.len : 0;
 	stats->bytes_moved = s->bytes_moved;
 	stats->fill_ns = s->fill_ns;
 	stats->sort_ns = s->sort_ns;

@@ -23,6 +23,15 @@ extern "C"
 {
 #endif
 
+/* Runs as in runs.h, of wider keys. */
+typedef struct LongRuns
+{
+	uint64_t   *keys;			/* strictly ascending */
+	uint64_t   *counts;			/* each > 0 */
+	size_t		len;
+	size_t		capacity;
+} LongRuns;
+
 typedef struct LongSorter
 {
 	const SortContext *context; /* must outlive the sorter */
@@ -37,11 +46,7 @@ typedef struct LongSorter
 	size_t		capacity;
 	bool		ordered;		/* buf is in ascending order */
 	size_t		failed_at;		/* keys in buf when compressing them did not pay; 0: never */
-	/* ... and runs, keys strictly ascending. */
-	uint64_t   *run_keys;
-	uint64_t   *run_counts;
-	size_t		nruns;
-	size_t		runs_capacity;
+	LongRuns	runs;			/* ... and those that are */
 	uint64_t	n;				/* keys in all */
 
 	uint64_t	bytes_moved;	/* as in SorterStats, like the next two */

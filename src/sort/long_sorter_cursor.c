@@ -45,8 +45,8 @@ take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, s
 }
 
 #define LENGTHS_TYPE uint64_t
-#define LENGTHS_EQUAL equal_keys
-#define LENGTHS_TAKE take_lengths
+#define LENGTHS_EQUAL long_equal_keys
+#define LENGTHS_TAKE long_take_lengths
 #include "sort/run_lengths_template.h"
 
 /* Runs while there are both keys and runs left: the smaller first, equal ones added. */
@@ -56,20 +56,20 @@ take_both(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max)
 	const LongSorter *s = c->sorter;
 	size_t		got = 0;
 
-	while (got < max && c->key_at < s->nbuf && c->run_at < s->nruns)
+	while (got < max && c->key_at < s->nbuf && c->run_at < s->runs.len)
 	{
 		uint64_t	key = s->buf[c->key_at];
-		uint64_t	run = s->run_keys[c->run_at];
+		uint64_t	run = s->runs.keys[c->run_at];
 		uint64_t	count = 0;
 
 		keys[got] = key < run ? key : run;
 		if (key <= run)
 		{
-			count = equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
+			count = long_equal_keys(s->buf + c->key_at, s->nbuf - c->key_at, false);
 			c->key_at += count;
 		}
 		if (run <= key)
-			count += s->run_counts[c->run_at++];
+			count += s->runs.counts[c->run_at++];
 		counts[got++] = count;
 	}
 	return got;
@@ -87,14 +87,16 @@ long_sorter_cursor_runs(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, s
 	if (sort_interrupted(s->context))
 		return sort_cancelled(err);
 	*got = take_both(c, keys, counts, max);
-	if (c->run_at == s->nruns)
-		*got += take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got, max - *got);
+	if (c->run_at == s->runs.len)
+		*got += long_take_lengths(s->buf, &c->key_at, s->nbuf, keys + *got, counts + *got,
+								  max - *got);
 	else if (*got < max)
 	{
-		size_t		part = s->nruns - c->run_at < max - *got ? s->nruns - c->run_at : max - *got;
+		size_t		left = s->runs.len - c->run_at;
+		size_t		part = left < max - *got ? left : max - *got;
 
-		memcpy(keys + *got, s->run_keys + c->run_at, part * sizeof(uint64_t));
-		memcpy(counts + *got, s->run_counts + c->run_at, part * sizeof(uint64_t));
+		memcpy(keys + *got, s->runs.keys + c->run_at, part * sizeof(uint64_t));
+		memcpy(counts + *got, s->runs.counts + c->run_at, part * sizeof(uint64_t));
 		c->run_at += part;
 		*got += part;
 	}

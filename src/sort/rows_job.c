@@ -1,37 +1,64 @@
 /*
  * rows_job.c
- *		A GPU's sorted keys of rows (see rows_job.h).
+ *		A GPU's jobs over rows (see rows_job.h).
  */
 #include "sort/rows_job.h"
 
 #include "sort/error.h"
 #include "sort/job.h"
 
-/* As in extent_job.c: so many bytes are brought before it is asked whether there was room for them. */
+/*
+ * Bytes that the GPU is given before it is asked whether it has kept them.  If one of
+ * these extents was not kept there is no room, and the others are not sent in vain.
+ */
 #define SLICE_BYTES ((size_t) 32 << 20)
 
-bool
-rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range)
+/*
+ * Returns the costs of context's GPU; NULL if it is not to be used for n rows, where
+ * worth_asking may say so.
+ */
+static const SortDeviceCosts *
+gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
 {
 	const SortGpu *gpu = context->gpu;
-	const SortDeviceCosts *costs;
 	const char *reason;
 	bool		forced = context->device == SORT_DEVICE_GPU;
 
 	if (gpu == NULL || gpu->device->add_rows == NULL || context->device == SORT_DEVICE_CPU || n == 0 ||
 		(context->algorithm != SORT_ALGORITHM_AUTO && context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
-		return false;
-	if (!forced && !plan_rows_ask_gpu(n, ncolumns, range))
-		return false;
-	costs = gpu->costs(gpu->arg, n, forced, &reason);
-	return costs && (forced || plan_rows_pay(costs, n, ncolumns, range));
+		return NULL;
+	return forced || worth_asking ? gpu->costs(gpu->arg, n, forced, &reason) : NULL;
+}
+
+bool
+rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, uint64_t range)
+{
+	const SortDeviceCosts *costs = gpu_costs(context, n, plan_rows_ask_gpu(n, ncolumns, range));
+
+	return costs &&
+		(context->device == SORT_DEVICE_GPU || plan_rows_pay(costs, n, ncolumns, range));
+}
+
+bool
+rows_job_count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi)
+{
+	const SortDeviceCosts *costs = gpu_costs(context, n, plan_extents_ask_gpu(n, lo, hi));
+
+	return costs && (context->device == SORT_DEVICE_GPU || plan_extents_pay(costs, n, lo, hi));
+}
+
+/* How many columns' extents each of the rows has. */
+static inline uint32_t
+columns_of(const RowsJob *rows)
+{
+	return rows->layout ? rows->layout->ncolumns : 1;
 }
 
 /* Adds those of rows from .. to - 1 that have not been added, neighbours by one call; *left is how many are not. */
 static SortStatus
 add_missing(SortJob *job, const RowsJob *rows, size_t from, size_t to, size_t *left, SortError *err)
 {
-	const uint32_t ncolumns = rows->layout->ncolumns;
+	const uint32_t ncolumns = columns_of(rows);
 	SortStatus	status = SORT_OK;
 	size_t		end;
 
@@ -53,7 +80,7 @@ add_missing(SortJob *job, const RowsJob *rows, size_t from, size_t to, size_t *l
 static bool
 keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortStatus *status, SortError *err)
 {
-	const uint32_t ncolumns = rows->layout->ncolumns;
+	const uint32_t ncolumns = columns_of(rows);
 	uint32_t	c;
 
 	if (rows->rows[i].missing >> ncolumns != 0)
@@ -76,7 +103,10 @@ keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortSta
 	return true;
 }
 
-/* Adds all rows; *complete is false if there was no room for some of them. */
+/*
+ * Adds all rows that the device has or has room for.  *complete is false if these are not all;
+ * where rows are sorted, the adding ends with the first one that cannot be had.
+ */
 static SortStatus
 add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 {
@@ -85,42 +115,55 @@ add_all(SortJob *job, const RowsJob *rows, bool *complete, SortError *err)
 	SortStatus	status = add_missing(job, rows, 0, rows->n, &left, err);
 
 	*complete = left == 0;
-	while (status == SORT_OK && !*complete)
+	while (status == SORT_OK && !*complete && at < rows->n)
 	{
 		size_t		from = at;
 		size_t		bytes = 0;
+		size_t		gone = 0;
 
 		for (; at < rows->n && bytes < SLICE_BYTES && status == SORT_OK; at++)
 			if (!rows->rows[at].added && !keep_extents(job, rows, at, &bytes, &status, err))
-				return SORT_OK;
-		if (status == SORT_OK)
-			status = add_missing(job, rows, from, at, &left, err);
-		if (left > 0)
-			break;
-		*complete = at == rows->n;
+			{
+				if (rows->layout)
+					return SORT_OK;
+				gone++;
+			}
+		if (status != SORT_OK || bytes == 0)
+			continue;
+		status = add_missing(job, rows, from, at, &left, err);
+		if (left > gone)
+			return status;
 	}
+	*complete = *complete || (status == SORT_OK && rows->layout);
 	return status;
 }
 
-SortStatus
-rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **result, SortError *err)
+/* Opens a job for rows, none of which is added. */
+static SortStatus
+start_job(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err)
 {
 	SortJobSpec spec = {
 		.algorithm = SORT_ALGORITHM_ZERO_COMPRESSED,
 		.want = SORT_WANT_RUNS,
 		.lo = rows->lo,
 		.hi = rows->hi,
-		.look_up = true,
+		.look_up = rows->layout != NULL,
 	};
-	bool		complete = false;
-	SortJob    *job;
-	SortStatus	status;
 	size_t		i;
 
-	*result = NULL;
 	for (i = 0; i < rows->n; i++)
 		rows->rows[i].added = false;
-	status = sort_job_start(context->gpu->device, context, &spec, NULL, &job, err);
+	return sort_job_start(context->gpu->device, context, &spec, NULL, job, err);
+}
+
+SortStatus
+rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **result, SortError *err)
+{
+	bool		complete = false;
+	SortJob    *job;
+	SortStatus	status = start_job(context, rows, &job, err);
+
+	*result = NULL;
 	if (status != SORT_OK)
 		return status;
 	if (rows->nkeys > 0)
@@ -135,5 +178,26 @@ rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **result,
 		*result = job;
 	else
 		job->device->close(job);
+	return status;
+}
+
+SortStatus
+rows_job_count(const SortContext *context, const RowsJob *rows, Runs *runs, SortError *err)
+{
+	const SortOutput output = {.runs = runs};
+	bool		complete;
+	SortJob    *job;
+	SortStatus	status = start_job(context, rows, &job, err);
+	size_t		i;
+
+	if (status != SORT_OK)
+		return status;
+	status = add_all(job, rows, &complete, err);
+	if (status == SORT_OK)
+		status = sort_job_complete(job, &output, NULL, err);
+	else
+		job->device->close(job);
+	for (i = 0; i < rows->n && status != SORT_OK; i++)
+		rows->rows[i].added = false;
 	return status;
 }

@@ -2,7 +2,7 @@
  * run_lengths_template.h
  *		Runs of keys in ascending order, for one type of keys.
  *
- * Included by sorter_cursor.c and long_sorter.c, after defining
+ * Included by sorter_cursor.c and long_sorter_cursor.c, after defining
  *	LENGTHS_TYPE		key
  *	LENGTHS_EQUAL		name of the function that finds one run's length
  *	LENGTHS_TAKE		name of the function that finds many runs

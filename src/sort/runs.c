@@ -12,113 +12,38 @@
 /* Keys compared between two looks at the interrupt callback. */
 #define CHECK_EVERY ((size_t) 1 << 20)
 
+#define RUNS_TYPE Runs
+#define RUNS_KEY int32_t
+#define RUNS_NAME(name) int32_##name
+#include "sort/runs_template.h"
+
 bool
 runs_reserve(Runs *runs, size_t capacity, const SortAllocator *a)
 {
-	int32_t    *keys;
-	uint64_t   *counts;
-
-	if (capacity <= runs->capacity)
-		return true;
-	if (capacity > SIZE_MAX / sizeof(uint64_t))
-		return false;
-
-	/* Both arrays or neither: a half-grown list would lie about its room. */
-	keys = a->alloc(a->arena, capacity * sizeof(int32_t));
-	if (keys == NULL)
-		return false;
-	counts = a->alloc(a->arena, capacity * sizeof(uint64_t));
-	if (counts == NULL)
-	{
-		a->release(a->arena, keys);
-		return false;
-	}
-	if (runs->len > 0)
-	{
-		memcpy(keys, runs->keys, runs->len * sizeof(int32_t));
-		memcpy(counts, runs->counts, runs->len * sizeof(uint64_t));
-	}
-	if (runs->capacity > 0)
-	{
-		a->release(a->arena, runs->keys);
-		a->release(a->arena, runs->counts);
-	}
-	runs->keys = keys;
-	runs->counts = counts;
-	runs->capacity = capacity;
-	return true;
+	return int32_reserve(runs, capacity, a);
 }
 
 void
 runs_release(Runs *runs, const SortAllocator *a)
 {
-	if (runs->capacity > 0)
-	{
-		a->release(a->arena, runs->keys);
-		a->release(a->arena, runs->counts);
-	}
-	memset(runs, 0, sizeof(*runs));
+	int32_release(runs, a);
 }
 
 bool
 runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, size_t len,
 		   const SortAllocator *a)
 {
-	size_t		fresh = 0;
-	size_t		i;
-	size_t		j;
-	size_t		at;
+	size_t		fresh;
+	size_t		room;
 
 	if (len == 0)
 		return true;
-
-	/*
-	 * How many keys are new decides the room; usually none are.  Looked for
-	 * from the first one on, so that a long list appended piece by piece
-	 * costs its length only.
-	 */
-	for (i = runs_lower_bound(runs, keys[0]), j = 0; j < len; j++)
-	{
-		while (i < runs->len && runs->keys[i] < keys[j])
-			i++;
-		if (i == runs->len || runs->keys[i] != keys[j])
-			fresh++;
-	}
-
-	if (runs->len + fresh > runs->capacity)
-	{
-		size_t		room = runs->len + fresh;
-
-		/* A little more than needed, so that many small merges stay linear. */
-		if (!runs_reserve(runs, room + room / 4, a))
-			return false;
-	}
-
-	/* From the end, in place: the list's tail moves up past the new keys. */
-	i = runs->len;
-	j = len;
-	at = runs->len + fresh;
-	runs->len = at;
-	while (j > 0)
-	{
-		if (i > 0 && runs->keys[i - 1] > keys[j - 1])
-		{
-			i--;
-			at--;
-			runs->keys[at] = runs->keys[i];
-			runs->counts[at] = runs->counts[i];
-		}
-		else
-		{
-			uint64_t	count = counts[j - 1];
-
-			if (i > 0 && runs->keys[i - 1] == keys[j - 1])
-				count += runs->counts[--i];
-			at--;
-			runs->keys[at] = keys[--j];
-			runs->counts[at] = count;
-		}
-	}
+	(void) int32_count_fresh(runs, keys, len, NULL, &fresh);
+	room = runs->len + fresh;
+	/* A little more than needed, so that many small merges stay linear. */
+	if (room > runs->capacity && !int32_reserve(runs, room + room / 4, a))
+		return false;
+	(void) int32_merge_fresh(runs, keys, counts, len, fresh, NULL);
 	return true;
 }
 
@@ -174,19 +99,7 @@ runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *con
 size_t
 runs_key_lower_bound(const int32_t *keys, size_t n, int32_t key)
 {
-	size_t		low = 0;
-	size_t		high = n;
-
-	while (low < high)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return int32_lower_bound(keys, n, key);
 }
 
 void

@@ -94,14 +94,15 @@ send_welcome(int fd, int area)
 static SortStatus
 use_extents(SortJob *job, bool keep, SortError *err)
 {
-	SortExtent	extents[2] = {{.generation = 1}, {.generation = 2}};
+	const uint64_t generations[2] = {1, 2};
+	SortRows	extents[2] = {0};
 	static char bytes[64];
 	SortStatus	status = SORT_OK;
 
 	if (keep)
 		status = gpu_client_device.keep_extent(job, 1, bytes, sizeof(bytes), err);
 	if (status == SORT_OK)
-		status = gpu_client_device.add_extents(job, extents, 2, err);
+		status = gpu_client_device.add_rows(job, extents, generations, 2, err);
 	if (status == SORT_OK && (extents[0].rows > UINT8_MAX || extents[1].rows > UINT8_MAX))
 		status = sort_fail(err, SORT_DEVICE_UNAVAILABLE, "too many keys");
 	return status;

@@ -49,7 +49,7 @@ extent_sample_free(ExtentSample *s)
 }
 
 void
-extent_sample_all(const ExtentSample *s, SortExtent *extent)
+extent_sample_all(const ExtentSample *s, ExtentBlocks *extent)
 {
 	uint32_t	b;
 
@@ -59,7 +59,7 @@ extent_sample_all(const ExtentSample *s, SortExtent *extent)
 }
 
 void
-extent_sample_some(const ExtentSample *s, SortExtent *extent)
+extent_sample_some(const ExtentSample *s, ExtentBlocks *extent)
 {
 	uint32_t	b;
 
@@ -67,6 +67,31 @@ extent_sample_some(const ExtentSample *s, SortExtent *extent)
 	for (b = 0; b < s->nblocks; b++)
 		if (unit_below(3) > 0)
 			extent->blocks[b / 64] |= UINT64_C(1) << b % 64;
+}
+
+SortStatus
+extents_add(SortJob *job, ExtentBlocks *extents, size_t n, SortError *err)
+{
+	SortRows   *rows = calloc(n + 1, sizeof(SortRows));
+	uint64_t   *generations = calloc(n + 1, sizeof(uint64_t));
+	SortStatus	status;
+	size_t		i;
+
+	for (i = 0; i < n; i++)
+	{
+		generations[i] = extents[i].generation;
+		memcpy(rows[i].blocks, extents[i].blocks, sizeof(rows[i].blocks));
+	}
+	status = gpu_client_device.add_rows(job, rows, generations, n, err);
+	for (i = 0; i < n; i++)
+	{
+		extents[i].added = status == SORT_OK && rows[i].added;
+		extents[i].rows = rows[i].rows;
+		extents[i].nulls = rows[i].nulls;
+	}
+	free(rows);
+	free(generations);
+	return status;
 }
 
 /* Appends the keys of blocks to keys; returns how many, and *rows. */
@@ -215,7 +240,7 @@ many_free(void)
 int
 many_add(SortJob *job, uint64_t first, int from, int to, int32_t *keys, size_t *n)
 {
-	SortExtent	extents[MANY];
+	ExtentBlocks	extents[MANY];
 	SortError	err;
 	int			added = 0;
 	int			i;
@@ -225,7 +250,7 @@ many_add(SortJob *job, uint64_t first, int from, int to, int32_t *keys, size_t *
 		extents[i].generation = first + (uint64_t) i;
 		extent_sample_all(&many[i], &extents[i]);
 	}
-	assert_sort_ok(gpu_client_device.add_extents(job, extents + from, (size_t) (to - from), &err), err);
+	assert_sort_ok(extents_add(job, extents + from, (size_t) (to - from), &err), err);
 	for (i = from; i < to; i++)
 	{
 		uint32_t	nrows;

@@ -23,14 +23,27 @@ typedef struct ExtentSample
 	Extent	   *extent;
 } ExtentSample;
 
+/* Some blocks of an extent, and what became of them: SortRows of one column. */
+typedef struct ExtentBlocks
+{
+	uint64_t	generation;
+	uint64_t	blocks[2];
+	bool		added;
+	uint32_t	rows;
+	uint32_t	nulls;
+} ExtentBlocks;
+
+/* SortDevice.add_rows of one column without a layout. */
+extern SortStatus extents_add(SortJob *job, ExtentBlocks *extents, size_t n, SortError *err);
+
 /* rows_max: of a block; span: the largest distance; nulls_in: one row of so many, 0: none. */
 extern void extent_sample_make(ExtentSample *s, uint32_t nblocks, uint32_t rows_max, uint32_t span, int nulls_in);
 
 extern void extent_sample_free(ExtentSample *s);
 
-extern void extent_sample_all(const ExtentSample *s, SortExtent *extent);
+extern void extent_sample_all(const ExtentSample *s, ExtentBlocks *extent);
 
-extern void extent_sample_some(const ExtentSample *s, SortExtent *extent);
+extern void extent_sample_some(const ExtentSample *s, ExtentBlocks *extent);
 
 /* Appends the keys of blocks to keys; returns how many, and *rows. */
 extern size_t extent_sample_keys(const ExtentSample *s, const uint64_t *blocks, int32_t *keys, uint32_t *nrows);

@@ -47,7 +47,7 @@ test_faults(void **state)
 			GpuService	s;
 			GpuUnit		u;
 			GpuFailure	failure;
-			SortExtent	extents[MANY];
+			ExtentBlocks	extents[MANY];
 			SortJob    *job;
 			SortError	err;
 			char		text[200];
@@ -69,7 +69,7 @@ test_faults(void **state)
 				extent_sample_all(&many[e], &extents[e]);
 			}
 			if (status == SORT_OK)
-				status = gpu_client_device.add_extents(job, extents, MANY, &err);
+				status = extents_add(job, extents, MANY, &err);
 			if (status == SORT_OK)
 				status = gpu_client_device.finish(job, &err);
 			assert_int_equal(status == SORT_OK, faults[i].failure == GPU_OK);
@@ -99,7 +99,7 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 	for (round = 0; forever || round < 30; round++)
 	{
 		SortJobSpec spec = {.want = SORT_WANT_KEYS,.lo = INT32_MIN,.hi = INT32_MAX};
-		SortExtent	extents[MANY];
+		ExtentBlocks	extents[MANY];
 		SortJob    *job;
 		SortError	err;
 		uint64_t	sum = 0;
@@ -123,7 +123,7 @@ child_main(const GpuService *s, uint64_t seed, bool forever)
 			extents[e].generation = 1 + (uint64_t) e;
 			extent_sample_all(&many[e], &extents[e]);
 		}
-		if (gpu_client_device.add_extents(job, extents, MANY, &err) != SORT_OK)
+		if (extents_add(job, extents, MANY, &err) != SORT_OK)
 			return 5;
 		for (e = 0; e < MANY; e++)
 			if (extents[e].added)
@@ -386,7 +386,7 @@ test_poison(void **state)
 	GpuService	s;
 	GpuUnit		u;
 	SortJob    *job;
-	SortExtent	extent = {.generation = 1};
+	ExtentBlocks	extent = {.generation = 1};
 	SortError	err;
 
 	(void) state;
@@ -403,7 +403,7 @@ test_poison(void **state)
 	job = extents_open(&u, SORT_WANT_KEYS);
 	extents_keep(job, 1, &many[1]);
 	extent_sample_all(&many[1], &extent);
-	assert_int_equal(gpu_client_device.add_extents(job, &extent, 1, &err), SORT_DEVICE_UNAVAILABLE);
+	assert_int_equal(extents_add(job, &extent, 1, &err), SORT_DEVICE_UNAVAILABLE);
 	assert_int_equal(gpu_client_failure(u.ref.client), GPU_DEVICE_ERROR);
 	gpu_client_device.close(job);
 	assert_int_equal(extents_status_of(&u).extents, 0);

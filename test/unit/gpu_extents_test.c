@@ -28,7 +28,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 	GpuService	s;
 	GpuUnit		u;
 	ExtentSample		samples[N];
-	SortExtent	extents[N + 2];
+	ExtentBlocks	extents[N + 2];
 	uint64_t	chunk = args ? 4096 : 1 << 20;
 	size_t		total = 0;
 	int32_t    *keys;
@@ -68,7 +68,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 		for (before = 0; before < n; before++)
 			keys[before] = (int32_t) unit_random();
 		assert_sort_ok(gpu_client_device.add(job, keys, n, &err), err);
-		assert_sort_ok(gpu_client_device.add_extents(job, extents, N + 2, &err), err);
+		assert_sort_ok(extents_add(job, extents, N + 2, &err), err);
 		for (i = 0; i < N + 2; i++)
 		{
 			uint32_t	nrows;
@@ -319,7 +319,7 @@ test_many_extents(void **state)
 	};
 	GpuService	s;
 	GpuUnit		u;
-	SortExtent *extents = unit_alloc(N, sizeof(SortExtent));
+	ExtentBlocks *extents = unit_alloc(N, sizeof(ExtentBlocks));
 	ExtentSample		sample;
 	SortJob    *job;
 	SortError	err;
@@ -344,7 +344,7 @@ test_many_extents(void **state)
 			extent_sample_all(&sample, &extents[i]);
 		}
 		since = gpu_clock_ns();
-		assert_sort_ok(gpu_client_device.add_extents(job, extents, N, &err), err);
+		assert_sort_ok(extents_add(job, extents, N, &err), err);
 		if (round > 0 && gpu_clock_ns() - since < best)
 			best = gpu_clock_ns() - since;
 		for (i = 0; i < N; i++)

@@ -286,7 +286,7 @@ check_ways(const char *const *args, uint32_t rows_max)
 		{
 			for (c = 0; c < t.ncolumns; c++)
 			{
-				SortExtent	all;
+				ExtentBlocks	all;
 
 				kept[i][c] = unit_below(10) > 0;
 				if (kept[i][c])
@@ -385,7 +385,7 @@ test_jobs(void **state)
 
 			for (i = 0; i < EXTENTS; i++)
 			{
-				SortExtent	some;
+				ExtentBlocks	some;
 
 				extent_sample_some(&t.samples[i][0], &some);
 				memcpy(rows[i].blocks, some.blocks, sizeof(some.blocks));
@@ -437,7 +437,7 @@ test_bounds(void **state)
 		Table		t;
 		SortRows	rows[EXTENTS];
 		SortJob    *job;
-		SortExtent	all;
+		ExtentBlocks	all;
 		SortError	err;
 		SortStatus	status;
 
@@ -578,7 +578,7 @@ test_alignment(void **state)
 			int			pair[] = {(int) unit_below(SAMPLES), (int) unit_below(SAMPLES)};
 			uint64_t	generations[] = {1 + (uint64_t) pair[0], 1 + (uint64_t) pair[1]};
 			SortRows	rows = {0};
-			SortExtent	some;
+			ExtentBlocks	some;
 			SortJob    *job = open_pair(&u);
 			SortError	err;
 			size_t		n = 0;
@@ -622,7 +622,7 @@ ask_for_pair(SortJob *job, const ExtentSample *first, uint64_t a, uint64_t b)
 {
 	const uint64_t generations[] = {a, b};
 	SortRows	rows = {0};
-	SortExtent	all;
+	ExtentBlocks	all;
 	SortError	err;
 
 	extent_sample_all(first, &all);

@@ -386,16 +386,16 @@ test_states(void **state)
 			case LONG_SOME:
 			case LONG_CLUSTERS:
 			case LONG_EXTREMES:
-				assert_true(s.nruns > 0 && s.nruns <= 5000);
+				assert_true(s.runs.len > 0 && s.runs.len <= 5000);
 				assert_true(u.bytes < (size_t) 2 << 20);
 				break;
 			case LONG_DOMINANT:
-				assert_true(s.nruns > 0);
+				assert_true(s.runs.len > 0);
 				assert_true(u.bytes < n * sizeof(uint64_t));
 				break;
 			default:
 				/* A third of equal keys is not enough: keys are smaller. */
-				assert_int_equal(s.nruns, 0);
+				assert_int_equal(s.runs.len, 0);
 				assert_true(u.bytes < 2 * n * sizeof(uint64_t));
 				break;
 		}

@@ -146,25 +146,61 @@ empty_batch(const ColumnBatch *batch)
 	return part;
 }
 
-ColumnBatch
-column_batch_unpack(const ColumnBatch *batch, size_t *at)
+/* Appends packed values from *at on, as many as there is room for. */
+static void
+append_unpacked(ColumnBatch *rows, const PackedKeys *values, size_t *at)
 {
-	ColumnBatch part = empty_batch(batch);
-	PackedKeys	packed = batch->packed;
+	PackedKeys	packed = *values;
 	BatchSpace	space;
 	size_t		i;
 
 	packed.values = (const char *) packed.values + *at * packed.width;
-	packed.n = Min(packed.n - *at, batch->room);
-	space = column_batch_space(&part, packed.n);
+	packed.n = Min(packed.n - *at, rows->room);
+	space = column_batch_space(rows, packed.n);
 	if (space.keys)
 		packed_keys_unpack(&packed, space.keys);
 	else
 		for (i = 0; i < packed.n; i++)
 			space.wide[i] = (int64) packed.base + packed_keys_distance(&packed, i);
-	column_batch_add(&part, packed.n, 0);
+	column_batch_add(rows, packed.n, 0);
 	*at += packed.n;
-	return part;
+}
+
+bool
+column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position, ColumnBatch *rows)
+{
+	const Runs *runs = batch->runs;
+
+	*rows = empty_batch(batch);
+	if (runs == NULL && position->at < batch->packed.n)
+		append_unpacked(rows, &batch->packed, &position->at);
+	while (runs && position->at < runs->len && rows->n < rows->room)
+	{
+		uint64		left = runs->counts[position->at] - position->used;
+		size_t		n = column_batch_repeat(rows, runs->keys[position->at], false, left);
+
+		position->used += n;
+		if (n == left)
+		{
+			position->at++;
+			position->used = 0;
+		}
+	}
+	return rows->n > 0;
+}
+
+size_t
+column_batch_copy_keys(const ColumnBatch *batch, int32 *out)
+{
+	size_t		n = 0;
+	size_t		i;
+
+	for (i = 0; i < batch->n; i++)
+	{
+		out[n] = batch->keys[i];
+		n += batch->nulls[i] == 0;
+	}
+	return n;
 }
 
 ColumnBatch

@@ -54,22 +54,20 @@ typedef struct BatchPages
  * Some rows of one column, or of one filter.  The caller of column_reader_next
  * provides the arrays, with room for column_reader_room.
  *
- * Compact scans leave out a column's NULLs: keys has the keys of the others, and
- * n may differ between columns.
- *
- * In aligned scans row i of a batch is element i of all its columns and filters,
- * n is the number of rows, and the key of a NULL is 0.  Where the scan wants the
- * rows' TIDs, they are one more element, of which only n and wide are set.
+ * Row i of a batch is element i of all its columns and filters, n is the number of rows, and
+ * the key of a NULL is 0.  Where the scan wants the rows' TIDs, they are one more element, of
+ * which only n and wide are set.  A batch of a scan of one column may have packed values, or
+ * runs, in place of rows.
  */
 typedef struct ColumnBatch
 {
 	size_t		room;			/* of the arrays */
-	size_t		n;				/* rows; in a compact scan, those that are not NULL */
+	size_t		n;				/* rows */
 	const int32 *keys;			/* of narrow kinds: the value less column_kind_bias */
-	const int64 *wide;			/* of wide kinds in an aligned scan: the value; of TIDs:
-								 * COLUMN_TID of the row */
-	const uint8 *nulls;			/* in an aligned scan: 1 where a row is NULL, else 0; of a
-								 * filter: 1 where it is not true.  Always set. */
+	const int64 *wide;			/* of wide kinds, unless the scan is of keys: the value; of
+								 * TIDs: COLUMN_TID of the row */
+	const uint8 *nulls;			/* 1 where a row is NULL, else 0; of a filter: 1 where it is
+								 * not true.  Always set. */
 	int64		nnulls;			/* rows of this batch that are NULL, or for which the
 								 * filter is not true */
 	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
@@ -77,7 +75,8 @@ typedef struct ColumnBatch
 								 * and none is NULL; keys, wide and nulls are unused */
 	const Runs *runs;			/* in a scan that takes runs: if there are, all n values are
 								 * here, not in the order of their rows; keys, wide, nulls and
-								 * packed are unused.  Valid until the next batch. */
+								 * packed are unused.  Valid until the next batch.  In a scan
+								 * of keys, nnulls rows are NULL besides. */
 } ColumnBatch;
 
 /* The value of a row that is not NULL: of narrow kinds, less column_kind_bias. */
@@ -182,8 +181,26 @@ extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *ro
 /* Appends packed values to a packed batch, whose memory has room for so many bytes. */
 extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory, size_t bytes);
 
-/* Some rows of a packed batch, as many as its arrays have room for, as a batch that is not, from *at on, which is moved on. */
-extern ColumnBatch column_batch_unpack(const ColumnBatch *batch, size_t *at);
+/* How far column_batch_next_rows has come; zeros at first. */
+typedef struct BatchPosition
+{
+	size_t		at;				/* value of a packed batch, or run */
+	uint64		used;			/* rows of this run */
+} BatchPosition;
+
+/*
+ * Writes the next values of a packed batch, or of a batch of runs, to rows, a batch that has
+ * rows.  These are as many as the batch's arrays have room for, and in them.  Returns false
+ * after the last value.
+ */
+extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *position,
+								   ColumnBatch *rows);
+
+/*
+ * Copies the keys of rows that are not NULL to out, which may be the batch's own array; returns
+ * how many.
+ */
+extern size_t column_batch_copy_keys(const ColumnBatch *batch, int32 *out);
 
 /*
  * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a batch; *at is moved on.

@@ -73,7 +73,7 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 		column_batch_make(&capture->batches[c], BATCH_NULLS | (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
 						  MaxHeapTuplesPerPage);
 	}
-	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, true);
+	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, false);
 	MemoryContextSwitchTo(old);
 	return capture;
 }

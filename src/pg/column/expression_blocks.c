@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/column/expression_blocks.h"
+#include "pg/column/plain_column.h"
 #include "pg/compat.h"
 
 /* A field of a time: what date_trunc cuts off behind, and extract returns. */
@@ -77,14 +78,6 @@ typedef struct Step
 } Step;
 
 /* --- recognizing */
-
-static Node *
-strip_relabels(Node *node)
-{
-	while (node && IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
 
 /* The constant that an argument is; NULL if it is none, or NULL. */
 static const Const *

@@ -80,30 +80,6 @@ null_bits(const ExtentReader *reader)
 	return (const uint8 *) reader->bytes + reader->header.extent.nulls_at;
 }
 
-void
-extent_reader_add_compact(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
-{
-	uint32		row;
-	PackedKeys	values = block_values(reader, from, to, &row);
-	int32	   *keys = column_batch_space(batch, values.n).keys;
-	const uint8 *bits = null_bits(reader);
-	size_t		kept = 0;
-	size_t		i;
-
-	packed_keys_unpack(&values, keys);
-	if (!has_nulls(reader, from, to))
-	{
-		column_batch_add(batch, values.n, 0);
-		return;
-	}
-	for (i = 0; i < values.n; i++, row++)
-	{
-		keys[kept] = keys[i];
-		kept += (bits[row / 8] >> row % 8 & 1) == 0;
-	}
-	column_batch_add(batch, kept, values.n - kept);
-}
-
 /* Writes values as 64-bit integers. */
 static void
 unpack_wide(const PackedKeys *values, int64 *out)
@@ -124,7 +100,7 @@ unpack_wide(const PackedKeys *values, int64 *out)
 }
 
 void
-extent_reader_add_aligned(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
+extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch)
 {
 	uint32		row;
 	PackedKeys	values = block_values(reader, from, to, &row);
@@ -172,30 +148,6 @@ extent_reader_nulls(const ExtentReader *reader, int from, int to, uint8 *nulls)
 	return extent_read_nulls(null_bits(reader), starts[from], starts[to] - starts[from], nulls);
 }
 
-void
-extent_reader_select_compact(const ExtentReader *reader, int from, int to, const uint8 *marks,
-							 ColumnBatch *batch)
-{
-	PackedKeys	values = extent_reader_values(reader, from, to);
-	int32	   *keys = column_batch_space(batch, values.n).keys;
-	uint8		nulls[COLUMN_BATCH_KEYS];
-	size_t		nnulls = 0;
-	size_t		n;
-	size_t		i;
-
-	if (extent_reader_nulls(reader, from, to, nulls) > 0)
-	{
-		for (i = 0; i < values.n; i++)
-		{
-			nnulls += nulls[i] & marks[i];
-			nulls[i] = marks[i] & (1 ^ nulls[i]);
-		}
-		marks = nulls;
-	}
-	n = kernel_select(values.values, values.width, values.n, values.base, marks, keys);
-	column_batch_add(batch, n, nnulls);
-}
-
 /* Writes the values that have a mark as 64-bit integers; returns how many. */
 static size_t
 select_wide(const PackedKeys *values, const uint8 *marks, int64 *out)
@@ -210,8 +162,8 @@ select_wide(const PackedKeys *values, const uint8 *marks, int64 *out)
 }
 
 void
-extent_reader_select_aligned(const ExtentReader *reader, int from, int to, const uint8 *marks,
-							 ColumnBatch *batch)
+extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
+					 ColumnBatch *batch)
 {
 	PackedKeys	values = extent_reader_values(reader, from, to);
 	uint8		nulls[COLUMN_BATCH_KEYS];

@@ -61,17 +61,15 @@ extern bool extent_reader_reaches(const ExtentReader *reader);
 /* Whether all that has been read of the extent was its bytes. */
 extern bool extent_reader_holds(const ExtentReader *reader);
 
-/* Adds the rows of blocks from .. to - 1 to a batch of a compact scan, or of an aligned one. */
-extern void extent_reader_add_compact(const ExtentReader *reader, int from, int to,
-									  ColumnBatch *batch);
-extern void extent_reader_add_aligned(const ExtentReader *reader, int from, int to,
-									  ColumnBatch *batch);
+/* Adds the rows of blocks from .. to - 1 to a batch. */
+extern void extent_reader_add(const ExtentReader *reader, int from, int to, ColumnBatch *batch);
 
-/* The same of those rows that have a mark; marks is of all rows of the blocks, at most COLUMN_BATCH_KEYS. */
-extern void extent_reader_select_compact(const ExtentReader *reader, int from, int to,
-										 const uint8 *marks, ColumnBatch *batch);
-extern void extent_reader_select_aligned(const ExtentReader *reader, int from, int to,
-										 const uint8 *marks, ColumnBatch *batch);
+/*
+ * Adds those of the rows that have a mark; marks is of all rows of the blocks, at most
+ * COLUMN_BATCH_KEYS.
+ */
+extern void extent_reader_select(const ExtentReader *reader, int from, int to, const uint8 *marks,
+								 ColumnBatch *batch);
 
 /* The rows of the blocks, where their values lie, and which are NULL: 1, else 0; how many that are. */
 static inline size_t

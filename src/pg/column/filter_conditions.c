@@ -16,6 +16,7 @@
 #include "utils/typcache.h"
 
 #include "pg/column/filter_conditions.h"
+#include "pg/column/plain_column.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
 
@@ -79,19 +80,6 @@ refuse_all(Finding *finding, const Var *column)
 
 /* --- the two sides */
 
-/* A column of the table without a function around it; NULL if an expression is none. */
-static const Var *
-plain_column(const Expr *expression)
-{
-	const Var  *column = (const Var *) expression;
-
-	while (IsA(column, RelabelType))
-		column = (const Var *) ((const RelabelType *) column)->arg;
-	if (!IsA(column, Var) || column->varattno <= 0 || IS_SPECIAL_VARNO(column->varno))
-		return NULL;
-	return column;
-}
-
 /* The parameter of a query; NULL if it has no value yet. */
 static const ParamExternData *
 external_parameter(const Param *param, const ExprContext *econtext, ParamExternData *workspace)
@@ -113,10 +101,8 @@ external_parameter(const Param *param, const ExprContext *econtext, ParamExternD
 static bool
 known_value(const Expr *expression, const ExprContext *econtext, Datum *value, bool *isnull)
 {
-	const Param *param = (const Param *) expression;
+	const Param *param = (const Param *) strip_relabels(expression);
 
-	while (IsA(param, RelabelType))
-		param = (const Param *) ((const RelabelType *) param)->arg;
 	if (IsA(param, Const))
 	{
 		*value = ((const Const *) param)->constvalue;

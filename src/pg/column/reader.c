@@ -9,12 +9,12 @@
  * Of 10,000,000 rows of 60 bytes, in ms, each line the minimum of 16 (AMD EPYC, Zen 4, two
  * cores of a virtual machine, PostgreSQL 18):
  *
- *		columns				compact		aligned
- *		none							29.2
- *		int4				73.7		73.1
- *		2 int4				77.5		78.2
- *		3 int4							82.1
- *		3 int4, int8					88.7
+ *		columns
+ *		none				29.2
+ *		int4				73.1
+ *		2 int4				78.2
+ *		3 int4				82.1
+ *		3 int4, int8		88.7
  */
 #include "postgres.h"
 
@@ -137,14 +137,11 @@ has_taken_apart(const ColumnReader *reader)
 /* Whether a row is visible, by core, which also sets hint bits and notes serializable conflicts. */
 static pg_noinline bool
 ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber line,
-			ItemId item, bool visible, bool serializable)
+			bool visible, bool serializable)
 {
 	HeapTupleData tuple;
 
-	tuple.t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
-	tuple.t_len = ItemIdGetLength(item);
-	tuple.t_tableOid = RelationGetRelid(reader->rel);
-	ItemPointerSet(&tuple.t_self, block, line);
+	row_tuple(&tuple, reader->rel, BufferGetPage(buffer), block, line);
 	if (!visible)
 		visible = HeapTupleSatisfiesVisibility(&tuple, reader->snapshot, buffer);
 	if (serializable)
@@ -231,7 +228,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 		row = (HeapTupleHeader) PageGetItem(page, item);
 		if (serializable || (!all_visible && !row_surely_visible(row, xmin)))
 		{
-			if (!ask_visible(reader, buffer, block, line, item, all_visible, serializable))
+			if (!ask_visible(reader, buffer, block, line, all_visible, serializable))
 				continue;
 		}
 		if (notes == NOTE_KEYS)
@@ -257,21 +254,17 @@ filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlin
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			i;
 
-	tuple.t_tableOid = RelationGetRelid(reader->rel);
 	reader->rows.n = 0;
 	for (i = 0; i < nlines; i++)
 	{
 		OffsetNumber line = reader->lines[i];
-		ItemId		item = PageGetItemId(page, line);
 
 		if (i + FILTERED_ROWS_AHEAD < nlines)
 			prefetch_row(page, reader->lines[i + FILTERED_ROWS_AHEAD]);
 		else if (ahead)
 			prefetch_row(ahead, FirstOffsetNumber + i + FILTERED_ROWS_AHEAD - nlines);
 
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, line);
+		row_tuple(&tuple, reader->rel, page, block, line);
 		ExecStoreBufferHeapTuple(&tuple, reader->slot, buffer);
 		if (!qual_is_true(reader))
 			continue;
@@ -397,12 +390,7 @@ next_page(ColumnReader *reader)
 static inline bool
 batches_have_room(const ColumnReader *reader, const ColumnBatch *batches)
 {
-	size_t		rows = 0;
-	int			c;
-
-	for (c = 0; c < reader->nbatches; c++)
-		rows = Max(rows, batches[c].n);
-	return rows <= reader->room - MaxHeapTuplesPerPage;
+	return batches[0].n <= reader->room - MaxHeapTuplesPerPage;
 }
 
 /* --- resident columns */
@@ -421,11 +409,11 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.nreturned = scan->ncolumns,
 		.nbatches = reader->nbatches,
 		.tids = scan->tids ? &reader->pages : NULL,
-		.aligned = scan->aligned,
+		.keys = scan->keys,
 		.packed = scan->packed && !hpsort_verify_resident,
 		.runs = scan->runs,
-		.taker = scan->taker,
-		.take_none = hpsort_verify_resident
+		.handler = scan->handler,
+		.read_handled = hpsort_verify_resident
 	};
 	int			b;
 
@@ -440,7 +428,6 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 			.rel = scan->rel,
 			.ncolumns = scan->ncolumns,
 			.attnums = scan->attnums,
-			.aligned = scan->aligned,
 			.tids = resident.tids,
 			.cutoff = resident.cutoff,
 			.qual = scan->qual,
@@ -607,11 +594,9 @@ column_reader_open(const ColumnScan *scan)
 	reader->memory = memory;
 	reader->rel = scan->rel;
 	reader->heap = scan->rel->rd_tableam == GetHeapamTableAmRoutine();
-	Assert(scan->aligned || (scan->ncolumns > 0 && scan->nfilters == 0 && !scan->tids));
 	Assert(reader->heap || !scan->tids);
-	Assert(scan->aligned || scan->images == NULL);
 	row_layout_init(&reader->layout, RelationGetDescr(scan->rel), scan->ncolumns, scan->attnums,
-					scan->images, scan->aligned);
+					scan->images, scan->keys);
 	reader->nbatches = column_scan_nbatches(scan);
 	reader->tids = scan->tids;
 	if (filtered)

@@ -40,7 +40,7 @@
 #include "utils/snapshot.h"
 
 #include "pg/column/batch.h"
-#include "pg/column/taker.h"
+#include "pg/column/rows_handler.h"
 #include "pg/column/value.h"
 
 /* Blocks that a scan has read. */
@@ -56,11 +56,11 @@ typedef struct ColumnScan
 {
 	Relation	rel;
 	int			ncolumns;
-	const AttrNumber *attnums;	/* ncolumns, of types that column_type_is_key accepts, in an
-								 * aligned scan of those that column_kind knows */
-	const ColumnImage *images;	/* in an aligned scan: ncolumns, of which those that have a
-								 * function are of any type; or NULL */
-	bool		aligned;		/* else compact; see ColumnBatch */
+	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
+	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any
+								 * type; or NULL */
+	bool		keys;			/* columns are of types that column_type_is_key accepts, and
+								 * wide values are read as keys of a sort (column_narrow) */
 	Snapshot	snapshot;
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
 	bool		for_change;		/* the query changes or locks rows of this table */
@@ -75,14 +75,14 @@ typedef struct ColumnScan
 	TupleTableSlot *slot;
 
 	/*
-	 * In an aligned scan, conditions that are evaluated of the rows read, in the same
-	 * way, and returned beside their columns: states that ExecInitQual made.
+	 * Conditions that are evaluated of the rows read, in the same way, and returned beside
+	 * their columns: states that ExecInitQual made.
 	 */
 	int			nfilters;
 	ExprState **filters;
 
 	/*
-	 * In an aligned scan of a heap: the rows' TIDs are returned, too.  unread: pages whose columns
+	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns
 	 * are resident may be left unread, since few of their rows will be looked at.
 	 */
 	bool		tids;
@@ -97,8 +97,8 @@ typedef struct ColumnScan
 	/* In such a scan: runs of the values may come in place of rows. */
 	bool		runs;
 
-	/* In an aligned scan of one process, without filters beside the qual: takes resident rows; or NULL. */
-	ColumnTaker *taker;
+	/* In a scan of one process, without filters beside the qual: answers resident rows; or NULL. */
+	ResidentRowsHandler *handler;
 
 	/* To which the blocks are added when the reader is closed; or NULL. */
 	ColumnBlocks *blocks;
@@ -107,7 +107,7 @@ typedef struct ColumnScan
 /*
  * How many batches column_reader_next fills: one for each column, then one for each
  * filter, then one for TIDs if they are wanted.  There is one at least, whose n is the
- * number of rows in an aligned scan even if it has neither columns nor filters.
+ * number of rows even if it has neither columns nor filters.
  */
 static inline int
 column_scan_nbatches(const ColumnScan *scan)

@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "pg/column/plain_column.h"
 #include "pg/column/residency.h"
 #include "pg/column/resident_estimate.h"
 #include "pg/column/resident_rows.h"
@@ -22,15 +23,15 @@
 #include "pg/resident/kept.h"
 #include "pg/resident/resident.h"
 #include "pg/sort_context.h"
-#include "sort/extent_job.h"
+#include "sort/rows_job.h"
 
-/* The column that an expression is, perhaps relabelled; 0 if it is none. */
+/* The number of the column that an expression is; 0 if it is none. */
 static AttrNumber
-plain_column(Node *expression)
+plain_attnum(const void *expression)
 {
-	while (expression && IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return expression && IsA(expression, Var) ? ((Var *) expression)->varattno : 0;
+	const Var  *column = plain_column(expression);
+
+	return column ? column->varattno : 0;
 }
 
 /* The column that a condition compares with what has no column; 0 if it seems to be none such. */
@@ -42,20 +43,20 @@ compared_column(Node *clause)
 	ListCell   *lc;
 
 	if (IsA(clause, NullTest))
-		return plain_column((Node *) ((NullTest *) clause)->arg);
+		return plain_attnum(((NullTest *) clause)->arg);
 	if (IsA(clause, BooleanTest))
-		return plain_column((Node *) ((BooleanTest *) clause)->arg);
+		return plain_attnum(((BooleanTest *) clause)->arg);
 	if (is_notclause(clause))
-		return plain_column((Node *) get_notclausearg(clause));
+		return plain_attnum(get_notclausearg(clause));
 	if (IsA(clause, OpExpr))
 		args = ((OpExpr *) clause)->args;
 	else if (IsA(clause, ScalarArrayOpExpr))
 		args = ((ScalarArrayOpExpr *) clause)->args;
 	else
-		return plain_column(clause);
+		return plain_attnum(clause);
 	foreach(lc, args)
 	{
-		AttrNumber	attnum = plain_column((Node *) lfirst(lc));
+		AttrNumber	attnum = plain_attnum(lfirst(lc));
 
 		if (attnum == 0 && contain_var_clause((Node *) lfirst(lc)))
 			return 0;
@@ -145,7 +146,8 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 		SortContext context;
 
 		pg_sort_context(&context, CurrentMemoryContext);
-		estimate.gpu = extent_job_pays(&context, (uint64) summaries[0].rows, summaries[0].lo, summaries[0].hi);
+		estimate.gpu = rows_job_count_pays(&context, (uint64) summaries[0].rows, summaries[0].lo,
+										   summaries[0].hi);
 		pg_check_interrupts();
 	}
 	pfree(summaries);

@@ -32,7 +32,6 @@ typedef struct FilterColumns
 
 struct ResidentFilter
 {
-	bool		aligned;
 	BatchPages *tids;			/* as in FilteredScan */
 	ColumnCutoff *cutoff;
 	ColumnFilter cutoff_column; /* the first one; its set is the cutoff's */
@@ -56,7 +55,7 @@ struct ResidentFilter
 
 /* The number of a column among those that are read; another one is added. */
 static int
-find_column(ResidentFilter *filter, AttrNumber attnum)
+find_filter_column(ResidentFilter *filter, AttrNumber attnum)
 {
 	int			c;
 
@@ -83,7 +82,7 @@ make_filter(ResidentFilter *filter, const ExprState *expression, const FilteredS
 		const FilterCondition *condition = (const FilterCondition *) lfirst(lc);
 		ColumnFilter *column = &columns->columns[columns->ncolumns++];
 
-		column->column = find_column(filter, condition->attnum);
+		column->column = find_filter_column(filter, condition->attnum);
 		column->nulls = condition->nulls;
 		column->values.ranges = condition->ranges;
 		column->values.nranges = condition->nranges;
@@ -101,7 +100,6 @@ resident_filter_make(const FilteredScan *scan)
 	int			f;
 
 	memset(filter, 0, offsetof(ResidentFilter, accepted));
-	filter->aligned = scan->aligned;
 	filter->tids = scan->tids;
 	filter->cutoff = scan->cutoff;
 	filter->cutoff_column.nulls = true;
@@ -312,14 +310,10 @@ add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepte
 {
 	const ExtentReader *reader = filter->readers[c];
 
-	if (accepted == NULL && filter->aligned)
-		extent_reader_add_aligned(reader, from, to, batch);
-	else if (accepted == NULL)
-		extent_reader_add_compact(reader, from, to, batch);
-	else if (filter->aligned)
-		extent_reader_select_aligned(reader, from, to, accepted, batch);
+	if (accepted == NULL)
+		extent_reader_add(reader, from, to, batch);
 	else
-		extent_reader_select_compact(reader, from, to, accepted, batch);
+		extent_reader_select(reader, from, to, accepted, batch);
 }
 
 size_t

@@ -25,7 +25,6 @@ typedef struct FilteredScan
 	Relation	rel;
 	int			ncolumns;
 	const AttrNumber *attnums;
-	bool		aligned;
 	BatchPages *tids;			/* TIDs are returned, and their pages here; or NULL */
 	ColumnCutoff *cutoff;		/* of the first column; or NULL */
 	const ExprState *qual;		/* or NULL */

@@ -1,13 +1,11 @@
 /*
  * resident_rows.c
- *		Rows of resident extents put in order by the GPU (see resident_rows.h).
+ *		Rows of resident extents sorted or counted by the GPU (see resident_rows.h).
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
-#include "pg/column/list_room.h"
-#include "pg/column/resident_gpu.h"
 #include "pg/column/resident_rows.h"
 #include "pg/compat.h"
 #include "pg/interrupts.h"
@@ -19,21 +17,17 @@ struct ResidentRows
 	SortContext context;
 	const ResidentFilter *filter;
 	bool		every;			/* extents are added whose rows do not pass */
-	int			ncolumns;
 	const SourceColumn *columns;	/* the scan's */
-
-	/* n extents, as they are asked of the device: generations by column */
-	uint32	   *numbers;
-	SortRows   *rows;
-	uint64	   *generations;
-	size_t		n;
-	size_t		room;
-	size_t		next;			/* resident_rows_next */
+	LeftExtents *left;			/* the extents */
 	int32	   *lo;				/* bounds of all values, by column */
 	int32	   *hi;
 	bool	   *nulls;
 
-	ExtentCopy	copy;			/* while the GPU is given bytes */
+	/* a copy of one extent, while the GPU is given bytes */
+	MemoryContext memory;
+	char	   *bytes;
+	Size		bytes_room;
+
 	SortJob    *job;			/* NULL: there is none */
 	int64		nothers;		/* keys that are not of rows */
 	int64		refused;
@@ -62,9 +56,11 @@ count_keys(const ResidentSummary *columns, int nkeys)
 }
 
 /*
- * Rows of one column, of which there are so many for each different value, are counted (resident_gpu.h), and the counts come
- * to the CPU: that reads values alone, where rows are written as keys and put in order.  Percentiles of 1e9 rows take 8 ms counted
- * and 30 in order, count(DISTINCT) of 1e7 rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been measured.
+ * Rows of one column, of which there are so many for each different value, are counted, and the
+ * counts come to the CPU: that reads values alone, where rows are written as keys and put in
+ * order.  Percentiles of 1e9 rows take 8 ms counted and 30 in order, count(DISTINCT) of 1e7
+ * rows of 1,000 values 0.5 and 1.0 (H100).  Where exactly counting stops paying has not been
+ * measured.
  */
 #define ROWS_OF_COUNTED 2500
 
@@ -96,49 +92,15 @@ resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys)
 	return pays;
 }
 
-/* Lists with rows->room, in one piece of memory. */
-static void
-make_lists(ResidentRows *rows)
+static ResidentRows *
+make_rows(LeftPurpose purpose, const SortContext *context, int ncolumns, size_t room)
 {
-	size_t		generations = rows->room * rows->ncolumns;
-
-	rows->generations = list_room_take(rows->copy.memory, generations * sizeof(uint64) +
-									   rows->room * (sizeof(SortRows) + sizeof(uint32)));
-	rows->rows = (SortRows *) (rows->generations + generations);
-	rows->numbers = (uint32 *) (rows->rows + rows->room);
-}
-
-static void
-grow_lists(ResidentRows *rows)
-{
-	const uint64 *generations = rows->generations;
-	const SortRows *list = rows->rows;
-	const uint32 *numbers = rows->numbers;
-
-	rows->room *= 2;
-	make_lists(rows);
-	memcpy(rows->generations, generations, rows->n * rows->ncolumns * sizeof(uint64));
-	memcpy(rows->rows, list, rows->n * sizeof(SortRows));
-	memcpy(rows->numbers, numbers, rows->n * sizeof(uint32));
-}
-
-ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
-				   size_t room)
-{
-	ResidentRows *rows;
+	ResidentRows *rows = palloc0_object(ResidentRows);
 	int			c;
 
-	if (!resident_rows_pay(columns, ncolumns, nkeys))
-		return NULL;
-	rows = palloc0_object(ResidentRows);
-	rows->copy.memory = CurrentMemoryContext;
-	pg_sort_context_lenient(&rows->context, CurrentMemoryContext, true);
-	rows->filter = filter;
-	rows->every = every;
-	rows->ncolumns = ncolumns;
-	rows->room = room;
-	make_lists(rows);
+	rows->memory = CurrentMemoryContext;
+	rows->context = *context;
+	rows->left = left_extents_make(purpose, ncolumns, false, room);
 	rows->lo = palloc_array(int32, ncolumns);
 	rows->hi = palloc_array(int32, ncolumns);
 	rows->nulls = palloc0_array(bool, ncolumns);
@@ -148,6 +110,41 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 		rows->hi[c] = PG_INT32_MIN;
 	}
 	return rows;
+}
+
+ResidentRows *
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
+				   size_t room)
+{
+	ResidentRows *rows;
+	SortContext context;
+
+	if (!resident_rows_pay(columns, ncolumns, nkeys))
+		return NULL;
+	pg_sort_context_lenient(&context, CurrentMemoryContext, true);
+	rows = make_rows(LEFT_TO_SORT, &context, ncolumns, room);
+	rows->filter = filter;
+	rows->every = every;
+	return rows;
+}
+
+ResidentRows *
+resident_rows_make_counts(const ResidentSummary *column, size_t room)
+{
+	SortContext context;
+
+	pg_sort_context(&context, CurrentMemoryContext);
+	if (column->rows > 0 && column->lo <= column->hi &&
+		rows_job_count_pays(&context, (uint64) column->rows, column->lo, column->hi))
+		return make_rows(LEFT_TO_COUNT, &context, 1, room);
+	pg_check_interrupts();
+	return NULL;
+}
+
+LeftExtents *
+resident_rows_extents(const ResidentRows *rows)
+{
+	return rows->left;
 }
 
 /* Whether a condition accepts no row of an extent, by its bounds. */
@@ -177,7 +174,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 
 	if (rows->filter == NULL || rows->every || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
 		return false;
-	for (c = 0; c < rows->ncolumns; c++)
+	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 
@@ -199,23 +196,19 @@ resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number
 
 	if (is_refused(rows, columns, number, valid, refused))
 		return false;
-	if (rows->n == rows->room)
-		grow_lists(rows);
-	for (c = 0; c < rows->ncolumns; c++)
+	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		const ResidentExtent *extent = &columns[c].reader.extents[number % VISIBILITY_EXTENTS];
 
-		rows->generations[rows->n * rows->ncolumns + c] = extent->generation;
 		rows->nulls[c] |= extent->nulls > 0;
-		if (extent->nulls == extent->rows)
+		/* A GPU that counts an extent wants all bounds of its directory's entry. */
+		if (extent->nulls == extent->rows && rows->left->purpose == LEFT_TO_SORT)
 			continue;
 		rows->lo[c] = Min(rows->lo[c], extent->base);
 		rows->hi[c] = (int32) Max((int64) rows->hi[c], (int64) extent->base + extent->top);
 	}
-	rows->numbers[rows->n] = number;
-	rows->rows[rows->n] = (SortRows) {.blocks = {valid->words[0], valid->words[1]}};
 	rows->columns = columns;
-	rows->n++;
+	left_extents_add(rows->left, columns, number, valid);
 	return true;
 }
 
@@ -242,14 +235,42 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 	*hi = Min(*hi, ranges[nranges - 1].hi);
 }
 
-/* An ExtentFetch: a copy of an extent, unless it has been given up. */
+/*
+ * An ExtentFetch: a copy of an extent of a column, until the next one; false if it has been
+ * given up, or there is no memory.
+ */
 static bool
 fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 {
 	ResidentRows *rows = (ResidentRows *) arg;
+	const LeftExtents *left = rows->left;
+	const ResidentKey *key = &rows->columns[i % left->ncolumns].reader.key;
+	uint32		number = left->numbers[i / left->ncolumns];
+	ResidentExtent extent;
+	uint64		seen = resident_look(key, number, 1, &extent);
+	const char *address;
 
-	return extent_copy(&rows->copy, &rows->columns[i % rows->ncolumns].reader.key,
-					   rows->numbers[i / rows->ncolumns], rows->generations[i], bytes, size);
+	if (extent.generation != left->generations[i])
+		return false;
+	if (extent.size > rows->bytes_room)
+	{
+		char	   *room = MemoryContextAllocExtended(rows->memory, extent.size, MCXT_ALLOC_NO_OOM);
+
+		if (room == NULL)
+			return false;
+		if (rows->bytes)
+			pfree(rows->bytes);
+		rows->bytes = room;
+		rows->bytes_room = extent.size;
+	}
+	resident_start_copying();
+	address = resident_address(&extent);
+	if (address)
+		memcpy(rows->bytes, address, extent.size);
+	resident_stop_copying();
+	*bytes = rows->bytes;
+	*size = extent.size;
+	return address && resident_holds(key, number, &extent, seen);
 }
 
 /* Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too many. */
@@ -260,7 +281,7 @@ add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 
 	layout->nranges = 0;
 	layout->filtered = 0;
-	for (c = 0; c < rows->ncolumns; c++)
+	for (c = 0; c < rows->left->ncolumns; c++)
 	{
 		RowsColumn *column = &layout->columns[c];
 		const ValueRange *own;
@@ -302,9 +323,9 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 		.hi = hi,
 		.keys = keys,
 		.nkeys = n,
-		.rows = rows->rows,
-		.generations = rows->generations,
-		.n = rows->n,
+		.rows = rows->left->rows,
+		.generations = rows->left->generations,
+		.n = rows->left->n,
 		.fetch = fetch_extent,
 		.arg = rows
 	};
@@ -313,8 +334,8 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 	int64		nrows = 0;
 	size_t		i;
 
-	layout->ncolumns = (uint32) rows->ncolumns;
-	if (rows->n == 0 || !add_conditions(rows, layout, ranges))
+	layout->ncolumns = (uint32) rows->left->ncolumns;
+	if (rows->left->n == 0 || !add_conditions(rows, layout, ranges))
 		return false;
 	status = rows_job_sort(&rows->context, &job, &rows->job, &err);
 	if (status != SORT_OK)
@@ -322,8 +343,8 @@ resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, c
 	pg_check_interrupts();
 	if (rows->job == NULL)
 		return false;
-	for (i = 0; i < rows->n; i++)
-		nrows += rows->rows[i].rows;
+	for (i = 0; i < rows->left->n; i++)
+		nrows += rows->left->rows[i].rows;
 	rows->nothers = (int64) n;
 	rows->refused = nrows - (resident_rows_keys(rows) - rows->nothers);
 	return true;
@@ -362,12 +383,8 @@ resident_rows_blocks(const ResidentRows *rows)
 	int64		blocks = 0;
 	size_t		i;
 
-	for (i = 0; i < rows->n; i++)
-	{
-		const ResidentBlocks valid = {{rows->rows[i].blocks[0], rows->rows[i].blocks[1]}};
-
-		blocks += resident_blocks_count(&valid);
-	}
+	for (i = 0; i < rows->left->n; i++)
+		blocks += resident_blocks_count(&rows->left->valid[i]);
 	return blocks;
 }
 
@@ -377,17 +394,40 @@ resident_rows_refused(const ResidentRows *rows)
 	return rows->refused;
 }
 
-bool
-resident_rows_next(ResidentRows *rows, SourceColumn *columns, uint32 *number, ResidentBlocks *valid)
+void
+resident_rows_count(ResidentRows *rows, ResidentCounts *counts)
 {
-	int			c;
+	LeftExtents *left = rows->left;
+	RowsJob		job = {
+		.lo = rows->lo[0],
+		.hi = rows->hi[0],
+		.rows = left->rows,
+		.generations = left->generations,
+		.n = left->n,
+		.fetch = fetch_extent,
+		.arg = rows
+	};
+	SortError	err;
+	SortStatus	status;
+	size_t		i;
 
-	if (rows->next == rows->n)
-		return false;
-	*number = rows->numbers[rows->next];
-	memcpy(valid->words, rows->rows[rows->next].blocks, sizeof(valid->words));
-	for (c = 0; c < rows->ncolumns; c++)
-		extent_reader_look_again(&columns[c].reader, *number, rows->generations[rows->next * rows->ncolumns + c]);
-	rows->next++;
-	return true;
+	memset(counts, 0, sizeof(*counts));
+	if (left->n == 0)
+		return;
+	status = rows_job_count(&rows->context, &job, &counts->runs, &err);
+	pg_check_interrupts();
+	if (status != SORT_OK)
+	{
+		sort_job_gpu_failed(&rows->context, &err);
+		counts->runs.len = 0;
+		return;
+	}
+	for (i = 0; i < left->n; i++)
+		if (left->rows[i].added)
+		{
+			counts->blocks += resident_blocks_count(&left->valid[i]);
+			counts->values += left->rows[i].rows - left->rows[i].nulls;
+			counts->nulls += left->rows[i].nulls;
+			memset(&left->valid[i], 0, sizeof(left->valid[i]));
+		}
 }

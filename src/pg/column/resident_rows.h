@@ -1,29 +1,49 @@
 /*
  * resident_rows.h
- *		ResidentRows: the valid blocks of a scan's extents, whose rows the GPU shall put in order by a key.
+ *		ResidentRows: a query of the GPU about rows in the valid blocks of a scan's extents.
  *
- * A scan leaves its valid blocks to whoever wants no rows, but some of their keys in order (ColumnTaker).  All blocks are
- * taken, or none: then the scan reads them.  Conditions of the scan's filter are the GPU's to evaluate as well.
+ * The GPU keeps copies of extents by their generation, and is given those that it lacks.  There
+ * are two queries:
+ *
+ * - Rows are sorted by a key of some columns, for a ResidentRowsHandler, which then looks keys
+ *   up.  The GPU also evaluates the conditions of the scan's filter.  It sorts the rows of all
+ *   extents or of none; in the latter case the scan reads them.
+ * - The values of one column are counted: the GPU returns their runs.  Extents that it has not
+ *   counted, for whatever reason, are read by the scan.
  */
 #ifndef HPSORT_PG_COLUMN_RESIDENT_ROWS_H
 #define HPSORT_PG_COLUMN_RESIDENT_ROWS_H
 
 #include "postgres.h"
 
+#include "pg/column/left_extents.h"
 #include "pg/column/resident_filter.h"
-#include "pg/column/resident_valid.h"
 #include "sort/rows_job.h"
 
 typedef struct ResidentRows ResidentRows;
 
 /*
- * Keys of these columns, of which the first nkeys make the key, and that filter, or NULL: NULL if the CPU had better
- * read them.  every: no extent is left out whose rows do not pass; room: of extents, at first.  In the current memory context.
+ * Makes a query that sorts rows of these columns, of which the first nkeys make the key, by a
+ * filter that may be NULL.  Returns NULL if the CPU is expected to be faster.  every: extents
+ * whose rows do not pass the filter are not left out either; room: of extents, at first.  In
+ * the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
 										const ResidentFilter *filter, bool every, size_t room);
 
-/* Whether the GPU had better count a column's values, without conditions, than put them in order. */
+/*
+ * Makes a query that counts the values of a column.  Returns NULL if the CPU is expected to be
+ * faster.
+ */
+extern ResidentRows *resident_rows_make_counts(const ResidentSummary *column, size_t room);
+
+/* The extents that have been added. */
+extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
+
+/*
+ * Returns whether the GPU counts a column's values, without conditions, in less time than it
+ * sorts them.
+ */
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
 /* Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs. */
@@ -36,7 +56,7 @@ extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int 
 extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
 							  const ResidentBlocks *valid, uint64 *refused);
 
-/* --- for a ColumnTaker, which is called once */
+/* --- for a ResidentRowsHandler, which is called once */
 
 /* The bounds of column c's values in rows that may pass, as batches have them (lo > hi: none), and whether there are NULLs. */
 extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls);
@@ -59,13 +79,22 @@ extern void resident_rows_end(ResidentRows *rows);
 
 /* --- for the scan again */
 
-/* Blocks, and rows of them that did not pass, if they were taken. */
+/* Blocks, and rows of them that did not pass, if the handler has answered. */
 extern int64 resident_rows_blocks(const ResidentRows *rows);
 extern int64 resident_rows_refused(const ResidentRows *rows);
 
+typedef struct ResidentCounts
+{
+	Runs		runs;			/* of the values; the ResidentRows' */
+	int64		values;			/* in the runs */
+	int64		nulls;
+	int64		blocks;			/* that were counted */
+} ResidentCounts;
+
 /*
- * If not, the next extent: the columns' readers have looked for it again.  False after the last one.
+ * Has the GPU count.  Of the extents that it has counted, no block is to be read
+ * (LeftExtents.valid).
  */
-extern bool resident_rows_next(ResidentRows *rows, SourceColumn *columns, uint32 *number, ResidentBlocks *valid);
+extern void resident_rows_count(ResidentRows *rows, ResidentCounts *counts);
 
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_ROWS_H */

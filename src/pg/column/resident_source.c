@@ -10,10 +10,9 @@
 
 #include "pg/column/capture.h"
 #include "pg/column/extent_reader.h"
+#include "pg/column/left_extents.h"
 #include "pg/column/page_list.h"
 #include "pg/column/residency.h"
-#include "pg/column/resident_gpu.h"
-#include "pg/column/resident_order.h"
 #include "pg/column/resident_rows.h"
 #include "pg/column/resident_source.h"
 #include "pg/column/resident_valid.h"
@@ -63,18 +62,12 @@ struct ResidentSource
 	uint64		saved_skipped;	/* ... and of scan.cutoff */
 	void	   *packed;			/* PACKED_BYTES; NULL: batches are not packed */
 
-	/* valid blocks that are left to the GPU until all others have been read; NULL: none are */
-	ResidentGpu *gpu;
-	ResidentGpuCounts gpu_counts;
-	bool		gpu_counted;
-
-	/* valid blocks that are left to the scan's taker until all others have been read; NULL: none are */
-	ResidentRows *rows;
-	bool		offered;		/* the taker has been called */
-	int64		taken;			/* blocks that it has taken */
-
-	/* valid blocks that are left until all others have been read: the first rows come first; NULL: none are */
-	ResidentOrder *order;
+	/* extents that are left until all other blocks have been read; NULL: none are */
+	LeftExtents *left;
+	ResidentRows *rows;			/* LEFT_TO_COUNT, LEFT_TO_SORT: for the GPU, of these extents */
+	bool		asked;			/* the GPU, or the scan's handler, has been asked */
+	ResidentCounts counts;		/* LEFT_TO_COUNT, what the GPU has answered */
+	int64		gpu_hits;		/* blocks that the GPU has answered for */
 };
 
 /* --- opening and closing */
@@ -99,7 +92,7 @@ begin_columns(ResidentSource *source)
 	const ResidentScan *scan = &source->scan;
 	ResidentSummary *summaries = palloc_array(ResidentSummary, scan->ncolumns);
 	size_t		room = visibility_first_room(scan->nblocks, scan->ncolumns);
-	bool		counted;
+	bool		counts;
 	int			c;
 
 	for (c = 0; c < scan->ncolumns; c++)
@@ -109,7 +102,7 @@ begin_columns(ResidentSource *source)
 		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, scan->attnums[c], key);
-		column->reader.wide = scan->aligned && column_kind_is_wide(column_read_kind(type));
+		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
 		if (!resident_begin(key, visibility_extent(scan->nblocks - 1) + 1, &summaries[c]))
 			return false;
 		column->capture = summaries[c].reads > 0;
@@ -120,13 +113,16 @@ begin_columns(ResidentSource *source)
 		if (scan->filter)
 			resident_filter_read(scan->filter, c, &column->reader);
 	}
-	counted = scan->runs && scan->ncolumns == 1 && scan->filter == NULL && resident_rows_are_counted(&summaries[0]);
-	if (scan->taker && !counted)
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none, room);
+	counts = scan->runs && scan->ncolumns == 1 && scan->filter == NULL;
+	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter,
+										  scan->read_handled, room);
 	if (source->rows)
-		scan->taker->waits = true;
-	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
-		source->gpu = resident_gpu_make(&summaries[0], room);
+		scan->handler->has_rows = true;
+	else if (counts)
+		source->rows = resident_rows_make_counts(&summaries[0], room);
+	if (source->rows)
+		source->left = resident_rows_extents(source->rows);
 	return true;
 }
 
@@ -161,8 +157,8 @@ resident_source_open(const ResidentScan *scan)
 	 * them: then one process takes in a moment what would be little for each.
 	 */
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
-		source->order = resident_order_make(scan->ncolumns, scan->cutoff->descending,
-											visibility_first_room(scan->nblocks, scan->ncolumns));
+		source->left = left_extents_make(LEFT_TO_ORDER, scan->ncolumns, scan->cutoff->descending,
+										 visibility_first_room(scan->nblocks, scan->ncolumns));
 	visibility_copy_init(&source->map, scan->rel);
 	if (!begin_columns(source))
 	{
@@ -200,22 +196,26 @@ resident_source_hits(const ResidentSource *source)
 int64
 resident_source_gpu_hits(const ResidentSource *source)
 {
-	return source->gpu_counts.blocks + source->taken;
+	return source->gpu_hits;
 }
 
 bool
 resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block)
 {
-	ResidentBlocks blocks;
-	uint32		number;
+	const LeftExtents *left = source->left;
 
-	for (; resident_gpu_counted(source->gpu, at->extent, &number, &blocks); at->extent++, at->block = 0)
-		while (at->block < RESIDENT_EXTENT_BLOCKS)
+	for (; at->extent < left->n; at->extent++, at->block = 0)
+	{
+		const SortRows *extent = &left->rows[at->extent];
+		const ResidentBlocks blocks = {{extent->blocks[0], extent->blocks[1]}};
+
+		while (extent->added && at->block < RESIDENT_EXTENT_BLOCKS)
 			if (resident_blocks_has(&blocks, at->block++))
 			{
-				*block = visibility_extent_start(number) + at->block - 1;
+				*block = visibility_extent_start(left->numbers[at->extent]) + at->block - 1;
 				return true;
 			}
+	}
 	return false;
 }
 
@@ -329,7 +329,7 @@ begin_extent(ResidentSource *source)
 		.nblocks = source->nblocks,
 		.whole = source->first == extent_first &&
 			source->first + source->nblocks == Min(visibility_extent_end(source->first), source->scan.nblocks),
-		.later = source->gpu || source->rows || source->order
+		.later = source->left != NULL
 	};
 	visible = visibility_copy_blocks(&source->map, extent_first, end);
 	visible = resident_blocks_and(&visible, &taken);
@@ -355,20 +355,13 @@ begin_extent(ResidentSource *source)
 	others.words[1] = taken.words[1] & ~source->valid.words[1];
 	page_list_add(source->pages, extent_first, end, &others, &visible, source->map.lsn,
 				  any ? wanted : NULL, moves);
-	if (source->gpu && resident_blocks_any(&source->valid))
+	if (source->left && resident_blocks_any(&source->valid))
 	{
-		resident_gpu_add(source->gpu, &source->columns[0].reader, number, &source->valid);
-		memset(&source->valid, 0, sizeof(source->valid));
-	}
-	if (source->rows && resident_blocks_any(&source->valid))
-	{
-		if (!resident_rows_add(source->rows, source->columns, number, &source->valid, &source->filtered))
+		if (source->rows == NULL)
+			left_extents_add(source->left, source->columns, number, &source->valid);
+		else if (!resident_rows_add(source->rows, source->columns, number, &source->valid,
+									&source->filtered))
 			note_hits(source, RESIDENT_EXTENT_BLOCKS);
-		memset(&source->valid, 0, sizeof(source->valid));
-	}
-	if (source->order && resident_blocks_any(&source->valid))
-	{
-		resident_order_add(source->order, source->columns, number, &source->valid);
 		memset(&source->valid, 0, sizeof(source->valid));
 	}
 	source->match = EXTENT_ALL;
@@ -425,14 +418,7 @@ add_blocks(ResidentSource *source, int from, int to, ColumnBatch *batches)
 		return accepted;
 	}
 	for (c = 0; c < source->ncolumns; c++)
-	{
-		const ExtentReader *reader = &source->columns[c].reader;
-
-		if (source->scan.aligned)
-			extent_reader_add_aligned(reader, from, to, &batches[c]);
-		else
-			extent_reader_add_compact(reader, from, to, &batches[c]);
-	}
+		extent_reader_add(&source->columns[c].reader, from, to, &batches[c]);
 	if (source->scan.tids)
 		extent_reader_add_tids(&source->columns[0].reader, source->first, from, to, NULL,
 							   &batches[source->scan.nbatches - 1], source->scan.tids);
@@ -485,18 +471,12 @@ is_packed(const ResidentSource *source)
 static size_t
 batch_room(const ResidentSource *source, const ColumnBatch *batches, bool pack)
 {
-	size_t		rows = 0;
-	int			b;
-
 	/* No rows will be added. */
 	if (source->match == EXTENT_NONE)
 		return SIZE_MAX;
 	if (pack)
 		return PACKED_BYTES / source->columns[0].reader.header.extent.width;
-	/* Compact batches of several columns differ in length. */
-	for (b = 0; b < source->scan.nbatches; b++)
-		rows = Max(rows, batches[b].n);
-	return batches[0].room - rows;
+	return batches[0].room - batches[0].n;
 }
 
 /* Batches are as they were before the last rows were added. */
@@ -571,136 +551,141 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 
 /* Makes an extent that has been left the present one, with its valid blocks. */
 static void
-begin_left(ResidentSource *source, uint32 number)
+begin_left(ResidentSource *source, const LeftExtent *left)
 {
 	ResidentBlocks none = {{0, 0}};
-	ResidentBlocks others = source->valid;
+	ResidentBlocks others = left->valid;
 	int			c;
 
-	source->first = visibility_extent_start(number);
+	source->first = visibility_extent_start(left->number);
 	source->nblocks = RESIDENT_EXTENT_BLOCKS;
 	source->at = 0;
+	source->valid = left->valid;
 	for (c = 0; c < source->ncolumns; c++)
-		if (!extent_reader_begin(&source->columns[c].reader, number))
+	{
+		ExtentReader *reader = &source->columns[c].reader;
+
+		extent_reader_look_again(reader, left->number, left->generations[c]);
+		if (!extent_reader_begin(reader, left->number))
 		{
 			abandon_extent(source, 0);
 			return;
 		}
+	}
 	resident_valid_keep_aligned(source->columns, source->ncolumns, &source->valid);
 	others.words[0] &= ~source->valid.words[0];
 	others.words[1] &= ~source->valid.words[1];
 	if (resident_blocks_any(&others))
 		page_list_add(source->pages, source->first, source->nblocks, &others, &none, 0, NULL, NULL);
+	if (source->scan.filter && resident_blocks_any(&source->valid))
+		source->match = resident_filter_begin(source->scan.filter);
 }
 
-/* The next extent in the order of the cutoff's column: RESIDENT_PAGES, or RESIDENT_END after all. */
-static ResidentStep
-begin_in_order(ResidentSource *source, const ColumnBatch *batches)
+/*
+ * Returns whether the cutoff says that no row of an extent is wanted, which is then counted.
+ * How many rows another condition would have refused is not counted.  Of an extent in which
+ * some blocks are not valid, only its bytes tell how many rows there are.
+ */
+static bool
+skip_beyond(ResidentSource *source, const LeftExtent *left)
 {
 	ColumnCutoff *cutoff = source->scan.cutoff;
-	uint32		number;
+	bool		only_cuts = resident_filter_only_cuts(source->scan.filter);
+	int			nblocks = resident_blocks_count(&left->valid);
 
-	/* Of each extent's rows the consumer is told before the next, since they may move the cutoff. */
-	if (batches[0].n > 0 || batches[0].nnulls > 0)
-		return RESIDENT_FULL;
-	while (resident_order_next(source->order, source->columns, &number, &source->valid))
+	if (!left_bounds_are_beyond(left->bounds, cutoff) ||
+		(only_cuts && nblocks < RESIDENT_EXTENT_BLOCKS))
+		return false;
+	cutoff->skipped += only_cuts ? left->bounds->rows : 0;
+	note_hits(source, nblocks);
+	return true;
+}
+
+/* Counts blocks that the GPU has answered for. */
+static void
+note_gpu_hits(ResidentSource *source, int64 nblocks)
+{
+	int			c;
+
+	source->gpu_hits = nblocks;
+	note_hits(source, nblocks);
+	for (c = 0; c < source->ncolumns; c++)
+		source->columns[c].use.gpu_hits = nblocks;
+}
+
+/* Has the GPU count.  Returns whether the batch, which is empty, has got runs. */
+static bool
+ask_for_counts(ResidentSource *source, ColumnBatch *batch)
+{
+	ResidentCounts *counts = &source->counts;
+
+	resident_rows_count(source->rows, counts);
+	note_gpu_hits(source, counts->blocks);
+	if (source->scan.keys)
 	{
-		const ResidentExtent *extent = extent_reader_extent(&source->columns[0].reader, number);
-		bool		only_cuts = resident_filter_only_cuts(source->scan.filter);
-		int			nblocks = resident_blocks_count(&source->valid);
+		batch->nnulls = counts->nulls;
+		counts->nulls = 0;
+	}
+	if (counts->values == 0)
+		return false;
+	batch->runs = &counts->runs;
+	batch->n = (size_t) counts->values;
+	return true;
+}
 
-		/*
-		 * How many of the rows a filter would have refused is not counted then.  Of an extent in which some
-		 * blocks are not valid, only its bytes tell how many rows there are.
-		 */
-		if (resident_order_is_beyond(extent, cutoff) && (!only_cuts || nblocks == RESIDENT_EXTENT_BLOCKS))
-		{
-			cutoff->skipped += only_cuts ? extent->rows : 0;
-			note_hits(source, nblocks);
+/* Has the scan's handler answer for all extents; returns whether it has, and they are not read. */
+static bool
+ask_handler(ResidentSource *source)
+{
+	ResidentRowsHandler *handler = source->scan.handler;
+
+	if (!handler->handle(handler->arg, source->rows) || source->scan.read_handled)
+		return false;
+	source->filtered += resident_rows_refused(source->rows);
+	note_gpu_hits(source, resident_rows_blocks(source->rows));
+	return true;
+}
+
+/*
+ * When all other blocks have been read: first the GPU is asked, with empty batches; NULLs that
+ * it has counted are added; extents that it has not answered for become the present one, and
+ * are read as others are (RESIDENT_PAGES).  RESIDENT_END after all.
+ */
+static ResidentStep
+fill_from_left(ResidentSource *source, ColumnBatch *batches)
+{
+	LeftPurpose purpose = source->left->purpose;
+	LeftExtent	next;
+
+	/*
+	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed
+	 * before the next extent is begun.
+	 */
+	if ((!source->asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
+		return RESIDENT_FULL;
+	if (!source->asked)
+	{
+		source->asked = true;
+		if (purpose == LEFT_TO_COUNT && ask_for_counts(source, batches))
+			return RESIDENT_ROWS;
+		if (purpose == LEFT_TO_SORT && ask_handler(source))
+			return RESIDENT_END;
+	}
+	if (source->counts.nulls > 0)
+	{
+		size_t		n = column_batch_repeat(batches, 0, true, (uint64) source->counts.nulls);
+
+		source->counts.nulls -= (int64) n;
+		return n > 0 ? RESIDENT_ROWS : RESIDENT_FULL;
+	}
+	while (left_extents_next(source->left, &next))
+	{
+		if (purpose == LEFT_TO_ORDER && skip_beyond(source, &next))
 			continue;
-		}
-		begin_left(source, number);
-		if (resident_blocks_any(&source->valid))
-			source->match = resident_filter_begin(source->scan.filter);
+		begin_left(source, &next);
 		return RESIDENT_PAGES;
 	}
 	return RESIDENT_END;
-}
-
-/* --- what the GPU counts */
-
-/*
- * When all else has been read: the runs that the GPU has counted, in a batch of their own,
- * their NULLs, and extents that it has not counted, to be read as others are.  RESIDENT_END after all.
- */
-static ResidentStep
-fill_from_gpu(ResidentSource *source, ColumnBatch *batch)
-{
-	SourceColumn *column = &source->columns[0];
-	uint32		number;
-
-	if (!source->gpu_counted)
-	{
-		if (batch->n > 0 || batch->nnulls > 0)
-			return RESIDENT_FULL;
-		source->gpu_counted = true;
-		resident_gpu_count(source->gpu, &column->reader.key, &source->gpu_counts);
-		note_hits(source, source->gpu_counts.blocks);
-		column->use.gpu_hits = source->gpu_counts.blocks;
-		if (!source->scan.aligned)
-		{
-			batch->nnulls = source->gpu_counts.nulls;
-			source->gpu_counts.nulls = 0;
-		}
-		if (source->gpu_counts.values > 0)
-		{
-			batch->runs = &source->gpu_counts.runs;
-			batch->n = (size_t) source->gpu_counts.values;
-			return RESIDENT_ROWS;
-		}
-	}
-	if (source->gpu_counts.nulls > 0)
-		return resident_gpu_add_nulls(&source->gpu_counts, batch) ? RESIDENT_ROWS : RESIDENT_FULL;
-	if (!resident_gpu_next(source->gpu, &column->reader, &number, &source->valid))
-		return RESIDENT_END;
-	begin_left(source, number);
-	return RESIDENT_PAGES;
-}
-
-/* --- what is left to the scan's taker */
-
-/*
- * When all else has been read: the taker takes the rows of all extents that have been left, or they are read as others
- * are.  RESIDENT_END after all.
- */
-static ResidentStep
-fill_from_rows(ResidentSource *source, const ColumnBatch *batches)
-{
-	uint32		number;
-	int			c;
-
-	if (!source->offered)
-	{
-		/* The taker knows all other rows. */
-		if (batches[0].n > 0)
-			return RESIDENT_FULL;
-		source->offered = true;
-		if (source->scan.taker->take(source->scan.taker->arg, source->rows) && !source->scan.take_none)
-		{
-			source->taken = resident_rows_blocks(source->rows);
-			source->filtered += resident_rows_refused(source->rows);
-			note_hits(source, source->taken);
-			for (c = 0; c < source->ncolumns; c++)
-				source->columns[c].use.gpu_hits = source->taken;
-			return RESIDENT_END;
-		}
-	}
-	if (!resident_rows_next(source->rows, source->columns, &number, &source->valid))
-		return RESIDENT_END;
-	begin_left(source, number);
-	if (source->scan.filter && resident_blocks_any(&source->valid))
-		source->match = resident_filter_begin(source->scan.filter);
-	return RESIDENT_PAGES;
 }
 
 ResidentStep
@@ -737,9 +722,7 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			/* What the GPU brings is of no single block, though one may just have been given up. */
 			if (one)
 				*one = InvalidBlockNumber;
-			step = source->gpu ? fill_from_gpu(source, batches)
-				: source->rows ? fill_from_rows(source, batches)
-				: source->order ? begin_in_order(source, batches) : RESIDENT_END;
+			step = source->left ? fill_from_left(source, batches) : RESIDENT_END;
 
 			/* There is another extent to be read, or there are pages. */
 			if (step != RESIDENT_PAGES)

@@ -22,7 +22,7 @@
 
 #include "pg/column/batch.h"
 #include "pg/column/resident_filter.h"
-#include "pg/column/taker.h"
+#include "pg/column/rows_handler.h"
 #include "pg/column/value.h"
 
 typedef struct ResidentSource ResidentSource;
@@ -41,11 +41,11 @@ typedef struct ResidentScan
 	ResidentFilter *filter;		/* NULL: all rows are wanted */
 	ColumnCutoff *cutoff;		/* that the filter has, or NULL */
 	BatchPages *tids;			/* the last batch is for TIDs, and this for their pages; or NULL */
-	bool		aligned;
+	bool		keys;			/* as in ColumnScan */
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
-	ColumnTaker *taker;	/* as in ColumnScan */
-	bool		take_none;		/* what the taker takes is read nevertheless */
+	ResidentRowsHandler *handler; /* as in ColumnScan */
+	bool		read_handled;		/* rows that the handler has answered are read nevertheless */
 } ResidentScan;
 
 /*

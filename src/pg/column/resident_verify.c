@@ -51,7 +51,7 @@ resident_verify_block(Relation rel, const RowLayout *layout, int nbatches, Block
 							RelationGetRelationName(rel), block)));
 }
 
-/* Adds a page's values, which are those of a single column.  Marks of compact batches are not set. */
+/* Adds a page's values, which are those of a single column. */
 static void
 add_page(Sorter *sorter, const ColumnBatch *page, bool wide)
 {

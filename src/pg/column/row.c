@@ -80,9 +80,9 @@ stored_datum(const RowColumn *column, Datum value)
 	return (const char *) at;
 }
 
-/* Describes column->attnum, but for its offset.  image: as in ColumnScan, or NULL. */
+/* Describes column->attnum, but for its offset.  image and keys: as in ColumnScan. */
 static void
-describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool aligned)
+describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, bool keys)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, column->attnum - 1);
 	bool		missing_null;
@@ -92,7 +92,7 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	if (column->kind == COLUMN_KIND_NONE)
 		elog(ERROR, "column %d is of a type that is not read", column->attnum);
 	column->offset = -1;
-	column->wide = aligned && column_kind_is_wide(column->kind);
+	column->wide = !keys && column_kind_is_wide(column->kind);
 	column->length = att->attlen;
 	column->byval = att->attbyval;
 	if (column->kind == COLUMN_KIND_IMAGE)
@@ -169,19 +169,18 @@ find_early(RowLayout *layout)
 
 void
 row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns, const AttrNumber *attnums,
-				const ColumnImage *images, bool aligned)
+				const ColumnImage *images, bool keys)
 {
 	int			c;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->aligned = aligned;
 	layout->ncolumns = ncolumns;
 	layout->columns = palloc_array(RowColumn, Max(ncolumns, 1));
 	for (c = 0; c < ncolumns; c++)
 	{
 		layout->columns[c].attnum = attnums[c];
 		layout->columns[c].batch = c;
-		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, aligned);
+		describe_column(&layout->columns[c], desc, images ? &images[c] : NULL, keys);
 	}
 	qsort(layout->columns, ncolumns, sizeof(RowColumn), compare_columns);
 	find_offsets(layout, desc);
@@ -379,7 +378,7 @@ read_column(const RowColumn *column, const char *const *data, int offset, int n,
 	}
 }
 
-/* Marks the NULLs of n rows of an aligned batch, and counts them. */
+/* Marks the NULLs of n rows, and counts them. */
 static int
 mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 {
@@ -392,21 +391,6 @@ mark_nulls(const RowColumn *column, int n, uint8 *nulls)
 		nnulls += nulls[i];
 	}
 	return nnulls;
-}
-
-/* Takes the NULLs of n rows out of a compact batch, and counts them. */
-static int
-drop_nulls(const RowColumn *column, int n, int32 *keys)
-{
-	int			kept = 0;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		keys[kept] = keys[i];
-		kept += column->places[i] != column->null;
-	}
-	return n - kept;
 }
 
 void
@@ -427,11 +411,11 @@ rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches)
 		if (walk)
 		{
 			read_column(column, column->places, 0, rows->n, &space);
-			nnulls = layout->aligned ? mark_nulls(column, rows->n, space.nulls) : drop_nulls(column, rows->n, space.keys);
+			nnulls = mark_nulls(column, rows->n, space.nulls);
 		}
 		else if (c != layout->early || !rows->early_read)
 			read_column(column, rows->data, column->offset, rows->n, &space);
-		column_batch_add(batch, layout->aligned ? rows->n : rows->n - nnulls, nnulls);
+		column_batch_add(batch, rows->n, nnulls);
 	}
 }
 
@@ -449,11 +433,6 @@ row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batche
 		bool		isnull;
 		Datum		datum = slot_getattr(slot, column->attnum, &isnull);
 
-		if (isnull && !layout->aligned)
-		{
-			column_batch_add(batch, 0, 1);
-			continue;
-		}
 		if (!isnull)
 			value = column->kind == COLUMN_KIND_IMAGE ? column->image.make(column->image.arg, datum)
 				: column_value(column->kind, datum);

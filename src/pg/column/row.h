@@ -16,6 +16,8 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 #include "executor/tuptable.h"
+#include "storage/bufpage.h"
+#include "utils/rel.h"
 
 #include "pg/column/batch.h"
 #include "pg/column/value.h"
@@ -46,7 +48,6 @@ typedef struct RowColumn
 /* The columns that are read of one table. */
 typedef struct RowLayout
 {
-	bool		aligned;		/* else compact; see ColumnBatch */
 	int			ncolumns;
 	RowColumn  *columns;		/* ascending by attnum */
 	int			nfixed;			/* the first nfixed of them are at fixed offsets */
@@ -76,16 +77,28 @@ typedef struct NotedRows
 
 /*
  * Describes columns, of which column_kind knows the types, but of those that images, which may be
- * NULL, has functions for.  Its memory is the current memory context's.
+ * NULL, has functions for.  keys: as in ColumnScan.  Its memory is the current memory context's.
  */
 extern void row_layout_init(RowLayout *layout, TupleDesc desc, int ncolumns,
-							const AttrNumber *attnums, const ColumnImage *images, bool aligned);
+							const AttrNumber *attnums, const ColumnImage *images, bool keys);
 
 /* Adds the values of noted rows to batches, one element for each column. */
 extern void rows_read(RowLayout *layout, const NotedRows *rows, ColumnBatch *batches);
 
 /* Adds the values of the row in a slot. */
 extern void row_read_slot(const RowLayout *layout, TupleTableSlot *slot, ColumnBatch *batches);
+
+/* Makes a tuple of the row at a line of a page, for functions of core. */
+static inline void
+row_tuple(HeapTupleData *tuple, Relation rel, Page page, BlockNumber block, OffsetNumber line)
+{
+	ItemId		item = PageGetItemId(page, line);
+
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(rel);
+	ItemPointerSet(&tuple->t_self, block, line);
+}
 
 /* Whether one of the first attnum columns is NULL in a row that has NULLs and these columns. */
 static inline bool

@@ -26,13 +26,14 @@ column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
 		{
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
+			bool		wide = (scan->images && scan->images[b].make) ||
+				column_kind_is_wide(column_read_kind(type));
 
-			arrays = scan->aligned && ((scan->images && scan->images[b].make) ||
-									   column_kind_is_wide(column_read_kind(type))) ? BATCH_WIDE : BATCH_KEYS;
+			arrays = wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
 		if (b >= scan->ncolumns + scan->nfilters)
 			arrays = scan->tids ? BATCH_WIDE : 0;
-		else if (scan->aligned)
+		else
 			arrays |= BATCH_NULLS;
 		column_batch_make(&batches[b], arrays, room);
 	}
@@ -68,7 +69,8 @@ column_scan_read(const ColumnScan *scan, PlanState *instrumented, ColumnConsume 
 			skipped = scan->cutoff->skipped - skipped;
 		if (instrument)
 			InstrStopNode(instrumented->instrument,
-						  (double) (batches[0].n + skipped) + (scan->aligned ? 0 : (double) batches[0].nnulls));
+						  (double) (batches[0].n + skipped) +
+						  (batches[0].runs ? (double) batches[0].nnulls : 0));
 		if (scan->cutoff)
 			skipped = scan->cutoff->skipped;
 		consume(arg, batches);

@@ -318,16 +318,6 @@ backend_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 }
 
 static SortStatus
-backend_add_extents(SortJob *base, SortExtent *extents, size_t n, SortError *err)
-{
-	BackendJob *job = (BackendJob *) base;
-
-	if (job_has_ended(job, err))
-		return err->status;
-	return job_status(job, gpu_client_device.add_extents(job->inner, extents, n, err), err);
-}
-
-static SortStatus
 backend_keep_extent(SortJob *base, uint64_t generation, const void *extent, size_t size,
 					SortError *err)
 {
@@ -432,7 +422,6 @@ static const SortDevice backend_device = {
 	.add_copies = true,
 	.open = backend_open,
 	.add = backend_add,
-	.add_extents = backend_add_extents,
 	.keep_extent = backend_keep_extent,
 	.set_rows = backend_set_rows,
 	.add_rows = backend_add_rows,

@@ -140,26 +140,11 @@ comes_before(const FrequentRun *a, const FrequentRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/*
- * Puts run into the place at of a heap of n whose first is the last in order, and
- * moves it down to where it belongs.
- */
-static void
-sift_down(FrequentRun *heap, Size n, Size at, FrequentRun run)
-{
-	for (;;)
-	{
-		Size		child = 2 * at + 1;
-
-		if (child + 1 < n && comes_before(&heap[child], &heap[child + 1]))
-			child++;
-		if (child >= n || !comes_before(&run, &heap[child]))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = run;
-}
+/* The run that is last in order comes first in the heap. */
+#define HEAP_ELEMENT FrequentRun
+#define HEAP_SIFT_DOWN sift_frequent_down
+#define HEAP_BEFORE(a, b) comes_before((b), (a))
+#include "sort/heap_template.h"
 
 /* The first n runs in order, in heap, which has room for them. */
 static void
@@ -189,12 +174,15 @@ find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 					{
 						if (at % CHECK_EVERY == 0)
 							CHECK_FOR_INTERRUPTS();
-						sift_down(heap, n, at, heap[at]);
+						sift_frequent_down(heap, n, at);
 					}
 				}
 			}
 			else if (comes_before(&run, &heap[0]))
-				sift_down(heap, n, 0, run);
+			{
+				heap[0] = run;
+				sift_frequent_down(heap, n, 0);
+			}
 		}
 	}
 	sort_frequent(heap, n);

@@ -2,7 +2,7 @@
  * hpsort_columns.c
  *		The column reader from SQL.
  *
- * No SQL function of hpsort returns the rows of an aligned scan, so this one
+ * No SQL function of hpsort returns the rows of a scan, so this one
  * does.  column_scan_read is that of hpsort's library, which exports it.
  */
 #include "postgres.h"
@@ -184,7 +184,7 @@ hpsort_columns_read(PG_FUNCTION_ARGS)
 															  true, NULL);
 	EState	   *estate = CreateExecutorState();
 	Output		output = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	ColumnScan	scan = {.rel = rel, .aligned = true, .snapshot = GetActiveSnapshot()};
+	ColumnScan	scan = {.rel = rel, .snapshot = GetActiveSnapshot()};
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	AttrNumber *attnums;
 	Datum	   *columns;

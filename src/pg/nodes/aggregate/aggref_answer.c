@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "pg/column/plain_column.h"
 #include "pg/column/reader.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 
@@ -111,17 +112,12 @@ called_function(const Aggref *aggref)
  * may be in another order.
  */
 static bool
-find_column(const Expr *expression, Index rti, AggregateAnswer *answer)
+find_answer_column(const Expr *expression, Index rti, AggregateAnswer *answer)
 {
 	Oid			type = exprType((const Node *) expression);
-	Var		   *column;
+	Var		   *column = plain_column(expression);
 
-	while (IsA(expression, RelabelType))
-		expression = ((const RelabelType *) expression)->arg;
-	if (!IsA(expression, Var))
-		return false;
-	column = (Var *) expression;
-	if ((rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 || column->varattno <= 0 ||
+	if (column == NULL || (rti != 0 && column->varno != (int) rti) || column->varlevelsup != 0 ||
 		(type != column->vartype && getBaseType(type) != getBaseType(column->vartype)))
 		return false;
 	answer->column = column;
@@ -195,7 +191,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (list_length(aggref->args) != 1)
 		return false;
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	if (!find_column(argument, rti, answer))
+	if (!find_answer_column(argument, rti, answer))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_SUMMARY;
 	answer->enum_order = ordered && answer->kind == COLUMN_KIND_ENUM;
@@ -246,7 +242,7 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	if (inner != NULL)
 		column = inner;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(column, rti, answer) &&
+	return find_answer_column(column, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, aggref->aggorder),
 				   exprType((const Node *) argument), answer);
 }
@@ -263,7 +259,7 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	argument = linitial_node(TargetEntry, aggref->args)->expr;
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
-	return find_column(argument, rti, answer) &&
+	return find_answer_column(argument, rti, answer) &&
 		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument), answer);
 }
 
@@ -290,7 +286,7 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 			return false;
 	}
 	inner = converted(argument->expr, F_INT4_INT2, F_INT4_INT2, F_INT4_INT2);
-	if (!find_column(inner != NULL ? inner : argument->expr, rti, answer) ||
+	if (!find_answer_column(inner != NULL ? inner : argument->expr, rti, answer) ||
 		!column_type_is_key(answer->column->vartype))
 		return false;
 	answer->needs = AGGREGATE_NEEDS_RUNS;

@@ -15,6 +15,7 @@
 #include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
+#include "pg/column/plain_column.h"
 #include "pg/functions/aggregates.h"
 #include "pg/multiset/aggregates.h"
 #include "pg/nodes/aggregate/aggrefs.h"
@@ -98,7 +99,5 @@ aggref_column(const Aggref *aggref)
 	/* int2 becomes int4 by a function, a domain by a relabel. */
 	if (IsA(expression, FuncExpr) && ((FuncExpr *) expression)->funcid == F_INT4_INT2)
 		expression = linitial(((FuncExpr *) expression)->args);
-	while (IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return IsA(expression, Var) ? (Var *) expression : NULL;
+	return plain_column(expression);
 }

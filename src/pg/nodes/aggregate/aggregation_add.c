@@ -708,33 +708,20 @@ aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
 	return true;
 }
 
-/* Adds the key of each run so many times, as rows.  batch's arrays are overwritten. */
+/* Adds runs as rows, in the arrays of batch. */
 static void
 add_as_rows(Aggregation *aggregation, const Runs *runs, const ColumnBatch *batch)
 {
-	ColumnBatch part = *batch;
-	size_t		i;
+	ColumnBatch of_runs = *batch;
+	BatchPosition position = {0};
+	ColumnBatch rows;
 
-	part.runs = NULL;
-	part.nnulls = 0;
-	part.n = 0;
-	for (i = 0; i < runs->len; i++)
+	of_runs.runs = runs;
+	while (column_batch_next_rows(&of_runs, &position, &rows))
 	{
-		uint64		left = runs->counts[i];
-
-		while (left > 0)
-		{
-			left -= column_batch_repeat(&part, runs->keys[i], false, left);
-			if (part.n == part.room)
-			{
-				aggregation_add(aggregation, &part);
-				part.n = 0;
-			}
-			CHECK_FOR_INTERRUPTS();
-		}
+		CHECK_FOR_INTERRUPTS();
+		aggregation_add(aggregation, &rows);
 	}
-	if (part.n > 0)
-		aggregation_add(aggregation, &part);
 }
 
 void

@@ -53,7 +53,7 @@ extern ColumnKind derived_kind(const DerivedColumn *derived);
  */
 extern void derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit);
 
-/* Computes the batch; batches are those of an aligned scan.  It is valid until the next call. */
+/* Computes the batch; batches are those of the scan.  It is valid until the next call. */
 extern const ColumnBatch *derived_batch(DerivedColumn *derived, const ColumnBatch *batches);
 
 /*

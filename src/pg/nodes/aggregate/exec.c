@@ -208,7 +208,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	node->memory = AllocSetContextCreate(estate->es_query_cxt, "HpSort Aggregate",
 										 ALLOCSET_DEFAULT_SIZES);
-	aggregate_sources_begin(&node->sources, css, eflags, false, 0);
+	aggregate_sources_begin(&node->sources, css, eflags, true, 0);
 	node->sources.runs = true;
 	describe_outputs(node, (CustomScan *) css->ss.ps.plan);
 }
@@ -240,8 +240,11 @@ rescan_aggregate(CustomScanState *css)
 
 /* Adds a column's batch to a transition's state, which is made at the first row. */
 static void
-add_batch(HpSortAggregateState *node, AggregateTransition *transition, const ColumnBatch *batch)
+add_batch_to_state(HpSortAggregateState *node, AggregateTransition *transition,
+				   const ColumnBatch *batch)
 {
+	Sorter	   *sorter;
+	SortStatus	status;
 	SortError	err;
 
 	if (batch->n == 0 && batch->nnulls == 0)
@@ -256,29 +259,31 @@ add_batch(HpSortAggregateState *node, AggregateTransition *transition, const Col
 													 transition->hi, transition->descending);
 	}
 	transition->state->nulls += batch->nnulls;
+	sorter = &transition->state->sorter;
 	if (batch->runs)
+		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len, &err);
+	else if (batch->packed.n > 0)
+		status = sorter_add_packed(sorter, &batch->packed, &err);
+	else if (batch->nnulls == 0)
+		status = sorter_add(sorter, batch->keys, batch->n, &err);
+	else
 	{
-		pg_sort_check(sorter_add_runs(&transition->state->sorter, batch->runs->keys, batch->runs->counts,
-									  batch->runs->len, &err), &err);
-		return;
+		int32		keys[COLUMN_BATCH_KEYS];
+
+		status = sorter_add(sorter, keys, column_batch_copy_keys(batch, keys), &err);
 	}
-	if (batch->packed.n > 0)
-	{
-		pg_sort_check(sorter_add_packed(&transition->state->sorter, &batch->packed, &err), &err);
-		return;
-	}
-	pg_sort_check(sorter_add(&transition->state->sorter, batch->keys, batch->n, &err), &err);
+	pg_sort_check(status, &err);
 }
 
 /* A ColumnConsume. */
 static void
-add_batches(void *arg, const ColumnBatch *batches)
+add_batches_to_states(void *arg, const ColumnBatch *batches)
 {
 	HpSortAggregateState *node = (HpSortAggregateState *) arg;
 	int			i;
 
 	for (i = 0; i < node->ntransitions; i++)
-		add_batch(node, &node->transitions[i], &batches[node->transitions[i].column]);
+		add_batch_to_state(node, &node->transitions[i], &batches[node->transitions[i].column]);
 }
 
 /* A multiset is what the aggregate returns, and its state for another process. */
@@ -356,7 +361,7 @@ exec_aggregate(CustomScanState *css)
 	}
 	else
 		pg_sort_context(&node->context, node->memory);
-	aggregate_sources_read(&node->sources, add_batches, node);
+	aggregate_sources_read(&node->sources, add_batches_to_states, node);
 	ExecClearTuple(slot);
 	fill_outputs(node, slot);
 	MemoryContextSwitchTo(old);

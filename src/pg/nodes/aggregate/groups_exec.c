@@ -206,7 +206,7 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	};
 	if (node->nderived > 0)
 		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
-	aggregate_sources_begin(&node->sources, css, eflags, true, count_filters(node));
+	aggregate_sources_begin(&node->sources, css, eflags, false, count_filters(node));
 	/* What is derived of a column is derived of its rows. */
 	node->sources.runs = node->nderived == 0;
 	node->lookup = groups_lookup_make(node);
@@ -300,10 +300,11 @@ refuse_rows(GroupsState *node, const ColumnBatch *batches)
 
 /* A ColumnConsume. */
 static void
-add_batches(void *arg, const ColumnBatch *batches)
+add_batches_to_groups(void *arg, const ColumnBatch *batches)
 {
 	GroupsState *node = (GroupsState *) arg;
-	size_t		at;
+	BatchPosition position = {0};
+	ColumnBatch rows;
 
 	if (node->lookup)
 		groups_lookup_note(node->lookup, batches);
@@ -315,12 +316,8 @@ add_batches(void *arg, const ColumnBatch *batches)
 	if (batches[0].packed.n > 0)
 	{
 		if (node->nderived > 0 || !aggregation_add_packed(node->aggregation, &batches[0].packed))
-			for (at = 0; at < batches[0].packed.n;)
-			{
-				ColumnBatch part = column_batch_unpack(&batches[0], &at);
-
-				add_batches(node, &part);
-			}
+			while (column_batch_next_rows(&batches[0], &position, &rows))
+				add_batches_to_groups(node, &rows);
 		return;
 	}
 	if (node->nderived > 0)
@@ -401,8 +398,8 @@ read_rows(GroupsState *node)
 
 	begin_rows(node);
 	if (node->lookup)
-		node->sources.taker = groups_lookup_begin(node->lookup, node->memory_limit);
-	aggregate_sources_read(&node->sources, add_batches, node);
+		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
+	aggregate_sources_read(&node->sources, add_batches_to_groups, node);
 	end_rows(node);
 	node->looks_up = groups_lookup_has_found(node->lookup) && !hpsort_verify_resident;
 	MemoryContextSwitchTo(old);
@@ -424,7 +421,7 @@ read_refused(GroupsState *node)
 	old = MemoryContextSwitchTo(node->rows_memory);
 	begin_rows(node);
 	while ((batches = row_spill_read(node->spill)) != NULL)
-		add_batches(node, batches);
+		add_batches_to_groups(node, batches);
 	end_rows(node);
 	MemoryContextSwitchTo(old);
 	return true;

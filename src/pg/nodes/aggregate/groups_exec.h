@@ -100,7 +100,7 @@ extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 
 extern GroupsLookup *groups_lookup_make(GroupsState *node);
 
 /* Begins an execution, whose memory has a limit; the result is for the scan. */
-extern ColumnTaker *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
+extern ResidentRowsHandler *groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit);
 extern void groups_lookup_free(GroupsLookup *lookup);
 
 /* Notes rows that have been read, if the scan has others to be taken. */

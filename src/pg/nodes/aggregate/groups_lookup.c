@@ -42,7 +42,7 @@ typedef struct LookupGroup
 
 struct GroupsLookup
 {
-	ColumnTaker taker;
+	ResidentRowsHandler handler;
 	int			ncolumns;		/* of the scan */
 	int			nfields;		/* grouping columns, and then the value, if there is one */
 	GroupColumn *fields;		/* of the layout */
@@ -89,7 +89,7 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 	return true;
 }
 
-static bool take_rows(void *arg, struct ResidentRows *rows);
+static bool handle_rows(void *arg, struct ResidentRows *rows);
 
 /*
  * The column whose values tell a group's, for each grouping column, into fields; false if groups are of expressions.  Of the places of
@@ -150,19 +150,19 @@ groups_lookup_make(GroupsState *node)
 		if (column_kind_is_wide(lookup->fields[i].kind))
 			lookup->fields[i].kind = COLUMN_KIND_INT4;
 	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup", ALLOCSET_DEFAULT_SIZES);
-	lookup->taker = (ColumnTaker) {take_rows, node, false};
+	lookup->handler = (ResidentRowsHandler) {handle_rows, node, false};
 	return lookup;
 }
 
-ColumnTaker *
+ResidentRowsHandler *
 groups_lookup_begin(GroupsLookup *lookup, size_t memory_limit)
 {
 	groups_lookup_free(lookup);
-	lookup->taker.waits = lookup->found = lookup->read = false;
+	lookup->handler.has_rows = lookup->found = lookup->read = false;
 	lookup->next = 0;
 	lookup->limit = memory_limit / MEMORY_SHARE;
 	lookup_notes_begin(&lookup->notes, lookup->memory, lookup->ncolumns, lookup->limit);
-	return &lookup->taker;
+	return &lookup->handler;
 }
 
 void
@@ -175,7 +175,7 @@ groups_lookup_free(GroupsLookup *lookup)
 void
 groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 {
-	if (lookup->taker.waits)
+	if (lookup->handler.has_rows)
 		lookup_notes_add(&lookup->notes, batches);
 }
 
@@ -312,7 +312,7 @@ make_keys(GroupsLookup *lookup)
 }
 
 static bool
-sort_rows(GroupsLookup *lookup, ResidentRows *rows)
+sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 {
 	RowsLayout	layout;
 	int32	   *keys;
@@ -616,7 +616,7 @@ find_all(GroupsState *node, ResidentRows *rows)
 	/* Direct arguments may run any function, which must not wait while the job holds a chunk for its first question. */
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
-	if (!sort_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
+	if (!sort_looked_up_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))
 		return false;
 	/* Direct arguments raise no errors where there is no group. */
 	if (lookup->ngroups > 0)
@@ -629,9 +629,9 @@ find_all(GroupsState *node, ResidentRows *rows)
 	return true;
 }
 
-/* A ColumnTaker's function. */
+/* A ResidentRowsHandler's function. */
 static bool
-take_rows(void *arg, struct ResidentRows *rows)
+handle_rows(void *arg, struct ResidentRows *rows)
 {
 	GroupsState *node = (GroupsState *) arg;
 	GroupsLookup *lookup = node->lookup;

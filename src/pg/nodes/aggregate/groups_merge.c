@@ -346,26 +346,10 @@ has_runs(GroupsMerge *merge, GroupsStream *stream, int source)
 	return groups_stream_has_runs(stream, source, merge->wanted);
 }
 
-/* Moves the first input down to its place. */
-static inline void
-sift_down(GroupsMerge *merge, int at)
-{
-	MergeInput *inputs = merge->inputs;
-	MergeInput	moving = inputs[at];
-	int			n = merge->ninputs;
-	int			child;
-
-	while ((child = 2 * at + 1) < n)
-	{
-		if (child + 1 < n && inputs[child + 1].value < inputs[child].value)
-			child++;
-		if (moving.value <= inputs[child].value)
-			break;
-		inputs[at] = inputs[child];
-		at = child;
-	}
-	inputs[at] = moving;
-}
+#define HEAP_ELEMENT MergeInput
+#define HEAP_SIFT_DOWN sift_input_down
+#define HEAP_BEFORE(a, b) ((a)->value < (b)->value)
+#include "sort/heap_template.h"
 
 /*
  * Adds a stream's runs to the sorter, as keys; false if they repeat so often that merging
@@ -461,7 +445,7 @@ start_source(GroupsMerge *merge, int source, WantedValues wanted)
 		}
 	}
 	for (i = merge->ninputs / 2 - 1; i >= 0; i--)
-		sift_down(merge, i);
+		sift_input_down(merge->inputs, merge->ninputs, i);
 }
 
 /* --- some rows of a source */
@@ -594,7 +578,7 @@ groups_merge_runs(GroupsMerge *merge, int source, const int64 **values, const in
 			first->value = stream->values[stream->first];
 		else
 			*first = merge->inputs[--merge->ninputs];
-		sift_down(merge, 0);
+		sift_input_down(merge->inputs, merge->ninputs, 0);
 	}
 	*values = merge->values;
 	*run_counts = merge->run_counts;

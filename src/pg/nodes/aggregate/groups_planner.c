@@ -31,6 +31,7 @@
 
 #include "pg/changing_limit.h"
 #include "pg/column/expression_blocks.h"
+#include "pg/column/plain_column.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/aggrefs.h"
@@ -114,9 +115,9 @@ column_of_expression(Node *expression, Index rti)
 static bool
 is_column(const Node *expression, Oid type)
 {
-	while (IsA(expression, RelabelType))
-		expression = (const Node *) ((const RelabelType *) expression)->arg;
-	return IsA(expression, Var) && getBaseType(((const Var *) expression)->vartype) == type;
+	const Var  *column = plain_column(expression);
+
+	return column && getBaseType(column->vartype) == type;
 }
 
 /* How the values of a grouping expression are read, if they can be. */

@@ -20,7 +20,7 @@ lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_
 
 /* Room for n more; false if they would take too much memory. */
 static bool
-make_room(LookupNotes *notes, size_t n)
+make_notes_room(LookupNotes *notes, size_t n)
 {
 	size_t		size = notes->ncolumns * (sizeof(int32) + sizeof(uint8)) + sizeof(int32);
 	size_t		room = Max(notes->room * 2, COLUMN_BATCH_KEYS);
@@ -65,7 +65,7 @@ lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches)
 	if (notes->closed || batches[0].n == 0)
 		return;
 	Assert(batches[0].packed.n == 0 && batches[0].runs == NULL);
-	fits = make_room(notes, batches[0].n);
+	fits = make_notes_room(notes, batches[0].n);
 	for (c = 0; c < notes->ncolumns && fits; c++)
 		fits = column_batch_append_narrow(&notes->columns[c], &batches[c]);
 	notes->n += batches[0].n;

@@ -23,7 +23,7 @@ typedef struct LookupNotes
 /* Begins without rows, of so many columns, in memory that the caller frees. */
 extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_t limit);
 
-/* Notes the rows of aligned batches, neither packed nor runs. */
+/* Notes the rows of batches, neither packed nor runs. */
 extern void lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches);
 
 /* Frees the rows; n stays. */

@@ -252,31 +252,15 @@ struct PairMerge
 	MergeInput *inputs;			/* a binary heap, the smallest code first */
 };
 
-/* Moves the first input down to its place. */
-static void
-sift_down(PairMerge *merge, int at)
-{
-	MergeInput	moving = merge->inputs[at];
-	int			child;
-
-	while ((child = 2 * at + 1) < merge->n)
-	{
-		if (child + 1 < merge->n && merge->inputs[child + 1].code < merge->inputs[child].code)
-			child++;
-		if (moving.code <= merge->inputs[child].code)
-			break;
-		merge->inputs[at] = merge->inputs[child];
-		at = child;
-	}
-	merge->inputs[at] = moving;
-}
+#define HEAP_ELEMENT MergeInput
+#define HEAP_SIFT_DOWN sift_segment_down
+#define HEAP_BEFORE(a, b) ((a)->code < (b)->code)
+#include "sort/heap_template.h"
 
 /* Adds a reader, unless it has nothing to read. */
 static void
 add_reader(PairMerge *merge, SegmentReader *reader)
 {
-	int			i;
-
 	if (!read_block(reader))
 	{
 		close_segment(reader);
@@ -290,8 +274,6 @@ add_reader(PairMerge *merge, SegmentReader *reader)
 	}
 	merge->inputs[merge->n].reader = reader;
 	merge->inputs[merge->n++].code = reader->codes[0];
-	for (i = merge->n / 2 - 1; i >= 0; i--)
-		sift_down(merge, i);
 }
 
 PairMerge *
@@ -302,6 +284,8 @@ pair_merge_open(PairFile *file, const PairCoding *coding)
 
 	for (i = 0; i < file->nsegments; i++)
 		add_reader(merge, open_segment(file, &file->segments[i], coding));
+	for (i = merge->n / 2 - 1; i >= 0; i--)
+		sift_segment_down(merge->inputs, merge->n, i);
 	return merge;
 }
 
@@ -363,7 +347,7 @@ pair_merge_next(PairMerge *merge, uint64 *codes, uint64 *counts)
 		else
 			first->code = reader->codes[reader->at];
 		if (merge->n > 0)
-			sift_down(merge, 0);
+			sift_segment_down(merge->inputs, merge->n, 0);
 	}
 	return n;
 }

@@ -17,7 +17,7 @@
 typedef struct RowSpill RowSpill;
 
 /*
- * Makes an empty one in the current memory context, for rows of nbatches aligned batches that
+ * Makes an empty one in the current memory context, for rows of nbatches batches that
  * are of the same kinds as those of like.  memory_limit: bytes that all of the caller's work may take;
  * the buffers of the files are a small part of it.
  */

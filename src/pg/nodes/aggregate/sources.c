@@ -17,7 +17,7 @@
 #include "pg/nodes/aggregate/sources.h"
 
 void
-aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags, bool aligned,
+aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags, bool keys,
 						int nfilters)
 {
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
@@ -34,7 +34,7 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	sources->nsources = list_length(scan->custom_plans);
 	sources->scans = palloc_array(ScanState *, sources->nsources);
 	sources->attnums = palloc_array(AttrNumber *, sources->nsources);
-	sources->aligned = aligned;
+	sources->keys = keys;
 	sources->nfilters = nfilters;
 	sources->filters = palloc_array(ExprState **, sources->nsources);
 	for (i = 0; i < sources->nsources; i++)
@@ -69,13 +69,13 @@ aggregate_sources_read(AggregateSources *sources, ColumnConsume consume, void *a
 		ColumnScan	scan = {
 			.ncolumns = sources->ncolumns,
 			.attnums = sources->attnums[i],
-			.aligned = sources->aligned,
+			.keys = sources->keys,
 			.nfilters = sources->nfilters,
 			.filters = sources->filters[i],
 			.parallel = sources->parallel ? sources->parallel[i] : NULL,
 			.packed = sources->ncolumns == 1,
 			.runs = sources->ncolumns == 1 && sources->runs,
-			.taker = sources->parallel ? NULL : sources->taker,
+			.handler = sources->parallel ? NULL : sources->handler,
 			.blocks = &blocks
 		};
 		uint64		filtered;

@@ -34,9 +34,9 @@ typedef struct AggregateSources
 	int			nsources;
 	ScanState **scans;			/* of custom_plans, by source */
 	AttrNumber **attnums;		/* by source and column */
-	bool		aligned;		/* batches are aligned by row (see ColumnBatch) */
+	bool		keys;			/* as in ColumnScan */
 	bool		runs;			/* batches of a single column may be runs */
-	ColumnTaker *taker;	/* of a single table, where no process shares it; or NULL */
+	ResidentRowsHandler *handler; /* of a single table, where no process shares it; or NULL */
 	int			nfilters;
 	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */
@@ -49,7 +49,7 @@ typedef struct AggregateSources
  * the scans have in their target lists.
  */
 extern void aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int eflags,
-									bool aligned, int nfilters);
+									bool keys, int nfilters);
 
 /*
  * Reads all tables; each batch has an element for each of AGGREGATE_PLAN_COLUMNS, and one

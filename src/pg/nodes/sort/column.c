@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -32,7 +33,7 @@
 
 /* Whether the column reader can read what a child node scans. */
 static bool
-is_readable(PlanState *outer)
+scan_is_readable(PlanState *outer)
 {
 	EState	   *estate = outer->state;
 	Relation	relation;
@@ -49,13 +50,13 @@ is_readable(PlanState *outer)
 
 /* The column that the child returns; 0 if the column reader cannot take the place of the child. */
 static AttrNumber
-plain_column(const KeyColumn *key, PlanState *outer)
+scanned_column(const KeyColumn *key, PlanState *outer)
 {
 	TargetEntry *target;
 	Var		   *column;
 
 	if ((key->kind != KEY_KIND_INT2 && key->kind != KEY_KIND_INT4) ||
-		list_length(outer->plan->targetlist) != 1 || !is_readable(outer))
+		list_length(outer->plan->targetlist) != 1 || !scan_is_readable(outer))
 		return 0;
 	target = linitial_node(TargetEntry, outer->plan->targetlist);
 	column = (Var *) target->expr;
@@ -82,61 +83,38 @@ values_are_distances(const ColumnKeys *column)
 	return column->mask == PG_UINT32_MAX && column->flip == column->bias;
 }
 
-/* Puts the keys of runs into the sort, as many of each as there are. */
-static void
-put_repeated(RowSort *sort, const Runs *runs)
-{
-	int32		keys[256];
-	size_t		n = 0;
-	size_t		i;
-	uint64		left;
-
-	for (i = 0; i < runs->len; i++)
-		for (left = runs->counts[i]; left > 0; left--)
-		{
-			keys[n++] = runs->keys[i];
-			if (n == lengthof(keys))
-			{
-				CHECK_FOR_INTERRUPTS();
-				row_sort_put_keys(sort, keys, n, 0);
-				n = 0;
-			}
-		}
-	row_sort_put_keys(sort, keys, n, 0);
-}
-
 /* Makes the values distances, in place, and puts them into the sort. */
 static void
 put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 {
+	int32	   *keys = column_batch_rows(batch).keys;
+	size_t		n = batch->n;
+	BatchPosition position = {0};
+	ColumnBatch rows;
+	bool		taken;
 	size_t		i;
 
-	if (batch->runs)
+	if (batch->runs || batch->packed.n > 0)
 	{
 		row_sort_put_keys(column->sort, NULL, 0, (uint64) batch->nnulls);
-		if (!row_sort_put_runs(column->sort, batch->runs))
-			put_repeated(column->sort, batch->runs);
-		return;
-	}
-	if (batch->packed.n > 0)
-	{
-		if (!row_sort_put_packed(column->sort, &batch->packed))
-			for (i = 0; i < batch->packed.n;)
+		if (batch->runs)
+			taken = row_sort_put_runs(column->sort, batch->runs);
+		else
+			taken = row_sort_put_packed(column->sort, &batch->packed);
+		if (!taken)
+			while (column_batch_next_rows(batch, &position, &rows))
 			{
-				ColumnBatch part = column_batch_unpack(batch, &i);
-
-				row_sort_put_keys(column->sort, part.keys, part.n, 0);
+				CHECK_FOR_INTERRUPTS();
+				row_sort_put_keys(column->sort, rows.keys, rows.n, 0);
 			}
 		return;
 	}
+	if (batch->nnulls > 0)
+		n = column_batch_copy_keys(batch, keys);
 	if (!values_are_distances(column))
-	{
-		int32	   *keys = column_batch_rows(batch).keys;
-
-		for (i = 0; i < batch->n; i++)
+		for (i = 0; i < n; i++)
 			keys[i] = (int32) ((((uint32) keys[i] & column->mask) ^ column->flip) - column->bias);
-	}
-	row_sort_put_keys(column->sort, batch->keys, batch->n, (uint64) batch->nnulls);
+	row_sort_put_keys(column->sort, keys, n, (uint64) batch->nnulls);
 }
 
 /* A ColumnConsume. */
@@ -173,8 +151,13 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 		.flip = (uint32) key->flip,
 		.bias = (uint32) KEY_RUNS_MIDDLE
 	};
-	AttrNumber	attnum = plain_column(key, outer);
-	ColumnScan	scan = {.ncolumns = 1, .attnums = &attnum, .blocks = &sort->stats->blocks};
+	AttrNumber	attnum = scanned_column(key, outer);
+	ColumnScan	scan = {
+		.ncolumns = 1,
+		.attnums = &attnum,
+		.keys = true,
+		.blocks = &sort->stats->blocks
+	};
 	uint64		filtered;
 
 	if (attnum == 0)
@@ -278,14 +261,10 @@ put_row(RowSort *sort, ScanState *node, Buffer buffer, int64 tid)
 {
 	ExprContext *econtext = node->ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
-	Page		page = BufferGetPage(buffer);
-	ItemId		item = PageGetItemId(page, COLUMN_TID_LINE(tid));
 	HeapTupleData tuple;
 
-	tuple.t_tableOid = RelationGetRelid(node->ss_currentRelation);
-	tuple.t_len = ItemIdGetLength(item);
-	tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	ItemPointerSet(&tuple.t_self, COLUMN_TID_BLOCK(tid), COLUMN_TID_LINE(tid));
+	row_tuple(&tuple, node->ss_currentRelation, BufferGetPage(buffer), COLUMN_TID_BLOCK(tid),
+			  COLUMN_TID_LINE(tid));
 	ExecStoreBufferHeapTuple(&tuple, slot, buffer);
 	if (node->ps.ps_ProjInfo)
 	{
@@ -305,13 +284,14 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 {
 	ScanState  *node = (ScanState *) outer;
 	PageKeys	page;
-	ColumnScan	scan = {.ncolumns = 0, .aligned = true, .tids = true, .unread = true, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {.tids = true, .unread = true, .blocks = &sort->stats->blocks};
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];
 	bool		more;
 
-	if (!is_readable(outer) || node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
+	if (!scan_is_readable(outer) ||
+		node->ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine() ||
 		!returns_columns(outer) || !find_page_keys(sort, outer, &page))
 		return false;
 	scan.ncolumns = page.nkeys;

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
+#include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/cutoff.h"
@@ -490,17 +491,13 @@ copy_page(Reading *reading)
 	if (n == 0)
 		return;
 	page = BufferGetPage(column_reader_buffer(reading->reader));
-	tuple.t_tableOid = RelationGetRelid(reading->scan.rel);
 	for (i = 0; i < n; i++)
 	{
-		OffsetNumber line = COLUMN_TID_LINE(reading->tids[i]);
-		ItemId		item = PageGetItemId(page, line);
+		int64		tid = reading->tids[i];
 
 		if (!copy_is_wanted(reading, i))
 			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, COLUMN_TID_BLOCK(reading->tids[i]), line);
+		row_tuple(&tuple, reading->scan.rel, page, COLUMN_TID_BLOCK(tid), COLUMN_TID_LINE(tid));
 		copy_row(reading, &tuple);
 	}
 	ExecClearTuple(reading->rows->slot);
@@ -678,7 +675,6 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	reading->images = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->places = palloc_array(uint32, TAKE_AT_ONCE);
 	reading->items = palloc_array(uint32, TAKE_AT_ONCE);
-	reading->scan.aligned = true;
 	reading->scan.tids = true;
 	column_scan_from_node(&reading->scan, node);
 	if (node->ss_currentScanDesc)

@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/column/pin_budget.h"
+#include "pg/column/plain_column.h"
 #include "pg/column/row_fetch.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
@@ -39,17 +40,14 @@ AttrNumber
 in_place_key_attnum(const KeyColumn *key, const Plan *plan)
 {
 	const TargetEntry *target = list_nth_node(TargetEntry, plan->targetlist, key->attno - 1);
-	const Expr *expr = target->expr;
-	const Var  *column;
 
 	/* Core compares it, or its image is made of the value. */
 	bool		any_type = key->kind == KEY_KIND_NONE || !key_is_exact(key->kind);
 
 	/* Another type, or collation, for the same value. */
-	while (any_type && IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	column = (const Var *) expr;
-	if (!IsA(column, Var) || column->varattno <= 0 ||
+	const Var  *column = plain_column(target->expr);
+
+	if (column == NULL || (!any_type && target->expr != (const Expr *) column) ||
 		(!any_type && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
 		return 0;
 	return column->varattno;

@@ -1,5 +1,5 @@
 /*
- * extent_job_test.c
+ * rows_job_test.c
  *		Jobs over extents on a device that has some of them, room for some more, and fails at any
  *		call: what is counted are the keys of the extents that are said to be added, and no others.
  */
@@ -10,7 +10,7 @@
 
 #include "sort/error.h"
 #include "sort/extent.h"
-#include "sort/extent_job.h"
+#include "sort/rows_job.h"
 
 #define EXTENTS 200
 #define KEYS 50					/* of each */
@@ -26,7 +26,7 @@ typedef struct FakeDevice
 	int			fail_at;		/* the call that fails, from 1; 0: none */
 	int			open;			/* jobs */
 	size_t		sent;			/* extents given to it */
-	int			lists;			/* calls of add_extents */
+	int			lists;			/* calls of add_rows */
 	bool		gone;			/* half of the bytes cannot be had */
 } FakeDevice;
 
@@ -63,7 +63,8 @@ fake_open(const SortContext *context, const SortJobSpec *spec, SortJob **job, So
 }
 
 static SortStatus
-fake_add_extents(SortJob *job, SortExtent *extents, size_t n, SortError *err)
+fake_add_rows(SortJob *job, SortRows *extents, const uint64_t *generations, size_t n,
+			  SortError *err)
 {
 	size_t		i;
 	int			k;
@@ -71,10 +72,11 @@ fake_add_extents(SortJob *job, SortExtent *extents, size_t n, SortError *err)
 	fake.lists++;
 	for (i = 0; i < n; i++)
 	{
-		uint64_t	e = extents[i].generation - 1;
+		uint64_t	e = generations[i] - 1;
 
 		assert_false(extents[i].added);
 		assert_true(e < EXTENTS);
+		extents[i].missing = !fake.has[e];
 		if (!fake.has[e])
 			continue;
 		extents[i].added = true;
@@ -131,7 +133,7 @@ static const SortDevice fake_device = {
 	.kind = SORT_DEVICE_GPU,
 	.add_copies = true,
 	.open = fake_open,
-	.add_extents = fake_add_extents,
+	.add_rows = fake_add_rows,
 	.keep_extent = fake_keep_extent,
 	.finish = fake_finish,
 	.read_runs = fake_read_runs,
@@ -143,9 +145,9 @@ static size_t extent_size;
 static bool
 fetch(void *arg, size_t i, const void **bytes, size_t *size)
 {
-	const SortExtent *extents = arg;
+	const uint64_t *generations = arg;
 
-	*bytes = values[extents[i].generation - 1];
+	*bytes = values[generations[i] - 1];
 	*size = extent_size;
 	return !(fake.gone && i % 2 == 0);
 }
@@ -155,9 +157,13 @@ static size_t
 run_job(Unit *u, SortStatus expected)
 {
 	static const SortGpu gpu = {.device = &fake_device};
-	SortExtent	extents[EXTENTS];
+	SortRows	extents[EXTENTS];
+	uint64_t	generations[EXTENTS];
 	uint64_t	counts[1000] = {0};
-	ExtentJob	job = {.extents = extents, .n = EXTENTS, .lo = 0, .hi = 999, .fetch = fetch, .arg = extents};
+	RowsJob		job = {
+		.rows = extents, .generations = generations, .n = EXTENTS, .lo = 0, .hi = 999,
+		.fetch = fetch, .arg = generations
+	};
 	Runs		runs = {0};
 	SortError	err;
 	size_t		added = 0;
@@ -167,16 +173,16 @@ run_job(Unit *u, SortStatus expected)
 
 	memset(extents, 0xff, sizeof(extents));
 	for (i = 0; i < EXTENTS; i++)
-		extents[i].generation = (i * 77 + 5) % EXTENTS + 1;
+		generations[i] = (i * 77 + 5) % EXTENTS + 1;
 	u->context.gpu = &gpu;
 	fake.calls = 0;
-	assert_int_equal(extent_job_run(&u->context, &job, &runs, &err), expected);
+	assert_int_equal(rows_job_count(&u->context, &job, &runs, &err), expected);
 	assert_int_equal(fake.open, 0);
 	for (i = 0; i < EXTENTS; i++)
 	{
 		added += extents[i].added;
 		for (k = 0; k < KEYS && extents[i].added; k++)
-			counts[values[extents[i].generation - 1][k]]++;
+			counts[values[generations[i] - 1][k]]++;
 	}
 	if (expected != SORT_OK)
 		assert_int_equal(added, 0);
@@ -309,30 +315,30 @@ test_choice(void **state)
 
 	(void) state;
 	unit_init(&u);
-	assert_false(extent_job_pays(&u.context, 100000000, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
 	u.context.gpu = &other;
-	assert_false(extent_job_pays(&u.context, 100000000, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
 	u.context.gpu = &gpu;
 	lent_costs = &good;
 	asked = 0;
 	/* A few keys are not worth asking. */
-	assert_false(extent_job_pays(&u.context, 1000, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 1000, 0, 999));
 	assert_int_equal(asked, 0);
-	assert_true(extent_job_pays(&u.context, 10000000, 0, 999));
-	assert_true(extent_job_pays(&u.context, 100000000, INT32_MIN, INT32_MAX));
+	assert_true(rows_job_count_pays(&u.context, 10000000, 0, 999));
+	assert_true(rows_job_count_pays(&u.context, 100000000, INT32_MIN, INT32_MAX));
 	lent_costs = &slow;
-	assert_false(extent_job_pays(&u.context, 10000000, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 10000000, 0, 999));
 	u.context.device = SORT_DEVICE_GPU;
-	assert_true(extent_job_pays(&u.context, 10, 0, 999));
-	assert_false(extent_job_pays(&u.context, 0, 0, 999));
+	assert_true(rows_job_count_pays(&u.context, 10, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 0, 0, 999));
 	lent_costs = NULL;
-	assert_false(extent_job_pays(&u.context, 10, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 10, 0, 999));
 	lent_costs = &good;
 	u.context.algorithm = SORT_ALGORITHM_RADIX;
-	assert_false(extent_job_pays(&u.context, 10, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 10, 0, 999));
 	u.context.algorithm = SORT_ALGORITHM_AUTO;
 	u.context.device = SORT_DEVICE_CPU;
-	assert_false(extent_job_pays(&u.context, 100000000, 0, 999));
+	assert_false(rows_job_count_pays(&u.context, 100000000, 0, 999));
 }
 
 int
@@ -346,6 +352,6 @@ main(void)
 		cmocka_unit_test(test_choice),
 	};
 
-	unit_seed("extent_job_test");
+	unit_seed("rows_job_test");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,165 @@
+/*
+ * runs_template.h
+ *		Lists of runs for one type of keys: room, searching and merging.
+ *
+ * Included by runs.c and long_sorter.c, after defining
+ *	RUNS_TYPE			list of runs, with members keys, counts, len and capacity
+ *	RUNS_KEY			its key
+ *	RUNS_NAME(name)		name of a function
+ */
+
+/* Steps of a loop between two looks at the interrupt callback. */
+#define RUNS_CHECK_EVERY ((size_t) 1 << 20)
+
+/* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
+static bool
+RUNS_NAME(reserve) (RUNS_TYPE *runs, size_t capacity, const SortAllocator *a)
+{
+	RUNS_KEY   *keys;
+	uint64_t   *counts;
+
+	if (capacity <= runs->capacity)
+		return true;
+	if (capacity > SIZE_MAX / sizeof(uint64_t))
+		return false;
+
+	/* Both arrays or neither: a half-grown list would lie about its room. */
+	keys = a->alloc(a->arena, capacity * sizeof(RUNS_KEY));
+	if (keys == NULL)
+		return false;
+	counts = a->alloc(a->arena, capacity * sizeof(uint64_t));
+	if (counts == NULL)
+	{
+		a->release(a->arena, keys);
+		return false;
+	}
+	if (runs->len > 0)
+	{
+		memcpy(keys, runs->keys, runs->len * sizeof(RUNS_KEY));
+		memcpy(counts, runs->counts, runs->len * sizeof(uint64_t));
+	}
+	if (runs->capacity > 0)
+	{
+		a->release(a->arena, runs->keys);
+		a->release(a->arena, runs->counts);
+	}
+	runs->keys = keys;
+	runs->counts = counts;
+	runs->capacity = capacity;
+	return true;
+}
+
+/* Frees the list and leaves it empty. */
+static void
+RUNS_NAME(release) (RUNS_TYPE *runs, const SortAllocator *a)
+{
+	if (runs->capacity > 0)
+	{
+		a->release(a->arena, runs->keys);
+		a->release(a->arena, runs->counts);
+	}
+	memset(runs, 0, sizeof(*runs));
+}
+
+/* Returns the index of the first of n ascending keys that is >= key; n if there is none. */
+static inline size_t
+RUNS_NAME(lower_bound) (const RUNS_KEY *keys, size_t n, RUNS_KEY key)
+{
+	size_t		low = 0;
+	size_t		high = n;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Counts the different keys among len > 0 ascending ones that have no run yet; usually none
+ * are.  They are looked for from the first one on, so that a long list appended piece by piece
+ * costs its length only.  Returns false if interrupted; context may be NULL.
+ */
+static inline bool
+RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
+						const SortContext *context, size_t *fresh)
+{
+	size_t		i = RUNS_NAME(lower_bound) (runs->keys, runs->len, keys[0]);
+	size_t		j = 0;
+	size_t		steps = 0;
+
+	*fresh = 0;
+	while (j < len)
+	{
+		if (context && ++steps % RUNS_CHECK_EVERY == 0 && sort_interrupted(context))
+			return false;
+		if (i < runs->len && runs->keys[i] < keys[j])
+			i++;
+		else
+		{
+			*fresh += (i == runs->len || runs->keys[i] != keys[j]) &&
+				(j == 0 || keys[j - 1] != keys[j]);
+			j++;
+		}
+	}
+	return true;
+}
+
+/*
+ * Adds len > 0 ascending keys, with their counts or, if counts is NULL, each once, to the list,
+ * in which so many are fresh and have room.  From the end, in place: the list's tail moves up
+ * past the fresh keys.  Returns the number of steps, 0 if interrupted; context may be NULL.
+ */
+static inline size_t
+RUNS_NAME(merge_fresh) (RUNS_TYPE *runs, const RUNS_KEY *keys, const uint64_t *counts,
+						size_t len, size_t fresh, const SortContext *context)
+{
+	size_t		i = runs->len;
+	size_t		j = len;
+	size_t		end = runs->len + fresh;
+	size_t		at = end;
+	size_t		steps = 0;
+
+	while (j > 0)
+	{
+		RUNS_KEY	key = keys[j - 1];
+		uint64_t	count;
+
+		steps++;
+		if (context && steps % RUNS_CHECK_EVERY == 0 && sort_interrupted(context))
+			return 0;
+		if (i > 0 && runs->keys[i - 1] > key)
+		{
+			i--;
+			at--;
+			runs->keys[at] = runs->keys[i];
+			runs->counts[at] = runs->counts[i];
+			continue;
+		}
+		j--;
+		if (counts == NULL && at < end && runs->keys[at] == key)
+		{
+			runs->counts[at]++;
+			continue;
+		}
+		count = counts ? counts[j] : 1;
+		/* The run may be in the very place that is written. */
+		if (i > 0 && runs->keys[i - 1] == key)
+			count += runs->counts[--i];
+		at--;
+		runs->keys[at] = key;
+		runs->counts[at] = count;
+	}
+	runs->len = end;
+	return steps;
+}
+
+#undef RUNS_CHECK_EVERY
+#undef RUNS_TYPE
+#undef RUNS_KEY
+#undef RUNS_NAME
