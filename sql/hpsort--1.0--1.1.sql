@@ -867,6 +867,15 @@ COMMENT ON VIEW hpsort_resident IS
 
 GRANT SELECT ON hpsort_resident TO PUBLIC;
 
+CREATE FUNCTION hpsort_resident_check(rel regclass, OUT relation regclass, OUT attribute name, OUT blocks int8,
+	OUT rows int8, OUT differing int8, OUT first_differing int8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_resident_check'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
+
+COMMENT ON FUNCTION hpsort_resident_check(regclass) IS
+'compares what is in memory of a table''s resident columns with the table: how many blocks differ';
+
 CREATE FUNCTION hpsort_resident_devices(OUT ordinal int4, OUT name text, OUT extents int8, OUT bytes int8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_resident_devices'

@@ -112,7 +112,10 @@ for spec in $tables; do
 	for ((round = 1; round < rounds; round++)); do
 		change "r$rows" "$rows"
 		case $((round % 3)) in
-			0) compare "r$rows" "$n" hpsort.device=gpu hpsort.verify_resident=on ;;
+			0)
+				compare "r$rows" "$n" hpsort.device=gpu
+				result "$(sql -c "SELECT sum(differing) FROM hpsort_resident_check('r$rows')")" "memory has what r$rows has"
+				;;
 			1) compare "r$rows" "$n" hpsort.device=auto ;;
 			*) compare "r$rows" "$n" hpsort.device=gpu ;;
 		esac

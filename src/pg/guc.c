@@ -21,7 +21,6 @@ bool		hpsort_enable_column_reader = true;
 
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
-bool		hpsort_verify_resident = false;
 bool		hpsort_debug_keep_all = false;
 
 bool		hpsort_gpu = true;
@@ -248,14 +247,6 @@ define_resident_settings(void)
 							 &hpsort_enable_resident,
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
-							 NULL, NULL, NULL);
-	DefineCustomBoolVariable("hpsort.verify_resident",
-							 "Compares resident columns with their tables' pages at each use.",
-							 "A difference is an error that names the block. For tests, and for the "
-							 "wary: it takes longer than reading pages alone.",
-							 &hpsort_verify_resident,
-							 false,
-							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomBoolVariable("hpsort.debug_keep_all",
 							 "Takes all columns for declared resident.",

@@ -47,7 +47,6 @@ extern bool hpsort_enable_column_reader;
 /* Resident columns: the cluster's memory for them, in MB, and each session's use of it. */
 extern int	hpsort_resident_memory;
 extern bool hpsort_enable_resident;
-extern bool hpsort_verify_resident;
 extern bool hpsort_debug_keep_all;
 
 extern void guc_define(void);

@@ -194,15 +194,3 @@ resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch)
 	counts->nulls -= (int64) n;
 	return n > 0;
 }
-
-bool
-resident_gpu_counted(const ResidentGpu *gpu, size_t i, uint32 *number, ResidentBlocks *blocks)
-{
-	memset(blocks, 0, sizeof(*blocks));
-	if (i >= gpu->n)
-		return false;
-	*number = gpu->numbers[i];
-	if (gpu->extents[i].added)
-		memcpy(blocks->words, gpu->extents[i].blocks, sizeof(blocks->words));
-	return true;
-}

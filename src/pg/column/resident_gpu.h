@@ -65,7 +65,4 @@ extern bool resident_gpu_add_nulls(ResidentGpuCounts *counts, ColumnBatch *batch
 extern bool resident_gpu_next(ResidentGpu *gpu, ExtentReader *reader, uint32 *number,
 							  ResidentBlocks *blocks);
 
-/* Of extent i of those noted: its number, and the blocks that have been counted, or none; false behind the last. */
-extern bool resident_gpu_counted(const ResidentGpu *gpu, size_t i, uint32 *number, ResidentBlocks *blocks);
-
 #endif							/* HPSORT_PG_COLUMN_RESIDENT_GPU_H */

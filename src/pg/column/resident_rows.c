@@ -18,7 +18,6 @@ struct ResidentRows
 {
 	SortContext context;
 	const ResidentFilter *filter;
-	bool		every;			/* extents are added whose rows do not pass */
 	int			ncolumns;
 	const SourceColumn *columns;	/* the scan's */
 
@@ -123,8 +122,7 @@ grow_lists(ResidentRows *rows)
 }
 
 ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
-				   size_t room)
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, size_t room)
 {
 	ResidentRows *rows;
 	int			c;
@@ -135,7 +133,6 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	rows->copy.memory = CurrentMemoryContext;
 	pg_sort_context_lenient(&rows->context, CurrentMemoryContext, true);
 	rows->filter = filter;
-	rows->every = every;
 	rows->ncolumns = ncolumns;
 	rows->room = room;
 	make_lists(rows);
@@ -175,7 +172,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 	bool		nulls;
 	int			c;
 
-	if (rows->filter == NULL || rows->every || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
+	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
 		return false;
 	for (c = 0; c < rows->ncolumns; c++)
 	{

@@ -18,10 +18,10 @@ typedef struct ResidentRows ResidentRows;
 
 /*
  * Keys of these columns, of which the first nkeys make the key, and that filter, or NULL: NULL if the CPU had better
- * read them.  every: no extent is left out whose rows do not pass; room: of extents, at first.  In the current memory context.
+ * read them.  room: of extents, at first.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentFilter *filter, bool every, size_t room);
+										const ResidentFilter *filter, size_t room);
 
 /* Whether the GPU had better count a column's values, without conditions, than put them in order. */
 extern bool resident_rows_are_counted(const ResidentSummary *column);

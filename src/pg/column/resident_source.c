@@ -122,7 +122,7 @@ begin_columns(ResidentSource *source)
 	}
 	counted = scan->runs && scan->ncolumns == 1 && scan->filter == NULL && resident_rows_are_counted(&summaries[0]);
 	if (scan->taker && !counted)
-		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, scan->take_none, room);
+		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter, room);
 	if (source->rows)
 		scan->taker->waits = true;
 	if (source->rows == NULL && scan->runs && scan->ncolumns == 1 && scan->filter == NULL)
@@ -201,22 +201,6 @@ int64
 resident_source_gpu_hits(const ResidentSource *source)
 {
 	return source->gpu_counts.blocks + source->taken;
-}
-
-bool
-resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block)
-{
-	ResidentBlocks blocks;
-	uint32		number;
-
-	for (; resident_gpu_counted(source->gpu, at->extent, &number, &blocks); at->extent++, at->block = 0)
-		while (at->block < RESIDENT_EXTENT_BLOCKS)
-			if (resident_blocks_has(&blocks, at->block++))
-			{
-				*block = visibility_extent_start(number) + at->block - 1;
-				return true;
-			}
-	return false;
 }
 
 int64
@@ -685,7 +669,7 @@ fill_from_rows(ResidentSource *source, const ColumnBatch *batches)
 		if (batches[0].n > 0)
 			return RESIDENT_FULL;
 		source->offered = true;
-		if (source->scan.taker->take(source->scan.taker->arg, source->rows) && !source->scan.take_none)
+		if (source->scan.taker->take(source->scan.taker->arg, source->rows))
 		{
 			source->taken = resident_rows_blocks(source->rows);
 			source->filtered += resident_rows_refused(source->rows);
@@ -734,9 +718,7 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 		{
 			ResidentStep step;
 
-			/* What the GPU brings is of no single block, though one may just have been given up. */
-			if (one)
-				*one = InvalidBlockNumber;
+			Assert(one == NULL || (source->gpu == NULL && source->rows == NULL));
 			step = source->gpu ? fill_from_gpu(source, batches)
 				: source->rows ? fill_from_rows(source, batches)
 				: source->order ? begin_in_order(source, batches) : RESIDENT_END;
