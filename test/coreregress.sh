@@ -60,6 +60,16 @@ fetch_source()
 	source=$(echo "$2"/postgresql-*/)
 }
 
+# install_for MODE: hpsort, for mode resident a build that keeps all columns.
+install_for()
+{
+	local flag=
+
+	[ "$1" != resident ] || flag=-DHPSORT_KEEP_ALL
+	as_user touch "$work/src/src/pg/resident/kept.c"
+	{ build "$work/src" COPT="$flag" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
+}
+
 # suite_library: what the suite's C functions are in, and where.
 suite_library()
 {
@@ -125,8 +135,7 @@ for pg_config in "${postgres_list[@]}"; do
 	sed -i 's/^\(test: .*\) vacuum \(.*\)/\1 \2\ntest: vacuum/' "$work/suite/parallel_schedule"
 	suite_library
 	copy_tree "$work/src"
-	build "$work/src" >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
-	install_built "$work/src" >>"$work/build.log" 2>&1
+	install_for all
 	chmod -R a+rX "$work/suite"
 
 	for mode in ${MODES:-force columns parallel resident}; do
@@ -141,13 +150,15 @@ for pg_config in "${postgres_list[@]}"; do
 				[ "$major" -ge 16 ] && settings+=(debug_parallel_query=regress) || settings+=(force_parallel_mode=regress)
 				plain=plain-parallel
 				;;
-			resident) ours=(hpsort.debug_aggregate=force hpsort.debug_sort=force hpsort.debug_keep_all=on hpsort.resident_memory=256MB) ;;
+			resident) ours=(hpsort.debug_aggregate=force hpsort.debug_sort=force hpsort.resident_memory=256MB) ;;
 			*) die "no such mode: $mode" ;;
 		esac
 		if [ ! -e "$work/$plain" ]; then
 			run_server $plain "${settings[@]}"
 		fi
+		[ "$mode" != resident ] || install_for resident
 		run_server "$mode" "${settings[@]}" session_preload_libraries=hpsort "${ours[@]}"
+		[ "$mode" != resident ] || install_for all
 		# Those that a forced node is most likely to break.
 		for test in aggregates groupingsets select_distinct partition_aggregate; do
 			[ -s "$work/$mode/results/$test.out" ] || { echo "$mode: no results of $test"; failed=1; }

@@ -18,7 +18,7 @@ my $wanted = $ENV{HPSORT_TEST_KILLS} // 50;
 random_seed();
 diag("$wanted kills");
 
-my $node = new_server('kills', "hpsort.gpu_restart_delay = '1ms'", "hpsort.gpu_pinned_memory = '4MB'");
+my $node = new_server('kills', "hpsort.gpu_pinned_memory = '4MB'");
 make_keys($node);
 my %checks = checks();
 wait_running($node);

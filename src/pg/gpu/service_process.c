@@ -58,7 +58,6 @@ service_is_installed(const char **reason)
 static char **
 service_arguments(void)
 {
-	static const char *const levels[] = {"debug", "info", "warning", "error"};
 	char	  **argv = palloc0(20 * sizeof(char *));
 	int			n = 0;
 
@@ -74,10 +73,6 @@ service_arguments(void)
 	argv[n++] = "--resident-memory";
 	argv[n++] = hpsort_resident_gpu_memory < 0 ? "auto" :
 		psprintf(UINT64_FORMAT, (uint64) hpsort_resident_gpu_memory << 20);
-	argv[n++] = "--idle-timeout";
-	argv[n++] = psprintf("%d", hpsort_gpu_idle_shutdown);
-	argv[n++] = "--log-level";
-	argv[n++] = unconstify(char *, levels[hpsort_gpu_log_level]);
 	if (hpsort_gpu_fault[0] != '\0')
 	{
 		argv[n++] = "--fault";
@@ -163,7 +158,7 @@ service_process_start(ServiceProcess *service)
 	service->said[0] = '\0';
 	service->line_len = 0;
 	service->ready = false;
-	service->started = gpu_clock_ms();
+	service->since = gpu_clock_ms();
 	service_set_state(SERVICE_STARTING, 0, "");
 
 	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
@@ -238,6 +233,7 @@ take_line(ServiceProcess *service, const char *line)
 		if (service->ready)
 			return;
 		service->ready = true;
+		service->since = gpu_clock_ms();
 		service_set_state(SERVICE_RUNNING, (int) service->pid, "");
 		ereport(LOG,
 				(errmsg("GPU service is running (PID %d)", (int) service->pid)));

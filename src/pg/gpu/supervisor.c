@@ -45,13 +45,11 @@
  */
 #define GREETING_MS 5000
 
-/* The longest wait before a restart; the shortest is hpsort.gpu_restart_delay. */
+/* The wait before a restart doubles with each failure in a row: the shortest, and the longest. */
+#define SHORTEST_DELAY_MS 10
 #define LONGEST_DELAY_MS 60000
 
-/*
- * After a service has run for so many times the last delay, the next delay is the
- * shortest.
- */
+/* After a service has been ready for this many times the last delay, the next delay is the shortest. */
 #define HEALTHY_DELAYS 10
 
 static ServiceProcess service = {.input = -1,.output = -1};
@@ -267,7 +265,7 @@ check_suspect(void)
 static void
 restart_later(const char *text)
 {
-	delay = Min(Max(2 * delay, hpsort_gpu_restart_delay), LONGEST_DELAY_MS);
+	delay = Min(Max(2 * delay, SHORTEST_DELAY_MS), LONGEST_DELAY_MS);
 	next_start = gpu_clock_ms() + delay;
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
@@ -337,8 +335,7 @@ after_end(int status)
 		retire(SERVICE_FAILED, text);
 
 	/* Anything else may have been an accident. */
-	if (service.ready && gpu_clock_ms() - service.started >=
-		(int64) HEALTHY_DELAYS * Max(delay, hpsort_gpu_restart_delay))
+	if (service.ready && gpu_clock_ms() - service.since >= (int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
 	service_count_restart();
 	restart_later(text);
@@ -382,7 +379,7 @@ hpsort_gpu_supervisor_main(Datum arg)
 			obey_reload();
 		service_process_read(&service);
 		check_suspect();
-		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.started >= START_MS)
+		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.since >= START_MS)
 		{
 			strlcpy(service.said, "GPU service did not start in time", sizeof(service.said));
 			kill(service.pid, SIGKILL);

@@ -28,7 +28,7 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 			(stage == UPPERREL_FINAL && parse->groupClause == NIL && parse->groupingSets == NIL &&
 			 query_sink(root->glob->boundParams) != NULL)) &&
 		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
-		hpsort_enable_aggregate && hpsort_enable_column_reader &&
+		hpsort_enable_aggregate &&
 		hpsort_debug_aggregate != NODE_FORBID;
 }
 
