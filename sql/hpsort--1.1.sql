@@ -1386,14 +1386,6 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION hpsort_resident_check(regclass) IS
 'compares what is in memory of a table''s resident columns with the table: how many blocks differ';
 
-CREATE FUNCTION hpsort_resident_devices(OUT ordinal int4, OUT name text, OUT extents int8, OUT bytes int8)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'hpsort_resident_devices'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;
-
-COMMENT ON FUNCTION hpsort_resident_devices() IS
-'what the GPUs hold of resident columns';
-
 -- Information
 
 CREATE FUNCTION hpsort_algorithms(OUT algorithm text, OUT paper text, OUT devices text[],
@@ -1407,7 +1399,7 @@ COMMENT ON FUNCTION hpsort_algorithms() IS
 
 CREATE FUNCTION hpsort_devices(OUT device text, OUT ordinal int4, OUT name text, OUT usable bool,
 	OUT state text, OUT reason text, OUT memory int8, OUT memory_free int8, OUT memory_used int8,
-	OUT jobs_running int4, OUT jobs int8, OUT last_error text)
+	OUT jobs_running int4, OUT jobs int8, OUT last_error text, OUT resident_extents int8, OUT resident_bytes int8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hpsort_devices'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 2;

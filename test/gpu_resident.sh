@@ -165,6 +165,8 @@ if [ "$kills" -gt 0 ]; then
 		while [ -e "$work/busy" ] && [ $SECONDS -lt $until ] && [ "$n" -lt "$kills" ]; do
 			pid=$(sql -c "SELECT pid FROM hpsort_stat_gpu WHERE state = 'running'" 2>/dev/null || true)
 			if [ -z "$pid" ] || ! as_user kill -KILL "$pid" 2>/dev/null; then
+				# A reload starts it at once.
+				sql -c "SELECT pg_reload_conf() FROM hpsort_stat_gpu WHERE state = 'restarting'" >/dev/null 2>&1 || true
 				sleep 0.02
 				continue
 			fi

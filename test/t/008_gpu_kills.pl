@@ -43,6 +43,8 @@ while ($killed < $wanted && time() < $until && $bench->pumpable)
 
 	if ($state ne 'running' || $now eq $pid)
 	{
+		# A reload starts it at once.
+		$node->reload if $state eq 'restarting';
 		sleep 0.002;
 		next;
 	}

@@ -76,6 +76,8 @@ sub wait_running
 	my $sort = "SET hpsort.device = gpu; SELECT hpsort('{2,1}')";
 
 	wait_for('service is running', sub {
+		# A reload starts one that has failed at once.
+		$node->reload if service($node, 'state') eq 'restarting';
 		my ($rc, $out) = $node->psql('postgres', $sort);
 		return $rc == 0 && service($node, 'state') eq 'running';
 	});

@@ -158,7 +158,7 @@ service_process_start(ServiceProcess *service)
 	service->said[0] = '\0';
 	service->line_len = 0;
 	service->ready = false;
-	service->since = gpu_clock_ms();
+	service->started = gpu_clock_ms();
 	service_set_state(SERVICE_STARTING, 0, "");
 
 	if (pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 &&
@@ -233,7 +233,6 @@ take_line(ServiceProcess *service, const char *line)
 		if (service->ready)
 			return;
 		service->ready = true;
-		service->since = gpu_clock_ms();
 		service_set_state(SERVICE_RUNNING, (int) service->pid, "");
 		ereport(LOG,
 				(errmsg("GPU service is running (PID %d)", (int) service->pid)));

@@ -46,10 +46,10 @@
 #define GREETING_MS 5000
 
 /* The wait before a restart doubles with each failure in a row: the shortest, and the longest. */
-#define SHORTEST_DELAY_MS 10
+#define SHORTEST_DELAY_MS 1000
 #define LONGEST_DELAY_MS 60000
 
-/* After a service has been ready for this many times the last delay, the next delay is the shortest. */
+/* After a service has run for this many times the last delay, the next delay is the shortest. */
 #define HEALTHY_DELAYS 10
 
 static ServiceProcess service = {.input = -1,.output = -1};
@@ -108,7 +108,10 @@ supervisor_request(const char **reason)
  * ------------------------------------------------------------------------
  */
 
-/* Reloads the settings; stops a service that runs with others. */
+/*
+ * Reloads the settings; stops a service that runs with others.  One that has failed is started at once:
+ * whoever reloads may have removed the cause.
+ */
 static void
 obey_reload(void)
 {
@@ -122,14 +125,13 @@ obey_reload(void)
 		next_start = 0;
 		return;
 	}
-	if (service_process_is_outdated(&service))
+	if (service.pid != 0 && service_process_is_outdated(&service))
 	{
-		if (service.pid != 0)
-			ereport(LOG, (errmsg("restarting the GPU service with new settings")));
+		ereport(LOG, (errmsg("restarting the GPU service with new settings")));
 		service_process_stop(&service);
-		delay = 0;
-		next_start = 0;
 	}
+	delay = 0;
+	next_start = 0;
 }
 
 /* Called whenever this worker exits: the service ends first. */
@@ -335,7 +337,8 @@ after_end(int status)
 		retire(SERVICE_FAILED, text);
 
 	/* Anything else may have been an accident. */
-	if (service.ready && gpu_clock_ms() - service.since >= (int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
+	if (service.ready && gpu_clock_ms() - service.started >=
+		(int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
 	service_count_restart();
 	restart_later(text);
@@ -379,7 +382,7 @@ hpsort_gpu_supervisor_main(Datum arg)
 			obey_reload();
 		service_process_read(&service);
 		check_suspect();
-		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.since >= START_MS)
+		if (service.pid != 0 && !service.ready && gpu_clock_ms() - service.started >= START_MS)
 		{
 			strlcpy(service.said, "GPU service did not start in time", sizeof(service.said));
 			kill(service.pid, SIGKILL);
