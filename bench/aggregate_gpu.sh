@@ -31,7 +31,7 @@ out=${out:-$root/build/bench}
 mkdir -p "$out"
 use_installed
 start_server shared_buffers=16GB work_mem=8GB max_wal_size=64GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
-	max_worker_processes=24 max_parallel_workers=16 session_preload_libraries=hpsort hpsort.gpu_start_timeout=60s
+	max_worker_processes=24 max_parallel_workers=16 session_preload_libraries=hpsort hpsort.gpu_wait_timeout=60s
 
 run_psql()
 {

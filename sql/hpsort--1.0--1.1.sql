@@ -923,10 +923,25 @@ COMMENT ON VIEW hpsort_resident IS
 
 GRANT SELECT ON hpsort_resident TO PUBLIC;
 
-CREATE FUNCTION hpsort_resident_devices(OUT ordinal int4, OUT name text, OUT extents int8, OUT bytes int8)
+CREATE FUNCTION hpsort_resident_check(rel regclass, OUT relation regclass, OUT attribute name, OUT blocks int8,
+	OUT rows int8, OUT differing int8, OUT first_differing int8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'hpsort_resident_devices'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1;
+AS 'MODULE_PATHNAME', 'hpsort_resident_check'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
 
-COMMENT ON FUNCTION hpsort_resident_devices() IS
-'what the GPUs hold of resident columns';
+COMMENT ON FUNCTION hpsort_resident_check(regclass) IS
+'compares what is in memory of a table''s resident columns with the table: how many blocks differ';
+
+-- GPUs show what they hold of resident columns.
+
+DROP FUNCTION hpsort_devices();
+
+CREATE FUNCTION hpsort_devices(OUT device text, OUT ordinal int4, OUT name text, OUT usable bool,
+	OUT state text, OUT reason text, OUT memory int8, OUT memory_free int8, OUT memory_used int8,
+	OUT jobs_running int4, OUT jobs int8, OUT last_error text, OUT resident_extents int8, OUT resident_bytes int8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hpsort_devices'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 2;
+
+COMMENT ON FUNCTION hpsort_devices() IS
+'the devices that hpsort.device names; if one cannot be used, why';

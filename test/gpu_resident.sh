@@ -41,7 +41,7 @@ result()
 use_installed
 start_server shared_buffers=2GB work_mem=64MB maintenance_work_mem=256MB max_wal_size=4GB autovacuum=off jit=off fsync=off max_connections=200 \
 	max_worker_processes=32 session_preload_libraries=hpsort hpsort.resident_memory=4GB hpsort.debug_aggregate=force hpsort.gpu_cost_factor=0 \
-	hpsort.gpu_devices="$devices" hpsort.gpu_start_timeout=60s hpsort.gpu_restart_delay=10ms max_parallel_workers_per_gather=0
+	hpsort.gpu_devices="$devices" hpsort.gpu_wait_timeout=60s max_parallel_workers_per_gather=0
 
 sql()
 {
@@ -112,7 +112,10 @@ for spec in $tables; do
 	for ((round = 1; round < rounds; round++)); do
 		change "r$rows" "$rows"
 		case $((round % 3)) in
-			0) compare "r$rows" "$n" hpsort.device=gpu hpsort.verify_resident=on ;;
+			0)
+				compare "r$rows" "$n" hpsort.device=gpu
+				result "$(sql -c "SELECT sum(differing) FROM hpsort_resident_check('r$rows')")" "memory has what r$rows has"
+				;;
 			1) compare "r$rows" "$n" hpsort.device=auto ;;
 			*) compare "r$rows" "$n" hpsort.device=gpu ;;
 		esac
@@ -162,6 +165,8 @@ if [ "$kills" -gt 0 ]; then
 		while [ -e "$work/busy" ] && [ $SECONDS -lt $until ] && [ "$n" -lt "$kills" ]; do
 			pid=$(sql -c "SELECT pid FROM hpsort_stat_gpu WHERE state = 'running'" 2>/dev/null || true)
 			if [ -z "$pid" ] || ! as_user kill -KILL "$pid" 2>/dev/null; then
+				# A reload starts it at once.
+				sql -c "SELECT pg_reload_conf() FROM hpsort_stat_gpu WHERE state = 'restarting'" >/dev/null 2>&1 || true
 				sleep 0.02
 				continue
 			fi

@@ -33,7 +33,7 @@ sql()
 find_postgres
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL found (PG_CONFIG=${PG_CONFIG:-})"
 use_postgres "${postgres_list[-1]}"
-start_server shared_buffers=256MB max_worker_processes=16 max_parallel_workers=8 hpsort.gpu_start_timeout=60s ${SETTINGS:-}
+start_server shared_buffers=256MB max_worker_processes=16 max_parallel_workers=8 hpsort.gpu_wait_timeout=60s ${SETTINGS:-}
 copy_tree "$work/tree"
 if [ ! -e "$("$pg_config" --sharedir)/extension/pgtap.control" ]; then
 	echo "no pgTAP: its scripts are left out"
@@ -147,7 +147,7 @@ sql -d gpu -qAt -c "SELECT 'jobs ' || jobs || ', fallbacks ' || fallbacks || ', 
 
 # --- 100 sessions at once
 
-as_user env PGOPTIONS="-c hpsort.device=gpu -c hpsort.gpu_start_timeout=60s" "$bindir/pgbench" -n -f "$work/check.sql" -c 90 -j 8 -t 3 gpu >"$work/many.log" 2>&1 &&
+as_user env PGOPTIONS="-c hpsort.device=gpu -c hpsort.gpu_wait_timeout=60s" "$bindir/pgbench" -n -f "$work/check.sql" -c 90 -j 8 -t 3 gpu >"$work/many.log" 2>&1 &&
 	rc=0 || rc=1
 [ $rc = 0 ] || tail -5 "$work/many.log"
 result $rc "90 sessions at once: $(sed -n 's/^number of transactions actually processed: //p' "$work/many.log") right answers"

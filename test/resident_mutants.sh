@@ -61,7 +61,7 @@ mutate()
 		numbered) edit capture.c 's/numbered = last == capture->rows\.n;/numbered = last >= 0;/' ;;
 		# extents are given up all the time: then rows that are taken back must take their NULLs along
 		given-up) give_up ;;
-		taken-back) give_up && edit resident_source.c 's/if \(batches\[b\]\.nulls\)/if (false)/' ;;
+		taken-back) give_up && edit batch.c 's/(\*batch = \*before;\n\tif \()batch->nulls/${1}false/' ;;
 		*) die "no such mutant: $1" ;;
 	esac
 }

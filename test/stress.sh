@@ -8,9 +8,9 @@
 #	SETTINGS="..."						more server settings
 #
 # Clients insert, update, delete, lock, roll back, vacuum, rewrite and truncate two tables
-# (test/stress), and read columns that are kept: each use is compared with the pages
-# (hpsort.verify_resident), or each answer with core's of the same snapshot, or both.  A wrong
-# one ends its client, and the run has failed; so has one in which nothing was read from memory.
+# (test/stress), and read columns that are kept: each answer is compared with core's of the same
+# snapshot, and what is in memory with the tables (hpsort_resident_check).  What differs ends its
+# client, and the run has failed; so has one in which nothing was read from memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source test/lib.sh
@@ -33,7 +33,7 @@ for pg_config in "${postgres_list[@]}"; do
 	copy_tree "$work/src"
 	{ build "$work/src" && install_built "$work/src"; } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; exit 1; }
 	# Memory for a part of the columns only, so that some are given up.
-	start_server session_preload_libraries=hpsort hpsort.resident_memory=1MB hpsort.verify_resident=on shared_buffers=128MB \
+	start_server session_preload_libraries=hpsort hpsort.resident_memory=1MB shared_buffers=128MB \
 		max_worker_processes=16 jit=off synchronous_commit=off parallel_setup_cost=0 parallel_tuple_cost=0 min_parallel_table_scan_size=0 ${SETTINGS:-}
 	run_psql -f test/stress/setup.sql >/dev/null
 	echo "PostgreSQL $version, $seconds s, seed $seed"

@@ -26,7 +26,7 @@ cores=$(nproc)
 memory=$(awk '/^MemTotal/ { printf "%d", $2 / 1048576 }' /proc/meminfo)
 start_server shared_buffers=$((memory / 8))GB work_mem=$((memory / 6))GB max_wal_size=32GB checkpoint_timeout=1h fsync=off \
 	jit=off session_preload_libraries=hpsort max_connections=100 max_worker_processes=24 max_parallel_workers=16 \
-	max_parallel_workers_per_gather=0 hpsort.gpu_start_timeout=60s
+	max_parallel_workers_per_gather=0 hpsort.gpu_wait_timeout=60s
 
 sql()
 {

@@ -19,7 +19,7 @@ max_n=${MAX_N:-100000000}
 find_postgres
 [ ${#postgres_list[@]} -gt 0 ] || die "no PostgreSQL found (PG_CONFIG=${PG_CONFIG:-})"
 use_postgres "${postgres_list[-1]}"
-start_server shared_buffers=1GB work_mem=64MB hpsort.gpu_start_timeout=60s max_connections=200 ${SETTINGS:-}
+start_server shared_buffers=1GB work_mem=64MB hpsort.gpu_wait_timeout=60s max_connections=200 ${SETTINGS:-}
 
 sql()
 {

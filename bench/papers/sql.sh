@@ -70,7 +70,7 @@ else
 	use_working_tree
 fi
 start_server shared_buffers=1GB max_wal_size=8GB wal_level=minimal max_wal_senders=0 checkpoint_timeout=1h jit=off \
-	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.gpu_start_timeout=60s hpsort.gpu_wait_timeout=10min ${SETTINGS:-}
+	max_parallel_workers_per_gather=0 session_preload_libraries=hpsort hpsort.gpu_wait_timeout=10min ${SETTINGS:-}
 
 run_psql()
 {

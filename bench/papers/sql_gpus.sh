@@ -52,7 +52,7 @@ else
 	use_working_tree
 fi
 start_server shared_buffers=1GB max_wal_size=8GB wal_level=minimal max_wal_senders=0 jit=off work_mem=8GB \
-	session_preload_libraries=hpsort hpsort.gpu_start_timeout=60s hpsort.gpu_wait_timeout=10min
+	session_preload_libraries=hpsort hpsort.gpu_wait_timeout=10min
 
 run_psql()
 {

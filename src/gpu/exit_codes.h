@@ -8,7 +8,7 @@
 
 enum
 {
-	EXIT_ORDERLY = 0,			/* stopped by a signal, or idle for long enough */
+	EXIT_ORDERLY = 0,			/* stopped by a signal */
 	EXIT_INTERNAL = 1,			/* any failure that none of the others names */
 	EXIT_USAGE = 2,				/* options that are not valid */
 	EXIT_NO_DEVICE = 3,			/* no driver, or no device that can be used */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-LogLevel	log_level = LOG_INFO;
+LogLevel	log_level = LOG_DEBUG;
 
 void
 log_line(LogLevel level, const char *format,...)

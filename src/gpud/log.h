@@ -16,7 +16,7 @@ typedef enum LogLevel
 	LOG_ERROR
 } LogLevel;
 
-/* Lines below this level are not written.  Set before there is a second thread. */
+/* Lines below this level, which tests set, are not written; PostgreSQL filters them by log_min_messages. */
 extern LogLevel log_level;
 
 /* Writes one line, without its end in format.  Any thread may call it. */

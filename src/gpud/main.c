@@ -66,7 +66,6 @@ typedef struct Options
 	uint64_t	pinned_memory;
 	uint64_t	chunk_bytes;
 	DeviceMemory memory;
-	int64_t		idle_timeout_ms;	/* 0: never */
 } Options;
 
 static Service service;
@@ -82,8 +81,7 @@ usage(FILE *to)
 		  "Usage:\n"
 		  "  hpsort-gpud --socket PATH --pinned-memory BYTES --devices auto|cpu|ORDINAL[,...]\n"
 		  "              [--chunk BYTES] [--memory-limit BYTES] [--resident-memory auto|BYTES]\n"
-		  "              [--idle-timeout SECONDS]\n"
-		  "              [--log-level debug|info|warning|error] [--fault SPEC]\n"
+		  "              [--fault SPEC]\n"
 		  "  hpsort-gpud --probe\n"
 		  "  hpsort-gpud --version\n", to);
 }
@@ -98,33 +96,16 @@ parse_number(const char *text, uint64_t most, uint64_t *number)
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *number <= most;
 }
 
-static bool
-parse_log_level(const char *text, LogLevel *level)
-{
-	static const char *const levels[] = {"debug", "info", "warning", "error"};
-	int			i;
-
-	for (i = 0; i < 4; i++)
-		if (strcmp(text, levels[i]) == 0)
-		{
-			*level = (LogLevel) i;
-			return true;
-		}
-	return false;
-}
-
 enum
 {
 	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_RESIDENT, OPTION_DEVICES,
-	OPTION_IDLE, OPTION_LOG, OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
+	OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
 };
 
 /* Takes an option with its argument; false if that is not valid. */
 static bool
 take_option(int option, const char *arg, Options *o)
 {
-	uint64_t	number;
-
 	switch (option)
 	{
 		case OPTION_SOCKET:
@@ -140,16 +121,9 @@ take_option(int option, const char *arg, Options *o)
 		case OPTION_RESIDENT:
 			o->memory.extents_auto = strcmp(arg, "auto") == 0;
 			return o->memory.extents_auto || parse_number(arg, UINT64_MAX, &o->memory.extents);
-		case OPTION_DEVICES:
+		default:
 			o->devices = arg;
 			return true;
-		case OPTION_IDLE:
-			if (!parse_number(arg, INT32_MAX, &number))
-				return false;
-			o->idle_timeout_ms = (int64_t) number * 1000;
-			return true;
-		default:
-			return parse_log_level(arg, &log_level);
 	}
 }
 
@@ -164,8 +138,6 @@ parse_options(int argc, char **argv, Options *o)
 		{"memory-limit", required_argument, NULL, OPTION_LIMIT},
 		{"resident-memory", required_argument, NULL, OPTION_RESIDENT},
 		{"devices", required_argument, NULL, OPTION_DEVICES},
-		{"idle-timeout", required_argument, NULL, OPTION_IDLE},
-		{"log-level", required_argument, NULL, OPTION_LOG},
 		{"fault", required_argument, NULL, OPTION_FAULT},
 		{"probe", no_argument, NULL, OPTION_PROBE},
 		{"version", no_argument, NULL, OPTION_VERSION},
@@ -412,7 +384,7 @@ accept_connections(void)
  * silent connections and trims devices when that is due.
  */
 static int
-time_to_wait(const Options *o, bool *trimmed)
+time_to_wait(bool *trimmed)
 {
 	int64_t		idle = devices_idle_ms(&service.devices);
 	int64_t		greeting = greetings_expire(&greetings);
@@ -432,8 +404,6 @@ time_to_wait(const Options *o, bool *trimmed)
 		wait = TRIM_AFTER_MS - idle;
 	else
 		wait = TRIM_AFTER_MS / 2;	/* soon enough to see that there was a job */
-	if (idle > 0 && o->idle_timeout_ms > 0 && o->idle_timeout_ms - idle < wait)
-		wait = o->idle_timeout_ms - idle;
 	if (greeting >= 0 && greeting < wait)
 		wait = greeting;
 	return wait > 0 ? (int) wait : 0;
@@ -441,7 +411,7 @@ time_to_wait(const Options *o, bool *trimmed)
 
 /* Runs until it is time to stop; returns the exit code. */
 static int
-main_loop(const Options *o)
+main_loop(void)
 {
 	bool		trimmed = true;
 
@@ -451,7 +421,7 @@ main_loop(const Options *o)
 		int			n;
 		int			i;
 
-		n = epoll_wait(service.epoll, events, 64, time_to_wait(o, &trimmed));
+		n = epoll_wait(service.epoll, events, 64, time_to_wait(&trimmed));
 		if (n < 0 && errno != EINTR)
 		{
 			log_line(LOG_ERROR, "could not wait for events: %s", strerror(errno));
@@ -488,12 +458,6 @@ main_loop(const Options *o)
 						connection_gone(&service, events[i].data.u64);
 					break;
 			}
-		}
-		if (o->idle_timeout_ms > 0 && devices_idle_ms(&service.devices) >= o->idle_timeout_ms)
-		{
-			log_line(LOG_INFO, "nothing to do for %lld s, stopping",
-					 (long long) (o->idle_timeout_ms / 1000));
-			return EXIT_ORDERLY;
 		}
 	}
 }
@@ -548,7 +512,7 @@ main(int argc, char **argv)
 		(void) written;
 		log_line(LOG_INFO, "ready: %u chunks of %llu kB", service.chunks.count,
 				 (unsigned long long) (service.chunks.bytes >> 10));
-		rc = main_loop(&o);
+		rc = main_loop();
 	}
 	unlink(o.socket_path);
 	close(listener);

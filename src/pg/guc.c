@@ -12,38 +12,22 @@
 
 int			hpsort_device_setting = SORT_DEVICE_AUTO;
 int			hpsort_algorithm_setting = SORT_ALGORITHM_AUTO;
-int			hpsort_threads = 1;
 bool		hpsort_enable_sort = true;
 int			hpsort_debug_sort = NODE_ALLOW;
 bool		hpsort_enable_aggregate = true;
 int			hpsort_debug_aggregate = NODE_ALLOW;
-bool		hpsort_enable_column_reader = true;
 
 int			hpsort_resident_memory = 0;
 bool		hpsort_enable_resident = true;
-bool		hpsort_verify_resident = false;
-bool		hpsort_debug_keep_all = false;
 
 bool		hpsort_gpu = true;
 char	   *hpsort_gpu_devices;
 int			hpsort_gpu_pinned_memory = 256;
 int			hpsort_gpu_memory_limit = 0;
 int			hpsort_resident_gpu_memory = -1;
-int			hpsort_gpu_idle_shutdown = 0;
-int			hpsort_gpu_restart_delay = 1000;
-int			hpsort_gpu_log_level = 1;
 char	   *hpsort_gpu_fault;
-int			hpsort_gpu_start_timeout = 15000;
 int			hpsort_gpu_wait_timeout = 30000;
 double		hpsort_gpu_cost_factor = 1.0;
-
-static const struct config_enum_entry log_level_options[] = {
-	{"debug", 0, false},
-	{"info", 1, false},
-	{"warning", 2, false},
-	{"error", 3, false},
-	{NULL, 0, false}
-};
 
 static const struct config_enum_entry device_options[] = {
 	{"auto", SORT_DEVICE_AUTO, false},
@@ -124,27 +108,6 @@ define_gpu_settings(void)
 							0, 0, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
-	DefineCustomIntVariable("hpsort.gpu_idle_shutdown",
-							"Sets the time after which a GPU service without work stops.",
-							"The next sort that needs it starts it again. 0 means never.",
-							&hpsort_gpu_idle_shutdown,
-							0, 0, INT_MAX / 1000,
-							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
-	DefineCustomIntVariable("hpsort.gpu_restart_delay",
-							"Sets the wait before a GPU service that failed is restarted.",
-							"It doubles with every failure in a row, up to a minute.",
-							&hpsort_gpu_restart_delay,
-							1000, 1, 60000,
-							PGC_SIGHUP, GUC_UNIT_MS,
-							NULL, NULL, NULL);
-	DefineCustomEnumVariable("hpsort.gpu_log_level",
-							 "Sets how much the GPU service writes to the server log.",
-							 NULL,
-							 &hpsort_gpu_log_level,
-							 1, log_level_options,
-							 PGC_SIGHUP, 0,
-							 NULL, NULL, NULL);
 	DefineCustomStringVariable("hpsort.gpu_fault",
 							   "Makes the GPU service fail on purpose, for tests.",
 							   NULL,
@@ -152,16 +115,9 @@ define_gpu_settings(void)
 							   "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL | GUC_SUPERUSER_ONLY,
 							   NULL, NULL, NULL);
-	DefineCustomIntVariable("hpsort.gpu_start_timeout",
-							"Sets how long a sort that insists on the GPU waits for its service to start.",
-							"Only with hpsort.device = gpu; otherwise the CPU sorts meanwhile.",
-							&hpsort_gpu_start_timeout,
-							15000, 0, INT_MAX,
-							PGC_USERSET, GUC_UNIT_MS,
-							NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.gpu_wait_timeout",
 							"Sets how long a sort waits for a sign of life from the GPU service.",
-							"0 means no limit.",
+							"With hpsort.device = gpu also how long it waits for a service that is starting. 0 means no limit.",
 							&hpsort_gpu_wait_timeout,
 							30000, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS,
@@ -215,14 +171,6 @@ define_node_settings(void)
 							 NODE_ALLOW, node_debug_options,
 							 PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
-	DefineCustomBoolVariable("hpsort.enable_column_reader",
-							 "Enables reading columns by pages in HpSort and HpSort Aggregate plans.",
-							 "Off, HpSort takes all its rows from the node below it, and there are no "
-							 "HpSort Aggregate plans.",
-							 &hpsort_enable_column_reader,
-							 true,
-							 PGC_USERSET, GUC_EXPLAIN,
-							 NULL, NULL, NULL);
 }
 
 static void
@@ -249,21 +197,6 @@ define_resident_settings(void)
 							 true,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
-	DefineCustomBoolVariable("hpsort.verify_resident",
-							 "Compares resident columns with their tables' pages at each use.",
-							 "A difference is an error that names the block. For tests, and for the "
-							 "wary: it takes longer than reading pages alone.",
-							 &hpsort_verify_resident,
-							 false,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-	DefineCustomBoolVariable("hpsort.debug_keep_all",
-							 "Takes all columns for declared resident.",
-							 "For tests: memory is spent on whatever is read.",
-							 &hpsort_debug_keep_all,
-							 false,
-							 PGC_SUSET, GUC_NOT_IN_SAMPLE,
-							 NULL, NULL, NULL);
 }
 
 void
@@ -285,15 +218,6 @@ guc_define(void)
 							 SORT_ALGORITHM_AUTO, algorithm_options,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
-	DefineCustomIntVariable("hpsort.threads",
-							"Sets the maximum number of threads that one sort may use.",
-							"Used by algorithm \"comparison_free\". No more are used than there are "
-							"processors, nor than 1 + max_parallel_workers; a parallel worker "
-							"uses one.",
-							&hpsort_threads,
-							1, 1, 1024,
-							PGC_USERSET, GUC_EXPLAIN,
-							NULL, NULL, NULL);
 	define_gpu_settings();
 	define_node_settings();
 	define_resident_settings();

@@ -8,22 +8,17 @@
 /* Values of SortDeviceKind and SortAlgorithm. */
 extern int	hpsort_device_setting;
 extern int	hpsort_algorithm_setting;
-extern int	hpsort_threads;
 
 /*
- * Settings of the GPU service.  All but the last three are the cluster's, from the
- * configuration file; the last three are each session's.
+ * Settings of the GPU service.  All but the last two are the cluster's, from the
+ * configuration file; the last two are each session's.
  */
 extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;
 extern int	hpsort_gpu_pinned_memory;	/* MB */
 extern int	hpsort_gpu_memory_limit;	/* MB, 0: none */
 extern int	hpsort_resident_gpu_memory;	/* MB, -1: the service decides, 0: none */
-extern int	hpsort_gpu_idle_shutdown;	/* s, 0: never */
-extern int	hpsort_gpu_restart_delay;	/* ms */
-extern int	hpsort_gpu_log_level;	/* 0 debug .. 3 error */
 extern char *hpsort_gpu_fault;	/* empty: none */
-extern int	hpsort_gpu_start_timeout;	/* ms */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;
 
@@ -41,14 +36,9 @@ extern int	hpsort_debug_sort;
 extern bool hpsort_enable_aggregate;
 extern int	hpsort_debug_aggregate;
 
-/* Whether plans may read columns by pages instead of through a scan node. */
-extern bool hpsort_enable_column_reader;
-
 /* Resident columns: the cluster's memory for them, in MB, and each session's use of it. */
 extern int	hpsort_resident_memory;
 extern bool hpsort_enable_resident;
-extern bool hpsort_verify_resident;
-extern bool hpsort_debug_keep_all;
 
 extern void guc_define(void);
 

@@ -8,6 +8,7 @@
 
 #include "access/parallel.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 #include "utils/memutils.h"
 
 #include "pg/compat.h"
@@ -54,22 +55,21 @@ pg_interrupted(void *arg)
 }
 
 /*
- * The most threads that a sort of this session may use: hpsort.threads, but no
- * more than there are processors, nor than one more than max_parallel_workers.  A
- * parallel worker has one thread.
+ * The most threads that a sort of this session may use: as many as a parallel query
+ * would have processes, but no more than there are processors.  A parallel worker has one thread.
  */
 static int
 sort_threads(void)
 {
 	static int	processors = 0;
-	int			workers = Min(max_parallel_workers, max_worker_processes);
+	int			workers = Min(max_parallel_workers_per_gather, Min(max_parallel_workers, max_worker_processes));
 
 	/* A parallel worker is itself one of the max_parallel_workers. */
-	if (hpsort_threads == 1 || IsParallelWorker())
+	if (workers == 0 || IsParallelWorker())
 		return 1;
 	if (processors == 0)
 		processors = (int) Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
-	return Min(hpsort_threads, Min(processors, 1 + workers));
+	return Min(processors, 1 + workers);
 }
 
 /*

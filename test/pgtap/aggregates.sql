@@ -20,7 +20,7 @@ CREATE FUNCTION pg_temp.check_aggregates(forced text, threads int, subset text) 
 DECLARE
 	how text := format(' (%s, %s threads)', forced, threads);
 BEGIN
-	PERFORM set_config('hpsort.algorithm', forced, true), set_config('hpsort.threads', threads::text, true);
+	PERFORM set_config('hpsort.algorithm', forced, true), set_config('max_parallel_workers_per_gather', (threads - 1)::text, true);
 	-- only the CPU does as it is told; the device is otherwise what test/run.sh says
 	PERFORM set_config('hpsort.device', CASE forced WHEN 'auto' THEN reset_val ELSE 'cpu' END, true)
 	FROM pg_settings WHERE name = 'hpsort.device';
@@ -55,11 +55,11 @@ SELECT pg_temp.check_aggregates('comparison_free', 3, 'coalesce(hi - lo::int8 < 
 SELECT pg_temp.check_aggregates('hp', 1, 'coalesce(hi - lo::int8 < 2000000, true) AND n IN (1, 17, 4096)');
 SELECT pg_temp.check_aggregates('bucket_radix', 1, 'n IN (1, 17, 4096)');
 SELECT pg_temp.check_aggregates('bucket_bitonic', 1, 'n IN (1, 17, 4096)');
-SELECT set_config('hpsort.algorithm', 'comparison_free', true), set_config('hpsort.threads', '3', true);
+SELECT set_config('hpsort.algorithm', 'comparison_free', true), set_config('max_parallel_workers_per_gather', '2', true);
 SELECT is(pg_temp.threads_used(), least(3, processors), 'threads indeed')
 FROM (SELECT substring(name FROM '^[0-9]+')::int AS processors FROM hpsort_devices() WHERE device = 'cpu') d;
 RESET hpsort.algorithm;
-RESET hpsort.threads;
+RESET max_parallel_workers_per_gather;
 RESET hpsort.device;
 
 -- Rows to be grouped: groups of very different sizes.

@@ -29,7 +29,7 @@ CREATE FUNCTION pg_temp.check_arrays(forced text, threads int, subset text) RETU
 DECLARE
 	how text := format(' (%s, %s threads)', forced, threads);
 BEGIN
-	PERFORM set_config('hpsort.algorithm', forced, true), set_config('hpsort.threads', threads::text, true);
+	PERFORM set_config('hpsort.algorithm', forced, true), set_config('max_parallel_workers_per_gather', (threads - 1)::text, true);
 	-- only the CPU does as it is told; the device is otherwise what test/run.sh says
 	PERFORM set_config('hpsort.device', CASE forced WHEN 'auto' THEN reset_val ELSE 'cpu' END, true)
 	FROM pg_settings WHERE name = 'hpsort.device';
@@ -77,13 +77,13 @@ SELECT pg_temp.check_arrays('bucket_bitonic', 1, 'n IN (0, 1, 2, 17) OR n = 4097
 SELECT pg_temp.check_arrays('comparison_free_onehot', 1, 'coalesce((hi - lo::int8) * n < 5000000, true) AND n < 5000');
 SELECT pg_temp.check_arrays('auto', 3, 'n IN (31, 600000)');
 RESET hpsort.algorithm;
-RESET hpsort.threads;
+RESET max_parallel_workers_per_gather;
 
--- how many threads there were: no more than allowed, than there are processors,
--- than one and the parallel workers that there may be; and never for nothing
+-- how many threads there were: no more than a parallel query would have processes, by either
+-- setting, than there are processors; and never for nothing
 CREATE FUNCTION pg_temp.threads_used(allowed int, workers int, n_wanted int, forced text = 'comparison_free') RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM set_config('hpsort.threads', allowed::text, true), set_config('max_parallel_workers', workers::text, true),
+	PERFORM set_config('max_parallel_workers_per_gather', (allowed - 1)::text, true), set_config('max_parallel_workers', workers::text, true),
 		set_config('hpsort.device', 'cpu', true), set_config('hpsort.algorithm', forced, true);
 	PERFORM hpsort(a) FROM shapes WHERE n = n_wanted AND range IN (65536, 65537) ORDER BY id LIMIT 1;
 	RETURN (SELECT threads FROM hpsort_last());
@@ -96,7 +96,7 @@ SELECT is(pg_temp.threads_used(3, 8, 4097), 1, 'few keys');
 SELECT is(pg_temp.threads_used(3, 8, 600000, 'radix'), 1, 'radix has one');
 RESET max_parallel_workers;
 RESET hpsort.algorithm;
-RESET hpsort.threads;
+RESET max_parallel_workers_per_gather;
 RESET hpsort.device;
 
 -- a promise broken by one key, wherever it is

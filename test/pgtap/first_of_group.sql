@@ -62,7 +62,6 @@ DECLARE
 	query text;
 BEGIN
 	FOR i IN 1 .. many LOOP
-		PERFORM set_config('hpsort.enable_column_reader', (random() < 0.7)::text, true);
 		PERFORM set_config('work_mem', (ARRAY['64kB', '256kB', '64MB'])[1 + floor(random() * 3)], true);
 		groups := replace(replace(replace(pg_temp.random_keys(mapped || '{few,few,dominant,mood,flag,small}', floor(random() * 4)::int),
 			' DESC', ''), ' NULLS FIRST', ''), ' NULLS LAST', '');
@@ -78,9 +77,9 @@ BEGIN
 			SELECT string_agg(DISTINCT c, ', ') INTO target FROM unnest(string_to_array(target, ', ')) c;
 			condition := replace(condition, ' AND few > 2', '');
 		END IF;
-		query := format('SELECT * FROM (SELECT %s, %s() OVER (%s %s) AS r FROM data%s) q WHERE ' || condition, target, function,
+		query := format('SELECT * FROM (SELECT %s, %s() OVER (%s %s) AS r FROM data%s%s) q WHERE ' || condition, target, function,
 			'PARTITION BY ' || nullif(groups, ''), 'ORDER BY ' || nullif(keys, ''),
-			(ARRAY['', '', ' WHERE small % 3 > 0', ' WHERE id > 19990'])[1 + floor(random() * 4)], wanted);
+			(ARRAY['', '', ' TABLESAMPLE system (100)'])[1 + floor(random() * 3)], (ARRAY['', '', ' WHERE small % 3 > 0', ' WHERE id > 19990'])[1 + floor(random() * 4)], wanted);
 		RETURN QUERY SELECT pg_temp.check_query(query);
 		INSERT INTO seen VALUES (query, pg_temp.plan_of(query) LIKE '%First of Group%');
 	END LOOP;
@@ -97,19 +96,16 @@ DECLARE
 	target text;
 BEGIN
 	FOR i IN 1 .. many LOOP
-		PERFORM set_config('hpsort.enable_column_reader', (random() < 0.7)::text, true);
 		PERFORM set_config('work_mem', (ARRAY['64kB', '256kB', '64MB'])[1 + floor(random() * 3)], true);
 		groups := pg_temp.random_keys('{few,small,mood,flag,dominant,day,big,ends}', 1 + floor(random() * 3)::int);
 		keys := pg_temp.random_keys('{wide,huge,up,down,label,amount,ends}', floor(random() * 3)::int);
 		ordering := concat_ws(', ', groups, nullif(keys, ''));
 		target := regexp_replace(ordering, ' (DESC|NULLS FIRST|NULLS LAST)', '', 'g');
-		RETURN QUERY SELECT pg_temp.check_query(format('SELECT DISTINCT ON (%s) 1 AS one, %s FROM data ORDER BY %s',
-			regexp_replace(groups, ' (DESC|NULLS FIRST|NULLS LAST)', '', 'g'), target, ordering));
+		RETURN QUERY SELECT pg_temp.check_query(format('SELECT DISTINCT ON (%s) 1 AS one, %s FROM data%s ORDER BY %s',
+			regexp_replace(groups, ' (DESC|NULLS FIRST|NULLS LAST)', '', 'g'), target, (ARRAY['', '', ' TABLESAMPLE system (100)'])[1 + floor(random() * 3)], ordering));
 	END LOOP;
 END $$;
 SELECT pg_temp.check_distinct(40);
-
-SET LOCAL hpsort.enable_column_reader = on;
 
 -- Windows whose functions look at later rows, or at rows that another window would have seen.
 SELECT pg_temp.check_query(q) FROM unnest(ARRAY[

@@ -125,28 +125,24 @@ BEGIN
 END $$;
 SELECT pg_temp.check_keys();
 
--- hpsort.enable_column_reader: keys of a plain table are read by pages, or are the rows
--- of the scan below HpSort; what comes out is the same.
+-- Keys of a plain table are read by pages; of a sample they are in the rows of the scan below HpSort.  What comes out is the same.
 CREATE FUNCTION pg_temp.check_reader(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	options CONSTANT text := 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF';
-	reader text;
-	plan text;
+	scan text;
+	read text;
+	one text;
 	result text;
 	results text[];
 BEGIN
-	FOREACH reader IN ARRAY '{on,off}'::text[] LOOP
-		PERFORM set_config('hpsort.enable_column_reader', reader, true);
-		plan := pg_temp.plan_of(query, options);
-		RETURN NEXT matches(plan, 'HpSort.*Keys: [1-9].*Seq Scan on data .*rows=[1-9]', format('column reader %s, plan: %s', reader, query));
-		RETURN NEXT is(plan LIKE '%  Read: column%', reader = 'on', format('column reader %s, what EXPLAIN says: %s', reader, query));
-		RETURN NEXT matches(pg_temp.plan_of(query, options || ', FORMAT JSON'), CASE reader WHEN 'on' THEN '"Read": "column"' ELSE '"Read": "rows"' END,
-			format('column reader %s, what EXPLAIN says in JSON: %s', reader, query));
-		EXECUTE format('SELECT string_agg(coalesce(q::text, ''null''), '';'') FROM (%s) q', query) INTO result;
+	FOR scan, read, one IN VALUES ('Seq Scan', 'column', query), ('Sample Scan', 'rows', replace(query, 'FROM data', 'FROM data TABLESAMPLE system (100)')) LOOP
+		RETURN NEXT matches(pg_temp.plan_of(one, options), format('HpSort.*Keys: [1-9].*%s on data .*rows=[1-9]', scan), 'plan: ' || one);
+		RETURN NEXT is(pg_temp.plan_of(one, options) LIKE '%  Read: column%', read = 'column', 'what EXPLAIN says: ' || one);
+		RETURN NEXT matches(pg_temp.plan_of(one, options || ', FORMAT JSON'), format('"Read": "%s"', read), 'what EXPLAIN says in JSON: ' || one);
+		EXECUTE format('SELECT string_agg(coalesce(q::text, ''null''), '';'') FROM (%s) q', one) INTO result;
 		results := results || result;
 	END LOOP;
-	RETURN NEXT ok(results[1] = results[2], 'column reader on and off, rows: ' || query);
-	PERFORM set_config('hpsort.enable_column_reader', 'on', true);
+	RETURN NEXT ok(results[1] = results[2], 'by pages and from a sample, rows: ' || query);
 END $$;
 SET LOCAL hpsort.debug_sort = force;
 SET LOCAL work_mem = '64MB';

@@ -90,12 +90,12 @@ SELECT function, algorithm, device, n FROM hpsort_last();
 
 -- threads: three where they pay, or as many as there are processors; and one
 SET hpsort.algorithm = comparison_free;
-SET hpsort.threads = 3;
+SET max_parallel_workers_per_gather = 2;
 SELECT cardinality(hpsort(array_agg(i % 1000))) FROM generate_series(1, 600000) i;
 SELECT threads = least(3, substring(name FROM '^[0-9]+')::int) AS threads FROM hpsort_last(), hpsort_devices() d WHERE d.device = 'cpu';
 SELECT cardinality(hpsort(array_agg(i % 1000))) FROM generate_series(1, 200000) i;
 SELECT threads FROM hpsort_last();
-RESET hpsort.threads;
+RESET max_parallel_workers_per_gather;
 
 -- ORDER BY is not theirs: rows are sorted as by auto
 SET hpsort.debug_sort = force;

@@ -137,6 +137,19 @@ DROP TABLE pg_temp.hpsort_kept;
 RESET ROLE;
 SET search_path = hpsort_resident_test, public;
 
+-- a check, on a server that keeps columns and on one that does not: for the owner
+SELECT hpsort_keep('owned', 'x'), hpsort_keep('parted', 'x');
+SELECT relation, attribute, differing, first_differing FROM hpsort_resident_check('owned');
+SELECT relation, attribute, differing, first_differing FROM hpsort_resident_check('parted');
+SELECT * FROM hpsort_resident_check('hpsort_resident');
+SELECT * FROM hpsort_resident_check(NULL);
+SELECT * FROM hpsort_resident_check(4711);
+SET ROLE regress_hpsort_owner;
+SELECT count(*) FROM hpsort_resident_check('owned');
+SELECT * FROM hpsort_resident_check('parted');
+RESET ROLE;
+SELECT hpsort_forget('owned', 'x'), hpsort_forget('parted');
+
 -- what is rolled back was not declared
 BEGIN;
 SELECT hpsort_keep('owned', 'x');

@@ -86,7 +86,6 @@ SELECT * FROM pg_temp.explained('SELECT * FROM invoked');
 RESET ROLE;
 SELECT * FROM pg_temp.explained('SELECT * FROM ranks');
 -- in parallel workers
-SET hpsort.enable_column_reader = off;
 SET parallel_leader_participation = off;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
@@ -97,7 +96,6 @@ SELECT keys AS of_leader, in_text, of_reason, workers FROM pg_temp.explained('SE
 SET ROLE regress_hpsort_owner;
 SELECT keys AS of_leader, in_text, of_reason, workers FROM pg_temp.explained('SELECT * FROM costly_ranks');
 RESET ROLE;
-RESET hpsort.enable_column_reader;
 RESET parallel_leader_participation;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;

@@ -15,7 +15,7 @@ SELECT name, short_desc, extra_desc FROM pg_settings WHERE name LIKE 'hpsort.%' 
 
 -- set, shown, reset; local to a transaction or a function
 SET hpsort.algorithm = radix;
-SET hpsort.threads = 3;
+SET hpsort.gpu_cost_factor = 3;
 SHOW hpsort.algorithm;
 BEGIN;
 SET LOCAL hpsort.algorithm = 'zero_compressed';
@@ -40,7 +40,7 @@ SELECT pg_temp.explain_settings();
 SET hpsort.device = cpu;
 SELECT pg_temp.explain_settings();
 RESET hpsort.algorithm;
-RESET hpsort.threads;
+RESET hpsort.gpu_cost_factor;
 RESET hpsort.device;
 SELECT pg_temp.explain_settings();
 

@@ -1,7 +1,7 @@
 \set tab random(1, 2)
 \set which random(1, 14)
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT stress_read(:tab, :which, true);
+SELECT stress_read(:tab, :which);
 \set which random(1, 14)
-SELECT stress_read(:tab, :which, true);
+SELECT stress_read(:tab, :which);
 COMMIT;

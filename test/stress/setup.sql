@@ -29,27 +29,38 @@ SELECT format((ARRAY[
 	'SELECT y AS k FROM stress_%1$s WHERE x < 400 ORDER BY y DESC NULLS LAST LIMIT 10'])[which], tab)
 $$;
 
--- Reads by resident columns, each use of which is compared with the pages, and by core under the same
--- snapshot, if the transaction has one.
-CREATE FUNCTION stress_read(tab int, which int, compare bool) RETURNS void LANGUAGE plpgsql AS $$
+-- The answers of hpsort and of core.  Both are stable: of one statement they see the same snapshot.
+CREATE FUNCTION stress_answer(query text) RETURNS text LANGUAGE plpgsql STABLE SET hpsort.debug_aggregate = force SET hpsort.debug_sort = force AS $$
 DECLARE
-	query text := 'SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) FROM (' || stress_query(tab, which) || ' OFFSET 0) q';
+	answer text;
+BEGIN
+	EXECUTE 'SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) FROM (' || query || ' OFFSET 0) q' INTO answer;
+	RETURN answer;
+END $$;
+CREATE FUNCTION stress_answer_of_core(query text) RETURNS text LANGUAGE plpgsql STABLE
+	SET hpsort.enable_aggregate = off SET hpsort.debug_aggregate = forbid SET hpsort.debug_sort = forbid SET hpsort.enable_resident = off AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE 'SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) FROM (' || query || ' OFFSET 0) q' INTO answer;
+	RETURN answer;
+END $$;
+
+-- Reads by resident columns and by core, and sometimes compares all that is in memory of a table.
+CREATE FUNCTION stress_read(tab int, which int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
 	ours text;
 	core text;
+	checked record;
 BEGIN
-	SET LOCAL hpsort.debug_aggregate = force;
-	SET LOCAL hpsort.debug_sort = force;
-	-- Where pages are compared, all rows are read, even of a LIMIT.
-	PERFORM set_config('hpsort.verify_resident', (NOT compare OR random() < 0.5)::text, true);
-	EXECUTE query INTO ours;
-	IF compare THEN
-		SET LOCAL hpsort.enable_aggregate = off;
-		SET LOCAL hpsort.debug_aggregate = forbid;
-		SET LOCAL hpsort.debug_sort = forbid;
-		EXECUTE query INTO core;
-		RESET hpsort.enable_aggregate;
-		IF ours IS DISTINCT FROM core THEN
-			RAISE 'resident columns are wrong: % of stress_%: % instead of %', stress_query(tab, which), tab, ours, core;
+	SELECT stress_answer(query), stress_answer_of_core(query) INTO ours, core FROM stress_query(tab, which) query;
+	IF ours IS DISTINCT FROM core THEN
+		RAISE 'resident columns are wrong: % of stress_%: % instead of %', stress_query(tab, which), tab, ours, core;
+	END IF;
+	IF random() < 0.3 THEN
+		SELECT * INTO checked FROM hpsort_resident_check(('stress_' || tab)::regclass) WHERE differing > 0;
+		IF FOUND THEN
+			RAISE 'resident columns differ from their table: %', checked;
 		END IF;
 	END IF;
 END $$;

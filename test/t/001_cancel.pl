@@ -163,12 +163,12 @@ cancels("$_->[2], $_->[0]", $_->[1], $_->[2], millions => 8, set => { 'hpsort.al
 # a matrix of 16 million keys and ten values
 cancels('hpsort, comparison_free_onehot', 'i % 10', 'hpsort(a)', set => { 'hpsort.algorithm' => 'comparison_free_onehot', work_mem => "'2GB'" });
 # as many threads as there are processors, up to three
-my %three = ('hpsort.algorithm' => 'comparison_free', 'hpsort.threads' => 3);
+my %three = ('hpsort.algorithm' => 'comparison_free', max_parallel_workers_per_gather => 2);
 cancels('hpsort, comparison_free, threads', $threaded, 'hpsort(a)', set => \%three);
-run("SET hpsort.algorithm = comparison_free; SET hpsort.threads = 3;
+run("SET hpsort.algorithm = comparison_free; SET max_parallel_workers_per_gather = 2;
 	DO \$\$ DECLARE a int4[]; BEGIN " . sprintf($make, $threaded, 16000000) . " PERFORM hpsort(a); END \$\$");
 is(run("SELECT threads - least(3, substring(name FROM '^[0-9]+')::int) FROM hpsort_last(), hpsort_devices() d WHERE d.device = 'cpu'"), "0\n", 'threads indeed');
-run('RESET hpsort.algorithm; RESET hpsort.threads');
+run('RESET hpsort.algorithm; RESET max_parallel_workers_per_gather');
 cancels('hpsort_order, wide', $wide, 'hpsort_order(a)');
 cancels('hpsort_order, narrow', $narrow, 'hpsort_order(a)', millions => 32);
 cancels('hpsort_set', $wide, '(SELECT count(x) FROM hpsort_set(a) x)', millions => 4);

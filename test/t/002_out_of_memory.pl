@@ -104,7 +104,7 @@ cmp_ok(memory() - $before, '<', 1 << 20, 'nothing left behind');
 # Threads that cannot be started are done without.
 run("CREATE TEMP TABLE big AS SELECT array_agg((i * 7919 % 65536)::int4) AS a FROM generate_series(1, 1000000::int8) i;
 	CREATE TEMP TABLE core AS SELECT array_agg(x ORDER BY x) AS a FROM big, unnest(big.a) x; SELECT count(a) FROM big");
-run('SET hpsort.algorithm = comparison_free; SET hpsort.threads = 1000');
+run('SET hpsort.algorithm = comparison_free; SET max_parallel_workers_per_gather = 999');
 is(run('SELECT hpsort(big.a) = core.a FROM big, core'), "t\n", 'as many threads as wanted');
 is(run("SELECT threads - least(3, substring(name FROM '^[0-9]+')::int) FROM hpsort_last(), hpsort_devices() d WHERE d.device = 'cpu'"), "0\n", 'and as pay');
 limit(40);
@@ -113,7 +113,7 @@ limit();
 is($result, "t\n", 'threads without memory for them') or diag($err);
 
 # Enough memory, and the same works.
-run('RESET hpsort.algorithm; RESET hpsort.threads');
+run('RESET hpsort.algorithm; RESET max_parallel_workers_per_gather');
 is(run('SELECT cardinality(hpsort_agg(hashint4(i))) FROM (SELECT generate_series(1, 3000000) AS i) s'), "3000000\n", 'works with memory');
 is(run('SELECT pg_backend_pid()'), "$pid\n", 'the same session');
 is(slurp_file($node->data_dir . '/postmaster.pid'), $postmaster, 'the same server');

@@ -52,7 +52,7 @@ sub evaluate
 {
 	my ($db, $begin, $do, $cause) = @_;
 	my ($out, $err) = ('', '');
-	my $in = "SET hpsort.threads = 3; $begin\n$do\n";
+	my $in = "SET max_parallel_workers_per_gather = 2; $begin\n$do\n";
 	my $deadline = IPC::Run::timer(300);
 	my $session = IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $standby->connstr($db) ],
 		'<', \$in, '>', \$out, '2>', \$err, $deadline);

@@ -169,16 +169,6 @@ is($node->safe_psql('postgres', "SELECT usable, state, reason FROM hpsort_device
 configure($node, 'hpsort.gpu' => 'on');
 $pid = wait_running($node);
 
-# An idle service stops, and is started again when it is needed.
-configure($node, 'hpsort.gpu_idle_shutdown' => '1s');
-wait_running($node);
-ok(wait_for('idle shutdown', sub { !services_alive($node) }), 'idle shutdown');
-ok(wait_for('supervisor', sub { service($node, 'state') eq 'stopped' }), 'with its supervisor');
-is($node->safe_psql('postgres', "SET hpsort.device = gpu; $checks{array}"), 't', 'gpu: waits until it is there again');
-configure($node, 'hpsort.gpu_idle_shutdown' => '0');
-wait_running($node);
-is(supervisors_alive($node), 1, 'with one worker');
-
 # A host without GPU or driver: the service tries once, and once more after a reload.
 # In a build without CUDA the service is not even started.
 my $with_cuda = `'@{[ $node->config_data('--pkglibdir') ]}/hpsort-gpud' --version` !~ /without CUDA/;
@@ -229,7 +219,7 @@ configure($node, 'hpsort.gpu' => 'on');
 $out = $node->safe_psql('postgres', "$checks{array}; SELECT device, reason FROM hpsort_last()");
 like($out, qr/^t\ncpu\|/, 'socket path occupied: auto');
 ok(wait_for('found out', sub { $node->safe_psql('postgres', "SELECT reason FROM hpsort_devices() WHERE device = 'gpu'") =~ /could not listen/ }), 'socket path occupied: said');
-($rc, $out, $err) = $node->psql('postgres', "SET hpsort.gpu_start_timeout = '300ms'; SET hpsort.device = gpu; $checks{array}");
+($rc, $out, $err) = $node->psql('postgres', "SET hpsort.gpu_wait_timeout = '300ms'; SET hpsort.device = gpu; $checks{array}");
 like($err, qr/device "gpu" is not available.*DETAIL:  .*(could not listen|starting)/is, 'socket path occupied: gpu');
 close($squatter);
 unlink $socket;

@@ -22,7 +22,7 @@ sub new_primary
 	my $node = new_cluster($name, allows_streaming => 1);
 
 	$node->append_conf('postgresql.conf', join("\n", "autovacuum = off", "max_parallel_workers_per_gather = 0",
-		"hpsort.gpu_pinned_memory = '4MB'", "hpsort.gpu_restart_delay = '10ms'", @settings) . "\n");
+		"hpsort.gpu_pinned_memory = '4MB'", @settings) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', q{CREATE EXTENSION hpsort;
 		CREATE TABLE keys AS SELECT array_agg(hashint4(i)) AS a FROM generate_series(1, 1000000) i;

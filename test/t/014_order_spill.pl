@@ -21,17 +21,20 @@ max_parallel_workers_per_gather = 0
 synchronize_seqscans = off
 jit = off
 fsync = off
-# Rows are copied but where a test says otherwise; 021_order_in_place.pl has the others.
-hpsort.enable_column_reader = off
 CONF
 $node->start;
+
+# Rows of a sample are copied.  Tables are in a schema, and the views of this name are samples of them;
+# 021_order_in_place.pl has more of rows in place.
+my $in_place = 'SET search_path = placed, public';
 
 sub sql { return $node->safe_psql('postgres', join('', @_)); }
 
 # A row of each kind of order, as i counts up; id is unique.
 sql(<<"SQL");
 CREATE FUNCTION chance(i int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT (hashint8extended(i, $seed) & 2147483647)::int';
-CREATE TABLE t AS SELECT i AS id, i AS up, -i AS down, i / 7 AS steps, i + chance(i) % 500 AS nearly,
+CREATE SCHEMA placed;
+CREATE TABLE placed.t AS SELECT i AS id, i AS up, -i AS down, i / 7 AS steps, i + chance(i) % 500 AS nearly,
 	i - i % 4000 + chance(i) % 4000 AS windows, (chance(i / 700) * 1000::int8 + i % 700) AS clusters,
 	chance(i) AS chaos, chance(i + 1) % 5 AS few, chance(i + 2) % 1000 AS many, i::int8 * 1000000007 AS long_up,
 	hashint8extended(i, $seed) AS long_any, CASE WHEN chance(i + 3) % 3 > 0 THEN NULL ELSE chance(i) END AS often_null,
@@ -39,8 +42,10 @@ CREATE TABLE t AS SELECT i AS id, i AS up, -i AS down, i / 7 AS steps, i + chanc
 	CASE chance(i + 5) % 12 WHEN 0 THEN 'new' WHEN 1 THEN 'paid' WHEN 2 THEN 'packed' WHEN 3 THEN NULL ELSE 'returned' END AS status,
 	CASE chance(i + 6) % 5 WHEN 0 THEN 'beginning' WHEN 1 THEN 'beginnings' ELSE 'end' END AS begins
 FROM generate_series(1, $rows) i;
-CREATE TABLE wide AS SELECT *, repeat(md5(id::text), 12) AS filler FROM t;
-VACUUM ANALYZE t, wide;
+CREATE TABLE placed.wide AS SELECT *, repeat(md5(id::text), 12) AS filler FROM placed.t;
+VACUUM ANALYZE placed.t, placed.wide;
+CREATE VIEW t AS SELECT * FROM placed.t TABLESAMPLE system (100);
+CREATE VIEW wide AS SELECT * FROM placed.wide TABLESAMPLE system (100);
 CREATE FUNCTION disk(mode text, query text) RETURNS int8 LANGUAGE plpgsql AS \$\$
 DECLARE
 	node json;
@@ -77,7 +82,7 @@ sub compare_sizes
 	my $values = join ', ', map { "(\$\$$_\$\$)" } @queries;
 	my $wrong = '';
 
-	for my $line (map { split /\n/, sql("SET hpsort.enable_column_reader = $_; SET work_mem = '$memory'; SELECT disk('forbid', q), disk('force', q), q FROM (VALUES $values) v(q)") } 'on', 'off')
+	for my $line (map { split /\n/, sql("$_; SET work_mem = '$memory'; SELECT disk('forbid', q), disk('force', q), q FROM (VALUES $values) v(q)") } $in_place, 'RESET search_path')
 	{
 		my ($core, $ours, $query) = split /\|/, $line;
 
@@ -97,7 +102,7 @@ diag(sprintf('largest: %.2f of core\'s, %s', $largest, $what));
 
 # --- the same rows as core's, of all of these; rows of equal keys as they came, keys left to core or not
 
-for my $settings ("SET work_mem = '64kB'", "SET work_mem = '200kB'", "SET work_mem = '64kB'; SET hpsort.enable_column_reader = on")
+for my $settings ("SET work_mem = '64kB'", "SET work_mem = '200kB'", "SET work_mem = '64kB'; $in_place")
 {
 	my $values = join ', ', map { "(\$\$SELECT * FROM t ORDER BY $_\$\$)" } @orders;
 
@@ -145,10 +150,11 @@ SQL
 # --- rows so large that few of them fit into memory, and how often they are written while they are divided
 
 sql(<<"SQL");
-CREATE TABLE large (id int, one int, name text, filler text);
-ALTER TABLE large ALTER filler SET STORAGE PLAIN;
-INSERT INTO large SELECT i, 1, lpad(i::text, 8, '0'), repeat('f', 6000) FROM generate_series(1, 400) i;
-ANALYZE large;
+CREATE TABLE placed.large (id int, one int, name text, filler text);
+ALTER TABLE placed.large ALTER filler SET STORAGE PLAIN;
+INSERT INTO placed.large SELECT i, 1, lpad(i::text, 8, '0'), repeat('f', 6000) FROM generate_series(1, 400) i;
+ANALYZE placed.large;
+CREATE VIEW large AS SELECT * FROM placed.large TABLESAMPLE system (100);
 SQL
 for my $order ('name', 'name DESC', 'md5(name)')
 {
@@ -163,8 +169,9 @@ for my $order ('name', 'name DESC', 'md5(name)')
 # --- rows in order, then by chance: the many ranges of the first are joined, or each row would be a piece of its own
 
 sql(<<"SQL");
-CREATE TABLE turns AS SELECT CASE WHEN i <= 200000 THEN i * 10 ELSE chance(i) % 2000000 END AS k, i AS id FROM generate_series(1, 400000) i;
-ANALYZE turns;
+CREATE TABLE placed.turns AS SELECT CASE WHEN i <= 200000 THEN i * 10 ELSE chance(i) % 2000000 END AS k, i AS id FROM generate_series(1, 400000) i;
+ANALYZE placed.turns;
+CREATE VIEW turns AS SELECT * FROM placed.turns TABLESAMPLE system (100);
 SQL
 {
 	my $bytes = (split /\n/, sql("SET work_mem = '64kB'; SET hpsort.debug_sort = force; BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT * FROM turns ORDER BY k;
@@ -175,10 +182,10 @@ SQL
 	is($got[1], $got[0], 'in order, then by chance');
 
 	# The same of keys and places, of which those of NULLs are never joined with others.
-	sql('CREATE TABLE gaps AS SELECT *, CASE WHEN id % 4 > 0 THEN k END AS gaps, k::int8 * 1000000007 AS long, CASE WHEN id % 3 > 0 THEN k::int8 * 1000000007 END AS long_gaps FROM turns; ANALYZE gaps');
+	sql('CREATE TABLE placed.gaps AS SELECT *, CASE WHEN id % 4 > 0 THEN k END AS gaps, k::int8 * 1000000007 AS long, CASE WHEN id % 3 > 0 THEN k::int8 * 1000000007 END AS long_gaps FROM placed.turns; ANALYZE placed.gaps');
 	for my $key ('k', 'gaps', 'gaps NULLS FIRST', 'gaps DESC', 'gaps DESC NULLS LAST', 'long', 'long_gaps', 'long_gaps DESC', 'k, long_gaps')
 	{
-		my $settings = "SET work_mem = '200kB'; SET hpsort.enable_column_reader = on; SELECT count(*) FROM gaps";
+		my $settings = "SET work_mem = '200kB'; $in_place; SELECT count(*) FROM gaps";
 		like(sql("$settings; SET hpsort.debug_sort = force; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM gaps ORDER BY $key"), qr/Disk: .*Rows: in place/s, "in place, by $key");
 		@got = map { sql("$settings; SET hpsort.debug_sort = $_->[0];
 			SELECT md5(string_agg(id::text, ' ')) FROM (SELECT * FROM gaps ORDER BY $_->[1] OFFSET 0) q") } ['forbid', "$key, id"], ['force', $key];

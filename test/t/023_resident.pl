@@ -126,8 +126,8 @@ my @queries = (
 	(map { "SELECT array_agg($_ ORDER BY ordinality) FROM (SELECT $_, row_number() OVER () AS ordinality FROM (SELECT $_ FROM mixed ORDER BY $_ OFFSET 0) q) r" } qw(few wide late_null)),
 	'SELECT hpsort_column_array($$mixed$$, $$wide$$)', 'SELECT hpsort_column_runs($$mixed$$, $$few$$)', 'SELECT hpsort_column($$mixed$$, $$late_null$$)',
 );
-my @modes = ('', 'SET hpsort.verify_resident = on; ', 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ',
-	'SET hpsort.verify_resident = on; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off; ',
+my @modes = ('', 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ',
+	'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off; ',
 	'SET hpsort.debug_sort = force; ');
 my @core = map { sql("SET hpsort.enable_aggregate = off; SET hpsort.debug_aggregate = forbid; SET hpsort.enable_resident = off; SELECT md5(string_agg(q::text, ' ' ORDER BY q::text)) FROM ($_ OFFSET 0) q") } @queries;
 for my $mode (0 .. $#modes)
@@ -138,6 +138,7 @@ for my $mode (0 .. $#modes)
 		is($answers, join("\n", @core), "all types, mode $mode, round $round");
 	}
 }
+is(sql(q{SELECT count(*), bool_and(differing = 0), bool_and(blocks > 300) FILTER (WHERE attribute NOT IN ('id', 'outside')) FROM hpsort_resident_check('mixed')}), '13|t|t', 'all types, checked');
 is(sql(q{SELECT string_agg(attribute, ' ' ORDER BY attribute) FROM hpsort_resident WHERE relation = 'mixed'::regclass AND hits = 0 AND attribute <> 'id'}), 'outside', 'all of them were resident at last');
 is(sql(q{SELECT reason FROM hpsort_resident WHERE attribute = 'outside'}), 'values outside of integer', 'but one');
 cmp_ok(sql(q{SELECT max(bytes::float / rows) FROM hpsort_resident WHERE attribute = 'few'}), '<=', 2.6, 'two bytes a row at most, and 30 %');
@@ -165,6 +166,7 @@ same($node, 'refreshed', 'stored', 'x');
 sql("SELECT warm('parted', 'x')");
 is(sql("SELECT sum(hits) > 80, count(*), bool_and(reason IS NULL) FROM hpsort_resident WHERE relation::text ~ '^part\\d'"), 't|2|t', 'partitions');
 same($node, 'partitions', 'parted', 'x');
+is(sql("SELECT string_agg(relation || ' ' || (blocks > 16), ', ' ORDER BY relation::text) FROM hpsort_resident_check('parted')"), 'part1 true, part2 true', 'each partition is checked');
 sql("CREATE TABLE part3 (LIKE parted); INSERT INTO part3 SELECT id + 100000, 3, 4, filler FROM part2; ALTER TABLE parted ATTACH PARTITION part3 FOR VALUES FROM (100000) TO (200000); ALTER TABLE parted DETACH PARTITION part1");
 sql('VACUUM part3');
 sql("SELECT warm('parted', 'x')");

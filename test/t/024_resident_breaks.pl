@@ -27,6 +27,7 @@ my $version = $node->pg_version;
 $node->safe_psql('postgres', "CREATE FUNCTION hold_map(regclass, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION set_map_slowly(regclass, int8, text) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION clear_page_flag(regclass, int8) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
+	CREATE FUNCTION change_first_row(regclass, int8, int4) RETURNS void STRICT LANGUAGE c AS '$module/hpsort_visibility';
 	CREATE FUNCTION extent_of_block(int8) RETURNS text STRICT LANGUAGE c AS '$module/hpsort_visibility';");
 
 # --- Blocks and their extents, up to the last block that a table can have: of 32,672 blocks to a page of the map the last 4,192
@@ -258,6 +259,25 @@ $node->safe_psql('postgres', q{DELETE FROM corrupt WHERE ctid IN ('(3,6)', '(70,
 same($node, '[PD_ALL_VISIBLE] rows of blocks whose bit was not cleared', 'corrupt');
 $node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) corrupt');
 same($node, '[PD_ALL_VISIBLE] repaired', 'corrupt');
+
+# --- Values that differ although the rule says that they do not: hpsort_resident_check finds them
+
+sub check
+{
+	my ($table) = @_;
+	return $node->safe_psql('postgres', "SELECT attribute, blocks > 80, rows > 6000, differing, first_differing FROM hpsort_resident_check('$table') ORDER BY attribute");
+}
+
+resident_table($node, 'damaged');
+my $hits_before = $node->safe_psql('postgres', "SELECT sum(hits) FROM hpsort_resident");
+is(check('damaged'), "x|t|t|0|\ny|t|t|0|", 'a check of memory that is right');
+$node->safe_psql('postgres', "SELECT change_first_row('damaged', 5, 4), change_first_row('damaged', 7, 4), change_first_row('damaged', 6, 8)");
+is(check('damaged'), "x|t|t|2|5\ny|t|t|1|6", 'two values of x and one of y differ');
+is($node->safe_psql('postgres', "SET hpsort.enable_resident = off; SELECT sum(blocks) FROM hpsort_resident_check('damaged')"), '0', 'without resident columns none are checked');
+is($node->safe_psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(blocks) AS n FROM hpsort_resident_check('damaged'); COMMIT"), '0', 'nor in a serializable transaction');
+is($node->safe_psql('postgres', "SELECT sum(hits) FROM hpsort_resident"), $hits_before, 'a check is no read');
+$node->safe_psql('postgres', "SELECT hpsort_forget('damaged')");
+is(check('damaged'), '', 'columns that are not kept are not checked');
 
 # --- A database of the same number [file]
 

@@ -37,7 +37,6 @@ my $node = new_cluster('rows');
 $node->append_conf('postgresql.conf', <<"CONF");
 shared_preload_libraries = 'hpsort'
 hpsort.resident_memory = $resident
-hpsort.debug_keep_all = on
 shared_buffers = $buffers
 autovacuum = off
 jit = off
@@ -159,6 +158,23 @@ $load .= "VACUUM ANALYZE; DELETE FROM t1 WHERE id % 101 = 7;\n";
 # Never vacuumed or analyzed.
 $load .= $columns->create('fresh', 1200, 0.05, qw(x y uid txt)) . FuzzSql::Columns::dead('fresh', 'y') . "ALTER TABLE fresh SET UNLOGGED;\n";
 $node->safe_psql('postgres', $load);
+$node->safe_psql('postgres', <<'SQL');
+DO $$
+DECLARE
+	rel regclass;
+	attribute name;
+BEGIN
+	FOR rel, attribute IN SELECT attrelid, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped
+	LOOP
+		BEGIN
+			PERFORM hpsort_keep(rel, attribute);
+		EXCEPTION WHEN wrong_object_type THEN
+			NULL;
+		END;
+	END LOOP;
+END $$;
+SQL
 $columns->table('temporary', 1100, 'temp', qw(i2 y d uid_few f8 txt_c));
 my $temporary = "SET temp_buffers = '" . pick('800kB', '8MB') . "';\nCREATE TEMP TABLE temporary AS SELECT g AS id, i2, (i4 % 50000) AS y, d, md5(g % 40 || '')::uuid AS uid_few, f8, md5(g % 300 || '') COLLATE \"C\" AS txt_c FROM (SELECT *, id AS g FROM t1) t WHERE id <= 1100;\n"
   . 'UPDATE temporary SET y = y + 1 WHERE id % 5 = 1; DELETE FROM temporary WHERE id % 9 = 4' . pick('', '; ANALYZE temporary');
@@ -188,7 +204,7 @@ sub settings
 			parallel_leader_participation => weighted(on => 4, off => 1));
 		$set{ $version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode' } = 'regress' if chance(0.1);
 	}
-	$set{$_} = 'off' for chance(0.25) ? some(between(1, 2), qw(enable_hashagg enable_indexscan enable_bitmapscan enable_material enable_hashjoin enable_nestloop enable_incremental_sort enable_gathermerge enable_tidscan hpsort.enable_column_reader)) : ();
+	$set{$_} = 'off' for chance(0.25) ? some(between(1, 2), qw(enable_hashagg enable_indexscan enable_bitmapscan enable_material enable_hashjoin enable_nestloop enable_incremental_sort enable_gathermerge enable_tidscan)) : ();
 	$set{$_} = 'on' for chance(0.1) ? some(2, qw(enable_partitionwise_join enable_partitionwise_aggregate)) : ();
 	$set{ pick(qw(random_page_cost seq_page_cost cpu_tuple_cost cpu_operator_cost)) } = pick(0.01, 0.1, 1, 5) if chance(0.15);
 	$set{'hpsort.algorithm'} = pick(qw(zero_compressed radix)) if chance(0.1);
@@ -259,6 +275,7 @@ if (!$only && $queries >= 1000)
 	cmp_ok($shares{by_group}, '>=', 35, 'only the first of each group are kept');
 }
 
+is($node->safe_psql('postgres', q{SELECT coalesce(sum(differing), 0) FROM pg_class c, hpsort_resident_check(c.oid) WHERE relkind IN ('r', 'p')}), '0', 'memory has what the tables have');
 $node->stop;
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC:|TRAP:/, 'no crash');
 done_testing();

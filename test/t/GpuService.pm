@@ -30,7 +30,7 @@ sub new_server
 		"autovacuum = off", "hpsort.enable_sort = off", "restart_after_crash = on", "log_statement = none",
 		"log_line_prefix = '%p %b '", "max_parallel_workers_per_gather = 0",
 		"hpsort.gpu_devices = 'cpu'", "hpsort.gpu_pinned_memory = '32MB'",
-		"hpsort.gpu_cost_factor = 0", "hpsort.gpu_restart_delay = '10ms'", @settings) . "\n");
+		"hpsort.gpu_cost_factor = 0", @settings) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
 	return $node;
@@ -76,6 +76,8 @@ sub wait_running
 	my $sort = "SET hpsort.device = gpu; SELECT hpsort('{2,1}')";
 
 	wait_for('service is running', sub {
+		# A reload starts one that has failed at once.
+		$node->reload if service($node, 'state') eq 'restarting';
 		my ($rc, $out) = $node->psql('postgres', $sort);
 		return $rc == 0 && service($node, 'state') eq 'running';
 	});

@@ -124,7 +124,6 @@ test_strangers(void **state)
 static void
 test_start_and_end(void **state)
 {
-	static const char *const idle[] = {"--idle-timeout", "1", NULL};
 	static const char *const wrong[] = {"--chunk", "100", NULL};
 	static const char *const no_gpu[] = {"--devices", "auto", NULL};
 	static const char *const bad_fault[] = {"--fault", "no:such", NULL};
@@ -177,11 +176,6 @@ test_start_and_end(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	unlink(path);
-	unlink(s.log);
-
-	/* an idle service ends */
-	gpu_service_start(&s, idle);
-	assert_int_equal(gpu_service_wait(&s, 20000), 0);
 	unlink(s.log);
 
 	assert_false(gpu_service_try(&s, NULL, wrong));

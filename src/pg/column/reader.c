@@ -30,10 +30,8 @@
 
 #include "pg/column/reader.h"
 #include "pg/column/resident_source.h"
-#include "pg/column/resident_verify.h"
 #include "pg/column/row.h"
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/resident/resident.h"
 
 /* What is noted of a page's visible rows. */
@@ -74,8 +72,6 @@ struct ColumnReader
 	bool		in_pages;		/* these are being read */
 	BlockNumber unread;			/* by_page: the page of the batch, if it has not been read */
 	Buffer		late;			/* ... but is now, pinned */
-	ColumnBatch *verify;		/* with hpsort.verify_resident: a page's rows, as batches */
-	ResidentCounted verified;	/* of the blocks that the GPU has counted */
 	ColumnBlocks *blocks;		/* as in ColumnScan */
 
 	/* filters, as in ColumnScan */
@@ -410,26 +406,22 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 		.nbatches = reader->nbatches,
 		.tids = scan->tids ? &reader->pages : NULL,
 		.keys = scan->keys,
-		.packed = scan->packed && !hpsort_verify_resident,
+		.packed = scan->packed,
 		.runs = scan->runs,
 		.handler = scan->handler,
-		.read_handled = hpsort_verify_resident
+		.cutoff = scan->cutoff
 	};
-	int			b;
 
 	if (!resident_enabled() || !reader->heap || (scan->tids && !scan->unread) || scan->images)
 		return;
-	/* Pages are compared with all rows. */
-	if (!hpsort_verify_resident)
-		resident.cutoff = scan->cutoff;
-	if (scan->qual || scan->nfilters > 0 || resident.cutoff)
+	if (scan->qual || scan->nfilters > 0 || scan->cutoff)
 	{
 		FilteredScan filtered = {
 			.rel = scan->rel,
 			.ncolumns = scan->ncolumns,
 			.attnums = scan->attnums,
 			.tids = resident.tids,
-			.cutoff = resident.cutoff,
+			.cutoff = scan->cutoff,
 			.qual = scan->qual,
 			.nfilters = scan->nfilters,
 			.filters = scan->filters,
@@ -443,14 +435,8 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	}
 	resident.nblocks = heap->rs_nblocks;
 	reader->resident = resident_source_open(&resident);
-	if (reader->resident == NULL)
-		return;
-	compat_block_stream_begin(&reader->others, heap, resident_source_next_block, reader->resident);
-	if (!hpsort_verify_resident)
-		return;
-	reader->verify = palloc0_array(ColumnBatch, reader->nbatches);
-	for (b = 0; b < reader->nbatches; b++)
-		column_batch_make(&reader->verify[b], BATCH_KEYS | BATCH_WIDE | BATCH_NULLS, MaxHeapTuplesPerPage);
+	if (reader->resident)
+		compat_block_stream_begin(&reader->others, heap, resident_source_next_block, reader->resident);
 }
 
 static void
@@ -468,64 +454,15 @@ close_resident(ColumnReader *reader)
 	resident_source_close(reader->resident);
 }
 
-/* Reads a block's page into the batches of verify. */
-static void
-read_to_verify(ColumnReader *reader, BlockNumber block)
-{
-	Buffer		buffer = ReadBuffer(reader->rel, block);
-	uint64		filtered = reader->filtered;
-	int			npages = reader->pages.n;
-	int			b;
-
-	for (b = 0; b < reader->nbatches; b++)
-		column_batch_clear(&reader->verify[b]);
-	read_page(reader, buffer, reader->verify);
-	ReleaseBuffer(buffer);
-	/* These rows have been counted by the source, and the page noted. */
-	reader->filtered = filtered;
-	reader->pages.n = npages;
-}
-
-/* A ResidentVerifyNext: reads the page of the next block that the GPU has counted. */
-static bool
-read_counted(void *arg)
-{
-	ColumnReader *reader = (ColumnReader *) arg;
-	BlockNumber block;
-
-	if (!resident_source_next_counted(reader->resident, &reader->verified, &block))
-		return false;
-	read_to_verify(reader, block);
-	return true;
-}
-
-/* Adds resident rows to batches, verified if that is wanted. */
+/* Adds resident rows to batches; by_page, those of one block, whose page is left unread. */
 static ResidentStep
 fill_resident(ColumnReader *reader, ColumnBatch *batches)
 {
-	ColumnBatch *before;
-	BlockNumber block = InvalidBlockNumber;
-	ResidentStep step;
+	BlockNumber block;
+	ResidentStep step = resident_source_fill(reader->resident, batches, reader->by_page ? &block : NULL);
 
-	if (reader->verify == NULL && !reader->by_page)
-		return resident_source_fill(reader->resident, batches, NULL);
-	before = palloc_array(ColumnBatch, reader->nbatches);
-	memcpy(before, batches, reader->nbatches * sizeof(ColumnBatch));
-	step = resident_source_fill(reader->resident, batches, &block);
-	if (step == RESIDENT_ROWS && reader->verify)
-	{
-		if (batches[0].runs)
-			resident_verify_runs(reader->rel, &reader->layout, reader->verify, batches[0].runs, read_counted, reader);
-		else if (BlockNumberIsValid(block))
-		{
-			read_to_verify(reader, block);
-			resident_verify_block(reader->rel, &reader->layout, reader->nbatches, block, batches, before,
-								  reader->verify);
-		}
-	}
 	if (step == RESIDENT_ROWS && reader->by_page)
 		reader->unread = block;
-	pfree(before);
 	return step;
 }
 

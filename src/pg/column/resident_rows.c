@@ -16,7 +16,6 @@ struct ResidentRows
 {
 	SortContext context;
 	const ResidentFilter *filter;
-	bool		every;			/* extents are added whose rows do not pass */
 	const SourceColumn *columns;	/* the scan's */
 	LeftExtents *left;			/* the extents */
 	int32	   *lo;				/* bounds of all values, by column */
@@ -113,7 +112,7 @@ make_rows(LeftPurpose purpose, const SortContext *context, int ncolumns, size_t 
 }
 
 ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter, bool every,
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter,
 				   size_t room)
 {
 	ResidentRows *rows;
@@ -124,7 +123,6 @@ resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, cons
 	pg_sort_context_lenient(&context, CurrentMemoryContext, true);
 	rows = make_rows(LEFT_TO_SORT, &context, ncolumns, room);
 	rows->filter = filter;
-	rows->every = every;
 	return rows;
 }
 
@@ -172,7 +170,7 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 	bool		nulls;
 	int			c;
 
-	if (rows->filter == NULL || rows->every || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
+	if (rows->filter == NULL || resident_blocks_count(valid) < RESIDENT_EXTENT_BLOCKS)
 		return false;
 	for (c = 0; c < rows->left->ncolumns; c++)
 	{

@@ -24,12 +24,11 @@ typedef struct ResidentRows ResidentRows;
 
 /*
  * Makes a query that sorts rows of these columns, of which the first nkeys make the key, by a
- * filter that may be NULL.  Returns NULL if the CPU is expected to be faster.  every: extents
- * whose rows do not pass the filter are not left out either; room: of extents, at first.  In
- * the current memory context.
+ * filter that may be NULL.  Returns NULL if the CPU is expected to be faster.  room: of extents,
+ * at first.  In the current memory context.
  */
 extern ResidentRows *resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
-										const ResidentFilter *filter, bool every, size_t room);
+										const ResidentFilter *filter, size_t room);
 
 /*
  * Makes a query that counts the values of a column.  Returns NULL if the CPU is expected to be

@@ -116,7 +116,7 @@ begin_columns(ResidentSource *source)
 	counts = scan->runs && scan->ncolumns == 1 && scan->filter == NULL;
 	if (scan->handler && !(counts && resident_rows_are_counted(&summaries[0])))
 		source->rows = resident_rows_make(summaries, scan->ncolumns, scan->nreturned, scan->filter,
-										  scan->read_handled, room);
+										  room);
 	if (source->rows)
 		scan->handler->has_rows = true;
 	else if (counts)
@@ -197,26 +197,6 @@ int64
 resident_source_gpu_hits(const ResidentSource *source)
 {
 	return source->gpu_hits;
-}
-
-bool
-resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block)
-{
-	const LeftExtents *left = source->left;
-
-	for (; at->extent < left->n; at->extent++, at->block = 0)
-	{
-		const SortRows *extent = &left->rows[at->extent];
-		const ResidentBlocks blocks = {{extent->blocks[0], extent->blocks[1]}};
-
-		while (extent->added && at->block < RESIDENT_EXTENT_BLOCKS)
-			if (resident_blocks_has(&blocks, at->block++))
-			{
-				*block = visibility_extent_start(left->numbers[at->extent]) + at->block - 1;
-				return true;
-			}
-	}
-	return false;
 }
 
 int64
@@ -639,7 +619,7 @@ ask_handler(ResidentSource *source)
 {
 	ResidentRowsHandler *handler = source->scan.handler;
 
-	if (!handler->handle(handler->arg, source->rows) || source->scan.read_handled)
+	if (!handler->handle(handler->arg, source->rows))
 		return false;
 	source->filtered += resident_rows_refused(source->rows);
 	note_gpu_hits(source, resident_rows_blocks(source->rows));
@@ -719,9 +699,7 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 		{
 			ResidentStep step;
 
-			/* What the GPU brings is of no single block, though one may just have been given up. */
-			if (one)
-				*one = InvalidBlockNumber;
+			Assert(one == NULL || source->rows == NULL);
 			step = source->left ? fill_from_left(source, batches) : RESIDENT_END;
 
 			/* There is another extent to be read, or there are pages. */

@@ -45,7 +45,6 @@ typedef struct ResidentScan
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
 	ResidentRowsHandler *handler; /* as in ColumnScan */
-	bool		read_handled;		/* rows that the handler has answered are read nevertheless */
 } ResidentScan;
 
 /*
@@ -63,9 +62,8 @@ typedef enum ResidentStep
 } ResidentStep;
 
 /*
- * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, the
- * rows of a single block, never packed, and *one is its number; *one is InvalidBlockNumber where
- * the GPU has counted the rows.
+ * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is for scans without runs and
+ * without a taker, the rows of a single block, never packed, and *one is its number.
  */
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);
@@ -86,15 +84,6 @@ extern int64 resident_source_blocks(const ResidentSource *source);
 
 /* Rows of extents that the filter has refused so far. */
 extern uint64 resident_source_filtered(const ResidentSource *source);
-
-/* The next block that the GPU has counted, from a position that begins with zeros on; false at the end. */
-typedef struct ResidentCounted
-{
-	size_t		extent;
-	int			block;			/* of the extent */
-} ResidentCounted;
-
-extern bool resident_source_next_counted(const ResidentSource *source, ResidentCounted *at, BlockNumber *block);
 
 /* The directory learns what was read.  After an error this is not called, which does no harm. */
 extern void resident_source_close(ResidentSource *source);

@@ -28,7 +28,6 @@
 
 PG_FUNCTION_INFO_V1(hpsort_algorithms);
 PG_FUNCTION_INFO_V1(hpsort_devices);
-PG_FUNCTION_INFO_V1(hpsort_resident_devices);
 PG_FUNCTION_INFO_V1(hpsort_last);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu);
 PG_FUNCTION_INFO_V1(hpsort_stat_gpu_reset);
@@ -68,7 +67,7 @@ hpsort_algorithms(PG_FUNCTION_ARGS)
 /* Most GPUs of one host that are shown. */
 #define DEVICES_MAX 64
 
-#define DEVICE_COLUMNS 12
+#define DEVICE_COLUMNS 14
 
 /* hpsort_devices() returns SETOF record; starts no service */
 Datum
@@ -124,40 +123,12 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		values[9] = Int32GetDatum((int32) d->jobs_running);
 		values[10] = Int64GetDatum((int64) d->jobs_done);
 		values[11] = CStringGetTextDatum(d->last_error);
+		values[12] = Int64GetDatum((int64) d->extents);
+		values[13] = Int64GetDatum((int64) d->extent_bytes);
 		/* The service's CPU device, a device for tests, has no ordinal. */
 		isnull[1] = d->ordinal < 0;
 		isnull[5] = ready;
 		isnull[11] = d->last_error[0] == '\0';
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
-	}
-	return (Datum) 0;
-}
-
-/* hpsort_resident_devices() returns SETOF record; starts no service */
-Datum
-hpsort_resident_devices(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	GpuDeviceStatus *devices = palloc(DEVICES_MAX * sizeof(GpuDeviceStatus));
-	const char *state;
-	char		text[192];
-	int			count;
-	int			i;
-
-	InitMaterializedSRF(fcinfo, 0);
-	count = connections_devices(devices, DEVICES_MAX, &state, text, sizeof(text));
-	/* An interrupt ends that function's wait, but is not raised inside. */
-	pg_check_interrupts();
-	for (i = 0; i < count; i++)
-	{
-		const GpuDeviceStatus *d = &devices[i];
-		Datum		values[4] = {
-			Int32GetDatum(d->ordinal), CStringGetTextDatum(d->name),
-			Int64GetDatum((int64) d->extents), Int64GetDatum((int64) d->extent_bytes)
-		};
-		/* The service's CPU device, a device for tests, has no ordinal. */
-		bool		isnull[4] = {d->ordinal < 0};
-
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
 	return (Datum) 0;

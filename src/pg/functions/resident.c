@@ -1,7 +1,8 @@
 /*
  * resident.c
  *		hpsort_keep() and hpsort_forget(): which columns are to be resident, and
- *		hpsort_resident(): which are, and why others are not.
+ *		hpsort_resident(): which are, and why others are not; and hpsort_resident_check(): whether
+ *		what is in memory is what the table has.
  *
  * The table hpsort_kept is written on behalf of its owner, by SQL, so that its key, its
  * trigger and a read-only transaction have the effects they have for everybody; callers
@@ -36,6 +37,7 @@
 #include "utils/tuplestore.h"
 
 #include "pg/column/residency.h"
+#include "pg/column/resident_check.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
@@ -48,6 +50,7 @@ PG_FUNCTION_INFO_V1(hpsort_support_relation_in);
 PG_FUNCTION_INFO_V1(hpsort_support_kept_insert);
 PG_FUNCTION_INFO_V1(hpsort_support_kept_changed);
 PG_FUNCTION_INFO_V1(hpsort_resident);
+PG_FUNCTION_INFO_V1(hpsort_resident_check);
 
 /* Complains unless the user owns the relation. */
 static void
@@ -56,6 +59,15 @@ check_owner(Oid relid)
 	if (!compat_owns_relation(relid))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
+}
+
+static void
+check_exists(Oid relid)
+{
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
 }
 
 /* Complains if no column of the relation can ever be resident. */
@@ -201,10 +213,7 @@ hpsort_keep(PG_FUNCTION_ARGS)
 	int			i;
 
 	PreventCommandIfReadOnly("hpsort_keep()");
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
+	check_exists(relid);
 	check_owner(relid);
 	/* The lock stays: nobody drops the table until the declaration can be seen. */
 	rel = relation_open(relid, AccessShareLock);
@@ -509,6 +518,74 @@ hpsort_resident(PG_FUNCTION_ARGS)
 			*one = (ResidentDeclaration) {child_relid, declaration->attribute};
 			shown = lappend(shown, one);
 		}
+	}
+	return (Datum) 0;
+}
+
+/* The columns of hpsort_resident_check. */
+enum
+{
+	CHECKED_RELATION,
+	CHECKED_ATTRIBUTE,
+	CHECKED_BLOCKS,
+	CHECKED_ROWS,
+	CHECKED_DIFFERING,
+	CHECKED_FIRST_DIFFERING,
+	CHECKED_COUNT
+};
+
+/* Adds a row for each declared column of a relation that has storage. */
+static void
+check_columns(ReturnSetInfo *rsinfo, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	AttrNumber	attnum;
+
+	for (attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+		Datum		values[CHECKED_COUNT];
+		bool		isnull[CHECKED_COUNT] = {0};
+		ResidentCheck check;
+
+		if (att->attisdropped || !resident_is_kept(RelationGetRelid(rel), attnum))
+			continue;
+		resident_check_column(rel, attnum, &check);
+		values[CHECKED_RELATION] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[CHECKED_ATTRIBUTE] = NameGetDatum(&att->attname);
+		values[CHECKED_BLOCKS] = Int64GetDatum(check.blocks);
+		values[CHECKED_ROWS] = Int64GetDatum(check.rows);
+		values[CHECKED_DIFFERING] = Int64GetDatum(check.differing);
+		values[CHECKED_FIRST_DIFFERING] = Int64GetDatum(check.first_differing);
+		isnull[CHECKED_FIRST_DIFFERING] = check.differing == 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
+	}
+}
+
+/*
+ * hpsort_resident_check(rel regclass) returns SETOF record
+ *
+ * A row for each declared column of the relation, or of each of its partitions.
+ */
+Datum
+hpsort_resident_check(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	List	   *relids;
+	ListCell   *lc;
+
+	check_exists(relid);
+	check_owner(relid);
+	InitMaterializedSRF(fcinfo, 0);
+	relids = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE
+		? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
+	foreach(lc, relids)
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+			check_columns((ReturnSetInfo *) fcinfo->resultinfo, rel);
+		relation_close(rel, NoLock);
 	}
 	return (Datum) 0;
 }

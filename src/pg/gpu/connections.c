@@ -291,6 +291,13 @@ service_is_there(ServiceStatus *status, bool *wait)
 	return true;
 }
 
+/* How long a sort that insists on the GPU waits for a service that is starting, ms. */
+static int
+start_timeout(void)
+{
+	return hpsort_gpu_wait_timeout > 0 ? hpsort_gpu_wait_timeout : INT_MAX;
+}
+
 bool
 connection_make_usable(Connection *connection, bool insist, bool *wait)
 {
@@ -314,7 +321,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 		return false;
 	}
 	if (connect_to_service(connection, status.service_pid,
-						   insist ? Max(hpsort_gpu_start_timeout, 1) : GREETING_MS))
+						   insist ? start_timeout() : GREETING_MS))
 	{
 		avoided.pid = 0;
 		return true;
@@ -328,7 +335,7 @@ connection_make_usable(Connection *connection, bool insist, bool *wait)
 bool
 connection_wait_until_usable(Connection *connection)
 {
-	int64		until = gpu_clock_ms() + hpsort_gpu_start_timeout;
+	int64		until = gpu_clock_ms() + start_timeout();
 	bool		usable;
 
 	for (;;)

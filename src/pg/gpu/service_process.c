@@ -58,7 +58,6 @@ service_is_installed(const char **reason)
 static char **
 service_arguments(void)
 {
-	static const char *const levels[] = {"debug", "info", "warning", "error"};
 	char	  **argv = palloc0(20 * sizeof(char *));
 	int			n = 0;
 
@@ -74,10 +73,6 @@ service_arguments(void)
 	argv[n++] = "--resident-memory";
 	argv[n++] = hpsort_resident_gpu_memory < 0 ? "auto" :
 		psprintf(UINT64_FORMAT, (uint64) hpsort_resident_gpu_memory << 20);
-	argv[n++] = "--idle-timeout";
-	argv[n++] = psprintf("%d", hpsort_gpu_idle_shutdown);
-	argv[n++] = "--log-level";
-	argv[n++] = unconstify(char *, levels[hpsort_gpu_log_level]);
 	if (hpsort_gpu_fault[0] != '\0')
 	{
 		argv[n++] = "--fault";

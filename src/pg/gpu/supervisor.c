@@ -45,13 +45,11 @@
  */
 #define GREETING_MS 5000
 
-/* The longest wait before a restart; the shortest is hpsort.gpu_restart_delay. */
+/* The wait before a restart doubles with each failure in a row: the shortest, and the longest. */
+#define SHORTEST_DELAY_MS 1000
 #define LONGEST_DELAY_MS 60000
 
-/*
- * After a service has run for so many times the last delay, the next delay is the
- * shortest.
- */
+/* After a service has run for this many times the last delay, the next delay is the shortest. */
 #define HEALTHY_DELAYS 10
 
 static ServiceProcess service = {.input = -1,.output = -1};
@@ -110,7 +108,10 @@ supervisor_request(const char **reason)
  * ------------------------------------------------------------------------
  */
 
-/* Reloads the settings; stops a service that runs with others. */
+/*
+ * Reloads the settings; stops a service that runs with others.  One that has failed is started at once:
+ * whoever reloads may have removed the cause.
+ */
 static void
 obey_reload(void)
 {
@@ -124,14 +125,13 @@ obey_reload(void)
 		next_start = 0;
 		return;
 	}
-	if (service_process_is_outdated(&service))
+	if (service.pid != 0 && service_process_is_outdated(&service))
 	{
-		if (service.pid != 0)
-			ereport(LOG, (errmsg("restarting the GPU service with new settings")));
+		ereport(LOG, (errmsg("restarting the GPU service with new settings")));
 		service_process_stop(&service);
-		delay = 0;
-		next_start = 0;
 	}
+	delay = 0;
+	next_start = 0;
 }
 
 /* Called whenever this worker exits: the service ends first. */
@@ -267,7 +267,7 @@ check_suspect(void)
 static void
 restart_later(const char *text)
 {
-	delay = Min(Max(2 * delay, hpsort_gpu_restart_delay), LONGEST_DELAY_MS);
+	delay = Min(Max(2 * delay, SHORTEST_DELAY_MS), LONGEST_DELAY_MS);
 	next_start = gpu_clock_ms() + delay;
 	service_set_state(SERVICE_RESTARTING, 0, text);
 }
@@ -338,7 +338,7 @@ after_end(int status)
 
 	/* Anything else may have been an accident. */
 	if (service.ready && gpu_clock_ms() - service.started >=
-		(int64) HEALTHY_DELAYS * Max(delay, hpsort_gpu_restart_delay))
+		(int64) HEALTHY_DELAYS * Max(delay, SHORTEST_DELAY_MS))
 		delay = 0;
 	service_count_restart();
 	restart_later(text);

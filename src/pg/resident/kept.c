@@ -36,7 +36,6 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "pg/guc.h"
 #include "pg/resident/kept.h"
 
 /* The columns of hpsort_kept. */
@@ -304,18 +303,22 @@ kept_attnums(Oid relid)
 bool
 resident_is_kept(Oid relid, AttrNumber attnum)
 {
-	if (hpsort_debug_keep_all)
-		return attnum > 0;
+#ifdef HPSORT_KEEP_ALL
+	return attnum > 0;
+#else
 	return attnum > 0 && resident_keeps_any() && bms_is_member(attnum, kept_attnums(relid));
+#endif
 }
 
 bool
 resident_keeps_any(void)
 {
-	if (hpsort_debug_keep_all)
-		return true;
+#ifdef HPSORT_KEEP_ALL
+	return true;
+#else
 	load(false);
 	return declarations != NIL;
+#endif
 }
 
 Oid

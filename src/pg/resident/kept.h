@@ -25,7 +25,7 @@ typedef struct ResidentDeclaration
  * table that the relation is a partition of.  From a cache of this process, which
  * follows what is committed as the relation cache does; while hpsort_kept has to be read again and is locked,
  * nothing is declared.  Needs a transaction.
- * hpsort.debug_keep_all takes all columns for declared.
+ * A build with HPSORT_KEEP_ALL, for tests, takes all columns for declared.
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 

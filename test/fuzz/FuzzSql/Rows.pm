@@ -97,7 +97,8 @@ sub ordered
 
 	push @where, "$relation->{unique}[0] % " . between(3, 8) . ' = 1' if $relation->{rows} > 1000 && $limit->{sql} !~ /LIMIT|FETCH/ && chance(0.75);
 	push @order, map { $_ . pick('', ' DESC') } @{ $relation->{unique} } if $total;
-	my $from = " FROM $relation->{from}" . where(@where);
+	# Rows of a sample are copied; others may stay in place.
+	my $from = " FROM $relation->{from}" . ($relation->{table} && chance(0.06) ? ' TABLESAMPLE system (100)' : '') . where(@where);
 	my $with = FuzzSql::Queries::with($relation);
 	my $order = join(', ', @order);
 	return {

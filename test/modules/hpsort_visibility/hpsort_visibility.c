@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/visibilitymap.h"
 #include "access/xlog.h"
@@ -27,6 +28,7 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(hold_map);
 PG_FUNCTION_INFO_V1(set_map_slowly);
 PG_FUNCTION_INFO_V1(clear_page_flag);
+PG_FUNCTION_INFO_V1(change_first_row);
 PG_FUNCTION_INFO_V1(extent_of_block);
 
 /* How long at most. */
@@ -109,6 +111,27 @@ clear_page_flag(PG_FUNCTION_ARGS)
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	PageClearAllVisible(BufferGetPage(buffer));
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+	table_close(rel, AccessShareLock);
+	PG_RETURN_VOID();
+}
+
+/*
+ * change_first_row(regclass, block int8, at int4): adds 1 to a byte of the first row's values, behind the page's LSN and the
+ * map, as damaged storage would.
+ */
+Datum
+change_first_row(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = ReadBuffer(rel, (BlockNumber) PG_GETARG_INT64(1));
+	Page		page = BufferGetPage(buffer);
+	HeapTupleHeader row;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	row = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, FirstOffsetNumber));
+	((char *) row)[row->t_hoff + PG_GETARG_INT32(2)]++;
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 	table_close(rel, AccessShareLock);

@@ -24,7 +24,6 @@
 #include "utils/typcache.h"
 
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 
 static const CustomExecMethods groups_exec_methods;
@@ -401,7 +400,7 @@ read_rows(GroupsState *node)
 		node->sources.handler = groups_lookup_begin(node->lookup, node->memory_limit);
 	aggregate_sources_read(&node->sources, add_batches_to_groups, node);
 	end_rows(node);
-	node->looks_up = groups_lookup_has_found(node->lookup) && !hpsort_verify_resident;
+	node->looks_up = groups_lookup_has_found(node->lookup);
 	MemoryContextSwitchTo(old);
 	for (s = 0; s < node->nvalue_sources; s++)
 		node->done.sorted[s] = aggregation_source_stats(node->aggregation, s, &node->done.stats[s]);
@@ -666,15 +665,11 @@ exec_groups(CustomScanState *css)
 			MemoryContextSwitchTo(old);
 			if (read_refused(node))
 				continue;
-			if (!node->looks_up && groups_lookup_has_found(node->lookup))
-				groups_lookup_verify(node, NULL, 0, slot);
 			break;
 		}
 		node->done.totals.rows += rows;
 		node->done.totals.groups++;
 		groups_fill_slot(node, group, rows, slot);
-		if (!node->looks_up && groups_lookup_has_found(node->lookup))
-			groups_lookup_verify(node, group, rows, slot);
 		MemoryContextSwitchTo(old);
 		ExecStoreVirtualTuple(slot);
 		econtext->ecxt_scantuple = slot;

@@ -116,12 +116,6 @@ extern void groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts
 extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts);
 extern int64 groups_lookup_distinct(const GroupsLookup *lookup);
 
-/*
- * hpsort.verify_resident: compares the scan tuple, which was made of all rows of a group, with what was looked up of the
- * same; NULL: there is no more group.  An error if they differ.
- */
-extern void groups_lookup_verify(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot);
-
 /* --- groups_explain.c */
 
 extern void groups_explain(CustomScanState *css, List *ancestors, ExplainState *es);

@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -721,46 +720,4 @@ int64
 groups_lookup_distinct(const GroupsLookup *lookup)
 {
 	return lookup->ndistinct;
-}
-
-/* --- verifying */
-
-/* Complains about what was looked up. */
-static void
-complain_of_lookup(const GroupsState *node)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("resident columns of relation \"%s\", as the GPU has put them in order, differ from the table",
-					RelationGetRelationName(node->sources.scans[0]->ss_currentRelation))));
-}
-
-void
-groups_lookup_verify(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot)
-{
-	int			natts = node->ngroups + node->noutputs;
-	Datum	   *values = palloc_array(Datum, natts);
-	bool	   *nulls = palloc_array(bool, natts);
-	const GroupValues *found;
-	int64		found_rows;
-	bool		more = groups_lookup_next(node, &found, &found_rows);
-	int			i;
-
-	if (more != (group != NULL) || (more && found_rows != rows))
-		complain_of_lookup(node);
-	if (!more)
-		return;
-	memcpy(values, slot->tts_values, natts * sizeof(Datum));
-	memcpy(nulls, slot->tts_isnull, natts * sizeof(bool));
-	node->looks_up = true;
-	groups_fill_slot(node, found, found_rows, slot);
-	node->looks_up = false;
-	for (i = 0; i < natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, i);
-
-		if (nulls[i] != slot->tts_isnull[i] ||
-			(!nulls[i] && !datum_image_eq(values[i], slot->tts_values[i], att->attbyval, att->attlen)))
-			complain_of_lookup(node);
-	}
 }

@@ -25,7 +25,7 @@ aggregate_node_wants_upper(const PlannerInfo *root, UpperRelationKind stage,
 	return ((stage == UPPERREL_GROUP_AGG && parse->groupingSets == NIL) ||
 			(stage == UPPERREL_DISTINCT && !parse->hasDistinctOn)) &&
 		input_rel->rtekind == RTE_RELATION && input_rel->reloptkind == RELOPT_BASEREL &&
-		hpsort_enable_aggregate && hpsort_enable_column_reader &&
+		hpsort_enable_aggregate &&
 		hpsort_debug_aggregate != NODE_FORBID;
 }
 

@@ -27,7 +27,6 @@
 #include "pg/column/row.h"
 #include "pg/column/scan.h"
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/sort/column.h"
 #include "pg/nodes/sort/cutoff.h"
 
@@ -38,7 +37,7 @@ scan_is_readable(PlanState *outer)
 	EState	   *estate = outer->state;
 	Relation	relation;
 
-	if (!hpsort_enable_column_reader || !IsA(outer, SeqScanState))
+	if (!IsA(outer, SeqScanState))
 		return false;
 
 	/* EvalPlanQual checks single rows again; other snapshots see rows that the reader does not. */

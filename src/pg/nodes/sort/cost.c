@@ -27,7 +27,6 @@
 #include "utils/selfuncs.h"
 
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/store/abbreviation.h"
@@ -241,7 +240,7 @@ sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
 	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
 	RangeTblEntry *rte;
 
-	if (!IS_SIMPLE_REL(rel) || !hpsort_enable_column_reader || scan->pathtype != T_SeqScan ||
+	if (!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
 		(!bounded && rel->pages > (BlockNumber) NBuffers / 4))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);

@@ -59,7 +59,7 @@ in_place_is_possible(const RowSortSpec *spec, PlanState *child)
 	Relation	rel;
 	int			i;
 
-	if (!hpsort_enable_column_reader || spec->key_only || spec->copied || !IsA(child, SeqScanState))
+	if (spec->key_only || spec->copied || !IsA(child, SeqScanState))
 		return false;
 	rel = ((ScanState *) child)->ss_currentRelation;
 	if ((rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW) ||

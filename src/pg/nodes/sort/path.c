@@ -16,7 +16,6 @@
 #include "pg/column/resident_estimate.h"
 #include "pg/column/value.h"
 #include "pg/compat.h"
-#include "pg/guc.h"
 #include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/cost.h"
 #include "pg/nodes/sort/in_place_allowed.h"
@@ -209,7 +208,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	int			i;
 
 	if (input->limit < 0 || input->by_group || input->limit > rel->pages / IN_PLACE_UNREAD_PART ||
-		!IS_SIMPLE_REL(rel) || !hpsort_enable_column_reader || scan->pathtype != T_SeqScan ||
+		!IS_SIMPLE_REL(rel) || scan->pathtype != T_SeqScan ||
 		scan->parallel_aware || columns->nmapped == 0 ||
 		!(input->key_only || input->in_place))
 		return 1;
