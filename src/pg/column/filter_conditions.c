@@ -16,8 +16,8 @@
 #include "utils/typcache.h"
 
 #include "pg/column/filter_conditions.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
+#include "pg/values/value.h"
 
 /* What is compared with what. */
 typedef struct Comparison

@@ -17,7 +17,7 @@
 #include "postgres.h"
 
 #include "pg/column/reader.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* A grouping column. */
 typedef struct GroupColumn

@@ -87,7 +87,7 @@ extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);
 
 /*
  * The next runs of the group, values ascending; 0 at its end, and the cursor is at
- * the next group then.  Values are those of pg/column/value.h.
+ * the next group then.  Values are those of pg/values/value.h.
  */
 extern size_t pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts);
 

@@ -14,7 +14,6 @@
 
 #include "pg/column/expression_blocks.h"
 #include "pg/column/resident_estimate.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/computed.h"
@@ -24,6 +23,7 @@
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
+#include "pg/values/value.h"
 
 /*
  * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000 rows by
@@ -78,7 +78,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 {
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
-	KeyKind first = KEY_KIND_NONE;
+	ColumnKind	first = COLUMN_KIND_NONE;
 	ListCell   *lc;
 
 	if (!target_is_usable(target))
@@ -93,7 +93,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		EquivalenceMember *member;
 		int			attno = find_column(target, ec, path->parent->relids, &member);
 		Oid			sortop;
-		KeyKind		kind;
+		ColumnKind	kind;
 
 		if (attno == 0)
 			return false;
@@ -101,28 +101,28 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		if (!OidIsValid(sortop))
 			return false;
 		kind = mapping ? key_kind(exprType((Node *) list_nth(target->exprs, attno - 1)),
-								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : KEY_KIND_NONE;
+								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : COLUMN_KIND_NONE;
 		if (lc == list_head(pathkeys))
 		{
-			if (kind == KEY_KIND_NONE)
+			if (kind == COLUMN_KIND_NONE)
 				return false;
 			first = kind;
 		}
-		if (kind == KEY_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
+		if (kind == COLUMN_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
 			mapping = false;
 		if (mapping)
 		{
 			columns->nmapped++;
 			columns->range *= key_range(kind);
 			mapping = columns->exact = key_is_exact(kind);
-			columns->abbreviated = kind == KEY_KIND_ABBREVIATED;
+			columns->abbreviated = kind == COLUMN_KIND_ABBREVIATED;
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
-	columns->first_narrow = key_is_narrow(first);
+	columns->first_narrow = !column_kind_is_wide(first);
 	columns->narrow = columns->nmapped == 1 && columns->first_narrow;
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
 		key_has_value(first);
@@ -351,7 +351,7 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 		sort_path_correlation(root, subpath, key_expression(subpath, columns, 0)) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
-	columns->range /= key_range(KEY_KIND_ABBREVIATED);
+	columns->range /= key_range(COLUMN_KIND_ABBREVIATED);
 	columns->narrow = nbefore == 1 && columns->first_narrow;
 	columns->exact = true;
 	columns->abbreviated = false;

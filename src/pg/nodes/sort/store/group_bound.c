@@ -165,7 +165,7 @@ cutoff_image(const GroupBound *bound, const RowKey *key)
 		return 0;
 	if ((key->nulls >> i) & 1)
 		return column->nulls_first ? 0 : PG_UINT64_MAX;
-	return key->images[i] + (key_is_narrow(column->kind) ? 1 : 0);
+	return key->images[i] + (!column_kind_is_wide(column->kind) ? 1 : 0);
 }
 
 /* Whether two rows have the same values of the keys from .. to - 1, which are mapped. */
@@ -473,7 +473,7 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 		memset(images, 0, keys->n * sizeof(uint64));
 		return images;
 	}
-	more = key_is_narrow(key->kind) ? 1 : 0;
+	more = !column_kind_is_wide(key->kind) ? 1 : 0;
 	null = key->nulls_first ? 0 : PG_UINT64_MAX;
 	if (more == 0 && keys->nulls[k] == NULL)
 		return keys->images[k];
@@ -498,7 +498,7 @@ wants_peers(const GroupBound *bound)
 
 	if (!refuses_peers(bound))
 		return true;
-	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || !key_is_narrow(keys->keys[k].kind));
+	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || column_kind_is_wide(keys->keys[k].kind));
 }
 
 int
@@ -547,7 +547,7 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 	const RowStore *store = bound->store;
 	const KeyColumns *keys = store->keys;
 	int			i = bound->spec.ngroup;
-	bool		compared = i < keys->nexact && (key_is_narrow(keys->keys[i].kind) ||
+	bool		compared = i < keys->nexact && (!column_kind_is_wide(keys->keys[i].kind) ||
 												 (image != 0 && image != PG_UINT64_MAX));
 	MinimalTuple tuple;
 	int			result = 0;

@@ -169,7 +169,7 @@ group_bound_image(KeyColumn *key, Datum value, bool isnull)
 {
 	if (unlikely(isnull))
 		return key->nulls_first ? 0 : PG_UINT64_MAX;
-	return key_image(key, value) + (key_is_narrow(key->kind) ? 1 : 0);
+	return key_image(key, value) + (!column_kind_is_wide(key->kind) ? 1 : 0);
 }
 
 /* Whether a row cannot be among the first of its group. */

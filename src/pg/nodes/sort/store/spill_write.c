@@ -155,7 +155,7 @@ write_ref(Spill *spill, const RowKey *key, uint32 ref)
 		*to++ = (char) key->nulls;
 	for (i = 0; i < keys->nmapped; i++)
 	{
-		Size		len = key_is_narrow(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
+		Size		len = !column_kind_is_wide(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
 		uint32		image = (uint32) key->images[i];
 
 		if (len == sizeof(image))
