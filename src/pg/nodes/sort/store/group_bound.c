@@ -112,33 +112,14 @@ free_cutoffs(GroupBound *bound)
 	bound->used = 0;
 }
 
-/* Gives the codes of groups their bounds; false if they do not fit into 64 bits. */
+/* Numbers the groups; false if they do not fit into 64 bits. */
 static bool
-lay_out_codes(GroupBound *bound)
+number_groups(GroupBound *bound)
 {
-	const RowStore *store = bound->store;
-	unsigned __int128 total = 1;
-	int			i;
-
-	bound->any_null = store->any_null;
-	for (i = bound->spec.ngroup - 1; i >= 0; i--)
-	{
-		bool		any = store->lo[i] <= store->hi[i];
-		bool		any_null = (store->any_null >> i) & 1;
-		bool		nulls_first = store->keys->keys[i].nulls_first;
-		unsigned __int128 width = any ? (unsigned __int128) (store->hi[i] - store->lo[i]) + 1 : 0;
-
-		bound->lo[i] = store->lo[i];
-		bound->hi[i] = store->hi[i];
-		bound->first[i] = any_null && nulls_first ? 1 : 0;
-		bound->null_place[i] = nulls_first ? 0 : (uint64) width;
-		bound->stride[i] = (uint64) total;
-		total *= width + any_null;
-		if (total > PG_UINT64_MAX)
-			return false;
-	}
-	bound->ncodes = (uint64) total;
-	return true;
+	bound->code.ncolumns = bound->spec.ngroup;
+	bound->code.columns = bound->columns;
+	row_store_key_ranges(bound->store, &bound->code);
+	return key_code_number(&bound->code, PG_UINT64_MAX);
 }
 
 /* The code of a row in the store. */
@@ -149,8 +130,7 @@ code_of(const GroupBound *bound, const RowKey *key)
 	int			i;
 
 	for (i = 0; i < bound->spec.ngroup; i++)
-		code += ((key->nulls >> i) & 1 ? bound->null_place[i] :
-				 key->images[i] - bound->lo[i] + bound->first[i]) * bound->stride[i];
+		code += key_code_place(&bound->columns[i], key->images[i], (key->nulls >> i) & 1) * bound->columns[i].stride;
 	return code;
 }
 
@@ -271,8 +251,8 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 {
 	MemoryContext memory = MemoryContextGetParent(bound->store->memory);
 	Size		width = sizeof(uint64) + sizeof(uint32);
-	bool		hashed = bound->ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
-	uint64		places = bound->ncodes;
+	bool		hashed = bound->code.ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
+	uint64		places = bound->code.ncodes;
 	uint64		i;
 
 	if (hashed)
@@ -364,7 +344,7 @@ cut_rows(GroupBound *bound)
 
 	Assert(before > 0 && bound->counted && !group_bound_refuses_all(bound) && !bound->frozen);
 	pg_sort_context_partial(&context, store->memory);
-	if (!lay_out_codes(bound))
+	if (!number_groups(bound))
 	{
 		free_cutoffs(bound);
 		return 0;
@@ -433,29 +413,16 @@ add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 
 {
 	const uint64 *images = keys->images[k];
 	const uint8 *nulls = keys->nulls[k];
-	uint64		lo = bound->lo[k];
-	uint64		first = bound->first[k];
-	uint64		stride = bound->stride[k];
-	bool		any_null = (bound->any_null >> k) & 1;
-	uint64		nvalues = bound->lo[k] <= bound->hi[k] ? bound->hi[k] - bound->lo[k] + 1 : 0;
+	KeyCodeColumn column = bound->columns[k];
 	int			i;
 
-	if (nulls)
-		for (i = 0; i < keys->n; i++)
-		{
-			uint64		distance = images[i] - lo;
+	for (i = 0; i < keys->n; i++)
+	{
+		bool		isnull = nulls && nulls[i];
 
-			unknown[i] |= nulls[i] ? !any_null : distance >= nvalues;
-			codes[i] += (nulls[i] ? bound->null_place[k] : distance + first) * stride;
-		}
-	else
-		for (i = 0; i < keys->n; i++)
-		{
-			uint64		distance = images[i] - lo;
-
-			unknown[i] |= distance >= nvalues;
-			codes[i] += (distance + first) * stride;
-		}
+		unknown[i] |= !key_code_holds(&column, images[i], isnull);
+		codes[i] += key_code_place(&column, images[i], isnull) * column.stride;
+	}
 }
 
 /* The image of each row's first key after the group's, as group_bound_image. */
@@ -527,7 +494,7 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 		for (i = 0; i < keys->n; i++)
 		{
 			rows[n] = i;
-			n += may_be_first(order[i], bound->images[unknown[i] ? bound->ncodes : codes[i]], peers);
+			n += may_be_first(order[i], bound->images[unknown[i] ? bound->code.ncodes : codes[i]], peers);
 		}
 	else
 		for (i = 0; i < keys->n; i++)

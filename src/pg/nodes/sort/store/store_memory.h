@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/sort/store/row.h"
+#include "sort/key_code.h"
 #include "sort/rows.h"
 
 /* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
@@ -121,6 +122,9 @@ extern Size row_store_ref_bytes(const KeyColumns *keys);
 
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
+
+/* Sets the ranges, of what is in the store, and the order of NULLs of a code's columns, the first mapped keys. */
+extern void row_store_key_ranges(const RowStore *store, KeyCode *code);
 
 /* Makes room for another row in all arrays of keys. */
 extern bool store_memory_grow_keys(RowStore *store);
