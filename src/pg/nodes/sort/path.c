@@ -182,14 +182,6 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 	return true;
 }
 
-/* Whether a cutoff of the type's keys leaves out resident values, as sort_cutoff_init says. */
-static bool
-type_has_cutoff(Oid type)
-{
-	type = getBaseType(type);
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
-}
-
 /*
  * What part of the cost of reading and sorting is left where keys are resident and few rows are wanted: all of it if
  * they are not.  A path for all rows stays dearer than its scan, for it is in the list of the table's paths, and
@@ -217,8 +209,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
 
-		if (!IsA(column, Var) || column->varattno <= 0 || (i == 0 && !type_has_cutoff(column->vartype)) ||
-			(input->key_only && !column_type_is_key(column->vartype)))
+		if (!IsA(column, Var) || column->varattno <= 0 || ((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
 			return 1;
 		attributes = lappend_int(attributes, column->varattno);
 	}

@@ -540,15 +540,9 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 
 		if (i >= keys->nexact)
 			result = ApplySortComparator(value, isnull, last, last_isnull, &keys->rest[i - keys->nexact]);
-		else if (isnull || last_isnull)
-			result = isnull == last_isnull ? 0 : isnull == key->nulls_first ? -1 : 1;
 		else
-		{
-			uint64		a = key_image(key, value);
-			uint64		b = key_image(key, last);
-
-			result = a < b ? -1 : a > b;
-		}
+			result = key_compare(key, isnull, isnull ? 0 : key_image(key, value),
+								 last_isnull, last_isnull ? 0 : key_image(key, last));
 	}
 	return result > 0 || (result == 0 && refuses_peers(bound));
 }

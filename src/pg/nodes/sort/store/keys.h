@@ -197,6 +197,15 @@ key_image(KeyColumn *key, Datum value)
 	}
 }
 
+/* Whether an image, or NULL, of a key is before (< 0), at or after another one in the order that is wanted. */
+static inline int
+key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64 b)
+{
+	if (unlikely(a_isnull || b_isnull))
+		return a_isnull == b_isnull ? 0 : a_isnull == key->nulls_first ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
 /* The value of an image, of a kind that has it; of a key that is alone. */
 static inline Datum
 key_value(const KeyColumn *key, uint64 image)
@@ -204,6 +213,8 @@ key_value(const KeyColumn *key, uint64 image)
 	image ^= key->flip;
 	switch (key->kind)
 	{
+		case COLUMN_KIND_INT4:
+			return Int32GetDatum((int32) image);
 		case COLUMN_KIND_INT8:
 			return Int64GetDatum((int64) image);
 		case COLUMN_KIND_FLOAT4:

@@ -221,13 +221,10 @@ compare_rows(const void *a, const void *b, void *arg)
 	{
 		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
 		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
-		uint64		image_l = store->images[i][left->row];
-		uint64		image_r = store->images[i][right->row];
 
-		if (null_l != null_r)
-			return null_l == keys->keys[i].nulls_first ? -1 : 1;
-		if (!null_l && image_l != image_r)
-			return image_l < image_r ? -1 : 1;
+		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row], null_r, store->images[i][right->row]);
+		if (result != 0)
+			return result;
 	}
 	if (sort->nrest > 0)
 	{
