@@ -43,6 +43,16 @@ key_range_images(const KeyRange *range)
 	return key_range_is_empty(range) ? 0 : range->hi - range->lo + 1;
 }
 
+/* Widens range by an image. */
+static inline void
+key_range_put(KeyRange *range, uint64_t image)
+{
+	if (image < range->lo)
+		range->lo = image;
+	if (image > range->hi)
+		range->hi = image;
+}
+
 /* Widens range by another; returns whether that made a difference. */
 extern bool key_range_add(KeyRange *range, const KeyRange *other);
 

@@ -317,12 +317,7 @@ range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 		field_range_add_batch(&range, batch);
 	else
 		for (i = 0; i < nrows; i++)
-		{
-			uint64		image = field_image(batch_value(batch, rows[i]));
-
-			range.lo = Min(range.lo, image);
-			range.hi = Max(range.hi, image);
-		}
+			key_range_put(&range, field_image(batch_value(batch, rows[i])));
 	return range;
 }
 

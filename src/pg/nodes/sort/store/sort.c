@@ -454,7 +454,7 @@ sort_narrow(RowStore *store, const SortContext *context)
 	}
 	if (store->keys->nrest == 0)
 	{
-		sort_rows(store, store->pairs, (uint32) store->lo[0], (uint32) store->hi[0], context);
+		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo, (uint32) store->ranges[0].hi, context);
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
@@ -710,8 +710,8 @@ row_store_sort(RowStore *store, const SortContext *context)
 	memset(&store->stats, 0, sizeof(store->stats));
 	if (nulls_apart)
 	{
-		uint64		lo = store->n > 0 ? store->lo[0] : 0;
-		uint64		hi = store->n > 0 ? store->hi[0] : 0;
+		uint64		lo = store->n > 0 ? store->ranges[0].lo : 0;
+		uint64		hi = store->n > 0 ? store->ranges[0].hi : 0;
 
 		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
 		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;

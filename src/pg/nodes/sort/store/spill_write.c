@@ -46,8 +46,8 @@ static uint64 *
 order_roughly(Spill *spill, const RowStore *store, const SortContext *context)
 {
 	uint64	   *pairs = (uint64 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint64));
-	uint64		lo = store->lo[0];
-	uint64		width = store->hi[0] > lo ? store->hi[0] - lo : 0;
+	uint64		lo = store->ranges[0].lo;
+	uint64		width = store->ranges[0].hi > lo ? store->ranges[0].hi - lo : 0;
 	int			shift = width > PG_UINT32_MAX ? pg_leftmost_one_pos64(width) - 31 : 0;
 	Size		i;
 

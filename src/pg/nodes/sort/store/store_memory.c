@@ -51,7 +51,7 @@ row_store_key_ranges(const RowStore *store, KeyCode *code)
 	{
 		KeyCodeColumn *column = &code->columns[i];
 
-		column->range = (KeyRange) {store->lo[i], store->hi[i], (store->any_null >> i) & 1};
+		column->range = store->ranges[i];
 		column->descending = false; /* images count downwards */
 		column->nulls_first = store->keys->keys[i].nulls_first;
 	}

@@ -89,9 +89,7 @@ typedef struct RowStore
 	uint32	   *refs;			/* wide, with tuples */
 	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's ... */
 	uint32	   *notes;			/* ... for each */
-	uint64		lo[KEY_COLUMNS_MAX_MAPPED];	/* bounds of the images */
-	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
-	uint8		any_null;		/* keys that are NULL somewhere */
+	KeyRange	ranges[KEY_COLUMNS_MAX_MAPPED]; /* of the images and NULLs of each key */
 	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
 	Size		null_room;
 	Size		nnull;			/* number of such rows */
