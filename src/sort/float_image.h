@@ -22,7 +22,10 @@
 #define FLOAT4_NEGATIVE_NANS ((UINT32_C(1) << 23) - 1)
 #define FLOAT8_NEGATIVE_NANS ((UINT64_C(1) << 52) - 1)
 
-/* From the bits of a number to its image, without a branch, which half of the time would be the wrong one. */
+/*
+ * From the bits of a number to its image, without a branch, which would be mispredicted half of the
+ * time.
+ */
 static inline uint32_t
 float4_image(uint32_t bits)
 {

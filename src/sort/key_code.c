@@ -7,7 +7,7 @@
  */
 #include "sort/key_code.h"
 
-/* A number of places, or of codes, of which there may be more than 64 bits count. */
+/* A number of places, or of codes, of which there may be 2^64 and more. */
 __extension__ typedef unsigned __int128 Places;
 
 #define MOST_CODES ((Places) 1 << 64)
@@ -78,7 +78,8 @@ key_range_widen(KeyRange *range, const KeyRange *other, const KeyRange *limits, 
 		return false;
 	bits = key_range_bits(range, others);
 	if (bits <= 64)
-		key_range_extend(range, &old, limits, (uint64_t) (((Places) 1 << bits) - places_of(range, others)));
+		key_range_extend(range, &old, limits,
+						 (uint64_t) (((Places) 1 << bits) - places_of(range, others)));
 	return true;
 }
 
@@ -99,7 +100,9 @@ set_places(KeyCodeColumn *column)
 	return places_of(range, range->nulls ? 1 : 0);
 }
 
-/* Sets the strides of the first columns, of which the last one's is this. */
+/*
+ * Sets the strides of the first columns, beginning with the last of these, which gets the one given.
+ */
 static Places
 set_strides(KeyCode *code, int ncolumns, Places stride)
 {
@@ -153,8 +156,9 @@ key_code_pack(KeyCode *code)
 }
 
 /*
- * Adds a column of which the codes, of which the columns before have so many, have room for the leading
- * bits of its places only; returns how many there are of these, 1 if there is not room for one bit.
+ * Fits the leading bits of a column's places into what the codes of the columns before it leave of 64
+ * bits, which is too little for whole places.  Returns how many different leading bits there are; 1 if
+ * there is no room for one bit.
  */
 static Places
 fit_part(KeyCodeColumn *column, Places before)

@@ -60,16 +60,18 @@ extern bool key_range_add(KeyRange *range, const KeyRange *other);
  * Widens a range by room images, or as many of them as are within limits: on the side
  * where it grew beyond old, which images of a growing column will reach next.
  */
-extern void key_range_extend(KeyRange *range, const KeyRange *old, const KeyRange *limits, uint64_t room);
+extern void key_range_extend(KeyRange *range, const KeyRange *old, const KeyRange *limits,
+							 uint64_t room);
 
-/* Bits that the places of a range's images, and so many other places, need; 65 if 64 are too few. */
+/* Bits that the places of a range's images and a number of others need; 65 if 64 are too few. */
 extern int	key_range_bits(const KeyRange *range, unsigned others);
 
 /*
- * Widens range by another, and then, within limits, by as many images as its bits, with so many other
- * places, have room for; returns whether the other was not inside.
+ * Widens range by another one, and then, within limits, by the images that its bits have room for
+ * beside a number of other places.  Returns whether the other range was not inside.
  */
-extern bool key_range_widen(KeyRange *range, const KeyRange *other, const KeyRange *limits, unsigned others);
+extern bool key_range_widen(KeyRange *range, const KeyRange *other, const KeyRange *limits,
+							unsigned others);
 
 /* One column.  All that follows its range and directions is set with the strides. */
 typedef struct KeyCodeColumn
@@ -83,9 +85,10 @@ typedef struct KeyCodeColumn
 	uint64_t	images;			/* places of images; 0: none, or 2^64 */
 	uint64_t	first;			/* the place of the first image: 1 after NULL */
 	uint64_t	null;			/* the place of NULL */
-	uint64_t	stride;			/* what a place is worth; packed: 0 if the only place takes no bits */
+	uint64_t	stride;			/* of packed columns 0 if there is one place, which takes no bits */
 	int			shift;			/* of a packed column: the stride as bits */
-	int			cut;			/* bits of a place that are not in the code: 0 but for the last fitted column */
+	int			cut;			/* low bits of a place that are not in the code: 0 but for the
+								 * last fitted column */
 } KeyCodeColumn;
 
 typedef struct KeyCode
@@ -94,7 +97,7 @@ typedef struct KeyCode
 	KeyCodeColumn *columns;		/* lent */
 	bool		packed;
 	int			bits;			/* packed: in all; may be more than 64: no codes then */
-	uint64_t	ncodes;			/* numbered or fitted; 0: 2^64, or no codes have been numbered */
+	uint64_t	ncodes;			/* numbered or fitted; 0: 2^64, or nothing has been numbered */
 } KeyCode;
 
 /* Numbers the codes; false if they would be none, or more than most. */
@@ -104,8 +107,9 @@ extern bool key_code_number(KeyCode *code, uint64_t most);
 extern void key_code_pack(KeyCode *code);
 
 /*
- * Fits the codes: of the leading columns, the first *nwhole of which are equal where codes are.  Returns how
- * many these are, which is one more if there is room for the leading bits of another column's places.
+ * Fits the codes.  Sets *nwhole to the number of leading columns whose whole places are in them: these
+ * columns are equal where codes are.  Returns the number of columns that the codes are made of: one
+ * more where there is room for the leading bits of the next column's places.
  */
 extern int	key_code_fit(KeyCode *code, int *nwhole);
 
@@ -124,15 +128,18 @@ key_code_holds(const KeyCodeColumn *column, uint64_t image, bool isnull)
 }
 
 /*
- * Takes a column, from the first to the last, from the code, numbered or packed, of its image; true if
- * it is NULL, and *image is 0.
+ * Takes a column's place out of what is left of a code, numbered or packed, and sets *image; true if
+ * the column is NULL, and *image is 0 then.  The columns must be taken from the first to the last.
  */
 static inline bool
 key_code_take(const KeyCode *code, const KeyCodeColumn *column, uint64_t *left, uint64_t *image)
 {
-	uint64_t	place = column->stride == 0 ? 0 : code->packed ? *left >> column->shift : *left / column->stride;
-	bool		isnull = column->range.nulls && place == column->null;
+	uint64_t	place = 0;
+	bool		isnull;
 
+	if (column->stride != 0)
+		place = code->packed ? *left >> column->shift : *left / column->stride;
+	isnull = column->range.nulls && place == column->null;
 	*left -= place * column->stride;
 	*image = isnull ? 0 : ((place - column->first) + column->base) ^ column->flip;
 	return isnull;

@@ -77,7 +77,8 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 	if (column->kind == COLUMN_KIND_IMAGE)
 		column->null = palloc0(sizeof(Datum));
 	else
-		column->null = stored_datum(column, column_datum(column->kind, column_kind_bias(column->kind)));
+		column->null = stored_datum(column, column_datum(column->kind,
+														 column_kind_bias(column->kind)));
 
 	/* Rows from before ALTER TABLE ADD COLUMN ... DEFAULT lack the column. */
 	missing = getmissingattr(desc, column->attnum, &missing_null);

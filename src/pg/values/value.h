@@ -49,7 +49,7 @@ typedef struct ColumnImage
 /* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_read_kind(Oid type);
 
-/* The kind of a type of pg_type's initial contents that is read and no domain; else COLUMN_KIND_NONE. */
+/* The kind of a type that is no domain and no enum; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_builtin_kind(Oid type);
 
 /* The same, without floats: values of these kinds are integers that aggregates know. */

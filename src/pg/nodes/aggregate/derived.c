@@ -485,7 +485,8 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			key_range_extend(&wider, &before, field_limits(derived->base_kind), Min(n, most - n - nbefore));
+			key_range_extend(&wider, &before, field_limits(derived->base_kind),
+							 Min(n, most - n - nbefore));
 		n = key_range_images(&wider);
 		values = MemoryContextAllocHuge(derived->memory, n * sizeof(int64));
 		states = MemoryContextAllocExtended(derived->memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

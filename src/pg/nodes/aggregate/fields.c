@@ -194,7 +194,8 @@ group_code_of(const GroupCode *group, const GroupValues *values)
 	{
 		const KeyCodeColumn *column = &group->code.columns[c];
 
-		code += key_code_place(column, field_image(values->values[c]), values->nulls[c]) * column->stride;
+		code += column->stride *
+			key_code_place(column, field_image(values->values[c]), values->nulls[c]);
 	}
 	return code;
 }
@@ -230,7 +231,10 @@ extend_range(GroupCode *window, const GroupCode *old, int c, WindowRoom room)
 		key_range_extend(range, &EMPTY_KEY_RANGE, limits, images / 8);
 }
 
-/* Sets the range of a column of a window that grows; returns whether it is wider than that of old, and old's had values. */
+/*
+ * Sets the range of a column of a window that grows; returns whether old's range had values, and
+ * is narrower.
+ */
 static bool
 add_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range)
 {
@@ -313,7 +317,10 @@ locate_wide(const int64 *wide, int n, const KeyCodeColumn *column, uint32 *group
 	return outside;
 }
 
-/* Adds the places of any batch, a row at a time, and notes which rows are outside; returns how many more are. */
+/*
+ * Adds the places of any batch, a row at a time, and notes which rows are outside; returns how many
+ * more are than before.
+ */
 static int
 locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *groups,
 			uint8 *outside)
@@ -419,7 +426,8 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 		column.base ^= FIELD_SIGN;	/* instead of each value */
 		if (batch->nnulls > 0)
 			for (i = 0; i < n; i++)
-				codes[i] |= key_code_place(&column, (uint64) batch_value(batch, i), batch->nulls[i]) << shift;
+				codes[i] |= key_code_place(&column, (uint64) batch_value(batch, i),
+										   batch->nulls[i]) << shift;
 		else if (batch->keys)
 			for (i = 0; i < n; i++)
 				codes[i] |= key_code_place(&column, (uint64) (int64) batch->keys[i], false) << shift;

@@ -210,7 +210,8 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		return false;
 	lookup->value_bits = lookup->layout.code.bits;
 	if (lookup->nfields > lookup->has_value)
-		lookup->value_bits = lookup->has_value ? lookup->layout.code.columns[lookup->nfields - 2].shift : 0;
+		lookup->value_bits = lookup->has_value ?
+			lookup->layout.code.columns[lookup->nfields - 2].shift : 0;
 	lookup->offset = lookup->layout.code.bits == 32 ? UINT32_C(1) << 31 : 0;
 	return lookup->layout.code.bits - lookup->value_bits <= GROUP_BITS;
 }
@@ -227,7 +228,10 @@ code_of_key(const GroupsLookup *lookup, int32 key)
 	return (uint32) key - lookup->offset;
 }
 
-/* How the GPU makes keys of rows: a key is that of each column's smallest value, or NULL, and what the row's values add. */
+/*
+ * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where there is
+ * none, it adds what the row's values differ from these.
+ */
 static void
 describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 {
@@ -358,9 +362,9 @@ static bool
 find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 {
 	uint32		ncodes = UINT32_C(1) << (lookup->layout.code.bits - lookup->value_bits);
-	const KeyCodeColumn *value = lookup->has_value ? &lookup->layout.code.columns[lookup->nfields - 1] : NULL;
-	bool		nulls = value && value->range.nulls;
-	uint32		null_place = nulls ? (uint32) value->null : 0;
+	const KeyCodeColumn *columns = lookup->layout.code.columns;
+	bool		nulls = lookup->has_value && columns[lookup->nfields - 1].range.nulls;
+	uint32		null_place = nulls ? (uint32) columns[lookup->nfields - 1].null : 0;
 	size_t		most = 2 * (size_t) Min(ncodes, CODES_AT_ONCE);
 	int32	   *keys = palloc_array(int32, most);
 	uint64	   *below = palloc_array(uint64, most);
@@ -517,7 +521,8 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 		{
 			uint32		code = code_of_key(lookup, keys[i]);
 
-			if (((uint64) code >> lookup->value_bits) != group->code || (code & mask) >= key_range_images(range))
+			if (((uint64) code >> lookup->value_bits) != group->code ||
+				(code & mask) >= key_range_images(range))
 				return false;
 			lookup->values[i] = field_value(range->lo) + (int64) (code & mask) +
 				column_kind_bias(lookup->fields[lookup->nfields - 1].kind);

@@ -67,7 +67,7 @@ plain_column(const KeyColumn *key, PlanState *outer)
 typedef struct ColumnKeys
 {
 	RowSort    *sort;
-	bool		descending;		/* distances of images count downwards; else they are the values themselves */
+	bool		descending;		/* distances of images count downwards; else they are the values */
 	ColumnCutoff cutoff;		/* if only the first keys are wanted */
 } ColumnKeys;
 
@@ -215,10 +215,13 @@ find_page_keys(const RowSort *sort, PlanState *outer, PageKeys *page)
 		const KeyColumn *key = &keys->keys[i];
 		TargetEntry *target = list_nth_node(TargetEntry, outer->plan->targetlist, key->attno - 1);
 		Var		   *column = (Var *) target->expr;
+		Form_pg_attribute att;
 
 		/* The order of an enum's labels is not that of their numbers. */
-		if (!IsA(column, Var) || column->varattno <= 0 || key->kind == COLUMN_KIND_ENUM ||
-			column_kind(TupleDescAttr(RelationGetDescr(relation), column->varattno - 1)->atttypid) != key->kind)
+		if (!IsA(column, Var) || column->varattno <= 0 || key->kind == COLUMN_KIND_ENUM)
+			return false;
+		att = TupleDescAttr(RelationGetDescr(relation), column->varattno - 1);
+		if (column_kind(att->atttypid) != key->kind)
 			return false;
 		page->attnums[i] = column->varattno;
 		page->keys.images[i] = MemoryContextAlloc(sort->spec->memory, MaxHeapTuplesPerPage * sizeof(uint64));

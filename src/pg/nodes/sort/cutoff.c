@@ -13,7 +13,8 @@ sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key)
 	cutoff->hi = PG_INT32_MAX;
 	cutoff->descending = key->descending;
 	cutoff->skipped = 0;
-	return key->kind == COLUMN_KIND_INT2 || key->kind == COLUMN_KIND_INT4 || key->kind == COLUMN_KIND_INT8;
+	return key->kind == COLUMN_KIND_INT2 || key->kind == COLUMN_KIND_INT4 ||
+		key->kind == COLUMN_KIND_INT8;
 }
 
 void

@@ -175,6 +175,7 @@ take_narrow(Reading *reading, size_t n)
 static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
+	KeyColumn  *keys = reading->rows->store->keys->keys;
 	int			k;
 
 	key->nulls = 0;
@@ -183,7 +184,7 @@ keys_of_row(const Reading *reading, size_t i, RowKey *key)
 		bool		isnull = reading->batches[k].nulls[i];
 
 		key->nulls |= isnull << k;
-		key->images[k] = isnull ? 0 : image_of(&reading->rows->store->keys->keys[k], &reading->batches[k], i);
+		key->images[k] = isnull ? 0 : image_of(&keys[k], &reading->batches[k], i);
 	}
 }
 

@@ -209,7 +209,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
 
-		if (!IsA(column, Var) || column->varattno <= 0 || ((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
+		if (!IsA(column, Var) || column->varattno <= 0 ||
+			((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
 			return 1;
 		attributes = lappend_int(attributes, column->varattno);
 	}

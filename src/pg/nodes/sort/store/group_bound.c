@@ -130,7 +130,8 @@ code_of(const GroupBound *bound, const RowKey *key)
 	int			i;
 
 	for (i = 0; i < bound->spec.ngroup; i++)
-		code += key_code_place(&bound->columns[i], key->images[i], (key->nulls >> i) & 1) * bound->columns[i].stride;
+		code += key_code_place(&bound->columns[i], key->images[i], (key->nulls >> i) & 1) *
+			bound->columns[i].stride;
 	return code;
 }
 
@@ -465,7 +466,8 @@ wants_peers(const GroupBound *bound)
 
 	if (!refuses_peers(bound))
 		return true;
-	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || column_kind_is_wide(keys->keys[k].kind));
+	return k < keys->nkeys &&
+		(k + 1 < keys->nkeys || k >= keys->nexact || column_kind_is_wide(keys->keys[k].kind));
 }
 
 int

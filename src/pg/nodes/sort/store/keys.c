@@ -28,13 +28,14 @@ usual_kind(Oid opcintype)
 ColumnKind
 key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation)
 {
-	ColumnKind		kind = usual_kind(opcintype);
+	ColumnKind	kind = usual_kind(opcintype);
 
 	/* Another operator family may have another order. */
 	if (kind != COLUMN_KIND_NONE &&
 		lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf == opfamily)
 		return kind;
-	return abbreviation_exists(opfamily, opcintype, collation) ? COLUMN_KIND_ABBREVIATED : COLUMN_KIND_NONE;
+	return abbreviation_exists(opfamily, opcintype, collation) ?
+		COLUMN_KIND_ABBREVIATED : COLUMN_KIND_NONE;
 }
 
 /* What is flipped in the integers of a kind; nothing in what is an image already. */

@@ -157,8 +157,8 @@ interval_span(const Interval *value)
 }
 
 /*
- * The images of a float's bits.  Where rows are compared by further keys, 0 and -0 have to be equal, and
- * all NaNs; a key that is alone has different images for different bits.
+ * The images of a float's bits.  A key that is alone has different images for different bits.  Where
+ * rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
  */
 static inline uint64
 key_float4_image(const KeyColumn *key, uint32 bits)
@@ -197,7 +197,7 @@ key_image(KeyColumn *key, Datum value)
 	}
 }
 
-/* Whether an image, or NULL, of a key is before (< 0), at or after another one in the order that is wanted. */
+/* < 0, 0, > 0: image a of a key, or NULL, is before, at, after image b in the order that is wanted. */
 static inline int
 key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64 b)
 {

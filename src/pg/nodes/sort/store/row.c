@@ -56,7 +56,8 @@ row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
 	int			i;
 
 	for (i = 0; result == 0 && i < keys->nmapped; i++)
-		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i], (b->nulls >> i) & 1, b->images[i]);
+		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i],
+							 (b->nulls >> i) & 1, b->images[i]);
 	return result;
 }
 

@@ -78,7 +78,8 @@ combine_keys(const RowStore *store, Combination *c)
 	{
 		const KeyRange *range = &c->columns[i].range;
 
-		c->range *= (key_range_is_empty(range) ? 0 : (double) (range->hi - range->lo) + 1) + range->nulls;
+		c->range *= range->nulls +
+			(key_range_is_empty(range) ? 0 : (double) (range->hi - range->lo) + 1);
 	}
 	c->nkeys = key_code_fit(&c->code, &c->nwhole);
 	c->last = c->code.ncodes - 1;
@@ -222,7 +223,8 @@ compare_rows(const void *a, const void *b, void *arg)
 		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
 		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
 
-		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row], null_r, store->images[i][right->row]);
+		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row],
+							 null_r, store->images[i][right->row]);
 		if (result != 0)
 			return result;
 	}
@@ -454,7 +456,8 @@ sort_narrow(RowStore *store, const SortContext *context)
 	}
 	if (store->keys->nrest == 0)
 	{
-		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo, (uint32) store->ranges[0].hi, context);
+		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo,
+				  (uint32) store->ranges[0].hi, context);
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))

@@ -121,7 +121,10 @@ extern Size row_store_ref_bytes(const KeyColumns *keys);
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
 
-/* Sets the ranges, of what is in the store, and the order of NULLs of a code's columns, the first mapped keys. */
+/*
+ * Describes the store's first mapped keys as the columns of a code: the ranges of what is in the store,
+ * and where NULLs are.
+ */
 extern void row_store_key_ranges(const RowStore *store, KeyCode *code);
 
 /* Makes room for another row in all arrays of keys. */
