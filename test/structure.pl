@@ -26,13 +26,14 @@ my %may = (
 	'pg' => ['sort', 'gpu', 'pg/gpu', 'pg/nodes', 'pg/resident'],
 	'pg/gpu' => ['pg', 'pg/resident', 'gpu', 'sort'],
 	'pg/resident' => ['pg', 'sort'],
-	'pg/column' => ['pg', 'pg/resident', 'sort'],
-	'pg/functions' => ['pg', 'pg/gpu', 'pg/column', 'pg/resident', 'sort'],
+	'pg/values' => ['pg'],
+	'pg/column' => ['pg', 'pg/resident', 'pg/values', 'sort'],
+	'pg/functions' => ['pg', 'pg/gpu', 'pg/column', 'pg/resident', 'pg/values', 'sort'],
 	'pg/multiset' => ['pg', 'pg/column', 'pg/functions', 'sort'],
 	'pg/nodes' => ['pg', 'pg/column', 'pg/nodes/aggregate', 'pg/nodes/sort'],
-	'pg/nodes/aggregate' => ['pg', 'pg/column', 'pg/functions', 'pg/multiset', 'sort'],
-	'pg/nodes/sort' => ['pg', 'pg/column', 'pg/nodes/sort/store', 'sort'],
-	'pg/nodes/sort/store' => ['pg', 'sort'],
+	'pg/nodes/aggregate' => ['pg', 'pg/column', 'pg/functions', 'pg/multiset', 'pg/values', 'sort'],
+	'pg/nodes/sort' => ['pg', 'pg/column', 'pg/nodes/sort/store', 'pg/values', 'sort'],
+	'pg/nodes/sort/store' => ['pg', 'pg/values', 'sort'],
 );
 
 my (%includes, @failures);

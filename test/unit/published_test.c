@@ -434,7 +434,7 @@ test_floats_by_value(void **state)
 		uint32_t	bits;
 
 		memcpy(&bits, &x, sizeof(bits));
-		keys[i] = float_image(bits);
+		keys[i] = float4_key(bits);
 	}
 	check(&sort, keys, n, 1);
 	assert_int_equal(sort.report.rounds, 1);
@@ -459,14 +459,11 @@ test_floats_by_value(void **state)
 
 			if (trial % 4 == 0 || (trial % 4 == 1 && unit_below(3) == 0))
 				bits = special[unit_below(trial % 8 ? lengthof(special) : 5)];
-			keys[i] = float_image(bits);
-			assert_int_equal(float_image_bits(keys[i]), bits);
+			keys[i] = float4_key(bits);
+			assert_int_equal(float4_key_bits(keys[i]), bits);
 		}
 		check(&sort, keys, some, 1);
 	}
-	assert_int_equal(float_image_of_equals(0x80000000), float_image(0));
-	assert_int_equal(float_image_of_equals(0xFFC00001), float_image_of_equals(0x7FC00000));
-	assert_true(float_image_of_equals(0x7F800000) < float_image_of_equals(0x7FC00000));
 	free(keys);
 }
 

@@ -14,7 +14,7 @@
 #include "nodes/pathnodes.h"
 
 #include "pg/column/batch.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* Which blocks are certain to have one value of the expression. */
 typedef enum BlocksKind

@@ -17,8 +17,8 @@
 
 #include "pg/column/filter_conditions.h"
 #include "pg/column/plain_column.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
+#include "pg/values/value.h"
 
 /* What is compared with what. */
 typedef struct Comparison

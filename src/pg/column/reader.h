@@ -41,7 +41,7 @@
 
 #include "pg/column/batch.h"
 #include "pg/column/rows_handler.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* Blocks that a scan has read. */
 typedef struct ColumnBlocks

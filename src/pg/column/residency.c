@@ -17,8 +17,8 @@
 #include "utils/syscache.h"
 
 #include "pg/column/residency.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
+#include "pg/values/value.h"
 
 const char *
 residency_refusal(Relation rel, BlockNumber nblocks)

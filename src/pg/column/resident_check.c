@@ -17,7 +17,7 @@
 #include "pg/column/residency.h"
 #include "pg/column/resident_check.h"
 #include "pg/column/resident_source.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* The table, row by row. */
 typedef struct TableRows

@@ -23,7 +23,7 @@
 #include "pg/column/batch.h"
 #include "pg/column/resident_filter.h"
 #include "pg/column/rows_handler.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 typedef struct ResidentSource ResidentSource;
 

@@ -42,32 +42,7 @@ compare_columns(const void *a, const void *b)
 	return (int) ((const RowColumn *) a)->attnum - (int) ((const RowColumn *) b)->attnum;
 }
 
-/* A value in new memory as it lies in a row. */
-static const char *
-stored_value(ColumnKind kind, int64 value)
-{
-	int64	   *at = palloc_object(int64);
-
-	switch (kind)
-	{
-		case COLUMN_KIND_BOOL:
-		case COLUMN_KIND_CHAR:
-			*(uint8 *) at = (uint8) value;
-			break;
-		case COLUMN_KIND_INT2:
-			*(int16 *) at = (int16) value;
-			break;
-		case COLUMN_KIND_INT8:
-		case COLUMN_KIND_FLOAT8:
-			*at = value;
-			break;
-		default:
-			*(uint32 *) at = (uint32) value;
-	}
-	return (const char *) at;
-}
-
-/* The same of any type. */
+/* A value as it lies in a row: in new memory, or where it is if it is passed by reference. */
 static const char *
 stored_datum(const RowColumn *column, Datum value)
 {
@@ -99,17 +74,15 @@ describe_column(RowColumn *column, TupleDesc desc, const ColumnImage *image, boo
 		column->image = *image;
 
 	/* Read as 0, whatever the kind. */
-	column->null = stored_value(column->kind, column_kind_bias(column->kind));
+	if (column->kind == COLUMN_KIND_IMAGE)
+		column->null = palloc0(sizeof(Datum));
+	else
+		column->null = stored_datum(column, column_datum(column->kind,
+														 column_kind_bias(column->kind)));
 
 	/* Rows from before ALTER TABLE ADD COLUMN ... DEFAULT lack the column. */
 	missing = getmissingattr(desc, column->attnum, &missing_null);
-	if (missing_null)
-		column->missing = column->null;
-	else if (column->kind == COLUMN_KIND_IMAGE)
-		column->missing = stored_datum(column, missing);
-	else
-		column->missing = stored_value(column->kind, column_value(column->kind, missing));
-
+	column->missing = missing_null ? column->null : stored_datum(column, missing);
 	column->places = palloc_array(const char *, MaxHeapTuplesPerPage);
 }
 

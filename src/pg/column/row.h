@@ -20,7 +20,7 @@
 #include "utils/rel.h"
 
 #include "pg/column/batch.h"
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* One column before the last that is read, for walking over it. */
 typedef struct WalkStep

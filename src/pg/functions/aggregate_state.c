@@ -16,6 +16,7 @@
 #include "pg/int4_array.h"
 #include "pg/last_sort.h"
 #include "pg/sort_context.h"
+#include "pg/values/value.h"
 
 void
 aggregate_state_init(AggregateState *state, const SortContext *context, int32 lo, int32 hi,
@@ -272,7 +273,7 @@ aggregate_array_type(Oid result_type)
 {
 	Oid			element = get_element_type(result_type);
 
-	if (element != INT2OID && element != INT4OID && element != INT8OID && element != DATEOID)
+	if (!column_type_is_key(element))
 		elog(ERROR, "unexpected result type %u", result_type);
 	return element;
 }

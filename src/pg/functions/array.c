@@ -114,10 +114,10 @@ float4_images(const uint32 *numbers, int n, bool of_equals)
 		CHECK_FOR_INTERRUPTS();
 		if (of_equals)
 			for (; i < end; i++)
-				images[i] = float_image_of_equals(numbers[i]);
+				images[i] = float4_key(float4_equals(numbers[i]));
 		else
 			for (; i < end; i++)
-				images[i] = float_image(numbers[i]);
+				images[i] = float4_key(numbers[i]);
 	}
 	return images;
 }
@@ -169,7 +169,7 @@ hpsort_float4(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		for (; i < end; i++)
-			((uint32 *) out)[i] = float_image_bits(out[i]);
+			((uint32 *) out)[i] = float4_key_bits(out[i]);
 	}
 	PG_RETURN_ARRAYTYPE_P(result);
 }

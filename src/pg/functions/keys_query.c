@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 #include "pg/compat.h"
 #include "pg/functions/keys_query.h"
 #include "pg/functions/state_object.h"

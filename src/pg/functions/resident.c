@@ -38,11 +38,11 @@
 
 #include "pg/column/residency.h"
 #include "pg/column/resident_check.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/resident/kept.h"
 #include "pg/resident/resident.h"
+#include "pg/values/value.h"
 
 PG_FUNCTION_INFO_V1(hpsort_keep);
 PG_FUNCTION_INFO_V1(hpsort_forget);

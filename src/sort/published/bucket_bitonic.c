@@ -74,11 +74,13 @@ typedef struct Slices
 static inline double
 value_of(const Bitonic *b, bool floats, uint32_t key)
 {
+	uint32_t	bits;
 	float		value;
 
 	if (!floats)
 		return key;
-	value = float_image_value((int32_t) (key ^ b->flip));
+	bits = float4_key_bits((int32_t) (key ^ b->flip));
+	memcpy(&value, &bits, sizeof(value));
 	value = isnan(value) ? INFINITY : value;
 	return b->p->sort->descending ? -value : value;
 }

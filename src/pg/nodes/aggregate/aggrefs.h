@@ -12,7 +12,7 @@
 
 #include "nodes/primnodes.h"
 
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
 /* Which of hpsort's aggregates an Aggref calls. */
 typedef enum AggregateKind

@@ -55,7 +55,7 @@ get_misses(Aggregation *aggregation, int s)
 	SourceValues *values = &aggregation->values[s];
 
 	if (values->misses == NULL)
-		values->misses = allocate_zero(aggregation, aggregation->window.ngroups * sizeof(Misses));
+		values->misses = allocate_zero(aggregation, aggregation->window.code.ncodes * sizeof(Misses));
 	return values->misses;
 }
 
@@ -63,9 +63,9 @@ get_misses(Aggregation *aggregation, int s)
 
 /* Widens the layout by ranges, and has all pairs coded anew. */
 static void
-widen_layout(Aggregation *aggregation, const FieldRange *ranges)
+widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
-	GroupLayout *before = group_layout_copy(&aggregation->layout);
+	GroupCode *before = group_code_copy(&aggregation->layout);
 	int			s;
 
 	if (group_layout_widen(&aggregation->layout, ranges))
@@ -76,29 +76,30 @@ widen_layout(Aggregation *aggregation, const FieldRange *ranges)
 		if (aggregation->presence)
 			pairs_regroup(aggregation->presence, before);
 	}
-	group_layout_free(before);
+	group_code_free(before);
+	pfree(before);
 }
 
 /* Moves what the arrays have of each group to its number in the new window. */
 static void
-move_groups(Aggregation *aggregation, const GroupWindow *new)
+move_groups(Aggregation *aggregation, const GroupCode *new)
 {
-	const GroupWindow *old = &aggregation->window;
+	const GroupCode *old = &aggregation->window;
 	int64	   *rows = aggregation->rows;
 	SourceValues *values = palloc_array(SourceValues, Max(aggregation->nsources, 1));
-	GroupValues group = group_values_make(old->ncolumns);
+	GroupValues group = group_values_make(old->code.ncolumns);
 	uint64		g;
 	int			s;
 
 	memcpy(values, aggregation->values, aggregation->nsources * sizeof(SourceValues));
-	aggregation->rows = allocate_zero(aggregation, new->ngroups * sizeof(int64));
+	aggregation->rows = allocate_zero(aggregation, new->code.ncodes * sizeof(int64));
 	for (s = 0; s < aggregation->nsources; s++)
 	{
-		make_totals(aggregation, s, new->ngroups);
+		make_totals(aggregation, s, new->code.ncodes);
 		if (values[s].misses)
-			aggregation->values[s].misses = allocate_zero(aggregation, new->ngroups * sizeof(Misses));
+			aggregation->values[s].misses = allocate_zero(aggregation, new->code.ncodes * sizeof(Misses));
 	}
-	for (g = 0; g < old->ngroups; g++)
+	for (g = 0; g < old->code.ncodes; g++)
 	{
 		uint64		number;
 
@@ -106,8 +107,8 @@ move_groups(Aggregation *aggregation, const GroupWindow *new)
 			CHECK_FOR_INTERRUPTS();
 		if (rows[g] == 0)
 			continue;
-		group_window_values(old, g, &group);
-		number = group_window_number(new, &group);
+		group_code_values(old, g, &group);
+		number = group_code_of(new, &group);
 		aggregation->rows[number] = rows[g];
 		for (s = 0; s < aggregation->nsources; s++)
 		{
@@ -147,41 +148,47 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 			pairs_limit_memory(aggregation->values[s].pairs, aggregation->sorter_limit);
 }
 
-/* Grows the window over ranges, if there is memory for it; false if not. */
+/* Grows the window over a batch's ranges, if there is memory for it; false if not. */
 static bool
-grow_window(Aggregation *aggregation, const FieldRange *ranges)
+grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 {
 	MemoryContext old = MemoryContextSwitchTo(aggregation->memory);
-	GroupWindow window;
+	GroupCode	window;
+	KeyRange   *ranges;
 	bool		grown;
+	int			c;
 
-	grown = group_window_grow(&window, &aggregation->window, ranges, aggregation->max_groups);
+	grown = group_window_grow(&window, &aggregation->window, batch_ranges, aggregation->max_groups);
 	if (grown)
 	{
 		/* For a moment there are both. */
-		share_memory(aggregation, aggregation->window.ngroups + window.ngroups);
+		share_memory(aggregation, aggregation->window.code.ncodes + window.code.ncodes);
 		move_groups(aggregation, &window);
-		group_window_free(&aggregation->window);
+		group_code_free(&aggregation->window);
 		aggregation->window = window;
-		share_memory(aggregation, window.ngroups);
-		widen_layout(aggregation, window.ranges);
+		share_memory(aggregation, window.code.ncodes);
+		ranges = palloc_array(KeyRange, Max(aggregation->ncolumns, 1));
+		for (c = 0; c < aggregation->ncolumns; c++)
+			ranges[c] = window.code.columns[c].range;
+		widen_layout(aggregation, ranges);
+		pfree(ranges);
 	}
 	else
-		group_window_free(&window);
+		group_code_free(&window);
 	MemoryContextSwitchTo(old);
 	return grown;
 }
 
 /* The ranges of a batch's groups. */
-static FieldRange *
+static KeyRange *
 ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 {
-	FieldRange *ranges = palloc_array(FieldRange, aggregation->ncolumns);
+	KeyRange *ranges = palloc_array(KeyRange, aggregation->ncolumns);
 	int			c;
 
 	for (c = 0; c < aggregation->ncolumns; c++)
 	{
-		ranges[c] = EMPTY_FIELD_RANGE;
+		ranges[c] = EMPTY_KEY_RANGE;
 		field_range_add_batch(&ranges[c], &batches[aggregation->columns[c].column]);
 	}
 	return ranges;
@@ -191,12 +198,12 @@ ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 static int
 locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 {
-	FieldRange *ranges;
+	KeyRange *ranges;
 	int			noutside;
 
 	if (aggregation->ncolumns == 0)
 		return 0;
-	noutside = aggregation->window.ngroups == 0 ? n :
+	noutside = aggregation->window.code.ncodes == 0 ? n :
 		group_window_locate(&aggregation->window, batches, n, aggregation->groups,
 							aggregation->outside);
 	if (noutside == 0)
@@ -211,7 +218,7 @@ locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 	else
 	{
 		aggregation->frozen = true;
-		if (aggregation->window.ngroups == 0)
+		if (aggregation->window.code.ncodes == 0)
 			memset(aggregation->outside, 1, n);
 		widen_layout(aggregation, ranges);
 	}
@@ -249,8 +256,8 @@ aggregation_make(const SortContext *context, const GroupColumn *columns, int nco
 	/* At most half of the memory is for arrays by group. */
 	aggregation->max_groups = memory_limit / 2 / aggregation->group_size;
 	share_memory(aggregation, 0);
-	group_window_init(&aggregation->window, columns, ncolumns);
-	group_layout_init(&aggregation->layout, columns, ncolumns);
+	group_code_init(&aggregation->window, columns, ncolumns);
+	group_code_init(&aggregation->layout, columns, ncolumns);
 	if (ncolumns == 0)
 	{
 		aggregation->rows = palloc0_array(int64, 1);
@@ -389,7 +396,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 {
 	const ValueSource *source = &aggregation->sources[s];
 	SourceValues *values = &aggregation->values[s];
-	const uint64 *codes = aggregation->layout.bits <= 64 ? aggregation->codes : NULL;
+	const uint64 *codes = aggregation->layout.code.bits <= 64 ? aggregation->codes : NULL;
 
 	list_rows(aggregation, s, batches, n, noutside, lists);
 	if (values->totals && lists->ninside > 0)
@@ -397,7 +404,7 @@ add_to_source(Aggregation *aggregation, int s, const ColumnBatch *batches, int n
 	if (values->pairs == NULL && noutside > 0)
 	{
 		make_pairs(aggregation, s);
-		share_memory(aggregation, aggregation->window.ngroups);
+		share_memory(aggregation, aggregation->window.code.ncodes);
 	}
 	if (values->pairs == NULL)
 		return;
@@ -451,7 +458,7 @@ count_rows(Aggregation *aggregation, const ColumnBatch *batches, int n, int nout
 			MemoryContextSwitchTo(old);
 		}
 		pairs_add_markers(aggregation->presence, PAIR_NULL, batches,
-						  aggregation->layout.bits <= 64 ? aggregation->codes : NULL,
+						  aggregation->layout.code.bits <= 64 ? aggregation->codes : NULL,
 						  lists->outside, listed);
 	}
 }
@@ -471,7 +478,7 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	coded = noutside > 0;
 	for (s = 0; s < aggregation->nsources; s++)
 		coded |= aggregation->sources[s].runs;
-	if (coded && aggregation->ncolumns > 0 && aggregation->layout.bits <= 64)
+	if (coded && aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
 	{
 		if (aggregation->codes == NULL)
 			aggregation->codes = MemoryContextAlloc(aggregation->memory, COLUMN_BATCH_KEYS * sizeof(uint64));

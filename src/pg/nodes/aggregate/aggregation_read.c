@@ -49,7 +49,7 @@ is_at(const Aggregation *aggregation, const GroupValues *group)
 static bool
 find_number(Aggregation *aggregation)
 {
-	uint64		ngroups = aggregation->window.ngroups;
+	uint64		ngroups = aggregation->window.code.ncodes;
 
 	/* Without grouping columns there is a group without rows as well. */
 	if (aggregation->ncolumns == 0)
@@ -88,7 +88,7 @@ aggregation_next(Aggregation *aggregation, const GroupValues **group)
 
 	if (numbered)
 	{
-		group_window_values(&aggregation->window, aggregation->next_number,
+		group_code_values(&aggregation->window, aggregation->next_number,
 							&aggregation->next_group);
 		first = &aggregation->next_group;
 	}

@@ -53,11 +53,11 @@ struct Aggregation
 	size_t		group_size;		/* bytes that a group takes in the arrays, at most */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
-	GroupWindow window;
+	GroupCode window;
 	uint64		max_groups;		/* that there is memory for */
 	bool		frozen;			/* the window must not grow any more */
 	int64	   *rows;			/* by group number */
-	GroupLayout layout;
+	GroupCode layout;
 	PairSorter *presence;		/* rows outside of the window, if there are no sources */
 
 	/* reading */

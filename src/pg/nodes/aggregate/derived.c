@@ -152,7 +152,7 @@ struct DerivedColumn
 	ExpressionBlocks blocks;
 	bool		by_blocks;
 	ColumnBatch block_batch;	/* of the rows, in place of their values */
-	FieldRange	range;			/* of the array */
+	KeyRange	range;			/* of the array */
 	int64	   *values;			/* by distance from its start */
 	uint8	   *states;
 	memo_hash  *memo;			/* NULL: the array is used */
@@ -283,7 +283,7 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->memory_limit = memo_limit;
 	derived->rows = 0;
 	memset(&derived->batch, 0, sizeof(derived->batch));
-	derived->range = EMPTY_FIELD_RANGE;
+	derived->range = EMPTY_KEY_RANGE;
 	derived->values = NULL;
 	derived->memo = NULL;
 	derived->null.state = STATE_UNKNOWN;
@@ -460,23 +460,23 @@ free_memo(DerivedColumn *derived)
 	}
 	derived->memo = NULL;
 	derived->values = NULL;
-	derived->range = EMPTY_FIELD_RANGE;
+	derived->range = EMPTY_KEY_RANGE;
 }
 
 /* Has an array for the range, or else the hash table. */
 static void
-make_room(DerivedColumn *derived, const FieldRange *range)
+make_room(DerivedColumn *derived, const KeyRange *range)
 {
 	MemoryContext old = MemoryContextSwitchTo(derived->memory);
-	FieldRange	before = derived->range;
-	FieldRange	wider = before;
+	KeyRange	before = derived->range;
+	KeyRange	wider = before;
 	uint64		most = derived->memory_limit / (sizeof(int64) + sizeof(uint8));
-	uint64		nbefore = field_range_values(&before);
+	uint64		nbefore = key_range_images(&before);
 	uint64		n;
 
 	most = Min(most, ARRAY_LEAST_VALUES + ARRAY_VALUES_PER_ROW * derived->rows);
-	field_range_add(&wider, range);
-	n = field_range_values(&wider);
+	key_range_add(&wider, range);
+	n = key_range_images(&wider);
 	/* What was there is beside it for a moment. */
 	if (n > 0 && n <= most && nbefore <= most - n)
 	{
@@ -485,8 +485,9 @@ make_room(DerivedColumn *derived, const FieldRange *range)
 
 		/* A column that has grown once may go on growing. */
 		if (nbefore > 0)
-			field_range_extend(&wider, &before, derived->base_kind, Min(n, most - n - nbefore));
-		n = field_range_values(&wider);
+			key_range_extend(&wider, &before, field_limits(derived->base_kind),
+							 Min(n, most - n - nbefore));
+		n = key_range_images(&wider);
 		values = MemoryContextAllocHuge(derived->memory, n * sizeof(int64));
 		states = MemoryContextAllocExtended(derived->memory, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		if (nbefore > 0)
@@ -630,7 +631,7 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	bool		nulls = base->nnulls > 0;
-	int64		lo = derived->range.lo;
+	int64		lo = field_value(derived->range.lo);
 	int64	   *values = derived->values;
 	uint8	   *states = derived->states;
 	size_t		nnulls = 0;
@@ -738,10 +739,10 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 		keys = find_blocks(derived, base);
 	if (!derived->given_up && derived->memo == NULL)
 	{
-		FieldRange	range = EMPTY_FIELD_RANGE;
+		KeyRange	range = EMPTY_KEY_RANGE;
 
 		field_range_add_batch(&range, keys);
-		if (!field_range_is_empty(&range) &&
+		if (!key_range_is_empty(&range) &&
 			(range.lo < derived->range.lo || range.hi > derived->range.hi))
 			make_room(derived, &range);
 	}

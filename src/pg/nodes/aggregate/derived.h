@@ -24,9 +24,9 @@
 #include "nodes/execnodes.h"
 
 #include "pg/column/batch.h"
-#include "pg/column/value.h"
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/node.h"
+#include "pg/values/value.h"
 
 typedef struct DerivedColumn DerivedColumn;
 

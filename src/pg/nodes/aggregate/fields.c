@@ -1,81 +1,43 @@
 /*
  * fields.c
- *		Grouping columns as numbers (see fields.h).
- *
- * The place of value v is v - lo, or hi - v if the column is descending, one more if
- * NULL has the place before: ((v ^ flip) - base) + first in unsigned arithmetic, as
- * hi - v is ~v - ~hi.
+ *		Grouping columns as key codes (see fields.h).
  */
 #include "postgres.h"
 
-#include "port/pg_bitutils.h"
-
 #include "pg/nodes/aggregate/fields.h"
-
-/* How values of a range become places. */
-typedef struct FieldPlaces
-{
-	uint64		flip;			/* all bits, if descending */
-	uint64		base;
-	uint64		nvalues;		/* places of values; 0: 2^64 */
-	uint64		first;			/* the place of the first value: 1 after NULL */
-	uint64		null;			/* the place of NULL */
-	bool		empty;			/* no value has a place */
-} FieldPlaces;
-
-static FieldPlaces
-field_places(const GroupColumn *column, const FieldRange *range)
-{
-	FieldPlaces places;
-
-	places.flip = column->descending ? PG_UINT64_MAX : 0;
-	places.base = (uint64) (column->descending ? range->hi : range->lo) ^ places.flip;
-	places.nvalues = field_range_values(range);
-	places.first = range->nulls && column->nulls_first ? 1 : 0;
-	places.null = column->nulls_first ? 0 : places.nvalues;
-	places.empty = field_range_is_empty(range);
-	return places;
-}
-
-/* The values of a range with NULL: as many places. */
-static inline uint64
-range_places(const FieldRange *range)
-{
-	return field_range_values(range) + (range->nulls ? 1 : 0);
-}
-
-static inline uint64
-place_of(const FieldPlaces *places, int64 value, bool isnull)
-{
-	return isnull ? places->null : (((uint64) value ^ places->flip) - places->base) + places->first;
-}
-
-static inline void
-value_at(const FieldPlaces *places, const FieldRange *range, uint64 place, int64 *value,
-		 bool *isnull)
-{
-	*isnull = range->nulls && place == places->null;
-	*value = *isnull ? 0 : (int64) (((place - places->first) + places->base) ^ places->flip);
-}
 
 /* --- ranges */
 
-static inline int64
-batch_value(const ColumnBatch *batch, size_t i)
+const KeyRange *
+field_limits(ColumnKind kind)
 {
-	return batch->keys ? batch->keys[i] : batch->wide[i];
+	static const KeyRange narrow = {
+		FIELD_SIGN - (UINT64CONST(1) << 31), FIELD_SIGN + ((UINT64CONST(1) << 31) - 1), false
+	};
+	static const KeyRange wide = {0, PG_UINT64_MAX, false};
+
+	return column_kind_is_wide(kind) ? &wide : &narrow;
+}
+
+/* Widens range by values. */
+static void
+add_values(KeyRange *range, int64 lo, int64 hi)
+{
+	KeyRange	values = {field_image(lo), field_image(hi), false};
+
+	if (lo <= hi)
+		key_range_add(range, &values);
 }
 
 void
-field_range_add_batch(FieldRange *range, const ColumnBatch *batch)
+field_range_add_batch(KeyRange *range, const ColumnBatch *batch)
 {
+	int64		lo = PG_INT64_MAX;
+	int64		hi = PG_INT64_MIN;
 	size_t		i;
 
 	if (batch->nnulls > 0)
 	{
-		int64		lo = range->lo;
-		int64		hi = range->hi;
-
 		for (i = 0; i < batch->n; i++)
 		{
 			int64		value = batch_value(batch, i);
@@ -85,95 +47,34 @@ field_range_add_batch(FieldRange *range, const ColumnBatch *batch)
 			lo = Min(lo, value);
 			hi = Max(hi, value);
 		}
-		range->lo = lo;
-		range->hi = hi;
 		range->nulls = true;
 	}
 	else if (batch->keys && batch->n > 0)
 	{
-		/* Loops that compilers vectorise. */
+		/* A loop that compilers vectorise. */
 		const int32 *keys = batch->keys;
-		int32		lo = keys[0];
-		int32		hi = keys[0];
+		int32		least = keys[0];
+		int32		most = keys[0];
 
 		for (i = 1; i < batch->n; i++)
 		{
-			lo = Min(lo, keys[i]);
-			hi = Max(hi, keys[i]);
+			least = Min(least, keys[i]);
+			most = Max(most, keys[i]);
 		}
-		range->lo = Min(range->lo, lo);
-		range->hi = Max(range->hi, hi);
+		lo = least;
+		hi = most;
 	}
-	else if (batch->n > 0)
+	else
 	{
 		const int64 *wide = batch->wide;
-		int64		lo = range->lo;
-		int64		hi = range->hi;
 
 		for (i = 0; i < batch->n; i++)
 		{
 			lo = Min(lo, wide[i]);
 			hi = Max(hi, wide[i]);
 		}
-		range->lo = lo;
-		range->hi = hi;
 	}
-}
-
-bool
-field_range_add(FieldRange *range, const FieldRange *other)
-{
-	FieldRange	old = *range;
-
-	range->nulls |= other->nulls;
-	if (!field_range_is_empty(other))
-	{
-		range->lo = Min(range->lo, other->lo);
-		range->hi = Max(range->hi, other->hi);
-	}
-	return range->lo != old.lo || range->hi != old.hi || range->nulls != old.nulls;
-}
-
-/* Bits that the places of a range need. */
-static int
-field_range_bits(const FieldRange *range)
-{
-	uint64		values = field_range_values(range);
-	uint64		last;
-
-	if (field_range_is_empty(range))
-		return 0;
-	if (values == 0)
-		return range->nulls ? 65 : 64;
-	last = values - 1 + (range->nulls ? 1 : 0);
-	return last == 0 ? 0 : pg_leftmost_one_pos64(last) + 1;
-}
-
-void
-field_range_extend(FieldRange *range, const FieldRange *old, ColumnKind kind, uint64 room)
-{
-	int64		least = column_kind_is_wide(kind) ? PG_INT64_MIN : PG_INT32_MIN;
-	int64		most = column_kind_is_wide(kind) ? PG_INT64_MAX : PG_INT32_MAX;
-	uint64		below;
-	uint64		above;
-
-	if (field_range_is_empty(range))
-		return;
-	if (field_range_is_empty(old) || (range->lo < old->lo && range->hi > old->hi))
-		below = room / 2;
-	else
-		below = range->lo < old->lo ? room : 0;
-	below = Min(below, (uint64) range->lo - (uint64) least);
-	above = Min(room - below, (uint64) most - (uint64) range->hi);
-	range->lo = (int64) ((uint64) range->lo - below);
-	range->hi = (int64) ((uint64) range->hi + above);
-}
-
-/* The places that bits have more than a range, whose places fit them. */
-static uint64
-room_of_bits(const FieldRange *range, int bits)
-{
-	return (bits >= 64 ? 0 : UINT64CONST(1) << bits) - range_places(range);
+	add_values(range, lo, hi);
 }
 
 /* --- groups */
@@ -211,69 +112,95 @@ group_values_compare(const GroupColumn *columns, int ncolumns, const GroupValues
 	return 0;
 }
 
-static bool
-ranges_hold(const FieldRange *ranges, int ncolumns, const GroupValues *values)
-{
-	int			c;
-
-	for (c = 0; c < ncolumns; c++)
-		if (values->nulls[c] ? !ranges[c].nulls :
-			values->values[c] < ranges[c].lo || values->values[c] > ranges[c].hi)
-			return false;
-	return true;
-}
-
-/* --- narrow ranges */
+/* --- codes */
 
 void
-group_window_init(GroupWindow *window, const GroupColumn *columns, int ncolumns)
+group_code_init(GroupCode *group, const GroupColumn *columns, int ncolumns)
 {
 	int			c;
 
-	window->ncolumns = ncolumns;
-	window->columns = columns;
-	window->ranges = palloc_array(FieldRange, Max(ncolumns, 1));
-	window->strides = palloc0_array(uint32, Max(ncolumns, 1));
-	window->grown = palloc0_array(bool, Max(ncolumns, 1));
+	memset(&group->code, 0, sizeof(KeyCode));
+	group->code.ncolumns = ncolumns;
+	group->code.columns = palloc0_array(KeyCodeColumn, Max(ncolumns, 1));
+	group->columns = columns;
+	group->grown = palloc0_array(bool, Max(ncolumns, 1));
 	for (c = 0; c < ncolumns; c++)
-		window->ranges[c] = EMPTY_FIELD_RANGE;
-	window->ngroups = ncolumns == 0 ? 1 : 0;
-}
-
-void
-group_window_free(GroupWindow *window)
-{
-	pfree(window->ranges);
-	pfree(window->strides);
-	pfree(window->grown);
-}
-
-/* Numbers the groups of the window's ranges; false if there are more than max_groups. */
-static bool
-number_groups(GroupWindow *window, uint64 max_groups)
-{
-	uint64		ngroups = 1;
-	int			c;
-
-	for (c = window->ncolumns - 1; c >= 0; c--)
 	{
-		uint64		values = field_range_values(&window->ranges[c]);
-		uint64		places = range_places(&window->ranges[c]);
+		group->code.columns[c].range = EMPTY_KEY_RANGE;
+		group->code.columns[c].descending = columns[c].descending;
+		group->code.columns[c].nulls_first = columns[c].nulls_first;
+	}
+	group->code.ncodes = ncolumns == 0 ? 1 : 0;
+}
 
-		/* All 2^64 values, which would be counted as none. */
-		if (values == 0 && !field_range_is_empty(&window->ranges[c]))
-			return false;
-		/* The product stays far below 2^64, because max_groups is below 2^32. */
-		if (values > max_groups || places > max_groups || places == 0)
-			return false;
-		window->strides[c] = (uint32) ngroups;
-		ngroups *= places;
-		if (ngroups > max_groups)
+GroupCode *
+group_code_copy(const GroupCode *group)
+{
+	GroupCode  *copy = palloc_object(GroupCode);
+	KeyCodeColumn *columns;
+
+	group_code_init(copy, group->columns, group->code.ncolumns);
+	columns = copy->code.columns;
+	memcpy(columns, group->code.columns, group->code.ncolumns * sizeof(KeyCodeColumn));
+	copy->code = group->code;
+	copy->code.columns = columns;
+	return copy;
+}
+
+void
+group_code_free(GroupCode *group)
+{
+	pfree(group->code.columns);
+	pfree(group->grown);
+}
+
+bool
+group_codes_equal(const GroupCode *a, const GroupCode *b)
+{
+	int			c;
+
+	for (c = 0; c < a->code.ncolumns; c++)
+	{
+		const KeyRange *left = &a->code.columns[c].range;
+		const KeyRange *right = &b->code.columns[c].range;
+
+		if (left->lo != right->lo || left->hi != right->hi || left->nulls != right->nulls)
 			return false;
 	}
-	window->ngroups = ngroups;
 	return true;
 }
+
+void
+group_code_values(const GroupCode *group, uint64 code, GroupValues *values)
+{
+	int			c;
+
+	for (c = 0; c < group->code.ncolumns; c++)
+	{
+		uint64		image;
+
+		values->nulls[c] = key_code_take(&group->code, &group->code.columns[c], &code, &image);
+		values->values[c] = values->nulls[c] ? 0 : field_value(image);
+	}
+}
+
+uint64
+group_code_of(const GroupCode *group, const GroupValues *values)
+{
+	uint64		code = 0;
+	int			c;
+
+	for (c = 0; c < group->code.ncolumns; c++)
+	{
+		const KeyCodeColumn *column = &group->code.columns[c];
+
+		code += column->stride *
+			key_code_place(column, field_image(values->values[c]), values->nulls[c]);
+	}
+	return code;
+}
+
+/* --- windows */
 
 /* How far the ranges of columns that have grown are extended. */
 typedef enum WindowRoom
@@ -290,51 +217,56 @@ typedef enum WindowRoom
  * in its order, and doubles on the side where it grows.
  */
 static void
-extend_range(GroupWindow *window, const GroupWindow *old, int c, WindowRoom room)
+extend_range(GroupCode *window, const GroupCode *old, int c, WindowRoom room)
 {
-	FieldRange *range = &window->ranges[c];
-	uint64		values = field_range_values(range);
+	KeyRange   *range = &window->code.columns[c].range;
+	const KeyRange *limits = field_limits(old->columns[c].kind);
+	uint64		images = key_range_images(range);
 
 	if (room == ROOM_NONE)
 		return;
 	if (room == ROOM_GROWING && old->grown[c])
-		field_range_extend(range, &old->ranges[c], old->columns[c].kind, values);
+		key_range_extend(range, &old->code.columns[c].range, limits, images);
 	else
-		field_range_extend(range, &EMPTY_FIELD_RANGE, old->columns[c].kind, values / 8);
+		key_range_extend(range, &EMPTY_KEY_RANGE, limits, images / 8);
+}
+
+/*
+ * Sets the range of a column of a window that grows; returns whether old's range had values, and
+ * is narrower.
+ */
+static bool
+add_range(GroupCode *window, const GroupCode *old, int c, const KeyRange *range)
+{
+	const KeyRange *before = &old->code.columns[c].range;
+	KeyRange   *after = &window->code.columns[c].range;
+
+	*after = *before;
+	key_range_add(after, range);
+	return !key_range_is_empty(before) && (after->lo != before->lo || after->hi != before->hi);
 }
 
 bool
-group_window_grow(GroupWindow *window, const GroupWindow *old, const FieldRange *ranges,
+group_window_grow(GroupCode *window, const GroupCode *old, const KeyRange *ranges,
 				  uint64 max_groups)
 {
-	FieldRange *exact;
-	bool	   *grown;
 	bool		fits = false;
 	WindowRoom	room;
 	int			c;
 
-	max_groups = Min(max_groups, PG_UINT32_MAX);
-	group_window_init(window, old->columns, old->ncolumns);
-	exact = palloc_array(FieldRange, Max(old->ncolumns, 1));
-	grown = palloc_array(bool, Max(old->ncolumns, 1));
-	for (c = 0; c < old->ncolumns; c++)
-	{
-		exact[c] = old->ranges[c];
-		field_range_add(&exact[c], &ranges[c]);
-		grown[c] = !field_range_is_empty(&old->ranges[c]) &&
-			(exact[c].lo != old->ranges[c].lo || exact[c].hi != old->ranges[c].hi);
-		window->grown[c] = old->grown[c] || grown[c];
-	}
+	group_code_init(window, old->columns, old->code.ncolumns);
 	for (room = ROOM_GROWING; room <= ROOM_NONE && !fits; room++)
 	{
-		memcpy(window->ranges, exact, old->ncolumns * sizeof(FieldRange));
-		for (c = 0; c < old->ncolumns; c++)
-			if (grown[c])
+		for (c = 0; c < old->code.ncolumns; c++)
+		{
+			bool		grows = add_range(window, old, c, &ranges[c]);
+
+			if (grows)
 				extend_range(window, old, c, room);
-		fits = number_groups(window, max_groups);
+			window->grown[c] = old->grown[c] || grows;
+		}
+		fits = key_code_number(&window->code, Min(max_groups, PG_UINT32_MAX));
 	}
-	pfree(exact);
-	pfree(grown);
 	return fits;
 }
 
@@ -343,12 +275,13 @@ group_window_grow(GroupWindow *window, const GroupWindow *old, const FieldRange 
  * Vectorised by the compiler.
  */
 static bool
-locate_narrow(const int32 *keys, int n, const FieldPlaces *places, uint32 stride, uint32 *groups)
+locate_narrow(const int32 *keys, int n, const KeyCodeColumn *column, uint32 *groups)
 {
-	uint32		flip = (uint32) places->flip;
-	uint32		base = (uint32) places->base;
-	uint32		nvalues = (uint32) places->nvalues;
-	uint32		first = (uint32) places->first * stride;
+	uint32		flip = (uint32) column->flip;
+	uint32		base = (uint32) column->base;
+	uint32		nvalues = (uint32) column->images;
+	uint32		stride = (uint32) column->stride;
+	uint32		first = (uint32) column->first * stride;
 	uint32		outside = 0;
 	int			i;
 
@@ -362,27 +295,35 @@ locate_narrow(const int32 *keys, int n, const FieldPlaces *places, uint32 stride
 	return outside != 0;
 }
 
+/* Of 64 bits.  The values' sign bits are flipped in base. */
 static bool
-locate_wide(const int64 *wide, int n, const FieldPlaces *places, uint32 stride, uint32 *groups)
+locate_wide(const int64 *wide, int n, const KeyCodeColumn *column, uint32 *groups)
 {
-	uint32		first = (uint32) places->first * stride;
+	uint64		flip = column->flip;
+	uint64		base = column->base ^ FIELD_SIGN;
+	uint64		nvalues = column->images;
+	uint32		stride = (uint32) column->stride;
+	uint32		first = (uint32) column->first * stride;
 	bool		outside = false;
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		distance = ((uint64) wide[i] ^ places->flip) - places->base;
+		uint64		distance = ((uint64) wide[i] ^ flip) - base;
 
-		outside |= distance >= places->nvalues;
+		outside |= distance >= nvalues;
 		groups[i] += (uint32) distance * stride + first;
 	}
 	return outside;
 }
 
-/* The same for any batch, a row at a time, noting which rows are outside. */
+/*
+ * Adds the places of any batch, a row at a time, and notes which rows are outside; returns how many
+ * more are than before.
+ */
 static int
-locate_each(const ColumnBatch *batch, int n, const FieldPlaces *places, bool has_null,
-			uint32 stride, uint32 *groups, uint8 *outside)
+locate_each(const ColumnBatch *batch, int n, const KeyCodeColumn *column, uint32 *groups,
+			uint8 *outside)
 {
 	int			noutside = 0;
 	int			i;
@@ -390,245 +331,108 @@ locate_each(const ColumnBatch *batch, int n, const FieldPlaces *places, bool has
 	for (i = 0; i < n; i++)
 	{
 		bool		isnull = batch->nnulls > 0 && batch->nulls[i];
-		uint64		place = place_of(places, batch_value(batch, i), isnull);
+		uint64		image = field_image(batch_value(batch, i));
 
-		if (isnull ? !has_null : places->empty || place - places->first >= places->nvalues)
+		if (!key_code_holds(column, image, isnull))
 		{
 			noutside += !outside[i];
 			outside[i] = 1;
 		}
 		else
-			groups[i] += (uint32) place * stride;
+			groups[i] += (uint32) key_code_place(column, image, isnull) * (uint32) column->stride;
 	}
 	return noutside;
 }
 
 int
-group_window_locate(const GroupWindow *window, const ColumnBatch *batches, int n, uint32 *groups,
+group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, uint32 *groups,
 					uint8 *outside)
 {
+	const KeyCodeColumn *columns = window->code.columns;
 	bool		certain = true;
 	int			noutside = 0;
 	int			c;
 
 	memset(groups, 0, n * sizeof(uint32));
 	memset(outside, 0, n);
-	for (c = 0; c < window->ncolumns && certain; c++)
+	for (c = 0; c < window->code.ncolumns && certain; c++)
 	{
 		const ColumnBatch *batch = &batches[window->columns[c].column];
-		FieldPlaces places = field_places(&window->columns[c], &window->ranges[c]);
 
 		if (batch->nnulls > 0)
 			certain = false;
 		else if (batch->keys)
-			certain = !locate_narrow(batch->keys, n, &places, window->strides[c], groups);
+			certain = !locate_narrow(batch->keys, n, &columns[c], groups);
 		else
-			certain = !locate_wide(batch->wide, n, &places, window->strides[c], groups);
+			certain = !locate_wide(batch->wide, n, &columns[c], groups);
 	}
 	if (certain)
 		return 0;
 
 	memset(groups, 0, n * sizeof(uint32));
-	for (c = 0; c < window->ncolumns; c++)
-	{
-		FieldPlaces places = field_places(&window->columns[c], &window->ranges[c]);
-
-		noutside += locate_each(&batches[window->columns[c].column], n, &places,
-								window->ranges[c].nulls, window->strides[c], groups, outside);
-	}
+	for (c = 0; c < window->code.ncolumns; c++)
+		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups, outside);
 	return noutside;
 }
 
 bool
-group_window_locate_range(const GroupWindow *window, int64 lo, int64 hi, uint64 *number, bool *down)
+group_window_locate_range(const GroupCode *window, int64 lo, int64 hi, uint64 *number, bool *down)
 {
-	const FieldRange *range = &window->ranges[0];
-	FieldPlaces places;
+	const KeyCodeColumn *column = &window->code.columns[0];
 
-	if (window->ncolumns != 1 || window->ngroups == 0 || lo < range->lo || hi > range->hi)
+	if (window->code.ncolumns != 1 || window->code.ncodes == 0 ||
+		field_image(lo) < column->range.lo || field_image(hi) > column->range.hi)
 		return false;
-	places = field_places(&window->columns[0], range);
-	*number = place_of(&places, lo, false) * window->strides[0];
-	*down = window->columns[0].descending;
-	return window->strides[0] == 1;
-}
-
-bool
-group_window_holds(const GroupWindow *window, const GroupValues *values)
-{
-	return window->ngroups > 0 && ranges_hold(window->ranges, window->ncolumns, values);
-}
-
-void
-group_window_values(const GroupWindow *window, uint64 group, GroupValues *values)
-{
-	int			c;
-
-	for (c = 0; c < window->ncolumns; c++)
-	{
-		FieldPlaces places = field_places(&window->columns[c], &window->ranges[c]);
-
-		value_at(&places, &window->ranges[c], group / window->strides[c], &values->values[c],
-				 &values->nulls[c]);
-		group %= window->strides[c];
-	}
-}
-
-uint64
-group_window_number(const GroupWindow *window, const GroupValues *values)
-{
-	uint64		number = 0;
-	int			c;
-
-	for (c = 0; c < window->ncolumns; c++)
-	{
-		FieldPlaces places = field_places(&window->columns[c], &window->ranges[c]);
-
-		number += place_of(&places, values->values[c], values->nulls[c]) * window->strides[c];
-	}
-	return number;
-}
-
-/* --- ranges of any width */
-
-void
-group_layout_init(GroupLayout *layout, const GroupColumn *columns, int ncolumns)
-{
-	int			c;
-
-	layout->ncolumns = ncolumns;
-	layout->columns = columns;
-	layout->ranges = palloc_array(FieldRange, Max(ncolumns, 1));
-	layout->shifts = palloc0_array(int, Max(ncolumns, 1));
-	layout->bits = 0;
-	for (c = 0; c < ncolumns; c++)
-		layout->ranges[c] = EMPTY_FIELD_RANGE;
-}
-
-GroupLayout *
-group_layout_copy(const GroupLayout *layout)
-{
-	GroupLayout *copy = palloc_object(GroupLayout);
-
-	group_layout_init(copy, layout->columns, layout->ncolumns);
-	memcpy(copy->ranges, layout->ranges, layout->ncolumns * sizeof(FieldRange));
-	memcpy(copy->shifts, layout->shifts, layout->ncolumns * sizeof(int));
-	copy->bits = layout->bits;
-	return copy;
-}
-
-bool
-group_layouts_equal(const GroupLayout *a, const GroupLayout *b)
-{
-	int			c;
-
-	for (c = 0; c < a->ncolumns; c++)
-		if (a->ranges[c].lo != b->ranges[c].lo || a->ranges[c].hi != b->ranges[c].hi ||
-			a->ranges[c].nulls != b->ranges[c].nulls)
-			return false;
+	*number = key_code_place(column, field_image(lo), false);
+	*down = column->descending;
 	return true;
 }
 
-void
-group_layout_free(GroupLayout *layout)
-{
-	pfree(layout->ranges);
-	pfree(layout->shifts);
-	pfree(layout);
-}
+/* --- layouts */
 
 bool
-group_layout_widen(GroupLayout *layout, const FieldRange *ranges)
+group_layout_widen(GroupCode *layout, const KeyRange *ranges)
 {
 	bool		widened = false;
 	int			c;
 
-	for (c = 0; c < layout->ncolumns; c++)
+	for (c = 0; c < layout->code.ncolumns; c++)
 	{
-		FieldRange	old = layout->ranges[c];
-		FieldRange *range = &layout->ranges[c];
+		KeyRange   *range = &layout->code.columns[c].range;
 
-		if (!field_range_add(range, &ranges[c]))
-			continue;
-		widened = true;
-		if (field_range_bits(range) <= 64)
-			field_range_extend(range, &old, layout->columns[c].kind,
-							   room_of_bits(range, field_range_bits(range)));
+		widened |= key_range_widen(range, &ranges[c], field_limits(layout->columns[c].kind),
+								   range->nulls || ranges[c].nulls ? 1 : 0);
 	}
-	if (!widened)
-		return false;
-	layout->bits = 0;
-	for (c = layout->ncolumns - 1; c >= 0; c--)
-	{
-		layout->shifts[c] = layout->bits;
-		layout->bits += field_range_bits(&layout->ranges[c]);
-	}
-	return true;
-}
-
-bool
-group_layout_holds(const GroupLayout *layout, const GroupValues *values)
-{
-	return ranges_hold(layout->ranges, layout->ncolumns, values);
+	if (widened)
+		key_code_pack(&layout->code);
+	return widened;
 }
 
 void
-group_layout_codes(const GroupLayout *layout, const ColumnBatch *batches, int n, uint64 *codes)
+group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, uint64 *codes)
 {
 	int			c;
 	int			i;
 
 	memset(codes, 0, n * sizeof(uint64));
-	for (c = 0; c < layout->ncolumns; c++)
+	for (c = 0; c < layout->code.ncolumns; c++)
 	{
 		const ColumnBatch *batch = &batches[layout->columns[c].column];
-		FieldPlaces places = field_places(&layout->columns[c], &layout->ranges[c]);
-		int			shift = layout->shifts[c];
+		KeyCodeColumn column = layout->code.columns[c];
+		int			shift = column.shift;
 
-		if (field_range_bits(&layout->ranges[c]) == 0)
+		if (column.stride == 0)
 			continue;
+		column.base ^= FIELD_SIGN;	/* instead of each value */
 		if (batch->nnulls > 0)
 			for (i = 0; i < n; i++)
-				codes[i] |= place_of(&places, batch_value(batch, i), batch->nulls[i]) << shift;
+				codes[i] |= key_code_place(&column, (uint64) batch_value(batch, i),
+										   batch->nulls[i]) << shift;
 		else if (batch->keys)
 			for (i = 0; i < n; i++)
-				codes[i] |= place_of(&places, batch->keys[i], false) << shift;
+				codes[i] |= key_code_place(&column, (uint64) (int64) batch->keys[i], false) << shift;
 		else
 			for (i = 0; i < n; i++)
-				codes[i] |= place_of(&places, batch->wide[i], false) << shift;
+				codes[i] |= key_code_place(&column, (uint64) batch->wide[i], false) << shift;
 	}
-}
-
-void
-group_layout_values(const GroupLayout *layout, uint64 code, GroupValues *values)
-{
-	int			c;
-
-	for (c = 0; c < layout->ncolumns; c++)
-	{
-		const FieldRange *range = &layout->ranges[c];
-		FieldPlaces places = field_places(&layout->columns[c], range);
-		int			bits = field_range_bits(range);
-		uint64		place = 0;
-
-		if (bits > 0)
-			place = (code >> layout->shifts[c]) & (PG_UINT64_MAX >> (64 - bits));
-		value_at(&places, range, place, &values->values[c], &values->nulls[c]);
-	}
-}
-
-uint64
-group_layout_code(const GroupLayout *layout, const GroupValues *values)
-{
-	uint64		code = 0;
-	int			c;
-
-	for (c = 0; c < layout->ncolumns; c++)
-	{
-		FieldPlaces places = field_places(&layout->columns[c], &layout->ranges[c]);
-
-		if (field_range_bits(&layout->ranges[c]) > 0)
-			code |= place_of(&places, values->values[c], values->nulls[c]) << layout->shifts[c];
-	}
-	return code;
 }

@@ -54,7 +54,7 @@ struct GroupsLookup
 	MemoryContext memory;
 	LookupNotes notes;			/* rows of other blocks */
 	size_t		limit;			/* bytes */
-	GroupLayout layout;
+	GroupCode layout;
 	int			value_bits;
 	uint32		offset;			/* of a key from its code */
 	bool		found;			/* all that follows is known */
@@ -184,7 +184,7 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 static bool
 make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 {
-	FieldRange *ranges = palloc_array(FieldRange, Max(lookup->nfields, 1));
+	KeyRange *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
 	int			f;
 
 	for (f = 0; f < lookup->nfields; f++)
@@ -194,24 +194,25 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		int32		hi;
 		bool		nulls;
 
-		ranges[f] = EMPTY_FIELD_RANGE;
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
+		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
-			ranges[f] = (FieldRange) {lo, hi, false};
+			ranges[f] = (KeyRange) {field_image(lo), field_image(hi), false};
 		ranges[f].nulls = nulls;
 		if (lookup->notes.n > 0)
 			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
 	}
-	group_layout_init(&lookup->layout, lookup->fields, lookup->nfields);
+	group_code_init(&lookup->layout, lookup->fields, lookup->nfields);
 	group_layout_widen(&lookup->layout, ranges);
 	pfree(ranges);
-	if (lookup->layout.bits > 32)
+	if (lookup->layout.code.bits > 32)
 		return false;
-	lookup->value_bits = lookup->layout.bits;
+	lookup->value_bits = lookup->layout.code.bits;
 	if (lookup->nfields > lookup->has_value)
-		lookup->value_bits = lookup->has_value ? lookup->layout.shifts[lookup->nfields - 2] : 0;
-	lookup->offset = lookup->layout.bits == 32 ? UINT32_C(1) << 31 : 0;
-	return lookup->layout.bits - lookup->value_bits <= GROUP_BITS;
+		lookup->value_bits = lookup->has_value ?
+			lookup->layout.code.columns[lookup->nfields - 2].shift : 0;
+	lookup->offset = lookup->layout.code.bits == 32 ? UINT32_C(1) << 31 : 0;
+	return lookup->layout.code.bits - lookup->value_bits <= GROUP_BITS;
 }
 
 static int32
@@ -226,56 +227,40 @@ code_of_key(const GroupsLookup *lookup, int32 key)
 	return (uint32) key - lookup->offset;
 }
 
-/* The code of the smallest value of each field, or of NULL where there is none; field null (-1: none) is NULL. */
-static uint64
-code_at(const GroupsLookup *lookup, int null)
-{
-	GroupValues values = group_values_make(Max(lookup->nfields, 1));
-	uint64		code;
-	int			f;
-
-	for (f = 0; f < lookup->nfields; f++)
-	{
-		const FieldRange *range = &lookup->layout.ranges[f];
-
-		values.nulls[f] = f == null || field_range_is_empty(range);
-		values.values[f] = values.nulls[f] ? 0 : range->lo;
-	}
-	code = group_layout_code(&lookup->layout, &values);
-	group_values_free(&values);
-	return code;
-}
-
-/* How the GPU makes keys of rows. */
+/*
+ * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where there is
+ * none, it adds what the row's values differ from these.
+ */
 static void
 describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 {
-	uint64		base = code_at(lookup, -1);
+	uint64		base = 0;
 	int			f;
 
 	memset(layout, 0, sizeof(*layout));
-	layout->base = (uint32) key_of_code(lookup, base);
 	for (f = 0; f < lookup->nfields; f++)
 	{
-		const FieldRange *range = &lookup->layout.ranges[f];
+		const KeyCodeColumn *field = &lookup->layout.code.columns[f];
+		const KeyRange *range = &field->range;
 		RowsColumn *column = &layout->columns[lookup->fields[f].column];
-		uint32		stride = 0;
+		bool		empty = key_range_is_empty(range);
+		uint64		least = key_code_place(field, range->lo, empty);
 
+		base += least * field->stride;
 		column->flags = ROWS_IN_KEY;
 		if (range->nulls)
 		{
 			column->flags |= ROWS_NULL_IN_KEY;
-			column->null_adds = (uint32) (code_at(lookup, f) - base);
+			column->null_adds = (uint32) ((field->null - least) * field->stride);
 		}
 		/* Of a column that is always NULL nothing else is expected. */
-		if (field_range_is_empty(range))
+		if (empty)
 			continue;
-		if (range->hi > range->lo)
-			stride = UINT32_C(1) << lookup->layout.shifts[f];
-		column->lo = (int32) range->lo;
+		column->lo = (int32) field_value(range->lo);
 		column->last = (uint32) (range->hi - range->lo);
-		column->stride = lookup->fields[f].descending ? 0 - stride : stride;
+		column->stride = (uint32) (field->descending ? 0 - field->stride : field->stride);
 	}
+	layout->base = (uint32) key_of_code(lookup, base);
 }
 
 /* The keys of the rows that have been noted. */
@@ -323,7 +308,7 @@ sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 	keys = make_keys(lookup);
 	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
-								key_of_code(lookup, (UINT64CONST(1) << lookup->layout.bits) - 1), keys,
+								key_of_code(lookup, (UINT64CONST(1) << lookup->layout.code.bits) - 1), keys,
 								lookup->notes.n);
 	pfree(keys);
 	return sorted;
@@ -375,9 +360,10 @@ look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to,
 static bool
 find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 {
-	uint32		ncodes = UINT32_C(1) << (lookup->layout.bits - lookup->value_bits);
-	bool		nulls = lookup->has_value && lookup->layout.ranges[lookup->nfields - 1].nulls;
-	uint32		null_place = 0;
+	uint32		ncodes = UINT32_C(1) << (lookup->layout.code.bits - lookup->value_bits);
+	const KeyCodeColumn *columns = lookup->layout.code.columns;
+	bool		nulls = lookup->has_value && columns[lookup->nfields - 1].range.nulls;
+	uint32		null_place = nulls ? (uint32) columns[lookup->nfields - 1].null : 0;
 	size_t		most = 2 * (size_t) Min(ncodes, CODES_AT_ONCE);
 	int32	   *keys = palloc_array(int32, most);
 	uint64	   *below = palloc_array(uint64, most);
@@ -386,8 +372,6 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 	uint32		from;
 	uint32		g;
 
-	if (nulls)
-		null_place = (uint32) (code_at(lookup, lookup->nfields - 1) & ((UINT64CONST(1) << lookup->value_bits) - 1));
 	lookup->ngroups = lookup->groups_room = 0;
 	for (to = ncodes; to > 0; to = from)
 	{
@@ -511,7 +495,7 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 	uint64	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64) + 1);
 	int32	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int32) + 1);
 	uint64		mask = (UINT64CONST(1) << lookup->value_bits) - 1;
-	const FieldRange *range = &lookup->layout.ranges[lookup->nfields - 1];
+	const KeyRange *range = &lookup->layout.code.columns[lookup->nfields - 1].range;
 	uint32		most = 1;
 	size_t		g;
 	size_t		i;
@@ -536,9 +520,10 @@ find_values(GroupsLookup *lookup, ResidentRows *rows)
 		{
 			uint32		code = code_of_key(lookup, keys[i]);
 
-			if (((uint64) code >> lookup->value_bits) != group->code || (code & mask) >= field_range_values(range))
+			if (((uint64) code >> lookup->value_bits) != group->code ||
+				(code & mask) >= key_range_images(range))
 				return false;
-			lookup->values[i] = range->lo + (int64) (code & mask) +
+			lookup->values[i] = field_value(range->lo) + (int64) (code & mask) +
 				column_kind_bias(lookup->fields[lookup->nfields - 1].kind);
 		}
 	}
@@ -567,7 +552,7 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	const GroupsLookup *lookup = node->lookup;
 	int			g;
 
-	group_layout_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
+	group_code_values(&lookup->layout, (uint64) group->code << lookup->value_bits, values);
 	for (g = 0; g < node->ngroups && lookup->ranked; g++)
 		if (node->group_derived[g] && !values->nulls[g])
 			values->values[g] = derived_hear(node->group_derived[g],

@@ -4,24 +4,13 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bitutils.h"
-
 #include "pg/nodes/aggregate/pair_coding.h"
 
 void
 pair_coding_set_bits(PairCoding *coding)
 {
-	uint64		values = field_range_values(&coding->values);
-	uint64		markers = (uint64) coding->markers;
-
-	if (field_range_is_empty(&coding->values))
-		coding->value_bits = markers > 1 ? 1 : 0;
-	else if (values == 0 || values - 1 + markers < values - 1)
-		coding->value_bits = markers ? 65 : 64;
-	else
-		coding->value_bits = values - 1 + markers == 0 ? 0 :
-			pg_leftmost_one_pos64(values - 1 + markers) + 1;
-	coding->bits = coding->groups->bits + coding->value_bits;
+	coding->value_bits = key_range_bits(&coding->values, coding->markers);
+	coding->bits = coding->groups->code.bits + coding->value_bits;
 }
 
 void
@@ -31,8 +20,8 @@ pair_recode_begin(PairRecoding *recoding, const PairCoding *from, const PairCodi
 	recoding->to = to;
 	recoding->started = false;
 	recoding->same = from->value_bits == to->value_bits && from->markers == to->markers &&
-		from->values.lo == to->values.lo && group_layouts_equal(from->groups, to->groups);
-	recoding->group = group_values_make(from->groups->ncolumns);
+		from->values.lo == to->values.lo && group_codes_equal(from->groups, to->groups);
+	recoding->group = group_values_make(from->groups->code.ncolumns);
 }
 
 void
@@ -52,8 +41,8 @@ pair_recode(PairRecoding *recoding, uint64 *codes, size_t n)
 
 		if (!recoding->started || group != recoding->from_group)
 		{
-			group_layout_values(from->groups, group, &recoding->group);
-			recoding->to_group = group_layout_code(to->groups, &recoding->group);
+			group_code_values(from->groups, group, &recoding->group);
+			recoding->to_group = group_code_of(to->groups, &recoding->group);
 			recoding->from_group = group;
 			recoding->started = true;
 		}

@@ -2,7 +2,7 @@
  * pair_coding.h
  *		A (group, value) pair as one integer of up to 64 bits.
  *
- * The group's code (GroupLayout) is above the place of the value in its range.  Besides
+ * The group's code (a packed GroupCode) is above the place of the value in its range.  Besides
  * values a group can have rows whose value is NULL, and rows that a FILTER refuses:
  * these are markers, whose places are below those of all values.
  */
@@ -22,8 +22,8 @@ typedef enum PairMarker
 
 typedef struct PairCoding
 {
-	const GroupLayout *groups;
-	FieldRange	values;			/* as batches hold them */
+	const GroupCode *groups;
+	KeyRange	values;
 	int			markers;		/* so many markers have places: all up to the last that has come */
 	int			value_bits;
 	int			bits;			/* in all; there are no codes if they are more than 64 */
@@ -36,7 +36,7 @@ extern void pair_coding_set_bits(PairCoding *coding);
 static inline uint64
 pair_value_offset(const PairCoding *coding)
 {
-	return (uint64) coding->markers - (uint64) coding->values.lo;
+	return (uint64) coding->markers - (uint64) field_value(coding->values.lo);
 }
 
 static inline uint64

@@ -16,10 +16,10 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/pair_estimate.h"
+#include "pg/values/value.h"
 
 /* Bytes for each group that has a place in the window, and for each source of values beside that, as in aggregation_add.c. */
 #define WINDOW_GROUP_BYTES	8.0

@@ -96,7 +96,7 @@ new_segment(PairFile *file, const PairCoding *coding)
 	}
 	segment = &file->segments[file->nsegments++];
 	segment->coding = *coding;
-	segment->coding.groups = group_layout_copy(coding->groups);
+	segment->coding.groups = group_code_copy(coding->groups);
 	segment->nblocks = 0;
 	BufFileTell(file->file, &segment->fileno, &segment->offset);
 	MemoryContextSwitchTo(old);

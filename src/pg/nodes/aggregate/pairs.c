@@ -49,7 +49,7 @@ new_sorter(PairSorter *pairs)
 }
 
 PairSorter *
-pairs_make(const SortContext *context, const GroupLayout *groups, ColumnKind kind,
+pairs_make(const SortContext *context, const GroupCode *groups, ColumnKind kind,
 		   size_t memory_limit)
 {
 	PairSorter *pairs = palloc0_object(PairSorter);
@@ -59,16 +59,13 @@ pairs_make(const SortContext *context, const GroupLayout *groups, ColumnKind kin
 	pairs->kind = kind;
 	pairs->limit = memory_limit;
 	pairs->coding.groups = groups;
-	pairs->coding.values = EMPTY_FIELD_RANGE;
+	pairs->coding.values = EMPTY_KEY_RANGE;
 	/* The range of a narrow column need not be looked for where there are no groups. */
-	if (groups->ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
-	{
-		pairs->coding.values.lo = PG_INT32_MIN;
-		pairs->coding.values.hi = PG_INT32_MAX;
-	}
+	if (groups->code.ncolumns == 0 && kind != COLUMN_KIND_NONE && !column_kind_is_wide(kind))
+		pairs->coding.values = *field_limits(kind);
 	pair_coding_set_bits(&pairs->coding);
 	if (pairs->coding.bits > 64)
-		pairs->rows = pair_rows_make(groups->columns, groups->ncolumns, memory_limit);
+		pairs->rows = pair_rows_make(groups->columns, groups->code.ncolumns, memory_limit);
 	else
 		pairs->sorter = new_sorter(pairs);
 	return pairs;
@@ -113,14 +110,14 @@ static void
 add_to_rows(PairSorter *pairs, const PairCoding *coding, const uint64 *codes,
 			const uint64 *counts, size_t n)
 {
-	GroupValues group = group_values_make(coding->groups->ncolumns);
+	GroupValues group = group_values_make(coding->groups->code.ncolumns);
 	size_t		i;
 
 	for (i = 0; i < n; i++)
 	{
 		uint64		place = pair_place(coding, codes[i]);
 
-		group_layout_values(coding->groups, pair_group(coding, codes[i]), &group);
+		group_code_values(coding->groups, pair_group(coding, codes[i]), &group);
 		if (pair_place_is_marker(coding, place))
 			pair_rows_add(pairs->rows, &group, (int) place, 0, (int64) counts[i]);
 		else
@@ -235,7 +232,7 @@ change_coding(PairSorter *pairs, const PairCoding *old)
 		return;
 	}
 	write_much(pairs, old);
-	pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->ncolumns,
+	pairs->rows = pair_rows_make(pairs->coding.groups->columns, pairs->coding.groups->code.ncolumns,
 								 pairs->limit);
 	pairs->sorter = NULL;
 	if (long_sorter_count(sorter) > 0)
@@ -259,7 +256,7 @@ pairs_limit_memory(PairSorter *pairs, size_t memory_limit)
 }
 
 void
-pairs_regroup(PairSorter *pairs, const GroupLayout *before)
+pairs_regroup(PairSorter *pairs, const GroupCode *before)
 {
 	PairCoding	old = pairs->coding;
 
@@ -269,24 +266,15 @@ pairs_regroup(PairSorter *pairs, const GroupLayout *before)
 
 /* Makes sure that values of a range, and so many markers, have places. */
 static void
-cover(PairSorter *pairs, const FieldRange *range, int markers)
+cover(PairSorter *pairs, const KeyRange *range, int markers)
 {
 	PairCoding	old = pairs->coding;
 	PairCoding *coding = &pairs->coding;
-	bool		widened = field_range_add(&coding->values, range);
 
-	if (!widened && markers <= coding->markers)
-		return;
 	coding->markers = Max(coding->markers, markers);
-	pair_coding_set_bits(coding);
-	if (widened && coding->value_bits < 64)
-	{
-		uint64		places = field_range_values(&coding->values) + (uint64) coding->markers;
-
-		field_range_extend(&coding->values, &old.values, pairs->kind,
-						   (UINT64CONST(1) << coding->value_bits) - places);
-	}
-	change_coding(pairs, &old);
+	if (key_range_widen(&coding->values, range, field_limits(pairs->kind), coding->markers) ||
+		coding->markers > old.markers)
+		change_coding(pairs, &old);
 }
 
 /* --- adding */
@@ -319,37 +307,32 @@ add_codes(PairSorter *pairs, int n)
 }
 
 /* The range of those of a batch's values that are added. */
-static FieldRange
+static KeyRange
 range_of_rows(const ColumnBatch *batch, const uint16 *rows, int nrows)
 {
-	FieldRange	range = EMPTY_FIELD_RANGE;
+	KeyRange	range = EMPTY_KEY_RANGE;
 	int			i;
 
 	if (rows == NULL)
 		field_range_add_batch(&range, batch);
 	else
 		for (i = 0; i < nrows; i++)
-		{
-			int64		value = batch->keys ? batch->keys[rows[i]] : batch->wide[rows[i]];
-
-			range.lo = Min(range.lo, value);
-			range.hi = Max(range.hi, value);
-		}
+			key_range_put(&range, field_image(batch_value(batch, rows[i])));
 	return range;
 }
 
 /* The values of a row's group. */
 static void
-group_of_row(const GroupLayout *groups, const ColumnBatch *batches, int row, GroupValues *group)
+group_of_row(const GroupCode *groups, const ColumnBatch *batches, int row, GroupValues *group)
 {
 	int			c;
 
-	for (c = 0; c < groups->ncolumns; c++)
+	for (c = 0; c < groups->code.ncolumns; c++)
 	{
 		const ColumnBatch *batch = &batches[groups->columns[c].column];
 
 		group->nulls[c] = batch->nnulls > 0 && batch->nulls[row];
-		group->values[c] = group->nulls[c] ? 0 : batch->keys ? batch->keys[row] : batch->wide[row];
+		group->values[c] = group->nulls[c] ? 0 : batch_value(batch, row);
 	}
 }
 
@@ -357,14 +340,14 @@ static void
 add_rows(PairSorter *pairs, int marker, const ColumnBatch *batches, const ColumnBatch *batch,
 		 const uint16 *rows, int nrows)
 {
-	const GroupLayout *groups = pairs->coding.groups;
-	GroupValues group = group_values_make(groups->ncolumns);
+	const GroupCode *groups = pairs->coding.groups;
+	GroupValues group = group_values_make(groups->code.ncolumns);
 	int			i;
 
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = rows ? rows[i] : i;
-		int64		value = batch == NULL ? 0 : batch->keys ? batch->keys[row] : batch->wide[row];
+		int64		value = batch ? batch_value(batch, row) : 0;
 
 		group_of_row(groups, batches, row, &group);
 		pair_rows_add(pairs->rows, &group, marker, value, 1);
@@ -390,7 +373,7 @@ code_values(PairSorter *pairs, const ColumnBatch *batch, const uint64 *codes, co
 	for (i = 0; i < nrows; i++)
 	{
 		int			row = chosen ? rows[i] : i;
-		uint64		place = offset + (uint64) (batch->keys ? (int64) batch->keys[row] : batch->wide[row]);
+		uint64		place = offset + (uint64) batch_value(batch, row);
 		uint64		code = codes ? codes[row] << shift | place : place;
 
 		if (narrow)
@@ -405,11 +388,11 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 		  const uint16 *rows, int nrows)
 {
 	const ColumnBatch *batch = &batches[column];
-	FieldRange	range;
+	KeyRange	range;
 
 	if (nrows == 0)
 		return;
-	if (pairs->coding.groups->ncolumns > 0 || column_kind_is_wide(pairs->kind))
+	if (pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind))
 	{
 		range = range_of_rows(batch, rows, nrows);
 		cover(pairs, &range, 0);
@@ -420,7 +403,7 @@ pairs_add(PairSorter *pairs, const ColumnBatch *batches, int column, const uint6
 		return;
 	}
 	make_room(pairs, nrows);
-	if (pairs->coding.groups->bits == 0)
+	if (pairs->coding.groups->code.bits == 0)
 		codes = NULL;
 	if (pairs->coding.bits <= 32)
 	{
@@ -441,7 +424,7 @@ pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
 {
 	PackedKeys	places = *packed;
 
-	if (pairs->rows || pairs->coding.groups->ncolumns > 0 || column_kind_is_wide(pairs->kind) ||
+	if (pairs->rows || pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind) ||
 		pairs->coding.bits > 32)
 		return false;
 	/* Places of all values of a narrow kind fit into 32 bits, with markers or without. */
@@ -455,15 +438,15 @@ pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
 bool
 pairs_add_runs(PairSorter *pairs, const Runs *runs)
 {
-	FieldRange	range = EMPTY_FIELD_RANGE;
+	KeyRange	range = EMPTY_KEY_RANGE;
 	uint64		offset;
 	SortError	err;
 	size_t		i;
 
-	if (pairs->coding.groups->ncolumns > 0)
+	if (pairs->coding.groups->code.ncolumns > 0)
 		return false;
-	range.lo = runs->keys[0];
-	range.hi = runs->keys[runs->len - 1];
+	range.lo = field_image(runs->keys[0]);
+	range.hi = field_image(runs->keys[runs->len - 1]);
 	cover(pairs, &range, 0);
 	if (pairs->rows)
 		return false;
@@ -497,7 +480,7 @@ void
 pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batches,
 				  const uint64 *codes, const uint16 *rows, int nrows)
 {
-	FieldRange	none = EMPTY_FIELD_RANGE;
+	KeyRange	none = EMPTY_KEY_RANGE;
 	int			i;
 
 	if (nrows == 0)
@@ -513,7 +496,7 @@ pairs_add_markers(PairSorter *pairs, PairMarker marker, const ColumnBatch *batch
 	{
 		int			row = rows ? rows[i] : i;
 		uint64		code = pair_code(&pairs->coding,
-									 pairs->coding.groups->bits > 0 ? codes[row] : 0, marker);
+									 pairs->coding.groups->code.bits > 0 ? codes[row] : 0, marker);
 
 		if (pairs->coding.bits <= 32)
 			pairs->narrow[i] = (uint32) code;
@@ -681,7 +664,7 @@ start_group(PairCursor *cursor)
 		return;
 	}
 	group = pair_group(coding, cursor->codes[cursor->at]);
-	group_layout_values(coding->groups, group, &cursor->group);
+	group_code_values(coding->groups, group, &cursor->group);
 	cursor->last_code = coding->value_bits < 64 ?
 		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) : PG_UINT64_MAX;
 }
@@ -693,7 +676,7 @@ pairs_open(PairSorter *pairs)
 	SortError	err;
 
 	cursor->pairs = pairs;
-	cursor->group = group_values_make(pairs->coding.groups->ncolumns);
+	cursor->group = group_values_make(pairs->coding.groups->code.ncolumns);
 	if (pairs->rows)
 	{
 		cursor->rows = pair_rows_open(pairs->rows);

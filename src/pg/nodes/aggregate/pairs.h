@@ -26,14 +26,14 @@ typedef struct PairSorter PairSorter;
  * context, too.  groups is shared by all sorters of a node, and changes only by
  * pairs_regroup.  kind: of the values; COLUMN_KIND_NONE: markers only.
  */
-extern PairSorter *pairs_make(const SortContext *context, const GroupLayout *groups,
+extern PairSorter *pairs_make(const SortContext *context, const GroupCode *groups,
 							  ColumnKind kind, size_t memory_limit);
 
 /* Sets another memory limit: what is in memory beyond it goes to the file. */
 extern void pairs_limit_memory(PairSorter *pairs, size_t memory_limit);
 
 /* The sorter's groups have become wider; before is a copy of what they were. */
-extern void pairs_regroup(PairSorter *pairs, const GroupLayout *before);
+extern void pairs_regroup(PairSorter *pairs, const GroupCode *before);
 
 /*
  * Adds values of a batch, none of them NULL: those of nrows rows, or of the first
@@ -87,7 +87,7 @@ extern void pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS]);
 
 /*
  * The next runs of the group, values ascending; 0 at its end, and the cursor is at
- * the next group then.  Values are those of pg/column/value.h.
+ * the next group then.  Values are those of pg/values/value.h.
  */
 extern size_t pairs_runs(PairCursor *cursor, const int64 **values, const int64 **counts);
 

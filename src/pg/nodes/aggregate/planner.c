@@ -19,13 +19,13 @@
 #include "utils/lsyscache.h"
 
 #include "pg/column/reader.h"
-#include "pg/column/value.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_planner.h"
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/planner.h"
+#include "pg/values/value.h"
 
 /* --- the aggregates */
 

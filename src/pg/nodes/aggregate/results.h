@@ -3,7 +3,7 @@
  *		The value of one aggregate call for group after group, from the runs of the
  *		group's values or from their summary.
  *
- * Values are those of pg/column/value.h, or ranks of an enum's labels.  Results, NULLs and
+ * Values are those of pg/values/value.h, or ranks of an enum's labels.  Results, NULLs and
  * errors are those of the aggregate functions of PostgreSQL.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_RESULTS_H
@@ -13,10 +13,10 @@
 
 #include "nodes/execnodes.h"
 
-#include "pg/column/value.h"
 #include "pg/enum_labels.h"
 #include "pg/nodes/aggregate/aggrefs.h"
 #include "pg/sort_context.h"
+#include "pg/values/value.h"
 
 /* 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C would. */
 typedef __int128 ValueSum pg_attribute_aligned(MAXIMUM_ALIGNOF);

@@ -21,7 +21,6 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "nodes/execnodes.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "pg/column/row.h"
@@ -54,33 +53,23 @@ scanned_column(const KeyColumn *key, PlanState *outer)
 	TargetEntry *target;
 	Var		   *column;
 
-	if ((key->kind != KEY_KIND_INT2 && key->kind != KEY_KIND_INT4) ||
+	if ((key->kind != COLUMN_KIND_INT2 && key->kind != COLUMN_KIND_INT4) ||
 		list_length(outer->plan->targetlist) != 1 || !scan_is_readable(outer))
 		return 0;
 	target = linitial_node(TargetEntry, outer->plan->targetlist);
 	column = (Var *) target->expr;
-	if (!IsA(column, Var) || column->varattno <= 0 || !column_type_is_key(column->vartype) ||
-		get_typlen(column->vartype) != (key->kind == KEY_KIND_INT2 ? 2 : 4))
+	if (!IsA(column, Var) || column->varattno <= 0 || column_kind(column->vartype) != key->kind)
 		return 0;
 	return column->varattno;
 }
 
-/* How take_batch makes distances of a column's values: ((value & mask) ^ flip) - bias. */
+/* What take_batch needs. */
 typedef struct ColumnKeys
 {
 	RowSort    *sort;
-	uint32		mask;
-	uint32		flip;
-	uint32		bias;
+	bool		descending;		/* distances of images count downwards; else they are the values */
 	ColumnCutoff cutoff;		/* if only the first keys are wanted */
 } ColumnKeys;
-
-/* Whether the distance of a value's image is the value itself: of an ascending int4. */
-static bool
-values_are_distances(const ColumnKeys *column)
-{
-	return column->mask == PG_UINT32_MAX && column->flip == column->bias;
-}
 
 /* Makes the values distances, in place, and puts them into the sort. */
 static void
@@ -110,9 +99,9 @@ put_batch(const ColumnKeys *column, const ColumnBatch *batch)
 	}
 	if (batch->nnulls > 0)
 		n = column_batch_copy_keys(batch, keys);
-	if (!values_are_distances(column))
+	if (column->descending)
 		for (i = 0; i < n; i++)
-			keys[i] = (int32) ((((uint32) keys[i] & column->mask) ^ column->flip) - column->bias);
+			keys[i] = ~keys[i];
 	row_sort_put_keys(column->sort, keys, n, (uint64) batch->nnulls);
 }
 
@@ -144,12 +133,7 @@ bool
 sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
 	const KeyColumn *key = &sort->spec->keys->keys[0];
-	ColumnKeys	column = {
-		.sort = sort,
-		.mask = key->kind == KEY_KIND_INT2 ? PG_UINT16_MAX : PG_UINT32_MAX,
-		.flip = (uint32) key->flip,
-		.bias = (uint32) KEY_RUNS_MIDDLE
-	};
+	ColumnKeys	column = {.sort = sort, .descending = key->descending};
 	AttrNumber	attnum = scanned_column(key, outer);
 	ColumnScan	scan = {
 		.ncolumns = 1,
@@ -165,7 +149,7 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 && sort->place == ROW_SORT_STORE)
 		scan.cutoff = &column.cutoff;
 	else
-		scan.packed = scan.runs = values_are_distances(&column);
+		scan.packed = scan.runs = !column.descending;
 	filtered = column_scan_read(&scan, outer, take_batch, &column);
 	sort->stats->keys += column.cutoff.skipped;
 	if (filtered > 0)
@@ -180,7 +164,6 @@ typedef struct PageKeys
 {
 	int			nkeys;			/* the group's, and the first after these if it is mapped */
 	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
-	ColumnKind	kinds[KEY_COLUMNS_MAX_MAPPED];
 	GroupBoundKeys keys;
 } PageKeys;
 
@@ -214,15 +197,15 @@ find_page_keys(const RowSort *sort, PlanState *outer, PageKeys *page)
 		const KeyColumn *key = &keys->keys[i];
 		TargetEntry *target = list_nth_node(TargetEntry, outer->plan->targetlist, key->attno - 1);
 		Var		   *column = (Var *) target->expr;
+		Form_pg_attribute att;
 
 		/* The order of an enum's labels is not that of their numbers. */
-		if (!IsA(column, Var) || column->varattno <= 0 || key->kind == KEY_KIND_ENUM)
+		if (!IsA(column, Var) || column->varattno <= 0 || key->kind == COLUMN_KIND_ENUM)
+			return false;
+		att = TupleDescAttr(RelationGetDescr(relation), column->varattno - 1);
+		if (column_kind(att->atttypid) != key->kind)
 			return false;
 		page->attnums[i] = column->varattno;
-		page->kinds[i] = column_kind(TupleDescAttr(RelationGetDescr(relation), column->varattno - 1)->atttypid);
-		if (page->kinds[i] == COLUMN_KIND_NONE || page->kinds[i] == COLUMN_KIND_ENUM ||
-			column_kind_is_wide(page->kinds[i]) != !key_is_narrow(key->kind))
-			return false;
 		page->keys.images[i] = MemoryContextAlloc(sort->spec->memory, MaxHeapTuplesPerPage * sizeof(uint64));
 	}
 	return true;
@@ -241,8 +224,6 @@ take_images(const RowSort *sort, const PageKeys *page, const ColumnBatch *batche
 		const KeyColumn *key = &sort->spec->keys->keys[k];
 		const ColumnBatch *batch = &batches[k];
 		uint64	   *images = keys->images[k];
-		uint64		mask = key_mask(key->kind);
-		uint64		bias = (uint64) column_kind_bias(page->kinds[k]);
 
 		keys->nulls[k] = batch->nnulls > 0 ? batch->nulls : NULL;
 		if (batch->wide)
@@ -250,7 +231,7 @@ take_images(const RowSort *sort, const PageKeys *page, const ColumnBatch *batche
 				images[i] = (uint64) batch->wide[i] ^ key->flip;
 		else
 			for (i = 0; i < batch->n; i++)
-				images[i] = (((uint64) (int64) batch->keys[i] + bias) & mask) ^ key->flip;
+				images[i] = (uint32) batch->keys[i] ^ key->flip;
 	}
 }
 

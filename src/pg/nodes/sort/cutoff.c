@@ -13,7 +13,8 @@ sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key)
 	cutoff->hi = PG_INT32_MAX;
 	cutoff->descending = key->descending;
 	cutoff->skipped = 0;
-	return key->kind == KEY_KIND_INT2 || key->kind == KEY_KIND_INT4 || key->kind == KEY_KIND_INT8;
+	return key->kind == COLUMN_KIND_INT2 || key->kind == COLUMN_KIND_INT4 ||
+		key->kind == COLUMN_KIND_INT8;
 }
 
 void
@@ -24,14 +25,13 @@ sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store)
 	uint64		largest = row_store_largest_wanted(store);
 	int64		value;
 
-	if (largest == PG_UINT64_MAX || largest > key_mask(key->kind))
+	if (largest == PG_UINT64_MAX || largest > column_kind_mask(key->kind))
 		return;
 	/* Where no other key decides, a key equal to the last wanted one comes after it. */
 	if (keys->nkeys == 1 && keys->nrest == 0 && largest > 0)
 		largest--;
 	largest ^= key->flip;
-	value = key->kind == KEY_KIND_INT2 ? (int16) largest :
-		key->kind == KEY_KIND_INT4 ? (int32) largest : (int64) largest;
+	value = column_kind_is_wide(key->kind) ? (int64) largest : (int32) largest;
 	if (value < PG_INT32_MIN || value > PG_INT32_MAX)
 		return;
 	if (key->descending)

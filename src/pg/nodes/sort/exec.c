@@ -23,6 +23,7 @@
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/row_sort.h"
 #include "pg/sort_context.h"
+#include "pg/values/value.h"
 
 typedef struct HpSortState
 {
@@ -109,7 +110,7 @@ wanted_of_group(void *arg)
 	HpSortState *state = (HpSortState *) arg;
 	bool		isnull;
 	Datum		value = ExecEvalExprSwitchContext(state->limit, state->css.ss.ps.ps_ExprContext, &isnull);
-	int64		wanted = isnull ? 0 : sort_bound_value(state->limit_type, value);
+	int64		wanted = isnull ? 0 : column_value(column_builtin_kind(state->limit_type), value);
 
 	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan, HPSORT_PLAN_GROUP_EXCLUSIVE))
 		wanted--;

@@ -21,6 +21,7 @@
 #include "pg/nodes/sort/explain.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/store/group_bound.h"
+#include "pg/values/value.h"
 #include "sort/algorithms.h"
 
 /* Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL 18. */
@@ -84,7 +85,8 @@ explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainSt
 		ExplainPropertyList("Group Key", list_copy_head(keys, ngroup), es);
 	value = (Node *) linitial(scan->custom_exprs);
 	if (IsA(value, Const) && !((Const *) value)->constisnull)
-		text = psprintf(INT64_FORMAT, sort_bound_value(exprType(value), ((Const *) value)->constvalue));
+		text = psprintf(INT64_FORMAT, column_value(column_builtin_kind(exprType(value)),
+												   ((Const *) value)->constvalue));
 	else
 		text = deparse_expression(value, context, false, false);
 	text = psprintf("%s %s %s", counted[kind],

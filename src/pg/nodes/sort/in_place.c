@@ -54,14 +54,6 @@
 #define EXPECTED_MIN 2.0
 
 
-/* An integer as the column reader returns it becomes an image: (value & mask) ^ flip. */
-typedef struct ReadKey
-{
-	KeyColumn  *key;
-	uint64		mask;
-	uint64		flip;
-} ReadKey;
-
 /* The reading of a table. */
 typedef struct Reading
 {
@@ -70,7 +62,6 @@ typedef struct Reading
 	ColumnScan	scan;
 	AttrNumber	attnums[KEY_COLUMNS_MAX_MAPPED];
 	ColumnImage makers[KEY_COLUMNS_MAX_MAPPED];
-	ReadKey		keys[KEY_COLUMNS_MAX_MAPPED];
 	uint64		read;			/* rows */
 	ColumnReader *reader;
 	ColumnBatch *batches;
@@ -121,20 +112,23 @@ place_of(Reading *reading, int64 tid)
 
 /* The image of element i of a batch that is not NULL. */
 static inline uint64
-image_of(const ReadKey *key, const ColumnBatch *batch, size_t i)
+image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
 {
-	uint64		value = batch->wide ? (uint64) batch->wide[i] : (uint64) (int64) batch->keys[i];
+	uint64		value = batch->wide ? (uint64) batch->wide[i] : (uint32) batch->keys[i];
 
-	switch (key->key->kind)
+	switch (key->kind)
 	{
-		case KEY_KIND_ENUM:
-			return key_image(key->key, ObjectIdGetDatum((uint32) value ^ UINT32_C(0x80000000)));
-		case KEY_KIND_FLOAT4:
-			return float4_image(DatumGetFloat4(column_datum(COLUMN_KIND_FLOAT4, (int64) value)), false) ^ key->flip;
-		case KEY_KIND_FLOAT8:
-			return float8_image(DatumGetFloat8(column_datum(COLUMN_KIND_FLOAT8, (int64) value)), false) ^ key->flip;
+		case COLUMN_KIND_ENUM:
+			return key_image(key, ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
+		case COLUMN_KIND_FLOAT4:
+			return key_float4_image(key, (uint32) value);
+		case COLUMN_KIND_FLOAT8:
+			return key_float8_image(key, value);
+		case COLUMN_KIND_INTERVAL:
+		case COLUMN_KIND_ABBREVIATED:
+			return value;		/* make_image has made it */
 		default:
-			return (value & key->mask) ^ key->flip;
+			return value ^ key->flip;
 	}
 }
 
@@ -145,7 +139,7 @@ take_narrow(Reading *reading, size_t n)
 	RowStore   *store = reading->rows->store;
 	const ColumnBatch *batch = &reading->batches[0];
 	size_t		start = reading->taken;
-	const ReadKey *key = &reading->keys[0];
+	KeyColumn  *key = &store->keys->keys[0];
 	uint64		cutoff = row_store_narrow_cutoff(store);
 	uint32	   *images = reading->images;
 	uint32	   *places = reading->places;
@@ -153,12 +147,12 @@ take_narrow(Reading *reading, size_t n)
 	size_t		kept = 0;
 	size_t		i;
 
-	if (key->key->kind == KEY_KIND_ENUM || key->key->kind == KEY_KIND_FLOAT4)
+	if (key->kind == COLUMN_KIND_ENUM || key->kind == COLUMN_KIND_FLOAT4)
 		for (i = 0; i < n; i++)
 			images[i] = batch->nulls[start + i] ? 0 : (uint32) image_of(key, batch, start + i);
 	else
 		for (i = 0; i < n; i++)
-			images[i] = ((uint32) batch->keys[start + i] & (uint32) key->mask) ^ (uint32) key->flip;
+			images[i] = (uint32) batch->keys[start + i] ^ (uint32) key->flip;
 	for (i = 0; i < n; i++)
 	{
 		if (unlikely(batch->nulls[start + i]))
@@ -182,6 +176,7 @@ take_narrow(Reading *reading, size_t n)
 static inline void
 keys_of_row(const Reading *reading, size_t i, RowKey *key)
 {
+	KeyColumn  *keys = reading->rows->store->keys->keys;
 	int			k;
 
 	key->nulls = 0;
@@ -190,7 +185,7 @@ keys_of_row(const Reading *reading, size_t i, RowKey *key)
 		bool		isnull = reading->batches[k].nulls[i];
 
 		key->nulls |= isnull << k;
-		key->images[k] = isnull ? 0 : image_of(&reading->keys[k], &reading->batches[k], i);
+		key->images[k] = isnull ? 0 : image_of(&keys[k], &reading->batches[k], i);
 	}
 }
 
@@ -304,7 +299,7 @@ is_refused(Reading *reading)
 
 	reading->taken = 0;
 	reading->read += batch->n;
-	if (keys->keys[keys->nmapped - 1].kind != KEY_KIND_ABBREVIATED)
+	if (keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
 		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read, (const uint64 *) batch->wide, batch->n)))
@@ -520,24 +515,12 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 	for (k = 0; k < spec->keys->nmapped; k++)
 	{
 		KeyColumn  *key = &spec->keys->keys[k];
-		ReadKey    *read = &reading->keys[k];
 
 		reading->attnums[k] = in_place_key_attnum(key, plan);
-		read->key = key;
-		read->mask = PG_UINT32_MAX;
-		read->flip = key->flip;
-		if (key->kind == KEY_KIND_INT8)
-			read->mask = PG_UINT64_MAX;
-		else if (key->kind == KEY_KIND_INT2)
-			read->mask = PG_UINT16_MAX;
-		else if (key->kind == KEY_KIND_OID)
-			read->flip ^= UINT32_C(0x80000000); /* column_kind_bias */
-		else if (!key_is_exact(key->kind))
+		if (!key_is_exact(key->kind))
 		{
 			reading->makers[k] = (ColumnImage) {make_image, key};
 			reading->scan.images = reading->makers;
-			read->mask = PG_UINT64_MAX;
-			read->flip = 0;
 		}
 	}
 	reading->scan.ncolumns = spec->keys->nmapped;
@@ -682,7 +665,7 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	reading->scan.unread = bound > 0 && bound <= blocks / IN_PLACE_UNREAD_PART;
 	reading->scan.blocks = &sort->stats->blocks;
 	init_keys(reading, spec, child->plan);
-	if (sort_cutoff_init(&reading->cutoff, reading->keys[0].key) && bound > 0)
+	if (sort_cutoff_init(&reading->cutoff, &spec->keys->keys[0]) && bound > 0)
 		reading->scan.cutoff = &reading->cutoff;
 	reading->reader = column_reader_open(&reading->scan);
 	reading->batches = column_batches_make(&reading->scan, reading->reader);

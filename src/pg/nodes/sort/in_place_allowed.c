@@ -15,10 +15,10 @@
 #include "pg/column/pin_budget.h"
 #include "pg/column/plain_column.h"
 #include "pg/column/row_fetch.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/sort/in_place_allowed.h"
+#include "pg/values/value.h"
 
 /* How many times a LIMIT's rows there has to be room for, as more are kept than are wanted. */
 #define BOUND_SLACK 1.25
@@ -42,7 +42,7 @@ in_place_key_attnum(const KeyColumn *key, const Plan *plan)
 	const TargetEntry *target = list_nth_node(TargetEntry, plan->targetlist, key->attno - 1);
 
 	/* Core compares it, or its image is made of the value. */
-	bool		any_type = key->kind == KEY_KIND_NONE || !key_is_exact(key->kind);
+	bool		any_type = key->kind == COLUMN_KIND_NONE || !key_is_exact(key->kind);
 
 	/* Another type, or collation, for the same value. */
 	const Var  *column = plain_column(target->expr);

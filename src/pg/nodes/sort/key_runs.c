@@ -14,7 +14,7 @@ key_runs_init(KeyRuns *runs, KeyColumn *key, const SortContext *context, MemoryC
 	memset(runs, 0, sizeof(*runs));
 	runs->key = key;
 	runs->limit = limit;
-	runs->has_bias = key_is_narrow(key->kind);
+	runs->has_bias = !column_kind_is_wide(key->kind);
 	runs->bias = KEY_RUNS_MIDDLE;
 	runs->batch = (int32 *) MemoryContextAlloc(memory, KEY_RUNS_BATCH * sizeof(int32));
 	sorter_init(&runs->sorter, context, PG_INT32_MIN, PG_INT32_MAX);

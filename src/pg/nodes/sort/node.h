@@ -14,8 +14,6 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-
 /* The lists of custom_private. */
 typedef enum HpSortPlanList
 {
@@ -40,21 +38,5 @@ typedef enum HpSortPlanInt
 	HPSORT_PLAN_GROUP_KEYS,		/* leading keys that are the group */
 	HPSORT_PLAN_GROUPS			/* an estimate */
 } HpSortPlanInt;
-
-/* The value of custom_exprs, of int2, int4 or int8. */
-static inline int64
-sort_bound_value(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			Assert(type == INT8OID);
-			return DatumGetInt64(value);
-	}
-}
 
 #endif							/* HPSORT_PG_NODES_SORT_NODE_H */

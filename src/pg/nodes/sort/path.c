@@ -14,7 +14,6 @@
 
 #include "pg/column/expression_blocks.h"
 #include "pg/column/resident_estimate.h"
-#include "pg/column/value.h"
 #include "pg/compat.h"
 #include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/cost.h"
@@ -23,6 +22,7 @@
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/store/keys.h"
+#include "pg/values/value.h"
 
 /*
  * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000 rows by
@@ -77,7 +77,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 {
 	PathTarget *target = path->pathtarget;
 	bool		mapping = true;
-	KeyKind first = KEY_KIND_NONE;
+	ColumnKind	first = COLUMN_KIND_NONE;
 	ListCell   *lc;
 
 	if (!target_is_usable(target))
@@ -92,7 +92,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		EquivalenceMember *member;
 		int			attno = find_column(target, ec, path->parent->relids, &member);
 		Oid			sortop;
-		KeyKind		kind;
+		ColumnKind	kind;
 
 		if (attno == 0)
 			return false;
@@ -100,28 +100,28 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		if (!OidIsValid(sortop))
 			return false;
 		kind = mapping ? key_kind(exprType((Node *) list_nth(target->exprs, attno - 1)),
-								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : KEY_KIND_NONE;
+								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : COLUMN_KIND_NONE;
 		if (lc == list_head(pathkeys))
 		{
-			if (kind == KEY_KIND_NONE)
+			if (kind == COLUMN_KIND_NONE)
 				return false;
 			first = kind;
 		}
-		if (kind == KEY_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
+		if (kind == COLUMN_KIND_NONE || columns->nmapped == KEY_COLUMNS_MAX_MAPPED)
 			mapping = false;
 		if (mapping)
 		{
 			columns->nmapped++;
 			columns->range *= key_range(kind);
 			mapping = columns->exact = key_is_exact(kind);
-			columns->abbreviated = kind == KEY_KIND_ABBREVIATED;
+			columns->abbreviated = kind == COLUMN_KIND_ABBREVIATED;
 		}
 		columns->attnos = lappend_int(columns->attnos, attno);
 		columns->sortops = lappend_oid(columns->sortops, sortop);
 		columns->collations = lappend_oid(columns->collations, ec->ec_collation);
 		columns->nulls_first = lappend_int(columns->nulls_first, pathkey->pk_nulls_first);
 	}
-	columns->first_narrow = key_is_narrow(first);
+	columns->first_narrow = !column_kind_is_wide(first);
 	columns->narrow = columns->nmapped == 1 && columns->first_narrow;
 	columns->key_only = list_length(target->exprs) == 1 && list_length(pathkeys) == 1 &&
 		key_has_value(first);
@@ -181,14 +181,6 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 	return true;
 }
 
-/* Whether a cutoff of the type's keys leaves out resident values, as sort_cutoff_init says. */
-static bool
-type_has_cutoff(Oid type)
-{
-	type = getBaseType(type);
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
-}
-
 /*
  * What part of the cost of reading and sorting is left where keys are resident and few rows are wanted: all of it if
  * they are not.  A path for all rows stays dearer than its scan, for it is in the list of the table's paths, and
@@ -216,8 +208,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	{
 		const Var  *column = (const Var *) key_expression(path, columns, i);
 
-		if (!IsA(column, Var) || column->varattno <= 0 || (i == 0 && !type_has_cutoff(column->vartype)) ||
-			(input->key_only && !column_type_is_key(column->vartype)))
+		if (!IsA(column, Var) || column->varattno <= 0 ||
+			((i == 0 || input->key_only) && !column_type_is_key(column->vartype)))
 			return 1;
 		attributes = lappend_int(attributes, column->varattno);
 	}
@@ -350,7 +342,7 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 		sort_path_correlation(root, subpath, key_expression(subpath, columns, 0)) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
-	columns->range /= key_range(KEY_KIND_ABBREVIATED);
+	columns->range /= key_range(COLUMN_KIND_ABBREVIATED);
 	columns->narrow = nbefore == 1 && columns->first_narrow;
 	columns->exact = true;
 	columns->abbreviated = false;

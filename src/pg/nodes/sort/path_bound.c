@@ -28,6 +28,7 @@
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path_bound.h"
 #include "pg/nodes/sort/store/group_bound.h"
+#include "pg/values/value.h"
 
 /* Whether an expression, or a part of it, is among these; constants apart. */
 static bool
@@ -165,7 +166,7 @@ run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bou
 	estimate = estimate_expression_value(root, value);
 	if (IsA(estimate, Const))
 		bound->rows = ((Const *) estimate)->constisnull ? 0 :
-			sort_bound_value(exprType(value), ((Const *) estimate)->constvalue);
+			column_value(column_builtin_kind(exprType(value)), ((Const *) estimate)->constvalue);
 	bound->rows = Max(bound->rows - (bound->exclusive ? 1 : 0), 1);
 	return true;
 }

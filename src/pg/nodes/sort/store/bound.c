@@ -71,11 +71,15 @@ cut_bound(RowStore *store, const SortContext *context)
 	store->n = n;
 	store->nnull = nnull;
 	store->rows = n + nnull;
-	store->any_null = nnull > 0;
-	store->lo[0] = n == 0 ? PG_UINT64_MAX : store->narrow ? ROWS_PAIR_KEY(sorted[0]) : sorted[0];
-	store->hi[0] = n == 0 ? 0 : store->narrow ? ROWS_PAIR_KEY(sorted[n - 1]) : sorted[n - 1];
+	store->ranges[0] = EMPTY_KEY_RANGE;
+	store->ranges[0].nulls = nnull > 0;
+	if (n > 0)
+	{
+		store->ranges[0].lo = store->narrow ? ROWS_PAIR_KEY(sorted[0]) : sorted[0];
+		store->ranges[0].hi = store->narrow ? ROWS_PAIR_KEY(sorted[n - 1]) : sorted[n - 1];
+	}
 	key.nulls = nulls_first ? n == 0 : nnull > 0;
-	key.images[0] = key.nulls ? 0 : store->hi[0];
+	key.images[0] = key.nulls ? 0 : store->ranges[0].hi;
 	set_cutoff(store, &key);
 }
 

@@ -112,33 +112,14 @@ free_cutoffs(GroupBound *bound)
 	bound->used = 0;
 }
 
-/* Gives the codes of groups their bounds; false if they do not fit into 64 bits. */
+/* Numbers the groups; false if they do not fit into 64 bits. */
 static bool
-lay_out_codes(GroupBound *bound)
+number_groups(GroupBound *bound)
 {
-	const RowStore *store = bound->store;
-	unsigned __int128 total = 1;
-	int			i;
-
-	bound->any_null = store->any_null;
-	for (i = bound->spec.ngroup - 1; i >= 0; i--)
-	{
-		bool		any = store->lo[i] <= store->hi[i];
-		bool		any_null = (store->any_null >> i) & 1;
-		bool		nulls_first = store->keys->keys[i].nulls_first;
-		unsigned __int128 width = any ? (unsigned __int128) (store->hi[i] - store->lo[i]) + 1 : 0;
-
-		bound->lo[i] = store->lo[i];
-		bound->hi[i] = store->hi[i];
-		bound->first[i] = any_null && nulls_first ? 1 : 0;
-		bound->null_place[i] = nulls_first ? 0 : (uint64) width;
-		bound->stride[i] = (uint64) total;
-		total *= width + any_null;
-		if (total > PG_UINT64_MAX)
-			return false;
-	}
-	bound->ncodes = (uint64) total;
-	return true;
+	bound->code.ncolumns = bound->spec.ngroup;
+	bound->code.columns = bound->columns;
+	row_store_key_ranges(bound->store, &bound->code);
+	return key_code_number(&bound->code, PG_UINT64_MAX);
 }
 
 /* The code of a row in the store. */
@@ -149,8 +130,8 @@ code_of(const GroupBound *bound, const RowKey *key)
 	int			i;
 
 	for (i = 0; i < bound->spec.ngroup; i++)
-		code += ((key->nulls >> i) & 1 ? bound->null_place[i] :
-				 key->images[i] - bound->lo[i] + bound->first[i]) * bound->stride[i];
+		code += key_code_place(&bound->columns[i], key->images[i], (key->nulls >> i) & 1) *
+			bound->columns[i].stride;
 	return code;
 }
 
@@ -165,7 +146,7 @@ cutoff_image(const GroupBound *bound, const RowKey *key)
 		return 0;
 	if ((key->nulls >> i) & 1)
 		return column->nulls_first ? 0 : PG_UINT64_MAX;
-	return key->images[i] + (key_is_narrow(column->kind) ? 1 : 0);
+	return key->images[i] + (!column_kind_is_wide(column->kind) ? 1 : 0);
 }
 
 /* Whether two rows have the same values of the keys from .. to - 1, which are mapped. */
@@ -271,8 +252,8 @@ place_cutoffs(GroupBound *bound, Cut *cut)
 {
 	MemoryContext memory = MemoryContextGetParent(bound->store->memory);
 	Size		width = sizeof(uint64) + sizeof(uint32);
-	bool		hashed = bound->ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
-	uint64		places = bound->ncodes;
+	bool		hashed = bound->code.ncodes > cut->groups * SPARSE_FACTOR + SPARSE_SLACK;
+	uint64		places = bound->code.ncodes;
 	uint64		i;
 
 	if (hashed)
@@ -364,7 +345,7 @@ cut_rows(GroupBound *bound)
 
 	Assert(before > 0 && bound->counted && !group_bound_refuses_all(bound) && !bound->frozen);
 	pg_sort_context_partial(&context, store->memory);
-	if (!lay_out_codes(bound))
+	if (!number_groups(bound))
 	{
 		free_cutoffs(bound);
 		return 0;
@@ -433,29 +414,16 @@ add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 
 {
 	const uint64 *images = keys->images[k];
 	const uint8 *nulls = keys->nulls[k];
-	uint64		lo = bound->lo[k];
-	uint64		first = bound->first[k];
-	uint64		stride = bound->stride[k];
-	bool		any_null = (bound->any_null >> k) & 1;
-	uint64		nvalues = bound->lo[k] <= bound->hi[k] ? bound->hi[k] - bound->lo[k] + 1 : 0;
+	KeyCodeColumn column = bound->columns[k];
 	int			i;
 
-	if (nulls)
-		for (i = 0; i < keys->n; i++)
-		{
-			uint64		distance = images[i] - lo;
+	for (i = 0; i < keys->n; i++)
+	{
+		bool		isnull = nulls && nulls[i];
 
-			unknown[i] |= nulls[i] ? !any_null : distance >= nvalues;
-			codes[i] += (nulls[i] ? bound->null_place[k] : distance + first) * stride;
-		}
-	else
-		for (i = 0; i < keys->n; i++)
-		{
-			uint64		distance = images[i] - lo;
-
-			unknown[i] |= distance >= nvalues;
-			codes[i] += (distance + first) * stride;
-		}
+		unknown[i] |= !key_code_holds(&column, images[i], isnull);
+		codes[i] += key_code_place(&column, images[i], isnull) * column.stride;
+	}
 }
 
 /* The image of each row's first key after the group's, as group_bound_image. */
@@ -473,7 +441,7 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 		memset(images, 0, keys->n * sizeof(uint64));
 		return images;
 	}
-	more = key_is_narrow(key->kind) ? 1 : 0;
+	more = !column_kind_is_wide(key->kind) ? 1 : 0;
 	null = key->nulls_first ? 0 : PG_UINT64_MAX;
 	if (more == 0 && keys->nulls[k] == NULL)
 		return keys->images[k];
@@ -498,7 +466,8 @@ wants_peers(const GroupBound *bound)
 
 	if (!refuses_peers(bound))
 		return true;
-	return k < keys->nkeys && (k + 1 < keys->nkeys || k >= keys->nexact || !key_is_narrow(keys->keys[k].kind));
+	return k < keys->nkeys &&
+		(k + 1 < keys->nkeys || k >= keys->nexact || column_kind_is_wide(keys->keys[k].kind));
 }
 
 int
@@ -527,7 +496,7 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 		for (i = 0; i < keys->n; i++)
 		{
 			rows[n] = i;
-			n += may_be_first(order[i], bound->images[unknown[i] ? bound->ncodes : codes[i]], peers);
+			n += may_be_first(order[i], bound->images[unknown[i] ? bound->code.ncodes : codes[i]], peers);
 		}
 	else
 		for (i = 0; i < keys->n; i++)
@@ -547,7 +516,7 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 	const RowStore *store = bound->store;
 	const KeyColumns *keys = store->keys;
 	int			i = bound->spec.ngroup;
-	bool		compared = i < keys->nexact && (key_is_narrow(keys->keys[i].kind) ||
+	bool		compared = i < keys->nexact && (!column_kind_is_wide(keys->keys[i].kind) ||
 												 (image != 0 && image != PG_UINT64_MAX));
 	MinimalTuple tuple;
 	int			result = 0;
@@ -573,15 +542,9 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 
 		if (i >= keys->nexact)
 			result = ApplySortComparator(value, isnull, last, last_isnull, &keys->rest[i - keys->nexact]);
-		else if (isnull || last_isnull)
-			result = isnull == last_isnull ? 0 : isnull == key->nulls_first ? -1 : 1;
 		else
-		{
-			uint64		a = key_image(key, value);
-			uint64		b = key_image(key, last);
-
-			result = a < b ? -1 : a > b;
-		}
+			result = key_compare(key, isnull, isnull ? 0 : key_image(key, value),
+								 last_isnull, last_isnull ? 0 : key_image(key, last));
 	}
 	return result > 0 || (result == 0 && refuses_peers(bound));
 }

@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/sort/store/store.h"
+#include "sort/key_code.h"
 
 /* What is counted in a group.  Rows are peers if all keys after the group's are equal. */
 typedef enum GroupBoundKind
@@ -62,19 +63,11 @@ typedef struct GroupBound
 	uint64		refused;		/* rows since the last cut */
 	uint64		groups;			/* found by the last cut */
 
-	/*
-	 * The code of a group: the places of its keys between the bounds of all keys
-	 * in the store at the last cut, each times its stride.
-	 */
-	uint64		lo[KEY_COLUMNS_MAX_MAPPED];
-	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
-	uint64		first[KEY_COLUMNS_MAX_MAPPED];	/* place of lo: 1 after NULL */
-	uint64		null_place[KEY_COLUMNS_MAX_MAPPED];
-	uint64		stride[KEY_COLUMNS_MAX_MAPPED];
-	uint8		any_null;		/* keys that are NULL somewhere */
+	/* The numbers of groups: by the ranges of all keys in the store at the last cut. */
+	KeyCode		code;
+	KeyCodeColumn columns[KEY_COLUMNS_MAX_MAPPED];
 
 	/* The cutoffs: arrays by code, and one that refuses nothing; or hashed. */
-	uint64		ncodes;
 	uint64	   *images;			/* of the first key after the group; NULL: no cutoffs */
 	uint32	   *refs;			/* the row; CUTOFF_NONE */
 	uint64	   *codes;			/* hashed: whose cutoff this is; NULL: by code */
@@ -169,7 +162,7 @@ group_bound_image(KeyColumn *key, Datum value, bool isnull)
 {
 	if (unlikely(isnull))
 		return key->nulls_first ? 0 : PG_UINT64_MAX;
-	return key_image(key, value) + (key_is_narrow(key->kind) ? 1 : 0);
+	return key_image(key, value) + (!column_kind_is_wide(key->kind) ? 1 : 0);
 }
 
 /* Whether a row cannot be among the first of its group. */
@@ -189,21 +182,14 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 		return group_bound_refuses_all(bound);
 	for (i = 0; i < ngroup; i++)
 	{
-		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
-		if (unlikely(isnull))
-		{
-			if (!((bound->any_null >> i) & 1))
-				return false;
-			code += bound->null_place[i] * bound->stride[i];
-		}
-		else
-		{
-			uint64		group = key_image(&keys->keys[i], value);
+		const KeyCodeColumn *column = &bound->columns[i];
+		uint64		group;
 
-			if (group < bound->lo[i] || group > bound->hi[i])
-				return false;
-			code += (group - bound->lo[i] + bound->first[i]) * bound->stride[i];
-		}
+		value = slot_getattr(slot, keys->keys[i].attno, &isnull);
+		group = isnull ? 0 : key_image(&keys->keys[i], value);
+		if (!key_code_holds(column, group, isnull))
+			return false;
+		code += key_code_place(column, group, isnull) * column->stride;
 	}
 	at = group_bound_find(bound, code);
 	if (at == PG_UINT64_MAX)

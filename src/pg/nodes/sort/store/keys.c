@@ -12,98 +12,45 @@
 #include "pg/nodes/sort/store/keys.h"
 
 /* The kind that an input type has in the usual order of its values. */
-static KeyKind
+static ColumnKind
 usual_kind(Oid opcintype)
 {
-	switch (opcintype)
-	{
-		case INT4OID:
-		case DATEOID:
-			return KEY_KIND_INT4;
-		case INT8OID:
-			return KEY_KIND_INT8;
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-#ifdef USE_FLOAT8_BYVAL
-			return KEY_KIND_INT8;
-#else
-			return KEY_KIND_NONE;
+	ColumnKind	kind = opcintype == INTERVALOID ? COLUMN_KIND_INTERVAL :
+		opcintype == ANYENUMOID ? COLUMN_KIND_ENUM : column_builtin_kind(opcintype);
+
+#ifndef USE_FLOAT8_BYVAL
+	if (column_kind_is_wide(kind) && opcintype != INT8OID && opcintype != INTERVALOID)
+		return COLUMN_KIND_NONE;
 #endif
-		case FLOAT4OID:
-			return KEY_KIND_FLOAT4;
-		case FLOAT8OID:
-#ifdef USE_FLOAT8_BYVAL
-			return KEY_KIND_FLOAT8;
-#else
-			return KEY_KIND_NONE;
-#endif
-		case INTERVALOID:
-			return KEY_KIND_INTERVAL;
-		case INT2OID:
-			return KEY_KIND_INT2;
-		case BOOLOID:
-			return KEY_KIND_BOOL;
-		case CHAROID:
-			return KEY_KIND_CHAR;
-		case OIDOID:
-			return KEY_KIND_OID;
-		case ANYENUMOID:
-			return KEY_KIND_ENUM;
-		default:
-			return KEY_KIND_NONE;
-	}
+	return kind;
 }
 
-KeyKind
+ColumnKind
 key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation)
 {
-	KeyKind		kind = usual_kind(opcintype);
+	ColumnKind	kind = usual_kind(opcintype);
 
 	/* Another operator family may have another order. */
-	if (kind != KEY_KIND_NONE &&
+	if (kind != COLUMN_KIND_NONE &&
 		lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf == opfamily)
 		return kind;
-	return abbreviation_exists(opfamily, opcintype, collation) ? KEY_KIND_ABBREVIATED : KEY_KIND_NONE;
+	return abbreviation_exists(opfamily, opcintype, collation) ?
+		COLUMN_KIND_ABBREVIATED : COLUMN_KIND_NONE;
 }
 
-/* The bits that the unsigned values of a kind can have. */
-uint64
-key_mask(KeyKind kind)
-{
-	switch (kind)
-	{
-		case KEY_KIND_BOOL:
-			return 1;
-		case KEY_KIND_CHAR:
-			return PG_UINT8_MAX;
-		case KEY_KIND_INT2:
-			return PG_UINT16_MAX;
-		case KEY_KIND_INT8:
-		case KEY_KIND_FLOAT8:
-		case KEY_KIND_INTERVAL:
-		case KEY_KIND_ABBREVIATED:
-			return PG_UINT64_MAX;
-		default:
-			return PG_UINT32_MAX;
-	}
-}
-
-/* The sign bit of the values of a kind; 0 if they are unsigned. */
+/* What is flipped in the integers of a kind; nothing in what is an image already. */
 static uint64
-kind_sign(KeyKind kind)
+kind_flip(ColumnKind kind)
 {
 	switch (kind)
 	{
-		case KEY_KIND_INT2:
-			return UINT64CONST(1) << 15;
-		case KEY_KIND_INT4:
-			return UINT64CONST(1) << 31;
-		case KEY_KIND_INT8:
-		case KEY_KIND_INTERVAL:
-			return UINT64CONST(1) << 63;
-		default:
+		case COLUMN_KIND_ENUM:
+		case COLUMN_KIND_FLOAT4:
+		case COLUMN_KIND_FLOAT8:
+		case COLUMN_KIND_ABBREVIATED:
 			return 0;
+		default:
+			return column_kind_sign(kind);
 	}
 }
 
@@ -115,10 +62,10 @@ init_mapping(KeyColumn *key, Oid type, Oid opfamily, Oid opcintype, bool alone)
 	key->alone = alone;
 
 	/* If the sort support has gone since the plan was made, there will be no abbreviations. */
-	if (key->kind == KEY_KIND_NONE)
-		key->kind = KEY_KIND_ABBREVIATED;
-	key->flip = kind_sign(key->kind) ^ (key->descending ? key_mask(key->kind) : 0);
-	if (key->kind == KEY_KIND_ENUM)
+	if (key->kind == COLUMN_KIND_NONE)
+		key->kind = COLUMN_KIND_ABBREVIATED;
+	key->flip = kind_flip(key->kind) ^ (key->descending ? column_kind_mask(key->kind) : 0);
+	if (key->kind == COLUMN_KIND_ENUM)
 		enum_labels_init(&key->labels, getBaseType(type), CurrentMemoryContext);
 }
 
@@ -176,7 +123,7 @@ key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbreviate)
 {
 	KeyColumn  *last = &keys->keys[keys->nmapped - 1];
 
-	if (last->kind != KEY_KIND_ABBREVIATED)
+	if (last->kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	abbreviation_stop(&last->abbreviation);
 	if (abbreviate)

@@ -17,8 +17,6 @@
 
 #include "postgres.h"
 
-#include <math.h>
-
 #include "executor/tuptable.h"
 #include "nodes/pg_list.h"
 #include "utils/sortsupport.h"
@@ -26,23 +24,8 @@
 
 #include "pg/enum_labels.h"
 #include "pg/nodes/sort/store/abbreviation.h"
-
-/* How a type is mapped. */
-typedef enum KeyKind
-{
-	KEY_KIND_NONE = 0,			/* not mapped: compared by core */
-	KEY_KIND_BOOL,
-	KEY_KIND_CHAR,				/* "char", as core compares it: unsigned */
-	KEY_KIND_INT2,
-	KEY_KIND_INT4,				/* and date */
-	KEY_KIND_OID,
-	KEY_KIND_ENUM,
-	KEY_KIND_INT8,				/* and time, timestamp, timestamptz */
-	KEY_KIND_FLOAT4,
-	KEY_KIND_FLOAT8,
-	KEY_KIND_INTERVAL,			/* not exact */
-	KEY_KIND_ABBREVIATED		/* not exact: by the type's sort support */
-} KeyKind;
+#include "pg/values/value.h"
+#include "sort/float_image.h"
 
 /* One key of ORDER BY. */
 typedef struct KeyColumn
@@ -52,11 +35,12 @@ typedef struct KeyColumn
 	Oid			collation;
 	bool		nulls_first;
 	bool		descending;
-	KeyKind kind;
+	ColumnKind	kind;			/* COLUMN_KIND_NONE: not mapped, but compared by core */
 	bool		alone;			/* values are made of the images again */
-	uint64		flip;			/* bits to flip in the unsigned value */
-	EnumLabels	labels;			/* of KEY_KIND_ENUM */
-	Abbreviation abbreviation;	/* of KEY_KIND_ABBREVIATED */
+	uint64		flip;			/* bits to flip in an integer as a batch holds it, or in the image of a
+								 * kind that is no integer's */
+	EnumLabels	labels;			/* of COLUMN_KIND_ENUM */
+	Abbreviation abbreviation;	/* of COLUMN_KIND_ABBREVIATED */
 } KeyColumn;
 
 /*
@@ -80,57 +64,47 @@ typedef struct KeyColumns
 
 /*
  * The kind of keys of a column of this type that are sorted by an operator of a
- * family for an input type; KEY_KIND_NONE if they cannot be mapped.
+ * family for an input type; COLUMN_KIND_NONE if they cannot be mapped.
  */
-extern KeyKind key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation);
-
-/* The bits that the unsigned values of a kind can have. */
-extern uint64 key_mask(KeyKind kind);
-
-/* Whether the key takes 32 bits at most. */
-static inline bool
-key_is_narrow(KeyKind kind)
-{
-	return (kind > KEY_KIND_NONE && kind < KEY_KIND_INT8) || kind == KEY_KIND_FLOAT4;
-}
+extern ColumnKind key_kind(Oid type, Oid opfamily, Oid opcintype, Oid collation);
 
 /* Whether the one mapped key is an integer of at most 32 bits. */
 static inline bool
 key_columns_are_narrow(const KeyColumns *keys)
 {
-	return keys->nmapped == 1 && key_is_narrow(keys->keys[0].kind);
+	return keys->nmapped == 1 && !column_kind_is_wide(keys->keys[0].kind);
 }
 
 /* Whether equal images are equal values. */
 static inline bool
-key_is_exact(KeyKind kind)
+key_is_exact(ColumnKind kind)
 {
-	return kind != KEY_KIND_INTERVAL && kind != KEY_KIND_ABBREVIATED;
+	return kind != COLUMN_KIND_INTERVAL && kind != COLUMN_KIND_ABBREVIATED;
 }
 
 /* Whether values can be made of their images. */
 static inline bool
-key_has_value(KeyKind kind)
+key_has_value(ColumnKind kind)
 {
-	return key_is_exact(kind) && kind != KEY_KIND_ENUM;
+	return key_is_exact(kind) && kind != COLUMN_KIND_ENUM;
 }
 
 /* How many values a key of this kind can have. */
 static inline double
-key_range(KeyKind kind)
+key_range(ColumnKind kind)
 {
 	switch (kind)
 	{
-		case KEY_KIND_BOOL:
+		case COLUMN_KIND_BOOL:
 			return 2;
-		case KEY_KIND_CHAR:
+		case COLUMN_KIND_CHAR:
 			return 256;
-		case KEY_KIND_INT2:
+		case COLUMN_KIND_INT2:
 			return 65536;
-		case KEY_KIND_INT8:
-		case KEY_KIND_FLOAT8:
-		case KEY_KIND_INTERVAL:
-		case KEY_KIND_ABBREVIATED:
+		case COLUMN_KIND_INT8:
+		case COLUMN_KIND_FLOAT8:
+		case COLUMN_KIND_INTERVAL:
+		case COLUMN_KIND_ABBREVIATED:
 			return 18446744073709551616.0;
 		default:
 			return 4294967296.0;
@@ -154,7 +128,7 @@ extern bool key_columns_start(KeyColumns *keys, MemoryContext memory, bool abbre
 static inline bool
 key_columns_say_nothing(const KeyColumns *keys)
 {
-	return keys->nexact == 0 && keys->keys[0].kind == KEY_KIND_ABBREVIATED &&
+	return keys->nexact == 0 && keys->keys[0].kind == COLUMN_KIND_ABBREVIATED &&
 		!abbreviation_is_made(&keys->keys[0].abbreviation);
 }
 
@@ -172,65 +146,6 @@ key_columns_are_known_equal(const KeyColumns *keys, bool isnull, uint64 image)
 	return isnull || (last->abbreviation.repeats && repeats_are_alike(last->abbreviation.repeats, image ^ last->flip));
 }
 
-/*
- * Floats as unsigned integers.  Their bits are in order but for the sign: those of
- * negative ones are flipped, of the others the sign bit.  The NaNs that have a sign come
- * first then, and are turned round to the end, behind the others.  So different bits
- * are different integers, of which the value can be made again; -0 is just before 0.
- * Where rows are compared by further keys 0 and -0 have to be equal, and all NaNs.
- */
-#define FLOAT4_SIGN (UINT32_C(1) << 31)
-#define FLOAT8_SIGN (UINT64CONST(1) << 63)
-#define FLOAT4_SIGNED_NANS ((UINT32_C(1) << 23) - 1)
-#define FLOAT8_SIGNED_NANS ((UINT64CONST(1) << 52) - 1)
-
-static inline uint32
-float4_image(float4 value, bool alone)
-{
-	uint32		bits;
-
-	if (!alone)
-		value = unlikely(isnan(value)) ? (float4) NAN : value + 0.0f;
-	memcpy(&bits, &value, sizeof(bits));
-	/* All bits of a negative number, the sign of others; without a branch, which half of the time would be the wrong one. */
-	bits ^= (uint32) ((int32) bits >> 31) | FLOAT4_SIGN;
-	return bits - FLOAT4_SIGNED_NANS;
-}
-
-static inline uint64
-float8_image(float8 value, bool alone)
-{
-	uint64		bits;
-
-	if (!alone)
-		value = unlikely(isnan(value)) ? (float8) NAN : value + 0.0;
-	memcpy(&bits, &value, sizeof(bits));
-	bits ^= (uint64) ((int64) bits >> 63) | FLOAT8_SIGN;
-	return bits - FLOAT8_SIGNED_NANS;
-}
-
-static inline float4
-float4_of_image(uint32 image)
-{
-	uint32		bits = image + FLOAT4_SIGNED_NANS;
-	float4		value;
-
-	bits ^= (bits & FLOAT4_SIGN) ? FLOAT4_SIGN : PG_UINT32_MAX;
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static inline float8
-float8_of_image(uint64 image)
-{
-	uint64		bits = image + FLOAT8_SIGNED_NANS;
-	float8		value;
-
-	bits ^= (bits & FLOAT8_SIGN) ? FLOAT8_SIGN : PG_UINT64_MAX;
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 /* An interval's span in microseconds, by which core compares; the nearest of 64 bits. */
 static inline int64
 interval_span(const Interval *value)
@@ -241,50 +156,54 @@ interval_span(const Interval *value)
 	return (int64) Max(Min(span, PG_INT64_MAX), PG_INT64_MIN);
 }
 
+/*
+ * The images of a float's bits.  A key that is alone has different images for different bits.  Where
+ * rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
+ */
+static inline uint64
+key_float4_image(const KeyColumn *key, uint32 bits)
+{
+	return float4_image(key->alone ? bits : float4_equals(bits)) ^ key->flip;
+}
+
+static inline uint64
+key_float8_image(const KeyColumn *key, uint64 bits)
+{
+	return float8_image(key->alone ? bits : float8_equals(bits)) ^ key->flip;
+}
+
 /* The image of a value that is not NULL. */
 static inline uint64
 key_image(KeyColumn *key, Datum value)
 {
-	uint64		image;
-
 	switch (key->kind)
 	{
-		case KEY_KIND_INT4:
-			image = (uint32) DatumGetInt32(value);
-			break;
-		case KEY_KIND_INT2:
-			image = (uint16) DatumGetInt16(value);
-			break;
-		case KEY_KIND_INT8:
-			image = (uint64) DatumGetInt64(value);
-			break;
-		case KEY_KIND_BOOL:
-			image = DatumGetBool(value) ? 1 : 0;
-			break;
-		case KEY_KIND_CHAR:
-			image = (uint8) DatumGetChar(value);
-			break;
-		case KEY_KIND_OID:
-			image = DatumGetObjectId(value);
-			break;
-		case KEY_KIND_ENUM:
-			image = enum_label_image(&key->labels, DatumGetObjectId(value));
-			break;
-		case KEY_KIND_FLOAT4:
-			image = float4_image(DatumGetFloat4(value), key->alone);
-			break;
-		case KEY_KIND_FLOAT8:
-			image = float8_image(DatumGetFloat8(value), key->alone);
-			break;
-		case KEY_KIND_INTERVAL:
-			image = (uint64) interval_span(DatumGetIntervalP(value));
-			break;
-		case KEY_KIND_ABBREVIATED:
+		case COLUMN_KIND_INT4:
+			return (uint32) DatumGetInt32(value) ^ key->flip;
+		case COLUMN_KIND_INT8:
+			return (uint64) DatumGetInt64(value) ^ key->flip;
+		case COLUMN_KIND_ENUM:
+			return enum_label_image(&key->labels, DatumGetObjectId(value)) ^ key->flip;
+		case COLUMN_KIND_FLOAT4:
+			return key_float4_image(key, (uint32) column_value(COLUMN_KIND_FLOAT4, value));
+		case COLUMN_KIND_FLOAT8:
+			return key_float8_image(key, (uint64) column_value(COLUMN_KIND_FLOAT8, value));
+		case COLUMN_KIND_INTERVAL:
+			return (uint64) interval_span(DatumGetIntervalP(value)) ^ key->flip;
+		case COLUMN_KIND_ABBREVIATED:
 			return abbreviation_image(&key->abbreviation, value) ^ key->flip;
 		default:
-			pg_unreachable();
+			return (uint32) (column_value(key->kind, value) - column_kind_bias(key->kind)) ^ key->flip;
 	}
-	return image ^ key->flip;
+}
+
+/* < 0, 0, > 0: image a of a key, or NULL, is before, at, after image b in the order that is wanted. */
+static inline int
+key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64 b)
+{
+	if (unlikely(a_isnull || b_isnull))
+		return a_isnull == b_isnull ? 0 : a_isnull == key->nulls_first ? -1 : 1;
+	return a < b ? -1 : a > b;
 }
 
 /* The value of an image, of a kind that has it; of a key that is alone. */
@@ -294,24 +213,16 @@ key_value(const KeyColumn *key, uint64 image)
 	image ^= key->flip;
 	switch (key->kind)
 	{
-		case KEY_KIND_INT4:
+		case COLUMN_KIND_INT4:
 			return Int32GetDatum((int32) image);
-		case KEY_KIND_INT2:
-			return Int16GetDatum((int16) image);
-		case KEY_KIND_INT8:
+		case COLUMN_KIND_INT8:
 			return Int64GetDatum((int64) image);
-		case KEY_KIND_BOOL:
-			return BoolGetDatum(image != 0);
-		case KEY_KIND_CHAR:
-			return CharGetDatum((char) image);
-		case KEY_KIND_OID:
-			return ObjectIdGetDatum((Oid) image);
-		case KEY_KIND_FLOAT4:
-			return Float4GetDatum(float4_of_image((uint32) image));
-		case KEY_KIND_FLOAT8:
-			return Float8GetDatum(float8_of_image(image));
+		case COLUMN_KIND_FLOAT4:
+			return column_datum(COLUMN_KIND_FLOAT4, (int64) float4_image_bits((uint32) image));
+		case COLUMN_KIND_FLOAT8:
+			return column_datum(COLUMN_KIND_FLOAT8, (int64) float8_image_bits(image));
 		default:
-			pg_unreachable();
+			return column_datum(key->kind, (int32) image + column_kind_bias(key->kind));
 	}
 }
 

@@ -52,23 +52,13 @@ row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple tuple, RowKey
 int
 row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b)
 {
+	int			result = 0;
 	int			i;
 
-	for (i = 0; i < keys->nmapped; i++)
-	{
-		bool		null_a = (a->nulls >> i) & 1;
-		bool		null_b = (b->nulls >> i) & 1;
-
-		if (unlikely(null_a || null_b))
-		{
-			if (null_a && null_b)
-				continue;
-			return null_a == keys->keys[i].nulls_first ? -1 : 1;
-		}
-		if (a->images[i] != b->images[i])
-			return a->images[i] < b->images[i] ? -1 : 1;
-	}
-	return 0;
+	for (i = 0; result == 0 && i < keys->nmapped; i++)
+		result = key_compare(&keys->keys[i], (a->nulls >> i) & 1, a->images[i],
+							 (b->nulls >> i) & 1, b->images[i]);
+	return result;
 }
 
 int

@@ -22,6 +22,7 @@
 #include "pg/sort_context.h"
 #include "sort/byte_codes.h"
 #include "sort/error.h"
+#include "sort/key_code.h"
 #include "sort/wide.h"
 
 /* Rows handled between two looks at interrupts; a row costs a cache miss or two. */
@@ -34,14 +35,12 @@
 /* How the keys of the wide layout become codes. */
 typedef struct Combination
 {
+	KeyCode		code;
+	KeyCodeColumn columns[KEY_COLUMNS_MAX_MAPPED];
 	int			nkeys;			/* leading keys in the code ... */
 	int			nwhole;			/* ... of which these are equal if codes are */
-	int			shift[KEY_COLUMNS_MAX_MAPPED];	/* bits of a key that are not in it: 0 but for the last */
 	uint64		last;			/* largest code */
-	uint64		width[KEY_COLUMNS_MAX_MAPPED];	/* values that a key has; 0: 2^64 */
-	uint64		base[KEY_COLUMNS_MAX_MAPPED]; /* code of a key's smallest image */
-	uint64		null_code[KEY_COLUMNS_MAX_MAPPED];
-	ByteCodes  *bytes;			/* codes of the first key, the only one; or NULL */
+	ByteCodes  *bytes;			/* codes of the first key, the only one, are its images; or NULL */
 	double		range;			/* possible combinations of all keys */
 } Combination;
 
@@ -65,70 +64,25 @@ typedef struct GroupSort
 	bool		any_equal;		/* rows have turned out to be equal in all keys */
 } GroupSort;
 
-/*
- * Adds a key of which the code has room for the leading bits only, as there are total
- * different codes of the keys before it.
- */
-static void
-combine_part(Combination *c, unsigned __int128 width, bool nulls_first, unsigned __int128 *total)
-{
-	const unsigned __int128 codes = (unsigned __int128) 1 << 64;
-	unsigned __int128 room = codes / *total;
-	int			i = c->nkeys;
-
-	if (room < 2)
-		return;					/* not even one bit */
-
-	/* All of int8 and NULLs: one value more than 64 bits have.  The two at one end share one. */
-	if (width > codes)
-	{
-		width = codes;
-		c->base[i] = 0;
-		c->null_code[i] = nulls_first ? 0 : PG_UINT64_MAX;
-	}
-	while (((width - 1) >> c->shift[i]) + 1 > room)
-		c->shift[i]++;
-	width = ((width - 1) >> c->shift[i]) + 1;
-	*total *= width;
-	c->width[i] = (uint64) width;
-	c->nkeys++;
-}
-
 static void
 combine_keys(const RowStore *store, Combination *c)
 {
-	unsigned __int128 total = 1;
-	bool		full = false;
 	int			i;
 
 	memset(c, 0, sizeof(*c));
+	c->code.ncolumns = store->keys->nmapped;
+	c->code.columns = c->columns;
+	row_store_key_ranges(store, &c->code);
 	c->range = 1;
-	for (i = 0; i < store->keys->nmapped; i++)
+	for (i = 0; i < c->code.ncolumns; i++)
 	{
-		bool		any_null = (store->any_null >> i) & 1;
-		bool		any = store->lo[i] <= store->hi[i];
-		unsigned __int128 width = any ? (unsigned __int128) (store->hi[i] - store->lo[i]) + 1 : 0;
-		bool		nulls_first = store->keys->keys[i].nulls_first;
+		const KeyRange *range = &c->columns[i].range;
 
-		c->base[i] = any_null && nulls_first ? 1 : 0;
-		c->null_code[i] = nulls_first ? 0 : (uint64) width;
-		width += any_null;
-		c->range *= (double) width;
-		if (full)
-			continue;
-		if (width <= ((unsigned __int128) 1 << 64) / total)
-		{
-			total *= width;
-			c->width[i] = (uint64) width;
-			c->nkeys = c->nwhole = i + 1;
-		}
-		else
-		{
-			combine_part(c, width, nulls_first, &total);
-			full = true;
-		}
+		c->range *= range->nulls +
+			(key_range_is_empty(range) ? 0 : (double) (range->hi - range->lo) + 1);
 	}
-	c->last = (uint64) (total - 1);
+	c->nkeys = key_code_fit(&c->code, &c->nwhole);
+	c->last = c->code.ncodes - 1;
 }
 
 static inline uint64
@@ -139,16 +93,13 @@ row_code(const RowStore *store, const Combination *c, Size row)
 
 	do
 	{
+		const KeyCodeColumn *column = &c->columns[i];
 		bool		isnull = store->nulls && (store->nulls[row] >> i) & 1;
-		uint64		key;
+		uint64		image = store->images[i][row];
 
-		if (isnull)
-			key = c->null_code[i];
-		else if (c->bytes)
-			key = byte_code(c->bytes, store->images[i][row]) + c->base[i];
-		else
-			key = store->images[i][row] - store->lo[i] + c->base[i];
-		code = code * c->width[i] + (key >> c->shift[i]);
+		if (c->bytes && !isnull)
+			image = byte_code(c->bytes, image);
+		code += (key_code_place(column, image, isnull) >> column->cut) * column->stride;
 	} while (++i < c->nkeys);
 	return code;
 }
@@ -174,7 +125,6 @@ static void
 try_byte_codes(RowStore *store, Combination *c)
 {
 	ByteCodes  *codes;
-	bool		any_null = (store->any_null & 1) != 0;
 	Size		step = store->n / BYTE_CODES_SAMPLE;
 	int			lost = code_bits(c->last) + row_bits(store) - 64;	/* bits */
 	Size		i;
@@ -207,10 +157,11 @@ try_byte_codes(RowStore *store, Combination *c)
 		return;
 	}
 	c->bytes = codes;
-	c->last = codes->last + any_null;
-	c->width[0] = c->last + 1;
-	if (!store->keys->keys[0].nulls_first)
-		c->null_code[0] = c->last;
+	c->columns[0].range.lo = 0;
+	c->columns[0].range.hi = codes->last;
+	c->code.ncolumns = 1;
+	key_code_fit(&c->code, &c->nwhole);
+	c->last = c->code.ncodes - 1;
 }
 
 /* The value of a row of a group, of a key left to core. */
@@ -271,13 +222,11 @@ compare_rows(const void *a, const void *b, void *arg)
 	{
 		bool		null_l = store->nulls && (store->nulls[left->row] >> i) & 1;
 		bool		null_r = store->nulls && (store->nulls[right->row] >> i) & 1;
-		uint64		image_l = store->images[i][left->row];
-		uint64		image_r = store->images[i][right->row];
 
-		if (null_l != null_r)
-			return null_l == keys->keys[i].nulls_first ? -1 : 1;
-		if (!null_l && image_l != image_r)
-			return image_l < image_r ? -1 : 1;
+		result = key_compare(&keys->keys[i], null_l, store->images[i][left->row],
+							 null_r, store->images[i][right->row]);
+		if (result != 0)
+			return result;
 	}
 	if (sort->nrest > 0)
 	{
@@ -507,7 +456,8 @@ sort_narrow(RowStore *store, const SortContext *context)
 	}
 	if (store->keys->nrest == 0)
 	{
-		sort_rows(store, store->pairs, (uint32) store->lo[0], (uint32) store->hi[0], context);
+		sort_rows(store, store->pairs, (uint32) store->ranges[0].lo,
+				  (uint32) store->ranges[0].hi, context);
 		return;
 	}
 	if (store->n > 0 && !wide_sort_pairs(store->pairs, store->n, context))
@@ -763,8 +713,8 @@ row_store_sort(RowStore *store, const SortContext *context)
 	memset(&store->stats, 0, sizeof(store->stats));
 	if (nulls_apart)
 	{
-		uint64		lo = store->n > 0 ? store->lo[0] : 0;
-		uint64		hi = store->n > 0 ? store->hi[0] : 0;
+		uint64		lo = store->n > 0 ? store->ranges[0].lo : 0;
+		uint64		hi = store->n > 0 ? store->ranges[0].hi : 0;
 
 		store->nulls_before = store->keys->keys[0].nulls_first ? store->nnull : 0;
 		store->stats.range = store->n > 0 ? (double) (hi - lo) + 1 : 0;

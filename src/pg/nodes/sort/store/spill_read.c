@@ -55,7 +55,7 @@ read_ref(Spill *spill, RowKey *key)
 	{
 		uint32		image;
 
-		if (key_is_narrow(keys->keys[i].kind))
+		if (!column_kind_is_wide(keys->keys[i].kind))
 		{
 			spill_reader_get(&spill->reader, &image, sizeof(image));
 			key->images[i] = image;

@@ -46,8 +46,8 @@ static uint64 *
 order_roughly(Spill *spill, const RowStore *store, const SortContext *context)
 {
 	uint64	   *pairs = (uint64 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint64));
-	uint64		lo = store->lo[0];
-	uint64		width = store->hi[0] > lo ? store->hi[0] - lo : 0;
+	uint64		lo = store->ranges[0].lo;
+	uint64		width = store->ranges[0].hi > lo ? store->ranges[0].hi - lo : 0;
 	int			shift = width > PG_UINT32_MAX ? pg_leftmost_one_pos64(width) - 31 : 0;
 	Size		i;
 
@@ -155,7 +155,7 @@ write_ref(Spill *spill, const RowKey *key, uint32 ref)
 		*to++ = (char) key->nulls;
 	for (i = 0; i < keys->nmapped; i++)
 	{
-		Size		len = key_is_narrow(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
+		Size		len = !column_kind_is_wide(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
 		uint32		image = (uint32) key->images[i];
 
 		if (len == sizeof(image))

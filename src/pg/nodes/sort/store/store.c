@@ -34,17 +34,13 @@ forget_rows(RowStore *store)
 	store->nblocks = 0;
 	store->next = store->end = store->last_block = NULL;
 	store->n = 0;
-	store->any_null = 0;
 	store->nnull = 0;
 	store->order = NULL;
 	store->sorted_notes = NULL;
 	store->sorted = NULL;
 	store->nulls_before = 0;
 	for (i = 0; i < KEY_COLUMNS_MAX_MAPPED; i++)
-	{
-		store->lo[i] = PG_UINT64_MAX;
-		store->hi[i] = 0;
-	}
+		store->ranges[i] = EMPTY_KEY_RANGE;
 }
 
 /* Forgets rows and memory, after the memory has been freed. */
@@ -278,19 +274,13 @@ put_wide_key(RowStore *store, const RowKey *key)
 	}
 	if (store->nulls)
 		store->nulls[store->n] = key->nulls;
-	store->any_null |= key->nulls;
 	for (i = 0; i < store->keys->nmapped; i++)
 	{
-		uint64		image = key->images[i];
-
-		store->images[i][store->n] = image;
-		if (!(key->nulls & (1 << i)))
-		{
-			if (image < store->lo[i])
-				store->lo[i] = image;
-			if (image > store->hi[i])
-				store->hi[i] = image;
-		}
+		store->images[i][store->n] = key->images[i];
+		if (key->nulls & (1 << i))
+			store->ranges[i].nulls = true;
+		else
+			key_range_put(&store->ranges[i], key->images[i]);
 	}
 }
 
@@ -335,14 +325,11 @@ put_narrow_key(RowStore *store, bool isnull, uint64 image, uint32 ref)
 		if (store->tuples)
 			store->null_refs[store->nnull] = ref;
 		store->nnull++;
-		store->any_null = 1;
+		store->ranges[0].nulls = true;
 	}
 	else
 	{
-		if (image < store->lo[0])
-			store->lo[0] = image;
-		if (image > store->hi[0])
-			store->hi[0] = image;
+		key_range_put(&store->ranges[0], image);
 		store->pairs[store->n++] = ROWS_PAIR(image, ref);
 	}
 	store->rows++;
@@ -503,8 +490,8 @@ row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *r
 	}
 	if (store->noted)
 		memcpy(store->notes + store->n, notes, n * sizeof(uint32));
-	store->lo[0] = Min(store->lo[0], lo);
-	store->hi[0] = Max(store->hi[0], hi);
+	key_range_put(&store->ranges[0], lo);
+	key_range_put(&store->ranges[0], hi);
 	store->n += n;
 	store->rows += n;
 }
@@ -596,8 +583,8 @@ check_abort(RowStore *store, RowKey *key)
 	store->abort_check = PG_UINT64_MAX;
 	for (i = 0; i < store->n; i++)
 		store->images[last][i] = column->flip;
-	if (store->lo[last] <= store->hi[last])
-		store->lo[last] = store->hi[last] = column->flip;
+	if (!key_range_is_empty(&store->ranges[last]))
+		store->ranges[last].lo = store->ranges[last].hi = column->flip;
 	key->images[last] = column->flip;
 }
 

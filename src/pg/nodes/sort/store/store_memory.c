@@ -42,6 +42,21 @@ store_memory_of_row(const RowStore *store)
 	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) + (store->noted ? sizeof(uint32) : 0);
 }
 
+void
+row_store_key_ranges(const RowStore *store, KeyCode *code)
+{
+	int			i;
+
+	for (i = 0; i < code->ncolumns; i++)
+	{
+		KeyCodeColumn *column = &code->columns[i];
+
+		column->range = store->ranges[i];
+		column->descending = false; /* images count downwards */
+		column->nulls_first = store->keys->keys[i].nulls_first;
+	}
+}
+
 static Size
 spare_memory(const RowStore *store)
 {

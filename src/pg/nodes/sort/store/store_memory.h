@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "pg/nodes/sort/store/row.h"
+#include "sort/key_code.h"
 #include "sort/rows.h"
 
 /* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
@@ -88,9 +89,7 @@ typedef struct RowStore
 	uint32	   *refs;			/* wide, with tuples */
 	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's ... */
 	uint32	   *notes;			/* ... for each */
-	uint64		lo[KEY_COLUMNS_MAX_MAPPED];	/* bounds of the images */
-	uint64		hi[KEY_COLUMNS_MAX_MAPPED];
-	uint8		any_null;		/* keys that are NULL somewhere */
+	KeyRange	ranges[KEY_COLUMNS_MAX_MAPPED]; /* of the images and NULLs of each key */
 	uint32	   *null_refs;		/* narrow, with tuples: rows with a NULL key */
 	Size		null_room;
 	Size		nnull;			/* number of such rows */
@@ -121,6 +120,12 @@ extern Size row_store_ref_bytes(const KeyColumns *keys);
 
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
+
+/*
+ * Describes the store's first mapped keys as the columns of a code: the ranges of what is in the store,
+ * and where NULLs are.
+ */
+extern void row_store_key_ranges(const RowStore *store, KeyCode *code);
 
 /* Makes room for another row in all arrays of keys. */
 extern bool store_memory_grow_keys(RowStore *store);

@@ -1,13 +1,17 @@
 /*
  * value.h
- *		The column types that a ColumnReader reads, as integers.
+ *		The types of columns, as integers.
  *
  * The value of a Datum is a signed integer of at most 64 bits.  Values of one kind
- * are in the order of the type's default btree operator class; those of an enum
- * are its labels' OIDs, which are not, and those of floats are their bits, likewise.
+ * are in the order of the type's default btree operator class, with two exceptions: an
+ * enum's value is its label's OID, and a float's value is its bit pattern.
+ *
+ * A batch holds narrow values in 32 bits, less column_kind_bias(), and others in 64.
+ * The image of such an integer is the unsigned one in the same order: its sign bit is
+ * flipped.
  */
-#ifndef HPSORT_PG_COLUMN_VALUE_H
-#define HPSORT_PG_COLUMN_VALUE_H
+#ifndef HPSORT_PG_VALUES_VALUE_H
+#define HPSORT_PG_VALUES_VALUE_H
 
 #include "postgres.h"
 
@@ -25,7 +29,10 @@ typedef enum ColumnKind
 	COLUMN_KIND_FLOAT4,			/* its bits, as an int4 */
 	COLUMN_KIND_INT8,			/* and time, timestamp, timestamptz */
 	COLUMN_KIND_FLOAT8,			/* its bits, as an int8 */
-	COLUMN_KIND_IMAGE			/* of any type: what a ColumnImage makes of the value */
+	COLUMN_KIND_IMAGE,			/* of any type: what a ColumnImage makes of the value */
+	/* Of sort keys only; equal images may be of different values. */
+	COLUMN_KIND_INTERVAL,
+	COLUMN_KIND_ABBREVIATED		/* by the type's sort support */
 } ColumnKind;
 
 /*
@@ -41,6 +48,9 @@ typedef struct ColumnImage
 
 /* The kind of a type, or of a domain over it; COLUMN_KIND_NONE if it is not read. */
 extern ColumnKind column_read_kind(Oid type);
+
+/* The kind of a type that is no domain and no enum; COLUMN_KIND_NONE if it is not read. */
+extern ColumnKind column_builtin_kind(Oid type);
 
 /* The same, without floats: values of these kinds are integers that aggregates know. */
 extern ColumnKind column_kind(Oid type);
@@ -84,6 +94,20 @@ static inline int64
 column_kind_bias(ColumnKind kind)
 {
 	return kind == COLUMN_KIND_OID || kind == COLUMN_KIND_ENUM ? INT64CONST(0x80000000) : 0;
+}
+
+/* The largest image of a kind. */
+static inline uint64
+column_kind_mask(ColumnKind kind)
+{
+	return column_kind_is_wide(kind) ? PG_UINT64_MAX : PG_UINT32_MAX;
+}
+
+/* What is flipped in an integer as a batch holds it for its image. */
+static inline uint64
+column_kind_sign(ColumnKind kind)
+{
+	return column_kind_is_wide(kind) ? UINT64CONST(1) << 63 : UINT64CONST(1) << 31;
 }
 
 static inline int64
@@ -163,4 +187,4 @@ column_datum(ColumnKind kind, int64 value)
 	}
 }
 
-#endif							/* HPSORT_PG_COLUMN_VALUE_H */
+#endif							/* HPSORT_PG_VALUES_VALUE_H */

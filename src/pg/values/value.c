@@ -8,11 +8,10 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
-#include "pg/column/value.h"
+#include "pg/values/value.h"
 
-/* The kind of a type that is no domain and no enum. */
-static inline ColumnKind
-builtin_kind(Oid type)
+ColumnKind
+column_builtin_kind(Oid type)
 {
 	switch (type)
 	{
@@ -49,9 +48,9 @@ column_read_kind(Oid type)
 
 	/* The quick way out: what initdb starts with has no domains and no enums. */
 	if (type < FirstGenbkiObjectId)
-		return builtin_kind(type);
+		return column_builtin_kind(type);
 	base_type = getBaseType(type);
-	kind = builtin_kind(base_type);
+	kind = column_builtin_kind(base_type);
 	return kind == COLUMN_KIND_NONE && type_is_enum(base_type) ? COLUMN_KIND_ENUM : kind;
 }
 
@@ -89,5 +88,5 @@ column_complain_about_range(void)
 int32
 column_key(Oid base_type, Datum value)
 {
-	return column_narrow(column_value(builtin_kind(base_type), value));
+	return column_narrow(column_value(column_builtin_kind(base_type), value));
 }
