@@ -32,7 +32,6 @@ int			hpsort_resident_gpu_memory = -1;
 int			hpsort_gpu_idle_shutdown = 0;
 int			hpsort_gpu_restart_delay = 1000;
 int			hpsort_gpu_log_level = 1;
-char	   *hpsort_gpu_fault;
 int			hpsort_gpu_start_timeout = 15000;
 int			hpsort_gpu_wait_timeout = 30000;
 double		hpsort_gpu_cost_factor = 1.0;
@@ -66,13 +65,13 @@ static const struct config_enum_entry algorithm_options[] = {
 	{NULL, 0, false}
 };
 
-/* "auto", "cpu", or ordinals with commas between them. */
+/* "auto", or ordinals with commas between them. */
 static bool
 check_gpu_devices(char **newval, void **extra, GucSource source)
 {
 	const char *at = *newval;
 
-	if (strcmp(at, "auto") == 0 || strcmp(at, "cpu") == 0)
+	if (strcmp(at, "auto") == 0)
 		return true;
 	for (;;)
 	{
@@ -87,7 +86,7 @@ check_gpu_devices(char **newval, void **extra, GucSource source)
 		if (*at++ != ',')
 			break;
 	}
-	GUC_check_errdetail("It must be \"auto\", \"cpu\", or a list of GPU ordinals such as \"0,1\".");
+	GUC_check_errdetail("It must be \"auto\" or a list of GPU ordinals such as \"0,1\".");
 	return false;
 }
 
@@ -104,8 +103,7 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 	DefineCustomStringVariable("hpsort.gpu_devices",
 							   "Sets the GPUs that the GPU service uses.",
-							   "\"auto\" is the first that can be used, \"0,1\" those two; \"cpu\" has the service "
-							   "sort on the CPU, for tests.",
+							   "\"auto\" is the first that can be used, \"0,1\" those two.",
 							   &hpsort_gpu_devices,
 							   "auto",
 							   PGC_SIGHUP, 0,
@@ -145,13 +143,6 @@ define_gpu_settings(void)
 							 1, log_level_options,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
-	DefineCustomStringVariable("hpsort.gpu_fault",
-							   "Makes the GPU service fail on purpose, for tests.",
-							   NULL,
-							   &hpsort_gpu_fault,
-							   "",
-							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL | GUC_SUPERUSER_ONLY,
-							   NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.gpu_start_timeout",
 							"Sets how long a sort that insists on the GPU waits for its service to start.",
 							"Only with hpsort.device = gpu; otherwise the CPU sorts meanwhile.",

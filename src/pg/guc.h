@@ -22,7 +22,6 @@ extern int	hpsort_resident_gpu_memory;	/* MB, -1: the service decides, 0: none *
 extern int	hpsort_gpu_idle_shutdown;	/* s, 0: never */
 extern int	hpsort_gpu_restart_delay;	/* ms */
 extern int	hpsort_gpu_log_level;	/* 0 debug .. 3 error */
-extern char *hpsort_gpu_fault;	/* empty: none */
 extern int	hpsort_gpu_start_timeout;	/* ms */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;

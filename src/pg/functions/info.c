@@ -124,8 +124,6 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		values[9] = Int32GetDatum((int32) d->jobs_running);
 		values[10] = Int64GetDatum((int64) d->jobs_done);
 		values[11] = CStringGetTextDatum(d->last_error);
-		/* The service's CPU device, a device for tests, has no ordinal. */
-		isnull[1] = d->ordinal < 0;
 		isnull[5] = ready;
 		isnull[11] = d->last_error[0] == '\0';
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
@@ -155,8 +153,7 @@ hpsort_resident_devices(PG_FUNCTION_ARGS)
 			Int32GetDatum(d->ordinal), CStringGetTextDatum(d->name),
 			Int64GetDatum((int64) d->extents), Int64GetDatum((int64) d->extent_bytes)
 		};
-		/* The service's CPU device, a device for tests, has no ordinal. */
-		bool		isnull[4] = {d->ordinal < 0};
+		bool		isnull[4] = {false};
 
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);
 	}
