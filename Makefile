@@ -104,6 +104,7 @@ endif
 # ... the GPU service, a program of its own, and the unit tests.
 
 include src/gpud/gpud.mk
+include test/gpu_stub/stub.mk
 include test/unit.mk
 include test/fuzz/fuzz.mk
 
@@ -130,8 +131,8 @@ uninstall_warning:
 	@echo "warning: a server that hpsort is preloaded into will refuse all connections, or not start, without it:" >&2
 	@echo "take it out of shared_preload_libraries and session_preload_libraries first, as README.md says under Uninstall" >&2
 
-# Perl tests start their own servers; not as root.
-prove_installcheck:
+# Perl tests start their own servers; not as root.  Some have a GPU service, with the stub of a GPU.
+prove_installcheck: $(GPU_STUB)
 	@test -n "$(PROVE_TESTS)" || { echo "no tests in test/t" >&2; exit 1; }
 	$(prove_installcheck)
 
@@ -147,7 +148,7 @@ else
 all install uninstall installcheck prove_installcheck pgtap:
 	@echo "PostgreSQL's server headers not found with PG_CONFIG=$(PG_CONFIG): install postgresql-server-dev-NN" >&2; exit 1
 
-# make gpud needs no PostgreSQL: where there is none, these objects have no rules of PGXS.
+# make gpu-stub needs no PostgreSQL: where there is none, these objects have no rules of PGXS.
 $(SORT_OBJS): %.o: %.c
 	$(CC) $(GPUD_CFLAGS) -fPIC -c -o $@ $<
 

@@ -9,7 +9,7 @@
 #	HPSORT_TEST_KILLS=1000	afterwards the service is killed so often while sessions compare (0), for
 #	HPSORT_TEST_SECONDS=...	so many seconds at most (3600)
 #	HPSORT_TEST_SEED=...	repeats
-#	DEVICES=cpu				the service's CPU device: a trial of this script without a GPU
+#	HPSORT_GPUD=/path/to/build/gpu_stub/hpsort-gpud		the stub of a GPU (make gpu-stub): a trial of this script without one
 #
 # Statements are those of resident_queries.sql; each is answered twice under one snapshot.  The server is our own.  The last line is
 # "N passed, N failed".
@@ -21,7 +21,6 @@ tables=${TABLES:-20000:6:60 300000:3:15 2000000:1:5}
 jobs=${JOBS:-$(nproc)}
 kills=${HPSORT_TEST_KILLS:-0}
 seconds=${HPSORT_TEST_SECONDS:-3600}
-devices=${DEVICES:-auto}
 seed=${HPSORT_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
 RANDOM=$((seed % 32768))
 echo "seed $seed"
@@ -41,7 +40,7 @@ result()
 use_installed
 start_server shared_buffers=2GB work_mem=64MB maintenance_work_mem=256MB max_wal_size=4GB autovacuum=off jit=off fsync=off max_connections=200 \
 	max_worker_processes=32 session_preload_libraries=hpsort hpsort.resident_memory=4GB hpsort.debug_aggregate=force hpsort.gpu_cost_factor=0 \
-	hpsort.gpu_devices="$devices" hpsort.gpu_wait_timeout=60s max_parallel_workers_per_gather=0
+	hpsort.gpu_wait_timeout=60s max_parallel_workers_per_gather=0
 
 sql()
 {

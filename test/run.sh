@@ -135,7 +135,7 @@ pgtap()
 	as_user make -C "$1" "${make_flags[@]}" "${@:2}" pgtap && no_crash "$work/server.log"
 }
 
-# The same results when the GPU has to be used, which is the service's CPU device here.
+# The same results when the GPU has to be used, which is the stub of one here.
 # Of sorts of rows order.sql is enough.
 on_gpu()
 {
@@ -144,6 +144,13 @@ on_gpu()
 	pgtap "$1" PGTAP_TESTS="$(cd "$1" && ls test/pgtap/*.sql | grep -vE '/(keys|first_of_group)[.]sql' | tr '\n' ' ')" || return
 	[ "$(as_user "$bindir/psql" -XAtc "SELECT jobs > 1000 AND fallbacks = 0 FROM hpsort_stat_gpu" hpsort_pgtap)" = t ] ||
 		{ echo "the service was not used"; return 1; }
+}
+
+# stub_server DIR [SETTING=VALUE...]: start_server, with the stub of a GPU for a service.
+stub_server()
+{
+	as_user make -C "$1" -j"$(nproc)" "${make_flags[@]}" gpu-stub &&
+		HPSORT_GPUD=$1/build/gpu_stub/hpsort-gpud start_server "${@:2}"
 }
 
 # What the tests that failed have to say beyond "exited with 4": each error with its context,
@@ -225,7 +232,7 @@ test_postgres()
 	fi
 	suite "$name tap" perl_tap "$tree" $tests || true
 	[ -n "$more" ] || return 0
-	suite "$name gpu server" start_server "${server_settings[@]}" hpsort.gpu_devices=cpu hpsort.device=gpu || return 0
+	suite "$name gpu server" stub_server "$tree" "${server_settings[@]}" hpsort.device=gpu || return 0
 	suite "$name gpu" on_gpu "$tree" || true
 	stop_server
 	if [ "$pg_config" = "${NEWEST:-}" ]; then

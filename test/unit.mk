@@ -2,10 +2,10 @@
 # as compiled for use, and under the address and undefined-behaviour sanitizers.
 # One program for each test/unit/*_test.c; what it needs besides src/sort and
 # the GPU's client is in test/unit/*.c without _test.  Each variant has a
-# hpsort-gpud of its own, with the CPU device only.
+# hpsort-gpud of its own, with the stub of a GPU (test/gpu_stub).
 
 CXX ?= g++
-UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc -Itest/unit $(GPU_CPPFLAGS)
+UNIT_FLAGS = -g -Wall -Wextra $(COPT) -Isrc -Icuda -Itest/unit $(GPU_STUB_FLAGS) $(GPU_CPPFLAGS)
 UNIT_SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_TSAN = -O1 -fno-omit-frame-pointer -fsanitize=thread
 UNIT_SRCS = $(sort $(wildcard test/unit/*.c))
@@ -24,7 +24,7 @@ find_highway = echo '\#include <hwy/contrib/sort/vqsort.h>' | $(CXX) -std=c++17 
 
 # $(1) directory under build/, $(2) flags
 define unit_variant
-build/$(1)/%.o: %.c $$(ALL_HEADERS) $$(wildcard test/unit/*.h)
+build/$(1)/%.o: %.c $$(GPUD_HEADERS) $$(wildcard test/unit/*.h)
 	@mkdir -p $$(@D)
 	$$(CC) -std=gnu11 $(2) $$(UNIT_FLAGS) -c -o $$@ $$<
 
@@ -36,10 +36,10 @@ build/$(1)/%.o: %.cpp $$(ALL_HEADERS)
 build/$(1)/%_test: build/$(1)/test/unit/%_test.o $$(addprefix build/$(1)/,$$(UNIT_OBJS))
 	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS) -lcmocka
 
-build/$(1)/gpu_inside_test: $$(addprefix build/$(1)/,$$(UNIT_GPUD_OBJS))
+build/$(1)/gpu_inside_test: $$(addprefix build/$(1)/,$$(UNIT_GPUD_OBJS) $$(GPU_STUB_ENGINE))
 
-build/$(1)/hpsort-gpud: $$(addprefix build/$(1)/,$$(SORT_OBJS) $$(CXX_OBJS) $$(GPUD_OBJS))
-	$$(CXX) $(2) -o $$@ $$^ $$(CXX_LIBS)
+build/$(1)/hpsort-gpud: $$(addprefix build/$(1)/,$$(SORT_OBJS) $$(CXX_OBJS) $$(GPUD_OBJS) $$(GPU_STUB_OBJS))
+	$$(CXX) $(2) $$(GPU_STUB_LINK) -o $$@ $$^ $$(CXX_LIBS)
 
 .PHONY: run-$(1)
 run-$(1): build/$(1)/hpsort-gpud

@@ -345,7 +345,7 @@ client_release_chunk(GpuClient *c, uint32_t chunk, SortError *err)
 
 	c->held[chunk] = CHUNK_NOT_HELD;
 	gpu_message_init(&message, GPU_MSG_RELEASE, c->job_number);
-	message.body.release.chunk = chunk;
+	message.body.chunk.chunk = chunk;
 	return client_send(c, &message, err);
 }
 

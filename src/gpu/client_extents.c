@@ -38,8 +38,8 @@ client_submit_chunk(GpuJob *job, GpuMessageType type, size_t size, uint32_t coun
 	GpuMessage	message;
 
 	gpu_message_init(&message, type, c->job_number);
-	message.body.extents.chunk = (uint32_t) job->filling;
-	message.body.extents.count = count;
+	message.body.chunk.chunk = (uint32_t) job->filling;
+	message.body.chunk.count = count;
 	c->held[job->filling] = CHUNK_NOT_HELD;
 	c->counters.bytes_sent += size;
 	job->filling = -1;

@@ -212,7 +212,7 @@ client_job_message(GpuClient *c, const GpuMessage *message, SortError *err)
 	switch (message->header.type)
 	{
 		case GPU_MSG_GRANT:
-			return take_grant(job, message->body.grant.chunk, err);
+			return take_grant(job, message->body.chunk.chunk, err);
 		case GPU_MSG_FINISHED:
 			return take_finished(job, &message->body.finished, err);
 		case GPU_MSG_RESULT:
@@ -276,8 +276,8 @@ client_submit_keys(GpuJob *job, SortError *err)
 	GpuMessage	message;
 
 	gpu_message_init(&message, GPU_MSG_ADD, c->job_number);
-	message.body.add.chunk = (uint32_t) job->filling;
-	message.body.add.count = job->filled;
+	message.body.chunk.chunk = (uint32_t) job->filling;
+	message.body.chunk.count = job->filled;
 	c->held[job->filling] = CHUNK_NOT_HELD;
 	c->counters.bytes_sent += job->filled * sizeof(int32_t);
 	job->filling = -1;

@@ -41,7 +41,7 @@ extern const char *gpu_failure_name(GpuFailure failure);
 /* What the service says of one of its devices. */
 typedef struct GpuDeviceStatus
 {
-	int32_t		ordinal;		/* -1: the service's CPU device */
+	int32_t		ordinal;
 	char		name[128];
 	uint64_t	memory_total;	/* bytes */
 	uint64_t	memory_free;

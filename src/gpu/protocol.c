@@ -26,6 +26,7 @@ _Static_assert(sizeof(GpuWelcome) == 80 + sizeof(SortDeviceCosts), "welcome");
 _Static_assert(sizeof(SortDeviceCosts) % sizeof(double) == 0, "costs are doubles only");
 _Static_assert(sizeof(GpuOpen) == 40, "open");
 _Static_assert(sizeof(GpuWant) == 16, "want");
+_Static_assert(sizeof(GpuChunk) == 8, "chunk");
 _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(GpuExtent) == 40, "extent by its number");
 _Static_assert(sizeof(GpuRows) == 24, "rows by their numbers");
@@ -46,88 +47,6 @@ gpu_build_id(void)
 
 _Static_assert(sizeof(HPSORT_BUILD "-" STRINGIFY(GPU_PROTOCOL_VERSION)) <= GPU_BUILD_SIZE,
 			   "build id too long");
-
-int
-gpu_body_length(uint32_t type, GpuSide side)
-{
-	if (side == GPU_FROM_CLIENT)
-		switch (type)
-		{
-			case GPU_MSG_HELLO:
-				return sizeof(GpuHello);
-			case GPU_MSG_OPEN:
-				return sizeof(GpuOpen);
-			case GPU_MSG_ADD:
-				return sizeof(GpuAdd);
-			case GPU_MSG_FINISH:
-			case GPU_MSG_READ:
-				return sizeof(GpuRead);
-			case GPU_MSG_RELEASE:
-				return sizeof(GpuRelease);
-			case GPU_MSG_WANT:
-				return sizeof(GpuWant);
-			case GPU_MSG_KEEP:
-			case GPU_MSG_ADD_EXTENTS:
-			case GPU_MSG_ROWS:
-			case GPU_MSG_ADD_ROWS:
-				return sizeof(GpuExtents);
-			case GPU_MSG_LOOK:
-				return sizeof(GpuLook);
-			case GPU_MSG_CLOSE:
-			case GPU_MSG_ASK_DEVICES:
-				return 0;
-			default:
-				return -1;
-		}
-	switch (type)
-	{
-		case GPU_MSG_WELCOME:
-			return sizeof(GpuWelcome);
-		case GPU_MSG_GRANT:
-			return sizeof(GpuGrant);
-		case GPU_MSG_FINISHED:
-			return sizeof(GpuFinished);
-		case GPU_MSG_RESULT:
-			return sizeof(GpuResult);
-		case GPU_MSG_DATA:
-			return sizeof(GpuData);
-		case GPU_MSG_DEVICE:
-			return sizeof(GpuDevice);
-		case GPU_MSG_ERROR:
-			return sizeof(GpuError);
-		case GPU_MSG_ADDED:
-			return sizeof(GpuAdded);
-		case GPU_MSG_FULL:
-			return 0;
-		case GPU_MSG_FOUND:
-			return sizeof(GpuLook);
-		default:
-			return -1;
-	}
-}
-
-void
-gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job)
-{
-	GpuSide		side = type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
-
-	memset(message, 0, sizeof(*message));
-	message->header.type = type;
-	message->header.length = (uint32_t) gpu_body_length(type, side);
-	message->header.job = job;
-}
-
-size_t
-gpu_message_size(const GpuMessage *message)
-{
-	return sizeof(GpuHeader) + message->header.length;
-}
-
-uint32_t
-gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
-{
-	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
-}
 
 /* Whether text ends within size and is one line, fit for logs and errors. */
 static bool
@@ -169,122 +88,76 @@ device_is_sane(const GpuDevice *device)
 
 	if (device->count == 0)
 		return device->index == 0;
-	return device->index < device->count && device->count <= 1024 && status->ordinal >= -1 &&
+	return device->index < device->count && device->count <= 1024 && status->ordinal >= 0 &&
 		is_text(status->name, sizeof(status->name)) &&
 		is_text(status->state, sizeof(status->state)) &&
 		is_text(status->last_error, sizeof(status->last_error));
 }
 
-/* The complaint about a READ, or the first reading that a FINISH asks for, or NULL. */
+/*
+ * The complaints about what only one type of message has, or NULL: what the table of
+ * types below says is checked already.
+ */
+
 static const char *
-complaint_of_read(const GpuRead *read)
+complaint_of_hello(const GpuMessage *m)
 {
-	if (read->form > GPU_FORM_LAST)
-		return "unknown form of result";
-	if (read->descending > 1)
+	if (m->body.hello.magic != GPU_MAGIC)
+		return "wrong magic number";
+	return is_text(m->body.hello.build, GPU_BUILD_SIZE) ? NULL : "build without an end";
+}
+
+static const char *
+complaint_of_open(const GpuMessage *m)
+{
+	const GpuOpen *open = &m->body.open;
+
+	if (open->lo > open->hi)
+		return "bounds in the wrong order";
+	if (open->want > SORT_WANT_PERMUTATION)
+		return "unknown kind of result";
+	if (open->descending > 1 || open->floats > 1)
 		return "unknown flag";
-	return NULL;
+	return open->algorithm < SORT_ALGORITHM_COUNT ? NULL : "unknown algorithm";
 }
 
-/* The complaint about questions or answers, or NULL. */
 static const char *
-complaint_of_look(const GpuLook *look, uint32_t chunks, uint64_t chunk_bytes)
+complaint_of_want(const GpuMessage *m)
 {
-	if (look->chunk >= chunks)
-		return "no such chunk";
-	if (look->look > SORT_LOOK_DISTINCT || look->zero != 0)
+	return m->body.want.keys > 0 || m->body.want.chunks > 0 ? NULL : "announcement of nothing";
+}
+
+static const char *
+complaint_of_rows(const GpuMessage *m)
+{
+	return m->body.chunk.count == 1 ? NULL : "wrong number of layouts in a chunk";
+}
+
+/* The form may be NONE, in FINISH. */
+static const char *
+complaint_of_read(const GpuMessage *m)
+{
+	if (m->body.read.form > GPU_FORM_LAST)
+		return "unknown form of result";
+	if (m->header.type == GPU_MSG_READ && m->body.read.form == GPU_FORM_NONE)
+		return "reading of nothing";
+	return m->body.read.descending <= 1 ? NULL : "unknown flag";
+}
+
+static const char *
+complaint_of_look(const GpuMessage *m)
+{
+	if (m->body.look.look > SORT_LOOK_DISTINCT)
 		return "unknown kind of question";
-	if (look->count == 0 || look->count > gpu_chunk_looks(chunk_bytes) ||
-		(look->look == SORT_LOOK_DISTINCT && look->count != 1))
-		return "wrong number of questions in a chunk";
-	return NULL;
+	return m->body.look.look != SORT_LOOK_DISTINCT || m->body.look.count == 1 ? NULL :
+		"wrong number of questions in a chunk";
 }
 
-/* The complaint about the body of a client's message, or NULL. */
 static const char *
-complaint_of_client(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+complaint_of_welcome(const GpuMessage *m)
 {
-	switch (m->header.type)
-	{
-		case GPU_MSG_HELLO:
-			if (m->body.hello.magic != GPU_MAGIC)
-				return "wrong magic number";
-			if (!is_text(m->body.hello.build, GPU_BUILD_SIZE))
-				return "build without an end";
-			break;
-		case GPU_MSG_OPEN:
-			if (m->body.open.lo > m->body.open.hi)
-				return "bounds in the wrong order";
-			if (m->body.open.want > SORT_WANT_PERMUTATION)
-				return "unknown kind of result";
-			if (m->body.open.descending > 1 || m->body.open.floats > 1 || m->body.open.zero != 0)
-				return "unknown flag";
-			if (m->body.open.algorithm >= SORT_ALGORITHM_COUNT)
-				return "unknown algorithm";
-			break;
-		case GPU_MSG_WANT:
-			if (m->body.want.keys == 0 && m->body.want.chunks == 0)
-				return "announcement of nothing";
-			if (m->body.want.zero != 0)
-				return "unknown flag";
-			break;
-		case GPU_MSG_KEEP:
-			/* what an extent has is seen in the chunk; it takes some bytes at least */
-			if (m->body.extents.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.extents.count == 0 || m->body.extents.count > chunk_bytes / sizeof(GpuKept))
-				return "wrong number of extents in a chunk";
-			break;
-		case GPU_MSG_ADD_EXTENTS:
-			if (m->body.extents.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.extents.count == 0 || m->body.extents.count > gpu_chunk_extents(chunk_bytes))
-				return "wrong number of extents in a chunk";
-			break;
-		case GPU_MSG_ROWS:
-			if (m->body.extents.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.extents.count != 1)
-				return "wrong number of layouts in a chunk";
-			break;
-		case GPU_MSG_ADD_ROWS:
-			/* how many columns there are, the layout says */
-			if (m->body.extents.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.extents.count == 0 || m->body.extents.count > gpu_chunk_rows(chunk_bytes, 1))
-				return "wrong number of rows in a chunk";
-			break;
-		case GPU_MSG_LOOK:
-			return complaint_of_look(&m->body.look, chunks, chunk_bytes);
-		case GPU_MSG_ADD:
-			if (m->body.add.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.add.count == 0 ||
-				m->body.add.count > gpu_chunk_items(GPU_FORM_KEYS, chunk_bytes))
-				return "wrong number of keys in a chunk";
-			break;
-		case GPU_MSG_READ:
-			if (m->body.read.form == GPU_FORM_NONE)
-				return "reading of nothing";
-			return complaint_of_read(&m->body.read);
-		case GPU_MSG_FINISH:
-			return complaint_of_read(&m->body.read);
-		case GPU_MSG_RELEASE:
-			if (m->body.release.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.release.zero != 0)
-				return "unknown flag";
-			break;
-		default:
-			break;
-	}
-	return NULL;
-}
+	const GpuWelcome *welcome = &m->body.welcome;
 
-/* The complaint about a WELCOME, or NULL. */
-static const char *
-complaint_of_welcome(const GpuWelcome *welcome)
-{
 	if (welcome->magic != GPU_MAGIC)
 		return "wrong magic number";
 	if (!is_text(welcome->build, GPU_BUILD_SIZE))
@@ -300,108 +173,191 @@ complaint_of_welcome(const GpuWelcome *welcome)
 		welcome->chunk_bytes < GPU_CHUNK_MIN || welcome->chunk_bytes > GPU_CHUNK_MAX ||
 		welcome->chunk_bytes % GPU_CHUNK_MIN != 0)
 		return "impossible size of the shared area";
-	if (!costs_are_sane(&welcome->costs))
-		return "impossible costs";
-	return NULL;
+	return costs_are_sane(&welcome->costs) ? NULL : "impossible costs";
 }
 
-/* The complaint about the body of a service's message, or NULL. */
 static const char *
-complaint_of_service(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+complaint_of_finished(const GpuMessage *m)
 {
-	switch (m->header.type)
-	{
-		case GPU_MSG_WELCOME:
-			return complaint_of_welcome(&m->body.welcome);
-		case GPU_MSG_GRANT:
-			if (m->body.grant.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.grant.zero != 0)
-				return "unknown flag";
-			break;
-		case GPU_MSG_FINISHED:
-			if (m->body.finished.distinct > m->body.finished.n)
-				return "more distinct keys than keys";
-			if (m->body.finished.algorithm >= SORT_ALGORITHM_COUNT)
-				return "unknown algorithm";
-			if (m->body.finished.zero != 0)
-				return "unknown flag";
-			if (!is_text(m->body.finished.reason, GPU_TEXT_SIZE))
-				return "text without an end";
-			break;
-		case GPU_MSG_RESULT:
-			if (m->body.result.form < GPU_FORM_KEYS || m->body.result.form > GPU_FORM_LAST)
-				return "unknown form of result";
-			if (m->body.result.descending > 1 || m->body.result.zero != 0)
-				return "unknown flag";
-			break;
-		case GPU_MSG_DATA:
-			if (m->body.data.chunk >= chunks)
-				return "no such chunk";
-			if (m->body.data.count == 0 ||
-				m->body.data.count > gpu_chunk_items(GPU_FORM_KEYS, chunk_bytes))
-				return "wrong number of items in a chunk";
-			if (m->body.data.zero != 0)
-				return "unknown flag";
-			break;
-		case GPU_MSG_ADDED:
-			if (m->body.added.chunk >= chunks)
-				return "no such chunk";
-			/* lists of rows of one column are the smallest that are answered */
-			if (m->body.added.count == 0 || m->body.added.count > gpu_chunk_rows(chunk_bytes, 1))
-				return "wrong number of extents in a chunk";
-			break;
-		case GPU_MSG_FOUND:
-			return complaint_of_look(&m->body.look, chunks, chunk_bytes);
-		case GPU_MSG_DEVICE:
-			if (!device_is_sane(&m->body.device))
-				return "impossible device";
-			break;
-		case GPU_MSG_ERROR:
-			if (m->body.error.failure >= GPU_FAILURES)
-				return "unknown failure";
-			if (!is_text(m->body.error.text, GPU_TEXT_SIZE))
-				return "text without an end";
-			break;
-		default:
-			break;
-	}
-	return NULL;
+	const GpuFinished *finished = &m->body.finished;
+
+	if (finished->distinct > finished->n)
+		return "more distinct keys than keys";
+	if (finished->algorithm >= SORT_ALGORITHM_COUNT)
+		return "unknown algorithm";
+	return is_text(finished->reason, GPU_TEXT_SIZE) ? NULL : "text without an end";
 }
 
-/* Whether messages of a type belong to a job; those of ERROR may or may not. */
-static bool
-needs_job(uint32_t type)
+static const char *
+complaint_of_result(const GpuMessage *m)
 {
-	switch (type)
+	if (m->body.result.form < GPU_FORM_KEYS || m->body.result.form > GPU_FORM_LAST)
+		return "unknown form of result";
+	return m->body.result.descending <= 1 ? NULL : "unknown flag";
+}
+
+static const char *
+complaint_of_device(const GpuMessage *m)
+{
+	return device_is_sane(&m->body.device) ? NULL : "impossible device";
+}
+
+static const char *
+complaint_of_error(const GpuMessage *m)
+{
+	if (m->body.error.failure >= GPU_FAILURES)
+		return "unknown failure";
+	return is_text(m->body.error.text, GPU_TEXT_SIZE) ? NULL : "text without an end";
+}
+
+/* What is known of a type of message. */
+typedef struct MessageKind
+{
+	bool		known;			/* there is this type */
+	bool		for_job;		/* it belongs to a job; ERROR may */
+	uint16_t	length;			/* bytes of the body */
+	uint16_t	chunk_at;		/* where in GpuMessage it names a chunk, and behind it a count; 0: it does not */
+	uint16_t	item;			/* the least bytes of the chunk that each of count takes; 0: count is 0 */
+	uint16_t	zero_at;		/* where in GpuMessage it has a field that is always 0; 0: it has none */
+	const char *(*complaint) (const GpuMessage *m);
+} MessageKind;
+
+#define EMPTY			.known = true
+#define BODY(field)		.known = true, .length = sizeof(((GpuMessage *) NULL)->body.field)
+#define CHUNK(field, bytes) .chunk_at = offsetof(GpuMessage, body.field), .item = (bytes)
+#define ZERO(field)		.zero_at = offsetof(GpuMessage, body.field)
+
+/* Rows of one column are the smallest that are named and answered; how many columns there are, the layout says. */
+#define ROWS_BYTES		(sizeof(GpuRows) + sizeof(uint64_t))
+
+static const MessageKind kinds[] = {
+	/* from the client */
+	[GPU_MSG_HELLO] = {BODY(hello), .complaint = complaint_of_hello},
+	[GPU_MSG_OPEN] = {BODY(open), .for_job = true, ZERO(open.zero), .complaint = complaint_of_open},
+	[GPU_MSG_ADD] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(int32_t))},
+	[GPU_MSG_WANT] = {BODY(want), .for_job = true, ZERO(want.zero), .complaint = complaint_of_want},
+	[GPU_MSG_FINISH] = {BODY(read), .for_job = true, .complaint = complaint_of_read},
+	[GPU_MSG_READ] = {BODY(read), .for_job = true, .complaint = complaint_of_read},
+	[GPU_MSG_RELEASE] = {BODY(chunk), .for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_CLOSE] = {EMPTY, .for_job = true},
+	[GPU_MSG_ASK_DEVICES] = {EMPTY},
+	[GPU_MSG_KEEP] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(GpuKept))},
+	[GPU_MSG_ADD_EXTENTS] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(GpuExtent))},
+	[GPU_MSG_ROWS] = {BODY(chunk), .for_job = true, CHUNK(chunk, 1), .complaint = complaint_of_rows},
+	[GPU_MSG_ADD_ROWS] = {BODY(chunk), .for_job = true, CHUNK(chunk, ROWS_BYTES)},
+	[GPU_MSG_LOOK] = {BODY(look), .for_job = true, CHUNK(look.chunk, sizeof(uint64_t)), ZERO(look.zero),
+		.complaint = complaint_of_look},
+
+	/* from the service */
+	[GPU_MSG_WELCOME] = {BODY(welcome), .complaint = complaint_of_welcome},
+	[GPU_MSG_GRANT] = {BODY(chunk), .for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_FINISHED] = {BODY(finished), .for_job = true, ZERO(finished.zero), .complaint = complaint_of_finished},
+	[GPU_MSG_RESULT] = {BODY(result), .for_job = true, ZERO(result.zero), .complaint = complaint_of_result},
+	[GPU_MSG_DATA] = {BODY(data), .for_job = true, CHUNK(data.chunk, sizeof(int32_t)), ZERO(data.zero)},
+	[GPU_MSG_DEVICE] = {BODY(device), .complaint = complaint_of_device},
+	[GPU_MSG_ERROR] = {BODY(error), .complaint = complaint_of_error},
+	[GPU_MSG_ADDED] = {BODY(added), .for_job = true, CHUNK(added.chunk, ROWS_BYTES)},
+	[GPU_MSG_FULL] = {EMPTY, .for_job = true},
+	[GPU_MSG_FOUND] = {BODY(look), .for_job = true, CHUNK(look.chunk, sizeof(uint64_t)), ZERO(look.zero),
+		.complaint = complaint_of_look},
+};
+
+/* The kind of messages of a type, or NULL if that side sends none. */
+static const MessageKind *
+kind_of(uint32_t type, GpuSide side)
+{
+	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[type].known ||
+		(type < GPU_MSG_WELCOME) != (side == GPU_FROM_CLIENT))
+		return NULL;
+	return &kinds[type];
+}
+
+int
+gpu_body_length(uint32_t type, GpuSide side)
+{
+	const MessageKind *kind = kind_of(type, side);
+
+	return kind ? kind->length : -1;
+}
+
+/* A number in a message. */
+static uint32_t
+field_at(const GpuMessage *message, size_t at)
+{
+	uint32_t	field;
+
+	memcpy(&field, (const char *) message + at, sizeof(field));
+	return field;
+}
+
+uint32_t
+gpu_message_chunk(const GpuMessage *message)
+{
+	return field_at(message, kinds[message->header.type].chunk_at);
+}
+
+void
+gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t job)
+{
+	GpuSide		side = type < GPU_MSG_WELCOME ? GPU_FROM_CLIENT : GPU_FROM_SERVICE;
+
+	memset(message, 0, sizeof(*message));
+	message->header.type = type;
+	message->header.length = (uint32_t) gpu_body_length(type, side);
+	message->header.job = job;
+}
+
+size_t
+gpu_message_size(const GpuMessage *message)
+{
+	return sizeof(GpuHeader) + message->header.length;
+}
+
+uint32_t
+gpu_chunk_items(GpuForm form, uint64_t chunk_bytes)
+{
+	return (uint32_t) (chunk_bytes / (form == GPU_FORM_RUNS ? 12 : 4));
+}
+
+/* The complaint about the header of a message, or NULL. */
+static const char *
+complaint_of_header(const GpuHeader *header, GpuSide side)
+{
+	int			length = gpu_body_length(header->type, side);
+
+	return length < 0 ? "unknown type of message" :
+		header->length != (uint32_t) length ? "wrong length of message" : NULL;
+}
+
+/* The complaint about the body of a message, or NULL. */
+static const char *
+complaint_of_body(const GpuMessage *m, uint32_t chunks, uint64_t chunk_bytes)
+{
+	const MessageKind *kind = &kinds[m->header.type];
+
+	if (m->header.type != GPU_MSG_ERROR && (m->header.job != 0) != kind->for_job)
+		return "wrong job number";
+	if (kind->chunk_at > 0)
 	{
-		case GPU_MSG_HELLO:
-		case GPU_MSG_WELCOME:
-		case GPU_MSG_ASK_DEVICES:
-		case GPU_MSG_DEVICE:
-			return false;
-		default:
-			return true;
+		uint32_t	count = field_at(m, kind->chunk_at + sizeof(uint32_t));
+
+		if (gpu_message_chunk(m) >= chunks)
+			return "no such chunk";
+		if (kind->item == 0 ? count > 0 : count == 0 || count > chunk_bytes / kind->item)
+			return "wrong number of items in a chunk";
 	}
+	if (kind->zero_at > 0 && field_at(m, kind->zero_at) != 0)
+		return "unknown flag";
+	return kind->complaint ? kind->complaint(m) : NULL;
 }
 
 bool
 gpu_message_check(const GpuMessage *message, GpuSide side, uint32_t chunks, uint64_t chunk_bytes,
 				  const char **why)
 {
-	int			length = gpu_body_length(message->header.type, side);
-
-	*why = NULL;
-	if (length < 0)
-		*why = "unknown type of message";
-	else if (message->header.length != (uint32_t) length)
-		*why = "wrong length of message";
-	else if (message->header.type != GPU_MSG_ERROR &&
-			 (message->header.job != 0) != needs_job(message->header.type))
-		*why = "wrong job number";
-	else
-		*why = side == GPU_FROM_CLIENT ? complaint_of_client(message, chunks, chunk_bytes) :
-			complaint_of_service(message, chunks, chunk_bytes);
+	*why = complaint_of_header(&message->header, side);
+	if (*why == NULL)
+		*why = complaint_of_body(message, chunks, chunk_bytes);
 	return *why == NULL;
 }
 
@@ -423,29 +379,23 @@ gpu_input_next(GpuInput *in, GpuSide side, uint32_t chunks, uint64_t chunk_bytes
 			   GpuMessage *message, const char **why)
 {
 	size_t		have = in->len - in->at;
-	int			length;
+	size_t		size;
 
 	if (have < sizeof(GpuHeader))
 		return GPU_PARSE_MORE;
 	memcpy(&message->header, in->bytes + in->at, sizeof(GpuHeader));
 
 	/* Checked before the body is there: a wrong length would be waited for. */
-	length = gpu_body_length(message->header.type, side);
-	if (length < 0)
-	{
-		*why = "unknown type of message";
+	*why = complaint_of_header(&message->header, side);
+	if (*why)
 		return GPU_PARSE_BAD;
-	}
-	if (message->header.length != (uint32_t) length)
-	{
-		*why = "wrong length of message";
-		return GPU_PARSE_BAD;
-	}
-	if (have < sizeof(GpuHeader) + (size_t) length)
+	size = gpu_message_size(message);
+	if (have < size)
 		return GPU_PARSE_MORE;
-	memcpy(&message->body, in->bytes + in->at + sizeof(GpuHeader), (size_t) length);
-	if (!gpu_message_check(message, side, chunks, chunk_bytes, why))
+	memcpy(&message->body, in->bytes + in->at + sizeof(GpuHeader), message->header.length);
+	*why = complaint_of_body(message, chunks, chunk_bytes);
+	if (*why)
 		return GPU_PARSE_BAD;
-	in->at += sizeof(GpuHeader) + (size_t) length;
+	in->at += size;
 	return GPU_PARSE_MESSAGE;
 }

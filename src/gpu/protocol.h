@@ -179,24 +179,20 @@ typedef struct GpuWant
 	uint32_t	zero;
 } GpuWant;
 
-typedef struct GpuAdd
-{
-	uint32_t	chunk;
-	uint32_t	count;			/* keys in it, > 0 */
-} GpuAdd;
-
 /*
+ * A chunk that changes hands, and how many items lie in it: of ADD, keys; of GRANT and
+ * RELEASE none, and count is 0.
  * KEEP: extents lie in a chunk one behind the other, each as a GpuKept and the extent's
  * bytes, whose number is a multiple of 8.
  * ADD_EXTENTS: GpuExtent, one behind the other, which ADDED gives back with the answers filled in.
  * ROWS: a RowsLayout and its ranges; count is 1.
  * ADD_ROWS: GpuRows, each with its generations behind it, which ADDED gives back likewise.
  */
-typedef struct GpuExtents
+typedef struct GpuChunk
 {
 	uint32_t	chunk;
-	uint32_t	count;			/* of extents in it, > 0 */
-} GpuExtents;
+	uint32_t	count;
+} GpuChunk;
 
 typedef struct GpuKept
 {
@@ -245,18 +241,6 @@ typedef struct GpuLook
 	uint32_t	look;			/* SortLook */
 	uint32_t	zero;
 } GpuLook;
-
-typedef struct GpuRelease
-{
-	uint32_t	chunk;
-	uint32_t	zero;
-} GpuRelease;
-
-typedef struct GpuGrant
-{
-	uint32_t	chunk;
-	uint32_t	zero;
-} GpuGrant;
 
 typedef struct GpuAdded
 {
@@ -315,13 +299,10 @@ typedef struct GpuMessage
 		GpuHello	hello;
 		GpuOpen		open;
 		GpuWant		want;
-		GpuAdd		add;
-		GpuExtents	extents;	/* KEEP, ADD_EXTENTS, ROWS, ADD_ROWS */
+		GpuChunk	chunk;		/* ADD, KEEP, ADD_EXTENTS, ROWS, ADD_ROWS, GRANT, RELEASE */
 		GpuLook		look;		/* LOOK, FOUND */
-		GpuRead		read;
-		GpuRelease	release;
+		GpuRead		read;		/* FINISH, READ */
 		GpuWelcome	welcome;
-		GpuGrant	grant;
 		GpuAdded	added;
 		GpuFinished finished;
 		GpuResult	result;
@@ -342,6 +323,9 @@ extern void gpu_message_init(GpuMessage *message, GpuMessageType type, uint64_t 
 
 /* Bytes of the whole message as sent. */
 extern size_t gpu_message_size(const GpuMessage *message);
+
+/* The chunk that a message of a type with one names. */
+extern uint32_t gpu_message_chunk(const GpuMessage *message);
 
 /*
  * Whether a message is one that side may send, as far as the message alone and

@@ -71,16 +71,12 @@ on_hello(Connection *c, const GpuHello *hello)
 	Service    *service = c->service;
 	char		text[GPU_TEXT_SIZE];
 	GpuMessage	message;
-	FaultKind	fault;
 	struct ucred peer;
 	socklen_t	size = sizeof(peer);
 
-	fault = faults_at(AT_HELLO, &c->peer.over);
 	if (getsockopt(c->peer.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-		peer.uid != geteuid() || fault == FAULT_UID)
+		peer.uid != geteuid())
 		return peer_refuse(&c->peer, GPU_CONNECT, "GPU service belongs to another user");
-	if (fault == FAULT_GARBAGE || fault == FAULT_SHORT || fault == FAULT_OVERSIZE)
-		return peer_send_nonsense(&c->peer, fault, 0);
 	if (hello->version != GPU_PROTOCOL_VERSION)
 	{
 		snprintf(text, sizeof(text), "GPU service speaks protocol %u, not %u",
@@ -97,9 +93,8 @@ on_hello(Connection *c, const GpuHello *hello)
 	devices_hear(&service->devices, hello->epoch);
 	gpu_message_init(&message, GPU_MSG_WELCOME, 0);
 	message.body.welcome.magic = GPU_MAGIC;
-	message.body.welcome.version = fault == FAULT_VERSION ? 0 : GPU_PROTOCOL_VERSION;
-	snprintf(message.body.welcome.build, GPU_BUILD_SIZE, "%s",
-			 fault == FAULT_BUILD ? "none" : gpu_build_id());
+	message.body.welcome.version = GPU_PROTOCOL_VERSION;
+	snprintf(message.body.welcome.build, GPU_BUILD_SIZE, "%s", gpu_build_id());
 	message.body.welcome.pid = getpid();
 	message.body.welcome.chunks = service->chunks.count;
 	message.body.welcome.chunk_bytes = service->chunks.bytes;
@@ -227,7 +222,6 @@ connection_main(void *arg)
 {
 	Connection *c = arg;
 	bool		alive = shake_hands(c);
-	EngineError err;
 
 	log_line(LOG_DEBUG, "connection %llu: %s", (unsigned long long) c->peer.id,
 			 alive ? "welcome" : "refused");
@@ -240,14 +234,9 @@ connection_main(void *arg)
 
 	/* A client whose device is gone is still there to be told. */
 	if (atomic_load(&c->peer.over) == CONNECTION_DEVICE_LOST && c->job.open && !c->job.failed)
-	{
-		engine_fail(&err, GPU_DEVICE_ERROR, "device was lost by another job's CUDA error");
-		(void) job_fail(&c->job, &err);
-	}
-	engine_fail(&err, GPU_LOST, "connection ended");
-	err.cancelled = true;
+		(void) job_fail(&c->job, GPU_DEVICE_ERROR, "device was lost by another job's CUDA error");
 	if (c->job.open)
-		job_end(&c->job, &err);
+		job_end(&c->job);
 	log_line(LOG_DEBUG, "connection %llu: over", (unsigned long long) c->peer.id);
 	forget(c);
 	return NULL;

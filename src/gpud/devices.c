@@ -12,8 +12,6 @@
 
 #include "gpu/clock.h"
 #include "gpu/exit_codes.h"
-#include "gpud/cpu.h"
-#include "gpud/cuda.h"
 #include "gpud/devices.h"
 #include "gpud/log.h"
 
@@ -26,7 +24,7 @@
 
 /* The most that extents may take of a device. */
 static uint64_t
-extents_limit(const DeviceMemory *memory, const EngineInfo *info)
+extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo *info)
 {
 	uint64_t	most = memory->limit > 0 && memory->limit < info->memory_total ?
 		memory->limit : info->memory_total;
@@ -36,21 +34,20 @@ extents_limit(const DeviceMemory *memory, const EngineInfo *info)
 
 /* Opens one device more; if that fails, text (GPU_TEXT_SIZE) is a phrase. */
 static bool
-add_device(Devices *devices, const Engine *engine, int ordinal, char *text)
+add_device(Devices *devices, int ordinal, char *text)
 {
 	Device	   *d = &devices->list[devices->count];
-	EngineError err;
+	HpsortCudaError err;
 
 	memset(d, 0, sizeof(*d));
-	d->engine = engine;
 	pthread_mutex_init(&d->lock, NULL);
-	if (!engine->info(ordinal, &d->info, &err) ||
-		!engine->open(ordinal, devices->memory.limit, &d->handle, &err))
+	if (hpsort_cuda_device_info(ordinal, &d->info, &err) != HPSORT_CUDA_OK ||
+		hpsort_cuda_open(ordinal, devices->memory.limit, &d->cuda, &err) != HPSORT_CUDA_OK)
 	{
 		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
 		return false;
 	}
-	extents_init(&d->extents, engine, d->handle, extents_limit(&devices->memory, &d->info));
+	extents_init(&d->extents, extents_limit(&devices->memory, &d->info));
 	log_line(LOG_INFO, "opened device %d: %s", d->info.ordinal, d->info.name);
 	devices->count++;
 	return true;
@@ -84,12 +81,25 @@ parse_ordinals(const char *list, int *ordinals, int *n, int most)
 	}
 }
 
+/* Counts the GPUs of this host; false if there is none, and text (GPU_TEXT_SIZE) is a phrase. */
+static bool
+count_gpus(int *count, char *text)
+{
+	HpsortCudaError err;
+
+	if (hpsort_cuda_device_count(count, &err) != HPSORT_CUDA_OK)
+		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
+	else if (*count == 0)
+		snprintf(text, GPU_TEXT_SIZE, "no NVIDIA driver or no usable GPU on this host");
+	else
+		return true;
+	return false;
+}
+
 /* Opens the GPUs that which says; as devices_open. */
 static int
 open_gpus(Devices *devices, const char *which, char *text)
 {
-	const Engine *cuda = cuda_engine();
-	EngineError err;
 	int			ordinals[DEVICES_MAX];
 	int			n = 0;
 	int			present = 0;
@@ -100,21 +110,8 @@ open_gpus(Devices *devices, const char *which, char *text)
 		snprintf(text, GPU_TEXT_SIZE, "invalid list of devices: \"%.100s\"", which);
 		return EXIT_USAGE;
 	}
-	if (cuda == NULL)
-	{
-		snprintf(text, GPU_TEXT_SIZE, "built without CUDA");
+	if (!count_gpus(&present, text))
 		return EXIT_NO_DEVICE;
-	}
-	if (!cuda->count(&present, &err))
-	{
-		snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
-		return EXIT_NO_DEVICE;
-	}
-	if (present == 0)
-	{
-		snprintf(text, GPU_TEXT_SIZE, "no NVIDIA driver or no usable GPU on this host");
-		return EXIT_NO_DEVICE;
-	}
 
 	devices->list = calloc(n > 0 ? (size_t) n : 1, sizeof(Device));
 	if (devices->list == NULL)
@@ -131,7 +128,7 @@ open_gpus(Devices *devices, const char *which, char *text)
 	{
 		for (i = 0; i < present; i++)
 		{
-			if (add_device(devices, cuda, i, text))
+			if (add_device(devices, i, text))
 				return EXIT_ORDERLY;
 			if (i + 1 < present)
 				log_line(LOG_WARNING, "%s", text);
@@ -145,7 +142,7 @@ open_gpus(Devices *devices, const char *which, char *text)
 			snprintf(text, GPU_TEXT_SIZE, "there is no device %d", ordinals[i]);
 			return EXIT_NO_DEVICE;
 		}
-		if (!add_device(devices, cuda, ordinals[i], text))
+		if (!add_device(devices, ordinals[i], text))
 			return EXIT_NO_DEVICE;
 	}
 	return EXIT_ORDERLY;
@@ -164,20 +161,16 @@ devices_open(Devices *devices, const char *which, const DeviceMemory *memory, ch
 		snprintf(text, GPU_TEXT_SIZE, "could not create an event: %s", strerror(errno));
 		return EXIT_INTERNAL;
 	}
-	if (strcmp(which, "cpu") != 0)
-		return open_gpus(devices, which, text);
-	devices->list = calloc(1, sizeof(Device));
-	return devices->list && add_device(devices, &cpu_engine, -1, text)
-		? EXIT_ORDERLY : EXIT_INTERNAL;
+	return open_gpus(devices, which, text);
 }
 
 /* The first device pins for all: pinned memory is the whole process's. */
 bool
 devices_pin(Devices *devices, void *memory, size_t bytes, char *text)
 {
-	EngineError err;
+	HpsortCudaError err;
 
-	if (devices->list[0].engine->pin(devices->list[0].handle, memory, bytes, &err))
+	if (hpsort_cuda_pin(devices->list[0].cuda, memory, bytes, &err) == HPSORT_CUDA_OK)
 		return true;
 	snprintf(text, GPU_TEXT_SIZE, "%.150s", err.text);
 	return false;
@@ -191,7 +184,7 @@ devices_close(Devices *devices)
 	for (i = 0; i < devices->count; i++)
 	{
 		extents_destroy(&devices->list[i].extents);
-		devices->list[i].engine->close(devices->list[i].handle);
+		hpsort_cuda_close(devices->list[i].cuda);
 	}
 	free(devices->list);
 	devices->count = 0;
@@ -242,7 +235,7 @@ devices_hear(Devices *devices, uint64_t epoch)
 }
 
 int
-devices_others(Devices *devices, const Device *device, void **handles)
+devices_others(Devices *devices, const Device *device, HpsortCuda **others)
 {
 	int			n = 0;
 	int			i;
@@ -250,22 +243,22 @@ devices_others(Devices *devices, const Device *device, void **handles)
 	pthread_mutex_lock(&devices->lock);
 	for (i = 0; i < devices->count; i++)
 		if (&devices->list[i] != device && !devices->list[i].failed)
-			handles[n++] = devices->list[i].handle;
+			others[n++] = devices->list[i].cuda;
 	pthread_mutex_unlock(&devices->lock);
 	return n;
 }
 
 void
-devices_put(Devices *devices, Device *device, const EngineError *error)
+devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost)
 {
 	pthread_mutex_lock(&devices->lock);
 	pthread_mutex_lock(&device->lock);
 	device->jobs_running--;
-	if (error == NULL)
+	if (done)
 		device->jobs_done++;
-	else if (!error->cancelled && error->failure != GPU_OK)
-		snprintf(device->last_error, sizeof(device->last_error), "%s", error->text);
-	if (error && error->sticky)
+	if (error)
+		snprintf(device->last_error, sizeof(device->last_error), "%s", error);
+	if (lost)
 	{
 		uint64_t	one = 1;
 		ssize_t		rc;
@@ -285,8 +278,8 @@ void
 devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 {
 	Device	   *d = &devices->list[index];
-	EngineInfo	info;
-	EngineError err;
+	HpsortCudaDeviceInfo info;
+	uint64_t	peak;
 	bool		failed;
 
 	pthread_mutex_lock(&d->lock);
@@ -294,12 +287,12 @@ devices_status(Devices *devices, int index, GpuDeviceStatus *status)
 	pthread_mutex_unlock(&d->lock);
 	memset(status, 0, sizeof(*status));
 	status->ordinal = d->info.ordinal;
-	snprintf(status->name, sizeof(status->name), "%s", d->info.name);
+	snprintf(status->name, sizeof(status->name), "%.127s", d->info.name);
 	status->memory_total = d->info.memory_total;
 	/* Not under the lock: the engine may be slow to answer. */
-	if (!failed && d->engine->info(d->info.ordinal, &info, &err))
+	if (!failed && hpsort_cuda_device_info(d->info.ordinal, &info, NULL) == HPSORT_CUDA_OK)
 		status->memory_free = info.memory_free;
-	status->memory_used = d->engine->memory_used(d->handle);
+	hpsort_cuda_memory(d->cuda, &status->memory_used, &peak, 0);
 	extents_status(&d->extents, &status->extents, &status->extent_bytes);
 	pthread_mutex_lock(&d->lock);
 	status->jobs_running = d->jobs_running;
@@ -326,41 +319,28 @@ devices_trim(Devices *devices)
 	int			i;
 
 	for (i = 0; i < devices->count; i++)
-		devices->list[i].engine->trim(devices->list[i].handle);
+		(void) hpsort_cuda_trim(devices->list[i].cuda, NULL);
 }
 
 int
 devices_probe(void)
 {
-	const Engine *cuda = cuda_engine();
-	EngineError err;
-	int			count = 0;
+	HpsortCudaDeviceInfo info;
+	HpsortCudaError err;
+	char		text[GPU_TEXT_SIZE];
+	int			count;
 	int			i;
 
-	if (cuda == NULL)
+	if (!count_gpus(&count, text))
 	{
-		log_line(LOG_ERROR, "built without CUDA");
-		return EXIT_NO_DEVICE;
-	}
-	if (!cuda->count(&count, &err))
-	{
-		log_line(LOG_ERROR, "%s", err.text);
-		return EXIT_NO_DEVICE;
-	}
-	if (count == 0)
-	{
-		log_line(LOG_ERROR, "no NVIDIA driver or no usable GPU on this host");
+		log_line(LOG_ERROR, "%s", text);
 		return EXIT_NO_DEVICE;
 	}
 	for (i = 0; i < count; i++)
-	{
-		EngineInfo	info;
-
-		if (cuda->info(i, &info, &err))
+		if (hpsort_cuda_device_info(i, &info, &err) == HPSORT_CUDA_OK)
 			printf("%d: %s, %llu MiB\n", i, info.name,
 				   (unsigned long long) (info.memory_total >> 20));
 		else
 			printf("%d: %s\n", i, err.text);
-	}
 	return EXIT_ORDERLY;
 }

@@ -10,17 +10,16 @@
 #include <stdatomic.h>
 
 #include "gpu/protocol.h"
-#include "gpud/engine.h"
 #include "gpud/extents.h"
+#include "hpsort_cuda.h"
 
 /* The most devices that one service can have. */
 #define DEVICES_MAX 64
 
 typedef struct Device
 {
-	const Engine *engine;
-	void	   *handle;			/* the engine's */
-	EngineInfo	info;
+	HpsortCuda *cuda;
+	HpsortCudaDeviceInfo info;
 	Extents		extents;		/* kept for jobs to come */
 	pthread_mutex_t lock;		/* of what follows */
 	uint32_t	jobs_running;
@@ -51,7 +50,7 @@ typedef struct Devices
 } Devices;
 
 /*
- * Opens what which says: "auto", "cpu" or a list of ordinals.  Returns an exit
+ * Opens what which says: "auto" or a list of ordinals.  Returns an exit
  * code; text (GPU_TEXT_SIZE) is a phrase unless that is EXIT_ORDERLY.
  */
 extern int	devices_open(Devices *devices, const char *which, const DeviceMemory *memory,
@@ -74,14 +73,17 @@ extern Device *devices_take(Devices *devices, bool extents);
 extern void devices_hear(Devices *devices, uint64_t epoch);
 
 /*
- * Fills handles (room for DEVICES_MAX) with those of all other devices that can
- * be used, and returns their number: for a job that may use several devices, and
- * that only its own device counts.
+ * Fills others (room for DEVICES_MAX) with all other devices that can be used, and
+ * returns their number: for a job that may use several devices, and that only its
+ * own device counts.
  */
-extern int	devices_others(Devices *devices, const Device *device, void **handles);
+extern int	devices_others(Devices *devices, const Device *device, HpsortCuda **others);
 
-/* A job on device is over; error is what ended it, NULL if it came to its end. */
-extern void devices_put(Devices *devices, Device *device, const EngineError *error);
+/*
+ * A job on device is over.  done: it came to its end.  error is a phrase for what it
+ * failed of, or NULL.  lost: that was an error which the device does not recover from.
+ */
+extern void devices_put(Devices *devices, Device *device, bool done, const char *error, bool lost);
 
 extern void devices_status(Devices *devices, int index, GpuDeviceStatus *status);
 

@@ -7,7 +7,7 @@
  * goes through the table in order.  What to give up is found by a clock with one bit for each
  * extent: that a job has used it since the hand has come by.
  *
- * The engine frees memory without the lock, because a device may take long for it.
+ * Device memory is freed without the lock, because a device may take long for it.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -24,11 +24,9 @@
 #define CACHE_LINE 64
 
 void
-extents_init(Extents *extents, const Engine *engine, void *device, uint64_t limit)
+extents_init(Extents *extents, uint64_t limit)
 {
 	memset(extents, 0, sizeof(*extents));
-	extents->engine = engine;
-	extents->device = device;
 	extents->limit = limit;
 	pthread_mutex_init(&extents->lock, NULL);
 }
@@ -153,15 +151,15 @@ evict(Extents *extents, uint64_t need, HeldExtent **doomed)
 
 /* Frees the extents that were condemned. */
 static void
-dispose(Extents *extents, HeldExtent *doomed)
+dispose(HeldExtent *doomed)
 {
 	while (doomed)
 	{
 		HeldExtent *e = doomed;
 
 		doomed = e->chain;
-		if (e->held)
-			extents->engine->extent_drop(extents->device, e->held);
+		if (e->packed)
+			hpsort_cuda_packed_free(e->packed);
 		free(e);
 	}
 }
@@ -186,7 +184,7 @@ extents_hear(Extents *extents, uint64_t epoch)
 		forget_all(extents, &doomed);
 	extents->epoch = epoch;
 	pthread_mutex_unlock(&extents->lock);
-	dispose(extents, doomed);
+	dispose(doomed);
 }
 
 void
@@ -197,7 +195,7 @@ extents_forget(Extents *extents)
 	pthread_mutex_lock(&extents->lock);
 	forget_all(extents, &doomed);
 	pthread_mutex_unlock(&extents->lock);
-	dispose(extents, doomed);
+	dispose(doomed);
 }
 
 void
@@ -289,7 +287,7 @@ extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation, const E
 		}
 	}
 	pthread_mutex_unlock(&extents->lock);
-	dispose(extents, doomed);
+	dispose(doomed);
 	*extent = room == EXTENTS_ROOM ? e : known;
 	if (room != EXTENTS_ROOM)
 		free(e);
@@ -340,7 +338,7 @@ extents_release(Extents *extents, HeldExtent *const *list, uint32_t n)
 			condemn(extents, list[i], &doomed);
 	}
 	pthread_mutex_unlock(&extents->lock);
-	dispose(extents, doomed);
+	dispose(doomed);
 }
 
 bool
@@ -361,7 +359,7 @@ extents_give_up(Extents *extents)
 	}
 	pthread_mutex_unlock(&extents->lock);
 	any = doomed != NULL;
-	dispose(extents, doomed);
+	dispose(doomed);
 	return any;
 }
 

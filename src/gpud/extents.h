@@ -13,10 +13,12 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
-#include "gpud/engine.h"
+#include "hpsort_cuda.h"
+#include "sort/extent.h"
 
-/* An extent that the engine holds.  What a job looks at of each of thousands is in its first 64 bytes. */
+/* An extent that a device holds.  What a job looks at of each of thousands is in its first 64 bytes. */
 typedef struct HeldExtent
 {
 	uint64_t	generation;
@@ -24,7 +26,7 @@ typedef struct HeldExtent
 	bool		known;			/* it can be found */
 	bool		used;			/* since the hand has come by */
 	struct HeldExtent *chain;	/* of the same bucket */
-	void	   *held;			/* the engine's; NULL: not yet */
+	HpsortCudaPacked *packed;	/* NULL: not yet on the device, or without rows */
 	_Atomic uint64_t shape;		/* extents of one shape have the same blocks: see extents_are_aligned */
 	uint32_t	size;			/* bytes */
 	uint32_t	nblocks;
@@ -38,8 +40,6 @@ typedef struct HeldExtent
 
 typedef struct Extents
 {
-	const Engine *engine;
-	void	   *device;			/* the engine's */
 	uint64_t	limit;			/* bytes, 0: none is kept */
 	pthread_mutex_t lock;		/* of what follows */
 	uint64_t	epoch;			/* 0: none yet */
@@ -52,7 +52,7 @@ typedef struct Extents
 	HeldExtent *hand;			/* of the clock; NULL: there is no extent */
 } Extents;
 
-extern void extents_init(Extents *extents, const Engine *engine, void *device, uint64_t limit);
+extern void extents_init(Extents *extents, uint64_t limit);
 
 /* Frees all; no job may hold one. */
 extern void extents_destroy(Extents *extents);
@@ -76,7 +76,7 @@ extern bool extents_are_aligned(const HeldExtent *extent, HeldExtent *other);
 
 typedef enum ExtentsRoom
 {
-	EXTENTS_ROOM,				/* *extent is held by the caller, for the engine to fill */
+	EXTENTS_ROOM,				/* *extent is held by the caller, who copies it to the device */
 	EXTENTS_KNOWN,				/* *extent, of that generation, is held by the caller: the first one stays */
 	EXTENTS_FULL				/* there is no room, nor can be made */
 } ExtentsRoom;
@@ -88,7 +88,7 @@ typedef enum ExtentsRoom
 extern ExtentsRoom extents_make_room(Extents *extents, uint64_t epoch, uint64_t generation,
 									 const Extent *front, HeldExtent **extent);
 
-/* The engine has filled an extent: it can be found, if epoch is still the last one that was named. */
+/* An extent is on the device: it can be found, if epoch is still the last one that was named. */
 extern void extents_enter(Extents *extents, uint64_t epoch, HeldExtent *extent);
 
 /* The caller lets extents go. */

@@ -1,7 +1,7 @@
 # gpud.mk: hpsort-gpud, the GPU service; included by the root Makefile.
 #
-# The service is always built: without CUDA the CPU is its only device, which the
-# tests use.  It shares src/sort's objects with hpsort.so.
+# The service is built where the CUDA library is.  It shares src/sort's objects with
+# hpsort.so.  test/gpu_stub has another program of the same objects, for tests.
 
 # The service measures itself through the client (costs.c).
 GPUD_OBJS = $(GPU_CLIENT_OBJS) $(patsubst %.c,%.o,$(sort $(wildcard src/gpud/*.c)))
@@ -21,29 +21,29 @@ endif
 
 GPUD = build/hpsort-gpud
 GPUD_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wdeclaration-after-statement $(COPT) \
-	-Isrc $(GPU_CPPFLAGS) $(if $(GPUD_CUDA),-DHPSORT_WITH_CUDA -Icuda)
+	-Isrc -Icuda $(GPU_CPPFLAGS)
+GPUD_HEADERS = $(ALL_HEADERS) $(wildcard cuda/*.h cuda/published/*.h test/gpu_stub/*.h)
 
-build/gpud/%.o: %.c $(ALL_HEADERS) $(wildcard cuda/*.h cuda/published/*.h) src/gpud/gpud.mk
+build/gpud/%.o: %.c $(GPUD_HEADERS) src/gpud/gpud.mk
 	@mkdir -p $(@D)
 	$(CC) $(GPUD_CFLAGS) -c -o $@ $<
 
 $(GPUD): $(addprefix build/gpud/,$(GPUD_OBJS)) $(SORT_OBJS) $(CXX_OBJS) $(GPUD_CUDA)
-	$(CXX) -o $@ $^ $(CXX_LIBS) $(if $(GPUD_CUDA),$(CUDA_LIBS))
+	$(CXX) -o $@ $^ $(CXX_LIBS) $(CUDA_LIBS)
 
-# Objects that depend on WITH_CUDA are built anew when it has changed.  A file that is always there says
-# which it was: PGXS has .SECONDARY, by which a prerequisite that is missing is as good as an old one.
+# service_is_installed() depends on WITH_CUDA, and is compiled anew when it has changed.  A file that is
+# always there says which it was: PGXS has .SECONDARY, by which a prerequisite that is missing is as good
+# as an old one.
 build/gpud/with-cuda: with-cuda-is-looked-at
 	@mkdir -p $(@D)
 	@echo $(if $(GPUD_CUDA),yes,no) | cmp -s - $@ || echo $(if $(GPUD_CUDA),yes,no) >$@
-build/gpud/src/gpud/cuda.o: build/gpud/with-cuda
-
-# service_is_installed() depends on WITH_CUDA, too.
 src/pg/gpu/service_process.o src/pg/gpu/service_process.bc: build/gpud/with-cuda
 
-.PHONY: gpud install-gpud uninstall-gpud with-cuda-is-looked-at
-gpud: $(GPUD)
-all: gpud
+.PHONY: install-gpud uninstall-gpud with-cuda-is-looked-at
+ifneq ($(GPUD_CUDA),)
+all: $(GPUD)
 install: install-gpud
+endif
 uninstall: uninstall-gpud
 
 install-gpud: $(GPUD)

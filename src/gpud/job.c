@@ -44,43 +44,52 @@ void
 job_cancel(Job *job)
 {
 	pthread_mutex_lock(&job->lock);
-	if (job->engine_job)
-		job->device->engine->job_cancel(job->engine_job);
+	if (job->cuda)
+		hpsort_cuda_job_cancel(job->cuda);
 	pthread_mutex_unlock(&job->lock);
 }
 
+/*
+ * Closes the engine's job and gives the device back.  error is what the job has failed
+ * of, or NULL; lost: the device, too.
+ */
 static void
-close_engine_job(Job *job, const EngineError *error)
+close_on_device(Job *job, const GpuError *error, bool lost)
 {
-	void	   *engine_job;
+	HpsortCudaJob *cuda;
 
 	pthread_mutex_lock(&job->lock);
-	engine_job = job->engine_job;
-	job->engine_job = NULL;
+	cuda = job->cuda;
+	job->cuda = NULL;
 	pthread_mutex_unlock(&job->lock);
-	if (engine_job)
-		job->device->engine->job_close(engine_job);
+	if (cuda)
+		hpsort_cuda_job_close(cuda);
 	if (job->device)
 	{
+		Extents    *extents = &job->device->extents;
+
 		/*
 		 * If memory was short, the next job shall find more.  If the device has failed, extents
 		 * may not have come to it whole.
 		 */
 		if (error && error->failure == GPU_DEVICE_ERROR)
-			extents_forget(&job->device->extents);
-		extents_release(&job->device->extents, job->extents, job->nextents);
+			extents_forget(extents);
+		extents_release(extents, job->extents, job->nextents);
 		job->nextents = 0;
 		if (error && error->failure == GPU_NO_MEMORY)
-			(void) extents_give_up(&job->device->extents);
-		devices_put(job->devices, job->device, error);
+			(void) extents_give_up(extents);
+
+		/* A key out of bounds is no failure of the device. */
+		devices_put(job->devices, job->device, error == NULL && job->finished,
+					error && error->failure != GPU_OK ? error->text : NULL, lost);
 	}
 	job->device = NULL;
 }
 
 bool
-job_makes_room(Job *job, const EngineError *err)
+job_makes_room(Job *job, const HpsortCudaError *err)
 {
-	return err->failure == GPU_NO_MEMORY && !err->cancelled && !err->sticky &&
+	return err->code == HPSORT_CUDA_NO_MEMORY && !err->sticky &&
 		extents_give_up(&job->device->extents);
 }
 
@@ -92,7 +101,7 @@ job_stop_queueing(Job *job)
 	job->queued = false;
 }
 
-/* Called when the engine's job is closed: until then the device may read chunks. */
+/* Called when the job is closed on the device: until then the device may read chunks. */
 static void
 free_chunks(Job *job)
 {
@@ -110,79 +119,56 @@ free_chunks(Job *job)
 }
 
 void
-job_end(Job *job, const EngineError *error)
+job_end(Job *job)
 {
-	close_engine_job(job, error);
+	close_on_device(job, NULL, false);
 	free_chunks(job);
 	chunks_activate(job->chunks, &job->holder, false);
 	job->open = false;
 	job->form = GPU_FORM_NONE;
 }
 
-bool
-job_fail(Job *job, const EngineError *error)
+/* Fails the job; lost: the device does not recover from the error. */
+static bool
+fail(Job *job, const GpuError *error, bool lost)
 {
 	GpuMessage	message;
 
-	if (error->cancelled)
-		return false;
 	log_line(LOG_INFO, "connection %llu, job %llu: %s", (unsigned long long) job->peer->id,
 			 (unsigned long long) job->number, error->text);
 	gpu_message_init(&message, GPU_MSG_ERROR, job->number);
-	message.body.error.failure = error->failure;
-	message.body.error.key = error->key;
-	snprintf(message.body.error.text, GPU_TEXT_SIZE, "%s", error->text);
+	message.body.error = *error;
 	job->failed = true;
 	job->form = GPU_FORM_NONE;
 	job_stop_queueing(job);
-	close_engine_job(job, error);
+	close_on_device(job, error, lost);
 	return peer_send(job->peer, &message);
 }
 
-/*
- * Commits a fault that looks like a failure of the engine.  False if it is none
- * of those; else *alive is false when the connection is over.
- */
-static bool
-engine_fault(Job *job, FaultKind fault, bool *alive)
+bool
+job_fail(Job *job, GpuFailure failure, const char *text)
 {
-	EngineError err;
+	GpuError	error = {.failure = failure};
 
-	if (fault == FAULT_OOM)
-		engine_fail(&err, GPU_NO_MEMORY, "out of device memory (injected)");
-	else if (fault == FAULT_STICKY)
-	{
-		engine_fail(&err, GPU_DEVICE_ERROR, "CUDA error: an illegal memory access (injected)");
-		err.sticky = true;
-	}
-	else
-		return false;
-	*alive = job_fail(job, &err);
-	return true;
+	snprintf(error.text, sizeof(error.text), "%s", text);
+	return fail(job, &error, false);
 }
 
 bool
-job_commit_fault(Job *job, FaultPoint point, bool *alive)
+job_fail_by(Job *job, const HpsortCudaError *error)
 {
-	FaultKind	fault = faults_at(point, &job->peer->over);
+	static const GpuFailure failures[] = {
+		[HPSORT_CUDA_BAD_ARGUMENT] = GPU_UNSUPPORTED,
+		[HPSORT_CUDA_OUT_OF_BOUNDS] = GPU_OK,
+		[HPSORT_CUDA_NO_MEMORY] = GPU_NO_MEMORY,
+		[HPSORT_CUDA_NO_DEVICE] = GPU_NO_DEVICE,
+		[HPSORT_CUDA_FAILED] = GPU_DEVICE_ERROR,
+		[HPSORT_CUDA_DUPLICATE] = GPU_UNSUPPORTED
+	};
+	GpuError	said = {.failure = failures[error->code],.key = error->key};
 
-	*alive = true;
-	switch (fault)
-	{
-		case FAULT_NONE:
-			return false;
-		case FAULT_GARBAGE:
-		case FAULT_SHORT:
-		case FAULT_OVERSIZE:
-			*alive = peer_send_nonsense(job->peer, fault, job->number);
-			return true;
-		case FAULT_NO_CHUNKS:
-			if (point != AT_CHUNK && point != AT_READ)
-				return false;
-			job->starved = true;
-			job->queued_since = gpu_clock_ms();
-			return true;
-		default:
-			return job->open && !job->failed && engine_fault(job, fault, alive);
-	}
+	if (error->code == HPSORT_CUDA_CANCELLED)
+		return false;
+	snprintf(said.text, sizeof(said.text), "%.150s", error->text);
+	return fail(job, &said, error->sticky != 0);
 }

@@ -1,6 +1,6 @@
 /*
  * job.h
- *		The job of a connection: what a client has asked for, the engine's job that
+ *		The job of a connection: what a client has asked for, the CUDA engine's job that
  *		does it, and the chunks that go to and fro.
  *
  * One connection has one Job, which it opens and closes any number of times; one
@@ -17,6 +17,7 @@
 #include "gpud/chunks.h"
 #include "gpud/devices.h"
 #include "gpud/peer.h"
+#include "hpsort_cuda.h"
 
 typedef enum ChunkState
 {
@@ -30,7 +31,7 @@ typedef enum ChunkState
 typedef struct BusyChunk
 {
 	uint32_t	chunk;
-	uint64_t	number;			/* of the call of job_add that has its keys */
+	uint64_t	number;			/* of the engine's call that reads it */
 } BusyChunk;
 
 /*
@@ -62,8 +63,7 @@ typedef struct Job
 	uint32_t	busy_at;
 	uint32_t	nbusy;
 	bool		queued;			/* for a chunk */
-	bool		starved;		/* fault: there is none, ever */
-	int64_t		queued_since;	/* ms; of both */
+	int64_t		queued_since;	/* ms */
 
 	uint64_t	number;			/* the current or last one's */
 	bool		open;			/* between OPEN and CLOSE */
@@ -72,14 +72,14 @@ typedef struct Job
 	GpuOpen		spec;
 	Device	   *device;			/* NULL: none */
 	uint64_t	epoch;			/* of the client's extents; 0: it has none */
-	pthread_mutex_t lock;		/* of engine_job, against cancelling */
-	void	   *engine_job;		/* NULL: none */
+	pthread_mutex_t lock;		/* of cuda, against cancelling */
+	HpsortCudaJob *cuda;		/* NULL: none */
 	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
 	uint64_t	crossed;		/* keys that have come in chunks */
 	uint32_t	wanted;			/* chunks announced for extents, rows or questions that have not come yet */
 	uint64_t	n;				/* keys added, those of extents included; rows, until the job is finished */
 	uint32_t	ncolumns;		/* of rows; 0: there is no layout */
-	EngineResult result;
+	uint64_t	distinct;		/* of the keys of a finished job; 0: not known, or there are none */
 
 	/* extents of the device that the job holds */
 	HeldExtent **extents;
@@ -105,29 +105,25 @@ extern void job_release(Job *job);
 extern void job_cancel(Job *job);
 
 /*
- * The job has failed: says so to the client, unless it was cancelled.  The
- * client's chunks stay its own until it closes the job, because it may be
- * writing to one.  False when the connection is over.
+ * The job has failed, of which text says more: tells the client.  The client's
+ * chunks stay its own until it closes the job, because it may be writing to one.
+ * False when the connection is over.
  */
-extern bool job_fail(Job *job, const EngineError *error);
+extern bool job_fail(Job *job, GpuFailure failure, const char *text);
 
-/* Closes the job, and frees all that it holds; error is NULL if it came to its end. */
-extern void job_end(Job *job, const EngineError *error);
+/* The same of an error of the engine's.  A job that was cancelled has no client to tell. */
+extern bool job_fail_by(Job *job, const HpsortCudaError *error);
+
+/* Closes the job, and frees all that it holds. */
+extern void job_end(Job *job);
 
 /*
  * Whether err is a lack of memory to which extents, which no job uses, have now been given
  * up: the engine may be called again.
  */
-extern bool job_makes_room(Job *job, const EngineError *err);
+extern bool job_makes_room(Job *job, const HpsortCudaError *err);
 
 /* The job waits for no chunk any more. */
 extern void job_stop_queueing(Job *job);
-
-/*
- * Commits the fault that point has for this connection.  True: one was
- * committed, the caller returns *alive, which is false when the connection is
- * over.
- */
-extern bool job_commit_fault(Job *job, FaultPoint point, bool *alive);
 
 #endif							/* HPSORT_GPUD_JOB_H */

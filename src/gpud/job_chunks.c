@@ -28,14 +28,11 @@ static bool
 grant(Job *job, uint32_t chunk)
 {
 	GpuMessage	message;
-	bool		alive;
 
 	job->state[chunk] = CHUNK_FILLING;
 	job->filling++;
-	if (job_commit_fault(job, AT_CHUNK, &alive))
-		return alive;
 	gpu_message_init(&message, GPU_MSG_GRANT, job->number);
-	message.body.grant.chunk = chunk;
+	message.body.chunk.chunk = chunk;
 	return peer_send(job->peer, &message);
 }
 
@@ -43,13 +40,13 @@ bool
 job_collect_busy(Job *job, bool wait)
 {
 	Chunks	   *chunks = job->chunks;
-	EngineError err;
+	HpsortCudaError err;
 	uint64_t	number;
 
 	if (job->nbusy == 0)
 		return true;
-	if (!job->device->engine->job_consumed(job->engine_job, wait, &number, &err))
-		return job_fail(job, &err);
+	if (hpsort_cuda_job_consumed(job->cuda, wait, &number, &err) != HPSORT_CUDA_OK)
+		return job_fail_by(job, &err);
 	while (job->nbusy > 0 && job->busy[job->busy_at].number <= number)
 	{
 		uint32_t	chunk = job->busy[job->busy_at].chunk;
@@ -117,8 +114,6 @@ get_chunk(Job *job, uint32_t most, bool must)
 	Chunks	   *chunks = job->chunks;
 	int64_t		chunk;
 
-	if (job->starved)
-		return -1;
 	if (job->queued)
 	{
 		chunk = chunks_given(chunks, &job->holder);
@@ -176,6 +171,22 @@ job_supply(Job *job)
 	return true;
 }
 
+/* Reads the next count items of the result into a chunk, as GpuData says that they lie there. */
+static HpsortCudaCode
+read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError *err)
+{
+	switch (job->form)
+	{
+		case GPU_FORM_RUNS:
+			return hpsort_cuda_job_read_runs(job->cuda, job->at, count,
+											 (int32_t *) ((uint64_t *) chunk + count), chunk, err);
+		case GPU_FORM_PERMUTATION:
+			return hpsort_cuda_job_read_permutation(job->cuda, job->at, count, chunk, err);
+		default:
+			return hpsort_cuda_job_read_keys(job->cuda, job->at, count, job->descending, chunk, err);
+	}
+}
+
 /* Sends the parts of the result that is being read, as far as chunks are free. */
 static bool
 deliver(Job *job)
@@ -189,18 +200,14 @@ deliver(Job *job)
 		uint32_t	count = left < most ? (uint32_t) left : most;
 		int64_t		chunk = get_chunk(job, READ_WINDOW, job->reading == 0);
 		GpuMessage	message;
-		EngineError err;
-		bool		alive;
+		HpsortCudaError err;
 
 		if (chunk < 0)
 			return true;
 		job->state[chunk] = CHUNK_READING;
 		job->reading++;
-		if (job_commit_fault(job, AT_READ, &alive))
-			return alive;
-		if (!job->device->engine->job_read(job->engine_job, job->form, job->descending, job->at,
-										   count, chunks_at(chunks, (uint32_t) chunk), &err))
-			return job_fail(job, &err);
+		if (read_items(job, count, chunks_at(chunks, (uint32_t) chunk), &err) != HPSORT_CUDA_OK)
+			return job_fail_by(job, &err);
 		gpu_message_init(&message, GPU_MSG_DATA, job->number);
 		message.body.data.first = job->at;
 		message.body.data.chunk = (uint32_t) chunk;
@@ -234,17 +241,12 @@ job_progress(Job *job, int *timeout)
 		if (job->nbusy > 0)
 			*timeout = BUSY_POLL_MS;
 	}
-	if ((job->queued || job->starved) && job->spec.wait_ms > 0)
+	if (job->queued && job->spec.wait_ms > 0)
 	{
 		int64_t		left = job->queued_since + job->spec.wait_ms - gpu_clock_ms();
 
 		if (left <= 0)
-		{
-			EngineError err;
-
-			engine_fail(&err, GPU_NO_CHUNKS, "no pinned memory became free in time");
-			return job_fail(job, &err);
-		}
+			return job_fail(job, GPU_NO_CHUNKS, "no pinned memory became free in time");
 		if (*timeout < 0 || left < *timeout)
 			*timeout = left < 1000000 ? (int) left : 1000000;
 	}

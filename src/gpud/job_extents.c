@@ -13,7 +13,7 @@
 #include "gpud/job_chunks.h"
 #include "gpud/job_extents.h"
 
-/* Pieces that the engine is given at once: for it, that is one kernel. */
+/* Pieces that the engine is given at once: for it, they are one kernel. */
 #define PIECES_AT_ONCE 16384
 
 /* An extent of so many blocks up to its values; each part is aligned to 8 bytes. */
@@ -76,9 +76,10 @@ job_reserve_extents(Job *job, uint32_t n)
  */
 static bool
 keep_extent(Job *job, uint64_t generation, const Extent *front, const char *bytes,
-			uint64_t *number, bool *full, EngineError *err)
+			uint64_t *number, bool *full, HpsortCudaError *err)
 {
 	Device	   *device = job->device;
+	const uint8_t *nulls = front->nulls_at != 0 ? (const uint8_t *) bytes + front->nulls_at : NULL;
 	HeldExtent *extent;
 
 	if (!job_reserve_extents(job, 1))
@@ -99,13 +100,14 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	}
 	job->extents[job->nextents++] = extent;
 	if (front->nrows > 0 &&
-		!device->engine->job_keep_extent(job->engine_job, front, bytes, &extent->held, number, err))
+		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows, (int) front->width,
+							 front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
 	{
-		extent->held = NULL;
+		extent->packed = NULL;
 		job->nextents--;
 		extents_release(&device->extents, &extent, 1);
 		*full = true;
-		return err->failure == GPU_NO_MEMORY && !err->cancelled;
+		return err->code == HPSORT_CUDA_NO_MEMORY;
 	}
 	extents_enter(&device->extents, job->epoch, extent);
 	return true;
@@ -125,20 +127,18 @@ tell_full(Job *job)
 }
 
 bool
-job_keep_extents(Job *job, const GpuExtents *message)
+job_keep_extents(Job *job, const GpuMessage *m)
 {
+	const GpuChunk *message = &m->body.chunk;
 	Chunks	   *chunks = job->chunks;
 	const char *chunk = chunks_at(chunks, message->chunk);
 	ExtentFront front;
 	uint64_t	number = 0;
 	uint64_t	at = 0;
 	bool		full = false;
-	bool		alive;
 	uint32_t	i;
-	EngineError err;
+	HpsortCudaError err;
 
-	if (job_commit_fault(job, AT_KEEP, &alive))
-		return alive;
 	job_chunk_is_busy(job, message->chunk);
 	for (i = 0; i < message->count; i++)
 	{
@@ -153,7 +153,7 @@ job_keep_extents(Job *job, const GpuExtents *message)
 			return peer_bad_message(job->peer, "no extent where one should be");
 		if (!full && !keep_extent(job, kept.generation, &front.extent, chunk + at, &number, &full,
 								  &err))
-			return job_fail(job, &err);
+			return job_fail_by(job, &err);
 		at += kept.size;
 	}
 	job_chunk_is_read_by(job, message->chunk, number);
@@ -168,7 +168,7 @@ job_keep_extents(Job *job, const GpuExtents *message)
 /* Pieces on their way to the engine. */
 typedef struct Pieces
 {
-	EnginePiece *list;			/* room for PIECES_AT_ONCE */
+	HpsortCudaPiece *list;			/* room for PIECES_AT_ONCE */
 	uint32_t	n;
 	uint64_t	expected;		/* keys that they should have */
 	uint64_t	keys;			/* that the engine has found so far */
@@ -176,17 +176,16 @@ typedef struct Pieces
 
 /* Gives the engine the pieces that have gathered; false if it fails. */
 static bool
-flush_pieces(Job *job, Pieces *pieces, EngineError *err)
+flush_pieces(Job *job, Pieces *pieces, HpsortCudaError *err)
 {
-	const Engine *engine = job->device->engine;
-	EngineError second;
+	HpsortCudaError second;
 	uint64_t	keys = 0;
 
 	if (pieces->n == 0)
 		return true;
-	if (!engine->job_add_pieces(job->engine_job, pieces->list, pieces->n, &keys, err) &&
+	if (hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys, err) != HPSORT_CUDA_OK &&
 		!(job_makes_room(job, err) &&
-		  engine->job_add_pieces(job->engine_job, pieces->list, pieces->n, &keys, &second)))
+		  hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys, &second) == HPSORT_CUDA_OK))
 		return false;
 	pieces->n = 0;
 	pieces->keys += keys;
@@ -195,13 +194,13 @@ flush_pieces(Job *job, Pieces *pieces, EngineError *err)
 
 static bool
 add_piece(Job *job, Pieces *pieces, const HeldExtent *extent, uint32_t first, uint32_t n,
-		  EngineError *err)
+		  HpsortCudaError *err)
 {
 	if (n == 0)
 		return true;
-	pieces->list[pieces->n++] = (EnginePiece)
+	pieces->list[pieces->n++] = (HpsortCudaPiece)
 	{
-		extent->held, first, n
+		extent->packed, first, n
 	};
 	return pieces->n < PIECES_AT_ONCE || flush_pieces(job, pieces, err);
 }
@@ -223,7 +222,7 @@ job_extent_blocks(const HeldExtent *extent, uint32_t i)
 
 /* Adds the blocks that entry names of the extent, and fills in its answer. */
 static bool
-add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry, EngineError *err)
+add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry, HpsortCudaError *err)
 {
 	uint32_t	block = 0;
 
@@ -278,7 +277,7 @@ list_is_sound(const GpuExtent *list, HeldExtent *const *found, uint32_t n)
 /* Adds the extents of a list that the device has; fills in the answers. */
 static bool
 add_list(Job *job, GpuExtent *list, HeldExtent *const *found, uint32_t n, Pieces *pieces,
-		 EngineError *err)
+		 HpsortCudaError *err)
 {
 	uint32_t	i;
 
@@ -294,13 +293,15 @@ add_list(Job *job, GpuExtent *list, HeldExtent *const *found, uint32_t n, Pieces
 		return false;
 
 	/* Bits for NULLs are not counted when an extent is kept. */
-	return pieces->keys == pieces->expected ||
-		engine_fail(err, GPU_DEVICE_ERROR, "extents have not the keys that they promise");
+	if (pieces->keys == pieces->expected)
+		return true;
+	*err = (HpsortCudaError) {.code = HPSORT_CUDA_FAILED,.text = "extents have not the keys that they promise"};
+	return false;
 }
 
 /* The list has been added: gives the chunk back with the answers. */
 static bool
-answer(Job *job, const GpuExtents *message, const GpuExtent *list, uint64_t keys)
+answer(Job *job, const GpuChunk *message, const GpuExtent *list, uint64_t keys)
 {
 	GpuMessage	added;
 
@@ -315,27 +316,23 @@ answer(Job *job, const GpuExtents *message, const GpuExtent *list, uint64_t keys
 }
 
 bool
-job_add_extents(Job *job, const GpuExtents *message)
+job_add_extents(Job *job, const GpuMessage *m)
 {
+	const GpuChunk *message = &m->body.chunk;
 	uint32_t	n = message->count;
 	GpuExtent  *list;
 	HeldExtent **found;
 	Pieces		pieces = {0};
-	EngineError err;
+	HpsortCudaError err;
 	bool		alive;
 
 	if (job->spec.n != 0 || job->ncolumns > 0)
 		return peer_bad_message(job->peer, "extents in a job whose keys were counted, or are those of rows");
-	if (job_commit_fault(job, AT_EXTENTS, &alive))
-		return alive;
 	list = malloc(n * sizeof(GpuExtent));
 	found = malloc(n * sizeof(*found));
-	pieces.list = malloc(PIECES_AT_ONCE * sizeof(EnginePiece));
+	pieces.list = malloc(PIECES_AT_ONCE * sizeof(HpsortCudaPiece));
 	if (list == NULL || found == NULL || pieces.list == NULL || !job_reserve_extents(job, n))
-	{
-		engine_fail(&err, GPU_RESOURCES, "out of memory");
-		alive = job_fail(job, &err);
-	}
+		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
 	{
 		memcpy(list, chunks_at(job->chunks, message->chunk), n * sizeof(GpuExtent));
@@ -345,7 +342,7 @@ job_add_extents(Job *job, const GpuExtents *message)
 		else if (add_list(job, list, found, n, &pieces, &err))
 			alive = answer(job, message, list, pieces.keys);
 		else
-			alive = job_fail(job, &err);
+			alive = job_fail_by(job, &err);
 	}
 	free(list);
 	free(found);

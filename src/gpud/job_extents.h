@@ -13,10 +13,10 @@
 #include "gpud/job.h"
 
 /* Handles KEEP: extents lie in a chunk that is the client's. */
-extern bool job_keep_extents(Job *job, const GpuExtents *message);
+extern bool job_keep_extents(Job *job, const GpuMessage *m);
 
 /* Handles ADD_EXTENTS: answers in the chunk. */
-extern bool job_add_extents(Job *job, const GpuExtents *message);
+extern bool job_add_extents(Job *job, const GpuMessage *m);
 
 /* --- for job_rows.c */
 

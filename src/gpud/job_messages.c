@@ -9,34 +9,63 @@
 #include "gpud/job_extents.h"
 #include "gpud/job_messages.h"
 #include "gpud/job_rows.h"
+#include "published/published.h"
+#include "sort/algorithms.h"
 
-/* The engine's job_open, a second time if memory for it could be made. */
-static bool
-open_engine_job(Job *job, const EngineSpec *spec, void **engine_job, EngineError *err)
+/*
+ * The published algorithm of that name, as HpsortCudaSpec.algorithm; 0 where the
+ * engine's own algorithms are meant.  "radix" is CUB's sort.
+ */
+static int
+published(SortAlgorithm algorithm)
 {
-	const Engine *engine = job->device->engine;
+	HpsortPublished found;
 
-	return engine->job_open(job->device->handle, spec, engine_job, err) ||
-		(job_makes_room(job, err) &&
-		 engine->job_open(job->device->handle, spec, engine_job, err));
+	if (algorithm == SORT_ALGORITHM_AUTO || algorithm == SORT_ALGORITHM_ZERO_COMPRESSED ||
+		!hpsort_published_by_name(sort_algorithm_name(algorithm), &found))
+		return 0;
+	return HPSORT_PUBLISHED_JOB(found);
+}
+
+/* Opens the job on its device. */
+static HpsortCudaCode
+open_on_device(Job *job, HpsortCudaJob **cuda, HpsortCudaError *err)
+{
+	const GpuOpen *open = &job->spec;
+	HpsortCudaSpec spec = {
+		.n_hint = open->n,
+		.lo = open->lo,
+		.hi = open->hi,
+		.bounds_known = open->lo != INT32_MIN || open->hi != INT32_MAX,
+		.descending = open->descending,
+		.algorithm = published((SortAlgorithm) open->algorithm),
+		.float_images = open->floats,
+		.counted = open->algorithm == SORT_ALGORITHM_ZERO_COMPRESSED,
+	};
+	HpsortCuda *others[DEVICES_MAX];
+	HpsortCudaCode code;
+
+	/* A job for keys can be read as runs, too, and is when those are smaller. */
+	spec.wanted = open->want == SORT_WANT_PERMUTATION ? HPSORT_CUDA_PERMUTATION :
+		open->want == SORT_WANT_RUNS ? HPSORT_CUDA_RUNS : HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS;
+	code = hpsort_cuda_job_open(job->device->cuda, &spec, cuda, err);
+
+	/* The published algorithm sorts on all devices at once; no other one does. */
+	if (code == HPSORT_CUDA_OK && open->algorithm == SORT_ALGORITHM_BUCKET_BITONIC)
+	{
+		code = hpsort_published_job_share(*cuda, others,
+										  devices_others(job->devices, job->device, others), err);
+		if (code != HPSORT_CUDA_OK)
+			hpsort_cuda_job_close(*cuda);
+	}
+	return code;
 }
 
 static bool
 on_open(Job *job, const GpuMessage *m)
 {
-	EngineSpec	spec = {
-		.n = m->body.open.n,
-		.lo = m->body.open.lo,
-		.hi = m->body.open.hi,
-		.want = (SortWant) m->body.open.want,
-		.descending = m->body.open.descending,
-		.algorithm = (SortAlgorithm) m->body.open.algorithm,
-		.floats = m->body.open.floats,
-	};
-	EngineError err;
-	bool		alive;
-	void	   *engine_job;
-	void	   *others[DEVICES_MAX];
+	HpsortCudaError err;
+	HpsortCudaJob *cuda;
 
 	if (job->open)
 		return peer_bad_message(job->peer, "job opened while another is open");
@@ -44,31 +73,20 @@ on_open(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "job number used before");
 	job->number = m->header.job;
 	job->open = true;
-	job->failed = job->finished = job->starved = job->full = false;
+	job->failed = job->finished = job->full = false;
 	job->spec = m->body.open;
 	job->announced = m->body.open.n;
 	job->crossed = 0;
 	job->wanted = 0;
 	job->n = 0;
+	job->distinct = 0;
 	job->ncolumns = 0;
 	job->reads = 0;
 	job->form = GPU_FORM_NONE;
 	chunks_activate(job->chunks, &job->holder, job->announced > 0);
 	job->device = devices_take(job->devices, job->announced == 0 && job->epoch != 0);
 	if (job->device == NULL)
-	{
-		engine_fail(&err, GPU_DEVICE_ERROR, "all devices have failed");
-		return job_fail(job, &err);
-	}
-	if (job_commit_fault(job, AT_OPEN, &alive))
-		return alive;
-
-	/* The published algorithm sorts on all devices at once; no other one does. */
-	if (spec.algorithm == SORT_ALGORITHM_BUCKET_BITONIC)
-	{
-		spec.nothers = devices_others(job->devices, job->device, others);
-		spec.others = others;
-	}
+		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
 
 	/*
 	 * The client can fill its first chunk while the device prepares.  job_supply()
@@ -78,87 +96,55 @@ on_open(Job *job, const GpuMessage *m)
 		return false;
 	if (job->failed)
 		return true;
-	if (!open_engine_job(job, &spec, &engine_job, &err))
-		return job_fail(job, &err);
+	if (open_on_device(job, &cuda, &err) != HPSORT_CUDA_OK &&
+		!(job_makes_room(job, &err) && open_on_device(job, &cuda, &err) == HPSORT_CUDA_OK))
+		return job_fail_by(job, &err);
 	pthread_mutex_lock(&job->lock);
-	job->engine_job = engine_job;
+	job->cuda = cuda;
 	if (atomic_load(&job->peer->over) != CONNECTION_ALIVE)
-		job->device->engine->job_cancel(engine_job);
+		hpsort_cuda_job_cancel(cuda);
 	pthread_mutex_unlock(&job->lock);
 	return true;
 }
 
-/* The engine's job_add, a second time if memory for it could be made. */
+/* Adds the keys in a chunk to the job on the device, a second time if memory for it could be made. */
 static bool
-add_keys(Job *job, uint32_t chunk, uint32_t count, uint64_t *number, EngineError *err)
+add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError *err)
 {
-	const Engine *engine = job->device->engine;
-	const int32_t *keys = chunks_at(job->chunks, chunk);
-	EngineError second;
+	const int32_t *keys = chunks_at(job->chunks, add->chunk);
+	HpsortCudaError second;
 
-	/* An engine that refuses the job from its first error on may say so: that one counts. */
-	return engine->job_add(job->engine_job, keys, count, number, err) ||
+	/* The engine refuses a job from its first error on, and may say so: the first one counts. */
+	return hpsort_cuda_job_add(job->cuda, keys, add->count, number, err) == HPSORT_CUDA_OK ||
 		(job_makes_room(job, err) &&
-		 engine->job_add(job->engine_job, keys, count, number, &second));
+		 hpsort_cuda_job_add(job->cuda, keys, add->count, number, &second) == HPSORT_CUDA_OK);
 }
 
 static bool
-on_add(Job *job, const GpuAdd *add)
+on_add(Job *job, const GpuMessage *m)
 {
-	EngineError err;
+	const GpuChunk *add = &m->body.chunk;
+	HpsortCudaError err;
 	uint64_t	number;
-	bool		alive;
 
-	if (job->state[add->chunk] != CHUNK_FILLING)
-		return peer_bad_message(job->peer, "keys in a chunk that was not granted");
-	if (job->failed)
-		return true;
-	if (job->finished)
-		return peer_bad_message(job->peer, "keys after the last");
 	if (job->ncolumns > 0)
 		return peer_bad_message(job->peer, "keys behind those of rows");
 	if (add->count > job->announced - job->crossed)
 		return peer_bad_message(job->peer, "more keys than were announced");
-	if (job_commit_fault(job, AT_ADD, &alive))
-		return alive;
 	job_chunk_is_busy(job, add->chunk);
-	if (!add_keys(job, add->chunk, add->count, &number, &err))
-		return job_fail(job, &err);
+	if (!add_keys(job, add, &number, &err))
+		return job_fail_by(job, &err);
 	job_chunk_is_read_by(job, add->chunk, number);
 	job->crossed += add->count;
 	job->n += add->count;
-	job_may_pause(job);
 	return true;
 }
 
-/* KEEP, ADD_EXTENTS, ROWS or ADD_ROWS. */
 static bool
-on_extents(Job *job, uint32_t type, const GpuExtents *extents)
+on_want(Job *job, const GpuMessage *m)
 {
-	bool		alive;
+	const GpuWant *want = &m->body.want;
 
-	if (job->state[extents->chunk] != CHUNK_FILLING)
-		return peer_bad_message(job->peer, "extents in a chunk that was not granted");
-	if (job->failed)
-		return true;
-	if (job->finished)
-		return peer_bad_message(job->peer, "extents after the last key");
-	if (job->wanted == 0)
-		return peer_bad_message(job->peer, "extents that were not announced");
-	job->wanted--;
-	alive = type == GPU_MSG_KEEP ? job_keep_extents(job, extents) :
-		type == GPU_MSG_ADD_EXTENTS ? job_add_extents(job, extents) :
-		type == GPU_MSG_ROWS ? job_set_rows(job, extents) : job_add_rows(job, extents);
-	if (alive && !job->failed)
-		job_may_pause(job);
-	return alive;
-}
-
-static bool
-on_want(Job *job, const GpuWant *want)
-{
-	if (job->failed)
-		return true;
 	if (job->finished && (want->keys > 0 || job->form != GPU_FORM_NONE))
 		return peer_bad_message(job->peer, "keys after the last");
 	if (want->keys > UINT64_MAX - job->announced || want->chunks > UINT32_MAX - job->wanted)
@@ -174,8 +160,8 @@ static bool
 start_reading(Job *job, GpuForm form, bool descending)
 {
 	GpuMessage	message;
-	EngineError err;
-	uint64_t	distinct = job->result.distinct;
+	HpsortCudaError err;
+	uint64_t	distinct = job->distinct;
 	bool		permutation = job->spec.want == SORT_WANT_PERMUTATION;
 
 	job->reads++;
@@ -189,13 +175,11 @@ start_reading(Job *job, GpuForm form, bool descending)
 	if ((form == GPU_FORM_PERMUTATION) != permutation ||
 		(form == GPU_FORM_KEYS && job->spec.want == SORT_WANT_RUNS) ||
 		(permutation && descending != (job->spec.descending != 0)))
-	{
-		engine_fail(&err, GPU_UNSUPPORTED, "this result was not asked for when the job was opened");
-		return job_fail(job, &err);
-	}
-	if (form == GPU_FORM_RUNS &&
-		!job->device->engine->job_distinct(job->engine_job, &distinct, &err))
-		return job_fail(job, &err);
+		return job_fail(job, GPU_UNSUPPORTED,
+						"this result was not asked for when the job was opened");
+	if (form == GPU_FORM_RUNS && job->n > 0 &&
+		hpsort_cuda_job_distinct(job->cuda, &distinct, &err) != HPSORT_CUDA_OK)
+		return job_fail_by(job, &err);
 	job->form = form;
 
 	/* Runs always come ascending. */
@@ -210,19 +194,32 @@ start_reading(Job *job, GpuForm form, bool descending)
 	return peer_send(job->peer, &message);
 }
 
-static bool
-on_finish(Job *job, const GpuRead *read)
+/* What the engine did, as the client knows it.  All of its ways that count are the 0-compressed H-P algorithm. */
+static SortAlgorithm
+algorithm_used(const Job *job, HpsortCudaRegime regime)
 {
-	Chunks	   *chunks = job->chunks;
-	GpuMessage	message;
-	EngineError err;
-	bool		alive;
-	uint32_t	i;
+	switch (regime)
+	{
+		case HPSORT_CUDA_NOTHING:
+			return SORT_ALGORITHM_AUTO;
+		case HPSORT_CUDA_PUBLISHED:
+			return (SortAlgorithm) job->spec.algorithm;
+		case HPSORT_CUDA_RADIX:
+			return SORT_ALGORITHM_RADIX;
+		default:
+			return SORT_ALGORITHM_ZERO_COMPRESSED;
+	}
+}
 
-	if (job->failed)
-		return true;
-	if (job->finished)
-		return peer_bad_message(job->peer, "finished twice");
+static bool
+on_finish(Job *job, const GpuMessage *m)
+{
+	const GpuRead *read = &m->body.read;
+	Chunks	   *chunks = job->chunks;
+	HpsortCudaResult result;
+	HpsortCudaError err;
+	GpuMessage	message;
+	uint32_t	i;
 
 	/* With FINISH the client has given back the chunks that it did not fill. */
 	job_stop_queueing(job);
@@ -235,21 +232,20 @@ on_finish(Job *job, const GpuRead *read)
 	job->announced = job->crossed;
 	job->wanted = 0;
 	chunks_activate(chunks, &job->holder, true);
-	if (job_commit_fault(job, AT_FINISH, &alive))
-		return alive;
-	if (!job->device->engine->job_finish(job->engine_job, &job->result, &err))
-		return job_fail(job, &err);
+	if (hpsort_cuda_job_finish(job->cuda, &result, &err) != HPSORT_CUDA_OK)
+		return job_fail_by(job, &err);
 	job->finished = true;
-	job->n = job->result.n;
+	job->n = result.n;
+	job->distinct = result.n > 0 ? result.distinct : 0;
 	if (!job_collect_busy(job, true))
 		return false;
 	if (job->failed)
 		return true;
 	gpu_message_init(&message, GPU_MSG_FINISHED, job->number);
-	message.body.finished.n = job->result.n;
-	message.body.finished.distinct = job->result.distinct;
-	message.body.finished.algorithm = job->result.algorithm;
-	snprintf(message.body.finished.reason, GPU_TEXT_SIZE, "%s", job->result.reason);
+	message.body.finished.n = job->n;
+	message.body.finished.distinct = job->distinct;
+	message.body.finished.algorithm = algorithm_used(job, result.regime);
+	snprintf(message.body.finished.reason, GPU_TEXT_SIZE, "%.159s", result.reason);
 	if (!peer_send(job->peer, &message))
 		return false;
 	return read->form == GPU_FORM_NONE ||
@@ -257,75 +253,79 @@ on_finish(Job *job, const GpuRead *read)
 }
 
 static bool
-on_read(Job *job, const GpuRead *read)
+on_read(Job *job, const GpuMessage *m)
 {
-	if (job->failed)
-		return true;
-	if (!job->finished)
-		return peer_bad_message(job->peer, "reading before the end of the keys");
 	if (job->wanted > 0)
 		return peer_bad_message(job->peer, "reading where questions were announced");
 	job_stop_queueing(job);
-	return start_reading(job, (GpuForm) read->form, read->descending != 0);
+	return start_reading(job, (GpuForm) m->body.read.form, m->body.read.descending != 0);
 }
 
 static bool
-on_look(Job *job, const GpuLook *look)
+on_release(Job *job, const GpuMessage *m)
 {
-	if (job->state[look->chunk] != CHUNK_FILLING)
-		return peer_bad_message(job->peer, "questions in a chunk that was not granted");
-	if (job->failed)
-		return true;
-	if (!job->finished)
-		return peer_bad_message(job->peer, "questions before the end of the keys");
-	if (job->wanted == 0)
-		return peer_bad_message(job->peer, "questions that were not announced");
-	job->wanted--;
-	return job_look_up(job, look);
-}
-
-static bool
-on_release(Job *job, uint32_t chunk)
-{
-	if (job->state[chunk] != CHUNK_READING)
-		return peer_bad_message(job->peer, "release of a chunk that is not held");
 	job->reading--;
-	job_take_back(job, chunk);
+	job_take_back(job, m->body.chunk.chunk);
 	return true;
 }
+
+static bool
+on_close(Job *job, const GpuMessage *m)
+{
+	(void) m;
+	job_end(job);
+	return true;
+}
+
+/* What a message does, and when. */
+typedef struct Handler
+{
+	bool		(*handle) (Job *job, const GpuMessage *m);
+	ChunkState	chunk;			/* of the chunk that it names; ELSEWHERE: it names none */
+	bool		announced;		/* its chunk, by WANT */
+	bool		filling;		/* before FINISH only */
+	bool		finished;		/* after FINISH only */
+	bool		failed;			/* for a job that has failed, too */
+} Handler;
+
+static const Handler handlers[] = {
+	[GPU_MSG_ADD] = {on_add, CHUNK_FILLING,.filling = true},
+	[GPU_MSG_WANT] = {on_want},
+	[GPU_MSG_KEEP] = {job_keep_extents, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_ADD_EXTENTS] = {job_add_extents, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_ROWS] = {job_set_rows, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_ADD_ROWS] = {job_add_rows, CHUNK_FILLING,.announced = true,.filling = true},
+	[GPU_MSG_FINISH] = {on_finish,.filling = true},
+	[GPU_MSG_READ] = {on_read,.finished = true},
+	[GPU_MSG_LOOK] = {job_look_up, CHUNK_FILLING,.announced = true,.finished = true},
+	[GPU_MSG_RELEASE] = {on_release, CHUNK_READING,.failed = true},
+	[GPU_MSG_CLOSE] = {on_close,.failed = true},
+};
 
 bool
 job_message(Job *job, const GpuMessage *m)
 {
-	EngineError err;
+	const Handler *h = &handlers[m->header.type];
+	bool		alive;
 
 	if (m->header.type == GPU_MSG_OPEN)
 		return on_open(job, m);
 	if (!job->open || m->header.job != job->number)
 		return peer_bad_message(job->peer, "no such job");
-	switch (m->header.type)
-	{
-		case GPU_MSG_ADD:
-			return on_add(job, &m->body.add);
-		case GPU_MSG_WANT:
-			return on_want(job, &m->body.want);
-		case GPU_MSG_KEEP:
-		case GPU_MSG_ADD_EXTENTS:
-		case GPU_MSG_ROWS:
-		case GPU_MSG_ADD_ROWS:
-			return on_extents(job, m->header.type, &m->body.extents);
-		case GPU_MSG_FINISH:
-			return on_finish(job, &m->body.read);
-		case GPU_MSG_READ:
-			return on_read(job, &m->body.read);
-		case GPU_MSG_RELEASE:
-			return on_release(job, m->body.release.chunk);
-		case GPU_MSG_LOOK:
-			return on_look(job, &m->body.look);
-		default:				/* CLOSE */
-			engine_fail(&err, GPU_LOST, "job was given up");
-			err.cancelled = true;
-			job_end(job, job->finished ? NULL : &err);
-			return true;
-	}
+	if (h->chunk != CHUNK_ELSEWHERE && job->state[gpu_message_chunk(m)] != h->chunk)
+		return peer_bad_message(job->peer, "chunk that was not granted or lent");
+	if (job->failed && !h->failed)
+		return true;
+	if (h->filling && job->finished)
+		return peer_bad_message(job->peer, "keys after the last");
+	if (h->finished && !job->finished)
+		return peer_bad_message(job->peer, "question before the end of the keys");
+	if (h->announced && job->wanted == 0)
+		return peer_bad_message(job->peer, "chunk that was not announced");
+	if (h->announced)
+		job->wanted--;
+	alive = h->handle(job, m);
+	if (alive && !job->failed && h->filling && h->chunk == CHUNK_FILLING)
+		job_may_pause(job);
+	return alive;
 }

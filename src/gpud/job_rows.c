@@ -5,6 +5,7 @@
  * As in job_extents.c, what is relied upon is copied out of the chunk, then checked, then used.
  */
 #define _GNU_SOURCE
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +19,25 @@
 /* All columns, in an answer. */
 #define ALL_MISSING UINT32_MAX
 
+/* A layout is the same to both, so that it needs no translation. */
+_Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
+			   sizeof(RowsColumn) == sizeof(HpsortCudaRowsColumn) &&
+			   offsetof(RowsColumn, flags) == offsetof(HpsortCudaRowsColumn, flags) &&
+			   offsetof(RowsColumn, nranges) == offsetof(HpsortCudaRowsColumn, nranges) &&
+			   offsetof(RowsLayout, columns) == offsetof(HpsortCudaRows, columns) &&
+			   sizeof(ValueRange) == sizeof(HpsortCudaRange) &&
+			   ROWS_MAX_COLUMNS == HPSORT_CUDA_ROWS_COLUMNS && ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&
+			   ROWS_NULL_IN_KEY == HPSORT_CUDA_ROWS_NULL_IN_KEY &&
+			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED && ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
+			   "layouts are laid out alike");
+
 bool
-job_set_rows(Job *job, const GpuExtents *message)
+job_set_rows(Job *job, const GpuMessage *m)
 {
-	const char *chunk = chunks_at(job->chunks, message->chunk);
+	const char *chunk = chunks_at(job->chunks, m->body.chunk.chunk);
 	RowsLayout	layout;
 	ValueRange	ranges[ROWS_MAX_RANGES];
-	EngineError err;
+	HpsortCudaError err;
 
 	if (job->spec.n != 0 || job->ncolumns > 0 || job->spec.want == SORT_WANT_PERMUTATION)
 		return peer_bad_message(job->peer, "rows in a job that has other keys");
@@ -32,12 +45,14 @@ job_set_rows(Job *job, const GpuExtents *message)
 	if (layout.nranges > ROWS_MAX_RANGES)
 		return peer_bad_message(job->peer, "impossible layout");
 	memcpy(ranges, chunk + sizeof(layout), layout.nranges * sizeof(ValueRange));
-	job_chunk_is_busy(job, message->chunk);
-	job_take_back(job, message->chunk);
+	job_chunk_is_busy(job, m->body.chunk.chunk);
+	job_take_back(job, m->body.chunk.chunk);
 	if (!rows_layout_is_sound(&layout, ranges))
 		return peer_bad_message(job->peer, "impossible layout");
 	job->ncolumns = layout.ncolumns;
-	return job->device->engine->job_set_rows(job->engine_job, &layout, ranges, &err) || job_fail(job, &err);
+	return hpsort_cuda_job_rows(job->cuda, (const HpsortCudaRows *) (const void *) &layout,
+								(const HpsortCudaRange *) (const void *) ranges, &err) == HPSORT_CUDA_OK ||
+		job_fail_by(job, &err);
 }
 
 /* --- ADD_ROWS */
@@ -51,7 +66,7 @@ typedef struct RowsList
 	char	   *entries;		/* copied */
 	uint64_t   *generations;	/* of all columns of the first entry, then of the second, ... */
 	HeldExtent **found;			/* likewise */
-	EnginePiece *pieces;		/* room for ROWS_AT_ONCE of each column */
+	HpsortCudaPiece *pieces;		/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
 	uint64_t	rows;			/* added so far */
 } RowsList;
@@ -64,14 +79,14 @@ entry_at(const RowsList *list, uint32_t i)
 
 /* Gives the engine the pieces that have gathered; false if it fails. */
 static bool
-flush_pieces(Job *job, RowsList *list, EngineError *err)
+flush_pieces(Job *job, RowsList *list, HpsortCudaError *err)
 {
-	const Engine *engine = job->device->engine;
-	EngineError second;
+	HpsortCudaError second;
 
-	if (list->npieces > 0 && !engine->job_add_rows(job->engine_job, list->pieces, list->npieces, err) &&
+	if (list->npieces > 0 &&
+		hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, err) != HPSORT_CUDA_OK &&
 		!(job_makes_room(job, err) &&
-		  engine->job_add_rows(job->engine_job, list->pieces, list->npieces, &second)))
+		  hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, &second) == HPSORT_CUDA_OK))
 		return false;
 	list->npieces = 0;
 	return true;
@@ -111,17 +126,17 @@ rows_are_aligned(const RowsList *list, const GpuRows *entry, HeldExtent *const *
 
 /* Adds n rows of each column, of which the first ones are given. */
 static bool
-add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n, EngineError *err)
+add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n, HpsortCudaError *err)
 {
-	EnginePiece *piece = list->pieces + (size_t) list->npieces * list->ncolumns;
+	HpsortCudaPiece *piece = list->pieces + (size_t) list->npieces * list->ncolumns;
 	uint32_t	c;
 
 	if (n == 0)
 		return true;
 	for (c = 0; c < list->ncolumns; c++)
-		piece[c] = (EnginePiece)
+		piece[c] = (HpsortCudaPiece)
 		{
-			found[c]->held, first[c], n
+			found[c]->packed, first[c], n
 		};
 	list->npieces++;
 	return list->npieces < ROWS_AT_ONCE || flush_pieces(job, list, err);
@@ -129,7 +144,7 @@ add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *fi
 
 /* Adds the rows of an entry whose extents have all been found, block after block that are neighbours at once. */
 static bool
-add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, EngineError *err)
+add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, HpsortCudaError *err)
 {
 	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
 	uint32_t	nblocks = found[0]->nblocks;
@@ -166,7 +181,7 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, En
 
 /* Adds the rows of the list that the device has; fills in the answers. */
 static bool
-add_list(Job *job, RowsList *list, EngineError *err)
+add_list(Job *job, RowsList *list, HpsortCudaError *err)
 {
 	uint32_t	i;
 	uint32_t	c;
@@ -215,7 +230,7 @@ list_is_sound(const RowsList *list)
 
 /* The list has been added: gives the chunk back with the answers. */
 static bool
-answer_list(Job *job, const GpuExtents *message, const RowsList *list)
+answer_list(Job *job, const GpuChunk *message, const RowsList *list)
 {
 	GpuMessage	added;
 
@@ -230,28 +245,24 @@ answer_list(Job *job, const GpuExtents *message, const RowsList *list)
 }
 
 bool
-job_add_rows(Job *job, const GpuExtents *message)
+job_add_rows(Job *job, const GpuMessage *m)
 {
+	const GpuChunk *message = &m->body.chunk;
 	RowsList	list = {.ncolumns = job->ncolumns,.n = message->count};
-	EngineError err;
+	HpsortCudaError err;
 	bool		alive;
 	uint32_t	i;
 
 	if (job->ncolumns == 0 || list.n > gpu_chunk_rows(job->chunks->bytes, list.ncolumns))
 		return peer_bad_message(job->peer, "rows without a layout, or beyond the chunk");
-	if (job_commit_fault(job, AT_ROWS, &alive))
-		return alive;
 	list.size = sizeof(GpuRows) + list.ncolumns * sizeof(uint64_t);
 	list.entries = malloc(list.n * list.size);
 	list.generations = malloc((size_t) list.n * list.ncolumns * sizeof(uint64_t));
 	list.found = malloc((size_t) list.n * list.ncolumns * sizeof(*list.found));
-	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(EnginePiece));
+	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(HpsortCudaPiece));
 	if (list.entries == NULL || list.generations == NULL || list.found == NULL || list.pieces == NULL ||
 		!job_reserve_extents(job, list.n * list.ncolumns))
-	{
-		engine_fail(&err, GPU_RESOURCES, "out of memory");
-		alive = job_fail(job, &err);
-	}
+		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
 	{
 		memcpy(list.entries, chunks_at(job->chunks, message->chunk), list.n * list.size);
@@ -264,7 +275,7 @@ job_add_rows(Job *job, const GpuExtents *message)
 		else if (add_list(job, &list, &err))
 			alive = answer_list(job, message, &list);
 		else
-			alive = job_fail(job, &err);
+			alive = job_fail_by(job, &err);
 	}
 	free(list.entries);
 	free(list.generations);
@@ -288,51 +299,47 @@ positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 }
 
 /* Answers questions, a copy of which is at questions, into the chunk. */
-static bool
-answer_questions(Job *job, const GpuLook *message, const void *questions, EngineError *err)
+static HpsortCudaCode
+answer_questions(Job *job, const GpuLook *message, const void *questions, HpsortCudaError *err)
 {
-	const Engine *engine = job->device->engine;
 	void	   *chunk = chunks_at(job->chunks, message->chunk);
-	uint64_t	distinct;
+	uint64_t	distinct = 0;
+	HpsortCudaCode code = HPSORT_CUDA_OK;
 
 	switch ((SortLook) message->look)
 	{
 		case SORT_LOOK_AT:
-			return engine->job_at(job->engine_job, questions, message->count, chunk, err);
+			return hpsort_cuda_job_read_at(job->cuda, questions, message->count, chunk, err);
 		case SORT_LOOK_BELOW:
-			return engine->job_below(job->engine_job, questions, message->count, chunk, err);
+			return hpsort_cuda_job_read_below(job->cuda, questions, message->count, chunk, err);
 		default:
-			if (!engine->job_distinct(job->engine_job, &distinct, err))
-				return false;
+			if (job->n > 0)
+				code = hpsort_cuda_job_distinct(job->cuda, &distinct, err);
 			memcpy(chunk, &distinct, sizeof(distinct));
-			return true;
+			return code;
 	}
 }
 
 bool
-job_look_up(Job *job, const GpuLook *message)
+job_look_up(Job *job, const GpuMessage *m)
 {
+	const GpuLook *message = &m->body.look;
 	size_t		bytes = message->count * (message->look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t));
 	void	   *questions;
 	GpuMessage	found;
-	EngineError err;
+	HpsortCudaError err;
 	bool		alive;
 
 	if (job->spec.want == SORT_WANT_PERMUTATION)
 		return peer_bad_message(job->peer, "questions about a permutation");
-	if (job_commit_fault(job, AT_LOOK, &alive))
-		return alive;
 	questions = malloc(bytes);
 	if (questions == NULL)
-	{
-		engine_fail(&err, GPU_RESOURCES, "out of memory");
-		return job_fail(job, &err);
-	}
+		return job_fail(job, GPU_RESOURCES, "out of memory");
 	memcpy(questions, chunks_at(job->chunks, message->chunk), bytes);
 	if (message->look == SORT_LOOK_AT && !positions_are_sound(questions, message->count, job->n))
 		alive = peer_bad_message(job->peer, "position beyond the keys");
-	else if (!answer_questions(job, message, questions, &err))
-		alive = job_fail(job, &err);
+	else if (answer_questions(job, message, questions, &err) != HPSORT_CUDA_OK)
+		alive = job_fail_by(job, &err);
 	else
 	{
 		job_chunk_is_lent(job, message->chunk);

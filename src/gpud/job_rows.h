@@ -11,12 +11,12 @@
 #include "gpud/job.h"
 
 /* Handles ROWS: a layout lies in a chunk that is the client's. */
-extern bool job_set_rows(Job *job, const GpuExtents *message);
+extern bool job_set_rows(Job *job, const GpuMessage *m);
 
 /* Handles ADD_ROWS: answers in the chunk. */
-extern bool job_add_rows(Job *job, const GpuExtents *message);
+extern bool job_add_rows(Job *job, const GpuMessage *m);
 
 /* Handles LOOK: answers in the chunk. */
-extern bool job_look_up(Job *job, const GpuLook *message);
+extern bool job_look_up(Job *job, const GpuMessage *m);
 
 #endif							/* HPSORT_GPUD_JOB_ROWS_H */

@@ -33,8 +33,6 @@
 #include "gpu/exit_codes.h"
 #include "gpud/connection.h"
 #include "gpud/costs.h"
-#include "gpud/cuda.h"
-#include "gpud/faults.h"
 #include "gpud/greeting.h"
 #include "gpud/log.h"
 
@@ -79,9 +77,8 @@ usage(FILE *to)
 {
 	fputs("hpsort-gpud: the GPU service of hpsort, usually started by PostgreSQL\n\n"
 		  "Usage:\n"
-		  "  hpsort-gpud --socket PATH --pinned-memory BYTES --devices auto|cpu|ORDINAL[,...]\n"
+		  "  hpsort-gpud --socket PATH --pinned-memory BYTES --devices auto|ORDINAL[,...]\n"
 		  "              [--chunk BYTES] [--memory-limit BYTES] [--resident-memory auto|BYTES]\n"
-		  "              [--fault SPEC]\n"
 		  "  hpsort-gpud --probe\n"
 		  "  hpsort-gpud --version\n", to);
 }
@@ -99,7 +96,7 @@ parse_number(const char *text, uint64_t most, uint64_t *number)
 enum
 {
 	OPTION_SOCKET, OPTION_PINNED, OPTION_CHUNK, OPTION_LIMIT, OPTION_RESIDENT, OPTION_DEVICES,
-	OPTION_FAULT, OPTION_PROBE, OPTION_VERSION, OPTION_HELP
+	OPTION_PROBE, OPTION_VERSION, OPTION_HELP
 };
 
 /* Takes an option with its argument; false if that is not valid. */
@@ -138,13 +135,11 @@ parse_options(int argc, char **argv, Options *o)
 		{"memory-limit", required_argument, NULL, OPTION_LIMIT},
 		{"resident-memory", required_argument, NULL, OPTION_RESIDENT},
 		{"devices", required_argument, NULL, OPTION_DEVICES},
-		{"fault", required_argument, NULL, OPTION_FAULT},
 		{"probe", no_argument, NULL, OPTION_PROBE},
 		{"version", no_argument, NULL, OPTION_VERSION},
 		{"help", no_argument, NULL, OPTION_HELP},
 		{NULL, 0, NULL, 0},
 	};
-	const char *why = NULL;
 	int			option;
 
 	memset(o, 0, sizeof(*o));
@@ -153,19 +148,10 @@ parse_options(int argc, char **argv, Options *o)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (option)
 		{
-			case OPTION_FAULT:
-				if (!faults_parse(optarg, &why))
-				{
-					log_line(LOG_ERROR, "invalid fault \"%s\": %s", optarg, why);
-					return EXIT_USAGE;
-				}
-				log_line(LOG_WARNING, "faults will be committed: %s", optarg);
-				break;
 			case OPTION_PROBE:
 				return devices_probe();
 			case OPTION_VERSION:
-				printf("hpsort-gpud %s (%s)\n", gpu_build_id(),
-					   cuda_engine() ? "with CUDA" : "without CUDA");
+				printf("hpsort-gpud %s\n", gpu_build_id());
 				return EXIT_ORDERLY;
 			case OPTION_HELP:
 				usage(stdout);
@@ -499,8 +485,6 @@ main(int argc, char **argv)
 		return rc;
 	}
 	costs_measure(&service);
-	faults_arm();
-
 	reserve_spare_fd();
 	if (!watch(signals, EVENT_SIGNAL) || !watch(STDIN_FILENO, EVENT_PARENT) ||
 		!watch(service.devices.wake, EVENT_DEVICE) || !watch(listener, EVENT_LISTEN))

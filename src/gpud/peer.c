@@ -82,31 +82,6 @@ peer_send_with(Peer *peer, const GpuMessage *message, int fd)
 }
 
 bool
-peer_send_nonsense(Peer *peer, FaultKind fault, uint64_t job)
-{
-	GpuMessage	message;
-	size_t		i;
-
-	gpu_message_init(&message, GPU_MSG_GRANT, job);
-	switch (fault)
-	{
-		case FAULT_GARBAGE:
-			for (i = 0; i < sizeof(message); i++)
-				((unsigned char *) &message)[i] = (unsigned char) (i * 167 + 13);
-			(void) send_bytes(peer, &message, sizeof(message), -1);
-			break;
-		case FAULT_SHORT:
-			(void) send_bytes(peer, &message, sizeof(GpuHeader) + 2, -1);
-			break;
-		default:
-			message.header.length = UINT32_MAX;
-			(void) send_bytes(peer, &message, sizeof(message), -1);
-			break;
-	}
-	return false;
-}
-
-bool
 peer_refuse(Peer *peer, GpuFailure failure, const char *text)
 {
 	GpuMessage	message;

@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 
 #include "gpu/protocol.h"
-#include "gpud/faults.h"
 
 /* Why a connection ends; of several reasons the last one told counts. */
 enum
@@ -41,9 +40,6 @@ extern bool peer_send(Peer *peer, const GpuMessage *message);
 
 /* Sends a message and a descriptor with it; -1: none. */
 extern bool peer_send_with(Peer *peer, const GpuMessage *message, int fd);
-
-/* Commits a fault: sends what no service would send.  Always false. */
-extern bool peer_send_nonsense(Peer *peer, FaultKind fault, uint64_t job);
 
 /* Sends an ERROR that is the end of the connection.  Always false. */
 extern bool peer_refuse(Peer *peer, GpuFailure failure, const char *text);

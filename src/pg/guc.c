@@ -25,7 +25,6 @@ char	   *hpsort_gpu_devices;
 int			hpsort_gpu_pinned_memory = 256;
 int			hpsort_gpu_memory_limit = 0;
 int			hpsort_resident_gpu_memory = -1;
-char	   *hpsort_gpu_fault;
 int			hpsort_gpu_wait_timeout = 30000;
 double		hpsort_gpu_cost_factor = 1.0;
 
@@ -50,13 +49,13 @@ static const struct config_enum_entry algorithm_options[] = {
 	{NULL, 0, false}
 };
 
-/* "auto", "cpu", or ordinals with commas between them. */
+/* "auto", or ordinals with commas between them. */
 static bool
 check_gpu_devices(char **newval, void **extra, GucSource source)
 {
 	const char *at = *newval;
 
-	if (strcmp(at, "auto") == 0 || strcmp(at, "cpu") == 0)
+	if (strcmp(at, "auto") == 0)
 		return true;
 	for (;;)
 	{
@@ -71,7 +70,7 @@ check_gpu_devices(char **newval, void **extra, GucSource source)
 		if (*at++ != ',')
 			break;
 	}
-	GUC_check_errdetail("It must be \"auto\", \"cpu\", or a list of GPU ordinals such as \"0,1\".");
+	GUC_check_errdetail("It must be \"auto\" or a list of GPU ordinals such as \"0,1\".");
 	return false;
 }
 
@@ -88,8 +87,7 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 	DefineCustomStringVariable("hpsort.gpu_devices",
 							   "Sets the GPUs that the GPU service uses.",
-							   "\"auto\" is the first that can be used, \"0,1\" those two; \"cpu\" has the service "
-							   "sort on the CPU, for tests.",
+							   "\"auto\" is the first that can be used, \"0,1\" those two.",
 							   &hpsort_gpu_devices,
 							   "auto",
 							   PGC_SIGHUP, 0,
@@ -108,13 +106,6 @@ define_gpu_settings(void)
 							0, 0, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
-	DefineCustomStringVariable("hpsort.gpu_fault",
-							   "Makes the GPU service fail on purpose, for tests.",
-							   NULL,
-							   &hpsort_gpu_fault,
-							   "",
-							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL | GUC_SUPERUSER_ONLY,
-							   NULL, NULL, NULL);
 	DefineCustomIntVariable("hpsort.gpu_wait_timeout",
 							"Sets how long a sort waits for a sign of life from the GPU service.",
 							"With hpsort.device = gpu also how long it waits for a service that is starting. 0 means no limit.",

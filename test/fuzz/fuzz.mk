@@ -18,10 +18,10 @@ FUZZ_TARGETS ?= messages client service serialized multiset
 FUZZ_CC ?= clang
 FUZZ_CXX ?= clang++
 FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-	-Isrc $(GPU_CPPFLAGS)
-FUZZ_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(filter-out src/gpud/main.o,$(GPUD_OBJS))
+	-Isrc -Icuda $(GPU_CPPFLAGS)
+FUZZ_OBJS = $(SORT_OBJS) $(CXX_OBJS) $(filter-out src/gpud/main.o,$(GPUD_OBJS)) $(GPU_STUB_ENGINE)
 
-build/fuzz/%.o: %.c $(ALL_HEADERS)
+build/fuzz/%.o: %.c $(GPUD_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -std=gnu11 -Wall -Wextra $(COPT) $(FUZZ_FLAGS) -c -o $@ $<
 

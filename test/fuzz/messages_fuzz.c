@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				(message.body.data.chunk >= chunks || message.body.data.count > 16384))
 				abort();
 			if (message.header.type == GPU_MSG_ADD &&
-				(message.body.add.chunk >= chunks || message.body.add.count > 16384))
+				(message.body.chunk.chunk >= chunks || message.body.chunk.count > 16384))
 				abort();
 		}
 		else

@@ -99,8 +99,8 @@ say_add(uint32_t chunk, uint32_t count)
 	GpuMessage	m;
 
 	gpu_message_init(&m, GPU_MSG_ADD, 1);
-	m.body.add.chunk = chunk;
-	m.body.add.count = count;
+	m.body.chunk.chunk = chunk;
+	m.body.chunk.count = count;
 	say(&m);
 }
 
@@ -114,8 +114,8 @@ say_extents(GpuMessageType type, uint32_t chunk, uint32_t count)
 		m.body.want.chunks = count;
 	else
 	{
-		m.body.extents.chunk = chunk;
-		m.body.extents.count = count;
+		m.body.chunk.chunk = chunk;
+		m.body.chunk.count = count;
 	}
 	say(&m);
 }
@@ -137,7 +137,7 @@ say_release(uint32_t chunk)
 	GpuMessage	m;
 
 	gpu_message_init(&m, GPU_MSG_RELEASE, 1);
-	m.body.release.chunk = chunk;
+	m.body.chunk.chunk = chunk;
 	say(&m);
 }
 
@@ -173,7 +173,7 @@ say_grant(uint32_t chunk)
 	GpuMessage	m;
 
 	gpu_message_init(&m, GPU_MSG_GRANT, 1);
-	m.body.grant.chunk = chunk;
+	m.body.chunk.chunk = chunk;
 	say(&m);
 }
 

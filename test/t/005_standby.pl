@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use GpuService qw(use_stub);
 use HpsortTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -17,7 +18,8 @@ $primary->start;
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "hpsort.gpu_devices = 'cpu'\nmax_standby_streaming_delay = 0\n");
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 0\n");
+use_stub();
 $standby->start;
 
 $primary->safe_psql('postgres', 'CREATE EXTENSION hpsort; CREATE TABLE t AS SELECT i * 7919 % 1000 AS x FROM generate_series(1, 10000) i');

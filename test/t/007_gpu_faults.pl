@@ -70,7 +70,7 @@ foreach my $fault (@faults)
 	{
 		# A client that knows the service connected before the fault was made.
 		run($session, 'SET hpsort.device = auto');
-		configure($node, 'hpsort.gpu_fault' => $spec, 'hpsort.gpu_wait_timeout' => $timeout // $patience);
+		configure($node, stub => $spec, 'hpsort.gpu_wait_timeout' => $timeout // $patience);
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 		$fallbacks = service($node, 'fallbacks');
 		run($session, "SET hpsort.device = $device");
@@ -83,7 +83,7 @@ foreach my $fault (@faults)
 			{
 				note("$spec: busy, once more");
 				unshift @devices, $device;
-				configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
+				configure($node, stub => '', 'hpsort.gpu_wait_timeout' => $patience);
 				wait_running($node);
 				next;
 			}
@@ -101,7 +101,7 @@ foreach my $fault (@faults)
 		{
 			like($session->{err}, qr/^ERROR:  .*($words|device "gpu" is not available)/s, "$spec, $name: an error");
 		}
-		configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
+		configure($node, stub => '', 'hpsort.gpu_wait_timeout' => $patience);
 		wait_running($node);
 	}
 	run($session, 'SET hpsort.device = gpu');
@@ -115,7 +115,7 @@ my $columns = 'connect > 0, protocol > 0, timeout > 0, lost > 0, no_memory > 0, 
 is(service($node, $columns), join('|', ('t') x 8), 'each kind was counted');
 
 # The supervisor replaces a service that answers no client.
-configure($node, 'hpsort.gpu_fault' => 'hang:hello:0');
+configure($node, stub => 'hang:hello:0');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 my $hung = service($node, 'pid');
 my $start = time();
@@ -123,32 +123,32 @@ is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last(
 cmp_ok(time() - $start, '<', 10, 'and does not wait long');
 ok(wait_for('hung service', sub { service($node, 'coalesce(pid, 0)') ne $hung }), 'the supervisor replaces the service');
 like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: terminating it/, 'and says so');
-configure($node, 'hpsort.gpu_fault' => '');
+configure($node, stub => '');
 wait_running($node);
 
 # The same of a service that greets, but whose device does not sort a key.
-configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '500ms');
+configure($node, stub => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '500ms');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 $hung = service($node, 'pid');
 is($node->safe_psql('postgres', "$checks{array}; SELECT device FROM hpsort_last()"), "t\ncpu", 'nothing is sorted: the CPU sorts');
 ok(wait_for('hung device', sub { service($node, 'coalesce(pid, 0)') ne $hung }), 'the supervisor replaces the service');
 like(slurp_file($node->logfile), qr/GPU service \(PID $hung\) does not answer: terminating it/, 'and says so');
-configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
+configure($node, stub => '', 'hpsort.gpu_wait_timeout' => $patience);
 wait_running($node);
 
 # A service that refuses its settings is not started again and again.
-configure($node, 'hpsort.gpu_fault' => 'nonsense');
+configure($node, stub => 'nonsense');
 ok(wait_for('failed', sub { service($node, 'state') eq 'failed' }), 'invalid fault: refused');
 # a session tries once more after a reload that it has not seen before
 is(run($session, "SET hpsort.device = auto; $checks{array}"), 't', 'the CPU sorts');
 wait_for('failed', sub { service($node, 'state') eq 'failed' });
 is(run($session, $checks{array}), 't', 'the CPU sorts again');
 like(run($session, 'SELECT reason FROM hpsort_last()'), qr/no GPU: .*invalid fault/, 'and says why');
-configure($node, 'hpsort.gpu_fault' => '');
+configure($node, stub => '');
 wait_running($node);
 
 # Waiting is cancelled, times out and is terminated at once.
-configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '0');
+configure($node, stub => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '0');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 foreach my $name (qw(array order aggregate query))
 {
@@ -202,7 +202,7 @@ cmp_ok($latencies[-1], '<', 10, 'every time');
 	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE pid = $victim->{pid}"), '0', 'terminated while waiting');
 	$victim->{run}->kill_kill;
 }
-configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => $patience);
+configure($node, stub => '', 'hpsort.gpu_wait_timeout' => $patience);
 wait_running($node);
 run($session, 'RESET hpsort.gpu_wait_timeout');
 

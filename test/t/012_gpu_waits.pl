@@ -56,12 +56,12 @@ sub still_waits
 # --- There is no service
 
 my $node = new_primary('none', "shared_preload_libraries = 'hpsort'", "log_min_messages = debug1");
-my $program = $node->config_data('--pkglibdir') . '/hpsort-gpud';
 my $nothing = qr/GPU service|gpu supervisor|hpsort-gpud/i;
 
 SKIP:
 {
-	skip 'built with CUDA', 8 if `'$program' --version` !~ /without CUDA/;
+	skip 'built with CUDA', 8
+		if $node->safe_psql('postgres', "SELECT reason FROM hpsort_devices() WHERE device = 'gpu'") ne 'built without CUDA';
 	$out = $node->safe_psql('postgres', 'SELECT cardinality(hpsort(a)) FROM keys; SELECT device, reason FROM hpsort_last()');
 	like($out, qr/^1000000\ncpu\|.*no GPU: built without CUDA$/, 'auto: the reason');
 	is($node->safe_psql('postgres', "SELECT usable, state, reason FROM hpsort_devices() WHERE device = 'gpu'"),
@@ -78,14 +78,18 @@ SKIP:
 	$node->start;
 	ok(!services_alive($node), 'no process');
 }
-# the device of the tests is another matter, and a reload is enough for it
-configure($node, 'hpsort.gpu_devices' => 'cpu', 'log_min_messages' => 'warning');
-ok(wait_running($node), 'a test device: the service runs');
+# another service is another matter, without CUDA, too
+$node->stop;
+use_stub();
+$node->append_conf('postgresql.conf', "log_min_messages = warning\n");
+$node->start;
+ok(wait_running($node), 'the service of tests runs');
 $node->stop;
 
 # --- The supervisor suspects its service
 
-$node = new_primary('doubts', "hpsort.gpu_devices = 'cpu'", "hpsort.gpu_fault = 'hang:finish:0'", "hpsort.gpu_wait_timeout = '120s'");
+$node = new_primary('doubts', "hpsort.gpu_wait_timeout = '120s'");
+configure($node, stub => 'hang:finish:0');
 my $watcher = open_session($node);
 
 sub make_doubt
@@ -104,7 +108,8 @@ my $start = time();
 $node->safe_psql('postgres', 'CREATE DATABASE going');
 ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '${patience}s'; DROP DATABASE going");
 is($err, '', 'a database is dropped meanwhile');
-$node->append_conf('postgresql.conf', "hpsort.gpu_fault = ''\nhpsort.gpu_wait_timeout = '20s'\n");
+stub($node, '');
+$node->append_conf('postgresql.conf', "hpsort.gpu_memory_limit = 2000000\nhpsort.gpu_wait_timeout = '20s'\n");
 $node->reload;
 ok(wait_for('reload', sub { service($node, 'coalesce(pid, 0)') ne $hung && time() < $start + $patience + 30 }), 'a reload is obeyed meanwhile');
 cmp_ok(time() - $start, '<', $patience + 30, 'and does not wait for the end of it');
@@ -113,7 +118,7 @@ is($node->safe_psql('postgres', 'SET hpsort.device = gpu; SELECT cardinality(hps
 
 # --- A session waits
 
-configure($node, 'hpsort.gpu_fault' => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '120s');
+configure($node, stub => 'hang:finish:0', 'hpsort.gpu_wait_timeout' => '120s');
 wait_for('running', sub { service($node, 'state') eq 'running' });
 my $session = waiting_session($node, $watcher);
 $node->safe_psql('postgres', 'CREATE DATABASE going');

@@ -254,7 +254,7 @@ is(sql($ask), $expected, 'captured') for 1 .. 3;
 foreach my $fault (@{ at_length([qw(kill:keep garbage:extents)], [qw(kill:keep kill:extents garbage:extents oom:keep sticky:extents hang:extents)]) })
 {
 	# A service that was just started has no extents, and so both points are met.
-	configure($node, 'hpsort.gpu_fault' => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang/ ? '400ms' : '20s');
+	configure($node, stub => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang/ ? '400ms' : '20s');
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 	my $fallbacks = service($node, 'fallbacks');
 	my $met = 0;
@@ -266,7 +266,7 @@ foreach my $fault (@{ at_length([qw(kill:keep garbage:extents)], [qw(kill:keep k
 	}
 	# Without room for an extent the job goes on without it.
 	ok($met, "$fault: it was met, and counted") if $fault ne 'oom:keep';
-	configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => '20s');
+	configure($node, stub => '', 'hpsort.gpu_wait_timeout' => '20s');
 	wait_running($node);
 	is(sql($ask), $expected, "$fault: and the next one");
 }
@@ -277,7 +277,7 @@ $expected = sql("$core $lookup");
 is(sql("SET hpsort.device = auto; $lookup"), $expected, 'looked up') for 1 .. 2;
 foreach my $fault (@{ at_length([qw(kill:look oom:rows)], [qw(kill:rows kill:look kill:look:2 garbage:rows garbage:look short:look oom:rows oom:look sticky:rows sticky:look oom:finish nochunks:chunk hang:rows hang:look oom:keep)]) })
 {
-	configure($node, 'hpsort.gpu_fault' => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang|nochunks/ ? '400ms' : '20s');
+	configure($node, stub => $fault, 'hpsort.gpu_wait_timeout' => $fault =~ /hang|nochunks/ ? '400ms' : '20s');
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 	my $fallbacks = service($node, 'fallbacks');
 	my $met = 0;
@@ -288,7 +288,7 @@ foreach my $fault (@{ at_length([qw(kill:look oom:rows)], [qw(kill:rows kill:loo
 		last if $met || $fault eq 'oom:keep';
 	}
 	ok($met, "$fault: it was met, and counted") if $fault ne 'oom:keep';
-	configure($node, 'hpsort.gpu_fault' => '', 'hpsort.gpu_wait_timeout' => '20s');
+	configure($node, stub => '', 'hpsort.gpu_wait_timeout' => '20s');
 	wait_running($node);
 	is(sql("SET hpsort.device = auto; $lookup"), $expected, "$fault: and the next one");
 }
@@ -296,11 +296,11 @@ foreach my $fault (@{ at_length([qw(kill:look oom:rows)], [qw(kill:rows kill:loo
 # Cancelled while the service works: the next statement finds all as it was.
 foreach my $point (qw(rows look finish))
 {
-	configure($node, 'hpsort.gpu_fault' => "slow:$point:0:2000");
+	configure($node, stub => "slow:$point:0:2000");
 	wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SET hpsort.device = gpu; $lookup");
 	like($err, qr/canceling statement due to statement timeout/, "cancelled: slow at $point");
-	configure($node, 'hpsort.gpu_fault' => '');
+	configure($node, stub => '');
 	wait_running($node);
 	is(sql("SET hpsort.device = auto; $lookup"), $expected, "slow at $point: and the next one");
 }
@@ -321,7 +321,7 @@ foreach my $point (sort keys %asked)
 		my $name = "given up, $point asked for the time $time";
 		my $answer = sql("$core $query");
 
-		configure($node, 'hpsort.gpu_fault' => "slow:$point:$time:3000");
+		configure($node, stub => "slow:$point:$time:3000");
 		wait_for('service with the fault', sub { service($node, 'state') eq 'running' });
 		is(sql($auto), $answer, "$name: before") if $time == 3;
 		my $victim = open_session($node);
@@ -338,7 +338,7 @@ foreach my $point (sort keys %asked)
 		GpuService::pump_session($victim, sub { $victim->{out} =~ s/^done\n//m }, $query);
 		like($victim->{out}, qr/^\Q$answer\E$/m, "$name: right");
 		$victim->{run}->kill_kill;
-		configure($node, 'hpsort.gpu_fault' => '');
+		configure($node, stub => '');
 		wait_running($node);
 		sql("VACUUM $table");
 		isnt(sql($auto), $answer, "$name: the next one has what has changed");

@@ -1,5 +1,5 @@
-# What the tests of the GPU service share: a server whose service sorts on the
-# CPU, sessions that stay open, and ways to see what is left of processes,
+# What the tests of the GPU service share: a server whose service has the stub of a
+# GPU (test/gpu_stub), sessions that stay open, and ways to see what is left of processes,
 # descriptors and memory.
 package GpuService;
 
@@ -8,6 +8,7 @@ use Cwd ();
 use strict;
 use warnings;
 use Exporter 'import';
+use FindBin;
 use IPC::Run ();
 use HpsortTest;
 use PostgreSQL::Test::Cluster;
@@ -15,21 +16,31 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(new_server configure service wait_for wait_running services_alive processes_alive
+our @EXPORT = qw(use_stub stub new_server configure service wait_for wait_running services_alive processes_alive
 	supervisors_alive wait_server make_keys checks open_session run pump_session settled bad_log_lines descriptors
 	full_limit);
 
-# The service's device is its CPU, "auto" prefers it wherever it considers a GPU, and
-# delays are the shortest, so that tests do not wait.
+# Servers that are started from now on have the stub of a GPU for a service.
+sub use_stub
+{
+	$ENV{HPSORT_GPUD} = Cwd::abs_path("$FindBin::Bin/../../build/gpu_stub/hpsort-gpud");
+	die "build/gpu_stub/hpsort-gpud is missing: make gpu-stub\n" unless -x ($ENV{HPSORT_GPUD} // '');
+	return;
+}
+
+# "auto" prefers the service wherever it considers a GPU, and delays are the shortest, so
+# that tests do not wait.
 sub new_server
 {
 	my ($name, @settings) = @_;
 	my $node = new_cluster($name);
 
+	use_stub();
+
 	$node->append_conf('postgresql.conf', join("\n",
 		"autovacuum = off", "hpsort.enable_sort = off", "restart_after_crash = on", "log_statement = none",
 		"log_line_prefix = '%p %b '", "max_parallel_workers_per_gather = 0",
-		"hpsort.gpu_devices = 'cpu'", "hpsort.gpu_pinned_memory = '32MB'",
+		"hpsort.gpu_pinned_memory = '32MB'",
 		"hpsort.gpu_cost_factor = 0", @settings) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION hpsort');
@@ -84,8 +95,22 @@ sub wait_running
 	return service($node, 'pid');
 }
 
-# Changes settings of the configuration file, and returns when a service that ran was
-# replaced by one that has them.  A service that is just starting is waited for: it
+# What the stub does in a service that starts from now on.
+sub stub
+{
+	my ($node, $spec) = @_;
+
+	open my $file, '>', $node->data_dir . '/gpu_stub' or die $!;
+	print $file "$spec\n";
+	close $file;
+	return;
+}
+
+# Services that were replaced for what the stub does.
+my $replaced = 0;
+
+# Changes settings of the configuration file, and what the stub does (stub => SPEC, see
+# test/gpu_stub/faults.c), and returns when a service that ran was replaced by one that has them.  A service that is just starting is waited for: it
 # could be taken for its successor.
 sub configure
 {
@@ -99,6 +124,12 @@ sub configure
 		return $state !~ /starting|restarting/ && ($pid eq '0' || grep { $_ == $pid } services_alive($node));
 	});
 
+	if (defined(my $spec = delete $settings{stub}))
+	{
+		stub($node, $spec);
+		# Only another argument has a service replaced.
+		$settings{'hpsort.gpu_memory_limit'} //= 1000000 + ++$replaced;
+	}
 	$node->append_conf('postgresql.conf', join('', map { "$_ = '$settings{$_}'\n" } sort keys %settings));
 	$node->reload;
 	wait_for('service took the settings', sub { service($node, "coalesce(pid, 0)") ne $before })

@@ -53,7 +53,7 @@ start(uint32_t chunks)
 	memset(&service, 0, sizeof(service));
 	assert_true(service_init(&service));
 	greetings_init(&greetings, &service);
-	assert_int_equal(devices_open(&service.devices, "cpu", &memory, text), EXIT_ORDERLY);
+	assert_int_equal(devices_open(&service.devices, "auto", &memory, text), EXIT_ORDERLY);
 	assert_true(chunks_create(&service.chunks, chunks * 4096, 4096, text));
 }
 
@@ -155,17 +155,14 @@ test_device_fails(void **state)
 {
 	pthread_t	thread;
 	GpuDeviceStatus status;
-	EngineError err;
 	Device	   *device;
 
 	(void) state;
 	start(4);
 	device = devices_take(&service.devices, false);
 	assert_non_null(device);
-	engine_fail(&err, GPU_DEVICE_ERROR, "an illegal memory access");
-	err.sticky = true;
 	assert_int_equal(pthread_create(&thread, NULL, look_at_device, &status), 0);
-	devices_put(&service.devices, device, &err);
+	devices_put(&service.devices, device, false, "an illegal memory access", true);
 	pthread_join(thread, NULL);
 	assert_int_equal(status.jobs_running, 0);
 	assert_string_equal(status.last_error, "an illegal memory access");
@@ -250,9 +247,9 @@ test_device_of_extents(void **state)
 	first = &devices->list[0];
 	second = &devices->list[1];
 	*second = *first;
-	assert_true(first->engine->open(-1, 0, &second->handle, NULL));
+	assert_int_equal(hpsort_cuda_open(0, 0, &second->cuda, NULL), HPSORT_CUDA_OK);
 	pthread_mutex_init(&second->lock, NULL);
-	extents_init(&second->extents, second->engine, second->handle, 10000);
+	extents_init(&second->extents, 10000);
 	devices->count = 2;
 	devices_hear(devices, 1);
 
@@ -270,10 +267,10 @@ test_device_of_extents(void **state)
 	for (i = 4; i < 6; i++)
 		assert_ptr_equal(taken[i] = devices_take(devices, false), first);
 	for (i = 0; i < 6; i++)
-		devices_put(devices, taken[i], NULL);
+		devices_put(devices, taken[i], true, NULL, false);
 	devices_hear(devices, 2);
 	assert_ptr_equal(taken[0] = devices_take(devices, true), first);
-	devices_put(devices, taken[0], NULL);
+	devices_put(devices, taken[0], true, NULL, false);
 	finish();
 	free(front);
 }

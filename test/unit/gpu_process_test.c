@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpu/client_status.h"
 #include "gpu/protocol.h"
 
 /* A client that dies in the middle leaves nothing behind. */
@@ -125,8 +126,13 @@ static void
 test_start_and_end(void **state)
 {
 	static const char *const wrong[] = {"--chunk", "100", NULL};
-	static const char *const no_gpu[] = {"--devices", "auto", NULL};
-	static const char *const bad_fault[] = {"--fault", "no:such", NULL};
+	static const char *const no_gpu[] = {"--stub", "devices:0", NULL};
+	static const char *const no_third[] = {"--stub", "devices:2", "--devices", "0,2", NULL};
+	static const char *const both[] = {"--stub", "devices:2", "--devices", "1,0", NULL};
+	static const char *const twice[] = {"--stub", "devices:2", "--devices", "0,0", NULL};
+	GpuDeviceStatus devices[3];
+	SortError	err;
+	int			count;
 	GpuService	s;
 	GpuService	second;
 	GpuUnit		u;
@@ -181,13 +187,27 @@ test_start_and_end(void **state)
 	assert_false(gpu_service_try(&s, NULL, wrong));
 	assert_int_equal(gpu_service_wait(&s, 20000), 2);
 	unlink(s.log);
-	assert_false(gpu_service_try(&s, NULL, bad_fault));
+	assert_false(gpu_service_try(&s, NULL, twice));
 	assert_int_equal(gpu_service_wait(&s, 20000), 2);
 	unlink(s.log);
 	assert_false(gpu_service_try(&s, NULL, no_gpu));
 	assert_int_equal(gpu_service_wait(&s, 20000), 3);
-	assert_true(gpu_service_logged(&s, "built without CUDA"));
+	assert_true(gpu_service_logged(&s, "no NVIDIA driver"));
 	unlink(s.log);
+	assert_false(gpu_service_try(&s, NULL, no_third));
+	assert_int_equal(gpu_service_wait(&s, 20000), 3);
+	assert_true(gpu_service_logged(&s, "there is no device 2"));
+	unlink(s.log);
+
+	/* the devices of a list, in its order */
+	gpu_service_start(&s, both);
+	gpu_unit_connect_ok(&u, &s);
+	assert_sort_ok(gpu_client_devices(u.ref.client, devices, 3, &count, &err), err);
+	assert_int_equal(count, 2);
+	assert_int_equal(devices[0].ordinal, 1);
+	assert_int_equal(devices[1].ordinal, 0);
+	gpu_unit_disconnect(&u);
+	gpu_service_stop(&s);
 }
 
 /* Without descriptors the service refuses, does not spin, and serves again afterwards. */

@@ -45,21 +45,21 @@ good_message(GpuMessage *m, GpuMessageType type)
 			m->body.want.keys = 1;
 			break;
 		case GPU_MSG_ADD:
-			m->body.add.chunk = CHUNKS - 1;
-			m->body.add.count = CHUNK_BYTES / 4;
+			m->body.chunk.chunk = CHUNKS - 1;
+			m->body.chunk.count = CHUNK_BYTES / 4;
 			break;
 		case GPU_MSG_KEEP:
 		case GPU_MSG_ADD_EXTENTS:
-			m->body.extents.chunk = CHUNKS - 1;
-			m->body.extents.count = CHUNK_BYTES / sizeof(GpuExtent);
+			m->body.chunk.chunk = CHUNKS - 1;
+			m->body.chunk.count = CHUNK_BYTES / sizeof(GpuExtent);
 			break;
 		case GPU_MSG_ROWS:
-			m->body.extents.chunk = CHUNKS - 1;
-			m->body.extents.count = 1;
+			m->body.chunk.chunk = CHUNKS - 1;
+			m->body.chunk.count = 1;
 			break;
 		case GPU_MSG_ADD_ROWS:
-			m->body.extents.chunk = CHUNKS - 1;
-			m->body.extents.count = gpu_chunk_rows(CHUNK_BYTES, 1);
+			m->body.chunk.chunk = CHUNKS - 1;
+			m->body.chunk.count = gpu_chunk_rows(CHUNK_BYTES, 1);
 			break;
 		case GPU_MSG_LOOK:
 		case GPU_MSG_FOUND:
@@ -224,18 +224,18 @@ test_client_values(void **state)
 	RIGHT(GPU_MSG_WANT, GPU_FROM_CLIENT, (m.body.want.keys = 0, m.body.want.chunks = UINT32_MAX));
 	WRONG(GPU_MSG_WANT, GPU_FROM_CLIENT, m.body.want.zero = 1);
 	RIGHT(GPU_MSG_HELLO, GPU_FROM_CLIENT, m.body.hello.epoch = UINT64_MAX);
-	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.chunk = CHUNKS);
-	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.count = 0);
-	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.extents.count = CHUNK_BYTES / sizeof(GpuKept) + 1);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.chunk = UINT32_MAX);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count = 0);
-	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.extents.count++);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.chunk = CHUNKS);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 0);
-	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 2);
-	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.chunk = UINT32_MAX);
-	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.count = 0);
-	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.extents.count++);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_KEEP, GPU_FROM_CLIENT, m.body.chunk.count = CHUNK_BYTES / sizeof(GpuKept) + 1);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_ADD_EXTENTS, GPU_FROM_CLIENT, m.body.chunk.count++);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 2);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_ADD_ROWS, GPU_FROM_CLIENT, m.body.chunk.count++);
 	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.chunk = CHUNKS);
 	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count = 0);
 	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.count++);
@@ -244,18 +244,18 @@ test_client_values(void **state)
 	WRONG(GPU_MSG_LOOK, GPU_FROM_CLIENT, m.body.look.zero = 1);
 	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.chunk = CHUNKS);
 	WRONG(GPU_MSG_FOUND, GPU_FROM_SERVICE, m.body.look.count = 0);
-	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = CHUNKS);
-	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.chunk = UINT32_MAX);
-	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = 0);
-	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = CHUNK_BYTES / 4 + 1);
-	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.add.count = UINT32_MAX);
+	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.chunk = UINT32_MAX);
+	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.count = 0);
+	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.count = CHUNK_BYTES / 4 + 1);
+	WRONG(GPU_MSG_ADD, GPU_FROM_CLIENT, m.body.chunk.count = UINT32_MAX);
 	RIGHT(GPU_MSG_FINISH, GPU_FROM_CLIENT, m.body.read.form = GPU_FORM_NONE);
 	WRONG(GPU_MSG_READ, GPU_FROM_CLIENT, m.body.read.form = GPU_FORM_NONE);
 	WRONG(GPU_MSG_READ, GPU_FROM_CLIENT, m.body.read.form = GPU_FORM_LAST + 1);
 	WRONG(GPU_MSG_FINISH, GPU_FROM_CLIENT, m.body.read.form = GPU_FORM_LAST + 1);
 	WRONG(GPU_MSG_FINISH, GPU_FROM_CLIENT, m.body.read.descending = 2);
-	WRONG(GPU_MSG_RELEASE, GPU_FROM_CLIENT, m.body.release.chunk = CHUNKS);
-	WRONG(GPU_MSG_RELEASE, GPU_FROM_CLIENT, m.body.release.zero = 1);
+	WRONG(GPU_MSG_RELEASE, GPU_FROM_CLIENT, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_RELEASE, GPU_FROM_CLIENT, m.body.chunk.count = 1);
 }
 
 static void
@@ -275,8 +275,8 @@ test_service_values(void **state)
 	/* another version's welcome is for the client to refuse by name */
 	RIGHT(GPU_MSG_WELCOME, GPU_FROM_SERVICE,
 		  (m.body.welcome.version++, m.body.welcome.chunks = 0));
-	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.grant.chunk = CHUNKS);
-	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.grant.zero = 1);
+	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.chunk.chunk = CHUNKS);
+	WRONG(GPU_MSG_GRANT, GPU_FROM_SERVICE, m.body.chunk.count = 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.distinct = 1);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.algorithm = SORT_ALGORITHM_COUNT);
 	WRONG(GPU_MSG_FINISHED, GPU_FROM_SERVICE, m.body.finished.zero = 1);
@@ -300,7 +300,7 @@ test_service_values(void **state)
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE,
 		  (m.body.device.count = 1, FILL(m.body.device.status.last_error)));
 	WRONG(GPU_MSG_DEVICE, GPU_FROM_SERVICE,
-		  (m.body.device.count = 1, m.body.device.status.ordinal = -2));
+		  (m.body.device.count = 1, m.body.device.status.ordinal = -1));
 	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.chunk = CHUNKS);
 	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.count = 0);
 	WRONG(GPU_MSG_ADDED, GPU_FROM_SERVICE, m.body.added.count++);

@@ -743,7 +743,7 @@ say(GpuClient *c, GpuMessageType type, uint32_t chunk, uint32_t count, uint32_t 
 	else if (type == GPU_MSG_READ)
 		m.body.read.form = GPU_FORM_RUNS;
 	else
-		m.body.extents = (GpuExtents) {chunk, count};
+		m.body.chunk = (GpuChunk) {chunk, count};
 	assert_sort_ok(client_send(c, &m, &err), err);
 }
 

@@ -1,6 +1,6 @@
 /*
  * gpu_service_test.c
- *		The client with a real hpsort-gpud and its CPU device: right answers, many
+ *		The client with a hpsort-gpud and the stub of a GPU: right answers, many
  *		sessions, and every way in which the service can fail.
  */
 #define _GNU_SOURCE
@@ -266,7 +266,7 @@ test_memory_limit(void **state)
 								 false, &err), err);
 	assert_sort_ok(gpu_client_devices(u.ref.client, &device, 1, &count, &err), err);
 	assert_int_equal(count, 1);
-	assert_int_equal(device.ordinal, -1);
+	assert_int_equal(device.ordinal, 0);
 	assert_string_equal(device.state, "ready");
 	assert_non_null(strstr(device.last_error, "memory"));
 	assert_int_equal(device.jobs_running, 0);
@@ -558,7 +558,7 @@ static const FaultCase fault_cases[] = {
 static void
 check_fault(const FaultCase *f, const int32_t *keys, size_t n)
 {
-	const char *args[] = {"--fault", f->fault, "--chunk", "4096", NULL};
+	const char *args[] = {"--stub", f->fault, "--chunk", "4096", NULL};
 	GpuService	s;
 	GpuUnit		u;
 	SortError	err;
@@ -658,7 +658,7 @@ test_random_kills(void **state)
 	while (killed < kills)
 	{
 		char		fault[64];
-		const char *args[] = {"--fault", fault, "--chunk", "4096", NULL};
+		const char *args[] = {"--stub", fault, "--chunk", "4096", NULL};
 		GpuService	s;
 
 		snprintf(fault, sizeof(fault), "randomkill:%u", (unsigned) unit_below(1000000000));
@@ -696,7 +696,7 @@ test_random_kills(void **state)
 static void
 test_stop_at_work(void **state)
 {
-	static const char *const args[] = {"--fault", "slow:add:0:20", "--chunk", "4096", NULL};
+	static const char *const args[] = {"--stub", "slow:add:0:20", "--chunk", "4096", NULL};
 	GpuService	s;
 	Session		sessions[8];
 	pthread_t	threads[8];

@@ -35,6 +35,7 @@ gpu_service_try(GpuService *s, const char *socket, const char *const *args)
 {
 	static int	number;
 	const char *argv[MOST_ARGS];
+	const char *stub = "";
 	int			argc = 0;
 	int			in[2];
 	int			out[2];
@@ -55,13 +56,16 @@ gpu_service_try(GpuService *s, const char *socket, const char *const *args)
 	argv[argc++] = "--socket";
 	argv[argc++] = s->socket;
 	argv[argc++] = "--devices";
-	argv[argc++] = getenv("HPSORT_TEST_DEVICES") ? getenv("HPSORT_TEST_DEVICES") : "cpu";
+	argv[argc++] = "auto";
 	argv[argc++] = "--pinned-memory";
 	argv[argc++] = "16777216";
 	for (; args && *args; args++)
 	{
 		assert_true(argc < MOST_ARGS - 1);
-		argv[argc++] = *args;
+		if (strcmp(*args, "--stub") == 0)
+			stub = *++args;
+		else
+			argv[argc++] = *args;
 	}
 	argv[argc] = NULL;
 
@@ -76,6 +80,7 @@ gpu_service_try(GpuService *s, const char *socket, const char *const *args)
 		dup2(in[0], STDIN_FILENO);
 		dup2(out[1], STDOUT_FILENO);
 		dup2(log, STDERR_FILENO);
+		setenv("HPSORT_GPU_STUB", stub, 1);
 		execv(argv[0], (char *const *) (void *) argv);
 		_exit(127);
 	}

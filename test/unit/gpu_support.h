@@ -22,8 +22,9 @@ typedef struct GpuService
 } GpuService;
 
 /*
- * Starts the service with the CPU device (or HPSORT_TEST_DEVICES), and waits until it is ready.  args
- * are further arguments, NULL at the end; may be NULL.
+ * Starts the service with the stub of a GPU, and waits until it is ready.  args are further
+ * arguments, NULL at the end, "--stub" and what the stub is to do (test/gpu_stub/faults.c)
+ * among them; may be NULL.
  */
 extern void gpu_service_start(GpuService *s, const char *const *args);
 

@@ -125,8 +125,6 @@ hpsort_devices(PG_FUNCTION_ARGS)
 		values[11] = CStringGetTextDatum(d->last_error);
 		values[12] = Int64GetDatum((int64) d->extents);
 		values[13] = Int64GetDatum((int64) d->extent_bytes);
-		/* The service's CPU device, a device for tests, has no ordinal. */
-		isnull[1] = d->ordinal < 0;
 		isnull[5] = ready;
 		isnull[11] = d->last_error[0] == '\0';
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, isnull);

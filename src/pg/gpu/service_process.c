@@ -36,16 +36,19 @@ bool
 service_is_installed(const char **reason)
 {
 	static char text[160];
+	const char *other = getenv("HPSORT_GPUD");
 
-#ifndef HPSORT_WITH_CUDA
-	/* The program may be installed, but knows the CPU as its only device. */
-	if (strcmp(hpsort_gpu_devices, "cpu") != 0)
+	if (other)
+		strlcpy(program, other, sizeof(program));
+	else
 	{
+#ifdef HPSORT_WITH_CUDA
+		snprintf(program, sizeof(program), "%s/%s", pkglib_path, SERVICE_PROGRAM);
+#else
 		*reason = "built without CUDA";
 		return false;
-	}
 #endif
-	snprintf(program, sizeof(program), "%s/%s", pkglib_path, SERVICE_PROGRAM);
+	}
 	if (access(program, X_OK) == 0)
 		return true;
 	snprintf(text, sizeof(text), "program %s cannot be executed: %s", SERVICE_PROGRAM,
@@ -73,11 +76,6 @@ service_arguments(void)
 	argv[n++] = "--resident-memory";
 	argv[n++] = hpsort_resident_gpu_memory < 0 ? "auto" :
 		psprintf(UINT64_FORMAT, (uint64) hpsort_resident_gpu_memory << 20);
-	if (hpsort_gpu_fault[0] != '\0')
-	{
-		argv[n++] = "--fault";
-		argv[n++] = hpsort_gpu_fault;
-	}
 	return argv;
 }
 

@@ -1,29 +1,35 @@
 /*
  * faults.c
- *		Faults that the service commits on purpose (see faults.h).
+ *		Faults that the stub commits on purpose (see faults.h).
  *
- *		SPEC		FAULT[,FAULT...]
- *		FAULT		KIND:POINT[:NTH[:ARG]]	the NTH time (1) POINT is reached;
+ *		SPEC		PART[,PART...]
+ *		PART		KIND:POINT[:NTH[:ARG]]	the NTH time (1) POINT is reached;
  *											NTH 0: every time
  *					randomkill:SEED			killed at a random moment, about
  *											every sixtieth time a point is reached
+ *					devices:N				there are N devices (1)
  *		KIND		kill hang garbage short oversize version build uid oom
  *					sticky slow nochunks
  *		POINT		hello open chunk add keep extents rows finish read look
  *
- * For "slow" ARG is milliseconds (100).  The option is for developers: without
- * it no fault is ever committed, and with it the log says so at the start.
+ * For "slow" ARG is milliseconds (100).  SPEC is the environment's HPSORT_GPU_STUB, or else the
+ * first line of the file gpu_stub in the current directory, which is the server's data
+ * directory; without either no fault is ever committed.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "gpud/faults.h"
+#include "faults.h"
+#include "gpu/exit_codes.h"
 #include "gpud/log.h"
 
 /* The most faults that one specification may have. */
@@ -40,9 +46,11 @@ typedef struct Fault
 
 static Fault faults[MOST_FAULTS];
 static int	nfaults;
+static int	ndevices = 1;
 static bool random_kill;
-static bool armed;
 static atomic_uint_fast64_t random_state;
+
+_Thread_local FaultThread faults_thread = {.fd = -1};
 
 static const char *const kind_names[] = {
 	[FAULT_KILL] = "kill",
@@ -110,6 +118,13 @@ parse_one(char *text, const char **why)
 	*why = "a fault is KIND:POINT[:NTH[:ARG]] or randomkill:SEED";
 	if (rest != NULL || point == NULL)
 		return false;
+	if (strcmp(kind, "devices") == 0)
+	{
+		if (nth != NULL || !parse_number(point, &seed))
+			return false;
+		ndevices = (int) seed;
+		return true;
+	}
 	if (strcmp(kind, "randomkill") == 0)
 	{
 		if (nth != NULL || !parse_number(point, &seed))
@@ -136,24 +151,39 @@ parse_one(char *text, const char **why)
 	return ++nfaults < MOST_FAULTS;
 }
 
-bool
-faults_parse(const char *spec, const char **why)
+/* Takes faults before main() begins; ends the program if they are not valid. */
+static void __attribute__((constructor))
+take_spec(void)
 {
-	char	   *copy = strdup(spec);
-	char	   *rest = copy;
-	bool		good = copy != NULL;
+	const char *spec = getenv("HPSORT_GPU_STUB");
+	char		line[1024] = "";
+	char	   *rest = line;
+	const char *why;
+	FILE	   *file = spec ? NULL : fopen("gpu_stub", "r");
 
-	*why = "out of memory";
-	while (good && rest != NULL)
-		good = parse_one(strsep(&rest, ","), why);
-	free(copy);
-	return good;
+	if (spec)
+		snprintf(line, sizeof(line), "%s", spec);
+	if (file)
+	{
+		if (fgets(line, sizeof(line), file))
+			line[strcspn(line, "\n")] = '\0';
+		fclose(file);
+	}
+	if (line[0] == '\0')
+		return;
+	log_line(LOG_WARNING, "faults will be committed: %s", line);
+	while (rest != NULL)
+		if (!parse_one(strsep(&rest, ","), &why))
+		{
+			log_line(LOG_ERROR, "invalid fault: %s", why);
+			_exit(EXIT_USAGE);
+		}
 }
 
-void
-faults_arm(void)
+int
+faults_devices(void)
 {
-	armed = true;
+	return ndevices;
 }
 
 /* splitmix64 */
@@ -186,13 +216,27 @@ kill_soon(void *arg)
 	return NULL;
 }
 
-FaultKind
-faults_at(FaultPoint point, const atomic_int *over)
+/* Whether a fault has to be committed, now that its point is reached. */
+static bool
+is_due(Fault *f)
 {
+	if (atomic_fetch_add(&f->times, 1) + 1 != f->nth && f->nth != 0)
+		return false;
+	log_line(LOG_WARNING, "committing fault \"%s\" at \"%s\"", kind_names[f->kind],
+			 point_names[f->point]);
+	return true;
+}
+
+FaultKind
+faults_at(FaultPoint point)
+{
+	struct pollfd peer = {.fd = faults_thread.fd,.events = POLLRDHUP};
 	FaultKind	kind = FAULT_NONE;
 	int			i;
 
-	if (!armed)
+	if (point == AT_FINISH)
+		faults_thread.finished = true;
+	if (!faults_thread.armed)
 		return FAULT_NONE;
 	if (random_kill && next_random() % 60 == 0)
 	{
@@ -205,12 +249,8 @@ faults_at(FaultPoint point, const atomic_int *over)
 	{
 		Fault	   *f = &faults[i];
 
-		if (f->point != point)
+		if (f->point != point || f->kind == FAULT_NO_CHUNKS || !is_due(f))
 			continue;
-		if (atomic_fetch_add(&f->times, 1) + 1 != f->nth && f->nth != 0)
-			continue;
-		log_line(LOG_WARNING, "committing fault \"%s\" at \"%s\"", kind_names[f->kind],
-				 point_names[point]);
 		switch (f->kind)
 		{
 			case FAULT_KILL:
@@ -220,13 +260,31 @@ faults_at(FaultPoint point, const atomic_int *over)
 				pause_us(f->arg * 1000);
 				break;
 			case FAULT_HANG:
-				while (atomic_load(over) == 0)
-					pause_us(10000);
+				while (poll(&peer, 1, -1) < 0)
+					;
+				break;
+			case FAULT_UID:
+			case FAULT_OOM:
+			case FAULT_STICKY:
+				kind = f->kind;
 				break;
 			default:
-				kind = f->kind;
+				faults_thread.message = f->kind;
 				break;
 		}
 	}
 	return kind;
+}
+
+void
+faults_at_chunk(void)
+{
+	FaultPoint	point = faults_thread.finished ? AT_READ : AT_CHUNK;
+	int			i;
+
+	if (!faults_thread.finished)
+		(void) faults_at(AT_CHUNK);
+	for (i = 0; i < nfaults && faults_thread.armed; i++)
+		if (faults[i].point == point && faults[i].kind == FAULT_NO_CHUNKS && is_due(&faults[i]))
+			faults_thread.starving = true;
 }

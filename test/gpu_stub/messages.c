@@ -1,0 +1,147 @@
+/*
+ * messages.c
+ *		Faults in what the service says to its clients (see faults.h): the linker leads the
+ *		service's calls of some functions here (-Wl,--wrap, see stub.mk).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "faults.h"
+#include "gpu/protocol.h"
+#include "gpud/chunks.h"
+#include "gpud/job_extents.h"
+#include "gpud/job_rows.h"
+
+extern int	__real_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
+extern int	__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size);
+extern ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+extern ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+extern bool __real_job_add_extents(Job *job, const GpuMessage *m);
+extern bool __wrap_job_add_extents(Job *job, const GpuMessage *m);
+extern bool __real_job_add_rows(Job *job, const GpuMessage *m);
+extern bool __wrap_job_add_rows(Job *job, const GpuMessage *m);
+extern int64_t __real_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
+extern int64_t __wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most);
+extern void __real_chunks_queue(Chunks *chunks, ChunkHolder *holder);
+extern void __wrap_chunks_queue(Chunks *chunks, ChunkHolder *holder);
+extern int64_t __real_chunks_given(Chunks *chunks, ChunkHolder *holder);
+extern int64_t __wrap_chunks_given(Chunks *chunks, ChunkHolder *holder);
+
+/* The service asks for the peer's user once, when its HELLO has come. */
+int
+__wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *size)
+{
+	int			rc = __real_getsockopt(fd, level, name, value, size);
+	struct ucred *peer = value;
+
+	if (rc != 0 || level != SOL_SOCKET || name != SO_PEERCRED)
+		return rc;
+	faults_thread = (FaultThread) {.fd = fd,.armed = peer->pid != getpid()};
+	if (faults_at(AT_HELLO) == FAULT_UID)
+		peer->uid++;
+	return rc;
+}
+
+/* Sends what no service would send, and fails, which ends the connection. */
+static ssize_t
+send_nonsense(int fd, FaultKind fault)
+{
+	unsigned char bytes[sizeof(GpuHeader) + 200];
+	GpuHeader	header = {.type = GPU_MSG_GRANT,.length = UINT32_MAX,.job = 1};
+	size_t		size = sizeof(bytes);
+	size_t		i;
+
+	for (i = 0; i < size; i++)
+		bytes[i] = (unsigned char) (i * 167 + 13);
+	if (fault == FAULT_SHORT)
+	{
+		header.length = sizeof(GpuChunk);
+		size = sizeof(header) + 2;
+	}
+	if (fault != FAULT_GARBAGE)
+		memcpy(bytes, &header, sizeof(header));
+	(void) send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	errno = EPIPE;
+	return -1;
+}
+
+ssize_t
+__wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	FaultKind	fault = faults_thread.message;
+	GpuMessage *m = message->msg_iov[0].iov_base;
+
+	faults_thread.message = FAULT_NONE;
+	switch (fault)
+	{
+		case FAULT_NONE:
+			break;
+		case FAULT_VERSION:
+			m->body.welcome.version = 0;
+			break;
+		case FAULT_BUILD:
+			strcpy(m->body.welcome.build, "none");
+			break;
+		default:
+			return send_nonsense(fd, fault);
+	}
+	return __real_sendmsg(fd, message, flags);
+}
+
+bool
+__wrap_job_add_extents(Job *job, const GpuMessage *m)
+{
+	FaultKind	fault = faults_at(AT_EXTENTS);
+
+	/* Until pieces are added: of the first list the device may have none. */
+	if (fault != FAULT_NONE)
+		faults_thread.pieces = fault;
+	return __real_job_add_extents(job, m);
+}
+
+bool
+__wrap_job_add_rows(Job *job, const GpuMessage *m)
+{
+	FaultKind	fault = faults_at(AT_ROWS);
+
+	if (fault != FAULT_NONE)
+		faults_thread.pieces = fault;
+	return __real_job_add_rows(job, m);
+}
+
+/* Whether a chunk that the connection has got stays with it; it is given back if not. */
+static int64_t
+keep_or_put(Chunks *chunks, ChunkHolder *holder, int64_t chunk)
+{
+	if (chunk < 0)
+		return -1;
+	faults_at_chunk();
+	if (!faults_thread.starving)
+		return chunk;
+	chunks_put(chunks, holder, (uint32_t) chunk);
+	return -1;
+}
+
+int64_t
+__wrap_chunks_take(Chunks *chunks, ChunkHolder *holder, uint32_t most)
+{
+	return faults_thread.starving ? -1 : keep_or_put(chunks, holder, __real_chunks_take(chunks, holder, most));
+}
+
+void
+__wrap_chunks_queue(Chunks *chunks, ChunkHolder *holder)
+{
+	if (!faults_thread.starving)
+		__real_chunks_queue(chunks, holder);
+}
+
+int64_t
+__wrap_chunks_given(Chunks *chunks, ChunkHolder *holder)
+{
+	return keep_or_put(chunks, holder, __real_chunks_given(chunks, holder));
+}
