@@ -183,7 +183,7 @@ copy_time(uint64_t n)
 /* The engine, told lo and hi if known. */
 static double
 engine_keys(const Recipe &recipe, bool bounds_known, uint64_t distinct_hint,
-			HpsortCudaChoice *choice, const char *what)
+			RegimeChoice *choice, const char *what)
 {
 	HpsortCudaSpec spec = {};
 
@@ -252,7 +252,7 @@ row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio,
 		 double times_copy, double most_ms, bool told = false)
 {
 	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 12345};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	char		row[128];
 	char		target[64] = "";
 	bool		pass = true;
@@ -288,7 +288,7 @@ row_keys(uint64_t n, uint64_t distinct, bool anywhere, double ratio,
 		pass = pass && ms <= most_ms;
 	}
 	emit(row, target, ms, full, restricted, copy,
-		 hpsort_cuda_regime_name(choice.regime),
+		 regime_name(choice.regime),
 		 ratio + times_copy + most_ms == 0 ? "-" : pass ? "met" : "MISSED");
 }
 
@@ -368,7 +368,7 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 {
 	Recipe		recipe = {UNIFORM, n, distinct, 0, anywhere, 999};
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	char		row[128];
 	char		target[64] = "";
 
@@ -395,7 +395,7 @@ row_permutation(uint64_t n, uint64_t distinct, bool anywhere, double ratio)
 	if (ratio > 0)
 		snprintf(target, sizeof(target), ">=%.1fx pairs 32", ratio);
 	emit(row, target, ms, full, restricted, 0,
-		 hpsort_cuda_regime_name(choice.regime),
+		 regime_name(choice.regime),
 		 ratio == 0 ? "-" : full / ms >= ratio ? "met" : "MISSED");
 }
 
@@ -409,7 +409,7 @@ row_unknown(uint64_t n, uint64_t range, bool permutation)
 {
 	Recipe		recipe = {UNIFORM, n, range, 0, range >> 32 != 0, 77};
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	char		row[128];
 
 	snprintf(row, sizeof(row), "%s n %.0e range %llu untold",
@@ -438,7 +438,7 @@ row_unknown(uint64_t n, uint64_t range, bool permutation)
 	else
 		ms = engine_keys(recipe, false, 0, &choice, row);
 	emit(row, ">=1.0x CUB 32", ms, full, 0, copy,
-		 hpsort_cuda_regime_name(choice.regime), full / ms >= 1 ? "met" : "MISSED");
+		 regime_name(choice.regime), full / ms >= 1 ? "met" : "MISSED");
 	if (restricted < ms)
 		printf("  (CUB told the range: %.4f)\n", restricted);
 }
@@ -459,7 +459,7 @@ row_spread(uint64_t n, uint64_t range, double most)
 	for (int d = 0; d < DISTRIBUTIONS; d++)	/* those that the targets are about */
 	{
 		Recipe		recipe = {(Distribution) d, n, range, 0, false, 12345};
-		HpsortCudaChoice choice;
+		RegimeChoice choice;
 
 		generate(recipe, keys, stream);
 
@@ -469,7 +469,7 @@ row_spread(uint64_t n, uint64_t range, double most)
 		std::string name = std::string(row) + " " + distribution_names[d];
 
 		emit(name, "", ms, full, restricted, 0,
-			 hpsort_cuda_regime_name(choice.regime), "-");
+			 regime_name(choice.regime), "-");
 		slowest = std::max(slowest, ms);
 		fastest = std::min(fastest, ms);
 		if (d == UNIFORM)
@@ -556,7 +556,7 @@ row_job(uint64_t n, uint64_t distinct, bool anywhere, uint32_t wanted)
 	std::sort(reading.begin(), reading.end());
 	snprintf(target, sizeof(target), "in %.1f GB/s, read %.2f ms",
 			 n * 4 / adding[2] / 1e6, reading[2]);
-	emit(row, target, adding[2], 0, 0, 0, hpsort_cuda_regime_name(result.regime),
+	emit(row, target, adding[2], 0, 0, 0, regime_name(result.regime),
 		 "-");
 }
 

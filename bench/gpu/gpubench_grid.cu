@@ -78,7 +78,7 @@ struct Outcome
 {
 	double		engine;
 	double		cub;
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 };
 
 static const double enough = 0.98;
@@ -109,7 +109,7 @@ make_case_kernel(Case c, int32_t *to)
 
 /* without: HpsortCudaSpec's. */
 static double
-time_engine(const Case &c, const char *name, uint32_t without, HpsortCudaChoice *choice)
+time_engine(const Case &c, const char *name, uint32_t without, RegimeChoice *choice)
 {
 	HpsortCudaSpec spec = {};
 	double		ms;
@@ -240,7 +240,7 @@ try_case(const Case &c, Tally *tally)
 	tally->all.add(ratio);
 	tally->kinds[kind_of(c)].add(ratio);
 	snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name, o.engine, o.cub,
-			 ratio, hpsort_cuda_regime_name(o.choice.regime));
+			 ratio, regime_name(o.choice.regime));
 	if (!good)
 	{
 		tally->slow.push_back(line);
@@ -249,7 +249,7 @@ try_case(const Case &c, Tally *tally)
 	}
 	if (csv)
 		fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n", name, o.engine, o.cub,
-				ratio, hpsort_cuda_regime_name(o.choice.regime), enough,
+				ratio, regime_name(o.choice.regime), enough,
 				good ? "met" : "MISSED");
 }
 
@@ -358,7 +358,7 @@ static const Family families[] = {
 
 /* The bit of HpsortCudaSpec.without that would have forbidden this choice. */
 static uint32_t
-bit_of(const HpsortCudaChoice &choice)
+bit_of(const RegimeChoice &choice)
 {
 	return choice.regime == HPSORT_CUDA_RADIX ?
 		HPSORT_CUDA_WITHOUT_KERNELS(choice.kernels) : HPSORT_CUDA_WITHOUT(choice.regime);
@@ -383,7 +383,7 @@ grid_without_families(void)
 
 	for_each_case([&](const Case &c) {
 		const std::string name = name_of(c);
-		HpsortCudaChoice choice;
+		RegimeChoice choice;
 		double		with;
 
 		if (skip(name))
@@ -392,7 +392,7 @@ grid_without_families(void)
 		with = time_engine(c, name.c_str(), 0, &choice);
 		for (const Family &family : families)
 		{
-			HpsortCudaChoice other;
+			RegimeChoice other;
 			double		without;
 
 			if (!(family.without & bit_of(choice)) ||
@@ -413,7 +413,7 @@ grid_without_families(void)
 			}
 			if (csv)
 				fprintf(csv, "\"%s\",%s,%.4f,%.4f,%.3f,%s\n", name.c_str(), family.name,
-						with, without, without / with, hpsort_cuda_regime_name(other.regime));
+						with, without, without / with, regime_name(other.regime));
 		}
 	});
 	for (const Family &family : families)

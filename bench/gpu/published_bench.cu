@@ -122,7 +122,7 @@ static double
 own_way(const Recipe &recipe)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	spec.bounds_known = 1;
 	spec.lo = (int32_t) recipe.lo;

@@ -337,7 +337,7 @@ double
 engine(uint64_t n, const Bounds &bounds)
 {
 	const HpsortCudaSpec spec = engine_spec(bounds, HPSORT_CUDA_KEYS);
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	double		ms = time_gpu([&] {
 		ENGINE(hpsort_cuda_sort(context, &spec, (const int32_t *) keys, n,
@@ -399,7 +399,7 @@ double
 engine_permutation(uint64_t n, const Bounds &bounds)
 {
 	const HpsortCudaSpec spec = engine_spec(bounds, HPSORT_CUDA_PERMUTATION);
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	double		ms = time_gpu([&] {
 		ENGINE(hpsort_cuda_permutation(context, &spec, (const int32_t *) keys, n, rows_out,

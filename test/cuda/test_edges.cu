@@ -22,7 +22,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	Guarded<int32_t> input(keys.size(), in);
 	Guarded<int32_t> output(keys.size(), to);
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	uint64_t	peak;
 
 	spec.bounds_known = bounds != 0;
@@ -44,7 +44,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 		std::to_string(bounds) + " offsets " + std::to_string(in) + " " + std::to_string(to);
 	ENGINE(hpsort_cuda_sort(context, &spec, input.get(), keys.size(),
 							output.get(), nullptr, nullptr, &choice, &err));
-	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
+	current += std::string(" -> ") + regime_name(choice.regime);
 	seen[choice.regime]++;
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
@@ -60,7 +60,7 @@ try_keys(const std::vector<int32_t> &keys, const std::string &name, int bounds,
 	current += " permutation";
 	ENGINE(hpsort_cuda_permutation(context, &spec, input.get(), keys.size(),
 								   rows.get(), nullptr, nullptr, &choice, &err));
-	current += std::string(" -> ") + hpsort_cuda_regime_name(choice.regime);
+	current += std::string(" -> ") + regime_name(choice.regime);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(rows.intact());
 	spec.wanted = HPSORT_CUDA_PERMUTATION;
@@ -242,11 +242,11 @@ try_many_distinct(uint32_t values, bool descending, bool stranger, bool job,
 {
 	const uint64_t n = 50000000 + 3;
 	const HpsortCudaLimits *limits = hpsort_cuda_limits(context);
-	const HpsortCudaShape shape = {n, INT32_MIN, INT32_MAX, 0, values,
+	const RegimeShape shape = {n, INT32_MIN, INT32_MAX, 0, values,
 		wanted | HPSORT_CUDA_AT_ONCE, 0};
 	const int32_t strange = (int32_t) mix32(values);
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	HpsortCudaRegime regime;
 	HpsortCudaRegime expected;
 	std::string reason;
@@ -254,7 +254,7 @@ try_many_distinct(uint32_t values, bool descending, bool stranger, bool job,
 	int32_t    *memory;
 	uint32_t   *rows;
 
-	hpsort_cuda_choose(limits, &shape, &choice);
+	regime_choose(limits, &shape, &choice);
 	expected = choice.regime;
 	CUDA(cudaMalloc(&memory, (n + 1) * 4));
 	CUDA(cudaMalloc(&rows, n * 4));
@@ -298,7 +298,7 @@ try_many_distinct(uint32_t values, bool descending, bool stranger, bool job,
 	hpsort_cuda_memory(context, nullptr, &peak, 1);
 	CHECK(peak <= (job ? hpsort_cuda_job_need(limits, &spec, n) :
 				   hpsort_cuda_sort_need(limits, &spec, n)));
-	current += std::string(" -> ") + hpsort_cuda_regime_name(regime) + ", " + reason;
+	current += std::string(" -> ") + regime_name(regime) + ", " + reason;
 	CHECK(rows_wrong(keys, rows, n, descending) == 0);
 	if (stranger && values == 65535 && expected == HPSORT_CUDA_MANY_DISTINCT)
 	{
@@ -532,7 +532,7 @@ static void
 try_huge(const Recipe &recipe, bool bounds_known)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	int32_t    *keys;
 	int32_t    *out;
 	Audit	   *audits;
@@ -559,7 +559,7 @@ try_huge(const Recipe &recipe, bool bounds_known)
 	CHECK(result[1].disorder == 0);
 	CHECK(result[0].sum == result[1].sum);
 	printf("%s -> %s: %llu out of order, sums %s\n", current.c_str(),
-		   hpsort_cuda_regime_name(choice.regime), result[1].disorder,
+		   regime_name(choice.regime), result[1].disorder,
 		   result[0].sum == result[1].sum ? "equal" : "differ");
 	fflush(stdout);
 	CUDA(cudaFree(keys));
@@ -573,7 +573,7 @@ static void
 try_huge_permutation(const Recipe &recipe)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 	int32_t    *keys;
 	uint32_t   *rows;
 	unsigned long long result;
@@ -595,7 +595,7 @@ try_huge_permutation(const Recipe &recipe)
 	result = rows_wrong(keys, rows, recipe.n, false);
 	CHECK(result == 0);
 	printf("%s -> %s: %llu out of order\n", current.c_str(),
-		   hpsort_cuda_regime_name(choice.regime), result);
+		   regime_name(choice.regime), result);
 	fflush(stdout);
 	CUDA(cudaFree(keys));
 	CUDA(cudaFree(rows));

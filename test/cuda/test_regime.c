@@ -27,16 +27,16 @@ static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30, 4 << 20};
 /* and one that there is not: with room for more bins than permutations take */
 static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30, 100 << 20};
 
-static HpsortCudaChoice
+static RegimeChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
 	   int bounds_known, uint64_t distinct, uint32_t wanted)
 {
-	HpsortCudaShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
+	RegimeShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
 		distinct, wanted, 0};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	memset(&choice, 0xa5, sizeof(choice));
-	hpsort_cuda_choose(limits, &shape, &choice);
+	regime_choose(limits, &shape, &choice);
 	return choice;
 }
 
@@ -160,13 +160,13 @@ test_table(void **state)
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		const Case *c = &cases[i];
-		HpsortCudaChoice choice = choose(c->limits, c->n, c->lo, c->hi,
+		RegimeChoice choice = choose(c->limits, c->n, c->lo, c->hi,
 										 c->bounds_known, c->distinct, c->wanted);
 
 		if (choice.regime != c->regime)
 			fail_msg("case %zu: %s (%s), expected %s", i,
-					 hpsort_cuda_regime_name(choice.regime), choice.reason,
-					 hpsort_cuda_regime_name(c->regime));
+					 regime_name(choice.regime), choice.reason,
+					 regime_name(c->regime));
 		assert_true(choice.reason[0] != '\0');
 		assert_true(strlen(choice.reason) < sizeof(choice.reason));
 	}
@@ -176,7 +176,7 @@ test_table(void **state)
 static void
 test_reasons(void **state)
 {
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	(void) state;
 	choice = choose(&h100, 1000, 0, 0, 0, 0, P);
@@ -200,8 +200,8 @@ test_reasons(void **state)
 static void
 test_many(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE, 0};
-	HpsortCudaChoice choice;
+	RegimeShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE, 0};
+	RegimeChoice choice;
 
 	(void) state;
 	assert_true(regime_many_most(&h100, &shape) >= REGIME_MANY_VALUES);
@@ -218,13 +218,13 @@ test_many(void **state)
 	shape.wanted = P | AT_ONCE;
 	shape.distinct = 50000;
 	shape.without = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
-	hpsort_cuda_choose(&h100, &shape, &choice);
+	regime_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 	shape.distinct = 5000;
-	hpsort_cuda_choose(&h100, &shape, &choice);
+	regime_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_FEW_DISTINCT);
 	shape.without |= HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
-	hpsort_cuda_choose(&h100, &shape, &choice);
+	regime_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 }
 
@@ -283,8 +283,8 @@ test_kernels(void **state)
 	for (size_t i = 0; i < LENGTH(kernel_cases); i++)
 	{
 		const KernelCase *c = &kernel_cases[i];
-		HpsortCudaShape shape = {c->n, 0, 0, 1, 0, c->wanted, 0};
-		HpsortCudaChoice choice = {0};
+		RegimeShape shape = {c->n, 0, 0, 1, 0, c->wanted, 0};
+		RegimeChoice choice = {0};
 
 		shape.lo = INT_MIN;
 		shape.hi = (int32_t) ((int64_t) INT_MIN + ((int64_t) 1 << c->bits) - 1);
@@ -308,12 +308,12 @@ test_without(void **state)
 		for (size_t i = 0; i < LENGTH(cases); i++)
 			for (uint32_t wanted = K; wanted <= (P | AT_ONCE); wanted++)
 			{
-				HpsortCudaShape shape = {cases[i].n, (int32_t) cases[i].lo,
+				RegimeShape shape = {cases[i].n, (int32_t) cases[i].lo,
 					(int32_t) cases[i].hi, cases[i].bounds_known, cases[i].distinct,
 					wanted, without};
-				HpsortCudaChoice choice;
+				RegimeChoice choice;
 
-				hpsort_cuda_choose(cases[i].limits, &shape, &choice);
+				regime_choose(cases[i].limits, &shape, &choice);
 				if (choice.regime == HPSORT_CUDA_NOTHING)
 					assert_int_equal(shape.n, 0);
 				else if (choice.regime != HPSORT_CUDA_RADIX)
@@ -354,25 +354,25 @@ test_few_beside(void **state)
 static void
 test_wants_sample(void **state)
 {
-	HpsortCudaShape shape = {10000000, 0, 999999, 0, 0, K | AT_ONCE, 0};
+	RegimeShape shape = {10000000, 0, 999999, 0, 0, K | AT_ONCE, 0};
 
 	(void) state;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.bounds_known = 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.n = 20000000;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.n = 10000000;
 	shape.wanted = P | AT_ONCE;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.n = (1 << 22) - 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.n = 10000000;
 	shape.distinct = 5;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.distinct = 0;
 	shape.hi = 999;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 }
 
 /* Bounds are looked for where they may lead to a better regime, or to a pass less, and
@@ -380,7 +380,7 @@ test_wants_sample(void **state)
 static void
 test_wants_bounds(void **state)
 {
-	HpsortCudaShape shape = {10000000, 0, 0, 0, 10000000, K | AT_ONCE, 0};
+	RegimeShape shape = {10000000, 0, 0, 0, 10000000, K | AT_ONCE, 0};
 
 	(void) state;
 	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 999));
@@ -429,7 +429,7 @@ test_buckets(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t range = 2; range <= (uint64_t) 1 << 32; range += range / 7 + 1)
 		{
-			HpsortCudaChoice c = choose(all[d], 4000000000, INT_MIN,
+			RegimeChoice c = choose(all[d], 4000000000, INT_MIN,
 										(int64_t) INT_MIN + (int64_t) range - 1, 1,
 										0, K);
 
@@ -576,23 +576,23 @@ test_bits(void **state)
 static void
 test_sample(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K, 0};
+	RegimeShape shape = {100000000, 0, 0, 0, 0, K, 0};
 
 	(void) state;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.distinct = 5;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.distinct = 0;
 	shape.n = 1000;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.n = ((uint64_t) 1 << 22) - 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.n = (uint64_t) 1 << 22;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.n = 100000000;
 	shape.bounds_known = 1;
 	shape.hi = 1000;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 }
 
 /* The need grows with n, never overflows, and narrow jobs do not keep keys. */
@@ -651,7 +651,7 @@ test_partition_need(void **state)
 
 			for (uint64_t range = 2; range <= (uint64_t) 1 << 28; range += range / 23 + 1)
 			{
-				HpsortCudaChoice c = choose(all[d], n, INT_MIN,
+				RegimeChoice c = choose(all[d], n, INT_MIN,
 											(int64_t) INT_MIN + (int64_t) range - 1, 1,
 											0, K);
 				uint64_t	bytes;
@@ -719,15 +719,15 @@ static void
 test_names(void **state)
 {
 	(void) state;
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
+	assert_string_equal(regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
 						"shared_histogram");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_PARTITION), "partition");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_FEW_DISTINCT),
+	assert_string_equal(regime_name(HPSORT_CUDA_PARTITION), "partition");
+	assert_string_equal(regime_name(HPSORT_CUDA_FEW_DISTINCT),
 						"few_distinct");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_MANY_DISTINCT),
+	assert_string_equal(regime_name(HPSORT_CUDA_MANY_DISTINCT),
 						"many_distinct");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_RADIX), "radix");
-	assert_string_equal(hpsort_cuda_regime_name((HpsortCudaRegime) 99), "unknown");
+	assert_string_equal(regime_name(HPSORT_CUDA_RADIX), "radix");
+	assert_string_equal(regime_name((HpsortCudaRegime) 99), "unknown");
 }
 
 int

@@ -453,8 +453,8 @@ try_radix_without(const Recipe &recipe, bool descending, uint32_t in, uint32_t t
 	Runs		runs;
 	const SortInput sorted = input_of(input, keys.size(), b, descending, verdict.get());
 	auto		choice_for = [&](uint32_t wanted) {
-		HpsortCudaShape shape = {};
-		HpsortCudaChoice choice = {};
+		RegimeShape shape = {};
+		RegimeChoice choice = {};
 
 		shape.n = keys.size();
 		shape.lo = b.lo;
