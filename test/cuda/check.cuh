@@ -63,7 +63,8 @@ check_that(bool holds, const char *text, const char *file, int line)
  */
 inline HpsortCudaCode
 sort_by_job(HpsortCuda *on, HpsortCudaSpec spec, const int32_t *keys, uint64_t n,
-			int32_t *out, uint32_t *rows, HpsortCudaResult *result)
+			int32_t *out, uint32_t *rows, HpsortCudaResult *result,
+			HpsortCudaError *error = &err)
 {
 	HpsortCudaJob *job;
 	HpsortCudaCode code;
@@ -71,16 +72,16 @@ sort_by_job(HpsortCuda *on, HpsortCudaSpec spec, const int32_t *keys, uint64_t n
 	spec.n_hint = n;
 	spec.wanted = (out != nullptr ? HPSORT_CUDA_KEYS : 0) |
 		(rows != nullptr ? HPSORT_CUDA_PERMUTATION : 0);
-	code = hpsort_cuda_job_open(on, &spec, &job, &err);
+	code = hpsort_cuda_job_open(on, &spec, &job, error);
 	if (code != HPSORT_CUDA_OK)
 		return code;
-	code = hpsort_cuda_job_add(job, keys, n, nullptr, &err);
+	code = hpsort_cuda_job_add(job, keys, n, nullptr, error);
 	if (code == HPSORT_CUDA_OK)
-		code = hpsort_cuda_job_finish(job, result, &err);
+		code = hpsort_cuda_job_finish(job, result, error);
 	if (code == HPSORT_CUDA_OK && out != nullptr)
-		code = hpsort_cuda_job_read_keys(job, 0, n, spec.descending, out, &err);
+		code = hpsort_cuda_job_read_keys(job, 0, n, spec.descending, out, error);
 	if (code == HPSORT_CUDA_OK && rows != nullptr)
-		code = hpsort_cuda_job_read_permutation(job, 0, n, rows, &err);
+		code = hpsort_cuda_job_read_permutation(job, 0, n, rows, error);
 	hpsort_cuda_job_close(job);
 	return code;
 }
