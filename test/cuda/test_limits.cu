@@ -74,7 +74,7 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	ENGINE(hpsort_cuda_trim(context, &err));
 }
 
-/* 52 GB of device memory. */
+/* 60 GB of device memory. */
 void
 test_limits(void)
 {

@@ -275,7 +275,7 @@ test_few_beside(void **state)
 					 HPSORT_CUDA_PARTITION);
 	assert_int_equal(choose(&h100, 30000000, 0, 999999, 8192, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
-	/* where there is none, because the range is too wide or not known */
+	/* where there is none, because the range is too wide */
 	assert_int_equal(choose(&h100, 10000000, 0, 99999999, 8192, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
 	assert_int_equal(choose(&h100, 10000000, ANY, 8192, K).regime,
