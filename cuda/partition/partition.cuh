@@ -3,7 +3,7 @@
  * partition.cuh
  *	  Regime PARTITION: keys go to buckets, each bucket is sorted by its bins.
  *
- * hpsort_cuda_choose() says how many buckets there are and how many bins (a power
+ * regime_choose() says how many buckets there are and how many bins (a power
  * of two, 1 << shift) each of them has.
  *
  *-------------------------------------------------------------------------

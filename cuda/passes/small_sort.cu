@@ -1,24 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * small_sort.cu
- *	  RADIX for few keys: bounds, digits and all passes in one kernel.
+ *	  RADIX for few keys: digits and all passes in one kernel.
  *
- * Up to some hundred thousand keys launches and waits take most of a sort's time, not
- * bytes: CUB's sort of 32 bits is seven launches, and to leave out bits the host must
- * first learn the bounds, a round trip that costs more than the passes it saves.  Here
- * the keys' bounds stay on the device.  In one cooperative kernel each block reads
- * its tile; the blocks find the bounds together, derive from them the number of passes
- * and of a digit's bits, and make the passes with two barriers of the grid each.  All
- * data stays in L2; the barriers, the table of counts that every block reads, and
+ * Up to some hundred thousand keys launches take most of a sort's time, not bytes:
+ * CUB's sort of 32 bits is seven launches.  Here each block of one cooperative kernel
+ * reads its tile, and the blocks make the passes with two barriers of the grid each.
+ * All data stays in L2; the barriers, the table of counts that every block reads, and
  * shared memory bound the speed.
- *
- * one_block.cu sorts what one block holds.  A grid of a single block has no barrier, and
- * is launched as usual.
  *
  *-------------------------------------------------------------------------
  */
-#include <climits>
-
 #include <cooperative_groups.h>
 
 #include "passes/small_sort.cuh"
@@ -46,40 +38,238 @@ struct SmallSort
 	uint32_t   *bins_away;		/* there is one, and the other array */
 	uint32_t   *rows_away;
 	uint32_t   *counts;			/* of each block and digit */
-	Bounds	   *found;			/* of each block's keys */
 	KeyMap		map;
-	bool		bounds_known;
-	bool		descending;
 	HpsortCudaVerdict *verdict;
 };
 
-/*
- * Smallest and largest of the threads' lo and hi, by all threads of a block.  A
- * pair of atomics in shared memory per warp: 32 of them do not matter.  The last
- * barrier lets *shared be used again at once.
- */
-__device__ __forceinline__ void
-block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
+/* One pass: its digit, and where keys and rows come from and go to. */
+struct SmallPass
 {
-	if (threadIdx.x == 0)
-		*shared = {INT_MAX, INT_MIN};
-	__syncthreads();
+	uint32_t	shift;
+	uint32_t	mask;
+	bool		last;			/* its keys go to out, not as bins */
+	const uint32_t *bins_from;
+	uint32_t   *bins_to;
+	const uint32_t *rows_from;
+	uint32_t   *rows_to;
+
+	__device__ __forceinline__ uint32_t digit(uint32_t bin) const { return bin >> shift & mask; }
+};
+
+/* What a block has in shared memory. */
+template <int ITEMS>
+struct SmallShared
+{
+	/* counters are done with when every item knows its place, and not before */
+	union
+	{
+		uint32_t	bins[warps][sweep_digits];
+		__align__(16) uint32_t staged[threads * ITEMS];
+	};
+	uint32_t	part_totals[parts][sweep_digits];
+	uint32_t	part_before[parts][sweep_digits];
+	uint32_t	offsets[sweep_digits];
+	uint32_t	sums[warps];
+};
+
+/*
+ * The steps of a block, in the order in which the kernel calls them.  All threads call
+ * each of them.  Arrays of a thread's own are given by reference: they are registers.
+ */
+template <int ITEMS, bool ROWS>
+struct SmallSteps
+{
+	static constexpr uint32_t tile = threads * ITEMS;
+	static constexpr int row_items = ROWS ? ITEMS : 1;
+
+	const SmallSort &sort;
+	SmallShared<ITEMS> &shared;
+	uint32_t	lane;
+	uint32_t	warp;
+	uint32_t	first;			/* of this thread's items in the tile, 32 apart */
+	uint32_t	begin;			/* of the tile */
+	uint32_t	m;				/* its items */
+
+	/* Keys as bins.  What is behind the end sorts last in every pass, and is never
+	 * written. */
+	__device__ __forceinline__ void
+	load_keys(uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
+	{
 #pragma unroll
-	for (int step = 16; step > 0; step /= 2)
-	{
-		*lo = min(*lo, __shfl_xor_sync(0xffffffffu, *lo, step));
-		*hi = max(*hi, __shfl_xor_sync(0xffffffffu, *hi, step));
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = first + i * 32;
+
+			word[i] = at < m ? static_cast<uint32_t>(sort.keys[begin + at]) : 0;
+			if (ROWS)
+				row[i] = begin + at;
+		}
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t bin = to_bin(sort.map, static_cast<int32_t>(word[i]));
+			const bool	inside = first + i * 32 < m;
+
+			if (inside && bin > sort.map.last)
+				report_outside(sort.verdict, static_cast<int32_t>(word[i]));
+			word[i] = inside ? bin : 0xffffffffu;
+		}
 	}
-	if (threadIdx.x % 32 == 0)
+
+	/* What other SMs have written in this launch: past L1. */
+	__device__ __forceinline__ void
+	load_again(const SmallPass &pass, uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
 	{
-		atomicMin(&shared->lo, *lo);
-		atomicMax(&shared->hi, *hi);
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = first + i * 32;
+
+			word[i] = at < m ? __ldcg(pass.bins_from + begin + at) : 0xffffffffu;
+			if (ROWS)
+				row[i] = at < m ? __ldcg(pass.rows_from + begin + at) : 0;
+		}
 	}
-	__syncthreads();
-	*lo = shared->lo;
-	*hi = shared->hi;
-	__syncthreads();
-}
+
+	/* Where each warp's first item of each digit goes, to shared.bins, and the tile's counts
+	 * to memory, for which the other blocks wait.  Returns the count of the thread's digit,
+	 * or 0. */
+	__device__ __forceinline__ uint32_t
+	count(const SmallPass &pass, const uint32_t (&word)[ITEMS]) const
+	{
+		uint32_t   *bins = shared.bins[warp];
+		uint32_t	total = 0;
+
+#pragma unroll
+		for (int i = 0; i < sweep_digits / 32; i += 4)
+			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
+		__syncwarp();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			atomicAdd(&bins[pass.digit(word[i])], 1u);
+		__syncthreads();
+		if (threadIdx.x < sweep_digits)
+		{
+#pragma unroll 8
+			for (int w = 0; w < warps; w++)
+			{
+				const uint32_t here = shared.bins[w][threadIdx.x];
+
+				shared.bins[w][threadIdx.x] = total;
+				total += here;
+			}
+			/* items behind the end, which all have the highest digit, are no keys: the
+			 * last block takes them out of its counts */
+			__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
+				   total - (threadIdx.x == pass.mask ? tile - m : 0));
+		}
+		return total;
+	}
+
+	/* The keys in the order of their digits in shared memory: warp by warp and item by item
+	 * in the order of the tile, which is what makes the pass stable. */
+	__device__ __forceinline__ void
+	rank(const SmallPass &pass, const uint32_t (&word)[ITEMS], uint32_t (&place)[ITEMS]) const
+	{
+		const uint32_t up_to_this = lanes_up_to_this();
+		volatile uint32_t *counters = shared.bins[warp];
+
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t digit = pass.digit(word[i]);
+			const uint32_t same = lanes_with(digit);
+
+			place[i] = shared.offsets[digit] +
+				place_in_order(&counters[digit], same, up_to_this);
+		}
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			shared.staged[place[i]] = word[i];
+	}
+
+	/*
+	 * Where the tile's items of each digit go, to shared.offsets, when all blocks have
+	 * counted.  exclusive: where the thread's digit begins in the tile, which is taken off
+	 * so that a position in the tile + offset is the target.  Four threads a digit each add
+	 * up a quarter of the blocks: at most 33 loads from L2, eight under way at a time.
+	 */
+	__device__ __forceinline__ void
+	find_offsets(uint32_t exclusive) const
+	{
+		const uint32_t digit = threadIdx.x % sweep_digits;
+		const uint32_t part = threadIdx.x / sweep_digits;
+		uint32_t	total = 0;
+		uint32_t	before = 0;
+		uint32_t	unused;
+
+#pragma unroll 8
+		for (uint32_t b = part; b < gridDim.x; b += parts)
+		{
+			const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
+
+			total += here;
+			before += b < blockIdx.x ? here : 0;
+		}
+		shared.part_totals[part][digit] = total;
+		shared.part_before[part][digit] = before;
+		__syncthreads();
+		total = 0;
+		before = 0;
+		if (threadIdx.x < sweep_digits)
+		{
+#pragma unroll
+			for (int j = 0; j < parts; j++)
+			{
+				total += shared.part_totals[j][threadIdx.x];
+				before += shared.part_before[j][threadIdx.x];
+			}
+		}
+		total = block_exclusive_sum<threads>(total, shared.sums, &unused);
+		if (threadIdx.x < sweep_digits)
+			shared.offsets[threadIdx.x] = total + before - exclusive;
+		__syncthreads();
+	}
+
+	/* From shared memory to where they go: keys, and then rows by way of the same places,
+	 * for which the targets are kept, as their digits are not with them. */
+	__device__ __forceinline__ void
+	write(const SmallPass &pass, const uint32_t (&row)[row_items],
+		  const uint32_t (&place)[ITEMS]) const
+	{
+		uint32_t	target[ITEMS];
+
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = i * threads + threadIdx.x;
+
+			target[i] = 0;
+			if (at < m)
+			{
+				const uint32_t bin = shared.staged[at];
+
+				target[i] = shared.offsets[pass.digit(bin)] + at;
+				if (!pass.last)
+					__stcg(pass.bins_to + target[i], bin);
+				else if (!ROWS || sort.out != nullptr)
+					sort.out[target[i]] = to_key(sort.map, bin);
+			}
+		}
+		if (!ROWS)
+			return;
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			shared.staged[place[i]] = row[i];
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			if (i * threads + threadIdx.x < m)
+				__stcg(&pass.rows_to[target[i]], shared.staged[i * threads + threadIdx.x]);
+	}
+};
 
 /*
  * ITEMS keys a thread: tiles are as small as possible while there are at most
@@ -93,276 +283,64 @@ block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
  * A pass has two barriers of the grid: after the first all counts are written and may
  * be summed up, after the second all items are written and may be read.  The second
  * also keeps the next pass's counts from overwriting counts that a slow block still
- * reads, so that one table serves all passes.  A single block needs no barrier.
+ * reads, so that one table serves all passes.
  */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
 small_sort_kernel(SmallSort sort)
 {
-	constexpr uint32_t tile = threads * ITEMS;
+	using Steps = SmallSteps<ITEMS, ROWS>;
 
-	/* counters are done with when every item knows its place, and not before */
-	union Shared
-	{
-		uint32_t	bins[warps][sweep_digits];
-		uint32_t	staged[tile];
-	};
-	__shared__ __align__(16) Shared shared;
-	__shared__ uint32_t part_totals[parts][sweep_digits];
-	__shared__ uint32_t part_before[parts][sweep_digits];
-	__shared__ uint32_t offsets[sweep_digits];
-	__shared__ uint32_t sums[warps];
-	__shared__ Bounds common;
+	__shared__ __align__(16) SmallShared<ITEMS> shared;
 	const cg::grid_group grid = cg::this_grid();
-	const bool	alone = gridDim.x == 1;
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t warp = threadIdx.x / 32;
-	const uint32_t first = warp * 32 * ITEMS + lane;	/* in the tile */
-	const uint32_t begin = blockIdx.x * tile;
-	const uint32_t m = min(tile, sort.n - begin);
-	KeyMap		map = sort.map;
-	uint32_t	word[ITEMS];
-	uint32_t	row[ROWS ? ITEMS : 1];
-	uint32_t	place[ITEMS];
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t at = first + i * 32;
-
-		word[i] = at < m ? static_cast<uint32_t>(sort.keys[begin + at]) : 0;
-		if (ROWS)
-			row[i] = begin + at;
-	}
-
-	if (!sort.bounds_known)
-	{
-		int32_t		lo = INT_MAX;
-		int32_t		hi = INT_MIN;
-
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			if (first + i * 32 < m)
-			{
-				lo = min(lo, static_cast<int32_t>(word[i]));
-				hi = max(hi, static_cast<int32_t>(word[i]));
-			}
-		block_bounds(&lo, &hi, &common);
-		if (!alone)
-		{
-			if (threadIdx.x == 0)
-			{
-				__stcg(&sort.found[blockIdx.x].lo, lo);
-				__stcg(&sort.found[blockIdx.x].hi, hi);
-			}
-			grid.sync();
-			/* at most a block per SM, which is less than there are threads */
-			if (threadIdx.x < gridDim.x)
-			{
-				lo = __ldcg(&sort.found[threadIdx.x].lo);
-				hi = __ldcg(&sort.found[threadIdx.x].hi);
-			}
-			block_bounds(&lo, &hi, &common);
-		}
-		map.base = sort.descending ? ~static_cast<uint32_t>(hi) :
-			static_cast<uint32_t>(lo);
-		map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
-	}
-
+	const uint32_t begin = blockIdx.x * Steps::tile;
+	const Steps steps = {sort, shared, threadIdx.x % 32, threadIdx.x / 32,
+		threadIdx.x / 32 * 32 * ITEMS + threadIdx.x % 32, begin,
+		min(Steps::tile, sort.n - begin)};
 	/* bits are dealt evenly: fewer digits make longer stretches */
-	const uint32_t range_bits = max(32 - __clz(map.last), 1);
+	const uint32_t range_bits = max(32 - __clz(sort.map.last), 1);
 	const uint32_t passes = (range_bits + sweep_bits - 1) / sweep_bits;
 	const uint32_t bits = (range_bits + passes - 1) / passes;
-	const uint32_t mask = (1u << bits) - 1;
+	uint32_t	word[ITEMS];
+	uint32_t	row[Steps::row_items];
+	uint32_t	place[ITEMS];
 
-	/* what is behind the end sorts last in every pass, and is never written */
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t bin = to_bin(map, static_cast<int32_t>(word[i]));
-		const bool	inside = first + i * 32 < m;
-
-		if (inside && bin > map.last)
-			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
-		word[i] = inside ? bin : 0xffffffffu;
-	}
-
+	steps.load_keys(word, row);
 	for (uint32_t p = 0; p < passes; p++)
 	{
-		const uint32_t shift = p * bits;
-		const bool	last = p + 1 == passes;
 		/* to and fro, so that the last pass ends in out and rows */
 		const bool	home = (passes - p) % 2 == 1;
-		const uint32_t *bins_from = home ? sort.bins_away : sort.bins_home;
-		uint32_t   *bins_to = home ? sort.bins_home : sort.bins_away;
-		const uint32_t *rows_from = home ? sort.rows_away : sort.rows;
-		uint32_t   *rows_to = home ? sort.rows : sort.rows_away;
-		uint32_t   *bins = shared.bins[warp];
-		uint32_t	count = 0;
+		const SmallPass pass = {p * bits, (1u << bits) - 1, p + 1 == passes,
+			home ? sort.bins_away : sort.bins_home, home ? sort.bins_home : sort.bins_away,
+			home ? sort.rows_away : sort.rows, home ? sort.rows : sort.rows_away};
+		uint32_t	unused;
 
 		if (p > 0)
-		{
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-			{
-				const uint32_t at = first + i * 32;
+			steps.load_again(pass, word, row);
 
-				/* written by other SMs in this launch: past L1 */
-				word[i] = at < m ? __ldcg(bins_from + begin + at) : 0xffffffffu;
-				if (ROWS)
-					row[i] = at < m ? __ldcg(rows_from + begin + at) : 0;
-			}
-		}
-#pragma unroll
-		for (int i = 0; i < sweep_digits / 32; i += 4)
-			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
-		__syncwarp();
-		/* counted first and ranked later, because the other blocks wait for the counts */
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			atomicAdd(&bins[word[i] >> shift & mask], 1u);
-		__syncthreads();
-
-		/* a thread per digit: where each warp's first item of it goes */
-		if (threadIdx.x < sweep_digits)
-		{
-#pragma unroll 8
-			for (int w = 0; w < warps; w++)
-			{
-				const uint32_t here = shared.bins[w][threadIdx.x];
-
-				shared.bins[w][threadIdx.x] = count;
-				count += here;
-			}
-			/* items behind the end, which all have the highest digit, are no keys: the
-			 * last block takes them out of its counts */
-			if (!alone)
-				__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
-					   count - (threadIdx.x == mask ? tile - m : 0));
-		}
-
-		/* arrive as early as possible; the wait comes later */
-		cg::grid_group::arrival_token token;
-
-		if (!alone)
-			token = grid.barrier_arrive();
-
-		uint32_t	unused;
-		/* from here to the wait: all work on this tile alone, which takes longer than
-		 * the barrier */
-		const uint32_t exclusive = block_exclusive_sum<threads>(count, sums, &unused);
+		const uint32_t count = steps.count(pass, word);
+		/* arrive as early as possible; from here to the wait all work is on this tile
+		 * alone, which takes longer than the barrier */
+		auto		token = grid.barrier_arrive();
+		const uint32_t exclusive = block_exclusive_sum<threads>(count, shared.sums, &unused);
 
 		if (threadIdx.x < sweep_digits)
-			offsets[threadIdx.x] = exclusive;
+			shared.offsets[threadIdx.x] = exclusive;
 		__syncthreads();
-
-		const uint32_t up_to_this = lanes_up_to_this();
-		volatile uint32_t *counters = bins;
-
-		/* warp by warp and item by item in the order of the tile, which is what makes
-		 * the pass stable */
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-		{
-			const uint32_t digit = word[i] >> shift & mask;
-			const uint32_t same = lanes_with(digit);
-			place[i] = offsets[digit] + place_in_order(&counters[digit], same, up_to_this);
-		}
-		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			shared.staged[place[i]] = word[i];
-		if (!alone)
-		{
-			const uint32_t digit = threadIdx.x % sweep_digits;
-			const uint32_t part = threadIdx.x / sweep_digits;
-			uint32_t	total = 0;
-			uint32_t	before = 0;
-
-			/* four threads a digit, each a quarter of the blocks: at most 16 loads
-			 * from L2, eight under way at a time */
-			grid.barrier_wait(std::move(token));
-#pragma unroll 8
-			for (uint32_t b = part; b < gridDim.x; b += parts)
-			{
-				const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
-
-				total += here;
-				before += b < blockIdx.x ? here : 0;
-			}
-			part_totals[part][digit] = total;
-			part_before[part][digit] = before;
-			__syncthreads();
-			total = 0;
-			before = 0;
-			if (threadIdx.x < sweep_digits)
-			{
-#pragma unroll
-				for (int j = 0; j < parts; j++)
-				{
-					total += part_totals[j][threadIdx.x];
-					before += part_before[j][threadIdx.x];
-				}
-			}
-			total = block_exclusive_sum<threads>(total, sums, &unused);
-			/* minus the place in the tile: position in it + offset is the target */
-			if (threadIdx.x < sweep_digits)
-				offsets[threadIdx.x] = total + before - exclusive;
-		}
-		else if (threadIdx.x < sweep_digits)
-			offsets[threadIdx.x] = 0;
-		__syncthreads();
-
-		/* kept for the rows, whose digits are not with them */
-		uint32_t	target[ITEMS];
-
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-		{
-			const uint32_t at = i * threads + threadIdx.x;
-
-			target[i] = 0;
-			if (at < m)
-			{
-				const uint32_t bin = shared.staged[at];
-
-				target[i] = offsets[bin >> shift & mask] + at;
-				if (!last)
-					__stcg(bins_to + target[i], bin);
-				else if (!ROWS || sort.out != nullptr)
-					sort.out[target[i]] = to_key(map, bin);
-			}
-		}
-		/* rows go the same way through the same memory, once all keys have left it */
-		if (ROWS)
-		{
-			__syncthreads();
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-				shared.staged[place[i]] = row[i];
-			__syncthreads();
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-				if (i * threads + threadIdx.x < m)
-					__stcg(&rows_to[target[i]], shared.staged[i * threads + threadIdx.x]);
-		}
-		if (!last)
-		{
-			if (alone)
-				__syncthreads();
-			else
-				grid.sync();
-		}
+		steps.rank(pass, word, place);
+		grid.barrier_wait(std::move(token));
+		steps.find_offsets(exclusive);
+		steps.write(pass, row, place);
+		if (!pass.last)
+			grid.sync();
 	}
 }
 
 static_assert(threads * SmallTuning::most_items == REGIME_ONE_LAUNCH_TILE,
 			  "what a block of the largest tiles holds");
 
-/*
- * A cooperative launch, which the driver refuses if not all blocks fit on the device at
- * once.  A single block, which has no barrier of the grid, is launched as usual.
- */
+/* A cooperative launch, which the driver refuses if not all blocks fit on the device at
+ * once. */
 template <int ITEMS>
 static void
 launch_small(cudaStream_t stream, SmallSort *sort)
@@ -377,7 +355,7 @@ launch_small(cudaStream_t stream, SmallSort *sort)
 	config.blockDim = dim3(threads);
 	config.stream = stream;
 	config.attrs = &attribute;
-	config.numAttrs = config.gridDim.x > 1 ? 1 : 0;
+	config.numAttrs = 1;
 	check(cudaLaunchKernelExC(&config, sort->rows != nullptr ?
 							  reinterpret_cast<const void *>(
 								  &small_sort_kernel<ITEMS, true>) :
@@ -396,7 +374,7 @@ small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 	/* the carver rounds each array up to 256 bytes */
 	DeviceBuffer workspace(input.context, stream,
 						   arrays * (n * sizeof(uint32_t) + 256) +
-						   sms * (sweep_digits * sizeof(uint32_t) + sizeof(Bounds)) + 512,
+						   sms * sweep_digits * sizeof(uint32_t) + 256,
 						   "a sort of few keys");
 	Carver		carver(workspace);
 	SmallSort	sort = {};
@@ -411,17 +389,14 @@ small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 		carver.take<uint32_t>(n);
 	sort.rows_away = rows != nullptr ? carver.take<uint32_t>(n) : nullptr;
 	sort.counts = carver.take<uint32_t>(sms * sweep_digits);
-	sort.found = carver.take<Bounds>(sms);
 	sort.map = input.map();
-	sort.bounds_known = input.bounds.lo != INT_MIN || input.bounds.hi != INT_MAX;
-	sort.descending = input.descending;
 	sort.verdict = input.verdict;
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
 	/* as few keys a thread as make at most few blocks; with 8, the grid holds
 	 * regime_one_launch_most() keys: a block for each SM, as the kernel waits for its whole
-	 * grid, and found[] and counts[] are for so many blocks */
+	 * grid, and counts[] are for so many blocks */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

@@ -10,13 +10,9 @@
  * parameter, the Pass, says what is read and what is written:
  *	- radix.cu subtracts the lower bound in the first pass and adds it in the
  *	  last, makes up row numbers in the first, and leaves out the keys in the
- *	  last when only the rows are wanted;
+ *	  last when only rows are wanted;
  *	- permutation.cu makes digits of ranks, and packs a row number and the digit
  *	  that is still to be sorted by in one word between its two passes.
- *
- * A pass over few keys leaves itself out if its digit is the same in all keys, which
- * it finds in the digits' counts when it starts, so that the host need not know.
- * Keys whose bounds are not known are then not sorted by bits that they do not have.
  *
  * Differences from CUB: warps' counters stay in registers between the sum over warps
  * and their next use; no item waits for an atomic's result; full tiles have no tests;
@@ -36,16 +32,12 @@ namespace hpsort
 static constexpr int sweep_bits = 8;
 static constexpr int sweep_digits = 1 << sweep_bits;
 static constexpr int sweep_most_passes = 4;
-/* a ticket with this value gives out no tile, however many blocks draw from it */
-static constexpr uint32_t sweep_no_tiles = 1u << 31;
 
 /*
  * One launch.  A word of the look-back holds a count of 30 bits and a code, which
  * says whether the count is of that tile alone (own) or of all tiles up to it (all).
  * Every word ends a launch with the code `all`.  The next launch uses the other
  * two of three codes, and so takes the words that it finds for words not yet written.
- * If a launch leaves itself out, the words of the launch before it have a code that
- * the launch after it uses; where that may happen, each pass has words of its own.
  */
 struct Sweep
 {
@@ -100,30 +92,22 @@ lanes_alike(uint32_t word, uint32_t bit)
 	return votes;
 }
 
-/* Two votes are joined to the result by one instruction, which the compiler does not find. */
-template <int BITS>
-__device__ __forceinline__ uint32_t
-lanes_with_bits(uint32_t digit)
-{
-	uint32_t	same = lanes_alike(digit, 1u);
-
-#pragma unroll
-	for (int b = 1; b + 1 < BITS; b += 2)
-		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
-			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
-	if (BITS % 2 == 0)
-		same &= lanes_alike(digit, 1u << (BITS - 1));
-	return same;
-}
-
 /*
  * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
- * same in one instruction, but takes longer (as CUB's authors found as well).
+ * same in one instruction, but takes longer (as CUB's authors found as well).  Two votes
+ * are joined to the result by one instruction, which the compiler does not find.
  */
 __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
 {
-	return lanes_with_bits<sweep_bits>(digit);
+	uint32_t	same = lanes_alike(digit, 1u);
+
+	static_assert(sweep_bits % 2 == 0, "one vote is left when the others are paired");
+#pragma unroll
+	for (int b = 1; b + 1 < sweep_bits; b += 2)
+		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
+			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
+	return same & lanes_alike(digit, 1u << (sweep_bits - 1));
 }
 
 /* Lanes up to this one; volatile, so that it is read once and not for each item. */
@@ -142,16 +126,15 @@ lanes_up_to_this()
  * All these lanes read the counter, which costs no more than one lane reading it and
  * spares a shuffle; the last of them writes it.
  */
-template <typename Count>
 __device__ __forceinline__ uint32_t
-place_in_order(volatile Count *counter, uint32_t same, uint32_t up_to_this)
+place_in_order(volatile uint32_t *counter, uint32_t same, uint32_t up_to_this)
 {
 	const uint32_t upto = __popc(same & up_to_this);
 	const uint32_t before = *counter;
 
 	__syncwarp();
 	if ((same & ~up_to_this) == 0)
-		*counter = static_cast<Count>(before + upto);
+		*counter = before + upto;
 	__syncwarp();
 	return before + upto - 1;
 }
@@ -202,25 +185,16 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
 	return sum;
 }
 
-/*
- * A tile in shared memory: the warps' counters, and in their place the items by digit.
- * If each digit has as many items, a warp's places are tile / 256 apart; where that is a
- * multiple of 8, keys in order have up to 32 lanes in one bank, unless every 32 places
- * leave one out.
- */
+/* A tile in shared memory: the warps' counters, and in their place the items by digit. */
 template <typename Shape>
 union SweepTile
 {
-	static constexpr uint32_t items = Shape::threads * Shape::items;
-	static constexpr bool leaves_out = items / sweep_digits % 8 == 0 && Shape::padded;
-
 	uint32_t	bins[Shape::threads / 32][sweep_digits];
-	uint32_t	staged[items + (leaves_out ? items / 32 : 0)];
+	uint32_t	staged[Shape::threads * Shape::items];
 };
 
 /*
  * A Pass has
- *	enter()							false: this pass is left out
  *	load(at, inside)				what item number at is read as
  *	prefetches, and if it is true prefetch(at, count)	asks L2 for count items
  *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
@@ -236,114 +210,125 @@ union SweepTile
  *	first one went.
  * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
  */
+/*
+ * The steps by which a block sorts its tile, in the order in which the kernel calls them.
+ * All threads call each of them.  Arrays of a thread's own are given by reference: they are
+ * registers.  A thread's items are warp_at + i * 32 + lane of the tile.
+ */
 template <typename Pass>
-__global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
-sweep_kernel(Pass pass, Sweep sweep)
+struct TileSteps
 {
-	constexpr int sweep_threads = Pass::Shape::threads;
-	constexpr int sweep_items = Pass::Shape::items;
-	constexpr int sweep_tile = sweep_threads * sweep_items;
-	constexpr int sweep_warps = sweep_threads / 32;
+	static constexpr int threads = Pass::Shape::threads;
+	static constexpr int items = Pass::Shape::items;
+	static constexpr int tile_items = threads * items;
+	static constexpr int warps = threads / 32;
 
-	static_assert(sweep_items % 2 == 0 && sweep_tile + sweep_tile / 32 <= 1 << 16,
-				  "places in pairs");
-	static_assert(sweep_tile >= REGIME_SWEEP_FEW_KEYS_TILE, "regime.c sizes for this");
-	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
+	static_assert(items % 2 == 0 && tile_items <= 1 << 16, "places in pairs");
+	static_assert(tile_items >= REGIME_SWEEP_TILE, "regime.c sizes for this");
+	static_assert(threads >= sweep_digits, "a thread per digit");
 
-	/* where item number at is staged */
 	using Tile = SweepTile<typename Pass::Shape>;
-	constexpr bool leaves_out = Tile::leaves_out;
-	auto		padded = [](uint32_t at) { return leaves_out ? at + (at >> 5) : at; };
+	using Local = typename Pass::Local;
 
-	extern __shared__ __align__(16) uint32_t sweep_memory[];
-	Tile	   &shared = *reinterpret_cast<Tile *>(sweep_memory);
-	__shared__ typename Pass::Shared pass_shared;
-	__shared__ uint32_t offsets[sweep_digits];
-	__shared__ uint32_t sums[sweep_digits / 32];
-	__shared__ uint32_t drawn;
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t warp = threadIdx.x / 32;
-	const uint32_t warp_at = warp * 32 * sweep_items;
-	uint32_t   *bins = shared.bins[warp];
-	uint32_t	word[sweep_items];
-	/* two to a register: registers are what the tile's size is bounded by, and
-	 * 34 spilled words a thread doubled what a pass writes to memory */
-	uint32_t	place[sweep_items / 2];
+	const Pass &pass;
+	const Sweep &sweep;
+	Tile	   &shared;
+	typename Pass::Shared &pass_shared;
+	uint32_t   *offsets;		/* shared: of each digit, from the tile to the output */
+	uint32_t   *sums;			/* shared: a word for each warp of digits */
+	uint32_t	lane;
+	uint32_t	warp;
+	uint32_t	warp_at;
+	/* set when a tile has been drawn */
+	uint32_t	tile;
+	uint32_t	in_portion;		/* its first item, within the launch and of all */
+	uint32_t	begin;
+	uint32_t	m;				/* its items */
 
+	__device__ __forceinline__ void
+	clear_counters() const
+	{
 #pragma unroll
-	for (int i = 0; i < sweep_digits / 32; i += 4)
-		reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
-	wait_for_kernel_before();
-	if (!pass.enter())
-		return;
+		for (int i = 0; i < sweep_digits / 32; i += 4)
+			reinterpret_cast<uint4 *>(shared.bins[warp])[i / 4 * 32 + lane] =
+				make_uint4(0, 0, 0, 0);
+	}
 
 	/* tiles in the order of starting, so that none waits for a later one */
-	if (threadIdx.x == 0)
-		drawn = atomicAdd(sweep.ticket, 1u);
-	__syncthreads();
+	__device__ __forceinline__ void
+	draw(uint32_t *drawn)
+	{
+		if (threadIdx.x == 0)
+			*drawn = atomicAdd(sweep.ticket, 1u);
+		__syncthreads();
+		tile = *drawn;
+		in_portion = tile * tile_items;
+		begin = sweep.first + in_portion;
+		m = min(static_cast<uint32_t>(tile_items), sweep.n - in_portion);
+	}
 
-	/* sweep_no_tiles, set by the kernel that counted the digits */
-	if (drawn >= gridDim.x)
-		return;
-
-	const uint32_t tile = drawn;
-	const uint32_t in_portion = tile * sweep_tile;
-	const uint32_t begin = sweep.first + in_portion;
-	const uint32_t m = min(static_cast<uint32_t>(sweep_tile), sweep.n - in_portion);
-
-	/* warp by warp in order, which is what makes the pass stable: a warp's counters
+	/* Warp by warp in order, which is what makes the pass stable: a warp's counters
 	 * come before the next one's, and within a warp items before lanes.  Full tiles
-	 * have no tests, and so all loads under way at once */
-	if (m == sweep_tile)
+	 * have no tests, and so all loads under way at once. */
+	__device__ __forceinline__ void
+	load(uint32_t (&word)[items]) const
 	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			word[i] = pass.load(begin + warp_at + i * 32 + lane, true);
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			word[i] = pass.load(begin + warp_at + i * 32 + lane,
-								warp_at + i * 32 + lane < m);
-	}
-	if constexpr (Pass::prefetches)
-		if (threadIdx.x == 32)
+		if (m == tile_items)
 		{
-			const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
-
-			if (later < sweep.n / sweep_tile)
-				pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
-		}
-	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
-
 #pragma unroll
-	for (int i = 0; i < sweep_items; i++)
-	{
-		word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
-		/* else the compiler keeps what the word was made of as well, and looks
-		 * up more of them at once than there are registers for */
-		if (Pass::made)
-			asm volatile("" : "+r"(word[i]) : : "memory");
+			for (int i = 0; i < items; i++)
+				word[i] = pass.load(begin + warp_at + i * 32 + lane, true);
+		}
+		else
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				word[i] = pass.load(begin + warp_at + i * 32 + lane,
+									warp_at + i * 32 + lane < m);
+		}
+		if constexpr (Pass::prefetches)
+			if (threadIdx.x == 32)
+			{
+				const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
+
+				if (later < sweep.n / tile_items)
+					pass.prefetch(sweep.first + later * tile_items, tile_items);
+			}
 	}
 
-#pragma unroll
-	for (int i = 0; i < sweep_items; i++)
-		atomicAdd(&bins[pass.digit(word[i])], 1u);
-	__syncthreads();
-
-	/* digits' totals, told to later tiles as early as can be */
-	uint32_t	before[sweep_warps];
-	uint32_t	count = 0;
-	uint32_t	inclusive = 0;
-
-	if (threadIdx.x < sweep_digits)
+	/* What was loaded becomes words, whose digits are counted. */
+	__device__ __forceinline__ void
+	count(const Local &local, uint32_t (&word)[items]) const
 	{
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int i = 0; i < items; i++)
+		{
+			word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
+			/* else the compiler keeps what the word was made of as well, and looks
+			 * up more of them at once than there are registers for */
+			if (Pass::made)
+				asm volatile("" : "+r"(word[i]) : : "memory");
+		}
+#pragma unroll
+		for (int i = 0; i < items; i++)
+			atomicAdd(&shared.bins[warp][pass.digit(word[i])], 1u);
+		__syncthreads();
+	}
+
+	/* For the threads that have a digit: its number in the warps before each warp, and in
+	 * the tile, which later tiles are told as early as can be.  Returns the number of items
+	 * with this digit and with the smaller ones of the same 32. */
+	__device__ __forceinline__ uint32_t
+	sum_up(uint32_t (&before)[warps], uint32_t *total) const
+	{
+		uint32_t	count = 0;
+		uint32_t	inclusive;
+
+#pragma unroll
+		for (int w = 0; w < warps; w++)
 			before[w] = shared.bins[w][threadIdx.x];
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int w = 0; w < warps; w++)
 		{
 			const uint32_t here = before[w];
 
@@ -363,89 +348,100 @@ sweep_kernel(Pass pass, Sweep sweep)
 		}
 		if (lane == 31)
 			sums[warp] = inclusive;
+		*total = count;
+		return inclusive;
 	}
 
-	/* all items with one digit are in order already: sorted and constant inputs write
-	 * as they read, and do not queue at one counter */
-	const bool	one_digit = __syncthreads_or(count == sweep_tile);
-	uint32_t	exclusive = inclusive - count;
-
-	if (threadIdx.x < sweep_digits)
+	/* For the threads that have a digit, when sums are complete: where each warp's first
+	 * item of the digit is staged, to bins.  exclusive: of the digits before it of the same
+	 * 32.  Returns where the tile's first item of the digit is staged. */
+	__device__ __forceinline__ uint32_t
+	start_counters(const uint32_t (&before)[warps], uint32_t exclusive) const
 	{
 #pragma unroll
 		for (uint32_t w = 0; w < sweep_digits / 32; w++)
 			exclusive += w < warp ? sums[w] : 0;
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int w = 0; w < warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
+		return exclusive;
+	}
+
+	/* Two places to a register: registers are what the tile's size is bounded by, and 34
+	 * spilled words a thread doubled what a pass writes to memory. */
+	__device__ __forceinline__ static void
+	keep_place(uint32_t (&place)[items / 2], int i, uint32_t at)
+	{
+		if (i % 2 == 0)
+			place[i / 2] = at;
+		else
+			place[i / 2] |= at << 16;
 	}
 
 	/*
-	 * Where an item is staged.  One digit's items stay where they are: they go the way
-	 * of all others, because a way of their own would keep every word in its register
-	 * to the end, beside the values, which made the kernels spill.
+	 * Where each item is staged.  If all items have one digit they stay where they are, so
+	 * that sorted and constant inputs do not queue at one counter.  They go the way of all
+	 * others, because a way of their own would keep every word in its register to the end,
+	 * beside the values, which made the kernels spill.
 	 */
-	auto		keep_place = [&](int i, uint32_t at) {
-		if (i % 2 == 0)
-			place[i / 2] = padded(at);
+	__device__ __forceinline__ void
+	rank(const uint32_t (&word)[items], bool one_digit, uint32_t (&place)[items / 2]) const
+	{
+		if (one_digit)
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				keep_place(place, i, warp_at + i * 32 + lane);
+		}
 		else
-			place[i / 2] |= padded(at) << 16;
-	};
+		{
+			const uint32_t up_to_this = lanes_up_to_this();
+			volatile uint32_t *counters = shared.bins[warp];
 
-	if (one_digit)
-	{
+			__syncthreads();
 #pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			keep_place(i, warp_at + i * 32 + lane);
-	}
-	else
-	{
-		const uint32_t up_to_this = lanes_up_to_this();
-		volatile uint32_t *counters = bins;
+			for (int i = 0; i < items; i++)
+			{
+				const uint32_t digit = pass.digit(word[i]);
+				const uint32_t same = lanes_with(digit);
 
+				keep_place(place, i, place_in_order(&counters[digit], same, up_to_this));
+			}
+		}
 		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-		{
-			const uint32_t digit = pass.digit(word[i]);
-			const uint32_t same = lanes_with(digit);
+	}
 
-			keep_place(i, place_in_order(&counters[digit], same, up_to_this));
+	__device__ __forceinline__ void
+	stage(const uint32_t (&place)[items / 2], const uint32_t (&what)[items]) const
+	{
+#pragma unroll
+		for (int i = 0; i < items; i++)
+			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = what[i];
+	}
+
+	/* Asked for long before they are used: on their way during the look-back. */
+	__device__ __forceinline__ void
+	load_values(const uint32_t (&word)[items], uint32_t (&value)[items]) const
+	{
+		if (m == tile_items)
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
+		}
+		else
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				value[i] = warp_at + i * 32 + lane < m ?
+					pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
 		}
 	}
-	__syncthreads();
 
-	auto		stage = [&](const uint32_t (&items)[sweep_items]) {
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = items[i];
-	};
-
-	stage(word);
-
-	/* asked for long before they are used: on their way during the look-back */
-	uint32_t	value[Pass::values ? sweep_items : 1];
-
-	if constexpr (Pass::values)
-		if (local.by_value)
-		{
-			if (m == sweep_tile)
-			{
-#pragma unroll
-				for (int i = 0; i < sweep_items; i++)
-					value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
-			}
-			else
-			{
-#pragma unroll
-				for (int i = 0; i < sweep_items; i++)
-					value[i] = warp_at + i * 32 + lane < m ?
-						pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
-			}
-		}
-
-	/* only now the tiles before are waited for */
-	if (threadIdx.x < sweep_digits)
+	/* For the threads that have a digit, of which the tile has count items, staged from
+	 * exclusive on: where they go.  Only here the tiles before are waited for. */
+	__device__ __forceinline__ void
+	find_offsets(uint32_t count, uint32_t exclusive) const
 	{
 		const uint32_t earlier = look_back(sweep, tile, threadIdx.x);
 		const uint32_t start = sweep.starts[threadIdx.x] + earlier;
@@ -458,52 +454,51 @@ sweep_kernel(Pass pass, Sweep sweep)
 		if (sweep.next_starts != nullptr && in_portion + m == sweep.n)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
-	__syncthreads();
-
-	/* of what this thread writes, four to a register: values follow when the words
-	 * that had their digits are gone from shared memory */
-	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
 
 	/*
-	 * Full tiles have no tests here either.  With one, each item waited for its word
-	 * and then for its digit's offset before the next was asked for.
+	 * The words from the tile to the output.  digits: of what this thread writes, four to a
+	 * register, if values follow when the words are gone from shared memory.  Full tiles
+	 * have no tests here either.  With one, each item waited for its word and then for its
+	 * digit's offset before the next was asked for.
 	 */
-	constexpr uint32_t stride = sweep_threads + (leaves_out ? sweep_threads / 32 : 0);
-	constexpr int together = 8;
-	const uint32_t *mine = shared.staged + padded(threadIdx.x);
-
-	if (m == sweep_tile)
+	template <int DIGITS>
+	__device__ __forceinline__ void
+	write_words(const Local &local, uint32_t (&digits)[DIGITS]) const
 	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i += together)
-		{
-			uint32_t	out[together];
+		constexpr int together = 8;
+		const uint32_t *mine = shared.staged + threadIdx.x;
 
+		if (m == tile_items)
+		{
 #pragma unroll
-			for (int j = 0; j < together && i + j < sweep_items; j++)
-				out[j] = mine[(i + j) * stride];
-#pragma unroll
-			for (int j = 0; j < together && i + j < sweep_items; j++)
+			for (int i = 0; i < items; i += together)
 			{
-				const uint32_t digit = pass.digit(out[j]);
+				uint32_t	out[together];
 
-				pass.store(local, offsets[digit] + (i + j) * sweep_threads + threadIdx.x,
-						   out[j], begin);
-				if constexpr (Pass::values)
-					digits[(i + j) / 4] |= digit << (i + j) % 4 * 8;
-			}
-		}
-	}
-	else
-	{
 #pragma unroll
-		for (int i = 0; i < sweep_items; i++)
+				for (int j = 0; j < together && i + j < items; j++)
+					out[j] = mine[(i + j) * threads];
+#pragma unroll
+				for (int j = 0; j < together && i + j < items; j++)
+				{
+					const uint32_t digit = pass.digit(out[j]);
+
+					pass.store(local, offsets[digit] + (i + j) * threads + threadIdx.x,
+							   out[j], begin);
+					if constexpr (Pass::values)
+						digits[(i + j) / 4] |= digit << (i + j) % 4 * 8;
+				}
+			}
+			return;
+		}
+#pragma unroll
+		for (int i = 0; i < items; i++)
 		{
-			const uint32_t at = i * sweep_threads + threadIdx.x;
+			const uint32_t at = i * threads + threadIdx.x;
 
 			if (at < m)
 			{
-				const uint32_t value = shared.staged[padded(at)];
+				const uint32_t value = shared.staged[at];
 				const uint32_t digit = pass.digit(value);
 
 				pass.store(local, offsets[digit] + at, value, begin);
@@ -512,32 +507,91 @@ sweep_kernel(Pass pass, Sweep sweep)
 			}
 		}
 	}
-	if constexpr (Pass::values)
+
+	/* Values through the same memory, by way of the same places. */
+	template <int DIGITS>
+	__device__ __forceinline__ void
+	write_values(const uint32_t (&place)[items / 2], const uint32_t (&value)[items],
+				 const uint32_t (&digits)[DIGITS]) const
 	{
-		/* values through the same memory, by way of the same places */
-		if (!local.by_value)
-			return;
+		const uint32_t *mine = shared.staged + threadIdx.x;
+
 		__syncthreads();
-		stage(value);
+		stage(place, value);
 		__syncthreads();
-		if (m == sweep_tile)
+		if (m == tile_items)
 		{
 #pragma unroll
-			for (int i = 0; i < sweep_items; i++)
+			for (int i = 0; i < items; i++)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] +
-								 i * sweep_threads + threadIdx.x, mine[i * stride]);
+								 i * threads + threadIdx.x, mine[i * threads]);
 			return;
 		}
 #pragma unroll
-		for (int i = 0; i < sweep_items; i++)
+		for (int i = 0; i < items; i++)
 		{
-			const uint32_t at = i * sweep_threads + threadIdx.x;
+			const uint32_t at = i * threads + threadIdx.x;
 
 			if (at < m)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] + at,
-								 shared.staged[padded(at)]);
+								 shared.staged[at]);
 		}
 	}
+};
+
+template <typename Pass>
+__global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
+sweep_kernel(Pass pass, Sweep sweep)
+{
+	using Steps = TileSteps<Pass>;
+
+	extern __shared__ __align__(16) uint32_t sweep_memory[];
+	__shared__ typename Pass::Shared pass_shared;
+	__shared__ uint32_t offsets[sweep_digits];
+	__shared__ uint32_t sums[sweep_digits / 32];
+	__shared__ uint32_t drawn;
+	Steps		steps = {pass, sweep, *reinterpret_cast<typename Steps::Tile *>(sweep_memory),
+		pass_shared, offsets, sums, threadIdx.x % 32, threadIdx.x / 32,
+		threadIdx.x / 32 * 32 * Steps::items, 0, 0, 0, 0};
+	const bool	has_digit = threadIdx.x < sweep_digits;
+	uint32_t	word[Steps::items];
+	uint32_t	place[Steps::items / 2];
+	uint32_t	before[Steps::warps];
+	uint32_t	count = 0;
+	uint32_t	inclusive = 0;
+
+	steps.clear_counters();
+	wait_for_kernel_before();
+	steps.draw(&drawn);
+	steps.load(word);
+
+	const typename Pass::Local local = pass.begin(pass_shared, steps.begin, steps.m);
+
+	steps.count(local, word);
+	if (has_digit)
+		inclusive = steps.sum_up(before, &count);
+
+	const bool	one_digit = __syncthreads_or(count == Steps::tile_items);
+	uint32_t	exclusive = inclusive - count;
+
+	if (has_digit)
+		exclusive = steps.start_counters(before, exclusive);
+	steps.rank(word, one_digit, place);
+	steps.stage(place, word);
+
+	uint32_t	value[Pass::values ? Steps::items : 1];
+	uint32_t	digits[Pass::values ? (Steps::items + 3) / 4 : 1] = {};
+
+	if constexpr (Pass::values)
+		if (local.by_value)
+			steps.load_values(word, value);
+	if (has_digit)
+		steps.find_offsets(count, exclusive);
+	__syncthreads();
+	steps.write_words(local, digits);
+	if constexpr (Pass::values)
+		if (local.by_value)
+			steps.write_values(place, value, digits);
 }
 
 /*
@@ -552,12 +606,10 @@ struct Sweeps
 	uint32_t	portions = 0;
 	uint32_t	launches = 0;
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
-	uint32_t   *tickets = nullptr;		/* one a launch; two more, see below */
+	uint32_t   *tickets = nullptr;		/* one a launch, and count_ticket() */
 	uint32_t   *lookback = nullptr;
 	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
-	uint64_t	lookback_bytes = 0;	/* of one set */
-	uint32_t	lookbacks = 1;		/* sets: one for all passes, or one each */
-	uint32_t	least_tile = 0;
+	uint64_t	lookback_bytes = 0;
 	const HpsortCuda *context = nullptr;
 
 	static constexpr uint32_t launches_most = sweep_most_passes * 8;
@@ -570,11 +622,9 @@ struct Sweeps
 		context = engine;
 		constexpr uint64_t most = sweep_most(REGIME_SWEEP_TILE);
 
-		least_tile = regime_sweep_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
-		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
+		lookback_bytes = ((n < most ? n : most) / REGIME_SWEEP_TILE + 1) *
 			sweep_digits * sizeof(uint32_t);
-		lookbacks = regime_sweep_lookbacks(n, passes);
 		launches = 0;
 		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
@@ -583,7 +633,7 @@ struct Sweeps
 
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
-		lookback = carver.take<uint32_t>(lookbacks * lookback_bytes / sizeof(uint32_t));
+		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
 		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
@@ -592,8 +642,6 @@ struct Sweeps
 	{
 		return counts + static_cast<uint64_t>(pass) * portions * sweep_digits;
 	}
-	/* a bit for each pass that would move nothing */
-	uint32_t *flat() const { return tickets + launches_most - 2; }
 	/* for the kernel that counts digits: which of its blocks is the last */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
@@ -614,8 +662,6 @@ struct Sweeps
 			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
 									   cudaFuncAttributeMaxDynamicSharedMemorySize,
 									   static_cast<int>(bytes)), "set up a kernel");
-		if (sweep_tile < least_tile)
-			fail(HPSORT_CUDA_FAILED, "workspace arithmetic is wrong");
 		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
 		{
 			Sweep		sweep;
@@ -626,8 +672,7 @@ struct Sweeps
 			sweep.starts = starts(number) + p * sweep_digits;
 			sweep.next_starts = first + most < n ?
 				starts(number) + (p + 1) * sweep_digits : nullptr;
-			sweep.lookback = lookback + (lookbacks > 1 ? number : 0) *
-				lookback_bytes / sizeof(uint32_t);
+			sweep.lookback = lookback;
 			sweep.ticket = tickets + launches;
 			sweep.own = own[launches % 3];
 			sweep.all = all[launches % 3];
@@ -647,12 +692,10 @@ struct Sweeps
  * Turns counts into starts, for `sets` sets of digits that are stride words apart.
  * Every block of a counting kernel (of at least 256 threads) calls this after its
  * atomics on counts; the last block to come here does the work, since all counts are
- * complete then.  *flat, unless null, gets a bit for each set in which one digit has
- * all n keys.
+ * complete then.
  */
 __device__ __forceinline__ void
-sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
-				  uint32_t *ticket, uint32_t n, uint32_t *flat)
+sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride, uint32_t *ticket)
 {
 	__shared__ uint32_t sums[sweep_digits / 32];
 	__shared__ bool last;
@@ -667,9 +710,6 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 	if (!last)
 		return;
 	__threadfence();
-
-	uint32_t	flat_sets = 0;
-
 	for (uint32_t set = 0; set < sets; set++)
 	{
 		uint32_t	count = 0;
@@ -693,11 +733,9 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 			inclusive += sums[w];
 		if (threadIdx.x < sweep_digits)
 			counts[set * stride + threadIdx.x] = inclusive - count;
-		if (__syncthreads_or(threadIdx.x < sweep_digits && count == n))
-			flat_sets |= 1u << set;
+		/* the next set's sums take the place of these */
+		__syncthreads();
 	}
-	if (threadIdx.x == 0 && flat != nullptr)
-		*flat = flat_sets;
 }
 
 } /* namespace hpsort */
