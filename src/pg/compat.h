@@ -29,6 +29,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "storage/buffile.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/lwlock.h"
 #include "utils/acl.h"
@@ -100,6 +101,15 @@
 #else
 #define COMPAT_PLANNER_EXPLAIN_PARAMETER
 #define COMPAT_PLANNER_EXPLAIN_ARGUMENT
+#endif
+
+/* Before PG 18 the executor is told whether it is called once only. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXECUTOR_RUN_PARAMETER
+#define COMPAT_EXECUTOR_RUN_ARGUMENT
+#else
+#define COMPAT_EXECUTOR_RUN_PARAMETER , bool execute_once
+#define COMPAT_EXECUTOR_RUN_ARGUMENT , execute_once
 #endif
 
 /* PG 19 has one kind of UniquePath, the former UpperUniquePath. */
@@ -203,28 +213,22 @@ compat_buffile_read(BufFile *file, void *ptr, size_t size)
 #endif
 }
 
-/* PG 16 can enlarge a huge chunk without an error when there is no memory. */
+/* Enlarges a chunk of old_size bytes; NULL, and the chunk stays, if there is no memory: before PG 16, for both. */
 static inline void *
-compat_repalloc_no_oom(void *pointer, Size size)
+compat_repalloc_no_oom(void *pointer, Size old_size, Size size)
 {
 #if PG_VERSION_NUM >= 160000
 	return repalloc_extended(pointer, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 #else
-	MemoryContext context = CurrentMemoryContext;
-	void	   *volatile result = NULL;
+	void	   *larger = MemoryContextAllocExtended(GetMemoryChunkContext(pointer), size,
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 
-	PG_TRY();
+	if (larger)
 	{
-		result = repalloc_huge(pointer, size);
+		memcpy(larger, pointer, old_size);
+		pfree(pointer);
 	}
-	PG_CATCH();
-	{
-		/* Out of memory is all that can be wrong; the old chunk is intact. */
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return result;
+	return larger;
 #endif
 }
 
@@ -598,6 +602,13 @@ compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
 	return ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, recent);
 #endif
 }
+
+/* PG 19 has 64 bits for the state of a buffer. */
+#if PG_VERSION_NUM >= 190000
+#define compat_buffer_state(desc) pg_atomic_read_u64(&(desc)->state)
+#else
+#define compat_buffer_state(desc) pg_atomic_read_u32(&(desc)->state)
+#endif
 
 /*
  * Reads and pins the next block of a sequential scan, or InvalidBuffer at the

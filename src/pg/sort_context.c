@@ -38,7 +38,7 @@ pg_grow(void *arena, void *block, size_t old_size, size_t size)
 {
 	if (block == NULL)
 		return pg_alloc(arena, size);
-	return compat_repalloc_no_oom(block, size);
+	return compat_repalloc_no_oom(block, old_size, size);
 }
 
 static void

@@ -139,25 +139,23 @@ like(plan_of($primary, 'SELECT * FROM huge ORDER BY id LIMIT 5', 'SELECT count(*
 same($primary, 'SELECT * FROM huge ORDER BY id DESC LIMIT 1000', 'the first of a huge table');
 warm($primary);
 
-# Sessions share the pins: what one has taken another has not, until it ends.
-my $holder = $primary->background_psql('postgres');
-$holder->query_safe('BEGIN; DECLARE c NO SCROLL CURSOR FOR SELECT * FROM large ORDER BY x; MOVE FORWARD 18500 FROM c');
-like(plan_of($primary, 'SELECT * FROM small ORDER BY x'), qr/Rows: copied \(too few/, 'another session has taken the pins');
+# Sessions share the pins: what a query has taken another one has not, until it ends.  It waits for a lock in the middle of its rows.
+my $blocker = $primary->background_psql('postgres');
+$blocker->query_safe('SELECT pg_advisory_lock(1)');
+my $holder = $primary->background_psql('postgres', on_error_stop => 0);
 my $pid = $holder->query_safe('SELECT pg_backend_pid()');
+$holder->query_until(qr/started/, "\\echo started\nSELECT count((SELECT pg_advisory_lock(1)::text WHERE q.id = 18000)) FROM (SELECT * FROM large ORDER BY x OFFSET 0) q;\n");
+$primary->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid");
+like(plan_of($primary, 'SELECT * FROM small ORDER BY x'), qr/Rows: copied \(too few/, 'another session has taken the pins');
 $primary->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 10000)") if $primary->pg_version >= 14;
 is(own_hits(plan_of($primary, 'SELECT * FROM small ORDER BY x')), $pages, 'a session that is terminated gives its pins back');
 eval { $holder->quit };
+$blocker->quit;
 $primary->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION fails() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	r record;
-	n int := 0;
 BEGIN
-	FOR r IN SELECT * FROM large ORDER BY x LOOP
-		n := n + 1;
-		IF n = 20000 THEN RAISE 'stopped'; END IF;
-	END LOOP;
-EXCEPTION WHEN raise_exception THEN NULL;
+	PERFORM sum(1 / (id - 18000)) FROM (SELECT * FROM large ORDER BY x OFFSET 0) q;
+EXCEPTION WHEN division_by_zero THEN NULL;
 END $$;
 SQL
 $plan = $primary->safe_psql('postgres', 'SELECT fails(); SELECT fails(); EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT * FROM small ORDER BY x');
@@ -400,20 +398,88 @@ SELECT 'equal', array_agg(id) = (SELECT array_agg(id ORDER BY x, id) FROM t) FRO
 SQL
 like($want, qr/Rows: in place.*equal\|t/s, 'a temporary table');
 
-# --- a cursor holds up a vacuum that must have its pages no longer than core's does
+# --- nobody waits for the pages of a query that is left open, or that goes on slowly
 
-$primary->safe_psql('postgres', 'CREATE TABLE busy AS SELECT i AS id, i % 10 AS x FROM generate_series(1, 5000) i; SELECT count(*) FROM busy');
+# Half of the rows of each page are dead before a cursor is opened, so that vacuum moves the others.
+sub make_busy
+{
+	$primary->safe_psql('postgres', <<'SQL');
+DROP TABLE IF EXISTS busy, busier;
+CREATE TABLE busy AS SELECT i AS id, i % 10 AS x, repeat(chr(97 + i % 26), 10 + i % 50) AS filler FROM generate_series(1, 5000) i;
+CREATE TABLE busier AS SELECT id, x, filler || 'r' AS filler FROM busy;
+DELETE FROM busy WHERE id % 2 = 0;
+DELETE FROM busier WHERE id % 2 = 0;
+ANALYZE busy, busier;
+SELECT count(*) FROM busy;
+SELECT count(*) FROM busier;
+SQL
+}
+
+# Changes the tables, and cleans up every page of them, within two seconds for both.  Truncating them would wait for the locks of any open query.
+sub clean_up
+{
+	my ($name) = @_;
+	$primary->safe_psql('postgres', "UPDATE $_ SET x = x + 1 WHERE id % 3 = 0; DELETE FROM $_ WHERE id % 5 = 1") for 'busy', 'busier';
+	my ($rc, undef, $err) = $primary->psql('postgres', "SET statement_timeout = '1s';\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING, TRUNCATE off) busy;\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING, TRUNCATE off) busier;\n");
+	ok($rc == 0 && $err eq '', "$name: vacuum need not wait") or diag($err);
+}
+
+my $nested = 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_indexscan = off;';
+for my $case ([ 'NO SCROLL', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100', 'FETCH 1', 'FETCH ALL' ],
+	[ 'NO SCROLL', "SET work_mem = '64kB';", 'SELECT *, ctid FROM busy ORDER BY x, id', 'FETCH 100', 'FETCH ALL' ],
+	[ 'SCROLL', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100', 'FETCH BACKWARD 50', 'FETCH ALL', 'FETCH BACKWARD ALL' ],
+	[ 'SCROLL', "SET work_mem = '64kB';", 'SELECT * FROM busy ORDER BY x, id', 'FETCH 1000', 'FETCH BACKWARD 500', 'FETCH ALL', 'FETCH BACKWARD ALL' ],
+	[ 'SCROLL', '', 'SELECT * FROM busy ORDER BY filler, id', 'FETCH ALL', 'FETCH PRIOR', 'FETCH BACKWARD ALL' ],
+	[ '', '', 'SELECT filler, id FROM busy ORDER BY x, id LIMIT 500', 'FETCH ALL', 'FETCH BACKWARD 20', 'FETCH ALL' ],
+	[ 'NO SCROLL', '', 'SELECT * FROM busy ORDER BY x, id LIMIT 500', 'FETCH ALL', 'FETCH 1' ],
+	[ 'NO SCROLL', $nested, 'SELECT * FROM (SELECT * FROM busy ORDER BY x, id OFFSET 0) q, generate_series(1, 3) g', 'FETCH 32', 'FETCH 1', 'FETCH ALL' ],
+	[ 'NO SCROLL', '', '(SELECT * FROM busy ORDER BY x, id) UNION ALL (SELECT * FROM busier ORDER BY x, id) ORDER BY x, id', 'FETCH 100', 'FETCH 3', 'FETCH ALL' ],
+	[ 'SCROLL', $nested, 'SELECT a.id, b.x, a.filler, b.filler FROM busy a JOIN (SELECT * FROM busier ORDER BY x, id) b ON a.id / 5 = b.id / 5 ORDER BY a.x, b.id', 'FETCH 7', 'FETCH 10', 'FETCH BACKWARD ALL' ],
+	[ 'SCROLL', 'SET enable_hashjoin = off; SET enable_nestloop = off;', 'SELECT a.filler, b.* FROM busy a JOIN busier b USING (id) ORDER BY id', 'FETCH 7', 'FETCH BACKWARD 3', 'FETCH ALL' ],
+	[ 'WITH HOLD', '', 'SELECT * FROM busy ORDER BY x, id', 'FETCH 100', 'COMMIT', 'FETCH ALL' ],
+	[ 'SCROLL WITH HOLD', "SET work_mem = '64kB';", 'SELECT * FROM busy ORDER BY filler, id', 'FETCH 100', 'FETCH BACKWARD 10', 'COMMIT', 'FETCH BACKWARD ALL' ])
+{
+	my ($options, $settings, $query, $first, @others) = @$case;
+	my ($scroll, $hold) = $options =~ /^(.*?) ?(WITH HOLD)?$/;
+	my %rows;
+
+	make_busy();
+	for my $sort ('forbid', 'force')
+	{
+		my $reader = $primary->background_psql('postgres');
+		my $open = "DECLARE c $scroll CURSOR " . ($hold // '') . " FOR $query";
+
+		$reader->query_safe("$settings SET hpsort.debug_sort = $sort");
+		like($reader->query_safe("EXPLAIN (COSTS OFF) $query"), qr/HpSort/, "$query: HpSort") if $sort eq 'force';
+		$reader->query_safe("BEGIN; $open");
+		$rows{$sort} = $reader->query_safe("$first FROM c");
+		clean_up("$options $query, $first") if $sort eq 'force';
+		for my $other (@others)
+		{
+			$rows{$sort} .= "\n$other\n" . $reader->query_safe($other eq 'COMMIT' ? $other : "$other FROM c");
+			is(own_hits(plan_of($primary, 'SELECT * FROM small ORDER BY x')), $pages, "$other: no pins stay taken") if $sort eq 'force' && $other ne 'COMMIT';
+		}
+		$reader->quit;
+	}
+	ok($rows{force} eq $rows{forbid}, "$options $query: rows are what they were") or diag(substr($rows{force}, 0, 500));
+}
+
+# All pages are pinned in the middle of a query that returns its rows slowly; it gives them back when it is asked for more.
+make_busy();
+like(plan_of($primary, 'SELECT * FROM busy ORDER BY x'), qr/Rows: in place/, 'rows stay in place');
+my $slow = "SELECT 'sum', md5(string_agg(q::text || (SELECT pg_sleep(0.02)::text WHERE q.id % 16 = 1) IS NULL::text, ';')) FROM (SELECT * FROM busy ORDER BY x OFFSET 0) q";
+$want = $primary->safe_psql('postgres', "SET hpsort.debug_sort = forbid; " . $slow =~ s/0\.02/0/r =~ s/ORDER BY x/ORDER BY x, id/r);
 $holder = $primary->background_psql('postgres');
-$holder->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT * FROM busy ORDER BY x; FETCH 100 FROM c');
-$primary->safe_psql('postgres', 'UPDATE busy SET x = x + 1 WHERE id % 2 = 0; DELETE FROM busy WHERE id % 5 = 1; VACUUM busy');
-is($holder->query_safe('FETCH ALL FROM c; SELECT 1') =~ tr/\n//, 4900, 'rows changed since are what they were');
-my $vacuum = $primary->background_psql('postgres');
-$vacuum->query_until(qr/started/, "\\echo started\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING) busy;\n\\echo vacuumed\n");
-$holder->query_safe('CLOSE c');
-$vacuum->query_until(qr/vacuumed/, '');
-pass('vacuum gets its pages when the cursor is closed');
-$holder->query_safe('COMMIT');
-$_->quit for $holder, $vacuum;
+$pid = $holder->query_safe('SELECT pg_backend_pid()');
+$holder->query_until(qr/started/, "\\echo started\n$slow;\n");
+$primary->poll_query_until('postgres', "SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = $pid");
+$primary->safe_psql('postgres', "SET statement_timeout = '2s'; UPDATE busy SET x = x + 1 WHERE id % 3 = 0");
+($rc, undef, $err) = $primary->psql('postgres', "SET statement_timeout = '2500ms';\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING, TRUNCATE off) busy;\n");
+is("$rc $err", '0 ', 'vacuum gets the pages of a slow query');
+is($primary->safe_psql('postgres', "SELECT state FROM pg_stat_activity WHERE pid = $pid"), 'active', 'which has not ended');
+$got = $holder->query_until(qr/sum\|\w+/, '');
+is(($got =~ /(sum\|\w+)/)[0], $want, 'and its rows are right');
+$holder->quit;
 
 # --- a standby, where no page stays pinned
 

@@ -21,6 +21,9 @@ StaticAssertDecl(MaxHeapTuplesPerPage < (1 << ROW_PLACE_LINE_BITS),
 /* Pins taken out of the budget at once. */
 #define PINS_AT_ONCE 256
 
+/* Milliseconds between two looks for somebody who waits for a page. */
+#define LOOK_EVERY 1000
+
 /* A MemoryContextCallback: the pins themselves are the resource owner's, or gone. */
 static void
 give_back_budget(void *arg)
@@ -101,6 +104,8 @@ row_fetch_reserve(RowFetch *fetch, uint32 pages)
 static bool
 may_stay_pinned(RowFetch *fetch)
 {
+	if (fetch->by_row)
+		return false;
 	if (fetch->npinned == fetch->share.pins && !fetch->exhausted)
 	{
 		row_fetch_reserve(fetch, Min(PINS_AT_ONCE, fetch->npages - fetch->npinned));
@@ -156,6 +161,28 @@ row_fetch_unpin(RowFetch *fetch)
 		}
 	pin_budget_give_back(&fetch->share);
 	fetch->exhausted = false;
+}
+
+bool
+row_fetch_is_waited_for(RowFetch *fetch)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	uint32		number;
+	uint32		seen = 0;
+
+	if (fetch->share.local || !TimestampDifferenceExceeds(fetch->looked, now, LOOK_EVERY))
+		return false;
+	fetch->looked = now;
+	for (number = 0; number < fetch->npages && seen < fetch->npinned + fetch->has_single; number++)
+		if (row_fetch_is_pinned(fetch->pages[number]))
+		{
+			BufferDesc *desc = GetBufferDescriptor((fetch->pages[number].where >> 1) - 1);
+
+			if ((compat_buffer_state(desc) & BM_PIN_COUNT_WAITER) != 0)
+				return true;
+			seen++;
+		}
+	return false;
 }
 
 void

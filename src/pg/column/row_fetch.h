@@ -22,7 +22,8 @@
  *
  * Pages stay pinned as far as pin_budget.h allows.  Beyond that the page of the row
  * fetched last is pinned, and no other, which takes several times as long.  Pins belong to
- * the current resource owner.
+ * the current resource owner.  Who cleans up a page (VACUUM with FREEZE) waits for its pins:
+ * row_fetch_is_waited_for finds out.
  */
 #ifndef HPSORT_PG_COLUMN_ROW_FETCH_H
 #define HPSORT_PG_COLUMN_ROW_FETCH_H
@@ -34,6 +35,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "pg/column/batch.h"
 #include "pg/column/pin_budget.h"
@@ -72,6 +74,8 @@ typedef struct RowFetch
 	uint32		npinned;		/* of those that stay pinned */
 	PinShare	share;			/* so many may stay pinned */
 	bool		exhausted;		/* which has no more */
+	bool		by_row;			/* no page stays pinned from now on */
+	TimestampTz looked;			/* when row_fetch_is_waited_for last looked at the pages */
 	bool		has_single;		/* page single is pinned for the row fetched last */
 	uint32		single;
 } RowFetch;
@@ -97,9 +101,15 @@ extern Size row_fetch_memory(const RowFetch *fetch);
 
 /*
  * Unpins all pages: rows fetched so far are no longer there.  Must be called in the end,
- * unless by an error.
+ * unless by an error.  Rows can be fetched again afterwards.
  */
 extern void row_fetch_unpin(RowFetch *fetch);
+
+/*
+ * Returns whether somebody waits for a page that is pinned here.  It looks at all pages, but at none
+ * within a second after it has done so.
+ */
+extern bool row_fetch_is_waited_for(RowFetch *fetch);
 
 /*
  * Pins a page added, which stays pinned; NULL if it has not been read, or may not stay so.  Its rows do not
@@ -189,8 +199,9 @@ row_fetch_stays(const RowFetch *fetch, uint32 place)
 #define ROW_FETCH_AT_ONCE 32
 
 /*
- * A page that is not pinned may be another one now, where it was last, which does not matter; of one that
- * has not been read nothing is prefetched.
+ * Prefetches the line pointer of a row, whose address follows from the number of the buffer: the page is not read, so
+ * that it need not be pinned, nor be in that buffer any more.  Where it is not pinned, what pinning it will read is
+ * prefetched as well.  Of a page that has never been read nothing is prefetched.
  */
 static pg_attribute_always_inline void
 row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
@@ -199,16 +210,23 @@ row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
 
 	if (likely(at.where != 0))
 		__builtin_prefetch(PageGetItemId(row_fetch_page(at), ROW_PLACE_LINE(place)));
+	if (at.where > 0 && !row_fetch_is_pinned(at))
+		__builtin_prefetch(GetBufferDescriptor((at.where >> 1) - 1));
 }
 
+/*
+ * Prefetches a row.  Its line pointer is read, and so its page is pinned, if it may stay so; if not, nothing is
+ * prefetched.  Rows fetched before may be unpinned if their pages do not stay pinned.
+ */
 static pg_attribute_always_inline void
-row_fetch_prefetch_row(const RowFetch *fetch, uint32 place)
+row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 {
-	RowFetchPage at = fetch->pages[ROW_PLACE_PAGE(place)];
+	uint32		number = ROW_PLACE_PAGE(place);
+	RowFetchPage at = fetch->pages[number];
+	Page		page = likely(row_fetch_is_pinned(at)) ? row_fetch_page(at) : row_fetch_keep(fetch, number);
 
-	if (likely(at.where != 0))
+	if (likely(page != NULL))
 	{
-		Page		page = row_fetch_page(at);
 		const char *row = (const char *) page + ItemIdGetOffset(PageGetItemId(page, ROW_PLACE_LINE(place)));
 
 		__builtin_prefetch(row);

@@ -1,6 +1,7 @@
 /*
  * hooks.c
- *		The planner hooks that all custom scan nodes share (see README.md).
+ *		The planner hooks that all custom scan nodes share (see README.md), and the start
+ *		of the executor's (whole_run.h).
  *
  * Each hook calls the one that was there before it, always and first, and asks the
  * nodes in turn afterwards.  Planning of queries that no node touches must not
@@ -22,6 +23,7 @@
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/planner.h"
+#include "pg/nodes/sort/whole_run.h"
 
 static planner_hook_type prev_planner_hook = NULL;
 static create_upper_paths_hook_type prev_upper_paths_hook = NULL;
@@ -106,4 +108,5 @@ nodes_init(void)
 	set_rel_pathlist_hook = rel_pathlist_hook;
 	prev_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = join_pathlist_hook;
+	whole_run_init();
 }

@@ -356,13 +356,19 @@ sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinat
 	((HpSortState *) node)->shared = (HpSortShared *) coordinate;
 }
 
-/* Called before shared memory is detached. */
+/*
+ * Called when the executor returns from a query that may be left open, as a cursor is, and before shared memory is
+ * detached.
+ */
 static void
 sort_node_shutdown(CustomScanState *node)
 {
 	HpSortState *state = (HpSortState *) node;
 	Size		size;
 	HpSortShared *copy;
+
+	if (state->in_place)
+		in_place_unpin(state->in_place);
 
 	/* A worker has sorted partitions since it published its statistics. */
 	if (state->shared == NULL || IsParallelWorker())

@@ -1,7 +1,7 @@
 /*
  * in_place.c
  *		Rows in order that stay where they are (see in_place.h): reading keys and
- *		places, and the change to copying.
+ *		places, and the change to copying.  in_place_read.c returns the rows.
  */
 #include "postgres.h"
 
@@ -19,15 +19,13 @@
 #include "pg/nodes/sort/in_place.h"
 #include "pg/nodes/sort/in_place_allowed.h"
 #include "pg/nodes/sort/store/sort.h"
+#include "pg/nodes/sort/whole_run.h"
 
 /* Rows handled between two looks at interrupts. */
 #define CHECK_EVERY 1024
 
 /* Rows of a batch for which room is made at once: little, where work_mem is. */
 #define TAKE_AT_ONCE 512
-
-/* Places of a tape that are in memory at once. */
-#define TAPE_PLACES 2048
 
 /*
  * Rows are copied if of the pages read more than one of so many, and more than so many
@@ -571,8 +569,8 @@ write_tape(InPlace *rows)
 	const uint32 *places;
 	uint64		n;
 
-	rows->tape = tape_create(file, TAPE_PLACES * sizeof(uint32));
-	rows->buffer = palloc_array(uint32, TAPE_PLACES);
+	rows->tape = tape_create(file, IN_PLACE_TAPE_PLACES * sizeof(uint32));
+	rows->buffer = palloc_array(uint32, IN_PLACE_TAPE_PLACES);
 	MemoryContextSwitchTo(old);
 	while ((n = partitions_next_refs(rows->partitions, &places)) > 0)
 	{
@@ -599,9 +597,11 @@ finish(InPlace *rows)
 		partitions_finish(rows->partitions);
 		if (rows->spec->random)
 			write_tape(rows);
+		in_place_end_sort(rows);
 		return;
 	}
 	row_store_sort(rows->store, &rows->spec->context);
+	in_place_end_sort(rows);
 	rows->count = rows->nplaces = row_store_count(rows->store);
 	stats->plan = sorted->plan;
 	stats->compared = sorted->compared;
@@ -610,11 +610,17 @@ finish(InPlace *rows)
 	stats->space = rows->store->peak + row_fetch_memory(rows->fetch);
 }
 
-/* Whether line pointers are kept beside places: where all rows will be returned, and there seems to be memory. */
+/*
+ * Whether line pointers are kept beside places: where all rows will be returned from pages that stay pinned, and there
+ * seems to be memory.
+ */
 static bool
-keeps_items(const RowStore *store, const RowSortSpec *spec)
+keeps_items(const InPlace *rows)
 {
-	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 &&
+	const RowStore *store = rows->store;
+	const RowSortSpec *spec = rows->spec;
+
+	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 && !rows->copied &&
 		spec->expected_rows * (row_store_ref_bytes(spec->keys) + sizeof(uint32)) < work_mem * 1024.0;
 }
 
@@ -642,14 +648,15 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	rows->child = node;
 	rows->slot = slot;
 	rows->fetch = row_fetch_create(node->ss_currentRelation, spec->memory);
+	rows->copied = !whole_run(child->state);
 	blocks = RelationGetNumberOfBlocks(node->ss_currentRelation);
-	if (in_place_pins_all(bound, blocks))
+	if (!rows->copied && in_place_pins_all(bound, blocks))
 		row_fetch_reserve(rows->fetch, blocks);
 	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
 	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
 											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
 	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) : 0;
-	rows->store->noted = keeps_items(rows->store, spec);
+	rows->store->noted = keeps_items(rows);
 
 	reading = palloc0_object(Reading);
 	reading->rows = rows;
@@ -690,86 +697,4 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 		rows = NULL;
 	}
 	return rows;
-}
-
-/* --- the rows in order */
-
-void
-in_place_read(InPlace *rows, uint64 i)
-{
-	if (rows->tape)
-	{
-		rows->first = i - i % TAPE_PLACES;
-		rows->nplaces = Min(rows->count - rows->first, TAPE_PLACES);
-		rows->places = rows->buffer;
-		tape_get_items(rows->tape, rows->first * sizeof(uint32), rows->buffer,
-					   rows->nplaces * sizeof(uint32));
-		return;
-	}
-	if (i == 0 && rows->nplaces > 0)
-		partitions_rewind(rows->partitions);
-	else
-		Assert(i == rows->first + rows->nplaces);
-	rows->first = i;
-	rows->nplaces = partitions_next_refs(rows->partitions, &rows->places);
-	if (rows->nplaces == 0)
-		elog(ERROR, "no more places in a temporary file");
-}
-
-void
-in_place_prefetch(const InPlace *rows, uint64 i)
-{
-	uint64		end = rows->first + rows->nplaces;
-	bool		begins = i == rows->first;
-	uint64		j;
-
-	if (rows->store->sorted_notes && rows->store->nnull == 0)
-	{
-		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
-			row_fetch_prefetch_item(rows->fetch, in_place_of(rows, j), row_store_note(rows->store, j));
-		return;
-	}
-
-	/* The line pointers of the rows after those whose line pointers were prefetched before. */
-	for (j = begins ? i : i + 2 * ROW_FETCH_AT_ONCE; j < Min(i + 3 * ROW_FETCH_AT_ONCE, end); j++)
-		row_fetch_prefetch_line(rows->fetch, in_place_of(rows, j));
-	for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
-		row_fetch_prefetch_row(rows->fetch, in_place_of(rows, j));
-}
-
-void
-in_place_rewind(InPlace *rows)
-{
-	rows->position.at = 0;
-	rows->position.at_end = false;
-}
-
-void
-in_place_mark(InPlace *rows)
-{
-	rows->mark = rows->position;
-}
-
-void
-in_place_restore(InPlace *rows)
-{
-	rows->position = rows->mark;
-}
-
-void
-in_place_at_end(InPlace *rows)
-{
-	ExecClearTuple(rows->slot);
-	if (!rows->spec->random && !rows->spec->rewind)
-		row_fetch_unpin(rows->fetch);
-}
-
-void
-in_place_end(InPlace *rows)
-{
-	ExecClearTuple(rows->slot);
-	row_fetch_unpin(rows->fetch);
-	if (rows->partitions)
-		partitions_destroy(rows->partitions);
-	row_store_destroy(rows->store);
 }

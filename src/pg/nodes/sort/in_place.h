@@ -12,6 +12,10 @@
  * (partitions.h).  They come back partition after partition; where rows may be read
  * backward or from a mark, their places are written once more, in order, to a tape.
  *
+ * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of them:
+ * then all are unpinned, and pinned again as rows are wanted.  A query that stops in the middle (whole_run.h)
+ * returns each row as a copy, and pins its page while it is copied: so an idle cursor keeps none.
+ *
  * It pays where the table is in the buffer pool, which shows while it is read: if more
  * pages come from disk than a few, if not even the list of pages fits into work_mem, or if
  * abbreviations are of no use, the rows are copied into a RowSort, those read so far and the others.
@@ -27,6 +31,9 @@
 #include "pg/nodes/sort/place_rows.h"
 #include "pg/nodes/sort/row_sort.h"
 
+/* Places of a tape that are in memory at once. */
+#define IN_PLACE_TAPE_PLACES 2048
+
 typedef struct InPlace
 {
 	const RowSortSpec *spec;
@@ -36,6 +43,7 @@ typedef struct InPlace
 	RowStore   *store;			/* keys, and places as references */
 	RowFetch   *fetch;
 	uint64		count;			/* rows that can be read */
+	bool		copied;			/* each row is returned as a copy, and no page stays pinned */
 	RowSortPosition position;
 	RowSortPosition mark;
 
@@ -57,9 +65,21 @@ typedef struct InPlace
  */
 extern InPlace *in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound);
 
+/*
+ * Ends a sort, during which pages stay pinned as rows are fetched to be compared: unpins them where rows are
+ * returned as copies.
+ */
+extern void in_place_end_sort(InPlace *rows);
+
 extern void in_place_rewind(InPlace *rows);
 extern void in_place_mark(InPlace *rows);
 extern void in_place_restore(InPlace *rows);
+
+/*
+ * Unpins all pages, of which the row returned last is no longer valid unless it is a copy.  More
+ * rows can be read.
+ */
+extern void in_place_unpin(InPlace *rows);
 
 /* Gives back what is not memory of the sort. */
 extern void in_place_end(InPlace *rows);
@@ -96,8 +116,14 @@ in_place_of(const InPlace *rows, uint64 i)
 	return rows->places ? rows->places[i - rows->first] : row_store_ref(rows->store, i);
 }
 
-/* Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the other. */
-extern void in_place_prefetch(const InPlace *rows, uint64 i);
+/*
+ * Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the other; before
+ * that all pages are unpinned if somebody waits for one of them.
+ */
+extern void in_place_prefetch(InPlace *rows, uint64 i);
+
+/* Returns a copy of the row at a place, and leaves no page pinned. */
+extern TupleTableSlot *in_place_copy(InPlace *rows, uint32 place);
 
 /* Fetches row i in order, i < count. */
 static inline TupleTableSlot *
@@ -112,8 +138,10 @@ in_place_fetch(InPlace *rows, uint64 i)
 		in_place_read(rows, i);
 	if ((i - rows->first) % ROW_FETCH_AT_ONCE == 0)
 		in_place_prefetch(rows, i);
-	item = row_store_note(rows->store, i);
 	place = in_place_of(rows, i);
+	if (unlikely(rows->copied))
+		return in_place_copy(rows, place);
+	item = row_store_note(rows->store, i);
 	tuple = likely(item != 0) ? row_fetch_item(rows->fetch, place, item) : row_fetch(rows->fetch, place);
 	in_place_show(rows, tuple, place);
 	return place_rows_project(rows->child, rows->slot);

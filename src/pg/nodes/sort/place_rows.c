@@ -56,7 +56,7 @@ forget_values(void *arg)
 static void
 prefetch(void *arg, const uint32 *places, int n, bool where)
 {
-	const RowFetch *fetch = ((PlaceRows *) arg)->fetch;
+	RowFetch   *fetch = ((PlaceRows *) arg)->fetch;
 	int			i;
 
 	if (where)
