@@ -135,18 +135,16 @@ code_of(const GroupBound *bound, const RowKey *key)
 	return code;
 }
 
-/* As group_bound_image, of the first key after the group's. */
+/* The group_bound_image of a row's first key after the group's; 0 if that key is left to core. */
 static uint64
 cutoff_image(const GroupBound *bound, const RowKey *key)
 {
+	const KeyColumns *keys = bound->store->keys;
 	int			i = bound->spec.ngroup;
-	const KeyColumn *column = &bound->store->keys->keys[i];
 
-	if (i >= bound->store->keys->nexact)
+	if (i >= keys->nexact)
 		return 0;
-	if ((key->nulls >> i) & 1)
-		return column->nulls_first ? 0 : PG_UINT64_MAX;
-	return key->images[i] + (!column_kind_is_wide(column->kind) ? 1 : 0);
+	return group_bound_image(&keys->keys[i], key->images[i], (key->nulls >> i) & 1);
 }
 
 /* Whether two rows have the same values of the keys from .. to - 1, which are mapped. */
@@ -432,8 +430,6 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 {
 	int			k = bound->spec.ngroup;
 	const KeyColumn *key = &bound->store->keys->keys[k];
-	uint64		more;
-	uint64		null;
 	int			i;
 
 	if (k >= bound->store->keys->nexact)
@@ -441,12 +437,10 @@ order_images(const GroupBound *bound, const GroupBoundKeys *keys, uint64 *images
 		memset(images, 0, keys->n * sizeof(uint64));
 		return images;
 	}
-	more = !column_kind_is_wide(key->kind) ? 1 : 0;
-	null = key->nulls_first ? 0 : PG_UINT64_MAX;
-	if (more == 0 && keys->nulls[k] == NULL)
+	if (column_kind_is_wide(key->kind) && keys->nulls[k] == NULL)
 		return keys->images[k];
 	for (i = 0; i < keys->n; i++)
-		images[i] = keys->nulls[k] && keys->nulls[k][i] ? null : keys->images[k][i] + more;
+		images[i] = group_bound_image(key, keys->images[k][i], keys->nulls[k] && keys->nulls[k][i]);
 	return images;
 }
 

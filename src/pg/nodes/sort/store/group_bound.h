@@ -158,11 +158,11 @@ group_bound_find(const GroupBound *bound, uint64 code)
  * end of the range.
  */
 static inline uint64
-group_bound_image(KeyColumn *key, Datum value, bool isnull)
+group_bound_image(const KeyColumn *key, uint64 image, bool isnull)
 {
 	if (unlikely(isnull))
 		return key->nulls_first ? 0 : PG_UINT64_MAX;
-	return key_image(key, value) + (!column_kind_is_wide(key->kind) ? 1 : 0);
+	return image + (column_kind_is_wide(key->kind) ? 0 : 1);
 }
 
 /* Whether a row cannot be among the first of its group. */
@@ -196,8 +196,10 @@ group_bound_refuses(GroupBound *bound, TupleTableSlot *slot)
 		return false;
 	if (ngroup < keys->nexact)
 	{
-		value = slot_getattr(slot, keys->keys[ngroup].attno, &isnull);
-		image = group_bound_image(&keys->keys[ngroup], value, isnull);
+		KeyColumn  *key = &keys->keys[ngroup];
+
+		value = slot_getattr(slot, key->attno, &isnull);
+		image = group_bound_image(key, isnull ? 0 : key_image(key, value), isnull);
 	}
 	if (image < bound->images[at])
 		return false;
