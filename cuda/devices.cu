@@ -44,7 +44,6 @@ read_limits(int ordinal, HpsortCudaLimits *limits)
 	limits->shared_bytes =
 		attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
 	limits->memory_bytes = properties.totalGlobalMem;
-	limits->l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
 }
 
 /* Never launched: check_compiled_for() asks whether there is machine code of it. */

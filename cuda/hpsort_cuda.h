@@ -20,7 +20,6 @@
  *	- A context belongs to one device (by ordinal) and may be used by several
  *	  threads at once.  A job belongs to one thread at a time, except for
  *	  hpsort_cuda_job_cancel(), which any thread may call.
- *	- Streams are passed as void * (a cudaStream_t, which is also a CUstream).
  *	- The calling thread's current device, or that it has none yet, is as before
  *	  on return; no context is created on a device other than the one named.
  *
@@ -77,13 +76,6 @@ typedef struct HpsortCudaError
 #define HPSORT_CUDA_PERMUTATION	4u	/* stable: row index of each position */
 
 /*
- * For HpsortCudaShape alone, with KEYS or PERMUTATION: all keys are there and one
- * call puts them where they are wanted, as hpsort_cuda_sort() and
- * hpsort_cuda_permutation() do.  What is counted chunk by chunk is not.
- */
-#define HPSORT_CUDA_AT_ONCE		8u
-
-/*
  * bounds_known: lo and hi (inclusive) are a promise by the caller; a key
  * outside is an error that names it.  Otherwise they are ignored and found on
  * the device.  n_hint is the expected number of keys (0: unknown); exceeding
@@ -106,8 +98,7 @@ typedef struct HpsortCudaSpec
 	int32_t		lo;
 	int32_t		hi;
 	int			bounds_known;
-	int			descending;		/* the permutation's direction, and the
-								 * default one of sorting device to device */
+	int			descending;		/* the permutation's direction */
 	uint32_t	wanted;
 	int			algorithm;
 	int			counted;
@@ -121,7 +112,6 @@ typedef enum HpsortCudaRegime
 	HPSORT_CUDA_SHARED_HISTOGRAM,	/* all bins in shared memory */
 	HPSORT_CUDA_PARTITION,		/* buckets first, then bins per bucket */
 	HPSORT_CUDA_FEW_DISTINCT,	/* distinct values hashed in shared memory */
-	HPSORT_CUDA_MANY_DISTINCT,	/* permutations: ranks of up to 65,536 values */
 	HPSORT_CUDA_RADIX,			/* stable passes over the keys' bits */
 	HPSORT_CUDA_REGIMES,		/* number of what can be chosen */
 	HPSORT_CUDA_PUBLISHED = HPSORT_CUDA_REGIMES /* an algorithm asked for by
@@ -132,13 +122,8 @@ typedef enum HpsortCudaRegime
 typedef enum HpsortCudaKernels
 {
 	HPSORT_CUDA_LIBRARY = 0,	/* CUB's: positions of more than 32 bits */
-	HPSORT_CUDA_ONE_BLOCK,		/* all passes by one block */
 	HPSORT_CUDA_ONE_LAUNCH,		/* all passes in one launch of several blocks */
-	HPSORT_CUDA_FEW_KEYS,		/* small tiles; a pass in which all keys have the same
-								 * digit leaves itself out */
 	HPSORT_CUDA_BIN_ROWS,		/* rows alone, by bins of at most 16 bits */
-	HPSORT_CUDA_ROWS_ALONE,		/* rows alone: a word loses each digit it has been
-								 * sorted by */
 	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
 } HpsortCudaKernels;
 
@@ -156,49 +141,7 @@ typedef struct HpsortCudaLimits
 	uint32_t	sms;			/* multiprocessors */
 	uint32_t	shared_bytes;	/* shared memory one block may opt in to */
 	uint64_t	memory_bytes;	/* device memory */
-	uint64_t	l2_bytes;		/* the cache that all multiprocessors share */
 } HpsortCudaLimits;
-
-/* The shape of one input, as far as it is known. */
-typedef struct HpsortCudaShape
-{
-	uint64_t	n;
-	int32_t		lo;
-	int32_t		hi;
-	int			bounds_known;	/* lo and hi are given or were found */
-	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
-	uint32_t	wanted;
-	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: those of the specification,
-								 * and of regimes that were tried in vain */
-} HpsortCudaShape;
-
-typedef struct HpsortCudaChoice
-{
-	HpsortCudaRegime regime;
-	uint32_t	shift;			/* PARTITION: log2 of the bins per bucket */
-	uint32_t	buckets;		/* PARTITION: number of buckets */
-	uint32_t	bits;			/* RADIX: significant low bits of the keys, */
-	uint32_t	passes;			/* the passes over them, */
-	uint32_t	digit_bits;		/* the bits of a digit (the last may have fewer), */
-	HpsortCudaKernels kernels;	/* the kernels, */
-	uint32_t	items;			/* FEW_KEYS, MANY_KEYS: and the keys that a thread takes */
-	char		reason[160];	/* one line for a person */
-} HpsortCudaChoice;
-
-/*
- * The one place where a regime and the kernels of RADIX are chosen.  Pure: same
- * arguments, same answer, no CUDA call; lives in regime.c, which compiles without
- * CUDA.
- */
-extern void hpsort_cuda_choose(const HpsortCudaLimits *limits,
-							   const HpsortCudaShape *shape,
-							   HpsortCudaChoice *choice);
-
-/* Whether sampling the keys first can change the choice (and is worth it). */
-extern int	hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
-									 const HpsortCudaShape *shape);
-
-extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
 
 /*
  * Upper bound of the device memory, in bytes, that a job of n keys allocates
@@ -215,11 +158,6 @@ extern const char *hpsort_cuda_regime_name(HpsortCudaRegime regime);
 #define HPSORT_CUDA_CHUNKS_IN_FLIGHT	4
 extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 									 const HpsortCudaSpec *spec, uint64_t n);
-
-/* The same for hpsort_cuda_sort(), hpsort_cuda_runs() and hpsort_cuda_permutation():
- * workspace only. */
-extern uint64_t hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
-									  const HpsortCudaSpec *spec, uint64_t n);
 
 /* ------------------------------------------------------------------------
  * Devices and contexts
@@ -282,6 +220,18 @@ extern HpsortCudaCode hpsort_cuda_pin(HpsortCuda *context, void *memory,
 									  size_t bytes, HpsortCudaError *err);
 extern HpsortCudaCode hpsort_cuda_unpin(HpsortCuda *context, void *memory,
 										HpsortCudaError *err);
+
+/*
+ * Where kernels report keys outside the bounds: in pinned memory, written by the stream,
+ * valid once the stream has come past them.  n_outside != 0: key is one of them, and the
+ * output is undefined (but nothing outside the output is written).
+ */
+typedef struct HpsortCudaVerdict
+{
+	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
+	int32_t		key;
+	uint64_t	distinct;		/* runs written */
+} HpsortCudaVerdict;
 
 /* ------------------------------------------------------------------------
  * Jobs: keys arrive in chunks, the result is read in parts
@@ -505,74 +455,6 @@ extern void hpsort_cuda_job_cancel(HpsortCudaJob *job);
 
 /* Close in any state; waits for the job's work on the device, frees all. */
 extern void hpsort_cuda_job_close(HpsortCudaJob *job);
-
-/* ------------------------------------------------------------------------
- * Device to device: pointer in, pointer out, on the caller's stream
- * ------------------------------------------------------------------------
- */
-
-/*
- * Where an asynchronous call reports keys outside the bounds: memory from
- * hpsort_cuda_pinned_alloc(), written by the stream, valid once the stream has
- * come past the call.  n_outside != 0: key is one of them, the output is
- * undefined (but nothing outside the output is written).
- */
-typedef struct HpsortCudaVerdict
-{
-	uint32_t	n_outside;		/* 0: all keys within bounds; else >= 1 */
-	int32_t		key;
-	uint64_t	distinct;		/* runs written, by hpsort_cuda_runs() */
-} HpsortCudaVerdict;
-
-/*
- * Sort n keys of device memory into out (device memory, n keys, not
- * overlapping keys; any 4-byte alignment).  stream may be NULL for the default
- * stream; it and the memory belong to the context's device.  Workspace comes from
- * the context's pool.
- *
- * When the bounds are given and their range fits in shared memory (regime
- * SHARED_HISTOGRAM) and verdict is not NULL, the call only enqueues one kernel
- * and returns.  In all other cases it waits for the stream where it needs an
- * answer from the device, and with verdict = NULL it also waits for the end
- * and reports OUT_OF_BOUNDS itself.  choice may be NULL; it receives what was
- * done.
- */
-extern HpsortCudaCode hpsort_cuda_sort(HpsortCuda *context,
-									   const HpsortCudaSpec *spec,
-									   const int32_t *keys, uint64_t n,
-									   int32_t *out, void *stream,
-									   HpsortCudaVerdict *verdict,
-									   HpsortCudaChoice *choice,
-									   HpsortCudaError *err);
-
-/*
- * The runs of n keys of device memory, into device memory.  For bounds whose
- * range fits in shared memory only (else BAD_ARGUMENT: use a job); run_keys
- * and run_counts hold min(range, n) elements.  Same rules as above otherwise;
- * verdict is required and receives the number of runs.
- */
-extern HpsortCudaCode hpsort_cuda_runs(HpsortCuda *context,
-									   const HpsortCudaSpec *spec,
-									   const int32_t *keys, uint64_t n,
-									   int32_t *run_keys, uint64_t *run_counts,
-									   void *stream, HpsortCudaVerdict *verdict,
-									   HpsortCudaError *err);
-
-/*
- * The stable permutation of n keys of device memory: rows[i] is the index of
- * the key at position i of the order asked for by spec (n < 2^32).  Without
- * bounds there is nothing to report, and rows are complete once the stream has
- * come past the call.  With bounds and verdict = NULL it waits for the end and
- * reports OUT_OF_BOUNDS itself; with a verdict it leaves that to the caller, as
- * hpsort_cuda_sort() does.  choice receives how the distinct values were found.
- */
-extern HpsortCudaCode hpsort_cuda_permutation(HpsortCuda *context,
-											  const HpsortCudaSpec *spec,
-											  const int32_t *keys, uint64_t n,
-											  uint32_t *rows, void *stream,
-											  HpsortCudaVerdict *verdict,
-											  HpsortCudaChoice *choice,
-											  HpsortCudaError *err);
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,22 @@ using namespace hpsort;
 namespace
 {
 
+/* Fails with BAD_ARGUMENT if the specification breaks its contract. */
+void
+check_spec(const HpsortCudaSpec *spec)
+{
+	if (spec == nullptr)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "no specification");
+	if (spec->bounds_known && spec->lo > spec->hi)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "lower bound %d is above upper bound %d",
+			 spec->lo, spec->hi);
+	if (spec->wanted == 0)
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
+	if (spec->wanted & ~(HPSORT_CUDA_RUNS | HPSORT_CUDA_KEYS |
+						 HPSORT_CUDA_PERMUTATION))
+		fail(HPSORT_CUDA_BAD_ARGUMENT, "unknown result wanted");
+}
+
 /* Copies n keys of host memory to the next buffer of the ring, and counts them there. */
 void
 count_piece(HpsortCudaJob *job, const int32_t *keys, uint64_t n)
@@ -141,7 +157,7 @@ read_ends(HpsortCudaJob *job)
 
 /* The end of keeping mode where spec.algorithm names a published algorithm. */
 void
-sort_as_published(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
+sort_as_published(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 {
 	const HpsortPublished algorithm = static_cast<HpsortPublished>(
 		job->spec.algorithm - HPSORT_PUBLISHED_JOB(0));
@@ -201,15 +217,10 @@ read_bounds(HpsortCudaJob *job)
 SortTask
 task_of(HpsortCudaJob *job, const Bounds &found)
 {
-	HpsortCudaShape shape = shape_of(job->spec, job->n);
+	RegimeShape shape = shape_of(job->spec, job->n);
 
 	shape.lo = found.lo;
 	shape.hi = found.hi;
-	shape.bounds_known = 1;
-	/* for rows alone, passes may be faster than bins, unless the caller insists on
-	 * bins */
-	if (job->spec.wanted == HPSORT_CUDA_PERMUTATION && !job->spec.counted)
-		shape.wanted |= HPSORT_CUDA_AT_ONCE;
 	/* keys without rows are sorted upwards, as runs are made of them */
 	return {job->context, job->compute, job->kept.keys(), shape,
 		job->spec.descending != 0 && (job->spec.wanted & HPSORT_CUDA_PERMUTATION) != 0,
@@ -222,7 +233,7 @@ task_of(HpsortCudaJob *job, const Bounds &found)
  * be expanded from them.
  */
 void
-sort_kept(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
+sort_kept(HpsortCudaJob *job, const Bounds &found, RegimeChoice *choice)
 {
 	const bool	permute = job->spec.wanted & HPSORT_CUDA_PERMUTATION;
 	const bool	need_order = job->spec.wanted & (HPSORT_CUDA_KEYS | HPSORT_CUDA_RUNS);
@@ -257,7 +268,7 @@ sort_kept(HpsortCudaJob *job, const Bounds &found, HpsortCudaChoice *choice)
 
 /* The end of keeping mode. */
 void
-finish_keeping(HpsortCudaJob *job, HpsortCudaChoice *choice)
+finish_keeping(HpsortCudaJob *job, RegimeChoice *choice)
 {
 	/* of keys that several devices have, the list for the merge of all; before the bounds
 	 * are read, which waits for what this moves */
@@ -289,16 +300,13 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 {
 	*result = nullptr;
 	return guarded(err, [&] {
-		HpsortCudaShape shape;
-		HpsortCudaChoice choice;
+		RegimeShape shape;
+		RegimeChoice choice;
 		uint64_t	used;
 		uint64_t	need;
 		const uint64_t limit = context->limit.load();	/* another thread may set it */
 
 		check_spec(spec);
-		if (spec->wanted == 0)
-			fail(HPSORT_CUDA_BAD_ARGUMENT, "nothing is wanted");
-
 		if (spec->algorithm != 0)
 			published::published_check_job(context, spec);
 		need = hpsort_cuda_job_need(&context->limits, spec, spec->n_hint);
@@ -326,7 +334,7 @@ hpsort_cuda_job_open(HpsortCuda *context, const HpsortCudaSpec *spec,
 
 		/* whether bins fit does not depend on n */
 		shape = shape_of(*spec, spec->n_hint > 0 ? spec->n_hint : 1);
-		hpsort_cuda_choose(&context->limits, &shape, &choice);
+		regime_choose(&context->limits, &shape, &choice);
 		job->counting = spec->algorithm == 0 &&
 			choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
 			!(spec->wanted & HPSORT_CUDA_PERMUTATION);
@@ -445,14 +453,14 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 		if (job->row_keys)
 			settle_rows(job);
 
-		HpsortCudaShape shape = shape_of(job->spec, job->n);
-		HpsortCudaChoice choice;
+		RegimeShape shape = shape_of(job->spec, job->n);
+		RegimeChoice choice;
 
 		if ((job->spec.wanted & HPSORT_CUDA_PERMUTATION) && job->n > UINT32_MAX)
 			fail(HPSORT_CUDA_BAD_ARGUMENT,
 				 "a permutation numbers at most 4294967295 rows, not %llu",
 				 (unsigned long long) job->n);
-		hpsort_cuda_choose(&job->context->limits, &shape, &choice);
+		regime_choose(&job->context->limits, &shape, &choice);
 		/* no runs, so that reading needs no case of its own for empty jobs */
 		if (job->n == 0)
 		{

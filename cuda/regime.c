@@ -3,7 +3,7 @@
  * regime.c
  *	  Which way an input is sorted (regime_memory.c: how much memory that takes).
  *
- * hpsort_cuda_choose() alone chooses a regime and the kernels of RADIX, and is pure.
+ * regime_choose() alone chooses a regime and the kernels of RADIX, and is pure.
  * How many blocks and threads a kernel is launched with is decided where it is launched.
  * Compiles without CUDA and is tested as a table on the host (test/cuda/test_regime.c).
  *
@@ -27,9 +27,6 @@ const RegimeTuning regime_tuning = {
 	.few_beside_partition_keys = 3000,
 	/* rows, range 1e6, 8,192 values, n 1e7 / 2e7: 0.298 / 0.424, by passes 0.222 / 0.379 */
 	.few_beside_passes_keys = 4096,
-	/* bounds not told, range 1e4: n 1e7, all values 0.181, by bins 0.103; 100 of them 0.098,
-	 * 0.099; n 1e8, 0.90 to 0.92 of the time by bins, 100 values 1.2 times as long */
-	.few_or_bins = 1000,
 	/* n 2e6, nothing told, 1,000 values / 1e7 values / all different: with a
 	 * sample 0.093 / 0.132 / 0.129 ms, CUB on 32 bits 0.089 / 0.096 / 0.103; n 5e6:
 	 * 0.098 / 0.145 / 0.174 and 0.152 / 0.167 / 0.184 */
@@ -44,32 +41,11 @@ const RegimeTuning regime_tuning = {
 	.extents_max_n = 1000000000,
 	.extents_more = (uint64_t) 1 << 22,
 	.few_distinct_capacity = 16384,
-	.bins_min_n = 16384,
-	.bins_keys_per_bin = 5,
 	.ranks_min_n = (uint64_t) 1 << 22,
-	/* 65,536 values, n 2e7 / 3e7, by pairs 0.552 / 0.791 ms, by ranks 0.574 to 0.606 / 0.674
-	 * to 0.809; n 1e8, 1.53, and 75,000 values by pairs 2.49 */
-	.many_min_n = 30000000,
-	/* an estimate of 65,536 has a standard deviation of 9 %; where there are more after all,
-	 * the larger sample finds that out */
-	.many_most = 85000,
-	/* H200, range 66,000, 60,000 values in two humps, n 3e7 / 5e7: by ranks 0.771 / 1.089, by
-	 * rows 0.503 / 0.815; n 1e8, 65,536 values 1.491, range 1e6 by rows 1.681 */
-	.many_wide = (uint64_t) 1 << 24,
-	.many_narrow_n = (uint64_t) 1 << 26,
-	.many_narrow_most = 16384,
-	/* 8,192 values, n 2e7 / 1e8: after FEW_DISTINCT's count 0.446 / 1.48 ms, without it
-	 * 0.425 / 1.34; 1,000, n 1e8: 1.36, 1.25 */
-	.many_first = 512,
-	.many_l2 = (uint64_t) 16 << 20,
 	/* n 600,000, 32 bits 0.0530, by passes of their own 0.0508; range 1,000 0.0292 and
 	 * 0.0327; n 1e6 0.0654, 0.0595 */
 	.one_launch_most = (uint64_t) 1 << 19,
-	/* n 4,194,303, 32 bits: FEW_KEYS, 12 a thread, 0.198, MANY_KEYS 0.175 */
-	.few_pairs_n = (uint64_t) 1 << 21,
 	.wide_keys_n = 50000000,
-	.bounds_min_n = (uint64_t) 1 << 22,
-	.bounds_for_passes_min_n = (uint64_t) 1 << 23,
 };
 
 /* Shared memory that the kernels use beside the bins or slots. */
@@ -79,13 +55,13 @@ const RegimeTuning regime_tuning = {
 #define MOST_BINS			65536
 
 static int
-is_without(const HpsortCudaShape *shape, HpsortCudaRegime regime)
+is_without(const RegimeShape *shape, HpsortCudaRegime regime)
 {
 	return (shape->without & HPSORT_CUDA_WITHOUT(regime)) != 0;
 }
 
 static int
-is_without_kernels(const HpsortCudaShape *shape, HpsortCudaKernels kernels)
+is_without_kernels(const RegimeShape *shape, HpsortCudaKernels kernels)
 {
 	return (shape->without & HPSORT_CUDA_WITHOUT_KERNELS(kernels)) != 0;
 }
@@ -102,10 +78,8 @@ regime_bits(uint64_t x)
 }
 
 uint64_t
-regime_range(const HpsortCudaShape *shape)
+regime_range(const RegimeShape *shape)
 {
-	if (!shape->bounds_known)
-		return (uint64_t) 1 << 32;
 	return (uint64_t) ((int64_t) shape->hi - (int64_t) shape->lo) + 1;
 }
 
@@ -144,19 +118,19 @@ bins_per_key(uint64_t n)
 
 /* Whether PARTITION may be chosen, if the device has room for its buckets. */
 static int
-may_be_partitioned(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+may_be_partitioned(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 
-	return shape->bounds_known && n >= regime_tuning.partition_min_n &&
+	return n >= regime_tuning.partition_min_n &&
 		n <= REGIME_POSITIONS_MAX && range > regime_shared_bins(limits) &&
 		range / bins_per_key(n) <= n && !(shape->wanted & HPSORT_CUDA_PERMUTATION) &&
 		!is_without(shape, HPSORT_CUDA_PARTITION);
 }
 
 uint64_t
-regime_few_distinct_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
 	/* the estimate may be too low by 3/8 of the table before it overflows */
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
@@ -175,34 +149,6 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const HpsortCudaShape *
 			 regime_range(shape) <= (uint64_t) 1 << REGIME_FEWER_PASSES_BITS)
 		keys_per_value = regime_tuning.few_beside_passes_keys;
 	return min64(shape->n / keys_per_value, most);
-}
-
-/*
- * For permutations alone: ranks give no counts, and so no keys or runs.  Where bins have
- * 16 bits they serve as ranks, so that only values that FEW_DISTINCT takes are worth
- * making ranks of.
- */
-uint64_t
-regime_many_most(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
-{
-	if ((shape->wanted & ~HPSORT_CUDA_AT_ONCE) != HPSORT_CUDA_PERMUTATION ||
-		is_without(shape, HPSORT_CUDA_MANY_DISTINCT) ||
-		shape->n < regime_tuning.many_min_n || limits->l2_bytes < regime_tuning.many_l2)
-		return 0;
-	if (regime_range(shape) <= MOST_BINS)
-		return regime_few_distinct_most(limits, shape);
-	return regime_range(shape) <= regime_tuning.many_wide && shape->n < regime_tuning.many_narrow_n ?
-		regime_tuning.many_narrow_most : regime_tuning.many_most;
-}
-
-/* A word of 8 bytes for each group of buckets, and 16 bits of each value. */
-uint32_t
-regime_many_shared(const HpsortCudaLimits *limits, uint32_t distinct)
-{
-	uint32_t	bytes = REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) +
-		(uint32_t) round_up(distinct * sizeof(uint16_t), 16);
-
-	return bytes + REGIME_MANY_RESERVED <= limits->shared_bytes ? bytes : 0;
 }
 
 uint32_t
@@ -309,7 +255,7 @@ regime_partition_crowded(uint64_t n, uint32_t buckets)
 }
 
 const char *
-hpsort_cuda_regime_name(HpsortCudaRegime regime)
+regime_name(HpsortCudaRegime regime)
 {
 	switch (regime)
 	{
@@ -321,8 +267,6 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 			return "partition";
 		case HPSORT_CUDA_FEW_DISTINCT:
 			return "few_distinct";
-		case HPSORT_CUDA_MANY_DISTINCT:
-			return "many_distinct";
 		case HPSORT_CUDA_RADIX:
 			return "radix";
 		case HPSORT_CUDA_PUBLISHED:
@@ -331,19 +275,13 @@ hpsort_cuda_regime_name(HpsortCudaRegime regime)
 	return "unknown";
 }
 
-/*
- * True where a sample could change the choice and saves more than the wait for it.  Ranges
- * that fit in shared memory are counted whatever values occur in them, and keys whose
- * bounds are known may be too few for any table of values.
- */
+/* True where a sample could change the choice and saves more than the wait for it: keys
+ * that are counted in bins, or are too few for a table of values, are not sampled. */
 int
-hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
-						 const HpsortCudaShape *shape)
+regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
 	return shape->n >= regime_tuning.sample_min_n && shape->distinct == 0 &&
-		regime_range(shape) > regime_shared_bins(limits) &&
-		(!shape->bounds_known || regime_few_distinct_most(limits, shape) > 0 ||
-		 regime_many_most(limits, shape) > 0);
+		regime_few_distinct_most(limits, shape) > 0;
 }
 
 /*
@@ -355,7 +293,7 @@ hpsort_cuda_wants_sample(const HpsortCudaLimits *limits,
  */
 static int
 choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
-			   HpsortCudaChoice *choice)
+			   RegimeChoice *choice)
 {
 	uint32_t	room = regime_shared_bins(limits);
 	uint32_t	most = regime_partition_max_buckets(limits);
@@ -374,20 +312,15 @@ choose_buckets(const HpsortCudaLimits *limits, uint64_t range,
 }
 
 /*
- * Whether the passes of a radix sort are better than bins that would fit.  What
- * bins cost is a term in the range: they are cleared, added up over all SMs, and
- * searched when most of them are empty.  A stable order needs passes as well as
- * the bins; from them it gets ranks, which save a pass where values are few, but
- * the host has to be told how many there are.
+ * Whether passes make rows alone faster than bins that would fit do.  A stable order needs
+ * passes as well as the bins; from them it gets ranks, which save a pass where values are
+ * few, but the host has to be told how many there are.
  */
 static int
-passes_beat_bins(const HpsortCudaShape *shape, uint64_t range)
+passes_beat_bins(const RegimeShape *shape, uint64_t range)
 {
-	if (shape->wanted == (HPSORT_CUDA_KEYS | HPSORT_CUDA_AT_ONCE))
-		return shape->n < regime_tuning.bins_min_n + regime_tuning.bins_keys_per_bin * range;
-	if (shape->wanted == (HPSORT_CUDA_PERMUTATION | HPSORT_CUDA_AT_ONCE))
-		return shape->n < regime_tuning.ranks_min_n || range <= 256;
-	return 0;
+	return shape->wanted == HPSORT_CUDA_PERMUTATION && !shape->counted &&
+		(shape->n < regime_tuning.ranks_min_n || range <= 256);
 }
 
 uint64_t
@@ -396,36 +329,9 @@ regime_one_launch_most(const HpsortCudaLimits *limits)
 	return min64((uint64_t) limits->sms * REGIME_ONE_LAUNCH_TILE, regime_tuning.one_launch_most);
 }
 
-/*
- * Keys that a thread takes: as few as put all tiles on the device at the same time.  The
- * measurements are beside the tiles (regime_tuning.cuh).
- */
-static uint32_t
-few_keys_items(const HpsortCudaLimits *limits, uint64_t n, int permute)
-{
-	uint64_t	at_once = (uint64_t) limits->sms *
-		REGIME_FEW_KEYS_BLOCKS * REGIME_FEW_KEYS_THREADS;
-
-	if (permute && n <= 8 * at_once)
-		return 8;
-	if (n <= 12 * at_once)
-		return 12;
-	return permute && n > 16 * at_once ? 12 : 16;
-}
-
-/* Whether tiles of few keys, and passes that may leave themselves out, are better. */
-static int
-are_few_keys(const HpsortCudaShape *shape)
-{
-	if (shape->wanted & HPSORT_CUDA_PERMUTATION && shape->n > regime_tuning.few_pairs_n)
-		return shape->n <= REGIME_SWEEP_FEW_KEYS &&
-			regime_range(shape) == (uint64_t) 1 << 32;
-	return shape->n <= REGIME_SWEEP_FEW_KEYS;
-}
-
 void
-regime_choose_kernels(const HpsortCudaLimits *limits, const HpsortCudaShape *shape,
-					  HpsortCudaChoice *choice)
+regime_choose_kernels(const HpsortCudaLimits *limits, const RegimeShape *shape,
+					  RegimeChoice *choice)
 {
 	uint64_t	n = shape->n;
 	uint32_t	bits = regime_bits(regime_range(shape) - 1);
@@ -442,23 +348,12 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const HpsortCudaShape *sha
 
 	if (n > UINT32_MAX)
 		choice->kernels = HPSORT_CUDA_LIBRARY;
-	else if (n <= REGIME_ONE_BLOCK_MOST &&
-			 !is_without_kernels(shape, HPSORT_CUDA_ONE_BLOCK))
-		choice->kernels = HPSORT_CUDA_ONE_BLOCK;
 	else if (n <= regime_one_launch_most(limits) &&
 			 !is_without_kernels(shape, HPSORT_CUDA_ONE_LAUNCH))
 		choice->kernels = HPSORT_CUDA_ONE_LAUNCH;
 	else if (rows_alone && choice->passes <= 2 &&
 			 !is_without_kernels(shape, HPSORT_CUDA_BIN_ROWS))
 		choice->kernels = HPSORT_CUDA_BIN_ROWS;
-	else if (are_few_keys(shape) && !is_without_kernels(shape, HPSORT_CUDA_FEW_KEYS))
-	{
-		choice->kernels = HPSORT_CUDA_FEW_KEYS;
-		choice->items = few_keys_items(limits, n, permute);
-	}
-	else if (rows_alone && choice->passes > 2 &&
-			 !is_without_kernels(shape, HPSORT_CUDA_ROWS_ALONE))
-		choice->kernels = HPSORT_CUDA_ROWS_ALONE;
 	else
 	{
 		choice->kernels = HPSORT_CUDA_MANY_KEYS;
@@ -470,20 +365,16 @@ regime_choose_kernels(const HpsortCudaLimits *limits, const HpsortCudaShape *sha
 
 /* Why no other regime is better than RADIX, for the reason's text. */
 static const char *
-why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
+why_radix(const HpsortCudaLimits *limits, const RegimeShape *shape)
 {
 	uint64_t	n = shape->n;
 
 	if (regime_range(shape) <= regime_shared_bins(limits))
-		return "too few keys for bins";
+		return "passes are faster for rows alone";
 	if (shape->wanted & HPSORT_CUDA_PERMUTATION)
 		return n < regime_tuning.few_distinct_min_n ? "too few keys for dense ranks" :
 			shape->distinct == 0 ? "distinct values not known" :
-			n < regime_tuning.many_min_n && shape->distinct <= regime_tuning.many_most ?
-			"too few keys to rank so many values" :
 			"too many distinct values for dense ranks";
-	if (!shape->bounds_known)
-		return "bounds not known";
 	if (n < regime_tuning.partition_min_n)
 		return "too few keys to partition";
 	if (n > REGIME_POSITIONS_MAX)
@@ -494,18 +385,12 @@ why_radix(const HpsortCudaLimits *limits, const HpsortCudaShape *shape)
 }
 
 void
-hpsort_cuda_choose(const HpsortCudaLimits *limits,
-				   const HpsortCudaShape *shape, HpsortCudaChoice *choice)
+regime_choose(const HpsortCudaLimits *limits, const RegimeShape *shape, RegimeChoice *choice)
 {
 	uint64_t	range = regime_range(shape);
 	uint64_t	n = shape->n;
 	uint32_t	bins = regime_shared_bins(limits);
 	uint32_t	capacity = regime_few_distinct_capacity(limits);
-	int			ranked = shape->distinct != 0 &&
-		shape->distinct <= regime_many_most(limits, shape);
-	int			counted = shape->distinct != 0 &&
-		shape->distinct <= regime_few_distinct_most(limits, shape) &&
-		!(ranked && shape->distinct >= regime_tuning.many_first);
 
 	memset(choice, 0, sizeof(*choice));
 	if (n == 0)
@@ -521,19 +406,12 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 				 "range %llu fits in the %u bins of shared memory",
 				 (unsigned long long) range, bins);
 	}
-	else if (counted)
+	else if (shape->distinct != 0 && shape->distinct <= regime_few_distinct_most(limits, shape))
 	{
 		choice->regime = HPSORT_CUDA_FEW_DISTINCT;
 		snprintf(choice->reason, sizeof(choice->reason),
 				 "about %llu distinct values, a hash table in shared memory holds %u",
 				 (unsigned long long) shape->distinct, capacity);
-	}
-	else if (ranked)
-	{
-		choice->regime = HPSORT_CUDA_MANY_DISTINCT;
-		snprintf(choice->reason, sizeof(choice->reason),
-				 "about %llu distinct values, dense ranks tell up to %u apart",
-				 (unsigned long long) shape->distinct, REGIME_MANY_VALUES);
 	}
 	else if (may_be_partitioned(limits, shape) && choose_buckets(limits, range, choice))
 	{
@@ -550,33 +428,4 @@ hpsort_cuda_choose(const HpsortCudaLimits *limits,
 		snprintf(choice->reason, sizeof(choice->reason), "%s, %u bits differ",
 				 why_radix(limits, shape), choice->bits);
 	}
-}
-
-/* The choice is tried with the sample's bounds: those of all keys are at least as wide.
- * FEW_DISTINCT and MANY_DISTINCT need no bounds, but where bins fit they may be better. */
-int
-regime_wants_bounds(const HpsortCudaLimits *limits, const HpsortCudaShape *shape,
-					int sampled, int32_t lo, int32_t hi)
-{
-	HpsortCudaShape narrowest = *shape;
-	HpsortCudaChoice without;
-	HpsortCudaChoice choice;
-
-	if (shape->bounds_known || shape->n < regime_tuning.bounds_min_n)
-		return 0;
-	hpsort_cuda_choose(limits, shape, &without);
-	if (!sampled)
-		/* where most keys differ, by the caller's word, RADIX is right whatever their
-		 * bounds are */
-		return without.regime == HPSORT_CUDA_RADIX && shape->distinct < shape->n / 2;
-	narrowest.bounds_known = 1;
-	narrowest.lo = lo;
-	narrowest.hi = hi;
-	hpsort_cuda_choose(limits, &narrowest, &choice);
-	if (without.regime == HPSORT_CUDA_FEW_DISTINCT)
-		return choice.regime == HPSORT_CUDA_SHARED_HISTOGRAM &&
-			shape->distinct >= regime_tuning.few_or_bins;
-	return choice.regime != without.regime ||
-		(choice.regime == HPSORT_CUDA_RADIX && choice.bits <= REGIME_FEWER_PASSES_BITS &&
-		 shape->n >= regime_tuning.bounds_for_passes_min_n);
 }

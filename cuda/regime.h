@@ -30,41 +30,24 @@ extern "C" {
 #define REGIME_PARTITION_FEW_KEYS	((uint64_t) 1 << 21)
 #define REGIME_PARTITION_FEW_KEYS_TILE	8192
 
-/* Least items of a tile of a sorting pass (sweep.cuh): of more than FEW_KEYS keys, and of
- * up to that many. */
+/* Least items of a tile of a sorting pass (sweep.cuh). */
 #define REGIME_SWEEP_TILE	7680
-#define REGIME_SWEEP_FEW_KEYS	((uint64_t) 1 << 22)
-#define REGIME_SWEEP_FEW_KEYS_TILE	4096
 
-/* Bits of a digit at most; keys that one block of FEW_KEYS' tiles has for each item of a
- * thread; keys a thread of MANY_KEYS in general, and what WIDE_ITEMS of them need of
- * shared memory, for the two blocks that an SM is to have. */
+/* Bits of a digit at most; keys a thread of MANY_KEYS in general, and what WIDE_ITEMS of
+ * them need of shared memory, for the two blocks that an SM is to have. */
 #define REGIME_DIGIT_BITS		8
-#define REGIME_FEW_KEYS_THREADS	512
-#define REGIME_FEW_KEYS_BLOCKS	2
 #define REGIME_MANY_KEYS_ITEMS	22
 #define REGIME_WIDE_ITEMS		26
 #define REGIME_WIDE_SHARED		(110 * 1024)
 
-/* ONE_LAUNCH: keys of a block's largest tile.  ONE_BLOCK: most keys of a block. */
+/* ONE_LAUNCH: keys of a block's largest tile. */
 #define REGIME_ONE_LAUNCH_TILE	8192
-#define REGIME_ONE_BLOCK_MOST	10240
 
 /* Passes over so many bits are one less than over 32. */
 #define REGIME_FEWER_PASSES_BITS	24
 
 /* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that their caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
-
-/* MANY_DISTINCT: most values, as ranks have 16 bits; slots of the sample's table and of
- * the table of ranks; buckets whose places are in one word. */
-#define REGIME_MANY_VALUES		65536
-#define REGIME_MANY_SAMPLE_SLOTS	(4 * REGIME_MANY_VALUES)
-#define REGIME_MANY_SLOTS		(4 * REGIME_MANY_VALUES)
-#define REGIME_MANY_GROUP		8
-
-/* Shared memory that ranking by buckets uses beside its table: two digits' counts. */
-#define REGIME_MANY_RESERVED	4096
 
 /*
  * Most keys whose positions are counted in 32 bits: expand_block() rounds the
@@ -82,33 +65,53 @@ extern "C" {
 /* Tables of packed values of so many parts: two take turns where one is not enough. */
 extern uint64_t regime_packed_bytes(uint64_t parts);
 
-/* Least items of a tile in a sort of n. */
-extern uint32_t regime_sweep_tile(uint64_t n);
+/* The shape of one input, as far as it is known. */
+typedef struct RegimeShape
+{
+	uint64_t	n;
+	int32_t		lo;				/* given, or found; those of int32 where neither is true */
+	int32_t		hi;
+	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
+	uint32_t	wanted;
+	int			counted;		/* HpsortCudaSpec's: bins where they fit */
+	uint32_t	without;		/* HPSORT_CUDA_WITHOUT bits: those of the specification,
+								 * and of regimes that were tried in vain */
+} RegimeShape;
 
-/* Sets of the look-back's words.  A pass over few keys may leave itself out, and words of
- * the pass before it must not be taken for its own, so there each pass has a set. */
-extern uint32_t regime_sweep_lookbacks(uint64_t n, uint32_t passes);
+typedef struct RegimeChoice
+{
+	HpsortCudaRegime regime;
+	uint32_t	shift;			/* PARTITION: log2 of the bins per bucket */
+	uint32_t	buckets;		/* PARTITION: number of buckets */
+	uint32_t	bits;			/* RADIX: significant low bits of the keys, */
+	uint32_t	passes;			/* the passes over them, */
+	uint32_t	digit_bits;		/* the bits of a digit (the last may have fewer), */
+	HpsortCudaKernels kernels;	/* the kernels, */
+	uint32_t	items;			/* MANY_KEYS: and the keys that a thread takes */
+	char		reason[160];	/* one line for a person */
+} RegimeChoice;
 
-/* hi - lo + 1 in 64 bits; 2^32 when the bounds are not known. */
-extern uint64_t regime_range(const HpsortCudaShape *shape);
+/* The one place where a regime and the kernels of RADIX are chosen.  Pure: same
+ * arguments, same answer, no CUDA call. */
+extern void regime_choose(const HpsortCudaLimits *limits, const RegimeShape *shape,
+						  RegimeChoice *choice);
+
+/* Whether sampling the keys first can change the choice (and is worth it). */
+extern int	regime_wants_sample(const HpsortCudaLimits *limits, const RegimeShape *shape);
+
+extern const char *regime_name(HpsortCudaRegime regime);
+
+/* hi - lo + 1 in 64 bits. */
+extern uint64_t regime_range(const RegimeShape *shape);
 
 /* RADIX: sets passes, digits and kernels of *choice, also where another regime would be
  * chosen for this shape. */
 extern void regime_choose_kernels(const HpsortCudaLimits *limits,
-								  const HpsortCudaShape *shape,
-								  HpsortCudaChoice *choice);
+								  const RegimeShape *shape,
+								  RegimeChoice *choice);
 
 /* RADIX: most keys that one launch sorts on this device. */
 extern uint64_t regime_one_launch_most(const HpsortCudaLimits *limits);
-
-/*
- * Whether finding the keys' own bounds, which are not known, may lead to a better choice
- * or save RADIX a pass, and so pays for the wait.  sampled: whether lo and hi are the
- * bounds of a sample, which those of all keys include.
- */
-extern int	regime_wants_bounds(const HpsortCudaLimits *limits,
-								const HpsortCudaShape *shape, int sampled,
-								int32_t lo, int32_t hi);
 
 /* Most bins that SHARED_HISTOGRAM can hold on this device. */
 extern uint32_t regime_shared_bins(const HpsortCudaLimits *limits);
@@ -144,8 +147,7 @@ typedef struct RegimeSample
  * Chao's estimate: the sample has missed once^2 / (2 twice) values.  The estimate is exact
  * where the rare values are equally rare, and much too low where they have a long tail,
  * as by Zipf's law: for 1e7 keys with exponent 1.2 it is 5,000 where there are 300,000
- * values, and FEW_DISTINCT and MANY_DISTINCT then give up after reading all keys
- * (0.75 ms instead of 0.13).
+ * values, and FEW_DISTINCT then gives up after reading all keys (0.75 ms instead of 0.13).
  *
  * The tail is seen in once * thrice / twice^2, which is 2/3 for equally rare values and
  * about 2 for 8,192 values of exponents 1 to 1.2; tail is that number divided by 2/3.
@@ -196,14 +198,7 @@ regime_distinct(const RegimeSample *sample, uint64_t n)
 
 /* FEW_DISTINCT: the largest estimate it is tried for; 0 where it is no choice. */
 extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits,
-										 const HpsortCudaShape *shape);
-
-/* MANY_DISTINCT: the same; 0 where it is no choice. */
-extern uint64_t regime_many_most(const HpsortCudaLimits *limits,
-								 const HpsortCudaShape *shape);
-
-/* MANY_DISTINCT: shared memory of a table of so many values; 0: there is not enough. */
-extern uint32_t regime_many_shared(const HpsortCudaLimits *limits, uint32_t distinct);
+										 const RegimeShape *shape);
 
 /* PARTITION: most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
@@ -260,7 +255,6 @@ extern uint64_t regime_partition_bytes(const HpsortCudaLimits *limits, uint64_t 
 extern uint64_t regime_sweep_bytes(uint64_t n, uint32_t passes);
 extern uint64_t regime_radix_bytes(uint64_t n, uint32_t value_bytes);
 extern uint64_t regime_ranks_bytes(uint64_t n);
-extern uint64_t regime_many_bytes(void);
 
 #ifdef __cplusplus
 }

@@ -15,8 +15,8 @@ regime_bins_bytes(uint64_t range, uint32_t count_bytes)
 {
 	uint64_t	slices = round_up(range, REGIME_SLICE_BINS) / REGIME_SLICE_BINS;
 
-	/* and the kernel's two counters of tiles */
-	return round_up((slices * REGIME_SLICE_BINS + slices + 2) * count_bytes, 256);
+	/* and the kernel's counter of tiles */
+	return round_up((slices * REGIME_SLICE_BINS + slices + 1) * count_bytes, 256);
 }
 
 uint64_t
@@ -81,31 +81,17 @@ regime_packed_bytes(uint64_t parts)
 	return parts > REGIME_PACKED_PARTS ? 2 * table : table;
 }
 
-/* Small tiles are only used up to where their look-back's words are few: 256 for
- * each tile, 1 MB a pass at 2^22 keys. */
-uint32_t
-regime_sweep_tile(uint64_t n)
-{
-	return n <= REGIME_SWEEP_FEW_KEYS ? REGIME_SWEEP_FEW_KEYS_TILE : REGIME_SWEEP_TILE;
-}
-
-uint32_t
-regime_sweep_lookbacks(uint64_t n, uint32_t passes)
-{
-	return n <= REGIME_SWEEP_FEW_KEYS ? passes : 1;
-}
-
 uint64_t
 regime_sweep_bytes(uint64_t n, uint32_t passes)
 {
 	/* digits' counts of each pass, for every 2^30 items; the look-back's words,
-	 * one per digit and tile of those, once or for each pass; a page for the rest */
+	 * one per digit and tile of those; a page for the rest */
 	uint64_t	portions = (n >> 29) + 2;
 	uint64_t	items = n < (uint64_t) 1 << 30 ? n : (uint64_t) 1 << 30;
-	uint64_t	tiles = items / regime_sweep_tile(n) + 1;
+	uint64_t	tiles = items / REGIME_SWEEP_TILE + 1;
 
 	return passes * portions * 256 * sizeof(uint32_t) +
-		regime_sweep_lookbacks(n, passes) * tiles * 256 * sizeof(uint32_t) +
+		tiles * 256 * sizeof(uint32_t) +
 		REGIME_SWEEP_ZEROED + 4096;
 }
 
@@ -124,18 +110,6 @@ regime_ranks_bytes(uint64_t n)
 	 * chunks of rows begin (1 kB for nearly 2^24 rows) */
 	return (n + 4) * sizeof(uint16_t) + n * sizeof(uint32_t) +
 		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
-}
-
-uint64_t
-regime_many_bytes(void)
-{
-	/* a sample's table with counts, the table of ranks with values; values listed and
-	 * in order, groups of buckets, 16 bits of each value; state.  What puts them in
-	 * order is done before there is anything between the passes, which is larger */
-	return REGIME_MANY_SAMPLE_SLOTS * 2 * sizeof(uint32_t) +
-		REGIME_MANY_SLOTS * 2 * sizeof(uint32_t) +
-		REGIME_MANY_VALUES * (2 * sizeof(uint32_t) + sizeof(uint16_t)) +
-		REGIME_MANY_VALUES / REGIME_MANY_GROUP * sizeof(uint64_t) + 1024;
 }
 
 /* Whether a job counts its keys and keeps none, unless a permutation is wanted. */
@@ -182,30 +156,6 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 }
 
 /*
- * Most workspace of a call.  Regimes that may hold memory at the same time are added; of
- * those that exclude each other the largest counts.
- */
-uint64_t
-hpsort_cuda_sort_need(const HpsortCudaLimits *limits,
-					  const HpsortCudaSpec *spec, uint64_t n)
-{
-	uint64_t	need = regime_bins_bytes(regime_shared_bins(limits),
-										 sizeof(uint64_t)) +
-		regime_runs_bytes(regime_shared_bins(limits)) + 65536;
-
-	if (n == 0)
-		return 0;
-	/* few keys of a narrow range: the other array, counts of an SM's tile */
-	need += n < regime_tuning.bins_min_n + regime_tuning.bins_keys_per_bin * regime_shared_bins(limits) ?
-		regime_radix_bytes(n, 0) : 0;
-	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
-		return need + regime_few_distinct_bytes(limits) +
-			max64(regime_ranks_bytes(n) + regime_many_bytes(),
-				  regime_radix_bytes(n, sizeof(uint32_t)) + 3 * n * sizeof(uint32_t));
-	return is_narrow(limits, spec) ? need : need + wide_bytes(limits, n);
-}
-
-/*
  * Most memory of a job.  A job that only counts needs the same for every n; any other
  * holds its keys to the end, and beside them what sorting or, later, making runs takes,
  * whichever is more.
@@ -231,7 +181,7 @@ hpsort_cuda_job_need(const HpsortCudaLimits *limits,
 	sorting = round_up(n * sizeof(int32_t), 256) + n * sizeof(int32_t);
 	if (spec->wanted & HPSORT_CUDA_PERMUTATION)
 		sorting += n * sizeof(uint32_t) +
-			max64(regime_ranks_bytes(n) + regime_many_bytes(),
+			max64(regime_ranks_bytes(n),
 				  regime_radix_bytes(n, sizeof(uint32_t)) + 2 * n * sizeof(uint32_t));
 	else
 		sorting += wide_bytes(limits, n);

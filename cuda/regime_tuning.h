@@ -23,7 +23,6 @@ typedef struct RegimeTuning
 	uint64_t	few_beside_partition_n; /* where PARTITION can be chosen, nor do fewer keys, */
 	uint64_t	few_beside_partition_keys;	/* nor fewer for each value, */
 	uint64_t	few_beside_passes_keys; /* nor beside three passes that make rows */
-	uint64_t	few_or_bins;	/* from so many values on, bins are better if they fit */
 	uint64_t	sample_min_n;	/* below, the wait for a sample's answer does */
 	uint64_t	partition_min_n;	/* below, one launch does: small_sort.cu */
 	uint32_t	partition_max_buckets;	/* more leave too little per write */
@@ -35,21 +34,9 @@ typedef struct RegimeTuning
 	uint64_t	extents_max_n;	/* twice as many places and more, in 31 bits */
 	uint64_t	extents_more;	/* places that few keys may have beside 2 n */
 	uint32_t	few_distinct_capacity;	/* distinct values hashed at most */
-	uint64_t	bins_min_n;		/* below, plus that many per bin, a radix sort */
-	uint64_t	bins_keys_per_bin;	/* is done before the bins are read back */
 	uint64_t	ranks_min_n;	/* below, ranks cost more than passes they save */
-	uint64_t	many_min_n;		/* below, finding many values does */
-	uint64_t	many_most;		/* estimate up to which they may be 65,536 */
-	uint64_t	many_wide;		/* up to there three passes do without ranks, */
-	uint64_t	many_narrow_n;	/* and fewer keys do not pay for those */
-	uint64_t	many_narrow_most;	/* of more values */
-	uint64_t	many_first;		/* from so many values on, before FEW_DISTINCT */
-	uint64_t	many_l2;		/* with less, a hash table of 2 MB does not stay there */
 	uint64_t	one_launch_most;	/* above, passes of their own are better */
-	uint64_t	few_pairs_n;	/* above, FEW_KEYS only if passes may be left out */
 	uint64_t	wide_keys_n;	/* from there on, tiles as large as they can be */
-	uint64_t	bounds_min_n;	/* below, bounds save less than the wait for them costs */
-	uint64_t	bounds_for_passes_min_n;	/* and one pass less does not pay for it */
 } RegimeTuning;
 
 extern const RegimeTuning regime_tuning;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * sort.cuh
- *	  One sort of keys in device memory, in two steps: what is not known of the keys is
- *	  found and a regime chosen, and the regime is called.
+ *	  One sort of keys in device memory, in two steps: a regime is chosen, by a sample of
+ *	  the keys if that may pay, and called.
  *
- * The calls from device to device (sort.cu) take these steps, and so do jobs (job.cu).
+ * Jobs (job.cu) take these steps at their end.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,15 +23,12 @@ namespace hpsort
  * device. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 
-/* Fails with BAD_ARGUMENT if the specification breaks its contract. */
-void		check_spec(const HpsortCudaSpec *spec);
-
 /* Fails with OUT_OF_BOUNDS if a key was reported; shape has the bounds. */
 void		check_verdict(const HpsortCudaVerdict *verdict,
-						  const HpsortCudaShape &shape);
+						  const RegimeShape &shape);
 
 /* What spec says of n keys; bounds that it does not give are those of int32. */
-HpsortCudaShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
+RegimeShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 
 /*
  * The caller sets the first group.  The second is filled by sort_prepare().  The task
@@ -42,15 +39,12 @@ struct SortTask
 	HpsortCuda *context;
 	cudaStream_t stream;
 	const int32_t *keys;		/* shape.n of them, in device memory */
-	HpsortCudaShape shape;
+	RegimeShape	shape;			/* with the keys' own bounds */
 	bool		descending;
 	HpsortCudaVerdict *verdict;	/* gets a key outside the bounds, if there is one */
 
 	/* what has been done in the end: a regime that has to give up is replaced */
-	HpsortCudaChoice choice = {};
-	/* what a sample said, for a second choice if the first fails */
-	Sample		sample = {};
-	bool		sampled = false;
+	RegimeChoice choice = {};
 	/* work that was begun while the sample was on its way; one of them at most */
 	RadixStart	radix = {};
 	PartitionStart partition = {};
@@ -72,10 +66,8 @@ struct SortOutput
 	Runs		runs;
 };
 
-/*
- * Looks at the keys for what the shape lacks (distinct values, bounds) as far as that
- * can change the choice, and chooses; may wait for the stream.
- */
+/* Takes a sample of the keys if that can change the choice, and chooses; waits for the
+ * sample. */
 void		sort_prepare(SortTask *task);
 
 /*

@@ -26,15 +26,11 @@ struct HistogramTuning
 	static constexpr int batch = 4096;	/* bins scanned at a time: 4 a thread */
 
 	/*
-	 * From this n on, part of the keys and of the output is drawn tile by tile
-	 * instead of dealt out.  Range 1,000: nothing drawn, 1/8 of the keys only,
-	 * 1/8 of both, 2/8 of both: 0.277 / 0.270 / 0.267 / 0.265.
+	 * From this n on, part of the keys is drawn tile by tile instead of dealt out.
+	 * Range 1,000, counted and expanded: nothing drawn 0.277, 1/8 of the keys 0.270.
 	 */
 	static constexpr uint64_t dynamic_min_n = 30000000;
 	static constexpr int eighths = 6;	/* dealt out beforehand */
-	static constexpr uint32_t expand_tile = 65536;	/* keys, when drawn */
-	/* what reading, summing up and searching a slice of bins takes, in keys written */
-	static constexpr uint64_t slice_work = 4096;
 
 	/*
 	 * Blocks of a cluster add their bins up before the atomics.  Range 5e4,
@@ -102,51 +98,17 @@ struct SmallTuning
 };
 
 /*
- * Tiles of few keys.  What counts is that the last round of blocks is a full one:
- * keys of 32 bits, 8 / 12 / 16 / 20 a thread, n 1,048,577: 0.0631 / 0.0601 / 0.0595
- * / 0.0680; 1,500,000: 0.0817 / 0.0684 / 0.0693 / 0.0746; 2,097,152: 0.0991 / 0.0902
- * / 0.0784 / 0.0824; 4,194,303: 0.162 / 0.144 / 0.134 / 0.145.  Pairs, 8 / 12 / 16:
- * 0.0718 / 0.0725 / 0.0730; 0.0961 / 0.0818 / 0.0860; 0.115 / 0.116 / 0.101; 0.211 /
- * 0.199 / 0.206.
- */
-struct FewKeysTuning8
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 8;
-	static constexpr int blocks = 2;
-	static constexpr bool padded = true;
-};
-
-struct FewKeysTuning12
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 12;
-	static constexpr int blocks = 2;
-	static constexpr bool padded = true;
-};
-
-struct FewKeysTuning16
-{
-	static constexpr int threads = 512;
-	static constexpr int items = 16;
-	static constexpr int blocks = 2;
-	static constexpr bool padded = true;
-};
-
-/*
  * The passes of sweep.cuh; blocks: an SM, at least.  Larger tiles write longer
  * stretches per digit, until their registers spill: then a pass writes up to
  * twice its bytes.  Keys, whole sort of 32 bits, threads x items: 384 x 20 /
  * 512 x 16 / 512 x 20 / 512 x 22 / 1024 x 10 / 256 x 32: 2.254 / 2.141 / 2.030 /
  * 2.002 / 2.655 / 2.362; three blocks an SM spill (384 x 20, pairs: 5.43 instead of 3.39).
- * padded: see SweepTile; where registers are short it would make them spill.
  */
 struct KeysTuning
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 22;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
 /*
@@ -159,28 +121,25 @@ struct WideKeysTuning
 	static constexpr int threads = 512;
 	static constexpr int items = 26;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
-/* Pairs, rows alone, 32 bits: 512 x 16 / 18 / 20 / 22: 2.968 / 2.901 / 2.832 / 2.736; more
- * items spill.  16 and 20 need padding: over range n, ascending, 16 of them took 4.385
- * without and 3.276 with it. */
+/* Keys and rows: more than 22 items spill.  16 items are a multiple of 8 for each digit,
+ * and keys in order then have up to 32 lanes in one bank of shared memory: ascending keys
+ * of range n took 4.385, and 3.276 with every 33rd word of the tile left out. */
 struct PairsTuning
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 22;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
-/* Permutation of range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136; 20 would
- * want padding for keys in a cycle. */
+/* Permutation of range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136; 20
+ * are a multiple of 8 for each digit, and keys in a cycle meet in one bank. */
 struct FirstRowsTuning
 {
 	static constexpr int threads = 512;
 	static constexpr int items = 20;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
 struct SecondRowsTuning
@@ -188,7 +147,6 @@ struct SecondRowsTuning
 	static constexpr int threads = 512;
 	static constexpr int items = 18;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
 /* A pass with a table of ranks beside its tile; 256 anywhere, 512 x 16 / 18:
@@ -198,7 +156,6 @@ struct SmallRowsTuning
 	static constexpr int threads = 512;
 	static constexpr int items = 18;
 	static constexpr int blocks = 2;
-	static constexpr bool padded = false;
 };
 
 /* Keys to ranks. */

@@ -24,6 +24,7 @@
 #include "calls.cuh"
 #include "generate.cuh"
 #include "hpsort_cuda.h"
+#include "sort_now.cuh"
 
 /* Room for 1e8 keys each; rows_in holds row numbers as CUB wants them. */
 extern HpsortCuda *context;
@@ -41,14 +42,14 @@ extern int	repetitions;
 double		measure(const std::function<void()> &work);
 
 /* The peer, given its workspace and its row numbers; bits: end_bit. */
-double		cub_keys(uint64_t n, int bits, bool descending = false);
+double		cub_keys(uint64_t n, int bits);
 double		cub_pairs(uint64_t n, int bits);
 
 /* Bits that tell keys of [0, range) apart, as CUB's end_bit: 1 to 32. */
 int			bits_of(uint64_t range);
 
 /* Order and an order-independent sum, so that no wrong sort is ever timed. */
-void		check_sorted(uint64_t n, bool descending, const char *what);
+void		check_sorted(uint64_t n, const char *what);
 /* Rows in order, and equal keys in the order they came. */
 void		check_rows(uint64_t n, const char *what);
 

@@ -5,11 +5,11 @@
  *
  * The rows of gpubench.cu say how much faster the engine is where it should be;
  * this grid looks for the places between them.  One case is a number of keys, a
- * range, how its values occur, what is wanted, and whether the engine is
- * told the bounds.  CUB gets what it can make of the same knowledge: end_bit cut
- * to the range where the bounds are told, 32 bits where they are not.  Its
+ * range, how its values occur, and what is wanted.  The engine is told the bounds, as
+ * a job has found them when it sorts, and CUB gets end_bit cut to the range.  CUB's
  * workspace and row numbers are at hand beforehand; the engine takes its memory
- * from its pool and makes row numbers up, both inside the time.
+ * from its pool and makes row numbers up, both inside the time.  Cases begin at 30,000
+ * keys, below which a session's own CPU sorts.
  *
  * A case passes at 0.98 of CUB's speed: the medians of CUB beside itself differ
  * by up to 0.015.  A case below that is timed again, both sides, before it counts:
@@ -30,12 +30,10 @@
 enum Wanted
 {
 	WANT_KEYS,
-	WANT_DESCENDING,
-	WANT_ROWS,
-	WANTED
+	WANT_ROWS
 };
 
-static const char *const wanted_names[] = {"keys", "descending", "permutation"};
+static const char *const wanted_names[] = {"keys", "permutation"};
 
 /* Keys in equal steps at random places; what is not random at all; and, by the recipes
  * of generate.cuh, what is not uniform. */
@@ -62,7 +60,6 @@ struct Case
 	uint64_t	range;			/* keys are in [0, range), or anywhere */
 	uint64_t	distinct;		/* values in equal steps over the range */
 	Wanted		wanted;
-	bool		told;
 	Order		order;
 	Distribution distribution;	/* BY_RECIPE */
 };
@@ -78,7 +75,7 @@ struct Outcome
 {
 	double		engine;
 	double		cub;
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 };
 
 static const double enough = 0.98;
@@ -109,46 +106,34 @@ make_case_kernel(Case c, int32_t *to)
 
 /* without: HpsortCudaSpec's. */
 static double
-time_engine(const Case &c, const char *name, uint32_t without, HpsortCudaChoice *choice)
+time_engine(const Case &c, const char *name, uint32_t without, RegimeChoice *choice)
 {
+	const bool	permute = c.wanted == WANT_ROWS;
 	HpsortCudaSpec spec = {};
 	double		ms;
 
 	spec.without = without;
-
-	spec.bounds_known = c.told;
+	spec.bounds_known = 1;
 	spec.lo = c.range >> 32 != 0 ? INT32_MIN : 0;
 	spec.hi = c.range >> 31 != 0 ? INT32_MAX : (int32_t) (c.range - 1);
-	spec.descending = c.wanted == WANT_DESCENDING;
-	spec.wanted = c.wanted == WANT_ROWS ? HPSORT_CUDA_PERMUTATION : HPSORT_CUDA_KEYS;
-	if (c.wanted == WANT_ROWS)
-	{
-		CUDA(cudaMemsetAsync(rows_out, 0xa5, c.n * 4, stream));
-		ms = measure([&] {
-			ENGINE(hpsort_cuda_permutation(context, &spec, keys, c.n, rows_out,
-										   stream, verdict, choice, &err));
-		});
+	CUDA(cudaMemsetAsync(permute ? (void *) rows_out : out, 0xa5, c.n * 4, stream));
+	ms = measure([&] {
+		ENGINE(sort_now(context, spec, keys, c.n, permute ? nullptr : out,
+						permute ? rows_out : nullptr, stream, verdict, choice, &err));
+	});
+	if (permute)
 		check_rows(c.n, name);
-	}
 	else
-	{
-		CUDA(cudaMemsetAsync(out, 0xa5, c.n * 4, stream));
-		ms = measure([&] {
-			ENGINE(hpsort_cuda_sort(context, &spec, keys, c.n, out, stream, verdict,
-									choice, &err));
-		});
-		check_sorted(c.n, c.wanted == WANT_DESCENDING, name);
-	}
+		check_sorted(c.n, name);
 	return ms;
 }
 
 static double
 time_cub(const Case &c)
 {
-	const int	bits = c.told ? bits_of(c.range) : 32;
+	const int	bits = bits_of(c.range);
 
-	return c.wanted == WANT_ROWS ? cub_pairs(c.n, bits) :
-		cub_keys(c.n, bits, c.wanted == WANT_DESCENDING);
+	return c.wanted == WANT_ROWS ? cub_pairs(c.n, bits) : cub_keys(c.n, bits);
 }
 
 static void
@@ -212,13 +197,12 @@ name_of(const Case &c)
 	char		name[160];
 
 	if (c.order == BY_RECIPE)
-		snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64 " %s %s",
-				 wanted_names[c.wanted], c.n, c.range, kind_of(c),
-				 c.told ? "told" : "untold");
+		snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64 " %s",
+				 wanted_names[c.wanted], c.n, c.range, kind_of(c));
 	else
 		snprintf(name, sizeof(name), "grid %s n %" PRIu64 " range %" PRIu64
-				 " distinct %" PRIu64 " %s %s", wanted_names[c.wanted], c.n, c.range,
-				 std::min(c.distinct, c.n), kind_of(c), c.told ? "told" : "untold");
+				 " distinct %" PRIu64 " %s", wanted_names[c.wanted], c.n, c.range,
+				 std::min(c.distinct, c.n), kind_of(c));
 	return name;
 }
 
@@ -240,7 +224,7 @@ try_case(const Case &c, Tally *tally)
 	tally->all.add(ratio);
 	tally->kinds[kind_of(c)].add(ratio);
 	snprintf(line, sizeof(line), "%-66s %9.4f %9.4f %6.2f  %s", name, o.engine, o.cub,
-			 ratio, hpsort_cuda_regime_name(o.choice.regime));
+			 ratio, regime_name(o.choice.regime));
 	if (!good)
 	{
 		tally->slow.push_back(line);
@@ -249,7 +233,7 @@ try_case(const Case &c, Tally *tally)
 	}
 	if (csv)
 		fprintf(csv, "\"%s\",%.4f,%.4f,,,%.2f,,%s,\">=%.2fx\",%s\n", name, o.engine, o.cub,
-				ratio, hpsort_cuda_regime_name(o.choice.regime), enough,
+				ratio, regime_name(o.choice.regime), enough,
 				good ? "met" : "MISSED");
 }
 
@@ -270,12 +254,10 @@ tell(const char *what, const Count &count)
 static void
 for_each_case(const std::function<void(const Case &)> &run)
 {
-	/* both sides of what one block, one launch and CUB's tiles hold; decades */
+	/* both sides of what one launch and CUB's tiles hold; decades */
 	const std::vector<uint64_t> sizes = {
-		100, 1000, 1025, 1500, 2048, 3000, 4096, 4097, 4864, 6000, 8192, 8193, 10000,
-		12000, 16384, 16385, 20000, 30000, 60000, 100000, 300000, 600000, 1000000,
-		1048577, 1500000, 2097152, 3000000, 4194303, 4194304, 6000000, 10000000,
-		20000000, 30000000, 50000000, 100000000};
+		30000, 60000, 100000, 300000, 600000, 1000000, 1048577, 1500000, 2097152, 3000000,
+		4194303, 4194304, 6000000, 10000000, 20000000, 30000000, 50000000, 100000000};
 
 	for (uint64_t n : sizes)
 	{
@@ -286,32 +268,25 @@ for_each_case(const std::function<void(const Case &)> &run)
 
 		std::sort(ranges.begin(), ranges.end());
 		ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
-		for (uint64_t range : ranges)
-			for (uint64_t distinct : {(uint64_t) 100, range})
-				for (int wanted = 0; wanted < WANTED; wanted++)
-					for (bool told : {true, false})
-						if (distinct != 100 || range > 100)
-							run({n, range, distinct, (Wanted) wanted, told, AT_RANDOM,
-								UNIFORM});
-		/* as many values as tables of values are for */
-		for (uint64_t range : ranges)
-			for (uint64_t distinct : {(uint64_t) 8192, (uint64_t) 65536})
-				for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
-					for (bool told : {true, false})
-						if (n >= (uint64_t) 1 << 22 && range > distinct)
-							run({n, range, distinct, wanted, told, AT_RANDOM, UNIFORM});
-		for (uint64_t range : ranges)
-			for (Distribution distribution : uneven)
-				for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
-					for (bool told : {true, false})
-						if (range > 1)
-							run({n, range, range, wanted, told, BY_RECIPE, distribution});
-		/* keys as they often are, and as kernels like them least */
-		for (int order = EACH_ONCE; order < ORDERS; order++)
-			for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
-				for (bool told : {true, false})
-					run({n, order == CROWDED ? 4 * n : n, n, wanted, told, (Order) order,
-						UNIFORM});
+		for (Wanted wanted : {WANT_KEYS, WANT_ROWS})
+		{
+			for (uint64_t range : ranges)
+			{
+				for (uint64_t distinct : {(uint64_t) 100, range})
+					if (distinct != 100 || range > 100)
+						run({n, range, distinct, wanted, AT_RANDOM, UNIFORM});
+				/* as many values as tables of values are for, and more */
+				for (uint64_t distinct : {(uint64_t) 8192, (uint64_t) 65536})
+					if (n >= (uint64_t) 1 << 22 && range > distinct)
+						run({n, range, distinct, wanted, AT_RANDOM, UNIFORM});
+				for (Distribution distribution : uneven)
+					if (range > 1)
+						run({n, range, range, wanted, BY_RECIPE, distribution});
+			}
+			/* keys as they often are, and as kernels like them least */
+			for (int order = EACH_ONCE; order < ORDERS; order++)
+				run({n, order == CROWDED ? 4 * n : n, n, wanted, (Order) order, UNIFORM});
+		}
 	}
 }
 
@@ -341,24 +316,19 @@ struct Family
 
 static const uint32_t by_bins = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_SHARED_HISTOGRAM);
 static const uint32_t by_few = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
-static const uint32_t by_many = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
 static const uint32_t by_bin_rows = HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_BIN_ROWS);
 
 static const Family families[] = {
 	{"shared_histogram", by_bins, false},
 	{"few_distinct", by_few, false},
-	{"many_distinct", by_many, true},
 	{"partition", HPSORT_CUDA_WITHOUT(HPSORT_CUDA_PARTITION), false},
-	{"rows by 16 bits", by_bins | by_few | by_many | by_bin_rows, true},
-	{"rows alone", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ROWS_ALONE), true},
-	{"few keys' tiles", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_FEW_KEYS), false},
-	{"few keys, many blocks", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_LAUNCH), false},
-	{"few keys, one block", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_BLOCK), false},
+	{"rows by 16 bits", by_bins | by_few | by_bin_rows, true},
+	{"few keys", HPSORT_CUDA_WITHOUT_KERNELS(HPSORT_CUDA_ONE_LAUNCH), false},
 };
 
 /* The bit of HpsortCudaSpec.without that would have forbidden this choice. */
 static uint32_t
-bit_of(const HpsortCudaChoice &choice)
+bit_of(const RegimeChoice &choice)
 {
 	return choice.regime == HPSORT_CUDA_RADIX ?
 		HPSORT_CUDA_WITHOUT_KERNELS(choice.kernels) : HPSORT_CUDA_WITHOUT(choice.regime);
@@ -383,7 +353,7 @@ grid_without_families(void)
 
 	for_each_case([&](const Case &c) {
 		const std::string name = name_of(c);
-		HpsortCudaChoice choice;
+		RegimeChoice choice;
 		double		with;
 
 		if (skip(name))
@@ -392,7 +362,7 @@ grid_without_families(void)
 		with = time_engine(c, name.c_str(), 0, &choice);
 		for (const Family &family : families)
 		{
-			HpsortCudaChoice other;
+			RegimeChoice other;
 			double		without;
 
 			if (!(family.without & bit_of(choice)) ||
@@ -413,7 +383,7 @@ grid_without_families(void)
 			}
 			if (csv)
 				fprintf(csv, "\"%s\",%s,%.4f,%.4f,%.3f,%s\n", name.c_str(), family.name,
-						with, without, without / with, hpsort_cuda_regime_name(other.regime));
+						with, without, without / with, regime_name(other.regime));
 		}
 	});
 	for (const Family &family : families)

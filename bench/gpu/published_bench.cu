@@ -29,6 +29,7 @@
 #include "calls.cuh"
 #include "generate.cuh"
 #include "published/published.h"
+#include "sort_now.cuh"
 
 static const int repetitions = 5;
 static const size_t flush_bytes = (size_t) 512 << 20;
@@ -122,7 +123,7 @@ static double
 own_way(const Recipe &recipe)
 {
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	spec.bounds_known = 1;
 	spec.lo = (int32_t) recipe.lo;
@@ -130,8 +131,8 @@ own_way(const Recipe &recipe)
 	spec.wanted = HPSORT_CUDA_KEYS;
 
 	double		ms = measure([&] {
-		ENGINE(hpsort_cuda_sort(context, &spec, keys, recipe.n, out, stream,
-								&verdict->keys, &choice, &err));
+		ENGINE(sort_now(context, spec, keys, recipe.n, out, nullptr, stream, &verdict->keys,
+						&choice, &err));
 	});
 
 	check_sorted(recipe.n, "hpsort");

@@ -40,20 +40,6 @@ bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 	widen_bounds<threads>(lo, hi, bounds);
 }
 
-/*
- * For RADIX, which looks at bits and not at bounds.  On the stream, without a
- * wait: the answer is in the verdict with the result.
- */
-__global__ void __launch_bounds__(threads)
-check_kernel(const int32_t *keys, uint64_t n, Bounds bounds,
-			 HpsortCudaVerdict *verdict)
-{
-	for_each_key<4>(keys, n, [&](int32_t key) {
-		if (key < bounds.lo || key > bounds.hi)
-			report_outside(verdict, key);
-	});
-}
-
 /* Blocks that read n keys at full speed: four per SM, or fewer with a round of 16 keys
  * a thread. */
 static uint32_t
@@ -79,20 +65,6 @@ bounds_add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 	check_launch("find the bounds");
 }
 
-void
-check_bounds(const SortInput &input)
-{
-	if (input.n == 0)
-		return;
-	check_kernel<<<reading_blocks(input.context, input.n), threads, 0, input.stream>>>
-		(input.keys, input.n, input.bounds, input.verdict);
-	check_launch("check the bounds");
-}
-
-/*
- * The wait for the answer costs the same whatever n is, while the device stands
- * still: sort.cu asks only where it can gain more than that.
- */
 Bounds
 find_bounds(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 			uint64_t n)

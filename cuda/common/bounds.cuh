@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.cuh
- *	  Smallest and largest key of an array on the device, and whether all keys
- *	  are within given bounds.
+ *	  Smallest and largest key of an array on the device.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,9 +21,6 @@ namespace hpsort
 void		bounds_reset(cudaStream_t stream, Bounds *device);
 void		bounds_add(HpsortCuda *context, cudaStream_t stream,
 					   const int32_t *keys, uint64_t n, Bounds *device);
-
-/* Reports a key outside the bounds, if there is one; does not wait. */
-void		check_bounds(const SortInput &input);
 
 /* The bounds of one array of n > 0 keys; waits for the stream. */
 Bounds		find_bounds(HpsortCuda *context, cudaStream_t stream,

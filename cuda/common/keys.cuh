@@ -25,11 +25,6 @@ struct KeyMap
 	uint32_t	flip;
 	uint32_t	base;
 	uint32_t	last;			/* range - 1 */
-
-	bool operator!=(const KeyMap &other) const
-	{
-		return flip != other.flip || base != other.base || last != other.last;
-	}
 };
 
 inline KeyMap
@@ -60,7 +55,7 @@ struct SortInput
 	cudaStream_t stream;
 	const int32_t *keys;		/* n of them, in device memory */
 	uint64_t	n;
-	Bounds		bounds;			/* those of int32 where none are known */
+	Bounds		bounds;
 	bool		descending;
 	HpsortCudaVerdict *verdict;	/* gets a key outside the bounds, if there is one */
 

@@ -18,8 +18,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <climits>
-
 #include "common/device.cuh"
 #include "common/hash.cuh"
 #include "distinct/few_distinct.cuh"
@@ -165,12 +163,10 @@ struct BlockTable
 	}
 };
 
-/* What sample_kernel found: numbers of values, and the sample's bounds. */
+/* What sample_kernel found. */
 struct SampleReport
 {
 	RegimeSample values;
-	int32_t		lo;
-	int32_t		hi;
 	uint32_t	skip;			/* what the kernels behind it were told */
 };
 
@@ -201,8 +197,7 @@ collect_sample_kernel(const int32_t *keys, uint64_t n, uint32_t sampled,
  */
 __global__ void __launch_bounds__(threads, 1)
 sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
-			  uint64_t n, uint64_t few_most, uint32_t narrow_bits,
-			  SampleReport *report, uint32_t *skip)
+			  uint64_t n, uint64_t few_most, SampleReport *report, uint32_t *skip)
 {
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t taken;
@@ -210,8 +205,6 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	BlockTable	table = {memory, memory + pairs * 2, &taken, pairs, pairs * 2};
 	const uint32_t lane = threadIdx.x % 32;
 	int32_t		key[sample_items];
-	int32_t		lo = INT_MAX;
-	int32_t		hi = INT_MIN;
 	uint32_t	seen = 0;
 	uint32_t	once = 0;
 	uint32_t	twice = 0;
@@ -225,18 +218,14 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		key[j] = sample[i < sampled ? i : 0];
 	}
 	if (threadIdx.x == 0)
-		sums = {{sampled, 0, 0, 0, 0}, INT_MAX, INT_MIN, 0};
+		sums = {{sampled, 0, 0, 0, 0}, 0};
 	/* its barrier also lets everybody see sums; slots are twice as many as keys, so
 	 * that the table does not overflow */
 	table.clear();
 #pragma unroll
 	for (int j = 0; j < sample_items; j++)
 		if (j * threads + threadIdx.x < sampled)
-		{
 			table.count_slowly(static_cast<uint32_t>(key[j]));
-			lo = min(lo, key[j]);
-			hi = max(hi, key[j]);
-		}
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < pairs * 2; i += threads)
 	{
@@ -246,12 +235,6 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		once += count == 1;
 		twice += count == 2;
 		thrice += count == 3;
-	}
-#pragma unroll
-	for (int step = 16; step > 0; step /= 2)
-	{
-		lo = min(lo, __shfl_xor_sync(0xffffffffu, lo, step));
-		hi = max(hi, __shfl_xor_sync(0xffffffffu, hi, step));
 	}
 	seen = warp_sum(seen);
 	once = warp_sum(once);
@@ -263,20 +246,13 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 		atomicAdd(&sums.values.once, once);
 		atomicAdd(&sums.values.twice, twice);
 		atomicAdd(&sums.values.thrice, thrice);
-		atomicMin(&sums.lo, lo);
-		atomicMax(&sums.hi, hi);
 	}
 	__syncthreads();
 	/* to pinned memory: no copy to wait for */
 	if (threadIdx.x == 0)
 	{
-		const uint32_t span =
-			static_cast<uint32_t>(sums.hi) - static_cast<uint32_t>(sums.lo);
-
-		/* here and not on the host, for the kernels that are in the stream by now; in
-		 * two steps, because a shift by 32 would be none */
-		sums.skip = regime_distinct(&sums.values, n) <= static_cast<double>(few_most) ||
-			(span >> (narrow_bits - 1)) >> 1 == 0;
+		/* here and not on the host, for the kernels that are in the stream by now */
+		sums.skip = regime_distinct(&sums.values, n) <= static_cast<double>(few_most);
 		*skip = sums.skip;
 		*report = sums;
 	}
@@ -502,7 +478,7 @@ configure_few_distinct(const HpsortCudaLimits &limits)
  * buffers live as long as the object does, because kernels put on the stream after
  * it read skip(); they go back in stream order, behind those.
  */
-Sampling::Sampling(const SortInput &input, uint64_t few_most, uint32_t narrow_bits)
+Sampling::Sampling(const SortInput &input, uint64_t few_most)
 	: n_(input.n), report_(input.context, input.stream)
 {
 	HpsortCuda *context = input.context;
@@ -527,8 +503,7 @@ Sampling::Sampling(const SortInput &input, uint64_t few_most, uint32_t narrow_bi
 		(input.keys, n, sampled, collected_.as<int32_t>());
 	check_launch("sample the keys");
 	sample_kernel<<<1, threads, slots * 2 * sizeof(uint32_t), stream>>>
-		(collected_.as<int32_t>(), slots / 2, sampled, n, few_most, narrow_bits,
-		 report, skip_.as<uint32_t>());
+		(collected_.as<int32_t>(), slots / 2, sampled, n, few_most, report, skip_.as<uint32_t>());
 	check_launch("sample the keys");
 	check(cudaEventCreateWithFlags(&taken_, cudaEventDisableTiming),
 		  "create an event");
@@ -557,7 +532,6 @@ Sampling::result()
 	check(cudaEventSynchronize(taken_), "sample the keys");
 
 	sample.distinct = static_cast<uint64_t>(regime_distinct(&report->values, n_) + 0.5);
-	sample.bounds = {report->lo, report->hi};
 	sample.skipped = report->skip != 0;
 	return sample;
 }

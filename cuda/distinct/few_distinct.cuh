@@ -2,7 +2,7 @@
  *
  * few_distinct.cuh
  *	  Regime FEW_DISTINCT: runs by a hash table in shared memory; and the sample
- *	  of the keys by which this regime and MANY_DISTINCT are chosen.
+ *	  of the keys by which this regime is chosen.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,6 @@ void		configure_few_distinct(const HpsortCudaLimits &limits);
 struct Sample
 {
 	uint64_t	distinct;		/* an estimate */
-	Bounds		bounds;			/* of the sample: the keys' own are at least as wide */
 	bool		skipped;		/* kernels that read Sampling::skip() did nothing */
 };
 
@@ -33,13 +32,12 @@ struct Sample
  * waits for them, but not for work that the caller has put on the stream since.
  *
  * That work can look at skip(), a word in device memory: it is not 0 when at most
- * few_most distinct values were estimated, or when the sample's keys span at most
- * 2^narrow_bits values (1 <= narrow_bits <= 32).
+ * few_most distinct values were estimated.
  */
 class Sampling
 {
 public:
-	Sampling(const SortInput &input, uint64_t few_most, uint32_t narrow_bits);
+	Sampling(const SortInput &input, uint64_t few_most);
 	~Sampling();
 	Sampling(const Sampling &) = delete;
 	Sampling &operator=(const Sampling &) = delete;

@@ -4,20 +4,19 @@
  *	  Regime SHARED_HISTOGRAM: all bins fit in a block's shared memory.
  *
  * Kozakai, Fujimoto, Wada, Algorithm 5 (0-compressed H-P), reshaped for one
- * read and one write per key:
+ * read per key:
  *	- lines 1: every block counts its share of the keys in its own shared
  *	  memory (a conflict-free "sum" write for equal keys of a warp, because
  *	  atomicAdd(&bin, 1) without a result becomes ATOMS.POPC.INC), and adds its
  *	  bins to the common ones once;
  *	- lines 2 to 15: prefix sums and compression to the bins that occur, by
- *	  each block for its own part of the output only;
- *	- lines 16 to 18 (second histogram, prefix sum over n) become expand_block().
- * One cooperative kernel does it all, so that a million keys cost one launch.
+ *	  each block for its own batch of bins;
+ *	- lines 16 to 18 (second histogram, prefix sum over n) become expand_block(), in
+ *	  runs.cu, when keys are read.
+ * One cooperative kernel makes the runs, so that a million keys cost one launch.
  *
  * Beside the bins, sums of slices of 256 bins are kept, so that a block finds
- * the part of the bins that its output comes from without reading them all.
- *
- * Bytes per key: 4 read, 4 written; 4 read only when runs are wanted.
+ * where the runs of its batch begin without adding up the bins before them.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +27,7 @@ namespace hpsort
 {
 
 /*
- * The whole sort.  Zeroing the common bins is overlapped with counting by the
+ * Keys to runs.  Zeroing the common bins is overlapped with counting by the
  * two halves of a grid barrier; only the second barrier is waited for.
  *
  * One block of 1,024 threads per SM: two smaller ones would each have half of the
@@ -39,11 +38,10 @@ namespace hpsort
  * their place; both are the kernel's dynamic shared memory, so that the range
  * decides about its size and a narrow one leaves L1 to the keys.
  */
-template <typename Count, bool RUNS>
+template <typename Count>
 __global__ void __launch_bounds__(histogram_threads, 1)
 shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
-			  int32_t *out, uint64_t *counts, uint64_t *starts,
-			  HpsortCudaVerdict *verdict)
+			  int32_t *run_keys, uint64_t *starts, HpsortCudaVerdict *verdict)
 {
 	extern __shared__ __align__(16) char memory[];
 	uint32_t   *bins = reinterpret_cast<uint32_t *>(memory);
@@ -51,10 +49,9 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	const uint32_t count = map.last + 1;
 	const uint32_t slices = (count + slice_bins - 1) / slice_bins;
 	Count	   *all_slices = all_bins + slices * slice_bins;
-	/* bins, slices, and two numbers of tiles to be drawn */
-	const uint32_t words = slices * slice_bins + slices + 2;
+	/* bins, slices, and the number of the tile to be drawn next */
+	const uint32_t words = slices * slice_bins + slices + 1;
 	uint32_t   *next_count = reinterpret_cast<uint32_t *>(all_slices + slices);
-	uint32_t   *next_expand = next_count + sizeof(Count) / sizeof(uint32_t);
 	cg::grid_group grid = cg::this_grid();
 	int32_t		outside = 0;
 
@@ -103,22 +100,14 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	if (bad)
 		report_outside(verdict, outside);
 	flush_bins(bins, count, all_bins, all_slices);
-	/* no position of the output is known before the last key is counted; this barrier
+	/* no position of a run is known before the last key is counted; this barrier
 	 * takes 1 to 2 us */
 	grid.sync();
-
-	if (RUNS)
+	for (uint32_t batch = blockIdx.x; batch * batch_bins < count; batch += gridDim.x)
 	{
-		for (uint32_t batch = blockIdx.x; batch * batch_bins < count;
-			 batch += gridDim.x)
-		{
-			compact_batch(all_bins, all_slices, count, map, batch, out, counts,
-						  starts, verdict, state);
-			__syncthreads();
-		}
+		compact_batch(all_bins, all_slices, count, map, batch, run_keys, starts, verdict, state);
+		__syncthreads();
 	}
-	else
-		expand_bins(all_bins, all_slices, count, map, n, out, next_expand, state);
 }
 
 /*
@@ -153,22 +142,17 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 {
 	extern __shared__ __align__(16) char memory[];
 
-	compact_batch(all_bins, all_slices, map.last + 1, map, blockIdx.x, run_keys,
-				  nullptr, starts, verdict,
-				  reinterpret_cast<OutputState *>(memory));
+	compact_batch(all_bins, all_slices, map.last + 1, map, blockIdx.x, run_keys, starts,
+				  verdict, reinterpret_cast<OutputState *>(memory));
 }
 
 /* Shared memory of the kernels: the bins, and later in their place the OutputState. */
 static size_t
-shared_need(uint32_t bins, bool at_once)
+shared_need(uint32_t bins)
 {
 	const size_t need = (static_cast<size_t>(bins) + 3) / 4 * 16;
-	size_t		state = sizeof(OutputState);
 
-	/* no more starts than are scanned at once: the rest of the memory serves as L1 */
-	if (!at_once || bins <= batch_bins || bins > single_bins)
-		state -= (single_bins - batch_bins) * sizeof(uint32_t);
-	return need > state ? need : state;
+	return need > sizeof(OutputState) ? need : sizeof(OutputState);
 }
 
 void
@@ -176,28 +160,28 @@ configure_shared_histogram(const HpsortCudaLimits &limits)
 {
 	if (sizeof(OutputState) > regime_shared_bins(&limits) * sizeof(uint32_t))
 		fail(HPSORT_CUDA_NO_DEVICE, "the device has too little shared memory");
-	allow_shared(shared_kernel<uint32_t, false>, limits);
-	allow_shared(shared_kernel<uint32_t, true>, limits);
-	allow_shared(shared_kernel<Count64, false>, limits);
-	allow_shared(shared_kernel<Count64, true>, limits);
+	allow_shared(shared_kernel<uint32_t>, limits);
+	allow_shared(shared_kernel<Count64>, limits);
 	allow_shared(count_kernel, limits);
 	allow_shared(compact_kernel, limits);
 }
 
-template <typename Count, bool RUNS>
+template <typename Count>
 static void
-launch_shared(SortInput input, KeyMap map, int32_t *out, uint64_t *counts,
-			  uint64_t *starts)
+launch_shared(SortInput input, const Runs &runs)
 {
 	const HpsortCuda *context = input.context;
 	const uint64_t n = input.n;
+	KeyMap		map = input.ascending_map();
 	const uint64_t range = static_cast<uint64_t>(map.last) + 1;
 	DeviceBuffer memory(input.context, input.stream,
 						regime_bins_bytes(range, sizeof(Count)), "the histogram");
 	Count	   *all_bins = memory.as<Count>();
-	/* their addresses: input, map and the rest are this function's copies */
-	void	   *arguments[] = {&input.keys, &input.n, &map, &all_bins, &out, &counts,
-		&starts, &input.verdict};
+	int32_t    *run_keys = runs.keys;
+	uint64_t   *starts = runs.starts;
+	/* their addresses: all are this function's copies */
+	void	   *arguments[] = {&input.keys, &input.n, &map, &all_bins, &run_keys, &starts,
+		&input.verdict};
 
 	cudaLaunchAttribute attributes[2];
 	cudaLaunchConfig_t config = {};
@@ -232,13 +216,13 @@ launch_shared(SortInput input, KeyMap map, int32_t *out, uint64_t *counts,
 	attributes[1].val.clusterDim.z = 1;
 	config.gridDim = dim3(blocks);
 	config.blockDim = dim3(histogram_threads);
-	config.dynamicSmemBytes = shared_need(map.last + 1, scans_at_once<Count>(n) && !RUNS);
+	config.dynamicSmemBytes = shared_need(map.last + 1);
 	config.stream = input.stream;
 	config.attrs = attributes;
 	config.numAttrs = crew > 1 ? 2 : 1;
 	check(cudaLaunchKernelExC(&config,
 							  reinterpret_cast<const void *>(
-								  &shared_kernel<Count, RUNS>), arguments),
+								  &shared_kernel<Count>), arguments),
 		  "launch the shared histogram");
 }
 
@@ -265,7 +249,7 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	config.attrs = &attribute;
 	config.numAttrs = 1;
 	if (cudaOccupancyMaxActiveClusters(
-			&clusters, reinterpret_cast<const void *>(&shared_kernel<uint32_t, false>),
+			&clusters, reinterpret_cast<const void *>(&shared_kernel<uint32_t>),
 			&config) != cudaSuccess)
 	{
 		/* no clusters before sm_90 */
@@ -275,27 +259,15 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	return static_cast<uint32_t>(clusters) * HistogramTuning::large_crew;
 }
 
-/* 32-bit common bins halve the atomics' bytes; from 2^32 keys on a count may need 64. */
+/* Lines 1 to 15 of the algorithm: C, as starts, and iC.  32-bit common bins halve the
+ * atomics' bytes; from 2^32 keys on a count may need 64. */
 void
-shared_sort(const SortInput &input, int32_t *out)
-{
-	if (input.n <= REGIME_POSITIONS_MAX)
-		launch_shared<uint32_t, false>(input, input.map(), out, nullptr, nullptr);
-	else
-		launch_shared<Count64, false>(input, input.map(), out, nullptr, nullptr);
-}
-
-/* Lines 1 to 15 of the algorithm: C, as counts or starts, and iC. */
-void
-shared_runs(const SortInput &input, int32_t *run_keys, uint64_t *counts,
-			uint64_t *starts)
+shared_runs(const SortInput &input, const Runs &runs)
 {
 	if (input.n <= UINT32_MAX)
-		launch_shared<uint32_t, true>(input, input.ascending_map(), run_keys, counts,
-									  starts);
+		launch_shared<uint32_t>(input, runs);
 	else
-		launch_shared<Count64, true>(input, input.ascending_map(), run_keys, counts,
-									 starts);
+		launch_shared<Count64>(input, runs);
 }
 
 /* 64-bit bins, because the number of keys is not known when a job is opened; a block adds
@@ -321,7 +293,7 @@ Bins::add(HpsortCuda *context, cudaStream_t stream, const int32_t *keys,
 		  uint64_t n, HpsortCudaVerdict *verdict)
 {
 	count_kernel<<<histogram_blocks(context, n, map.last + 1), histogram_threads,
-		shared_need(map.last + 1, false), stream>>>(keys, n, map, bins, slices, verdict);
+		shared_need(map.last + 1), stream>>>(keys, n, map, bins, slices, verdict);
 	check_launch("count a chunk");
 }
 

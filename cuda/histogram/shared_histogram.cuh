@@ -26,16 +26,9 @@ void		configure_packed_histogram(const HpsortCudaLimits &limits);
 /* Blocks that fit on the device at once when they come in clusters; 0: it has none. */
 uint32_t	shared_crew_blocks(const HpsortCudaLimits &limits);
 
-/* Keys into out: counted, summed up and expanded in one kernel. */
-void		shared_sort(const SortInput &input, int32_t *out);
-
-/*
- * Keys into runs, which ascend: counted and compacted in one kernel.  The arrays hold
- * min(range, n) elements (starts one more); counts or starts may be null.
- * input.verdict->distinct receives the number of runs.
- */
-void		shared_runs(const SortInput &input, int32_t *run_keys, uint64_t *counts,
-						uint64_t *starts);
+/* Keys into runs, which ascend: counted and compacted in one kernel.  runs have been
+ * allocated for min(range, n); input.verdict->distinct receives their number. */
+void		shared_runs(const SortInput &input, const Runs &runs);
 
 /*
  * The bins of a job that counts its chunks as they arrive and keeps no key; of 64

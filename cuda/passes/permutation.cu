@@ -208,7 +208,6 @@ struct FirstRows
 	{
 		source.prefetch(at, count);
 	}
-	__device__ __forceinline__ bool enter() const { return true; }
 	/* behind the end any word will do: prepare() makes it sort last */
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
@@ -306,7 +305,6 @@ struct SecondRows
 	{
 		prefetch_later(in + at, count * 4);
 	}
-	__device__ __forceinline__ bool enter() const { return true; }
 	__device__ __forceinline__ uint32_t
 	load(uint32_t at, bool inside) const
 	{
@@ -410,7 +408,7 @@ run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *coun
 	for (uint32_t p = 0; p < passes; p++)
 		if (bins[p][threadIdx.x] != 0)
 			atomicAdd(&counts[p * stride + threadIdx.x], bins[p][threadIdx.x]);
-	sum_by_last_block(counts, passes, stride, ticket, 0, nullptr);
+	sum_by_last_block(counts, passes, stride, ticket);
 }
 
 /*
@@ -602,13 +600,6 @@ sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps 
 
 	sweeps->run(stream, 0, first);
 	sweeps->run(stream, 1, second);
-}
-
-void
-ranked_passes(const SortInput &input, const uint16_t *ranks, uint32_t bits,
-			  Sweeps *sweeps, uint32_t *rows)
-{
-	sweep_twice(input, RankSource{ranks}, bits, sweeps, rows);
 }
 
 /* The digits have been counted: from the runs by ranked_permutation(), or from the keys

@@ -25,11 +25,6 @@ void		configure_permutation(const HpsortCudaLimits &limits);
 void		binned_passes(const SortInput &input, uint32_t passes, uint32_t bits,
 						  Sweeps *sweeps, uint32_t *rows);
 
-/* Rows by the keys' ranks, which were made before, in two passes; bits: of the lower
- * digit. */
-void		ranked_passes(const SortInput &input, const uint16_t *ranks, uint32_t bits,
-						  Sweeps *sweeps, uint32_t *rows);
-
 /*
  * Rows by bins, or by dense ranks among the keys' own runs, at most 65,536 of them.
  * narrow: the bins fit in shared memory, and so in 16 bits.  ready: null, or

@@ -24,9 +24,9 @@ struct RadixStart
 	KeyMap		map = {};
 	Sweeps		sweeps;
 
-	/* choice: the one that the sort will be given.  skip: null, or a word in device
+	/* input and choice: those that the sort will be given.  skip: null, or a word in device
 	 * memory; if it is not 0 nothing is counted, and the caller must drop this object */
-	void		begin(const SortInput &input, const HpsortCudaChoice &choice,
+	void		begin(const SortInput &input, const RegimeChoice &choice,
 					  const uint32_t *skip);
 };
 
@@ -34,21 +34,21 @@ struct RadixStart
 bool		sweeps_overlap();
 
 /* Whether the kernels of a choice of RADIX have a first half that can be begun early. */
-bool		radix_can_begin(const HpsortCudaChoice &choice);
+bool		radix_can_begin(const RegimeChoice &choice);
 
 /*
  * Keys into out, by the kernels of the choice; does not wait.  A key outside the
- * bounds is reported, and out is undefined then.  *start: a first half, which is used
- * if it was begun for these bounds and this direction; else it is made here.
+ * bounds is reported, and out is undefined then.  *start: the first half of this sort,
+ * which is made here if it has not begun.
  */
-void		radix_sort(const SortInput &input, const HpsortCudaChoice &choice,
+void		radix_sort(const SortInput &input, const RegimeChoice &choice,
 					   int32_t *out, RadixStart *start);
 
 /*
  * The stable permutation of less than 2^32 keys into rows, and the sorted keys into
  * sorted_keys unless that is null, as it must be where the choice is for rows alone.
  */
-void		radix_permutation(const SortInput &input, const HpsortCudaChoice &choice,
+void		radix_permutation(const SortInput &input, const RegimeChoice &choice,
 							  int32_t *sorted_keys, uint32_t *rows,
 							  RadixStart *start);
 

@@ -1,24 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * small_sort.cu
- *	  RADIX for few keys: bounds, digits and all passes in one kernel.
+ *	  RADIX for few keys: digits and all passes in one kernel.
  *
- * Up to some hundred thousand keys launches and waits take most of a sort's time, not
- * bytes: CUB's sort of 32 bits is seven launches, and to leave out bits the host must
- * first learn the bounds, a round trip that costs more than the passes it saves.  Here
- * the keys' bounds stay on the device.  In one cooperative kernel each block reads
- * its tile; the blocks find the bounds together, derive from them the number of passes
- * and of a digit's bits, and make the passes with two barriers of the grid each.  All
- * data stays in L2; the barriers, the table of counts that every block reads, and
+ * Up to some hundred thousand keys launches take most of a sort's time, not bytes:
+ * CUB's sort of 32 bits is seven launches.  Here each block of one cooperative kernel
+ * reads its tile, and the blocks make the passes with two barriers of the grid each.
+ * All data stays in L2; the barriers, the table of counts that every block reads, and
  * shared memory bound the speed.
- *
- * one_block.cu sorts what one block holds.  A grid of a single block has no barrier, and
- * is launched as usual.
  *
  *-------------------------------------------------------------------------
  */
-#include <climits>
-
 #include <cooperative_groups.h>
 
 #include "passes/small_sort.cuh"
@@ -46,40 +38,9 @@ struct SmallSort
 	uint32_t   *bins_away;		/* there is one, and the other array */
 	uint32_t   *rows_away;
 	uint32_t   *counts;			/* of each block and digit */
-	Bounds	   *found;			/* of each block's keys */
 	KeyMap		map;
-	bool		bounds_known;
-	bool		descending;
 	HpsortCudaVerdict *verdict;
 };
-
-/*
- * Smallest and largest of the threads' lo and hi, by all threads of a block.  A
- * pair of atomics in shared memory per warp: 32 of them do not matter.  The last
- * barrier lets *shared be used again at once.
- */
-__device__ __forceinline__ void
-block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
-{
-	if (threadIdx.x == 0)
-		*shared = {INT_MAX, INT_MIN};
-	__syncthreads();
-#pragma unroll
-	for (int step = 16; step > 0; step /= 2)
-	{
-		*lo = min(*lo, __shfl_xor_sync(0xffffffffu, *lo, step));
-		*hi = max(*hi, __shfl_xor_sync(0xffffffffu, *hi, step));
-	}
-	if (threadIdx.x % 32 == 0)
-	{
-		atomicMin(&shared->lo, *lo);
-		atomicMax(&shared->hi, *hi);
-	}
-	__syncthreads();
-	*lo = shared->lo;
-	*hi = shared->hi;
-	__syncthreads();
-}
 
 /*
  * ITEMS keys a thread: tiles are as small as possible while there are at most
@@ -93,7 +54,7 @@ block_bounds(int32_t *lo, int32_t *hi, Bounds *shared)
  * A pass has two barriers of the grid: after the first all counts are written and may
  * be summed up, after the second all items are written and may be read.  The second
  * also keeps the next pass's counts from overwriting counts that a slow block still
- * reads, so that one table serves all passes.  A single block needs no barrier.
+ * reads, so that one table serves all passes.
  */
 template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
@@ -112,15 +73,13 @@ small_sort_kernel(SmallSort sort)
 	__shared__ uint32_t part_before[parts][sweep_digits];
 	__shared__ uint32_t offsets[sweep_digits];
 	__shared__ uint32_t sums[warps];
-	__shared__ Bounds common;
 	const cg::grid_group grid = cg::this_grid();
-	const bool	alone = gridDim.x == 1;
+	const KeyMap map = sort.map;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t warp = threadIdx.x / 32;
 	const uint32_t first = warp * 32 * ITEMS + lane;	/* in the tile */
 	const uint32_t begin = blockIdx.x * tile;
 	const uint32_t m = min(tile, sort.n - begin);
-	KeyMap		map = sort.map;
 	uint32_t	word[ITEMS];
 	uint32_t	row[ROWS ? ITEMS : 1];
 	uint32_t	place[ITEMS];
@@ -133,40 +92,6 @@ small_sort_kernel(SmallSort sort)
 		word[i] = at < m ? static_cast<uint32_t>(sort.keys[begin + at]) : 0;
 		if (ROWS)
 			row[i] = begin + at;
-	}
-
-	if (!sort.bounds_known)
-	{
-		int32_t		lo = INT_MAX;
-		int32_t		hi = INT_MIN;
-
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			if (first + i * 32 < m)
-			{
-				lo = min(lo, static_cast<int32_t>(word[i]));
-				hi = max(hi, static_cast<int32_t>(word[i]));
-			}
-		block_bounds(&lo, &hi, &common);
-		if (!alone)
-		{
-			if (threadIdx.x == 0)
-			{
-				__stcg(&sort.found[blockIdx.x].lo, lo);
-				__stcg(&sort.found[blockIdx.x].hi, hi);
-			}
-			grid.sync();
-			/* at most a block per SM, which is less than there are threads */
-			if (threadIdx.x < gridDim.x)
-			{
-				lo = __ldcg(&sort.found[threadIdx.x].lo);
-				hi = __ldcg(&sort.found[threadIdx.x].hi);
-			}
-			block_bounds(&lo, &hi, &common);
-		}
-		map.base = sort.descending ? ~static_cast<uint32_t>(hi) :
-			static_cast<uint32_t>(lo);
-		map.last = static_cast<uint32_t>(hi) - static_cast<uint32_t>(lo);
 	}
 
 	/* bits are dealt evenly: fewer digits make longer stretches */
@@ -236,17 +161,12 @@ small_sort_kernel(SmallSort sort)
 			}
 			/* items behind the end, which all have the highest digit, are no keys: the
 			 * last block takes them out of its counts */
-			if (!alone)
-				__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
-					   count - (threadIdx.x == mask ? tile - m : 0));
+			__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
+				   count - (threadIdx.x == mask ? tile - m : 0));
 		}
 
 		/* arrive as early as possible; the wait comes later */
-		cg::grid_group::arrival_token token;
-
-		if (!alone)
-			token = grid.barrier_arrive();
-
+		auto		token = grid.barrier_arrive();
 		uint32_t	unused;
 		/* from here to the wait: all work on this tile alone, which takes longer than
 		 * the barrier */
@@ -272,45 +192,41 @@ small_sort_kernel(SmallSort sort)
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 			shared.staged[place[i]] = word[i];
-		if (!alone)
-		{
-			const uint32_t digit = threadIdx.x % sweep_digits;
-			const uint32_t part = threadIdx.x / sweep_digits;
-			uint32_t	total = 0;
-			uint32_t	before = 0;
 
-			/* four threads a digit, each a quarter of the blocks: at most 16 loads
-			 * from L2, eight under way at a time */
-			grid.barrier_wait(std::move(token));
+		const uint32_t digit = threadIdx.x % sweep_digits;
+		const uint32_t part = threadIdx.x / sweep_digits;
+		uint32_t	total = 0;
+		uint32_t	before = 0;
+
+		/* four threads a digit, each a quarter of the blocks: at most 33 loads from
+		 * L2, eight under way at a time */
+		grid.barrier_wait(std::move(token));
 #pragma unroll 8
-			for (uint32_t b = part; b < gridDim.x; b += parts)
-			{
-				const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
+		for (uint32_t b = part; b < gridDim.x; b += parts)
+		{
+			const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
 
-				total += here;
-				before += b < blockIdx.x ? here : 0;
-			}
-			part_totals[part][digit] = total;
-			part_before[part][digit] = before;
-			__syncthreads();
-			total = 0;
-			before = 0;
-			if (threadIdx.x < sweep_digits)
-			{
-#pragma unroll
-				for (int j = 0; j < parts; j++)
-				{
-					total += part_totals[j][threadIdx.x];
-					before += part_before[j][threadIdx.x];
-				}
-			}
-			total = block_exclusive_sum<threads>(total, sums, &unused);
-			/* minus the place in the tile: position in it + offset is the target */
-			if (threadIdx.x < sweep_digits)
-				offsets[threadIdx.x] = total + before - exclusive;
+			total += here;
+			before += b < blockIdx.x ? here : 0;
 		}
-		else if (threadIdx.x < sweep_digits)
-			offsets[threadIdx.x] = 0;
+		part_totals[part][digit] = total;
+		part_before[part][digit] = before;
+		__syncthreads();
+		total = 0;
+		before = 0;
+		if (threadIdx.x < sweep_digits)
+		{
+#pragma unroll
+			for (int j = 0; j < parts; j++)
+			{
+				total += part_totals[j][threadIdx.x];
+				before += part_before[j][threadIdx.x];
+			}
+		}
+		total = block_exclusive_sum<threads>(total, sums, &unused);
+		/* minus the place in the tile: position in it + offset is the target */
+		if (threadIdx.x < sweep_digits)
+			offsets[threadIdx.x] = total + before - exclusive;
 		__syncthreads();
 
 		/* kept for the rows, whose digits are not with them */
@@ -347,22 +263,15 @@ small_sort_kernel(SmallSort sort)
 					__stcg(&rows_to[target[i]], shared.staged[i * threads + threadIdx.x]);
 		}
 		if (!last)
-		{
-			if (alone)
-				__syncthreads();
-			else
-				grid.sync();
-		}
+			grid.sync();
 	}
 }
 
 static_assert(threads * SmallTuning::most_items == REGIME_ONE_LAUNCH_TILE,
 			  "what a block of the largest tiles holds");
 
-/*
- * A cooperative launch, which the driver refuses if not all blocks fit on the device at
- * once.  A single block, which has no barrier of the grid, is launched as usual.
- */
+/* A cooperative launch, which the driver refuses if not all blocks fit on the device at
+ * once. */
 template <int ITEMS>
 static void
 launch_small(cudaStream_t stream, SmallSort *sort)
@@ -377,7 +286,7 @@ launch_small(cudaStream_t stream, SmallSort *sort)
 	config.blockDim = dim3(threads);
 	config.stream = stream;
 	config.attrs = &attribute;
-	config.numAttrs = config.gridDim.x > 1 ? 1 : 0;
+	config.numAttrs = 1;
 	check(cudaLaunchKernelExC(&config, sort->rows != nullptr ?
 							  reinterpret_cast<const void *>(
 								  &small_sort_kernel<ITEMS, true>) :
@@ -396,7 +305,7 @@ small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 	/* the carver rounds each array up to 256 bytes */
 	DeviceBuffer workspace(input.context, stream,
 						   arrays * (n * sizeof(uint32_t) + 256) +
-						   sms * (sweep_digits * sizeof(uint32_t) + sizeof(Bounds)) + 512,
+						   sms * sweep_digits * sizeof(uint32_t) + 256,
 						   "a sort of few keys");
 	Carver		carver(workspace);
 	SmallSort	sort = {};
@@ -411,17 +320,14 @@ small_sort(const SortInput &input, int32_t *out, uint32_t *rows)
 		carver.take<uint32_t>(n);
 	sort.rows_away = rows != nullptr ? carver.take<uint32_t>(n) : nullptr;
 	sort.counts = carver.take<uint32_t>(sms * sweep_digits);
-	sort.found = carver.take<Bounds>(sms);
 	sort.map = input.map();
-	sort.bounds_known = input.bounds.lo != INT_MIN || input.bounds.hi != INT_MAX;
-	sort.descending = input.descending;
 	sort.verdict = input.verdict;
 
 	const uint64_t few = SmallTuning::few_blocks < sms ? SmallTuning::few_blocks : sms;
 
 	/* as few keys a thread as make at most few blocks; with 8, the grid holds
 	 * regime_one_launch_most() keys: a block for each SM, as the kernel waits for its whole
-	 * grid, and found[] and counts[] are for so many blocks */
+	 * grid, and counts[] are for so many blocks */
 	if (n <= few * threads)
 		launch_small<1>(stream, &sort);
 	else if (n <= few * 2 * threads)

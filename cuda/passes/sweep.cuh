@@ -10,13 +10,9 @@
  * parameter, the Pass, says what is read and what is written:
  *	- radix.cu subtracts the lower bound in the first pass and adds it in the
  *	  last, makes up row numbers in the first, and leaves out the keys in the
- *	  last when only the rows are wanted;
+ *	  last when only rows are wanted;
  *	- permutation.cu makes digits of ranks, and packs a row number and the digit
  *	  that is still to be sorted by in one word between its two passes.
- *
- * A pass over few keys leaves itself out if its digit is the same in all keys, which
- * it finds in the digits' counts when it starts, so that the host need not know.
- * Keys whose bounds are not known are then not sorted by bits that they do not have.
  *
  * Differences from CUB: warps' counters stay in registers between the sum over warps
  * and their next use; no item waits for an atomic's result; full tiles have no tests;
@@ -36,16 +32,12 @@ namespace hpsort
 static constexpr int sweep_bits = 8;
 static constexpr int sweep_digits = 1 << sweep_bits;
 static constexpr int sweep_most_passes = 4;
-/* a ticket with this value gives out no tile, however many blocks draw from it */
-static constexpr uint32_t sweep_no_tiles = 1u << 31;
 
 /*
  * One launch.  A word of the look-back holds a count of 30 bits and a code, which
  * says whether the count is of that tile alone (own) or of all tiles up to it (all).
  * Every word ends a launch with the code `all`.  The next launch uses the other
  * two of three codes, and so takes the words that it finds for words not yet written.
- * If a launch leaves itself out, the words of the launch before it have a code that
- * the launch after it uses; where that may happen, each pass has words of its own.
  */
 struct Sweep
 {
@@ -100,30 +92,22 @@ lanes_alike(uint32_t word, uint32_t bit)
 	return votes;
 }
 
-/* Two votes are joined to the result by one instruction, which the compiler does not find. */
-template <int BITS>
-__device__ __forceinline__ uint32_t
-lanes_with_bits(uint32_t digit)
-{
-	uint32_t	same = lanes_alike(digit, 1u);
-
-#pragma unroll
-	for (int b = 1; b + 1 < BITS; b += 2)
-		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
-			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
-	if (BITS % 2 == 0)
-		same &= lanes_alike(digit, 1u << (BITS - 1));
-	return same;
-}
-
 /*
  * Lanes whose digit is this lane's.  A vote per bit: match.any.sync does the
- * same in one instruction, but takes longer (as CUB's authors found as well).
+ * same in one instruction, but takes longer (as CUB's authors found as well).  Two votes
+ * are joined to the result by one instruction, which the compiler does not find.
  */
 __device__ __forceinline__ uint32_t
 lanes_with(uint32_t digit)
 {
-	return lanes_with_bits<sweep_bits>(digit);
+	uint32_t	same = lanes_alike(digit, 1u);
+
+	static_assert(sweep_bits % 2 == 0, "one vote is left when the others are paired");
+#pragma unroll
+	for (int b = 1; b + 1 < sweep_bits; b += 2)
+		asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(same)
+			: "r"(lanes_alike(digit, 1u << b)), "r"(lanes_alike(digit, 2u << b)));
+	return same & lanes_alike(digit, 1u << (sweep_bits - 1));
 }
 
 /* Lanes up to this one; volatile, so that it is read once and not for each item. */
@@ -142,16 +126,15 @@ lanes_up_to_this()
  * All these lanes read the counter, which costs no more than one lane reading it and
  * spares a shuffle; the last of them writes it.
  */
-template <typename Count>
 __device__ __forceinline__ uint32_t
-place_in_order(volatile Count *counter, uint32_t same, uint32_t up_to_this)
+place_in_order(volatile uint32_t *counter, uint32_t same, uint32_t up_to_this)
 {
 	const uint32_t upto = __popc(same & up_to_this);
 	const uint32_t before = *counter;
 
 	__syncwarp();
 	if ((same & ~up_to_this) == 0)
-		*counter = static_cast<Count>(before + upto);
+		*counter = before + upto;
 	__syncwarp();
 	return before + upto - 1;
 }
@@ -202,25 +185,16 @@ look_back(const Sweep &sweep, uint32_t tile, uint32_t digit)
 	return sum;
 }
 
-/*
- * A tile in shared memory: the warps' counters, and in their place the items by digit.
- * If each digit has as many items, a warp's places are tile / 256 apart; where that is a
- * multiple of 8, keys in order have up to 32 lanes in one bank, unless every 32 places
- * leave one out.
- */
+/* A tile in shared memory: the warps' counters, and in their place the items by digit. */
 template <typename Shape>
 union SweepTile
 {
-	static constexpr uint32_t items = Shape::threads * Shape::items;
-	static constexpr bool leaves_out = items / sweep_digits % 8 == 0 && Shape::padded;
-
 	uint32_t	bins[Shape::threads / 32][sweep_digits];
-	uint32_t	staged[items + (leaves_out ? items / 32 : 0)];
+	uint32_t	staged[Shape::threads * Shape::items];
 };
 
 /*
  * A Pass has
- *	enter()							false: this pass is left out
  *	load(at, inside)				what item number at is read as
  *	prefetches, and if it is true prefetch(at, count)	asks L2 for count items
  *	begin(shared, tile_begin, m)	by all threads, while that is on its way; it
@@ -245,15 +219,12 @@ sweep_kernel(Pass pass, Sweep sweep)
 	constexpr int sweep_tile = sweep_threads * sweep_items;
 	constexpr int sweep_warps = sweep_threads / 32;
 
-	static_assert(sweep_items % 2 == 0 && sweep_tile + sweep_tile / 32 <= 1 << 16,
+	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16,
 				  "places in pairs");
-	static_assert(sweep_tile >= REGIME_SWEEP_FEW_KEYS_TILE, "regime.c sizes for this");
+	static_assert(sweep_tile >= REGIME_SWEEP_TILE, "regime.c sizes for this");
 	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
 
-	/* where item number at is staged */
 	using Tile = SweepTile<typename Pass::Shape>;
-	constexpr bool leaves_out = Tile::leaves_out;
-	auto		padded = [](uint32_t at) { return leaves_out ? at + (at >> 5) : at; };
 
 	extern __shared__ __align__(16) uint32_t sweep_memory[];
 	Tile	   &shared = *reinterpret_cast<Tile *>(sweep_memory);
@@ -274,17 +245,11 @@ sweep_kernel(Pass pass, Sweep sweep)
 	for (int i = 0; i < sweep_digits / 32; i += 4)
 		reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
 	wait_for_kernel_before();
-	if (!pass.enter())
-		return;
 
 	/* tiles in the order of starting, so that none waits for a later one */
 	if (threadIdx.x == 0)
 		drawn = atomicAdd(sweep.ticket, 1u);
 	__syncthreads();
-
-	/* sweep_no_tiles, set by the kernel that counted the digits */
-	if (drawn >= gridDim.x)
-		return;
 
 	const uint32_t tile = drawn;
 	const uint32_t in_portion = tile * sweep_tile;
@@ -387,9 +352,9 @@ sweep_kernel(Pass pass, Sweep sweep)
 	 */
 	auto		keep_place = [&](int i, uint32_t at) {
 		if (i % 2 == 0)
-			place[i / 2] = padded(at);
+			place[i / 2] = at;
 		else
-			place[i / 2] |= padded(at) << 16;
+			place[i / 2] |= at << 16;
 	};
 
 	if (one_digit)
@@ -468,9 +433,8 @@ sweep_kernel(Pass pass, Sweep sweep)
 	 * Full tiles have no tests here either.  With one, each item waited for its word
 	 * and then for its digit's offset before the next was asked for.
 	 */
-	constexpr uint32_t stride = sweep_threads + (leaves_out ? sweep_threads / 32 : 0);
 	constexpr int together = 8;
-	const uint32_t *mine = shared.staged + padded(threadIdx.x);
+	const uint32_t *mine = shared.staged + threadIdx.x;
 
 	if (m == sweep_tile)
 	{
@@ -481,7 +445,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 #pragma unroll
 			for (int j = 0; j < together && i + j < sweep_items; j++)
-				out[j] = mine[(i + j) * stride];
+				out[j] = mine[(i + j) * sweep_threads];
 #pragma unroll
 			for (int j = 0; j < together && i + j < sweep_items; j++)
 			{
@@ -503,7 +467,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 			if (at < m)
 			{
-				const uint32_t value = shared.staged[padded(at)];
+				const uint32_t value = shared.staged[at];
 				const uint32_t digit = pass.digit(value);
 
 				pass.store(local, offsets[digit] + at, value, begin);
@@ -525,7 +489,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 #pragma unroll
 			for (int i = 0; i < sweep_items; i++)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] +
-								 i * sweep_threads + threadIdx.x, mine[i * stride]);
+								 i * sweep_threads + threadIdx.x, mine[i * sweep_threads]);
 			return;
 		}
 #pragma unroll
@@ -535,7 +499,7 @@ sweep_kernel(Pass pass, Sweep sweep)
 
 			if (at < m)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] + at,
-								 shared.staged[padded(at)]);
+								 shared.staged[at]);
 		}
 	}
 }
@@ -552,12 +516,10 @@ struct Sweeps
 	uint32_t	portions = 0;
 	uint32_t	launches = 0;
 	uint32_t   *counts = nullptr;		/* [pass][portion][digit] */
-	uint32_t   *tickets = nullptr;		/* one a launch; two more, see below */
+	uint32_t   *tickets = nullptr;		/* one a launch, and count_ticket() */
 	uint32_t   *lookback = nullptr;
 	void	   *zeroed = nullptr;	/* REGIME_SWEEP_ZEROED bytes, for the user */
-	uint64_t	lookback_bytes = 0;	/* of one set */
-	uint32_t	lookbacks = 1;		/* sets: one for all passes, or one each */
-	uint32_t	least_tile = 0;
+	uint64_t	lookback_bytes = 0;
 	const HpsortCuda *context = nullptr;
 
 	static constexpr uint32_t launches_most = sweep_most_passes * 8;
@@ -570,11 +532,9 @@ struct Sweeps
 		context = engine;
 		constexpr uint64_t most = sweep_most(REGIME_SWEEP_TILE);
 
-		least_tile = regime_sweep_tile(n);
 		portions = static_cast<uint32_t>((n + most - 1) / most + 1);
-		lookback_bytes = ((n < most ? n : most) / least_tile + 1) *
+		lookback_bytes = ((n < most ? n : most) / REGIME_SWEEP_TILE + 1) *
 			sweep_digits * sizeof(uint32_t);
-		lookbacks = regime_sweep_lookbacks(n, passes);
 		launches = 0;
 		memory = DeviceBuffer(engine, stream,
 							  regime_sweep_bytes(n, passes), "a radix sort");
@@ -583,7 +543,7 @@ struct Sweeps
 
 		counts = carver.take<uint32_t>(passes * portions * sweep_digits);
 		tickets = carver.take<uint32_t>(launches_most);
-		lookback = carver.take<uint32_t>(lookbacks * lookback_bytes / sizeof(uint32_t));
+		lookback = carver.take<uint32_t>(lookback_bytes / sizeof(uint32_t));
 		zeroed = carver.take<char>(REGIME_SWEEP_ZEROED);
 		check(cudaMemsetAsync(memory.as<void>(), 0, memory.bytes(), stream),
 			  "clear the digits' counts");
@@ -592,8 +552,6 @@ struct Sweeps
 	{
 		return counts + static_cast<uint64_t>(pass) * portions * sweep_digits;
 	}
-	/* a bit for each pass that would move nothing */
-	uint32_t *flat() const { return tickets + launches_most - 2; }
 	/* for the kernel that counts digits: which of its blocks is the last */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
@@ -614,8 +572,6 @@ struct Sweeps
 			check(cudaFuncSetAttribute(reinterpret_cast<const void *>(sweep_kernel<Pass>),
 									   cudaFuncAttributeMaxDynamicSharedMemorySize,
 									   static_cast<int>(bytes)), "set up a kernel");
-		if (sweep_tile < least_tile)
-			fail(HPSORT_CUDA_FAILED, "workspace arithmetic is wrong");
 		for (uint64_t first = 0, p = 0; first < n; first += most, p++)
 		{
 			Sweep		sweep;
@@ -626,8 +582,7 @@ struct Sweeps
 			sweep.starts = starts(number) + p * sweep_digits;
 			sweep.next_starts = first + most < n ?
 				starts(number) + (p + 1) * sweep_digits : nullptr;
-			sweep.lookback = lookback + (lookbacks > 1 ? number : 0) *
-				lookback_bytes / sizeof(uint32_t);
+			sweep.lookback = lookback;
 			sweep.ticket = tickets + launches;
 			sweep.own = own[launches % 3];
 			sweep.all = all[launches % 3];
@@ -647,12 +602,10 @@ struct Sweeps
  * Turns counts into starts, for `sets` sets of digits that are stride words apart.
  * Every block of a counting kernel (of at least 256 threads) calls this after its
  * atomics on counts; the last block to come here does the work, since all counts are
- * complete then.  *flat, unless null, gets a bit for each set in which one digit has
- * all n keys.
+ * complete then.
  */
 __device__ __forceinline__ void
-sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
-				  uint32_t *ticket, uint32_t n, uint32_t *flat)
+sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride, uint32_t *ticket)
 {
 	__shared__ uint32_t sums[sweep_digits / 32];
 	__shared__ bool last;
@@ -667,9 +620,6 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 	if (!last)
 		return;
 	__threadfence();
-
-	uint32_t	flat_sets = 0;
-
 	for (uint32_t set = 0; set < sets; set++)
 	{
 		uint32_t	count = 0;
@@ -693,11 +643,9 @@ sum_by_last_block(uint32_t *counts, uint32_t sets, uint32_t stride,
 			inclusive += sums[w];
 		if (threadIdx.x < sweep_digits)
 			counts[set * stride + threadIdx.x] = inclusive - count;
-		if (__syncthreads_or(threadIdx.x < sweep_digits && count == n))
-			flat_sets |= 1u << set;
+		/* the next set's sums take the place of these */
+		__syncthreads();
 	}
-	if (threadIdx.x == 0 && flat != nullptr)
-		*flat = flat_sets;
 }
 
 } /* namespace hpsort */

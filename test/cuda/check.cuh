@@ -58,6 +58,35 @@ check_that(bool holds, const char *text, const char *file, int line)
 #define ENGINE(call) CHECK((call) == HPSORT_CUDA_OK)
 
 /*
+ * One job, of n keys in device memory.  The result goes to device memory: the keys to out,
+ * in the direction of spec, the permutation to rows; what is null is not wanted.
+ */
+inline HpsortCudaCode
+sort_by_job(HpsortCuda *on, HpsortCudaSpec spec, const int32_t *keys, uint64_t n,
+			int32_t *out, uint32_t *rows, HpsortCudaResult *result,
+			HpsortCudaError *error = &err)
+{
+	HpsortCudaJob *job;
+	HpsortCudaCode code;
+
+	spec.n_hint = n;
+	spec.wanted = (out != nullptr ? HPSORT_CUDA_KEYS : 0) |
+		(rows != nullptr ? HPSORT_CUDA_PERMUTATION : 0);
+	code = hpsort_cuda_job_open(on, &spec, &job, error);
+	if (code != HPSORT_CUDA_OK)
+		return code;
+	code = hpsort_cuda_job_add(job, keys, n, nullptr, error);
+	if (code == HPSORT_CUDA_OK)
+		code = hpsort_cuda_job_finish(job, result, error);
+	if (code == HPSORT_CUDA_OK && out != nullptr)
+		code = hpsort_cuda_job_read_keys(job, 0, n, spec.descending, out, error);
+	if (code == HPSORT_CUDA_OK && rows != nullptr)
+		code = hpsort_cuda_job_read_permutation(job, 0, n, rows, error);
+	hpsort_cuda_job_close(job);
+	return code;
+}
+
+/*
  * Device memory with poisoned contents and guards on both sides.  offset
  * shifts it from its natural alignment, in elements.
  */

@@ -9,7 +9,7 @@
  *	--quick		a reduced set, for compute-sanitizer's memcheck and initcheck
  *	--tiny		a still smaller one, for its racecheck: regimes, packed values and their rows only
  *	--shapes	random shapes to try (10,000 by default)
- *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 60 GB of device memory
+ *	--huge		3e9 and 4.5e9 keys and nearly 2^32, in 75 GB of device memory
  *	--device	one other than 0 also shows that 0 is left alone
  *	--only		of the tests named in the output, this one
  *

@@ -74,7 +74,7 @@ test_stranger(int device)
 		key = key % 1000 * 100003;
 	input.put(keys);
 	few_input.put(few);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 4; i++)
 		outputs.emplace_back(new Guarded<int32_t>(keys.size(), i % 4));
 	CUDA(cudaDeviceSynchronize());
 
@@ -83,7 +83,6 @@ test_stranger(int device)
 		HpsortCudaDeviceInfo info;
 		HpsortCudaJob *job;
 		HpsortCudaSpec spec = {};
-		HpsortCudaVerdict *verdicts;
 		std::vector<int32_t> got(keys.size());
 		void	   *pinned;
 
@@ -94,30 +93,25 @@ test_stranger(int device)
 		check_untouched("opening a device");
 		ENGINE(hpsort_cuda_pin(own, got.data(), got.size() * 4, &err));
 		ENGINE(hpsort_cuda_unpin(own, got.data(), &err));
-		ENGINE(hpsort_cuda_pinned_alloc(own, 8 * sizeof(*verdicts), &pinned, &err));
-		verdicts = static_cast<HpsortCudaVerdict *>(pinned);
+		ENGINE(hpsort_cuda_pinned_alloc(own, 64, &pinned, &err));
 		check_untouched("pinning");
 
-		/* bounds not known, known, wrong; nothing waits for the last ones */
-		ENGINE(hpsort_cuda_sort(own, &spec, input.get(), keys.size(),
-								outputs[0]->get(), nullptr, nullptr, nullptr, &err));
+		/* bounds not known, known, wrong; few values */
+		ENGINE(sort_by_job(own, spec, input.get(), keys.size(), outputs[0]->get(), nullptr,
+						   nullptr));
 		spec.bounds_known = 1;
 		spec.lo = -5;
 		spec.hi = 999994;
-		ENGINE(hpsort_cuda_sort(own, &spec, input.get(), keys.size(),
-								outputs[1]->get(), nullptr, nullptr, nullptr, &err));
+		ENGINE(sort_by_job(own, spec, input.get(), keys.size(), outputs[1]->get(), nullptr,
+						   nullptr));
 		spec.hi = 1000;
-		CHECK(hpsort_cuda_sort(own, &spec, input.get(), keys.size(),
-							   outputs[2]->get(), nullptr, nullptr, nullptr, &err) ==
-			  HPSORT_CUDA_OUT_OF_BOUNDS);
-		check_untouched("sorting");
+		CHECK(sort_by_job(own, spec, input.get(), keys.size(), outputs[2]->get(), nullptr,
+						  nullptr) == HPSORT_CUDA_OUT_OF_BOUNDS);
 		spec.bounds_known = 0;
 		spec.distinct_hint = 2000;
-		for (int i = 3; i < 6; i++)
-			ENGINE(hpsort_cuda_sort(own, &spec, few_input.get(), keys.size(),
-									outputs[i]->get(), nullptr, &verdicts[i], nullptr,
-									&err));
-		check_untouched("sorting without waiting");
+		ENGINE(sort_by_job(own, spec, few_input.get(), keys.size(), outputs[3]->get(), nullptr,
+						   nullptr));
+		check_untouched("sorting");
 
 		spec = {};
 		spec.wanted = HPSORT_CUDA_KEYS;
@@ -138,8 +132,7 @@ test_stranger(int device)
 	current = "results of a thread that has chosen no device";
 	CHECK(outputs[0]->take(keys.size()) == reference.keys);
 	CHECK(outputs[1]->take(keys.size()) == reference.keys);
-	for (int i = 3; i < 6; i++)
-		CHECK(outputs[i]->take(keys.size()) == refer(few, false).keys);
+	CHECK(outputs[3]->take(keys.size()) == refer(few, false).keys);
 	for (auto &output : outputs)
 		CHECK(output->intact());
 }
@@ -178,21 +171,16 @@ test_lost(int device)
 		HpsortCudaSpec spec = {};
 		HpsortCudaJob *job;
 		int32_t		keys[] = {3, 1, 2};
-		int32_t    *memory;
 
 		alarm(120);
 		CUDA(cudaSetDevice(device));
 		ENGINE(hpsort_cuda_open(device, 0, &context, &err));
-		CUDA(cudaMalloc(&memory, 8000));
 		spec.wanted = HPSORT_CUDA_KEYS;
 		ENGINE(hpsort_cuda_job_open(context, &spec, &job, &err));
 		ENGINE(hpsort_cuda_job_add(job, keys, 3, nullptr, &err));
 		trap_kernel<<<1, 1>>>();
-		CHECK(hpsort_cuda_sort(context, &spec, memory, 1000, memory + 1000, nullptr,
-							   nullptr, nullptr, &err) == HPSORT_CUDA_FAILED);
-		printf("lost device: %s, sticky %d\n", err.text, err.sticky);
-		CHECK(err.sticky == 1);
 		CHECK(hpsort_cuda_job_finish(job, nullptr, &err) == HPSORT_CUDA_FAILED);
+		printf("lost device: %s, sticky %d\n", err.text, err.sticky);
 		CHECK(err.sticky == 1);
 		hpsort_cuda_job_close(job);
 		hpsort_cuda_close(context);

@@ -122,7 +122,7 @@ try_job(const Recipe &recipe, bool bounds_known, bool descending, uint32_t wante
 	memset(source.pinned, 0x77, n * 4);
 	CUDA(cudaMemset(source.device.get(), 0x77, n * 4));
 	ENGINE(hpsort_cuda_job_finish(job, &result, &err));
-	current += std::string(" -> ") + hpsort_cuda_regime_name(result.regime);
+	current += std::string(" -> ") + regime_name(result.regime);
 	CHECK(result.n == n);
 	CHECK(result.reason[0] != '\0');
 	if (n > 0)
@@ -318,7 +318,7 @@ test_at_once(int jobs, uint64_t n)
 }
 
 /*
- * Device to device on a stream per thread: cooperative kernels, each of which
+ * Jobs of several threads, whose bounds are found: cooperative kernels, each of which
  * wants all SMs, must not wait for each other for ever.
  */
 static void
@@ -339,27 +339,20 @@ test_sorts_at_once(int sorts, uint64_t n)
 			std::vector<int32_t> got(keys.size());
 			HpsortCudaSpec spec = {};
 			HpsortCudaError error;
-			cudaStream_t stream;
 
 			/* a new thread is on device 0, where the context may not be */
 			CUDA(cudaSetDevice(device));
-			spec.bounds_known = 1;
-			spec.lo = -77;
-			spec.hi = (int32_t) (distinct[j % 4] - 78);
-			CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 			{
 				Guarded<int32_t> input(keys.size(), j % 4);
 				Guarded<int32_t> output(keys.size(), 0);
 
 				input.put(keys);
 				for (int i = 0; i < 50; i++)
-					if (hpsort_cuda_sort(context, &spec, input.get(), keys.size(),
-										 output.get(), stream, nullptr, nullptr,
-										 &error) != HPSORT_CUDA_OK)
+					if (sort_by_job(context, spec, input.get(), keys.size(), output.get(),
+									nullptr, nullptr, &error) != HPSORT_CUDA_OK)
 						wrong++;
 				got = output.take(keys.size());
 			}
-			CUDA(cudaStreamDestroy(stream));
 			std::sort(keys.begin(), keys.end());
 			if (keys != got)
 				wrong++;

@@ -7,6 +7,7 @@
  */
 #include "check.cuh"
 #include "regime.h"
+#include "sort_now.cuh"
 
 /*
  * Keys behind the output, to see that they are left alone: more than the tile
@@ -25,7 +26,8 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	const std::vector<int32_t> poison(guard, 0x5a5a5a5a);
 	std::vector<int32_t> behind(guard);
 	HpsortCudaSpec spec = {};
-	HpsortCudaChoice choice = {};
+	RegimeChoice choice = {};
+	HpsortCudaVerdict *verdict;
 	int32_t    *keys;
 	int32_t    *memory;
 	int32_t    *out;
@@ -36,6 +38,7 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	spec.lo = (int32_t) recipe.lo;
 	spec.hi = (int32_t) (recipe.lo + (int64_t) recipe.distinct - 1);
 	spec.distinct_hint = hint;
+	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict, &err));
 	CUDA(cudaMalloc(&keys, recipe.n * 4));
 	CUDA(cudaMalloc(&memory, (offset + recipe.n + guard) * 4));
 	CUDA(cudaMalloc(&audits, sizeof(result)));
@@ -48,8 +51,8 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 		std::to_string(recipe.distinct) + " " +
 		distribution_names[recipe.distribution] + " offset " +
 		std::to_string(offset);
-	ENGINE(hpsort_cuda_sort(context, &spec, keys, recipe.n, out, nullptr, nullptr,
-							&choice, &err));
+	ENGINE(sort_now(context, spec, keys, recipe.n, out, nullptr, nullptr, verdict, &choice,
+					&err));
 	CHECK(choice.regime == expected);
 	audit_kernel<<<4096, 256>>>(keys, recipe.n, false, audits);
 	audit_kernel<<<4096, 256>>>(out, recipe.n, false, audits + 1);
@@ -60,17 +63,18 @@ try_limit(const Recipe &recipe, uint64_t hint, uint32_t offset,
 	CHECK(result[0].sum == result[1].sum);
 	CHECK(behind == poison);
 	printf("%s -> %s: %llu out of order, sums %s, %s behind\n", current.c_str(),
-		   hpsort_cuda_regime_name(choice.regime), result[1].disorder,
+		   regime_name(choice.regime), result[1].disorder,
 		   result[0].sum == result[1].sum ? "equal" : "differ",
 		   behind == poison ? "nothing" : "something");
 	fflush(stdout);
+	hpsort_cuda_pinned_free(context, verdict);
 	CUDA(cudaFree(keys));
 	CUDA(cudaFree(memory));
 	CUDA(cudaFree(audits));
 	ENGINE(hpsort_cuda_trim(context, &err));
 }
 
-/* 52 GB of device memory. */
+/* 60 GB of device memory. */
 void
 test_limits(void)
 {

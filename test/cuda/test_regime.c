@@ -21,22 +21,29 @@
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /* shared memory a block may opt in to, by generation */
-static const HpsortCudaLimits h100 = {132, 232448, (uint64_t) 80 << 30, 50 << 20};
-static const HpsortCudaLimits a10 = {72, 101376, (uint64_t) 24 << 30, 6 << 20};
-static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30, 4 << 20};
+static const HpsortCudaLimits h100 = {132, 232448, (uint64_t) 80 << 30};
+static const HpsortCudaLimits a10 = {72, 101376, (uint64_t) 24 << 30};
+static const HpsortCudaLimits t4 = {40, 65536, (uint64_t) 16 << 30};
 /* and one that there is not: with room for more bins than permutations take */
-static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30, 100 << 20};
+static const HpsortCudaLimits roomy = {200, 524288, (uint64_t) 200 << 30};
 
-static HpsortCudaChoice
+#define K HPSORT_CUDA_KEYS
+#define P HPSORT_CUDA_PERMUTATION
+/* beside what is wanted: HpsortCudaSpec.counted */
+#define COUNTED 64u
+/* keys anywhere */
+#define ANY INT_MIN, INT_MAX
+
+static RegimeChoice
 choose(const HpsortCudaLimits *limits, uint64_t n, int64_t lo, int64_t hi,
-	   int bounds_known, uint64_t distinct, uint32_t wanted)
+	   uint64_t distinct, uint32_t wanted)
 {
-	HpsortCudaShape shape = {n, (int32_t) lo, (int32_t) hi, bounds_known,
-		distinct, wanted, 0};
-	HpsortCudaChoice choice;
+	RegimeShape shape = {n, (int32_t) lo, (int32_t) hi, distinct, wanted & ~COUNTED,
+		(wanted & COUNTED) != 0, 0};
+	RegimeChoice choice;
 
 	memset(&choice, 0xa5, sizeof(choice));
-	hpsort_cuda_choose(limits, &shape, &choice);
+	regime_choose(limits, &shape, &choice);
 	return choice;
 }
 
@@ -46,111 +53,80 @@ typedef struct Case
 	uint64_t	n;
 	int64_t		lo;
 	int64_t		hi;
-	int			bounds_known;
 	uint64_t	distinct;
 	uint32_t	wanted;
 	HpsortCudaRegime regime;
 } Case;
 
-#define K HPSORT_CUDA_KEYS
-#define P HPSORT_CUDA_PERMUTATION
-#define AT_ONCE HPSORT_CUDA_AT_ONCE
-
 static const Case cases[] = {
-	{&h100, 0, 0, 9, 1, 0, K, HPSORT_CUDA_NOTHING},
-	{&h100, 1, 0, 0, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, 0, 999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, -25000, 24999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 5000000000, 0, 999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, 0, 999, 1, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 0, 0, 9, 0, K, HPSORT_CUDA_NOTHING},
+	{&h100, 1, 0, 0, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 999, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, -25000, 24999, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 5000000000, 0, 999, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 999, 0, P | COUNTED, HPSORT_CUDA_SHARED_HISTOGRAM},
 	/* the widest range that fits, and one more */
-	{&h100, 100000000, 1, 57600, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, 1, 57601, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&a10, 100000000, 1, 24832, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&a10, 100000000, 1, 24833, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&t4, 100000000, 1, 15872, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&t4, 100000000, 1, 15873, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&roomy, 100000000, 1, 65536, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&roomy, 100000000, 1, 65537, 1, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 1, 57600, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 1, 57601, 0, K, HPSORT_CUDA_PARTITION},
+	{&a10, 100000000, 1, 24832, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&a10, 100000000, 1, 24833, 0, K, HPSORT_CUDA_PARTITION},
+	{&t4, 100000000, 1, 15872, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&t4, 100000000, 1, 15873, 0, K, HPSORT_CUDA_PARTITION},
+	{&roomy, 100000000, 1, 65536, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&roomy, 100000000, 1, 65537, 0, K, HPSORT_CUDA_PARTITION},
 	/* few distinct values, where the bins do not fit */
-	{&h100, 100000000, 0, 999, 1, 500, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 20000000, 0, 0, 0, 8192, P, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, INT_MIN, INT_MAX, 1, 1, K, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 10240, K, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 10241, K, HPSORT_CUDA_RADIX},
-	{&h100, 1000, 0, 0, 0, 10, K, HPSORT_CUDA_RADIX},
-	{&h100, 5000000000, 0, 0, 0, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, 0, 999, 500, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, ANY, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 20000000, ANY, 8192, P, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, ANY, 1, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, ANY, 10240, K, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, ANY, 10241, K, HPSORT_CUDA_RADIX},
+	{&h100, 1000, ANY, 10, K, HPSORT_CUDA_RADIX},
+	{&h100, 5000000000, ANY, 8192, K, HPSORT_CUDA_FEW_DISTINCT},
 	/* dense enough for bins, or not */
-	{&h100, 100000000, 0, 15999999, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 100000000, 0, 99999999, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 100000000, 0, 134217727, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 100000000, 0, 134217728, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 1000000, 0, 3999999, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 1000000, 0, 4000003, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 15999999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 99999999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 134217727, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 100000000, 0, 134217728, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 1000000, 0, 3999999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 1000000, 0, 4000003, 0, K, HPSORT_CUDA_RADIX},
 	/* with many keys, the passes of a radix sort are cheaper already at half that */
-	{&h100, 4194303, 0, 16777211, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 4194304, 0, 16777211, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 10000000, 0, 20000000, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 10000000, 0, 20000001, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 524288, 0, 99999, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 524287, 0, 99999, 1, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 4194303, 0, 16777211, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 4194304, 0, 16777211, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 10000000, 0, 20000000, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 10000000, 0, 20000001, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 524288, 0, 99999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 524287, 0, 99999, 0, K, HPSORT_CUDA_RADIX},
 	/* positions must fit in 32 bits, with the rest of the last tile */
-	{&h100, 4294966271, 0, 999999, 1, 0, K, HPSORT_CUDA_PARTITION},
-	{&h100, 4294966272, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 4294967296, 0, 999999, 1, 0, K, HPSORT_CUDA_RADIX},
-	/* bins cost a term in the range, which few keys do not pay; what is counted
-	 * chunk by chunk may still become many */
-	{&h100, 16383, 0, 0, 1, 0, K | AT_ONCE, HPSORT_CUDA_RADIX},
-	{&h100, 16388, 0, 0, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 16389, 0, 0, 1, 0, K | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 66383, 0, 9999, 1, 0, K | AT_ONCE, HPSORT_CUDA_RADIX},
-	{&h100, 66384, 0, 9999, 1, 0, K | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100, 0, 49999, 1, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100, 0, 49999, 1, 0, HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 4294966271, 0, 999999, 0, K, HPSORT_CUDA_PARTITION},
+	{&h100, 4294966272, 0, 999999, 0, K, HPSORT_CUDA_RADIX},
+	{&h100, 4294967296, 0, 999999, 0, K, HPSORT_CUDA_RADIX},
+	/* few keys are counted, too: what comes chunk by chunk may become many */
+	{&h100, 16388, 0, 0, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100, 0, 49999, 0, K, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100, 0, 49999, 0, HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
 	/* rows: ranks pay where they save a pass, and the wait for them does not matter */
-	{&h100, 4194303, 0, 999, 1, 0, P | AT_ONCE, HPSORT_CUDA_RADIX},
-	{&h100, 4194304, 0, 999, 1, 0, P | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 100000000, 0, 255, 1, 0, P | AT_ONCE, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 256, 1, 0, P | AT_ONCE, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 1000, 0, 999, 1, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
-	{&h100, 1000, 0, 999, 1, 0, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 4194303, 0, 999, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 4194304, 0, 999, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 100000000, 0, 255, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 256, 0, P, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 1000, 0, 999, 0, P | COUNTED, HPSORT_CUDA_SHARED_HISTOGRAM},
+	{&h100, 1000, 0, 999, 0, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_SHARED_HISTOGRAM},
 	/* a partition has no stable order */
-	{&h100, 100000000, 0, 99999, 1, 0, P, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, INT_MIN, INT_MAX, 1, 0, K, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 0, 0, 0, K, HPSORT_CUDA_RADIX},
-	/* more values than shared memory counts are ranked for the rows alone */
-	{&h100, 100000000, 0, 0, 0, 10241, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 65536, P | AT_ONCE, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 85000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 85001, P, HPSORT_CUDA_RADIX},
-	{&h100, 30000000, 0, 0, 0, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 29999999, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
-	/* and those that it counts as well, unless they are few */
-	{&h100, 30000000, 0, 0, 0, 512, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 30000000, 0, 0, 0, 511, P, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 29999999, 0, 0, 0, 512, P, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 8192, P | K, HPSORT_CUDA_FEW_DISTINCT},
-	{&a10, 100000000, 0, 0, 0, 2000, P, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, 0, 0, 0, 0, P, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 0, 0, 50000, P | K, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 0, 0, 50000, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 0, 0, 50000, K, HPSORT_CUDA_RADIX},
-	/* with bounds: bins of 16 bits are ranks themselves */
-	{&h100, 100000000, 0, 65535, 1, 50000, P, HPSORT_CUDA_RADIX},
-	{&h100, 100000000, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
-	/* three passes over few enough keys do without ranks of many values */
-	{&h100, 67108863, 0, 65536, 1, 50000, P, HPSORT_CUDA_RADIX},
-	{&h100, 67108864, 0, 65536, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 67108863, 0, 65536, 1, 16384, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 67108863, 0, (1 << 24) - 1, 1, 16385, P, HPSORT_CUDA_RADIX},
-	{&h100, 67108863, 0, 1 << 24, 1, 50000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 65535, 1, 5000, P, HPSORT_CUDA_MANY_DISTINCT},
-	{&h100, 100000000, 0, 65535, 1, 300, P, HPSORT_CUDA_FEW_DISTINCT},
-	{&h100, 100000000, 0, 57599, 1, 50000, P, HPSORT_CUDA_SHARED_HISTOGRAM},
-	/* not where a table of 2 MB is much of L2 */
-	{&a10, 100000000, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
-	{&t4, 100000000, 0, 0, 0, 50000, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 99999, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, ANY, 0, K, HPSORT_CUDA_RADIX},
+	/* more values than shared memory counts, and no more */
+	{&h100, 100000000, ANY, 10241, P, HPSORT_CUDA_RADIX},
+	{&h100, 30000000, ANY, 512, P, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, ANY, 8192, P | K, HPSORT_CUDA_FEW_DISTINCT},
+	{&a10, 100000000, ANY, 2000, P, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, ANY, 0, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, ANY, 50000, P | K, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, ANY, 50000, P | HPSORT_CUDA_RUNS, HPSORT_CUDA_RADIX},
+	/* bins of 16 bits that shared memory has no room for */
+	{&h100, 100000000, 0, 65535, 50000, P, HPSORT_CUDA_RADIX},
+	{&h100, 100000000, 0, 65535, 5000, P, HPSORT_CUDA_FEW_DISTINCT},
+	{&h100, 100000000, 0, 57599, 50000, P, HPSORT_CUDA_SHARED_HISTOGRAM},
 };
 
 static void
@@ -160,13 +136,13 @@ test_table(void **state)
 	for (size_t i = 0; i < LENGTH(cases); i++)
 	{
 		const Case *c = &cases[i];
-		HpsortCudaChoice choice = choose(c->limits, c->n, c->lo, c->hi,
-										 c->bounds_known, c->distinct, c->wanted);
+		RegimeChoice choice = choose(c->limits, c->n, c->lo, c->hi,
+										 c->distinct, c->wanted);
 
 		if (choice.regime != c->regime)
 			fail_msg("case %zu: %s (%s), expected %s", i,
-					 hpsort_cuda_regime_name(choice.regime), choice.reason,
-					 hpsort_cuda_regime_name(c->regime));
+					 regime_name(choice.regime), choice.reason,
+					 regime_name(c->regime));
 		assert_true(choice.reason[0] != '\0');
 		assert_true(strlen(choice.reason) < sizeof(choice.reason));
 	}
@@ -176,55 +152,33 @@ test_table(void **state)
 static void
 test_reasons(void **state)
 {
-	HpsortCudaChoice choice;
+	RegimeChoice choice;
 
 	(void) state;
-	choice = choose(&h100, 1000, 0, 0, 0, 0, P);
+	choice = choose(&h100, 1000, ANY, 0, P);
 	assert_non_null(strstr(choice.reason, "too few keys for dense ranks"));
-	choice = choose(&h100, 2000000, 0, 0, 0, 0, P);
+	choice = choose(&h100, 2000000, ANY, 0, P);
 	assert_non_null(strstr(choice.reason, "distinct values not known"));
-	choice = choose(&h100, 2000000, 0, 0, 0, 10241, P);
-	assert_non_null(strstr(choice.reason, "too few keys to rank so many values"));
-	choice = choose(&h100, 2000000, 0, 0, 0, 100000, P);
+	choice = choose(&h100, 2000000, ANY, 100000, P);
 	assert_non_null(strstr(choice.reason, "too many distinct values for dense ranks"));
-	choice = choose(&h100, 1000000000, 0, 199999999, 1, 0, K);
+	choice = choose(&h100, 1000000000, 0, 199999999, 0, K);
 	assert_non_null(strstr(choice.reason, "range too wide for one pass on this device"));
-	choice = choose(&h100, 50000000, 0, 199999999, 1, 0, K);
+	choice = choose(&h100, 50000000, 0, 199999999, 0, K);
 	assert_non_null(strstr(choice.reason, "range too wide for the number of keys"));
-	choice = choose(&h100, 100000000, 0, 0, 0, 60000, P);
-	assert_string_equal(choice.reason,
-						"about 60000 distinct values, dense ranks tell up to 65536 apart");
 }
 
-/* A sample may go as far as the choice does, and the table fits where it is said to. */
+/* What has given up is not chosen again, whatever the estimate says. */
 static void
-test_many(void **state)
+test_given_up(void **state)
 {
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, P | AT_ONCE, 0};
-	HpsortCudaChoice choice;
+	RegimeShape shape = {100000000, ANY, 5000, P, 0, 0};
+	RegimeChoice choice;
 
 	(void) state;
-	assert_true(regime_many_most(&h100, &shape) >= REGIME_MANY_VALUES);
-	assert_int_equal(regime_many_most(&t4, &shape), 0);
-	shape.wanted = P | K;
-	assert_int_equal(regime_many_most(&h100, &shape), 0);
-	assert_int_equal(regime_many_shared(&h100, REGIME_MANY_VALUES), 192 << 10);
-	assert_int_equal(regime_many_shared(&h100, 257), (64 << 10) + 528);
-	assert_true(regime_many_shared(&a10, 10000) != 0);
-	assert_int_equal(regime_many_shared(&a10, 20000), 0);
-	assert_int_equal(regime_many_shared(&t4, 257), 0);
-
-	/* what has given up is not chosen again, whatever the estimate says */
-	shape.wanted = P | AT_ONCE;
-	shape.distinct = 50000;
-	shape.without = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_MANY_DISTINCT);
-	hpsort_cuda_choose(&h100, &shape, &choice);
-	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
-	shape.distinct = 5000;
-	hpsort_cuda_choose(&h100, &shape, &choice);
+	regime_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_FEW_DISTINCT);
-	shape.without |= HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
-	hpsort_cuda_choose(&h100, &shape, &choice);
+	shape.without = HPSORT_CUDA_WITHOUT(HPSORT_CUDA_FEW_DISTINCT);
+	regime_choose(&h100, &shape, &choice);
 	assert_int_equal(choice.regime, HPSORT_CUDA_RADIX);
 }
 
@@ -240,29 +194,13 @@ typedef struct KernelCase
 } KernelCase;
 
 static const KernelCase kernel_cases[] = {
-	{&h100, 1, 32, K, HPSORT_CUDA_ONE_BLOCK, 0},
-	{&h100, 10240, 32, P, HPSORT_CUDA_ONE_BLOCK, 0},
-	{&h100, 10241, 32, K, HPSORT_CUDA_ONE_LAUNCH, 0},
+	{&h100, 1, 32, K, HPSORT_CUDA_ONE_LAUNCH, 0},
 	{&h100, 524288, 8, P, HPSORT_CUDA_ONE_LAUNCH, 0},
-	{&h100, 524289, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
+	{&h100, 524289, 32, K, HPSORT_CUDA_MANY_KEYS, 22},
+	{&h100, 524289, 17, P, HPSORT_CUDA_MANY_KEYS, 22},
 	/* no more than a block of 8,192 keys on each SM */
 	{&t4, 327680, 32, K, HPSORT_CUDA_ONE_LAUNCH, 0},
-	{&t4, 327681, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
-	/* tiles of a thread's 8, 12 and 16 keys, as long as all SMs hold them at once */
-	{&h100, 1622016, 32, K, HPSORT_CUDA_FEW_KEYS, 12},
-	{&h100, 1622017, 32, K, HPSORT_CUDA_FEW_KEYS, 16},
-	{&h100, 4194304, 32, K, HPSORT_CUDA_FEW_KEYS, 16},
-	{&h100, 1081344, 24, P | K, HPSORT_CUDA_FEW_KEYS, 8},
-	{&h100, 1081345, 24, P | K, HPSORT_CUDA_FEW_KEYS, 12},
-	{&h100, 1622017, 24, P, HPSORT_CUDA_FEW_KEYS, 16},
-	{&h100, 2097152, 24, P, HPSORT_CUDA_FEW_KEYS, 16},
-	/* beyond, rows only if passes over 32 bits may be left out */
-	{&h100, 2097153, 32, P, HPSORT_CUDA_FEW_KEYS, 16},
-	{&h100, 2162689, 32, P, HPSORT_CUDA_FEW_KEYS, 12},
-	{&h100, 2097153, 31, P, HPSORT_CUDA_ROWS_ALONE, 0},
-	{&h100, 2097153, 31, P | K, HPSORT_CUDA_MANY_KEYS, 22},
-	{&h100, 4194305, 32, P, HPSORT_CUDA_ROWS_ALONE, 0},
-	{&h100, 4194305, 17, P, HPSORT_CUDA_ROWS_ALONE, 0},
+	{&t4, 327681, 32, K, HPSORT_CUDA_MANY_KEYS, 22},
 	/* two digits fit in a bin of 16 bits, beside the row's number */
 	{&h100, 524289, 16, P, HPSORT_CUDA_BIN_ROWS, 0},
 	{&h100, 4000000000, 9, P, HPSORT_CUDA_BIN_ROWS, 0},
@@ -283,8 +221,8 @@ test_kernels(void **state)
 	for (size_t i = 0; i < LENGTH(kernel_cases); i++)
 	{
 		const KernelCase *c = &kernel_cases[i];
-		HpsortCudaShape shape = {c->n, 0, 0, 1, 0, c->wanted, 0};
-		HpsortCudaChoice choice = {0};
+		RegimeShape shape = {c->n, 0, 0, 0, c->wanted, 0, 0};
+		RegimeChoice choice = {0};
 
 		shape.lo = INT_MIN;
 		shape.hi = (int32_t) ((int64_t) INT_MIN + ((int64_t) 1 << c->bits) - 1);
@@ -304,16 +242,15 @@ static void
 test_without(void **state)
 {
 	(void) state;
-	for (uint32_t without = 0; without < (uint32_t) 1 << 23; without += 0x10409)
+	for (uint32_t without = 0; without < (uint32_t) 1 << 20; without += 0x10409)
 		for (size_t i = 0; i < LENGTH(cases); i++)
-			for (uint32_t wanted = K; wanted <= (P | AT_ONCE); wanted++)
+			for (uint32_t wanted = K; wanted < 2 * P; wanted++)
 			{
-				HpsortCudaShape shape = {cases[i].n, (int32_t) cases[i].lo,
-					(int32_t) cases[i].hi, cases[i].bounds_known, cases[i].distinct,
-					wanted, without};
-				HpsortCudaChoice choice;
+				RegimeShape shape = {cases[i].n, (int32_t) cases[i].lo,
+					(int32_t) cases[i].hi, cases[i].distinct, wanted, 0, without};
+				RegimeChoice choice;
 
-				hpsort_cuda_choose(cases[i].limits, &shape, &choice);
+				regime_choose(cases[i].limits, &shape, &choice);
 				if (choice.regime == HPSORT_CUDA_NOTHING)
 					assert_int_equal(shape.n, 0);
 				else if (choice.regime != HPSORT_CUDA_RADIX)
@@ -330,23 +267,23 @@ test_few_beside(void **state)
 {
 	(void) state;
 	/* beside a partition: more keys, and more of them for each value */
-	assert_int_equal(choose(&h100, 10000000, 0, 999999, 1, 100, K).regime,
+	assert_int_equal(choose(&h100, 10000000, 0, 999999, 100, K).regime,
 					 HPSORT_CUDA_PARTITION);
-	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 100, K).regime,
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 100, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
-	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 8192, K).regime,
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 8192, K).regime,
 					 HPSORT_CUDA_PARTITION);
-	assert_int_equal(choose(&h100, 30000000, 0, 999999, 1, 8192, K).regime,
+	assert_int_equal(choose(&h100, 30000000, 0, 999999, 8192, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
-	/* where there is none, because the range is too wide or not known */
-	assert_int_equal(choose(&h100, 10000000, 0, 99999999, 1, 8192, K).regime,
+	/* where there is none, because the range is too wide */
+	assert_int_equal(choose(&h100, 10000000, 0, 99999999, 8192, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
-	assert_int_equal(choose(&h100, 10000000, 0, 0, 0, 8192, K).regime,
+	assert_int_equal(choose(&h100, 10000000, ANY, 8192, K).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
 	/* beside three passes that make rows, and beside four */
-	assert_int_equal(choose(&h100, 20000000, 0, 999999, 1, 8192, P).regime,
+	assert_int_equal(choose(&h100, 20000000, 0, 999999, 8192, P).regime,
 					 HPSORT_CUDA_RADIX);
-	assert_int_equal(choose(&h100, 20000000, 0, 99999999, 1, 8192, P).regime,
+	assert_int_equal(choose(&h100, 20000000, 0, 99999999, 8192, P).regime,
 					 HPSORT_CUDA_FEW_DISTINCT);
 }
 
@@ -354,69 +291,24 @@ test_few_beside(void **state)
 static void
 test_wants_sample(void **state)
 {
-	HpsortCudaShape shape = {10000000, 0, 999999, 0, 0, K | AT_ONCE, 0};
+	RegimeShape shape = {20000000, 0, 999999, 0, K, 0, 0};
 
 	(void) state;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.bounds_known = 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.n = 20000000;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_true(regime_wants_sample(&h100, &shape));
+	/* too few keys beside a partition, which does not make rows */
 	shape.n = 10000000;
-	shape.wanted = P | AT_ONCE;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
+	shape.wanted = P;
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.n = (1 << 22) - 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.n = 10000000;
+	assert_false(regime_wants_sample(&h100, &shape));
+	shape.n = 1 << 22;
+	assert_true(regime_wants_sample(&h100, &shape));
 	shape.distinct = 5;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
+	assert_false(regime_wants_sample(&h100, &shape));
 	shape.distinct = 0;
 	shape.hi = 999;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-}
-
-/* Bounds are looked for where they may lead to a better regime, or to a pass less, and
- * where there are keys enough to pay for the wait. */
-static void
-test_wants_bounds(void **state)
-{
-	HpsortCudaShape shape = {10000000, 0, 0, 0, 10000000, K | AT_ONCE, 0};
-
-	(void) state;
-	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 999));
-	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 9999999));
-	assert_false(regime_wants_bounds(&h100, &shape, 1, INT_MIN, INT_MAX));
-	/* three passes instead of four, from 2^23 keys on */
-	shape.wanted = P | AT_ONCE;
-	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, (1 << 24) - 1));
-	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 1 << 24));
-	shape.n = (1 << 23) - 1;
-	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, (1 << 24) - 1));
-	/* few values: for bins if there are not very few */
-	shape.n = 10000000;
-	shape.wanted = K | AT_ONCE;
-	shape.distinct = 5000;
-	assert_true(regime_wants_bounds(&h100, &shape, 1, 0, 9999));
-	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 99999999));
-	shape.distinct = 100;
-	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 9999));
-	shape.wanted = P | AT_ONCE;
-	assert_false(regime_wants_bounds(&h100, &shape, 1, 0, 255));
-	/* by the caller's word of distinct values alone */
-	shape.n = (1 << 23) - 1;
-	shape.distinct = 3000000;
-	assert_true(regime_wants_bounds(&h100, &shape, 0, 0, 0));
-	shape.distinct = shape.n / 2;
-	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
-	shape.distinct = 100;
-	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
-	/* known, or too few keys */
-	shape.distinct = 3000000;
-	shape.bounds_known = 1;
-	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
-	shape.bounds_known = 0;
-	shape.n = (1 << 22) - 1;
-	assert_false(regime_wants_bounds(&h100, &shape, 0, 0, 0));
+	assert_false(regime_wants_sample(&h100, &shape));
 }
 
 /* Buckets cover the range, fit the kernels, and none is superfluous. */
@@ -429,9 +321,9 @@ test_buckets(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t range = 2; range <= (uint64_t) 1 << 32; range += range / 7 + 1)
 		{
-			HpsortCudaChoice c = choose(all[d], 4000000000, INT_MIN,
-										(int64_t) INT_MIN + (int64_t) range - 1, 1,
-										0, K);
+			RegimeChoice c = choose(all[d], 4000000000, INT_MIN,
+										(int64_t) INT_MIN + (int64_t) range - 1, 0,
+										K);
 
 			if (c.regime == HPSORT_CUDA_RADIX)
 				assert_int_equal(c.bits, regime_bits(range - 1));
@@ -573,28 +465,6 @@ test_bits(void **state)
 	assert_int_equal(regime_bits((uint64_t) 1 << 32), 33);
 }
 
-static void
-test_sample(void **state)
-{
-	HpsortCudaShape shape = {100000000, 0, 0, 0, 0, K, 0};
-
-	(void) state;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.distinct = 5;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.distinct = 0;
-	shape.n = 1000;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.n = ((uint64_t) 1 << 22) - 1;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.n = (uint64_t) 1 << 22;
-	assert_true(hpsort_cuda_wants_sample(&h100, &shape));
-	shape.n = 100000000;
-	shape.bounds_known = 1;
-	shape.hi = 1000;
-	assert_false(hpsort_cuda_wants_sample(&h100, &shape));
-}
-
 /* The need grows with n, never overflows, and narrow jobs do not keep keys. */
 static void
 test_need(void **state)
@@ -634,7 +504,7 @@ test_need(void **state)
 	}
 }
 
-/* What a partition takes is within what a sort and a job are said to need. */
+/* What a partition takes is within what a job is said to need. */
 static void
 test_partition_need(void **state)
 {
@@ -646,20 +516,18 @@ test_partition_need(void **state)
 	for (size_t d = 0; d < LENGTH(all); d++)
 		for (uint64_t n = (uint64_t) 1 << 19; n <= REGIME_POSITIONS_MAX; n += n / 23)
 		{
-			uint64_t	sort_need = hpsort_cuda_sort_need(all[d], &spec, n);
 			uint64_t	job_need = hpsort_cuda_job_need(all[d], &spec, n);
 
 			for (uint64_t range = 2; range <= (uint64_t) 1 << 28; range += range / 23 + 1)
 			{
-				HpsortCudaChoice c = choose(all[d], n, INT_MIN,
-											(int64_t) INT_MIN + (int64_t) range - 1, 1,
-											0, K);
+				RegimeChoice c = choose(all[d], n, INT_MIN,
+											(int64_t) INT_MIN + (int64_t) range - 1, 0,
+											K);
 				uint64_t	bytes;
 
 				if (c.regime != HPSORT_CUDA_PARTITION)
 					continue;
 				bytes = regime_partition_bytes(all[d], n, c.shift, c.buckets);
-				assert_true(bytes <= sort_need);
 				assert_true(bytes + 2 * n * sizeof(int32_t) <= job_need);
 			}
 		}
@@ -697,37 +565,27 @@ test_distinct(void **state)
 	assert_in_range((uint64_t) regime_distinct(&equal, 5000), 5000, 5000);
 }
 
-/*
- * What the passes share is within what a radix sort is said to need beside its other
- * array: twice, where it was begun for bounds that are known better by now.
- */
+/* What the passes share is within what a radix sort is said to need beside its other array. */
 static void
 test_sweep_need(void **state)
 {
 	(void) state;
 	for (uint64_t n = (uint64_t) 1 << 19; n < (uint64_t) 1 << 34; n += n / 3)
-		assert_true(2 * regime_sweep_bytes(n, 4) + n * sizeof(uint32_t) <=
+		assert_true(regime_sweep_bytes(n, 4) + n * sizeof(uint32_t) <=
 					regime_radix_bytes(n, 0));
-	for (uint32_t passes = 1; passes <= 4; passes++)
-	{
-		assert_int_equal(regime_sweep_lookbacks((uint64_t) 1 << 22, passes), passes);
-		assert_int_equal(regime_sweep_lookbacks(((uint64_t) 1 << 22) + 1, passes), 1);
-	}
 }
 
 static void
 test_names(void **state)
 {
 	(void) state;
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
+	assert_string_equal(regime_name(HPSORT_CUDA_SHARED_HISTOGRAM),
 						"shared_histogram");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_PARTITION), "partition");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_FEW_DISTINCT),
+	assert_string_equal(regime_name(HPSORT_CUDA_PARTITION), "partition");
+	assert_string_equal(regime_name(HPSORT_CUDA_FEW_DISTINCT),
 						"few_distinct");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_MANY_DISTINCT),
-						"many_distinct");
-	assert_string_equal(hpsort_cuda_regime_name(HPSORT_CUDA_RADIX), "radix");
-	assert_string_equal(hpsort_cuda_regime_name((HpsortCudaRegime) 99), "unknown");
+	assert_string_equal(regime_name(HPSORT_CUDA_RADIX), "radix");
+	assert_string_equal(regime_name((HpsortCudaRegime) 99), "unknown");
 }
 
 int
@@ -736,18 +594,16 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_without),
 		cmocka_unit_test(test_few_beside),
 		cmocka_unit_test(test_wants_sample),
-		cmocka_unit_test(test_wants_bounds),
 		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_segment_ends),
 		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_distinct),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_partition_need),

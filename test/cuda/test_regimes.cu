@@ -9,7 +9,6 @@
 #include "check.cuh"
 #include "common/runs.cuh"
 #include "distinct/few_distinct.cuh"
-#include "distinct/many_distinct.cuh"
 #include "histogram/shared_histogram.cuh"
 #include "partition/partition.cuh"
 #include "passes/permutation.cuh"
@@ -52,7 +51,7 @@ input_of(Guarded<int32_t> &keys, uint64_t n, const Bounds &bounds, bool descendi
 	return {context, nullptr, keys.get(), n, bounds, descending, verdict};
 }
 
-/* Keys and runs of the fused kernel, in 32-bit counts. */
+/* Runs of one kernel, in 32-bit counts, and the keys that they expand to. */
 static void
 try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 {
@@ -60,34 +59,36 @@ try_shared(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 	Reference	reference = refer(keys, descending);
 	Guarded<int32_t> input(keys.size(), in);
 	Guarded<int32_t> output(keys.size(), to);
-	Bounds		b = bounds_of(recipe);
-	HpsortCudaVerdict *verdict;
+	VerdictSlot verdict(context, nullptr);
+	Runs		runs;
 
 	current = describe("shared", recipe, descending, in, to);
-	ENGINE(hpsort_cuda_pinned_alloc(context, sizeof(*verdict), (void **) &verdict,
-									&err));
-	clear_verdict(verdict);
+	if (keys.empty())
+		return;
 	input.put(keys);
-	if (!keys.empty())
-		shared_sort(input_of(input, keys.size(), b, descending, verdict), output.get());
+	runs.allocate(context, nullptr, std::min<uint64_t>(recipe.distinct, keys.size()));
+	shared_runs(input_of(input, keys.size(), bounds_of(recipe), false, verdict.get()), runs);
+	CUDA(cudaDeviceSynchronize());
+	CHECK(verdict->n_outside == 0);
+	CHECK(verdict->distinct == reference.run_keys.size());
+	runs.distinct = verdict->distinct;
+
+	/* a wrong number of runs may be too many for the arrays */
+	Guarded<uint64_t> counts(reference.run_keys.size(), 0);
+	std::vector<int32_t> run_keys(reference.run_keys.size());
+
+	if (runs.distinct != reference.run_keys.size())
+		return;
+	run_counts(nullptr, runs, 0, runs.distinct, counts.get());
+	CUDA(cudaMemcpy(run_keys.data(), runs.keys, run_keys.size() * sizeof(int32_t),
+					cudaMemcpyDeviceToHost));
+	CHECK(run_keys == reference.run_keys);
+	CHECK(counts.take(run_keys.size()) == reference.run_counts);
+	CHECK(counts.intact());
+	expand_runs(nullptr, runs, keys.size(), 0, keys.size(), descending, output.get());
 	CUDA(cudaDeviceSynchronize());
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(output.intact());
-	CHECK(verdict->n_outside == 0);
-
-	/* the runs of the same keys */
-	Guarded<int32_t> run_keys(reference.run_keys.size(), 0);
-	Guarded<uint64_t> counts(reference.run_keys.size(), 0);
-
-	if (!keys.empty())
-		shared_runs(input_of(input, keys.size(), b, false, verdict), run_keys.get(),
-					counts.get(), nullptr);
-	CUDA(cudaDeviceSynchronize());
-	CHECK(verdict->distinct == reference.run_keys.size());
-	CHECK(run_keys.take(reference.run_keys.size()) == reference.run_keys);
-	CHECK(counts.take(reference.run_keys.size()) == reference.run_counts);
-	CHECK(run_keys.intact() && counts.intact());
-	hpsort_cuda_pinned_free(context, verdict);
 }
 
 /* Any number of buckets and bins, also those that regime.c would not take. */
@@ -248,143 +249,6 @@ test_extents(bool quick, uint64_t seed)
 		}
 }
 
-/* expected: whether all values must be found, must not, or either (-1). */
-static void
-try_many_keys(const std::vector<int32_t> &keys, const Bounds &b, bool descending,
-			  uint32_t in, uint32_t to, int expected)
-{
-	Reference	reference = refer(keys, descending);
-	Guarded<int32_t> input(keys.size(), in);
-	Guarded<uint32_t> rows(keys.size(), to);
-	VerdictSlot verdict(context, nullptr);
-	const bool	outside = reference.run_keys.front() < b.lo || reference.run_keys.back() > b.hi;
-	uint64_t	peak;
-	bool		found;
-
-	input.put(keys);
-	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	found = many_distinct_permutation(
-		input_of(input, keys.size(), b, descending, verdict.get()), rows.get());
-	CUDA(cudaDeviceSynchronize());
-	hpsort_cuda_memory(context, nullptr, &peak, 1);
-	/* the values' own sort is the larger where there are fewer keys than values */
-	CHECK(peak <= regime_ranks_bytes(std::max<uint64_t>(keys.size(), REGIME_MANY_VALUES)) +
-		  regime_many_bytes() + 262144);
-	CHECK(expected < 0 || found == (expected == 1));
-	CHECK(rows.intact());
-	CHECK(!found || rows.take(keys.size()) == reference.rows);
-	/* bounds that keys do not keep are told of, by one of those keys */
-	CHECK(!found || (verdict->n_outside != 0) == outside);
-	CHECK(verdict->n_outside == 0 || verdict->key < b.lo || verdict->key > b.hi);
-}
-
-static void
-try_many(const Recipe &recipe, bool descending, uint32_t in, uint32_t to, int expected)
-{
-	current = describe("many", recipe, descending, in, to);
-	if (recipe.common != 0)
-		current += " in clusters";
-	try_many_keys(make_keys(recipe), bounds_of(recipe), descending, in, to, expected);
-}
-
-/* What a table could take for something else: the ends of the type, and the key that
- * marks empty slots, there or not; bounds that leave out some; a value met once. */
-static void
-try_many_ends(bool descending, uint64_t seed)
-{
-	std::vector<int32_t> keys = make_keys({UNIFORM, 300007, 3000, -1500, false, seed});
-	const std::vector<int32_t> ends = {INT32_MIN, INT32_MIN + 1, -1, 0, INT32_MAX - 1, INT32_MAX};
-	const uint32_t in = seed % 4;
-	const uint32_t to = seed / 4 % 4;
-
-	current = "many, the key of empty slots, seed " + std::to_string(seed);
-	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
-	current = "many, keys outside, seed " + std::to_string(seed);
-	try_many_keys(keys, {-1500, 1498}, descending, in, to, 1);
-	try_many_keys(keys, {-1499, 1499}, descending, in, to, 1);
-	for (int32_t &key : keys)
-		key = key == -1 ? -2 : key;
-	current = "many, not the key of empty slots, seed " + std::to_string(seed);
-	try_many_keys(keys, {-1500, 1499}, descending, in, to, 1);
-	for (int32_t &key : keys)
-		key = key * 1400000 + 77;
-	for (size_t i = 0; i < keys.size(); i += 5)
-		keys[i] = ends[i / 5 % ends.size()];
-	current = "many, the ends of the type, seed " + std::to_string(seed);
-	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
-	try_many_keys(keys, {INT32_MIN + 1, INT32_MAX}, descending, in, to, 1);
-
-	/* most probably missed by the sample, and then found out by missing ranks: one value,
-	 * some beyond both ends and the one that marks empty slots, hundreds; as many as there
-	 * may be, and one more */
-	for (uint32_t values : {3000u, 65000u, 65536u})
-		for (uint32_t once : {1u, 6u, 500u, 536u, 537u})
-		{
-			if ((values == 65000) != (once >= 536) || (values == 65536 && once > 1))
-				continue;
-			keys = make_keys({UNIFORM, 4000003, values, 0, true, seed});
-			for (uint32_t i = 0; i < once; i++)
-				keys[(seed + i) * 7919 % keys.size()] = once == 6 ? ends[i] :
-					(int32_t) mix32(65536 + i);
-			current = "many, and " + std::to_string(once) + " of " + std::to_string(values) +
-				" once, seed " + std::to_string(seed);
-			try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to,
-						  values + once <= 65536);
-		}
-	/* in the hash table: the buckets of two clusters are crowded */
-	for (size_t i = 0; i < keys.size(); i++)
-		keys[i] = (int32_t) (i % 1000 + (i % 2 != 0 ? 2000000000 : 0));
-	keys[seed * 7919 % keys.size()] = -1;
-	keys[seed * 7919 / 2 % keys.size()] = 1000000000;
-	current = "many, and two once, crowded, seed " + std::to_string(seed);
-	try_many_keys(keys, {INT32_MIN, INT32_MAX}, descending, in, to, 1);
-}
-
-/* Each allocation fails in turn, with work on the stream that writes to what goes back;
- * then there is enough. */
-static void
-try_many_memory(uint64_t seed)
-{
-	const std::vector<int32_t> keys = make_keys({UNIFORM, 2000003, 3000, 0, true, seed});
-	const Reference reference = refer(keys, false);
-	Guarded<int32_t> input(keys.size(), 0);
-	Guarded<uint32_t> rows(keys.size(), 0);
-	const uint64_t step = (uint64_t) 1 << 20;
-	uint64_t	used;
-	uint64_t	after;
-	uint64_t	refused = 0;
-	bool		found = false;
-
-	input.put(keys);
-	hpsort_cuda_memory(context, &used, nullptr, 0);
-	for (uint64_t limit = used + 1; !found && limit < used + 64 * step; limit += step)
-	{
-		current = "many, memory " + std::to_string(limit - used) + " seed " +
-			std::to_string(seed);
-		hpsort_cuda_set_memory_limit(context, limit);
-		try
-		{
-			VerdictSlot verdict(context, nullptr);
-
-			found = many_distinct_permutation(
-				input_of(input, keys.size(), {INT32_MIN, INT32_MAX}, false, verdict.get()),
-				rows.get());
-			CHECK(found);
-		}
-		catch (const Failure &failure)
-		{
-			CHECK(failure.error.code == HPSORT_CUDA_NO_MEMORY);
-			refused++;
-		}
-		hpsort_cuda_memory(context, &after, nullptr, 0);
-		CHECK(after == used);
-	}
-	hpsort_cuda_set_memory_limit(context, 0);
-	CUDA(cudaDeviceSynchronize());
-	CHECK(refused > 4 && found);
-	CHECK(rows.take(keys.size()) == reference.rows && rows.intact());
-}
-
 /* expected: whether the table must hold the values, must not, or either (-1). */
 static void
 try_few(const Recipe &recipe, bool descending, uint32_t in, uint32_t to,
@@ -453,13 +317,12 @@ try_radix_without(const Recipe &recipe, bool descending, uint32_t in, uint32_t t
 	Runs		runs;
 	const SortInput sorted = input_of(input, keys.size(), b, descending, verdict.get());
 	auto		choice_for = [&](uint32_t wanted) {
-		HpsortCudaShape shape = {};
-		HpsortCudaChoice choice = {};
+		RegimeShape shape = {};
+		RegimeChoice choice = {};
 
 		shape.n = keys.size();
 		shape.lo = b.lo;
 		shape.hi = b.hi;
-		shape.bounds_known = 1;
 		shape.wanted = wanted;
 		shape.without = without;
 		regime_choose_kernels(hpsort_cuda_limits(context), &shape, &choice);
@@ -495,7 +358,7 @@ try_radix_without(const Recipe &recipe, bool descending, uint32_t in, uint32_t t
 	CHECK(output.take(keys.size()) == reference.keys);
 	CHECK(rows.take(keys.size()) == reference.rows);
 	CHECK(output.intact() && rows.intact());
-	/* rows alone, for which words between the passes hold only what is still to be sorted */
+	/* rows alone */
 	CUDA(cudaMemset(rows.get(), 0xa5, keys.size() * 4));
 	{
 		RadixStart	start;
@@ -524,8 +387,7 @@ try_all_kernels(const Recipe &recipe, bool descending, uint32_t in, uint32_t to)
 {
 	uint32_t	without = 0;
 
-	for (HpsortCudaKernels kernels : {HPSORT_CUDA_ONE_BLOCK, HPSORT_CUDA_ONE_LAUNCH,
-		 HPSORT_CUDA_BIN_ROWS, HPSORT_CUDA_FEW_KEYS, HPSORT_CUDA_ROWS_ALONE})
+	for (HpsortCudaKernels kernels : {HPSORT_CUDA_ONE_LAUNCH, HPSORT_CUDA_BIN_ROWS})
 	{
 		without |= HPSORT_CUDA_WITHOUT_KERNELS(kernels);
 		try_radix_without(recipe, descending, in, to, without);
@@ -573,7 +435,7 @@ test_skewed(bool quick, bool tiny, uint64_t seed)
 				seed++;
 			}
 		}
-		for (uint64_t n : {700, 2500, 4096, 4864, 9000})
+		for (uint64_t n : {700, 2500, 9000})
 			for (uint64_t range : {(uint64_t) 2, (uint64_t) 4096, (uint64_t) 1 << 32})
 			{
 				if (tiny && (n != 2500 || range == 2))
@@ -676,45 +538,12 @@ test_regimes(bool quick, bool tiny)
 	if (!tiny)
 		test_extents(quick, seed);
 
-	/* values met often, met seldom, and too many; the one that marks empty slots */
-	for (int d = 0; d < (tiny ? 0 : DISTRIBUTIONS); d++)
-		for (uint64_t distinct : {(uint64_t) 20, (uint64_t) 257, (uint64_t) 5000,
-			 (uint64_t) 30000, (uint64_t) 65536, (uint64_t) 65537, (uint64_t) 300000})
-		{
-			const bool	even = d == UNIFORM || d == SORTED || d == REVERSED;
-
-			try_many({(Distribution) d, (quick ? 400001u : 1000003u) + seed % 7, distinct, -9,
-					 seed % 3 != 0, seed}, seed % 2, seed / 2 % 4, seed / 8 % 4,
-					 distinct <= 256 || (distinct > 65537 && even) ? 0 :
-					 even && distinct <= 5000 ? 1 : -1);
-			seed++;
-		}
-	/* two dense clusters far apart: buckets are crowded, and the hash table serves; with
-	 * fewer values in them, 8 buckets have as many as they may have, and then more */
-	for (uint64_t distinct : {(uint64_t) 500, (uint64_t) 3000, (uint64_t) 9000,
-		 (uint64_t) 30000})
-		for (uint32_t common : {0x7fff8000u, 0x0fff8000u, 0x7fff0000u, 0x007fff00u, 0x0000ffffu})
-		{
-			if (tiny && (distinct != 3000 || common != 0x7fff8000u))
-				continue;
-			try_many({UNIFORM, tiny ? 60007u : 900001u + seed % 7, distinct, 0, true, seed, common},
-					 seed % 2, seed / 2 % 4, seed / 8 % 4, -1);
-			seed++;
-		}
-	if (tiny)
-		try_many({UNIFORM, 20001, 700, 0, true, seed++}, true, 1, 2, 1);
-	for (int turn = 0; turn < (tiny ? 0 : quick ? 1 : 6); turn++)
-		try_many_ends(turn % 2 != 0, seed++);
-	if (!tiny)
-		try_many_memory(seed++);
-
 	/*
-	 * A size for each shape of the sorts of few keys: one block's tiles, full and not,
-	 * the grid's of one, two, four and eight items a thread, and the passes' of few.
+	 * A size for each shape of the sort of few keys: a single block, not full and full, and
+	 * blocks of one, two, four and eight items a thread; and sizes of passes over few tiles.
 	 */
-	std::vector<uint64_t> shapes = {100, 512, 700, 1024, 1100, 2048, 2500, 3072, 3500,
-		4096, 4300, 4608, 4700, 4864, 6000, 8192, 9000, 10240, 15000, 70000, 150000,
-		300000, 600000};
+	std::vector<uint64_t> shapes = {100, 1024, 1100, 9000, 15000, 70000, 150000, 300000,
+		600000};
 
 	if (!quick)
 		shapes.insert(shapes.end(), {1050000, 1200000, 1700000, 2200000, 4194304});
@@ -751,7 +580,7 @@ test_regimes(bool quick, bool tiny)
 
 	/* ranges of every number of bits that takes several passes, tiles full and not */
 	for (uint32_t bits = 9; bits <= 32 && !tiny; bits += quick ? 5 : 1)
-		for (uint64_t n : {((uint64_t) 1 << 21) + 1, REGIME_SWEEP_FEW_KEYS + (uint64_t) 8191})
+		for (uint64_t n : {((uint64_t) 1 << 21) + 1, ((uint64_t) 1 << 22) + 8191})
 		{
 			try_radix({(Distribution) (seed % 3), n, (uint64_t) 1 << bits,
 					  bits == 32 ? INT32_MIN : -77, false, seed},
