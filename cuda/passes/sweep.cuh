@@ -210,105 +210,125 @@ union SweepTile
  *	first one went.
  * Shared is what it keeps in shared memory, Shape is in tuning.cuh.
  */
+/*
+ * The steps by which a block sorts its tile, in the order in which the kernel calls them.
+ * All threads call each of them.  Arrays of a thread's own are given by reference: they are
+ * registers.  A thread's items are warp_at + i * 32 + lane of the tile.
+ */
 template <typename Pass>
-__global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
-sweep_kernel(Pass pass, Sweep sweep)
+struct TileSteps
 {
-	constexpr int sweep_threads = Pass::Shape::threads;
-	constexpr int sweep_items = Pass::Shape::items;
-	constexpr int sweep_tile = sweep_threads * sweep_items;
-	constexpr int sweep_warps = sweep_threads / 32;
+	static constexpr int threads = Pass::Shape::threads;
+	static constexpr int items = Pass::Shape::items;
+	static constexpr int tile_items = threads * items;
+	static constexpr int warps = threads / 32;
 
-	static_assert(sweep_items % 2 == 0 && sweep_tile <= 1 << 16,
-				  "places in pairs");
-	static_assert(sweep_tile >= REGIME_SWEEP_TILE, "regime.c sizes for this");
-	static_assert(sweep_threads >= sweep_digits, "a thread per digit");
+	static_assert(items % 2 == 0 && tile_items <= 1 << 16, "places in pairs");
+	static_assert(tile_items >= REGIME_SWEEP_TILE, "regime.c sizes for this");
+	static_assert(threads >= sweep_digits, "a thread per digit");
 
 	using Tile = SweepTile<typename Pass::Shape>;
+	using Local = typename Pass::Local;
 
-	extern __shared__ __align__(16) uint32_t sweep_memory[];
-	Tile	   &shared = *reinterpret_cast<Tile *>(sweep_memory);
-	__shared__ typename Pass::Shared pass_shared;
-	__shared__ uint32_t offsets[sweep_digits];
-	__shared__ uint32_t sums[sweep_digits / 32];
-	__shared__ uint32_t drawn;
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t warp = threadIdx.x / 32;
-	const uint32_t warp_at = warp * 32 * sweep_items;
-	uint32_t   *bins = shared.bins[warp];
-	uint32_t	word[sweep_items];
-	/* two to a register: registers are what the tile's size is bounded by, and
-	 * 34 spilled words a thread doubled what a pass writes to memory */
-	uint32_t	place[sweep_items / 2];
+	const Pass &pass;
+	const Sweep &sweep;
+	Tile	   &shared;
+	typename Pass::Shared &pass_shared;
+	uint32_t   *offsets;		/* shared: of each digit, from the tile to the output */
+	uint32_t   *sums;			/* shared: a word for each warp of digits */
+	uint32_t	lane;
+	uint32_t	warp;
+	uint32_t	warp_at;
+	/* set when a tile has been drawn */
+	uint32_t	tile;
+	uint32_t	in_portion;		/* its first item, within the launch and of all */
+	uint32_t	begin;
+	uint32_t	m;				/* its items */
 
+	__device__ __forceinline__ void
+	clear_counters() const
+	{
 #pragma unroll
-	for (int i = 0; i < sweep_digits / 32; i += 4)
-		reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
-	wait_for_kernel_before();
+		for (int i = 0; i < sweep_digits / 32; i += 4)
+			reinterpret_cast<uint4 *>(shared.bins[warp])[i / 4 * 32 + lane] =
+				make_uint4(0, 0, 0, 0);
+	}
 
 	/* tiles in the order of starting, so that none waits for a later one */
-	if (threadIdx.x == 0)
-		drawn = atomicAdd(sweep.ticket, 1u);
-	__syncthreads();
+	__device__ __forceinline__ void
+	draw(uint32_t *drawn)
+	{
+		if (threadIdx.x == 0)
+			*drawn = atomicAdd(sweep.ticket, 1u);
+		__syncthreads();
+		tile = *drawn;
+		in_portion = tile * tile_items;
+		begin = sweep.first + in_portion;
+		m = min(static_cast<uint32_t>(tile_items), sweep.n - in_portion);
+	}
 
-	const uint32_t tile = drawn;
-	const uint32_t in_portion = tile * sweep_tile;
-	const uint32_t begin = sweep.first + in_portion;
-	const uint32_t m = min(static_cast<uint32_t>(sweep_tile), sweep.n - in_portion);
-
-	/* warp by warp in order, which is what makes the pass stable: a warp's counters
+	/* Warp by warp in order, which is what makes the pass stable: a warp's counters
 	 * come before the next one's, and within a warp items before lanes.  Full tiles
-	 * have no tests, and so all loads under way at once */
-	if (m == sweep_tile)
+	 * have no tests, and so all loads under way at once. */
+	__device__ __forceinline__ void
+	load(uint32_t (&word)[items]) const
 	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			word[i] = pass.load(begin + warp_at + i * 32 + lane, true);
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			word[i] = pass.load(begin + warp_at + i * 32 + lane,
-								warp_at + i * 32 + lane < m);
-	}
-	if constexpr (Pass::prefetches)
-		if (threadIdx.x == 32)
+		if (m == tile_items)
 		{
-			const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
-
-			if (later < sweep.n / sweep_tile)
-				pass.prefetch(sweep.first + later * sweep_tile, sweep_tile);
-		}
-	const typename Pass::Local local = pass.begin(pass_shared, begin, m);
-
 #pragma unroll
-	for (int i = 0; i < sweep_items; i++)
-	{
-		word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
-		/* else the compiler keeps what the word was made of as well, and looks
-		 * up more of them at once than there are registers for */
-		if (Pass::made)
-			asm volatile("" : "+r"(word[i]) : : "memory");
+			for (int i = 0; i < items; i++)
+				word[i] = pass.load(begin + warp_at + i * 32 + lane, true);
+		}
+		else
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				word[i] = pass.load(begin + warp_at + i * 32 + lane,
+									warp_at + i * 32 + lane < m);
+		}
+		if constexpr (Pass::prefetches)
+			if (threadIdx.x == 32)
+			{
+				const uint32_t later = tile + blocks_later(Pass::Shape::blocks);
+
+				if (later < sweep.n / tile_items)
+					pass.prefetch(sweep.first + later * tile_items, tile_items);
+			}
 	}
 
-#pragma unroll
-	for (int i = 0; i < sweep_items; i++)
-		atomicAdd(&bins[pass.digit(word[i])], 1u);
-	__syncthreads();
-
-	/* digits' totals, told to later tiles as early as can be */
-	uint32_t	before[sweep_warps];
-	uint32_t	count = 0;
-	uint32_t	inclusive = 0;
-
-	if (threadIdx.x < sweep_digits)
+	/* What was loaded becomes words, whose digits are counted. */
+	__device__ __forceinline__ void
+	count(const Local &local, uint32_t (&word)[items]) const
 	{
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int i = 0; i < items; i++)
+		{
+			word[i] = pass.prepare(pass_shared, local, word[i], warp_at + i * 32 + lane, m);
+			/* else the compiler keeps what the word was made of as well, and looks
+			 * up more of them at once than there are registers for */
+			if (Pass::made)
+				asm volatile("" : "+r"(word[i]) : : "memory");
+		}
+#pragma unroll
+		for (int i = 0; i < items; i++)
+			atomicAdd(&shared.bins[warp][pass.digit(word[i])], 1u);
+		__syncthreads();
+	}
+
+	/* For the threads that have a digit: its number in the warps before each warp, and in
+	 * the tile, which later tiles are told as early as can be.  Returns the number of items
+	 * with this digit and with the smaller ones of the same 32. */
+	__device__ __forceinline__ uint32_t
+	sum_up(uint32_t (&before)[warps], uint32_t *total) const
+	{
+		uint32_t	count = 0;
+		uint32_t	inclusive;
+
+#pragma unroll
+		for (int w = 0; w < warps; w++)
 			before[w] = shared.bins[w][threadIdx.x];
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int w = 0; w < warps; w++)
 		{
 			const uint32_t here = before[w];
 
@@ -328,89 +348,100 @@ sweep_kernel(Pass pass, Sweep sweep)
 		}
 		if (lane == 31)
 			sums[warp] = inclusive;
+		*total = count;
+		return inclusive;
 	}
 
-	/* all items with one digit are in order already: sorted and constant inputs write
-	 * as they read, and do not queue at one counter */
-	const bool	one_digit = __syncthreads_or(count == sweep_tile);
-	uint32_t	exclusive = inclusive - count;
-
-	if (threadIdx.x < sweep_digits)
+	/* For the threads that have a digit, when sums are complete: where each warp's first
+	 * item of the digit is staged, to bins.  exclusive: of the digits before it of the same
+	 * 32.  Returns where the tile's first item of the digit is staged. */
+	__device__ __forceinline__ uint32_t
+	start_counters(const uint32_t (&before)[warps], uint32_t exclusive) const
 	{
 #pragma unroll
 		for (uint32_t w = 0; w < sweep_digits / 32; w++)
 			exclusive += w < warp ? sums[w] : 0;
 #pragma unroll
-		for (int w = 0; w < sweep_warps; w++)
+		for (int w = 0; w < warps; w++)
 			shared.bins[w][threadIdx.x] = exclusive + before[w];
+		return exclusive;
 	}
 
-	/*
-	 * Where an item is staged.  One digit's items stay where they are: they go the way
-	 * of all others, because a way of their own would keep every word in its register
-	 * to the end, beside the values, which made the kernels spill.
-	 */
-	auto		keep_place = [&](int i, uint32_t at) {
+	/* Two places to a register: registers are what the tile's size is bounded by, and 34
+	 * spilled words a thread doubled what a pass writes to memory. */
+	__device__ __forceinline__ static void
+	keep_place(uint32_t (&place)[items / 2], int i, uint32_t at)
+	{
 		if (i % 2 == 0)
 			place[i / 2] = at;
 		else
 			place[i / 2] |= at << 16;
-	};
-
-	if (one_digit)
-	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			keep_place(i, warp_at + i * 32 + lane);
 	}
-	else
-	{
-		const uint32_t up_to_this = lanes_up_to_this();
-		volatile uint32_t *counters = bins;
 
+	/*
+	 * Where each item is staged.  If all items have one digit they stay where they are, so
+	 * that sorted and constant inputs do not queue at one counter.  They go the way of all
+	 * others, because a way of their own would keep every word in its register to the end,
+	 * beside the values, which made the kernels spill.
+	 */
+	__device__ __forceinline__ void
+	rank(const uint32_t (&word)[items], bool one_digit, uint32_t (&place)[items / 2]) const
+	{
+		if (one_digit)
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				keep_place(place, i, warp_at + i * 32 + lane);
+		}
+		else
+		{
+			const uint32_t up_to_this = lanes_up_to_this();
+			volatile uint32_t *counters = shared.bins[warp];
+
+			__syncthreads();
+#pragma unroll
+			for (int i = 0; i < items; i++)
+			{
+				const uint32_t digit = pass.digit(word[i]);
+				const uint32_t same = lanes_with(digit);
+
+				keep_place(place, i, place_in_order(&counters[digit], same, up_to_this));
+			}
+		}
 		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-		{
-			const uint32_t digit = pass.digit(word[i]);
-			const uint32_t same = lanes_with(digit);
+	}
 
-			keep_place(i, place_in_order(&counters[digit], same, up_to_this));
+	__device__ __forceinline__ void
+	stage(const uint32_t (&place)[items / 2], const uint32_t (&what)[items]) const
+	{
+#pragma unroll
+		for (int i = 0; i < items; i++)
+			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = what[i];
+	}
+
+	/* Asked for long before they are used: on their way during the look-back. */
+	__device__ __forceinline__ void
+	load_values(const uint32_t (&word)[items], uint32_t (&value)[items]) const
+	{
+		if (m == tile_items)
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
+		}
+		else
+		{
+#pragma unroll
+			for (int i = 0; i < items; i++)
+				value[i] = warp_at + i * 32 + lane < m ?
+					pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
 		}
 	}
-	__syncthreads();
 
-	auto		stage = [&](const uint32_t (&items)[sweep_items]) {
-#pragma unroll
-		for (int i = 0; i < sweep_items; i++)
-			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = items[i];
-	};
-
-	stage(word);
-
-	/* asked for long before they are used: on their way during the look-back */
-	uint32_t	value[Pass::values ? sweep_items : 1];
-
-	if constexpr (Pass::values)
-		if (local.by_value)
-		{
-			if (m == sweep_tile)
-			{
-#pragma unroll
-				for (int i = 0; i < sweep_items; i++)
-					value[i] = pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane);
-			}
-			else
-			{
-#pragma unroll
-				for (int i = 0; i < sweep_items; i++)
-					value[i] = warp_at + i * 32 + lane < m ?
-						pass.value(pass_shared, word[i], begin + warp_at + i * 32 + lane) : 0;
-			}
-		}
-
-	/* only now the tiles before are waited for */
-	if (threadIdx.x < sweep_digits)
+	/* For the threads that have a digit, of which the tile has count items, staged from
+	 * exclusive on: where they go.  Only here the tiles before are waited for. */
+	__device__ __forceinline__ void
+	find_offsets(uint32_t count, uint32_t exclusive) const
 	{
 		const uint32_t earlier = look_back(sweep, tile, threadIdx.x);
 		const uint32_t start = sweep.starts[threadIdx.x] + earlier;
@@ -423,47 +454,47 @@ sweep_kernel(Pass pass, Sweep sweep)
 		if (sweep.next_starts != nullptr && in_portion + m == sweep.n)
 			sweep.next_starts[threadIdx.x] = start + count;
 	}
-	__syncthreads();
-
-	/* of what this thread writes, four to a register: values follow when the words
-	 * that had their digits are gone from shared memory */
-	uint32_t	digits[Pass::values ? (sweep_items + 3) / 4 : 1] = {};
 
 	/*
-	 * Full tiles have no tests here either.  With one, each item waited for its word
-	 * and then for its digit's offset before the next was asked for.
+	 * The words from the tile to the output.  digits: of what this thread writes, four to a
+	 * register, if values follow when the words are gone from shared memory.  Full tiles
+	 * have no tests here either.  With one, each item waited for its word and then for its
+	 * digit's offset before the next was asked for.
 	 */
-	constexpr int together = 8;
-	const uint32_t *mine = shared.staged + threadIdx.x;
-
-	if (m == sweep_tile)
+	template <int DIGITS>
+	__device__ __forceinline__ void
+	write_words(const Local &local, uint32_t (&digits)[DIGITS]) const
 	{
-#pragma unroll
-		for (int i = 0; i < sweep_items; i += together)
-		{
-			uint32_t	out[together];
+		constexpr int together = 8;
+		const uint32_t *mine = shared.staged + threadIdx.x;
 
+		if (m == tile_items)
+		{
 #pragma unroll
-			for (int j = 0; j < together && i + j < sweep_items; j++)
-				out[j] = mine[(i + j) * sweep_threads];
-#pragma unroll
-			for (int j = 0; j < together && i + j < sweep_items; j++)
+			for (int i = 0; i < items; i += together)
 			{
-				const uint32_t digit = pass.digit(out[j]);
+				uint32_t	out[together];
 
-				pass.store(local, offsets[digit] + (i + j) * sweep_threads + threadIdx.x,
-						   out[j], begin);
-				if constexpr (Pass::values)
-					digits[(i + j) / 4] |= digit << (i + j) % 4 * 8;
-			}
-		}
-	}
-	else
-	{
 #pragma unroll
-		for (int i = 0; i < sweep_items; i++)
+				for (int j = 0; j < together && i + j < items; j++)
+					out[j] = mine[(i + j) * threads];
+#pragma unroll
+				for (int j = 0; j < together && i + j < items; j++)
+				{
+					const uint32_t digit = pass.digit(out[j]);
+
+					pass.store(local, offsets[digit] + (i + j) * threads + threadIdx.x,
+							   out[j], begin);
+					if constexpr (Pass::values)
+						digits[(i + j) / 4] |= digit << (i + j) % 4 * 8;
+				}
+			}
+			return;
+		}
+#pragma unroll
+		for (int i = 0; i < items; i++)
 		{
-			const uint32_t at = i * sweep_threads + threadIdx.x;
+			const uint32_t at = i * threads + threadIdx.x;
 
 			if (at < m)
 			{
@@ -476,32 +507,91 @@ sweep_kernel(Pass pass, Sweep sweep)
 			}
 		}
 	}
-	if constexpr (Pass::values)
+
+	/* Values through the same memory, by way of the same places. */
+	template <int DIGITS>
+	__device__ __forceinline__ void
+	write_values(const uint32_t (&place)[items / 2], const uint32_t (&value)[items],
+				 const uint32_t (&digits)[DIGITS]) const
 	{
-		/* values through the same memory, by way of the same places */
-		if (!local.by_value)
-			return;
+		const uint32_t *mine = shared.staged + threadIdx.x;
+
 		__syncthreads();
-		stage(value);
+		stage(place, value);
 		__syncthreads();
-		if (m == sweep_tile)
+		if (m == tile_items)
 		{
 #pragma unroll
-			for (int i = 0; i < sweep_items; i++)
+			for (int i = 0; i < items; i++)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] +
-								 i * sweep_threads + threadIdx.x, mine[i * sweep_threads]);
+								 i * threads + threadIdx.x, mine[i * threads]);
 			return;
 		}
 #pragma unroll
-		for (int i = 0; i < sweep_items; i++)
+		for (int i = 0; i < items; i++)
 		{
-			const uint32_t at = i * sweep_threads + threadIdx.x;
+			const uint32_t at = i * threads + threadIdx.x;
 
 			if (at < m)
 				pass.store_value(offsets[digits[i / 4] >> i % 4 * 8 & 0xff] + at,
 								 shared.staged[at]);
 		}
 	}
+};
+
+template <typename Pass>
+__global__ void __launch_bounds__(Pass::Shape::threads, Pass::Shape::blocks)
+sweep_kernel(Pass pass, Sweep sweep)
+{
+	using Steps = TileSteps<Pass>;
+
+	extern __shared__ __align__(16) uint32_t sweep_memory[];
+	__shared__ typename Pass::Shared pass_shared;
+	__shared__ uint32_t offsets[sweep_digits];
+	__shared__ uint32_t sums[sweep_digits / 32];
+	__shared__ uint32_t drawn;
+	Steps		steps = {pass, sweep, *reinterpret_cast<typename Steps::Tile *>(sweep_memory),
+		pass_shared, offsets, sums, threadIdx.x % 32, threadIdx.x / 32,
+		threadIdx.x / 32 * 32 * Steps::items, 0, 0, 0, 0};
+	const bool	has_digit = threadIdx.x < sweep_digits;
+	uint32_t	word[Steps::items];
+	uint32_t	place[Steps::items / 2];
+	uint32_t	before[Steps::warps];
+	uint32_t	count = 0;
+	uint32_t	inclusive = 0;
+
+	steps.clear_counters();
+	wait_for_kernel_before();
+	steps.draw(&drawn);
+	steps.load(word);
+
+	const typename Pass::Local local = pass.begin(pass_shared, steps.begin, steps.m);
+
+	steps.count(local, word);
+	if (has_digit)
+		inclusive = steps.sum_up(before, &count);
+
+	const bool	one_digit = __syncthreads_or(count == Steps::tile_items);
+	uint32_t	exclusive = inclusive - count;
+
+	if (has_digit)
+		exclusive = steps.start_counters(before, exclusive);
+	steps.rank(word, one_digit, place);
+	steps.stage(place, word);
+
+	uint32_t	value[Pass::values ? Steps::items : 1];
+	uint32_t	digits[Pass::values ? (Steps::items + 3) / 4 : 1] = {};
+
+	if constexpr (Pass::values)
+		if (local.by_value)
+			steps.load_values(word, value);
+	if (has_digit)
+		steps.find_offsets(count, exclusive);
+	__syncthreads();
+	steps.write_words(local, digits);
+	if constexpr (Pass::values)
+		if (local.by_value)
+			steps.write_values(place, value, digits);
 }
 
 /*
