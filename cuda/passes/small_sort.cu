@@ -42,6 +42,235 @@ struct SmallSort
 	HpsortCudaVerdict *verdict;
 };
 
+/* One pass: its digit, and where keys and rows come from and go to. */
+struct SmallPass
+{
+	uint32_t	shift;
+	uint32_t	mask;
+	bool		last;			/* its keys go to out, not as bins */
+	const uint32_t *bins_from;
+	uint32_t   *bins_to;
+	const uint32_t *rows_from;
+	uint32_t   *rows_to;
+
+	__device__ __forceinline__ uint32_t digit(uint32_t bin) const { return bin >> shift & mask; }
+};
+
+/* What a block has in shared memory. */
+template <int ITEMS>
+struct SmallShared
+{
+	/* counters are done with when every item knows its place, and not before */
+	union
+	{
+		uint32_t	bins[warps][sweep_digits];
+		__align__(16) uint32_t staged[threads * ITEMS];
+	};
+	uint32_t	part_totals[parts][sweep_digits];
+	uint32_t	part_before[parts][sweep_digits];
+	uint32_t	offsets[sweep_digits];
+	uint32_t	sums[warps];
+};
+
+/*
+ * The steps of a block, in the order in which the kernel calls them.  All threads call
+ * each of them.  Arrays of a thread's own are given by reference: they are registers.
+ */
+template <int ITEMS, bool ROWS>
+struct SmallSteps
+{
+	static constexpr uint32_t tile = threads * ITEMS;
+	static constexpr int row_items = ROWS ? ITEMS : 1;
+
+	const SmallSort &sort;
+	SmallShared<ITEMS> &shared;
+	uint32_t	lane;
+	uint32_t	warp;
+	uint32_t	first;			/* of this thread's items in the tile, 32 apart */
+	uint32_t	begin;			/* of the tile */
+	uint32_t	m;				/* its items */
+
+	/* Keys as bins.  What is behind the end sorts last in every pass, and is never
+	 * written. */
+	__device__ __forceinline__ void
+	load_keys(uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = first + i * 32;
+
+			word[i] = at < m ? static_cast<uint32_t>(sort.keys[begin + at]) : 0;
+			if (ROWS)
+				row[i] = begin + at;
+		}
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t bin = to_bin(sort.map, static_cast<int32_t>(word[i]));
+			const bool	inside = first + i * 32 < m;
+
+			if (inside && bin > sort.map.last)
+				report_outside(sort.verdict, static_cast<int32_t>(word[i]));
+			word[i] = inside ? bin : 0xffffffffu;
+		}
+	}
+
+	/* What other SMs have written in this launch: past L1. */
+	__device__ __forceinline__ void
+	load_again(const SmallPass &pass, uint32_t (&word)[ITEMS], uint32_t (&row)[row_items]) const
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = first + i * 32;
+
+			word[i] = at < m ? __ldcg(pass.bins_from + begin + at) : 0xffffffffu;
+			if (ROWS)
+				row[i] = at < m ? __ldcg(pass.rows_from + begin + at) : 0;
+		}
+	}
+
+	/* Where each warp's first item of each digit goes, to shared.bins, and the tile's counts
+	 * to memory, for which the other blocks wait.  Returns the count of the thread's digit,
+	 * or 0. */
+	__device__ __forceinline__ uint32_t
+	count(const SmallPass &pass, const uint32_t (&word)[ITEMS]) const
+	{
+		uint32_t   *bins = shared.bins[warp];
+		uint32_t	total = 0;
+
+#pragma unroll
+		for (int i = 0; i < sweep_digits / 32; i += 4)
+			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
+		__syncwarp();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			atomicAdd(&bins[pass.digit(word[i])], 1u);
+		__syncthreads();
+		if (threadIdx.x < sweep_digits)
+		{
+#pragma unroll 8
+			for (int w = 0; w < warps; w++)
+			{
+				const uint32_t here = shared.bins[w][threadIdx.x];
+
+				shared.bins[w][threadIdx.x] = total;
+				total += here;
+			}
+			/* items behind the end, which all have the highest digit, are no keys: the
+			 * last block takes them out of its counts */
+			__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
+				   total - (threadIdx.x == pass.mask ? tile - m : 0));
+		}
+		return total;
+	}
+
+	/* The keys in the order of their digits in shared memory: warp by warp and item by item
+	 * in the order of the tile, which is what makes the pass stable. */
+	__device__ __forceinline__ void
+	rank(const SmallPass &pass, const uint32_t (&word)[ITEMS], uint32_t (&place)[ITEMS]) const
+	{
+		const uint32_t up_to_this = lanes_up_to_this();
+		volatile uint32_t *counters = shared.bins[warp];
+
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t digit = pass.digit(word[i]);
+			const uint32_t same = lanes_with(digit);
+
+			place[i] = shared.offsets[digit] +
+				place_in_order(&counters[digit], same, up_to_this);
+		}
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			shared.staged[place[i]] = word[i];
+	}
+
+	/*
+	 * Where the tile's items of each digit go, to shared.offsets, when all blocks have
+	 * counted.  exclusive: where the thread's digit begins in the tile, which is taken off
+	 * so that a position in the tile + offset is the target.  Four threads a digit each add
+	 * up a quarter of the blocks: at most 33 loads from L2, eight under way at a time.
+	 */
+	__device__ __forceinline__ void
+	find_offsets(uint32_t exclusive) const
+	{
+		const uint32_t digit = threadIdx.x % sweep_digits;
+		const uint32_t part = threadIdx.x / sweep_digits;
+		uint32_t	total = 0;
+		uint32_t	before = 0;
+		uint32_t	unused;
+
+#pragma unroll 8
+		for (uint32_t b = part; b < gridDim.x; b += parts)
+		{
+			const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
+
+			total += here;
+			before += b < blockIdx.x ? here : 0;
+		}
+		shared.part_totals[part][digit] = total;
+		shared.part_before[part][digit] = before;
+		__syncthreads();
+		total = 0;
+		before = 0;
+		if (threadIdx.x < sweep_digits)
+		{
+#pragma unroll
+			for (int j = 0; j < parts; j++)
+			{
+				total += shared.part_totals[j][threadIdx.x];
+				before += shared.part_before[j][threadIdx.x];
+			}
+		}
+		total = block_exclusive_sum<threads>(total, shared.sums, &unused);
+		if (threadIdx.x < sweep_digits)
+			shared.offsets[threadIdx.x] = total + before - exclusive;
+		__syncthreads();
+	}
+
+	/* From shared memory to where they go: keys, and then rows by way of the same places,
+	 * for which the targets are kept, as their digits are not with them. */
+	__device__ __forceinline__ void
+	write(const SmallPass &pass, const uint32_t (&row)[row_items],
+		  const uint32_t (&place)[ITEMS]) const
+	{
+		uint32_t	target[ITEMS];
+
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+		{
+			const uint32_t at = i * threads + threadIdx.x;
+
+			target[i] = 0;
+			if (at < m)
+			{
+				const uint32_t bin = shared.staged[at];
+
+				target[i] = shared.offsets[pass.digit(bin)] + at;
+				if (!pass.last)
+					__stcg(pass.bins_to + target[i], bin);
+				else if (!ROWS || sort.out != nullptr)
+					sort.out[target[i]] = to_key(sort.map, bin);
+			}
+		}
+		if (!ROWS)
+			return;
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			shared.staged[place[i]] = row[i];
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			if (i * threads + threadIdx.x < m)
+				__stcg(&pass.rows_to[target[i]], shared.staged[i * threads + threadIdx.x]);
+	}
+};
+
 /*
  * ITEMS keys a thread: tiles are as small as possible while there are at most
  * SmallTuning::few_blocks of them, and one for each SM; with more blocks each would read
@@ -60,209 +289,49 @@ template <int ITEMS, bool ROWS>
 __global__ void __launch_bounds__(threads, 1)
 small_sort_kernel(SmallSort sort)
 {
-	constexpr uint32_t tile = threads * ITEMS;
+	using Steps = SmallSteps<ITEMS, ROWS>;
 
-	/* counters are done with when every item knows its place, and not before */
-	union Shared
-	{
-		uint32_t	bins[warps][sweep_digits];
-		uint32_t	staged[tile];
-	};
-	__shared__ __align__(16) Shared shared;
-	__shared__ uint32_t part_totals[parts][sweep_digits];
-	__shared__ uint32_t part_before[parts][sweep_digits];
-	__shared__ uint32_t offsets[sweep_digits];
-	__shared__ uint32_t sums[warps];
+	__shared__ __align__(16) SmallShared<ITEMS> shared;
 	const cg::grid_group grid = cg::this_grid();
-	const KeyMap map = sort.map;
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t warp = threadIdx.x / 32;
-	const uint32_t first = warp * 32 * ITEMS + lane;	/* in the tile */
-	const uint32_t begin = blockIdx.x * tile;
-	const uint32_t m = min(tile, sort.n - begin);
-	uint32_t	word[ITEMS];
-	uint32_t	row[ROWS ? ITEMS : 1];
-	uint32_t	place[ITEMS];
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t at = first + i * 32;
-
-		word[i] = at < m ? static_cast<uint32_t>(sort.keys[begin + at]) : 0;
-		if (ROWS)
-			row[i] = begin + at;
-	}
-
+	const uint32_t begin = blockIdx.x * Steps::tile;
+	const Steps steps = {sort, shared, threadIdx.x % 32, threadIdx.x / 32,
+		threadIdx.x / 32 * 32 * ITEMS + threadIdx.x % 32, begin,
+		min(Steps::tile, sort.n - begin)};
 	/* bits are dealt evenly: fewer digits make longer stretches */
-	const uint32_t range_bits = max(32 - __clz(map.last), 1);
+	const uint32_t range_bits = max(32 - __clz(sort.map.last), 1);
 	const uint32_t passes = (range_bits + sweep_bits - 1) / sweep_bits;
 	const uint32_t bits = (range_bits + passes - 1) / passes;
-	const uint32_t mask = (1u << bits) - 1;
+	uint32_t	word[ITEMS];
+	uint32_t	row[Steps::row_items];
+	uint32_t	place[ITEMS];
 
-	/* what is behind the end sorts last in every pass, and is never written */
-#pragma unroll
-	for (int i = 0; i < ITEMS; i++)
-	{
-		const uint32_t bin = to_bin(map, static_cast<int32_t>(word[i]));
-		const bool	inside = first + i * 32 < m;
-
-		if (inside && bin > map.last)
-			report_outside(sort.verdict, static_cast<int32_t>(word[i]));
-		word[i] = inside ? bin : 0xffffffffu;
-	}
-
+	steps.load_keys(word, row);
 	for (uint32_t p = 0; p < passes; p++)
 	{
-		const uint32_t shift = p * bits;
-		const bool	last = p + 1 == passes;
 		/* to and fro, so that the last pass ends in out and rows */
 		const bool	home = (passes - p) % 2 == 1;
-		const uint32_t *bins_from = home ? sort.bins_away : sort.bins_home;
-		uint32_t   *bins_to = home ? sort.bins_home : sort.bins_away;
-		const uint32_t *rows_from = home ? sort.rows_away : sort.rows;
-		uint32_t   *rows_to = home ? sort.rows : sort.rows_away;
-		uint32_t   *bins = shared.bins[warp];
-		uint32_t	count = 0;
+		const SmallPass pass = {p * bits, (1u << bits) - 1, p + 1 == passes,
+			home ? sort.bins_away : sort.bins_home, home ? sort.bins_home : sort.bins_away,
+			home ? sort.rows_away : sort.rows, home ? sort.rows : sort.rows_away};
+		uint32_t	unused;
 
 		if (p > 0)
-		{
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-			{
-				const uint32_t at = first + i * 32;
+			steps.load_again(pass, word, row);
 
-				/* written by other SMs in this launch: past L1 */
-				word[i] = at < m ? __ldcg(bins_from + begin + at) : 0xffffffffu;
-				if (ROWS)
-					row[i] = at < m ? __ldcg(rows_from + begin + at) : 0;
-			}
-		}
-#pragma unroll
-		for (int i = 0; i < sweep_digits / 32; i += 4)
-			reinterpret_cast<uint4 *>(bins)[i / 4 * 32 + lane] = make_uint4(0, 0, 0, 0);
-		__syncwarp();
-		/* counted first and ranked later, because the other blocks wait for the counts */
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			atomicAdd(&bins[word[i] >> shift & mask], 1u);
-		__syncthreads();
-
-		/* a thread per digit: where each warp's first item of it goes */
-		if (threadIdx.x < sweep_digits)
-		{
-#pragma unroll 8
-			for (int w = 0; w < warps; w++)
-			{
-				const uint32_t here = shared.bins[w][threadIdx.x];
-
-				shared.bins[w][threadIdx.x] = count;
-				count += here;
-			}
-			/* items behind the end, which all have the highest digit, are no keys: the
-			 * last block takes them out of its counts */
-			__stcg(&sort.counts[blockIdx.x * sweep_digits + threadIdx.x],
-				   count - (threadIdx.x == mask ? tile - m : 0));
-		}
-
-		/* arrive as early as possible; the wait comes later */
+		const uint32_t count = steps.count(pass, word);
+		/* arrive as early as possible; from here to the wait all work is on this tile
+		 * alone, which takes longer than the barrier */
 		auto		token = grid.barrier_arrive();
-		uint32_t	unused;
-		/* from here to the wait: all work on this tile alone, which takes longer than
-		 * the barrier */
-		const uint32_t exclusive = block_exclusive_sum<threads>(count, sums, &unused);
+		const uint32_t exclusive = block_exclusive_sum<threads>(count, shared.sums, &unused);
 
 		if (threadIdx.x < sweep_digits)
-			offsets[threadIdx.x] = exclusive;
+			shared.offsets[threadIdx.x] = exclusive;
 		__syncthreads();
-
-		const uint32_t up_to_this = lanes_up_to_this();
-		volatile uint32_t *counters = bins;
-
-		/* warp by warp and item by item in the order of the tile, which is what makes
-		 * the pass stable */
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-		{
-			const uint32_t digit = word[i] >> shift & mask;
-			const uint32_t same = lanes_with(digit);
-			place[i] = offsets[digit] + place_in_order(&counters[digit], same, up_to_this);
-		}
-		__syncthreads();
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			shared.staged[place[i]] = word[i];
-
-		const uint32_t digit = threadIdx.x % sweep_digits;
-		const uint32_t part = threadIdx.x / sweep_digits;
-		uint32_t	total = 0;
-		uint32_t	before = 0;
-
-		/* four threads a digit, each a quarter of the blocks: at most 33 loads from
-		 * L2, eight under way at a time */
+		steps.rank(pass, word, place);
 		grid.barrier_wait(std::move(token));
-#pragma unroll 8
-		for (uint32_t b = part; b < gridDim.x; b += parts)
-		{
-			const uint32_t here = __ldcg(&sort.counts[b * sweep_digits + digit]);
-
-			total += here;
-			before += b < blockIdx.x ? here : 0;
-		}
-		part_totals[part][digit] = total;
-		part_before[part][digit] = before;
-		__syncthreads();
-		total = 0;
-		before = 0;
-		if (threadIdx.x < sweep_digits)
-		{
-#pragma unroll
-			for (int j = 0; j < parts; j++)
-			{
-				total += part_totals[j][threadIdx.x];
-				before += part_before[j][threadIdx.x];
-			}
-		}
-		total = block_exclusive_sum<threads>(total, sums, &unused);
-		/* minus the place in the tile: position in it + offset is the target */
-		if (threadIdx.x < sweep_digits)
-			offsets[threadIdx.x] = total + before - exclusive;
-		__syncthreads();
-
-		/* kept for the rows, whose digits are not with them */
-		uint32_t	target[ITEMS];
-
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-		{
-			const uint32_t at = i * threads + threadIdx.x;
-
-			target[i] = 0;
-			if (at < m)
-			{
-				const uint32_t bin = shared.staged[at];
-
-				target[i] = offsets[bin >> shift & mask] + at;
-				if (!last)
-					__stcg(bins_to + target[i], bin);
-				else if (!ROWS || sort.out != nullptr)
-					sort.out[target[i]] = to_key(map, bin);
-			}
-		}
-		/* rows go the same way through the same memory, once all keys have left it */
-		if (ROWS)
-		{
-			__syncthreads();
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-				shared.staged[place[i]] = row[i];
-			__syncthreads();
-#pragma unroll
-			for (int i = 0; i < ITEMS; i++)
-				if (i * threads + threadIdx.x < m)
-					__stcg(&rows_to[target[i]], shared.staged[i * threads + threadIdx.x]);
-		}
-		if (!last)
+		steps.find_offsets(exclusive);
+		steps.write(pass, row, place);
+		if (!pass.last)
 			grid.sync();
 	}
 }
