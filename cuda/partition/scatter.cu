@@ -153,6 +153,50 @@ load_bins(const int32_t *__restrict__ keys, uint32_t m, bool aligned, const KeyM
 }
 
 /*
+ * Each key's place among the tile's keys of its bucket, two to a register, as a tile has at
+ * most 2^14 places; counts become the numbers of these keys.
+ *
+ * Random keys: one atomic each, all in flight together.  Whether a warp's
+ * keys crowd is judged by some of them; it decides about speed alone.
+ */
+template <int ITEMS>
+__device__ __forceinline__ void
+place_counted(const uint32_t (&bin)[ITEMS], const KeyMap &map, uint32_t shift, uint32_t fullest,
+			  uint32_t *counts, uint32_t (&place)[ITEMS / 2])
+{
+	bool		crowd = false;
+
+#pragma unroll
+	for (int i = 0; i < ITEMS; i += ITEMS / 4)
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
+											  fullest)) >= many;
+	if (!crowd)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			uint32_t	p[2];
+
+			p[0] = bin[i] <= map.last ? atomicAdd(&counts[bin[i] >> shift], 1u) : 0;
+			p[1] = bin[i + 1] <= map.last ?
+				atomicAdd(&counts[bin[i + 1] >> shift], 1u) : 0;
+			place[i / 2] = p[0] | p[1] << 16;
+		}
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			place[i / 2] = take_place(counts, bin[i] >> shift, bin[i] <= map.last,
+									  fullest);
+			place[i / 2] |= take_place(counts, bin[i + 1] >> shift,
+									   bin[i + 1] <= map.last, fullest) << 16;
+		}
+	}
+}
+
+/*
  * Moves the keys of one tile to their buckets; cursors are where these begin.
  */
 template <int ITEMS>
@@ -184,41 +228,7 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	load_bins<ITEMS>(keys + begin, m, misaligned(keys) == 0, map, bin);
 	__syncthreads();
 
-	/*
-	 * Random keys: one atomic each, all in flight together.  Whether a warp's
-	 * keys crowd is judged by some of them; it decides about speed alone.
-	 */
-	bool		crowd = false;
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i += ITEMS / 4)
-		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, bin[i] <= map.last,
-											  fullest)) >= many;
-	if (!crowd)
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			uint32_t	p[2];
-
-			p[0] = bin[i] <= map.last ? atomicAdd(&counts[bin[i] >> shift], 1u) : 0;
-			p[1] = bin[i + 1] <= map.last ?
-				atomicAdd(&counts[bin[i + 1] >> shift], 1u) : 0;
-			/* a tile has at most 2^14 places: two of them share a register */
-			place[i / 2] = p[0] | p[1] << 16;
-		}
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			place[i / 2] = take_place(counts, bin[i] >> shift, bin[i] <= map.last,
-									  fullest);
-			place[i / 2] |= take_place(counts, bin[i + 1] >> shift,
-									   bin[i + 1] <= map.last, fullest) << 16;
-		}
-	}
+	place_counted<ITEMS>(bin, map, shift, fullest, counts, place);
 	__syncthreads();
 
 	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
@@ -365,6 +375,167 @@ report_any_outside(const int32_t *keys, uint32_t m, const KeyMap &map,
 		report_outside(verdict, outside);
 }
 
+/* Words that a thread asks for before it waits for the first. */
+static constexpr int together = 8;
+
+/*
+ * Each key's place among the tile's keys of its bucket, as by place_counted().  m: the
+ * tile's keys; of a tile that is not full, items that do not exist get no place, for they
+ * would queue for one counter.
+ */
+template <int ITEMS>
+__device__ __forceinline__ void
+place_at_once(const uint32_t (&bin)[ITEMS], uint32_t m, uint32_t shift, uint32_t *counts,
+			  uint32_t (&place)[ITEMS / 2])
+{
+	const uint32_t fullest = most_shared(bin[0] >> shift);
+	bool		crowd = m < threads * ITEMS;
+
+#pragma unroll
+	for (int i = 0; i < ITEMS; i += ITEMS / 4)
+		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, true, fullest)) >= many;
+	if (!crowd)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			const uint32_t even = atomicAdd(&counts[bin[i] >> shift], 1u);
+			const uint32_t odd = atomicAdd(&counts[bin[i + 1] >> shift], 1u);
+
+			place[i / 2] = even | odd << 16;
+		}
+	}
+	else
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += 2)
+		{
+			place[i / 2] = 0;
+			if (i * threads < m)
+				place[i / 2] = take_place(counts, bin[i] >> shift, true, fullest);
+			if ((i + 1) * threads < m)
+				place[i / 2] |= take_place(counts, bin[i + 1] >> shift, true, fullest) << 16;
+		}
+	}
+}
+
+/*
+ * counts, which are the buckets' sizes in this tile, become targets: a bucket's place in
+ * memory less that in the tile, so that adding an item's place in the tile gives where it
+ * goes.  places become where the buckets start in the tile.  Returns whether keys of this
+ * thread's buckets go beyond the bucket's own extent, which random keys do not fill; these
+ * buckets are left to further_extents().  *staged: the number of keys in the tile.
+ */
+__device__ __forceinline__ bool
+draw_targets(const Extents &extents, uint32_t *cursors, uint32_t *counts, uint32_t *places,
+			 uint32_t *splits, uint32_t *sums, uint32_t *staged)
+{
+	uint32_t	before = 0;
+	bool		beyond = false;
+
+	for (uint32_t at = 0; at < extents.buckets; at += threads)
+	{
+		const uint32_t b = at + threadIdx.x;
+		const uint32_t count = b < extents.buckets ? counts[b] : 0;
+		uint32_t	target = 0;
+		uint32_t	total;
+
+		/* asked for first: the sum hides some of its way to L2 and back */
+		if (count > 0)
+			target = atomicAdd(&cursors[b], count);
+
+		const uint32_t start =
+			before + block_exclusive_sum<threads>(count, sums, &total);
+
+		before += total;
+		if (b < extents.buckets)
+		{
+			places[b] = start;
+			counts[b] = b * extents.size + target - start + target_bias;
+			if (count > 0 && target + count > extents.size)
+			{
+				counts[b] = count | is_split;
+				splits[b] = target;
+				beyond = true;
+			}
+		}
+	}
+	*staged = before;
+	return beyond;
+}
+
+/* Keys move within shared memory, each to a place that no other has, in the order of
+ * buckets and in none within them. */
+template <int ITEMS>
+__device__ __forceinline__ void
+stage_keys(const uint32_t (&bin)[ITEMS], const uint32_t (&place)[ITEMS / 2], uint32_t m,
+		   uint32_t none, uint32_t shift, const uint32_t *places, uint32_t *staged)
+{
+	if (m < threads * ITEMS)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i++)
+			if (bin[i] != none)
+				staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
+					bin[i];
+		return;
+	}
+#pragma unroll
+	for (int i = 0; i < ITEMS; i += together)
+	{
+		uint32_t	to[together];
+
+#pragma unroll
+		for (int j = 0; j < together; j++)
+			to[j] = places[bin[i + j] >> shift];
+#pragma unroll
+		for (int j = 0; j < together; j++)
+			staged[to[j] + (place[(i + j) / 2] >> j % 2 * 16 & 0xffff)] = bin[i + j];
+	}
+}
+
+/*
+ * The m keys staged, to memory; target_of(bucket, place in the tile).  Neighbouring threads
+ * write to neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
+ * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
+ */
+template <int ITEMS, typename TargetOf>
+__device__ __forceinline__ void
+write_residues(const uint32_t *staged, uint32_t m, uint32_t shift, uint16_t *residues,
+			   TargetOf target_of)
+{
+	const uint32_t mask = (1u << shift) - 1;
+
+	if (m == threads * ITEMS)
+	{
+#pragma unroll
+		for (int i = 0; i < ITEMS; i += together)
+		{
+			uint32_t	value[together];
+			uint32_t	to[together];
+
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				value[j] = staged[(i + j) * threads + threadIdx.x];
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				to[j] = target_of(value[j] >> shift, (i + j) * threads + threadIdx.x);
+#pragma unroll
+			for (int j = 0; j < together; j++)
+				residues[to[j] + (i + j) * threads + threadIdx.x - target_bias] =
+					static_cast<uint16_t>(value[j] & mask);
+		}
+		return;
+	}
+	for (uint32_t i = threadIdx.x; i < m; i += threads)
+	{
+		const uint32_t value = staged[i];
+
+		residues[target_of(value >> shift, i) + i - target_bias] =
+			static_cast<uint16_t>(value & mask);
+	}
+}
+
 /*
  * Moves the keys of one tile to their buckets' extents.  cursors are the buckets'
  * sizes when all blocks are done.  skip: as for count_buckets_kernel.
@@ -381,8 +552,6 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 					   Extents extents, const uint32_t *skip, HpsortCudaVerdict *verdict)
 {
 	constexpr uint32_t tile = threads * ITEMS;
-	/* words asked for before the first is waited for */
-	constexpr int together = 8;
 	extern __shared__ __align__(16) uint32_t memory[];
 	__shared__ uint32_t sums[threads / 32];
 
@@ -412,156 +581,32 @@ scatter_at_once_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 		bin[i] = bin[i] > map.last ? none : bin[i];
 	__syncthreads();
 
-	/*
-	 * Random keys: one atomic each, all in flight together.  Whether a warp's
-	 * keys crowd is judged by some of them; it decides about speed alone.
-	 */
-	const uint32_t fullest = most_shared(bin[0] >> shift);
-	bool		crowd = m < tile;
-
-#pragma unroll
-	for (int i = 0; i < ITEMS; i += ITEMS / 4)
-		crowd = crowd || __popc(sharing_lanes(bin[i] >> shift, true, fullest)) >= many;
-	if (!crowd)
-	{
-		/* a tile has at most 2^14 places: two of them share a register */
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			const uint32_t even = atomicAdd(&counts[bin[i] >> shift], 1u);
-			const uint32_t odd = atomicAdd(&counts[bin[i + 1] >> shift], 1u);
-
-			place[i / 2] = even | odd << 16;
-		}
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += 2)
-		{
-			place[i / 2] = 0;
-			if (i * threads < m)
-				place[i / 2] = take_place(counts, bin[i] >> shift, true, fullest);
-			if ((i + 1) * threads < m)
-				place[i / 2] |= take_place(counts, bin[i + 1] >> shift, true, fullest) << 16;
-		}
-	}
+	place_at_once<ITEMS>(bin, m, shift, counts, place);
 	__syncthreads();
 
-	/* counts, which were the buckets' sizes in this tile, become targets: a bucket's
-	 * place in memory less that in staged, so that adding an item's place in staged
-	 * gives where it goes */
-	uint32_t	before = 0;
-	bool		beyond = false;
+	uint32_t	n_staged;
+	bool		beyond = draw_targets(extents, cursors, counts, places, splits, sums, &n_staged);
 
-	for (uint32_t at = 0; at < buckets; at += threads)
-	{
-		const uint32_t b = at + threadIdx.x;
-		const uint32_t count = b < buckets ? counts[b] : 0;
-		uint32_t	target = 0;
-		uint32_t	total;
-
-		/* asked for first: the sum hides some of its way to L2 and back */
-		if (count > 0)
-			target = atomicAdd(&cursors[b], count);
-
-		const uint32_t start =
-			before + block_exclusive_sum<threads>(count, sums, &total);
-
-		before += total;
-		if (b < buckets)
-		{
-			places[b] = start;
-			counts[b] = b * extents.size + target - start + target_bias;
-			/* behind the bucket's own extent, which random keys do not fill */
-			if (count > 0 && target + count > extents.size)
-			{
-				counts[b] = count | is_split;
-				splits[b] = target;
-				beyond = true;
-			}
-		}
-	}
 	if (threadIdx.x == 0)
-		places[buckets] = before;
-	/* places are complete: now keys move, each to one that no other has, in the order of
-	 * buckets and in none within them */
+		places[buckets] = n_staged;
+	/* places are complete */
 	beyond = __syncthreads_or(beyond);
-	if (m < tile)
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			if (bin[i] != none)
-				staged[places[bin[i] >> shift] + (place[i / 2] >> i % 2 * 16 & 0xffff)] =
-					bin[i];
-	}
-	else
-	{
-#pragma unroll
-		for (int i = 0; i < ITEMS; i += together)
-		{
-			uint32_t	to[together];
-
-#pragma unroll
-			for (int j = 0; j < together; j++)
-				to[j] = places[bin[i + j] >> shift];
-#pragma unroll
-			for (int j = 0; j < together; j++)
-				staged[to[j] + (place[(i + j) / 2] >> j % 2 * 16 & 0xffff)] = bin[i + j];
-		}
-	}
+	stage_keys<ITEMS>(bin, place, m, none, shift, places, staged);
 	__syncthreads();
 
 	/* more that are no keys of these bounds than were missing in the last keys' row */
 	if (counts[buckets] != (threads - m % threads) % threads)
 		report_any_outside(keys + begin, m, map, verdict);
 
-	const uint32_t mask = (1u << shift) - 1;
-
-	/*
-	 * before is now the number of keys staged.  Neighbouring threads write to
-	 * neighbouring places but for a tile's last key of a bucket: 32 keys a bucket are
-	 * 64 bytes, two sectors.  Not streaming: other blocks complete the lines in L2.
-	 */
-	auto		write_all = [&](auto target_of) {
-		if (before == tile)
-		{
-#pragma unroll
-			for (int i = 0; i < ITEMS; i += together)
-			{
-				uint32_t	value[together];
-				uint32_t	to[together];
-
-#pragma unroll
-				for (int j = 0; j < together; j++)
-					value[j] = staged[(i + j) * threads + threadIdx.x];
-#pragma unroll
-				for (int j = 0; j < together; j++)
-					to[j] = target_of(value[j] >> shift, (i + j) * threads + threadIdx.x);
-#pragma unroll
-				for (int j = 0; j < together; j++)
-					residues[to[j] + (i + j) * threads + threadIdx.x - target_bias] =
-						static_cast<uint16_t>(value[j] & mask);
-			}
-			return;
-		}
-		for (uint32_t i = threadIdx.x; i < before; i += threads)
-		{
-			const uint32_t value = staged[i];
-
-			residues[target_of(value >> shift, i) + i - target_bias] =
-				static_cast<uint16_t>(value & mask);
-		}
-	};
-
 	if (!beyond)
 	{
-		write_all([&](uint32_t b, uint32_t) { return counts[b]; });
+		write_residues<ITEMS>(staged, n_staged, shift, residues,
+							  [&](uint32_t b, uint32_t) { return counts[b]; });
 		return;
 	}
 	further_extents(extents, counts, places, splits);
 	__syncthreads();
-	write_all([&](uint32_t b, uint32_t i) {
+	write_residues<ITEMS>(staged, n_staged, shift, residues, [&](uint32_t b, uint32_t i) {
 		const uint32_t target = counts[b];
 
 		if ((target & is_split) == 0)
