@@ -156,12 +156,10 @@ PartitionArrays::PartitionArrays(const HpsortCuda *context, const DeviceBuffer &
 }
 
 void
-PartitionStart::begin(const SortInput &input, const Division &into, const uint32_t *skip)
+PartitionStart::begin(const SortInput &input, const Division &division, const uint32_t *skip)
 {
 	HpsortCuda *context = input.context;
 
-	map = input.map();
-	division = into;
 	memory = DeviceBuffer(context, input.stream,
 						  regime_partition_bytes(&context->limits, input.n, division.shift,
 												 division.buckets),
@@ -195,14 +193,12 @@ partition_sort(const SortInput &input, const Division &division, int32_t *out,
 	const uint64_t n = input.n;
 	const uint32_t buckets = division.buckets;
 	const uint32_t shift = division.shift;
-	const KeyMap map = input.map();
 	const uint64_t crowd = regime_partition_crowd(n, buckets);
 	const uint64_t segment = regime_partition_segment(n, buckets, shift);
 	const uint64_t most_items = regime_partition_items(n, buckets);
 	const bool	crowded = regime_partition_crowded(n, buckets) > 0;
 
-	if (!start->begun || start->map != map || start->division.shift != shift ||
-		start->division.buckets != buckets)
+	if (!start->begun)
 		start->begin(input, division, nullptr);
 
 	const PartitionArrays arrays(context, start->memory, division, n);

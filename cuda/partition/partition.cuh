@@ -34,17 +34,16 @@ struct Division
 struct PartitionStart
 {
 	bool		begun = false;
-	KeyMap		map = {};
-	Division	division = {};
 	DeviceBuffer memory;
 
-	void		begin(const SortInput &input, const Division &into, const uint32_t *skip);
+	/* input and division: those that the sort will be given */
+	void		begin(const SortInput &input, const Division &division, const uint32_t *skip);
 };
 
 /*
  * Keys into out; does not wait.  A key outside the bounds is reported, and out is
- * undefined then.  *start: a first step, which is used if it was made for these
- * bounds, this direction and this division; else it is made here.
+ * undefined then.  *start: the first step of this sort, which is made here if it has not
+ * begun.
  */
 void		partition_sort(const SortInput &input, const Division &division, int32_t *out,
 						   PartitionStart *start);
