@@ -336,10 +336,11 @@ extern HpsortCudaCode hpsort_cuda_job_add_packed(HpsortCudaJob *job,
 												 HpsortCudaError *err);
 
 /*
- * One key for each row of several columns of packed values: base, and for each column the distance of its value from lo,
- * times stride, or what a NULL adds; all modulo 2^32.  Only rows pass, and have a key, whose value of each column with a
- * condition is in one of its ranges, which ascend, or NULL if NULLs pass.  A value of a column in the key that is
- * farther from lo than last, and a NULL without NULL_IN_KEY, is out of bounds in a row that passes.
+ * One key for each row of several columns of packed values: base, and for each column the distance
+ * of its value from lo, times stride, or what a NULL adds; all modulo 2^32.  Only rows pass, and
+ * have a key, whose value of each column with a condition is in one of its ranges, which ascend,
+ * or NULL if NULLs pass.  A value of a column in the key that is farther from lo than last, and a
+ * NULL without NULL_IN_KEY, is out of bounds in a row that passes.
  */
 #define HPSORT_CUDA_ROWS_COLUMNS		8
 #define HPSORT_CUDA_ROWS_IN_KEY			1u
@@ -376,16 +377,16 @@ typedef struct HpsortCudaRows
 
 /*
  * Say which keys rows have, once, when all other keys have been added: hpsort_cuda_job_add() and
- * hpsort_cuda_job_add_packed() are refused from then on.  For jobs that are sorted in the engine's own way, without a
- * permutation.
+ * hpsort_cuda_job_add_packed() are refused from then on.  For jobs that are sorted in the engine's
+ * own way, without a permutation.
  */
 extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 										   const HpsortCudaRange *ranges, HpsortCudaError *err);
 
 /*
  * Add the keys of rows: pieces has one piece of each column, of the same length, nparts times.  As
- * hpsort_cuda_job_add_packed() otherwise, but how many keys there are is known by hpsort_cuda_job_finish(), which also
- * reports values out of bounds.
+ * hpsort_cuda_job_add_packed() otherwise, but how many keys there are is known by
+ * hpsort_cuda_job_finish(), which also reports values out of bounds.
  */
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 											   uint32_t nparts, HpsortCudaError *err);

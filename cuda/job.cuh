@@ -64,8 +64,8 @@ struct RowsUse
 };
 
 /*
- * Waits until all rows have been made keys, and takes note of how many keys there are; fails if there was a value out of
- * bounds.
+ * Waits until all rows have been made keys, and takes note of how many keys there are; fails if
+ * there was a value out of bounds.
  */
 void		settle_rows(HpsortCudaJob *job);
 

@@ -43,11 +43,14 @@ public:
 	 */
 	void		add(const int32_t *keys, uint64_t n, uint64_t first, Event *copied);
 	/*
-	 * Notes n keys more, which begin with the job's first-th, for which there is room, and which work on stream
-	 * compute writes behind the others and adds to bounds().
+	 * Notes n keys more, which begin with the job's first-th, for which there is room, and which
+	 * work on stream compute writes behind the others and adds to bounds().
 	 */
 	void		note(uint64_t n, uint64_t first);
-	/* Of those noted last, there are fewer: n keys in all.  Nobody wants the numbers of such keys. */
+
+	/*
+	 * Of those noted last, there are fewer: n keys in all.  Nobody wants the numbers of such keys.
+	 */
 	void		end_at(uint64_t n) { n_ = n; }
 	bool		has_room(uint64_t keys) const { return keys <= capacity_; }
 	Bounds	   *bounds() const { return bounds_.as<Bounds>(); }

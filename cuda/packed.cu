@@ -411,7 +411,8 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 		rows_count(job->context, job->compute, table, layout, job->bins);
 	else
 		rows_add(job->context, job->compute, table, layout,
-				 job->kept.keys() + (layout.filtered ? job->row_keys->first : 0), job->kept.bounds());
+				 job->kept.keys() + (layout.filtered ? job->row_keys->first : 0),
+					 job->kept.bounds());
 }
 
 /*
@@ -422,7 +423,8 @@ void
 add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
 		  Event *read)
 {
-	const uint64_t columns = job->row_keys ? static_cast<uint64_t>(table.count) * job->row_keys->layout.ncolumns : 0;
+	const uint64_t columns = job->row_keys ?
+		static_cast<uint64_t>(table.count) * job->row_keys->layout.ncolumns : 0;
 	const uint64_t bytes = (table.count + columns + 1) * sizeof(PackedPart);
 
 	read->make_wait(job->copy);
@@ -442,8 +444,8 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 }
 
 /*
- * The next table of rows: from part *at on, as make_table(), whose rows have their places from *position on.  What it has
- * of columns lies behind the sentinel (RowTable).
+ * The next table of rows: from part *at on, as make_table(), whose rows have their places from
+ * *position on.  What it has of columns lies behind the sentinel (RowTable).
  */
 PackedTable
 make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
@@ -686,7 +688,8 @@ look_through_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t np
 
 		for (uint32_t c = 1; c < ncolumns; c++)
 			if (columns[c].n != columns->n)
-				fail(HPSORT_CUDA_BAD_ARGUMENT, "columns of %u and %u rows", columns->n, columns[c].n);
+				fail(HPSORT_CUDA_BAD_ARGUMENT, "columns of %u and %u rows", columns->n,
+					 columns[c].n);
 		found.keys += columns->n;
 		found.parts += columns->n > 0;
 	}
@@ -705,7 +708,11 @@ hpsort::settle_rows(HpsortCudaJob *job)
 	check(cudaStreamSynchronize(job->compute), "make keys of rows");
 	if (counts.n_outside != 0)
 		fail_outside(counts.value, job->spec.lo, job->spec.hi);
-	/* in counting mode all rows that pass are counted, otherwise those that conditions have let pass */
+
+	/*
+	 * in counting mode all rows that pass are counted, otherwise those that conditions have let
+	 * pass
+	 */
 	if (job->row_keys->layout.filtered)
 		job->n = job->row_keys->first + counts.kept;
 	if (job->row_keys->layout.filtered && !job->counting)
@@ -717,7 +724,8 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 					 const HpsortCudaRange *ranges, HpsortCudaError *err)
 {
 	return packed_call(job, err, [&] {
-		if (job->row_keys || job->spec.algorithm != 0 || (job->spec.wanted & HPSORT_CUDA_PERMUTATION))
+		if (job->row_keys || job->spec.algorithm != 0 ||
+			(job->spec.wanted & HPSORT_CUDA_PERMUTATION))
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "rows in a job that has some, or that is not for rows");
 		if (!layout_is_sound(*layout, ranges))
 			fail(HPSORT_CUDA_BAD_ARGUMENT, "impossible layout of rows");
@@ -731,7 +739,8 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout,
 									"a layout of rows");
 		check(cudaMemsetAsync(rows->counts(), 0, sizeof(RowCounts), job->compute), "clear counts");
 		if (bytes > 0)
-			check(cudaMemcpyAsync(rows->ranges(), ranges, bytes, cudaMemcpyHostToDevice, job->compute),
+			check(cudaMemcpyAsync(rows->ranges(), ranges, bytes, cudaMemcpyHostToDevice,
+								  job->compute),
 				  "copy conditions");
 		/* ranges are the caller's again */
 		check(cudaStreamSynchronize(job->compute), "copy conditions");

@@ -105,7 +105,8 @@ regime_few_distinct_capacity(const HpsortCudaLimits *limits)
 	/* beyond 5/8 full, probes grow long; the rest also absorbs late inserts */
 	uint32_t	capacity = regime_few_distinct_slots(limits) / 8 * 5;
 
-	return capacity < regime_tuning.few_distinct_capacity ? capacity : regime_tuning.few_distinct_capacity;
+	return capacity < regime_tuning.few_distinct_capacity ? capacity :
+		regime_tuning.few_distinct_capacity;
 }
 
 /* Bins of a range that PARTITION takes, for each key. */
@@ -136,7 +137,8 @@ regime_few_distinct_most(const HpsortCudaLimits *limits, const RegimeShape *shap
 	uint64_t	most = regime_few_distinct_capacity(limits) / 8 * 5;
 	uint64_t	keys_per_value = regime_tuning.few_distinct_keys_per_value;
 
-	if (shape->n < regime_tuning.few_distinct_min_n || is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
+	if (shape->n < regime_tuning.few_distinct_min_n ||
+		is_without(shape, HPSORT_CUDA_FEW_DISTINCT) ||
 		regime_range(shape) <= regime_shared_bins(limits))
 		return 0;
 	if (may_be_partitioned(limits, shape))

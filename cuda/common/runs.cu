@@ -351,7 +351,8 @@ void
 runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others, uint64_t count,
 		   uint64_t *out)
 {
-	below_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(runs.keys, runs.distinct, runs.starts,
+	below_kernel<<<simple_blocks(count, 256), 256, 0,
+		stream>>>(runs.keys, runs.distinct, runs.starts,
 																others, count, out);
 	check_launch("find keys among runs");
 }
@@ -360,7 +361,8 @@ void
 keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n, const int32_t *others,
 		   uint64_t count, uint64_t *out)
 {
-	below_kernel<<<simple_blocks(count, 256), 256, 0, stream>>>(keys, n, nullptr, others, count, out);
+	below_kernel<<<simple_blocks(count, 256), 256, 0,
+		stream>>>(keys, n, nullptr, others, count, out);
 	check_launch("find keys");
 }
 

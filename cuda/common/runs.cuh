@@ -52,7 +52,10 @@ void		runs_at(cudaStream_t stream, const Runs &runs, uint64_t total,
 void		keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
 					const uint64_t *positions, uint64_t count, int32_t *out);
 
-/* How many keys of the runs, and of n ascending keys, are smaller than each of count others, into device memory. */
+/*
+ * How many keys of the runs, and of n ascending keys, are smaller than each of count others, into
+ * device memory.
+ */
 void		runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others,
 					   uint64_t count, uint64_t *out);
 void		keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n,

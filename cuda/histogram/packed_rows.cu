@@ -37,7 +37,7 @@ static constexpr uint32_t few_ranges = 4;
 struct RowKeys
 {
 	uint32_t	keys[rows_each];
-	uint32_t	passing;		/* a bit for each that is there, and that no condition has refused */
+	uint32_t	passing;		/* a bit for each that is there and passes all conditions */
 	uint32_t	outside;		/* those with a value that is not expected */
 	int32_t		odd;			/* one such value */
 };
@@ -70,7 +70,10 @@ is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 	return from < n && __ldg(&ranges[from].lo) <= value;
 }
 
-/* Values of a column in a step whose first row is `from` of the part; of rows that are not there, none. */
+/*
+ * Values of a column in a step whose first row is `from` of the part; of rows that are not there,
+ * none.
+ */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 load_rows(const PackedPart &part, uint32_t from, uint32_t there, uint32_t *distances)
@@ -110,7 +113,9 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 	}
 }
 
-/* The keys of a step's rows, of which the first is `from` of n; columns has a part of each column. */
+/*
+ * The keys of a step's rows, of which the first is `from` of n; columns has a part of each column.
+ */
 __device__ __forceinline__ RowKeys
 make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortCudaRange *ranges,
 		  uint32_t from, uint32_t n)
@@ -162,7 +167,10 @@ make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortC
 	return rows;
 }
 
-/* Calls use(rows, part, row) for each step of this block's share of the rows, a warp for each; row is its first one. */
+/*
+ * Calls use(rows, part, row) for each step of this block's share of the rows, a warp for each; row
+ * is its first one.
+ */
 template <typename Use>
 __device__ __forceinline__ void
 for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
@@ -219,7 +227,8 @@ append_rows(const RowKeys &rows, RowCounts *counts, int32_t *keys)
 }
 
 __global__ void __launch_bounds__(keep_threads)
-keep_rows_kernel(const __grid_constant__ RowTable table, const __grid_constant__ HpsortCudaRows layout,
+keep_rows_kernel(const __grid_constant__ RowTable table,
+				 const __grid_constant__ HpsortCudaRows layout,
 				 int32_t *keys, Bounds *bounds)
 {
 	int32_t		lo = INT_MAX;
@@ -251,7 +260,8 @@ keep_rows_kernel(const __grid_constant__ RowTable table, const __grid_constant__
 
 /* An ordinary launch, as that of packed values. */
 __global__ void __launch_bounds__(histogram_threads, 1)
-count_rows_kernel(const __grid_constant__ RowTable table, const __grid_constant__ HpsortCudaRows layout,
+count_rows_kernel(const __grid_constant__ RowTable table,
+				  const __grid_constant__ HpsortCudaRows layout,
 				  KeyMap map, Count64 *all_bins, Count64 *all_slices)
 {
 	extern __shared__ __align__(16) char memory[];
@@ -298,7 +308,8 @@ void
 rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 		 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds)
 {
-	keep_rows_kernel<<<grid_blocks(context, table.parts.tiles, keep_threads / 32, 4), keep_threads, 0,
+	keep_rows_kernel<<<grid_blocks(context, table.parts.tiles, keep_threads / 32, 4), keep_threads,
+		0,
 		stream>>>(table, layout, keys, bounds);
 	check_launch("make keys of rows");
 }

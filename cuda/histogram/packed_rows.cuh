@@ -24,9 +24,9 @@ struct RowCounts
 };
 
 /*
- * A table of parts of rows: parts[i].first is the number of the part, and its columns, each a PackedPart of the same
- * number of rows, lie behind the sentinel, those of the first part first.  Their starts mean nothing.  Tiles are of
- * packed_tile_values rows.
+ * A table of parts of rows: parts[i].first is the number of the part, and its columns, each a
+ * PackedPart of the same number of rows, lie behind the sentinel, those of the first part first.
+ * Their starts mean nothing.  Tiles are of packed_tile_values rows.
  */
 struct RowTable
 {
@@ -36,9 +36,9 @@ struct RowTable
 };
 
 /*
- * Writes the keys of rows to keys, and widens *bounds by them: without conditions to the place of each
- * (PackedPart.position), else in any order behind those that counts->kept says are there.  Only puts work on the
- * stream; the table must stay until the stream has come past it.
+ * Writes the keys of rows to keys, and widens *bounds by them: without conditions to the place of
+ * each (PackedPart.position), else in any order behind those that counts->kept says are there.
+ * Only puts work on the stream; the table must stay until the stream has come past it.
  */
 void		rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 					 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds);

@@ -64,7 +64,8 @@ map_area(GpuClient *c, const GpuWelcome *welcome, SortError *err)
 	seals = fcntl(c->area_fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(c->area_fd, &st) != 0 ||
 		(uint64_t) st.st_size < size)
-		return client_fail(c, err, GPU_PROTOCOL, "shared memory of the GPU service is not as promised");
+		return client_fail(c, err, GPU_PROTOCOL,
+						   "shared memory of the GPU service is not as promised");
 	area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, c->area_fd, 0);
 	if (area == MAP_FAILED)
 		return client_fail(c, err, GPU_RESOURCES, "could not map the GPU service's memory: %s",
@@ -127,7 +128,7 @@ gpu_client_connect(const GpuClientOptions *options, GpuClient **client, GpuFailu
 
 SortStatus
 gpu_client_connect_over(const GpuClientOptions *options, int fd, GpuClient **client,
-					GpuFailure *failure, char *text, size_t size)
+						GpuFailure *failure, char *text, size_t size)
 {
 	GpuClient  *c = calloc(1, sizeof(GpuClient));
 	SortError	err;

@@ -27,7 +27,7 @@ client_deadline(int timeout_ms)
 int
 client_poll(void *arg, int fd, int events, int timeout_ms)
 {
-	struct pollfd p = {.fd = fd, .events = (short) events};
+	struct pollfd p = {.fd = fd,.events = (short) events};
 	int			rc;
 
 	(void) arg;
@@ -201,8 +201,8 @@ try_send(GpuClient *c, SortError *err)
 				return SORT_OK;
 
 			/*
-			 * The service is gone, but its last message may still be here:
-			 * receiving finds that message, or the end.
+			 * The service is gone, but its last message may still be here: receiving finds that
+			 * message, or the end.
 			 */
 			if (errno != EPIPE && errno != ECONNRESET)
 				return client_lost(c, err, errno);
@@ -260,7 +260,7 @@ client_send(GpuClient *c, const GpuMessage *message, SortError *err)
 
 SortStatus
 client_next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *message, bool *got,
-			 SortError *err)
+					SortError *err)
 {
 	if (c->fd < 0)
 		return client_lost(c, err, 0);
@@ -277,7 +277,8 @@ client_next_message(GpuClient *c, bool wait, int64_t deadline, GpuMessage *messa
 				*got = true;
 				return SORT_OK;
 			case GPU_PARSE_BAD:
-				return client_fail(c, err, GPU_PROTOCOL, "bad message from the GPU service: %s", why);
+				return client_fail(c, err, GPU_PROTOCOL, "bad message from the GPU service: %s",
+								   why);
 			case GPU_PARSE_MORE:
 				break;
 		}
@@ -319,7 +320,8 @@ client_receive(GpuClient *c, bool wait, GpuMessage *message, bool *got, SortErro
 		if (message->header.type == GPU_MSG_ERROR && message->header.job == 0)
 			return client_take_error(c, message, err);
 		if (message->header.type == GPU_MSG_WELCOME)
-			return client_fail(c, err, GPU_PROTOCOL, "bad message from the GPU service: second welcome");
+			return client_fail(c, err, GPU_PROTOCOL,
+							   "bad message from the GPU service: second welcome");
 		if (message->header.job > c->job_number)
 			return client_fail(c, err, GPU_PROTOCOL,
 							   "bad message from the GPU service: unknown job");

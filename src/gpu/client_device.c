@@ -59,8 +59,8 @@ gpu_open(const SortContext *context, const SortJobSpec *spec, SortJob **result, 
 	message.body.open.floats = context->floats;
 
 	/*
-	 * The service shall say that there is no chunk before the wait timeout is
-	 * over, after which it would be taken for dead.
+	 * The service shall say that there is no chunk before the wait timeout is over, after which
+	 * it would be taken for dead.
 	 */
 	message.body.open.wait_ms = c->wait_timeout_ms > 0 ? c->wait_timeout_ms / 4 * 3 + 1 : 0;
 	status = client_send(c, &message, err);
@@ -136,7 +136,8 @@ gpu_add(SortJob *base, const int32_t *keys, size_t n, SortError *err)
 		part = capacity - job->filled;
 		if (part > n)
 			part = (uint32_t) n;
-		copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) + job->filled * sizeof(int32_t),
+		copy_to_shared(client_chunk_memory(c, (uint32_t) job->filling) +
+					   job->filled * sizeof(int32_t),
 					   keys, part * sizeof(int32_t));
 		job->filled += part;
 		job->crossed += part;
@@ -171,7 +172,8 @@ gpu_finish(SortJob *base, SortError *err)
 
 	/* FINISH asks for the first result, too: no round trip of its own. */
 	gpu_message_init(&message, GPU_MSG_FINISH, c->job_number);
-	message.body.read.form = job->base.spec.look_up ? GPU_FORM_NONE : job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
+	message.body.read.form = job->base.spec.look_up ? GPU_FORM_NONE :
+		job->base.spec.want == SORT_WANT_PERMUTATION ? GPU_FORM_PERMUTATION :
 		job->base.spec.want == SORT_WANT_RUNS ? GPU_FORM_RUNS : GPU_FORM_BEST;
 	message.body.read.descending = job->base.spec.descending;
 	job->finishing = true;
@@ -179,7 +181,10 @@ gpu_finish(SortJob *base, SortError *err)
 	job->ahead = 0;				/* FINISH ends what was announced before */
 	status = client_send(c, &message, err);
 
-	/* FINISH has given back the chunk that was begun, and those that were granted too late for keys. */
+	/*
+	 * FINISH has given back the chunk that was begun, and those that were granted too late for
+	 * keys.
+	 */
 	if (job->filling >= 0)
 		c->held[job->filling] = CHUNK_NOT_HELD;
 	job->filling = -1;
@@ -214,8 +219,8 @@ gpu_close(SortJob *base)
 		gpu_message_init(&message, GPU_MSG_CLOSE, c->job_number);
 
 		/*
-		 * While the service sorts it reads no messages, but notices the end of
-		 * the connection; closing a job must not wait for the service.
+		 * While the service sorts it reads no messages, but notices the end of the connection;
+		 * closing a job must not wait for the service.
 		 */
 		if ((job->finishing && !job->finished && !job->failed) ||
 			c->out_len + gpu_message_size(&message) > sizeof(c->out))

@@ -39,8 +39,8 @@ take_error(GpuJob *job, const GpuError *e)
 	{
 		SortAlgorithm forced = job->base.context->algorithm;
 		bool		refused = (e->failure == GPU_UNSUPPORTED || e->failure == GPU_NO_MEMORY) &&
-			forced != SORT_ALGORITHM_AUTO &&
-			!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want);
+		forced != SORT_ALGORITHM_AUTO &&
+		!algorithm_runs_on(forced, SORT_DEVICE_CPU, job->base.spec.want);
 
 		/* A forced algorithm that the CPU does not have has no other device. */
 		c->failure = (GpuFailure) e->failure;
@@ -126,7 +126,8 @@ take_found(GpuJob *job, const GpuLook *found, SortError *err)
 
 	if (job->failed)
 		return SORT_OK;
-	if (!job->looking || job->found || found->look != job->look.look || found->count != job->look.count)
+	if (!job->looking || job->found || found->look != job->look.look ||
+		found->count != job->look.count)
 		return client_violation(c, err, "answers that were not asked for");
 	if (c->held[found->chunk] != CHUNK_NOT_HELD)
 		return client_violation(c, err, "chunk lent twice");
@@ -178,7 +179,7 @@ take_added(GpuJob *job, const GpuAdded *added, SortError *err)
 {
 	GpuClient  *c = job->client;
 	const uint32_t most = job->ncolumns > 0 ? gpu_chunk_rows(c->chunk_bytes, job->ncolumns)
-		: gpu_chunk_extents(c->chunk_bytes);
+	: gpu_chunk_extents(c->chunk_bytes);
 	const char *at;
 	uint64_t	keys = 0;
 	uint32_t	i;

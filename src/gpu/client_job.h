@@ -19,7 +19,8 @@ typedef struct GpuJob
 	uint64_t	n;				/* keys added, those of extents included */
 	uint64_t	crossed;		/* keys copied to chunks */
 	uint64_t	announced;		/* keys that the service has heard of, at least crossed */
-	uint32_t	ahead;			/* chunks without keys that have been announced for what comes next */
+	uint32_t	ahead;			/* chunks without keys that have been announced for what comes
+								 * next */
 	int64_t		filling;		/* the chunk that is being filled, -1: none */
 	uint32_t	filled;			/* keys in it */
 

@@ -310,12 +310,13 @@ client_read_permutation(SortJob *base, bool descending, uint32_t first, uint32_t
 	while (status == SORT_OK && job->at < job->result.items)
 	{
 		GpuData		data;
+		const uint32_t *rows;
 
 		status = next_data(job, &data, err);
 		if (status != SORT_OK)
 			break;
-		if (!copy_rows_from_shared(out + job->at, (const uint32_t *) client_chunk_memory(c, data.chunk),
-								   data.count, job->n, first))
+		rows = (const uint32_t *) client_chunk_memory(c, data.chunk);
+		if (!copy_rows_from_shared(out + job->at, rows, data.count, job->n, first))
 			return client_violation(c, err, "wrong rows");
 		status = done_with_data(job, &data, err);
 	}

@@ -10,8 +10,8 @@
 #include "sort/error.h"
 
 /*
- * The most extents of a list.  While the service and the device have one list in work, this side writes the next, and reads the
- * answers to the one before.
+ * The most extents of a list.  While the service and the device have one list in work, this side
+ * writes the next, and reads the answers to the one before.
  */
 #define LIST_EXTENTS 2048
 
@@ -37,7 +37,8 @@ client_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *range
 								   rows_layout_is_sound(layout, ranges), err);
 
 	if (status == SORT_OK)
-		status = client_announce_chunks(job, 1, 1, err);	/* for the layout, and the first list of rows */
+		status = client_announce_chunks(job, 1, 1, err);	/* for the layout, and the first list
+															 * of rows */
 	if (status != SORT_OK)
 		return status;
 	memcpy(bytes, layout, sizeof(*layout));
@@ -109,7 +110,8 @@ send_lists(GpuJob *job, size_t n, uint32_t most, SortError *err)
 }
 
 SortStatus
-client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n,
+				SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	uint32_t	capacity = lists_of_chunk(job);
@@ -144,7 +146,8 @@ client_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size
 
 /* Asks some questions, and copies their answers. */
 static SortStatus
-ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t question_bytes, void *answers,
+ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t question_bytes,
+	void *answers,
 	size_t answer_bytes, SortError *err)
 {
 	GpuClient  *c = job->client;
@@ -178,7 +181,8 @@ ask(GpuJob *job, SortLook look, const void *questions, uint32_t count, size_t qu
 }
 
 SortStatus
-client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers, SortError *err)
+client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
+			   SortError *err)
 {
 	GpuJob	   *job = (GpuJob *) base;
 	const size_t question_bytes = look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t);
@@ -191,7 +195,8 @@ client_look_up(SortJob *base, SortLook look, const void *questions, size_t n, vo
 	{
 		uint32_t	count = n - at < most ? (uint32_t) (n - at) : most;
 
-		status = ask(job, look, (const char *) questions + at * question_bytes, count, question_bytes,
+		status = ask(job, look, (const char *) questions + at * question_bytes, count,
+					 question_bytes,
 					 (char *) answers + at * answer_bytes, answer_bytes, err);
 		if (status == SORT_OK && sort_interrupted(base->context))
 			status = client_cancelled(job->client, err);

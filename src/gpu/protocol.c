@@ -31,7 +31,8 @@ _Static_assert(sizeof(GpuKept) == 16, "extent in a chunk");
 _Static_assert(sizeof(GpuExtent) == 40, "extent by its number");
 _Static_assert(sizeof(GpuRows) == 24, "rows by their numbers");
 _Static_assert(sizeof(GpuLook) == 16, "look");
-_Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN, "layout in a chunk");
+_Static_assert(sizeof(RowsLayout) + ROWS_MAX_RANGES * sizeof(ValueRange) <= GPU_CHUNK_MIN,
+			   "layout in a chunk");
 _Static_assert(sizeof(GpuAdded) == 16, "added");
 _Static_assert(sizeof(GpuFinished) == 24 + GPU_TEXT_SIZE, "finished");
 _Static_assert(sizeof(GpuResult) == 24, "result");
@@ -164,8 +165,8 @@ complaint_of_welcome(const GpuMessage *m)
 		return "build without an end";
 
 	/*
-	 * The rest of another version's welcome may mean anything: the client
-	 * compares the version before it looks at the rest.
+	 * The rest of another version's welcome may mean anything: the client compares the version
+	 * before it looks at the rest.
 	 */
 	if (welcome->version != GPU_PROTOCOL_VERSION)
 		return NULL;
@@ -216,9 +217,12 @@ typedef struct MessageKind
 	bool		known;			/* there is this type */
 	bool		for_job;		/* it belongs to a job; ERROR may */
 	uint16_t	length;			/* bytes of the body */
-	uint16_t	chunk_at;		/* where in GpuMessage it names a chunk, and behind it a count; 0: it does not */
-	uint16_t	item;			/* the least bytes of the chunk that each of count takes; 0: count is 0 */
-	uint16_t	zero_at;		/* where in GpuMessage it has a field that is always 0; 0: it has none */
+	uint16_t	chunk_at;		/* where in GpuMessage it names a chunk, and behind it a count; 0:
+								 * it does not */
+	uint16_t	item;			/* the least bytes of the chunk that each of count takes; 0: count
+								 * is 0 */
+	uint16_t	zero_at;		/* where in GpuMessage it has a field that is always 0; 0: it has
+								 * none */
 	const char *(*complaint) (const GpuMessage *m);
 } MessageKind;
 
@@ -227,39 +231,48 @@ typedef struct MessageKind
 #define CHUNK(field, bytes) .chunk_at = offsetof(GpuMessage, body.field), .item = (bytes)
 #define ZERO(field)		.zero_at = offsetof(GpuMessage, body.field)
 
-/* Rows of one column are the smallest that are named and answered; how many columns there are, the layout says. */
+/*
+ * Rows of one column are the smallest that are named and answered; how many columns there are, the
+ * layout says.
+ */
 #define ROWS_BYTES		(sizeof(GpuRows) + sizeof(uint64_t))
 
 static const MessageKind kinds[] = {
 	/* from the client */
-	[GPU_MSG_HELLO] = {BODY(hello), .complaint = complaint_of_hello},
-	[GPU_MSG_OPEN] = {BODY(open), .for_job = true, ZERO(open.zero), .complaint = complaint_of_open},
-	[GPU_MSG_ADD] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(int32_t))},
-	[GPU_MSG_WANT] = {BODY(want), .for_job = true, ZERO(want.zero), .complaint = complaint_of_want},
-	[GPU_MSG_FINISH] = {BODY(read), .for_job = true, .complaint = complaint_of_read},
-	[GPU_MSG_READ] = {BODY(read), .for_job = true, .complaint = complaint_of_read},
-	[GPU_MSG_RELEASE] = {BODY(chunk), .for_job = true, CHUNK(chunk, 0)},
-	[GPU_MSG_CLOSE] = {EMPTY, .for_job = true},
+	[GPU_MSG_HELLO] = {BODY(hello),.complaint = complaint_of_hello},
+	[GPU_MSG_OPEN] = {BODY(open),.for_job = true, ZERO(open.zero),.complaint = complaint_of_open},
+	[GPU_MSG_ADD] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(int32_t))},
+	[GPU_MSG_WANT] = {BODY(want),.for_job = true, ZERO(want.zero),.complaint = complaint_of_want},
+	[GPU_MSG_FINISH] = {BODY(read),.for_job = true,.complaint = complaint_of_read},
+	[GPU_MSG_READ] = {BODY(read),.for_job = true,.complaint = complaint_of_read},
+	[GPU_MSG_RELEASE] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_CLOSE] = {EMPTY,.for_job = true},
 	[GPU_MSG_ASK_DEVICES] = {EMPTY},
-	[GPU_MSG_KEEP] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(GpuKept))},
-	[GPU_MSG_ADD_EXTENTS] = {BODY(chunk), .for_job = true, CHUNK(chunk, sizeof(GpuExtent))},
-	[GPU_MSG_ROWS] = {BODY(chunk), .for_job = true, CHUNK(chunk, 1), .complaint = complaint_of_rows},
-	[GPU_MSG_ADD_ROWS] = {BODY(chunk), .for_job = true, CHUNK(chunk, ROWS_BYTES)},
-	[GPU_MSG_LOOK] = {BODY(look), .for_job = true, CHUNK(look.chunk, sizeof(uint64_t)), ZERO(look.zero),
-		.complaint = complaint_of_look},
+	[GPU_MSG_KEEP] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(GpuKept))},
+	[GPU_MSG_ADD_EXTENTS] = {BODY(chunk),.for_job = true, CHUNK(chunk, sizeof(GpuExtent))},
+	[GPU_MSG_ROWS] = {BODY(chunk),.for_job = true, CHUNK(chunk, 1),
+	.complaint = complaint_of_rows},
+	[GPU_MSG_ADD_ROWS] = {BODY(chunk),.for_job = true, CHUNK(chunk, ROWS_BYTES)},
+	[GPU_MSG_LOOK] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
+		ZERO(look.zero),
+	.complaint = complaint_of_look},
 
 	/* from the service */
-	[GPU_MSG_WELCOME] = {BODY(welcome), .complaint = complaint_of_welcome},
-	[GPU_MSG_GRANT] = {BODY(chunk), .for_job = true, CHUNK(chunk, 0)},
-	[GPU_MSG_FINISHED] = {BODY(finished), .for_job = true, ZERO(finished.zero), .complaint = complaint_of_finished},
-	[GPU_MSG_RESULT] = {BODY(result), .for_job = true, ZERO(result.zero), .complaint = complaint_of_result},
-	[GPU_MSG_DATA] = {BODY(data), .for_job = true, CHUNK(data.chunk, sizeof(int32_t)), ZERO(data.zero)},
-	[GPU_MSG_DEVICE] = {BODY(device), .complaint = complaint_of_device},
-	[GPU_MSG_ERROR] = {BODY(error), .complaint = complaint_of_error},
-	[GPU_MSG_ADDED] = {BODY(added), .for_job = true, CHUNK(added.chunk, ROWS_BYTES)},
-	[GPU_MSG_FULL] = {EMPTY, .for_job = true},
-	[GPU_MSG_FOUND] = {BODY(look), .for_job = true, CHUNK(look.chunk, sizeof(uint64_t)), ZERO(look.zero),
-		.complaint = complaint_of_look},
+	[GPU_MSG_WELCOME] = {BODY(welcome),.complaint = complaint_of_welcome},
+	[GPU_MSG_GRANT] = {BODY(chunk),.for_job = true, CHUNK(chunk, 0)},
+	[GPU_MSG_FINISHED] = {BODY(finished),.for_job = true, ZERO(finished.zero),
+	.complaint = complaint_of_finished},
+	[GPU_MSG_RESULT] = {BODY(result),.for_job = true, ZERO(result.zero),
+	.complaint = complaint_of_result},
+	[GPU_MSG_DATA] = {BODY(data),.for_job = true, CHUNK(data.chunk, sizeof(int32_t)),
+	ZERO(data.zero)},
+	[GPU_MSG_DEVICE] = {BODY(device),.complaint = complaint_of_device},
+	[GPU_MSG_ERROR] = {BODY(error),.complaint = complaint_of_error},
+	[GPU_MSG_ADDED] = {BODY(added),.for_job = true, CHUNK(added.chunk, ROWS_BYTES)},
+	[GPU_MSG_FULL] = {EMPTY,.for_job = true},
+	[GPU_MSG_FOUND] = {BODY(look),.for_job = true, CHUNK(look.chunk, sizeof(uint64_t)),
+		ZERO(look.zero),
+	.complaint = complaint_of_look},
 };
 
 /* The kind of messages of a type, or NULL if that side sends none. */

@@ -40,10 +40,12 @@
  * (ADD_EXTENTS) instead of their keys.  Numbers mean something within an epoch, which
  * HELLO names: the life of the memory that the extents were copied from.
  *
- * Rows of several extents, one for each column, have one key each, by a layout (sort/rows_layout.h) that ROWS
- * brings.  How many keys a job has whose layout has conditions is only known when it is FINISHED.
+ * Rows of several extents, one for each column, have one key each, by a layout
+ * (sort/rows_layout.h) that ROWS brings.  How many keys a job has whose layout has conditions is
+ * only known when it is FINISHED.
  *
- * After FINISH a client may have questions about the keys, which lie in chunks that WANT has announced (LOOK).
+ * After FINISH a client may have questions about the keys, which lie in chunks that WANT has
+ * announced (LOOK).
  *
  * An ERROR with a job's number ends that job: the service ignores later messages
  * for it, and takes its chunks back at CLOSE.  An ERROR without a job's number
@@ -169,8 +171,8 @@ typedef struct GpuOpen
 } GpuOpen;
 
 /*
- * What follows at once, besides what was announced before: keys, or chunks of KEEP, ADD_EXTENTS, ROWS, ADD_ROWS, and
- * after FINISH of LOOK alone.
+ * What follows at once, besides what was announced before: keys, or chunks of KEEP, ADD_EXTENTS,
+ * ROWS, ADD_ROWS, and after FINISH of LOOK alone.
  */
 typedef struct GpuWant
 {
@@ -211,12 +213,16 @@ typedef struct GpuExtent
 	uint32_t	zero;
 } GpuExtent;
 
-/* Some blocks of the extents of all columns of the layout, whose generations (uint64_t, not 0) follow. */
+/*
+ * Some blocks of the extents of all columns of the layout, whose generations (uint64_t, not 0)
+ * follow.
+ */
 typedef struct GpuRows
 {
 	uint64_t	blocks[2];		/* as in GpuExtent */
-	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of column c; all bits, if the
-								 * columns do not have the same rows; 0: they are added, ... */
+	uint32_t	missing;		/* the answer: bit c is set if the service has not the extent of
+								 * column c; all bits, if the columns do not have the same rows;
+								 * 0: they are added, ... */
 	uint32_t	rows;			/* ... so many rows */
 } GpuRows;
 
@@ -231,8 +237,8 @@ typedef struct GpuRead
 } GpuRead;
 
 /*
- * LOOK: questions of one kind lie in a chunk, one behind the other; FOUND gives it back with the answers, which begin
- * where the questions began.
+ * LOOK: questions of one kind lie in a chunk, one behind the other; FOUND gives it back with the
+ * answers, which begin where the questions began.
  */
 typedef struct GpuLook
 {

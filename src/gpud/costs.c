@@ -249,7 +249,8 @@ relate_to_plan(Bench *b, SortDeviceCosts *costs, double *wide_slowness, double *
 		costs->counting_ns[i] =
 			not_negative(((raw.startup_ns + raw.transfer_ns * (n + back)) / n + raw.counting_ns[i] +
 						  raw.expand_ns) / interpolate(keys, bits, COUNT, 2 * i) -
-						 (costs->startup_ns + costs->transfer_ns * (n + back)) / n - costs->expand_ns);
+						 (costs->startup_ns + costs->transfer_ns * (n + back)) / n -
+						 costs->expand_ns);
 		costs->scatter_ns[i] =
 			not_negative((raw.startup_ns / n + raw.scatter_ns[i]) /
 						 interpolate(order, bits, COUNT, 2 * i) - costs->startup_ns / n);
@@ -290,7 +291,8 @@ measure(Bench *b, SortDeviceCosts *costs)
 		double		keys = time_job(b, d, any, SORT_WANT_KEYS, b->n, 2 * i, MEDIUM_ROUNDS);
 		double		order = time_job(b, d, any, SORT_WANT_PERMUTATION, b->n, 2 * i, MEDIUM_ROUNDS);
 
-		costs->counting_ns[i] = not_negative((keys - startup - costs->transfer_ns * (n + back)) / n -
+		costs->counting_ns[i] = not_negative((keys - startup -
+											  costs->transfer_ns * (n + back)) / n -
 											 costs->expand_ns);
 		costs->scatter_ns[i] = not_negative((order - startup) / n);
 	}
@@ -316,9 +318,12 @@ prepare(Bench *b, Service *service)
 	b->gpu.arg = &b->ref;
 	b->context = (SortContext)
 	{
-		.allocator = {bench_alloc, bench_grow, bench_release, NULL},
-		.threads = 1,
-		.gpu = &b->gpu,
+		.allocator =
+		{
+			bench_alloc, bench_grow, bench_release, NULL
+		},
+			.threads = 1,
+			.gpu = &b->gpu,
 	};
 	b->random = malloc(b->n * sizeof(int32_t));
 	b->keys = malloc(b->n * sizeof(int32_t));
@@ -338,7 +343,7 @@ prepare(Bench *b, Service *service)
 		return false;
 	}
 	return gpu_client_connect_over(&options, ends[1], &b->ref.client, &failure, text,
-							   sizeof(text)) == SORT_OK;
+								   sizeof(text)) == SORT_OK;
 }
 
 void

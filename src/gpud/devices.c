@@ -24,10 +24,10 @@
 
 /* The most that extents may take of a device. */
 static uint64_t
-extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo *info)
+extents_limit(const DeviceMemory *memory, const HpsortCudaDeviceInfo * info)
 {
 	uint64_t	most = memory->limit > 0 && memory->limit < info->memory_total ?
-		memory->limit : info->memory_total;
+	memory->limit : info->memory_total;
 
 	return memory->extents_auto ? most / EXTENTS_SHARE : memory->extents;
 }
@@ -121,8 +121,8 @@ open_gpus(Devices *devices, const char *which, char *text)
 	}
 
 	/*
-	 * "auto" takes the first GPU that can be used, and no more: each would cost
-	 * memory on it, which only an administrator can decide to spend.
+	 * "auto" takes the first GPU that can be used, and no more: each would cost memory on it,
+	 * which only an administrator can decide to spend.
 	 */
 	if (n == 0)
 	{
@@ -235,7 +235,7 @@ devices_hear(Devices *devices, uint64_t epoch)
 }
 
 int
-devices_others(Devices *devices, const Device *device, HpsortCuda **others)
+devices_others(Devices *devices, const Device *device, HpsortCuda * *others)
 {
 	int			n = 0;
 	int			i;

@@ -63,9 +63,9 @@ extern bool devices_pin(Devices *devices, void *memory, size_t bytes, char *text
 extern void devices_close(Devices *devices);
 
 /*
- * A device with one more job on it; NULL if all have failed.  If the job may use extents, it is the one that
- * has most of them: so all extents gather on one device, and jobs find them.  Otherwise, and
- * while there are none, it is the least loaded one.
+ * A device with one more job on it; NULL if all have failed.  If the job may use extents, it is
+ * the one that has most of them: so all extents gather on one device, and jobs find them.
+ * Otherwise, and while there are none, it is the least loaded one.
  */
 extern Device *devices_take(Devices *devices, bool extents);
 
@@ -77,7 +77,7 @@ extern void devices_hear(Devices *devices, uint64_t epoch);
  * returns their number: for a job that may use several devices, and that only its
  * own device counts.
  */
-extern int	devices_others(Devices *devices, const Device *device, HpsortCuda **others);
+extern int	devices_others(Devices *devices, const Device *device, HpsortCuda * *others);
 
 /*
  * A job on device is over.  done: it came to its end.  error is a phrase for what it

@@ -199,7 +199,8 @@ extents_forget(Extents *extents)
 }
 
 void
-extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride, uint32_t n,
+extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride,
+			 uint32_t n,
 			 HeldExtent **found)
 {
 	uint32_t	i;
@@ -226,7 +227,8 @@ extents_are_aligned(const HeldExtent *extent, HeldExtent *other)
 	if (atomic_load_explicit(&other->shape, memory_order_relaxed) == shape)
 		return true;
 	if (other->nblocks != extent->nblocks ||
-		memcmp(other->starts, extent->starts, ((size_t) extent->nblocks + 1) * sizeof(uint32_t)) != 0)
+		memcmp(other->starts, extent->starts, ((size_t) extent->nblocks +
+											   1) * sizeof(uint32_t)) != 0)
 		return false;
 	atomic_store_explicit(&other->shape, shape, memory_order_relaxed);
 	return true;
@@ -238,7 +240,8 @@ make_extent(uint64_t generation, const Extent *front)
 {
 	size_t		starts = ((size_t) front->nblocks + 1) * sizeof(uint32_t);
 	size_t		nulls = (size_t) front->nblocks * sizeof(uint32_t);
-	size_t		bytes = (sizeof(HeldExtent) + starts + nulls + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	size_t		bytes = (sizeof(HeldExtent) + starts + nulls + CACHE_LINE -
+						 1) / CACHE_LINE * CACHE_LINE;
 	HeldExtent *e = aligned_alloc(CACHE_LINE, bytes);
 
 	if (e == NULL)

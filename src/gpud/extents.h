@@ -18,7 +18,10 @@
 #include "hpsort_cuda.h"
 #include "sort/extent.h"
 
-/* An extent that a device holds.  What a job looks at of each of thousands is in its first 64 bytes. */
+/*
+ * An extent that a device holds.  What a job looks at of each of thousands is in its first 64
+ * bytes.
+ */
 typedef struct HeldExtent
 {
 	uint64_t	generation;
@@ -27,7 +30,8 @@ typedef struct HeldExtent
 	bool		used;			/* since the hand has come by */
 	struct HeldExtent *chain;	/* of the same bucket */
 	HpsortCudaPacked *packed;	/* NULL: not yet on the device, or without rows */
-	_Atomic uint64_t shape;		/* extents of one shape have the same blocks: see extents_are_aligned */
+	_Atomic uint64_t shape;		/* extents of one shape have the same blocks: see
+								 * extents_are_aligned */
 	uint32_t	size;			/* bytes */
 	uint32_t	nblocks;
 	uint32_t	nrows;
@@ -61,23 +65,25 @@ extern void extents_destroy(Extents *extents);
 extern void extents_hear(Extents *extents, uint64_t epoch);
 
 /*
- * Finds n extents by their generations, of which each is stride numbers behind the one before: found[i] is held by the
- * caller from now on, or is NULL where there is no such extent.
+ * Finds n extents by their generations, of which each is stride numbers behind the one before:
+ * found[i] is held by the caller from now on, or is NULL where there is no such extent.
  */
-extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations, size_t stride, uint32_t n,
+extern void extents_find(Extents *extents, uint64_t epoch, const uint64_t *generations,
+						 size_t stride, uint32_t n,
 						 HeldExtent **found);
 
 /*
- * Whether two extents have as many blocks, and these as many rows each.  Several columns of the same blocks have, so what has been
- * compared once is remembered: other takes extent's shape.  Each extent is made with a shape of its own, whatever generation
- * the client says that it is of.
+ * Whether two extents have as many blocks, and these as many rows each.  Several columns of the
+ * same blocks have, so what has been compared once is remembered: other takes extent's shape.
+ * Each extent is made with a shape of its own, whatever generation the client says that it is of.
  */
 extern bool extents_are_aligned(const HeldExtent *extent, HeldExtent *other);
 
 typedef enum ExtentsRoom
 {
 	EXTENTS_ROOM,				/* *extent is held by the caller, who copies it to the device */
-	EXTENTS_KNOWN,				/* *extent, of that generation, is held by the caller: the first one stays */
+	EXTENTS_KNOWN,				/* *extent, of that generation, is held by the caller: the first
+								 * one stays */
 	EXTENTS_FULL				/* there is no room, nor can be made */
 } ExtentsRoom;
 

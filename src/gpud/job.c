@@ -87,7 +87,7 @@ close_on_device(Job *job, const GpuError *error, bool lost)
 }
 
 bool
-job_makes_room(Job *job, const HpsortCudaError *err)
+job_makes_room(Job *job, const HpsortCudaError * err)
 {
 	return err->code == HPSORT_CUDA_NO_MEMORY && !err->sticky &&
 		extents_give_up(&job->device->extents);
@@ -155,7 +155,7 @@ job_fail(Job *job, GpuFailure failure, const char *text)
 }
 
 bool
-job_fail_by(Job *job, const HpsortCudaError *error)
+job_fail_by(Job *job, const HpsortCudaError * error)
 {
 	static const GpuFailure failures[] = {
 		[HPSORT_CUDA_BAD_ARGUMENT] = GPU_UNSUPPORTED,

@@ -5,8 +5,8 @@
  *
  * One connection has one Job, which it opens and closes any number of times; one
  * thread uses it, but any thread may cancel it.  Here is what ends a job;
- * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_rows.c adds rows of several of them and
- * answers questions, job_messages.c does what all other messages ask for.
+ * job_chunks.c moves its chunks, job_extents.c brings and adds extents, job_rows.c adds rows of
+ * several of them and answers questions, job_messages.c does what all other messages ask for.
  */
 #ifndef HPSORT_GPUD_JOB_H
 #define HPSORT_GPUD_JOB_H
@@ -40,7 +40,8 @@ typedef struct BusyChunk
  *		closed		!open: only OPEN is taken
  *		filling		open, !finished: chunks are granted for the keys and extents that were
  *					announced (job_chunks.c), ADD, KEEP and ADD_EXTENTS hand them over
- *		finished	finished, form NONE: the result is the engine's, READ and LOOK ask for it; chunks are
+ *		finished finished, form NONE: the result is the engine's, READ and LOOK ask for it; chunks
+ *		are
  *					granted for questions that were announced
  *		reading		finished, form set: chunks with results go out (job_chunks.c)
  *		failed		failed: ERROR was sent; everything but CLOSE is received and ignored
@@ -76,8 +77,10 @@ typedef struct Job
 	HpsortCudaJob *cuda;		/* NULL: none */
 	uint64_t	announced;		/* keys to come in chunks, as far as is known; at least crossed */
 	uint64_t	crossed;		/* keys that have come in chunks */
-	uint32_t	wanted;			/* chunks announced for extents, rows or questions that have not come yet */
-	uint64_t	n;				/* keys added, those of extents included; rows, until the job is finished */
+	uint32_t	wanted;			/* chunks announced for extents, rows or questions that have not
+								 * come yet */
+	uint64_t	n;				/* keys added, those of extents included; rows, until the job is
+								 * finished */
 	uint32_t	ncolumns;		/* of rows; 0: there is no layout */
 	uint64_t	distinct;		/* of the keys of a finished job; 0: not known, or there are none */
 
@@ -112,7 +115,7 @@ extern void job_cancel(Job *job);
 extern bool job_fail(Job *job, GpuFailure failure, const char *text);
 
 /* The same of an error of the engine's.  A job that was cancelled has no client to tell. */
-extern bool job_fail_by(Job *job, const HpsortCudaError *error);
+extern bool job_fail_by(Job *job, const HpsortCudaError * error);
 
 /* Closes the job, and frees all that it holds. */
 extern void job_end(Job *job);
@@ -121,7 +124,7 @@ extern void job_end(Job *job);
  * Whether err is a lack of memory to which extents, which no job uses, have now been given
  * up: the engine may be called again.
  */
-extern bool job_makes_room(Job *job, const HpsortCudaError *err);
+extern bool job_makes_room(Job *job, const HpsortCudaError * err);
 
 /* The job waits for no chunk any more. */
 extern void job_stop_queueing(Job *job);

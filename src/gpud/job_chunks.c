@@ -173,7 +173,7 @@ job_supply(Job *job)
 
 /* Reads the next count items of the result into a chunk, as GpuData says that they lie there. */
 static HpsortCudaCode
-read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError *err)
+read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError * err)
 {
 	switch (job->form)
 	{
@@ -183,7 +183,8 @@ read_items(const Job *job, uint32_t count, void *chunk, HpsortCudaError *err)
 		case GPU_FORM_PERMUTATION:
 			return hpsort_cuda_job_read_permutation(job->cuda, job->at, count, chunk, err);
 		default:
-			return hpsort_cuda_job_read_keys(job->cuda, job->at, count, job->descending, chunk, err);
+			return hpsort_cuda_job_read_keys(job->cuda, job->at, count, job->descending, chunk,
+											 err);
 	}
 }
 

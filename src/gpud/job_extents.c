@@ -76,7 +76,7 @@ job_reserve_extents(Job *job, uint32_t n)
  */
 static bool
 keep_extent(Job *job, uint64_t generation, const Extent *front, const char *bytes,
-			uint64_t *number, bool *full, HpsortCudaError *err)
+			uint64_t *number, bool *full, HpsortCudaError * err)
 {
 	Device	   *device = job->device;
 	const uint8_t *nulls = front->nulls_at != 0 ? (const uint8_t *) bytes + front->nulls_at : NULL;
@@ -100,7 +100,8 @@ keep_extent(Job *job, uint64_t generation, const Extent *front, const char *byte
 	}
 	job->extents[job->nextents++] = extent;
 	if (front->nrows > 0 &&
-		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows, (int) front->width,
+		hpsort_cuda_job_keep(job->cuda, bytes + front->values_at, nulls, front->nrows,
+							 (int) front->width,
 							 front->base, &extent->packed, number, err) != HPSORT_CUDA_OK)
 	{
 		extent->packed = NULL;
@@ -168,7 +169,7 @@ job_keep_extents(Job *job, const GpuMessage *m)
 /* Pieces on their way to the engine. */
 typedef struct Pieces
 {
-	HpsortCudaPiece *list;			/* room for PIECES_AT_ONCE */
+	HpsortCudaPiece *list;		/* room for PIECES_AT_ONCE */
 	uint32_t	n;
 	uint64_t	expected;		/* keys that they should have */
 	uint64_t	keys;			/* that the engine has found so far */
@@ -176,16 +177,18 @@ typedef struct Pieces
 
 /* Gives the engine the pieces that have gathered; false if it fails. */
 static bool
-flush_pieces(Job *job, Pieces *pieces, HpsortCudaError *err)
+flush_pieces(Job *job, Pieces *pieces, HpsortCudaError * err)
 {
 	HpsortCudaError second;
 	uint64_t	keys = 0;
 
 	if (pieces->n == 0)
 		return true;
-	if (hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys, err) != HPSORT_CUDA_OK &&
+	if (hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys,
+								   err) != HPSORT_CUDA_OK &&
 		!(job_makes_room(job, err) &&
-		  hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys, &second) == HPSORT_CUDA_OK))
+		  hpsort_cuda_job_add_packed(job->cuda, pieces->list, pieces->n, &keys,
+									 &second) == HPSORT_CUDA_OK))
 		return false;
 	pieces->n = 0;
 	pieces->keys += keys;
@@ -194,7 +197,7 @@ flush_pieces(Job *job, Pieces *pieces, HpsortCudaError *err)
 
 static bool
 add_piece(Job *job, Pieces *pieces, const HeldExtent *extent, uint32_t first, uint32_t n,
-		  HpsortCudaError *err)
+		  HpsortCudaError * err)
 {
 	if (n == 0)
 		return true;
@@ -222,12 +225,14 @@ job_extent_blocks(const HeldExtent *extent, uint32_t i)
 
 /* Adds the blocks that entry names of the extent, and fills in its answer. */
 static bool
-add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry, HpsortCudaError *err)
+add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry,
+		   HpsortCudaError * err)
 {
 	uint32_t	block = 0;
 
 	entry->added = 1;
-	if (entry->blocks[0] == job_extent_blocks(extent, 0) && entry->blocks[1] == job_extent_blocks(extent, 1))
+	if (entry->blocks[0] == job_extent_blocks(extent, 0) &&
+		entry->blocks[1] == job_extent_blocks(extent, 1))
 	{
 		entry->rows = extent->nrows;
 		entry->nulls = extent->nnulls;
@@ -249,7 +254,8 @@ add_extent(Job *job, Pieces *pieces, const HeldExtent *extent, GpuExtent *entry,
 }
 
 void
-job_find_extents(Job *job, const uint64_t *generations, size_t stride, HeldExtent **found, uint32_t n)
+job_find_extents(Job *job, const uint64_t *generations, size_t stride, HeldExtent **found,
+				 uint32_t n)
 {
 	uint32_t	i;
 
@@ -277,7 +283,7 @@ list_is_sound(const GpuExtent *list, HeldExtent *const *found, uint32_t n)
 /* Adds the extents of a list that the device has; fills in the answers. */
 static bool
 add_list(Job *job, GpuExtent *list, HeldExtent *const *found, uint32_t n, Pieces *pieces,
-		 HpsortCudaError *err)
+		 HpsortCudaError * err)
 {
 	uint32_t	i;
 
@@ -295,7 +301,11 @@ add_list(Job *job, GpuExtent *list, HeldExtent *const *found, uint32_t n, Pieces
 	/* Bits for NULLs are not counted when an extent is kept. */
 	if (pieces->keys == pieces->expected)
 		return true;
-	*err = (HpsortCudaError) {.code = HPSORT_CUDA_FAILED,.text = "extents have not the keys that they promise"};
+	*err = (HpsortCudaError)
+	{
+		.code = HPSORT_CUDA_FAILED,.text =
+			"extents have not the keys that they promise"
+	};
 	return false;
 }
 
@@ -327,7 +337,8 @@ job_add_extents(Job *job, const GpuMessage *m)
 	bool		alive;
 
 	if (job->spec.n != 0 || job->ncolumns > 0)
-		return peer_bad_message(job->peer, "extents in a job whose keys were counted, or are those of rows");
+		return peer_bad_message(job->peer,
+								"extents in a job whose keys were counted, or are those of rows");
 	list = malloc(n * sizeof(GpuExtent));
 	found = malloc(n * sizeof(*found));
 	pieces.list = malloc(PIECES_AT_ONCE * sizeof(HpsortCudaPiece));

@@ -24,9 +24,11 @@ extern bool job_add_extents(Job *job, const GpuMessage *m);
 extern bool job_reserve_extents(Job *job, uint32_t n);
 
 /*
- * Finds extents as extents_find does, which the job holds from now on; there is room in job->extents.
+ * Finds extents as extents_find does, which the job holds from now on; there is room in
+ * job->extents.
  */
-extern void job_find_extents(Job *job, const uint64_t *generations, size_t stride, HeldExtent **found, uint32_t n);
+extern void job_find_extents(Job *job, const uint64_t *generations, size_t stride,
+							 HeldExtent **found, uint32_t n);
 
 /* The bits that an extent's blocks have in word i of a list's entry. */
 extern uint64_t job_extent_blocks(const HeldExtent *extent, uint32_t i);

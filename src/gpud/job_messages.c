@@ -29,7 +29,7 @@ published(SortAlgorithm algorithm)
 
 /* Opens the job on its device. */
 static HpsortCudaCode
-open_on_device(Job *job, HpsortCudaJob **cuda, HpsortCudaError *err)
+open_on_device(Job *job, HpsortCudaJob * *cuda, HpsortCudaError * err)
 {
 	const GpuOpen *open = &job->spec;
 	HpsortCudaSpec spec = {
@@ -89,8 +89,8 @@ on_open(Job *job, const GpuMessage *m)
 		return job_fail(job, GPU_DEVICE_ERROR, "all devices have failed");
 
 	/*
-	 * The client can fill its first chunk while the device prepares.  job_supply()
-	 * cannot fail the job here: nothing is on the way to the device yet.
+	 * The client can fill its first chunk while the device prepares.  job_supply() cannot fail
+	 * the job here: nothing is on the way to the device yet.
 	 */
 	if (!job_supply(job))
 		return false;
@@ -107,9 +107,11 @@ on_open(Job *job, const GpuMessage *m)
 	return true;
 }
 
-/* Adds the keys in a chunk to the job on the device, a second time if memory for it could be made. */
+/*
+ * Adds the keys in a chunk to the job on the device, a second time if memory for it could be made.
+ */
 static bool
-add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError *err)
+add_keys(Job *job, const GpuChunk *add, uint64_t *number, HpsortCudaError * err)
 {
 	const int32_t *keys = chunks_at(job->chunks, add->chunk);
 	HpsortCudaError second;
@@ -194,7 +196,10 @@ start_reading(Job *job, GpuForm form, bool descending)
 	return peer_send(job->peer, &message);
 }
 
-/* What the engine did, as the client knows it.  All of its ways that count are the 0-compressed H-P algorithm. */
+/*
+ * What the engine did, as the client knows it.  All of its ways that count are the 0-compressed
+ * H-P algorithm.
+ */
 static SortAlgorithm
 algorithm_used(const Job *job, HpsortCudaRegime regime)
 {

@@ -26,9 +26,11 @@ _Static_assert(sizeof(RowsLayout) == sizeof(HpsortCudaRows) &&
 			   offsetof(RowsColumn, nranges) == offsetof(HpsortCudaRowsColumn, nranges) &&
 			   offsetof(RowsLayout, columns) == offsetof(HpsortCudaRows, columns) &&
 			   sizeof(ValueRange) == sizeof(HpsortCudaRange) &&
-			   ROWS_MAX_COLUMNS == HPSORT_CUDA_ROWS_COLUMNS && ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&
+			   ROWS_MAX_COLUMNS == HPSORT_CUDA_ROWS_COLUMNS &&
+			   ROWS_IN_KEY == HPSORT_CUDA_ROWS_IN_KEY &&
 			   ROWS_NULL_IN_KEY == HPSORT_CUDA_ROWS_NULL_IN_KEY &&
-			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED && ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
+			   ROWS_FILTERED == HPSORT_CUDA_ROWS_FILTERED &&
+			   ROWS_NULLS_PASS == HPSORT_CUDA_ROWS_NULLS_PASS,
 			   "layouts are laid out alike");
 
 bool
@@ -51,7 +53,8 @@ job_set_rows(Job *job, const GpuMessage *m)
 		return peer_bad_message(job->peer, "impossible layout");
 	job->ncolumns = layout.ncolumns;
 	return hpsort_cuda_job_rows(job->cuda, (const HpsortCudaRows *) (const void *) &layout,
-								(const HpsortCudaRange *) (const void *) ranges, &err) == HPSORT_CUDA_OK ||
+								(const HpsortCudaRange *) (const void *) ranges,
+								&err) == HPSORT_CUDA_OK ||
 		job_fail_by(job, &err);
 }
 
@@ -66,7 +69,7 @@ typedef struct RowsList
 	char	   *entries;		/* copied */
 	uint64_t   *generations;	/* of all columns of the first entry, then of the second, ... */
 	HeldExtent **found;			/* likewise */
-	HpsortCudaPiece *pieces;		/* room for ROWS_AT_ONCE of each column */
+	HpsortCudaPiece *pieces;	/* room for ROWS_AT_ONCE of each column */
 	uint32_t	npieces;		/* of each column */
 	uint64_t	rows;			/* added so far */
 } RowsList;
@@ -79,14 +82,15 @@ entry_at(const RowsList *list, uint32_t i)
 
 /* Gives the engine the pieces that have gathered; false if it fails. */
 static bool
-flush_pieces(Job *job, RowsList *list, HpsortCudaError *err)
+flush_pieces(Job *job, RowsList *list, HpsortCudaError * err)
 {
 	HpsortCudaError second;
 
 	if (list->npieces > 0 &&
 		hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, err) != HPSORT_CUDA_OK &&
 		!(job_makes_room(job, err) &&
-		  hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces, &second) == HPSORT_CUDA_OK))
+		  hpsort_cuda_job_add_rows(job->cuda, list->pieces, list->npieces,
+								   &second) == HPSORT_CUDA_OK))
 		return false;
 	list->npieces = 0;
 	return true;
@@ -98,7 +102,10 @@ has_block(const GpuRows *entry, uint32_t block)
 	return entry->blocks[block / 64] >> block % 64 & 1;
 }
 
-/* Whether the blocks that an entry names have as many rows in two columns, of which other blocks may have not. */
+/*
+ * Whether the blocks that an entry names have as many rows in two columns, of which other blocks
+ * may have not.
+ */
 static bool
 blocks_are_aligned(const GpuRows *entry, const HeldExtent *extent, const HeldExtent *other)
 {
@@ -119,14 +126,16 @@ rows_are_aligned(const RowsList *list, const GpuRows *entry, HeldExtent *const *
 	uint32_t	c;
 
 	for (c = 1; c < list->ncolumns; c++)
-		if (!extents_are_aligned(found[0], found[c]) && !blocks_are_aligned(entry, found[0], found[c]))
+		if (!extents_are_aligned(found[0], found[c]) &&
+			!blocks_are_aligned(entry, found[0], found[c]))
 			return false;
 	return true;
 }
 
 /* Adds n rows of each column, of which the first ones are given. */
 static bool
-add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n, HpsortCudaError *err)
+add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *first, uint32_t n,
+		  HpsortCudaError * err)
 {
 	HpsortCudaPiece *piece = list->pieces + (size_t) list->npieces * list->ncolumns;
 	uint32_t	c;
@@ -135,16 +144,19 @@ add_piece(Job *job, RowsList *list, HeldExtent *const *found, const uint32_t *fi
 		return true;
 	for (c = 0; c < list->ncolumns; c++)
 		piece[c] = (HpsortCudaPiece)
-		{
-			found[c]->packed, first[c], n
-		};
+	{
+		found[c]->packed, first[c], n
+	};
 	list->npieces++;
 	return list->npieces < ROWS_AT_ONCE || flush_pieces(job, list, err);
 }
 
-/* Adds the rows of an entry whose extents have all been found, block after block that are neighbours at once. */
+/*
+ * Adds the rows of an entry whose extents have all been found, block after block that are
+ * neighbours at once.
+ */
 static bool
-add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, HpsortCudaError *err)
+add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, HpsortCudaError * err)
 {
 	uint32_t	first[ROWS_MAX_COLUMNS] = {0};
 	uint32_t	nblocks = found[0]->nblocks;
@@ -152,7 +164,8 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, Hp
 	uint32_t	c;
 
 	/* Where all are wanted, which is usual, nothing is read of where blocks begin. */
-	if (entry->blocks[0] == job_extent_blocks(found[0], 0) && entry->blocks[1] == job_extent_blocks(found[0], 1))
+	if (entry->blocks[0] == job_extent_blocks(found[0], 0) &&
+		entry->blocks[1] == job_extent_blocks(found[0], 1))
 	{
 		entry->rows = found[0]->nrows;
 		block = nblocks;
@@ -181,7 +194,7 @@ add_entry(Job *job, RowsList *list, GpuRows *entry, HeldExtent *const *found, Hp
 
 /* Adds the rows of the list that the device has; fills in the answers. */
 static bool
-add_list(Job *job, RowsList *list, HpsortCudaError *err)
+add_list(Job *job, RowsList *list, HpsortCudaError * err)
 {
 	uint32_t	i;
 	uint32_t	c;
@@ -260,7 +273,8 @@ job_add_rows(Job *job, const GpuMessage *m)
 	list.generations = malloc((size_t) list.n * list.ncolumns * sizeof(uint64_t));
 	list.found = malloc((size_t) list.n * list.ncolumns * sizeof(*list.found));
 	list.pieces = malloc((size_t) ROWS_AT_ONCE * list.ncolumns * sizeof(HpsortCudaPiece));
-	if (list.entries == NULL || list.generations == NULL || list.found == NULL || list.pieces == NULL ||
+	if (list.entries == NULL || list.generations == NULL || list.found == NULL ||
+		list.pieces == NULL ||
 		!job_reserve_extents(job, list.n * list.ncolumns))
 		alive = job_fail(job, GPU_RESOURCES, "out of memory");
 	else
@@ -300,7 +314,7 @@ positions_are_sound(const uint64_t *positions, uint32_t n, uint64_t keys)
 
 /* Answers questions, a copy of which is at questions, into the chunk. */
 static HpsortCudaCode
-answer_questions(Job *job, const GpuLook *message, const void *questions, HpsortCudaError *err)
+answer_questions(Job *job, const GpuLook *message, const void *questions, HpsortCudaError * err)
 {
 	void	   *chunk = chunks_at(job->chunks, message->chunk);
 	uint64_t	distinct = 0;
@@ -324,7 +338,8 @@ bool
 job_look_up(Job *job, const GpuMessage *m)
 {
 	const GpuLook *message = &m->body.look;
-	size_t		bytes = message->count * (message->look == SORT_LOOK_AT ? sizeof(uint64_t) : sizeof(int32_t));
+	size_t		bytes = message->count * (message->look == SORT_LOOK_AT ? sizeof(uint64_t) :
+										  sizeof(int32_t));
 	void	   *questions;
 	GpuMessage	found;
 	HpsortCudaError err;

@@ -2,8 +2,8 @@
  * job_rows.h
  *		Rows of several columns' extents in a job, and questions about its sorted keys.
  *
- * Called by job_messages.c: the first two for a job that is being filled, the last one for one that is finished.  What
- * they return is as in job_extents.h.
+ * Called by job_messages.c: the first two for a job that is being filled, the last one for one
+ * that is finished.  What they return is as in job_extents.h.
  */
 #ifndef HPSORT_GPUD_JOB_ROWS_H
 #define HPSORT_GPUD_JOB_ROWS_H

@@ -16,7 +16,10 @@ typedef enum LogLevel
 	LOG_ERROR
 } LogLevel;
 
-/* Lines below this level, which tests set, are not written; PostgreSQL filters them by log_min_messages. */
+/*
+ * Lines below this level, which tests set, are not written; PostgreSQL filters them by
+ * log_min_messages.
+ */
 extern LogLevel log_level;
 
 /* Writes one line, without its end in format.  Any thread may call it. */

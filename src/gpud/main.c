@@ -336,9 +336,9 @@ accept_connections(void)
 		if ((errno == EMFILE || errno == ENFILE) && spare_fd >= 0)
 		{
 			/*
-			 * epoll would report a connection that waits again and again: take
-			 * it with the spare descriptor, and close it.  The kernel looks for a
-			 * descriptor before it looks for a connection, so perhaps none waits.
+			 * epoll would report a connection that waits again and again: take it with the spare
+			 * descriptor, and close it.  The kernel looks for a descriptor before it looks for a
+			 * connection, so perhaps none waits.
 			 */
 			close(spare_fd);
 			spare_fd = -1;
@@ -502,8 +502,8 @@ main(int argc, char **argv)
 	close(listener);
 
 	/*
-	 * A thread that has not ended in time is in a call of the driver's; the end
-	 * of the process frees what it holds.
+	 * A thread that has not ended in time is in a call of the driver's; the end of the process
+	 * frees what it holds.
 	 */
 	if (connections_end(&service, rc == EXIT_DEVICE_LOST ? CONNECTION_DEVICE_LOST : CONNECTION_STOP,
 						END_TIMEOUT_MS) && rc != EXIT_DEVICE_LOST)

@@ -213,7 +213,10 @@ compat_buffile_read(BufFile *file, void *ptr, size_t size)
 #endif
 }
 
-/* Enlarges a chunk of old_size bytes; NULL, and the chunk stays, if there is no memory: before PG 16, for both. */
+/*
+ * Enlarges a chunk of old_size bytes; NULL, and the chunk stays, if there is no memory: before PG
+ * 16, for both.
+ */
 static inline void *
 compat_repalloc_no_oom(void *pointer, Size old_size, Size size)
 {
@@ -456,7 +459,9 @@ compat_begin_custom_slot(CustomScanState *css, EState *estate, const TupleTableS
 #endif
 }
 
-/* Whether EXPLAIN names the tables of columns; PG 18 does not count what it made up for GROUP BY. */
+/*
+ * Whether EXPLAIN names the tables of columns; PG 18 does not count what it made up for GROUP BY.
+ */
 #define compat_explain_prefix(es) \
 	((es)->verbose || compat_explain_tables(es) > 1)
 #if PG_VERSION_NUM >= 180000
@@ -532,7 +537,9 @@ compat_check_as_users(const PlannedStmt *stmt)
  * Before, heapam.c does that in functions of its own, repeated here.
  */
 
-/* Whether the query changes or locks rows of the table that this node scans, as far as PG 19 asks. */
+/*
+ * Whether the query changes or locks rows of the table that this node scans, as far as PG 19 asks.
+ */
 static inline bool
 compat_scan_is_for_change(ScanState *node)
 {
@@ -592,7 +599,10 @@ compat_snapshots_get_old(void)
 #endif
 }
 
-/* Pins the page of a block if it is still where it was last.  PG 16 has a new name for what it is called. */
+/*
+ * Pins the page of a block if it is still where it was last.  PG 16 has a new name for what it is
+ * called.
+ */
 static inline bool
 compat_read_recent_buffer(Relation rel, BlockNumber block, Buffer recent)
 {
@@ -679,7 +689,8 @@ compat_block_stream_next(ReadStream *stream, void *private_data, void *per_buffe
 #endif
 
 static inline void
-compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNextBlock next, void *arg)
+compat_block_stream_begin(CompatBlockStream *blocks, HeapScanDesc scan, CompatNextBlock next,
+						  void *arg)
 {
 	blocks->scan = scan;
 	blocks->next = next;
@@ -740,7 +751,10 @@ compat_relation_file(Relation rel, uint32 file[3])
 #endif
 }
 
-/* Whether this transaction has made the table, or given it a new file, as far as this process knows. */
+/*
+ * Whether this transaction has made the table, or given it a new file, as far as this process
+ * knows.
+ */
 static inline bool
 compat_relation_is_new(Relation rel)
 {

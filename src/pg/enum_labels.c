@@ -55,7 +55,10 @@ find_label(const EnumLabels *labels, Oid label)
 								 compare_oids);
 }
 
-/* Images of neighbours, of the labels that are read first, differ by so much if there are not too many. */
+/*
+ * Images of neighbours, of the labels that are read first, differ by so much if there are not too
+ * many.
+ */
 #define IMAGE_STEP (UINT64CONST(1) << 20)
 #define IMAGES (UINT64CONST(1) << 32)
 
@@ -67,7 +70,8 @@ number_first_labels(EnumLabels *labels)
 	int			i;
 
 	labels->nranks = labels->nlabels;
-	labels->by_rank = (Oid *) MemoryContextAlloc(labels->memory, Max(labels->nlabels, 1) * sizeof(Oid));
+	labels->by_rank = (Oid *) MemoryContextAlloc(labels->memory,
+												 Max(labels->nlabels, 1) * sizeof(Oid));
 	for (i = 0; i < labels->nlabels; i++)
 	{
 		EnumLabel  *label = &labels->labels[i];
@@ -80,8 +84,9 @@ number_first_labels(EnumLabels *labels)
 }
 
 /*
- * Gives the labels, which are in their order, what they had before, and those that have been added images between their
- * neighbours'.  PostgreSQL keeps the order when it gives all labels new places.
+ * Gives the labels, which are in their order, what they had before, and those that have been added
+ * images between their neighbours'.  PostgreSQL keeps the order when it gives all labels new
+ * places.
  */
 static void
 number_added_labels(EnumLabels *labels, const EnumLabels *before)

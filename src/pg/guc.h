@@ -17,7 +17,7 @@ extern bool hpsort_gpu;
 extern char *hpsort_gpu_devices;
 extern int	hpsort_gpu_pinned_memory;	/* MB */
 extern int	hpsort_gpu_memory_limit;	/* MB, 0: none */
-extern int	hpsort_resident_gpu_memory;	/* MB, -1: the service decides, 0: none */
+extern int	hpsort_resident_gpu_memory; /* MB, -1: the service decides, 0: none */
 extern int	hpsort_gpu_wait_timeout;	/* ms, 0: no limit */
 extern double hpsort_gpu_cost_factor;
 

@@ -16,7 +16,7 @@
 #include "pg/preload.h"
 #include "pg/resident/worker.h"
 
-PG_MODULE_MAGIC_EXT(.name = "hpsort", .version = HPSORT_VERSION);
+PG_MODULE_MAGIC_EXT(.name = "hpsort",.version = HPSORT_VERSION);
 
 void		_PG_init(void);
 

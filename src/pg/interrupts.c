@@ -99,10 +99,9 @@ pg_interrupt_pending(void)
 		return false;
 
 	/*
-	 * A cancel, a termination and a timeout always end the query: they are left
-	 * pending, for pg_check_interrupts() to raise.  Whether any other interrupt
-	 * ends the query (a recovery conflict may, a barrier does not) is known only
-	 * once the interrupt has been served.
+	 * A cancel, a termination and a timeout always end the query: they are left pending, for
+	 * pg_check_interrupts() to raise.  Whether any other interrupt ends the query (a recovery
+	 * conflict may, a barrier does not) is known only once the interrupt has been served.
 	 */
 	if (!must_stop() && INTERRUPTS_CAN_BE_PROCESSED())
 		serve_interrupts();

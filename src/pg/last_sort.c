@@ -17,20 +17,25 @@ static LastSort last_sort;
 static ProcessUtility_hook_type prev_utility_hook = NULL;
 
 /*
- * DISCARD ALL, by which poolers give a session to another client, forgets the last sort.  Nothing else tells of it: it resets
- * settings, but calls their hooks only for those that the session has set.
+ * DISCARD ALL, by which poolers give a session to another client, forgets the last sort.  Nothing
+ * else tells of it: it resets settings, but calls their hooks only for those that the session has
+ * set.
  */
 static void
-utility_hook(PlannedStmt *pstmt, const char *query_string, bool read_only_tree, ProcessUtilityContext context,
-			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest, QueryCompletion *qc)
+utility_hook(PlannedStmt *pstmt, const char *query_string, bool read_only_tree,
+			 ProcessUtilityContext context,
+			 ParamListInfo params, QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *qc)
 {
 	bool		discard = IsA(pstmt->utilityStmt, DiscardStmt) &&
-		((DiscardStmt *) pstmt->utilityStmt)->target == DISCARD_ALL;
+	((DiscardStmt *) pstmt->utilityStmt)->target == DISCARD_ALL;
 
 	if (prev_utility_hook)
-		prev_utility_hook(pstmt, query_string, read_only_tree, context, params, environment, dest, qc);
+		prev_utility_hook(pstmt, query_string, read_only_tree, context, params, environment, dest,
+						  qc);
 	else
-		standard_ProcessUtility(pstmt, query_string, read_only_tree, context, params, environment, dest, qc);
+		standard_ProcessUtility(pstmt, query_string, read_only_tree, context, params, environment,
+								dest, qc);
 	if (discard)
 		memset(&last_sort, 0, sizeof(last_sort));
 }

@@ -9,12 +9,16 @@
 
 #include "pg/numeric_sum.h"
 
-/* Beyond 64 bits it is put together of parts, which have no fraction digits, and nor has the result. */
+/*
+ * Beyond 64 bits it is put together of parts, which have no fraction digits, and nor has the
+ * result.
+ */
 Datum
 numeric_from_sum(__int128 sum)
 {
 	Datum		base;
 	Datum		numeric;
+	Datum		low;
 
 	if (sum >= PG_INT64_MIN && sum <= PG_INT64_MAX)
 		return NumericGetDatum(int64_to_numeric((int64) sum));
@@ -24,6 +28,6 @@ numeric_from_sum(__int128 sum)
 	numeric = DirectFunctionCall2(numeric_add, numeric,
 								  NumericGetDatum(int64_to_numeric((int64) ((uint64) sum >> 32))));
 	numeric = DirectFunctionCall2(numeric_mul, numeric, base);
-	return DirectFunctionCall2(numeric_add, numeric,
-							   NumericGetDatum(int64_to_numeric((int64) ((uint64) sum & 0xFFFFFFFF))));
+	low = NumericGetDatum(int64_to_numeric((int64) ((uint64) sum & 0xFFFFFFFF)));
+	return DirectFunctionCall2(numeric_add, numeric, low);
 }

@@ -33,9 +33,8 @@ shared_memory_attach(const char *name, Size size, void (*init) (void *data))
 	PG_CATCH();
 	{
 		/*
-		 * The only possible error is that shared memory is full.  Raising it has
-		 * reset the counts by which the lock, still held here, holds off
-		 * interrupts.
+		 * The only possible error is that shared memory is full.  Raising it has reset the counts
+		 * by which the lock, still held here, holds off interrupts.
 		 */
 		MemoryContextSwitchTo(context);
 		FlushErrorState();

@@ -62,7 +62,8 @@ static int
 sort_threads(void)
 {
 	static int	processors = 0;
-	int			workers = Min(max_parallel_workers_per_gather, Min(max_parallel_workers, max_worker_processes));
+	int			workers = Min(max_parallel_workers_per_gather,
+							  Min(max_parallel_workers, max_worker_processes));
 
 	/* A parallel worker is itself one of the max_parallel_workers. */
 	if (workers == 0 || IsParallelWorker())

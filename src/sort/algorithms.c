@@ -74,7 +74,8 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	[SORT_ALGORITHM_AUTO] = {.name = "auto"},
 	[SORT_ALGORITHM_ZERO_COMPRESSED] = {
 		.name = "zero_compressed",
-		.paper = "Kozakai, Fujimoto, Wada 2021: 0-compressed H-P algorithm (Algorithms 4 and 5), tuned",
+		.paper =
+		"Kozakai, Fujimoto, Wada 2021: 0-compressed H-P algorithm (Algorithms 4 and 5), tuned",
 		.cpu = true,
 		.gpu = true,
 		.automatic = true,
@@ -123,7 +124,8 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 	},
 	[SORT_ALGORITHM_COMPARISON_FREE] = {
 		.name = "comparison_free",
-		.paper = "Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort (Figs. 2 and 3; GPU method 2)",
+		.paper =
+		"Abdel-hafeez, Gordon-Ross, Abubaker 2018: comparison-free sort (Figs. 2 and 3; GPU method 2)",
 		.cpu = true,
 		.gpu = true,
 		.no_permutation = MADE_ANEW,
@@ -147,12 +149,14 @@ static const AlgorithmInfo infos[SORT_ALGORITHM_COUNT] = {
 		.gpu = true,
 		.floats = true,
 		.limits = "any keys, float4 too",
-		.memory = "on a GPU 8 bytes a key, less in several passes, 4 more for a permutation; on the CPU 13, or 25",
+		.memory =
+		"on a GPU 8 bytes a key, less in several passes, 4 more for a permutation; on the CPU 13, or 25",
 		.cpu_need = need_bucket_bitonic,
 	},
 	[SORT_ALGORITHM_RADIX] = {
 		.name = "radix",
-		.paper = "Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep"
+		.paper =
+		"Blacher, Giesen, Wassenberg: vectorized quicksort (CPU); Adinets, Merrill: Onesweep"
 		" (GPU; forced: CUB's, under auto: hpsort's own passes)",
 		.cpu = true,
 		.gpu = true,

@@ -19,16 +19,16 @@ typedef struct AlgorithmInfo
 	bool		cpu;			/* this build runs it on the CPU */
 	bool		gpu;			/* ... on a GPU */
 	bool		automatic;		/* hpsort.algorithm = auto considers it */
-	const char *no_permutation; /* why it cannot return the stable permutation, a sentence;
-								 * NULL: it can */
+	const char *no_permutation; /* why it cannot return the stable permutation, a sentence; NULL:
+								 * it can */
 	bool		floats;			/* sorts float4, mapped to integers of the same order */
 	const char *limits;			/* of the keys that it sorts, a phrase */
 	const char *memory;			/* that it needs besides keys and result, a phrase */
 
 	/*
 	 * Of what src/sort/published runs: the most bytes that n > 0 keys of so many values need
-	 * besides themselves and the result, whatever they are, with the default options;
-	 * UINT64_MAX for more.  NULL of all others.
+	 * besides themselves and the result, whatever they are, with the default options; UINT64_MAX
+	 * for more.  NULL of all others.
 	 */
 	uint64_t	(*cpu_need) (uint64_t n, uint64_t range, SortWant want);
 } AlgorithmInfo;

@@ -19,8 +19,8 @@
 typedef struct ByteCodes
 {
 	/*
-	 * What a byte adds to the code of its key, by place, the most significant first.
-	 * Before byte_codes_number: 1 if it has been seen there, else 0.
+	 * What a byte adds to the code of its key, by place, the most significant first. Before
+	 * byte_codes_number: 1 if it has been seen there, else 0.
 	 */
 	uint64_t	part[BYTE_CODES_PLACES][256];
 	uint64_t	last;			/* the largest code */
@@ -36,8 +36,8 @@ extern void byte_codes_see(ByteCodes *codes, const uint64_t *keys, size_t n);
 extern void byte_codes_number(ByteCodes *codes);
 
 /*
- * How many different keys the bytes seen make if the keys' last so many bits, of 64, do not count; at most.
- * Before byte_codes_number.
+ * How many different keys the bytes seen make if the keys' last so many bits, of 64, do not count;
+ * at most.  Before byte_codes_number.
  */
 extern double byte_codes_leading(const ByteCodes *codes, int bits);
 

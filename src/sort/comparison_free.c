@@ -66,8 +66,8 @@ typedef struct Part
 	uint64_t	zeroed;			/* counters of CT set to zero */
 	uint64_t	at;				/* next key of the input, or value of the range */
 	uint64_t	to;				/* behind the last one */
-	size_t		place;			/* keys of this part of the range, counted by
-								 * merge_phase; later SA: where its next key goes */
+	size_t		place;			/* keys of this part of the range, counted by merge_phase; later
+								 * SA: where its next key goes */
 } Part;
 
 typedef struct Phases
@@ -260,7 +260,8 @@ run_phase(Phases *s, void (*phase) (void *arg, int t), uint64_t n)
 		used = threads_run(s->threads, phase, s);
 		s->used = used > s->used ? used : s->used;
 		for (done = true, p = 0; p < s->threads && done; p++)
-			done = s->parts[p].at == s->parts[p].to && (s->shared || s->parts[p].zeroed == s->range);
+			done = s->parts[p].at == s->parts[p].to &&
+				(s->shared || s->parts[p].zeroed == s->range);
 	} while (!done);
 	return true;
 }
@@ -308,7 +309,7 @@ choose_threads(const ComparisonFreeSort *sort, uint64_t range, const SortContext
 {
 	uint64_t	allowed = context->algorithm_memory / (range * sizeof(uint32_t));
 	int			threads = sort->exact_threads > 0 ? sort->exact_threads
-		: comparison_free_threads(sort->n, range, context->threads);
+	: comparison_free_threads(sort->n, range, context->threads);
 
 	if (context->algorithm_memory > 0 && sort->form == COMPARISON_FREE_PRIVATE &&
 		sort->exact_threads == 0 && (uint64_t) threads > allowed)

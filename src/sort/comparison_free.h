@@ -46,7 +46,8 @@ typedef struct ComparisonFreeSort
 	ComparisonFreeForm form;
 	int			exact_threads;	/* so many threads, whether they pay or not; 0: as below */
 	size_t		memory;			/* set: bytes of all counters */
-	uint64_t	phase_ns[COMPARISON_FREE_PHASES];	/* set: counting (with zeroing), merging, sorting */
+	uint64_t	phase_ns[COMPARISON_FREE_PHASES];	/* set: counting (with zeroing), merging,
+													 * sorting */
 } ComparisonFreeSort;
 
 /*

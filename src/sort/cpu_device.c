@@ -339,7 +339,8 @@ permutation_by_pairs(CpuJob *job, bool descending, uint32_t first, uint32_t *out
 
 /* By an algorithm of the papers; chunks that are not one array are made one. */
 static SortStatus
-permutation_by_published(CpuJob *job, bool descending, uint32_t first, uint32_t *out, SortError *err)
+permutation_by_published(CpuJob *job, bool descending, uint32_t first, uint32_t *out,
+						 SortError *err)
 {
 	const SortAllocator *a = &job->base.context->allocator;
 	int32_t    *keys;

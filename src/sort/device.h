@@ -46,7 +46,8 @@ typedef struct SortRows
 {
 	uint64_t	blocks[2];		/* which blocks: bit i % 64 of word i / 64 */
 	bool		added;			/* add_rows: the keys of its rows are added ... */
-	uint32_t	missing;		/* ... or not: bit c is set if the device lacks the extent of column c ... */
+	uint32_t	missing;		/* ... or not: bit c is set if the device lacks the extent of
+								 * column c ... */
 	uint32_t	rows;			/* ... so many rows, with those that have no key ... */
 	uint32_t	nulls;			/* ... without set_rows: of which so many are NULL, and have none */
 } SortRows;
@@ -56,7 +57,8 @@ typedef enum SortLook
 {
 	SORT_LOOK_AT,				/* uint64_t positions, all below SortJob.keys -> int32_t keys */
 	SORT_LOOK_BELOW,			/* int32_t keys -> uint64_t: how many keys are smaller */
-	SORT_LOOK_DISTINCT			/* one question, which means nothing -> uint64_t: how many different keys there are */
+	SORT_LOOK_DISTINCT			/* one question, which means nothing -> uint64_t: how many
+								 * different keys there are */
 } SortLook;
 
 typedef struct SortDevice SortDevice;
@@ -79,8 +81,8 @@ struct SortDevice
 	bool		add_copies;		/* the caller may free or change a chunk after add */
 
 	/*
-	 * Opens a job; context must outlive it.  On failure *job is NULL.  With
-	 * add_copies spec->n may be 0: the number of keys is not known yet.
+	 * Opens a job; context must outlive it.  On failure *job is NULL.  With add_copies spec->n
+	 * may be 0: the number of keys is not known yet.
 	 */
 	SortStatus	(*open) (const SortContext *context, const SortJobSpec *spec,
 						 SortJob **job, SortError *err);
@@ -89,10 +91,10 @@ struct SortDevice
 	SortStatus	(*add) (SortJob *job, const int32_t *keys, size_t n, SortError *err);
 
 	/*
-	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the
-	 * job.  The bytes are the caller's again on return.  Whether the device has room for them
-	 * is seen by add_rows afterwards.  NULL for a device that keeps no extents; so are
-	 * set_rows, add_rows and look_up.
+	 * Gives the device the size bytes of an extent, to be kept under a generation beyond the job.
+	 * The bytes are the caller's again on return.  Whether the device has room for them is seen
+	 * by add_rows afterwards.  NULL for a device that keeps no extents; so are set_rows, add_rows
+	 * and look_up.
 	 */
 	SortStatus	(*keep_extent) (SortJob *job, uint64_t generation, const void *extent, size_t size,
 								SortError *err);
@@ -101,25 +103,28 @@ struct SortDevice
 	 * Says which keys rows have, after add and before add_rows; without it, the values of one
 	 * column are the keys.
 	 */
-	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges, SortError *err);
+	SortStatus	(*set_rows) (SortJob *job, const RowsLayout *layout, const ValueRange *ranges,
+							 SortError *err);
 
 	/*
-	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and
-	 * says of each what became of it.  generations: of all columns of the first list, then of
-	 * the second, ...  With spec->n == 0 only; without set_rows, may be mixed with add.
+	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and says
+	 * of each what became of it.  generations: of all columns of the first list, then of the
+	 * second, ...  With spec->n == 0 only; without set_rows, may be mixed with add.
 	 */
-	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n, SortError *err);
+	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n,
+							 SortError *err);
 
 	/* Answers n questions about the keys, after finish, of a job opened with spec->look_up. */
-	SortStatus	(*look_up) (SortJob *job, SortLook look, const void *questions, size_t n, void *answers,
+	SortStatus	(*look_up) (SortJob *job, SortLook look, const void *questions, size_t n,
+							void *answers,
 							SortError *err);
 
 	/* Ends the adding; spec.n keys were added, unless spec.n is 0. */
 	SortStatus	(*finish) (SortJob *job, SortError *err);
 
 	/*
-	 * Writes all keys in order.  out may be the chunk itself if the job has only
-	 * that one and nothing is read afterwards.
+	 * Writes all keys in order.  out may be the chunk itself if the job has only that one and
+	 * nothing is read afterwards.
 	 */
 	SortStatus	(*read_keys) (SortJob *job, bool descending, int32_t *out, SortError *err);
 
@@ -131,9 +136,9 @@ struct SortDevice
 									 uint32_t *out, SortError *err);
 
 	/*
-	 * After finish: returns how the device sorted, one line for people, valid
-	 * until close, and sets *algorithm if the device used another one than the
-	 * spec's.  NULL for a device that always does what the spec says.
+	 * After finish: returns how the device sorted, one line for people, valid until close, and
+	 * sets *algorithm if the device used another one than the spec's.  NULL for a device that
+	 * always does what the spec says.
 	 */
 	const char *(*describe) (const SortJob *job, SortAlgorithm *algorithm);
 

@@ -32,7 +32,8 @@ align(uint64_t size)
 static uint64_t
 lay_out(Extent *header)
 {
-	uint64_t	at = align(offsetof(Extent, stamps) + (uint64_t) header->nblocks * sizeof(uint64_t));
+	uint64_t	at = align(offsetof(Extent, stamps) +
+						   (uint64_t) header->nblocks * sizeof(uint64_t));
 
 	header->starts_at = (uint32_t) at;
 	at = align(at + ((uint64_t) header->nblocks + 1) * sizeof(uint32_t));
@@ -143,7 +144,8 @@ extent_header_is_sound(const Extent *header, size_t size)
 {
 	Extent		expected = *header;
 
-	return size >= sizeof(Extent) && (header->width == 1 || header->width == 2 || header->width == 4) &&
+	return size >= sizeof(Extent) && (header->width == 1 || header->width == 2 ||
+									  header->width == 4) &&
 		header->nnulls <= header->nrows && lay_out(&expected) == size && header->size == size &&
 		header->starts_at == expected.starts_at && header->counts_at == expected.counts_at &&
 		header->values_at == expected.values_at && header->nulls_at == expected.nulls_at &&

@@ -79,7 +79,10 @@ typedef struct Extent
 /* Fills in the header, except for what follows it; the extent will have header->size bytes. */
 extern void extent_plan(const ExtentRows *rows, Extent *header);
 
-/* Writes the extent that extent_plan has planned, of the same rows, to out, which is aligned for uint64_t. */
+/*
+ * Writes the extent that extent_plan has planned, of the same rows, to out, which is aligned for
+ * uint64_t.
+ */
 extern void extent_write(const ExtentRows *rows, const Extent *header, void *out);
 
 static inline const uint32_t *
@@ -95,8 +98,8 @@ extent_starts(const Extent *extent)
 extern bool extent_header_is_sound(const Extent *header, size_t size);
 
 /*
- * Whether bytes, which are aligned for uint64_t, are an extent of size bytes, so that whoever follows its
- * numbers stays within it.  Reads nothing from values_at on: bytes may end there.
+ * Whether bytes, which are aligned for uint64_t, are an extent of size bytes, so that whoever
+ * follows its numbers stays within it.  Reads nothing from values_at on: bytes may end there.
  */
 extern bool extent_is_sound(const void *bytes, size_t size);
 
@@ -124,7 +127,10 @@ extent_values(const Extent *extent, const void *bytes, uint32_t row, size_t n)
 	return packed;
 }
 
-/* Of the rows' bits: writes 1 for each NULL of n rows from row on, else 0; returns how many there are. */
+/*
+ * Of the rows' bits: writes 1 for each NULL of n rows from row on, else 0; returns how many there
+ * are.
+ */
 extern size_t extent_read_nulls(const uint8_t *bits, uint32_t row, size_t n, uint8_t *nulls);
 
 #ifdef __cplusplus

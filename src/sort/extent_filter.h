@@ -4,8 +4,8 @@
  *		packed.
  *
  * Of most extents the bounds say it already: all of an extent's values are in the set, or none
- * is.  Of the others a few ranges are compared by vectors; many are looked up, in a table with a bit
- * for each distance of one or two bytes, or by binary search.
+ * is.  Of the others a few ranges are compared by vectors; many are looked up, in a table with a
+ * bit for each distance of one or two bytes, or by binary search.
  */
 #ifndef HPSORT_EXTENT_FILTER_H
 #define HPSORT_EXTENT_FILTER_H
@@ -37,9 +37,9 @@ typedef struct DistanceRange
 } DistanceRange;
 
 /*
- * So many ranges are compared one after the other.  Of 1e7 random distances of one, two and four bytes, in
- * ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary search 400
- * (Intel Xeon, two cores of a busy virtual machine).
+ * So many ranges are compared one after the other.  Of 1e7 random distances of one, two and four
+ * bytes, in ms, a range takes 0.9, 0.9 and 2.6, a look-up in the table 20 and 65, a binary search
+ * 400 (Intel Xeon, two cores of a busy virtual machine).
  */
 #define EXTENT_FILTER_FEW 16
 
@@ -52,7 +52,8 @@ typedef struct ExtentFilter
 	const ValueRange *ranges;	/* the set */
 	size_t		nranges;
 	DistanceRange *distances;	/* room for nranges */
-	uint64_t   *table;			/* EXTENT_FILTER_TABLE_WORDS; needed for more than EXTENT_FILTER_FEW ranges */
+	uint64_t   *table;			/* EXTENT_FILTER_TABLE_WORDS; needed for more than
+								 * EXTENT_FILTER_FEW ranges */
 
 	/* of the extent begun */
 	size_t		ndistances;		/* ranges within its bounds */
@@ -69,7 +70,8 @@ extern ExtentMatch extent_filter_begin(ExtentFilter *filter, const Extent *exten
  * Sets marks[i] to 1 if value i of the extent begun is in the set, else to 0; of NULLs to either.
  * Of values that are no longer the extent's it may be either as well.
  */
-extern void extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values, uint8_t *marks);
+extern void extent_filter_mark(const ExtentFilter *filter, const PackedKeys *values,
+							   uint8_t *marks);
 
 #ifdef __cplusplus
 }

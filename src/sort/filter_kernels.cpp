@@ -57,7 +57,8 @@ MarkRange(const void *values, int width, size_t n, uint32_t lo, uint32_t hi, uin
 	if (width == 1)
 		MarkRangeOf<uint8_t>((const uint8_t *) values, n, (uint8_t) lo, (uint8_t) (hi - lo), marks);
 	else if (width == 2)
-		MarkRangeOf<uint16_t>((const uint16_t *) values, n, (uint16_t) lo, (uint16_t) (hi - lo), marks);
+		MarkRangeOf<uint16_t>((const uint16_t *) values, n, (uint16_t) lo, (uint16_t) (hi - lo),
+							  marks);
 	else
 		MarkRangeOf<uint32_t>((const uint32_t *) values, n, lo, hi - lo, marks);
 }
@@ -102,7 +103,8 @@ SelectOf(const T *values, size_t n, int32_t base, const uint8_t *marks, int32_t 
 			count += hn::CompressStore(hn::Add(hn::LoadU(d, values + i), vbase), marked, d,
 									   (uint32_t *) out + count);
 		else
-			count += hn::CompressStore(hn::Add(hn::PromoteTo(d, hn::LoadU(narrow, values + i)), vbase),
+			count += hn::CompressStore(hn::Add(hn::PromoteTo(d, hn::LoadU(narrow, values + i)),
+											   vbase),
 									   marked, d, (uint32_t *) out + count);
 	}
 	for (; i < n; i++)

@@ -27,8 +27,8 @@ extern void kernel_mark_range(const void *values, int width, size_t n, uint32_t 
 extern size_t kernel_count_marks(const uint8_t *marks, size_t n);
 
 /*
- * Writes the keys that have a mark, of n that are base plus unsigned distances of width bytes, to out,
- * in order; returns how many.  out has room for n.
+ * Writes the keys that have a mark, of n that are base plus unsigned distances of width bytes, to
+ * out, in order; returns how many.  out has room for n.
  */
 extern size_t kernel_select(const void *values, int width, size_t n, int32_t base,
 							const uint8_t *marks, int32_t *out);

@@ -15,9 +15,9 @@
  * been exchanged.
  */
 static inline void
-HEAP_SIFT_DOWN(HEAP_ELEMENT *heap, size_t n, size_t at)
+HEAP_SIFT_DOWN(HEAP_ELEMENT * heap, size_t n, size_t at)
 {
-	const HEAP_ELEMENT moving = heap[at];
+	const		HEAP_ELEMENT moving = heap[at];
 	size_t		child;
 
 	while ((child = 2 * at + 1) < n)

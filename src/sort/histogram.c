@@ -316,7 +316,7 @@ histogram_expand(const Histogram *h, bool descending, uint64_t *at, uint64_t *us
 		{
 			*used = 0;
 			if (descending)
-				--*at;
+				--* at;
 			else
 				++*at;
 		}
@@ -329,5 +329,6 @@ histogram_memory(const Histogram *h)
 {
 	if (h->range == 0)
 		return 0;
-	return total_bins(h) * sizeof(uint32_t) + (h->folded ? (size_t) h->range * sizeof(uint64_t) : 0);
+	return total_bins(h) * sizeof(uint32_t) + (h->folded ? (size_t) h->range * sizeof(uint64_t) :
+											   0);
 }

@@ -79,12 +79,12 @@ sort_job_plan_input(const SortContext *context, SortWant want, uint64_t n, int32
 	return (SortPlanInput)
 	{
 		.n = n,
-		.lo = lo,
-		.hi = hi,
-		.want = want,
-		.device = context->device,
-		.algorithm = context->algorithm,
-		.algorithm_memory = context->algorithm_memory,
+			.lo = lo,
+			.hi = hi,
+			.want = want,
+			.device = context->device,
+			.algorithm = context->algorithm,
+			.algorithm_memory = context->algorithm_memory,
 	};
 }
 

@@ -364,7 +364,9 @@ Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 			const uint32_t *block = kDown ? bins + v + 1 - lanes : bins + v;
 			const size_t room = (max - at) / lanes;
 			const auto	counts = hn::LoadU(d, block);
-			const auto	most = [&](uint32_t n) { return hn::AllFalse(d, hn::Gt(counts, hn::Set(d, n))); };
+			const auto	most = [&](uint32_t n) { return hn::AllFalse(d,
+																	 hn::Gt(counts,
+																			hn::Set(d, n))); };
 
 			some = 0;
 			if (most(1))
@@ -373,11 +375,16 @@ Expand(const uint32_t *bins, uint64_t v0, uint64_t v1, int32_t lo, int32_t *out,
 
 				if (!hn::AllFalse(d, used))
 				{
-					const auto	keys = hn::Add(hn::Set(di, (int32_t) ((uint32_t) lo + (uint32_t) (block - bins))), iota);
+					const auto	keys = hn::Add(hn::Set(di,
+													   (int32_t) ((uint32_t) lo +
+																  (uint32_t) (block - bins))),
+																  iota);
 
 					if (kDown)
 						hn::StoreU(hn::Compress(hn::Reverse(di, keys),
-												hn::RebindMask(di, hn::Ne(hn::Reverse(d, counts), hn::Zero(d)))),
+												hn::RebindMask(di,
+															   hn::Ne(hn::Reverse(d, counts),
+																	  hn::Zero(d)))),
 								   di, out + at);
 					else
 						hn::StoreU(hn::Compress(keys, hn::RebindMask(di, used)), di, out + at);

@@ -101,7 +101,8 @@ set_places(KeyCodeColumn *column)
 }
 
 /*
- * Sets the strides of the first columns, beginning with the last of these, which gets the one given.
+ * Sets the strides of the first columns, beginning with the last of these, which gets the one
+ * given.
  */
 static Places
 set_strides(KeyCode *code, int ncolumns, Places stride)
@@ -156,9 +157,9 @@ key_code_pack(KeyCode *code)
 }
 
 /*
- * Fits the leading bits of a column's places into what the codes of the columns before it leave of 64
- * bits, which is too little for whole places.  Returns how many different leading bits there are; 1 if
- * there is no room for one bit.
+ * Fits the leading bits of a column's places into what the codes of the columns before it leave of
+ * 64 bits, which is too little for whole places.  Returns how many different leading bits there
+ * are; 1 if there is no room for one bit.
  */
 static Places
 fit_part(KeyCodeColumn *column, Places before)

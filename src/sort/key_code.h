@@ -107,9 +107,9 @@ extern bool key_code_number(KeyCode *code, uint64_t most);
 extern void key_code_pack(KeyCode *code);
 
 /*
- * Fits the codes.  Sets *nwhole to the number of leading columns whose whole places are in them: these
- * columns are equal where codes are.  Returns the number of columns that the codes are made of: one
- * more where there is room for the leading bits of the next column's places.
+ * Fits the codes.  Sets *nwhole to the number of leading columns whose whole places are in them:
+ * these columns are equal where codes are.  Returns the number of columns that the codes are made
+ * of: one more where there is room for the leading bits of the next column's places.
  */
 extern int	key_code_fit(KeyCode *code, int *nwhole);
 
@@ -128,8 +128,9 @@ key_code_holds(const KeyCodeColumn *column, uint64_t image, bool isnull)
 }
 
 /*
- * Takes a column's place out of what is left of a code, numbered or packed, and sets *image; true if
- * the column is NULL, and *image is 0 then.  The columns must be taken from the first to the last.
+ * Takes a column's place out of what is left of a code, numbered or packed, and sets *image; true
+ * if the column is NULL, and *image is 0 then.  The columns must be taken from the first to the
+ * last.
  */
 static inline bool
 key_code_take(const KeyCode *code, const KeyCodeColumn *column, uint64_t *left, uint64_t *image)

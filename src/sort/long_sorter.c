@@ -122,7 +122,10 @@ most_keys(const LongSorter *s)
 	return room > s->capacity ? room - s->capacity : 0;
 }
 
-/* Most runs that there may be room for, given buf and the limit, the runs that there are beside them. */
+/*
+ * Most runs that there may be room for, given buf and the limit, the runs that there are beside
+ * them.
+ */
 static size_t
 most_runs(const LongSorter *s)
 {
@@ -477,7 +480,8 @@ long_sorter_count_packed(LongSorter *s, const PackedKeys *packed)
 
 /* Adds runs of which most have so few keys that these take no more room. */
 static SortStatus
-add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len, SortError *err)
+add_expanded(LongSorter *s, const uint64_t *keys, const uint64_t *counts, size_t len,
+			 SortError *err)
 {
 	uint64_t	expanded[LONG_CONVERT];
 	size_t		n = 0;
@@ -572,7 +576,8 @@ map_narrow(LongSorter *s, LongSorterMap map, void *arg, SortError *err)
 }
 
 static SortStatus
-map_wide(const LongSorter *s, uint64_t *keys, size_t n, LongSorterMap map, void *arg, SortError *err)
+map_wide(const LongSorter *s, uint64_t *keys, size_t n, LongSorterMap map, void *arg,
+		 SortError *err)
 {
 	size_t		at;
 

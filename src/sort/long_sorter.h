@@ -87,8 +87,8 @@ extern SortStatus long_sorter_add_narrow(LongSorter *s, uint32_t *keys, size_t n
 extern bool long_sorter_count_packed(LongSorter *s, const PackedKeys *packed);
 
 /*
- * Adds len runs, keys strictly ascending, counts > 0, to a sorter of keys of at most 32 bits.  keys are
- * changed.
+ * Adds len runs, keys strictly ascending, counts > 0, to a sorter of keys of at most 32 bits.
+ * keys are changed.
  */
 extern SortStatus long_sorter_add_narrow_runs(LongSorter *s, uint32_t *keys, const uint64_t *counts,
 											  size_t len, SortError *err);

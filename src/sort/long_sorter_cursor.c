@@ -17,7 +17,8 @@ long_sorter_open_cursor(LongSorter *s, LongSorterCursor *c, SortError *err)
 {
 	memset(c, 0, sizeof(*c));
 	c->sorter = s;
-	return long_is_narrow(s->bits) ? sorter_open_cursor(&s->narrow, false, &c->narrow, err) : SORT_OK;
+	return long_is_narrow(s->bits) ? sorter_open_cursor(&s->narrow, false, &c->narrow, err) :
+		SORT_OK;
 }
 
 static SortStatus
@@ -31,7 +32,8 @@ take_narrow(LongSorterCursor *c, uint64_t *keys, uint64_t *counts, size_t max, s
 		size_t		wanted = max - *got < LONG_CONVERT ? max - *got : LONG_CONVERT;
 		size_t		part;
 		size_t		i;
-		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part, err);
+		SortStatus	status = sorter_cursor_runs(&c->narrow, narrow, counts + *got, wanted, &part,
+												err);
 
 		if (status != SORT_OK)
 			return status;

@@ -93,7 +93,10 @@ KEYS_OF_WIDTH(8)
 KEYS_OF_WIDTH(16)
 KEYS_OF_WIDTH(32)
 
-/* encode_counts_N and decode_counts_N: counts less one of N bits; the latter returns all their bits. */
+/*
+ * encode_counts_N and decode_counts_N: counts less one of N bits; the latter returns all their
+ * bits.
+ */
 #define COUNTS_OF_WIDTH(bits) \
 static void \
 encode_counts_##bits(unsigned char *out, const uint64_t *counts) \

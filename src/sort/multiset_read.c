@@ -216,7 +216,7 @@ find_block(const Multiset *m, const Wanted *wanted, MultisetBlock *block, SortEr
 SortStatus
 multiset_find_key(const Multiset *m, int32_t key, MultisetBlock *block, SortError *err)
 {
-	Wanted		wanted = {.by_key = true, .key = key};
+	Wanted		wanted = {.by_key = true,.key = key};
 
 	return find_block(m, &wanted, block, err);
 }
@@ -224,7 +224,7 @@ multiset_find_key(const Multiset *m, int32_t key, MultisetBlock *block, SortErro
 SortStatus
 multiset_find_position(const Multiset *m, uint64_t position, MultisetBlock *block, SortError *err)
 {
-	Wanted		wanted = {.by_key = false, .position = position};
+	Wanted		wanted = {.by_key = false,.position = position};
 	SortStatus	status = find_block(m, &wanted, block, err);
 	uint64_t	sum = 0;
 	uint32_t	i;

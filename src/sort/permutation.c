@@ -11,7 +11,8 @@
 #define CHECK_EVERY ((size_t) 1 << 20)
 
 /* permutation_offsets for one direction, a constant in each call. */
-static inline __attribute__((always_inline)) bool
+static inline __attribute__((always_inline))
+bool
 sum_up(uint32_t *bins, uint64_t range, bool descending, uint64_t *distinct,
 	   const SortContext *context)
 {

@@ -155,7 +155,8 @@ cost(const SortDeviceCosts *c, SortDeviceKind device, SortAlgorithm algorithm, b
 			return ns + runs * c->run_ns + result * c->expand_ns;
 		case SORT_ALGORITHM_RADIX:
 			if (want == SORT_WANT_PERMUTATION)
-				return ns + keys * (c->pair_ns + c->pair_log_ns * log2_of(n)) * beyond_cache(device, n);
+				return ns +
+					keys * (c->pair_ns + c->pair_log_ns * log2_of(n)) * beyond_cache(device, n);
 			return ns + keys * (c->wide_ns + c->wide_log_ns * log2_of(n));
 		default:
 
@@ -211,10 +212,11 @@ plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi)
 }
 
 /*
- * What the CPU needs for a value's group, beside the value: 1e7 rows of 1,000 groups whose values are put in order
- * take 15 to 25 ns each where both are sorted, and 5 where they are counted (groups_planner.c has the machine).  Where
- * a condition leaves few rows it is 1 to 4 ns; but of 24 kinds of statements over 300,000 to 3,000,000 rows the GPU was
- * the slower one in three, by 0.4 ms at most (bench/results/2026-11-25-h100-resident-costs.csv).
+ * What the CPU needs for a value's group, beside the value: 1e7 rows of 1,000 groups whose values
+ * are put in order take 15 to 25 ns each where both are sorted, and 5 where they are counted
+ * (groups_planner.c has the machine).  Where a condition leaves few rows it is 1 to 4 ns; but of
+ * 24 kinds of statements over 300,000 to 3,000,000 rows the GPU was the slower one in three, by
+ * 0.4 ms at most (bench/results/2026-11-25-h100-resident-costs.csv).
  */
 #define ROW_COLUMN_NS 4.0
 
@@ -225,7 +227,8 @@ static double
 rows_gpu_ns(double startup, uint64_t n, int ncolumns, uint64_t range)
 {
 	return startup + ROWS_LOOK_NS +
-		(double) n * ((range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS) + (ncolumns - 1) * EXTENT_KEY_NS);
+		(double) n * ((range <= EXTENT_BINS ? EXTENT_KEY_NS : EXTENT_WIDE_KEY_NS) +
+					  (ncolumns - 1) * EXTENT_KEY_NS);
 }
 
 static double
@@ -258,8 +261,8 @@ plan_fills_dense(uint64_t n, uint64_t range, SortAlgorithm algorithm)
 		case SORT_ALGORITHM_AUTO:
 
 			/*
-			 * Later keys only make counting better: the bins are paid for
-			 * once, the cost of a key is the same or less.
+			 * Later keys only make counting better: the bins are paid for once, the cost of a key
+			 * is the same or less.
 			 */
 			return cost(&plan_cpu_costs, SORT_DEVICE_CPU, SORT_ALGORITHM_ZERO_COMPRESSED, false,
 						SORT_WANT_KEYS, n, range) <
@@ -288,7 +291,8 @@ needs_too_much(const SortPlanInput *in, uint64_t range)
 
 /* Considers one device's algorithms; keeps the cheapest two in *plan. */
 static void
-consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device, const SortDeviceCosts *costs)
+consider(SortPlan *plan, const SortPlanInput *in, SortDeviceKind device,
+		 const SortDeviceCosts *costs)
 {
 	int			a;
 
@@ -327,11 +331,14 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 	const char *algorithm = sort_algorithm_name(in->algorithm);
 	bool		cpu = in->device != SORT_DEVICE_GPU;
 
-	if (cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, in->want) && needs_too_much(in, range))
+	if (cpu && algorithm_runs_on(in->algorithm, SORT_DEVICE_CPU, in->want) &&
+		needs_too_much(in, range))
 	{
 		sort_fail(err, SORT_MEMORY_LIMIT,
-				  "algorithm \"%s\" needs %llu bytes of memory for %llu keys from %d to %d", algorithm,
-				  (unsigned long long) cpu_need(in, range), (unsigned long long) in->n, in->lo, in->hi);
+				  "algorithm \"%s\" needs %llu bytes of memory for %llu keys from %d to %d",
+				  algorithm,
+				  (unsigned long long) cpu_need(in, range), (unsigned long long) in->n, in->lo,
+				  in->hi);
 		snprintf(err->detail, sizeof(err->detail), "It may take %llu bytes.",
 				 (unsigned long long) in->algorithm_memory);
 	}
@@ -347,7 +354,8 @@ refuse(const SortPlanInput *in, uint64_t range, SortError *err)
 	{
 		/* Every algorithm sorts keys on either device. */
 		sort_fail(err, SORT_UNSUPPORTED, "algorithm \"%s\" cannot return a permutation", algorithm);
-		snprintf(err->detail, sizeof(err->detail), "%s", algorithm_info(in->algorithm)->no_permutation);
+		snprintf(err->detail, sizeof(err->detail), "%s",
+				 algorithm_info(in->algorithm)->no_permutation);
 	}
 	return err->status;
 }
@@ -460,7 +468,8 @@ plan_explain(const SortPlan *plan, bool values, char *text, size_t size)
 		case PLAN_CHEAPEST:
 			format_time(plan->cost_ns, mine, sizeof(mine));
 			if (!values)
-				snprintf(text, size, "%s for %llu keys", plan->other_ns < 0 ? "only choice" : "cheapest",
+				snprintf(text, size, "%s for %llu keys",
+						 plan->other_ns < 0 ? "only choice" : "cheapest",
 						 (unsigned long long) plan->n);
 			else if (plan->other_ns < 0)
 				snprintf(text, size, "only choice for %llu keys in a range of %llu (%s expected)",
@@ -468,8 +477,10 @@ plan_explain(const SortPlan *plan, bool values, char *text, size_t size)
 			else
 			{
 				format_time(plan->other_ns, other, sizeof(other));
-				snprintf(text, size, "cheapest for %llu keys in a range of %llu (%s expected, %s otherwise)",
-						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine, other);
+				snprintf(text, size,
+						 "cheapest for %llu keys in a range of %llu (%s expected, %s otherwise)",
+						 (unsigned long long) plan->n, (unsigned long long) plan->range, mine,
+						 other);
 			}
 			break;
 		case PLAN_FALLBACK:

@@ -43,7 +43,8 @@ typedef struct SortDeviceCosts
 	double		wide_ns;		/* a key in a wide sort, besides ... */
 	double		wide_log_ns;	/* ... this times log2(n) */
 	double		scatter_ns[PLAN_BIN_STEPS]; /* a row index to its bin's place; transfers included */
-	double		pair_ns;		/* a (key, index) pair in a wide sort, transfers included, besides ... */
+	double		pair_ns;		/* a (key, index) pair in a wide sort, transfers included, besides
+								 * ... */
 	double		pair_log_ns;	/* ... this times log2(n) */
 } SortDeviceCosts;
 
@@ -78,7 +79,7 @@ typedef struct SortPlan
 {
 	SortDeviceKind device;
 	SortAlgorithm algorithm;
-	SortPlanReason	reason;
+	SortPlanReason reason;
 	uint64_t	n;
 	uint64_t	range;			/* hi - lo + 1 */
 	double		cost_ns;		/* of this plan, estimated */
@@ -86,9 +87,8 @@ typedef struct SortPlan
 	int			threads;		/* of this process that sorted, set by the job; 0: none yet */
 
 	/*
-	 * About the GPU, for people: how it sorted, or why it was not used although
-	 * it might have paid.  Empty in plan_choose's result; set by job.c and by
-	 * the callers of plan_choose.
+	 * About the GPU, for people: how it sorted, or why it was not used although it might have
+	 * paid.  Empty in plan_choose's result; set by job.c and by the callers of plan_choose.
 	 */
 	char		note[192];
 } SortPlan;
@@ -109,16 +109,16 @@ extern SortStatus plan_choose(const SortPlanInput *input, SortPlan *plan, SortEr
 extern bool plan_asks_gpu(const SortPlanInput *in);
 
 /*
- * Runs of n keys from lo to hi that a GPU has in its own memory, packed: whether it might bring them
- * in less time than the CPU counts the keys in the server's memory, so that it pays to ask for its
- * costs; and whether it does by these.
+ * Runs of n keys from lo to hi that a GPU has in its own memory, packed: whether it might bring
+ * them in less time than the CPU counts the keys in the server's memory, so that it pays to ask
+ * for its costs; and whether it does by these.
  */
 extern bool plan_extents_ask_gpu(uint64_t n, int32_t lo, int32_t hi);
 extern bool plan_extents_pay(const SortDeviceCosts *gpu, uint64_t n, int32_t lo, int32_t hi);
 
 /*
- * The same of the keys of n rows of so many columns, of which there are range different ones, that stay on the GPU in
- * order, while some of them are looked up.
+ * The same of the keys of n rows of so many columns, of which there are range different ones, that
+ * stay on the GPU in order, while some of them are looked up.
  */
 extern bool plan_rows_ask_gpu(uint64_t n, int ncolumns, uint64_t range);
 extern bool plan_rows_pay(const SortDeviceCosts *gpu, uint64_t n, int ncolumns, uint64_t range);

@@ -144,7 +144,8 @@ sort_on_gpu(RowsSort *rows, SortPlan *plan, const SortContext *context, SortErro
 		.n = rows->n,
 	};
 	uint32_t   *out = a->alloc(a->arena, rows->n * sizeof(uint32_t));
-	int32_t    *keys = a->alloc(a->arena, (device->add_copies ? DEVICE_CHUNK : rows->n) * sizeof(int32_t));
+	int32_t    *keys = a->alloc(a->arena, (device->add_copies ? DEVICE_CHUNK :
+										   rows->n) * sizeof(int32_t));
 	SortOutput	output = {.positions = out};
 	SortJob    *job;
 	SortStatus	status;
@@ -182,7 +183,8 @@ count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortCont
 
 	for (at = 0; at < range; at += CHECK_EVERY)
 	{
-		memset(bins + at, 0, (range - at < CHECK_EVERY ? range - at : CHECK_EVERY) * sizeof(uint32_t));
+		memset(bins + at, 0, (range - at < CHECK_EVERY ? range - at :
+							  CHECK_EVERY) * sizeof(uint32_t));
 		if (sort_interrupted(context))
 			return false;
 	}
@@ -199,8 +201,9 @@ count_pairs(const RowsSort *rows, uint32_t *bins, uint64_t range, const SortCont
 }
 
 /*
- * Writes each reference to its key's next place; false if interrupted.  If there are notes, keys move to the front
- * of the pairs' memory, for scatter_notes.  Bytes are copied there, as in sort_pairs.
+ * Writes each reference to its key's next place; false if interrupted.  If there are notes, keys
+ * move to the front of the pairs' memory, for scatter_notes.  Bytes are copied there, as in
+ * sort_pairs.
  */
 static bool
 scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortContext *context)
@@ -231,8 +234,8 @@ scatter_refs(const RowsSort *rows, uint32_t *offsets, uint32_t *out, const SortC
 }
 
 /*
- * Writes each note where its reference has been written, behind the keys; false if interrupted.  Every
- * offset is the end of its key's references by now, so the last note goes first.
+ * Writes each note where its reference has been written, behind the keys; false if interrupted.
+ * Every offset is the end of its key's references by now, so the last note goes first.
  */
 static bool
 scatter_notes(RowsSort *rows, uint32_t *offsets, const SortContext *context)

@@ -24,8 +24,10 @@ gpu_costs(const SortContext *context, uint64_t n, bool worth_asking)
 	const char *reason;
 	bool		forced = context->device == SORT_DEVICE_GPU;
 
-	if (gpu == NULL || gpu->device->add_rows == NULL || context->device == SORT_DEVICE_CPU || n == 0 ||
-		(context->algorithm != SORT_ALGORITHM_AUTO && context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
+	if (gpu == NULL || gpu->device->add_rows == NULL || context->device == SORT_DEVICE_CPU ||
+		n == 0 ||
+		(context->algorithm != SORT_ALGORITHM_AUTO &&
+		 context->algorithm != SORT_ALGORITHM_ZERO_COMPRESSED))
 		return NULL;
 	return forced || worth_asking ? gpu->costs(gpu->arg, n, forced, &reason) : NULL;
 }
@@ -54,7 +56,10 @@ columns_of(const RowsJob *rows)
 	return rows->layout ? rows->layout->ncolumns : 1;
 }
 
-/* Adds those of rows from .. to - 1 that have not been added, neighbours by one call; *left is how many are not. */
+/*
+ * Adds those of rows from ..  to - 1 that have not been added, neighbours by one call; *left is
+ * how many are not.
+ */
 static SortStatus
 add_missing(SortJob *job, const RowsJob *rows, size_t from, size_t to, size_t *left, SortError *err)
 {
@@ -67,7 +72,8 @@ add_missing(SortJob *job, const RowsJob *rows, size_t from, size_t to, size_t *l
 		for (end = from; end < to && !rows->rows[end].added; end++)
 			;
 		if (end > from)
-			status = job->device->add_rows(job, rows->rows + from, rows->generations + from * ncolumns, end - from, err);
+			status = job->device->add_rows(job, rows->rows + from,
+										   rows->generations + from * ncolumns, end - from, err);
 		for (; from < end; from++)
 			*left += !rows->rows[from].added;
 		for (; end < to && rows->rows[end].added; end++)
@@ -78,7 +84,8 @@ add_missing(SortJob *job, const RowsJob *rows, size_t from, size_t to, size_t *l
 
 /* Brings the extents that rows lack; false if there is one that cannot be brought. */
 static bool
-keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortStatus *status, SortError *err)
+keep_extents(SortJob *job, const RowsJob *rows, size_t i, size_t *bytes, SortStatus *status,
+			 SortError *err)
 {
 	const uint32_t ncolumns = columns_of(rows);
 	uint32_t	c;

@@ -48,10 +48,11 @@ extern bool rows_job_pays(const SortContext *context, uint64_t n, int ncolumns, 
 extern bool rows_job_count_pays(const SortContext *context, uint64_t n, int32_t lo, int32_t hi);
 
 /*
- * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some of the rows' extents, which
- * is SORT_OK; otherwise the caller asks it by look_up, and closes it.
+ * Has context's GPU sort all keys.  *job is NULL if it failed, or if the GPU has no room for some
+ * of the rows' extents, which is SORT_OK; otherwise the caller asks it by look_up, and closes it.
  */
-extern SortStatus rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **job, SortError *err);
+extern SortStatus rows_job_sort(const SortContext *context, const RowsJob *rows, SortJob **job,
+								SortError *err);
 
 /*
  * Adds the keys of rows, as many as the GPU counts, to runs, which are of context's allocator.

@@ -4,7 +4,8 @@
  */
 #include "sort/rows_layout.h"
 
-_Static_assert(sizeof(RowsColumn) == 32 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 32, "no padding");
+_Static_assert(sizeof(RowsColumn) == 32 && sizeof(RowsLayout) == 16 + ROWS_MAX_COLUMNS * 32,
+			   "no padding");
 
 static bool
 column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nranges)
@@ -15,7 +16,8 @@ column_is_sound(const RowsColumn *column, const ValueRange *ranges, uint32_t nra
 		column->nranges > nranges - column->first_range)
 		return false;
 	for (r = column->first_range; r < column->first_range + column->nranges; r++)
-		if (ranges[r].lo > ranges[r].hi || (r > column->first_range && ranges[r].lo <= ranges[r - 1].hi))
+		if (ranges[r].lo > ranges[r].hi || (r > column->first_range &&
+											ranges[r].lo <= ranges[r - 1].hi))
 			return false;
 	return true;
 }
@@ -26,7 +28,8 @@ rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges)
 	bool		filtered = false;
 	uint32_t	c;
 
-	if (layout->ncolumns == 0 || layout->ncolumns > ROWS_MAX_COLUMNS || layout->nranges > ROWS_MAX_RANGES)
+	if (layout->ncolumns == 0 || layout->ncolumns > ROWS_MAX_COLUMNS ||
+		layout->nranges > ROWS_MAX_RANGES)
 		return false;
 	for (c = 0; c < layout->ncolumns; c++)
 	{
@@ -58,7 +61,8 @@ is_in_ranges(const ValueRange *ranges, uint32_t n, int32_t value)
 }
 
 bool
-rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *parts, uint32_t n,
+rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *parts,
+				 uint32_t n,
 				 int32_t *out, uint32_t *nkeys, int32_t *value)
 {
 	uint32_t	count = 0;
@@ -79,7 +83,8 @@ rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsP
 			const RowsPart *part = &parts[c];
 			uint32_t	row = part->first + i;
 			bool		isnull = part->nulls && (part->nulls[row / 8] >> row % 8 & 1);
-			int32_t		v = (int32_t) ((uint32_t) part->values.base + packed_keys_distance(&part->values, i));
+			int32_t		v = (int32_t) ((uint32_t) part->values.base +
+									   packed_keys_distance(&part->values, i));
 			uint32_t	place = (uint32_t) v - (uint32_t) column->lo;
 
 			if (column->flags & ROWS_FILTERED)

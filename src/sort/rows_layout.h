@@ -2,10 +2,10 @@
  * rows_layout.h
  *		RowsLayout: one key for each row of several columns, and which rows have one.
  *
- * A row's key is a sum over the columns: of each value's distance from the column's smallest one, times the
- * column's stride, or of what a NULL of the column adds.  So keys may be places of groups above places of
- * values.  A condition of a column is a set of values; rows pass that meet all conditions, and others have
- * no key.
+ * A row's key is a sum over the columns: of each value's distance from the column's smallest one,
+ * times the column's stride, or of what a NULL of the column adds.  So keys may be places of
+ * groups above places of values.  A condition of a column is a set of values; rows pass that meet
+ * all conditions, and others have no key.
  *
  * Plain structs without padding: a client sends them to the GPU service as they are.
  */
@@ -24,7 +24,10 @@ extern "C"
 {
 #endif
 
-/* The most columns of a layout, and ranges of all conditions: a layout fits into the smallest chunk. */
+/*
+ * The most columns of a layout, and ranges of all conditions: a layout fits into the smallest
+ * chunk.
+ */
 #define ROWS_MAX_COLUMNS 8
 #define ROWS_MAX_RANGES 256
 
@@ -55,10 +58,14 @@ typedef struct RowsLayout
 	RowsColumn	columns[ROWS_MAX_COLUMNS];
 } RowsLayout;
 
-/* Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend. */
+/*
+ * Whether numbers of columns, ranges and flags are possible, and the ranges of each column ascend.
+ */
 extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
 
-/* Some rows of one column: their values, and bits of NULLs as in an extent (NULL: there are none). */
+/*
+ * Some rows of one column: their values, and bits of NULLs as in an extent (NULL: there are none).
+ */
 typedef struct RowsPart
 {
 	PackedKeys	values;
@@ -67,11 +74,12 @@ typedef struct RowsPart
 } RowsPart;
 
 /*
- * Writes the keys of rows 0 .. n - 1 of parts, one for each column, to out, which has room for n; *nkeys is how many
- * there are.  False if a value of a row that passes is none of those that the layout expects, and
- * *value is that value.
+ * Writes the keys of rows 0 ..  n - 1 of parts, one for each column, to out, which has room for n;
+ * *nkeys is how many there are.  False if a value of a row that passes is none of those that the
+ * layout expects, and *value is that value.
  */
-extern bool rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *parts, uint32_t n,
+extern bool rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges,
+							 const RowsPart *parts, uint32_t n,
 							 int32_t *out, uint32_t *nkeys, int32_t *value);
 
 #ifdef __cplusplus

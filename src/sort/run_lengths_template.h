@@ -18,9 +18,9 @@
  * run may be all n keys long.
  */
 static inline size_t
-LENGTHS_EQUAL(const LENGTHS_TYPE *keys, size_t n, bool last)
+LENGTHS_EQUAL(const LENGTHS_TYPE * keys, size_t n, bool last)
 {
-	const LENGTHS_TYPE key = keys[last ? n - 1 : 0];
+	const		LENGTHS_TYPE key = keys[last ? n - 1 : 0];
 	size_t		equal = 1;
 	size_t		step = 1;
 
@@ -43,7 +43,7 @@ LENGTHS_EQUAL(const LENGTHS_TYPE *keys, size_t n, bool last)
  * are the differences of the positions.
  */
 static size_t
-LENGTHS_TAKE(const LENGTHS_TYPE *ordered, size_t *at, size_t end, LENGTHS_TYPE *keys,
+LENGTHS_TAKE(const LENGTHS_TYPE * ordered, size_t *at, size_t end, LENGTHS_TYPE * keys,
 			 uint64_t *counts, size_t max)
 {
 	const size_t first = *at;

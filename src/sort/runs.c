@@ -127,7 +127,8 @@ runs_count_all(const int32_t *ordered, size_t n, uint64_t *distinct, const SortC
 	for (i = 0; i + 1 < n; i += CHECK_EVERY)
 	{
 		/* Also whether the next part begins with another key. */
-		*distinct += kernel_count_changes(ordered + i, n - i <= CHECK_EVERY ? n - i : CHECK_EVERY + 1);
+		*distinct += kernel_count_changes(ordered + i,
+										  n - i <= CHECK_EVERY ? n - i : CHECK_EVERY + 1);
 		if (n > CHECK_EVERY && sort_interrupted(context))
 			return false;
 	}

@@ -13,7 +13,7 @@
 
 /* Makes room for capacity runs in all; false, and nothing changed, when there is no memory. */
 static bool
-RUNS_NAME(reserve) (RUNS_TYPE *runs, size_t capacity, const SortAllocator *a)
+RUNS_NAME(reserve) (RUNS_TYPE * runs, size_t capacity, const SortAllocator *a)
 {
 	RUNS_KEY   *keys;
 	uint64_t   *counts;
@@ -51,7 +51,7 @@ RUNS_NAME(reserve) (RUNS_TYPE *runs, size_t capacity, const SortAllocator *a)
 
 /* Frees the list and leaves it empty. */
 static void
-RUNS_NAME(release) (RUNS_TYPE *runs, const SortAllocator *a)
+RUNS_NAME(release) (RUNS_TYPE * runs, const SortAllocator *a)
 {
 	if (runs->capacity > 0)
 	{
@@ -63,7 +63,7 @@ RUNS_NAME(release) (RUNS_TYPE *runs, const SortAllocator *a)
 
 /* Returns the index of the first of n ascending keys that is >= key; n if there is none. */
 static inline size_t
-RUNS_NAME(lower_bound) (const RUNS_KEY *keys, size_t n, RUNS_KEY key)
+RUNS_NAME(lower_bound) (const RUNS_KEY * keys, size_t n, RUNS_KEY key)
 {
 	size_t		low = 0;
 	size_t		high = n;
@@ -86,7 +86,7 @@ RUNS_NAME(lower_bound) (const RUNS_KEY *keys, size_t n, RUNS_KEY key)
  * costs its length only.  Returns false if interrupted; context may be NULL.
  */
 static inline bool
-RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
+RUNS_NAME(count_fresh) (const RUNS_TYPE * runs, const RUNS_KEY * keys, size_t len,
 						const SortContext *context, size_t *fresh)
 {
 	size_t		i = RUNS_NAME(lower_bound) (runs->keys, runs->len, keys[0]);
@@ -116,7 +116,7 @@ RUNS_NAME(count_fresh) (const RUNS_TYPE *runs, const RUNS_KEY *keys, size_t len,
  * past the fresh keys.  Returns the number of steps, 0 if interrupted; context may be NULL.
  */
 static inline size_t
-RUNS_NAME(merge_fresh) (RUNS_TYPE *runs, const RUNS_KEY *keys, const uint64_t *counts,
+RUNS_NAME(merge_fresh) (RUNS_TYPE * runs, const RUNS_KEY * keys, const uint64_t *counts,
 						size_t len, size_t fresh, const SortContext *context)
 {
 	size_t		i = runs->len;

@@ -131,8 +131,8 @@ typedef struct SortContext
 	int			threads;		/* most threads one sort may use, >= 1 */
 	size_t		memory_limit;	/* bytes for a sorter's histogram and runs; see
 								 * sorter_memory_ahead; 0: no limit */
-	size_t		algorithm_memory;	/* most bytes that an algorithm of the papers may take on
-									 * the CPU besides keys and result; 0: no limit */
+	size_t		algorithm_memory;	/* most bytes that an algorithm of the papers may take on the
+									 * CPU besides keys and result; 0: no limit */
 	const SortGpu *gpu;			/* NULL: no GPU, whatever the settings */
 } SortContext;
 

@@ -50,8 +50,8 @@ typedef struct SorterBig SorterBig;
 typedef struct Sorter
 {
 	/*
-	 * What adding a key touches comes first, in one cache line: with millions
-	 * of sorters (one a group) each key costs a cache miss, not two.
+	 * What adding a key touches comes first, in one cache line: with millions of sorters (one a
+	 * group) each key costs a cache miss, not two.
 	 */
 	int32_t    *buf;			/* inline_keys, or a block of the allocator */
 	size_t		nbuf;			/* keys in buf */
@@ -73,8 +73,8 @@ typedef struct SorterStats
 	int32_t		hi;				/* largest key present */
 	uint64_t	distinct;		/* runs; 0 when not counted */
 	uint64_t	bytes_moved;	/* read and written by the sorter's own passes */
-	uint64_t	fill_ns;		/* from the first full chunk to finish, with the
-								 * caller's time to produce keys */
+	uint64_t	fill_ns;		/* from the first full chunk to finish, with the caller's time to
+								 * produce keys */
 	uint64_t	sort_ns;		/* in finish and reads: sorting what was wide */
 	uint64_t	read_ns;		/* in reads: expanding, copying */
 } SorterStats;
@@ -127,7 +127,10 @@ extern SortStatus sorter_add(Sorter *s, const int32_t *keys, size_t n, SortError
 /* Adds packed keys, without unpacking them where they are only counted. */
 extern SortStatus sorter_add_packed(Sorter *s, const PackedKeys *packed, SortError *err);
 
-/* Counts packed keys, which takes no more memory; false, and nothing done, if they are not only counted. */
+/*
+ * Counts packed keys, which takes no more memory; false, and nothing done, if they are not only
+ * counted.
+ */
 extern bool sorter_count_packed(Sorter *s, const PackedKeys *packed);
 
 /*

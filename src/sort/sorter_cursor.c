@@ -27,7 +27,8 @@ enter_part(SorterCursor *c, int part)
 	const SorterBig *big = s->big;
 	bool		dense = big && big->dense.range > 0;
 	size_t		keys = dense ? runs_key_lower_bound(s->buf, s->nbuf, big->dense.lo) : s->nbuf;
-	size_t		runs = !big ? 0 : dense ? runs_lower_bound(&big->sparse, big->dense.lo) : big->sparse.len;
+	size_t		runs = !big ? 0 : dense ? runs_lower_bound(&big->sparse, big->dense.lo) :
+	big->sparse.len;
 
 	c->part = part;
 	c->run_used = 0;

@@ -85,8 +85,8 @@ sorter_plan(Sorter *s, SortWant want, SortError *err)
 	big->want = want;
 
 	/*
-	 * Keys that are counted already need no device.  With device "gpu" forced
-	 * the only such keys are those of runs that were added.
+	 * Keys that are counted already need no device.  With device "gpu" forced the only such keys
+	 * are those of runs that were added.
 	 */
 	if (counted || big->array_ordered)
 		in.device = SORT_DEVICE_CPU;
@@ -212,8 +212,8 @@ sorter_stream_start(Sorter *s, SortError *err)
 	spec.algorithm = plan.algorithm;
 
 	/*
-	 * Failing to open a job this early does not mean that the GPU has failed:
-	 * another sorter of the session may be streaming.
+	 * Failing to open a job this early does not mean that the GPU has failed: another sorter of
+	 * the session may be streaming.
 	 */
 	if (sort_job_start(gpu->device, s->context, &spec, NULL, &big->stream, &ignored) != SORT_OK)
 		return ignored.status == SORT_CANCELLED ? sort_cancelled(err) : SORT_OK;

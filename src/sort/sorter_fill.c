@@ -43,7 +43,8 @@ fills_dense(const Sorter *s, uint64_t n, uint64_t range)
 		return false;
 	/* Where memory is limited, a histogram that takes less than the next doubling. */
 	return plan_fills_dense(n, range, s->context->algorithm) ||
-		(s->context->memory_limit > 0 && range <= 2 * n && plan_fills_dense(n * 4, range, s->context->algorithm));
+		(s->context->memory_limit > 0 && range <= 2 * n &&
+		 plan_fills_dense(n * 4, range, s->context->algorithm));
 }
 
 /*

@@ -10,7 +10,8 @@
  *	sorter_read.c		reads, over the two above
  *	sorter_serialize.c	bytes, over sorter_fill.c and the cursor
  *
- * For these files only, and for long_sorter.c, which limits a sorter's memory.  Functions that return SortStatus fill err.
+ * For these files only, and for long_sorter.c, which limits a sorter's memory.  Functions that
+ * return SortStatus fill err.
  */
 #ifndef HPSORT_SORTER_PARTS_H
 #define HPSORT_SORTER_PARTS_H

@@ -65,7 +65,7 @@ static SortStatus
 sort_kept(Sorter *s, bool descending, int32_t *out, bool *done, SortError *err)
 {
 	uint64_t	since = sort_clock();
-	SortOutput	output = {.descending = descending, .keys = out};
+	SortOutput	output = {.descending = descending,.keys = out};
 	SortStatus	status;
 
 	*done = true;
@@ -139,7 +139,7 @@ sorter_read_permutation(Sorter *s, bool descending, uint32_t base, uint32_t *out
 {
 	uint64_t	since = sort_clock();
 	uint64_t	n = sorter_count(s);
-	SortOutput	output = {.descending = descending, .positions = out, .first = base};
+	SortOutput	output = {.descending = descending,.positions = out,.first = base};
 	SortStatus	status;
 	bool		done;
 
@@ -250,7 +250,8 @@ sorter_stats(Sorter *s, const int32_t *out, SorterStats *stats)
 
 	/* Everything outside the buffer is counted already; buf if in order. */
 	if (out || (big == NULL && is_ascending(s->buf, s->nbuf)))
-		counted = runs_count_all(out ? out : s->buf, (size_t) stats->n, &stats->distinct, s->context);
+		counted = runs_count_all(out ? out : s->buf, (size_t) stats->n, &stats->distinct,
+								 s->context);
 	else if (big && big->narray == 0 && (s->nbuf < 2 || big->ordered))
 	{
 		counted = runs_count_all(s->buf, s->nbuf, &stats->distinct, s->context);

@@ -165,7 +165,8 @@ sorter_deserialize(Sorter *s, const void *data, size_t size, SortError *err)
 	/* Compared by division first, so that the products cannot overflow. */
 	if (header.nruns > size / (header.count_width + sizeof(int32_t)) ||
 		header.nkeys > size / sizeof(int32_t) ||
-		header.nruns * (header.count_width + sizeof(int32_t)) + header.nkeys * sizeof(int32_t) != size)
+		header.nruns * (header.count_width + sizeof(int32_t)) +
+		header.nkeys * sizeof(int32_t) != size)
 		return corrupt(err, "length does not match");
 	total += header.nkeys;
 	if (header.nruns > 0)

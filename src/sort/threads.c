@@ -44,8 +44,7 @@ threads_run(int threads, void (*work) (void *arg, int t), void *arg)
 	}
 
 	/*
-	 * A new thread inherits the mask: no signal handler of the caller may
-	 * ever run in it.
+	 * A new thread inherits the mask: no signal handler of the caller may ever run in it.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

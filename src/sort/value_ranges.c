@@ -18,7 +18,10 @@ value_ranges_of_values(int32_t *values, size_t n, ValueRange *out)
 		if (count > 0 && (int64_t) values[i] <= (int64_t) out[count - 1].hi + 1)
 			out[count - 1].hi = values[i];
 		else
-			out[count++] = (ValueRange) {values[i], values[i]};
+			out[count++] = (ValueRange)
+		{
+			values[i], values[i]
+		};
 	}
 	return count;
 }
@@ -33,11 +36,17 @@ value_ranges_complement(const ValueRange *ranges, size_t n, ValueRange *out)
 	for (i = 0; i < n; i++)
 	{
 		if (ranges[i].lo > next)
-			out[count++] = (ValueRange) {(int32_t) next, ranges[i].lo - 1};
+			out[count++] = (ValueRange)
+		{
+			(int32_t) next, ranges[i].lo - 1
+		};
 		next = (int64_t) ranges[i].hi + 1;
 	}
 	if (next <= INT32_MAX)
-		out[count++] = (ValueRange) {(int32_t) next, INT32_MAX};
+		out[count++] = (ValueRange)
+	{
+		(int32_t) next, INT32_MAX
+	};
 	return count;
 }
 
@@ -55,7 +64,10 @@ value_ranges_intersect(const ValueRange *a, size_t na, const ValueRange *b, size
 		int32_t		hi = a[i].hi < b[j].hi ? a[i].hi : b[j].hi;
 
 		if (lo <= hi)
-			out[count++] = (ValueRange) {lo, hi};
+			out[count++] = (ValueRange)
+		{
+			lo, hi
+		};
 		/* The range that ends first has nothing in common with what comes next. */
 		if (a[i].hi < b[j].hi)
 			i++;

@@ -1,6 +1,7 @@
 /*
  * value_ranges.h
- *		Sets of values as ranges: what comparisons with constants, ANDed, leave of a column's values.
+ *		Sets of values as ranges: what comparisons with constants, ANDed, leave of a column's
+ *		values.
  *
  * A set is an array of ranges in ascending order, none of which overlaps or touches another.  An
  * empty array is the empty set.  The caller provides the arrays that results are written to.
@@ -23,7 +24,9 @@ typedef struct ValueRange
 	int32_t		hi;
 } ValueRange;
 
-/* Makes a set of n values, which it sorts; out has room for n ranges.  Returns how many there are. */
+/*
+ * Makes a set of n values, which it sorts; out has room for n ranges.  Returns how many there are.
+ */
 extern size_t value_ranges_of_values(int32_t *values, size_t n, ValueRange *out);
 
 /* All values that are not in a set of n ranges; out has room for n + 1, and may not be ranges. */

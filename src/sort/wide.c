@@ -62,7 +62,8 @@ pair_min_max(const uint64_t *pairs, size_t n, uint64_t *low, uint64_t *high,
 #define WIDE_UNSIGNED uint64_t
 #define WIDE_BOUNDS(e, n, low, high, context) wide_min_max(e, n, &(low), &(high), context)
 #define WIDE_PARTITION(e, n, pivot, descending, nleft, context) \
-	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, (context)->interrupted_arg)
+	kernel_partition_keys(e, n, pivot, descending, nleft, (context)->interrupted, \
+						  (context)->interrupted_arg)
 #define WIDE_SORT(e, n, descending) vqsort_keys(e, n, descending)
 #include "sort/wide_template.h"
 

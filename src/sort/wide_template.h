@@ -17,7 +17,7 @@
  * of an element.
  */
 static bool
-WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const SortContext *context)
+WIDE_NAME(WIDE_TYPE * elements, size_t n, bool descending, bool bisect, const SortContext *context)
 {
 	while (n > WIDE_UNINTERRUPTED / sizeof(WIDE_TYPE))
 	{
@@ -43,7 +43,8 @@ WIDE_NAME(WIDE_TYPE *elements, size_t n, bool descending, bool bisect, const Sor
 				return false;
 			if (low == high)
 				return !sort_interrupted(context);
-			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((WIDE_UNSIGNED) high - (WIDE_UNSIGNED) low) / 2));
+			pivot = (WIDE_TYPE) (low + (WIDE_TYPE) (((WIDE_UNSIGNED) high -
+													 (WIDE_UNSIGNED) low) / 2));
 		}
 		if (!WIDE_PARTITION(elements, n, pivot, descending, &nleft, context))
 			return false;

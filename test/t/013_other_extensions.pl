@@ -279,7 +279,7 @@ SQL
 	if (grep { $_ eq 'pgaudit' } @there)
 	{
 		like($logged, qr/AUDIT: SESSION,\d+,\d+,READ,SELECT,TABLE,public\.rows,"?SELECT x, count/, "$name: pgaudit logs what the node reads");
-		like($logged, qr/AUDIT: SESSION,\d+,\d+,READ,SELECT,TABLE,public\.rows,.*hpsort_column_array/i, "$name: pgaudit logs what a column function reads");
+		like($logged, qr/AUDIT: SESSION,\d+,\d+,READ,SELECT,TABLE,public\.rows,.*hpsort_support_keys_agg/, "$name: pgaudit logs what a column function reads");
 	}
 	if (grep { $_ eq 'hypopg' } @there)
 	{

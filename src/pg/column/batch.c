@@ -55,7 +55,8 @@ column_batch_free(ColumnBatch *batch)
 void
 column_batch_overflow(const ColumnBatch *batch, size_t n)
 {
-	elog(ERROR, "batch of %zu rows with room for %zu cannot take %zu more", batch->n, batch->room, n);
+	elog(ERROR, "batch of %zu rows with room for %zu cannot take %zu more", batch->n, batch->room,
+		 n);
 }
 
 void
@@ -235,5 +236,8 @@ batch_pages_add(BatchPages *pages, BlockNumber block, Buffer buffer)
 {
 	if (pages->n == pages->room)
 		elog(ERROR, "batch has room for %d pages only", pages->room);
-	pages->pages[pages->n++] = (PageBuffer) {block, buffer};
+	pages->pages[pages->n++] = (PageBuffer)
+	{
+		block, buffer
+	};
 }

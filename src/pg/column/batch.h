@@ -2,9 +2,10 @@
  * batch.h
  *		ColumnBatch: what a ColumnReader returns of one column at a time.
  *
- * A batch has room for a number of rows.  How many rows a page, an extent or a run has is not known when the room is chosen, and
- * statistics of the table may be wrong.  Hence the arrays are read-only for all but the functions below: whoever appends rows
- * gets the arrays from column_batch_space, which refuses more rows than there is room for.
+ * A batch has room for a number of rows.  How many rows a page, an extent or a run has is not
+ * known when the room is chosen, and statistics of the table may be wrong.  Hence the arrays are
+ * read-only for all but the functions below: whoever appends rows gets the arrays from
+ * column_batch_space, which refuses more rows than there is room for.
  */
 #ifndef HPSORT_PG_COLUMN_BATCH_H
 #define HPSORT_PG_COLUMN_BATCH_H
@@ -21,9 +22,9 @@
 
 /*
  * Keys of one column in a batch, at most: 32 kB, which stay in the first- or second-level
- * cache until they have been counted.  Larger batches are no faster.  Batches of a small table have no
- * more room than that needs: of 1,000 rows in nine pages, memory that malloc gets from the kernel and gives back
- * each time took a third of a sort.
+ * cache until they have been counted.  Larger batches are no faster.  Batches of a small table
+ * have no more room than that needs: of 1,000 rows in nine pages, memory that malloc gets from the
+ * kernel and gives back each time took a third of a sort.
  */
 #define COLUMN_BATCH_KEYS 8192
 
@@ -64,19 +65,19 @@ typedef struct ColumnBatch
 	size_t		room;			/* of the arrays */
 	size_t		n;				/* rows */
 	const int32 *keys;			/* of narrow kinds: the value less column_kind_bias */
-	const int64 *wide;			/* of wide kinds, unless the scan is of keys: the value; of
-								 * TIDs: COLUMN_TID of the row */
-	const uint8 *nulls;			/* 1 where a row is NULL, else 0; of a filter: 1 where it is
-								 * not true.  Always set. */
-	int64		nnulls;			/* rows of this batch that are NULL, or for which the
-								 * filter is not true */
-	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it,
-								 * all values are here, more than there is room for perhaps,
-								 * and none is NULL; keys, wide and nulls are unused */
-	const Runs *runs;			/* in a scan that takes runs: if there are, all n values are
-								 * here, not in the order of their rows; keys, wide, nulls and
-								 * packed are unused.  Valid until the next batch.  In a scan
-								 * of keys, nnulls rows are NULL besides. */
+	const int64 *wide;			/* of wide kinds, unless the scan is of keys: the value; of TIDs:
+								 * COLUMN_TID of the row */
+	const uint8 *nulls;			/* 1 where a row is NULL, else 0; of a filter: 1 where it is not
+								 * true.  Always set. */
+	int64		nnulls;			/* rows of this batch that are NULL, or for which the filter is
+								 * not true */
+	PackedKeys	packed;			/* in a scan that takes packed batches: with n > 0 in it, all
+								 * values are here, more than there is room for perhaps, and none
+								 * is NULL; keys, wide and nulls are unused */
+	const Runs *runs;			/* in a scan that takes runs: if there are, all n values are here,
+								 * not in the order of their rows; keys, wide, nulls and packed
+								 * are unused.  Valid until the next batch.  In a scan of keys,
+								 * nnulls rows are NULL besides. */
 } ColumnBatch;
 
 /* The value of a row that is not NULL: of narrow kinds, less column_kind_bias. */
@@ -102,7 +103,10 @@ typedef struct BatchSpace
 /* Makes a batch without rows, with arrays for room rows in the current memory context. */
 extern void column_batch_make(ColumnBatch *batch, int arrays, size_t room);
 
-/* Makes room for so many rows, more than there was; the arrays stay in the memory context that they are in. */
+/*
+ * Makes room for so many rows, more than there was; the arrays stay in the memory context that
+ * they are in.
+ */
 extern void column_batch_enlarge(ColumnBatch *batch, size_t room);
 
 /* Gives back the arrays. */
@@ -124,8 +128,8 @@ column_batch_arrays(const ColumnBatch *batch, size_t row)
 }
 
 /*
- * Where up to n more rows can be written, behind the batch's rows.  An error if there is no room for n.  The rows become the
- * batch's by column_batch_add; nothing behind them is the caller's.
+ * Where up to n more rows can be written, behind the batch's rows.  An error if there is no room
+ * for n.  The rows become the batch's by column_batch_add; nothing behind them is the caller's.
  */
 static inline BatchSpace
 column_batch_space(const ColumnBatch *batch, size_t n)
@@ -175,11 +179,14 @@ extern void column_batch_take_back(ColumnBatch *batch, const ColumnBatch *before
 /* Appends a row, n times or as often as there is room for; returns how often. */
 extern size_t column_batch_repeat(ColumnBatch *batch, int64 value, bool isnull, uint64 n);
 
-/* Appends the rows of a batch to one of keys; false, with nothing appended, if a value is no int4. */
+/*
+ * Appends the rows of a batch to one of keys; false, with nothing appended, if a value is no int4.
+ */
 extern bool column_batch_append_narrow(ColumnBatch *batch, const ColumnBatch *rows);
 
 /* Appends packed values to a packed batch, whose memory has room for so many bytes. */
-extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory, size_t bytes);
+extern void column_batch_append_packed(ColumnBatch *batch, const PackedKeys *values, void *memory,
+									   size_t bytes);
 
 /* How far column_batch_next_rows has come; zeros at first. */
 typedef struct BatchPosition
@@ -203,7 +210,8 @@ extern bool column_batch_next_rows(const ColumnBatch *batch, BatchPosition *posi
 extern size_t column_batch_copy_keys(const ColumnBatch *batch, int32 *out);
 
 /*
- * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a batch; *at is moved on.
+ * The keys of some runs, as many as the batch has room for, from run *at on, each once, as a
+ * batch; *at is moved on.
  */
 extern ColumnBatch column_batch_of_runs(const ColumnBatch *batch, size_t *at);
 
@@ -214,15 +222,16 @@ extern void batch_pages_make(BatchPages *pages, size_t room);
 extern void batch_pages_add(BatchPages *pages, BlockNumber block, Buffer buffer);
 
 /*
- * Which rows the consumer of batches still wants: those whose key of the first column is in lo .. hi,
- * or NULL.  Others may be left out of batches, and are counted.  It may get narrower from one
+ * Which rows the consumer of batches still wants: those whose key of the first column is in lo ..
+ * hi, or NULL.  Others may be left out of batches, and are counted.  It may get narrower from one
  * batch to the next.
  */
 typedef struct ColumnCutoff
 {
 	int32		lo;
 	int32		hi;
-	bool		descending;		/* the largest keys are wanted first, and lo grows; else hi shrinks */
+	bool		descending;		/* the largest keys are wanted first, and lo grows; else hi
+								 * shrinks */
 	uint64		skipped;		/* rows left out so far */
 } ColumnCutoff;
 

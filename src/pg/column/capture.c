@@ -70,7 +70,8 @@ capture_make(Relation rel, int ncolumns, CaptureColumn *columns)
 
 		attnums[c] = columns[c].attnum;
 		column_batch_make(&captured->rows, BATCH_KEYS | BATCH_NULLS, MAX_ROWS);
-		column_batch_make(&capture->batches[c], BATCH_NULLS | (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
+		column_batch_make(&capture->batches[c], BATCH_NULLS |
+						  (column_kind_is_wide(column_read_kind(type)) ? BATCH_WIDE : BATCH_KEYS),
 						  MaxHeapTuplesPerPage);
 	}
 	row_layout_init(&capture->layout, RelationGetDescr(rel), ncolumns, attnums, NULL, false);

@@ -3,16 +3,20 @@
  *		Blocks of values that are the same to an expression (see expression_blocks.h).
  *
  * An expression is the same for all values of a block if each of its columns is within a call of
- * a function that is: steps are these calls.  A step's result is not looked at; it depends on nothing but the block, by
- * the arithmetic of its function:
- * - a timestamp is split into a date and the microseconds of the day, these into hours, minutes and seconds, with a remainder that is
- *	 never negative.  Blocks of an hour, a minute or a day begin with the epoch, a midnight.  Infinite timestamps are so far
- *	 from others that they are in blocks of their own.
- * - a timestamptz is split in the same way after the offset of the time zone has been added.  The offset is not another one within a block if the
- *	 zone has no transition there, and hours of the zone begin with the block if the offset is a whole number of blocks.
- * - a number divided by a positive one is truncated toward 0, and date_bin counts from its origin: below 0 and before the origin
- *	 nothing is claimed.  The bins of date_bin can be so wide that infinity is in the same one as the last times before it: nothing is
- *	 claimed of those that reach beyond the last time.
+ * a function that is: steps are these calls.  A step's result is not looked at; it depends on
+ * nothing but the block, by the arithmetic of its function:
+ * - a timestamp is split into a date and the microseconds of the day, these into hours, minutes
+ *   and seconds, with a remainder that is
+ *	 never negative.  Blocks of an hour, a minute or a day begin with the epoch, a midnight.
+ *	 Infinite timestamps are so far from others that they are in blocks of their own.
+ * - a timestamptz is split in the same way after the offset of the time zone has been added.
+ *   The offset is not another one within a block if the
+ *	 zone has no transition there, and hours of the zone begin with the block if the offset is a
+ *	 whole number of blocks.
+ * - a number divided by a positive one is truncated toward 0, and date_bin counts from its
+ *   origin: below 0 and before the origin
+ *	 nothing is claimed.  The bins of date_bin can be so wide that infinity is in the same one as
+ *	 the last times before it: nothing is claimed of those that reach beyond the last time.
  */
 #include "postgres.h"
 
@@ -41,8 +45,9 @@ typedef struct TimeField
 {
 	const char *name;
 	int64		width;			/* of blocks in which neither can change */
-	double		values;			/* how many extract returns at most; 0: as many as there are units */
-	double		unit;			/* the shortest that the unit can be; 0: date_trunc does not know it */
+	double		values;			/* how many extract returns at most; 0: as many as units */
+	double		unit;			/* the shortest that the unit can be; 0: date_trunc does not know
+								 * it */
 } TimeField;
 
 static const TimeField time_fields[] = {
@@ -74,7 +79,8 @@ typedef struct Step
 	const Var  *column;
 	ExpressionBlocks blocks;
 	double		values;			/* how many different results there can be, ... */
-	double		unit;			/* ... or, unless this is 0, how many values of the column each result takes */
+	double		unit;			/* ... or, unless this is 0, how many values of the column each
+								 * result takes */
 } Step;
 
 /* --- recognizing */
@@ -105,7 +111,10 @@ field_of(List *args)
 	return NULL;
 }
 
-/* The longest blocks of the session's time zone: by its offsets in a winter and a summer, which are those of most others. */
+/*
+ * The longest blocks of the session's time zone: by its offsets in a winter and a summer, which
+ * are those of most others.
+ */
 static int64
 zone_width(void)
 {
@@ -217,6 +226,30 @@ note_division(Step *step, List *args, bool modulo)
 	return true;
 }
 
+/* Returns whether a function of one float or numeric returns a whole number. */
+static bool
+returns_whole(Oid function)
+{
+	switch (function)
+	{
+		case F_FLOOR_FLOAT8:
+		case F_CEIL_FLOAT8:
+		case F_CEILING_FLOAT8:
+		case F_ROUND_FLOAT8:
+		case F_TRUNC_FLOAT8:
+		case F_INT4_FLOAT8:
+		case F_INT8_FLOAT8:
+		case F_FLOOR_NUMERIC:
+		case F_CEIL_NUMERIC:
+		case F_CEILING_NUMERIC:
+		case F_INT4_NUMERIC:
+		case F_INT8_NUMERIC:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Whether a node is a step, and which one. */
 static bool
 find_step(Node *node, Step *step)
@@ -290,24 +323,10 @@ find_step(Node *node, Step *step)
 		case F_MOD_INT8_INT8:
 			found = note_division(step, args, true);
 			break;
-		case F_FLOOR_FLOAT8:
-		case F_CEIL_FLOAT8:
-		case F_CEILING_FLOAT8:
-		case F_ROUND_FLOAT8:
-		case F_TRUNC_FLOAT8:
-		case F_INT4_FLOAT8:
-		case F_INT8_FLOAT8:
-		case F_FLOOR_NUMERIC:
-		case F_CEIL_NUMERIC:
-		case F_CEILING_NUMERIC:
-		case F_INT4_NUMERIC:
-		case F_INT8_NUMERIC:
-			/* A whole number. */
-			step->unit = 1;
-			found = true;
-			break;
 		default:
-			return false;
+			found = returns_whole(function);
+			step->unit = 1;
+			break;
 	}
 	if (!found)
 		return false;
@@ -315,7 +334,11 @@ find_step(Node *node, Step *step)
 	node = strip_relabels(argument);
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0)
 		return false;
-	/* The bits of another type, such as an oid taken for an integer, are another number than the column's value. */
+
+	/*
+	 * The bits of another type, such as an oid taken for an integer, are another number than the
+	 * column's value.
+	 */
 	step->column = (const Var *) node;
 	return getBaseType(step->column->vartype) == getBaseType(exprType(argument));
 }
@@ -365,11 +388,15 @@ expression_blocks(Node *expression)
 	return blocks;
 }
 
-/* Whether the session's time zone keeps an offset that is a whole number of blocks within one that begins at a time. */
+/*
+ * Whether the session's time zone keeps an offset that is a whole number of blocks within one that
+ * begins at a time.
+ */
 static bool
 zone_is_steady(TimestampTz begin, int64 width)
 {
-	pg_time_t	seconds = begin / USECS_PER_SEC + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
+	pg_time_t	seconds = begin / USECS_PER_SEC + (POSTGRES_EPOCH_JDATE -
+												   UNIX_EPOCH_JDATE) * SECS_PER_DAY;
 	pg_time_t	transition;
 	struct pg_tm tm;
 	fsec_t		fsec;
@@ -378,9 +405,11 @@ zone_is_steady(TimestampTz begin, int64 width)
 	int			zone;
 	int			found;
 
-	if (timestamp2tm(begin, &zone, &tm, &fsec, NULL, NULL) != 0 || zone % (width / USECS_PER_SEC) != 0)
+	if (timestamp2tm(begin, &zone, &tm, &fsec, NULL, NULL) != 0 ||
+		zone % (width / USECS_PER_SEC) != 0)
 		return false;
-	found = pg_next_dst_boundary(&seconds, &offsets[0], &dst[0], &transition, &offsets[1], &dst[1], session_timezone);
+	found = pg_next_dst_boundary(&seconds, &offsets[0], &dst[0], &transition, &offsets[1], &dst[1],
+								 session_timezone);
 	return found == 0 || (found > 0 && transition >= seconds + width / USECS_PER_SEC);
 }
 
@@ -395,11 +424,17 @@ expression_block_is_known(const ExpressionBlocks *blocks, int64 block)
 		case BLOCKS_OF_CALENDAR:
 			return true;
 		case BLOCKS_OF_ZONE:
-			return !pg_mul_s64_overflow(block, blocks->width, &begin) && IS_VALID_TIMESTAMP(begin) &&
+			return !pg_mul_s64_overflow(block, blocks->width, &begin) &&
+				IS_VALID_TIMESTAMP(begin) &&
 				zone_is_steady(begin, blocks->width);
 		case BLOCKS_FROM_ORIGIN:
-			/* Where the distance from the origin is more than an int64 holds, date_bin fails, or wraps around in older versions. */
-			return block != BLOCK_BEFORE_ORIGIN && !pg_mul_s64_overflow(block + 1, blocks->width, &end) &&
+
+			/*
+			 * Where the distance from the origin is more than an int64 holds, date_bin fails, or
+			 * wraps around in older versions.
+			 */
+			return block != BLOCK_BEFORE_ORIGIN &&
+				!pg_mul_s64_overflow(block + 1, blocks->width, &end) &&
 				!pg_add_s64_overflow(blocks->origin, end, &end) && end <= blocks->end;
 		default:
 			return false;
@@ -419,7 +454,10 @@ expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, 
 	{
 		int64		value = column_batch_value(rows, i);
 
-		/* A division takes longer than all else, and rows that came together are often in the same block. */
+		/*
+		 * A division takes longer than all else, and rows that came together are often in the
+		 * same block.
+		 */
 		if (!known || value < begin || (uint64) value - (uint64) begin >= (uint64) of.width)
 		{
 			block = expression_block_of(&of, value);
@@ -439,14 +477,18 @@ is_no_builtin(Oid function, void *context)
 	return function >= FirstGenbkiObjectId;
 }
 
-/* Whether a part of an expression is no number and no truth value, or is computed by a function that is not built in. */
+/*
+ * Whether a part of an expression is no number and no truth value, or is computed by a function
+ * that is not built in.
+ */
 static bool
 is_no_arithmetic(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (!IsA(node, List) && !IsA(node, CaseWhen))
-		switch (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ? InvalidOid : getBaseType(exprType(node)))
+		switch (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ? InvalidOid :
+				getBaseType(exprType(node)))
 		{
 			case BOOLOID:
 			case INT2OID:
@@ -458,7 +500,8 @@ is_no_arithmetic(Node *node, void *context)
 			default:
 				return true;
 		}
-	return check_functions_in_node(node, is_no_builtin, context) || expression_tree_walker(node, is_no_arithmetic, context);
+	return check_functions_in_node(node, is_no_builtin, context) ||
+		expression_tree_walker(node, is_no_arithmetic, context);
 }
 
 bool
@@ -493,7 +536,10 @@ typedef struct ColumnRange
 	double		hi;
 } ColumnRange;
 
-/* Widens a range by the values in a slot of a column's statistics; false where one of them is not a number. */
+/*
+ * Widens a range by the values in a slot of a column's statistics; false where one of them is not
+ * a number.
+ */
 static bool
 add_slot(const VariableStatData *stats, int kind, Oid type, ColumnRange *range)
 {
@@ -580,13 +626,17 @@ has_no_bound(Node *node, void *context)
 	}
 }
 
-/* How many different values an expression has, NULL left out, at most; infinity if that is not known. */
+/*
+ * How many different values an expression has, NULL left out, at most; infinity if that is not
+ * known.
+ */
 static double
 values_most(PlannerInfo *root, Node *expression)
 {
 	Estimate	estimate = {root, 1};
 
-	if (has_no_bound(expression, &estimate) || contain_volatile_functions(expression) || expression_returns_set(expression))
+	if (has_no_bound(expression, &estimate) || contain_volatile_functions(expression) ||
+		expression_returns_set(expression))
 		return INFINITY;
 	return estimate.values;
 }
@@ -601,10 +651,16 @@ expression_blocks_most(PlannerInfo *root, Node *expression, double rows)
 	if (blocks.kind == BLOCKS_NONE ||
 		!column_range(root, linitial_node(Var, pull_var_clause(expression, 0)), &range))
 		return INFINITY;
-	/* Values are taken to be spread evenly.  From half of the rows on it is values that are remembered. */
+
+	/*
+	 * Values are taken to be spread evenly.  From half of the rows on it is values that are
+	 * remembered.
+	 */
 	if (blocks.kind == BLOCKS_FROM_ORIGIN && range.lo < (double) blocks.origin)
-		unknown = Min((double) blocks.origin - range.lo + 1, range.hi - range.lo + 1) / (range.hi - range.lo + 1);
-	return unknown > 0.5 ? INFINITY : (range.hi - range.lo) / (double) blocks.width + 2 + unknown * rows;
+		unknown = Min((double) blocks.origin - range.lo + 1,
+					  range.hi - range.lo + 1) / (range.hi - range.lo + 1);
+	return unknown > 0.5 ? INFINITY : (range.hi - range.lo) / (double) blocks.width + 2 +
+		unknown * rows;
 }
 
 double

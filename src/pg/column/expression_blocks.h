@@ -3,8 +3,9 @@
  *		Which neighbouring values of a column an expression takes for the same, and how many
  *		different values the expression can have at most.
  *
- * date_trunc('day', at), at::date and extract(hour FROM at) are the same of all times of an hour, and
- * id / 1000 of a thousand numbers.  Where a column's values hardly repeat, these blocks of them do.
+ * date_trunc('day', at), at::date and extract(hour FROM at) are the same of all times of an hour,
+ * and id / 1000 of a thousand numbers.  Where a column's values hardly repeat, these blocks of
+ * them do.
  */
 #ifndef HPSORT_PG_COLUMN_EXPRESSION_BLOCKS_H
 #define HPSORT_PG_COLUMN_EXPRESSION_BLOCKS_H
@@ -38,8 +39,8 @@ typedef struct ExpressionBlocks
 #define BLOCK_BEFORE_ORIGIN INT64CONST(-1)
 
 /*
- * The blocks of an expression of one column, of any kind of integers (column_kind).  Valid as long as the session's time zone
- * is what it is.
+ * The blocks of an expression of one column, of any kind of integers (column_kind).  Valid as long
+ * as the session's time zone is what it is.
  */
 extern ExpressionBlocks expression_blocks(Node *expression);
 
@@ -60,21 +61,27 @@ expression_block_of(const ExpressionBlocks *blocks, int64 value)
 }
 
 /* Writes the block of each row of a column's batch to result; of a row that is NULL, any. */
-extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows, int64 *result);
+extern void expression_blocks_find(const ExpressionBlocks *blocks, const ColumnBatch *rows,
+								   int64 *result);
 
 /*
- * For how many of so many rows an expression is evaluated at most that is remembered by blocks: once for each block that the column's values are in by the
- * column's statistics, and for each row in a block of which nothing is known.  Infinity if that cannot be said.
+ * For how many of so many rows an expression is evaluated at most that is remembered by blocks:
+ * once for each block that the column's values are in by the column's statistics, and for each row
+ * in a block of which nothing is known.  Infinity if that cannot be said.
  */
 extern double expression_blocks_most(PlannerInfo *root, Node *expression, double rows);
 
 /*
- * An estimate of how many different rows of these expressions there are in so many rows: core's estimate, which takes an expression to have as many
- * values as its column, unless the range of the column, or what the expression can be, says that there are fewer.
+ * An estimate of how many different rows of these expressions there are in so many rows: core's
+ * estimate, which takes an expression to have as many values as its column, unless the range of
+ * the column, or what the expression can be, says that there are fewer.
  */
 extern double expression_groups(PlannerInfo *root, List *expressions, double rows);
 
-/* Whether an expression is arithmetic: built-in functions of numbers, which take no longer than a look-up in a hash table. */
+/*
+ * Whether an expression is arithmetic: built-in functions of numbers, which take no longer than a
+ * look-up in a hash table.
+ */
 extern bool expression_is_arithmetic(Node *expression);
 
 #endif							/* HPSORT_PG_COLUMN_EXPRESSION_BLOCKS_H */

@@ -153,7 +153,8 @@ static size_t
 select_wide(const PackedKeys *values, const uint8 *marks, int64 *out)
 {
 	int32		keys[COLUMN_BATCH_KEYS];
-	size_t		n = kernel_select(values->values, values->width, values->n, values->base, marks, keys);
+	size_t		n = kernel_select(values->values, values->width, values->n, values->base, marks,
+								  keys);
 	size_t		i;
 
 	for (i = 0; i < n; i++)
@@ -230,7 +231,8 @@ extent_reader_add_tids(const ExtentReader *reader, BlockNumber first, int from, 
 	for (i = from; i < to; i++)
 	{
 		size_t		nrows = starts[i + 1] - starts[i];
-		size_t		n = number_rows(first + i, nrows, marks ? marks + (starts[i] - starts[from]) : NULL,
+		size_t		n = number_rows(first + i, nrows,
+									marks ? marks + (starts[i] - starts[from]) : NULL,
 									column_batch_space(batch, nrows).wide);
 
 		if (n == 0)

@@ -44,15 +44,18 @@ static const ValueRange everything = {PG_INT32_MIN, PG_INT32_MAX};
 
 /* Adds a condition to those of its column. */
 static void
-add_condition(Finding *finding, const Var *column, const ValueRange *ranges, size_t nranges, bool nulls)
+add_condition(Finding *finding, const Var *column, const ValueRange *ranges, size_t nranges,
+			  bool nulls)
 {
 	FilterCondition *condition = NULL;
 	ValueRange *both;
 	ListCell   *lc;
 
 	foreach(lc, finding->conditions)
+	{
 		if (((FilterCondition *) lfirst(lc))->attnum == column->varattno)
 			condition = (FilterCondition *) lfirst(lc);
+	}
 	if (condition == NULL)
 	{
 		condition = palloc0_object(FilterCondition);
@@ -64,7 +67,8 @@ add_condition(Finding *finding, const Var *column, const ValueRange *ranges, siz
 		finding->conditions = lappend(finding->conditions, condition);
 	}
 	both = palloc_array(ValueRange, condition->nranges + nranges);
-	condition->nranges = value_ranges_intersect(condition->ranges, condition->nranges, ranges, nranges,
+	condition->nranges = value_ranges_intersect(condition->ranges, condition->nranges, ranges,
+												nranges,
 												both);
 	pfree(condition->ranges);
 	condition->ranges = both;
@@ -123,7 +127,8 @@ known_value(const Expr *expression, const ExprContext *econtext, Datum *value, b
 		return true;
 	}
 	/* That of a subquery which has not been run yet is not known. */
-	if (param->paramkind == PARAM_EXEC && econtext->ecxt_param_exec_vals[param->paramid].execPlan == NULL)
+	if (param->paramkind == PARAM_EXEC &&
+		econtext->ecxt_param_exec_vals[param->paramid].execPlan == NULL)
 	{
 		*value = econtext->ecxt_param_exec_vals[param->paramid].value;
 		*isnull = econtext->ecxt_param_exec_vals[param->paramid].isnull;
@@ -142,7 +147,8 @@ is_integer(Oid type)
 static bool
 find_comparison(const Finding *finding, Oid op, Comparison *comparison)
 {
-	Oid			type = TupleDescAttr(RelationGetDescr(finding->rel), comparison->column->varattno - 1)->atttypid;
+	Oid			type = TupleDescAttr(RelationGetDescr(finding->rel),
+									 comparison->column->varattno - 1)->atttypid;
 	Oid			family = lookup_type_cache(getBaseType(type), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	int			strategy;
 	Oid			left;
@@ -186,7 +192,10 @@ find_sides(const Finding *finding, Oid op, List *args, Comparison *comparison, c
 
 /* --- clauses */
 
-/* The value of a Datum of the other side, as far as that matters: just outside of all keys at most. */
+/*
+ * The value of a Datum of the other side, as far as that matters: just outside of all keys at
+ * most.
+ */
 static int64
 compared_value(const Comparison *comparison, Datum datum)
 {
@@ -239,7 +248,8 @@ add_comparison(Finding *finding, const Comparison *comparison, Datum datum)
 		default:				/* UNEQUAL */
 			range.lo = range.hi = (int32) value;
 			add_condition(finding, comparison->column, others,
-						  value_ranges_complement(&range, value == (int32) value ? 1 : 0, others), false);
+						  value_ranges_complement(&range, value == (int32) value ? 1 : 0, others),
+						  false);
 			break;
 	}
 }
@@ -354,7 +364,8 @@ find_null_test(Finding *finding, const NullTest *test)
 
 /* Adds which values of a boolean are accepted, and whether NULLs are. */
 static bool
-add_boolean(Finding *finding, const Expr *expression, bool when_true, bool when_false, bool when_null)
+add_boolean(Finding *finding, const Expr *expression, bool when_true, bool when_false,
+			bool when_null)
 {
 	const Var  *column = plain_column(expression);
 	ValueRange	range = {when_false ? 0 : 1, when_true ? 1 : 0};
@@ -406,7 +417,8 @@ find_clause(Finding *finding, const Expr *clause)
 		case T_BoolExpr:
 			if (boolean->boolop == AND_EXPR)
 				return find_clauses(finding, boolean->args);
-			return boolean->boolop == NOT_EXPR && add_boolean(finding, linitial(boolean->args), false, true, false);
+			return boolean->boolop == NOT_EXPR && add_boolean(finding, linitial(boolean->args),
+															  false, true, false);
 		default:
 			return add_boolean(finding, clause, true, false, false);
 	}
@@ -418,15 +430,18 @@ find_clauses(Finding *finding, const List *clauses)
 	ListCell   *lc;
 
 	foreach(lc, clauses)
+	{
 		if (!find_clause(finding, lfirst(lc)))
 			return false;
+	}
 	return true;
 }
 
 bool
-filter_conditions_find(const ExprState *filter, ExprContext *econtext, Relation rel, List **conditions)
+filter_conditions_find(const ExprState *filter, ExprContext *econtext, Relation rel,
+					   List **conditions)
 {
-	Finding		finding = {.econtext = econtext, .rel = rel};
+	Finding		finding = {.econtext = econtext,.rel = rel};
 
 	if (filter->expr == NULL || !IsA(filter->expr, List) ||
 		!find_clauses(&finding, (const List *) filter->expr))

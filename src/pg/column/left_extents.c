@@ -78,13 +78,22 @@ left_extents_add(LeftExtents *left, const SourceColumn *columns, uint32 number,
 			columns[c].reader.extents[number % VISIBILITY_EXTENTS].generation;
 	if (left->purpose == LEFT_TO_ORDER)
 	{
-		left->bounds[at] = (LeftBounds) {first->base, first->top, first->rows, first->nulls};
+		left->bounds[at] = (LeftBounds)
+		{
+			first->base, first->top, first->rows, first->nulls
+		};
 		if (left->descending)
 			bound = ~(bound + first->top);
 		left->pairs[at] = ROWS_PAIR(bound ^ UINT32_C(1) << 31, at);
 	}
 	else
-		left->rows[at] = (SortRows) {.blocks = {valid->words[0], valid->words[1]}};
+		left->rows[at] = (SortRows)
+	{
+		.blocks =
+		{
+			valid->words[0], valid->words[1]
+		}
+	};
 	left->n++;
 }
 

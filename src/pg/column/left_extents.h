@@ -24,8 +24,8 @@ typedef enum LeftPurpose
 	 * Only the first rows in the order of the first column are wanted: extents are read in the
 	 * order of their bounds.  Each extent that is read makes fewer of the others worth reading,
 	 * and the extent in which the first row may be makes the fewest.  A column that grows with
-	 * the table is the reason: for its largest values, extents in the order of blocks would
-	 * each have rows that are wanted for a while.
+	 * the table is the reason: for its largest values, extents in the order of blocks would each
+	 * have rows that are wanted for a while.
 	 */
 	LEFT_TO_ORDER
 } LeftPurpose;

@@ -78,7 +78,8 @@ static void
 end_transaction(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
-		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT && event != XACT_EVENT_PREPARE)
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT &&
+		event != XACT_EVENT_PREPARE)
 		return;
 	if (shared_taken > 0)
 		pg_atomic_fetch_sub_u32(&shared->taken, shared_taken);

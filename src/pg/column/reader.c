@@ -116,8 +116,8 @@ evaluate_filters(ColumnReader *reader, ColumnBatch *batches)
 }
 
 /*
- * Whether reading columns of the slot, which filters have taken apart, is less work than walking over
- * the row's columns once more.
+ * Whether reading columns of the slot, which filters have taken apart, is less work than walking
+ * over the row's columns once more.
  */
 static inline bool
 has_taken_apart(const ColumnReader *reader)
@@ -157,10 +157,11 @@ ask_visible(ColumnReader *reader, Buffer buffer, BlockNumber block, OffsetNumber
 #define ROWS_AHEAD 128
 
 /*
- * Rows ahead of the one whose filter is evaluated: evaluating takes so long that few are enough, and that fetching all rows of a
- * page first, with nothing to be done meanwhile, is waited for.  WHERE of two columns that refuses all of 500,000 rows of 200 bytes,
- * in ms of processor time: all first 43.2, not ahead 40.1, by rows ahead 4: 37.4, 8: 37.0, 16: 36.9; core's scan 40
- * to 42 (Intel Xeon, PostgreSQL 17).
+ * Rows ahead of the one whose filter is evaluated: evaluating takes so long that few are enough,
+ * and that fetching all rows of a page first, with nothing to be done meanwhile, is waited for.
+ * WHERE of two columns that refuses all of 500,000 rows of 200 bytes, in ms of processor time: all
+ * first 43.2, not ahead 40.1, by rows ahead 4: 37.4, 8: 37.0, 16: 36.9; core's scan 40 to 42
+ * (Intel Xeon, PostgreSQL 17).
  */
 #define FILTERED_ROWS_AHEAD 8
 
@@ -204,6 +205,7 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	int			lines = PageGetMaxOffsetNumber(page);
 	int			distance = Min(lines, ROWS_AHEAD);
+
 	/* At rows: where they are filtered, that is later. */
 	bool		look = (notes != NOTE_COUNT && notes != NOTE_LINES) || !all_visible || serializable;
 	int			n = 0;
@@ -244,7 +246,8 @@ scan_page(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int32 *key
  * and evaluates the scan's other filters of them.
  */
 static void
-filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines, ColumnBatch *batches)
+filter_rows(ColumnReader *reader, Buffer buffer, Page page, Page ahead, int nlines,
+			ColumnBatch *batches)
 {
 	HeapTupleData tuple;
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -436,7 +439,8 @@ open_resident(ColumnReader *reader, const ColumnScan *scan)
 	resident.nblocks = heap->rs_nblocks;
 	reader->resident = resident_source_open(&resident);
 	if (reader->resident)
-		compat_block_stream_begin(&reader->others, heap, resident_source_next_block, reader->resident);
+		compat_block_stream_begin(&reader->others, heap, resident_source_next_block,
+								  reader->resident);
 }
 
 static void
@@ -459,7 +463,8 @@ static ResidentStep
 fill_resident(ColumnReader *reader, ColumnBatch *batches)
 {
 	BlockNumber block;
-	ResidentStep step = resident_source_fill(reader->resident, batches, reader->by_page ? &block : NULL);
+	ResidentStep step = resident_source_fill(reader->resident, batches,
+											 reader->by_page ? &block : NULL);
 
 	if (step == RESIDENT_ROWS && reader->by_page)
 		reader->unread = block;
@@ -507,7 +512,9 @@ next_from_resident(ColumnReader *reader, ColumnBatch *batches)
 
 /* --- the reader */
 
-/* Room for all rows of so many pages of a table, as far as is known, and for the rows of two more. */
+/*
+ * Room for all rows of so many pages of a table, as far as is known, and for the rows of two more.
+ */
 static size_t
 batch_room(Relation rel, BlockNumber nblocks)
 {
@@ -551,7 +558,9 @@ column_reader_open(const ColumnScan *scan)
 	reader->snapshot = reader->scan->rs_snapshot;
 	if (reader->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		elog(ERROR, "column reader needs an MVCC snapshot");
-	reader->room = reader->heap ? batch_room(scan->rel, ((HeapScanDesc) reader->scan)->rs_nblocks) : COLUMN_BATCH_KEYS;
+	reader->room = reader->heap ? batch_room(scan->rel,
+											 ((HeapScanDesc) reader->scan)->rs_nblocks) :
+		COLUMN_BATCH_KEYS;
 	if (scan->tids)
 		batch_pages_make(&reader->pages, reader->room);
 	/* Why not during recovery: see heap_prepare_pagescan. */

@@ -57,33 +57,33 @@ typedef struct ColumnScan
 	Relation	rel;
 	int			ncolumns;
 	const AttrNumber *attnums;	/* ncolumns, of types that column_kind knows */
-	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any
-								 * type; or NULL */
-	bool		keys;			/* columns are of types that column_type_is_key accepts, and
-								 * wide values are read as keys of a sort (column_narrow) */
+	const ColumnImage *images;	/* ncolumns, of which those that have a function are of any type;
+								 * or NULL */
+	bool		keys;			/* columns are of types that column_type_is_key accepts, and wide
+								 * values are read as keys of a sort (column_narrow) */
 	Snapshot	snapshot;
 	ParallelTableScanDesc parallel; /* NULL: one process reads all */
 	bool		for_change;		/* the query changes or locks rows of this table */
 
 	/*
-	 * The filter: only rows for which it is true are read.  It is evaluated in
-	 * econtext with the row in slot, which is of the kind that
-	 * table_slot_callbacks names.  Without any filter these three are NULL.
+	 * The filter: only rows for which it is true are read.  It is evaluated in econtext with the
+	 * row in slot, which is of the kind that table_slot_callbacks names.  Without any filter
+	 * these three are NULL.
 	 */
 	ExprState  *qual;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
 
 	/*
-	 * Conditions that are evaluated of the rows read, in the same way, and returned beside
-	 * their columns: states that ExecInitQual made.
+	 * Conditions that are evaluated of the rows read, in the same way, and returned beside their
+	 * columns: states that ExecInitQual made.
 	 */
 	int			nfilters;
 	ExprState **filters;
 
 	/*
-	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns
-	 * are resident may be left unread, since few of their rows will be looked at.
+	 * Of a heap: the rows' TIDs are returned, too.  unread: pages whose columns are resident may
+	 * be left unread, since few of their rows will be looked at.
 	 */
 	bool		tids;
 	bool		unread;

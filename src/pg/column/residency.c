@@ -66,9 +66,9 @@ residency_is_allowed(Relation rel, Snapshot snapshot)
 {
 	return snapshot->snapshot_type == SNAPSHOT_MVCC && !snapshot->takenDuringRecovery &&
 		!RecoveryInProgress() && RelationNeedsWAL(rel) && !is_new(rel) &&
-		/* Writers check for conflicts before they clear a bit, and rely on the page's lock. */
+	/* Writers check for conflicts before they clear a bit, and rely on the page's lock. */
 		!CheckForSerializableConflictOutNeeded(rel, snapshot) &&
-		/* A bit may be set while an old snapshot does not see all of the page. */
+	/* A bit may be set while an old snapshot does not see all of the page. */
 		!compat_snapshots_get_old();
 }
 

@@ -23,7 +23,10 @@
  */
 extern const char *residency_refusal(Relation rel, BlockNumber nblocks);
 
-/* Whether resident columns of such a table may be used, and filled, by this transaction with that snapshot. */
+/*
+ * Whether resident columns of such a table may be used, and filled, by this transaction with that
+ * snapshot.
+ */
 extern bool residency_is_allowed(Relation rel, Snapshot snapshot);
 
 /* The key of a column. */

@@ -2,8 +2,9 @@
  * resident_check.c
  *		A resident column compared with its table (see resident_check.h).
  *
- * Which blocks are valid is decided by a ResidentSource, as it is for queries.  The table is read by core's sequential
- * scan.  Both come in the order of blocks, so that one pass over the table is enough.
+ * Which blocks are valid is decided by a ResidentSource, as it is for queries.  The table is read
+ * by core's sequential scan.  Both come in the order of blocks, so that one pass over the table is
+ * enough.
  */
 #include "postgres.h"
 
@@ -92,7 +93,8 @@ check_blocks(ResidentSource *source, TableRows *table, ResidentCheck *check)
 	BlockNumber block;
 	ResidentStep step;
 
-	column_batch_make(&batch, BATCH_NULLS | (column_kind_is_wide(table->kind) ? BATCH_WIDE : BATCH_KEYS),
+	column_batch_make(&batch, BATCH_NULLS | (column_kind_is_wide(table->kind) ? BATCH_WIDE :
+											 BATCH_KEYS),
 					  MaxHeapTuplesPerPage);
 	column_batch_clear(&batch);
 	while ((step = resident_source_fill(source, &batch, &block)) != RESIDENT_END)
@@ -114,7 +116,8 @@ check_blocks(ResidentSource *source, TableRows *table, ResidentCheck *check)
 void
 resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check)
 {
-	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Check", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Resident Check",
+												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	TableRows	table = {
 		.attnum = attnum,

@@ -21,8 +21,9 @@ typedef struct ResidentCheck
 } ResidentCheck;
 
 /*
- * Compares a column in memory with a sequential scan of its table under the active snapshot.  The relation has storage,
- * is open and locked.  Nothing is captured, and the column's statistics do not count the check as a read.
+ * Compares a column in memory with a sequential scan of its table under the active snapshot.  The
+ * relation has storage, is open and locked.  Nothing is captured, and the column's statistics do
+ * not count the check as a read.
  */
 extern void resident_check_column(Relation rel, AttrNumber attnum, ResidentCheck *check);
 

@@ -141,7 +141,8 @@ resident_estimate(Oid relid, const ResidentQuestion *question, double tuples)
 	table_close(rel, NoLock);
 	if (question->looked_up && estimate.share > 0)
 		estimate.gpu = resident_rows_pay(summaries, ncolumns, question->nkeys);
-	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 && !estimate.gpu)
+	if (ncolumns == 1 && question->nkeys == 1 && !question->filtered && estimate.share > 0 &&
+		!estimate.gpu)
 	{
 		SortContext context;
 

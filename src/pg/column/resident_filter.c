@@ -2,8 +2,9 @@
  * resident_filter.c
  *		The filters of a scan, evaluated on resident extents (see resident_filter.h).
  *
- * A filter is conditions of columns, ANDed.  Each marks the rows that it accepts; values are unpacked
- * only of rows that have all marks, and not even looked at where an extent's bounds say enough.
+ * A filter is conditions of columns, ANDed.  Each marks the rows that it accepts; values are
+ * unpacked only of rows that have all marks, and not even looked at where an extent's bounds say
+ * enough.
  */
 #include "postgres.h"
 
@@ -134,7 +135,8 @@ resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader)
 }
 
 bool
-resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges, size_t *nranges,
+resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges,
+						  size_t *nranges,
 						  bool *nulls)
 {
 	int			i;
@@ -257,7 +259,10 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	size_t		kept = 0;
 	size_t		i;
 
-	filter->cutoff_range = (ValueRange) {cutoff->lo, cutoff->hi};
+	filter->cutoff_range = (ValueRange)
+	{
+		cutoff->lo, cutoff->hi
+	};
 	column->match = begin_column(filter, column);
 	/* NULLs are wanted in any case, so that some may match without any value that does. */
 	if (column->match == EXTENT_ALL)
@@ -276,7 +281,10 @@ cut_off(ResidentFilter *filter, int from, int to, size_t n, size_t naccepted)
 	return kept;
 }
 
-/* Appends to the batch of a filter whether it is true of the accepted rows; accepted is NULL if all are. */
+/*
+ * Appends to the batch of a filter whether it is true of the accepted rows; accepted is NULL if
+ * all are.
+ */
 static void
 add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int to, size_t n,
 		   size_t naccepted, const uint8 *accepted, ColumnBatch *batch)
@@ -306,7 +314,8 @@ add_filter(ResidentFilter *filter, const FilterColumns *columns, int from, int t
 
 /* Appends the values of the accepted rows to the batch of a column. */
 static void
-add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepted, ColumnBatch *batch)
+add_column(ResidentFilter *filter, int c, int from, int to, const uint8 *accepted,
+		   ColumnBatch *batch)
 {
 	const ExtentReader *reader = filter->readers[c];
 

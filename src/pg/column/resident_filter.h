@@ -39,29 +39,35 @@ typedef struct FilteredScan
  */
 extern ResidentFilter *resident_filter_make(const FilteredScan *scan);
 
-/* The columns that are read: those of the scan, then others that filters want.  Returns how many. */
+/*
+ * The columns that are read: those of the scan, then others that filters want.  Returns how many.
+ */
 extern int	resident_filter_columns(const ResidentFilter *filter, const AttrNumber **attnums);
 
 /* Where column c of these is read. */
 extern void resident_filter_read(ResidentFilter *filter, int c, const ExtentReader *reader);
 
 /*
- * Of column c of these: the set of values that the scan's qual accepts, and whether NULLs; false if it asks nothing
- * of the column.
+ * Of column c of these: the set of values that the scan's qual accepts, and whether NULLs; false
+ * if it asks nothing of the column.
  */
-extern bool resident_filter_condition(const ResidentFilter *filter, int c, const ValueRange **ranges, size_t *nranges,
+extern bool resident_filter_condition(const ResidentFilter *filter, int c,
+									  const ValueRange **ranges, size_t *nranges,
 									  bool *nulls);
 
-/* All columns have begun an extent: which of its rows the scan's qual accepts, as far as is known. */
+/*
+ * All columns have begun an extent: which of its rows the scan's qual accepts, as far as is known.
+ */
 extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 
 /* Whether the scan has no qual, so that only the cutoff leaves out rows. */
 extern bool resident_filter_only_cuts(const ResidentFilter *filter);
 
 /*
- * Adds those rows of blocks from .. to - 1 of an extent that begins with block first that the qual accepts to the batches of the scan, which
- * have room for all of them, if resident_filter_begin did not say EXTENT_NONE; they are no more than
- * COLUMN_BATCH_KEYS.  Returns how many it accepts; of these, the cutoff leaves out some.
+ * Adds those rows of blocks from ..  to - 1 of an extent that begins with block first that the
+ * qual accepts to the batches of the scan, which have room for all of them, if
+ * resident_filter_begin did not say EXTENT_NONE; they are no more than COLUMN_BATCH_KEYS.  Returns
+ * how many it accepts; of these, the cutoff leaves out some.
  */
 extern size_t resident_filter_add(ResidentFilter *filter, BlockNumber first, int from, int to,
 								  ColumnBatch *batches);

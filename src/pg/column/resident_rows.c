@@ -112,7 +112,8 @@ make_rows(LeftPurpose purpose, const SortContext *context, int ncolumns, size_t 
 }
 
 ResidentRows *
-resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys, const ResidentFilter *filter,
+resident_rows_make(const ResidentSummary *columns, int ncolumns, int nkeys,
+				   const ResidentFilter *filter,
 				   size_t room)
 {
 	ResidentRows *rows;
@@ -160,9 +161,13 @@ refuses_extent(const ResidentExtent *extent, const ValueRange *ranges, size_t nr
 	return true;
 }
 
-/* Whether bounds alone say that no row of an extent passes, of which all blocks are valid; *refused grows by its rows then. */
+/*
+ * Whether bounds alone say that no row of an extent passes, of which all blocks are valid;
+ * *refused grows by its rows then.
+ */
 static bool
-is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid,
+is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
+		   const ResidentBlocks *valid,
 		   uint64 *refused)
 {
 	const ValueRange *ranges;
@@ -187,7 +192,8 @@ is_refused(const ResidentRows *rows, const SourceColumn *columns, uint32 number,
 }
 
 bool
-resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number, const ResidentBlocks *valid,
+resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
+				  const ResidentBlocks *valid,
 				  uint64 *refused)
 {
 	int			c;
@@ -220,7 +226,8 @@ resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool
 	*lo = rows->lo[c];
 	*hi = rows->hi[c];
 	*nulls = rows->nulls[c];
-	if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &ranges, &nranges, &pass))
+	if (rows->filter == NULL || !resident_filter_condition(rows->filter, c, &ranges, &nranges,
+														   &pass))
 		return;
 	*nulls = *nulls && pass;
 	if (nranges == 0)
@@ -271,7 +278,10 @@ fetch_extent(void *arg, size_t i, const void **bytes, size_t *size)
 	return address && resident_holds(key, number, &extent, seen);
 }
 
-/* Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too many. */
+/*
+ * Adds the filter's conditions to a layout, and their ranges to ranges; false if there are too
+ * many.
+ */
 static bool
 add_conditions(const ResidentRows *rows, RowsLayout *layout, ValueRange *ranges)
 {
@@ -311,7 +321,8 @@ failed(ResidentRows *rows, const SortError *err)
 }
 
 bool
-resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys, size_t n)
+resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys,
+				   size_t n)
 {
 	ValueRange	ranges[ROWS_MAX_RANGES];
 	RowsJob		job = {
@@ -355,7 +366,8 @@ resident_rows_keys(const ResidentRows *rows)
 }
 
 bool
-resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n, void *answers)
+resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
+				   void *answers)
 {
 	SortStatus	status;
 	SortError	err;

@@ -45,33 +45,42 @@ extern LeftExtents *resident_rows_extents(const ResidentRows *rows);
  */
 extern bool resident_rows_are_counted(const ResidentSummary *column);
 
-/* Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs. */
+/*
+ * Whether rows with such bounds of the columns of their key are worth the GPU; asks for its costs.
+ */
 extern bool resident_rows_pay(const ResidentSummary *columns, int ncolumns, int nkeys);
 
 /*
- * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False if it is not needed: all blocks
- * are valid, and bounds say that no row passes the filter; then their number is added to *refused.
+ * Adds an extent, as the columns' readers know it, and those of its blocks that are valid.  False
+ * if it is not needed: all blocks are valid, and bounds say that no row passes the filter; then
+ * their number is added to *refused.
  */
 extern bool resident_rows_add(ResidentRows *rows, const SourceColumn *columns, uint32 number,
 							  const ResidentBlocks *valid, uint64 *refused);
 
 /* --- for a ResidentRowsHandler, which is called once */
 
-/* The bounds of column c's values in rows that may pass, as batches have them (lo > hi: none), and whether there are NULLs. */
-extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi, bool *nulls);
+/*
+ * The bounds of column c's values in rows that may pass, as batches have them (lo > hi: none), and
+ * whether there are NULLs.
+ */
+extern void resident_rows_bounds(const ResidentRows *rows, int c, int32 *lo, int32 *hi,
+								 bool *nulls);
 
 /*
- * Has the GPU put keys in order: those of rows, by a layout whose first columns have been filled in but for conditions,
- * and n other keys.  False if it could not.
+ * Has the GPU put keys in order: those of rows, by a layout whose first columns have been filled
+ * in but for conditions, and n other keys.  False if it could not.
  */
-extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi, const int32 *keys,
+extern bool resident_rows_sort(ResidentRows *rows, RowsLayout *layout, int32 lo, int32 hi,
+							   const int32 *keys,
 							   size_t n);
 
 /* How many keys there are. */
 extern int64 resident_rows_keys(const ResidentRows *rows);
 
 /* Answers questions about them, as SortDevice.look_up; false if the GPU could not. */
-extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n, void *answers);
+extern bool resident_rows_look(ResidentRows *rows, SortLook look, const void *questions, size_t n,
+							   void *answers);
 
 /* The GPU is no longer needed. */
 extern void resident_rows_end(ResidentRows *rows);

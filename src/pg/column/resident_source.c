@@ -22,8 +22,8 @@
 #include "pg/resident/resident.h"
 
 /*
- * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes all of
- * those that are not resident.
+ * Blocks that are listed before they are read.  In a parallel scan few, so that no process takes
+ * all of those that are not resident.
  */
 #define LIST_BLOCKS 4096
 #define LIST_BLOCKS_PARALLEL 512
@@ -51,7 +51,8 @@ struct ResidentSource
 	int			at;				/* the next block */
 	ResidentBlocks valid;
 	ExtentMatch match;			/* which rows the filter accepts */
-	bool	   *wanted;			/* of each column, while an extent is begun: whether it is captured */
+	bool	   *wanted;			/* of each column, while an extent is begun: whether it is
+								 * captured */
 	uint8	   *moves;			/* ... and its moves */
 
 	PageList   *pages;			/* blocks to be read from pages */
@@ -99,7 +100,8 @@ begin_columns(ResidentSource *source)
 	{
 		SourceColumn *column = &source->columns[c];
 		ResidentKey *key = &column->reader.key;
-		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), scan->attnums[c] - 1)->atttypid;
+		Oid			type = TupleDescAttr(RelationGetDescr(scan->rel),
+										 scan->attnums[c] - 1)->atttypid;
 
 		residency_key(scan->rel, scan->attnums[c], key);
 		column->reader.wide = !scan->keys && column_kind_is_wide(column_read_kind(type));
@@ -148,13 +150,15 @@ resident_source_open(const ResidentScan *scan)
 	source->saved = palloc_array(ColumnBatch, scan->nbatches);
 	source->wanted = palloc_array(bool, scan->ncolumns);
 	source->moves = palloc_array(uint8, scan->ncolumns);
-	source->pages = page_list_make(scan->rel, scan->nblocks, scan->ncolumns, source->capture_columns,
+	source->pages = page_list_make(scan->rel, scan->nblocks, scan->ncolumns,
+								   source->capture_columns,
 								   scan->parallel ? LIST_BLOCKS_PARALLEL : LIST_BLOCKS);
 	if (scan->packed)
 		source->packed = palloc(PACKED_BYTES);
+
 	/*
-	 * Processes that share a scan share its extents one by one, unless bounds are all that is compared of most of
-	 * them: then one process takes in a moment what would be little for each.
+	 * Processes that share a scan share its extents one by one, unless bounds are all that is
+	 * compared of most of them: then one process takes in a moment what would be little for each.
 	 */
 	if (scan->cutoff && (scan->parallel == NULL || resident_filter_only_cuts(scan->filter)))
 		source->left = left_extents_make(LEFT_TO_ORDER, scan->ncolumns, scan->cutoff->descending,
@@ -180,7 +184,8 @@ resident_source_close(ResidentSource *source)
 		SourceColumn *column = &source->columns[c];
 
 		column->use.complete = source->complete;
-		column->use.reason = resident_valid_reason(column, &source->capture_columns[c], source->blocks);
+		column->use.reason = resident_valid_reason(column, &source->capture_columns[c],
+												   source->blocks);
 		resident_end(&column->reader.key, &column->use);
 	}
 	page_list_free(source->pages);
@@ -244,7 +249,8 @@ take_blocks(ResidentSource *source)
 		if (taken >= nblocks)
 			return false;
 		source->first = (BlockNumber) ((start + taken) % nblocks);
-		source->nblocks = (int) (Min(visibility_extent_end(source->first), nblocks) - source->first);
+		source->nblocks = (int) (Min(visibility_extent_end(source->first), nblocks) -
+								 source->first);
 		source->nblocks = (int) Min((uint64) source->nblocks, nblocks - taken);
 	} while (!pg_atomic_compare_exchange_u64(&parallel->phs_nallocated, &taken,
 											 taken + source->nblocks));
@@ -252,7 +258,9 @@ take_blocks(ResidentSource *source)
 	return true;
 }
 
-/* Copies the page of the map that has the blocks taken, and what is known of its extents, before. */
+/*
+ * Copies the page of the map that has the blocks taken, and what is known of its extents, before.
+ */
 static void
 look_at_map(ResidentSource *source)
 {
@@ -303,13 +311,15 @@ begin_extent(ResidentSource *source)
 	int			c;
 
 	look_at_map(source);
-	look = (ResidentLook) {
+	look = (ResidentLook)
+	{
 		.rel = source->scan.rel,
-		.lsn = source->map.lsn,
-		.nblocks = source->nblocks,
-		.whole = source->first == extent_first &&
-			source->first + source->nblocks == Min(visibility_extent_end(source->first), source->scan.nblocks),
-		.later = source->left != NULL
+			.lsn = source->map.lsn,
+			.nblocks = source->nblocks,
+			.whole = source->first == extent_first &&
+			source->first + source->nblocks == Min(visibility_extent_end(source->first),
+												   source->scan.nblocks),
+			.later = source->left != NULL
 	};
 	visible = visibility_copy_blocks(&source->map, extent_first, end);
 	visible = resident_blocks_and(&visible, &taken);
@@ -318,7 +328,8 @@ begin_extent(ResidentSource *source)
 	{
 		SourceColumn *column = &source->columns[c];
 		bool		known;
-		ResidentBlocks valid = resident_valid_find(&look, column, number, extent_first, &visible, &known);
+		ResidentBlocks valid = resident_valid_find(&look, column, number, extent_first, &visible,
+												   &known);
 
 		wanted[c] = resident_valid_wants_capture(&look, column, number, &visible, &valid, known);
 		moves[c] = extent_reader_extent(&column->reader, number)->moves;
@@ -415,7 +426,8 @@ next_run(const ResidentSource *source, int *from, int *to, size_t max, bool sing
 	*from = *to = Min(resident_blocks_next(&source->valid, *from, true), source->nblocks);
 	if (*from == source->nblocks)
 		return false;
-	end = single ? *from + 1 : Min(resident_blocks_next(&source->valid, *from, false), source->nblocks);
+	end = single ? *from + 1 : Min(resident_blocks_next(&source->valid, *from, false),
+								   source->nblocks);
 	if (starts[end] - starts[*from] <= max)
 		*to = end;
 	else
@@ -496,7 +508,8 @@ fill_from_extent(ResidentSource *source, ColumnBatch *batches, bool single)
 		size_t		added = extent_reader_rows(&source->columns[0].reader, from, to);
 
 		if (pack)
-			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed, PACKED_BYTES, &batches[0]);
+			extent_reader_add_packed(&source->columns[0].reader, from, to, source->packed,
+									 PACKED_BYTES, &batches[0]);
 		else
 			added = add_blocks(source, from, to, batches);
 		room -= added;
@@ -638,8 +651,8 @@ fill_from_left(ResidentSource *source, ColumnBatch *batches)
 	LeftExtent	next;
 
 	/*
-	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed
-	 * before the next extent is begun.
+	 * Also in the order of bounds: an extent's rows may move the cutoff, and are consumed before
+	 * the next extent is begun.
 	 */
 	if ((!source->asked || purpose == LEFT_TO_ORDER) && batches[0].n > 0)
 		return RESIDENT_FULL;
@@ -690,7 +703,8 @@ resident_source_fill(ResidentSource *source, ColumnBatch *batches, BlockNumber *
 			continue;
 		}
 		source->at = source->nblocks;
-		if (page_list_is_full(source->pages) || (source->ended && !page_list_is_empty(source->pages)))
+		if (page_list_is_full(source->pages) || (source->ended &&
+												 !page_list_is_empty(source->pages)))
 		{
 			page_list_start(source->pages);
 			return RESIDENT_PAGES;

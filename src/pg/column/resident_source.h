@@ -44,7 +44,7 @@ typedef struct ResidentScan
 	bool		keys;			/* as in ColumnScan */
 	bool		packed;			/* batches may be packed */
 	bool		runs;			/* and be runs */
-	ResidentRowsHandler *handler; /* as in ColumnScan */
+	ResidentRowsHandler *handler;	/* as in ColumnScan */
 } ResidentScan;
 
 /*
@@ -62,8 +62,9 @@ typedef enum ResidentStep
 } ResidentStep;
 
 /*
- * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is for scans without runs and
- * without a taker, the rows of a single block, never packed, and *one is its number.
+ * Adds rows of valid blocks to batches, if some more fit, whole blocks only.  With one, which is
+ * for scans without runs and without a taker, the rows of a single block, never packed, and *one
+ * is its number.
  */
 extern ResidentStep resident_source_fill(ResidentSource *source, ColumnBatch *batches,
 										 BlockNumber *one);

@@ -1,7 +1,7 @@
 /*
  * resident_valid.c
- *		Which blocks of a scan's resident extents are valid, by the rule of docs/resident.md, and which extents
- *		are to be made anew.
+ *		Which blocks of a scan's resident extents are valid, by the rule of docs/resident.md, and
+ *		which extents are to be made anew.
  */
 #include "postgres.h"
 
@@ -29,7 +29,8 @@ keep_unchanged(const ResidentLook *look, const SourceColumn *column, BlockNumber
 		CHECK_FOR_INTERRUPTS();
 		if (resident_blocks_has(blocks, i) &&
 			(i >= (int) column->reader.header.extent.nblocks ||
-			 !visibility_page_has_lsn(look->rel, first + i, column->reader.header.extent.stamps[i])))
+			 !visibility_page_has_lsn(look->rel, first + i,
+									  column->reader.header.extent.stamps[i])))
 			resident_blocks_remove(blocks, i);
 	}
 }
@@ -53,8 +54,9 @@ refresh_extent(const ResidentLook *look, SourceColumn *column, uint32 number,
 }
 
 ResidentBlocks
-resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 number, BlockNumber extent_first,
-						   const ResidentBlocks *visible, bool *known)
+resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 number,
+					BlockNumber extent_first,
+					const ResidentBlocks *visible, bool *known)
 {
 	ResidentExtent *extent = extent_reader_extent(&column->reader, number);
 	ResidentBlocks none = {{0, 0}};
@@ -87,14 +89,16 @@ resident_valid_find(const ResidentLook *look, SourceColumn *column, uint32 numbe
 		*known = false;
 	}
 	extent->last = look->lsn;
-	if (usage != extent->usage || moves != extent->moves || skip != extent->skip || last != extent->last)
+	if (usage != extent->usage || moves != extent->moves || skip != extent->skip ||
+		last != extent->last)
 		resident_mark(&column->reader.key, number, extent);
 	return valid;
 }
 
 bool
 resident_valid_wants_capture(const ResidentLook *look, SourceColumn *column, uint32 number,
-							  const ResidentBlocks *visible, const ResidentBlocks *valid, bool known)
+							 const ResidentBlocks *visible, const ResidentBlocks *valid,
+							 bool known)
 {
 	const ResidentExtent *extent = extent_reader_extent(&column->reader, number);
 
@@ -120,18 +124,21 @@ resident_valid_keep_aligned(const SourceColumn *columns, int ncolumns, ResidentB
 		const uint32 *others = extent_starts(&columns[c].reader.header.extent);
 
 		for (i = 0; i < RESIDENT_EXTENT_BLOCKS; i++)
-			if (resident_blocks_has(valid, i) && starts[i + 1] - starts[i] != others[i + 1] - others[i])
+			if (resident_blocks_has(valid, i) && starts[i + 1] - starts[i] != others[i + 1] -
+				others[i])
 				resident_blocks_remove(valid, i);
 	}
 }
 
 void
-resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number, ResidentBlocks *valid)
+resident_valid_keep_numbered(SourceColumn *columns, int ncolumns, uint32 number,
+							 ResidentBlocks *valid)
 {
 	int			c;
 
 	for (c = 0; c < ncolumns; c++)
-		*valid = resident_blocks_and(valid, &extent_reader_extent(&columns[c].reader, number)->numbered);
+		*valid = resident_blocks_and(valid, &extent_reader_extent(&columns[c].reader,
+																  number)->numbered);
 }
 
 ResidentReason

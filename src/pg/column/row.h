@@ -34,8 +34,8 @@ typedef struct RowColumn
 	AttrNumber	attnum;
 	ColumnKind	kind;
 	int			batch;			/* index of its ColumnBatch */
-	int			offset;			/* from the start of a row's data, if it has no
-								 * NULLs before the column; -1 if that varies */
+	int			offset;			/* from the start of a row's data, if it has no NULLs before the
+								 * column; -1 if that varies */
 	bool		wide;			/* goes to ColumnBatch.wide */
 	ColumnImage image;			/* of COLUMN_KIND_IMAGE ... */
 	int16		length;			/* ... and of its values, as attlen ... */

@@ -57,11 +57,15 @@ row_fetch_add_page(RowFetch *fetch, PageBuffer page)
 		uint32		more = Min(fetch->room / 4, ROW_PLACE_PAGES - fetch->room);
 
 		if (more == 0)
-			elog(ERROR, "more pages of table \"%s\" than places can number", RelationGetRelationName(fetch->rel));
+			elog(ERROR, "more pages of table \"%s\" than places can number",
+				 RelationGetRelationName(fetch->rel));
 		fetch->room += more;
 		fetch->pages = repalloc_huge(fetch->pages, (Size) fetch->room * sizeof(RowFetchPage));
 	}
-	fetch->pages[fetch->npages] = (RowFetchPage) {page.block, 2 * page.buffer};
+	fetch->pages[fetch->npages] = (RowFetchPage)
+	{
+		page.block, 2 * page.buffer
+	};
 	return fetch->npages++;
 }
 

@@ -50,13 +50,14 @@
 	((OffsetNumber) ((place) & ((UINT32_C(1) << ROW_PLACE_LINE_BITS) - 1)))
 
 /*
- * A page, in as few bytes as possible: each row that is fetched needs that of its page, and the fewer cache lines
- * these take, the more rows find theirs in the cache.
+ * A page, in as few bytes as possible: each row that is fetched needs that of its page, and the
+ * fewer cache lines these take, the more rows find theirs in the cache.
  */
 typedef struct RowFetchPage
 {
 	BlockNumber block;
-	int32		where;			/* twice the buffer that it is in, or was last, and 1 more while it is pinned */
+	int32		where;			/* twice the buffer that it is in, or was last, and 1 more while
+								 * it is pinned */
 } RowFetchPage;
 
 /* The line pointer of a row as an integer, never 0. */
@@ -84,12 +85,16 @@ typedef struct RowFetch
 extern RowFetch *row_fetch_create(Relation rel, MemoryContext memory);
 
 /*
- * Takes the pins of so many pages out of the budget, or as many as are left, so that nobody else gets
- * them before the pages are pinned.  row_fetch_unpin gives them back; pages that are pinned after it take theirs one by one.
+ * Takes the pins of so many pages out of the budget, or as many as are left, so that nobody else
+ * gets them before the pages are pinned.  row_fetch_unpin gives them back; pages that are pinned
+ * after it take theirs one by one.
  */
 extern void row_fetch_reserve(RowFetch *fetch, uint32 pages);
 
-/* Adds a page that has just been read, or not at all, and returns its number; an error if there are ROW_PLACE_PAGES of them already. */
+/*
+ * Adds a page that has just been read, or not at all, and returns its number; an error if there
+ * are ROW_PLACE_PAGES of them already.
+ */
 extern uint32 row_fetch_add_page(RowFetch *fetch, PageBuffer page);
 
 /* No more pages will be added: frees the memory for them. */
@@ -106,14 +111,15 @@ extern Size row_fetch_memory(const RowFetch *fetch);
 extern void row_fetch_unpin(RowFetch *fetch);
 
 /*
- * Returns whether somebody waits for a page that is pinned here.  It looks at all pages, but at none
- * within a second after it has done so.
+ * Returns whether somebody waits for a page that is pinned here.  It looks at all pages, but at
+ * none within a second after it has done so.
  */
 extern bool row_fetch_is_waited_for(RowFetch *fetch);
 
 /*
- * Pins a page added, which stays pinned; NULL if it has not been read, or may not stay so.  Its rows do not
- * move any more: their line pointers can be kept beside their places, for row_fetch_item.
+ * Pins a page added, which stays pinned; NULL if it has not been read, or may not stay so.  Its
+ * rows do not move any more: their line pointers can be kept beside their places, for
+ * row_fetch_item.
  */
 extern Page row_fetch_keep(RowFetch *fetch, uint32 number);
 
@@ -137,8 +143,9 @@ row_fetch_page(RowFetchPage page)
 }
 
 /*
- * Sets the TID of a place.  It is not copied from where it has just been set: the processor would wait for these
- * stores, of 16 bits each, before it could load the 32 that a copy takes: a third of what returning a row takes.
+ * Sets the TID of a place.  It is not copied from where it has just been set: the processor would
+ * wait for these stores, of 16 bits each, before it could load the 32 that a copy takes: a third
+ * of what returning a row takes.
  */
 static inline void
 row_fetch_set_tid(const RowFetch *fetch, uint32 place, ItemPointer tid)
@@ -190,8 +197,8 @@ row_fetch_stays(const RowFetch *fetch, uint32 place)
  * The rest has rows in the processor's cache before they are fetched: line pointers first.  So many
  * are prefetched at once, in loops that do nothing else: a prefetch holds the processor up while
  * the page's address is translated, and only loops as short as these have several of these
- * translations under way at a time.  1e7 rows of 117 bytes by a uuid, three of their columns: 3.8 s with a
- * prefetch in front of each row, 2.4 s with these (two cores of a virtual machine).
+ * translations under way at a time.  1e7 rows of 117 bytes by a uuid, three of their columns: 3.8
+ * s with a prefetch in front of each row, 2.4 s with these (two cores of a virtual machine).
  *
  * Unless they are inlined always, gcc takes functions that only prefetch for ones without an
  * effect, and leaves the calls out.
@@ -199,9 +206,10 @@ row_fetch_stays(const RowFetch *fetch, uint32 place)
 #define ROW_FETCH_AT_ONCE 32
 
 /*
- * Prefetches the line pointer of a row, whose address follows from the number of the buffer: the page is not read, so
- * that it need not be pinned, nor be in that buffer any more.  Where it is not pinned, what pinning it will read is
- * prefetched as well.  Of a page that has never been read nothing is prefetched.
+ * Prefetches the line pointer of a row, whose address follows from the number of the buffer: the
+ * page is not read, so that it need not be pinned, nor be in that buffer any more.  Where it is
+ * not pinned, what pinning it will read is prefetched as well.  Of a page that has never been read
+ * nothing is prefetched.
  */
 static pg_attribute_always_inline void
 row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
@@ -215,19 +223,22 @@ row_fetch_prefetch_line(const RowFetch *fetch, uint32 place)
 }
 
 /*
- * Prefetches a row.  Its line pointer is read, and so its page is pinned, if it may stay so; if not, nothing is
- * prefetched.  Rows fetched before may be unpinned if their pages do not stay pinned.
+ * Prefetches a row.  Its line pointer is read, and so its page is pinned, if it may stay so; if
+ * not, nothing is prefetched.  Rows fetched before may be unpinned if their pages do not stay
+ * pinned.
  */
 static pg_attribute_always_inline void
 row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 {
 	uint32		number = ROW_PLACE_PAGE(place);
 	RowFetchPage at = fetch->pages[number];
-	Page		page = likely(row_fetch_is_pinned(at)) ? row_fetch_page(at) : row_fetch_keep(fetch, number);
+	Page		page = likely(row_fetch_is_pinned(at)) ? row_fetch_page(at) :
+	row_fetch_keep(fetch, number);
 
 	if (likely(page != NULL))
 	{
-		const char *row = (const char *) page + ItemIdGetOffset(PageGetItemId(page, ROW_PLACE_LINE(place)));
+		ItemId		line = PageGetItemId(page, ROW_PLACE_LINE(place));
+		const char *row = (const char *) page + ItemIdGetOffset(line);
 
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + 64);
@@ -237,11 +248,12 @@ row_fetch_prefetch_row(RowFetch *fetch, uint32 place)
 static pg_attribute_always_inline void
 row_fetch_prefetch_item(const RowFetch *fetch, uint32 place, uint32 item)
 {
-	const char *row = (const char *) row_fetch_page(fetch->pages[ROW_PLACE_PAGE(place)]) + ROW_ITEM_OFFSET(item);
+	const char *row = (const char *) row_fetch_page(fetch->pages[ROW_PLACE_PAGE(place)]) +
+	ROW_ITEM_OFFSET(item);
 
 	/*
-	 * Past the second-level cache: a row is wanted once, and there it would take the place of page tables, in which
-	 * nearly every row's address has to be looked up.
+	 * Past the second-level cache: a row is wanted once, and there it would take the place of
+	 * page tables, in which nearly every row's address has to be looked up.
 	 */
 	__builtin_prefetch(row, 0, 0);
 	__builtin_prefetch(row + 64, 0, 0);

@@ -27,7 +27,7 @@ column_batches_make(const ColumnScan *scan, const ColumnReader *reader)
 			AttrNumber	attnum = scan->attnums[b];
 			Oid			type = TupleDescAttr(RelationGetDescr(scan->rel), attnum - 1)->atttypid;
 			bool		wide = (scan->images && scan->images[b].make) ||
-				column_kind_is_wide(column_read_kind(type));
+			column_kind_is_wide(column_read_kind(type));
 
 			arrays = wide && !scan->keys ? BATCH_WIDE : BATCH_KEYS;
 		}
@@ -100,8 +100,11 @@ column_blocks_explain(const ColumnBlocks *blocks, ExplainState *es)
 		return;
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Resident Blocks",
-							psprintf(INT64_FORMAT " of " INT64_FORMAT "%s", blocks->resident, blocks->all,
-									 blocks->gpu > 0 ? psprintf(", " INT64_FORMAT " on the GPU", blocks->gpu) : ""),
+							psprintf(INT64_FORMAT " of " INT64_FORMAT "%s", blocks->resident,
+									 blocks->all,
+									 blocks->gpu > 0 ?
+									 psprintf(", " INT64_FORMAT " on the GPU", blocks->gpu) :
+									 ""),
 							es);
 	else
 	{

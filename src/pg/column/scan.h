@@ -25,8 +25,8 @@ extern void column_batches_free(const ColumnScan *scan, ColumnBatch *batches);
 
 /*
  * Takes a batch: an element for each column of the scan, then one for each filter,
- * then one for TIDs (column_scan_nbatches).  The rows may be changed in place (column_batch_rows), and are overwritten
- * by the next batch.
+ * then one for TIDs (column_scan_nbatches).  The rows may be changed in place (column_batch_rows),
+ * and are overwritten by the next batch.
  */
 typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
 
@@ -39,7 +39,7 @@ typedef void (*ColumnConsume) (void *arg, const ColumnBatch *batches);
  * reading as if the node had returned them; or NULL.
  */
 extern PGDLLEXPORT uint64 column_scan_read(const ColumnScan *scan, PlanState *instrumented,
-							   ColumnConsume consume, void *arg);
+										   ColumnConsume consume, void *arg);
 
 /*
  * Describes in scan what a SeqScan node, initialized but never run, would read:

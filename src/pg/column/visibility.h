@@ -62,13 +62,15 @@ visibility_extent(BlockNumber block)
 }
 
 /*
- * How many extents a list for so many columns has room for at first, of a table of so many blocks, which are not 0: as a rule all of
- * them, since a list that grows copies what it has, and touches more memory than it needs.
+ * How many extents a list for so many columns has room for at first, of a table of so many blocks,
+ * which are not 0: as a rule all of them, since a list that grows copies what it has, and touches
+ * more memory than it needs.
  */
 static inline size_t
 visibility_first_room(BlockNumber nblocks, int ncolumns)
 {
-	return Min(visibility_extent(nblocks - 1) + 1, Max((size_t) 128 * 1024 / ncolumns, VISIBILITY_EXTENTS));
+	return Min(visibility_extent(nblocks - 1) + 1,
+			   Max((size_t) 128 * 1024 / ncolumns, VISIBILITY_EXTENTS));
 }
 
 /* The first block of the extent of that number. */
@@ -80,8 +82,8 @@ visibility_extent_start(uint32 number)
 }
 
 /*
- * The first block of the extent behind the one that has the block.  InvalidBlockNumber is as many blocks as a table
- * can have, which are fewer than its last extent could.
+ * The first block of the extent behind the one that has the block.  InvalidBlockNumber is as many
+ * blocks as a table can have, which are fewer than its last extent could.
  */
 static inline BlockNumber
 visibility_extent_end(BlockNumber block)
@@ -150,7 +152,10 @@ resident_blocks_any(const ResidentBlocks *blocks)
 	return (blocks->words[0] | blocks->words[1]) != 0;
 }
 
-/* The first block from i on that is in the set, or that is not; RESIDENT_EXTENT_BLOCKS: there is none. */
+/*
+ * The first block from i on that is in the set, or that is not; RESIDENT_EXTENT_BLOCKS: there is
+ * none.
+ */
 static inline int
 resident_blocks_next(const ResidentBlocks *blocks, int i, bool has)
 {

@@ -224,7 +224,8 @@ array_of_type(ArrayType *keys, Oid type)
 {
 	bool		wide = type == INT8OID;
 	int			items = ARR_DIMS(keys)[0];
-	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) : ARR_OVERHEAD_NONULLS(1);
+	Size		overhead = ARR_HASNULL(keys) ? ARR_OVERHEAD_WITHNULLS(1, items) :
+	ARR_OVERHEAD_NONULLS(1);
 	Size		n = (VARSIZE(keys) - overhead) / sizeof(int32);
 	Size		size = overhead + n * (wide ? sizeof(int64) : sizeof(int16));
 	const int32 *from = (const int32 *) ARR_DATA_PTR(keys);

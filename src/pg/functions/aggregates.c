@@ -264,7 +264,8 @@ add_row(FunctionCallInfo fcinfo, Oid type)
 
 		if (sorter_is_full(sorter))
 			flush_sorter(sorter);
-		sorter_put_key(sorter, type == INT4OID ? PG_GETARG_INT32(1) : column_key(type, PG_GETARG_DATUM(1)));
+		sorter_put_key(sorter, type == INT4OID ? PG_GETARG_INT32(1) :
+					   column_key(type, PG_GETARG_DATUM(1)));
 	}
 	PG_RETURN_POINTER(state);
 }

@@ -207,9 +207,13 @@ order_among_nulls(ArrayType *array, int n, int nulls, bool nulls_first, int32 *o
 	pfree(position);
 }
 
-/* The stable sorting permutation of an array whose keys, n of them, are these or have these images. */
+/*
+ * The stable sorting permutation of an array whose keys, n of them, are these or have these
+ * images.
+ */
 static ArrayType *
-order_array(const char *function, ArrayType *array, const int32 *keys, int n, int nulls, SortOrder order,
+order_array(const char *function, ArrayType *array, const int32 *keys, int n, int nulls,
+			SortOrder order,
 			const SortContext *context)
 {
 	SortError	err;
@@ -223,7 +227,8 @@ order_array(const char *function, ArrayType *array, const int32 *keys, int n, in
 	pg_sort_check(sorter_add_array(&sorter, keys, n, &err), &err);
 	pg_sort_check(sorter_finish(&sorter, SORT_WANT_PERMUTATION, &err), &err);
 	pg_sort_check(sorter_read_permutation(&sorter, order.descending, 1,
-										  (uint32 *) out + (order.nulls_first ? nulls : 0), &err), &err);
+										  (uint32 *) out + (order.nulls_first ? nulls : 0), &err),
+				  &err);
 	last_sort_record(function, &sorter, NULL, nulls);
 	sorter_reset(&sorter);
 	if (nulls > 0)

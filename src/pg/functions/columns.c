@@ -23,7 +23,10 @@ PG_FUNCTION_INFO_V1(hpsort_column_array);
 PG_FUNCTION_INFO_V1(hpsort_column_runs);
 PG_FUNCTION_INFO_V1(hpsort_support_column);
 
-/* The arguments of each of the three functions: (rel regclass, attribute name, lo int4, hi int4, descending bool, nulls_first bool) */
+/*
+ * The arguments of each of the three functions: (rel regclass, attribute name, lo int4, hi int4,
+ * descending bool, nulls_first bool)
+ */
 #define ARG_REL			0
 #define ARG_ATTRIBUTE	1
 #define ARG_LO			2

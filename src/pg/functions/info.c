@@ -78,7 +78,7 @@ hpsort_devices(PG_FUNCTION_ARGS)
 	bool		isnull[DEVICE_COLUMNS];
 	GpuDeviceStatus *devices = palloc(DEVICES_MAX * sizeof(GpuDeviceStatus));
 	const char *state;
-	char		text[192];
+	char text[	192];
 	int			count;
 	int			i;
 

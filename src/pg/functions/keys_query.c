@@ -109,7 +109,7 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 		.memory = memory,
 		.keys = state_object_make(memory, lo, hi)
 	};
-	SPIExecuteOptions options = {.read_only = read_only, .dest = &receiver.pub};
+	SPIExecuteOptions options = {.read_only = read_only,.dest = &receiver.pub};
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	Oid			key = type == INT2OID ? INT4OID : type;
 	Oid			bound = type == DATEOID ? DATEOID : INT4OID;
@@ -122,10 +122,12 @@ run_query(FunctionCallInfo fcinfo, const char *expression, Oid type, const char 
 						quote_identifier(get_namespace_name(schema)), expression,
 						format_type_extended(key, -1, FORMAT_TYPE_FORCE_QUALIFY));
 	options.params = makeParamList(2);
-	options.params->params[0] = (ParamExternData) {
+	options.params->params[0] = (ParamExternData)
+	{
 		Int32GetDatum(lo), false, PARAM_FLAG_CONST, bound
 	};
-	options.params->params[1] = (ParamExternData) {
+	options.params->params[1] = (ParamExternData)
+	{
 		Int32GetDatum(hi), false, PARAM_FLAG_CONST, bound
 	};
 	rc = SPI_execute_extended(psprintf("SELECT %s FROM %s", call, from), &options);
@@ -169,7 +171,8 @@ check_statement(SPIPlanPtr plan)
 	query = list_length(source->query_list) == 1 ? linitial_node(Query, source->query_list) : NULL;
 	if (query == NULL || query->commandType != CMD_SELECT)
 		reason = psprintf("Its command is %s.",
-						  GetCommandTagName(query ? CreateCommandTag((Node *) query) : source->commandTag));
+						  GetCommandTagName(query ? CreateCommandTag((Node *) query) :
+											source->commandTag));
 	else if (query->hasModifyingCTE)
 		reason = "It has a WITH query that changes data.";
 	else if (locks_rows((Node *) query, NULL))

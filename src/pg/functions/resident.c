@@ -148,8 +148,8 @@ static Oid	declared = InvalidOid;
 
 /*
  * Runs a statement with the rights of hpsort_kept's owner.  The format has a place for
- * the table; $1 and $2 are the relation and the array of names.  Triggers that a superuser may have made act now and as
- * the owner, or not at all, and what they set ends with the statement.
+ * the table; $1 and $2 are the relation and the array of names.  Triggers that a superuser may
+ * have made act now and as the owner, or not at all, and what they set ends with the statement.
  */
 static void
 write_kept(const char *format, Oid relid, ArrayType *names)
@@ -178,9 +178,11 @@ write_kept(const char *format, Oid relid, ArrayType *names)
 									   get_rel_name(kept));
 
 	GetUserIdAndSecContext(&user, &security);
-	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
 	settings = NewGUCNestLevel();
-	set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+					  GUC_ACTION_SAVE, true, 0, false);
 	declared = relid;
 	PG_TRY();
 	{
@@ -316,8 +318,9 @@ trigger_data(FunctionCallInfo fcinfo, const char *function)
 /*
  * hpsort_support_kept_insert() returns trigger
  *
- * Before each row that is inserted into hpsort_kept, by hpsort_keep or by the restore of a dump: relations that have not
- * been restored are left out, and a user without hpsort_keep declares columns of own relations, too.
+ * Before each row that is inserted into hpsort_kept, by hpsort_keep or by the restore of a dump:
+ * relations that have not been restored are left out, and a user without hpsort_keep declares
+ * columns of own relations, too.
  */
 Datum
 hpsort_support_kept_insert(PG_FUNCTION_ARGS)
@@ -328,11 +331,13 @@ hpsort_support_kept_insert(PG_FUNCTION_ARGS)
 	bool		isnull;
 
 	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || desc->natts == 0 || TupleDescAttr(desc, 0)->attisdropped ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || desc->natts == 0 ||
+		TupleDescAttr(desc, 0)->attisdropped ||
 		!IsBinaryCoercible(TupleDescAttr(desc, 0)->atttypid, OIDOID))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" is a trigger of table \"%s\" only", "hpsort_support_kept_insert", "hpsort_kept")));
+				 errmsg("function \"%s\" is a trigger of table \"%s\" only",
+						"hpsort_support_kept_insert", "hpsort_kept")));
 	relation = heap_getattr(trigger->tg_trigtuple, 1, desc, &isnull);
 	if (!isnull && !SearchSysCacheExists1(RELOID, relation))
 		PG_RETURN_POINTER(NULL);
@@ -515,7 +520,10 @@ hpsort_resident(PG_FUNCTION_ARGS)
 				continue;
 			show_column(rsinfo, child_relid, &declaration->attribute, statuses);
 			one = palloc_object(ResidentDeclaration);
-			*one = (ResidentDeclaration) {child_relid, declaration->attribute};
+			*one = (ResidentDeclaration)
+			{
+				child_relid, declaration->attribute
+			};
 			shown = lappend(shown, one);
 		}
 	}

@@ -275,5 +275,6 @@ set_return_runs(FunctionCallInfo fcinfo, SetStart start)
 	}
 	values[0] = Int32GetDatum(key);
 	values[1] = Int64GetDatum(count);
-	SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, isnull)));
+	SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values,
+															   isnull)));
 }

@@ -118,8 +118,8 @@ job_status(BackendJob *job, SortStatus status, const SortError *err)
 	if (status == SORT_OK || status == SORT_CANCELLED)
 		return status;
 	connections_note(status == SORT_DEVICE_UNAVAILABLE || status == SORT_UNSUPPORTED ?
-		   gpu_client_failure(client) :
-		   status == SORT_OUT_OF_MEMORY ? GPU_RESOURCES : GPU_PROTOCOL, err->message);
+					 gpu_client_failure(client) :
+					 status == SORT_OUT_OF_MEMORY ? GPU_RESOURCES : GPU_PROTOCOL, err->message);
 	if (connections_failure() == GPU_TIMEOUT)
 		connection_timed_out(job->connection, err->message);
 	return status;
@@ -136,8 +136,8 @@ end_job(BackendJob *job)
 		return;
 
 	/*
-	 * A process may exit while it waits in the middle of the client, which then
-	 * must not be called; the end of the socket ends the job as well.
+	 * A process may exit while it waits in the middle of the client, which then must not be
+	 * called; the end of the socket ends the job as well.
 	 */
 	if (!proc_exit_inprogress)
 	{
@@ -230,7 +230,7 @@ watch(MemoryContext memory)
 	}
 	dlist_foreach(i, &watched)
 		if (dlist_container(WatchedContext, node, i.cur)->memory == memory)
-			return true;
+		return true;
 	w = MemoryContextAllocExtended(memory, sizeof(*w), MCXT_ALLOC_NO_OOM);
 	if (w == NULL)
 		return false;
@@ -341,7 +341,8 @@ backend_set_rows(SortJob *base, const RowsLayout *layout, const ValueRange *rang
 }
 
 static SortStatus
-backend_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n, SortError *err)
+backend_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, size_t n,
+				 SortError *err)
 {
 	BackendJob *job = (BackendJob *) base;
 
@@ -351,13 +352,15 @@ backend_add_rows(SortJob *base, SortRows *rows, const uint64_t *generations, siz
 }
 
 static SortStatus
-backend_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers, SortError *err)
+backend_look_up(SortJob *base, SortLook look, const void *questions, size_t n, void *answers,
+				SortError *err)
 {
 	BackendJob *job = (BackendJob *) base;
 
 	if (job_has_ended(job, err))
 		return err->status;
-	return job_status(job, gpu_client_device.look_up(job->inner, look, questions, n, answers, err), err);
+	return job_status(job, gpu_client_device.look_up(job->inner, look, questions, n, answers, err),
+					  err);
 }
 
 static SortStatus

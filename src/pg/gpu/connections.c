@@ -49,7 +49,7 @@ static struct
 	int			pid;			/* 0: none */
 	int64		until;			/* by gpu_clock_ms() */
 	GpuFailure	failure;
-	char		text[160];
+	char text[	160];
 }			avoided;
 
 static uint32
@@ -196,7 +196,7 @@ connect_to_service(Connection *connection, int service_pid, int timeout_ms)
 	GpuClient  *client;
 	GpuFailure	failure;
 	SortStatus	status;
-	char		text[160];
+	char text[	160];
 
 	/* One descriptor for the socket and, until it is mapped, one for the shared memory. */
 	if (!AcquireExternalFD())
@@ -255,7 +255,8 @@ service_is_there(ServiceStatus *status, bool *wait)
 	}
 	if (!service_status(status))
 	{
-		connections_note(GPU_RESOURCES, "no shared memory is left for the state of the GPU service");
+		connections_note(GPU_RESOURCES,
+						 "no shared memory is left for the state of the GPU service");
 		return false;
 	}
 	if (service_may_start(status))
@@ -390,7 +391,8 @@ connections_devices(GpuDeviceStatus *devices, int max, const char **state, char 
 	int			i;
 	bool		wait;
 
-	text[0] = '\0';
+	text[		0] = '\0';
+
 	*state = "off";
 	if (!hpsort_gpu)
 	{

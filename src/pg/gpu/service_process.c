@@ -54,6 +54,7 @@ service_is_installed(const char **reason)
 	snprintf(text, sizeof(text), "program %s cannot be executed: %s", SERVICE_PROGRAM,
 			 strerror(errno));
 	*reason = text;
+
 	return false;
 }
 
@@ -112,6 +113,7 @@ become_service(char **argv, int input, int output, pid_t parent)
 	/* exec keeps signals ignored that are, and blocked that are. */
 	for (i = 0; i < lengthof(reset); i++)
 		sigaction(reset[i], &action, NULL);
+
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
@@ -217,12 +219,12 @@ take_line(ServiceProcess *service, const char *line)
 		{"WARNING: ", WARNING, true},
 
 		/*
-		 * An error of the service is none of the server's, and that a host has no
-		 * GPU is no error at all.
+		 * An error of the service is none of the server's, and that a host has no GPU is no error
+		 * at all.
 		 */
 		{"ERROR: ", LOG, true}
 	};
-	bool		trouble = true;	/* lines without a prefix are not from log.c */
+	bool		trouble = true; /* lines without a prefix are not from log.c */
 	int			level = LOG;
 	size_t		i;
 

@@ -36,9 +36,9 @@ typedef struct ServiceProcess
 } ServiceProcess;
 
 /*
- * Whether the program is installed: where PostgreSQL's libraries are, if hpsort was built with CUDA, or, for tests
- * and without CUDA, too, where the environment's HPSORT_GPUD says.  If not, *reason is a phrase, valid until the next
- * call.  Looks every time; any process may call it.
+ * Whether the program is installed: where PostgreSQL's libraries are, if hpsort was built with
+ * CUDA, or, for tests and without CUDA, too, where the environment's HPSORT_GPUD says.  If not,
+ * *reason is a phrase, valid until the next call.  Looks every time; any process may call it.
  */
 extern bool service_is_installed(const char **reason);
 

@@ -39,7 +39,7 @@ typedef struct ServiceStatus
 	int			supervisor_pid; /* 0: none */
 	int			service_pid;	/* 0: none */
 	int			suspect_pid;	/* service_pid if a session waited for it in vain */
-	char		text[160];		/* why state is so, a phrase; may be empty */
+	char text[	160];			/* why state is so, a phrase; may be empty */
 } ServiceStatus;
 
 typedef struct ServiceCounters

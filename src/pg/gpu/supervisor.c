@@ -109,8 +109,8 @@ supervisor_request(const char **reason)
  */
 
 /*
- * Reloads the settings; stops a service that runs with others.  One that has failed is started at once:
- * whoever reloads may have removed the cause.
+ * Reloads the settings; stops a service that runs with others.  One that has failed is started at
+ * once: whoever reloads may have removed the cause.
  */
 static void
 obey_reload(void)
@@ -231,12 +231,12 @@ check_suspect(void)
 		.socket_path = SERVICE_SOCKET,
 		.connect_timeout_ms = GREETING_MS,
 		.wait_timeout_ms = hpsort_gpu_wait_timeout,
-		.hooks = {.wait = wait_for_service, .arg = &pid}
+		.hooks = {.wait = wait_for_service,.arg = &pid}
 	};
 	GpuClient  *client;
 	GpuFailure	failure;
 	bool		hangs;
-	char		text[160];
+	char text[	160];
 
 	if (service.pid == 0 || !service.ready || !service_status(&status) ||
 		status.suspect_pid != (int) service.pid)
@@ -322,7 +322,7 @@ wait_for_work(void)
 static void
 after_end(int status)
 {
-	char		text[160];
+	char text[	160];
 
 	service_process_describe_end(&service, status, text, sizeof(text));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ORDERLY)

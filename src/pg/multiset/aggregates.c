@@ -43,7 +43,7 @@ static inline ExpandedMultiset *
 state_arg(FunctionCallInfo fcinfo, bool moving)
 {
 	ExpandedMultiset *state = PG_ARGISNULL(0) ? NULL :
-		multiset_expanded_writable(PG_GETARG_DATUM(0));
+	multiset_expanded_writable(PG_GETARG_DATUM(0));
 
 	return likely(state != NULL) ? state : begin_state(fcinfo, moving);
 }

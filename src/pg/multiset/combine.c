@@ -46,7 +46,8 @@ hpsort_support_multiset_subtract(PG_FUNCTION_ARGS)
 	multiset_value_open(PG_GETARG_DATUM(1), &b);
 	multiset_builder_begin(&builder);
 	multiset_builder_check(&builder,
-						   multiset_subtract(&a, &b, &builder.context, &builder.writer, &lack, &err),
+						   multiset_subtract(&a, &b, &builder.context, &builder.writer, &lack,
+											 &err),
 						   &err);
 	if (lack.count > 0)
 		multiset_fewer_error(lack.count, lack.key);
@@ -67,7 +68,8 @@ scale(Datum datum, int64 factor)
 	multiset_value_open(datum, &m);
 	multiset_builder_begin(&builder);
 	multiset_builder_check(&builder,
-						   multiset_scale(&m, (uint64) factor, &builder.context, &builder.writer, &err),
+						   multiset_scale(&m, (uint64) factor, &builder.context, &builder.writer,
+										  &err),
 						   &err);
 	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));
 }
@@ -122,7 +124,8 @@ int4multiset_restrict(PG_FUNCTION_ARGS)
 	{
 		multiset_value_open(PG_GETARG_DATUM(0), &m);
 		multiset_builder_check(&builder,
-							   multiset_restrict(&m, lo, hi, &builder.context, &builder.writer, &err),
+							   multiset_restrict(&m, lo, hi, &builder.context, &builder.writer,
+												 &err),
 							   &err);
 	}
 	PG_RETURN_BYTEA_P(multiset_builder_end(&builder));

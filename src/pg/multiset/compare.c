@@ -85,8 +85,8 @@ compare_runs(MultisetCursor *a, MultisetCursor *b)
 		count_b = b->block.counts[b->at - 1];
 
 		/*
-		 * The one with fewer of this key goes on with a larger key, where the other one
-		 * still has this: it is the larger one, unless it ends here.
+		 * The one with fewer of this key goes on with a larger key, where the other one still has
+		 * this: it is the larger one, unless it ends here.
 		 */
 		if (count_a < count_b)
 			return next_run(a) ? 1 : -1;

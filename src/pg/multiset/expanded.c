@@ -57,7 +57,11 @@ make_arena(MemoryContext parent, const char *name, Size minimum, Size initial, S
 	MemoryContextSetIdentifier(memory, arena->label);
 	arena->memory = memory;
 	arena->batch = 1;
-	/* A partial state is put in order where it is made, which need not be where a GPU can be used. */
+
+	/*
+	 * A partial state is put in order where it is made, which need not be where a GPU can be
+	 * used.
+	 */
 	if (partial)
 		pg_sort_context_lenient(&arena->context, memory, false);
 	else
@@ -94,7 +98,8 @@ multiset_expanded_make(FunctionCallInfo fcinfo)
 		arena = make_arena(CurrentMemoryContext, own_name, ALLOCSET_SMALL_SIZES, false);
 	if (arena->nfresh == 0)
 	{
-		char	   *room = MemoryContextAlloc(arena->memory, arena->batch * MULTISET_SIZE + MULTISET_CACHE_LINE);
+		char	   *room = MemoryContextAlloc(arena->memory,
+											  arena->batch * MULTISET_SIZE + MULTISET_CACHE_LINE);
 
 		arena->fresh = (char *) TYPEALIGN(MULTISET_CACHE_LINE, room + MULTISET_LINE_OFFSET) -
 			MULTISET_LINE_OFFSET;
@@ -195,7 +200,8 @@ add_few(ExpandedMultiset *expanded, const Multiset *m)
 static bool
 suits_histogram(const Runs *runs)
 {
-	return plan_fills_dense(4 * (uint64) runs->len, plan_range(runs->keys[0], runs->keys[runs->len - 1]),
+	return plan_fills_dense(4 * (uint64) runs->len,
+							plan_range(runs->keys[0], runs->keys[runs->len - 1]),
 							SORT_ALGORITHM_AUTO);
 }
 
@@ -214,7 +220,8 @@ multiset_expanded_add(ExpandedMultiset *expanded, Datum datum)
 	{
 		decode_runs(&m, &runs);
 		if (suits_histogram(&runs))
-			pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len, &err),
+			pg_sort_check(sorter_add_runs(&expanded->sorter, runs.keys, runs.counts, runs.len,
+										  &err),
 						  &err);
 		else
 			run_levels_add(levels_of(expanded), runs.keys, runs.counts, runs.len);

@@ -205,7 +205,8 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 
 		multiset_value_read(&m, number, &block);
 		enlargeStringInfo(&text, block.n * RUN_TEXT_MAX);
-		end = text.data + text.len;
+		end = text. data + text.len;
+
 		for (i = 0; i < block.n; i++)
 		{
 			if (number > 0 || i > 0)
@@ -220,7 +221,7 @@ hpsort_support_multiset_out(PG_FUNCTION_ARGS)
 				end += pg_lltoa((int64) block.counts[i], end);
 			}
 		}
-		text.len = (int) (end - text.data);
+		text.		len = (int) (end - text.data);
 	}
 	appendStringInfoChar(&text, '}');
 	PG_RETURN_CSTRING(text.data);

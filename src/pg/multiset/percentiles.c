@@ -26,7 +26,8 @@ percentile_disc(const Multiset *m, double fraction)
 	SortError	err;
 	int32		key;
 
-	pg_sort_check(multiset_nth(m, (uint64) fraction_row(fraction, (int64) m->total), &key, &err), &err);
+	pg_sort_check(multiset_nth(m, (uint64) fraction_row(fraction, (int64) m->total), &key, &err),
+				  &err);
 	return key;
 }
 

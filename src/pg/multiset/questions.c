@@ -116,7 +116,9 @@ int4multiset_rank(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) below + 1);
 }
 
-/* (int4multiset, x int4) returns float8: x counts as one more row, as in core's hypothetical sets */
+/*
+ * (int4multiset, x int4) returns float8: x counts as one more row, as in core's hypothetical sets
+ */
 Datum
 int4multiset_cume_dist(PG_FUNCTION_ARGS)
 {

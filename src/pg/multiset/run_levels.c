@@ -187,8 +187,9 @@ run_levels_put(RunLevels *levels, int32 key, uint64 count)
 			int			room = Max(levels->waiting_room * 2, FIRST_WAITING);
 
 			if (levels->waiting == NULL)
-				levels->waiting = (WaitingRun *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
-																	room * sizeof(WaitingRun));
+				levels->waiting =
+					(WaitingRun *) MemoryContextAlloc((MemoryContext) levels->allocator->arena,
+													  room * sizeof(WaitingRun));
 			else
 				levels->waiting = (WaitingRun *) repalloc(levels->waiting,
 														  room * sizeof(WaitingRun));

@@ -188,7 +188,9 @@ find_frequent(const Multiset *m, FrequentRun *heap, Size n)
 	sort_frequent(heap, n);
 }
 
-/* most_frequent(int4multiset, n int4) returns SETOF hpsort_run, by count descending, key ascending */
+/*
+ * most_frequent(int4multiset, n int4) returns SETOF hpsort_run, by count descending, key ascending
+ */
 Datum
 int4multiset_most_frequent(PG_FUNCTION_ARGS)
 {

@@ -91,12 +91,14 @@ variance_of(const Sums *sums)
 	Datum		numerator;
 
 	numerator = DirectFunctionCall2(numeric_sub,
-									DirectFunctionCall2(numeric_mul, n, numeric_from_sum(sums->squares)),
+									DirectFunctionCall2(numeric_mul, n,
+														numeric_from_sum(sums->squares)),
 									DirectFunctionCall2(numeric_mul, sum, sum));
 	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, numerator, numeric_from_sum(0))) <= 0)
 		return numeric_from_sum(0);
 	return DirectFunctionCall2(numeric_div, numerator,
-							   DirectFunctionCall2(numeric_mul, n, numeric_from_sum((__int128) sums->n - 1)));
+							   DirectFunctionCall2(numeric_mul, n,
+												   numeric_from_sum((__int128) sums->n - 1)));
 }
 
 /*
@@ -119,8 +121,10 @@ root_of(Datum variance)
 	digit = NumericGetDatum(int64_div_fast_to_numeric(1, DatumGetInt32(scale)));
 	below = DirectFunctionCall2(numeric_sub, root,
 								DirectFunctionCall2(numeric_mul, digit,
-													NumericGetDatum(int64_div_fast_to_numeric(5, 1))));
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, DirectFunctionCall2(numeric_mul, below, below),
+													NumericGetDatum(int64_div_fast_to_numeric(5,
+																							  1))));
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp,
+										  DirectFunctionCall2(numeric_mul, below, below),
 										  variance)) > 0)
 		root = DirectFunctionCall2(numeric_sub, root, digit);
 	return root;

@@ -47,7 +47,8 @@ read_slice(void *arg, size_t from, size_t n)
 	if (slices->slice == NULL || from < slices->from || from + n > slices->from + slices->n)
 	{
 		size_t		begin = from / TOAST_MAX_CHUNK_SIZE * TOAST_MAX_CHUNK_SIZE;
-		size_t		end = (from + n + TOAST_MAX_CHUNK_SIZE - 1) / TOAST_MAX_CHUNK_SIZE * TOAST_MAX_CHUNK_SIZE;
+		size_t		end = (from + n + TOAST_MAX_CHUNK_SIZE -
+						   1) / TOAST_MAX_CHUNK_SIZE * TOAST_MAX_CHUNK_SIZE;
 
 		end = Min(end, slices->m.bytes.size);
 		if (slices->slice != NULL)

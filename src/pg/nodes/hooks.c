@@ -62,7 +62,8 @@ rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 {
 	if (prev_rel_pathlist_hook)
 		prev_rel_pathlist_hook(root, rel, rti, rte);
-	if (set_rel_pathlist_hook == rel_pathlist_hook && root->query_pathkeys != NIL && sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
+	if (set_rel_pathlist_hook == rel_pathlist_hook && root->query_pathkeys != NIL &&
+		sort_node_enabled() && sort_path_may_map(root->query_pathkeys))
 		sort_node_scan_paths(root, rel);
 }
 
@@ -86,9 +87,11 @@ planning_hook(Query *parse, const char *query_string, int options, ParamListInfo
 	PlannedStmt *result;
 
 	if (prev_planner_hook)
-		result = prev_planner_hook(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
+		result = prev_planner_hook(parse, query_string, options,
+								   params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	else
-		result = standard_planner(parse, query_string, options, params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
+		result = standard_planner(parse, query_string, options,
+								  params COMPAT_PLANNER_EXPLAIN_ARGUMENT);
 	if (unlikely(sort_node_plans_made != sort_plans))
 		sort_node_finish_plan(result);
 	return result;

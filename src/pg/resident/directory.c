@@ -2,9 +2,9 @@
  * directory.c
  *		Which columns are resident, and their extents (see resident.h).
  *
- * A column is a chunk, found by its table and attribute from one of the root's buckets.  Its map, an array of
- * what is known of each extent, is another chunk, and each extent is one.  A column is looked
- * up anew each time the lock is taken: it may have been given up.
+ * A column is a chunk, found by its table and attribute from one of the root's buckets.  Its map,
+ * an array of what is known of each extent, is another chunk, and each extent is one.  A column is
+ * looked up anew each time the lock is taken: it may have been given up.
  */
 #include "postgres.h"
 
@@ -95,7 +95,8 @@ static ResidentExtent *
 column_map(const ResidentRoot *root, const ResidentColumn *column)
 {
 	return column->map == 0 ? NULL
-		: (ResidentExtent *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root, column->map));
+		: (ResidentExtent *) resident_chunk_bytes((ResidentChunk *) resident_pointer(root,
+																					 column->map));
 }
 
 /* The extent of that number; NULL if the map does not reach so far. */
@@ -444,9 +445,13 @@ resident_mark(const ResidentKey *key, uint32 number, const ResidentExtent *exten
 
 /* --- filling */
 
-/* Room for an extent, by giving up others if there is none.  The lock is held afterwards; 0: none, and no lock. */
+/*
+ * Room for an extent, by giving up others if there is none.  The lock is held afterwards; 0: none,
+ * and no lock.
+ */
 static ResidentPlace
-find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected, ResidentSweep *sweep,
+find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected,
+		  ResidentSweep *sweep,
 		  ResidentChunk **chunk)
 {
 	for (;;)
@@ -465,7 +470,7 @@ find_room(ResidentRoot *root, const ResidentKey *key, Size size, Size expected, 
 		{
 			resident_unlock(root);
 			sweep->full = !resident_worker_ask(root, expected + expected / 16 + 2 * RESIDENT_UNIT,
-												 &sweep->reason);
+											   &sweep->reason);
 			continue;
 		}
 		/* Free chunks need not lie side by side: then more are given up. */
@@ -632,7 +637,11 @@ resident_status(void)
 
 	if (root == NULL)
 		return NIL;
-	/* Memory is allocated without the lock, for as many columns as there were when the lock was held last. */
+
+	/*
+	 * Memory is allocated without the lock, for as many columns as there were when the lock was
+	 * held last.
+	 */
 	do
 	{
 		if (n > room)
@@ -647,7 +656,8 @@ resident_status(void)
 		{
 			const ResidentColumn *column;
 
-			for (column = column_at(root, root->buckets[b]); column; column = column_at(root, column->next))
+			for (column = column_at(root, root->buckets[b]); column; column =
+				 column_at(root, column->next))
 			{
 				if (column->key.database != MyDatabaseId)
 					continue;

@@ -83,8 +83,8 @@ relation_changed(Datum arg, Oid relid)
 }
 
 /*
- * Whether a member of the extension is the table that its script has made, as a superuser: who has created the extension and is no
- * superuser may make own tables members of it.
+ * Whether a member of the extension is the table that its script has made, as a superuser: who has
+ * created the extension and is no superuser may make own tables members of it.
  */
 static bool
 is_made_by_script(Oid relid)
@@ -147,8 +147,8 @@ has_expected_columns(TupleDesc desc)
 }
 
 /*
- * Adds the rows of hpsort_kept to *result, in memory; false, without wait, if somebody has it locked: the
- * queries that ask have nothing to do with that table, and must not wait for its lock.
+ * Adds the rows of hpsort_kept to *result, in memory; false, without wait, if somebody has it
+ * locked: the queries that ask have nothing to do with that table, and must not wait for its lock.
  */
 static bool
 read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
@@ -175,10 +175,11 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 	}
 
 	/*
-	 * What is committed now is read, whatever the transaction's snapshot sees, and in parallel workers as well.  A
-	 * catalog snapshot would do that, too, but hpsort_kept is no catalog: a serializable transaction that reads it under
-	 * an MVCC snapshot conflicts with those that declare columns.  If a change is committed while the rows are read, any
-	 * of them may be missed; its message, which comes after that, has all of them read again.
+	 * What is committed now is read, whatever the transaction's snapshot sees, and in parallel
+	 * workers as well.  A catalog snapshot would do that, too, but hpsort_kept is no catalog: a
+	 * serializable transaction that reads it under an MVCC snapshot conflicts with those that
+	 * declare columns.  If a change is committed while the rows are read, any of them may be
+	 * missed; its message, which comes after that, has all of them read again.
 	 */
 	scan = systable_beginscan(rel, InvalidOid, false, SnapshotSelf, 0, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -205,14 +206,14 @@ read_declarations(Oid table, MemoryContext memory, bool wait, List **result)
 }
 
 /*
- * Reads the declarations, unless they are known.  Without wait there seem to be none as long as hpsort_kept is
- * locked.
+ * Reads the declarations, unless they are known.  Without wait there seem to be none as long as
+ * hpsort_kept is locked.
  */
 static void
 load(bool wait)
 {
 	static bool registered = false;
-	HASHCTL		info = {.keysize = sizeof(Oid), .entrysize = sizeof(KeptRelation)};
+	HASHCTL		info = {.keysize = sizeof(Oid),.entrysize = sizeof(KeptRelation)};
 	MemoryContext memory;
 	List	   *read = NIL;
 	bool		done = true;

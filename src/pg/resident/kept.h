@@ -23,9 +23,9 @@ typedef struct ResidentDeclaration
 /*
  * Whether that column was declared resident, itself or as a column of a partitioned
  * table that the relation is a partition of.  From a cache of this process, which
- * follows what is committed as the relation cache does; while hpsort_kept has to be read again and is locked,
- * nothing is declared.  Needs a transaction.
- * A build with HPSORT_KEEP_ALL, for tests, takes all columns for declared.
+ * follows what is committed as the relation cache does; while hpsort_kept has to be read again and
+ * is locked, nothing is declared.  Needs a transaction.  A build with HPSORT_KEEP_ALL, for tests,
+ * takes all columns for declared.
  */
 extern bool resident_is_kept(Oid relid, AttrNumber attnum);
 

@@ -90,7 +90,10 @@ all_mapped(const ResidentRoot *root)
 	return true;
 }
 
-/* dsm_attach whose errors are swallowed: there is no memory, or are no descriptors, to map a segment. */
+/*
+ * dsm_attach whose errors are swallowed: there is no memory, or are no descriptors, to map a
+ * segment.
+ */
 static dsm_segment *
 attach_segment(dsm_handle handle)
 {
@@ -107,7 +110,11 @@ attach_segment(dsm_handle handle)
 	{
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
-		/* dsm_attach enters a segment before it maps it: the end of the transaction would warn of the one left there. */
+
+		/*
+		 * dsm_attach enters a segment before it maps it: the end of the transaction would warn of
+		 * the one left there.
+		 */
 		segment = dsm_find_mapping(handle);
 		if (segment)
 			dsm_detach(segment);
@@ -122,7 +129,8 @@ static void
 unmap_retired(XactEvent event, void *arg)
 {
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PARALLEL_COMMIT &&
-		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT && event != XACT_EVENT_PREPARE)
+		event != XACT_EVENT_ABORT && event != XACT_EVENT_PARALLEL_ABORT &&
+		event != XACT_EVENT_PREPARE)
 		return;
 	while (nretired > 0)
 		dsm_detach(retired[--nretired]);
@@ -293,7 +301,8 @@ resident_could_hold(const ResidentRoot *root, Size size)
 	int			s;
 
 	for (s = 0; s < RESIDENT_SLABS; s++)
-		if (root->slabs[s].serial != 0 && root->slabs[s].nunits - root->slabs[s].first >= chunk_units(size))
+		if (root->slabs[s].serial != 0 && root->slabs[s].nunits -
+			root->slabs[s].first >= chunk_units(size))
 			return true;
 	return false;
 }
@@ -422,7 +431,11 @@ resident_start_copying(void)
 	for (;;)
 	{
 		my_phase = pg_atomic_read_u32(&root->phase);
-		/* A barrier, as is the one below: whoever finds a slab now, began in the phase in which it was dropped. */
+
+		/*
+		 * A barrier, as is the one below: whoever finds a slab now, began in the phase in which
+		 * it was dropped.
+		 */
 		pg_atomic_fetch_add_u32(&root->copying[my_phase], 1);
 		if (pg_atomic_read_u32(&root->phase) == my_phase)
 			return;
@@ -438,8 +451,8 @@ resident_stop_copying(void)
 }
 
 /*
- * Begins the next phase; whether all processes have ended copying that began in the last one.  The worker stops waiting
- * when it is to end.
+ * Begins the next phase; whether all processes have ended copying that began in the last one.  The
+ * worker stops waiting when it is to end.
  */
 static bool
 wait_for_copying(ResidentRoot *root)
@@ -487,7 +500,11 @@ resident_drop_slabs(ResidentRoot *root)
 		if (mapped[s].serial == 0)
 			continue;
 #ifdef MADV_REMOVE
-		/* Sessions may have it mapped for long: its pages are given back at once, or when these unmap it. */
+
+		/*
+		 * Sessions may have it mapped for long: its pages are given back at once, or when these
+		 * unmap it.
+		 */
 		if (unused)
 			(void) madvise(mapped[s].base, dsm_segment_map_length(mapped[s].segment), MADV_REMOVE);
 #endif

@@ -4,8 +4,8 @@
  *
  * The root lies in the server's shared memory and is small.  Everything else is in slabs, which
  * are pinned segments of dynamic shared memory, allocated and freed by the background worker
- * alone (worker.h): dsm_create may fail with an error, and a query shall not fail for it.  All slabs
- * together never exceed hpsort.resident_memory.
+ * alone (worker.h): dsm_create may fail with an error, and a query shall not fail for it.  All
+ * slabs together never exceed hpsort.resident_memory.
  *
  * A slab is divided into units of RESIDENT_UNIT bytes, with two bitmaps at its start: units in
  * use, and units where a chunk starts.  Places are numbers that mean the same in all processes.
@@ -58,7 +58,10 @@ typedef struct ResidentRoot
 	/* Changes before memory of an extent is used for anything else. */
 	pg_atomic_uint64 losses;
 
-	/* Processes that copy bytes of extents, by the phase in which they began; slabs are given back in the next one. */
+	/*
+	 * Processes that copy bytes of extents, by the phase in which they began; slabs are given
+	 * back in the next one.
+	 */
 	pg_atomic_uint32 phase;		/* 0 or 1 */
 	pg_atomic_uint32 copying[2];
 
@@ -133,12 +136,15 @@ extern ResidentPlace resident_allocate(ResidentRoot *root, Size size, ResidentCh
 									   ResidentChunk **chunk);
 extern void resident_free(ResidentRoot *root, ResidentPlace place);
 
-/* Whether there is a slab in which a chunk for size bytes could be, if all else there were free.  With the lock. */
+/*
+ * Whether there is a slab in which a chunk for size bytes could be, if all else there were free.
+ * With the lock.
+ */
 extern bool resident_could_hold(const ResidentRoot *root, Size size);
 
 /*
- * Moves the hand to the next chunk, by way of the first one behind the last, and adds the bytes that
- * it passes to *searched; 0 if there is none.
+ * Moves the hand to the next chunk, by way of the first one behind the last, and adds the bytes
+ * that it passes to *searched; 0 if there is none.
  */
 extern ResidentPlace resident_next_chunk(ResidentRoot *root, uint64 *searched);
 

@@ -6,9 +6,10 @@
  * when there is no room.  It knows nothing of pages.  src/pg/column fills extents, says by
  * stamps and masks, which mean nothing here, when they are valid, and reads them.
  *
- * All functions are quick, take one lock, raise no error (but resident_status, when the process has no memory), and do
- * nothing but return false or zeros where there is no resident memory.  An extent's bytes never change.  They may be given
- * up at any time while a process copies them: resident_holds tells it afterwards.
+ * All functions are quick, take one lock, raise no error (but resident_status, when the process
+ * has no memory), and do nothing but return false or zeros where there is no resident memory.  An
+ * extent's bytes never change.  They may be given up at any time while a process copies them:
+ * resident_holds tells it afterwards.
  */
 #ifndef HPSORT_PG_RESIDENT_RESIDENT_H
 #define HPSORT_PG_RESIDENT_RESIDENT_H
@@ -95,8 +96,9 @@ typedef struct ResidentSummary
 } ResidentSummary;
 
 /*
- * The epoch in which extents have their generations: a number that the shared memory of resident columns is given
- * when it is made, and that no other server has, nor this one after a restart; 0: there is none.
+ * The epoch in which extents have their generations: a number that the shared memory of resident
+ * columns is given when it is made, and that no other server has, nor this one after a restart; 0:
+ * there is none.
  */
 extern uint64 resident_epoch(void);
 
@@ -122,9 +124,10 @@ extern uint64 resident_look(const ResidentKey *key, uint32 first, int n, Residen
 extern const char *resident_address(const ResidentExtent *extent);
 
 /*
- * Between these two calls the memory of an address that resident_address has returned since the first of them is not
- * given back to the system.  Reading it afterwards would allocate it again, and where there is none left the process,
- * and the server with it, would end by SIGBUS.  No error may be raised in between.
+ * Between these two calls the memory of an address that resident_address has returned since the
+ * first of them is not given back to the system.  Reading it afterwards would allocate it again,
+ * and where there is none left the process, and the server with it, would end by SIGBUS.  No error
+ * may be raised in between.
  */
 extern void resident_start_copying(void);
 extern void resident_stop_copying(void);
@@ -184,7 +187,10 @@ typedef struct ResidentStatus
 	const char *reason;			/* why (some of) it is not resident; NULL: it is */
 } ResidentStatus;
 
-/* Why there is no memory for columns that have no entry, after an attempt; NULL if none has failed. */
+/*
+ * Why there is no memory for columns that have no entry, after an attempt; NULL if none has
+ * failed.
+ */
 extern const char *resident_failure(void);
 
 /* A ResidentStatus for each column of this database that has an entry; palloc'd. */

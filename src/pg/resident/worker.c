@@ -29,7 +29,8 @@
 
 /*
  * No slab is larger than this part of the limit, so that it is used up in some steps; and none is
- * smaller than that part: there are RESIDENT_SLABS at most, some of them for a limit that is raised.
+ * smaller than that part: there are RESIDENT_SLABS at most, some of them for a limit that is
+ * raised.
  */
 #define SLABS_OF_LIMIT 8
 #define SLABS_MOST (RESIDENT_SLABS / 2)
@@ -95,8 +96,9 @@ note_failure(ResidentRoot *root, ResidentReason reason)
 }
 
 /*
- * Notes that there was no answer, so that the next queries do not wait for one.  The request stands: a worker that
- * comes late, as on a machine that is busy, allocates what is wanted, and takes the note back.
+ * Notes that there was no answer, so that the next queries do not wait for one.  The request
+ * stands: a worker that comes late, as on a machine that is busy, allocates what is wanted, and
+ * takes the note back.
  */
 static void
 note_no_answer(ResidentRoot *root)

@@ -37,8 +37,8 @@ typedef enum ColumnKind
 
 /*
  * What a scan's caller wants a column read as, where that is not the value itself: the
- * integer that make returns for each value that is not NULL, in the order of the rows.  The value lies in
- * its page, which is pinned, not locked; it may have to be detoasted.
+ * integer that make returns for each value that is not NULL, in the order of the rows.  The value
+ * lies in its page, which is pinned, not locked; it may have to be detoasted.
  */
 typedef struct ColumnImage
 {
@@ -68,7 +68,10 @@ extern bool column_type_is_key(Oid type);
  */
 extern int32 column_key(Oid base_type, Datum value);
 
-/* The error of an int8 that is no int4.  It names no value: which of several is found depends on the plan. */
+/*
+ * The error of an int8 that is no int4.  It names no value: which of several is found depends on
+ * the plan.
+ */
 pg_noreturn extern void column_complain_about_range(void);
 
 static inline int32

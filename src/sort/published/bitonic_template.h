@@ -12,7 +12,7 @@
 
 /* Extremes of a list by value, without what is not finite, and its disorder (Eq. 2). */
 static bool
-BITONIC(measure)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices)
+BITONIC(measure) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices)
 {
 	double		sum = 0;
 	double		before = 0;
@@ -29,7 +29,8 @@ BITONIC(measure)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices)
 		for (; i < end; i++)
 		{
 			uint32_t	key = BITONIC_KEY(list[i]);
-			double		value = slices->by_rows ? BITONIC_ROW(list[i]) : value_of(b, slices->floats, key);
+			double		value = slices->by_rows ? BITONIC_ROW(list[i]) :
+			value_of(b, slices->floats, key);
 
 			least = key < least ? key : least;
 			most = key > most ? key : most;
@@ -51,7 +52,7 @@ BITONIC(measure)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices)
 
 /* Algorithm 1: each element's slice, and its offset there, in the order of the threads. */
 static bool
-BITONIC(divide)(Bitonic *b, const BITONIC_TYPE *list, size_t n, const Slices *slices)
+BITONIC(divide) (Bitonic *b, const BITONIC_TYPE * list, size_t n, const Slices *slices)
 {
 	uint64_t	blocks = ((uint64_t) n + b->bucket_keys - 1) / b->bucket_keys;
 	uint64_t	since_check = 0;
@@ -64,7 +65,7 @@ BITONIC(divide)(Bitonic *b, const BITONIC_TYPE *list, size_t n, const Slices *sl
 		{
 			/* Eq. 4 of nearly sorted lists, or Eq. 3 */
 			uint64_t	i = slices->nearly_sorted ? blocks * t + block
-				: (uint64_t) b->bucket_keys * block + t;
+			: (uint64_t) b->bucket_keys * block + t;
 			uint32_t	slice;
 
 			if (i >= n)
@@ -87,7 +88,7 @@ BITONIC(divide)(Bitonic *b, const BITONIC_TYPE *list, size_t n, const Slices *sl
 
 /* Algorithm 3: the elements to their places, and the new list over the old one. */
 static bool
-BITONIC(move)(Bitonic *b, BITONIC_TYPE *list, size_t n)
+BITONIC(move) (Bitonic *b, BITONIC_TYPE * list, size_t n)
 {
 	BITONIC_TYPE *new_list = b->new_list;
 	uint64_t	i = 0;
@@ -115,7 +116,7 @@ BITONIC(move)(Bitonic *b, BITONIC_TYPE *list, size_t n)
 
 /* The bitonic network, of a bucket padded with the greatest element to M. */
 static void
-BITONIC(network)(Bitonic *b, BITONIC_TYPE *bucket, size_t n)
+BITONIC(network) (Bitonic *b, BITONIC_TYPE * bucket, size_t n)
 {
 	BITONIC_TYPE *shared = b->shared;
 	uint32_t	m = b->bucket_keys;
@@ -148,7 +149,7 @@ BITONIC(network)(Bitonic *b, BITONIC_TYPE *bucket, size_t n)
 
 /* Sorts the buckets of a list, and notes those that are lists of the next level. */
 static bool
-BITONIC(sort_buckets)(Bitonic *b, BITONIC_TYPE *list, const List *whole, uint64_t buckets)
+BITONIC(sort_buckets) (Bitonic *b, BITONIC_TYPE * list, const List *whole, uint64_t buckets)
 {
 	uint64_t	since_check = 0;
 	uint64_t	i;
@@ -166,7 +167,7 @@ BITONIC(sort_buckets)(Bitonic *b, BITONIC_TYPE *list, const List *whole, uint64_
 			};
 			continue;
 		}
-		BITONIC(network)(b, list + from, (size_t) (to - from));
+		BITONIC(network) (b, list + from, (size_t) (to - from));
 		b->p->sort->report.buckets++;
 		/* M elements meet some log2(M)^2 / 2 others */
 		since_check += (uint64_t) b->bucket_keys * 16;
@@ -185,9 +186,9 @@ BITONIC(sort_buckets)(Bitonic *b, BITONIC_TYPE *list, const List *whole, uint64_
  * rows.  *flat: nothing is left to be sorted.
  */
 static bool
-BITONIC(look)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices, bool *flat)
+BITONIC(look) (Bitonic *b, const BITONIC_TYPE * list, size_t n, Slices *slices, bool *flat)
 {
-	if (!BITONIC(measure)(b, list, n, slices))
+	if (!BITONIC(measure) (b, list, n, slices))
 		return false;
 	*flat = slices->flat && !BITONIC_HAS_ROWS;
 	if (*flat)
@@ -195,20 +196,20 @@ BITONIC(look)(Bitonic *b, const BITONIC_TYPE *list, size_t n, Slices *slices, bo
 	if (slices->flat)
 	{
 		slices->by_rows = true;
-		return BITONIC(measure)(b, list, n, slices);
+		return BITONIC(measure) (b, list, n, slices);
 	}
 	/* Infinities and NaNs, beside one number at most: by the order of their images. */
 	if (slices->high <= slices->low)
 	{
 		slices->floats = false;
-		return BITONIC(measure)(b, list, n, slices);
+		return BITONIC(measure) (b, list, n, slices);
 	}
 	return true;
 }
 
 /* All levels: the lists of a level are the buckets with too many elements of the one before. */
 static bool
-BITONIC(sort)(Bitonic *b, BITONIC_TYPE *elements, size_t n)
+BITONIC(sort) (Bitonic *b, BITONIC_TYPE * elements, size_t n)
 {
 	PublishedReport *report = &b->p->sort->report;
 	uint64_t	l;
@@ -234,7 +235,7 @@ BITONIC(sort)(Bitonic *b, BITONIC_TYPE *elements, size_t n)
 			uint64_t	buckets;
 			bool		flat;
 
-			if (!BITONIC(look)(b, list, whole->n, &slices, &flat))
+			if (!BITONIC(look) (b, list, whole->n, &slices, &flat))
 				return false;
 			published_phase(b->p, "extremes");
 			if (flat)
@@ -243,15 +244,15 @@ BITONIC(sort)(Bitonic *b, BITONIC_TYPE *elements, size_t n)
 				continue;
 			}
 			cut_slices(b, whole->n, &slices);
-			if (!zero_slices(b, &slices) || !BITONIC(divide)(b, list, whole->n, &slices))
+			if (!zero_slices(b, &slices) || !BITONIC(divide) (b, list, whole->n, &slices))
 				return false;
 			published_phase(b->p, "slices");
 			buckets = make_buckets(b, &slices);
 			published_phase(b->p, "buckets");
-			if (!BITONIC(move)(b, list, whole->n))
+			if (!BITONIC(move) (b, list, whole->n))
 				return false;
 			published_phase(b->p, "moving");
-			if (!BITONIC(sort_buckets)(b, list, whole, buckets))
+			if (!BITONIC(sort_buckets) (b, list, whole, buckets))
 				return false;
 			published_phase(b->p, "bitonic");
 		}

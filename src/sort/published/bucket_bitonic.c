@@ -181,7 +181,8 @@ take_options(Bitonic *b)
 	if (b->bucket_keys >= 2 && b->bucket_keys <= (UINT32_C(1) << 16) &&
 		(b->bucket_keys & (b->bucket_keys - 1)) == 0 && b->slice_keys <= b->bucket_keys / 2)
 		return true;
-	sort_fail(b->p->err, SORT_UNSUPPORTED, "bucket_bitonic has no slices of %u keys with buckets of %u",
+	sort_fail(b->p->err, SORT_UNSUPPORTED,
+			  "bucket_bitonic has no slices of %u keys with buckets of %u",
 			  b->slice_keys, b->bucket_keys);
 	return false;
 }

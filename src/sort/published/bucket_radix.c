@@ -214,7 +214,8 @@ published_bucket_radix(Published *p)
 	if (x.radix < 2 || x.radix > (UINT32_C(1) << 16) || (x.radix & (x.radix - 1)) != 0 ||
 		x.rows > (UINT32_C(1) << 16))
 	{
-		sort_fail(p->err, SORT_UNSUPPORTED, "bucket_radix has no radix %u with %u rows", x.radix, x.rows);
+		sort_fail(p->err, SORT_UNSUPPORTED, "bucket_radix has no radix %u with %u rows", x.radix,
+				  x.rows);
 		return false;
 	}
 	if (!allocate(&x) || !published_to_distances(p))

@@ -57,7 +57,8 @@ published_duplicate(Published *p, int32_t key)
 {
 	SortAlgorithm algorithm = p->sort->algorithm;
 
-	sort_fail(p->err, SORT_UNSUPPORTED, "key %d occurs more than once, and %s sorts distinct keys only",
+	sort_fail(p->err, SORT_UNSUPPORTED,
+			  "key %d occurs more than once, and %s sorts distinct keys only",
 			  key, algorithm == SORT_ALGORITHM_ONE_HP ? "one_hp" : "Eq. 10");
 	return false;
 }

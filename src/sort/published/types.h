@@ -64,8 +64,8 @@ typedef struct PublishedSort
 	int32_t		lo;				/* inclusive bounds of all keys, checked */
 	int32_t		hi;
 	bool		descending;
-	bool		floats;			/* keys are images of float4 (float_image.h): bucket_bitonic
-								 * cuts its slices by the numbers' values */
+	bool		floats;			/* keys are images of float4 (float_image.h): bucket_bitonic cuts
+								 * its slices by the numbers' values */
 	uint32_t   *positions;		/* NULL: keys; else room for n: the stable permutation ... */
 	uint32_t	first;			/* ... in which the first key is called so */
 	PublishedOptions options;

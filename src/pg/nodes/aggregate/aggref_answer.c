@@ -155,8 +155,10 @@ are_constants(const List *expressions)
 	ListCell   *lc;
 
 	foreach(lc, expressions)
+	{
 		if (!is_constant((Node *) lfirst(lc)))
 			return false;
+	}
 	return true;
 }
 
@@ -186,7 +188,7 @@ answer_summary(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 {
 	const Expr *argument;
 	bool		ordered = answer->function == AGGREGATE_FUNCTION_MIN ||
-		answer->function == AGGREGATE_FUNCTION_MAX;
+	answer->function == AGGREGATE_FUNCTION_MAX;
 
 	if (list_length(aggref->args) != 1)
 		return false;
@@ -224,7 +226,8 @@ answer_ordered_set(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 		case AGGREGATE_FUNCTION_PERCENTILE_CONT_ARRAY:
 			if ((inner = converted(argument, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8)) != NULL)
 				answer->to_float8 = true;
-			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME, F_INTERVAL_TIME)) != NULL)
+			else if ((inner = converted(argument, F_INTERVAL_TIME, F_INTERVAL_TIME,
+										F_INTERVAL_TIME)) != NULL)
 				answer->to_interval = true;
 			else
 				return false;
@@ -260,7 +263,8 @@ answer_array_agg(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	answer->distinct = aggref->aggdistinct != NIL;
 	answer->needs = AGGREGATE_NEEDS_RUNS;
 	return find_answer_column(argument, rti, answer) &&
-		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument), answer);
+		find_order(linitial_node(SortGroupClause, order), exprType((const Node *) argument),
+				   answer);
 }
 
 /*
@@ -294,7 +298,8 @@ answer_hpsort(const Aggref *aggref, Index rti, AggregateAnswer *answer)
 	{
 		const SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggorder);
 
-		return list_length(aggref->args) < 4 && clause->tleSortGroupRef == argument->ressortgroupref &&
+		return list_length(aggref->args) < 4 &&
+			clause->tleSortGroupRef == argument->ressortgroupref &&
 			find_order(clause, exprType((const Node *) argument->expr), answer);
 	}
 	return true;

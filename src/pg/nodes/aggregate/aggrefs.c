@@ -69,22 +69,27 @@ aggref_kind(const Aggref *aggref)
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
 	if (!internal)
 	{
-		if (is_function(transition, hpsort_support_multiset_transfn, "hpsort_support_multiset_transfn") &&
+		if (is_function(transition, hpsort_support_multiset_transfn,
+						"hpsort_support_multiset_transfn") &&
 			is_function(((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn,
 						hpsort_support_multiset_finalfn, "hpsort_support_multiset_finalfn"))
 			kind = AGGREGATE_MULTISET;
 	}
 	else if (is_function(transition, hpsort_support_agg_transfn, "hpsort_support_agg_transfn") ||
-			 is_function(transition, hpsort_support_agg_transfn_int2, "hpsort_support_agg_transfn_int2") ||
-			 is_function(transition, hpsort_support_agg_transfn_int8, "hpsort_support_agg_transfn_int8"))
+			 is_function(transition, hpsort_support_agg_transfn_int2,
+						 "hpsort_support_agg_transfn_int2") ||
+			 is_function(transition, hpsort_support_agg_transfn_int8,
+						 "hpsort_support_agg_transfn_int8"))
 	{
 		Oid			final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
 
 		if (is_function(final, hpsort_support_agg_finalfn, "hpsort_support_agg_finalfn"))
 			kind = AGGREGATE_ARRAY;
-		else if (is_function(final, hpsort_support_runs_agg_finalfn, "hpsort_support_runs_agg_finalfn"))
+		else if (is_function(final, hpsort_support_runs_agg_finalfn,
+							 "hpsort_support_runs_agg_finalfn"))
 			kind = AGGREGATE_RUNS;
-		else if (is_function(final, hpsort_support_keys_agg_finalfn, "hpsort_support_keys_agg_finalfn"))
+		else if (is_function(final, hpsort_support_keys_agg_finalfn,
+							 "hpsort_support_keys_agg_finalfn"))
 			kind = AGGREGATE_KEYS;
 	}
 	ReleaseSysCache(tuple);

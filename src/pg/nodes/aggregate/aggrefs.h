@@ -96,8 +96,8 @@ typedef struct AggregateAnswer
 extern bool aggref_answer(const Aggref *aggref, Index rti, AggregateAnswer *answer);
 
 /*
- * Whether an answer is known from how many rows and values there are, keys at some positions among the values in order,
- * and without groups from how many of these are different.
+ * Whether an answer is known from how many rows and values there are, keys at some positions among
+ * the values in order, and without groups from how many of these are different.
  */
 extern bool aggref_is_looked_up(const AggregateAnswer *answer, bool grouped);
 

@@ -35,7 +35,8 @@ typedef struct SourceCounts
 {
 	int64		nulls;
 	int64		refused;		/* by the filter */
-	ValueSummary summary;		/* of the others; of a source with runs, only their number at first */
+	ValueSummary summary;		/* of the others; of a source with runs, only their number at
+								 * first */
 } SourceCounts;
 
 typedef struct Aggregation Aggregation;
@@ -85,7 +86,8 @@ typedef enum SourceSorted
 	SOURCE_SORTED_BY_CORE		/* pairs of more than 64 bits */
 } SourceSorted;
 
-extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int source, SorterStats *stats);
+extern SourceSorted aggregation_source_stats(Aggregation *aggregation, int source,
+											 SorterStats *stats);
 
 /* --- reading */
 

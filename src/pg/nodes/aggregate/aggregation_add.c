@@ -55,7 +55,8 @@ get_misses(Aggregation *aggregation, int s)
 	SourceValues *values = &aggregation->values[s];
 
 	if (values->misses == NULL)
-		values->misses = allocate_zero(aggregation, aggregation->window.code.ncodes * sizeof(Misses));
+		values->misses = allocate_zero(aggregation,
+									   aggregation->window.code.ncodes * sizeof(Misses));
 	return values->misses;
 }
 
@@ -65,7 +66,7 @@ get_misses(Aggregation *aggregation, int s)
 static void
 widen_layout(Aggregation *aggregation, const KeyRange *ranges)
 {
-	GroupCode *before = group_code_copy(&aggregation->layout);
+	GroupCode  *before = group_code_copy(&aggregation->layout);
 	int			s;
 
 	if (group_layout_widen(&aggregation->layout, ranges))
@@ -97,7 +98,8 @@ move_groups(Aggregation *aggregation, const GroupCode *new)
 	{
 		make_totals(aggregation, s, new->code.ncodes);
 		if (values[s].misses)
-			aggregation->values[s].misses = allocate_zero(aggregation, new->code.ncodes * sizeof(Misses));
+			aggregation->values[s].misses = allocate_zero(aggregation,
+														  new->code.ncodes * sizeof(Misses));
 	}
 	for (g = 0; g < old->code.ncodes; g++)
 	{
@@ -141,7 +143,8 @@ share_memory(Aggregation *aggregation, uint64 ngroups)
 
 	for (s = 0; s < aggregation->nsources; s++)
 		nsorters += aggregation->sources[s].runs || aggregation->values[s].pairs;
-	aggregation->sorter_limit = (aggregation->memory_limit - Min(arrays, aggregation->memory_limit)) /
+	aggregation->sorter_limit = (aggregation->memory_limit -
+								 Min(arrays, aggregation->memory_limit)) /
 		Max(nsorters, 1);
 	for (s = 0; s < aggregation->nsources; s++)
 		if (aggregation->values[s].pairs)
@@ -183,7 +186,7 @@ grow_window(Aggregation *aggregation, const KeyRange *batch_ranges)
 static KeyRange *
 ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 {
-	KeyRange *ranges = palloc_array(KeyRange, aggregation->ncolumns);
+	KeyRange   *ranges = palloc_array(KeyRange, aggregation->ncolumns);
 	int			c;
 
 	for (c = 0; c < aggregation->ncolumns; c++)
@@ -198,7 +201,7 @@ ranges_of_batch(const Aggregation *aggregation, const ColumnBatch *batches)
 static int
 locate(Aggregation *aggregation, const ColumnBatch *batches, int n)
 {
-	KeyRange *ranges;
+	KeyRange   *ranges;
 	int			noutside;
 
 	if (aggregation->ncolumns == 0)
@@ -481,7 +484,8 @@ aggregation_add(Aggregation *aggregation, const ColumnBatch *batches)
 	if (coded && aggregation->ncolumns > 0 && aggregation->layout.code.bits <= 64)
 	{
 		if (aggregation->codes == NULL)
-			aggregation->codes = MemoryContextAlloc(aggregation->memory, COLUMN_BATCH_KEYS * sizeof(uint64));
+			aggregation->codes = MemoryContextAlloc(aggregation->memory,
+													COLUMN_BATCH_KEYS * sizeof(uint64));
 		group_layout_codes(&aggregation->layout, batches, n, aggregation->codes);
 	}
 	count_rows(aggregation, batches, n, noutside, &lists);
@@ -575,7 +579,10 @@ add_packed_total(Totals *totals, const PackedKeys *packed)
 	totals->max = Max(totals->max, (int64) packed->base + hi);
 }
 
-/* Whether packed rows can be added, as far as the sources say; *counted is the source that has runs. */
+/*
+ * Whether packed rows can be added, as far as the sources say; *counted is the source that has
+ * runs.
+ */
 static bool
 accepts_packed(const Aggregation *aggregation, int *counted)
 {
@@ -694,14 +701,16 @@ aggregation_add_runs(Aggregation *aggregation, const Runs *runs)
 		return false;
 	if (aggregation->ncolumns > 0)
 	{
-		if (!group_window_locate_range(&aggregation->window, runs->keys[0], runs->keys[runs->len - 1],
+		if (!group_window_locate_range(&aggregation->window, runs->keys[0],
+									   runs->keys[runs->len - 1],
 									   &number, &down))
 			return false;
 		for (i = 0; i < runs->len; i++)
 		{
 			uint64		distance = (uint64) ((int64) runs->keys[i] - runs->keys[0]);
 
-			aggregation->rows[down ? number - distance : number + distance] += (int64) runs->counts[i];
+			aggregation->rows[down ? number - distance :
+							  number + distance] += (int64) runs->counts[i];
 		}
 		return true;
 	}
@@ -737,7 +746,10 @@ aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch
 	uint64	   *counts;
 	size_t		at = 0;
 
-	/* Groups that are not known yet get one row of each key first, by which the window grows as with other rows. */
+	/*
+	 * Groups that are not known yet get one row of each key first, by which the window grows as
+	 * with other rows.
+	 */
 	if (aggregation_add_runs(aggregation, batch->runs))
 		return;
 	counts = palloc_array(uint64, COLUMN_BATCH_KEYS);
@@ -745,7 +757,8 @@ aggregation_add_batch_of_runs(Aggregation *aggregation, const ColumnBatch *batch
 	{
 		size_t		first = at;
 		ColumnBatch keys = column_batch_of_runs(batch, &at);
-		Runs		others = {.keys = batch->runs->keys + first, .counts = counts, .len = at - first};
+		Runs		others = {.keys = batch->runs->keys + first,.counts = counts,
+		.len = at - first};
 		size_t		i;
 
 		for (i = 0; i < others.len; i++)

@@ -89,7 +89,7 @@ aggregation_next(Aggregation *aggregation, const GroupValues **group)
 	if (numbered)
 	{
 		group_code_values(&aggregation->window, aggregation->next_number,
-							&aggregation->next_group);
+						  &aggregation->next_group);
 		first = &aggregation->next_group;
 	}
 	if (aggregation->ncolumns > 0)

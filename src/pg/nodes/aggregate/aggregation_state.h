@@ -32,8 +32,8 @@ typedef struct SourceValues
 	Misses	   *misses;			/* by group number; NULL until there are some */
 
 	/*
-	 * Values of all groups if the source has runs; and all rows outside of the
-	 * window, those without a value by a marker.  NULL until needed.
+	 * Values of all groups if the source has runs; and all rows outside of the window, those
+	 * without a value by a marker.  NULL until needed.
 	 */
 	PairSorter *pairs;
 	PairCursor *cursor;
@@ -53,11 +53,11 @@ struct Aggregation
 	size_t		group_size;		/* bytes that a group takes in the arrays, at most */
 	size_t		sorter_limit;	/* bytes of memory for each sorter */
 
-	GroupCode window;
+	GroupCode	window;
 	uint64		max_groups;		/* that there is memory for */
 	bool		frozen;			/* the window must not grow any more */
 	int64	   *rows;			/* by group number */
-	GroupCode layout;
+	GroupCode	layout;
 	PairSorter *presence;		/* rows outside of the window, if there are no sources */
 
 	/* reading */

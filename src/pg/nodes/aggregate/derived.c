@@ -4,9 +4,10 @@
  *
  * The memo of a narrow range of values is an array of what each of them becomes, of
  * others a hash table, which is emptied when it is full.  Where the expression takes neighbouring
- * values for the same (column/expression_blocks.h), the memo is of their blocks, unless most rows are in blocks of which
- * nothing is known.  A memo in which most values are not found would only grow: it is given up, and each row is evaluated.
- * Arithmetic takes no longer than a look-up in a hash table, and has the array only.
+ * values for the same (column/expression_blocks.h), the memo is of their blocks, unless most rows
+ * are in blocks of which nothing is known.  A memo in which most values are not found would only
+ * grow: it is given up, and each row is evaluated.  Arithmetic takes no longer than a look-up in a
+ * hash table, and has the array only.
  *
  * Values of types that are not read as integers are numbered in the order in which
  * they appear, by the type's own equality, and kept.  From the first value on for which there
@@ -28,6 +29,7 @@
 #include "pg/column/expression_blocks.h"
 #include "pg/compat.h"
 #include "pg/nodes/aggregate/derived.h"
+#include "pg/nodes/aggregate/memo_hash.h"
 #include "pg/nodes/aggregate/fields.h"
 
 /* What a value of the base column becomes. */
@@ -46,38 +48,6 @@ typedef enum DerivedState
 StaticAssertDecl(STATE_MARK(STATE_NULL) == 1 && STATE_MARK(STATE_REFUSED) == DERIVED_REFUSED,
 				 "marks of a batch are states");
 
-typedef struct MemoEntry
-{
-	int64		key;
-	int64		value;
-	uint8		state;
-	char		status;
-} MemoEntry;
-
-/* The finalizer of MurmurHash3. */
-static inline uint32
-hash_key(int64 key)
-{
-	uint64		hash = (uint64) key;
-
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
-	return (uint32) (hash >> 32);
-}
-
-#define SH_PREFIX memo
-#define SH_ELEMENT_TYPE MemoEntry
-#define SH_KEY_TYPE int64
-#define SH_KEY key
-#define SH_HASH_KEY(tb, key) hash_key(key)
-#define SH_EQUAL(tb, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 /* Bytes of the hash table for an entry, while the table grows. */
 #define MEMO_ENTRY_BYTES (3 * sizeof(MemoEntry))
 
@@ -89,8 +59,9 @@ hash_key(int64 key)
 #define ARRAY_VALUES_PER_ROW 32
 
 /*
- * The memo is given up if of so many rows more than half had values that were not in it, after so many of them have
- * been put into it, or it has been emptied.  Before that it is in the CPU's caches, and costs little.
+ * The memo is given up if of so many rows more than half had values that were not in it, after so
+ * many of them have been put into it, or it has been emptied.  Before that it is in the CPU's
+ * caches, and costs little.
  */
 #define TRIAL_ROWS 65536
 #define TRIAL_VALUES 131072
@@ -234,7 +205,8 @@ derived_make(PlanState *parent, Expr *expression, DerivedForm form, int base)
 	{
 		prepare_expression(derived, parent, column);
 		derived->blocks = expression_blocks((Node *) expression);
-		derived->arithmetic = form == DERIVED_VALUES && expression_is_arithmetic((Node *) expression);
+		derived->arithmetic = form == DERIVED_VALUES &&
+			expression_is_arithmetic((Node *) expression);
 	}
 	if (form == DERIVED_NUMBERS)
 	{
@@ -298,7 +270,8 @@ derived_begin(DerivedColumn *derived, size_t memo_limit, size_t numbers_limit)
 	derived->full = false;
 	/* Small blocks: what has been allocated is what is used. */
 	if (derived->form == DERIVED_NUMBERS)
-		derived->numbers_memory = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate values",
+		derived->numbers_memory = AllocSetContextCreate(CurrentMemoryContext,
+														"HpSort Aggregate values",
 														0, 1024, 32 * 1024);
 	enum_labels_init(&derived->labels, derived->labels.type, CurrentMemoryContext);
 	if (derived->econtext)
@@ -399,7 +372,10 @@ find_number(DerivedColumn *derived, Datum value, int64 *result)
 	return STATE_VALUE;
 }
 
-/* The rank of a label that is in rows of the table: all of them were there before the query's snapshot. */
+/*
+ * The rank of a label that is in rows of the table: all of them were there before the query's
+ * snapshot.
+ */
 static int
 rank_of(DerivedColumn *derived, Oid label)
 {
@@ -407,7 +383,8 @@ rank_of(DerivedColumn *derived, Oid label)
 	int			rank = enum_label_rank(&derived->labels, label, &added);
 
 	if (added)
-		elog(ERROR, "label %u was added to type %u after the rows that have it", label, derived->labels.type);
+		elog(ERROR, "label %u was added to type %u after the rows that have it", label,
+			 derived->labels.type);
 	return rank;
 }
 
@@ -510,7 +487,10 @@ make_room(DerivedColumn *derived, const KeyRange *range)
 	MemoryContextSwitchTo(old);
 }
 
-/* Has a memo of values in place of one of blocks that are not known, and gives it up if it grows, and is of no use. */
+/*
+ * Has a memo of values in place of one of blocks that are not known, and gives it up if it grows,
+ * and is of no use.
+ */
 static void
 look_at_memo(DerivedColumn *derived)
 {
@@ -534,17 +514,19 @@ look_at_memo(DerivedColumn *derived)
 }
 
 /*
- * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's key, which is the row's value, or its
- * block.  *entry is what the memo is to have from now on.
+ * What a row becomes where the memo does not say it, having nothing or STATE_VARIES of the row's
+ * key, which is the row's value, or its block.  *entry is what the memo is to have from now on.
  */
 static DerivedState
-derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before, DerivedState *entry, int64 *result)
+derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before,
+		   DerivedState *entry, int64 *result)
 {
 	DerivedState state;
 
 	derived->computed++;
 	state = derive(derived, value, false, result);
-	if (before == STATE_UNKNOWN && (!derived->by_blocks || expression_block_is_known(&derived->blocks, key)))
+	if (before == STATE_UNKNOWN && (!derived->by_blocks ||
+									expression_block_is_known(&derived->blocks, key)))
 		*entry = state;
 	else
 	{
@@ -554,7 +536,9 @@ derive_row(DerivedColumn *derived, int64 value, int64 key, DerivedState before, 
 	return state;
 }
 
-/* What a row that is not NULL becomes, by the hash table; *entry is what the table has of its key. */
+/*
+ * What a row that is not NULL becomes, by the hash table; *entry is what the table has of its key.
+ */
 static DerivedState
 look_up(DerivedColumn *derived, int64 value, int64 key, DerivedState *state, int64 *result)
 {
@@ -623,11 +607,13 @@ find_blocks(DerivedColumn *derived, const ColumnBatch *base)
 }
 
 /*
- * Fills the batch by the array, which has room for the keys of all rows, which are the values of base, or
- * their blocks.  narrow_keys and narrow are constants, so that the compiler makes a loop for each case.
+ * Fills the batch by the array, which has room for the keys of all rows, which are the values of
+ * base, or their blocks.  narrow_keys and narrow are constants, so that the compiler makes a loop
+ * for each case.
  */
 static pg_attribute_always_inline void
-fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys, bool narrow_keys, bool narrow)
+fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch *keys,
+			  bool narrow_keys, bool narrow)
 {
 	BatchSpace	space = column_batch_space(&derived->batch, base->n);
 	bool		nulls = base->nnulls > 0;
@@ -656,7 +642,8 @@ fill_by_array(DerivedColumn *derived, const ColumnBatch *base, const ColumnBatch
 			{
 				DerivedState entry;
 
-				state = derive_row(derived, column_batch_value(base, i), key, state, &entry, &value);
+				state = derive_row(derived, column_batch_value(base, i), key, state, &entry,
+								   &value);
 				values[place] = value;
 				states[place] = (uint8) entry;
 			}
@@ -730,7 +717,8 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 
 	CHECK_FOR_INTERRUPTS();
 	if (batch->nulls == NULL)
-		make_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE : BATCH_KEYS));
+		make_batch(derived, batch, BATCH_NULLS | (column_kind_is_wide(derived->kind) ? BATCH_WIDE :
+												  BATCH_KEYS));
 	batch->n = 0;
 	batch->nnulls = 0;
 	derived->nrefused = 0;
@@ -749,9 +737,11 @@ derived_batch(DerivedColumn *derived, const ColumnBatch *batches)
 	if (derived->given_up || derived->memo)
 		fill_by_rows(derived, base, keys);
 	else if (keys->keys)
-		batch->keys ? fill_by_array(derived, base, keys, true, true) : fill_by_array(derived, base, keys, true, false);
+		batch->keys ? fill_by_array(derived, base, keys, true, true) :
+			fill_by_array(derived, base, keys, true, false);
 	else
-		batch->keys ? fill_by_array(derived, base, keys, false, true) : fill_by_array(derived, base, keys, false, false);
+		batch->keys ? fill_by_array(derived, base, keys, false, true) :
+			fill_by_array(derived, base, keys, false, false);
 	if (!derived->given_up)
 		look_at_memo(derived);
 	return batch;

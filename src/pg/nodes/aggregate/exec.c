@@ -261,7 +261,8 @@ add_batch_to_state(HpSortAggregateState *node, AggregateTransition *transition,
 	transition->state->nulls += batch->nnulls;
 	sorter = &transition->state->sorter;
 	if (batch->runs)
-		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len, &err);
+		status = sorter_add_runs(sorter, batch->runs->keys, batch->runs->counts, batch->runs->len,
+								 &err);
 	else if (batch->packed.n > 0)
 		status = sorter_add_packed(sorter, &batch->packed, &err);
 	else if (batch->nnulls == 0)

@@ -211,10 +211,11 @@ typedef enum WindowRoom
 } WindowRoom;
 
 /*
- * Extends the range of a column that has grown beyond old.  Where rows come in no order the first of them do not show the smallest and the
- * largest value, but nearly, so that a column that grows for the first time gets a margin on either side.  Otherwise each
- * larger value would make new arrays: of 500,000 rows by an int4 of 1,000,000 values that took half of the time.  A column that grows again has rows
- * in its order, and doubles on the side where it grows.
+ * Extends the range of a column that has grown beyond old.  Where rows come in no order the first
+ * of them do not show the smallest and the largest value, but nearly, so that a column that grows
+ * for the first time gets a margin on either side.  Otherwise each larger value would make new
+ * arrays: of 500,000 rows by an int4 of 1,000,000 values that took half of the time.  A column
+ * that grows again has rows in its order, and doubles on the side where it grows.
  */
 static void
 extend_range(GroupCode *window, const GroupCode *old, int c, WindowRoom room)
@@ -371,7 +372,8 @@ group_window_locate(const GroupCode *window, const ColumnBatch *batches, int n, 
 
 	memset(groups, 0, n * sizeof(uint32));
 	for (c = 0; c < window->code.ncolumns; c++)
-		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups, outside);
+		noutside += locate_each(&batches[window->columns[c].column], n, &columns[c], groups,
+								outside);
 	return noutside;
 }
 
@@ -430,7 +432,8 @@ group_layout_codes(const GroupCode *layout, const ColumnBatch *batches, int n, u
 										   batch->nulls[i]) << shift;
 		else if (batch->keys)
 			for (i = 0; i < n; i++)
-				codes[i] |= key_code_place(&column, (uint64) (int64) batch->keys[i], false) << shift;
+				codes[i] |= key_code_place(&column, (uint64) (int64) batch->keys[i],
+										   false) << shift;
 		else
 			for (i = 0; i < n; i++)
 				codes[i] |= key_code_place(&column, (uint64) batch->wide[i], false) << shift;

@@ -74,8 +74,8 @@ typedef struct GroupCode
 {
 	KeyCode		code;
 	const GroupColumn *columns;
-	bool	   *grown;			/* by column, of a window: whether its range is wider than that
-								 * of the first rows */
+	bool	   *grown;			/* by column, of a window: whether its range is wider than that of
+								 * the first rows */
 } GroupCode;
 
 /* Codes of no group, or of the one that there is without columns. */

@@ -138,7 +138,8 @@ groups_shared_reset(GroupsShared *shared, dsa_area *area)
 		memcpy(&entry_size, directory, sizeof(entry_size));
 		for (b = 0; b < blocks->nblocks; b++)
 		{
-			const BlockEntry *entry = (const BlockEntry *) (directory + sizeof(int64) + b * entry_size);
+			const BlockEntry *entry = (const BlockEntry *) (directory + sizeof(int64) +
+															b * entry_size);
 
 			if (DsaPointerIsValid(entry->pointer))
 				dsa_free(area, entry->pointer);
@@ -372,7 +373,7 @@ put_group(GroupsExchange *exchange, const int64 *words, int64 rows, const Source
 	for (s = 0; s < description->nsources; s++)
 	{
 		const ValueSource *source = &description->sources[s];
-		ValueSummary summary = {.min = PG_INT64_MAX, .max = PG_INT64_MIN};
+		ValueSummary summary = {.min = PG_INT64_MAX,.max = PG_INT64_MIN};
 
 		put_int64(exchange, counts ? counts[s].nulls : 0);
 		put_int64(exchange, counts ? counts[s].refused : 0);
@@ -522,7 +523,8 @@ find_blocks(GroupsExchange *exchange)
 	for (p = 0; p < n; p++)
 		if (exchange->shared->blocks[p].nblocks > 0)
 			exchange->directories[p] = (const char *)
-				dsa_get_address(exchange->area, exchange->shared->blocks[p].directory) + sizeof(int64);
+				dsa_get_address(exchange->area, exchange->shared->blocks[p].directory) +
+				sizeof(int64);
 }
 
 void

@@ -105,9 +105,9 @@ extern uint64 groups_exchange_disk(const GroupsExchange *exchange);
  *
  * ITEM_RUNS: a source and a number of runs, at most ITEM_RUNS_MAX; their rows, and the
  * largest value; what to add to all of the values that follow, which is the smallest value, bytes
- * for each of them, the values; bytes for each count, 0 if all are 1, and the counts.  The runs are of
- * the last group before them, in the order of sources and values.  (Of a derived column values
- * are told in another way: nothing is added, and the largest has no meaning.)
+ * for each of them, the values; bytes for each count, 0 if all are 1, and the counts.  The runs
+ * are of the last group before them, in the order of sources and values.  (Of a derived column
+ * values are told in another way: nothing is added, and the largest has no meaning.)
  *
  * A group that one block has no room for begins again in the next one, without rows.
  */

@@ -49,7 +49,8 @@ plan_list(const GroupsState *node, GroupsPlanList list)
 static Expr *
 scan_expression(const GroupsState *node, int i)
 {
-	return list_nth_node(TargetEntry, ((CustomScan *) node->css.ss.ps.plan)->custom_scan_tlist, i)->expr;
+	return list_nth_node(TargetEntry, ((CustomScan *) node->css.ss.ps.plan)->custom_scan_tlist,
+						 i)->expr;
 }
 
 /* The index of the batch derived from batch base by an expression, which others may share. */
@@ -109,7 +110,7 @@ static int
 find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 {
 	List	   *columns = plan_list(node, GROUPS_PLAN_COLUMNS);
-	ValueSource source = {.column = -1, .filter = -1, .kind = COLUMN_KIND_NONE};
+	ValueSource source = {.column = -1,.filter = -1,.kind = COLUMN_KIND_NONE};
 	int			s;
 
 	if (answer->column)
@@ -120,7 +121,8 @@ find_source(GroupsState *node, const AggregateAnswer *answer, int filter)
 		source.kind = answer->kind;
 		if (answer->enum_order)
 		{
-			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS, source.column);
+			source.column = find_derived(node, (Expr *) answer->column, DERIVED_RANKS,
+										 source.column);
 			source.kind = derived_kind(derived_of_batch(node, source.column));
 		}
 	}
@@ -195,13 +197,14 @@ begin_groups(CustomScanState *css, EState *estate, int eflags)
 	node->derived = palloc0_array(DerivedColumn *, list_length(scan->custom_scan_tlist));
 	describe_groups(node);
 	describe_outputs(node);
-	node->description = (GroupsDescription) {
+	node->description = (GroupsDescription)
+	{
 		.ngroups = node->ngroups,
-		.groups = node->groups,
-		.group_derived = node->group_derived,
-		.nsources = node->nvalue_sources,
-		.sources = node->value_sources,
-		.source_derived = node->source_derived
+			.groups = node->groups,
+			.group_derived = node->group_derived,
+			.nsources = node->nvalue_sources,
+			.sources = node->value_sources,
+			.source_derived = node->source_derived
 	};
 	if (node->nderived > 0)
 		node->batches = palloc0_array(ColumnBatch, node->nread + node->nderived);
@@ -352,9 +355,13 @@ begin_derived(GroupsState *node)
 		derived_begin(node->derived[i], memo_limit, numbers_limit);
 	MemoryContextSwitchTo(old);
 	for (i = 0; i < node->noutputs; i++)
-		if (node->outputs[i].answer.enum_order)
-			aggregate_result_set_labels(node->outputs[i].result,
-										derived_labels(node->source_derived[node->outputs[i].source]));
+	{
+		const GroupsOutput *output = &node->outputs[i];
+
+		if (output->answer.enum_order)
+			aggregate_result_set_labels(output->result,
+										derived_labels(node->source_derived[output->source]));
+	}
 }
 
 /* Makes an aggregation without rows. */
@@ -540,7 +547,8 @@ set_distinct(GroupsState *node, const GroupCounts *group)
 		if (node->outputs[i].answer.distinct)
 		{
 			aggregate_result_begin(node->outputs[i].result, group);
-			aggregate_result_set_distinct(node->outputs[i].result, groups_lookup_distinct(node->lookup));
+			aggregate_result_set_distinct(node->outputs[i].result,
+										  groups_lookup_distinct(node->lookup));
 		}
 }
 
@@ -628,12 +636,14 @@ groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleT
 		bool	   *isnull = &slot->tts_isnull[node->ngroups + i];
 		Datum	   *value = &slot->tts_values[node->ngroups + i];
 
-		const ValueSummary *summary = output->source < 0 ? NULL : &node->counts[output->source].summary;
+		const ValueSummary *summary = output->source < 0 ? NULL :
+		&node->counts[output->source].summary;
 
 		if (output->answer.needs == AGGREGATE_NEEDS_RUNS)
 			*value = aggregate_result_end(output->result, isnull);
 		else
-			*value = aggregate_result_from_summary(output->result, summary, summary ? summary->n : rows,
+			*value = aggregate_result_from_summary(output->result, summary,
+												   summary ? summary->n : rows,
 												   isnull);
 	}
 }

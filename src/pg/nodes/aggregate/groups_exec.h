@@ -92,11 +92,15 @@ extern Node *groups_exec_create_state(CustomScan *scan);
 extern void groups_prepare_results(GroupsState *node);
 
 /* Puts a group's values and aggregates into the scan tuple. */
-extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows, TupleTableSlot *slot);
+extern void groups_fill_slot(GroupsState *node, const GroupValues *group, int64 rows,
+							 TupleTableSlot *slot);
 
 /* --- groups_lookup.c */
 
-/* For a node that has been described, in the query's memory; NULL if rows, or runs of values, are wanted. */
+/*
+ * For a node that has been described, in the query's memory; NULL if rows, or runs of values, are
+ * wanted.
+ */
 extern GroupsLookup *groups_lookup_make(GroupsState *node);
 
 /* Begins an execution, whose memory has a limit; the result is for the scan. */
@@ -110,10 +114,14 @@ extern void groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 extern bool groups_lookup_has_found(const GroupsLookup *lookup);
 extern size_t groups_lookup_memory(const GroupsLookup *lookup);
 
-/* As aggregation_next, aggregation_count and aggregation_runs of the only source; and how many of its values are different. */
+/*
+ * As aggregation_next, aggregation_count and aggregation_runs of the only source; and how many of
+ * its values are different.
+ */
 extern bool groups_lookup_next(GroupsState *node, const GroupValues **group, int64 *rows);
 extern void groups_lookup_count(const GroupsLookup *lookup, SourceCounts *counts);
-extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values, const int64 **run_counts);
+extern size_t groups_lookup_runs(GroupsLookup *lookup, const int64 **values,
+								 const int64 **run_counts);
 extern int64 groups_lookup_distinct(const GroupsLookup *lookup);
 
 /* --- groups_explain.c */

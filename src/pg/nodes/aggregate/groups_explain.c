@@ -23,7 +23,8 @@ deparse_columns(const GroupsState *node, List *context, int from, int to, Explai
 
 	for (i = from; i < to; i++)
 	{
-		Node	   *expression = (Node *) list_nth_node(TargetEntry, scan->custom_scan_tlist, i)->expr;
+		Node	   *expression = (Node *) list_nth_node(TargetEntry, scan->custom_scan_tlist,
+														i)->expr;
 
 		result = lappend(result, deparse_expression(expression, context, prefix, false));
 	}

@@ -1,15 +1,16 @@
 /*
  * groups_lookup.c
- *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see groups_exec.h).
+ *		HpSort Aggregate whose groups are looked up among keys that the GPU has put in order (see
+ *		groups_exec.h).
  *
- * The key of a row is the code of its group above the place of its value, in 32 bits.  In the keys' order each group's
- * rows are side by side, its NULLs last, so that where groups begin says how many rows and values they have, and
- * percentiles, smallest and largest values are keys at some positions.  So nothing but these positions and keys
- * crosses the bus.
+ * The key of a row is the code of its group above the place of its value, in 32 bits.  In the
+ * keys' order each group's rows are side by side, its NULLs last, so that where groups begin says
+ * how many rows and values they have, and percentiles, smallest and largest values are keys at
+ * some positions.  So nothing but these positions and keys crosses the bus.
  *
- * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys are given to the GPU
- * besides.  If anything goes wrong, or does not fit, the aggregation gets all other rows as well, and
- * what was looked up is not used.
+ * Rows of blocks that are not resident are noted on their way to the aggregation, and their keys
+ * are given to the GPU besides.  If anything goes wrong, or does not fit, the aggregation gets all
+ * other rows as well, and what was looked up is not used.
  */
 #include "postgres.h"
 
@@ -22,10 +23,15 @@
 #include "pg/nodes/aggregate/groups_exec.h"
 #include "pg/nodes/aggregate/lookup_notes.h"
 
-/* The most bits of a group's code: a million codes take 2 million questions, 24 MB with their answers. */
+/*
+ * The most bits of a group's code: a million codes take 2 million questions, 24 MB with their
+ * answers.
+ */
 #define GROUP_BITS 20
 
-/* Rows of other blocks may take a part of the memory limit, and groups with their answers as much. */
+/*
+ * Rows of other blocks may take a part of the memory limit, and groups with their answers as much.
+ */
 #define MEMORY_SHARE 4
 
 /* A group, as it was found. */
@@ -46,7 +52,8 @@ struct GroupsLookup
 	int			nfields;		/* grouping columns, and then the value, if there is one */
 	GroupColumn *fields;		/* of the layout */
 	bool		has_value;
-	bool		ranked;			/* groups by an enum come in the order of its labels, not of the codes */
+	bool		ranked;			/* groups by an enum come in the order of its labels, not of the
+								 * codes */
 	bool		extremes;		/* the smallest and the largest value are wanted */
 	bool		distinct;		/* how many different values there are is wanted */
 
@@ -54,7 +61,7 @@ struct GroupsLookup
 	MemoryContext memory;
 	LookupNotes notes;			/* rows of other blocks */
 	size_t		limit;			/* bytes */
-	GroupCode layout;
+	GroupCode	layout;
 	int			value_bits;
 	uint32		offset;			/* of a key from its code */
 	bool		found;			/* all that follows is known */
@@ -91,13 +98,14 @@ note_output(GroupsLookup *lookup, const GroupsState *node, const GroupsOutput *o
 static bool handle_rows(void *arg, struct ResidentRows *rows);
 
 /*
- * The column whose values tell a group's, for each grouping column, into fields; false if groups are of expressions.  Of the places of
- * an enum's labels these are the labels themselves.
+ * The column whose values tell a group's, for each grouping column, into fields; false if groups
+ * are of expressions.  Of the places of an enum's labels these are the labels themselves.
  */
 static bool
 find_fields(GroupsLookup *lookup, const GroupsState *node)
 {
-	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private, GROUPS_PLAN_GROUPS);
+	const List *groups = list_nth(((CustomScan *) node->css.ss.ps.plan)->custom_private,
+								  GROUPS_PLAN_GROUPS);
 	int			g;
 
 	for (g = 0; g < node->ngroups; g++)
@@ -136,7 +144,8 @@ groups_lookup_make(GroupsState *node)
 	if (!find_fields(lookup, node))
 		return NULL;
 	/* Groups of a single column without a filter are runs of the GPU's. */
-	if (node->ngroups > 0 && lookup->ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL && !lookup->ranked)
+	if (node->ngroups > 0 && lookup->ncolumns == 1 && node->sources.scans[0]->ps.qual == NULL &&
+		!lookup->ranked)
 		return NULL;
 	lookup->has_value = node->nvalue_sources > 0;
 	if (lookup->has_value)
@@ -148,8 +157,12 @@ groups_lookup_make(GroupsState *node)
 	for (i = 0; i < lookup->nfields; i++)
 		if (column_kind_is_wide(lookup->fields[i].kind))
 			lookup->fields[i].kind = COLUMN_KIND_INT4;
-	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup", ALLOCSET_DEFAULT_SIZES);
-	lookup->handler = (ResidentRowsHandler) {handle_rows, node, false};
+	lookup->memory = AllocSetContextCreate(node->memory, "HpSort Aggregate lookup",
+										   ALLOCSET_DEFAULT_SIZES);
+	lookup->handler = (ResidentRowsHandler)
+	{
+		handle_rows, node, false
+	};
 	return lookup;
 }
 
@@ -184,7 +197,7 @@ groups_lookup_note(GroupsLookup *lookup, const ColumnBatch *batches)
 static bool
 make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 {
-	KeyRange *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
+	KeyRange   *ranges = palloc_array(KeyRange, Max(lookup->nfields, 1));
 	int			f;
 
 	for (f = 0; f < lookup->nfields; f++)
@@ -197,7 +210,10 @@ make_layout(GroupsLookup *lookup, const ResidentRows *rows)
 		resident_rows_bounds(rows, c, &lo, &hi, &nulls);
 		ranges[f] = EMPTY_KEY_RANGE;
 		if (lo <= hi)
-			ranges[f] = (KeyRange) {field_image(lo), field_image(hi), false};
+			ranges[f] = (KeyRange)
+		{
+			field_image(lo), field_image(hi), false
+		};
 		ranges[f].nulls = nulls;
 		if (lookup->notes.n > 0)
 			field_range_add_batch(&ranges[f], &lookup->notes.columns[c]);
@@ -228,8 +244,8 @@ code_of_key(const GroupsLookup *lookup, int32 key)
 }
 
 /*
- * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where there is
- * none, it adds what the row's values differ from these.
+ * How the GPU makes keys of rows: to the key of each column's smallest value, or of NULL where
+ * there is none, it adds what the row's values differ from these.
  */
 static void
 describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
@@ -267,7 +283,8 @@ describe_rows(const GroupsLookup *lookup, RowsLayout *layout)
 static int32 *
 make_keys(GroupsLookup *lookup)
 {
-	int32	   *keys = MemoryContextAllocHuge(lookup->memory, Max(lookup->notes.n, 1) * sizeof(int32));
+	int32	   *keys = MemoryContextAllocHuge(lookup->memory,
+											  Max(lookup->notes.n, 1) * sizeof(int32));
 	uint64	   *codes = palloc_array(uint64, COLUMN_BATCH_KEYS);
 	ColumnBatch *part = palloc_array(ColumnBatch, Max(lookup->ncolumns, 1));
 	size_t		at;
@@ -308,7 +325,8 @@ sort_looked_up_rows(GroupsLookup *lookup, ResidentRows *rows)
 	keys = make_keys(lookup);
 	lookup_notes_end(&lookup->notes);
 	sorted = resident_rows_sort(rows, &layout, key_of_code(lookup, 0),
-								key_of_code(lookup, (UINT64CONST(1) << lookup->layout.code.bits) - 1), keys,
+								key_of_code(lookup,
+											(UINT64CONST(1) << lookup->layout.code.bits) - 1), keys,
 								lookup->notes.n);
 	pfree(keys);
 	return sorted;
@@ -337,9 +355,13 @@ add_group(GroupsLookup *lookup, LookupGroup group)
 	return true;
 }
 
-/* Of codes from .. to - 1, how many keys are below the first ones, and with nulls below those of their NULLs; false as find_groups. */
+/*
+ * Of codes from ..  to - 1, how many keys are below the first ones, and with nulls below those of
+ * their NULLs; false as find_groups.
+ */
 static bool
-look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls, uint32 null_place,
+look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to, bool nulls,
+			   uint32 null_place,
 			   int32 *keys, uint64 *below)
 {
 	uint32		n = to - from;
@@ -354,8 +376,8 @@ look_for_codes(GroupsLookup *lookup, ResidentRows *rows, uint32 from, uint32 to,
 }
 
 /*
- * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs, begin.  False if the GPU could
- * not, if there are too many, or if what it says is impossible.
+ * Finds the groups, from the last one to the first, by where their keys, and those of their NULLs,
+ * begin.  False if the GPU could not, if there are too many, or if what it says is impossible.
  */
 static bool
 find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
@@ -386,7 +408,8 @@ find_groups(GroupsLookup *lookup, ResidentRows *rows, bool grouped)
 		{
 			int64		start = (int64) below[g - from];
 			int64		values_end = nulls ? (int64) below[to - from + g - from] : end;
-			LookupGroup group = {.code = g, .first = start, .rows = end - start, .values = values_end - start};
+			LookupGroup group = {.code = g,.first = start,.rows = end - start,
+			.values = values_end - start};
 
 			if (start > end || values_end < start || values_end > end || (g == 0 && start != 0))
 				return false;
@@ -409,11 +432,14 @@ compare_positions(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Writes the different positions that are wanted of a group's values, ascending, to wanted, which has room; returns how many. */
+/*
+ * Writes the different positions that are wanted of a group's values, ascending, to wanted, which
+ * has room; returns how many.
+ */
 static uint32
 list_positions(GroupsState *node, const LookupGroup *group, int64 *wanted)
 {
-	GroupCounts counts = {.values = group->values, .nulls = group->rows - group->values};
+	GroupCounts counts = {.values = group->values,.nulls = group->rows - group->values};
 	uint32		n = 0;
 	uint32		kept = 0;
 	uint32		i;
@@ -463,11 +489,14 @@ want_positions(GroupsState *node)
 	int64	   *wanted;
 	size_t		g;
 
-	if (most > lookup->limit / sizeof(int64) / 4 / Max(lookup->ngroups, 1) && most * lookup->ngroups > 1024)
+	if (most > lookup->limit / sizeof(int64) / 4 / Max(lookup->ngroups, 1) &&
+		most * lookup->ngroups > 1024)
 		return false;
-	lookup->positions = MemoryContextAllocHuge(CurrentMemoryContext, most * lookup->ngroups * sizeof(int64) + 1);
+	lookup->positions = MemoryContextAllocHuge(CurrentMemoryContext,
+											   most * lookup->ngroups * sizeof(int64) + 1);
 	wanted = palloc_array(int64, most);
-	temporary = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate positions", ALLOCSET_DEFAULT_SIZES);
+	temporary = AllocSetContextCreate(CurrentMemoryContext, "HpSort Aggregate positions",
+									  ALLOCSET_DEFAULT_SIZES);
 	lookup->nanswers = 0;
 	for (g = lookup->ngroups; g-- > 0;)
 	{
@@ -545,7 +574,10 @@ find_distinct(GroupsLookup *lookup, ResidentRows *rows)
 	return lookup->ndistinct >= 0 && lookup->ndistinct <= group->values;
 }
 
-/* What the node returns of a group's columns: of labels their places, as the derived columns have them. */
+/*
+ * What the node returns of a group's columns: of labels their places, as the derived columns have
+ * them.
+ */
 static void
 read_group(const GroupsState *node, const LookupGroup *group, GroupValues *values)
 {
@@ -556,7 +588,8 @@ read_group(const GroupsState *node, const LookupGroup *group, GroupValues *value
 	for (g = 0; g < node->ngroups && lookup->ranked; g++)
 		if (node->group_derived[g] && !values->nulls[g])
 			values->values[g] = derived_hear(node->group_derived[g],
-											 values->values[g] + column_kind_bias(COLUMN_KIND_ENUM));
+											 values->values[g] +
+											 column_kind_bias(COLUMN_KIND_ENUM));
 }
 
 /* Groups while they are put in the order of labels. */
@@ -575,7 +608,8 @@ compare_groups(const void *a, const void *b, void *arg)
 	read_group(order->node, (const LookupGroup *) a, &order->left);
 	read_group(order->node, (const LookupGroup *) b, &order->right);
 	/* the last one first */
-	return group_values_compare(order->node->groups, order->node->ngroups, &order->right, &order->left);
+	return group_values_compare(order->node->groups, order->node->ngroups, &order->right,
+								&order->left);
 }
 
 static void
@@ -597,7 +631,10 @@ find_all(GroupsState *node, ResidentRows *rows)
 {
 	GroupsLookup *lookup = node->lookup;
 
-	/* Direct arguments may run any function, which must not wait while the job holds a chunk for its first question. */
+	/*
+	 * Direct arguments may run any function, which must not wait while the job holds a chunk for
+	 * its first question.
+	 */
 	if (node->ngroups == 0)
 		groups_prepare_results(node);
 	if (!sort_looked_up_rows(lookup, rows) || !find_groups(lookup, rows, node->ngroups > 0))

@@ -221,7 +221,11 @@ add_known(GroupsMerge *merge, const GroupsStream *stream)
 		max = *words++;
 		memcpy(&sum, words, sizeof(sum));
 		words += sizeof(sum) / sizeof(int64);
-		/* No values.  (Those of labels are told as OIDs: the first label's may be the larger one.) */
+
+		/*
+		 * No values.  (Those of labels are told as OIDs: the first label's may be the larger
+		 * one.)
+		 */
 		if (min == PG_INT64_MAX && max == PG_INT64_MIN)
 			continue;
 		counts->summary.min = Min(counts->summary.min, derived ? derived_hear(derived, min) : min);
@@ -295,7 +299,8 @@ groups_merge_next(GroupsMerge *merge, const GroupValues **group)
 		add_known(merge, stream);
 	}
 	for (s = 0; s < description->nsources; s++)
-		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls - merge->counts[s].refused;
+		merge->counts[s].summary.n = merge->rows - merge->counts[s].nulls -
+			merge->counts[s].refused;
 	*group = &merge->group;
 	return true;
 }

@@ -183,8 +183,10 @@ note_aggregate(GroupsQuery *query, Aggref *aggref)
 			contain_volatile_functions((Node *) aggref->aggfilter))
 			return false;
 		foreach(lc, query->filters)
+		{
 			if (equal(lfirst(lc), aggref->aggfilter))
 				filter = foreach_current_index(lc);
+		}
 		if (filter < 0)
 		{
 			filter = list_length(query->filters);
@@ -271,8 +273,9 @@ has_numbers(const GroupsQuery *query)
 }
 
 /*
- * Whether one of n groups is the column of which another group is: rows that are alike in the column are alike in what is
- * computed from it, which need not be a group, then, but is computed for each group that is returned.
+ * Whether one of n groups is the column of which another group is: rows that are alike in the
+ * column are alike in what is computed from it, which need not be a group, then, but is computed
+ * for each group that is returned.
  */
 static bool
 is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
@@ -286,7 +289,10 @@ is_determined(const QueryGroup *groups, int n, const QueryGroup *group)
 	return false;
 }
 
-/* Drops the numbers of values that other groups determine: numbers would be in no order, and known to one process only. */
+/*
+ * Drops the numbers of values that other groups determine: numbers would be in no order, and known
+ * to one process only.
+ */
 static void
 drop_determined_numbers(GroupsQuery *query)
 {
@@ -301,8 +307,9 @@ drop_determined_numbers(GroupsQuery *query)
 }
 
 /*
- * Puts the groups in the order that is wanted of them, as far as it is one of groups, without groups that others determine.
- * One that is wanted in the order before the column that determines it stays.
+ * Puts the groups in the order that is wanted of them, as far as it is one of groups, without
+ * groups that others determine.  One that is wanted in the order before the column that determines
+ * it stays.
  */
 static void
 order_groups(PlannerInfo *root, GroupsQuery *query)
@@ -331,7 +338,8 @@ order_groups(PlannerInfo *root, GroupsQuery *query)
 		query->pathkeys = lappend(query->pathkeys, pathkey);
 	}
 	for (g = 0; g < query->ngroups; g++)
-		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups, &query->groups[g]))
+		if (!query->groups[g].placed && !is_determined(query->groups, query->ngroups,
+													   &query->groups[g]))
 			ordered[n++] = query->groups[g];
 	query->groups = ordered;
 	query->ngroups = n;
@@ -424,16 +432,16 @@ static const CustomPathMethods groups_path_methods = {
  * Zen 4, PostgreSQL 18).
  */
 #define COLUMN_ROW_COST		0.02	/* a further column read */
-#define GROUP_ROW_COST		0.1		/* a grouping column */
-#define SUMMARY_ROW_COST	0.1		/* a value added up */
-#define RUNS_ROW_COST		0.5		/* a value put in order */
-#define DERIVED_ROW_COST	0.1		/* an expression's value found in its memo */
+#define GROUP_ROW_COST		0.1 /* a grouping column */
+#define SUMMARY_ROW_COST	0.1 /* a value added up */
+#define RUNS_ROW_COST		0.5 /* a value put in order */
+#define DERIVED_ROW_COST	0.1 /* an expression's value found in its memo */
 
 /*
- * What is left of that where rows are resident, and groups and values so few that they are counted in memory: 4e6 rows,
- * core's sum(x) 70 ns a row: sum of y by x 3 ns, of two columns by a third 5, percentiles of x by 6 groups 6 (AMD EPYC, two
- * loaded cores of a virtual machine, PostgreSQL 17).  Of a single column that is counted as it lies packed in memory
- * nothing is left.
+ * What is left of that where rows are resident, and groups and values so few that they are counted
+ * in memory: 4e6 rows, core's sum(x) 70 ns a row: sum of y by x 3 ns, of two columns by a third 5,
+ * percentiles of x by 6 groups 6 (AMD EPYC, two loaded cores of a virtual machine, PostgreSQL 17).
+ * Of a single column that is counted as it lies packed in memory nothing is left.
  */
 #define RESIDENT_WORK_PART	0.2
 
@@ -492,7 +500,10 @@ make_path(const GroupsQuery *query, RelOptInfo *rel, PathTarget *target,
 	return path;
 }
 
-/* The cost of evaluating grouping expressions: once for each different value, or block of values, of their columns. */
+/*
+ * The cost of evaluating grouping expressions: once for each different value, or block of values,
+ * of their columns.
+ */
 static Cost
 derived_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 {
@@ -529,7 +540,8 @@ has_derived(const GroupsQuery *query)
 }
 
 /*
- * How many groups there are before HAVING, where core's estimate is core_groups: no more than the bounds of expressions allow.
+ * How many groups there are before HAVING, where core's estimate is core_groups: no more than the
+ * bounds of expressions allow.
  */
 static double
 count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, double rows)
@@ -545,8 +557,8 @@ count_groups(PlannerInfo *root, const GroupsQuery *query, double core_groups, do
 }
 
 /*
- * Whether positions among keys that the GPU has put in order can answer all of the query (see groups_lookup.c), for which
- * a part of the memory must be enough: some 60 bytes a group.
+ * Whether positions among keys that the GPU has put in order can answer all of the query (see
+ * groups_lookup.c), for which a part of the memory must be enough: some 60 bytes a group.
  */
 static bool
 is_looked_up(const GroupsQuery *query, double ngroups)
@@ -570,12 +582,17 @@ is_looked_up(const GroupsQuery *query, double ngroups)
 		if (answer.column)
 			values = list_append_unique_int(values, answer.column->varattno);
 	}
-	return list_length(values) <= 1 && list_length(query->columns) == query->ngroups + list_length(values);
+	return list_length(values) <= 1 &&
+		list_length(query->columns) == query->ngroups + list_length(values);
 }
 
-/* How many different values of all groups that many rows have, of the sources whose values are wanted in order. */
+/*
+ * How many different values of all groups that many rows have, of the sources whose values are
+ * wanted in order.
+ */
 static double
-count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows, double processes)
+count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double rows,
+		   double processes)
 {
 	double		runs = 0;
 	ListCell   *lc;
@@ -595,13 +612,17 @@ count_runs(PlannerInfo *root, const GroupsQuery *query, double ngroups, double r
 	return runs;
 }
 
-/* What part of the work on a row that has been read is left where the row is resident, if there are so many runs. */
+/*
+ * What part of the work on a row that has been read is left where the row is resident, if there
+ * are so many runs.
+ */
 static double
 resident_work_part(const GroupsQuery *query, double ngroups, double rows, double runs)
 {
 	if (runs > query->nruns * rows / 2 || ngroups * GROUP_BYTES > get_hash_memory_limit())
 		return 1;
-	return list_length(query->columns) == 1 && query->filters == NIL && (query->ngroups == 0 || query->nruns == 0) &&
+	return list_length(query->columns) == 1 && query->filters == NIL &&
+		(query->ngroups == 0 || query->nruns == 0) &&
 		runs < rows / 100 ? 0 : RESIDENT_WORK_PART;
 }
 
@@ -613,9 +634,11 @@ wide_pairs_cost(PlannerInfo *root, const GroupsQuery *query, double rows)
 	int			g;
 
 	for (g = 0; g < query->ngroups; g++)
-		pair_estimate_add_group(&pairs, root, query->groups[g].column, (Node *) query->groups[g].expression,
+		pair_estimate_add_group(&pairs, root, query->groups[g].column,
+								(Node *) query->groups[g].expression,
 								query->groups[g].form);
-	return pair_estimate_wide_cost(&pairs, root, query->rti, query->aggregates, query->aggregate_filters, rows);
+	return pair_estimate_wide_cost(&pairs, root, query->rti, query->aggregates,
+								   query->aggregate_filters, rows);
 }
 
 /* Rows that one process reads, and the cost of reading and keeping them. */
@@ -655,7 +678,7 @@ read_cost(PlannerInfo *root, const GroupsQuery *query, const AggregateInput *inp
 		cost_qual_eval_node(&cost, (Node *) lfirst(lc), root);
 		total += cost.startup + rows * (cost.per_tuple + cpu_operator_cost);
 	}
-	/* With workers the time of all of them: it must not be more than that of one process which sorts by other means. */
+	/* With workers: the time of all, no more than one process takes that sorts otherwise. */
 	total += wide_pairs_cost(root, query, workers > 0 ? input->rel->rows : rows);
 	/* Values that repeat are counted. */
 	disk = Min(rows * sizeof(int64) * query->nruns, runs * 2 * sizeof(int64));
@@ -695,7 +718,8 @@ exchange_cost(PlannerInfo *root, const GroupsQuery *query, double ngroups, doubl
 	double		runs = count_runs(root, query, ngroups, rows, processes);
 
 	/* A group is put together by one process. */
-	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) + TELL_RUN_COST * runs / processes +
+	return (EXCHANGE_GROUP_COST * Min(ngroups, rows / processes) +
+			TELL_RUN_COST * runs / processes +
 			MERGE_RUN_COST * runs / Min(processes, Max(ngroups, 1))) * cpu_tuple_cost;
 }
 
@@ -743,7 +767,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	double		ngroups;
 	double		rows;
 
-	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] : output_rel->reltarget;
+	target = stage == UPPERREL_DISTINCT ? root->upper_targets[UPPERREL_DISTINCT] :
+		output_rel->reltarget;
 	if (output_rel->pathlist == NIL || !note_query(root, stage, target, having, &query))
 		return;
 
@@ -755,8 +780,8 @@ groups_planner_add_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo 
 	if (has_derived(&query))
 		rows = clamp_row_est(Min(rows, ngroups * selectivity));
 	query.looked_up = is_looked_up(&query, ngroups);
-	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns, query.filters,
-							  query.looked_up))
+	if (!aggregate_input_find(&input, root, input_rel, input_rel->pathlist, query.columns,
+							  query.filters, query.looked_up))
 		return;
 
 	serial = make_path(&query, output_rel, target, &input, having);

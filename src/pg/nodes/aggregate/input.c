@@ -22,7 +22,10 @@
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/input.h"
 
-/* PostgreSQL's own scan of rel that a path runs, below projections and Gathers; NULL if it runs another. */
+/*
+ * PostgreSQL's own scan of rel that a path runs, below projections and Gathers; NULL if it runs
+ * another.
+ */
 static const Path *
 core_scan(const Path *path, const RelOptInfo *rel)
 {
@@ -123,8 +126,8 @@ is_readable(PlannerInfo *root, RelOptInfo *rel, const List *paths)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		/*
-		 * Core evaluates a constant clause in a Result above the scan, and
-		 * EXPLAIN shows a subplan below it: the node has neither.
+		 * Core evaluates a constant clause in a Result above the scan, and EXPLAIN shows a
+		 * subplan below it: the node has neither.
 		 */
 		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause))
 			return false;
@@ -301,7 +304,8 @@ estimate_residents(PlannerInfo *root, const AggregateInput *input, bool looked_u
 		foreach(lc, columns)
 			attnums[question.ncolumns++] = (AttrNumber) lfirst_int(lc);
 		question.attnums = attnums;
-		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, &question, table->tuples);
+		residents[t] = resident_estimate(planner_rt_fetch(table->relid, root)->relid, &question,
+										 table->tuples);
 		pfree(attnums);
 	}
 	return residents;
@@ -366,7 +370,10 @@ aggregate_input_scan(const AggregateInput *input, PlannerInfo *root, CustomPath 
 	return total;
 }
 
-/* The part of the rows wanted that is resident, or, with gpu, of which the GPU would answer as well. */
+/*
+ * The part of the rows wanted that is resident, or, with gpu, of which the GPU would answer as
+ * well.
+ */
 static double
 resident_part(const AggregateInput *input, bool gpu)
 {

@@ -17,21 +17,20 @@ typedef struct AggregateInput
 {
 	RelOptInfo *rel;
 	List	   *columns;		/* attribute numbers in the relation */
-	List	   *tables;			/* RelOptInfos: the relation's own, or those of
-								 * the tables that inherit from it and were
-								 * neither pruned nor excluded */
+	List	   *tables;			/* RelOptInfos: the relation's own, or those of the tables that
+								 * inherit from it and were neither pruned nor excluded */
 	List	   *table_columns;	/* for each table, a list of what columns are in it */
 	ResidentEstimate *residents;	/* for each table */
-	List	   *filters;		/* conditions of rel's columns that the scans are to have in
-								 * their target lists; NIL: their target lists do not matter */
+	List	   *filters;		/* conditions of rel's columns that the scans are to have in their
+								 * target lists; NIL: their target lists do not matter */
 } AggregateInput;
 
 /*
  * Finds the tables that rel stands for, and columns in them; false if the
  * column reader cannot read one of them.  paths are paths of rel that core has
  * not freed: those of rel's own list, or of the upper relation into which core
- * has put them.  filters are the input's.  looked_up: the GPU can answer what is asked of a single table's resident columns
- * (groups_lookup.c).
+ * has put them.  filters are the input's.  looked_up: the GPU can answer what is asked of a single
+ * table's resident columns (groups_lookup.c).
  */
 extern bool aggregate_input_find(AggregateInput *input, PlannerInfo *root, RelOptInfo *rel,
 								 const List *paths, List *columns, List *filters, bool looked_up);
@@ -47,7 +46,10 @@ extern Cost aggregate_input_scan(const AggregateInput *input, PlannerInfo *root,
 /* The part of the input's rows that is resident. */
 extern double aggregate_input_resident_part(const AggregateInput *input);
 
-/* The part that the GPU counts where one process reads the input: these rows cost that process nothing more. */
+/*
+ * The part that the GPU counts where one process reads the input: these rows cost that process
+ * nothing more.
+ */
 extern double aggregate_input_gpu_part(const AggregateInput *input);
 
 /* Workers for the tables of the input, which are read one after the other like one. */

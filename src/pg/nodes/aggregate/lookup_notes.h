@@ -1,6 +1,7 @@
 /*
  * lookup_notes.h
- *		LookupNotes: rows of blocks that are not resident, which groups_lookup.c gives the GPU keys of.
+ *		LookupNotes: rows of blocks that are not resident, which groups_lookup.c gives the GPU keys
+ *		of.
  */
 #ifndef HPSORT_PG_NODES_AGGREGATE_LOOKUP_NOTES_H
 #define HPSORT_PG_NODES_AGGREGATE_LOOKUP_NOTES_H
@@ -13,15 +14,17 @@ typedef struct LookupNotes
 {
 	MemoryContext memory;
 	int			ncolumns;
-	ColumnBatch *columns;		/* n rows of each: keys, of wide kinds as well, and marks of NULLs */
+	ColumnBatch *columns;		/* n rows of each: keys, wide ones too, and NULLs */
 	size_t		n;
 	size_t		room;
 	size_t		limit;			/* bytes */
-	bool		closed;			/* nothing is noted any more: there was too much, or a value that is no int4 */
+	bool		closed;			/* nothing is noted any more: there was too much, or a value that
+								 * is no int4 */
 } LookupNotes;
 
 /* Begins without rows, of so many columns, in memory that the caller frees. */
-extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns, size_t limit);
+extern void lookup_notes_begin(LookupNotes *notes, MemoryContext memory, int ncolumns,
+							   size_t limit);
 
 /* Notes the rows of batches, neither packed nor runs. */
 extern void lookup_notes_add(LookupNotes *notes, const ColumnBatch *batches);

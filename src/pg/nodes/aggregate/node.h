@@ -18,13 +18,13 @@
 /* The lists of custom_private. */
 typedef enum AggregatePlanList
 {
-	AGGREGATE_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as
-								 * the aggregates name them */
-	AGGREGATE_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what
-									 * they are in that table */
+	AGGREGATE_PLAN_COLUMNS,		/* attribute numbers of the columns to read, as the aggregates
+								 * name them */
+	AGGREGATE_PLAN_TABLE_COLUMNS,	/* for each of custom_plans, a list of what they are in that
+									 * table */
 	AGGREGATE_PLAN_Count,
-	AGGREGATE_PATH_HAVING = AGGREGATE_PLAN_Count	/* of the path only: the plan
-													 * has it as its qual */
+	AGGREGATE_PATH_HAVING = AGGREGATE_PLAN_Count	/* of the path only: the plan has it as its
+													 * qual */
 } AggregatePlanList;
 
 /*
@@ -37,13 +37,13 @@ typedef enum GroupsPlanList
 {
 	GROUPS_PLAN_COLUMNS = AGGREGATE_PLAN_COLUMNS,
 	GROUPS_PLAN_TABLE_COLUMNS = AGGREGATE_PLAN_TABLE_COLUMNS,
-	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index
-								 * in GROUPS_PLAN_COLUMNS of the column that it is or has,
-								 * its DerivedForm, descending, NULLs first */
-	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target
-								 * lists of custom_plans; -1: none */
+	GROUPS_PLAN_GROUPS,			/* for each grouping column, in the order of the groups: index in
+								 * GROUPS_PLAN_COLUMNS of the column that it is or has, its
+								 * DerivedForm, descending, NULLs first */
+	GROUPS_PLAN_FILTERS,		/* for each aggregate, the index of its filter in the target lists
+								 * of custom_plans; -1: none */
 	GROUPS_PLAN_Count,
-	GROUPS_PATH_HAVING = GROUPS_PLAN_Count,	/* of the path only, as above */
+	GROUPS_PATH_HAVING = GROUPS_PLAN_Count, /* of the path only, as above */
 	GROUPS_PATH_EXPRESSIONS		/* of the scan tuple */
 } GroupsPlanList;
 

@@ -21,14 +21,20 @@
 #include "pg/nodes/aggregate/pair_estimate.h"
 #include "pg/values/value.h"
 
-/* Bytes for each group that has a place in the window, and for each source of values beside that, as in aggregation_add.c. */
+/*
+ * Bytes for each group that has a place in the window, and for each source of values beside that,
+ * as in aggregation_add.c.
+ */
 #define WINDOW_GROUP_BYTES	8.0
 #define WINDOW_SOURCE_BYTES	48.0
 
 /* The range of a column of which there are no statistics. */
 #define UNKNOWN_RANGE 4294967296.0
 
-/* Widens the range from *lo to *hi, which is empty if *hi is less, by the values in a slot of statistics. */
+/*
+ * Widens the range from *lo to *hi, which is empty if *hi is less, by the values in a slot of
+ * statistics.
+ */
 static void
 add_slot(HeapTuple stats, int kind, Oid type, double *lo, double *hi)
 {
@@ -68,8 +74,8 @@ column_range(PlannerInfo *root, Var *column)
 }
 
 /*
- * Integers from the smallest to the largest value of a column, or of an expression of it that is a group in
- * this form: at least 1, at most 2^64.
+ * Integers from the smallest to the largest value of a column, or of an expression of it that is a
+ * group in this form: at least 1, at most 2^64.
  */
 static double
 group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
@@ -84,9 +90,13 @@ group_range(PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
 	if (form == DERIVED_NONE)
 		return range;
 
-	/* Most expressions of integers are as far apart as what they are computed of; those of timestamps are days. */
+	/*
+	 * Most expressions of integers are as far apart as what they are computed of; those of
+	 * timestamps are days.
+	 */
 	kind = column_kind(exprType(expression));
-	if (column_kind_is_wide(column_kind(column->vartype)) && getBaseType(exprType(expression)) == DATEOID)
+	if (column_kind_is_wide(column_kind(column->vartype)) &&
+		getBaseType(exprType(expression)) == DATEOID)
 		range = ceil(range / USECS_PER_DAY) + 1;
 	else if (kind == COLUMN_KIND_BOOL)
 		range = 2;
@@ -100,7 +110,8 @@ bits_of_range(double range)
 }
 
 void
-pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression, DerivedForm form)
+pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression,
+						DerivedForm form)
 {
 	double		range = group_range(root, column, expression, form);
 
@@ -120,16 +131,18 @@ rows_cost(PlannerInfo *root, double pairs, int ncolumns, double memory)
 }
 
 /*
- * Pairs are made of values that are put in order, and where groups have no place in the window of all other values, too: if all
- * possible groups need more than half of the memory.
+ * Pairs are made of values that are put in order, and where groups have no place in the window of
+ * all other values, too: if all possible groups need more than half of the memory.
  */
 Cost
-pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates, List *filters,
+pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates,
+						List *filters,
 						double rows)
 {
 	double		memory = get_hash_memory_limit();
-	bool		has_window = groups->places * (WINDOW_GROUP_BYTES + list_length(aggregates) * WINDOW_SOURCE_BYTES) <=
-		memory / 2;
+	bool		has_window = groups->places * (WINDOW_GROUP_BYTES +
+											   list_length(aggregates) * WINDOW_SOURCE_BYTES) <=
+	memory / 2;
 	List	   *sources = NIL;
 	int			nwide = 0;
 	ListCell   *lc;

@@ -21,14 +21,16 @@ typedef struct PairEstimate
 } PairEstimate;
 
 /* Adds a grouping column, or an expression of it, which is a group in this form. */
-extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column, Node *expression,
+extern void pair_estimate_add_group(PairEstimate *groups, PlannerInfo *root, Var *column,
+									Node *expression,
 									DerivedForm form);
 
 /*
- * The cost of pairs of more than 64 bits, of so many rows, that aggregates of relation rti need, which
- * HpSort Aggregate answers; filters has for each of them the index of its filter, or -1.
+ * The cost of pairs of more than 64 bits, of so many rows, that aggregates of relation rti need,
+ * which HpSort Aggregate answers; filters has for each of them the index of its filter, or -1.
  */
-extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti, List *aggregates,
+extern Cost pair_estimate_wide_cost(const PairEstimate *groups, PlannerInfo *root, Index rti,
+									List *aggregates,
 									List *filters, double rows);
 
 #endif							/* HPSORT_PG_NODES_AGGREGATE_PAIR_ESTIMATE_H */

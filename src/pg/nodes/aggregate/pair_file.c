@@ -105,7 +105,7 @@ new_segment(PairFile *file, const PairCoding *coding)
 void
 pair_file_write(PairFile *file, const uint64 *codes, const uint64 *counts, size_t n)
 {
-	BlockHeader header = {.n = (uint32) n, .ones = 1};
+	BlockHeader header = {.n = (uint32) n,.ones = 1};
 	size_t		i;
 
 	for (i = 0; i < n && header.ones; i++)

@@ -69,6 +69,7 @@ pair_rows_make(const GroupColumn *columns, int ncolumns, size_t memory_limit)
 	{
 		attnos[c] = c + 1;
 		operators[c] = c < ncolumns && columns[c].descending ? int8->gt_opr : int8->lt_opr;
+
 		nulls_first[c] = c < ncolumns && columns[c].nulls_first;
 	}
 	rows->columns = columns;

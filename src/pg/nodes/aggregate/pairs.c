@@ -28,7 +28,10 @@ struct PairSorter
 
 	PairFile   *file;			/* NULL: nothing has been written */
 
-	/* a batch's codes, of up to 32 bits in narrow; of the largest batch so far, so that a small table takes little memory */
+	/*
+	 * a batch's codes, of up to 32 bits in narrow; of the largest batch so far, so that a small
+	 * table takes little memory
+	 */
 	int			room;
 	union
 	{
@@ -203,7 +206,8 @@ recode_memory(PairSorter *pairs, const PairCoding *old)
 	bool		done;
 
 	pair_recode_begin(&recoding, old, &pairs->coding);
-	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err), &err);
+	pg_sort_check(long_sorter_map(sorter, pairs->coding.bits, recode, &recoding, &done, &err),
+				  &err);
 	if (!done)
 	{
 		write_much(pairs, old);
@@ -424,7 +428,8 @@ pairs_count_packed(PairSorter *pairs, const PackedKeys *packed)
 {
 	PackedKeys	places = *packed;
 
-	if (pairs->rows || pairs->coding.groups->code.ncolumns > 0 || column_kind_is_wide(pairs->kind) ||
+	if (pairs->rows || pairs->coding.groups->code.ncolumns > 0 ||
+		column_kind_is_wide(pairs->kind) ||
 		pairs->coding.bits > 32)
 		return false;
 	/* Places of all values of a narrow kind fit into 32 bits, with markers or without. */
@@ -457,7 +462,8 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 
 		for (i = 0; i < runs->len; i++)
 			places[i] = (uint32) offset + (uint32) runs->keys[i];
-		pg_sort_check(long_sorter_add_narrow_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+		pg_sort_check(long_sorter_add_narrow_runs(pairs->sorter, places, runs->counts, runs->len,
+												  &err), &err);
 		pfree(places);
 	}
 	else
@@ -466,7 +472,8 @@ pairs_add_runs(PairSorter *pairs, const Runs *runs)
 
 		for (i = 0; i < runs->len; i++)
 			places[i] = offset + (uint64) (int64) runs->keys[i];
-		pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err), &err);
+		pg_sort_check(long_sorter_add_runs(pairs->sorter, places, runs->counts, runs->len, &err),
+					  &err);
 		pfree(places);
 	}
 	for (i = 0; i < runs->len; i++)
@@ -546,8 +553,8 @@ pairs_free(PairSorter *pairs)
 /* --- reading */
 
 /*
- * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group is read
- * twice, so that memory does not depend on how large it is.
+ * Runs that are read ahead at most to count those of a group.  Beyond that the rest of the group
+ * is read twice, so that memory does not depend on how large it is.
  */
 #define AHEAD_RUNS (16 * BLOCK_RUNS)
 
@@ -666,7 +673,8 @@ start_group(PairCursor *cursor)
 	group = pair_group(coding, cursor->codes[cursor->at]);
 	group_code_values(coding->groups, group, &cursor->group);
 	cursor->last_code = coding->value_bits < 64 ?
-		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) : PG_UINT64_MAX;
+		(group << coding->value_bits) | ((UINT64CONST(1) << coding->value_bits) - 1) :
+		PG_UINT64_MAX;
 }
 
 PairCursor *
@@ -743,7 +751,8 @@ pairs_markers(PairCursor *cursor, int64 markers[PAIR_MARKERS])
 		while (fill_block(cursor) && cursor->codes[cursor->at] <= cursor->last_code &&
 			   pair_place_is_marker(coding, pair_place(coding, cursor->codes[cursor->at])))
 		{
-			markers[pair_place(coding, cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
+			markers[pair_place(coding,
+							   cursor->codes[cursor->at])] += (int64) cursor->counts[cursor->at];
 			cursor->at++;
 		}
 }

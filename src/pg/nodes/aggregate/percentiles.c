@@ -223,7 +223,8 @@ fraction_value(const Percentiles *percentiles, int i)
 		return column_datum(percentiles->answer.kind, rows[0].value);
 	if (percentiles->answer.to_float8)
 		return Float8GetDatum(fraction_between((float8) rows[0].value,
-											   (float8) rows[proportion == 0 ? 0 : 1].value, proportion));
+											   (float8) rows[proportion == 0 ? 0 : 1].value,
+											   proportion));
 	else
 	{
 		Datum		first = interval_of(rows[0].value);
@@ -232,7 +233,8 @@ fraction_value(const Percentiles *percentiles, int i)
 		if (proportion == 0)
 			return first;
 		part = DirectFunctionCall2(interval_mul,
-								   DirectFunctionCall2(interval_mi, interval_of(rows[1].value), first),
+								   DirectFunctionCall2(interval_mi, interval_of(rows[1].value),
+													   first),
 								   Float8GetDatum(proportion));
 		return DirectFunctionCall2(interval_pl, part, first);
 	}

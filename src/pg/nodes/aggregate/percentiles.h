@@ -27,7 +27,11 @@ extern void percentiles_begin(Percentiles *percentiles, int64 n);
 extern void percentiles_take(Percentiles *percentiles, const int64 *values, const int64 *counts,
 							 size_t nruns);
 extern bool percentiles_want_rows(const Percentiles *percentiles, int64 *first, int64 *last);
-/* Of an execution, how many rows of a group are wanted at most; of a group begun, these, ascending; returns how many. */
+
+/*
+ * Of an execution, how many rows of a group are wanted at most; of a group begun, these,
+ * ascending; returns how many.
+ */
 extern int	percentiles_most_rows(const Percentiles *percentiles);
 extern int	percentiles_list_rows(const Percentiles *percentiles, int64 *rows);
 

@@ -69,8 +69,10 @@ answered_aggregates(PathTarget *target, Node *having, Index rti)
 	ListCell   *lc;
 
 	foreach(lc, target->exprs)
+	{
 		if (IsA(lfirst(lc), Aggref) && aggref_kind(lfirst_node(Aggref, lc)) == AGGREGATE_NONE)
 			return NIL;
+	}
 	nodes = list_concat(pull_var_clause((Node *) target->exprs,
 										PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS),
 						pull_var_clause(having,
@@ -215,9 +217,9 @@ add_aggregate_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	parallel = make_parallel_path(root, input_rel, grouped_rel, &input, extra);
 
 	/*
-	 * The column functions read all pages of a table, with workers where it is large enough.
-	 * In costs, which are those of pages on disk, an index-only scan is less than the pages of
-	 * a wide table, and workers do not share them.
+	 * The column functions read all pages of a table, with workers where it is large enough. In
+	 * costs, which are those of pages on disk, an index-only scan is less than the pages of a
+	 * wide table, and workers do not share them.
 	 */
 	whole = input_rel->baserestrictinfo == NIL &&
 		aggref_kind(linitial_node(Aggref, aggregates)) == AGGREGATE_KEYS;

@@ -245,8 +245,8 @@ evaluate_constants(AggregateResult *result, ExprContext *econtext)
 }
 
 /*
- * Bounds and direction, as the transition functions of hpsort's aggregates read them: evaluated with the
- * execution's first row that the aggregate counts.
+ * Bounds and direction, as the transition functions of hpsort's aggregates read them: evaluated
+ * with the execution's first row that the aggregate counts.
  */
 static void
 read_options(AggregateResult *result)
@@ -286,7 +286,8 @@ aggregate_result_prepare(AggregateResult *result, ExprContext *econtext)
 
 		result->hypothetical = column_value(column_kind(type), result->constants[0].value);
 		if (result->labels)
-			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical, &result->no_peers);
+			result->hypothetical = enum_label_rank(result->labels, (Oid) result->hypothetical,
+												   &result->no_peers);
 	}
 }
 
@@ -305,7 +306,7 @@ static Datum
 average_of(const AggregateResult *result, const ValueSummary *summary)
 {
 	Datum		sum = result->aggref->aggfnoid == F_AVG_INT8 ? numeric_from_sum(summary->sum) :
-		NumericGetDatum(int64_to_numeric((int64) summary->sum));
+	NumericGetDatum(int64_to_numeric((int64) summary->sum));
 
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(summary->n)));
 }
@@ -376,6 +377,7 @@ take_mode(AggregateResult *result, const int64 *values, const int64 *counts, siz
 {
 	int64		mode = result->mode;
 	int64		mode_count = result->mode_count;
+
 	/* In descending order a later run comes first. */
 	int64		ahead = result->answer.descending ? 1 : 0;
 	size_t		i;

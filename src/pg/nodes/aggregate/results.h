@@ -18,8 +18,11 @@
 #include "pg/sort_context.h"
 #include "pg/values/value.h"
 
-/* 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C would. */
-typedef __int128 ValueSum pg_attribute_aligned(MAXIMUM_ALIGNOF);
+/*
+ * 128 bits: no sum of int8 overflows.  Aligned as palloc aligns memory, which is less than C
+ * would.
+ */
+typedef __int128 ValueSum pg_attribute_aligned (MAXIMUM_ALIGNOF);
 
 /* What count, sum, avg, min and max need to know of a group's values that are not NULL. */
 typedef struct ValueSummary
@@ -67,8 +70,8 @@ extern void aggregate_result_set_labels(AggregateResult *result, EnumLabels *lab
 /*
  * Evaluates direct arguments: once for each execution, before the first group.  Without a
  * group PostgreSQL does not evaluate them, and an error in them is none.  Options are evaluated
- * in econtext when the first rows are given to the aggregate, before which it must not end.  The results are
- * kept until the next call, whatever becomes of econtext.
+ * in econtext when the first rows are given to the aggregate, before which it must not end.  The
+ * results are kept until the next call, whatever becomes of econtext.
  */
 extern void aggregate_result_prepare(AggregateResult *result, ExprContext *econtext);
 
@@ -101,8 +104,9 @@ extern bool aggregate_result_wants_rows(const AggregateResult *result, int64 *fi
 extern void aggregate_result_skip(AggregateResult *result, int64 rows);
 
 /*
- * Whether that is so of any group; how many rows it are at most in this execution; and between begin and the first runs
- * these rows, ascending: returns how many.  Then runs may be given that end at these rows alone, with the counts of all rows.
+ * Whether that is so of any group; how many rows it are at most in this execution; and between
+ * begin and the first runs these rows, ascending: returns how many.  Then runs may be given that
+ * end at these rows alone, with the counts of all rows.
  */
 extern bool aggregate_result_has_rows(const AggregateResult *result);
 extern int	aggregate_result_most_rows(const AggregateResult *result);

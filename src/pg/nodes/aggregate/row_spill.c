@@ -67,9 +67,11 @@ row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit)
 	for (b = 0; b < nbatches; b++)
 	{
 		/* A filter's batch has neither keys nor wide. */
-		column_batch_make(&spill->batches[b], BATCH_NULLS | (like[b].keys ? BATCH_KEYS : like[b].wide ? BATCH_WIDE : 0),
+		column_batch_make(&spill->batches[b], BATCH_NULLS |
+						  (like[b].keys ? BATCH_KEYS : like[b].wide ? BATCH_WIDE : 0),
 						  COLUMN_BATCH_KEYS);
-		spill->row_size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ? sizeof(int64) : 0);
+		spill->row_size += sizeof(uint8) + (like[b].keys ? sizeof(int32) : like[b].wide ?
+											sizeof(int64) : 0);
 	}
 	spill->row = palloc(spill->row_size);
 	for (spill->npartitions = LEAST_PARTITIONS; 2 * spill->npartitions <= (int) most;)
@@ -166,7 +168,10 @@ write_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	spill->disk += spill->row_size;
 }
 
-/* Takes the rows out of what the caller is given; they stay in the arrays until others are appended. */
+/*
+ * Takes the rows out of what the caller is given; they stay in the arrays until others are
+ * appended.
+ */
 static void
 take_out_rows(RowSpill *spill)
 {
@@ -186,7 +191,8 @@ keep_row(RowSpill *spill, const ColumnBatch *batches, size_t i)
 	int			b;
 
 	for (b = 0; b < spill->nbatches; b++)
-		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] : batches[b].wide ? batches[b].wide[i] : 0,
+		column_batch_put(&spill->batches[b], batches[b].keys ? batches[b].keys[i] :
+						 batches[b].wide ? batches[b].wide[i] : 0,
 						 batches[b].nulls[i]);
 }
 

@@ -18,8 +18,8 @@ typedef struct RowSpill RowSpill;
 
 /*
  * Makes an empty one in the current memory context, for rows of nbatches batches that
- * are of the same kinds as those of like.  memory_limit: bytes that all of the caller's work may take;
- * the buffers of the files are a small part of it.
+ * are of the same kinds as those of like.  memory_limit: bytes that all of the caller's work may
+ * take; the buffers of the files are a small part of it.
  */
 extern RowSpill *row_spill_make(const ColumnBatch *like, int nbatches, size_t memory_limit);
 
@@ -33,8 +33,8 @@ extern void row_spill_free(RowSpill *spill);
 extern void row_spill_refuse(RowSpill *spill, const ColumnBatch *batch, uint8 mark);
 
 /*
- * Writes the rows of a batch that are refused, and returns the others, which are valid until the next
- * call of this function or row_spill_read.
+ * Writes the rows of a batch that are refused, and returns the others, which are valid until the
+ * next call of this function or row_spill_read.
  */
 extern const ColumnBatch *row_spill_divide(RowSpill *spill, const ColumnBatch *batches);
 

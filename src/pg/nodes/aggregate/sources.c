@@ -25,8 +25,8 @@ aggregate_sources_begin(AggregateSources *sources, CustomScanState *css, int efl
 	int			i;
 
 	/*
-	 * The node returns none of the table's rows.  Without a relation of its own, WHERE CURRENT OF does not
-	 * look for the cursor's row here, as it does not in an Agg.
+	 * The node returns none of the table's rows.  Without a relation of its own, WHERE CURRENT OF
+	 * does not look for the cursor's row here, as it does not in an Agg.
 	 */
 	css->ss.ss_currentRelation = NULL;
 	sources->css = css;
@@ -136,7 +136,9 @@ aggregate_sources_estimate_dsm(AggregateSources *sources)
 	return size;
 }
 
-/* The scans lie one after the other behind the counts; their sizes are the same in all processes. */
+/*
+ * The scans lie one after the other behind the counts; their sizes are the same in all processes.
+ */
 void
 aggregate_sources_initialize_worker(AggregateSources *sources, char *coordinate)
 {

@@ -36,7 +36,7 @@ typedef struct AggregateSources
 	AttrNumber **attnums;		/* by source and column */
 	bool		keys;			/* as in ColumnScan */
 	bool		runs;			/* batches of a single column may be runs */
-	ResidentRowsHandler *handler; /* of a single table, where no process shares it; or NULL */
+	ResidentRowsHandler *handler;	/* of a single table, where no process shares it; or NULL */
 	int			nfilters;
 	ExprState ***filters;		/* by source and filter */
 	ParallelTableScanDesc *parallel;	/* by source; NULL: this process reads all */

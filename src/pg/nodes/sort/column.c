@@ -43,7 +43,8 @@ scan_is_readable(PlanState *outer)
 	if (estate->es_epq_active != NULL || estate->es_snapshot->snapshot_type != SNAPSHOT_MVCC)
 		return false;
 	relation = ((ScanState *) outer)->ss_currentRelation;
-	return relation->rd_rel->relkind == RELKIND_RELATION || relation->rd_rel->relkind == RELKIND_MATVIEW;
+	return relation->rd_rel->relkind == RELKIND_RELATION ||
+		relation->rd_rel->relkind == RELKIND_MATVIEW;
 }
 
 /* The column that the child returns; 0 if the column reader cannot take the place of the child. */
@@ -133,7 +134,7 @@ bool
 sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 {
 	const KeyColumn *key = &sort->spec->keys->keys[0];
-	ColumnKeys	column = {.sort = sort, .descending = key->descending};
+	ColumnKeys	column = {.sort = sort,.descending = key->descending};
 	AttrNumber	attnum = scanned_column(key, outer);
 	ColumnScan	scan = {
 		.ncolumns = 1,
@@ -146,7 +147,8 @@ sort_node_fill_from_column(RowSort *sort, PlanState *outer)
 	if (attnum == 0)
 		return false;
 	describe_scan(&scan, outer);
-	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 && sort->place == ROW_SORT_STORE)
+	if (sort_cutoff_init(&column.cutoff, key) && sort->store->bound > 0 &&
+		sort->place == ROW_SORT_STORE)
 		scan.cutoff = &column.cutoff;
 	else
 		scan.packed = scan.runs = !column.descending;
@@ -167,7 +169,10 @@ typedef struct PageKeys
 	GroupBoundKeys keys;
 } PageKeys;
 
-/* Whether rows of a child are a table's columns, or constants, so that rows not made are not missed. */
+/*
+ * Whether rows of a child are a table's columns, or constants, so that rows not made are not
+ * missed.
+ */
 static bool
 returns_columns(PlanState *outer)
 {
@@ -206,14 +211,16 @@ find_page_keys(const RowSort *sort, PlanState *outer, PageKeys *page)
 		if (column_kind(att->atttypid) != key->kind)
 			return false;
 		page->attnums[i] = column->varattno;
-		page->keys.images[i] = MemoryContextAlloc(sort->spec->memory, MaxHeapTuplesPerPage * sizeof(uint64));
+		page->keys.images[i] = MemoryContextAlloc(sort->spec->memory,
+												  MaxHeapTuplesPerPage * sizeof(uint64));
 	}
 	return true;
 }
 
 /* Makes images of a page's values. */
 static void
-take_images(const RowSort *sort, const PageKeys *page, const ColumnBatch *batches, GroupBoundKeys *keys)
+take_images(const RowSort *sort, const PageKeys *page, const ColumnBatch *batches,
+			GroupBoundKeys *keys)
 {
 	int			k;
 	size_t		i;
@@ -264,7 +271,7 @@ sort_node_fill_by_group(RowSort *sort, PlanState *outer)
 {
 	ScanState  *node = (ScanState *) outer;
 	PageKeys	page;
-	ColumnScan	scan = {.tids = true, .unread = true, .blocks = &sort->stats->blocks};
+	ColumnScan	scan = {.tids = true,.unread = true,.blocks = &sort->stats->blocks};
 	ColumnReader *reader;
 	ColumnBatch *batches;
 	uint16		rows[MaxHeapTuplesPerPage];

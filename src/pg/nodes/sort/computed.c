@@ -12,8 +12,8 @@
 #include "pg/nodes/sort/computed.h"
 
 /*
- * A check_function_callback.  A leakproof function ends in no error that depends on its arguments.  Neither do others that
- * many lists have, but for want of memory.
+ * A check_function_callback.  A leakproof function ends in no error that depends on its arguments.
+ * Neither do others that many lists have, but for want of memory.
  */
 static bool
 function_may_fail(Oid function, void *context)
@@ -99,16 +99,19 @@ sort_path_may_fail(List *expressions)
 }
 
 /*
- * Whether reading a relation may end before its last row: below a join, a LIMIT or a cursor, of this query or of one around
- * it.  Core as well takes these for reasons to compute what is expensive above a Sort.
+ * Whether reading a relation may end before its last row: below a join, a LIMIT or a cursor, of
+ * this query or of one around it.  Core as well takes these for reasons to compute what is
+ * expensive above a Sort.
  */
 static bool
 reading_may_end(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	if (!bms_equal(rel->top_parent_relids ? rel->top_parent_relids : rel->relids, root->all_baserels))
+	if (!bms_equal(rel->top_parent_relids ? rel->top_parent_relids : rel->relids,
+				   root->all_baserels))
 		return true;
 	for (; root != NULL; root = root->parent_root)
-		if (root->parse->limitCount != NULL || root->tuple_fraction > 0 || bms_num_members(root->all_baserels) > 1)
+		if (root->parse->limitCount != NULL || root->tuple_fraction > 0 ||
+			bms_num_members(root->all_baserels) > 1)
 			return true;
 	return false;
 }

@@ -13,14 +13,14 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Whether expressions may end in an error for some rows, or do something that can be noticed.  Aggregates and
- * window functions are not looked at, because nodes below compute them.
+ * Whether expressions may end in an error for some rows, or do something that can be noticed.
+ * Aggregates and window functions are not looked at, because nodes below compute them.
  */
 extern bool sort_path_may_fail(List *expressions);
 
 /*
- * Whether expressions of the rows of a relation, which are sorted, must be computed of each row: they may fail, and as far as the
- * planner knows not all rows will be returned.
+ * Whether expressions of the rows of a relation, which are sorted, must be computed of each row:
+ * they may fail, and as far as the planner knows not all rows will be returned.
  */
 extern bool sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions);
 

@@ -148,9 +148,8 @@ sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	Path	   *path;
 
 	/*
-	 * The genetic join search makes relations in memory that it frees.  Functions
-	 * in a target list that return sets are put by core into paths above those
-	 * that are in the list now.
+	 * The genetic join search makes relations in memory that it frees.  Functions in a target
+	 * list that return sets are put by core into paths above those that are in the list now.
 	 */
 	if (compat_in_genetic_join_search(root) || root->parse->hasTargetSRFs)
 		return;

@@ -30,6 +30,7 @@ extern void sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel);
  * into ordered_rel; NULL if none is known.  It is in no relation's list, or in
  * input_rel's alone, so that nothing frees it.
  */
-extern Path *sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel);
+extern Path *sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel,
+								  RelOptInfo *ordered_rel);
 
 #endif							/* HPSORT_PG_NODES_SORT_CORE_PATHS_H */

@@ -60,9 +60,9 @@
 
 /*
  * Rows that come in order core's sort compares once each, which its cost does not know.  That
- * shows where there are so few that HpSort has hardly begun, and copies them: of 1,000 rows in order of all their
- * keys core's sort takes 0.75 to 0.94 times as long as HpSort, of 10,000 rows 0.94 to 1.7 times.  Of 1,000 rows that
- * stay where they are it takes 0.95 to 1.7 times as long.
+ * shows where there are so few that HpSort has hardly begun, and copies them: of 1,000 rows in
+ * order of all their keys core's sort takes 0.75 to 0.94 times as long as HpSort, of 10,000 rows
+ * 0.94 to 1.7 times.  Of 1,000 rows that stay where they are it takes 0.95 to 1.7 times as long.
  */
 #define IN_ORDER_NS 30000.0
 #define IN_ORDER_ROWS 10000.0
@@ -86,23 +86,26 @@
 #define COMPARE_PART 0.7
 
 /*
- * With more keys than so many left to core, the abbreviated one among them, each further key adds this part: where rows are equal in
- * the first of them, values of the others are fetched from both rows for each comparison.  5e5 rows by two texts and an int4, of which
- * the first text has five values, under 4 MB: core's sort takes 0.85 to 0.94 times as long as HpSort, with two workers 0.68 to 0.81
- * (two Intel Xeons).  The part is not a measured time: it is what leaves these sorts to core, with workers as well.
+ * With more keys than so many left to core, the abbreviated one among them, each further key adds
+ * this part: where rows are equal in the first of them, values of the others are fetched from both
+ * rows for each comparison.  5e5 rows by two texts and an int4, of which the first text has five
+ * values, under 4 MB: core's sort takes 0.85 to 0.94 times as long as HpSort, with two workers
+ * 0.68 to 0.81 (two Intel Xeons).  The part is not a measured time: it is what leaves these sorts
+ * to core, with workers as well.
  */
 #define COMPARE_KEYS 2
 #define COMPARE_KEY_PART 1.25
 
 /*
  * Rows that are equal by an abbreviated key, with no key behind it, take one comparison
- * each, unless they are known to be equal.  They are given more, because core's sort of few different values compares less
- * than its cost says, above all by radix: with 50 different uuids or numerics, all of them compared, it takes 0.8 to 1.4
- * times as long as HpSort from 10,000 rows on, mostly longer, in PostgreSQL 19 0.8 to 1.6 times, and 0.9 to 1.5 of
- * 1,000,000 rows.  Equal strings core finds equal by their bytes: of these the comparisons grow with the
- * logarithm of how many are equal (20 different texts 0.6 to 1.0 times, the same text in nine of ten rows 0.8 to
- * 1.1, NULL in two of three 0.8 to 1.3, each text twice 1.1 to 1.2 times).  Of several columns core's
- * estimate is a tenth of the rows at most, however many values there are: fewer comparisons
+ * each, unless they are known to be equal.  They are given more, because core's sort of few
+ * different values compares less than its cost says, above all by radix: with 50 different uuids
+ * or numerics, all of them compared, it takes 0.8 to 1.4 times as long as HpSort from 10,000 rows
+ * on, mostly longer, in PostgreSQL 19 0.8 to 1.6 times, and 0.9 to 1.5 of 1,000,000 rows.  Equal
+ * strings core finds equal by their bytes: of these the comparisons grow with the logarithm of how
+ * many are equal (20 different texts 0.6 to 1.0 times, the same text in nine of ten rows 0.8 to
+ * 1.1, NULL in two of three 0.8 to 1.3, each text twice 1.1 to 1.2 times).  Of several columns
+ * core's estimate is a tenth of the rows at most, however many values there are: fewer comparisons
  * are added there.
  */
 #define EQUAL_COMPARISONS (COMPAT_RADIX_TUPLESORT ? 13.0 : 5.0)
@@ -113,11 +116,12 @@
  * LIMIT of rows that are copied: a row beyond the cutoff, which core's sort as well drops
  * after one comparison, though its cost has log2(2 n) of them (all columns of rows of 60 and 500
  * bytes by an int4 and a text, or by a float8, LIMIT 10: 0.73 to 1.03 times as fast as core's,
- * LIMIT of a tenth of the rows 1.1 to 1.3 times); the same where one key of 32 bits at most is all there is
- * (id and y + 1 of 5e5 rows by an int4, LIMIT 10: core's sort 52 ms of processor time, HpSort 28; of 1,500 to 1e5
- * other rows 1.25 to 2 times as fast; PostgreSQL 17, two cores of a busy virtual machine); a row beyond the cutoff of its group (3e6 rows of 60 bytes,
- * rank() by x and y <= 3, take 20 ns a row more than ORDER BY y LIMIT 10); a row that is
- * kept, and a byte of it, copied to fresh memory.
+ * LIMIT of a tenth of the rows 1.1 to 1.3 times); the same where one key of 32 bits at most is all
+ * there is (id and y + 1 of 5e5 rows by an int4, LIMIT 10: core's sort 52 ms of processor time,
+ * HpSort 28; of 1,500 to 1e5 other rows 1.25 to 2 times as fast; PostgreSQL 17, two cores of a
+ * busy virtual machine); a row beyond the cutoff of its group (3e6 rows of 60 bytes, rank() by x
+ * and y <= 3, take 20 ns a row more than ORDER BY y LIMIT 10); a row that is kept, and a byte of
+ * it, copied to fresh memory.
  */
 #define LIMIT_SKIP_NS 36.0
 #define LIMIT_SKIP_NARROW_NS 5.0
@@ -127,10 +131,10 @@
 
 /*
  * Rows that stay where they are: bytes of work_mem for each, with one key of 32 bits or
- * with others, and with keys left to core's comparison.  Reading keys by pages saves more of the executor's time than fetching rows
- * takes, which is not in these costs, so that only memory counts, and LIMIT: rows beyond
- * the cutoff and rows kept cost nothing to speak of (LIMIT 10 of 1e6 rows: 12 ms of
- * processor time where copying took 35 and core's sort 40).
+ * with others, and with keys left to core's comparison.  Reading keys by pages saves more of the
+ * executor's time than fetching rows takes, which is not in these costs, so that only memory
+ * counts, and LIMIT: rows beyond the cutoff and rows kept cost nothing to speak of (LIMIT 10 of
+ * 1e6 rows: 12 ms of processor time where copying took 35 and core's sort 40).
  */
 #define PLACE_NARROW_BYTES 12.0
 #define PLACE_WIDE_BYTES 33.0
@@ -198,7 +202,8 @@ sort_ns(const HpSortCostInput *input, double rows, SortWant want)
 	in.algorithm = SORT_ALGORITHM_AUTO;
 	if (plan_choose(&in, &plan, &err) != SORT_OK)
 		return 0;
-	return input->range > (double) PG_UINT32_MAX + 1 ? plan.cost_ns * LONG_KEY_FACTOR : plan.cost_ns;
+	return input->range > (double) PG_UINT32_MAX + 1 ? plan.cost_ns * LONG_KEY_FACTOR :
+		plan.cost_ns;
 }
 
 /* How many of all rows are copied while the first of them in order are looked for. */
@@ -228,8 +233,10 @@ returns_rows(const Path *path)
 	if (list_length(path->pathtarget->exprs) != path->parent->max_attr)
 		return false;
 	foreach(lc, path->pathtarget->exprs)
+	{
 		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno != ++attno)
 			return false;
+	}
 	return true;
 }
 
@@ -246,7 +253,8 @@ sort_path_may_stay(PlannerInfo *root, const Path *path, bool bounded)
 	rte = planner_rt_fetch(rel->relid, root);
 	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
 		(bounded || returns_rows(path) ||
-		 in_place_computes(rte->relid, rel->relid, path->pathtarget->exprs, path->pathtarget->width));
+		 in_place_computes(rte->relid, rel->relid, path->pathtarget->exprs,
+						   path->pathtarget->width));
 }
 
 double
@@ -258,7 +266,8 @@ sort_path_correlation(PlannerInfo *root, const Path *path, Node *expression)
 
 	if (IsA(path, ProjectionPath))
 		path = ((const ProjectionPath *) path)->subpath;
-	if ((path->pathtype != T_SeqScan && path->pathtype != T_BitmapHeapScan) || !IsA(expression, Var))
+	if ((path->pathtype != T_SeqScan && path->pathtype != T_BitmapHeapScan) ||
+		!IsA(expression, Var))
 		return 0;
 	examine_variable(root, expression, 0, &stats);
 	if (HeapTupleIsValid(stats.statsTuple) &&
@@ -303,8 +312,9 @@ slot_is_divided(HeapTuple stats, int kind, Oid sortop, Oid collation)
 }
 
 /*
- * Finds the statistics of a key that is a table's column, in whatever collation; false if there are none, and nothing is to be
- * released.  Abbreviating values of them is calling a function with what the user has to have a right to see: stats->acl_ok.
+ * Finds the statistics of a key that is a table's column, in whatever collation; false if there
+ * are none, and nothing is to be released.  Abbreviating values of them is calling a function with
+ * what the user has to have a right to see: stats->acl_ok.
  */
 static bool
 find_statistics(PlannerInfo *root, Node *expression, VariableStatData *stats)
@@ -337,8 +347,9 @@ sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, Oid sortop, 
 }
 
 /*
- * The part of the rows that have one of the most common values and are known to be equal to the others that have it, as
- * no other of these values has its abbreviation; *groups grows by the number of such values.
+ * The part of the rows that have one of the most common values and are known to be equal to the
+ * others that have it, as no other of these values has its abbreviation; *groups grows by the
+ * number of such values.
  */
 static double
 common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
@@ -350,7 +361,8 @@ common_values_alike(HeapTuple stats, Oid sortop, Oid collation, double *groups)
 	int			i;
 	int			j;
 
-	if (!get_attstatsslot(&slot, stats, STATISTIC_KIND_MCV, InvalidOid, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+	if (!get_attstatsslot(&slot, stats, STATISTIC_KIND_MCV, InvalidOid,
+						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 		return 0;
 	n = Min(Min(slot.nvalues, slot.nnumbers), COMMON_VALUES_MOST);
 	if (abbreviation_images(sortop, collation, slot.values, n, images))
@@ -388,7 +400,8 @@ sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation, 
 static double
 place_bytes(const HpSortCostInput *input)
 {
-	double		bytes = input->narrow ? PLACE_NARROW_BYTES : PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
+	double		bytes = input->narrow ? PLACE_NARROW_BYTES :
+	PLACE_WIDE_BYTES + (input->nmapped - 1) * sizeof(uint64);
 
 	return input->groups > 0 ? bytes + PLACE_GROUP_BYTES : bytes;
 }
@@ -398,10 +411,39 @@ static bool
 places_fit(const HpSortCostInput *input)
 {
 	double		memory = (double) work_mem * 1024;
-	double		rows = input->limit >= 0 ? Min(input->rows, input->limit * PLACE_LIMIT_SLACK) : input->rows;
+	double		rows = input->limit >= 0 ? Min(input->rows, input->limit * PLACE_LIMIT_SLACK) :
+	input->rows;
 
 	return rows * place_bytes(input) <= memory ||
 		input->pages * PLACE_PAGE_BYTES <= memory * PLACE_PAGES_PART;
+}
+
+/* Returns the cost of comparing rows of equal mapped keys, of which kept rows are returned. */
+static Cost
+comparison_cost(const HpSortCostInput *input, double rows, double kept)
+{
+	double		compared = rows * (1 - input->alike);
+	double		groups = Max(input->groups - input->alike_groups, 1);
+	double		group = Max(compared / groups, 1);
+	double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
+	Cost		compare;
+
+	if (input->undivided)
+		return rows * 2.0 * cpu_operator_cost * log2(rows);
+	if (input->groups <= 0 || rows <= input->groups)
+		return 0;
+	equal *= 1 - 1 / group;
+	if (input->strings && input->nmapped == 1)
+		equal = EQUAL_STRINGS_COMPARISONS * log2(group);
+	compare = kept * (1 - input->alike) * 2.0 * cpu_operator_cost * COMPARE_PART *
+		(input->further ? log2(Min(group, kept)) : equal);
+	if (input->nleft > COMPARE_KEYS)
+		compare *= 1 + COMPARE_KEY_PART * (input->nleft - COMPARE_KEYS);
+
+	/* Rows in the group of the last wanted row are compared with that row. */
+	if (kept < rows)
+		compare += group * 2.0 * cpu_operator_cost;
+	return compare;
 }
 
 void
@@ -418,7 +460,7 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	double		in_ns;
 	double		out_ns;
 	Cost		disk = 0;
-	Cost		compare = 0;
+	Cost		compare;
 
 	if (input->limit >= 0 && (in_place || 2 * input->limit * width <= memory))
 		kept = rows_kept(rows, Max(input->limit, 1));
@@ -434,7 +476,8 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 	}
 	else
 	{
-		double		each = input->narrow ? ROW_NARROW_NS : ROW_WIDE_NS + input->nmapped * ROW_KEY_NS;
+		double		each = input->narrow ? ROW_NARROW_NS :
+		ROW_WIDE_NS + input->nmapped * ROW_KEY_NS;
 
 		in_ns = kept * each * (1 - ROW_OUT_PART) + sort_ns(input, kept, SORT_WANT_PERMUTATION);
 		out_ns = kept * each * ROW_OUT_PART;
@@ -446,35 +489,15 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		}
 		else if (kept < rows)
 		{
-			double		skip = input->narrow && !input->further ? LIMIT_SKIP_NARROW_NS : LIMIT_SKIP_NS;
+			double		skip = input->narrow && !input->further ? LIMIT_SKIP_NARROW_NS :
+			LIMIT_SKIP_NS;
 
 			bytes = kept * width;
 			in_ns += (rows - kept) * (input->by_group ? GROUP_SKIP_NS : skip) +
 				kept * (LIMIT_ROW_NS + width * LIMIT_BYTE_NS);
 		}
 	}
-	if (input->undivided)
-		compare = rows * 2.0 * cpu_operator_cost * log2(rows);
-	else if (input->groups > 0 && rows > input->groups)
-	{
-		double		compared = rows * (1 - input->alike);
-		double		groups = Max(input->groups - input->alike_groups, 1);
-		double		group = Max(compared / groups, 1);
-		double		equal = input->nmapped > 1 ? EQUAL_COMPARISONS_SEVERAL : EQUAL_COMPARISONS;
-
-		equal *= 1 - 1 / group;
-		if (input->strings && input->nmapped == 1)
-			equal = EQUAL_STRINGS_COMPARISONS * log2(group);
-		compare = kept * (1 - input->alike) * 2.0 * cpu_operator_cost * COMPARE_PART *
-			(input->further ? log2(Min(group, kept)) : equal);
-
-		if (input->nleft > COMPARE_KEYS)
-			compare *= 1 + COMPARE_KEY_PART * (input->nleft - COMPARE_KEYS);
-
-		/* Rows in the group of the last wanted row are compared with that row. */
-		if (kept < rows)
-			compare += group * 2.0 * cpu_operator_cost;
-	}
+	compare = comparison_cost(input, rows, kept);
 	if (bytes > memory)
 	{
 		double		pages = ceil((in_place ? file_bytes : bytes) / BLCKSZ);
@@ -485,9 +508,10 @@ sort_path_cost(const HpSortCostInput *input, Cost *startup, Cost *run)
 		divided *= 1 - input->order;
 
 		/*
-		 * Rows of equal mapped keys that do not fit into memory are divided by comparing them, a full memory at a time, and
-		 * compared again when they are read: 3e6 rows by a numeric of two values, a text and an int4 take 13.7 s of processor time under
-		 * 4 MB, and 8.9 s with core's sort (Intel Xeon, two cores of a virtual machine, PostgreSQL 17).
+		 * Rows of equal mapped keys that do not fit into memory are divided by comparing them, a
+		 * full memory at a time, and compared again when they are read: 3e6 rows by a numeric of
+		 * two values, a text and an int4 take 13.7 s of processor time under 4 MB, and 8.9 s with
+		 * core's sort (Intel Xeon, two cores of a virtual machine, PostgreSQL 17).
 		 */
 		if (input->further && bytes / Max(input->groups, 1) > memory)
 		{

@@ -17,8 +17,7 @@ typedef struct HpSortCostInput
 	int			nmapped;
 	bool		narrow;			/* one mapped key of at most 32 bits */
 	double		range;			/* values that the mapped keys can have */
-	double		groups;			/* of equal ones, if keys are left to core's
-								 * comparison; else 0 */
+	double		groups;			/* of equal ones, if keys are left to core's comparison; else 0 */
 	bool		further;		/* ... by keys behind the mapped ones */
 	int			nleft;			/* keys that are left, with the abbreviated one */
 	bool		undivided;		/* the one mapped key is an abbreviation that says little */
@@ -64,10 +63,11 @@ extern bool sort_path_abbreviation_divides(PlannerInfo *root, Node *expression, 
 										   Oid collation);
 
 /*
- * The part of the rows that are known to be equal to others, without a comparison, when all have been read (store/repeats.h):
- * those that are NULL, and of the most common values those whose abbreviations no other of them has.  *groups is how many such
- * values there are.
+ * The part of the rows that are known to be equal to others, without a comparison, when all have
+ * been read (store/repeats.h): those that are NULL, and of the most common values those whose
+ * abbreviations no other of them has.  *groups is how many such values there are.
  */
-extern double sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation, double *groups);
+extern double sort_path_alike(PlannerInfo *root, Node *expression, Oid sortop, Oid collation,
+							  double *groups);
 
 #endif							/* HPSORT_PG_NODES_SORT_COST_H */

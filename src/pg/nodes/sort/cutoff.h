@@ -10,10 +10,16 @@
 #include "pg/column/batch.h"
 #include "pg/nodes/sort/store/store.h"
 
-/* Whether the reader understands a cutoff of such a key: of integers.  Then *cutoff leaves out nothing yet. */
+/*
+ * Whether the reader understands a cutoff of such a key: of integers.  Then *cutoff leaves out
+ * nothing yet.
+ */
 extern bool sort_cutoff_init(ColumnCutoff *cutoff, const KeyColumn *key);
 
-/* Leaves out of the rows to come those that a store does not want any more, as far as its first key tells. */
+/*
+ * Leaves out of the rows to come those that a store does not want any more, as far as its first
+ * key tells.
+ */
 extern void sort_cutoff_move(ColumnCutoff *cutoff, const RowStore *store);
 
 #endif							/* HPSORT_PG_NODES_SORT_CUTOFF_H */

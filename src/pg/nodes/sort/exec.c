@@ -86,9 +86,8 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 	spec->expected_rows = outerPlanState(state)->plan->plan_rows;
 
 	/*
-	 * Sorting must not fail where core's would not: a device or an algorithm
-	 * that is forced gives way if it cannot serve.  Workers leave the GPU to
-	 * others, as they do everywhere.
+	 * Sorting must not fail where core's would not: a device or an algorithm that is forced gives
+	 * way if it cannot serve.  Workers leave the GPU to others, as they do everywhere.
 	 */
 	if (IsParallelWorker())
 		pg_sort_context_partial(&spec->context, spec->memory);
@@ -101,18 +100,20 @@ init_spec(HpSortState *state, const CustomScan *scan, int eflags)
 }
 
 /*
- * How many rows, or ranks, of each group are wanted: the count of a GroupBoundSpec.  A WindowAgg evaluates its run
- * condition with the first row, so that an error in it is none without rows.
+ * How many rows, or ranks, of each group are wanted: the count of a GroupBoundSpec.  A WindowAgg
+ * evaluates its run condition with the first row, so that an error in it is none without rows.
  */
 static uint64
 wanted_of_group(void *arg)
 {
 	HpSortState *state = (HpSortState *) arg;
 	bool		isnull;
-	Datum		value = ExecEvalExprSwitchContext(state->limit, state->css.ss.ps.ps_ExprContext, &isnull);
+	Datum		value = ExecEvalExprSwitchContext(state->limit, state->css.ss.ps.ps_ExprContext,
+												  &isnull);
 	int64		wanted = isnull ? 0 : column_value(column_builtin_kind(state->limit_type), value);
 
-	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan, HPSORT_PLAN_GROUP_EXCLUSIVE))
+	if (wanted > 0 && plan_number((CustomScan *) state->css.ss.ps.plan,
+								  HPSORT_PLAN_GROUP_EXCLUSIVE))
 		wanted--;
 	return (uint64) Max(wanted, 0);
 }
@@ -124,8 +125,8 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 
 	/*
-	 * Rows are returned in the scan slot, which has all columns.  The executor
-	 * may have set up a projection nevertheless, for constants in the list.
+	 * Rows are returned in the scan slot, which has all columns.  The executor may have set up a
+	 * projection nevertheless, for constants in the list.
 	 */
 	compat_begin_custom_slot(node, estate, slot_ops(state));
 	node->ss.ps.ps_ProjInfo = NULL;
@@ -135,7 +136,8 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 
 	/* The child need not support what the sort does for it, as below a Sort. */
 	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate,
-										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+										eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD |
+												   EXEC_FLAG_MARK));
 	init_spec(state, scan, eflags);
 
 	/* Rows that stay where they are come in another kind of slot. */
@@ -143,7 +145,8 @@ sort_node_begin(CustomScanState *node, EState *estate, int eflags)
 	{
 		ScanState  *child = (ScanState *) outerPlanState(node);
 
-		state->table_slot = ExecInitExtraTupleSlot(estate, RelationGetDescr(child->ss_currentRelation),
+		state->table_slot = ExecInitExtraTupleSlot(estate,
+												   RelationGetDescr(child->ss_currentRelation),
 												   &TTSOpsHeapTuple);
 		node->ss.ps.resultopsfixed = false;
 	}
@@ -216,13 +219,15 @@ sort_rows(HpSortState *state)
 
 	estate->es_direction = ForwardScanDirection;
 	state->stats.valid = state->stats.from_column = false;
-	sort = row_sort_begin(&state->spec, bound, state->by_group.kind == GROUP_BOUND_NONE ? NULL : &state->by_group,
+	sort = row_sort_begin(&state->spec, bound, state->by_group.kind == GROUP_BOUND_NONE ? NULL :
+						  &state->by_group,
 						  &state->stats.sort);
 	if (row_sort_takes_keys(sort))
 		all_read = state->stats.from_column = sort_node_fill_from_column(sort, outer);
 	else if (sort->by_group)
 		all_read = state->stats.from_column = sort_node_fill_by_group(sort, outer);
-	else if (state->table_slot && in_place_is_allowed(&state->spec, outer, bound, &state->stats.sort.rows))
+	else if (state->table_slot && in_place_is_allowed(&state->spec, outer, bound,
+													  &state->stats.sort.rows))
 	{
 		state->in_place = in_place_sort(sort, outer, state->table_slot, bound);
 		all_read = true;
@@ -251,7 +256,8 @@ sort_node_exec(CustomScanState *node)
 	if (unlikely(state->sort == NULL))
 		sort_rows(state);
 	if (state->in_place)
-		return in_place_next(state->in_place, ScanDirectionIsForward(node->ss.ps.state->es_direction));
+		return in_place_next(state->in_place,
+							 ScanDirectionIsForward(node->ss.ps.state->es_direction));
 	return row_sort_next(state->sort, ScanDirectionIsForward(node->ss.ps.state->es_direction),
 						 node->ss.ss_ScanTupleSlot);
 }
@@ -357,8 +363,8 @@ sort_node_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinat
 }
 
 /*
- * Called when the executor returns from a query that may be left open, as a cursor is, and before shared memory is
- * detached.
+ * Called when the executor returns from a query that may be left open, as a cursor is, and before
+ * shared memory is detached.
  */
 static void
 sort_node_shutdown(CustomScanState *node)

@@ -24,7 +24,10 @@
 #include "pg/values/value.h"
 #include "sort/algorithms.h"
 
-/* Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL 18. */
+/*
+ * Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL
+ * 18.
+ */
 static void
 indent(ExplainState *es)
 {
@@ -87,10 +90,12 @@ explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainSt
 	if (IsA(value, Const) && !((Const *) value)->constisnull)
 		text = psprintf(INT64_FORMAT, column_value(column_builtin_kind(exprType(value)),
 												   ((Const *) value)->constvalue));
+
 	else
 		text = deparse_expression(value, context, false, false);
 	text = psprintf("%s %s %s", counted[kind],
 					list_nth_int(numbers, HPSORT_PLAN_GROUP_EXCLUSIVE) ? "<" : "<=", text);
+
 	ExplainPropertyText("First of Group", text, es);
 }
 
@@ -112,7 +117,8 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 		if (target == NULL)
 			elog(ERROR, "no tlist entry for key %d", key->attno);
 		initStringInfo(&buf);
-		appendStringInfoString(&buf, deparse_expression((Node *) target->expr, context, prefix, true));
+		appendStringInfoString(&buf, deparse_expression((Node *) target->expr, context, prefix,
+														true));
 		columns = lappend(columns, pstrdup(buf.data));
 		append_sort_options(&buf, (Node *) target->expr, key);
 		result = lappend(result, buf.data);
@@ -197,7 +203,8 @@ explain_stats_text(const HpSortStats *stats, bool values, const char *method, co
 
 /* Prints the same as properties, for the other formats. */
 static void
-explain_stats_properties(const HpSortStats *stats, bool values, const char *method, const char *type,
+explain_stats_properties(const HpSortStats *stats, bool values, const char *method,
+						 const char *type,
 						 int64 space, ExplainState *es)
 {
 	const RowSortStats *sort = &stats->sort;

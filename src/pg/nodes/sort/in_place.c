@@ -36,17 +36,19 @@
 
 /*
  * A LIMIT's rows are copied if more than so many, and more than one of so many read, have been
- * kept only because they may be equal to the last one: they would be fetched, and compared, in the end.
+ * kept only because they may be equal to the last one: they would be fetched, and compared, in the
+ * end.
  */
 #define EQUAL_MIN 1000
 #define EQUAL_PART 64
 
 /*
- * All rows are copied if keys and places do not fit into work_mem and more than this part of the rows is
- * equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes under 4 MB in place
- * and copied, ms: all texts different 523 and 761, 200 rows of each abbreviation 1,353 and 1,078, 50 uuids 785
- * and 610 (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).  When the store is full for the first time,
- * at least so many times its rows are expected.
+ * All rows are copied if keys and places do not fit into work_mem and more than this part of the
+ * rows is equal to another one before they are compared.  Processor time of 2e6 rows of 60 bytes
+ * under 4 MB in place and copied, ms: all texts different 523 and 761, 200 rows of each
+ * abbreviation 1,353 and 1,078, 50 uuids 785 and 610 (Intel Xeon, two cores of a virtual machine,
+ * PostgreSQL 18).  When the store is full for the first time, at least so many times its rows are
+ * expected.
  */
 #define EQUAL_ON_DISK 0.5
 #define EXPECTED_MIN 2.0
@@ -80,8 +82,9 @@ typedef struct Reading
 /* --- taking keys and places */
 
 /*
- * Pins the page added last for good, as it would be when its first row is returned: so line pointers of
- * its rows can be kept beside their places.  They are given up if that cannot be done with all pages.
+ * Pins the page added last for good, as it would be when its first row is returned: so line
+ * pointers of its rows can be kept beside their places.  They are given up if that cannot be done
+ * with all pages.
  */
 static void
 keep_page(Reading *reading)
@@ -117,7 +120,8 @@ image_of(KeyColumn *key, const ColumnBatch *batch, size_t i)
 	switch (key->kind)
 	{
 		case COLUMN_KIND_ENUM:
-			return key_image(key, ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
+			return key_image(key,
+							 ObjectIdGetDatum((Oid) (value ^ column_kind_sign(COLUMN_KIND_ENUM))));
 		case COLUMN_KIND_FLOAT4:
 			return key_float4_image(key, (uint32) value);
 		case COLUMN_KIND_FLOAT8:
@@ -164,7 +168,8 @@ take_narrow(Reading *reading, size_t n)
 		images[kept] = images[i];
 		places[kept] = place_of(reading, reading->tids[start + i]);
 		if (store->noted)
-			reading->items[kept] = ROW_ITEM(PageGetItemId(reading->kept, ROW_PLACE_LINE(places[kept])));
+			reading->items[kept] = ROW_ITEM(PageGetItemId(reading->kept,
+														  ROW_PLACE_LINE(places[kept])));
 		kept++;
 	}
 	row_store_put_narrow_refs(store, images, places, reading->items, kept);
@@ -214,8 +219,9 @@ spare_pages(RowStore *store, Size pages)
 }
 
 /*
- * Whether so many of all rows will be equal, before they are compared by keys left to core, that fetching
- * them for that from all over the table, partition after partition, takes longer than copying rows.
+ * Whether so many of all rows will be equal, before they are compared by keys left to core, that
+ * fetching them for that from all over the table, partition after partition, takes longer than
+ * copying rows.
  */
 static bool
 will_have_many_equal(Reading *reading)
@@ -255,7 +261,8 @@ spill(Reading *reading)
 	else
 	{
 		/* Partitions should fit beside all pages, when they are read. */
-		spare_pages(store, Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
+		spare_pages(store,
+					Min(most, RelationGetNumberOfBlocks(reading->scan.rel) * ROW_FETCH_PAGE_BYTES));
 		rows->partitions = partitions_create(spec->memory, store, &spec->context,
 											 spec->rewind && !spec->random, rows->stats);
 		partitions_start_store(rows->partitions, spec->expected_rows);
@@ -300,7 +307,8 @@ is_refused(Reading *reading)
 	if (keys->keys[keys->nmapped - 1].kind != COLUMN_KIND_ABBREVIATED)
 		return false;
 	if (abbreviation_is_made(&keys->keys[keys->nmapped - 1].abbreviation) &&
-		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read, (const uint64 *) batch->wide, batch->n)))
+		(batch->n == 0 || !row_store_refuses(reading->rows->store, reading->read,
+											 (const uint64 *) batch->wide, batch->n)))
 		return false;
 	reading->where = ROWS_COPIED;
 	return true;
@@ -312,7 +320,8 @@ has_many_equal(Reading *reading)
 {
 	const RowStore *store = reading->rows->store;
 
-	if (store->bound == 0 || store->kept <= store->bound + Max(EQUAL_MIN, reading->read / EQUAL_PART))
+	if (store->bound == 0 || store->kept <= store->bound +
+		Max(EQUAL_MIN, reading->read / EQUAL_PART))
 		return false;
 	reading->where = ROWS_COPIED;
 	return true;
@@ -347,12 +356,15 @@ is_not_cached(Reading *reading)
 	const BufferUsage *now = &pgBufferUsage;
 	const BufferUsage *before = &reading->before;
 	int64		misses = now->shared_blks_read - before->shared_blks_read +
-		now->local_blks_read - before->local_blks_read;
+	now->local_blks_read - before->local_blks_read;
 	int64		hits = now->shared_blks_hit - before->shared_blks_hit +
-		now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
-		reading->rows->fetch->npinned;	/* hits once more, of keep_page */
+	now->local_blks_hit - before->local_blks_hit + column_reader_resident(reading->reader) -
+	reading->rows->fetch->npinned;	/* hits once more, of keep_page */
 
-	/* Few pages are read once more, for the rows that are wanted, if none is fetched to be compared. */
+	/*
+	 * Few pages are read once more, for the rows that are wanted, if none is fetched to be
+	 * compared.
+	 */
 	if (reading->scan.unread && reading->rows->spec->keys->nrest == 0)
 		return false;
 	if (misses <= MISSES_MIN || misses <= (misses + hits) / MISSES_PART)
@@ -380,7 +392,8 @@ copy_refs(Reading *reading, const uint32 *refs, const uint64 *pairs, uint64 n)
 
 	for (i = 0; i < n; i++)
 	{
-		copy_row(reading, row_fetch(reading->rows->fetch, pairs ? ROWS_PAIR_REF(pairs[i]) : refs[i]));
+		copy_row(reading, row_fetch(reading->rows->fetch,
+									pairs ? ROWS_PAIR_REF(pairs[i]) : refs[i]));
 		if (i % CHECK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -452,8 +465,8 @@ start_copying(Reading *reading)
 }
 
 /*
- * Whether row i of the batch is worth being looked at, though rows are copied: it may come before the last one of a LIMIT that
- * has been found.  Images that are not exact the copies do not have.
+ * Whether row i of the batch is worth being looked at, though rows are copied: it may come before
+ * the last one of a LIMIT that has been found.  Images that are not exact the copies do not have.
  */
 static bool
 copy_is_wanted(Reading *reading, size_t i)
@@ -517,7 +530,10 @@ init_keys(Reading *reading, const RowSortSpec *spec, const Plan *plan)
 		reading->attnums[k] = in_place_key_attnum(key, plan);
 		if (!key_is_exact(key->kind))
 		{
-			reading->makers[k] = (ColumnImage) {make_image, key};
+			reading->makers[k] = (ColumnImage)
+			{
+				make_image, key
+			};
 			reading->scan.images = reading->makers;
 		}
 	}
@@ -550,7 +566,8 @@ read_table(Reading *reading)
 			copy_page(reading);
 		else
 		{
-			copying = is_refused(reading) || !take_batch(reading) || is_not_cached(reading) || has_many_equal(reading);
+			copying = is_refused(reading) || !take_batch(reading) || is_not_cached(reading) ||
+				has_many_equal(reading);
 			if (copying)
 				start_copying(reading);
 			else
@@ -560,7 +577,10 @@ read_table(Reading *reading)
 	return !copying;
 }
 
-/* Writes places that may be read in any order once more, in order, over the bytes of the partitions. */
+/*
+ * Writes places that may be read in any order once more, in order, over the bytes of the
+ * partitions.
+ */
 static void
 write_tape(InPlace *rows)
 {
@@ -611,8 +631,8 @@ finish(InPlace *rows)
 }
 
 /*
- * Whether line pointers are kept beside places: where all rows will be returned from pages that stay pinned, and there
- * seems to be memory.
+ * Whether line pointers are kept beside places: where all rows will be returned from pages that
+ * stay pinned, and there seems to be memory.
  */
 static bool
 keeps_items(const InPlace *rows)
@@ -621,7 +641,8 @@ keeps_items(const InPlace *rows)
 	const RowSortSpec *spec = rows->spec;
 
 	return store->narrow && store->bound == 0 && spec->keys->nrest == 0 && !rows->copied &&
-		spec->expected_rows * (row_store_ref_bytes(spec->keys) + sizeof(uint32)) < work_mem * 1024.0;
+		spec->expected_rows * (row_store_ref_bytes(spec->keys) +
+							   sizeof(uint32)) < work_mem * 1024.0;
 }
 
 InPlace *
@@ -655,7 +676,8 @@ in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 boun
 	fetched = place_rows_create(rows->fetch, node, slot, spec->keys, spec->memory);
 	rows->store = row_store_create_elsewhere(spec->memory, spec->keys, spec->tupdesc,
 											 &fetched->elsewhere, (Size) work_mem * 1024, bound);
-	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) : 0;
+	rows->store->expected = bound == 0 ? (Size) Min(spec->expected_rows, (double) PG_UINT32_MAX) :
+		0;
 	rows->store->noted = keeps_items(rows);
 
 	reading = palloc0_object(Reading);

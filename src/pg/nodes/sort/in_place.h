@@ -12,13 +12,15 @@
  * (partitions.h).  They come back partition after partition; where rows may be read
  * backward or from a mark, their places are written once more, in order, to a tape.
  *
- * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of them:
- * then all are unpinned, and pinned again as rows are wanted.  A query that stops in the middle (whole_run.h)
- * returns each row as a copy, and pins its page while it is copied: so an idle cursor keeps none.
+ * Pages stay pinned while the executor runs a query to its end, unless somebody waits for one of
+ * them: then all are unpinned, and pinned again as rows are wanted.  A query that stops in the
+ * middle (whole_run.h) returns each row as a copy, and pins its page while it is copied: so an
+ * idle cursor keeps none.
  *
  * It pays where the table is in the buffer pool, which shows while it is read: if more
  * pages come from disk than a few, if not even the list of pages fits into work_mem, or if
- * abbreviations are of no use, the rows are copied into a RowSort, those read so far and the others.
+ * abbreviations are of no use, the rows are copied into a RowSort, those read so far and the
+ * others.
  */
 #ifndef HPSORT_PG_NODES_SORT_IN_PLACE_H
 #define HPSORT_PG_NODES_SORT_IN_PLACE_H
@@ -66,8 +68,8 @@ typedef struct InPlace
 extern InPlace *in_place_sort(RowSort *sort, PlanState *child, TupleTableSlot *slot, uint64 bound);
 
 /*
- * Ends a sort, during which pages stay pinned as rows are fetched to be compared: unpins them where rows are
- * returned as copies.
+ * Ends a sort, during which pages stay pinned as rows are fetched to be compared: unpins them
+ * where rows are returned as copies.
  */
 extern void in_place_end_sort(InPlace *rows);
 
@@ -91,8 +93,8 @@ extern void in_place_at_end(InPlace *rows);
 extern void in_place_read(InPlace *rows, uint64 i);
 
 /*
- * ExecStoreHeapTuple of rows of one table: they all come in the same tuple, so that of the slot only
- * what has been read from the last one must be forgotten.
+ * ExecStoreHeapTuple of rows of one table: they all come in the same tuple, so that of the slot
+ * only what has been read from the last one must be forgotten.
  */
 static inline void
 in_place_show(InPlace *rows, HeapTuple tuple, uint32 place)
@@ -117,8 +119,8 @@ in_place_of(const InPlace *rows, uint64 i)
 }
 
 /*
- * Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the other; before
- * that all pages are unpinned if somebody waits for one of them.
+ * Prefetches rows from row i on, whose place is in memory, where rows are fetched one after the
+ * other; before that all pages are unpinned if somebody waits for one of them.
  */
 extern void in_place_prefetch(InPlace *rows, uint64 i);
 
@@ -142,7 +144,8 @@ in_place_fetch(InPlace *rows, uint64 i)
 	if (unlikely(rows->copied))
 		return in_place_copy(rows, place);
 	item = row_store_note(rows->store, i);
-	tuple = likely(item != 0) ? row_fetch_item(rows->fetch, place, item) : row_fetch(rows->fetch, place);
+	tuple = likely(item != 0) ? row_fetch_item(rows->fetch, place, item) :
+		row_fetch(rows->fetch, place);
 	in_place_show(rows, tuple, place);
 	return place_rows_project(rows->child, rows->slot);
 }

@@ -24,14 +24,16 @@
 #define BOUND_SLACK 1.25
 
 /*
- * Rows that are not all that the child returns stay if what it returns lies in so many of their first bytes, which
- * row_fetch.h prefetches, or if copying that would take so many bytes each.  Reading more of
- * rows all over the table takes longer than reading it while the table is.  Processor time of in place and
- * copied, ms: 1e6 rows of 60 bytes by an int4, two columns 84 and 118, four of them 102 and 152
- * (PostgreSQL 17); 1e5 rows of 335 bytes, id, x and the key, which ends at byte 40: 24 and 32, 88: 22 and 25,
- * 112: 43 and 35, 170: 50 and 46, 330: 62 and 28 (18); 1e7 rows of 117 bytes, all of whose columns but
- * the last end at byte 76, by the last one, a text, 4,780 and 4,800 (17; Intel Xeon, two cores of a busy virtual machine); 5e5 rows of
- * 200 bytes by a uuid alone, which ends at byte 124, 192 and 155, with 4 MB of work_mem 205 and 168, core's sort 191 (17).
+ * Rows that are not all that the child returns stay if what it returns lies in so many of their
+ * first bytes, which row_fetch.h prefetches, or if copying that would take so many bytes each.
+ * Reading more of rows all over the table takes longer than reading it while the table is.
+ * Processor time of in place and copied, ms: 1e6 rows of 60 bytes by an int4, two columns 84 and
+ * 118, four of them 102 and 152 (PostgreSQL 17); 1e5 rows of 335 bytes, id, x and the key, which
+ * ends at byte 40: 24 and 32, 88: 22 and 25, 112: 43 and 35, 170: 50 and 46, 330: 62 and 28 (18);
+ * 1e7 rows of 117 bytes, all of whose columns but the last end at byte 76, by the last one, a
+ * text, 4,780 and 4,800 (17; Intel Xeon, two cores of a busy virtual machine); 5e5 rows of 200
+ * bytes by a uuid alone, which ends at byte 124, 192 and 155, with 4 MB of work_mem 205 and 168,
+ * core's sort 191 (17).
  */
 #define COMPUTED_REACH_MAX 100
 #define COMPUTED_WIDTH_MIN 256
@@ -129,7 +131,8 @@ is_promising(const RowSortSpec *spec, PlanState *child, uint64 bound, BlockNumbe
 		return false;
 	return bound > 0 || child->ps_ProjInfo == NULL ||
 		in_place_computes(RelationGetRelid(((ScanState *) child)->ss_currentRelation),
-						  ((const Scan *) child->plan)->scanrelid, child->plan->targetlist, child->plan->plan_width);
+						  ((const Scan *) child->plan)->scanrelid, child->plan->targetlist,
+						  child->plan->plan_width);
 }
 
 bool
@@ -158,8 +161,8 @@ in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound, Row
 		return false;
 
 	/*
-	 * A pin a row takes longer than copying rows: 1e6 rows by x, ms of processor time, 80
-	 * with each page pinned once, 290 with a pin a row, copied 100.  A few rows do not matter.
+	 * A pin a row takes longer than copying rows: 1e6 rows by x, ms of processor time, 80 with
+	 * each page pinned once, 290 with a pin a row, copied 100.  A few rows do not matter.
 	 */
 	if (in_place_pins_all(bound, blocks) && blocks > pin_budget_left(RelationUsesLocalBuffers(rel)))
 	{

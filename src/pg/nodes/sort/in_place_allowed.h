@@ -22,7 +22,10 @@
  */
 #define IN_PLACE_UNREAD_PART 8
 
-/* Whether each page of a table of so many stays pinned, where rows stay: not for a LIMIT of fewer rows. */
+/*
+ * Whether each page of a table of so many stays pinned, where rows stay: not for a LIMIT of fewer
+ * rows.
+ */
 extern bool in_place_pins_all(uint64 bound, BlockNumber blocks);
 
 /*
@@ -35,8 +38,8 @@ extern bool in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint6
 								RowsWhere *where);
 
 /*
- * Whether rows of a table had better stay where expressions of them are returned, of so many bytes, and
- * not they themselves; varno is the table's in the expressions.
+ * Whether rows of a table had better stay where expressions of them are returned, of so many
+ * bytes, and not they themselves; varno is the table's in the expressions.
  */
 extern bool in_place_computes(Oid table, Index varno, List *expressions, int width);
 

@@ -62,7 +62,8 @@ in_place_prefetch(InPlace *rows, uint64 i)
 	if (rows->store->sorted_notes && rows->store->nnull == 0)
 	{
 		for (j = begins ? i : i + ROW_FETCH_AT_ONCE; j < Min(i + 2 * ROW_FETCH_AT_ONCE, end); j++)
-			row_fetch_prefetch_item(rows->fetch, in_place_of(rows, j), row_store_note(rows->store, j));
+			row_fetch_prefetch_item(rows->fetch, in_place_of(rows, j),
+									row_store_note(rows->store, j));
 		return;
 	}
 

@@ -60,7 +60,8 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 	}
 	if (target == NULL)
 		return path;
-	return (Path *) create_projection_path(root, path->parent, path, set_pathtarget_cost_width(root, target));
+	return (Path *) create_projection_path(root, path->parent, path,
+										   set_pathtarget_cost_width(root, target));
 }
 
 /* An input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys are NIL. */
@@ -164,7 +165,8 @@ sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo
 	/* Made first, and then added, because add_path() may free paths of the lists. */
 	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
 	if (joinrel->partial_pathlist != NIL && !limit_may_change(root))
-		partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra, true);
+		partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra,
+							 true);
 	foreach(lc, full)
 		add_path(joinrel, (Path *) lfirst(lc));
 	foreach(lc, partial)

@@ -9,8 +9,12 @@
 
 #include "nodes/pathnodes.h"
 
-/* Offers, for each merge join of these two relations that sorts an input, one in which HpSort does. */
-extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+/*
+ * Offers, for each merge join of these two relations that sorts an input, one in which HpSort
+ * does.
+ */
+extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel,
+										  RelOptInfo *outerrel,
 										  RelOptInfo *innerrel, JoinPathExtraData *extra);
 
 #endif							/* HPSORT_PG_NODES_SORT_JOIN_H */

@@ -67,7 +67,8 @@ key_runs_add_runs(KeyRuns *runs, const Runs *distances)
 {
 	SortError	err;
 
-	pg_sort_check(sorter_add_runs(&runs->sorter, distances->keys, distances->counts, distances->len, &err),
+	pg_sort_check(sorter_add_runs(&runs->sorter, distances->keys, distances->counts,
+								  distances->len, &err),
 				  &err);
 	return is_within_limit(runs);
 }
@@ -102,7 +103,8 @@ key_runs_fetch(KeyRuns *runs)
 {
 	SortError	err;
 
-	pg_sort_check(sorter_cursor_keys(&runs->cursor, runs->batch, KEY_RUNS_BATCH, &runs->got, &err), &err);
+	pg_sort_check(sorter_cursor_keys(&runs->cursor, runs->batch, KEY_RUNS_BATCH, &runs->got, &err),
+				  &err);
 	runs->at = 0;
 	return runs->got;
 }

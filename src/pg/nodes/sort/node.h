@@ -22,8 +22,8 @@ typedef enum HpSortPlanList
 	HPSORT_PLAN_COLLATIONS,
 	HPSORT_PLAN_NULLS_FIRST,
 	HPSORT_PLAN_NUMBERS,
-	HPSORT_PLAN_BOUND			/* what bounds the rows, of the path only: the plan
-								 * has it in custom_exprs */
+	HPSORT_PLAN_BOUND			/* what bounds the rows, of the path only: the plan has it in
+								 * custom_exprs */
 } HpSortPlanList;
 
 /* The elements of HPSORT_PLAN_NUMBERS. */

@@ -31,7 +31,10 @@
 /* What the tuple of a row that lies elsewhere is taken to have, in bytes. */
 #define TUPLE_ELSEWHERE ((Size) 1024)
 
-/* The rows expected are at least this many times the rows seen: an estimate once exceeded says nothing. */
+/*
+ * The rows expected are at least this many times the rows seen: an estimate once exceeded says
+ * nothing.
+ */
 #define EXPECTED_MIN 8.0
 
 /* Rows that lie elsewhere read at once. */
@@ -94,7 +97,8 @@ make_samples(Partitions *p, uint64 rows, double expected, int *nsamples)
 static int
 tuple_samples(const Partitions *p, int nsamples, Size each)
 {
-	return (int) Min(nsamples, Max(p->store->limit / 8 / (each + sizeof(SpillSample)), TUPLE_SAMPLES));
+	return (int) Min(nsamples, Max(p->store->limit / 8 / (each + sizeof(SpillSample)),
+								   TUPLE_SAMPLES));
 }
 
 static MinimalTuple
@@ -205,7 +209,7 @@ read_row(Partitions *p, RowKey *key, Size len)
 static SpillSample *
 sample_partition(Partitions *p, int number, double expected, int *nsamples)
 {
-	Spill *spill = p->spill;
+	Spill	   *spill = p->spill;
 	const SpillPartition *partition = spill_partition(spill, number);
 	MemoryContext memory = spill_sample_memory(spill);
 	bool		by_rest = spill_is_single(spill, number);
@@ -213,7 +217,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	SpillSample *samples = make_samples(p, partition->rows, expected, nsamples);
 	uint64		at = 0;
 	int			taken = 0;
-	RowKey key = {0};
+	RowKey		key = {0};
 	Size		len;
 
 	MemoryContextReset(memory);
@@ -224,7 +228,7 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	while (spill_next_row(spill, &key, &len))
 	{
 		bool		wanted = taken < *nsamples &&
-			at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
+		at == (2 * (uint64) taken + 1) * partition->rows / (2 * (uint64) *nsamples);
 
 		if (p->store->tuples && p->refs == NULL)
 		{
@@ -249,7 +253,10 @@ sample_partition(Partitions *p, int number, double expected, int *nsamples)
 	return samples;
 }
 
-/* Goes to the next row to be read from the file, or to the next rows that lie elsewhere; false at the end. */
+/*
+ * Goes to the next row to be read from the file, or to the next rows that lie elsewhere; false at
+ * the end.
+ */
 static bool
 next_read(Partitions *p, RowKey *key, Size *len)
 {
@@ -306,17 +313,17 @@ put_read(Partitions *p, const RowKey *key, Size len)
 static void
 divide(Partitions *p, int number)
 {
-	Spill *spill = p->spill;
-	RowStore *store = p->store;
+	Spill	   *spill = p->spill;
+	RowStore   *store = p->store;
 	const SpillPartition *partition = spill_partition(spill, number);
 	double		expected = (double) partition->tuple_bytes +
-		(double) partition->rows * (store->elsewhere ? row_store_ref_bytes(store->keys)
-									: (store->keys->nmapped + 4) * sizeof(uint64));
+	(double) partition->rows * (store->elsewhere ? row_store_ref_bytes(store->keys)
+								: (store->keys->nmapped + 4) * sizeof(uint64));
 	int			before = spill_partition_count(spill);
 	uint64		at = 0;
 	int			nsamples;
 	SpillSample *samples;
-	RowKey key;
+	RowKey		key;
 	Size		len;
 
 	/* The partition is read twice: for its samples, and for its rows. */
@@ -345,10 +352,10 @@ divide(Partitions *p, int number)
 static bool
 load(Partitions *p, int number)
 {
-	Spill *spill = p->spill;
-	RowStore *store = p->store;
+	Spill	   *spill = p->spill;
+	RowStore   *store = p->store;
 	const SpillPartition *partition = spill_partition(spill, number);
-	RowKey key;
+	RowKey		key;
 	Size		len;
 
 	row_store_clear(store);
@@ -388,14 +395,15 @@ is_in_order(const Partitions *p, int number)
 		return true;
 	return spill_is_single(p->spill, number) &&
 		(keys->nrest == 0 ||
-		 key_columns_are_known_equal(keys, (partition->lo.nulls >> last) & 1, partition->lo.images[last]));
+		 key_columns_are_known_equal(keys, (partition->lo.nulls >> last) & 1,
+									 partition->lo.images[last]));
 }
 
 /* Makes the next partition ready to be read; false at the end. */
 static bool
 next_partition(Partitions *p)
 {
-	Spill *spill = p->spill;
+	Spill	   *spill = p->spill;
 
 	while (p->next < spill_partition_count(spill))
 	{
@@ -468,7 +476,9 @@ partitions_next(Partitions *p, TupleTableSlot *slot)
 	}
 }
 
-/* The same of rows that lie elsewhere: returns the number of references in p->refs, 0 at the end. */
+/*
+ * The same of rows that lie elsewhere: returns the number of references in p->refs, 0 at the end.
+ */
 static uint64
 stream_refs(Partitions *p)
 {
@@ -477,7 +487,8 @@ stream_refs(Partitions *p)
 	Size		n = 0;
 
 	if (p->store->narrow)
-		n = spill_next_refs(p->spill, p->refs->images, p->refs->refs, REFS_AT_ONCE, &p->refs->nulls);
+		n = spill_next_refs(p->spill, p->refs->images, p->refs->refs, REFS_AT_ONCE,
+							&p->refs->nulls);
 	else
 		while (n < REFS_AT_ONCE && spill_next_row(p->spill, &key, &len))
 			p->refs->refs[n++] = spill_ref(p->spill);

@@ -25,9 +25,10 @@
 #include "pg/values/value.h"
 
 /*
- * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000 rows by
- * a day of 366 and an md5() as text or uuid: 1.7 times faster than comparing, and by a
- * label whose abbreviations say little 1.3 times slower; 1,000 rows, three of each day: twice slower.
+ * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000
+ * rows by a day of 366 and an md5() as text or uuid: 1.7 times faster than comparing, and by a
+ * label whose abbreviations say little 1.3 times slower; 1,000 rows, three of each day: twice
+ * slower.
  */
 #define ABBREVIATED_GROUP 16.0
 #define ORDERED_CORRELATION 0.9
@@ -43,8 +44,10 @@ target_is_usable(PathTarget *target)
 
 	/* A row identity of several tables gets its columns only when the plan is made. */
 	foreach(lc, target->exprs)
+	{
 		if (IsA(lfirst(lc), Var) && lfirst_node(Var, lc)->varno == ROWID_VAR)
 			return false;
+	}
 	return true;
 }
 
@@ -64,7 +67,8 @@ find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, Equivalence
 		attno++;
 		if (!ec->ec_has_volatile)
 			*member = find_ec_member_matching_expr(ec, (Expr *) lfirst(lc), relids);
-		else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target, attno - 1) == ec->ec_sortref)
+		else if (ec->ec_sortref != 0 && get_pathtarget_sortgroupref(target,
+																	attno - 1) == ec->ec_sortref)
 			*member = linitial(ec->ec_members);
 		if (*member)
 			return attno;
@@ -100,7 +104,8 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 		if (!OidIsValid(sortop))
 			return false;
 		kind = mapping ? key_kind(exprType((Node *) list_nth(target->exprs, attno - 1)),
-								  pathkey->pk_opfamily, member->em_datatype, ec->ec_collation) : COLUMN_KIND_NONE;
+								  pathkey->pk_opfamily, member->em_datatype,
+								  ec->ec_collation) : COLUMN_KIND_NONE;
 		if (lc == list_head(pathkeys))
 		{
 			if (kind == COLUMN_KIND_NONE)
@@ -158,12 +163,14 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 }
 
 bool
-sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns, bool bounded)
+sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
+					   bool bounded)
 {
 	int			nexact = columns->nmapped - (columns->exact ? 0 : 1);
 	ListCell   *lc;
 
-	if (columns->key_only || !sort_path_may_stay(root, path, bounded) || sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
+	if (columns->key_only || !sort_path_may_stay(root, path, bounded) ||
+		sort_path_must_compute(root, path->parent, path->pathtarget->exprs))
 		return false;
 	foreach(lc, columns->attnos)
 	{
@@ -172,7 +179,8 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 		const Var  *column;
 
 		while (any_type && (IsA(expr, CollateExpr) || IsA(expr, RelabelType)))
-			expr = IsA(expr, CollateExpr) ? (Node *) ((CollateExpr *) expr)->arg : (Node *) ((RelabelType *) expr)->arg;
+			expr = IsA(expr, CollateExpr) ? (Node *) ((CollateExpr *) expr)->arg :
+				(Node *) ((RelabelType *) expr)->arg;
 		column = (const Var *) expr;
 		if (!IsA(column, Var) || column->varattno <= 0 ||
 			(!any_type && column_read_kind(column->vartype) == COLUMN_KIND_NONE))
@@ -182,16 +190,19 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 }
 
 /*
- * What part of the cost of reading and sorting is left where keys are resident and few rows are wanted: all of it if
- * they are not.  A path for all rows stays dearer than its scan, for it is in the list of the table's paths, and
- * would take the place of the scan there, above which aggregates are planned.
+ * What part of the cost of reading and sorting is left where keys are resident and few rows are
+ * wanted: all of it if they are not.  A path for all rows stays dearer than its scan, for it is in
+ * the list of the table's paths, and would take the place of the scan there, above which
+ * aggregates are planned.
  */
 static double
-resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns, const HpSortCostInput *input)
+resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
+			  const HpSortCostInput *input)
 {
 	const RelOptInfo *rel = path->parent;
 	const Path *scan = IsA(path, ProjectionPath) ? ((const ProjectionPath *) path)->subpath : path;
-	ResidentQuestion question = {.nkeys = columns->nmapped, .filtered = rel->baserestrictinfo != NIL};
+	ResidentQuestion question = {.nkeys = columns->nmapped,
+	.filtered = rel->baserestrictinfo != NIL};
 	List	   *attributes = NIL;
 	AttrNumber *attnums;
 	ResidentEstimate estimate;
@@ -222,13 +233,15 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
 	pfree(attnums);
 	/* Most parts of the table may have too few rows that pass to be refused by their bounds. */
-	conditions = rel->tuples * RESIDENT_CONDITION_COST * cpu_tuple_cost * list_length(rel->baserestrictinfo);
-	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST + conditions / Max(path->total_cost, 1), 1));
+	conditions =
+		rel->tuples * RESIDENT_CONDITION_COST * cpu_tuple_cost * list_length(rel->baserestrictinfo);
+	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST +
+										 conditions / Max(path->total_cost, 1), 1));
 }
 
 /*
- * How much rows come in the order of all keys, of which they come in the first one's as order says.  Keys that are behind
- * one of which hardly any rows are equal do not matter.
+ * How much rows come in the order of all keys, of which they come in the first one's as order
+ * says.  Keys that are behind one of which hardly any rows are equal do not matter.
  */
 static double
 order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, double order)
@@ -246,17 +259,19 @@ order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns
 }
 
 /*
- * Of a LIMIT by abbreviated keys with fewer groups of equal ones than this, in tables with groups of so many rows, rows are copied after
- * all (in_place.c, EQUAL_PART and EQUAL_MIN), and all of them compared, as copies have no abbreviations, after they have been read for
- * their abbreviations: ORDER BY status, at LIMIT 10 of 500,000 rows with 5 texts takes 85 ms, core's sort 57; ORDER BY city, id of 1,000 texts
- * 44, and core's 71 (Intel Xeon, PostgreSQL 17).
+ * Of a LIMIT by abbreviated keys with fewer groups of equal ones than this, in tables with groups
+ * of so many rows, rows are copied after all (in_place.c, EQUAL_PART and EQUAL_MIN), and all of
+ * them compared, as copies have no abbreviations, after they have been read for their
+ * abbreviations: ORDER BY status, at LIMIT 10 of 500,000 rows with 5 texts takes 85 ms, core's
+ * sort 57; ORDER BY city, id of 1,000 texts 44, and core's 71 (Intel Xeon, PostgreSQL 17).
  */
 #define LIMIT_GROUPS_MIN 64
 #define LIMIT_GROUP_ROWS 1000
 
 /* Gives path the cost of sorting subpath. */
 static void
-set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
+set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns,
+		 const HpSortBound *bound)
 {
 	HpSortCostInput input;
 	Cost		startup;
@@ -285,7 +300,8 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	{
 		int			last = columns->nmapped - 1;
 
-		input.alike = sort_path_alike(root, key_expression(subpath, columns, last), list_nth_oid(columns->sortops, last),
+		input.alike = sort_path_alike(root, key_expression(subpath, columns, last),
+									  list_nth_oid(columns->sortops, last),
 									  list_nth_oid(columns->collations, last), &input.alike_groups);
 		if (last > 0)
 			input.alike_groups = input.groups * input.alike;
@@ -308,11 +324,13 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 
 /* HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
 static List *
-make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns, const HpSortBound *bound)
+make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
+			 const HpSortBound *bound)
 {
 	List	   *numbers = list_make2_int(columns->nmapped, columns->key_only);
 
-	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent, subpath->pathtarget->exprs));
+	numbers = lappend_int(numbers, sort_path_must_compute(root, subpath->parent,
+														  subpath->pathtarget->exprs));
 	numbers = lappend_int(numbers, bound ? bound->kind : 0);
 	if (bound && bound->kind != 0)
 	{
@@ -339,7 +357,8 @@ leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSor
 	if ((bound == NULL || bound->exprs == NIL) &&
 		subpath->rows >= ABBREVIATED_GROUP *
 		sort_path_count_groups(root, subpath, columns, nbefore) &&
-		sort_path_correlation(root, subpath, key_expression(subpath, columns, 0)) < ORDERED_CORRELATION)
+		sort_path_correlation(root, subpath, key_expression(subpath, columns,
+															0)) < ORDERED_CORRELATION)
 		return;
 	columns->nmapped = nbefore;
 	columns->range /= key_range(COLUMN_KIND_ABBREVIATED);
@@ -363,7 +382,8 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 	path->path.parallel_aware = partial;
 	path->path.parallel_safe = rel->consider_parallel && subpath->parallel_safe;
 	path->path.parallel_workers = subpath->parallel_workers;
-	path->path.rows = bound && bound->kind != 0 ? clamp_row_est(Min(bound->rows, subpath->rows)) : subpath->rows;
+	path->path.rows = bound && bound->kind != 0 ? clamp_row_est(Min(bound->rows, subpath->rows)) :
+		subpath->rows;
 	path->path.pathkeys = columns->pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN | CUSTOMPATH_SUPPORT_MARK_RESTORE;
 	path->custom_paths = list_make1(subpath);
@@ -381,7 +401,8 @@ sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath, const HpSortCo
 bool
 sort_path_is_promising(const List *pathkeys, const Path *subpath)
 {
-	return sort_path_enough_rows(subpath->rows) && subpath->param_info == NULL && sort_path_may_map(pathkeys);
+	return sort_path_enough_rows(subpath->rows) && subpath->param_info == NULL &&
+		sort_path_may_map(pathkeys);
 }
 
 Path *
@@ -389,7 +410,8 @@ sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 {
 	HpSortColumns columns;
 
-	if (!sort_path_is_promising(pathkeys, subpath) || !sort_path_find_columns(subpath, pathkeys, &columns))
+	if (!sort_path_is_promising(pathkeys, subpath) ||
+		!sort_path_find_columns(subpath, pathkeys, &columns))
 		return NULL;
 	return sort_path_make(root, rel, subpath, &columns, NULL, partial);
 }

@@ -51,8 +51,8 @@ typedef struct HpSortColumns
  */
 typedef struct HpSortBound
 {
-	List	   *exprs;			/* of LIMIT and OFFSET, or the one value that a window
-								 * function is compared with; NIL: all rows */
+	List	   *exprs;			/* of LIMIT and OFFSET, or the one value that a window function is
+								 * compared with; NIL: all rows */
 	double		rows;
 
 	/* By group. */
@@ -134,17 +134,19 @@ extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, Li
 						   bool partial);
 
 /*
- * Whether a path's rows may stay where they are when they are sorted by its columns; bounded: those of a
- * LIMIT.  The executor asks in_place_is_allowed(), which knows better.
+ * Whether a path's rows may stay where they are when they are sorted by its columns; bounded:
+ * those of a LIMIT.  The executor asks in_place_is_allowed(), which knows better.
  */
-extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
+extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path,
+								   const HpSortColumns *columns,
 								   bool bounded);
 
 /* Whether the mapped keys end in an abbreviation of a string. */
 static inline bool
 sort_path_abbreviates_strings(const HpSortColumns *columns)
 {
-	return columns->abbreviated && OidIsValid(list_nth_oid(columns->collations, columns->nmapped - 1));
+	return columns->abbreviated && OidIsValid(list_nth_oid(columns->collations,
+														   columns->nmapped - 1));
 }
 
 /* Whether to abbreviate such a string takes long: unless its first bytes are all there is of it. */

@@ -79,7 +79,7 @@ sort_path_limit(PlannerInfo *root, PathTarget *target)
 				bound.rows += Max(0, DatumGetInt64(((Const *) estimate)->constvalue));
 		}
 		else
-			bound.rows += 1000;		/* nothing is known */
+			bound.rows += 1000; /* nothing is known */
 		bound.exprs = lappend(bound.exprs, exprs[i]);
 	}
 	return bound;
@@ -99,7 +99,10 @@ sort_path_workers_know(const HpSortBound *bound)
 	return true;
 }
 
-/* What a window function counts; GROUP_BOUND_NONE if it is none of those that look at earlier rows alone. */
+/*
+ * What a window function counts; GROUP_BOUND_NONE if it is none of those that look at earlier rows
+ * alone.
+ */
 static GroupBoundKind
 counting_kind(const WindowFunc *function)
 {
@@ -122,7 +125,8 @@ looks_ahead(Node *node, void *window)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winref == ((WindowClause *) window)->winref &&
+	if (IsA(node, WindowFunc) &&
+		((WindowFunc *) node)->winref == ((WindowClause *) window)->winref &&
 		counting_kind((WindowFunc *) node) == GROUP_BOUND_NONE)
 		return true;
 	return expression_tree_walker(node, looks_ahead, window);
@@ -158,7 +162,8 @@ run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bou
 			return false;
 	}
 	/* Others may have run conditions as well, ntile() one of int4. */
-	if (bound->kind == GROUP_BOUND_NONE || contain_mutable_functions(value) || contain_subplans(value) ||
+	if (bound->kind == GROUP_BOUND_NONE || contain_mutable_functions(value) ||
+		contain_subplans(value) ||
 		contain_vars_of_level(value, 0))
 		return false;
 	bound->exprs = list_make1(value);
@@ -184,22 +189,28 @@ window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 	if (!path->topwindow)
 		return false;
 	foreach(lc, compat_window_run_condition(path))
+	{
 		if (IsA(lfirst(lc), OpExpr) && run_condition_bound(root, lfirst_node(OpExpr, lc), bound))
 			break;
-	if (lc == NULL || expression_tree_walker((Node *) path->path.pathtarget->exprs, looks_ahead, window))
+	}
+	if (lc == NULL || expression_tree_walker((Node *) path->path.pathtarget->exprs, looks_ahead,
+											 window))
 		return false;
 
 	/*
-	 * The WindowAgg also computes its list, which is not final yet, for the row that ends a group; and for the rows
-	 * after it that have been read to find where the frame ends, unless it ends with the row itself.  From
-	 * PostgreSQL 16 on it does with functions that only count rows.
+	 * The WindowAgg also computes its list, which is not final yet, for the row that ends a
+	 * group; and for the rows after it that have been read to find where the frame ends, unless
+	 * it ends with the row itself.  From PostgreSQL 16 on it does with functions that only count
+	 * rows.
 	 */
 	bound->next = sort_path_may_fail(root->processed_tlist);
 	if (bound->next && (window->frameOptions & FRAME_OF_ROW) != FRAME_OF_ROW)
 		return false;
 
 	/* All rows are peers: ranks do not grow. */
-	bound->pathkeys = make_pathkeys_for_sortclauses(root, list_concat_copy(window->partitionClause, window->orderClause),
+	bound->pathkeys = make_pathkeys_for_sortclauses(root,
+													list_concat_copy(window->partitionClause,
+																	 window->orderClause),
 													root->processed_tlist);
 	bound->ngroup = list_length(make_pathkeys_for_sortclauses(root, window->partitionClause,
 															  root->processed_tlist));
@@ -220,7 +231,8 @@ sort_path_group_bound(PlannerInfo *root, const Path *path, HpSortBound *bound)
 	bound->kind = GROUP_BOUND_ROWS;
 	bound->ngroup = ((const UpperUniquePath *) path)->numkeys;
 	bound->rows = 1;
-	bound->exprs = list_make1(makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false,
+	bound->exprs = list_make1(makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1),
+										false,
 										FLOAT8PASSBYVAL));
 	return true;
 }
@@ -234,13 +246,16 @@ sort_path_fit_group_bound(PlannerInfo *root, Path *subpath, const HpSortColumns 
 	double		peers = 1;
 
 	if (columns->key_only || columns->nmapped - (columns->exact ? 0 : 1) < bound->ngroup ||
-		(bound->pathkeys && compare_pathkeys(bound->pathkeys, columns->pathkeys) != PATHKEYS_EQUAL) ||
+		(bound->pathkeys && compare_pathkeys(bound->pathkeys,
+											 columns->pathkeys) != PATHKEYS_EQUAL) ||
 		shares_expression((Node *) bound->exprs, subpath->pathtarget->exprs))
 		return false;
-	bound->groups = bound->ngroup > 0 ? sort_path_count_groups(root, subpath, columns, bound->ngroup) : 1;
+	bound->groups = bound->ngroup > 0 ? sort_path_count_groups(root, subpath, columns,
+															   bound->ngroup) : 1;
 	if (bound->kind != GROUP_BOUND_ROWS)
 	{
-		peers = rows / sort_path_count_groups(root, subpath, columns, list_length(columns->pathkeys));
+		peers = rows / sort_path_count_groups(root, subpath, columns,
+											  list_length(columns->pathkeys));
 		each = bound->kind == GROUP_BOUND_RANKS ? each - 1 + peers : each * peers;
 	}
 	each += bound->next;

@@ -18,7 +18,9 @@
  */
 extern HpSortBound sort_path_limit(PlannerInfo *root, PathTarget *target);
 
-/* Whether a worker can evaluate what bounds a sort: it gets no parameters but the statement's own. */
+/*
+ * Whether a worker can evaluate what bounds a sort: it gets no parameters but the statement's own.
+ */
 extern bool sort_path_workers_know(const HpSortBound *bound);
 
 /*
@@ -32,7 +34,8 @@ extern bool sort_path_group_bound(PlannerInfo *root, const Path *path, HpSortBou
  * Whether the bound is one for a sort of subpath, and worth it.  Sets its estimates, until
  * when rows are those of one group.
  */
-extern bool sort_path_fit_group_bound(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
+extern bool sort_path_fit_group_bound(PlannerInfo *root, Path *subpath,
+									  const HpSortColumns *columns,
 									  HpSortBound *bound);
 
 #endif							/* HPSORT_PG_NODES_SORT_PATH_BOUND_H */

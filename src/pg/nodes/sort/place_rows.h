@@ -22,15 +22,15 @@ typedef struct PlaceRows
 	ScanState  *child;
 	TupleTableSlot *slot;		/* a row as it is in the table */
 	AttrNumber *attnums;		/* the table's columns that keys left to core are */
-	MemoryContext copies;		/* values from pages that do not stay pinned, of the first
-								 * of these keys ... */
+	MemoryContext copies;		/* values from pages that do not stay pinned, of the first of
+								 * these keys ... */
 	MemoryContext recent[2];	/* ... and of others, in turn */
 	int			turn;
 } PlaceRows;
 
 /*
- * Makes the rows that fetch has of the child's table, in a memory context.  Of keys those left to core are
- * read of the rows.
+ * Makes the rows that fetch has of the child's table, in a memory context.  Of keys those left to
+ * core are read of the rows.
  */
 extern PlaceRows *place_rows_create(RowFetch *fetch, ScanState *child, TupleTableSlot *slot,
 									const KeyColumns *keys, MemoryContext memory);

@@ -32,8 +32,9 @@
 uint64		sort_node_plans_made = 0;
 
 /*
- * HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns.  The child may return more than its path's
- * target: up to PostgreSQL 18, core adds what a semijoin's Unique compares only when it makes the plan.
+ * HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns.  The child may return more than its
+ * path's target: up to PostgreSQL 18, core adds what a semijoin's Unique compares only when it
+ * makes the plan.
  */
 static List *
 numbers_of_plan(const List *of_path, int ncolumns)
@@ -62,7 +63,8 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 		int			attno = lfirst_int(lc);
 
 		if (attno > list_length(child->targetlist) ||
-			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist, attno - 1)->expr))
+			!equal(list_nth(target, attno - 1), list_nth_node(TargetEntry, child->targetlist,
+															  attno - 1)->expr))
 			elog(ERROR, "could not find sort key %d in the input", attno);
 	}
 
@@ -75,7 +77,8 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 	scan->custom_exprs = (List *) copyObject(list_nth(private, HPSORT_PLAN_BOUND));
 	scan->custom_private = list_copy_head(private, HPSORT_PLAN_BOUND);
 	lfirst(list_nth_cell(scan->custom_private, HPSORT_PLAN_NUMBERS)) =
-		numbers_of_plan((List *) list_nth(private, HPSORT_PLAN_NUMBERS), list_length(child->targetlist));
+		numbers_of_plan((List *) list_nth(private, HPSORT_PLAN_NUMBERS),
+						list_length(child->targetlist));
 	scan->methods = &sort_node_scan_methods;
 	sort_node_plans_made++;
 	return &scan->scan.plan;

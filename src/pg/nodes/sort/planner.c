@@ -33,11 +33,12 @@
 
 /*
  * Whether HpSort can gain anything with a bound.  A bounded sort of rows that are copied makes no
- * abbreviations, and compares rows as core's does: there is nothing to gain if nothing else is mapped.  Of rows
- * that stay it makes them, but to abbreviate a string of other collations than C takes as long as to copy a row.  Processor
- * time of LIMIT 10 of 2e6 rows, ms, HpSort and core: uuid 72 and 136, numeric 195 and 365, interval 75 and 147
- * (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).  By a text in C core's sort takes 1.06 to 1.34 times as long,
- * of 1,000 to 100,000 rows; but in PostgreSQL 19, which reads columns of rows faster, 0.81 to 1.07 times.
+ * abbreviations, and compares rows as core's does: there is nothing to gain if nothing else is
+ * mapped.  Of rows that stay it makes them, but to abbreviate a string of other collations than C
+ * takes as long as to copy a row.  Processor time of LIMIT 10 of 2e6 rows, ms, HpSort and core:
+ * uuid 72 and 136, numeric 195 and 365, interval 75 and 147 (Intel Xeon, two cores of a virtual
+ * machine, PostgreSQL 18).  By a text in C core's sort takes 1.06 to 1.34 times as long, of 1,000
+ * to 100,000 rows; but in PostgreSQL 19, which reads columns of rows faster, 0.81 to 1.07 times.
  */
 static bool
 bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
@@ -45,7 +46,8 @@ bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
 {
 	return bound->exprs == NIL || columns->nmapped > 1 || columns->exact ||
 		hpsort_debug_sort == NODE_FORCE ||
-		(!(COMPAT_RADIX_TUPLESORT ? sort_path_abbreviates_strings(columns) : sort_path_abbreviates_slowly(columns)) &&
+		(!(COMPAT_RADIX_TUPLESORT ? sort_path_abbreviates_strings(columns) :
+		   sort_path_abbreviates_slowly(columns)) &&
 		 sort_path_columns_stay(root, path, columns, true));
 }
 
@@ -69,7 +71,8 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	HpSortBound bound;
 	double		rows;
 
-	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL || limit_may_change(root))
+	if (!ordered_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		limit_may_change(root))
 		return;
 	partial = (Path *) linitial(input_rel->partial_pathlist);
 	if (pathkeys_contained_in(root->sort_pathkeys, partial->pathkeys) ||
@@ -102,8 +105,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		return;
 
 	/*
-	 * A LIMIT above this query is told to core's Sort when it runs, but not to a
-	 * custom scan: sorting everything would take longer than keeping a few rows.
+	 * A LIMIT above this query is told to core's Sort when it runs, but not to a custom scan:
+	 * sorting everything would take longer than keeping a few rows.
 	 */
 	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
 		root->tuple_fraction < input->rows / 2 && hpsort_debug_sort != NODE_FORCE)
@@ -118,7 +121,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 
 		if (bound_is_worth_it(root, input, &bound, &columns))
 			add_ordered_path(root, ordered_rel,
-							 sort_path_make(root, ordered_rel, input, &columns, &bound, false), target);
+							 sort_path_make(root, ordered_rel, input, &columns, &bound, false),
+							 target);
 	}
 	add_parallel_ordered_path(root, input_rel, ordered_rel, target);
 }
@@ -153,15 +157,17 @@ add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 		add_path(rel, path);
 	if (rel->consider_parallel && rel->partial_pathlist != NIL)
 	{
-		path = make_sorted_path(root, rel, (Path *) linitial(rel->partial_pathlist), pathkeys, true);
+		path = make_sorted_path(root, rel, (Path *) linitial(rel->partial_pathlist), pathkeys,
+								true);
 		if (path)
 			add_partial_path(rel, path);
 	}
 }
 
 /*
- * Whether something other than ORDER BY wants the rows of the query in order.  The list of columns is computed above rows that a
- * relation returns in order, while core's sort for DISTINCT has it computed below, of all rows.
+ * Whether something other than ORDER BY wants the rows of the query in order.  The list of columns
+ * is computed above rows that a relation returns in order, while core's sort for DISTINCT has it
+ * computed below, of all rows.
  */
 static bool
 wants_order_below(PlannerInfo *root, const RelOptInfo *rel)
@@ -175,8 +181,9 @@ wants_order_below(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Whether a set operation wants the rows in order, and they have few different values: for core all rows of a UNION are different, so that
- * it takes a hash table, where that is small, to be larger than memory.
+ * Whether a set operation wants the rows in order, and they have few different values: for core
+ * all rows of a UNION are different, so that it takes a hash table, where that is small, to be
+ * larger than memory.
  */
 static bool
 has_few_for_set_operation(PlannerInfo *root, RelOptInfo *rel)
@@ -261,6 +268,7 @@ sort_node_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 
 	/* Called for each pair of relations that makes up the join; the last call sees all paths. */
 	if (root->query_pathkeys != NIL && joinrel->reloptkind == RELOPT_JOINREL &&
-		bms_is_subset(root->all_baserels, joinrel->relids) && sort_path_may_map(root->query_pathkeys))
+		bms_is_subset(root->all_baserels, joinrel->relids) &&
+		sort_path_may_map(root->query_pathkeys))
 		add_scan_join_paths(root, joinrel);
 }

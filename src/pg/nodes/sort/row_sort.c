@@ -15,9 +15,9 @@
 #define CHECK_EVERY 1024
 
 /*
- * So few first keys are kept in the store from the beginning: it takes a comparison to refuse a key, and
- * whole extents of resident columns are refused by it.  1e7 keys of 1,000 values, packed in memory, take
- * 9 ms to be counted.
+ * So few first keys are kept in the store from the beginning: it takes a comparison to refuse a
+ * key, and whole extents of resident columns are refused by it.  1e7 keys of 1,000 values, packed
+ * in memory, take 9 ms to be counted.
  */
 #define FEW_KEYS 8192
 
@@ -191,7 +191,8 @@ row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls)
 	sort->stats->keys += n + nulls;
 	while (i < n)
 	{
-		int64		cutoff = key_runs_to_distance(&sort->runs, row_store_narrow_cutoff(sort->store));
+		int64		cutoff = key_runs_to_distance(&sort->runs,
+												  row_store_narrow_cutoff(sort->store));
 		size_t		end = Min(n, i + lengthof(wanted));
 		size_t		nwanted = 0;
 		size_t		w;
@@ -242,7 +243,8 @@ write_tape(RowSort *sort)
 	MemoryContext old = MemoryContextSwitchTo(spec->memory);
 	SpillFile  *file = partitions_file(sort->partitions);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(spec->tupdesc,
-													spec->key_only ? &TTSOpsVirtual : &TTSOpsMinimalTuple);
+													spec->key_only ? &TTSOpsVirtual :
+													&TTSOpsMinimalTuple);
 	uint64		rows = 0;
 
 	sort->tape = tape_create(file, TAPE_BUFFER);

@@ -109,7 +109,10 @@ row_sort_refuses(RowSort *sort, TupleTableSlot *slot)
  */
 extern void row_sort_put_keys(RowSort *sort, const int32 *distances, size_t n, uint64 nulls);
 
-/* The same of packed distances, and of runs of distances; false, and nothing done, once keys are not kept as runs. */
+/*
+ * The same of packed distances, and of runs of distances; false, and nothing done, once keys are
+ * not kept as runs.
+ */
 extern bool row_sort_put_packed(RowSort *sort, const PackedKeys *packed);
 extern bool row_sort_put_runs(RowSort *sort, const Runs *runs);
 
@@ -140,7 +143,8 @@ row_sort_put(RowSort *sort, TupleTableSlot *slot)
 {
 	if (sort->by_group && row_sort_refuses(sort, slot))
 		sort->stats->keys++;
-	else if (sort->place == ROW_SORT_RUNS ? key_runs_put(&sort->runs, slot) : row_store_take(sort->store, slot))
+	else if (sort->place == ROW_SORT_RUNS ? key_runs_put(&sort->runs, slot) :
+			 row_store_take(sort->store, slot))
 		sort->stats->keys++;
 	else
 		row_sort_put_refused(sort, slot);
@@ -159,7 +163,10 @@ row_sort_candidates(RowSort *sort, const GroupBoundKeys *keys, uint16 *rows)
 	return n;
 }
 
-/* Moves to the next of count rows in either direction, as tuplesort counts, and sets *row; false at the end. */
+/*
+ * Moves to the next of count rows in either direction, as tuplesort counts, and sets *row; false
+ * at the end.
+ */
 static inline bool
 row_sort_step(RowSortPosition *position, uint64 count, bool forward, uint64 *row)
 {

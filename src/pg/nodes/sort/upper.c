@@ -8,9 +8,9 @@
  * with HpSort's path in the place of the Sort; add_path() keeps what is cheaper.
  * Core's chain stays as it is.
  *
- * A sort below groups is not offered where it would only take the place of core's hash table that core
- * overestimates.  Core takes an expression to have as many values as its column, and a hash table of 700 days for one that does not
- * fit into memory.
+ * A sort below groups is not offered where it would only take the place of core's hash table that
+ * core overestimates.  Core takes an expression to have as many values as its column, and a hash
+ * table of 700 days for one that does not fit into memory.
  *
  * Where the path at the end of a chain keeps only the first rows of each group, a
  * copy of it is offered, too, over a HpSort that returns no others.
@@ -108,7 +108,8 @@ replace_sorts(PlannerInfo *root, Path *path)
 	sub = replace_sorts(root, old);
 	if (IsA(path, SortPath))
 	{
-		Path	   *copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys, false);
+		Path	   *copy = sort_path_try(root, path->parent, sub ? sub : old, path->pathkeys,
+										 false);
 
 		if (copy)
 			return copy;
@@ -125,7 +126,10 @@ cost_in_order(PlannerInfo *root, RelOptInfo *rel, Path *path, const Path *sorted
 	return create_sort_path(root, rel, path, root->sort_pathkeys, -1)->path.total_cost;
 }
 
-/* A path of core's that groups by a hash table, with as many groups as there are by hpsort's estimate; NULL if that is core's. */
+/*
+ * A path of core's that groups by a hash table, with as many groups as there are by hpsort's
+ * estimate; NULL if that is core's.
+ */
 static Path *
 estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
 {
@@ -138,27 +142,30 @@ estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
 	memset(&costs, 0, sizeof(costs));
 	if (root->parse->hasAggs)
 		get_agg_clause_costs(root, hashed->aggsplit, &costs);
-	return (Path *) create_agg_path(root, rel, hashed->subpath, hashed->path.pathtarget, AGG_HASHED, hashed->aggsplit,
+	return (Path *) create_agg_path(root, rel, hashed->subpath, hashed->path.pathtarget,
+									AGG_HASHED, hashed->aggsplit,
 									hashed->groupClause, hashed->qual, &costs, groups);
 }
 
 /*
- * Whether core would group by a hash table, not as path does, and would take less time for it than copy, as there are fewer groups
- * than core thinks.
+ * Whether core would group by a hash table, not as path does, and would take less time for it than
+ * copy, as there are fewer groups than core thinks.
  */
 static bool
 hashing_is_cheaper(PlannerInfo *root, RelOptInfo *rel, const Path *path, const Path *copy)
 {
 	ListCell   *lc;
 
-	if (hpsort_debug_sort == NODE_FORCE || !(IsA(path, AggPath) || IsA(path, GroupPath) || IsA(path, UpperUniquePath)))
+	if (hpsort_debug_sort == NODE_FORCE || !(IsA(path, AggPath) || IsA(path, GroupPath) ||
+											 IsA(path, UpperUniquePath)))
 		return false;
 	foreach(lc, rel->pathlist)
 	{
 		AggPath    *hashed = (AggPath *) lfirst(lc);
 		Path	   *estimated;
 
-		if (!IsA(hashed, AggPath) || hashed->aggstrategy != AGG_HASHED || hashed->groupClause == NIL ||
+		if (!IsA(hashed, AggPath) || hashed->aggstrategy != AGG_HASHED ||
+			hashed->groupClause == NIL ||
 			cost_in_order(root, rel, &hashed->path, path) > path->total_cost)
 			continue;
 		estimated = estimate_hashed(root, rel, hashed);
@@ -175,7 +182,8 @@ sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, H
 {
 	HpSortColumns columns;
 
-	if (!sort_path_is_promising(pathkeys, subpath) || pathkeys_contained_in(pathkeys, subpath->pathkeys) ||
+	if (!sort_path_is_promising(pathkeys, subpath) ||
+		pathkeys_contained_in(pathkeys, subpath->pathkeys) ||
 		!sort_path_find_columns(subpath, pathkeys, &columns) ||
 		!sort_path_fit_group_bound(root, subpath, &columns, &bound))
 		return NULL;
@@ -184,13 +192,15 @@ sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, H
 
 /* The same by workers, each of which keeps the first rows of each group of its share. */
 static Path *
-sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *target, List *pathkeys,
+sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *target,
+						List *pathkeys,
 						const HpSortBound *bound)
 {
 	Path	   *path;
 	double		rows;
 
-	if (!input_rel->consider_parallel || input_rel->partial_pathlist == NIL || !sort_path_workers_know(bound))
+	if (!input_rel->consider_parallel || input_rel->partial_pathlist == NIL ||
+		!sort_path_workers_know(bound))
 		return NULL;
 	path = (Path *) linitial(input_rel->partial_pathlist);
 	if (!equal(path->pathtarget->exprs, target->exprs))
@@ -199,7 +209,8 @@ sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *ta
 	if (path == NULL)
 		return NULL;
 	rows = compat_gather_rows(path);
-	return (Path *) create_gather_merge_path(root, input_rel, path, path->pathtarget, pathkeys, NULL, &rows);
+	return (Path *) create_gather_merge_path(root, input_rel, path, path->pathtarget, pathkeys,
+											 NULL, &rows);
 }
 
 /*
@@ -215,7 +226,8 @@ bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
 	HpSortBound bound;
 	Path	   *sub;
 
-	if (pathkeys == NIL || !sort_path_may_map(pathkeys) || !sort_path_group_bound(root, path, &bound))
+	if (pathkeys == NIL || !sort_path_may_map(pathkeys) ||
+		!sort_path_group_bound(root, path, &bound))
 		return paths;
 
 	/* In its order by another way, an index for instance: the order may be one by more keys. */

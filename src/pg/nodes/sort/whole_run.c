@@ -16,7 +16,8 @@ static ExecutorRun_hook_type prev_executor_run_hook = NULL;
 static bool all_rows = false;
 
 static void
-executor_run_hook(QueryDesc *query, ScanDirection direction, uint64 count COMPAT_EXECUTOR_RUN_PARAMETER)
+executor_run_hook(QueryDesc *query, ScanDirection direction,
+				  uint64 count COMPAT_EXECUTOR_RUN_PARAMETER)
 {
 	bool		outer = all_rows;
 

@@ -127,7 +127,8 @@ abbreviation_is_first_bytes(Oid sortop, Oid collation)
 	bool		descending;
 
 	return compat_ordering_op(sortop, &opfamily, &opcintype, &descending) &&
-		find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC), collation) !=
+		find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC),
+				   collation) !=
 		ABBREVIATION_BYTES_OTHERS;
 }
 
@@ -149,7 +150,8 @@ abbreviation_start(Abbreviation *abbreviation, Oid sortop, Oid collation, Memory
 		find_order(abbreviation, ssup, opfamily, opcintype))
 	{
 		abbreviation->ssup = ssup;
-		abbreviation->bytes = find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype, BTSORTSUPPORT_PROC),
+		abbreviation->bytes = find_bytes(get_opfamily_proc(opfamily, opcintype, opcintype,
+														   BTSORTSUPPORT_PROC),
 										 collation);
 		abbreviation->values = (uint64 *) palloc0(sizeof(uint64));
 	}
@@ -240,7 +242,8 @@ prepare(const KnownKey *key)
 	sortop = get_opfamily_member(key->opfamily, key->type, key->type, BTLessStrategyNumber);
 	if (!OidIsValid(sortop))
 		return false;
-	memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort sort support", ALLOCSET_SMALL_SIZES);
+	memory = AllocSetContextCreate(CurrentMemoryContext, "hpsort sort support",
+								   ALLOCSET_SMALL_SIZES);
 	abbreviation_start(&abbreviation, sortop, key->collation, memory);
 	MemoryContextDelete(memory);
 	return abbreviation_is_made(&abbreviation);
@@ -263,6 +266,9 @@ abbreviation_find_out(Oid opfamily, Oid type, Oid collation)
 		entry->exists = exists;
 		entry->valid = true;
 	}
-	abbreviation_last_answer = (AbbreviationAnswer) {opfamily, type, collation, entry->exists};
+	abbreviation_last_answer = (AbbreviationAnswer)
+	{
+		opfamily, type, collation, entry->exists
+	};
 	return entry->exists;
 }

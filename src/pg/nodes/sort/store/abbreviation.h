@@ -9,9 +9,9 @@
  * ways that are known here.
  *
  * Such a function also keeps count, with two hashes for each value, of how many values
- * and abbreviations differ, to say whether abbreviations are of use: 8 % of the time of a sort of 1e7
- * texts (Intel Xeon, PostgreSQL 17).  Where abbreviations are a value's
- * first bytes, it is called for some of the values only.
+ * and abbreviations differ, to say whether abbreviations are of use: 8 % of the time of a sort of
+ * 1e7 texts (Intel Xeon, PostgreSQL 17).  Where abbreviations are a value's first bytes, it is
+ * called for some of the values only.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
 #define HPSORT_PG_NODES_SORT_STORE_ABBREVIATION_H
@@ -85,7 +85,8 @@ abbreviation_exists(Oid opfamily, Oid type, Oid collation)
 #define ABBREVIATION_SAMPLE 32
 
 /* The abbreviations of n values; false if none are made. */
-extern bool abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n, uint64 *images);
+extern bool abbreviation_images(Oid sortop, Oid collation, const Datum *values, int n,
+								uint64 *images);
 extern bool abbreviation_divides(Oid sortop, Oid collation, const Datum *values, int n);
 
 /* Whether a sort operator's abbreviations are the first bytes of values. */
@@ -158,7 +159,8 @@ abbreviation_convert(const Abbreviation *abbreviation, Datum value)
 	uint64		first;
 
 	if (abbreviation->bytes != ABBREVIATION_BYTES_OTHERS &&
-		++*abbreviation->values > ABBREVIATION_ALL && *abbreviation->values % ABBREVIATION_ONE_OF != 0 &&
+		++*abbreviation->values > ABBREVIATION_ALL &&
+		*abbreviation->values % ABBREVIATION_ONE_OF != 0 &&
 		abbreviation_first_bytes(abbreviation->bytes, value, &first))
 		return first;
 

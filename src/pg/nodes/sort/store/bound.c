@@ -45,7 +45,7 @@ cut_bound(RowStore *store, const SortContext *context)
 	bool		nulls_first = store->keys->keys[0].nulls_first;
 	bool		rest = store->keys->nrest > 0;
 	uint64	   *sorted = store->narrow ? store->pairs : store->images[0];
-	RowKey key = {0};
+	RowKey		key = {0};
 	uint64		nnull;
 	uint64		n;
 
@@ -205,7 +205,7 @@ row_store_keep_bound(RowStore *store)
 	for (i = 0; i < n; i++)
 	{
 		uint32		ref = refs[i] ^ REF_SIGN;
-		RowKey key;
+		RowKey		key;
 		uint32		moved;
 
 		if (i % CHECK_EVERY == 0)

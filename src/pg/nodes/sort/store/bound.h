@@ -16,16 +16,18 @@
 #define ROW_BOUND_SLACK 100
 
 /*
- * Keeps the first bound rows of a store that has more.  Of rows that lie elsewhere it keeps all that are
- * equal, by mapped keys, to the last of these, if keys are left to core: these are compared when all
- * rows are there.
+ * Keeps the first bound rows of a store that has more.  Of rows that lie elsewhere it keeps all
+ * that are equal, by mapped keys, to the last of these, if keys are left to core: these are
+ * compared when all rows are there.
  */
 extern void row_store_keep_bound(RowStore *store);
 
 /* When there is no room: drops unwanted rows; false if they are too few to make room. */
 extern bool row_store_make_room_by_bound(RowStore *store);
 
-/* Whether it is time to drop rows: twice as many as wanted, or kept the last time, and some more. */
+/*
+ * Whether it is time to drop rows: twice as many as wanted, or kept the last time, and some more.
+ */
 static inline bool
 row_store_has_too_many(const RowStore *store)
 {

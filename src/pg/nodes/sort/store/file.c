@@ -44,7 +44,7 @@ typedef struct SegmentedFile
 	bool		in_hole;		/* bytes given back are being overwritten ... */
 	uint64		hole_end;		/* ... up to here */
 	uint64		end;			/* where the file goes on after all holes */
-	SpillSequence holes;			/* bytes given back ... */
+	SpillSequence holes;		/* bytes given back ... */
 	Size		next_hole;		/* ... and not yet used again, from here on */
 } SegmentedFile;
 
@@ -101,9 +101,11 @@ add_piece(SegmentedFile *file, SpillSequence *sequence, uint64 start, uint64 len
 		Size		room = Max(sequence->room * 2, 4);
 
 		if (sequence->pieces == NULL)
-			sequence->pieces = (SpillPiece *) MemoryContextAlloc(file->memory, room * sizeof(SpillPiece));
+			sequence->pieces = (SpillPiece *) MemoryContextAlloc(file->memory,
+																 room * sizeof(SpillPiece));
 		else
-			sequence->pieces = (SpillPiece *) repalloc_huge(sequence->pieces, room * sizeof(SpillPiece));
+			sequence->pieces = (SpillPiece *) repalloc_huge(sequence->pieces,
+															room * sizeof(SpillPiece));
 		sequence->room = room;
 	}
 	sequence->pieces[sequence->n].start = start;

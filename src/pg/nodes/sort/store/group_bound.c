@@ -180,7 +180,10 @@ count_row(GroupBound *bound, GroupWalk *walk, const RowKey *key, MinimalTuple tu
 	return bound->spec.kind == GROUP_BOUND_RANKS ? walk->rank : walk->dense_rank;
 }
 
-/* A group ends: if it has enough rows, or ranks, and the row after these if it is to stay, its last kept row is its cutoff. */
+/*
+ * A group ends: if it has enough rows, or ranks, and the row after these if it is to stay, its
+ * last kept row is its cutoff.
+ */
 static void
 end_group(GroupBound *bound, Cut *cut, const GroupWalk *walk)
 {
@@ -203,7 +206,8 @@ end_group(GroupBound *bound, Cut *cut, const GroupWalk *walk)
 	cutoff = &cut->cutoffs[cut->ncutoffs];
 	cutoff->code = code_of(bound, &walk->last);
 	cutoff->image = cutoff_image(bound, &walk->last);
-	cut->kept[cut->nkept - 1] = ROWS_PAIR(ROWS_PAIR_KEY(cut->kept[cut->nkept - 1]), (uint32) cut->ncutoffs);
+	cut->kept[cut->nkept - 1] = ROWS_PAIR(ROWS_PAIR_KEY(cut->kept[cut->nkept - 1]),
+										  (uint32) cut->ncutoffs);
 	cut->ncutoffs++;
 }
 
@@ -321,7 +325,10 @@ keep_rows(GroupBound *bound, Cut *cut, const SortContext *context)
 	}
 }
 
-/* Stops cutting.  The cutoffs stay if they have refused a good part of the rows since the last cut. */
+/*
+ * Stops cutting.  The cutoffs stay if they have refused a good part of the rows since the last
+ * cut.
+ */
 static void
 give_up(GroupBound *bound, uint64 taken)
 {
@@ -408,7 +415,8 @@ group_bound_finish(GroupBound *bound)
  * no code.
  */
 static void
-add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 *codes, uint8 *unknown)
+add_to_codes(const GroupBound *bound, int k, const GroupBoundKeys *keys, uint64 *codes,
+			 uint8 *unknown)
 {
 	const uint64 *images = keys->images[k];
 	const uint8 *nulls = keys->nulls[k];
@@ -490,7 +498,8 @@ group_bound_candidates(GroupBound *bound, const GroupBoundKeys *keys, uint16 *ro
 		for (i = 0; i < keys->n; i++)
 		{
 			rows[n] = i;
-			n += may_be_first(order[i], bound->images[unknown[i] ? bound->code.ncodes : codes[i]], peers);
+			n += may_be_first(order[i], bound->images[unknown[i] ? bound->code.ncodes : codes[i]],
+							  peers);
 		}
 	else
 		for (i = 0; i < keys->n; i++)
@@ -511,7 +520,7 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 	const KeyColumns *keys = store->keys;
 	int			i = bound->spec.ngroup;
 	bool		compared = i < keys->nexact && (!column_kind_is_wide(keys->keys[i].kind) ||
-												 (image != 0 && image != PG_UINT64_MAX));
+												(image != 0 && image != PG_UINT64_MAX));
 	MinimalTuple tuple;
 	int			result = 0;
 
@@ -535,7 +544,8 @@ group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot, uint64 
 		Datum		last = row_tuple_value(tuple, store->tupdesc, key->attno, &last_isnull);
 
 		if (i >= keys->nexact)
-			result = ApplySortComparator(value, isnull, last, last_isnull, &keys->rest[i - keys->nexact]);
+			result = ApplySortComparator(value, isnull, last, last_isnull,
+										 &keys->rest[i - keys->nexact]);
 		else
 			result = key_compare(key, isnull, isnull ? 0 : key_image(key, value),
 								 last_isnull, last_isnull ? 0 : key_image(key, last));

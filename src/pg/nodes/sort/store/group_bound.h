@@ -32,7 +32,10 @@ typedef enum GroupBoundKind
 	GROUP_BOUND_DENSE_RANKS		/* different keys: dense_rank() */
 } GroupBoundKind;
 
-/* The store is cut when it has so many times the rows that are wanted, or that the last cut has kept ... */
+/*
+ * The store is cut when it has so many times the rows that are wanted, or that the last cut has
+ * kept ...
+ */
 #define GROUP_BOUND_FACTOR 4
 
 /* What is wanted, and what is expected. */
@@ -74,7 +77,10 @@ typedef struct GroupBound
 	int			shift;			/* hashed: for 2^(64 - shift) places */
 } GroupBound;
 
-/* Some rows by the images of their keys: those of the group, and the first after it if it is mapped. */
+/*
+ * Some rows by the images of their keys: those of the group, and the first after it if it is
+ * mapped.
+ */
 typedef struct GroupBoundKeys
 {
 	int			n;
@@ -107,7 +113,9 @@ extern void group_bound_finish(GroupBound *bound);
 /* Sets what is wanted of each group. */
 extern void group_bound_count(GroupBound *bound);
 
-/* The slow step of group_bound_refuses: whether a row whose first key is the cutoff's is refused. */
+/*
+ * The slow step of group_bound_refuses: whether a row whose first key is the cutoff's is refused.
+ */
 extern bool group_bound_refuses_equal(const GroupBound *bound, TupleTableSlot *slot,
 									  uint64 image, uint32 ref);
 

@@ -16,7 +16,7 @@ static ColumnKind
 usual_kind(Oid opcintype)
 {
 	ColumnKind	kind = opcintype == INTERVALOID ? COLUMN_KIND_INTERVAL :
-		opcintype == ANYENUMOID ? COLUMN_KIND_ENUM : column_builtin_kind(opcintype);
+	opcintype == ANYENUMOID ? COLUMN_KIND_ENUM : column_builtin_kind(opcintype);
 
 #ifndef USE_FLOAT8_BYVAL
 	if (column_kind_is_wide(kind) && opcintype != INT8OID && opcintype != INTERVALOID)
@@ -84,7 +84,7 @@ KeyColumns *
 key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 				 List *nulls_first, int nmapped, bool alone)
 {
-	KeyColumns  *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
+	KeyColumns *keys = (KeyColumns *) palloc0(sizeof(KeyColumns));
 	int			i;
 
 	keys->nkeys = list_length(attnos);
@@ -92,7 +92,7 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 	keys->keys = (KeyColumn *) palloc0(keys->nkeys * sizeof(KeyColumn));
 	for (i = 0; i < keys->nkeys; i++)
 	{
-		KeyColumn   *key = &keys->keys[i];
+		KeyColumn  *key = &keys->keys[i];
 		Oid			opfamily;
 		Oid			opcintype;
 
@@ -104,7 +104,8 @@ key_columns_make(TupleDesc input, List *attnos, List *sortops, List *collations,
 			elog(ERROR, "operator %u is not a valid ordering operator", key->sortop);
 		if (i < nmapped)
 		{
-			init_mapping(key, TupleDescAttr(input, key->attno - 1)->atttypid, opfamily, opcintype, alone);
+			init_mapping(key, TupleDescAttr(input, key->attno - 1)->atttypid, opfamily, opcintype,
+						 alone);
 			if (!key_is_exact(key->kind))
 				keys->nexact = i;
 		}

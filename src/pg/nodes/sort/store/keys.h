@@ -37,8 +37,8 @@ typedef struct KeyColumn
 	bool		descending;
 	ColumnKind	kind;			/* COLUMN_KIND_NONE: not mapped, but compared by core */
 	bool		alone;			/* values are made of the images again */
-	uint64		flip;			/* bits to flip in an integer as a batch holds it, or in the image of a
-								 * kind that is no integer's */
+	uint64		flip;			/* bits to flip in an integer as a batch holds it, or in the image
+								 * of a kind that is no integer's */
 	EnumLabels	labels;			/* of COLUMN_KIND_ENUM */
 	Abbreviation abbreviation;	/* of COLUMN_KIND_ABBREVIATED */
 } KeyColumn;
@@ -55,7 +55,7 @@ typedef struct KeyColumns
 	int			nmapped;
 	int			nexact;			/* nmapped, or one less */
 	int			nrest;			/* nkeys - nexact: keys left to core */
-	KeyColumn   *keys;
+	KeyColumn  *keys;
 	SortSupport rest;			/* of these; NULL if there are none */
 } KeyColumns;
 
@@ -133,8 +133,9 @@ key_columns_say_nothing(const KeyColumns *keys)
 }
 
 /*
- * Whether rows whose mapped keys are equal are known to be equal by the keys left to core, too: the only one is that of the last image,
- * which is this one or NULL, and all values of this abbreviation have been the same.
+ * Whether rows whose mapped keys are equal are known to be equal by the keys left to core, too:
+ * the only one is that of the last image, which is this one or NULL, and all values of this
+ * abbreviation have been the same.
  */
 static inline bool
 key_columns_are_known_equal(const KeyColumns *keys, bool isnull, uint64 image)
@@ -143,7 +144,8 @@ key_columns_are_known_equal(const KeyColumns *keys, bool isnull, uint64 image)
 
 	if (keys->nrest != 1 || keys->nexact == keys->nmapped)
 		return false;
-	return isnull || (last->abbreviation.repeats && repeats_are_alike(last->abbreviation.repeats, image ^ last->flip));
+	return isnull || (last->abbreviation.repeats &&
+					  repeats_are_alike(last->abbreviation.repeats, image ^ last->flip));
 }
 
 /* An interval's span in microseconds, by which core compares; the nearest of 64 bits. */
@@ -157,8 +159,8 @@ interval_span(const Interval *value)
 }
 
 /*
- * The images of a float's bits.  A key that is alone has different images for different bits.  Where
- * rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
+ * The images of a float's bits.  A key that is alone has different images for different bits.
+ * Where rows are compared by further keys, 0 and -0 have to be equal, and so have all NaNs.
  */
 static inline uint64
 key_float4_image(const KeyColumn *key, uint32 bits)
@@ -193,11 +195,15 @@ key_image(KeyColumn *key, Datum value)
 		case COLUMN_KIND_ABBREVIATED:
 			return abbreviation_image(&key->abbreviation, value) ^ key->flip;
 		default:
-			return (uint32) (column_value(key->kind, value) - column_kind_bias(key->kind)) ^ key->flip;
+			return (uint32) (column_value(key->kind, value) -
+							 column_kind_bias(key->kind)) ^ key->flip;
 	}
 }
 
-/* < 0, 0, > 0: image a of a key, or NULL, is before, at, after image b in the order that is wanted. */
+/*
+ * < 0, 0, > 0: image a of a key, or NULL, is before, at, after image b in the order that is
+ * wanted.
+ */
 static inline int
 key_compare(const KeyColumn *key, bool a_isnull, uint64 a, bool b_isnull, uint64 b)
 {

@@ -19,7 +19,10 @@ repeats_create(int16 typlen)
 	return repeats;
 }
 
-/* Bytes by which a value is known; 0 if it is not, as what it points to may change, or if these are too many. */
+/*
+ * Bytes by which a value is known; 0 if it is not, as what it points to may change, or if these
+ * are too many.
+ */
 static Size
 value_size(const Repeats *repeats, const char *value)
 {
@@ -45,7 +48,8 @@ repeats_see(Repeats *repeats, uint64 image, Datum datum)
 
 	if (unlikely(++repeats->seen > repeats->next_look))
 	{
-		uint64		wanted = repeats->next_look / (repeats->next_look == REPEATS_FIRST ? REPEATS_FIRST_PART : REPEATS_PART);
+		uint64		wanted = repeats->next_look / (repeats->next_look == REPEATS_FIRST ?
+												   REPEATS_FIRST_PART : REPEATS_PART);
 
 		if (repeats->repeated < wanted)
 			return false;

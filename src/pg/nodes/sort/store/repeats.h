@@ -5,9 +5,9 @@
  * Rows of equal abbreviations have to be compared, and where a column has few different
  * values, that is most rows: in an order in which they do not lie in memory.  So
  * values are compared while they are abbreviated, when they are at hand, with the first
- * one of the same abbreviation: of those with which all others have been alike, byte by byte, no row
- * has to be looked at again.  A number of abbreviations are watched, those that come first, and none where
- * few values repeat.
+ * one of the same abbreviation: of those with which all others have been alike, byte by byte, no
+ * row has to be looked at again.  A number of abbreviations are watched, those that come first,
+ * and none where few values repeat.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_REPEATS_H
 #define HPSORT_PG_NODES_SORT_STORE_REPEATS_H
@@ -18,7 +18,10 @@
 #define REPEATS_SLOTS 512
 #define REPEATS_VALUE_MAX 40
 
-/* Of so many first values, one of so many has to be a repeat; of all after them, at least one of so many. */
+/*
+ * Of so many first values, one of so many has to be a repeat; of all after them, at least one of
+ * so many.
+ */
 #define REPEATS_FIRST 64
 #define REPEATS_FIRST_PART 16
 #define REPEATS_PART 4

@@ -33,7 +33,8 @@ extern void row_tuple_key(KeyColumns *keys, TupleTableSlot *slot, MinimalTuple t
 extern int	row_key_compare(const KeyColumns *keys, const RowKey *a, const RowKey *b);
 
 /* The order of two tuples of equal mapped keys by the keys left to core. */
-extern int	row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a, MinimalTuple b);
+extern int	row_tuple_compare(const KeyColumns *keys, TupleDesc tupdesc, MinimalTuple a,
+							  MinimalTuple b);
 
 /*
  * Bytes of the minimal tuple of the row in slot; an error if PostgreSQL could

@@ -49,14 +49,15 @@ typedef struct Combination
 #define BYTE_CODES_GAIN 4
 
 /*
- * If the leading bits of the keys take so many times as many values as there are rows, few rows have to
- * be looked at again, and making byte codes takes longer: a tenth of a sort of 2e6 random float8.
+ * If the leading bits of the keys take so many times as many values as there are rows, few rows
+ * have to be looked at again, and making byte codes takes longer: a tenth of a sort of 2e6 random
+ * float8.
  */
 #define BYTE_CODES_ENOUGH 8.0
 
 typedef struct GroupSort
 {
-	RowStore *store;
+	RowStore   *store;
 	int			first;			/* mapped keys from here on are compared ... */
 	int			nrest;			/* ... and so many keys left to core */
 	RowGroupEntry *rows;
@@ -177,8 +178,8 @@ group_value(const RowStore *store, uint32 row, int key, bool *isnull)
 }
 
 /*
- * Has rows of a group that lie elsewhere in the processor's cache before their values are asked for, when row i
- * is, a multiple of AHEAD: where they lie first, as in in_place_prefetch.
+ * Has rows of a group that lie elsewhere in the processor's cache before their values are asked
+ * for, when row i is, a multiple of AHEAD: where they lie first, as in in_place_prefetch.
  */
 static void
 prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
@@ -194,8 +195,10 @@ prefetch_group(const RowStore *store, const uint32 *rows, Size n, Size i)
 	for (j = from; j < end; j++)
 		refs[j - from] = store->narrow ? rows[j] : store->refs[rows[j]];
 	if (end - from > known)
-		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known), true);
-	store->elsewhere->prefetch(store->elsewhere->arg, refs, (int) Min(end - from, i == 0 ? 2 * AHEAD : AHEAD), false);
+		store->elsewhere->prefetch(store->elsewhere->arg, refs + known, (int) (end - from - known),
+								   true);
+	store->elsewhere->prefetch(store->elsewhere->arg, refs,
+							   (int) Min(end - from, i == 0 ? 2 * AHEAD : AHEAD), false);
 }
 
 static int
@@ -272,14 +275,15 @@ restore_input_order(GroupSort *sort, Size n)
 		for (k = start + 1; k < i && sorted; k++)
 			sorted = sort->rows[k - 1].row < sort->rows[k].row;
 		if (!sorted)
-			qsort_interruptible(sort->rows + start, i - start, sizeof(RowGroupEntry), compare_numbers, NULL);
+			qsort_interruptible(sort->rows + start, i - start, sizeof(RowGroupEntry),
+								compare_numbers, NULL);
 		start = i;
 	}
 }
 
 /*
- * Whether two rows have the very same value of a key that is the only one left: some comparison functions copy
- * both values first.
+ * Whether two rows have the very same value of a key that is the only one left: some comparison
+ * functions copy both values first.
  */
 static bool
 are_alike(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEntry *right)
@@ -294,8 +298,9 @@ are_alike(const GroupSort *sort, const RowGroupEntry *left, const RowGroupEntry 
 }
 
 /*
- * Whether the n rows of a group are in order.  They are in the order in which they came, so that nothing is left to be
- * done if they are: often all of them are equal, and then this is all that is compared.
+ * Whether the n rows of a group are in order.  They are in the order in which they came, so that
+ * nothing is left to be done if they are: often all of them are equal, and then this is all that
+ * is compared.
  */
 static bool
 is_in_order(GroupSort *sort, Size n)
@@ -313,7 +318,10 @@ is_in_order(GroupSort *sort, Size n)
 	return true;
 }
 
-/* Whether rows of a group, of which this is one, are known to be equal by the one key that is left. */
+/*
+ * Whether rows of a group, of which this is one, are known to be equal by the one key that is
+ * left.
+ */
 static bool
 are_known_equal(const GroupSort *sort, uint32 row)
 {
@@ -322,15 +330,20 @@ are_known_equal(const GroupSort *sort, uint32 row)
 	int			last = keys->nmapped - 1;
 
 	/* Images that are exact may be elsewhere, and say nothing of the key that is left. */
-	return sort->first >= keys->nmapped && sort->nrest == keys->nrest && keys->nexact < keys->nmapped &&
-		key_columns_are_known_equal(keys, store->nulls && (store->nulls[row] >> last) & 1, store->images[last][row]);
+	return sort->first >= keys->nmapped && sort->nrest == keys->nrest &&
+		keys->nexact < keys->nmapped &&
+		key_columns_are_known_equal(keys, store->nulls && (store->nulls[row] >> last) & 1,
+									store->images[last][row]);
 }
 
-/* Puts the n rows of a group, which are in the order in which they came, in order by comparing them. */
+/*
+ * Puts the n rows of a group, which are in the order in which they came, in order by comparing
+ * them.
+ */
 static void
 sort_group(GroupSort *sort, uint32 *rows, Size n)
 {
-	RowStore *store = sort->store;
+	RowStore   *store = sort->store;
 	bool		ahead = store->elsewhere && sort->nrest > 0 && n >= AHEAD_MIN;
 	Size		i;
 
@@ -540,7 +553,8 @@ sort_long_codes(RowStore *store, const Combination *c, bool groups, GroupSort *g
 		{
 			uint32		row = PAIR_ROW(pairs[start + i]);
 
-			longs[i] = ROWS_LONG_PAIR(shift == 0 ? LEADING(pairs[start]) : row_code(store, c, row), row);
+			longs[i] = ROWS_LONG_PAIR(shift == 0 ? LEADING(pairs[start]) : row_code(store, c, row),
+									  row);
 			ordered &= i == 0 || ROWS_LONG_KEY(longs[i - 1]) <= ROWS_LONG_KEY(longs[i]);
 			if (i % CHECK_EVERY == 0)
 				CHECK_FOR_INTERRUPTS();
@@ -636,7 +650,10 @@ sort_wide(RowStore *store, int nrest, const SortContext *context)
 	}
 }
 
-/* An integer that rows of the wide layout have in common if their keys are equal, and hardly any others. */
+/*
+ * An integer that rows of the wide layout have in common if their keys are equal, and hardly any
+ * others.
+ */
 static inline uint64
 mix_keys(const RowStore *store, Size row)
 {

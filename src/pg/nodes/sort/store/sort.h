@@ -30,7 +30,8 @@ extern void row_store_sort_keys(RowStore *store, const SortContext *context);
  * How many of these rows will have the mapped keys of another one when there are so many times as
  * many rows, about.
  */
-extern double row_store_expect_equal(const RowStore *store, double times, const SortContext *context);
+extern double row_store_expect_equal(const RowStore *store, double times,
+									 const SortContext *context);
 
 /* Raises the interrupt for which a function of src/sort has returned false. */
 pg_noreturn extern void row_store_cancelled(void);

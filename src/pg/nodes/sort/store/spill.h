@@ -29,7 +29,8 @@ typedef struct SpillPartition
 {
 	uint64		rows;
 	uint64		tuple_bytes;	/* of its tuples, each aligned */
-	bool		equal;			/* all rows have equal keys, those left to core, too, or these have no order */
+	bool		equal;			/* all rows have equal keys, those left to core, too, or these
+								 * have no order */
 	RowKey		lo;				/* smallest and largest mapped keys */
 	RowKey		hi;
 	SpillSequence sequence;

@@ -64,9 +64,10 @@ Spill *
 spill_create(MemoryContext parent, const RowStore *store)
 {
 	KeyColumns *keys = store->keys;
-	MemoryContext memory = AllocSetContextCreate(parent, "hpsort partitions", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext memory = AllocSetContextCreate(parent, "hpsort partitions",
+												 ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	Spill *spill = (Spill *) palloc0(sizeof(Spill));
+	Spill	   *spill = (Spill *) palloc0(sizeof(Spill));
 
 	spill->memory = memory;
 	spill->tuples_memory = AllocSetContextCreate(memory, "hpsort bounds", ALLOCSET_DEFAULT_SIZES);
@@ -85,7 +86,8 @@ spill_create(MemoryContext parent, const RowStore *store)
 	spill->file = spill_file_create();
 
 	/* The buffer is small beside the store, and not counted in its limit. */
-	spill_reader_init(&spill->reader, spill->file, Max(Min(READ_BUFFER, store->limit / 16), BLCKSZ));
+	spill_reader_init(&spill->reader, spill->file,
+					  Max(Min(READ_BUFFER, store->limit / 16), BLCKSZ));
 	MemoryContextSwitchTo(old);
 	return spill;
 }
@@ -124,8 +126,10 @@ insert_partitions(Spill *spill, int number, int n)
 	if (spill->npartitions + n > spill->room)
 	{
 		spill->room = Max(spill->room * 2, spill->npartitions + n);
-		spill->partitions = (SpillPartition **) repalloc_huge(spill->partitions, spill->room * sizeof(SpillPartition *));
-		spill->boundaries = (Boundary *) repalloc_huge(spill->boundaries, spill->room * sizeof(Boundary));
+		spill->partitions = repalloc_huge(spill->partitions,
+										  spill->room * sizeof(SpillPartition *));
+		spill->boundaries = (Boundary *) repalloc_huge(spill->boundaries,
+													   spill->room * sizeof(Boundary));
 	}
 	memmove(spill->partitions + number + 1 + n, spill->partitions + number + 1,
 			(spill->npartitions - number - 1) * sizeof(SpillPartition *));
@@ -184,7 +188,7 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 	bool		with_nulls = spill->nulls_apart && spill->partitions[number]->rows == 0;
 	bool		by_rest = samples[0].tuple != NULL;
 	const SpillSample *last = NULL;
-	Boundary	   *boundaries = (Boundary *) palloc((npartitions + 1) * sizeof(Boundary));
+	Boundary   *boundaries = (Boundary *) palloc((npartitions + 1) * sizeof(Boundary));
 	int			nboundaries = 0;
 	int			i;
 
@@ -197,8 +201,8 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 		bool		again = last && compare_samples(sample, last, spill) == 0;
 
 		/*
-		 * A key so frequent that it is met again has a partition of its own:
-		 * it may be too large for memory, and should then be of no other key.
+		 * A key so frequent that it is met again has a partition of its own: it may be too large
+		 * for memory, and should then be of no other key.
 		 */
 		if (again && boundaries[nboundaries - 1].after)
 			continue;
@@ -212,8 +216,8 @@ spill_divide(Spill *spill, int number, SpillSample *samples, int nsamples, doubl
 		divide_nulls(spill, boundaries, &nboundaries);
 
 	/*
-	 * Either the samples have two different keys, or their one key gets a
-	 * partition of its own: no new partition will be as large as the old one.
+	 * Either the samples have two different keys, or their one key gets a partition of its own:
+	 * no new partition will be as large as the old one.
 	 */
 	spill_forget_divided(spill);
 	spill->by_rest = by_rest;
@@ -240,10 +244,11 @@ spill_end_division(Spill *spill)
 
 	if (!spill->by_rest)
 		return;
+
 	/*
-	 * Where comparing rows with each other says one thing, and comparing them with the boundaries another, as a
-	 * faulty operator class may have it, all rows can be in one partition again: they have no order then, and
-	 * dividing them would not end.
+	 * Where comparing rows with each other says one thing, and comparing them with the boundaries
+	 * another, as a faulty operator class may have it, all rows can be in one partition again:
+	 * they have no order then, and dividing them would not end.
 	 */
 	for (i = spill->base; i <= spill->base + spill->nboundaries; i++)
 		if (spill->partitions[i]->rows == spill->divided->rows)
@@ -336,7 +341,8 @@ extend_partition(Spill *spill, int number, const SpillSample *looks, int n)
 	}
 	while (below < n && spill_compare_keys(spill, &looks[below].key, &partition->lo) < 0)
 		below++;
-	while (above < n - below && spill_compare_keys(spill, &looks[n - 1 - above].key, &partition->hi) > 0)
+	while (above < n - below && spill_compare_keys(spill, &looks[n - 1 - above].key,
+												   &partition->hi) > 0)
 		above++;
 	if (above >= LOOKS_FEW)
 	{

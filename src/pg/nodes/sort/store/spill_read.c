@@ -16,7 +16,7 @@ spill_forget_divided(Spill *spill)
 	if (spill->divided == NULL)
 		return;
 	Assert(spill->rows_left == 0);
-	spill->divided->sequence.n = 0;	/* given back by the reader */
+	spill->divided->sequence.n = 0; /* given back by the reader */
 	spill_file_give_back(spill->file, &spill->divided->sequence);
 	pfree(spill->divided);
 	spill->divided = NULL;

@@ -13,7 +13,7 @@
 /* Where a partition begins: at the rows of a key, or after them. */
 typedef struct Boundary
 {
-	RowKey key;
+	RowKey		key;
 	MinimalTuple tuple;			/* where mapped keys are equal: a row instead of the key */
 	bool		after;
 } Boundary;
@@ -22,7 +22,7 @@ struct Spill
 {
 	MemoryContext memory;
 	MemoryContext tuples_memory;	/* tuples of boundaries */
-	KeyColumns  *keys;
+	KeyColumns *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;			/* in the file */
 	const RowElsewhere *elsewhere;	/* references in the file; or NULL */
@@ -38,9 +38,9 @@ struct Spill
 	/* Writing: boundaries[i] is between partitions base + i and base + i + 1. */
 	int			base;
 	int			nboundaries;
-	Boundary	   *boundaries;
+	Boundary   *boundaries;
 	bool		by_rest;		/* boundaries are rows of the same mapped keys ... */
-	RowKey single;			/* ... which are these */
+	RowKey		single;			/* ... which are these */
 	bool		extends;		/* rows to come may lie beyond all rows seen */
 
 	/* Reading. */
@@ -64,8 +64,9 @@ spill_compare_keys(const Spill *spill, const RowKey *a, const RowKey *b)
 static inline bool
 spill_is_beyond(const Spill *spill, const Boundary *boundary, const RowKey *key, MinimalTuple tuple)
 {
-	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple, boundary->tuple)
-		: spill_compare_keys(spill, key, &boundary->key);
+	int			result = spill->by_rest ? row_tuple_compare(spill->keys, spill->tupdesc, tuple,
+															boundary->tuple)
+	: spill_compare_keys(spill, key, &boundary->key);
 
 	return boundary->after ? result > 0 : result >= 0;
 }

@@ -70,9 +70,11 @@ index_rows(Spill *spill, const RowStore *store, const SortContext *context)
 {
 	uint64	   *rough = order_roughly(spill, store, context);
 	int			npartitions = spill->nboundaries + 1;
-	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
+	uint32	   *numbers = (uint32 *) MemoryContextAllocHuge(spill->memory,
+															store->n * sizeof(uint32));
 	uint32	   *index = (uint32 *) MemoryContextAllocHuge(spill->memory, store->n * sizeof(uint32));
-	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory, npartitions * sizeof(uint32));
+	uint32	   *offsets = (uint32 *) MemoryContextAllocZero(spill->memory,
+															npartitions * sizeof(uint32));
 	uint32		sum = 0;
 	int			number = 0;
 	int			p;
@@ -80,7 +82,7 @@ index_rows(Spill *spill, const RowStore *store, const SortContext *context)
 
 	for (i = 0; i < store->n; i++)
 	{
-		RowKey key;
+		RowKey		key;
 
 		(void) row_store_row(store, ROWS_PAIR_REF(rough[i]), &key);
 		number = spill_find_partition(spill, &key, number);
@@ -155,7 +157,8 @@ write_ref(Spill *spill, const RowKey *key, uint32 ref)
 		*to++ = (char) key->nulls;
 	for (i = 0; i < keys->nmapped; i++)
 	{
-		Size		len = !column_kind_is_wide(keys->keys[i].kind) ? sizeof(uint32) : sizeof(uint64);
+		Size		len = !column_kind_is_wide(keys->keys[i].kind) ? sizeof(uint32) :
+		sizeof(uint64);
 		uint32		image = (uint32) key->images[i];
 
 		if (len == sizeof(image))
@@ -185,8 +188,8 @@ note_key(Spill *spill, SpillPartition *partition, const RowKey *key)
 /* The order in which the rows of a store are written. */
 typedef struct Writing
 {
-	Spill *spill;
-	RowStore *store;
+	Spill	   *spill;
+	RowStore   *store;
 	uint32	   *index;			/* numbers of rows; NULL: the store is in order ... */
 	uint64		nulls_before;	/* ... behind so many NULLs */
 } Writing;
@@ -247,15 +250,18 @@ write_rows(const Writing *w)
 	spill_file_write_to(spill->file, &partition->sequence);
 	for (i = 0; i < rows; i++)
 	{
-		RowKey key;
+		RowKey		key;
 		uint32		ref = 0;
 		MinimalTuple tuple = row_to_write(w, i, &key, &ref);
 
-		if (number < spill->nboundaries && spill_is_beyond(spill, &spill->boundaries[number], &key, tuple))
+		if (number < spill->nboundaries && spill_is_beyond(spill, &spill->boundaries[number], &key,
+														   tuple))
 		{
 			do
 				number++;
-			while (number < spill->nboundaries && spill_is_beyond(spill, &spill->boundaries[number], &key, tuple));
+			while (number < spill->nboundaries && spill_is_beyond(spill,
+																  &spill->boundaries[number], &key,
+																  tuple));
 			partition = spill->partitions[spill->base + number];
 			spill_file_write_to(spill->file, &partition->sequence);
 			written_to++;
@@ -350,7 +356,8 @@ write_pairs(Spill *spill, const RowStore *store)
 			end = first_beyond(spill, &spill->boundaries[number], store->pairs, start, end);
 		if (end > start)
 		{
-			append_pairs(spill, spill->partitions[spill->base + number], store->pairs + start, end - start, false);
+			append_pairs(spill, spill->partitions[spill->base + number], store->pairs + start,
+						 end - start, false);
 			written_to++;
 		}
 		start = end;

@@ -70,7 +70,10 @@ forget_memory(RowStore *store)
 void
 row_store_start_keys(RowStore *store)
 {
-	/* As core: of the first rows only, abbreviations are not worth making, unless it saves copying rows. */
+	/*
+	 * As core: of the first rows only, abbreviations are not worth making, unless it saves
+	 * copying rows.
+	 */
 	bool		abbreviate = store->bound == 0 || store->elsewhere;
 
 	Assert(store->rows == 0);
@@ -80,7 +83,8 @@ row_store_start_keys(RowStore *store)
 		KeyColumn  *last = &store->keys->keys[store->keys->nmapped - 1];
 		Form_pg_attribute att = TupleDescAttr(store->tupdesc, last->attno - 1);
 
-		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ? FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
+		store->abort_check = last->abbreviation.bytes == ABBREVIATION_BYTES_OTHERS ?
+			FIRST_ABORT_CHECK : FIRST_ABORT_CHECK_BYTES;
 
 		/* Further keys are compared anyhow. */
 		if (store->keys->nrest == 1 && !att->attbyval)
@@ -92,7 +96,7 @@ RowStore *
 row_store_create(MemoryContext parent, KeyColumns *keys, TupleDesc tupdesc, bool tuples,
 				 Size limit, uint64 bound)
 {
-	RowStore *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
+	RowStore   *store = (RowStore *) MemoryContextAllocZero(parent, sizeof(RowStore));
 
 	store->memory = AllocSetContextCreate(parent, "hpsort rows", ALLOCSET_DEFAULT_SIZES);
 	store->keys = keys;
@@ -213,7 +217,8 @@ reserve(RowStore *store, Size len, MinimalTuple *place, uint32 *ref)
 	/* Of a block that takes several numbers only the first is used. */
 	*ref = (store->nblocks - 1) << ROW_BLOCK_BITS;
 	if (unlikely(store->end - store->last_block > (ptrdiff_t) ROW_BLOCK_MAX))
-		*ref = (store->nblocks - store_memory_block_numbers(store->end - store->last_block)) << ROW_BLOCK_BITS;
+		*ref = (store->nblocks - store_memory_block_numbers(store->end -
+															store->last_block)) << ROW_BLOCK_BITS;
 	*ref |= (uint32) (offset >> 3);
 	*place = (MinimalTuple) store->next;
 	store->next += size;
@@ -309,8 +314,8 @@ make_room(RowStore *store, bool isnull)
 		return false;
 
 	/*
-	 * There are no rows, but memory of earlier rows in arrays that this row has
-	 * no use for: of NULLs, for instance.
+	 * There are no rows, but memory of earlier rows in arrays that this row has no use for: of
+	 * NULLs, for instance.
 	 */
 	row_store_reset(store);
 	return grow_for_key(store, isnull);
@@ -395,7 +400,7 @@ row_store_begin_tuple(RowStore *store, Size len, MinimalTuple *place)
 void
 row_store_end_tuple(RowStore *store, MinimalTuple place)
 {
-	RowKey key;
+	RowKey		key;
 
 	row_tuple_key(store->keys, store->slot, place, &key);
 	put_known(store, &key, store->place);
@@ -567,8 +572,8 @@ row_store_refuses(RowStore *store, uint64 rows, const uint64 *images, Size n)
 }
 
 /*
- * If abbreviations are of no use, none are made from now on, and the images that there are, and that
- * of key, which is being put, become equal to those to come.
+ * If abbreviations are of no use, none are made from now on, and the images that there are, and
+ * that of key, which is being put, become equal to those to come.
  */
 static pg_noinline void
 check_abort(RowStore *store, RowKey *key)
@@ -611,7 +616,8 @@ row_store_put(RowStore *store, TupleTableSlot *slot)
 		return true;
 	}
 	row_slot_key(store->keys, slot, &key);
-	if (unlikely(store->rows >= store->abort_check) && (key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
+	if (unlikely(store->rows >= store->abort_check) &&
+		(key.nulls & (1 << (store->keys->nmapped - 1))) == 0)
 		check_abort(store, &key);
 	isnull = (key.nulls & 1) != 0;
 	if (store->has_cutoff && after_cutoff(store, &key, slot))

@@ -81,9 +81,9 @@ extern void row_store_put_ref(RowStore *store, const RowKey *key, uint32 ref);
 /*
  * The same for n rows of the narrow layout that are not NULL and not beyond the cutoff,
  * which is the first image that is: UINT32_MAX + 1 if there is none.  notes are theirs, if the
- * store is noted, as its owner may make one of the narrow layout without a bound before the first row: they come
- * back beside the references, if the algorithm takes them along.  row_store_drop_notes: they are no longer
- * of use, and their memory is.
+ * store is noted, as its owner may make one of the narrow layout without a bound before the first
+ * row: they come back beside the references, if the algorithm takes them along.
+ * row_store_drop_notes: they are no longer of use, and their memory is.
  */
 extern void row_store_put_narrow_refs(RowStore *store, const uint32 *images, const uint32 *refs,
 									  const uint32 *notes, Size n);
@@ -190,7 +190,8 @@ row_store_fetch(const RowStore *store, uint64 i)
 {
 	if (likely(i + ROW_PREFETCH < store->rows))
 	{
-		const char *ahead = (const char *) row_store_tuple(store, row_store_ref(store, i + ROW_PREFETCH));
+		const char *ahead = (const char *) row_store_tuple(store,
+														   row_store_ref(store, i + ROW_PREFETCH));
 
 		__builtin_prefetch(ahead);
 		__builtin_prefetch(ahead + 64);

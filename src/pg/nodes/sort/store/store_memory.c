@@ -15,12 +15,16 @@
 /* Rows there is room for at first. */
 #define FIRST_ROOM 256
 
-/* Room for one more of so many rows that are expected, as the planner does not know their number exactly. */
+/*
+ * Room for one more of so many rows that are expected, as the planner does not know their number
+ * exactly.
+ */
 #define EXPECTED_SPARE 64
 
 /*
- * When there are so many rows, room is made for all that are expected, if that takes no more than this part of the memory: to
- * double the room again and again copies all keys once more, a tenth of a sort of 1e7 rows.
+ * When there are so many rows, room is made for all that are expected, if that takes no more than
+ * this part of the memory: to double the room again and again copies all keys once more, a tenth
+ * of a sort of 1e7 rows.
  */
 #define EXPECTED_FROM ((Size) 65536)
 #define EXPECTED_PART 2
@@ -39,7 +43,8 @@ row_store_ref_bytes(const KeyColumns *keys)
 Size
 store_memory_of_row(const RowStore *store)
 {
-	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) + (store->noted ? sizeof(uint32) : 0);
+	return (store->tuples ? row_store_ref_bytes(store->keys) : sizeof(uint64)) +
+		(store->noted ? sizeof(uint32) : 0);
 }
 
 void
@@ -67,7 +72,8 @@ spare_memory(const RowStore *store)
 static double
 tuple_bytes(const RowStore *store)
 {
-	return store->rows == 0 ? 0 : (double) (store->block_bytes - (store->end - store->next)) / store->rows;
+	return store->rows == 0 ? 0 : (double) (store->block_bytes -
+											(store->end - store->next)) / store->rows;
 }
 
 /*
@@ -80,12 +86,15 @@ rows_ahead(const RowStore *store)
 {
 	double		key = store_memory_of_row(store);
 	double		bytes = (double) spare_memory(store) + (store->end - store->next) +
-		(store->room - store->n) * key;
+	(store->room - store->n) * key;
 
 	return (Size) (bytes / (key + tuple_bytes(store)));
 }
 
-/* Makes room for so many elements of so many bytes in an array of the store that has room for old of them. */
+/*
+ * Makes room for so many elements of so many bytes in an array of the store that has room for old
+ * of them.
+ */
 static void *
 grow_array(const RowStore *store, void *array, Size old, Size room, Size width)
 {
@@ -102,7 +111,8 @@ store_memory_grow_keys(RowStore *store)
 
 	/* Twice the rows are many if a few more are expected. */
 	if (store->room < store->expected &&
-		(store->expected < room || (store->room >= EXPECTED_FROM && expected * width <= store->limit / EXPECTED_PART)))
+		(store->expected < room || (store->room >= EXPECTED_FROM &&
+									expected * width <= store->limit / EXPECTED_PART)))
 		room = Max(expected, store->room + FIRST_ROOM);
 	if (store->room > 0 || store->used + room * width > store->limit)
 	{
@@ -118,7 +128,8 @@ store_memory_grow_keys(RowStore *store)
 	else
 	{
 		for (i = 0; i < store->keys->nmapped; i++)
-			store->images[i] = grow_array(store, store->images[i], store->room, room, sizeof(uint64));
+			store->images[i] = grow_array(store, store->images[i], store->room, room,
+										  sizeof(uint64));
 		if (store->nulls)
 			store->nulls = grow_array(store, store->nulls, store->room, room, sizeof(uint8));
 		if (store->tuples)
@@ -148,8 +159,10 @@ grow_blocks(RowStore *store, uint32 numbers)
 	uint32		room = Min(Max(numbers, store->blocks_room * 2 + 16), ROW_BLOCKS_MAX);
 
 	store->blocks = grow_array(store, store->blocks, store->blocks_room, room, sizeof(char *));
-	store->block_sizes = grow_array(store, store->block_sizes, store->blocks_room, room, sizeof(uint32));
-	memset(store->block_sizes + store->blocks_room, 0, (room - store->blocks_room) * sizeof(uint32));
+	store->block_sizes = grow_array(store, store->block_sizes, store->blocks_room, room,
+									sizeof(uint32));
+	memset(store->block_sizes + store->blocks_room, 0,
+		   (room - store->blocks_room) * sizeof(uint32));
 	store->blocks_room = room;
 }
 
@@ -168,8 +181,8 @@ store_memory_add_block(RowStore *store, Size size)
 	Size		bytes = Min(Max(store->block_bytes, FIRST_BLOCK), ROW_BLOCK_MAX);
 
 	/*
-	 * A block that the store has from earlier rows is used again.  It is freed if
-	 * it is too small, or larger than references within a block can reach.
+	 * A block that the store has from earlier rows is used again.  It is freed if it is too
+	 * small, or larger than references within a block can reach.
 	 */
 	while (store->nblocks < store->nreused)
 	{
@@ -189,10 +202,14 @@ store_memory_add_block(RowStore *store, Size size)
 	if (store->rows == 0)
 		store->nblocks = store->nreused = 0;
 
-	/* What is left of the limit for tuples becomes one last block, unless it is too small for that. */
+	/*
+	 * What is left of the limit for tuples becomes one last block, unless it is too small for
+	 * that.
+	 */
 	if (store->rows > 0)
 	{
-		bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK, (Size) (rows_ahead(store) * tuple_bytes(store))));
+		bytes = Min(bytes, TYPEALIGN_DOWN(FIRST_BLOCK,
+										  (Size) (rows_ahead(store) * tuple_bytes(store))));
 		if (bytes < FIRST_BLOCK || size > spare_memory(store))
 			return false;
 	}

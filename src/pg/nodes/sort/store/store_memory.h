@@ -4,8 +4,8 @@
  *		below a limit.
  *
  * store.h, which includes this file, says what is in them; only store.c calls the
- * functions named store_memory.  Memory that is not there is an error; false says that there is none
- * below the limit.
+ * functions named store_memory.  Memory that is not there is an error; false says that there is
+ * none below the limit.
  */
 #ifndef HPSORT_PG_NODES_SORT_STORE_STORE_MEMORY_H
 #define HPSORT_PG_NODES_SORT_STORE_STORE_MEMORY_H
@@ -16,7 +16,9 @@
 #include "sort/key_code.h"
 #include "sort/rows.h"
 
-/* A row of a group, of the same mapped keys, while its rows are compared by the keys left to core. */
+/*
+ * A row of a group, of the same mapped keys, while its rows are compared by the keys left to core.
+ */
 typedef struct RowGroupEntry
 {
 	uint32		row;			/* wide layout: index; narrow: reference */
@@ -41,10 +43,10 @@ typedef struct RowStoreStats
 } RowStoreStats;
 
 /*
- * What is asked of rows that lie elsewhere by keys left to core.  value returns that of keys->rest[key]: of
- * the first of these it stays until forget is called, of others until the next call but one.  prefetch has n rows,
- * or first where each of them lies, in the processor's cache soon.  tuple
- * makes the row's minimal tuple, in the current memory context.
+ * What is asked of rows that lie elsewhere by keys left to core.  value returns that of
+ * keys->rest[key]: of the first of these it stays until forget is called, of others until the next
+ * call but one.  prefetch has n rows, or first where each of them lies, in the processor's cache
+ * soon.  tuple makes the row's minimal tuple, in the current memory context.
  */
 typedef struct RowElsewhere
 {
@@ -58,7 +60,7 @@ typedef struct RowElsewhere
 typedef struct RowStore
 {
 	MemoryContext memory;		/* of all of this; reset with the rows */
-	KeyColumns  *keys;
+	KeyColumns *keys;
 	TupleDesc	tupdesc;
 	bool		tuples;
 	const RowElsewhere *elsewhere;	/* where tuples are; NULL: in the blocks */
@@ -84,7 +86,7 @@ typedef struct RowStore
 	Size		expected;		/* rows, if the owner knows of a number */
 	Size		n;				/* rows in these arrays */
 	uint64	   *pairs;			/* narrow */
-	uint64	   *images[KEY_COLUMNS_MAX_MAPPED];	/* wide */
+	uint64	   *images[KEY_COLUMNS_MAX_MAPPED]; /* wide */
 	uint8	   *nulls;			/* wide; NULL until there is one */
 	uint32	   *refs;			/* wide, with tuples */
 	bool		noted;			/* narrow, rows elsewhere: with 32 bits of the caller's ... */
@@ -100,11 +102,11 @@ typedef struct RowStore
 	uint64		bound;
 	bool		has_cutoff;		/* rows at or after the cutoff are not wanted */
 	bool		cutoff_is_null;
-	RowKey cutoff;
-	uint64		kept;			/* rows that the last cut has left, with those equal to
-								 * the last wanted one where that takes a comparison */
-	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the
-								 * cutoff's row, if keys are left to core */
+	RowKey		cutoff;
+	uint64		kept;			/* rows that the last cut has left, with those equal to the last
+								 * wanted one where that takes a comparison */
+	TupleTableSlot *slot;		/* with tuples: for taking keys from them; has the cutoff's row,
+								 * if keys are left to core */
 	uint32		place;			/* reference given by row_store_begin_tuple */
 
 	/* After row_store_sort. */
@@ -115,15 +117,17 @@ typedef struct RowStore
 	RowStoreStats stats;
 } RowStore;
 
-/* Bytes of memory for a row that lies elsewhere, sorting included, also if all rows are one group. */
+/*
+ * Bytes of memory for a row that lies elsewhere, sorting included, also if all rows are one group.
+ */
 extern Size row_store_ref_bytes(const KeyColumns *keys);
 
 /* Bytes that one row takes in arrays, including those that sorting needs. */
 extern Size store_memory_of_row(const RowStore *store);
 
 /*
- * Describes the store's first mapped keys as the columns of a code: the ranges of what is in the store,
- * and where NULLs are.
+ * Describes the store's first mapped keys as the columns of a code: the ranges of what is in the
+ * store, and where NULLs are.
  */
 extern void row_store_key_ranges(const RowStore *store, KeyCode *code);
 

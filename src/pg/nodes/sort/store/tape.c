@@ -36,7 +36,7 @@ struct Tape
 Tape *
 tape_create(SpillFile *file, Size size)
 {
-	Tape  *tape = (Tape *) palloc0(sizeof(Tape));
+	Tape	   *tape = (Tape *) palloc0(sizeof(Tape));
 
 	tape->file = file;
 	tape->size = size;
@@ -142,7 +142,8 @@ fill_buffer(Tape *tape, uint64 at)
 	{
 		Size		i = find_piece(tape, tape->to);
 		uint64		skip = tape->to - tape->starts[i];
-		Size		part = (Size) Min(tape->sequence.pieces[i].len - skip, tape->size - (tape->to - from));
+		Size		part = (Size) Min(tape->sequence.pieces[i].len - skip,
+									  tape->size - (tape->to - from));
 
 		spill_file_read(tape->file, tape->sequence.pieces[i].start + skip,
 						tape->buffer + (tape->to - from), part);
