@@ -14,7 +14,7 @@
 /*
  * Where one regime stops being the best, measured on an H100 80GB HBM3 with CUDA 13.0
  * unless said otherwise.  "gpubench --grid" measures both sides of each border
- * (docs/gpu-engine.md, "Never slower").
+ * (docs/internals/gpu-engine.md, "Never slower").
  */
 typedef struct RegimeTuning
 {

@@ -5,7 +5,7 @@
 #	PG_CONFIGS="/path/to/pg_config ..."		the last one is used; the newest found by default
 #	MUTANTS="LSN subid ..."					only these
 #
-# Each mutant is hpsort without one condition of docs/resident.md, built from a copy of the
+# Each mutant is hpsort without one condition of docs/internals/resident.md, built from a copy of the
 # working tree and installed; test/t/024_resident_breaks.pl has to fail with it, in a test that
 # has the condition's name in brackets.  A mutant that survives is a test that proves nothing.
 # given-up is no such mutant, but has extents given up that often that one of them finds its faults.

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# structure.pl: whether src is built as docs/architecture.md says, no file, function or line is too
+# structure.pl: whether src is built as docs/internals/architecture.md says, no file, function or line is too
 # long, the project stays within its budget of lines, and no test depends on the environment's locale.
 #
 #	structure.pl [ROOT]
@@ -109,7 +109,7 @@ find(
 			my $text = read_file($path);
 			check_lengths($path =~ s{^\Q$root\E/}{}r, $text);
 
-			# The engine's arrows are those of its folders (docs/gpu-engine.md): only lengths are checked.
+			# The engine's arrows are those of its folders (docs/internals/gpu-engine.md): only lengths are checked.
 			return unless $path =~ m{^\Q$root\E/src/};
 			(my $unit = $path) =~ s{^\Q$root\E/src/}{};
 			$unit =~ s/\.[^.]*$//;

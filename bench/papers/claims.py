@@ -1,4 +1,4 @@
-"""The numbers in the sentences of docs/papers.md.
+"""The numbers in the sentences of docs/internals/papers.md.
 
 Each claim is a piece of a sentence as the newest runs have it; tables.py --check
 looks for it in the text.  A new run that makes one untrue so names the sentence
@@ -47,7 +47,7 @@ def named(key, times):
 
 
 def link(words, path):
-    return f"[{words}](../bench/results/{os.path.basename(path)})"
+    return f"[{words}](../../bench/results/{os.path.basename(path)})"
 
 
 def two_runs():

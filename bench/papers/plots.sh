@@ -1,9 +1,9 @@
 #!/bin/sh
-# plots.sh: the plots of docs/papers.md, from the newest runs in bench/results/.
+# plots.sh: the plots of docs/internals/papers.md, from the newest runs in bench/results/.
 #
 # usage: plots.sh
 #
-# Needs gnuplot, awk and python3; writes docs/papers-*.svg.  Each names its run,
+# Needs gnuplot, awk and python3; writes docs/internals/papers-*.svg.  Each names its run,
 # by which tables.py --check knows whether there is a newer one.
 set -eu
 
@@ -94,7 +94,7 @@ set format x "%.0s%c"'
 
 {
 	echo "set terminal svg size 1100,1100 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-hp-2021.svg'"
+	echo "set output '$root/docs/internals/papers-hp-2021.svg'"
 	echo "$head"
 	echo "set multiplot layout 4,4 title 'Kozakai, Fujimoto, Wada 2021: times faster than CUB (32 bits), against n; then: Tesla K40c; now: $(of hp)'"
 	echo "set logscale y; set yrange [0.02:6]; set key off; set xtics font ',8'"
@@ -114,7 +114,7 @@ set format x "%.0s%c"'
 	echo "unset multiplot; set autoscale y; set xtics autofreq; set key on top left; unset logscale"
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-hp-2022.svg'"
+	echo "set output '$root/docs/internals/papers-hp-2022.svg'"
 	echo "set multiplot layout 2,2 title 'Kozakai 2022: ms against n; $(of hp)'"
 	echo "set logscale xy"
 	for f in 6 7 8 9; do
@@ -135,7 +135,7 @@ set format x "%.0s%c"'
 	echo "unset multiplot"
 
 	echo "set terminal svg size 900,400 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-zhang-wu.svg'"
+	echo "set output '$root/docs/internals/papers-zhang-wu.svg'"
 	echo "set multiplot layout 1,2 title 'Zhang, Wu: ms against n; $(of zhang)'; set logscale x 2; set format x '2^{%L}'"
 	for d in '16 bits' '32 bits'; do
 		echo "set title '$d'"
@@ -148,7 +148,7 @@ set format x "%.0s%c"'
 	echo "unset multiplot"
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-comparison-free.svg'"
+	echo "set output '$root/docs/internals/papers-comparison-free.svg'"
 	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker: ms against n; $(of free)'"
 	echo "set title 'GPU method 2, by distribution (Fig. 12)'"
 	sep='plot '
@@ -175,7 +175,7 @@ set format x "%.0s%c"'
 	echo "unset multiplot"
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-chen.svg'"
+	echo "set output '$root/docs/internals/papers-chen.svg'"
 	echo "unset logscale; set format x '%.0s%c'; set yrange [0:*]"
 	echo "set multiplot layout 2,2 title 'Chen, Qin, Xie, Zhao, Heng: ms against n; $(of chen gpus)'"
 	for t in int float; do
@@ -202,7 +202,7 @@ set format x "%.0s%c"'
 	echo "unset multiplot"
 
 	echo "set terminal svg size 900,700 font 'sans,10' background '#ffffff'"
-	echo "set output '$root/docs/papers-comparison-free-threads.svg'"
+	echo "set output '$root/docs/internals/papers-comparison-free-threads.svg'"
 	echo "set autoscale y; set logscale x 2; set logscale y; set format x '2^{%L}'; set key top left"
 	echo "set multiplot layout 2,2 title 'Abdel-hafeez, Gordon-Ross, Abubaker on 16 CPU cores, by threads allowed; $(of threads)'"
 	for d in gaussian random; do

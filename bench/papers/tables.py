@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tables of docs/papers.md, from the newest runs in bench/results/.
+"""The tables of docs/internals/papers.md, from the newest runs in bench/results/.
 
-usage: tables.py           writes them into docs/papers.md
+usage: tables.py           writes them into docs/internals/papers.md
        tables.py --check   only says what there is not as the runs have it:
                            tables, numbers in sentences (claims.py), plots
        tables.py --source GROUP
@@ -20,7 +20,7 @@ import claims
 from points import (ONE_VALUE, ROOT, abdel_hafeez, faster, hp_figure, kozakai, log, lower_bounds,
                     read, source, sql, sql_gpus)
 
-DOC = os.path.join(ROOT, "docs", "papers.md")
+DOC = os.path.join(ROOT, "docs", "internals", "papers.md")
 
 # The plots, and whose runs are in them (plots.sh).
 PLOTS = {"hp-2021": ["hp"], "hp-2022": ["hp"], "zhang-wu": ["zhang"],
@@ -66,7 +66,7 @@ def table(head, rows, *groups):
         lines.append("| " + " | ".join(["" if row[0] == above else row[0]] + row[1:]) + " |")
         above = row[0]
     runs = sorted({os.path.basename(source(group)) for group in groups})
-    lines += ["", "Run: " + ", ".join(f"[{run}](../bench/results/{run})" for run in runs) + "."]
+    lines += ["", "Run: " + ", ".join(f"[{run}](../../bench/results/{run})" for run in runs) + "."]
     return "\n".join(lines)
 
 
@@ -427,7 +427,7 @@ def sql_several_gpus():
             lines.append(f"| `{function}` | {count(n)} | {texts[0]} | {texts[1]} | "
                          f"{ratio(float(now[1]['ms']), float(now[2]['ms']))} |")
     name = os.path.basename(path)
-    return "\n".join(lines + ["", f"Run: [{name}](../bench/results/{name})."])
+    return "\n".join(lines + ["", f"Run: [{name}](../../bench/results/{name})."])
 
 
 # The long jobs of test_published_cancel.cu, in its order, and how many of its log's lines each is.
@@ -444,7 +444,7 @@ def cancelled():
         lines.append(f"| {job} | {'; '.join(took)} | {'; '.join(over)} |")
         found = found[n:]
     name = os.path.basename(path)
-    return "\n".join(lines + ["", f"Run: [{name}](../bench/results/{name})."])
+    return "\n".join(lines + ["", f"Run: [{name}](../../bench/results/{name})."])
 
 
 def sql_sizes():
@@ -466,7 +466,7 @@ def sql_sizes():
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(row) + " |" for row in sorted(rows)]
     runs = [os.path.basename(path) for path in cpu_runs + gpu_runs]
-    lines += ["", "Run: " + ", ".join(f"[{run}](../bench/results/{run})" for run in runs) + "."]
+    lines += ["", "Run: " + ", ".join(f"[{run}](../../bench/results/{run})" for run in runs) + "."]
     return "\n".join(lines)
 
 
@@ -496,7 +496,7 @@ def check(text):
     said = " ".join(text.split())
     wrong += [f"does not say: {claim}" for claim in claims.claims() if claim not in said]
     for plot, groups in PLOTS.items():
-        with open(os.path.join(ROOT, "docs", f"papers-{plot}.svg")) as svg:
+        with open(os.path.join(ROOT, "docs", "internals", f"papers-{plot}.svg")) as svg:
             drawn = svg.read()
         wrong += [f"papers-{plot}.svg is not of {os.path.basename(source(group))}: "
                   "bench/papers/plots.sh"
@@ -519,7 +519,7 @@ def main():
             file.write(text)
     wrong = check(text)
     for line in wrong:
-        print(f"docs/papers.md: {line}", file=sys.stderr)
+        print(f"docs/internals/papers.md: {line}", file=sys.stderr)
     return 1 if wrong else 0
 
 

@@ -7,7 +7,7 @@
  * They exist to be chosen by name, to be compared, and to keep the papers'
  * tables repeatable.  Contexts, the memory pool, errors and conventions are
  * those of hpsort_cuda.h.  What this header does not know: when one of them
- * is worth choosing (docs/papers.md has the measurements).
+ * is worth choosing (docs/internals/papers.md has the measurements).
  *
  *-------------------------------------------------------------------------
  */

@@ -1,4 +1,4 @@
-# Resident columns: whatever breaks a rule that is simpler than docs/resident.md's.  Each test
+# Resident columns: whatever breaks a rule that is simpler than docs/internals/resident.md's.  Each test
 # reads a column until it is resident, changes what is behind it, and reads it again:
 # the answer is that of core, which reads the pages.  test/resident_mutants.sh takes conditions
 # out of the rule, one at a time, and expects the tests that name them to fail.

@@ -2,7 +2,7 @@
  * residency.h
  *		Which columns may be resident: of what tables, and under which snapshots.
  *
- * docs/resident.md has the rule, and what goes wrong without each of the conditions.
+ * docs/internals/resident.md has the rule, and what goes wrong without each of the conditions.
  */
 #ifndef HPSORT_PG_COLUMN_RESIDENCY_H
 #define HPSORT_PG_COLUMN_RESIDENCY_H

@@ -1,7 +1,7 @@
 /*
  * resident_valid.h
- *		Which blocks of a scan's resident extents are valid, by the rule of docs/resident.md, and
- *		which extents are to be made anew.
+ *		Which blocks of a scan's resident extents are valid, by the rule of
+ *		docs/internals/resident.md, and which extents are to be made anew.
  *
  * For resident_source.c alone.
  */
