@@ -109,7 +109,7 @@ struct SortDevice
 	/*
 	 * Adds the keys of n lists of rows, as far as the device has all extents of a list, and says
 	 * of each what became of it.  generations: of all columns of the first list, then of the
-	 * second, ...  With spec->n == 0 only; without set_rows, may be mixed with add.
+	 * second, ... With spec->n == 0 only; without set_rows, may be mixed with add.
 	 */
 	SortStatus	(*add_rows) (SortJob *job, SortRows *rows, const uint64_t *generations, size_t n,
 							 SortError *err);

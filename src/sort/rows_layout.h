@@ -63,25 +63,6 @@ typedef struct RowsLayout
  */
 extern bool rows_layout_is_sound(const RowsLayout *layout, const ValueRange *ranges);
 
-/*
- * Some rows of one column: their values, and bits of NULLs as in an extent (NULL: there are none).
- */
-typedef struct RowsPart
-{
-	PackedKeys	values;
-	const uint8_t *nulls;
-	uint32_t	first;			/* row of the first value among the bits */
-} RowsPart;
-
-/*
- * Writes the keys of rows 0 ..  n - 1 of parts, one for each column, to out, which has room for n;
- * *nkeys is how many there are.  False if a value of a row that passes is none of those that the
- * layout expects, and *value is that value.
- */
-extern bool rows_layout_keys(const RowsLayout *layout, const ValueRange *ranges,
-							 const RowsPart *parts, uint32_t n,
-							 int32_t *out, uint32_t *nkeys, int32_t *value);
-
 #ifdef __cplusplus
 }
 #endif

@@ -67,15 +67,6 @@ append_ordered(Runs *runs, const int32_t *ordered, size_t n)
 	}
 }
 
-bool
-runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n, const SortAllocator *a)
-{
-	if (!runs_reserve(runs, (size_t) runs_count_distinct(ordered, n), a))
-		return false;
-	append_ordered(runs, ordered, n);
-	return true;
-}
-
 SortStatus
 runs_of_all(Runs *runs, const int32_t *ordered, size_t n, const SortContext *context,
 			SortError *err)

@@ -47,13 +47,6 @@ extern bool runs_merge(Runs *runs, const int32_t *keys, const uint64_t *counts, 
 					   const SortAllocator *allocator);
 
 /*
- * Makes an empty list the runs of n keys in ascending order; false when there
- * is no memory.
- */
-extern bool runs_of_ordered(Runs *runs, const int32_t *ordered, size_t n,
-							const SortAllocator *allocator);
-
-/*
  * Makes an empty list the runs of any number of keys in ascending order, with
  * looks at the interrupt callback.
  */

@@ -404,6 +404,16 @@ hpsort_cuda_packed_free(HpsortCudaPacked *packed)
 	limited_release(packed->device, packed);
 }
 
+/*
+ * Some rows of one column: their values, and bits of NULLs as in an extent (NULL: there are none).
+ */
+typedef struct RowsPart
+{
+	PackedKeys	values;
+	const uint8_t *nulls;
+	uint32_t	first;			/* row of the first value among the bits */
+} RowsPart;
+
 /* The keys of a piece, and the bits for its NULLs. */
 static RowsPart
 part_of(const HpsortCudaPiece *piece)
@@ -465,6 +475,82 @@ hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaRows *layout, const Hps
 	return HPSORT_CUDA_OK;
 }
 
+/* Whether a value is in one of n ranges, which ascend. */
+static bool
+is_in_ranges(const ValueRange *ranges, uint32_t n, int32_t value)
+{
+	uint32_t	from = 0;
+	uint32_t	to = n;
+
+	/* The first range that does not end before it. */
+	while (from < to)
+	{
+		uint32_t	middle = (from + to) / 2;
+
+		if (ranges[middle].hi < value)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < n && ranges[from].lo <= value;
+}
+
+/*
+ * Writes the keys of rows 0 to n - 1 of parts, one for each column, to out, which has room for n;
+ * *nkeys is how many there are.  False if a value of a row that passes is none of those that the
+ * layout expects, and *value is that value.
+ */
+static bool
+rows_keys(const RowsLayout *layout, const ValueRange *ranges, const RowsPart *parts, uint32_t n,
+		  int32_t *out, uint32_t *nkeys, int32_t *value)
+{
+	uint32_t	count = 0;
+	bool		sound = true;
+	uint32_t	i;
+	uint32_t	c;
+
+	for (i = 0; i < n; i++)
+	{
+		uint32_t	key = layout->base;
+		bool		passes = true;
+		bool		outside = false;
+		int32_t		odd = 0;
+
+		for (c = 0; c < layout->ncolumns && passes; c++)
+		{
+			const RowsColumn *column = &layout->columns[c];
+			const RowsPart *part = &parts[c];
+			uint32_t	row = part->first + i;
+			bool		isnull = part->nulls && (part->nulls[row / 8] >> row % 8 & 1);
+			int32_t		v = (int32_t) ((uint32_t) part->values.base +
+									   packed_keys_distance(&part->values, i));
+			uint32_t	place = (uint32_t) v - (uint32_t) column->lo;
+
+			if (column->flags & ROWS_FILTERED)
+				passes = isnull ? (column->flags & ROWS_NULLS_PASS) != 0
+					: is_in_ranges(ranges + column->first_range, column->nranges, v);
+			if (!(column->flags & ROWS_IN_KEY))
+				continue;
+			if (isnull ? !(column->flags & ROWS_NULL_IN_KEY) : place > column->last)
+			{
+				outside = true;
+				odd = v;
+			}
+			key += isnull ? column->null_adds : place * column->stride;
+		}
+		if (!passes)
+			continue;
+		if (outside)
+		{
+			sound = false;
+			*value = odd;
+		}
+		out[count++] = (int32_t) key;
+	}
+	*nkeys = count;
+	return sound;
+}
+
 /* Adds the keys of one piece of each column; there is room. */
 static HpsortCudaCode
 add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaError *err)
@@ -476,7 +562,7 @@ add_row_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, HpsortCudaErro
 
 	for (c = 0; c < job->layout.ncolumns; c++)
 		parts[c] = part_of(&pieces[c]);
-	if (!rows_layout_keys(&job->layout, job->ranges, parts, pieces[0].n, job->keys + job->n, &keys, &value))
+	if (!rows_keys(&job->layout, job->ranges, parts, pieces[0].n, job->keys + job->n, &keys, &value))
 	{
 		fail(err, HPSORT_CUDA_OUT_OF_BOUNDS, "value out of bounds");
 		err->key = value;
@@ -599,7 +685,9 @@ hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result, HpsortCudaE
 HpsortCudaCode
 hpsort_cuda_job_distinct(HpsortCudaJob *job, uint64_t *distinct, HpsortCudaError *err)
 {
-	if (!job->have_runs && !runs_of_ordered(&job->runs, job->keys, job->n, &job->context.allocator))
+	SortError	error;
+
+	if (!job->have_runs && runs_of_all(&job->runs, job->keys, job->n, &job->context, &error) != SORT_OK)
 		return no_memory(err);
 	job->have_runs = true;
 	*distinct = job->runs.len;

@@ -207,6 +207,7 @@ test_of_ordered(void **state)
 		int32_t    *keys = unit_alloc(n, sizeof(int32_t));
 		int32_t		most = 1 + (int32_t) unit_below(KEYS - 1);
 		uint64_t	distinct = 0;
+		SortError	err;
 		size_t		i;
 
 		unit_init(&u);
@@ -216,7 +217,7 @@ test_of_ordered(void **state)
 			distinct += table[(int64_t) keys[i] - shift]++ == 0;
 		}
 		unit_sort(keys, n, false);
-		assert_true(runs_of_ordered(&runs, keys, n, &u.context.allocator));
+		assert_int_equal(runs_of_all(&runs, keys, n, &u.context, &err), SORT_OK);
 		check_runs(&runs, shift, table);
 		assert_int_equal(runs_count_distinct(keys, n), distinct);
 		unit_sort(keys, n, true);

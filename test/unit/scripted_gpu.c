@@ -117,7 +117,7 @@ fake_read_runs(SortJob *base, Runs *runs, SortError *err)
 	if (step(&job->base.spec, AT_READ, err) != SORT_OK || step(&job->base.spec, AT_HALF, err) != SORT_OK)
 		return err->status;
 	unit_sort(job->keys, (size_t) job->n, false);
-	if (!runs_of_ordered(&mine, job->keys, (size_t) job->n, a) ||
+	if (runs_of_all(&mine, job->keys, (size_t) job->n, job->base.context, err) != SORT_OK ||
 		!runs_merge(runs, mine.keys, mine.counts, mine.len, a))
 	{
 		runs_release(&mine, a);

@@ -64,7 +64,7 @@ extern ExtentMatch resident_filter_begin(ResidentFilter *filter);
 extern bool resident_filter_only_cuts(const ResidentFilter *filter);
 
 /*
- * Adds those rows of blocks from ..  to - 1 of an extent that begins with block first that the
+ * Adds those rows of blocks from .. to - 1 of an extent that begins with block first that the
  * qual accepts to the batches of the scan, which have room for all of them, if
  * resident_filter_begin did not say EXTENT_NONE; they are no more than COLUMN_BATCH_KEYS.  Returns
  * how many it accepts; of these, the cutoff leaves out some.

@@ -236,12 +236,6 @@ start_bits(int s, const ResidentSlab *slab)
 	return used_bits(s) + (slab->nunits + 63) / 64;
 }
 
-static inline bool
-get_bit(const uint64 *bits, uint32 i)
-{
-	return (bits[i / 64] >> i % 64 & 1) != 0;
-}
-
 /* The first bit from i on that is set, or clear with flip all ones; n if there is none. */
 static uint32
 next_bit(const uint64 *bits, uint32 i, uint32 n, uint64 flip)

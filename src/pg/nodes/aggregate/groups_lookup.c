@@ -356,7 +356,7 @@ add_group(GroupsLookup *lookup, LookupGroup group)
 }
 
 /*
- * Of codes from ..  to - 1, how many keys are below the first ones, and with nulls below those of
+ * Of codes from .. to - 1, how many keys are below the first ones, and with nulls below those of
  * their NULLs; false as find_groups.
  */
 static bool
