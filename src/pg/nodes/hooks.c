@@ -16,10 +16,10 @@
 #include "optimizer/planner.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/aggregate/exec.h"
+#include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/planner.h"
 #include "pg/nodes/hooks.h"
-#include "pg/nodes/sort/exec.h"
+#include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"
 #include "pg/nodes/sort/planner.h"

@@ -24,7 +24,6 @@
 #include "pg/last_sort.h"
 #include "pg/multiset/expanded.h"
 #include "pg/nodes/aggregate/aggrefs.h"
-#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_exec.h"
 #include "pg/nodes/aggregate/node.h"
 #include "pg/nodes/aggregate/sources.h"

@@ -35,7 +35,6 @@
 #include "pg/compat.h"
 #include "pg/guc.h"
 #include "pg/nodes/aggregate/aggrefs.h"
-#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_planner.h"
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"

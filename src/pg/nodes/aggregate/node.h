@@ -15,6 +15,13 @@
 #ifndef HPSORT_PG_NODES_AGGREGATE_NODE_H
 #define HPSORT_PG_NODES_AGGREGATE_NODE_H
 
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+
+/* The methods of the plan node: its executor half (exec.c) has them. */
+extern const CustomScanMethods aggregate_scan_methods;
+
 /* The lists of custom_private. */
 typedef enum AggregatePlanList
 {

@@ -20,7 +20,6 @@
 
 #include "pg/column/reader.h"
 #include "pg/nodes/aggregate/aggrefs.h"
-#include "pg/nodes/aggregate/exec.h"
 #include "pg/nodes/aggregate/groups_planner.h"
 #include "pg/nodes/aggregate/input.h"
 #include "pg/nodes/aggregate/node.h"

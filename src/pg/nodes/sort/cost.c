@@ -28,7 +28,7 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/cost.h"
-#include "pg/nodes/sort/in_place_allowed.h"
+#include "pg/nodes/sort/in_place_reach.h"
 #include "pg/nodes/sort/store/abbreviation.h"
 #include "sort/plan.h"
 
@@ -143,7 +143,7 @@
 /*
  * Bytes of a temporary file for each, where they do not fit into work_mem: a place, beside
  * each key; and bytes of memory for each page of the table, of which there is a part to spare
- * then, as in in_place_allowed.h.
+ * then, as in in_place_reach.h.
  */
 #define PLACE_FILE_BYTES 4.0
 #define PLACE_PAGE_BYTES 16.0

@@ -16,7 +16,6 @@
 
 #include "pg/compat.h"
 #include "pg/nodes/sort/column.h"
-#include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/explain.h"
 #include "pg/nodes/sort/in_place.h"
 #include "pg/nodes/sort/in_place_allowed.h"

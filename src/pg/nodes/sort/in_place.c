@@ -18,6 +18,7 @@
 #include "pg/nodes/sort/cutoff.h"
 #include "pg/nodes/sort/in_place.h"
 #include "pg/nodes/sort/in_place_allowed.h"
+#include "pg/nodes/sort/in_place_reach.h"
 #include "pg/nodes/sort/store/sort.h"
 #include "pg/nodes/sort/whole_run.h"
 

@@ -16,13 +16,6 @@
 #define IN_PLACE_PAGES_PART 2
 
 /*
- * Pages whose keys are resident are not read if of all pages no more than one of so many can have
- * rows that are wanted: these are then read one by one, perhaps from disk, which should not take
- * longer than reading all of them in order.
- */
-#define IN_PLACE_UNREAD_PART 8
-
-/*
  * Whether each page of a table of so many stays pinned, where rows stay: not for a LIMIT of fewer
  * rows.
  */
@@ -36,12 +29,6 @@ extern bool in_place_pins_all(uint64 bound, BlockNumber blocks);
 extern bool in_place_is_possible(const RowSortSpec *spec, PlanState *child);
 extern bool in_place_is_allowed(const RowSortSpec *spec, PlanState *child, uint64 bound,
 								RowsWhere *where);
-
-/*
- * Whether rows of a table had better stay where expressions of them are returned, of so many
- * bytes, and not they themselves; varno is the table's in the expressions.
- */
-extern bool in_place_computes(Oid table, Index varno, List *expressions, int width);
 
 /*
  * The column of the table that a key is; 0 if it is none, or of a type that the reader does not

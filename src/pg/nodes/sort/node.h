@@ -14,6 +14,11 @@
 
 #include "postgres.h"
 
+#include "nodes/extensible.h"
+
+/* The methods of the plan node: its executor half (exec.c) has them. */
+extern const CustomScanMethods sort_node_scan_methods;
+
 /* The lists of custom_private. */
 typedef enum HpSortPlanList
 {

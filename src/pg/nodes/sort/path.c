@@ -17,7 +17,7 @@
 #include "pg/compat.h"
 #include "pg/nodes/sort/computed.h"
 #include "pg/nodes/sort/cost.h"
-#include "pg/nodes/sort/in_place_allowed.h"
+#include "pg/nodes/sort/in_place_reach.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/path.h"
 #include "pg/nodes/sort/plan.h"

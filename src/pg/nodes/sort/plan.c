@@ -25,7 +25,6 @@
 #include "nodes/makefuncs.h"
 
 #include "pg/compat.h"
-#include "pg/nodes/sort/exec.h"
 #include "pg/nodes/sort/node.h"
 #include "pg/nodes/sort/plan.h"
 
