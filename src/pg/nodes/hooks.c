@@ -3,11 +3,10 @@
  *		The planner hooks that all custom scan nodes share (see README.md), and the start
  *		of the executor's (whole_run.h).
  *
- * Each hook calls the one that was there before it, always and first, and asks the
- * nodes in turn afterwards.  Planning of queries that no node touches must not
- * become slower, so inline tests of the nodes come before every other call; in
- * upper_paths_hook, which every query passes several times, they come before the
- * previous hook as well, which is jumped to if they all fail.
+ * Each hook first calls the hook that was set before it, and then each node in turn.  Planning of
+ * queries that no node touches must not become slower, so that inline tests of the nodes come
+ * before each call of a node.  upper_paths_hook, which every query passes several times, makes
+ * these tests before it calls the previous hook, so that it can end with that call if all fail.
  */
 #include "postgres.h"
 
@@ -53,9 +52,9 @@ upper_paths_hook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_r
 }
 
 /*
- * Paths of a base relation.  A hook that was set after this one is called later, and may throw
- * all paths away and make others, as hints for the planner want them: what it
- * will leave is not known here, and nothing may be made of these paths.
+ * Offers paths of a base relation, if no other module's hook comes after this one.  A later hook
+ * may throw all paths away and make others, as extensions for planner hints do, so that a path
+ * made here could be over a path that the later hook has freed.
  */
 static void
 rel_pathlist_hook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)

@@ -12,8 +12,9 @@
 #include "pg/nodes/sort/computed.h"
 
 /*
- * A check_function_callback.  A leakproof function ends in no error that depends on its arguments.
- * Neither do others that many lists have, but for want of memory.
+ * A check_function_callback: returns true if a function may end in an error that depends on its
+ * arguments.  Leakproof functions do not, and neither do the common ones listed here, except when
+ * memory runs out.
  */
 static bool
 function_may_fail(Oid function, void *context)
@@ -52,6 +53,7 @@ function_may_fail(Oid function, void *context)
 	}
 }
 
+/* A walker: returns true if an expression, or a part of it, may end in an error. */
 static bool
 may_fail(Node *node, void *context)
 {
@@ -99,9 +101,9 @@ sort_path_may_fail(List *expressions)
 }
 
 /*
- * Whether reading a relation may end before its last row: below a join, a LIMIT or a cursor, of
- * this query or of one around it.  Core as well takes these for reasons to compute what is
- * expensive above a Sort.
+ * Returns true if reading a relation may end before its last row: below a join, a LIMIT or a
+ * cursor, of this query or of one around it.  For the same reasons core computes expensive
+ * expressions above a Sort.
  */
 static bool
 reading_may_end(const PlannerInfo *root, const RelOptInfo *rel)
@@ -119,6 +121,6 @@ reading_may_end(const PlannerInfo *root, const RelOptInfo *rel)
 bool
 sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions)
 {
-	/* The cheap test first: most targets are columns. */
+	/* Most targets are columns, so that the first test is cheap. */
 	return sort_path_may_fail(expressions) && reading_may_end(root, rel);
 }

@@ -1,9 +1,10 @@
 /*
  * computed.h
- *		What is computed of rows that are sorted: whether it has to be computed of rows, too, that
- *		are never returned, because it may end in an error.
+ *		Which target lists must be computed for all rows that are sorted, also for rows that are
+ *		never returned.
  *
- * PostgreSQL computes the target list below a Sort, of all rows.
+ * PostgreSQL computes a target list below a Sort, for all rows, so that an error in any of them
+ * ends the query.  HpSort, which may compute it above the sort, must raise the same error.
  */
 #ifndef HPSORT_PG_NODES_SORT_COMPUTED_H
 #define HPSORT_PG_NODES_SORT_COMPUTED_H
@@ -13,14 +14,14 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Whether expressions may end in an error for some rows, or do something that can be noticed.
- * Aggregates and window functions are not looked at, because nodes below compute them.
+ * Returns true if expressions may end in an error for some rows, or have side effects.  Aggregates
+ * and window functions do not count, because nodes below compute them.
  */
 extern bool sort_path_may_fail(List *expressions);
 
 /*
- * Whether expressions of the rows of a relation, which are sorted, must be computed of each row:
- * they may fail, and as far as the planner knows not all rows will be returned.
+ * Returns true if expressions must be computed for each row of a relation that is sorted: they may
+ * fail, and as far as the planner knows not all rows will be returned.
  */
 extern bool sort_path_must_compute(PlannerInfo *root, const RelOptInfo *rel, List *expressions);
 

@@ -35,7 +35,7 @@
 #include "pg/guc.h"
 #include "pg/nodes/sort/core_paths.h"
 
-/* The size of a path; 0 for a kind of which the size is not known. */
+/* Returns the size of a path; 0 for a kind whose size is not known. */
 static Size
 path_size(const Path *path)
 {
@@ -122,9 +122,9 @@ sort_path_cheapest(List *paths, List *pathkeys)
 }
 
 /*
- * The upper relation of hpsort's own in which the copy is kept; NULL if there is
- * none yet.  Core finds upper relations by their stage and their relids.  Core's
- * ordered rows have no relids, hpsort's relation has some.
+ * Returns hpsort's own upper relation, in which the copy is kept; NULL if there is none yet.  Core
+ * finds upper relations by their stage and their relids: core's relation of ordered rows has no
+ * relids, hpsort's has some.
  */
 static RelOptInfo *
 memory_of(PlannerInfo *root)
@@ -148,8 +148,8 @@ sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	Path	   *path;
 
 	/*
-	 * The genetic join search makes relations in memory that it frees.  Functions in a target
-	 * list that return sets are put by core into paths above those that are in the list now.
+	 * The genetic join search makes relations in memory that it frees.  If functions in the
+	 * target list return sets, core puts further paths above the ones that are in the list.
 	 */
 	if (compat_in_genetic_join_search(root) || root->parse->hasTargetSRFs)
 		return;
@@ -161,7 +161,7 @@ sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel)
 	memory->cheapest_total_path = path ? sort_path_copy(path) : NULL;
 }
 
-/* What sort_path_remember_input() has remembered of a relation, or NULL. */
+/* Returns what sort_path_remember_input() has remembered of a relation, or NULL. */
 static Path *
 remembered_input(PlannerInfo *root, RelOptInfo *input_rel)
 {
@@ -171,7 +171,7 @@ remembered_input(PlannerInfo *root, RelOptInfo *input_rel)
 	if (path == NULL || path->parent != input_rel)
 		return NULL;
 
-	/* Core gives tables and joins their last target after their hooks. */
+	/* Core gives tables and joins their final target after their hooks have been called. */
 	if ((input_rel->reloptkind == RELOPT_BASEREL || input_rel->reloptkind == RELOPT_JOINREL) &&
 		!equal(path->pathtarget->exprs, input_rel->reltarget->exprs))
 		path = (Path *) create_projection_path(root, input_rel, path, input_rel->reltarget);

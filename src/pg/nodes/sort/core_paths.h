@@ -10,25 +10,25 @@
 
 #include "nodes/pathnodes.h"
 
-/* A copy of a path, not of what it points to; NULL for a kind of which the size is not known. */
+/* Returns a copy of a path, not of what it points to; NULL for a kind of unknown size. */
 extern Path *sort_path_copy(const Path *path);
 
 /*
- * The cheapest of these paths that needs no parameters, and, if pathkeys are
- * given, that is not in their order; NULL if there is none.
+ * Returns the cheapest of paths that needs no parameters; NULL if there is none.  If pathkeys is
+ * not NIL, paths in their order do not count.
  */
 extern Path *sort_path_cheapest(List *paths, List *pathkeys);
 
 /*
- * Remembers the cheapest path of a relation that ORDER BY may have to sort, while
- * its list holds no other relation's paths; replaces what was remembered.
+ * Remembers the cheapest path of a relation that ORDER BY may have to sort, in the place of what
+ * was remembered.  It must be called while the relation's list holds no other relation's paths.
  */
 extern void sort_path_remember_input(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * The cheapest path of input_rel for ORDER BY to sort, after core has put its own
- * into ordered_rel; NULL if none is known.  It is in no relation's list, or in
- * input_rel's alone, so that nothing frees it.
+ * Returns the cheapest path of input_rel for ORDER BY to sort, after core has put its own paths
+ * into ordered_rel; NULL if none is known.  The path is in no relation's list, or in input_rel's
+ * alone, so that nothing frees it.
  */
 extern Path *sort_path_find_input(PlannerInfo *root, RelOptInfo *input_rel,
 								  RelOptInfo *ordered_rel);

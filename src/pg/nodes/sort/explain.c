@@ -2,8 +2,8 @@
  * explain.c
  *		What EXPLAIN says of Custom Scan (HpSort) (see explain.h).
  *
- * EXPLAIN shows Sort Key as of a Sort; with ANALYZE also the method and the space,
- * in properties named as those of a Sort, and what the sort has found of the keys.
+ * EXPLAIN shows Sort Key, as for a Sort.  With ANALYZE it also shows the method and the space, in
+ * properties named as a Sort's, and what the sort has found out about the keys.
  */
 #include "postgres.h"
 
@@ -24,17 +24,14 @@
 #include "pg/values/value.h"
 #include "sort/algorithms.h"
 
-/*
- * Indents a line of text output, as core's ExplainIndentText, which is private before PostgreSQL
- * 18.
- */
+/* Indents a line of text output: core's ExplainIndentText is private before PostgreSQL 18. */
 static void
 indent(ExplainState *es)
 {
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
-/* Appends what ORDER BY says beyond the expression, as core's EXPLAIN does of a Sort. */
+/* Appends the options of ORDER BY behind the expression, as core's EXPLAIN does for a Sort. */
 static void
 append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 {
@@ -70,7 +67,7 @@ append_sort_options(StringInfo buf, Node *expression, const KeyColumn *key)
 		appendStringInfoString(buf, " NULLS LAST");
 }
 
-/* Prints what is kept of each group, the first of the keys: their number is ngroup. */
+/* Prints which rows of each group are kept.  The first ngroup keys are the group. */
 static void
 explain_group_bound(const CustomScan *scan, List *context, List *keys, ExplainState *es)
 {
@@ -128,10 +125,9 @@ explain_keys(const Plan *plan, const KeyColumns *keys, List *ancestors, ExplainS
 }
 
 /*
- * Whether the user may be told something about the values of the keys.  A view lets
- * its users read rows that they have no right to read themselves, and shows them what
- * it selects; the range of a column that it sorts below is not among that.  Row
- * security needs no such care: its conditions are below every sort.
+ * Returns true if the user may learn something about the values of the keys, as their range.
+ * Users of a view have no right to know the range of a column that the view sorts by and does not
+ * select. Row security needs no test: its conditions are below every sort.
  */
 static bool
 may_tell_values(const PlanState *node)
@@ -201,7 +197,7 @@ explain_stats_text(const HpSortStats *stats, bool values, const char *method, co
 	}
 }
 
-/* Prints the same as properties, for the other formats. */
+/* Prints the lines of one process as properties, for the formats other than text. */
 static void
 explain_stats_properties(const HpSortStats *stats, bool values, const char *method,
 						 const char *type,

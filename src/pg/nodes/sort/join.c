@@ -3,11 +3,10 @@
  *		Custom Scan (HpSort) in the place of a Sort below merge joins (see
  *		join.h).
  *
- * Merge joins that sort an input, and that core has kept because no other way to
- * join is cheaper, are made again with that input sorted by HpSort, and core
- * takes what is cheaper.  Merge joins that core has not kept are not tried:
- * hashing is far better there, and planning joins, of which there may be
- * thousands, would take longer.
+ * Each merge join that core has kept and that sorts an input is made again, with this input sorted
+ * by HpSort, and add_path() keeps what is cheaper.  A merge join that core has dropped is not
+ * tried: a hash join is far better there, and trying it would make planning longer, as a query may
+ * have thousands of joins.
  */
 #include "postgres.h"
 
@@ -23,9 +22,9 @@
 #include "pg/nodes/sort/path.h"
 
 /*
- * A path that also returns the expressions that pathkeys sort by, where these are
- * computed; the join then takes them from there, too.  path itself if it returns
- * them already; NULL if one cannot be computed.
+ * Returns a path with the rows of path that also returns the expressions that pathkeys sort by, so
+ * that the join reads them there.  It is path itself if path returns all of them, and NULL if one
+ * cannot be computed.
  */
 static Path *
 add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
@@ -64,7 +63,7 @@ add_key_columns(PlannerInfo *root, Path *path, List *pathkeys)
 										   set_pathtarget_cost_width(root, target));
 }
 
-/* An input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys are NIL. */
+/* Returns an input of a join sorted by HpSort; NULL if it cannot be, or if pathkeys is NIL. */
 static Path *
 sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 {
@@ -77,10 +76,9 @@ sort_input(PlannerInfo *root, Path *input, List *pathkeys, bool partial)
 }
 
 /*
- * Whether all clauses can be turned so that the outer input is on their left,
- * as create_mergejoin_plan does.  An operator that merges ought to have a
- * commutator.  Core ends in an error if it plans a join by one without, so HpSort
- * must not make such a join cheaper.
+ * Returns true if each clause has the outer input on its left or can be turned around, as
+ * create_mergejoin_plan() does.  Core raises an error if it has to turn an operator that has no
+ * commutator, so that HpSort must not make a join by this operator the cheapest.
  */
 static bool
 clauses_can_be_switched(const List *clauses, const Path *outer)
@@ -98,7 +96,7 @@ clauses_can_be_switched(const List *clauses, const Path *outer)
 	return true;
 }
 
-/* The same join with inputs sorted by HpSort; NULL if no input can be. */
+/* Returns a copy of a merge join with inputs sorted by HpSort; NULL if no input can be. */
 static Path *
 make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPathExtraData *extra,
 		  bool partial)
@@ -120,7 +118,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 	if (inner == NULL)
 		inner = join->innerjoinpath;
 
-	/* The path may be from an earlier call, for a semijoin tried in several ways. */
+	/* Core tries a semijoin in several ways: the path may be from an earlier call. */
 	own.inner_unique = join->inner_unique;
 	compat_initial_cost_mergejoin(root, &workspace, join->jointype, path->path_mergeclauses,
 								  outer, inner, outersortkeys, innersortkeys, presorted, &own);
@@ -130,7 +128,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, const MergePath *path, JoinPat
 												 outersortkeys, innersortkeys, presorted);
 }
 
-/* The merge joins of these two relations in a list, with inputs sorted by HpSort. */
+/* Returns copies, with inputs sorted by HpSort, of the merge joins of two relations in paths. */
 static List *
 make_joins(PlannerInfo *root, RelOptInfo *joinrel, List *paths, RelOptInfo *outerrel,
 		   RelOptInfo *innerrel, JoinPathExtraData *extra, bool partial)
@@ -162,7 +160,7 @@ sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo
 	List	   *partial = NIL;
 	ListCell   *lc;
 
-	/* Made first, and then added, because add_path() may free paths of the lists. */
+	/* All joins are made before the first is added: add_path() may free paths of the lists. */
 	full = make_joins(root, joinrel, joinrel->pathlist, outerrel, innerrel, extra, false);
 	if (joinrel->partial_pathlist != NIL && !limit_may_change(root))
 		partial = make_joins(root, joinrel, joinrel->partial_pathlist, outerrel, innerrel, extra,

@@ -10,8 +10,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Offers, for each merge join of these two relations that sorts an input, one in which HpSort
- * does.
+ * Offers, for each merge join of outerrel and innerrel in joinrel that sorts an input, a copy in
+ * which HpSort sorts this input.
  */
 extern void sort_path_replace_merge_sorts(PlannerInfo *root, RelOptInfo *joinrel,
 										  RelOptInfo *outerrel,

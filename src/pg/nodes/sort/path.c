@@ -25,18 +25,19 @@
 #include "pg/values/value.h"
 
 /*
- * An abbreviated key behind others is made if so many rows or more are equal in those.  100,000
- * rows by a day of 366 and an md5() as text or uuid: 1.7 times faster than comparing, and by a
- * label whose abbreviations say little 1.3 times slower; 1,000 rows, three of each day: twice
- * slower.
+ * An abbreviated key behind other keys is made if at least this many rows, on average, are equal
+ * in the other keys.  By a day of 366 and an md5() as text or uuid, abbreviating is 1.7 times
+ * faster than comparing for 100,000 rows, and takes twice as long for 1,000 rows, three of each
+ * day.  By a day and a label whose abbreviations are mostly equal it is 1.3 times slower for
+ * 100,000 rows.
  */
 #define ABBREVIATED_GROUP 16.0
 #define ORDERED_CORRELATION 0.9
 
-/* Fewer rows than so many on average are equal in keys of which hardly any are. */
+/* Keys count as unique if on average fewer rows than this have one value of them. */
 #define UNIQUE_GROUP 1.1
 
-/* Whether a target can be the list of a custom scan, which EXPLAIN prints, too. */
+/* Returns true if a target can be the list of a custom scan, and be printed by EXPLAIN. */
 static bool
 target_is_usable(PathTarget *target)
 {
@@ -52,8 +53,9 @@ target_is_usable(PathTarget *target)
 }
 
 /*
- * The column of target that a path key sorts by, and the member of its class that
- * this is; 0 if there is none.  relids: the path's, which may be a partition's.
+ * Returns the number of the target's column that a path key sorts by, from 1, and sets *member to
+ * the member of its class that the column is.  Returns 0 if there is none.  relids are the path's,
+ * which may be a partition's.
  */
 static int
 find_column(PathTarget *target, EquivalenceClass *ec, Relids relids, EquivalenceMember **member)
@@ -133,7 +135,7 @@ sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns)
 	return true;
 }
 
-/* What key i sorts by. */
+/* Returns the expression that key i sorts by. */
 static Node *
 key_expression(const Path *subpath, const HpSortColumns *columns, int i)
 {
@@ -150,13 +152,13 @@ sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *co
 	{
 		Node	   *expr = key_expression(subpath, columns, i);
 
-		/* Statistics are the column's: another collation has hardly another number of values. */
+		/* Statistics are of the column; its number of values hardly depends on a collation. */
 		while (IsA(expr, CollateExpr))
 			expr = (Node *) ((CollateExpr *) expr)->arg;
 		exprs = lappend(exprs, expr);
 	}
 
-	/* Columns of a set operation have no table to estimate by; as cost_incremental_sort. */
+	/* As in cost_incremental_sort(): columns of a set operation have no statistics. */
 	if (bms_is_member(0, pull_varnos(root, (Node *) exprs)))
 		return Min(subpath->rows, DEFAULT_NUM_DISTINCT);
 	return expression_groups(root, exprs, subpath->rows);
@@ -190,10 +192,10 @@ sort_path_columns_stay(PlannerInfo *root, const Path *path, const HpSortColumns 
 }
 
 /*
- * What part of the cost of reading and sorting is left where keys are resident and few rows are
- * wanted: all of it if they are not.  A path for all rows stays dearer than its scan, for it is in
- * the list of the table's paths, and would take the place of the scan there, above which
- * aggregates are planned.
+ * Returns what part of the cost of reading and sorting is left if the keys are resident and few
+ * rows are wanted; 1 otherwise.  It is 1 for all rows, so that the path stays dearer than its
+ * scan: both are in the list of the table's paths, and core plans aggregates above the cheapest of
+ * these.
  */
 static double
 resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
@@ -232,7 +234,7 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 	question.attnums = attnums;
 	estimate = resident_estimate(planner_rt_fetch(rel->relid, root)->relid, &question, rel->tuples);
 	pfree(attnums);
-	/* Most parts of the table may have too few rows that pass to be refused by their bounds. */
+	/* Bounds of extents refuse few of them if in most extents few rows meet the conditions. */
 	conditions =
 		rel->tuples * RESIDENT_CONDITION_COST * cpu_tuple_cost * list_length(rel->baserestrictinfo);
 	return 1 - estimate.share * (1 - Min(RESIDENT_FIRST_COST +
@@ -240,8 +242,8 @@ resident_part(PlannerInfo *root, const Path *path, const HpSortColumns *columns,
 }
 
 /*
- * How much rows come in the order of all keys, of which they come in the first one's as order
- * says.  Keys that are behind one of which hardly any rows are equal do not matter.
+ * Returns how much rows come in the order of all keys, from 0 to 1; order is how much they come in
+ * the order of the first key.  Keys behind unique ones do not matter.
  */
 static double
 order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns, double order)
@@ -259,16 +261,17 @@ order_of_all_keys(PlannerInfo *root, Path *subpath, const HpSortColumns *columns
 }
 
 /*
- * Of a LIMIT by abbreviated keys with fewer groups of equal ones than this, in tables with groups
- * of so many rows, rows are copied after all (in_place.c, EQUAL_PART and EQUAL_MIN), and all of
- * them compared, as copies have no abbreviations, after they have been read for their
- * abbreviations: ORDER BY status, at LIMIT 10 of 500,000 rows with 5 texts takes 85 ms, core's
- * sort 57; ORDER BY city, id of 1,000 texts 44, and core's 71 (Intel Xeon, PostgreSQL 17).
+ * A LIMIT by an abbreviated key is expected to gain nothing if the key has fewer groups of equal
+ * values than LIMIT_GROUPS_MIN and a group has more than LIMIT_GROUP_ROWS rows on average.  The
+ * executor then reads the rows for their abbreviations, finds too many of them equal (in_place.c,
+ * EQUAL_PART and EQUAL_MIN), copies them after all, and compares all of them, as copies have no
+ * abbreviations.  LIMIT 10 of 500,000 rows, HpSort and core, ms: ORDER BY status, at with 5 texts
+ * 85 and 57; ORDER BY city, id with 1,000 texts 44 and 71 (Intel Xeon, PostgreSQL 17).
  */
 #define LIMIT_GROUPS_MIN 64
 #define LIMIT_GROUP_ROWS 1000
 
-/* Gives path the cost of sorting subpath. */
+/* Sets the costs of path, which sorts subpath. */
 static void
 set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *columns,
 		 const HpSortBound *bound)
@@ -322,7 +325,7 @@ set_cost(PlannerInfo *root, Path *path, Path *subpath, const HpSortColumns *colu
 	path->total_cost = path->startup_cost + run;
 }
 
-/* HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
+/* Returns HPSORT_PLAN_NUMBERS, in the order of HpSortPlanInt. */
 static List *
 make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *columns,
 			 const HpSortBound *bound)
@@ -343,9 +346,11 @@ make_numbers(PlannerInfo *root, const Path *subpath, const HpSortColumns *column
 }
 
 /*
- * An abbreviated key behind others is worth making where many rows are equal in these.  Else, and
- * with a LIMIT, under which none is made, it is left to core's comparison; and so it is where
- * rows come in the order of the first key, and perhaps in that of all.
+ * Leaves the last mapped key to core's comparison if it is abbreviated and behind other keys, and
+ * making abbreviations does not pay.  It pays if many rows are equal in the other keys, unless
+ *
+ * - there is a LIMIT, under which no abbreviations are made;
+ * - rows come almost in the order of the first key, and so perhaps in that of all keys.
  */
 static void
 leave_last_key(PlannerInfo *root, Path *subpath, const HpSortBound *bound, HpSortColumns *columns)

@@ -15,8 +15,8 @@
 #include "pg/nodes/sort/store/abbreviation.h"
 
 /*
- * Operator families of btree that the types of key_kind() belong to which are mapped
- * without their sort support; core has names for the others only.
+ * Btree operator families of types that key_kind() maps without sort support, as far as core has
+ * no names for them.
  */
 #define CHAR_FAMILY 429
 #define DATETIME_FAMILY 434
@@ -25,7 +25,7 @@
 #define TIME_FAMILY 1996
 #define ENUM_FAMILY 3522
 
-/* Fewer rows are not worth a look. */
+/* Sorts of fewer rows are left to core without any estimate. */
 #define SORT_PATH_MIN_ROWS 1000.0
 
 /* Path keys as columns of a path's target, in the lists that the plan keeps (node.h). */
@@ -40,14 +40,14 @@ typedef struct HpSortColumns
 	bool		exact;			/* equal images are equal values */
 	bool		abbreviated;	/* the last mapped key is abbreviated */
 	bool		first_narrow;	/* the first key has 32 bits at most */
-	bool		narrow;			/* and is the only mapped one */
+	bool		narrow;			/* the only mapped key has 32 bits at most */
 	bool		key_only;		/* the only column is the only key */
 	double		range;			/* values that the mapped keys can have, by type */
 } HpSortColumns;
 
 /*
- * Expressions that say how many rows will be read, or how many of each group, where
- * the leading path keys are the group; and an estimate of the rows.
+ * What bounds the rows that a sort returns: expressions for the number of rows, or of rows of each
+ * group, and estimates of them.  The leading path keys are the group.
  */
 typedef struct HpSortBound
 {
@@ -58,20 +58,20 @@ typedef struct HpSortBound
 	/* By group. */
 	int			kind;			/* GroupBoundKind: what is counted; 0: no groups */
 	bool		exclusive;		/* fewer than the value */
-	bool		next;			/* and the row after these */
-	int			ngroup;
+	bool		next;			/* one row more of each group */
+	int			ngroup;			/* leading path keys that are the group */
 	double		groups;			/* an estimate */
 	List	   *pathkeys;		/* in this order and no other; NIL: in any */
 } HpSortBound;
 
-/* Whether sorting so many rows is worth a look. */
+/* Returns true if a sort of this many rows may be offered. */
 static inline bool
 sort_path_enough_rows(double rows)
 {
 	return rows >= SORT_PATH_MIN_ROWS || hpsort_debug_sort == NODE_FORCE;
 }
 
-/* Whether sort support abbreviates what a path key sorts. */
+/* Returns true if the type's sort support abbreviates what a path key sorts by. */
 static inline bool
 sort_path_abbreviates(const PathKey *pathkey)
 {
@@ -84,15 +84,15 @@ sort_path_abbreviates(const PathKey *pathkey)
 }
 
 /*
- * A cheap test that excludes most queries: whether the first of these path keys, which
- * are not NIL, may be one that can be mapped.
+ * Returns false if the first of the path keys cannot be mapped: a cheap test that excludes most
+ * queries.  pathkeys must not be NIL.
  */
 static inline bool
 sort_path_may_map(const List *pathkeys)
 {
 	const PathKey *pathkey = linitial_node(PathKey, pathkeys);
 
-	/* Text is what most queries sort for which nothing can be mapped. */
+	/* Most queries that sort by a key that cannot be mapped sort by a text. */
 	if (pathkey->pk_opfamily == TEXT_BTREE_FAM_OID)
 		return sort_path_abbreviates(pathkey);
 	switch (pathkey->pk_opfamily)
@@ -112,7 +112,10 @@ sort_path_may_map(const List *pathkeys)
 	}
 }
 
-/* The same, and whether subpath is worth a look, too. */
+/*
+ * Returns false if sorting subpath by pathkeys need not be tried: it has few rows or parameters,
+ * or sort_path_may_map() excludes it.
+ */
 extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
 
 /*
@@ -123,25 +126,28 @@ extern bool sort_path_is_promising(const List *pathkeys, const Path *subpath);
 extern bool sort_path_find_columns(const Path *path, List *pathkeys, HpSortColumns *columns);
 
 /*
- * A path of rel that sorts subpath, whose columns these are.  bound: what limits
- * the rows read; NULL: nothing.  partial: of each worker its share.
+ * Returns a path of rel that sorts subpath by columns, which sort_path_find_columns() has found.
+ * bound limits the rows that are read; NULL: all are.  partial: each worker sorts its share.
  */
 extern Path *sort_path_make(PlannerInfo *root, RelOptInfo *rel, Path *subpath,
 							const HpSortColumns *columns, const HpSortBound *bound, bool partial);
 
-/* The same for all rows; NULL if subpath cannot be sorted by pathkeys, or is not promising. */
+/*
+ * Returns a path of rel that sorts all rows of subpath by pathkeys; NULL if they cannot be sorted
+ * by HpSort, or sort_path_is_promising() says no.
+ */
 extern Path *sort_path_try(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys,
 						   bool partial);
 
 /*
- * Whether a path's rows may stay where they are when they are sorted by its columns; bounded:
- * those of a LIMIT.  The executor asks in_place_is_allowed(), which knows better.
+ * Returns true if the planner expects that the rows of a path stay in place while they are sorted
+ * by columns.  bounded: a LIMIT bounds them.  The executor decides by in_place_is_allowed().
  */
 extern bool sort_path_columns_stay(PlannerInfo *root, const Path *path,
 								   const HpSortColumns *columns,
 								   bool bounded);
 
-/* Whether the mapped keys end in an abbreviation of a string. */
+/* Returns true if the last mapped key is the abbreviation of a string. */
 static inline bool
 sort_path_abbreviates_strings(const HpSortColumns *columns)
 {
@@ -149,7 +155,10 @@ sort_path_abbreviates_strings(const HpSortColumns *columns)
 														   columns->nmapped - 1));
 }
 
-/* Whether to abbreviate such a string takes long: unless its first bytes are all there is of it. */
+/*
+ * Returns true if the last mapped key is the abbreviation of a string, and is not just the
+ * string's first bytes: it then takes long to make.
+ */
 static inline bool
 sort_path_abbreviates_slowly(const HpSortColumns *columns)
 {
@@ -158,7 +167,7 @@ sort_path_abbreviates_slowly(const HpSortColumns *columns)
 									 list_nth_oid(columns->collations, columns->nmapped - 1));
 }
 
-/* An estimate of how many different values the first nkeys keys have together. */
+/* Returns an estimate of how many different values the first nkeys keys have together. */
 extern double sort_path_count_groups(PlannerInfo *root, Path *subpath, const HpSortColumns *columns,
 									 int nkeys);
 

@@ -2,13 +2,11 @@
  * path_bound.c
  *		What bounds the rows that a sort has to return (see path_bound.h).
  *
- * A condition on a window function in an outer query, rank <= 3, is known to core
- * before it plans the subquery with the window: it becomes the run condition of
- * the WindowAgg, which ends a group with the first row for which the condition is
- * false.  The topmost WindowAgg of a query returns no row for which it is false, so
- * that rows after it need not reach the WindowAgg at all, if no function of this
- * window looks at rows after the current one.  The windows below it have been
- * computed by then.
+ * Core makes a condition of an outer query on a window function, as rank <= 3, the run condition
+ * of the subquery's WindowAgg.  The WindowAgg ends a group with the first row for which the
+ * condition is false, and the topmost WindowAgg of a query does not return this row.  Rows behind
+ * it need not reach the topmost WindowAgg if none of its functions looks at rows behind the
+ * current one. Windows below it have been computed by then.
  */
 #include "postgres.h"
 
@@ -30,7 +28,7 @@
 #include "pg/nodes/sort/store/group_bound.h"
 #include "pg/values/value.h"
 
-/* Whether an expression, or a part of it, is among these; constants apart. */
+/* Returns true if an expression, or a part of it that is no constant, is a member of exprs. */
 static bool
 shares_expression(Node *node, void *exprs)
 {
@@ -42,9 +40,8 @@ shares_expression(Node *node, void *exprs)
 }
 
 /*
- * There is no bound either if a parameter of LIMIT or OFFSET is also a column of
- * target: setrefs.c would read it from that column, and LIMIT is evaluated before
- * there is a row.
+ * Returns no bound, too, if a parameter of LIMIT or OFFSET is also a column of target.  setrefs.c
+ * would have it read from this column, but LIMIT is evaluated before there is a row.
  */
 HpSortBound
 sort_path_limit(PlannerInfo *root, PathTarget *target)
@@ -100,8 +97,8 @@ sort_path_workers_know(const HpSortBound *bound)
 }
 
 /*
- * What a window function counts; GROUP_BOUND_NONE if it is none of those that look at earlier rows
- * alone.
+ * Returns what a window function counts; GROUP_BOUND_NONE unless it is one of the three that
+ * depend on no later row.
  */
 static GroupBoundKind
 counting_kind(const WindowFunc *function)
@@ -119,7 +116,7 @@ counting_kind(const WindowFunc *function)
 	}
 }
 
-/* Whether an expression has a function of this window that may depend on later rows. */
+/* Returns true if an expression has a function of this window that may depend on later rows. */
 static bool
 looks_ahead(Node *node, void *window)
 {
@@ -132,7 +129,7 @@ looks_ahead(Node *node, void *window)
 	return expression_tree_walker(node, looks_ahead, window);
 }
 
-/* Takes the bound from one condition of a WindowAgg; false if it gives none. */
+/* Sets *bound by one run condition of a WindowAgg; returns false if it bounds nothing. */
 static bool
 run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bound)
 {
@@ -161,7 +158,7 @@ run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bou
 		default:
 			return false;
 	}
-	/* Others may have run conditions as well, ntile() one of int4. */
+	/* Other functions may have run conditions, too, as ntile() with an int4. */
 	if (bound->kind == GROUP_BOUND_NONE || contain_mutable_functions(value) ||
 		contain_subplans(value) ||
 		contain_vars_of_level(value, 0))
@@ -179,7 +176,7 @@ run_condition_bound(PlannerInfo *root, const OpExpr *condition, HpSortBound *bou
 /* Options of a frame that ends with the current row. */
 #define FRAME_OF_ROW (FRAMEOPTION_ROWS | FRAMEOPTION_END_CURRENT_ROW)
 
-/* Of a WindowAgg. */
+/* Sets *bound by a WindowAgg; returns false if it keeps more than first rows of groups. */
 static bool
 window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 {
@@ -198,16 +195,16 @@ window_bound(PlannerInfo *root, const WindowAggPath *path, HpSortBound *bound)
 		return false;
 
 	/*
-	 * The WindowAgg also computes its list, which is not final yet, for the row that ends a
-	 * group; and for the rows after it that have been read to find where the frame ends, unless
-	 * it ends with the row itself.  From PostgreSQL 16 on it does with functions that only count
-	 * rows.
+	 * The WindowAgg computes its target list, which is not final yet, also for the row that ends
+	 * a group.  It computes it for later rows as well, if it has read them to find the end of the
+	 * frame.  It reads none if the frame ends with the current row, which from PostgreSQL 16 on
+	 * is so for functions that only count rows.
 	 */
 	bound->next = sort_path_may_fail(root->processed_tlist);
 	if (bound->next && (window->frameOptions & FRAME_OF_ROW) != FRAME_OF_ROW)
 		return false;
 
-	/* All rows are peers: ranks do not grow. */
+	/* Without ORDER BY all rows of a group are peers, so that ranks bound nothing. */
 	bound->pathkeys = make_pathkeys_for_sortclauses(root,
 													list_concat_copy(window->partitionClause,
 																	 window->orderClause),
@@ -261,6 +258,6 @@ sort_path_fit_group_bound(PlannerInfo *root, Path *subpath, const HpSortColumns 
 	each += bound->next;
 	bound->rows = clamp_row_est(Min(each * bound->groups, rows));
 
-	/* As in the executor: before so many rows have come none is dropped. */
+	/* The executor drops no row before GROUP_BOUND_FACTOR times the wanted rows have come. */
 	return bound->rows * GROUP_BOUND_FACTOR < rows || hpsort_debug_sort == NODE_FORCE;
 }

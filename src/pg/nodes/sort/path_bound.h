@@ -13,26 +13,28 @@
 #include "pg/nodes/sort/path.h"
 
 /*
- * The LIMIT and OFFSET of a query, if they count the very rows that are sorted, and
- * their values do not change during one execution; otherwise no bound.
+ * Returns the bound that LIMIT and OFFSET of a query are: no bound (exprs is NIL) unless they
+ * count the rows that are sorted, and their values do not change during one execution.
  */
 extern HpSortBound sort_path_limit(PlannerInfo *root, PathTarget *target);
 
 /*
- * Whether a worker can evaluate what bounds a sort: it gets no parameters but the statement's own.
+ * Returns true if a parallel worker can evaluate the bound: a worker gets the statement's
+ * parameters and no others.
  */
 extern bool sort_path_workers_know(const HpSortBound *bound);
 
 /*
- * What this path keeps of each group of the rows below it: a WindowAgg that
- * returns only the first rows, by a run condition, or a Unique.  False if it keeps
- * others, or if what it computes of these depends on the rest.
+ * Sets *bound to the first rows that path keeps of each group of its input: path is a WindowAgg
+ * with a run condition, or a Unique.  Returns false if it keeps other rows as well, or if what it
+ * computes of the first rows depends on later ones.
  */
 extern bool sort_path_group_bound(PlannerInfo *root, const Path *path, HpSortBound *bound);
 
 /*
- * Whether the bound is one for a sort of subpath, and worth it.  Sets its estimates, until
- * when rows are those of one group.
+ * Returns true if a sort of subpath by columns can obey a group bound, and gains by it.  Before
+ * the call bound->rows is the number of rows of one group; the call makes it that of all groups,
+ * and sets bound->groups.
  */
 extern bool sort_path_fit_group_bound(PlannerInfo *root, Path *subpath,
 									  const HpSortColumns *columns,

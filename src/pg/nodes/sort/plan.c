@@ -2,21 +2,17 @@
  * plan.c
  *		From the path of Custom Scan (HpSort) to its plan node (see plan.h).
  *
- * The node's custom_scan_tlist has to be one list while core finishes the plan,
- * and another one afterwards:
+ * The node needs one custom_scan_tlist while core finishes the plan, and another one afterwards:
  *
- * - setrefs.c finds the columns of a custom scan without a table in
- *   custom_scan_tlist, by comparing expressions.  For that, the list must have
- *   the child's expressions.
- * - EXPLAIN prints a column of this node, and of nodes above it, by the
- *   expression in custom_scan_tlist.  Child expressions cannot be printed
- *   there: one that is computed, by a window for instance, refers to columns
- *   that this node does not have, and a column of a set operation to a table
- *   that does not exist.  For EXPLAIN the list must refer to the child's columns,
- *   as a Sort's target list does.
+ * - setrefs.c finds the columns of a custom scan without a table in custom_scan_tlist, by
+ *   comparing expressions.  It needs the child's expressions in the list.
+ * - EXPLAIN prints a column of this node, and of nodes above it, by the expression in
+ *   custom_scan_tlist.  It cannot print the child's expressions: one that a window computes refers
+ *   to columns that this node does not have, and a column of a set operation to a table that does
+ *   not exist.  It needs references to the child's columns, as in a Sort's target list.
  *
- * Core has no hook between the two, so a planner hook changes the lists of such
- * nodes in plans that core has just finished.
+ * Core has no hook between the two steps, so that a planner hook changes the lists in plans that
+ * core has just finished.
  */
 #include "postgres.h"
 
@@ -31,9 +27,9 @@
 uint64		sort_node_plans_made = 0;
 
 /*
- * HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns.  The child may return more than its
- * path's target: up to PostgreSQL 18, core adds what a semijoin's Unique compares only when it
- * makes the plan.
+ * Returns HPSORT_PLAN_NUMBERS of a plan whose child returns ncolumns columns.  These may be more
+ * than its path's target has: up to PostgreSQL 18, core adds the columns that a semijoin's Unique
+ * compares when it makes the plan.
  */
 static List *
 numbers_of_plan(const List *of_path, int ncolumns)
@@ -45,7 +41,7 @@ numbers_of_plan(const List *of_path, int ncolumns)
 	return numbers;
 }
 
-/* The plan node of a path. */
+/* PlanCustomPath: makes the plan node of a path. */
 static Plan *
 sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			   List *custom_plans)
@@ -67,7 +63,7 @@ sort_node_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist
 			elog(ERROR, "could not find sort key %d in the input", attno);
 	}
 
-	/* Like a Sort, the node returns the child's rows, all of their columns. */
+	/* The node returns all columns of the child's rows, like a Sort. */
 	scan->scan.plan.targetlist = (List *) copyObject(child->targetlist);
 	scan->custom_scan_tlist = (List *) copyObject(child->targetlist);
 	scan->scan.plan.lefttree = child;
@@ -89,9 +85,9 @@ const CustomPathMethods sort_path_methods = {
 };
 
 /*
- * Has custom_scan_tlist refer to the child's columns, where an expression is not
- * a table's column.  A record refers to the child, too: EXPLAIN looks for the
- * names of its fields where the record was made, in a subquery.
+ * Replaces each expression in custom_scan_tlist that is not a table's column by a reference to the
+ * child's column.  A record is replaced, too: EXPLAIN looks for the names of its fields where the
+ * record was made, in a subquery.
  */
 static void
 refer_to_child(CustomScan *scan)
@@ -119,7 +115,10 @@ finish_plans(List *plans)
 		finish_plan((Plan *) lfirst(lc));
 }
 
-/* Finds HpSort nodes in a plan tree; core has walkers for expressions and states only. */
+/*
+ * Changes the lists of all HpSort nodes in a plan tree.  Core has walkers for expressions and for
+ * plan states, but none for plans.
+ */
 static void
 finish_plan(Plan *plan)
 {

@@ -14,13 +14,13 @@
 extern const CustomPathMethods sort_path_methods;
 
 /*
- * Plan nodes made by this process.  nodes/hooks.c has a plan finished if the
- * number has grown while it was made.  Where it has grown for another reason, a
- * function planned at plan time or an error, there is nothing to finish.
+ * How many HpSort plan nodes this process has made.  nodes/hooks.c calls sort_node_finish_plan()
+ * if the number has grown while a query was planned.  A function that is planned meanwhile, or an
+ * error, lets it grow as well; sort_node_finish_plan() then finds no node to change.
  */
 extern uint64 sort_node_plans_made;
 
-/* Finishes a plan with such nodes, after all of it has been made. */
+/* Changes the lists of HpSort nodes in a plan that core has finished (see plan.c). */
 extern void sort_node_finish_plan(PlannedStmt *stmt);
 
 #endif							/* HPSORT_PG_NODES_SORT_PLAN_H */

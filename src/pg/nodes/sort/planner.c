@@ -2,13 +2,14 @@
  * planner.c
  *		Offers Custom Scan (HpSort) to the planner wherever core would sort.
  *
- * ORDER BY is the upper relation of ordered rows, where core has put its own
- * sorts already, and HpSort's paths are added beside them.  Sorts below windows,
- * DISTINCT, GROUP BY and ordered aggregates never pass through there.  For these,
- * sorted paths are added to the base or join relation itself, and core takes
- * them as it takes an index.  Where keys, or rows, are computed only above the
- * joins, upper.c offers a copy of core's path with HpSort in it; for merge joins
- * join.c does so.
+ * Paths are offered in four places:
+ *
+ * - ORDER BY: beside core's sorts, in the upper relation of ordered rows.
+ * - Windows, DISTINCT, GROUP BY and ordered aggregates: as sorted paths of the base or join
+ *   relation, which core takes as it takes those of an index.
+ * - The same clauses where keys, or rows, are computed only above the joins: upper.c offers a copy
+ *   of core's path with HpSort in the place of the Sort.
+ * - Merge joins: join.c offers the join again, with inputs sorted by HpSort.
  *
  * Planning must not become slower for queries that have nothing to gain, so
  * every function that nodes/hooks.c calls returns after the cheapest test that tells.
@@ -32,13 +33,17 @@
 #include "pg/nodes/sort/upper.h"
 
 /*
- * Whether HpSort can gain anything with a bound.  A bounded sort of rows that are copied makes no
- * abbreviations, and compares rows as core's does: there is nothing to gain if nothing else is
- * mapped.  Of rows that stay it makes them, but to abbreviate a string of other collations than C
- * takes as long as to copy a row.  Processor time of LIMIT 10 of 2e6 rows, ms, HpSort and core:
- * uuid 72 and 136, numeric 195 and 365, interval 75 and 147 (Intel Xeon, two cores of a virtual
- * machine, PostgreSQL 18).  By a text in C core's sort takes 1.06 to 1.34 times as long, of 1,000
- * to 100,000 rows; but in PostgreSQL 19, which reads columns of rows faster, 0.81 to 1.07 times.
+ * Returns true if HpSort can gain anything where a LIMIT bounds the rows.  It cannot if the only
+ * mapped key is an abbreviation, except of rows that stay in place:
+ *
+ * - A bounded sort of rows that are copied makes no abbreviations, and compares rows as core does.
+ * - For rows in place it makes abbreviations.  Abbreviating a string of a collation other than C
+ *   takes as long as copying a row, so that strings gain nothing.
+ *
+ * Processor time of LIMIT 10 of 2e6 rows in place, ms, HpSort and core: uuid 72 and 136, numeric
+ * 195 and 365, interval 75 and 147 (Intel Xeon, two cores of a virtual machine, PostgreSQL 18).
+ * By a text in C, core's sort of 1,000 to 100,000 rows takes 1.06 to 1.34 times as long as HpSort,
+ * and 0.81 to 1.07 times in PostgreSQL 19, which reads columns of rows faster.
  */
 static bool
 bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
@@ -51,7 +56,7 @@ bound_is_worth_it(PlannerInfo *root, const Path *path, const HpSortBound *bound,
 		 sort_path_columns_stay(root, path, columns, true));
 }
 
-/* Offers a path of the ordered rows, with their target. */
+/* Offers a path of the ordered rows, with the target list that they must have. */
 static void
 add_ordered_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path, PathTarget *target)
 {
@@ -60,7 +65,7 @@ add_ordered_path(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path, PathTar
 	add_path(ordered_rel, path);
 }
 
-/* ORDER BY by workers: each sorts its share, and a Gather Merge merges these. */
+/* Offers ORDER BY by parallel workers: each sorts its share, and a Gather Merge merges them. */
 static void
 add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel,
 						  PathTarget *target)
@@ -89,7 +94,7 @@ add_parallel_ordered_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *
 	add_ordered_path(root, ordered_rel, path, target);
 }
 
-/* ORDER BY: core has offered all of its own paths. */
+/* Offers paths for ORDER BY, after core has offered all of its own. */
 static void
 add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
@@ -105,8 +110,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 		return;
 
 	/*
-	 * A LIMIT above this query is told to core's Sort when it runs, but not to a custom scan:
-	 * sorting everything would take longer than keeping a few rows.
+	 * The executor passes a LIMIT above this query on to core's Sort, but not to a custom scan.
+	 * HpSort would sort all rows where core's Sort keeps only a few.
 	 */
 	if (root->parse->limitCount == NULL && root->tuple_fraction >= 1.0 &&
 		root->tuple_fraction < input->rows / 2 && hpsort_debug_sort != NODE_FORCE)
@@ -128,8 +133,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_
 }
 
 /*
- * A copy of path, sorted by pathkeys; NULL if path is in that order already, or
- * cannot be sorted or copied.
+ * Returns HpSort by pathkeys over a copy of path; NULL if path is in that order already, or cannot
+ * be sorted or copied.
  */
 static Path *
 make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys, bool partial)
@@ -143,7 +148,7 @@ make_sorted_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys,
 	return path ? sort_path_make(root, rel, path, &columns, NULL, partial) : NULL;
 }
 
-/* Offers the relation's rows sorted by pathkeys, if they are not yet. */
+/* Offers the rows of a relation sorted by pathkeys, serially and by workers. */
 static void
 add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 {
@@ -165,25 +170,25 @@ add_sorted_paths(PlannerInfo *root, RelOptInfo *rel, List *pathkeys)
 }
 
 /*
- * Whether something other than ORDER BY wants the rows of the query in order.  The list of columns
- * is computed above rows that a relation returns in order, while core's sort for DISTINCT has it
- * computed below, of all rows.
+ * Returns true if something other than ORDER BY wants the rows of the query in order.  For
+ * DISTINCT it returns false if the target list must be computed for all rows (computed.h): above a
+ * sorted relation it would be computed for the rows that are read, below core's Sort for all.
  */
 static bool
 wants_order_below(PlannerInfo *root, const RelOptInfo *rel)
 {
 	if (root->query_pathkeys == NIL)
 		return false;
-	/* DISTINCT may want the very order of ORDER BY, and is done before it. */
+	/* DISTINCT comes before ORDER BY, and may want the order of ORDER BY. */
 	if (root->parse->distinctClause != NIL)
 		return !sort_path_must_compute(root, rel, root->processed_tlist);
 	return root->query_pathkeys != root->sort_pathkeys;
 }
 
 /*
- * Whether a set operation wants the rows in order, and they have few different values: for core
- * all rows of a UNION are different, so that it takes a hash table, where that is small, to be
- * larger than memory.
+ * Returns true if a set operation wants the rows in order, and they have few different values.
+ * HpSort is not offered then.  Core takes all rows of a UNION to be different, so that it expects
+ * a hash table larger than memory and would prefer sorted rows to a hash table that is small.
  */
 static bool
 has_few_for_set_operation(PlannerInfo *root, RelOptInfo *rel)
@@ -238,8 +243,8 @@ sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 }
 
 /*
- * Offers paths of a base relation, or a join, of all tables of a query that wants its
- * rows in an order that may be mapped.
+ * Offers sorted paths of the relation that has all tables of the query: a base relation or a join.
+ * The query must want its rows in an order whose first key may be mapped.
  */
 static void
 add_scan_join_paths(PlannerInfo *root, RelOptInfo *rel)

@@ -11,14 +11,14 @@
 
 #include "pg/guc.h"
 
-/* The quick way out: whether plans may have the node at all. */
+/* Returns true if plans may have the node at all: the quick way out of the hooks. */
 static inline bool
 sort_node_enabled(void)
 {
 	return hpsort_enable_sort && hpsort_debug_sort != NODE_FORBID;
 }
 
-/* Likewise, for sort_node_upper_paths: the final rows are never sorted. */
+/* Returns true if sort_node_upper_paths has to be called: the final rows are never sorted. */
 static inline bool
 sort_node_wants_upper(UpperRelationKind stage)
 {
@@ -26,9 +26,8 @@ sort_node_wants_upper(UpperRelationKind stage)
 }
 
 /*
- * For create_upper_paths_hook, set_rel_pathlist_hook (where the query wants its
- * rows in some order) and set_join_pathlist_hook: these offer the node beside
- * core's paths.
+ * Each of these offers the node beside core's paths.  They are for create_upper_paths_hook,
+ * set_rel_pathlist_hook (if the query wants its rows in some order) and set_join_pathlist_hook.
  */
 extern void sort_node_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 								  RelOptInfo *input_rel, RelOptInfo *output_rel);

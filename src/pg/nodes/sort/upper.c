@@ -3,17 +3,15 @@
  *		Custom Scan (HpSort) in the place of a Sort below windows, DISTINCT and
  *		groups (see upper.h).
  *
- * Core has built a chain of paths with one input each, and one of them, at the
- * end or in between, is a Sort.  A copy of the chain down to the Sort is offered,
- * with HpSort's path in the place of the Sort; add_path() keeps what is cheaper.
- * Core's chain stays as it is.
+ * Core builds a chain of paths with one input each, one of which is a Sort.  A copy of the chain
+ * down to the Sort is offered, with HpSort's path in the place of the Sort, and add_path() keeps
+ * what is cheaper.  Core's chain stays as it is.
  *
- * A sort below groups is not offered where it would only take the place of core's hash table that
- * core overestimates.  Core takes an expression to have as many values as its column, and a hash
- * table of 700 days for one that does not fit into memory.
- *
- * Where the path at the end of a chain keeps only the first rows of each group, a
- * copy of it is offered, too, over a HpSort that returns no others.
+ * - Below groups, no copy is offered where core's hash table would be cheaper and core expects too
+ *   much of it.  Core takes an expression to have as many values as its column, and so expects that
+ *   a hash table of 700 days does not fit into memory.
+ * - If the path at the end of the chain keeps only the first rows of each group, a second copy is
+ *   offered, over a HpSort that returns no other rows.
  */
 #include "postgres.h"
 
@@ -31,14 +29,14 @@
 #include "pg/nodes/sort/path_bound.h"
 #include "pg/nodes/sort/upper.h"
 
-/* A path with one input, which is at the same offset in all kinds of them. */
+/* A path with one input: in all kinds of these paths the input has one offset. */
 typedef struct ChainPath
 {
 	Path		path;
 	Path	   *subpath;
 } ChainPath;
 
-/* Whether a path is a link of such a chain. */
+/* Returns true if a path has one input, and so is a link of a chain. */
 static bool
 is_chain_link(const Path *path)
 {
@@ -65,7 +63,7 @@ is_chain_link(const Path *path)
 	}
 }
 
-/* Whether a path reads all of its input before it returns anything. */
+/* Returns true if a path reads all of its input before it returns its first row. */
 static bool
 reads_all(const Path *path)
 {
@@ -73,7 +71,7 @@ reads_all(const Path *path)
 		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy != AGG_SORTED);
 }
 
-/* A copy of path over another one. */
+/* Returns a copy of path whose input is sub, with the costs adjusted. */
 static Path *
 copy_over(const Path *path, Path *sub)
 {
@@ -93,7 +91,7 @@ copy_over(const Path *path, Path *sub)
 	return copy;
 }
 
-/* A copy of path with every Sort replaced that can be; NULL if none can. */
+/* Returns a copy of path with each Sort replaced by HpSort that can be; NULL if none can. */
 static Path *
 replace_sorts(PlannerInfo *root, Path *path)
 {
@@ -117,7 +115,10 @@ replace_sorts(PlannerInfo *root, Path *path)
 	return sub ? copy_over(path, sub) : NULL;
 }
 
-/* What the groups of a path cost in the order of ORDER BY, if those of sorted are in this order. */
+/*
+ * Returns the total cost of a path of groups; with a Sort for ORDER BY above it if the groups of
+ * sorted, which it is compared with, come in this order.
+ */
 static Cost
 cost_in_order(PlannerInfo *root, RelOptInfo *rel, Path *path, const Path *sorted)
 {
@@ -127,8 +128,8 @@ cost_in_order(PlannerInfo *root, RelOptInfo *rel, Path *path, const Path *sorted
 }
 
 /*
- * A path of core's that groups by a hash table, with as many groups as there are by hpsort's
- * estimate; NULL if that is core's.
+ * Returns core's path of a hash aggregation again, with the number of groups that hpsort expects;
+ * NULL if hpsort expects no fewer groups than core.
  */
 static Path *
 estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
@@ -148,8 +149,9 @@ estimate_hashed(PlannerInfo *root, RelOptInfo *rel, const AggPath *hashed)
 }
 
 /*
- * Whether core would group by a hash table, not as path does, and would take less time for it than
- * copy, as there are fewer groups than core thinks.
+ * Returns true if a hash aggregation of the relation would be cheaper than copy, which is path with
+ * HpSort, once it gets the number of groups that hpsort expects.  Only hash aggregations count that
+ * core takes to be no dearer than path, and so would use without HpSort.
  */
 static bool
 hashing_is_cheaper(PlannerInfo *root, RelOptInfo *rel, const Path *path, const Path *copy)
@@ -175,7 +177,7 @@ hashing_is_cheaper(PlannerInfo *root, RelOptInfo *rel, const Path *path, const P
 	return false;
 }
 
-/* The rows of a path sorted, but only the first of each group; NULL if they cannot be. */
+/* Returns HpSort over subpath that keeps the first rows of each group; NULL if it cannot. */
 static Path *
 sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, HpSortBound bound,
 			bool partial)
@@ -190,7 +192,10 @@ sort_groups(PlannerInfo *root, RelOptInfo *rel, Path *subpath, List *pathkeys, H
 	return sort_path_make(root, rel, subpath, &columns, &bound, partial);
 }
 
-/* The same by workers, each of which keeps the first rows of each group of its share. */
+/*
+ * Returns sort_groups() by parallel workers below a Gather Merge: each worker keeps the first rows
+ * of each group of its share.  NULL if it cannot be done.
+ */
 static Path *
 sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *target,
 						List *pathkeys,
@@ -214,8 +219,8 @@ sort_groups_in_parallel(PlannerInfo *root, RelOptInfo *input_rel, PathTarget *ta
 }
 
 /*
- * Adds to paths copies of a path that keeps only the first rows of each group, over HpSort
- * that returns no others.
+ * Appends to paths up to two copies of path, which keeps only the first rows of each group.  Their
+ * input is a HpSort that returns only these rows: a serial one, and one by workers.
  */
 static List *
 bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
@@ -230,7 +235,7 @@ bound_groups(PlannerInfo *root, RelOptInfo *input_rel, Path *path, List *paths)
 		!sort_path_group_bound(root, path, &bound))
 		return paths;
 
-	/* In its order by another way, an index for instance: the order may be one by more keys. */
+	/* An input in order by other means, as an index, may be in the order of more keys. */
 	if (bound.pathkeys)
 		pathkeys = bound.pathkeys;
 	if (IsA(old, SortPath))
@@ -258,7 +263,7 @@ sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *re
 	List	   *paths = NIL;
 	ListCell   *lc;
 
-	/* Made first, and then added, because add_path() may free paths of the list. */
+	/* All copies are made before the first is added: add_path() may free paths of the list. */
 	foreach(lc, rel->pathlist)
 	{
 		Path	   *path = (Path *) lfirst(lc);

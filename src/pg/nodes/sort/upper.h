@@ -11,9 +11,9 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Offers, for each path of an upper relation that sorts first, one in which HpSort
- * does; and for those that keep only the first rows of each group, one in which HpSort
- * returns no others.  input_rel: whose rows the relation is made of.
+ * Offers, for each path of an upper relation that has a Sort below it, a copy with HpSort in its
+ * place.  For each path that keeps only the first rows of each group it also offers a copy over a
+ * HpSort that returns only these rows.  input_rel is the relation that rel is computed from.
  */
 extern void sort_path_replace_sorts(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *rel);
 

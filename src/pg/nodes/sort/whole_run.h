@@ -18,9 +18,8 @@
 extern void whole_run_init(void);
 
 /*
- * Returns whether the current call of the executor is the last one that returns rows of
- * the query of estate.  It is not if the caller has asked for a number of rows, or may
- * read rows backward.
+ * Returns true if the current call of the executor is the last one that returns rows of the query
+ * of estate.  It is not if the caller has asked for a number of rows, or may read rows backward.
  */
 extern bool whole_run(const EState *estate);
 
