@@ -3,8 +3,7 @@
  * context.cuh
  *	  What all of cuda/ is built on: errors, contexts, device memory, streams.
  *
- * Included by every file of cuda/ but regime*.c.  Knows CUDA and memory, and not how keys are
- * sorted.
+ * For every .cu file.  Knows CUDA and memory, and not how keys are sorted.
  *
  * Inside cuda/ an error is a C++ exception of type Failure, and a DeviceBuffer owns device
  * memory, so that every error path frees what it took.  No exception leaves the library: each
