@@ -3,8 +3,8 @@
  * runs.cu
  *	  Runs to keys, and sorted keys to runs.
  *
- * Runs are the 0-compressed histogram C, iC of [2021].  Their expansion replaces the paper's
- * second histogram and second prefix sum (Algorithm 5, lines 16 to 18).
+ * Runs are the 0-compressed histogram C, iC of Kozakai, Fujimoto, Wada 2021.  Their expansion
+ * replaces the paper's second histogram and second prefix sum (Algorithm 5, lines 16 to 18).
  *
  *-------------------------------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * few_distinct.cu
  *	  Regime FEW_DISTINCT: few distinct values, anywhere in 2^32.
  *
- * 0-compressed H-P ([2021] Kozakai, Fujimoto, Wada, Algorithm 5) without the work that grows with
+ * 0-compressed H-P (Kozakai, Fujimoto, Wada 2021, Algorithm 5) without the work that grows with
  * the range: only bins that occur exist, in a hash table in shared memory.  The counts C and the
  * values iC are made at once, and the bins A never exist.
  *
@@ -541,7 +541,7 @@ Sampling::result()
 }
 
 /*
- * [2021] Algorithm 5's C and iC of keys anywhere in 2^32.  All kernels are put on the stream
+ * Algorithm 5's C and iC of keys anywhere in 2^32.  All kernels are put on the stream
  * without a wait.  The one wait, at the end, brings the number of runs and whether the attempt
  * was abandoned.  Keys are read once; a block reads no further than to the overflow of its table.
  */

@@ -5,10 +5,10 @@
  *
  * Values of 1, 2 or 4 bytes are read as they are and never unpacked in memory.
  *
- * [2021] Algorithm 5, line 1, as in shared_histogram.cu: a block has all bins in its shared
- * memory and adds them to the common ones once.  Only the reading differs: a thread has up to 64
- * values in flight instead of 16 keys.  Equal values of a warp cost nothing extra
- * (ATOMS.POPC.INC).
+ * Kozakai, Fujimoto, Wada 2021, Algorithm 5, line 1, as in shared_histogram.cu: a block has all
+ * bins in its shared memory and adds them to the common ones once.  Only the reading differs: a
+ * thread has up to 64 values in flight instead of 16 keys.  Equal values of a warp cost nothing
+ * extra (ATOMS.POPC.INC).
  *
  *-------------------------------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * shared_histogram.cu
  *	  Regime SHARED_HISTOGRAM: all bins fit in a block's shared memory.
  *
- * [2021] Kozakai, Fujimoto, Wada, Algorithm 5 (0-compressed H-P), reshaped to read each key once:
+ * Kozakai, Fujimoto, Wada 2021, Algorithm 5 (0-compressed H-P), reshaped to read each key once:
  *
  * - Line 1: every block counts its share of the keys in its own shared memory and adds its bins
  *   to the common ones once.  Equal keys of a warp do not conflict (the paper's "sum" write),
@@ -259,7 +259,7 @@ shared_crew_blocks(const HpsortCudaLimits &limits)
 	return static_cast<uint32_t>(clusters) * HistogramTuning::large_crew;
 }
 
-/* [2021] Algorithm 5, lines 1 to 15: C, as starts, and iC.  32-bit common bins halve the atomics'
+/* Algorithm 5, lines 1 to 15: C, as starts, and iC.  32-bit common bins halve the atomics'
  * bytes; from 2^32 keys on a count may need 64 bits. */
 void
 shared_runs(const SortInput &input, const Runs &runs)

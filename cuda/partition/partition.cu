@@ -3,7 +3,7 @@
  * partition.cu
  *	  Regime PARTITION: ranges wider than shared memory, keys dense in them.
  *
- * The bucket step of [2019] Zhang and Wu (and of Chen et al.) before the histogram:
+ * The bucket step of Zhang and Wu 2012 (and of Chen et al. 2009) before the histogram:
  *
  * - Keys are moved to buckets, intervals of 2^shift bins each (scatter.cu).
  * - plan_kernel turns the buckets' sizes into places and a list of work items.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scatter.cu
- *	  Keys to buckets: the bucket step of [2019] Zhang and Wu (and of Chen et al.).
+ *	  Keys to buckets: the bucket step of Zhang and Wu 2012 (and of Chen et al. 2009).
  *
  * A tile's keys are brought into the order of buckets in shared memory, so that neighbouring
  * threads write to neighbouring places.  Only a key's low `shift` bits are moved, in two bytes;
