@@ -85,10 +85,8 @@ fail_cuda(cudaError_t cuda_error, const char *what)
 	throw failure;
 }
 
-/*
- * Functions of the driver that the runtime has no call for.  They are looked up at run time,
- * because the library is linked on hosts without a driver.
- */
+/* Functions of the driver that the runtime has no call for.  They are looked up at run time,
+ * because the library is linked on hosts without a driver. */
 struct Driver
 {
 	PFN_cuInit_v2000 init = nullptr;
@@ -143,10 +141,8 @@ check_driver(CUresult result, int ordinal)
 	throw failure;
 }
 
-/*
- * Returns the driver's functions, looked up at the first call.  If the look-up throws, the next
- * call tries again.
- */
+/* Returns the driver's functions, looked up at the first call.  If the look-up throws, the next
+ * call tries again. */
 static const Driver &
 driver()
 {
@@ -155,10 +151,8 @@ driver()
 	return driver;
 }
 
-/*
- * Returns the device's primary context, which the runtime uses, too.  It stays retained until the
- * process ends, as the runtime's does.
- */
+/* Returns the device's primary context, which the runtime uses, too.  It stays retained until the
+ * process ends, as the runtime's does. */
 static CUcontext
 primary_context(int ordinal)
 {
@@ -198,10 +192,8 @@ fill_error(HpsortCudaError *err, const HpsortCudaError &from)
 		*err = from;
 }
 
-/*
- * The bytes are counted as used before the driver is asked for them, so that two threads together
- * cannot exceed the limit.  They are taken back if the driver has no memory.
- */
+/* The bytes are counted as used before the driver is asked for them, so that two threads together
+ * cannot exceed the limit.  They are taken back if the driver has no memory. */
 DeviceBuffer::DeviceBuffer(HpsortCuda *context, cudaStream_t stream,
 						   uint64_t bytes, const char *what)
 	: context_(context), stream_(stream)

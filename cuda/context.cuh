@@ -38,19 +38,15 @@ struct Failure
 	HpsortCudaError error;
 };
 
-/*
- * fail() throws an error that is not CUDA's; fail_cuda() throws CUDA's error while doing `what`;
- * fail_outside() throws OUT_OF_BOUNDS for a key outside lo to hi.
- */
+/* fail() throws an error that is not CUDA's; fail_cuda() throws CUDA's error while doing `what`;
+ * fail_outside() throws OUT_OF_BOUNDS for a key outside lo to hi. */
 [[noreturn]] void fail(HpsortCudaCode code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 [[noreturn]] void fail_cuda(cudaError_t cuda_error, const char *what);
 [[noreturn]] void fail_outside(int32_t key, int32_t lo, int32_t hi);
 
-/*
- * Throws if a call of CUDA failed.  `what` is the thing being done, for the error's text ("copy a
- * chunk").
- */
+/* Throws if a call of CUDA failed.  `what` is the thing being done, for the error's text ("copy a
+ * chunk"). */
 inline void
 check(cudaError_t cuda_error, const char *what)
 {
@@ -218,10 +214,8 @@ private:
 	char	   *end_;
 };
 
-/*
- * A verdict in pinned memory, which kernels write to directly: no copy and no extra launch.  The
- * context keeps verdicts for reuse.
- */
+/* A verdict in pinned memory, which kernels write to directly: no copy and no extra launch.  The
+ * context keeps verdicts for reuse. */
 class VerdictSlot
 {
 public:
@@ -346,10 +340,8 @@ private:
 	cudaStream_t stream_ = nullptr;
 };
 
-/*
- * Runs body.  Returns HPSORT_CUDA_OK, or the code of what body throws, and fills *err, which may
- * be null.
- */
+/* Runs body.  Returns HPSORT_CUDA_OK, or the code of what body throws, and fills *err, which may
+ * be null. */
 template <typename Body>
 HpsortCudaCode
 guarded(HpsortCudaError *err, Body body) noexcept

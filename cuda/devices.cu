@@ -31,10 +31,8 @@ attribute(cudaDeviceAttr which, int ordinal)
 	return value;
 }
 
-/*
- * Reads all that the choice of a regime depends on, so that a choice can be repeated on a host
- * without this device.
- */
+/* Reads all that the choice of a regime depends on, so that a choice can be repeated on a host
+ * without this device. */
 static void
 read_limits(int ordinal, HpsortCudaLimits *limits)
 {
@@ -130,10 +128,8 @@ hpsort_cuda_device_info(int ordinal, HpsortCudaDeviceInfo *info,
 	});
 }
 
-/*
- * What a device lacks for good (a kernel image, memory pools, cooperative launches) is an error
- * here and not in the middle of a job.
- */
+/* What a device lacks for good (a kernel image, memory pools, cooperative launches) is an error
+ * here and not in the middle of a job. */
 extern "C" HpsortCudaCode
 hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 				 HpsortCudaError *err)
@@ -195,10 +191,8 @@ hpsort_cuda_open(int ordinal, uint64_t memory_limit, HpsortCuda **result,
 	});
 }
 
-/*
- * Waits for the device, because calls on a caller's stream may still use memory of the pool.  The
- * object itself is deleted even after a sticky error.
- */
+/* Waits for the device, because calls on a caller's stream may still use memory of the pool.  The
+ * object itself is deleted even after a sticky error. */
 extern "C" void
 hpsort_cuda_close(HpsortCuda *context)
 {
@@ -239,10 +233,8 @@ hpsort_cuda_memory(HpsortCuda *context, uint64_t *used, uint64_t *peak,
 		context->peak = context->used;
 }
 
-/*
- * Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold stays.
- * Memory whose release still waits for its stream may stay, too.
- */
+/* Gives what the pool keeps for reuse back to the driver.  Memory that buffers hold stays.
+ * Memory whose release still waits for its stream may stay, too. */
 extern "C" HpsortCudaCode
 hpsort_cuda_trim(HpsortCuda *context, HpsortCudaError *err)
 {
@@ -287,10 +279,8 @@ hpsort_cuda_pinned_free(HpsortCuda *context, void *memory)
 	});
 }
 
-/*
- * For memory that several processes map (a memfd), of which one pins it.  Pinning is faster if
- * the pages have been touched before.
- */
+/* For memory that several processes map (a memfd), of which one pins it.  Pinning is faster if
+ * the pages have been touched before. */
 extern "C" HpsortCudaCode
 hpsort_cuda_pin(HpsortCuda *context, void *memory, size_t bytes,
 				HpsortCudaError *err)

@@ -65,18 +65,14 @@ struct RowsUse
 	HpsortCudaRange *ranges() const { return reinterpret_cast<HpsortCudaRange *>(counts() + 1); }
 };
 
-/*
- * Waits until all rows have been made keys, and corrects the job's number of keys.  Fails with
- * OUT_OF_BOUNDS if a row had a value outside the layout.
- */
+/* Waits until all rows have been made keys, and corrects the job's number of keys.  Fails with
+ * OUT_OF_BOUNDS if a row had a value outside the layout. */
 void		settle_rows(HpsortCudaJob *job);
 
 } /* namespace hpsort */
 
-/*
- * A job.  Members are destroyed from the last to the first.  The streams come first, because the
- * buffers give their memory back in the streams' order.
- */
+/* A job.  Members are destroyed from the last to the first.  The streams come first, because the
+ * buffers give their memory back in the streams' order. */
 struct HpsortCudaJob
 {
 	HpsortCudaJob(HpsortCuda *of, const HpsortCudaSpec &wanted)
@@ -131,10 +127,8 @@ struct HpsortCudaJob
 namespace hpsort
 {
 
-/*
- * Fails with CANCELLED if the job was cancelled.  Called between steps; no kernel on its way is
- * interrupted.
- */
+/* Fails with CANCELLED if the job was cancelled.  Called between steps; no kernel on its way is
+ * interrupted. */
 inline void
 check_cancelled(const HpsortCudaJob *job)
 {
@@ -142,10 +136,8 @@ check_cancelled(const HpsortCudaJob *job)
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 }
 
-/*
- * Runs body for a call on a job, with the job's device current.  Returns the call's code; a
- * cancelled job gives CANCELLED.
- */
+/* Runs body for a call on a job, with the job's device current.  Returns the call's code; a
+ * cancelled job gives CANCELLED. */
 template <typename Body>
 HpsortCudaCode
 job_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
@@ -178,10 +170,8 @@ job_change(HpsortCudaJob *job, HpsortCudaError *err, Body body)
 	return code;
 }
 
-/*
- * Returns whether a copy from this memory may still read it when cudaMemcpyAsync() has returned,
- * although the memory is not pinned.  Where the driver has to stage the memory, it does not.
- */
+/* Returns whether a copy from this memory may still read it when cudaMemcpyAsync() has returned,
+ * although the memory is not pinned.  Where the driver has to stage the memory, it does not. */
 inline bool
 is_read_in_place(const HpsortCudaJob *job, const void *memory)
 {
@@ -193,10 +183,8 @@ is_read_in_place(const HpsortCudaJob *job, const void *memory)
 	return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-/*
- * Returns whether memory is on the job's device.  Fails with BAD_ARGUMENT if it is on another
- * device.
- */
+/* Returns whether memory is on the job's device.  Fails with BAD_ARGUMENT if it is on another
+ * device. */
 inline bool
 is_on_device(const HpsortCudaJob *job, const void *memory)
 {

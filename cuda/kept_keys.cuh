@@ -34,16 +34,12 @@ public:
 	KeptKeys(HpsortCuda *context, cudaStream_t copy, cudaStream_t compute)
 		: context_(context), copy_(copy), compute_(compute) {}
 
-	/*
-	 * prepares for the first key; if expected is the final number of keys, no key is moved later
-	 */
+	/* prepares for the first key; if expected is the final number of keys, no key is moved later */
 	void		open(uint64_t expected);
 	/* makes room for this many keys in all */
 	void		reserve(uint64_t keys);
-	/*
-	 * Adds n keys, the first of which is number `first` of the job.  Only puts work on the
-	 * streams; copied is recorded behind the last reading of the caller's memory.
-	 */
+	/* Adds n keys, the first of which is number `first` of the job.  Only puts work on the
+	 * streams; copied is recorded behind the last reading of the caller's memory. */
 	void		add(const int32_t *keys, uint64_t n, uint64_t first, Event *copied);
 	/*
 	 * Takes note of n more keys, the first of which is number `first` of the job.  There must be
@@ -52,10 +48,8 @@ public:
 	 */
 	void		note(uint64_t n, uint64_t first);
 
-	/*
-	 * Corrects the number of all keys to n, after fewer keys than noted were written.  Nobody may
-	 * ask for the numbers of these keys (write_rows()).
-	 */
+	/* Corrects the number of all keys to n, after fewer keys than noted were written.  Nobody may
+	 * ask for the numbers of these keys (write_rows()). */
 	void		end_at(uint64_t n) { n_ = n; }
 	bool		has_room(uint64_t keys) const { return keys <= capacity_; }
 	Bounds	   *bounds() const { return bounds_.as<Bounds>(); }

@@ -83,10 +83,8 @@ void		packed_close(HpsortCuda *context);
 
 } /* namespace hpsort */
 
-/*
- * The public, opaque packed values.  Everything that adding them to a job reads is in one cache
- * line, because a job is given tens of thousands of them.
- */
+/* The public, opaque packed values.  Everything that adding them to a job reads is in one cache
+ * line, because a job is given tens of thousands of them. */
 struct alignas(64) HpsortCudaPacked
 {
 	HpsortCuda *context = nullptr;

@@ -53,10 +53,8 @@ extern "C" {
 /* Zeroed bytes in the workspace of the passes (Sweeps::zeroed) that the caller may use. */
 #define REGIME_SWEEP_ZEROED	8448
 
-/*
- * Most keys whose positions are counted in 32 bits.  expand_block() rounds the last position up
- * to a tile, and the result must not wrap around to 0.
- */
+/* Most keys whose positions are counted in 32 bits.  expand_block() rounds the last position up
+ * to a tile, and the result must not wrap around to 0. */
 #define REGIME_POSITIONS_MAX	((uint64_t) UINT32_MAX - 1024)
 
 /* Parts of packed values that one launch is given at most, and the bytes of a part. */
@@ -66,10 +64,8 @@ extern "C" {
 /* Bytes of a slice of the output on its way to host memory (two slices are used). */
 #define REGIME_READ_SLICE		((uint64_t) 16 << 20)
 
-/*
- * Returns the bytes of the tables of packed values of this many parts.  If one table cannot hold
- * all parts, there are two, which take turns.
- */
+/* Returns the bytes of the tables of packed values of this many parts.  If one table cannot hold
+ * all parts, there are two, which take turns. */
 extern uint64_t regime_packed_bytes(uint64_t parts);
 
 /* The shape of one input, so far as it is known. */
@@ -218,18 +214,14 @@ extern uint64_t regime_few_distinct_most(const HpsortCudaLimits *limits,
 /* PARTITION: returns the most buckets that one pass can write to on this device. */
 extern uint32_t regime_partition_max_buckets(const HpsortCudaLimits *limits);
 
-/*
- * PARTITION: returns the keys of a tile that is scattered to buckets that have not been counted.
- */
+/* PARTITION: returns the keys of a tile that is scattered to buckets that have not been counted. */
 extern uint32_t regime_partition_tile(uint64_t n);
 
 /* PARTITION: returns the words of shared memory that scattering to uncounted buckets takes. */
 extern uint32_t regime_partition_words(uint64_t n, uint32_t buckets);
 
-/*
- * PARTITION: returns how many keys a bucket's own extent has room for.  0 means that buckets are
- * counted first and have no extents.
- */
+/* PARTITION: returns how many keys a bucket's own extent has room for.  0 means that buckets are
+ * counted first and have no extents. */
 extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t n,
 										uint32_t buckets);
 
@@ -238,10 +230,8 @@ extern uint64_t regime_partition_extent(const HpsortCudaLimits *limits, uint64_t
 extern uint64_t regime_partition_further(uint64_t n, uint64_t extent);
 extern uint64_t regime_partition_slots(uint64_t n, uint64_t extent);
 
-/*
- * PARTITION: return the number of keys above which a bucket is crowded, the keys of a segment of
- * a crowded bucket, and the most work items.
- */
+/* PARTITION: return the number of keys above which a bucket is crowded, the keys of a segment of
+ * a crowded bucket, and the most work items. */
 extern uint64_t regime_partition_crowd(uint64_t n, uint32_t buckets);
 extern uint64_t regime_partition_segment(uint64_t n, uint32_t buckets, uint32_t shift);
 extern uint64_t regime_partition_items(uint64_t n, uint32_t buckets);

@@ -51,10 +51,8 @@ partition_rest_bytes(uint64_t n, uint32_t shift, uint32_t buckets)
 		round_up((crowded << shift) * sizeof(uint32_t), 256) + 4096;
 }
 
-/*
- * Returns the bytes of residues in extents: each bucket's own, the further ones, and the table of
- * further ones.
- */
+/* Returns the bytes of residues in extents: each bucket's own, the further ones, and the table of
+ * further ones. */
 static uint64_t
 extents_bytes(uint64_t n, uint32_t buckets, uint64_t extent)
 {
@@ -115,10 +113,8 @@ regime_ranks_bytes(uint64_t n)
 		regime_sweep_bytes(n, 2) + (n >> 23) * 1024 + 65536;
 }
 
-/*
- * Returns whether a job counts its keys.  Such a job keeps no keys unless a permutation is
- * wanted.
- */
+/* Returns whether a job counts its keys.  Such a job keeps no keys unless a permutation is
+ * wanted. */
 static int
 is_narrow(const HpsortCudaLimits *limits, const HpsortCudaSpec *spec)
 {
@@ -153,10 +149,8 @@ wide_bytes(const HpsortCudaLimits *limits, uint64_t n)
 	{
 		uint32_t	shift = regime_tuning.partition_max_shift;
 
-		/*
-		 * the bins of crowded buckets grow with the bins of a bucket, everything else with the
-		 * buckets
-		 */
+		/* the bins of crowded buckets grow with the bins of a bucket, everything else with the
+		 * buckets */
 		most = max64(most, most_residues_bytes(n) +
 					 max64(partition_rest_bytes(n, shift, regime_tuning.partition_max_buckets),
 						   partition_rest_bytes(n, shift, 1)));

@@ -53,10 +53,8 @@ shape_of(const HpsortCudaSpec &spec, uint64_t n)
 	return shape;
 }
 
-/*
- * Takes a sample.  While the host waits for it, begins the work of the regime that is chosen if
- * most keys differ.
- */
+/* Takes a sample.  While the host waits for it, begins the work of the regime that is chosen if
+ * most keys differ. */
 static void
 sample_and_begin(SortTask *task)
 {
@@ -158,9 +156,7 @@ sort_keys(SortTask *task, SortOutput *output)
 	}
 }
 
-/*
- * Makes rows by bins of shared memory, and the keys' runs; by the runs a bin may become a rank.
- */
+/* Makes rows by bins of shared memory, and the keys' runs; by the runs a bin may become a rank. */
 static void
 permute_by_bins(SortTask *task, SortOutput *output)
 {

@@ -24,23 +24,17 @@ namespace hpsort
  * per device, with the device current. */
 void		configure_kernels(const HpsortCudaLimits &limits);
 
-/*
- * Fails with OUT_OF_BOUNDS if a kernel has reported a key outside the bounds of shape.  The
- * stream must have come past the kernels that were given the verdict.
- */
+/* Fails with OUT_OF_BOUNDS if a kernel has reported a key outside the bounds of shape.  The
+ * stream must have come past the kernels that were given the verdict. */
 void		check_verdict(const HpsortCudaVerdict *verdict,
 						  const RegimeShape &shape);
 
-/*
- * Returns the shape of n keys of a specification.  Bounds that it does not state are those of
- * int32.
- */
+/* Returns the shape of n keys of a specification.  Bounds that it does not state are those of
+ * int32. */
 RegimeShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 
-/*
- * One sort.  The caller sets the first group of fields, sort_prepare() the second.  The task owns
- * device memory, which it gives back in the stream's order.
- */
+/* One sort.  The caller sets the first group of fields, sort_prepare() the second.  The task owns
+ * device memory, which it gives back in the stream's order. */
 struct SortTask
 {
 	HpsortCuda *context;

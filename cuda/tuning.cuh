@@ -26,10 +26,8 @@ struct HistogramTuning
 	static constexpr int vectors = 4;	/* 16-byte loads in flight per thread */
 	static constexpr int batch = 4096;	/* bins scanned at a time: 4 a thread */
 
-	/*
-	 * From this n on, part of the keys is drawn tile by tile instead of dealt out.  Range 1,000,
-	 * counted and expanded: 0.277 with all keys dealt out, 0.270 with 1/8 of the keys drawn.
-	 */
+	/* From this n on, part of the keys is drawn tile by tile instead of dealt out.  Range 1,000,
+	 * counted and expanded: 0.277 with all keys dealt out, 0.270 with 1/8 of the keys drawn. */
 	static constexpr uint64_t dynamic_min_n = 30000000;
 	static constexpr int eighths = 6;	/* eighths of the keys that are dealt out */
 

@@ -18,9 +18,7 @@ namespace hpsort
 
 static constexpr int threads = 512;
 
-/*
- * A kernel and no copy from the host: the two words on the host would have to outlive the call.
- */
+/* A kernel and no copy from the host: the two words on the host would have to outlive the call. */
 __global__ void
 reset_kernel(Bounds *bounds)
 {
@@ -28,10 +26,8 @@ reset_kernel(Bounds *bounds)
 	bounds->hi = INT_MIN;
 }
 
-/*
- * Widens *bounds by n keys.  The kernel adds to *bounds, so that the chunks of a job add up
- * without a wait.
- */
+/* Widens *bounds by n keys.  The kernel adds to *bounds, so that the chunks of a job add up
+ * without a wait. */
 __global__ void __launch_bounds__(threads)
 bounds_kernel(const int32_t *keys, uint64_t n, Bounds *bounds)
 {

@@ -75,10 +75,8 @@ wait_for_kernel_before()
 #endif
 }
 
-/*
- * Prefetches memory into L2 for a block that starts later; one thread calls it.  Nothing waits
- * for the prefetch.  Only whole 16-byte units within the given bytes are fetched.
- */
+/* Prefetches memory into L2 for a block that starts later; one thread calls it.  Nothing waits
+ * for the prefetch.  Only whole 16-byte units within the given bytes are fetched. */
 __device__ __forceinline__ void
 prefetch_later(const void *from, uint32_t bytes)
 {
@@ -109,10 +107,8 @@ misaligned(const void *memory)
 	return ((16u - (reinterpret_cast<uintptr_t>(memory) & 15u)) & 15u) / 4u;
 }
 
-/*
- * Returns this block's contiguous share [*begin, *end) of total things.  Shares differ by at most
- * one.
- */
+/* Returns this block's contiguous share [*begin, *end) of total things.  Shares differ by at most
+ * one. */
 __device__ __forceinline__ void
 block_span(uint64_t total, uint64_t *begin, uint64_t *end)
 {
@@ -209,10 +205,8 @@ struct KeyVectors
 	}
 };
 
-/*
- * Calls use(keys, valid) for this block's share of the vectors, and use_one(key) for its share of
- * the ends.  stop() is for_each_vector()'s.
- */
+/* Calls use(keys, valid) for this block's share of the vectors, and use_one(key) for its share of
+ * the ends.  stop() is for_each_vector()'s. */
 template <int VECTORS, typename Use, typename UseOne, typename Stop>
 __device__ __forceinline__ void
 for_each_batch(const int32_t *__restrict__ keys, uint64_t n, Use use,
@@ -263,10 +257,8 @@ for_each_key(const int32_t *__restrict__ keys, uint64_t n, Use use)
 							NeverStop());
 }
 
-/*
- * Returns the largest j in [lo, hi] with starts[j] <= position.  starts[lo] must not be above
- * position.
- */
+/* Returns the largest j in [lo, hi] with starts[j] <= position.  starts[lo] must not be above
+ * position. */
 template <typename Start>
 __device__ __forceinline__ uint32_t
 last_at_or_before(const Start *starts, uint32_t lo, uint32_t hi, Start position)
@@ -426,10 +418,8 @@ widen_bounds(int32_t lo, int32_t hi, Bounds *bounds)
 	}
 }
 
-/*
- * Returns the sum of x over a warp, in every lane.  Sums are of 32 bits: the shares of a block
- * stay below 2^32.
- */
+/* Returns the sum of x over a warp, in every lane.  Sums are of 32 bits: the shares of a block
+ * stay below 2^32. */
 __device__ __forceinline__ uint32_t
 warp_sum(uint32_t x)
 {

@@ -87,10 +87,8 @@ take_slot(uint32_t *slots, uint32_t pairs, uint32_t capacity, uint32_t *taken,
 		}
 }
 
-/*
- * Returns the slot of a key that is not in its first pair, or no_slot if the key is not in the
- * table.  Takes no slot, so another thread may be about to insert the key.
- */
+/* Returns the slot of a key that is not in its first pair, or no_slot if the key is not in the
+ * table.  Takes no slot, so another thread may be about to insert the key. */
 __device__ __forceinline__ uint32_t
 find_slot(const uint2 *table, uint32_t pairs, uint32_t key)
 {

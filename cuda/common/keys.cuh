@@ -46,10 +46,8 @@ struct Bounds
 	int32_t		hi;
 };
 
-/*
- * Input of a regime: the keys to be sorted and the order wanted.  Regimes put their work on the
- * stream, so keys and verdict must stay until the stream has come past it.
- */
+/* Input of a regime: the keys to be sorted and the order wanted.  Regimes put their work on the
+ * stream, so keys and verdict must stay until the stream has come past it. */
 struct SortInput
 {
 	HpsortCuda *context;
@@ -64,10 +62,8 @@ struct SortInput
 	KeyMap		ascending_map() const { return make_key_map(bounds.lo, bounds.hi, false); }
 };
 
-/*
- * Returns how many blocks share n keys: one for every keys_each keys (fewer are not worth
- * starting a block for), and at most per_sm for each SM (more do not read faster).
- */
+/* Returns how many blocks share n keys: one for every keys_each keys (fewer are not worth
+ * starting a block for), and at most per_sm for each SM (more do not read faster). */
 inline uint32_t
 grid_blocks(const HpsortCuda *context, uint64_t n, uint64_t keys_each, uint32_t per_sm)
 {

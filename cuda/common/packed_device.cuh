@@ -37,10 +37,8 @@ step_to_part(const PackedPart *parts, uint32_t count, uint32_t at, uint32_t stri
 	return at + stride * __popc(__ballot_sync(0xffffffffu, start <= tile));
 }
 
-/*
- * Returns the part that a tile belongs to, by three steps from the first part on.  All lanes of a
- * warp call it together.
- */
+/* Returns the part that a tile belongs to, by three steps from the first part on.  All lanes of a
+ * warp call it together. */
 __device__ __forceinline__ uint32_t
 find_part(const PackedPart *parts, uint32_t count, uint32_t tile)
 {
@@ -63,10 +61,8 @@ load_part(const PackedPart *from)
 	return part;
 }
 
-/*
- * Calls use(part, tile within the part) for each tile of this block's share, one warp per tile.
- * Neighbouring warps take neighbouring tiles.
- */
+/* Calls use(part, tile within the part) for each tile of this block's share, one warp per tile.
+ * Neighbouring warps take neighbouring tiles. */
 template <typename Use>
 __device__ __forceinline__ void
 for_each_tile(const PackedTable &table, Use use)

@@ -30,10 +30,8 @@ simple_blocks(uint64_t n, int block)
 	return static_cast<int>(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
 }
 
-/*
- * Runs in either direction.  In the reversed order, run j is run distinct - 1 - j, and it starts
- * where the keys after it end.
- */
+/* Runs in either direction.  In the reversed order, run j is run distinct - 1 - j, and it starts
+ * where the keys after it end. */
 struct RunView
 {
 	const int32_t *keys;
@@ -201,10 +199,8 @@ lower_bound(const int32_t *keys, uint64_t n, int32_t other)
 	return lo;
 }
 
-/*
- * Counts the keys below each of the others.  keys are n sorted keys, or the keys of n runs if
- * starts is not null.
- */
+/* Counts the keys below each of the others.  keys are n sorted keys, or the keys of n runs if
+ * starts is not null. */
 __global__ void
 below_kernel(const int32_t *keys, uint64_t n, const uint64_t *starts, const int32_t *others,
 			 uint64_t count, uint64_t *out)
@@ -260,10 +256,8 @@ count_starts_kernel(const int32_t *sorted, uint64_t n, uint64_t *tile_runs)
 		tile_runs[blockIdx.x] = runs;
 }
 
-/*
- * Second pass: writes keys and starts of the runs.  tile_runs has the number of runs before each
- * tile.
- */
+/* Second pass: writes keys and starts of the runs.  tile_runs has the number of runs before each
+ * tile. */
 __global__ void __launch_bounds__(encode_threads)
 write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs,
 					uint64_t distinct, int32_t *keys, uint64_t *starts)
@@ -291,10 +285,8 @@ write_starts_kernel(const int32_t *sorted, uint64_t n, const uint64_t *tile_runs
 		starts[distinct] = n;
 }
 
-/*
- * Starts have 64 bits although there are fewer runs: starts count keys, of which there may be
- * more than 2^32.
- */
+/* Starts have 64 bits although there are fewer runs: starts count keys, of which there may be
+ * more than 2^32. */
 void
 Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
 {
@@ -307,10 +299,8 @@ Runs::allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most)
 	distinct = 0;
 }
 
-/*
- * The grid covers the output, not the runs: no block is without work, and a block's work does not
- * depend on how long its runs are.
- */
+/* The grid covers the output, not the runs: no block is without work, and a block's work does not
+ * depend on how long its runs are. */
 void
 expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
 			uint64_t first, uint64_t count, bool descending, int32_t *out)

@@ -18,10 +18,8 @@
 namespace hpsort
 {
 
-/*
- * Runs, ordered by key.  Run i has the key keys[i] and occupies positions starts[i] to starts[i +
- * 1] - 1 of the sorted keys; its count is the difference of the two starts.
- */
+/* Runs, ordered by key.  Run i has the key keys[i] and occupies positions starts[i] to starts[i +
+ * 1] - 1 of the sorted keys; its count is the difference of the two starts. */
 struct Runs
 {
 	DeviceBuffer memory;
@@ -29,10 +27,8 @@ struct Runs
 	uint64_t   *starts = nullptr;	/* distinct + 1 of them */
 	uint64_t	distinct = 0;
 
-	/*
-	 * allocates memory for at most `most` runs and sets distinct to 0; the caller sets distinct
-	 * as soon as it is known
-	 */
+	/* allocates memory for at most `most` runs and sets distinct to 0; the caller sets distinct
+	 * as soon as it is known */
 	void		allocate(HpsortCuda *context, cudaStream_t stream, uint64_t most);
 };
 
@@ -53,33 +49,25 @@ void		run_counts(cudaStream_t stream, const Runs &runs, uint64_t first,
 void		reverse_keys(cudaStream_t stream, const int32_t *keys, uint64_t n,
 						 uint64_t first, uint64_t count, int32_t *out);
 
-/*
- * Writes the keys at count positions of the ascending order to out.  Each position is below
- * total.
- */
+/* Writes the keys at count positions of the ascending order to out.  Each position is below
+ * total. */
 void		runs_at(cudaStream_t stream, const Runs &runs, uint64_t total,
 					const uint64_t *positions, uint64_t count, int32_t *out);
 
-/*
- * Writes the keys at count positions of the ascending order of n sorted keys to out.  With
- * reversed, the keys lie in descending order.
- */
+/* Writes the keys at count positions of the ascending order of n sorted keys to out.  With
+ * reversed, the keys lie in descending order. */
 void		keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reversed,
 					const uint64_t *positions, uint64_t count, int32_t *out);
 
-/*
- * For each of the count keys of others: writes to out how many keys are smaller.  runs_below()
- * counts the keys of runs, keys_below() those of n ascending keys.
- */
+/* For each of the count keys of others: writes to out how many keys are smaller.  runs_below()
+ * counts the keys of runs, keys_below() those of n ascending keys. */
 void		runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others,
 					   uint64_t count, uint64_t *out);
 void		keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n,
 					   const int32_t *others, uint64_t count, uint64_t *out);
 
-/*
- * Makes the runs of n ascending keys.  Allocates *runs, which belongs to the caller.  Waits for
- * the stream once, for the number of runs.
- */
+/* Makes the runs of n ascending keys.  Allocates *runs, which belongs to the caller.  Waits for
+ * the stream once, for the number of runs. */
 void		encode_runs(HpsortCuda *context, cudaStream_t stream,
 						const int32_t *sorted, uint64_t n, Runs *runs);
 

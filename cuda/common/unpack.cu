@@ -33,10 +33,8 @@ struct Extremes
 	}
 };
 
-/*
- * Unpacks one tile of a part without NULLs.  Stores are whole vectors of 16 bytes, wherever the
- * values begin.  Loads are single values; neighbouring loads hit the same line of L1.
- */
+/* Unpacks one tile of a part without NULLs.  Stores are whole vectors of 16 bytes, wherever the
+ * values begin.  Loads are single values; neighbouring loads hit the same line of L1. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 unpack_tile(const PackedPart &part, uint32_t tile, int32_t *keys, Extremes *extremes)
@@ -72,10 +70,8 @@ unpack_tile(const PackedPart &part, uint32_t tile, int32_t *keys, Extremes *extr
 	}
 }
 
-/*
- * Unpacks one tile of a part with NULLs, 32 rows at a time.  Each key moves to the left by the
- * number of NULLs before it.
- */
+/* Unpacks one tile of a part with NULLs, 32 rows at a time.  Each key moves to the left by the
+ * number of NULLs before it. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 unpack_tile_nulls(const PackedPart &part, uint32_t tile, int32_t *keys,
@@ -103,10 +99,8 @@ unpack_tile_nulls(const PackedPart &part, uint32_t tile, int32_t *keys,
 	}
 }
 
-/*
- * Unpacks the tiles of one table; the case is the lower three bits of a part's place: its width
- * and whether it has NULLs.
- */
+/* Unpacks the tiles of one table; the case is the lower three bits of a part's place: its width
+ * and whether it has NULLs. */
 __global__ void __launch_bounds__(threads)
 unpack_kernel(PackedTable table, int32_t *keys, Bounds *bounds)
 {

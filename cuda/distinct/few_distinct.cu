@@ -259,10 +259,8 @@ sample_kernel(const int32_t *sample, uint32_t pairs, uint32_t sampled,
 	}
 }
 
-/*
- * Adds a block's table to the common one.  A slot newly taken is put on the list, from which
- * rank_kernel works.
- */
+/* Adds a block's table to the common one.  A slot newly taken is put on the list, from which
+ * rank_kernel works. */
 __device__ __forceinline__ void
 merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 			const DistinctTable &all)
@@ -302,10 +300,8 @@ merge_table(const uint32_t *table, const uint32_t *counts, uint32_t slots,
 				}
 				if (found == key || fresh)
 					break;
-				/*
-				 * the table has four slots per value, so a full one means that the attempt was
-				 * abandoned
-				 */
+				/* the table has four slots per value, so a full one means that the attempt was
+				 * abandoned */
 				if (*const_cast<volatile uint32_t *>(&all.state->abandoned))
 					return;
 			}
@@ -421,10 +417,8 @@ rank_kernel(DistinctTable all, KeyMap map, int32_t *run_keys, uint64_t *counts,
 	}
 }
 
-/*
- * Turns counts into starts, in place and by one block, as there are few.  Starts have 64 bits,
- * since they count keys.  Each thread carries the sum of the batches before in a register.
- */
+/* Turns counts into starts, in place and by one block, as there are few.  Starts have 64 bits,
+ * since they count keys.  Each thread carries the sum of the batches before in a register. */
 __global__ void __launch_bounds__(FewDistinctTuning::rank_threads)
 sum_kernel(DistinctTable all, uint64_t *counts)
 {

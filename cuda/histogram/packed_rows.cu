@@ -71,10 +71,8 @@ is_in_ranges(const HpsortCudaRange *ranges, uint32_t n, int32_t value)
 	return from < n && __ldg(&ranges[from].lo) <= value;
 }
 
-/*
- * Loads a column's values of a step whose first row is `from` of the part, as distances from the
- * part's base.  Rows that are not there get 0.
- */
+/* Loads a column's values of a step whose first row is `from` of the part, as distances from the
+ * part's base.  Rows that are not there get 0. */
 template <int WIDTH_BITS>
 __device__ __forceinline__ void
 load_rows(const PackedPart &part, uint32_t from, uint32_t there, uint32_t *distances)
@@ -114,10 +112,8 @@ use_column(const HpsortCudaRowsColumn &column, const HpsortCudaRange *ranges, in
 	}
 }
 
-/*
- * Returns the keys of a step's rows, the first of which is row `from` of n.  columns has a part
- * of each column.
- */
+/* Returns the keys of a step's rows, the first of which is row `from` of n.  columns has a part
+ * of each column. */
 __device__ __forceinline__ RowKeys
 make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortCudaRange *ranges,
 		  uint32_t from, uint32_t n)
@@ -169,10 +165,8 @@ make_keys(const PackedPart *columns, const HpsortCudaRows &layout, const HpsortC
 	return rows;
 }
 
-/*
- * Calls use(rows, part, row) for each step of this block's share of the rows, one warp per step;
- * row is the step's first row.
- */
+/* Calls use(rows, part, row) for each step of this block's share of the rows, one warp per step;
+ * row is the step's first row. */
 template <typename Use>
 __device__ __forceinline__ void
 for_each_step(const RowTable &table, const HpsortCudaRows &layout, Use use)
@@ -261,10 +255,8 @@ keep_rows_kernel(const __grid_constant__ RowTable table,
 	widen_bounds<keep_threads>(lo, hi, bounds);
 }
 
-/*
- * Counts the keys of rows: rows_count().  An ordinary launch, like count_packed_kernel's: several
- * jobs may count at the same time.
- */
+/* Counts the keys of rows: rows_count().  An ordinary launch, like count_packed_kernel's: several
+ * jobs may count at the same time. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 count_rows_kernel(const __grid_constant__ RowTable table,
 				  const __grid_constant__ HpsortCudaRows layout,

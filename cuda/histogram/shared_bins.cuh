@@ -179,10 +179,8 @@ flush_bins(uint32_t *bins, uint32_t count, Count *all_bins, Count *all_slices)
 	}
 }
 
-/*
- * Writes the exclusive prefix sums of the slices, and their total, to *state.  They have 64 bits
- * whatever the bins have: they are few, and positions in the output have 64 bits.
- */
+/* Writes the exclusive prefix sums of the slices, and their total, to *state.  They have 64 bits
+ * whatever the bins have: they are few, and positions in the output have 64 bits. */
 template <typename Count>
 __device__ __forceinline__ void
 scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
@@ -199,10 +197,8 @@ scan_slices(const Count *all_slices, uint32_t slices, OutputState *state)
 	__syncthreads();
 }
 
-/*
- * Loads four bins of a batch from L2, past L1, because other SMs wrote them.  Bins from padded on
- * count as 0.
- */
+/* Loads four bins of a batch from L2, past L1, because other SMs wrote them.  Bins from padded on
+ * count as 0. */
 template <typename Count>
 __device__ __forceinline__ void
 load_four(const Count *all_bins, uint32_t bin, uint32_t padded, Count four[4])
@@ -236,10 +232,8 @@ load_four(const Count *all_bins, uint32_t bin, uint32_t padded, Count four[4])
 	}
 }
 
-/*
- * Makes runs of one batch of bins: the paper's C and iC.  Every block counts the runs before its
- * batch again; this costs less than waiting for other blocks, since all bins are in L2 and few.
- */
+/* Makes runs of one batch of bins: the paper's C and iC.  Every block counts the runs before its
+ * batch again; this costs less than waiting for other blocks, since all bins are in L2 and few. */
 template <typename Count>
 __device__ __forceinline__ void
 compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
@@ -294,10 +288,8 @@ compact_batch(const Count *all_bins, const Count *all_slices, uint32_t count,
 	}
 }
 
-/*
- * Returns the number of blocks for n keys: at most one per SM, and fewer if a block would spend
- * more time on its bins than on its keys.
- */
+/* Returns the number of blocks for n keys: at most one per SM, and fewer if a block would spend
+ * more time on its bins than on its keys. */
 inline uint32_t
 histogram_blocks(const HpsortCuda *context, uint64_t n, uint32_t bins)
 {

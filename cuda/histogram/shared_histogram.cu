@@ -109,10 +109,8 @@ shared_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count *all_bins,
 	}
 }
 
-/*
- * Counts a chunk of a job.  An ordinary launch, because chunks of several jobs may be counted at
- * the same time; cooperative kernels that fill the device cannot run side by side.
- */
+/* Counts a chunk of a job.  An ordinary launch, because chunks of several jobs may be counted at
+ * the same time; cooperative kernels that fill the device cannot run side by side. */
 __global__ void __launch_bounds__(histogram_threads, 1)
 count_kernel(const int32_t *keys, uint64_t n, KeyMap map, Count64 *all_bins,
 			 Count64 *all_slices, HpsortCudaVerdict *verdict)
@@ -144,9 +142,7 @@ compact_kernel(KeyMap map, const Count64 *all_bins, const Count64 *all_slices,
 				  verdict, reinterpret_cast<OutputState *>(memory));
 }
 
-/*
- * Returns the shared memory of the kernels: the bins, and later in their place the OutputState.
- */
+/* Returns the shared memory of the kernels: the bins, and later in their place the OutputState. */
 static size_t
 shared_need(uint32_t bins)
 {
@@ -227,10 +223,8 @@ launch_shared(SortInput input, const Runs &runs)
 		  "launch the shared histogram");
 }
 
-/*
- * The answer holds for the larger crew; smaller ones fit, too.  GPCs whose number of SMs is no
- * multiple of the crew leave some SMs out.
- */
+/* The answer holds for the larger crew; smaller ones fit, too.  GPCs whose number of SMs is no
+ * multiple of the crew leave some SMs out. */
 uint32_t
 shared_crew_blocks(const HpsortCudaLimits &limits)
 {

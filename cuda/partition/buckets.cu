@@ -16,10 +16,8 @@
 namespace hpsort
 {
 
-/*
- * Counts m residues into bins in shared memory, eight to a load.  Loads are streaming: no residue
- * is read twice, and the output that is written next needs the room in L2.
- */
+/* Counts m residues into bins in shared memory, eight to a load.  Loads are streaming: no residue
+ * is read twice, and the output that is written next needs the room in L2. */
 template <int bucket_threads>
 __device__ __forceinline__ void
 count_residues(const uint16_t *__restrict__ residues, uint32_t m, uint32_t *bins)
@@ -293,10 +291,8 @@ bucket_kernel(const Plan *plan, const WorkItem *items, const uint32_t *starts,
 
 	scan_bins<bucket_threads>(bins, count, phase, scan_sums);
 
-	/*
-	 * the mean number of keys of a bin; most runs have about this length, unless a few bins have
-	 * most of the keys
-	 */
+	/* the mean number of keys of a bin; most runs have about this length, unless a few bins have
+	 * most of the keys */
 	const uint32_t run_length = (bins[count] - phase) >> shift;
 
 	if (!SECOND && run_length >= PartitionTuning::short_least &&

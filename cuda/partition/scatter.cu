@@ -92,10 +92,8 @@ sharing_lanes(uint32_t bucket, bool valid, uint32_t fullest)
 	return __popc(same) >= many ? same : as_first;
 }
 
-/*
- * Returns the place of this lane's key within its tile and bucket.  Lanes that share a bucket
- * take their places with one atomic.
- */
+/* Returns the place of this lane's key within its tile and bucket.  Lanes that share a bucket
+ * take their places with one atomic. */
 __device__ __forceinline__ uint32_t
 take_place(uint32_t *counts, uint32_t bucket, bool valid, uint32_t fullest)
 {
@@ -286,10 +284,8 @@ scatter_counted_kernel(const int32_t *__restrict__ keys, uint64_t n, KeyMap map,
 	}
 }
 
-/*
- * Returns the bucket that most lanes of the warp share.  Each tile finds it anew, as the buckets
- * have not been counted, and clustered keys share another bucket in each tile.
- */
+/* Returns the bucket that most lanes of the warp share.  Each tile finds it anew, as the buckets
+ * have not been counted, and clustered keys share another bucket in each tile. */
 __device__ __forceinline__ uint32_t
 most_shared(uint32_t bucket)
 {

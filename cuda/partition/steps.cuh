@@ -26,10 +26,8 @@ struct WorkItem
 	uint32_t	crowd;			/* 1 + number of the crowded bucket; 0: not crowded */
 };
 
-/*
- * The plan of a sort, written by plan_kernel and read by the kernels after it.  The host never
- * reads it; it launches these kernels for the most work items that there may be.
- */
+/* The plan of a sort, written by plan_kernel and read by the kernels after it.  The host never
+ * reads it; it launches these kernels for the most work items that there may be. */
 struct Plan
 {
 	uint32_t	items;
@@ -59,10 +57,8 @@ struct Extents
 	uint32_t   *taken;			/* number of further extents taken */
 	unsigned long long *slots;
 
-	/*
-	 * the owner part of a word for extent k > 0 of bucket b, which is never 0; there are at most
-	 * 4,096 buckets, and fewer further extents
-	 */
+	/* the owner part of a word for extent k > 0 of bucket b, which is never 0; there are at most
+	 * 4,096 buckets, and fewer further extents */
 	__device__ __forceinline__ static uint32_t
 	owner(uint32_t b, uint32_t k)
 	{
@@ -144,9 +140,7 @@ void		scatter_at_once(const SortInput &input, const Division &division,
 void		count_buckets(const SortInput &input, const Division &division,
 						  const PartitionArrays &arrays, const uint32_t *skip);
 
-/*
- * Scatters keys to buckets that have been counted.  plan_kernel must be before it on the stream.
- */
+/* Scatters keys to buckets that have been counted.  plan_kernel must be before it on the stream. */
 void		scatter_counted(const SortInput &input, const Division &division,
 							const PartitionArrays &arrays);
 
@@ -154,10 +148,8 @@ void		scatter_counted(const SortInput &input, const Division &division,
 
 void		configure_buckets(const HpsortCudaLimits &limits);
 
-/*
- * Writes the sorted keys of all buckets to out.  One launch, and a second one if `crowded` says
- * that buckets may be crowded.
- */
+/* Writes the sorted keys of all buckets to out.  One launch, and a second one if `crowded` says
+ * that buckets may be crowded. */
 void		sort_buckets(const SortInput &input, uint32_t shift, uint64_t most_items,
 						 bool crowded, const PartitionArrays &arrays, int32_t *out);
 

@@ -33,19 +33,15 @@ namespace hpsort
 
 static constexpr int rank_threads = RankTuning::threads;
 
-/*
- * An item on its way through the first pass: its place in the tile and its bin.  16 bits of bin
- * and 14 of place are one word, so that no row number has to go along.
- */
+/* An item on its way through the first pass: its place in the tile and its bin.  16 bits of bin
+ * and 14 of place are one word, so that no row number has to go along. */
 static constexpr int place_bits = 14;
 
 static_assert(FirstRowsTuning::threads * FirstRowsTuning::items <= 1 << place_bits,
 			  "a place must fit");
 
-/*
- * Rows of a chunk, which 24 bits number.  A chunk is whole tiles, so that a tile lies in one
- * chunk.
- */
+/* Rows of a chunk, which 24 bits number.  A chunk is whole tiles, so that a tile lies in one
+ * chunk. */
 static constexpr uint32_t first_tile =
 	FirstRowsTuning::threads * FirstRowsTuning::items;
 static constexpr uint32_t chunk_tiles = (1u << 24) / first_tile;
@@ -188,10 +184,8 @@ struct SmallSource
 
 /* ---- the passes ---- */
 
-/*
- * The first pass.  Reads bins or ranks.  Writes rows (LAST), or words of a row within its chunk
- * and the upper digit.
- */
+/* The first pass.  Reads bins or ranks.  Writes rows (LAST), or words of a row within its chunk
+ * and the upper digit. */
 template <typename Source, bool LAST>
 struct FirstRows
 {
@@ -386,10 +380,8 @@ struct RunDigits
 
 static constexpr int digit_threads = 256;	/* a thread per digit at the end */
 
-/*
- * Counts the digits of both passes from the runs instead of from n keys, which saves 4 bytes per
- * key.  stride is the number of words between the counts of the two passes.
- */
+/* Counts the digits of both passes from the runs instead of from n keys, which saves 4 bytes per
+ * key.  stride is the number of words between the counts of the two passes. */
 __global__ void __launch_bounds__(digit_threads)
 run_digits_kernel(RunDigits runs, uint32_t bits, uint32_t passes, uint32_t *counts,
 				  uint32_t stride, uint32_t *ticket)
@@ -485,10 +477,8 @@ small_table_kernel(RunDigits runs, SmallTable *table, uint32_t *starts)
 	}
 }
 
-/*
- * Turns keys into ranks of two bytes, by a hash table in shared memory.  This is no part of the
- * first pass, because the table leaves no room for the pass's tile.
- */
+/* Turns keys into ranks of two bytes, by a hash table in shared memory.  This is no part of the
+ * first pass, because the table leaves no room for the pass's tile. */
 __global__ void __launch_bounds__(rank_threads, 1)
 rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 				 uint32_t pairs, uint16_t *out)
@@ -511,9 +501,7 @@ rank_rows_kernel(const int32_t *__restrict__ keys, uint64_t n, RunDigits runs,
 	{
 		const uint32_t key = static_cast<uint32_t>(runs.keys[j]);
 
-		/*
-		 * there is always a slot: the table is at most 5/8 full (regime_few_distinct_capacity())
-		 */
+		/* there is always a slot: the table is at most 5/8 full (regime_few_distinct_capacity()) */
 		ranks[take_slot(slots, pairs, pairs * 2, &taken, key,
 						pair_of(key, pairs))] = static_cast<uint16_t>(runs(j));
 	}
@@ -584,10 +572,8 @@ configure_permutation(const HpsortCudaLimits &limits)
 		  "set up a kernel");
 }
 
-/*
- * Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both
- * passes' digits.
- */
+/* Two passes over words of 16 bits that source loads.  *sweeps must have the starts of both
+ * passes' digits. */
 template <typename Source>
 static void
 sweep_twice(const SortInput &input, const Source &source, uint32_t bits, Sweeps *sweeps,

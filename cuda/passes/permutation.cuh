@@ -21,10 +21,8 @@ namespace hpsort
 /* Raises the shared memory limits of this file's kernels; once per device. */
 void		configure_permutation(const HpsortCudaLimits &limits);
 
-/*
- * Writes the stable permutation by the keys' bins to rows, in one or two passes over digits of
- * `bits` bits.  The digits must have been counted into *sweeps.
- */
+/* Writes the stable permutation by the keys' bins to rows, in one or two passes over digits of
+ * `bits` bits.  The digits must have been counted into *sweeps. */
 void		binned_passes(const SortInput &input, uint32_t passes, uint32_t bits,
 						  Sweeps *sweeps, uint32_t *rows);
 

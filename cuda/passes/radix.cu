@@ -98,10 +98,8 @@ count_digits_kernel(const int32_t *keys, uint64_t n, KeyMap map, uint32_t bits,
 	sum_by_last_block(counts, PASSES, stride, ticket);
 }
 
-/*
- * What passes with and without rows have in common.  The arrays that a pass reads and writes are
- * kernel parameters and take no register; KeysPass has none left (tuning.cuh).
- */
+/* What passes with and without rows have in common.  The arrays that a pass reads and writes are
+ * kernel parameters and take no register; KeysPass has none left (tuning.cuh). */
 struct KeyWords
 {
 	const int32_t *keys_in;
@@ -323,10 +321,8 @@ sort_or_start(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 	return true;
 }
 
-/*
- * out holds n keys and does not overlap keys.  Between the passes keys go to and fro between out
- * and a buffer of this call, so that the last pass ends in out.
- */
+/* out holds n keys and does not overlap keys.  Between the passes keys go to and fro between out
+ * and a buffer of this call, so that the last pass ends in out. */
 void
 radix_sort(const SortInput &input, const RegimeChoice &choice, int32_t *out,
 		   RadixStart *start)

@@ -46,10 +46,8 @@ bool		radix_can_begin(const RegimeChoice &choice);
 void		radix_sort(const SortInput &input, const RegimeChoice &choice,
 					   int32_t *out, RadixStart *start);
 
-/*
- * Writes the stable permutation of less than 2^32 keys to rows, and the sorted keys to
- * sorted_keys.  sorted_keys may be null, and must be null if the choice is for rows alone.
- */
+/* Writes the stable permutation of less than 2^32 keys to rows, and the sorted keys to
+ * sorted_keys.  sorted_keys may be null, and must be null if the choice is for rows alone. */
 void		radix_permutation(const SortInput &input, const RegimeChoice &choice,
 							  int32_t *sorted_keys, uint32_t *rows,
 							  RadixStart *start);

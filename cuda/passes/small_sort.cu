@@ -71,10 +71,8 @@ struct SmallShared
 	uint32_t	sums[warps];
 };
 
-/*
- * The steps of a block, in the order in which the kernel calls them.  All threads call each of
- * them.  A thread's own arrays are passed by reference, so that they are registers.
- */
+/* The steps of a block, in the order in which the kernel calls them.  All threads call each of
+ * them.  A thread's own arrays are passed by reference, so that they are registers. */
 template <int ITEMS, bool ROWS>
 struct SmallSteps
 {

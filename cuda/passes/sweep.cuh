@@ -61,9 +61,7 @@ sweep_most(uint32_t tile)
 	return ((1u << 30) - 1) / tile * tile;
 }
 
-/*
- * Loads a word that another block writes in this launch.  No order with other words is implied.
- */
+/* Loads a word that another block writes in this launch.  No order with other words is implied. */
 __device__ __forceinline__ uint32_t
 load_relaxed(const uint32_t *from)
 {
@@ -74,9 +72,7 @@ load_relaxed(const uint32_t *from)
 	return value;
 }
 
-/*
- * Stores a word that another block reads in this launch.  No order with other words is implied.
- */
+/* Stores a word that another block reads in this launch.  No order with other words is implied. */
 __device__ __forceinline__ void
 store_relaxed(uint32_t *to, uint32_t value)
 {
@@ -119,10 +115,8 @@ lanes_with(uint32_t digit)
 	return same & lanes_alike(digit, 1u << (sweep_bits - 1));
 }
 
-/*
- * Returns the lanes up to this one.  The asm is volatile so that it runs once and not for each
- * item.
- */
+/* Returns the lanes up to this one.  The asm is volatile so that it runs once and not for each
+ * item. */
 __device__ __forceinline__ uint32_t
 lanes_up_to_this()
 {
@@ -270,10 +264,8 @@ struct TileSteps
 				make_uint4(0, 0, 0, 0);
 	}
 
-	/*
-	 * takes the next tile; tiles are given out in the order of starting, so that none waits for a
-	 * later one
-	 */
+	/* takes the next tile; tiles are given out in the order of starting, so that none waits for a
+	 * later one */
 	__device__ __forceinline__ void
 	draw(uint32_t *drawn)
 	{
@@ -439,10 +431,8 @@ struct TileSteps
 			shared.staged[place[i / 2] >> i % 2 * 16 & 0xffff] = what[i];
 	}
 
-	/*
-	 * Loads the second words long before they are used: they are on their way during the
-	 * look-back.
-	 */
+	/* Loads the second words long before they are used: they are on their way during the
+	 * look-back. */
 	__device__ __forceinline__ void
 	load_values(const uint32_t (&word)[items], uint32_t (&value)[items]) const
 	{
@@ -671,10 +661,8 @@ struct Sweeps
 	/* for the kernel that counts digits: says which of its blocks is the last */
 	uint32_t *count_ticket() const { return tickets + launches_most - 1; }
 
-	/*
-	 * puts pass number `number` over all items on the stream, in as many launches as counts of 30
-	 * bits need
-	 */
+	/* puts pass number `number` over all items on the stream, in as many launches as counts of 30
+	 * bits need */
 	template <typename Pass>
 	void
 	run(cudaStream_t stream, uint32_t number, const Pass &pass)

@@ -153,10 +153,8 @@ elements_of(const std::vector<List> &lists)
 	return n;
 }
 
-/*
- * Bound on the buckets that join_kernel lists: a bucket ends where two neighbours exceed M, or
- * with a walk.
- */
+/* Bound on the buckets that join_kernel lists: a bucket ends where two neighbours exceed M, or
+ * with a walk. */
 uint64_t
 buckets_bound(const Shape &shape, uint64_t elements, uint64_t slices, uint64_t n_lists)
 {
@@ -259,10 +257,8 @@ find_extremes(Pass *pass, const Elements &from, uint32_t level, List *device,
 	return nearly;
 }
 
-/*
- * Steps 1 to 4 for lists that lie in from, at the same places as in the output.  crowded receives
- * the lists of the next level.
- */
+/* Steps 1 to 4 for lists that lie in from, at the same places as in the output.  crowded receives
+ * the lists of the next level. */
 void
 sort_lists(Pass *pass, const Elements &from, uint32_t level,
 		   std::vector<List> lists, std::vector<Bucket> *crowded)

@@ -47,10 +47,8 @@ struct Shape
 	double		disorder_limit; /* C */
 };
 
-/*
- * Memory for a second list of the task's length, taken at its first use: most inputs need none
- * besides the output.  If the task has input_is_spare, it is the input's memory.
- */
+/* Memory for a second list of the task's length, taken at its first use: most inputs need none
+ * besides the output.  If the task has input_is_spare, it is the input's memory. */
 class Spare
 {
 public:
@@ -65,10 +63,8 @@ private:
 	Elements	elements_ = {};
 };
 
-/*
- * Sorts task.keys[first, first + n) into the same places of the output.  n is at most 2^31.  *lo
- * and *hi receive the extreme keys as numbers in order (to_ordered()).
- */
+/* Sorts task.keys[first, first + n) into the same places of the output.  n is at most 2^31.  *lo
+ * and *hi receive the extreme keys as numbers in order (to_ordered()). */
 void		bitonic_pass(const Task &task, uint64_t first, uint64_t n, Spare *spare,
 						 uint32_t *lo, uint32_t *hi);
 uint64_t	bitonic_pass_need(const HpsortPublishedOptions &options, uint64_t n);

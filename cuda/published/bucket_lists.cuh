@@ -82,10 +82,8 @@ warp_max(uint32_t x)
 	return x;
 }
 
-/*
- * Returns a value that ascends in the order asked for.  A double holds every int4 and every
- * float4 exactly, and differences of them do not overflow.
- */
+/* Returns a value that ascends in the order asked for.  A double holds every int4 and every
+ * float4 exactly, and differences of them do not overflow. */
 __host__ __device__ inline double
 value_of(const Order &order, uint32_t ordered)
 {

@@ -155,10 +155,8 @@ merge_need(uint64_t a_n, uint64_t b_n)
 	return array_bytes(segments(a_n) + 1, 8) + array_bytes(segments(b_n) + 1, 8);
 }
 
-/*
- * Of equal elements, those of a go first, or the smaller payload if the order is stable.  Both
- * orders agree if a came first in the list that was cut.
- */
+/* Of equal elements, those of a go first, or the smaller payload if the order is stable.  Both
+ * orders agree if a came first in the list that was cut. */
 void
 merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
 			const Elements &a, uint64_t a_n, const Elements &b, uint64_t b_n,

@@ -49,10 +49,8 @@ constexpr uint32_t shared_rows = 8192;	/* most pivots in shared memory: 32 kB */
 constexpr unsigned threads = 256;
 constexpr unsigned column_threads = 32;	/* of one block, so that as many SMs as possible have one */
 
-/*
- * A row is too long from this many times its share on.  Pivots are chosen at most most_rounds
- * times.
- */
+/* A row is too long from this many times its share on.  Pivots are chosen at most most_rounds
+ * times. */
 constexpr uint32_t crowded = 2;
 constexpr uint32_t most_rounds = 4;
 
@@ -182,10 +180,8 @@ move_kernel(const uint32_t *keys, uint64_t n, const uint16_t *sublists,
 		p_input[counts_offset[sublists[i]] + indices[i]] = keys[i];
 }
 
-/*
- * Histogram-keys (their Fig.  4): a thread is a row.  It waits for memory at every key, a
- * microsecond or so, and therefore reads the stop word now and then.
- */
+/* Histogram-keys (their Fig.  4): a thread is a row.  It waits for memory at every key, a
+ * microsecond or so, and therefore reads the stop word now and then. */
 __global__ void __launch_bounds__(column_threads)
 histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 					  const uint32_t *counts_offset, const uint8_t *alone,
@@ -233,10 +229,8 @@ permute_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,
 	}
 }
 
-/*
- * The insertion sort: a thread for each upper digit.  What a thread cannot finish, it leaves as a
- * permutation of what it found, on the list of groups.
- */
+/* The insertion sort: a thread for each upper digit.  What a thread cannot finish, it leaves as a
+ * permutation of what it found, on the list of groups. */
 __global__ void __launch_bounds__(threads)
 insertion_kernel(KeyMap map, const uint32_t *histbins, const uint32_t *ends,
 				 uint32_t radix, uint32_t most, uint32_t *sorted, Group *groups,
@@ -277,10 +271,8 @@ insertion_kernel(KeyMap map, const uint32_t *histbins, const uint32_t *ends,
 namespace
 {
 
-/*
- * Sets pivots that share the digits below bins evenly, which suits uniform keys.  pivots[k] is
- * the first digit above row k.
- */
+/* Sets pivots that share the digits below bins evenly, which suits uniform keys.  pivots[k] is
+ * the first digit above row k. */
 void
 even_pivots(uint64_t bins, std::vector<uint32_t> *pivots)
 {
@@ -366,10 +358,8 @@ allocate(const Task &task)
 	return w;
 }
 
-/*
- * One pass of "preprocess counting sort" from keys to sorted, which may be the same; digits are
- * below bins.  Waits for the rows' counts, because the host chooses the pivots.
- */
+/* One pass of "preprocess counting sort" from keys to sorted, which may be the same; digits are
+ * below bins.  Waits for the rows' counts, because the host chooses the pivots. */
 void
 pass(const Task &task, const Workspace &w, uint32_t shift, uint64_t bins,
 	 const uint32_t *keys, uint64_t n, uint32_t *sorted)

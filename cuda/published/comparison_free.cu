@@ -52,10 +52,8 @@ struct Shape
 
 } /* namespace */
 
-/*
- * Section 5.2.1, the count phase.  is[0] stays zero, so that the inclusive sums are where slices
- * start.
- */
+/* Section 5.2.1, the count phase.  is[0] stays zero, so that the inclusive sums are where slices
+ * start. */
 __global__ void __launch_bounds__(most_threads)
 count_phase_kernel(const uint32_t *in, uint64_t first, uint64_t n, KeyMap map,
 				   uint32_t per_worker,

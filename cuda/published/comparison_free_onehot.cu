@@ -59,10 +59,8 @@ row_bytes(uint64_t n)
 	return (n + columns - 1) / columns * columns;
 }
 
-/*
- * The walk of a group of `lanes` threads over the rows, one row at a time, and the number of this
- * thread in the group.
- */
+/* The walk of a group of `lanes` threads over the rows, one row at a time, and the number of this
+ * thread in the group. */
 template <unsigned lanes>
 struct RowWalk
 {
@@ -147,10 +145,8 @@ ones_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint32_t *ones,
 	}
 }
 
-/*
- * Evaluation, equation 10: SO[place] = sum of TM[row * N + k] * IN[k].  A row of more than one is
- * a key that occurs more than once.
- */
+/* Evaluation, equation 10: SO[place] = sum of TM[row * N + k] * IN[k].  A row of more than one is
+ * a key that occurs more than once. */
 template <unsigned lanes>
 __global__ void __launch_bounds__(threads)
 multiply_kernel(const uint8_t *tm, uint64_t pitch, uint64_t range, uint64_t n,

@@ -68,20 +68,16 @@ from_ordered(const Order &order, uint32_t ordered)
 	return bits & 0x80000000u ? bits & 0x7fffffffu : ~bits;
 }
 
-/*
- * Returns the bits of the number that a key is or stands for.  An image has the order number of
- * its float.
- */
+/* Returns the bits of the number that a key is or stands for.  An image has the order number of
+ * its float. */
 __host__ __device__ inline uint32_t
 number_bits(const Order &order, uint32_t ordered)
 {
 	return from_ordered({order.numbers, order.numbers, order.flip, false}, ordered);
 }
 
-/*
- * Returns whether a key, as it is in memory, is neither infinite nor NaN (an exponent of all
- * ones).
- */
+/* Returns whether a key, as it is in memory, is neither infinite nor NaN (an exponent of all
+ * ones). */
 __host__ __device__ inline bool
 is_finite(const Order &order, uint32_t key)
 {

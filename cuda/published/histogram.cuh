@@ -88,10 +88,8 @@ count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,
 		atomicAdd(&hist[bin], each);
 }
 
-/*
- * Counts n data into hist, which is zeroed first.  `each` is what one occurrence adds: 1, or -1
- * where values descend.
- */
+/* Counts n data into hist, which is zeroed first.  `each` is what one occurrence adds: 1, or -1
+ * where values descend. */
 template <typename BinOf>
 void
 histogram(const Task &task, const BinOf &bin_of, uint64_t n, uint32_t *hist,

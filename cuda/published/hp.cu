@@ -34,10 +34,8 @@ hp_need(uint64_t range, uint64_t n)
 		prefix_sums_need(range > n ? range : n);
 }
 
-/*
- * Keys outside the bounds are in no bin.  Fewer than n places then start something and the output
- * is short of keys, but everything stays within its array.
- */
+/* Keys outside the bounds are in no bin.  Fewer than n places then start something and the output
+ * is short of keys, but everything stays within its array. */
 void
 hp_sort(const Task &task)
 {

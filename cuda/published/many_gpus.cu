@@ -125,10 +125,8 @@ sort_share(const HpsortPublishedSpec &spec, Part *part)
 	sort_part(spec, input, part);
 }
 
-/*
- * Cuts n keys into parts, at most one per context and none without a key.  The first device has
- * the first part.
- */
+/* Cuts n keys into parts, at most one per context and none without a key.  The first device has
+ * the first part. */
 std::vector<Part>
 cut(HpsortCuda *const *contexts, int count, uint64_t n)
 {
@@ -247,10 +245,8 @@ collect(const HpsortPublishedSpec &spec, std::vector<Part> *parts, uint64_t n,
 	check(cudaStreamSynchronize(stream), "merge the parts");
 }
 
-/*
- * Gives memory and streams of all parts back, on their own devices.  The memory is given back on
- * its stream, so the stream is destroyed last.
- */
+/* Gives memory and streams of all parts back, on their own devices.  The memory is given back on
+ * its stream, so the stream is destroyed last. */
 void
 release(std::vector<Part> *parts)
 {
@@ -341,10 +337,8 @@ sort_share_if_room(const HpsortPublishedSpec &spec, Part *part)
 	}
 }
 
-/*
- * Sorts a part that lies on the first device into its place of the output.  This is done on the
- * job's stream, where it can be stopped.
- */
+/* Sorts a part that lies on the first device into its place of the output.  This is done on the
+ * job's stream, where it can be stopped. */
 void
 sort_here(const Task &task, const HpsortPublishedSpec &spec, const Part &part)
 {
@@ -364,10 +358,8 @@ sort_here(const Task &task, const HpsortPublishedSpec &spec, const Part &part)
 	check(cudaStreamSynchronize(task.stream), "sort");
 }
 
-/*
- * Copies keys of another device, unsorted, to their place on the first one, with their row
- * numbers.
- */
+/* Copies keys of another device, unsorted, to their place on the first one, with their row
+ * numbers. */
 void
 bring(const Task &task, const Part &first, const Part &part)
 {
@@ -382,10 +374,8 @@ bring(const Task &task, const Part &first, const Part &part)
 
 } /* namespace */
 
-/*
- * The first device sorts its own part where it is, and afterwards the parts of devices that had
- * no room.  The other devices cannot be stopped: their parts are waited for.
- */
+/* The first device sorts its own part where it is, and afterwards the parts of devices that had
+ * no room.  The other devices cannot be stopped: their parts are waited for. */
 size_t
 sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 			const std::vector<Share *> &others)
@@ -395,10 +385,8 @@ sort_shared(const Task &task, const HpsortPublishedSpec *spec, uint64_t own,
 	size_t		devices = parts.size();
 	HpsortPublishedSpec theirs = *spec;
 
-	/*
-	 * how short passes must be depends on what is free on a device; this number is the first
-	 * device's
-	 */
+	/* how short passes must be depends on what is free on a device; this number is the first
+	 * device's */
 	theirs.pass_keys = 0;
 	/* the threads' streams do not wait for this one */
 	check(cudaStreamSynchronize(task.stream), "get the keys");

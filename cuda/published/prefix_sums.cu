@@ -18,10 +18,8 @@ namespace hpsort
 namespace published
 {
 
-/*
- * Adds the lower bound to the first element: as in the 2022 paper, a kernel for one element,
- * which may change data.
- */
+/* Adds the lower bound to the first element: as in the 2022 paper, a kernel for one element,
+ * which may change data. */
 __global__ void
 add_first_kernel(uint32_t *data, uint32_t init)
 {

@@ -33,10 +33,8 @@ range_of(const HpsortPublishedSpec *spec)
 	return static_cast<uint64_t>(static_cast<int64_t>(spec->hi) - spec->lo) + 1;
 }
 
-/*
- * Returns the need of an algorithm, and 256 bytes for finding the bounds.  A need of nearly 2^64
- * means more memory than there is, and must not wrap around to little.
- */
+/* Returns the need of an algorithm, and 256 bytes for finding the bounds.  A need of nearly 2^64
+ * means more memory than there is, and must not wrap around to little. */
 template <uint64_t (*Need) (uint64_t range, uint64_t n)>
 uint64_t
 need_by_range(const HpsortPublishedSpec *spec, uint64_t n)
@@ -152,10 +150,8 @@ run(const Task &task)
 	}
 }
 
-/*
- * Returns whether an algorithm needs bounds.  Algorithms that count by value do; the others
- * compare.
- */
+/* Returns whether an algorithm needs bounds.  Algorithms that count by value do; the others
+ * compare. */
 bool
 needs_bounds(HpsortPublished algorithm)
 {
@@ -163,10 +159,8 @@ needs_bounds(HpsortPublished algorithm)
 		algorithm != HPSORT_PUBLISHED_RADIX;
 }
 
-/*
- * Fails unless an option is 0, or within its bounds and for this algorithm.  step 2: it must be a
- * power of two.
- */
+/* Fails unless an option is 0, or within its bounds and for this algorithm.  step 2: it must be a
+ * power of two. */
 void
 refuse_option(const char *algorithm, const char *option, uint64_t given, bool known,
 			  uint64_t least, uint64_t most, int step)
@@ -306,10 +300,8 @@ refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 	}
 }
 
-/*
- * Bounds come first: they are the caller's promise, and a duplicate only tells of what was
- * sorted.
- */
+/* Bounds come first: they are the caller's promise, and a duplicate only tells of what was
+ * sorted. */
 void
 check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &spec)
 {
@@ -328,10 +320,8 @@ check_verdict(const HpsortPublishedVerdict &verdict, const HpsortPublishedSpec &
 	}
 }
 
-/*
- * Every sort, a caller's or a job's, comes this way: bounds, if they are needed and not given;
- * whether it fits; the algorithm.
- */
+/* Every sort, a caller's or a job's, comes this way: bounds, if they are needed and not given;
+ * whether it fits; the algorithm. */
 void
 sort_on(Task task, HpsortPublishedSpec *spec)
 {
@@ -372,10 +362,8 @@ sort_on(Task task, HpsortPublishedSpec *spec)
 	run(task);
 }
 
-/*
- * Adds up what each phase took.  A phase that comes again, as with several passes, is one line.
- * This is the only wait for the device that a report costs, and it is after all launches.
- */
+/* Adds up what each phase took.  A phase that comes again, as with several passes, is one line.
+ * This is the only wait for the device that a report costs, and it is after all launches. */
 void
 Clock::finish()
 {
@@ -496,10 +484,8 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	});
 }
 
-/*
- * Chen et al.  2009, section V: a step of bucket_bitonic, for callers with lists of their own.
- * The lists are not written to; const is cast away because Elements serves lists and results.
- */
+/* Chen et al.  2009, section V: a step of bucket_bitonic, for callers with lists of their own.
+ * The lists are not written to; const is cast away because Elements serves lists and results. */
 extern "C" HpsortCudaCode
 hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,
 					   const void *a, const uint32_t *a_payload, uint64_t a_n,

@@ -27,10 +27,8 @@ namespace published
 
 class Shares;
 
-/*
- * Times phases by events if there is a report.  phase() ends one phase and begins the next.  A
- * name may come again; its times are added up.
- */
+/* Times phases by events if there is a report.  phase() ends one phase and begins the next.  A
+ * name may come again; its times are added up. */
 class Clock
 {
 public:
@@ -71,10 +69,8 @@ private:
 	std::vector<Mark> marks_;
 };
 
-/*
- * A word in pinned memory that the host sets to a value other than 0 when the task is to end.
- * Host and kernels read it.  null: nobody can stop the task.
- */
+/* A word in pinned memory that the host sets to a value other than 0 when the task is to end.
+ * Host and kernels read it.  null: nobody can stop the task. */
 typedef const volatile uint32_t *StopWord;
 
 /* Returns whether the task is to end. */
@@ -84,10 +80,8 @@ is_stopped(StopWord stop)
 	return stop != nullptr && *stop != 0;
 }
 
-/*
- * One call of an algorithm.  map and range are set for algorithms that need bounds.  With
- * input_is_spare, the algorithm may overwrite keys and payload once it has read them.
- */
+/* One call of an algorithm.  map and range are set for algorithms that need bounds.  With
+ * input_is_spare, the algorithm may overwrite keys and payload once it has read them. */
 struct Task
 {
 	HpsortCuda *context;
@@ -106,25 +100,19 @@ struct Task
 	StopWord	stop;
 };
 
-/*
- * Tasks of fewer elements end within a few ms whatever their keys are (2^22 equal keys by hp on
- * an H100: 3), and so do without the waits of step(), some 10 us each.
- */
+/* Tasks of fewer elements end within a few ms whatever their keys are (2^22 equal keys by hp on
+ * an H100: 3), and so do without the waits of step(), some 10 us each. */
 constexpr uint64_t step_least = (uint64_t) 1 << 22;
 
-/*
- * Most elements of a launch whose atomics may all meet at one address: 25 ms on an H100, at 2.7e9
- * of them a second.
- */
+/* Most elements of a launch whose atomics may all meet at one address: 25 ms on an H100, at 2.7e9
+ * of them a second. */
 constexpr uint64_t step_elements = (uint64_t) 1 << 26;
 
 /* Elements that one thread reads or writes between two readings of StopWord. */
 constexpr uint32_t stop_every = 1u << 14;
 
-/*
- * Called between two launches.  If somebody may stop the task, waits for what has been launched,
- * and throws if the task is to end.  If nobody may, as when sorts are measured, it does nothing.
- */
+/* Called between two launches.  If somebody may stop the task, waits for what has been launched,
+ * and throws if the task is to end.  If nobody may, as when sorts are measured, it does nothing. */
 inline void
 step(const Task &task)
 {
@@ -136,10 +124,8 @@ step(const Task &task)
 		fail(HPSORT_CUDA_CANCELLED, "cancelled");
 }
 
-/*
- * Calls launch(first, count) for all of n elements: at once if nobody may stop the task, else in
- * steps.
- */
+/* Calls launch(first, count) for all of n elements: at once if nobody may stop the task, else in
+ * steps. */
 template <typename Launch>
 void
 in_steps(const Task &task, uint64_t n, Launch launch)
@@ -218,10 +204,8 @@ blocks_for_each(uint64_t things, unsigned threads)
 
 /* ---- published.cu, for published_job.cu ---- */
 
-/*
- * Throws what hpsort_published_can() would return.  in_use is what memory_limit (0: not checked)
- * must hold besides the need.
- */
+/* Throws what hpsort_published_can() would return.  in_use is what memory_limit (0: not checked)
+ * must hold besides the need. */
 void		refuse(const HpsortPublishedSpec *spec, uint64_t n, uint64_t in_use,
 				   uint64_t memory_limit);
 

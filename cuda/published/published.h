@@ -128,10 +128,8 @@ typedef struct HpsortPublishedInfo
 	uint64_t	max_n;
 	const char *limits;			/* for people: what it sorts and needs */
 
-	/*
-	 * Returns an upper bound of the device memory in bytes besides keys and result.  Without
-	 * bounds the range counts as 2^32.  Pure.
-	 */
+	/* Returns an upper bound of the device memory in bytes besides keys and result.  Without
+	 * bounds the range counts as 2^32.  Pure. */
 	uint64_t	(*need) (const HpsortPublishedSpec *spec, uint64_t n);
 } HpsortPublishedInfo;
 
@@ -143,10 +141,8 @@ extern const HpsortPublishedInfo *hpsort_published_algorithms(int *count);
 /* Returns 1 and sets *algorithm if there is an algorithm of this name, else returns 0. */
 extern int	hpsort_published_by_name(const char *name, HpsortPublished *algorithm);
 
-/*
- * Returns whether an algorithm can do a job: OK, BAD_ARGUMENT with the reason, or NO_MEMORY with
- * the need if the need exceeds memory_limit (bytes; 0: not checked).  Pure.
- */
+/* Returns whether an algorithm can do a job: OK, BAD_ARGUMENT with the reason, or NO_MEMORY with
+ * the need if the need exceeds memory_limit (bytes; 0: not checked).  Pure. */
 extern HpsortCudaCode hpsort_published_can(const HpsortPublishedSpec *spec,
 										   uint64_t n, uint64_t memory_limit,
 										   HpsortCudaError *err);

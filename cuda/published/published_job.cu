@@ -61,10 +61,8 @@ spec_of_job(const HpsortCudaSpec &job)
 	return spec;
 }
 
-/*
- * Returns the memory of sorting: the keys as they came and in order (both twice with row
- * numbers), and what sorting takes, in passes as long as available bytes allow.
- */
+/* Returns the memory of sorting: the keys as they came and in order (both twice with row
+ * numbers), and what sorting takes, in passes as long as available bytes allow. */
 uint64_t
 sorting_need(const HpsortPublishedSpec &spec, uint64_t n, uint64_t available)
 {
@@ -205,10 +203,8 @@ hpsort_published_job_need(const HpsortCudaSpec *job, uint64_t n)
 		reading_need;
 }
 
-/*
- * The job wants keys beside the runs, so runs are made only if there is room.  Only
- * bucket_bitonic has a choice: with no memory available, it takes its shortest passes.
- */
+/* The job wants keys beside the runs, so runs are made only if there is room.  Only
+ * bucket_bitonic has a choice: with no memory available, it takes its shortest passes. */
 extern "C" uint64_t
 hpsort_published_job_least(const HpsortCudaSpec *job, uint64_t n)
 {

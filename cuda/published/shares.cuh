@@ -38,10 +38,8 @@ struct Share
 	bool		full = false;	/* no room was found; takes no more keys */
 };
 
-/*
- * The shares of all devices but the job's own, whose keys the job has.  Memory and streams belong
- * to their devices; each function makes these devices current where it must.
- */
+/* The shares of all devices but the job's own, whose keys the job has.  Memory and streams belong
+ * to their devices; each function makes these devices current where it must. */
 class Shares
 {
 public:
@@ -54,10 +52,8 @@ public:
 	Shares(const Shares &) = delete;
 	Shares &operator=(const Shares &) = delete;
 
-	/*
-	 * Prepares for the first key.  At least expected keys are to come (0: unknown).  A device
-	 * that has no room for its part of them is left out.
-	 */
+	/* Prepares for the first key.  At least expected keys are to come (0: unknown).  A device
+	 * that has no room for its part of them is left out. */
 	void		open(HpsortCuda *const *contexts, int count,
 					 const HpsortPublishedSpec &spec, uint64_t expected);
 	/*

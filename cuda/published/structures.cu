@@ -40,10 +40,8 @@ take_keys_kernel(const uint32_t *structures, uint32_t words, uint32_t key_word,
 	numbers[i] = static_cast<uint32_t>(i);
 }
 
-/*
- * Moves structures to their places.  T is a word, or a structure of four words, so that
- * neighbours write side by side.
- */
+/* Moves structures to their places.  T is a word, or a structure of four words, so that
+ * neighbours write side by side. */
 template <typename T>
 __global__ void __launch_bounds__(threads)
 move_structures_kernel(const T *structures, uint64_t words, uint64_t n,
