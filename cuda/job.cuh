@@ -32,7 +32,7 @@ struct RingSlot
 	Event		counted;
 };
 
-/* A call of hpsort_cuda_job_add() whose keys may still be read, until all of them are copied. */
+/* A call of hpsort_cuda_job_add() whose keys may still be read: until all is copied. */
 struct Added
 {
 	uint64_t	number;
@@ -96,10 +96,9 @@ struct HpsortCudaJob
 								 * can be */
 	uint64_t	number = 0;		/* of the last add() */
 	std::deque<hpsort::Added> added;
-	/* the highest number whose keys are no longer needed */
 	uint64_t	consumed = 0;
 
-	/* counting mode */
+	/* counting */
 	hpsort::Bins		bins;
 	hpsort::RingSlot	ring[HPSORT_CUDA_CHUNKS_IN_FLIGHT];
 	uint32_t	next_slot = 0;
