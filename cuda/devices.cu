@@ -3,7 +3,7 @@
  * devices.cu
  *	  The public calls that describe devices, open and close contexts, and pin host memory.
  *
- * Callers are those of hpsort_cuda.h, whose comments are the contract.
+ * The bodies of calls of hpsort_cuda.h, whose comments are the contract.
  *
  *-------------------------------------------------------------------------
  */

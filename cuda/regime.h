@@ -72,7 +72,7 @@ extern uint64_t regime_packed_bytes(uint64_t parts);
 typedef struct RegimeShape
 {
 	uint64_t	n;
-	int32_t		lo;				/* stated by the caller, or found; else those of int32 */
+	int32_t		lo;				/* stated by the caller, or found; else int32's */
 	int32_t		hi;
 	uint64_t	distinct;		/* estimate from a sample; 0: unknown */
 	uint32_t	wanted;

@@ -29,8 +29,8 @@ void		configure_kernels(const HpsortCudaLimits &limits);
 void		check_verdict(const HpsortCudaVerdict *verdict,
 						  const RegimeShape &shape);
 
-/* Returns the shape of n keys of a specification.  Bounds that it does not state are those of
- * int32. */
+/* Returns the shape of n keys of a specification.  Bounds that it does not state are the
+ * bounds of int32. */
 RegimeShape shape_of(const HpsortCudaSpec &spec, uint64_t n);
 
 /* One sort.  The caller sets the first group of fields, sort_prepare() the second.  The task owns

@@ -34,7 +34,7 @@ struct Runs
 
 /*
  * Writes positions [first, first + count) of the total sorted keys to out.  With descending, the
- * positions are those of the keys in reverse order.  out needs no more than the 4-byte alignment
+ * positions count in the keys in reverse order.  out needs no more than the 4-byte alignment
  * of a key.
  */
 void		expand_runs(cudaStream_t stream, const Runs &runs, uint64_t total,
@@ -60,7 +60,7 @@ void		keys_at(cudaStream_t stream, const int32_t *keys, uint64_t n, bool reverse
 					const uint64_t *positions, uint64_t count, int32_t *out);
 
 /* For each of the count keys of others: writes to out how many keys are smaller.  runs_below()
- * counts the keys of runs, keys_below() those of n ascending keys. */
+ * counts the keys of runs, keys_below() counts n ascending keys. */
 void		runs_below(cudaStream_t stream, const Runs &runs, const int32_t *others,
 					   uint64_t count, uint64_t *out);
 void		keys_below(cudaStream_t stream, const int32_t *keys, uint64_t n,

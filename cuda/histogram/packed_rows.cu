@@ -301,7 +301,7 @@ configure_packed_rows(const HpsortCudaLimits &limits)
 	allow_shared(count_rows_kernel, limits);
 }
 
-/* As many blocks as unpack_add() has. */
+/* Has the number of blocks that unpack_add() has. */
 void
 rows_add(HpsortCuda *context, cudaStream_t stream, const RowTable &table,
 		 const HpsortCudaRows &layout, int32_t *keys, Bounds *bounds)

@@ -4,7 +4,7 @@
  *	  The last step of regime PARTITION: each bucket's keys by their bins.
  *
  * A block counts a bucket's bins in shared memory, sums them up, and expands them to the bucket's
- * place of the output.  No atomic touches a bin in global memory; such atomics made the published
+ * place of the output.  No atomic touches a bin in global memory; atomics there made the published
  * implementations slow.  Crowded buckets are the exception: a crowded bucket is cut into
  * segments, several blocks count them, their bins are added up in memory, and a second launch
  * expands them.  A skewed input therefore keeps all SMs busy.

@@ -36,7 +36,7 @@ struct PartitionStart
 	bool		begun = false;
 	DeviceBuffer memory;
 
-	/* input and division must be those of the sort */
+	/* input and division must be the sort's */
 	void		begin(const SortInput &input, const Division &division, const uint32_t *skip);
 };
 

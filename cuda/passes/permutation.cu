@@ -611,7 +611,7 @@ binned_passes(const SortInput &input, uint32_t passes, uint32_t bits, Sweeps *sw
 		sweep_twice(input, source, bits, sweeps, rows);
 }
 
-/* Where bins fit, ranks are made only if they save a pass.  The runs must be those of the keys: a
+/* Where bins fit, ranks are made only if they save a pass.  The runs must be the keys' own: a
  * key without a run has no rank. */
 void
 ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32_t *rows,
@@ -637,7 +637,7 @@ ranked_permutation(const SortInput &input, bool narrow, const Runs &runs, uint32
 
 	if (ready == nullptr)
 		sweeps->allocate(context, stream, n, passes);
-	/* one launch makes ranks and starts: the counts of ranks are those of the runs */
+	/* one launch makes ranks and starts: the counts of ranks are the runs' counts */
 	if (!binned && passes == 1)
 	{
 		SmallTable *table = static_cast<SmallTable *>(sweeps->zeroed);

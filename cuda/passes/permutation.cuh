@@ -28,7 +28,7 @@ void		binned_passes(const SortInput &input, uint32_t passes, uint32_t bits,
 
 /*
  * Writes the stable permutation by bins, or by dense ranks among the runs, to rows.  runs are
- * those of these keys, at most 65,536.  narrow says that the bins fit in shared memory, and so in
+ * these keys' runs, at most 65,536.  narrow says that the bins fit in shared memory, and so in
  * 16 bits.  ready is null, or workspace for two passes.
  */
 void		ranked_permutation(const SortInput &input, bool narrow, const Runs &runs,

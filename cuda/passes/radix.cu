@@ -3,7 +3,7 @@
  * radix.cu
  *	  Regime RADIX: a radix sort that uses the keys' bounds.
  *
- * For inputs that would have more bins than keys.  The passes are those of sweep.cuh.  They do
+ * For inputs that would have more bins than keys.  sweep.cuh has the passes.  They do
  * what takes separate passes around CUB's sort:
  *
  * - Keys are sorted as bins, in as few bits as the range has: the first pass subtracts the lower

@@ -25,7 +25,7 @@ struct RadixStart
 	KeyMap		map = {};
 	Sweeps		sweeps;
 
-	/* puts the counting on the stream.  input and choice must be those of the sort.  skip is
+	/* puts the counting on the stream.  input and choice must be the sort's.  skip is
 	 * null, or a word in device memory; if the word is not 0, nothing is counted, and the caller
 	 * must drop this object. */
 	void		begin(const SortInput &input, const RegimeChoice &choice,

@@ -17,7 +17,7 @@
  * their places in A by the same steps, so that each thread moves its own four.  Going on turns
  * into a binary search after eight elements.
  *
- * Of equal elements, those of the list that was cut off first go first.  If the order is to be
+ * Of equal elements, the one of the list that was cut off first goes first.  If the order is to be
  * stable and payloads are row numbers, the smaller payload goes first: several devices have rows
  * of a job in turn.
  *
@@ -155,7 +155,7 @@ merge_need(uint64_t a_n, uint64_t b_n)
 	return array_bytes(segments(a_n) + 1, 8) + array_bytes(segments(b_n) + 1, 8);
 }
 
-/* Of equal elements, those of a go first, or the smaller payload if the order is stable.  Both
+/* Of equal elements, the one of a goes first, or the smaller payload if the order is stable.  Both
  * orders agree if a came first in the list that was cut. */
 void
 merge_lists(HpsortCuda *context, cudaStream_t stream, const Order &order,
@@ -277,7 +277,7 @@ bucket_bitonic_need(const HpsortPublishedSpec &spec, uint64_t n, bool own_spare)
 	return (own_spare ? Spare::need(spec.payload != 0, n) : 0) + std::max(pass, merge);
 }
 
-/* As few parts as possible: each doubling is one more merge of everything. */
+/* Makes as few parts as possible: each doubling is one more merge of everything. */
 uint64_t
 bucket_bitonic_pass_keys(const HpsortPublishedSpec &spec, uint64_t n,
 						 uint64_t available)

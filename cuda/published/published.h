@@ -6,7 +6,7 @@
  *
  * For jobs that name an algorithm (job.cu), for benches and for tests.  The algorithms exist to
  * be chosen by name, to be compared, and to keep the papers' tables repeatable.  Contexts, the
- * memory pool, errors and conventions are those of hpsort_cuda.h.  This header does not know when
+ * memory pool, errors and conventions are hpsort_cuda.h's.  This header does not know when
  * an algorithm is worth choosing; docs/internals/papers.md has the measurements.
  *
  *-------------------------------------------------------------------------
@@ -223,7 +223,7 @@ extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
 
 /*
  * The merge of Chen et al.  2009.  Merges two lists in the order of spec (type, descending,
- * payload) into out, which must not overlap them.  Of equal elements, those of a come first; with
+ * payload) into out, which must not overlap them.  Of equal elements, the one of a comes first; with
  * spec->stable, the smaller payload does.  All lists are device memory.  Does not wait.
  */
 extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,

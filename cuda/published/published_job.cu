@@ -105,7 +105,7 @@ published_check_job(HpsortCuda *context, const HpsortCudaSpec *job)
 			 table[spec.algorithm].name, table[spec.algorithm].no_rows);
 	refuse(&spec, n, 0, 0);
 	if (n == 0)
-		return;					/* as many keys as will come: finish checks */
+		return;					/* the number is not known: finish checks */
 	hpsort_cuda_memory(context, &used, nullptr, 0);
 	least = hpsort_published_job_least(job, n);
 	if (least > limit || used > limit - least)

@@ -5,7 +5,7 @@
  *
  * cub::DeviceRadixSort (Adinets, Merrill, "Onesweep", 2022), given nothing but the number of low
  * bits in which the bounds differ.  It is stable, so with row numbers as the payload it gives the
- * permutation.  The engine's regime RADIX has kernels of its own and is no such peer.
+ * permutation.  The engine's regime RADIX has kernels of its own and is no peer of them.
  *
  * Bytes moved per key: 4, and 8 for each 8 bits (16 with a payload); 4 more to check bounds.  On
  * an H100, 1e8 keys of 32 bits take 1.95 ms, a little more than half of the bandwidth and
