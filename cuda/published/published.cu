@@ -484,7 +484,7 @@ hpsort_published_sort(HpsortCuda *context, const HpsortPublishedSpec *given,
 	});
 }
 
-/* Chen et al.  2009, section V: a step of bucket_bitonic, for callers with lists of their own.
+/* Chen et al. 2009, section V: a step of bucket_bitonic, for callers with lists of their own.
  * The lists are not written to; const is cast away because Elements serves lists and results. */
 extern "C" HpsortCudaCode
 hpsort_published_merge(HpsortCuda *context, const HpsortPublishedSpec *spec,

@@ -222,9 +222,9 @@ extern HpsortCudaCode hpsort_published_sort(HpsortCuda *context,
 											HpsortCudaError *err);
 
 /*
- * The merge of Chen et al.  2009.  Merges two lists in the order of spec (type, descending,
- * payload) into out, which must not overlap them.  Of equal elements, the one of a comes first; with
- * spec->stable, the smaller payload does.  All lists are device memory.  Does not wait.
+ * The merge of Chen et al. 2009.  Merges two lists in the order of spec (type, descending,
+ * payload) into out, which must not overlap them.  Of equal elements, the one of a comes first;
+ * with spec->stable, the smaller payload does.  All lists are device memory.  Does not wait.
  */
 extern HpsortCudaCode hpsort_published_merge(HpsortCuda *context,
 											 const HpsortPublishedSpec *spec,
