@@ -236,6 +236,7 @@ private:
 	HpsortCudaVerdict *verdict_;
 };
 
+/* Prepares a verdict for the next kernels: nothing is outside. */
 inline void
 clear_verdict(HpsortCudaVerdict *verdict)
 {

@@ -109,6 +109,7 @@ typedef struct HpsortCudaSpec
 	int			float_images;
 } HpsortCudaSpec;
 
+/* The ways to sort; see docs/internals/gpu-engine.md. */
 typedef enum HpsortCudaRegime
 {
 	HPSORT_CUDA_NOTHING = 0,	/* n = 0: nothing to sort */
@@ -130,10 +131,8 @@ typedef enum HpsortCudaKernels
 	HPSORT_CUDA_MANY_KEYS		/* whole keys, or whole keys and rows, in each pass */
 } HpsortCudaKernels;
 
-/*
- * For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.  RADIX
- * itself, LIBRARY and MANY_KEYS cannot be left out: they take what no other can.
- */
+/* For HpsortCudaSpec.without: a regime, or kernels of RADIX, that must not be chosen.  RADIX
+ * itself, LIBRARY and MANY_KEYS cannot be left out: they take what no other can. */
 #define HPSORT_CUDA_WITHOUT(regime)				(1u << (regime))
 #define HPSORT_CUDA_WITHOUT_KERNELS(kernels)	(1u << (16 + (kernels)))
 
@@ -167,6 +166,7 @@ extern uint64_t hpsort_cuda_job_need(const HpsortCudaLimits *limits,
  */
 typedef struct HpsortCuda HpsortCuda;
 
+/* What hpsort_cuda_device_info() says of a device; memory in bytes. */
 typedef struct HpsortCudaDeviceInfo
 {
 	int			ordinal;
@@ -199,16 +199,12 @@ extern HpsortCudaCode hpsort_cuda_open(int ordinal, uint64_t memory_limit,
 									   HpsortCudaError *err);
 extern void hpsort_cuda_close(HpsortCuda *context);
 
-/*
- * Sets the memory limit in bytes (0: the device's).  A limit lower than what is in use lets
- * running jobs go on.
- */
+/* Sets the memory limit in bytes (0: the device's).  A limit lower than what is in use lets
+ * running jobs go on. */
 extern void hpsort_cuda_set_memory_limit(HpsortCuda *context, uint64_t bytes);
 
-/*
- * Return the bytes in use, and the most since open or since the last call with reset_peak.  used
- * and peak may be NULL.
- */
+/* Return the bytes in use, and the most since open or since the last call with reset_peak.  used
+ * and peak may be NULL. */
 extern void hpsort_cuda_memory(HpsortCuda *context, uint64_t *used,
 							   uint64_t *peak, int reset_peak);
 
@@ -250,6 +246,7 @@ typedef struct HpsortCudaVerdict
  */
 typedef struct HpsortCudaJob HpsortCudaJob;
 
+/* What hpsort_cuda_job_finish() says of a job; reason is one line for a person. */
 typedef struct HpsortCudaResult
 {
 	uint64_t	n;				/* keys added */
@@ -294,10 +291,8 @@ extern HpsortCudaCode hpsort_cuda_job_add(HpsortCudaJob *job,
  * ------------------------------------------------------------------------
  */
 
-/*
- * Values in memory of a context's device.  They belong to the context and not to the job that
- * brought them, and count against the context's limit until they are freed.
- */
+/* Values in memory of a context's device.  They belong to the context and not to the job that
+ * brought them, and count against the context's limit until they are freed. */
 typedef struct HpsortCudaPacked HpsortCudaPacked;
 
 /* Consecutive packed values: n of them, from value first on. */
@@ -404,18 +399,14 @@ extern HpsortCudaCode hpsort_cuda_job_rows(HpsortCudaJob *job, const HpsortCudaR
 extern HpsortCudaCode hpsort_cuda_job_add_rows(HpsortCudaJob *job, const HpsortCudaPiece *pieces,
 											   uint32_t nparts, HpsortCudaError *err);
 
-/*
- * Sets *number to the highest number whose keys are no longer needed.  wait != 0: waits for all
- * calls.
- */
+/* Sets *number to the highest number whose keys are no longer needed.  wait != 0: waits for all
+ * calls. */
 extern HpsortCudaCode hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait,
 											   uint64_t *number,
 											   HpsortCudaError *err);
 
-/*
- * Ends adding, sorts, and returns when the result is ready to be read.  OUT_OF_BOUNDS names a key
- * outside the given bounds.
- */
+/* Ends adding, sorts, and returns when the result is ready to be read.  OUT_OF_BOUNDS names a key
+ * outside the given bounds. */
 extern HpsortCudaCode hpsort_cuda_job_finish(HpsortCudaJob *job,
 											 HpsortCudaResult *result,
 											 HpsortCudaError *err);

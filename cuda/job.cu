@@ -124,10 +124,8 @@ add_keeping(HpsortCudaJob *job, const int32_t *keys, uint64_t n, Added *entry)
 	}
 }
 
-/*
- * The end of counting mode.  All chunks but the last few have been counted by then, so one small
- * kernel is left, whatever n is.
- */
+/* The end of counting mode.  All chunks but the last few have been counted by then, so one small
+ * kernel is left, whatever n is. */
 void
 finish_counting(HpsortCudaJob *job)
 {
@@ -214,10 +212,8 @@ read_bounds(HpsortCudaJob *job)
 	return found;
 }
 
-/*
- * Returns the task of sorting a job's keys.  The keys' own bounds, found while the keys arrived,
- * are at least as narrow as the bounds given and may lead to a better regime.
- */
+/* Returns the task of sorting a job's keys.  The keys' own bounds, found while the keys arrived,
+ * are at least as narrow as the bounds given and may lead to a better regime. */
 SortTask
 task_of(HpsortCudaJob *job, const Bounds &found)
 {
@@ -403,10 +399,8 @@ hpsort_cuda_job_add(HpsortCudaJob *job, const int32_t *keys, uint64_t n,
 	});
 }
 
-/*
- * Declared in published/published.h, for jobs that a published algorithm sorts.  The contexts
- * belong to the caller, who closes them after the job.
- */
+/* Declared in published/published.h, for jobs that a published algorithm sorts.  The contexts
+ * belong to the caller, who closes them after the job. */
 extern "C" HpsortCudaCode
 hpsort_published_job_share(HpsortCudaJob *job, HpsortCuda *const *contexts, int count,
 						   HpsortCudaError *err)
@@ -442,10 +436,8 @@ hpsort_cuda_job_consumed(HpsortCudaJob *job, int wait, uint64_t *number,
 	});
 }
 
-/*
- * Counting and empty jobs report the choice made here.  finish_keeping() replaces it by its own
- * choice, made from the keys' bounds.
- */
+/* Counting and empty jobs report the choice made here.  finish_keeping() replaces it by its own
+ * choice, made from the keys' bounds. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_finish(HpsortCudaJob *job, HpsortCudaResult *result,
 					   HpsortCudaError *err)

@@ -115,10 +115,8 @@ deliver(HpsortCudaJob *job, uint64_t count, T *to, Produce produce)
 		const uint64_t m = count - at < slice ? count - at : slice;
 
 		check_cancelled(job);
-		/*
-		 * waits until the slice's last copy is done; an event that was never recorded does not
-		 * wait
-		 */
+		/* waits until the slice's last copy is done; an event that was never recorded does not
+		 * wait */
 		copied[turn].make_wait(job->compute);
 		produce(at, m, slices[turn].template as<T>());
 		produced[turn].record(job->compute);
@@ -174,10 +172,8 @@ hpsort_cuda_job_read_runs(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/*
- * The sorted keys of a job with runs are not in memory: they are expanded here, into the caller's
- * device memory or slice by slice on the way to host memory.
- */
+/* The sorted keys of a job with runs are not in memory: they are expanded here, into the caller's
+ * device memory or slice by slice on the way to host memory. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 						  int descending, int32_t *keys, HpsortCudaError *err)
@@ -203,10 +199,8 @@ hpsort_cuda_job_read_keys(HpsortCudaJob *job, uint64_t first, uint64_t count,
 	});
 }
 
-/*
- * Reads in parts of as much memory as reading in order takes.  The host checks the positions
- * first, because the device would read beyond the keys.
- */
+/* Reads in parts of as much memory as reading in order takes.  The host checks the positions
+ * first, because the device would read beyond the keys. */
 extern "C" HpsortCudaCode
 hpsort_cuda_job_read_at(HpsortCudaJob *job, const uint64_t *positions, uint64_t count,
 						int32_t *keys, HpsortCudaError *err)

@@ -19,6 +19,7 @@ namespace
 
 constexpr unsigned threads = 256;
 
+/* Writes n row numbers from first on. */
 __global__ void __launch_bounds__(threads)
 number_rows_kernel(uint32_t *rows, uint32_t first, uint64_t n)
 {

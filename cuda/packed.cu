@@ -156,10 +156,8 @@ make_head(HpsortCudaPacked *packed, const uint8_t *nulls, uint32_t n)
 	return bytes;
 }
 
-/*
- * Puts the copies of head and values on stream copy.  The bytes up to the next boundary of 16 are
- * read with the last value, and are therefore cleared.
- */
+/* Puts the copies of head and values on stream copy.  The bytes up to the next boundary of 16 are
+ * read with the last value, and are therefore cleared. */
 void
 copy_values(HpsortCudaJob *job, HpsortCudaPacked *packed, const void *values,
 			uint64_t head_bytes)
@@ -371,10 +369,8 @@ make_table(const HpsortCudaPiece *pieces, uint32_t npieces, bool counting, uint3
 	return table;
 }
 
-/*
- * Returns pinned memory for a table: this job's oldest, if it has been copied or if the job has
- * enough of them; else one that no job has; else a new one.
- */
+/* Returns pinned memory for a table: this job's oldest, if it has been copied or if the job has
+ * enough of them; else one that no job has; else a new one. */
 PackedStaging *
 next_staging(PackedUse *use)
 {
@@ -418,10 +414,8 @@ use_rows(HpsortCudaJob *job, const PackedTable &parts)
 					 job->kept.bounds());
 }
 
-/*
- * Brings a table to its place on the device, when the table before it there has been read.  Then
- * counts or unpacks its values, or makes keys of its rows.
- */
+/* Brings a table to its place on the device, when the table before it there has been read.  Then
+ * counts or unpacks its values, or makes keys of its rows. */
 void
 add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedPart *place,
 		  Event *read)
@@ -446,10 +440,8 @@ add_table(HpsortCudaJob *job, PackedStaging *staging, PackedTable table, PackedP
 	read->record(job->compute);
 }
 
-/*
- * Makes the next table of rows, from part *at on, as make_table() does; the rows have their
- * places from *position on.  The columns lie behind the sentinel (RowTable).
- */
+/* Makes the next table of rows, from part *at on, as make_table() does; the rows have their
+ * places from *position on.  The columns lie behind the sentinel (RowTable). */
 PackedTable
 make_row_table(const HpsortCudaPiece *pieces, uint32_t nparts, uint32_t ncolumns, uint32_t *at,
 			   uint64_t *position, PackedPart *parts)
@@ -548,10 +540,8 @@ add_pieces(HpsortCudaJob *job, const HpsortCudaPiece *pieces, uint32_t npieces,
 	memory.release_on(job->compute);
 }
 
-/*
- * Runs body for a call that takes packed values.  Running out of memory is no reason to give the
- * job up, as it is in job_change(): the job is unchanged, unless body says that it has failed.
- */
+/* Runs body for a call that takes packed values.  Running out of memory is no reason to give the
+ * job up, as it is in job_change(): the job is unchanged, unless body says that it has failed. */
 template <typename Body>
 HpsortCudaCode
 packed_call(HpsortCudaJob *job, HpsortCudaError *err, Body body)
@@ -711,10 +701,8 @@ hpsort::settle_rows(HpsortCudaJob *job)
 	if (counts.n_outside != 0)
 		fail_outside(counts.value, job->spec.lo, job->spec.hi);
 
-	/*
-	 * in counting mode, all rows that pass are counted; otherwise, the rows that conditions have
-	 * let pass
-	 */
+	/* in counting mode, all rows that pass are counted; otherwise, the rows that conditions have
+	 * let pass */
 	if (job->row_keys->layout.filtered)
 		job->n = job->row_keys->first + counts.kept;
 	if (job->row_keys->layout.filtered && !job->counting)

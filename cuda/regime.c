@@ -58,6 +58,7 @@ const RegimeTuning regime_tuning = {
 /* Permutations carry a bin in 16 bits; no device's shared memory has room for more bins. */
 #define MOST_BINS			65536
 
+/* Return whether the shape forbids a regime, or kernels of RADIX. */
 static int
 is_without(const RegimeShape *shape, HpsortCudaRegime regime)
 {

@@ -45,6 +45,7 @@ typedef struct RegimeTuning
 
 extern const RegimeTuning regime_tuning;
 
+/* Returns x rounded up to a multiple of unit. */
 static inline uint64_t
 round_up(uint64_t x, uint64_t unit)
 {

@@ -151,8 +151,8 @@ struct PairsTuning
 	static constexpr int blocks = 2;
 };
 
-/* Second pass of a permutation of range 5e4, 512 x 18 / 20 / 22: 1.138 / 1.134 / 1.136.  20 items
- * are a multiple of 8 for each digit, so keys in a cycle meet in one bank. */
+/* The two passes of a permutation.  Range 5e4, second pass 512 x 18 / 20 / 22: 1.138 / 1.134 /
+ * 1.136; but 20 are a multiple of 8 for each digit, and keys in a cycle meet in one bank. */
 struct FirstRowsTuning
 {
 	static constexpr int threads = 512;

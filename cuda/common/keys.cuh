@@ -28,6 +28,7 @@ struct KeyMap
 	uint32_t	last;			/* range - 1 */
 };
 
+/* Returns the map of keys within lo to hi, both inclusive. */
 inline KeyMap
 make_key_map(int32_t lo, int32_t hi, bool descending)
 {

@@ -54,6 +54,7 @@ static constexpr uint32_t chunk_rows = chunk_tiles * first_tile;
  * shared memory between the two.
  */
 
+/* The Shared and Local of sources that need neither. */
 struct Nothing
 {
 	static constexpr bool by_value = false;
@@ -121,6 +122,7 @@ static constexpr uint32_t perfect_bits = 13;
 static constexpr uint32_t perfect_tries = 64;	/* functions that a block tries */
 static constexpr uint32_t perfect_blocks = 64;
 
+/* The table of SmallSource in device memory, and its hash function. */
 struct SmallTable
 {
 	uint8_t		ranks[1 << perfect_bits];
@@ -134,6 +136,7 @@ perfect_place(uint32_t key, uint32_t factor)
 	return (key ^ key >> 15) * factor >> (32 - perfect_bits);
 }
 
+/* Reads keys, and looks up their ranks in a SmallTable, which each block copies. */
 struct SmallSource
 {
 	using Shape = SmallRowsTuning;

@@ -41,6 +41,7 @@ struct Digits
 	uint32_t	bits;			/* of each digit; the last may have fewer */
 };
 
+/* Returns the digits of a choice of RADIX. */
 static Digits
 digits_of(const RegimeChoice &choice)
 {

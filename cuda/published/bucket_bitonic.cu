@@ -3,7 +3,7 @@
  * bucket_bitonic.cu
  *	  Bucket sort with a bitonic sort of each bucket: one pass.
  *
- * S.  Chen, J.  Qin, Y.  Xie, J.  Zhao, P.-A.  Heng, "An efficient sorting algorithm with CUDA",
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng, "An efficient sorting algorithm with CUDA",
  * 2009, sections II to IV, Algorithms 1 to 3.  E = 80, M = 512 and C = 10, as they chose, unless
  * others are given.  bucket_merge.cu has section V, many_gpus.cu section VI.
  *
@@ -113,6 +113,9 @@ struct Pass
 	uint32_t	hi;
 };
 
+/*
+ * Copies a host's vector to the device; the vector must stay until the stream has come past it.
+ */
 template <typename T>
 void
 copy_in(cudaStream_t stream, T *to, const std::vector<T> &from)
@@ -121,6 +124,7 @@ copy_in(cudaStream_t stream, T *to, const std::vector<T> &from)
 						  cudaMemcpyHostToDevice, stream), "set the lists");
 }
 
+/* Copies from the device to a host's vector of the wanted size; waits. */
 template <typename T>
 void
 copy_out(cudaStream_t stream, std::vector<T> *to, const T *from)
@@ -131,6 +135,7 @@ copy_out(cudaStream_t stream, std::vector<T> *to, const T *from)
 	check(cudaStreamSynchronize(stream), "read the lists");
 }
 
+/* Returns the list of a bucket with too many elements; extremes are not known yet. */
 List
 new_list(const Bucket &bucket)
 {
@@ -143,6 +148,7 @@ new_list(const Bucket &bucket)
 	return list;
 }
 
+/* Returns the number of elements of all lists. */
 uint64_t
 elements_of(const std::vector<List> &lists)
 {

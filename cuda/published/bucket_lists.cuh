@@ -52,6 +52,7 @@ struct List
 	double		per_value;		/* by value: slices per unit */
 };
 
+/* A bucket to be sorted by the network, or with too many elements a list of the next level. */
 struct Bucket
 {
 	uint64_t	offset;
@@ -59,6 +60,7 @@ struct Bucket
 	uint32_t	by_payload;		/* as in its list */
 };
 
+/* What the kernels of one level count. */
 struct Counters
 {
 	uint32_t	buckets;

@@ -3,7 +3,7 @@
  * bucket_merge.cu
  *	  bucket_bitonic for lists of any length: the merge of sorted lists, and cut, sort, merge.
  *
- * S.  Chen, J.  Qin, Y.  Xie, J.  Zhao, P.-A.  Heng 2009, section V.  Two levels of task
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section V.  Two levels of task
  * division:
  *
  * - A list is cut into segments of N = 2048 elements, one for each block.  The first element of

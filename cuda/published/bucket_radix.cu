@@ -3,8 +3,8 @@
  * bucket_radix.cu
  *	  Radix sort with bucket partition preprocess.
  *
- * K.  Zhang, B.  Wu, "A Novel Parallel Approach of Radix Sort with Bucket Partition Preprocess",
- * 2012 (their Figs.  1 to 5); the preprocess is that of E.  Sintorn, U.  Assarsson 2008.  Radix r
+ * K. Zhang, B. Wu, "A Novel Parallel Approach of Radix Sort with Bucket Partition Preprocess",
+ * 2012 (their Figs. 1 to 5); the preprocess is that of E. Sintorn, U. Assarsson 2008.  Radix r
  * = 2^16 and rows s = 2^10, as they chose, unless others are given.  With s = 2^16 they found the
  * counting over ten times as fast, and the preprocess slowed down by more.  On an H100 the
  * counting is 27 times as fast and the preprocess nearly unchanged: 2.4 ms for 2^24 keys of 16
@@ -114,6 +114,7 @@ struct Workspace
 	uint32_t   *n_groups;
 };
 
+/* Returns the bytes of a Workspace. */
 uint64_t
 workspace_bytes(const Shape &shape, uint64_t n)
 {
@@ -180,7 +181,7 @@ move_kernel(const uint32_t *keys, uint64_t n, const uint16_t *sublists,
 		p_input[counts_offset[sublists[i]] + indices[i]] = keys[i];
 }
 
-/* Histogram-keys (their Fig.  4): a thread is a row.  It waits for memory at every key, a
+/* Histogram-keys (their Fig. 4): a thread is a row.  It waits for memory at every key, a
  * microsecond or so, and therefore reads the stop word now and then. */
 __global__ void __launch_bounds__(column_threads)
 histogram_keys_kernel(Digit digit, const uint32_t *p_input, const uint32_t *counts,

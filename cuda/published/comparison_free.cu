@@ -3,8 +3,8 @@
  * comparison_free.cu
  *	  The comparison-free sort, GPU method 2: count, sum, sort.
  *
- * S.  Abdel-hafeez, A.  Gordon-Ross, S.  Abubaker, "A comparison-free sorting algorithm on CPUs
- * and GPUs", 2018, section 5.2 and Fig.  7; src/sort/comparison_free.c has the method for CPUs.
+ * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker, "A comparison-free sorting algorithm on CPUs
+ * and GPUs", 2018, section 5.2 and Fig. 7; src/sort/comparison_free.c has the method for CPUs.
  * 16,384 threads in blocks of 16, as they ran it, unless T and blk are given.
  *
  * CA counts each value.  IS counts the values of each thread's slice of the range.  The prefix

@@ -3,7 +3,7 @@
  * comparison_free_onehot.cu
  *	  The comparison-free sort, GPU method 1: multiply by a one-hot matrix.
  *
- * S.  Abdel-hafeez, A.  Gordon-Ross, S.  Abubaker 2018, sections 3 and 5.1.  TM has a row for
+ * S. Abdel-hafeez, A. Gordon-Ross, S. Abubaker 2018, sections 3 and 5.1.  TM has a row for
  * each value and a column for each key.  Column k has its single one in the row of key k (their
  * equation 9).  A thread is a row.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * histogram.cuh
- *	  Subroutine Histogram of the H-P papers (Algorithm 1, Fig.  3 of 2021, Fig.  1 of 2022).
+ *	  Subroutine Histogram of the H-P papers (Algorithm 1, Fig. 3 of 2021, Fig. 1 of 2022).
  *
  * For hp.cu, one_hp.cu and zero_compressed.cu.
  *
@@ -73,6 +73,7 @@ struct PlainBin
 	}
 };
 
+/* Adds `each` to the bins of data first to n - 1. */
 template <typename BinOf>
 __global__ void __launch_bounds__(hp_most_threads)
 count_kernel(uint64_t first, uint64_t n, BinOf bin_of, uint32_t *hist,

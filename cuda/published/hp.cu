@@ -3,8 +3,8 @@
  * hp.cu
  *	  H-P sort: histogram, prefix sums, histogram, prefix sums.
  *
- * S.  Kozakai, N.  Fujimoto, K.  Wada, "Efficient GPU-Implementation for Integer Sorting Based on
- * Histogram and Prefix-Sums", 2021, Algorithms 1 and 2; S.  Kozakai 2022 for any lower bound
+ * S. Kozakai, N. Fujimoto, K. Wada, "Efficient GPU-Implementation for Integer Sorting Based on
+ * Histogram and Prefix-Sums", 2021, Algorithms 1 and 2; S. Kozakai 2022 for any lower bound
  * (minVal).  The arrays keep the papers' names.
  *
  * A counts the keys of each value.  A_p, its prefix sums, says where the keys of the next value

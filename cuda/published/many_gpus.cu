@@ -4,7 +4,7 @@
  *	  bucket_bitonic on several GPUs: from host memory to host memory, and for a job whose keys
  *	  are on several devices (shares.cu).
  *
- * S.  Chen, J.  Qin, Y.  Xie, J.  Zhao, P.-A.  Heng 2009, section VI: one host thread for each
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI: one host thread for each
  * device sorts a part of the list.  The parts then go to the first device, which merges them
  * (section V); CUDA copies them over a direct link between the devices if there is one.
  *

@@ -3,7 +3,7 @@
  * one_hp.cu
  *	  1-H-P sort: one histogram and one prefix sum, for distinct keys.
  *
- * S.  Kozakai, N.  Fujimoto, K.  Wada 2021, Algorithm 3 and Fig.  4; Kozakai 2022, Fig.  2, for
+ * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithm 3 and Fig. 4; Kozakai 2022, Fig. 2, for
  * any lower bound.  Where A_p steps up, its value before the step is the place of the value that
  * stepped.
  *
@@ -23,6 +23,10 @@ namespace hpsort
 namespace published
 {
 
+/*
+ * The tail: writes each value where A_p steps up to its place, and reports a step of more than
+ * one.
+ */
 __global__ void __launch_bounds__(hp_most_threads)
 tail_kernel(uint64_t range, const uint32_t *a_p, KeyMap map, uint32_t *y,
 			HpsortPublishedVerdict *verdict)

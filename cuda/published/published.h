@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* The algorithms; their names in SQL are in the table. */
 typedef enum HpsortPublished
 {
 	HPSORT_PUBLISHED_HP = 0,

@@ -32,6 +32,7 @@ on_device_of(const Share &share, Body body)
 	body();
 }
 
+/* Returns whether a device only lacks room, so that other devices can go on. */
 bool
 is_out_of_memory(const Failure &failure)
 {

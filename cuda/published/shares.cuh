@@ -6,7 +6,7 @@
  *
  * For job.cu and published_job.cu.
  *
- * S.  Chen, J.  Qin, Y.  Xie, J.  Zhao, P.-A.  Heng 2009, section VI, cuts a list that is in host
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009, section VI, cuts a list that is in host
  * memory already.  A job's keys come chunk by chunk, and only for some jobs it is known how many
  * will come.  So each piece of a chunk goes to the device that has the fewest keys, and every
  * device's bus is at work while keys come.

@@ -3,8 +3,8 @@
  * structures.cu
  *	  bucket_bitonic of structures: elements of several words, ordered by one of them.
  *
- * S.  Chen, J.  Qin, Y.  Xie, J.  Zhao, P.-A.  Heng 2009 sort structures of four floats as they
- * sort numbers (their Fig.  3b): a structure moves to its slice, to shared memory and back.  Here
+ * S. Chen, J. Qin, Y. Xie, J. Zhao, P.-A. Heng 2009 sort structures of four floats as they
+ * sort numbers (their Fig. 3b): a structure moves to its slice, to shared memory and back.  Here
  * the key and the number of each structure move so, and afterwards every structure moves once, to
  * its place.
  *
@@ -28,6 +28,7 @@ constexpr unsigned threads = 256;
 
 } /* namespace */
 
+/* Takes the key of each structure out, and numbers the structures. */
 __global__ void __launch_bounds__(threads)
 take_keys_kernel(const uint32_t *structures, uint32_t words, uint32_t key_word,
 				 uint64_t n, uint32_t *keys, uint32_t *numbers)

@@ -3,8 +3,8 @@
  * zero_compressed.cu
  *	  0-compressed H-P sort as published: empty bins are left out.
  *
- * S.  Kozakai, N.  Fujimoto, K.  Wada 2021, Algorithms 4 and 5, Figs.  5 to 7; Kozakai 2022,
- * Figs.  3 to 5, for any lower bound.  The arrays keep the papers' names.  A01 marks the bins
+ * S. Kozakai, N. Fujimoto, K. Wada 2021, Algorithms 4 and 5, Figs. 5 to 7; Kozakai 2022,
+ * Figs. 3 to 5, for any lower bound.  The arrays keep the papers' names.  A01 marks the bins
  * that occur, and its prefix sums number them.  C and iC are their counts and values.  B has at
  * the first place of each value how much it is larger than the value before.  The prefix sums of
  * B are the result.

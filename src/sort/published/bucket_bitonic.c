@@ -13,7 +13,7 @@
  * slice before them for -infinity, and one behind them for infinity and NaN.  The smallest and
  * the largest value of a list are never in one slice, so that each level ends.
  *
- * The strided order of Eq.  4, for nearly sorted lists, keeps a GPU's threads from waiting for
+ * The strided order of Eq. 4, for nearly sorted lists, keeps a GPU's threads from waiting for
  * one counter.  A single thread gains nothing by it, but takes the elements in this order, too.
  */
 #include "sort/published/parts.h"

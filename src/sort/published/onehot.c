@@ -3,9 +3,9 @@
  *		Method 1 of Abdel-hafeez, Gordon-Ross, Abubaker 2018: a matrix TM of zeros and ones
  *		with a row for each value and a column for each key.
  *
- * Eq.  9 sets TM[v][k] to 1 where the k-th key has the value v.
+ * Eq. 9 sets TM[v][k] to 1 where the k-th key has the value v.
  *
- * Eq.  11 has a thread for each row.  All threads read one column after the other, and share an
+ * Eq. 11 has a thread for each row.  All threads read one column after the other, and share an
  * index of the result, "SO[i++] = IN[i]".  As printed it does not sort: i is the number of the
  * row, and a column has a single 1, so the shared index would count the keys in the order of the
  * input.  Two things are changed here:
@@ -18,8 +18,8 @@
  * Equal keys keep the order of the input, so the columns in this order are the stable
  * permutation.
  *
- * Eq.  10, for distinct keys, multiplies a row by the vector of all keys.  A row without a 1
- * gives 0, which the authors drop (J* of their Eq.  8); therefore the smallest value counts as 1
+ * Eq. 10, for distinct keys, multiplies a row by the vector of all keys.  A row without a 1
+ * gives 0, which the authors drop (J* of their Eq. 8); therefore the smallest value counts as 1
  * there, not 0.  A row with two ones would give the sum of two keys; this is the error of
  * duplicate keys.
  */
